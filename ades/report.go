@@ -1,0 +1,87 @@
+package ades
+
+import (
+	"crypto/x509"
+	"time"
+)
+
+// Indication is the main status of a validation (EN 319 102-1 table 5).
+type Indication string
+
+const (
+	TotalPassed   Indication = "TOTAL_PASSED"
+	TotalFailed   Indication = "TOTAL_FAILED"
+	Indeterminate Indication = "INDETERMINATE"
+)
+
+// SubIndication says why a validation did not pass (EN 319 102-1 table 6). It is
+// empty when it did.
+type SubIndication string
+
+const (
+	FormatFailure                 SubIndication = "FORMAT_FAILURE"
+	HashFailure                   SubIndication = "HASH_FAILURE"
+	SigCryptoFailure              SubIndication = "SIG_CRYPTO_FAILURE"
+	SigConstraintsFailure         SubIndication = "SIG_CONSTRAINTS_FAILURE"
+	NoSigningCertificateFound     SubIndication = "NO_SIGNING_CERTIFICATE_FOUND"
+	NoCertificateChainFound       SubIndication = "NO_CERTIFICATE_CHAIN_FOUND"
+	OutOfBoundsNoPOE              SubIndication = "OUT_OF_BOUNDS_NO_POE"
+	CryptoConstraintsFailureNoPOE SubIndication = "CRYPTO_CONSTRAINTS_FAILURE_NO_POE"
+	// TryLater: revocation data is missing; more data may give another result.
+	TryLater SubIndication = "TRY_LATER"
+)
+
+// Coverage says how much of the document a signature covers.
+type Coverage string
+
+const (
+	// WholeDocument: every byte but the signature itself.
+	WholeDocument Coverage = "WHOLE_DOCUMENT"
+	// WholeRevision: everything up to the end of the revision that the signature
+	// was made in; the document grew afterwards.
+	WholeRevision Coverage = "WHOLE_REVISION"
+	// Partial: bytes before the end of the signed revision are not covered, so the
+	// signature says nothing certain about what a reader sees.
+	Partial Coverage = "PARTIAL"
+)
+
+// Report is the result of validating a document.
+type Report struct {
+	Signatures []SignatureReport // in the order in which they were made
+}
+
+// SignatureReport is the result for one signature.
+type SignatureReport struct {
+	Name          string // of the signature field or element
+	Format        string // such as "PAdES-BASELINE-B"
+	Indication    Indication
+	SubIndication SubIndication
+	Problems      []string // what keeps it from passing, in sentences
+	Intact        bool     // the digest matches and the value verifies
+	Coverage      Coverage
+	CoveredBytes  int64 // length of the covered beginning of the document
+
+	Certificate *x509.Certificate   // the signer's, nil when not found
+	Chain       []*x509.Certificate // to a trusted root; empty when there is none
+	Algorithm   Algorithm
+	ClaimedTime time.Time // what the signer says; zero when absent
+	SignerName  string    // as the document says
+	Reason      string
+	Location    string
+}
+
+// Fail records a problem and the result it leads to, unless an earlier problem
+// led to one already: the first failed check decides (EN 319 102-1 5.1.4).
+func (s *SignatureReport) Fail(i Indication, sub SubIndication, problem string) {
+	s.Problems = append(s.Problems, problem)
+	if s.Indication == "" {
+		s.Indication, s.SubIndication = i, sub
+	}
+}
+
+// Passed says whether nothing but data that arrives later (see [TryLater]) keeps
+// the signature from passing: it is intact, covers what a reader sees up to its
+// revision, and its certificate leads to a trusted root.
+func (s *SignatureReport) Passed() bool {
+	return s.Indication == TotalPassed || s.Indication == Indeterminate && s.SubIndication == TryLater
+}

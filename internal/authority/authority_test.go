@@ -1,0 +1,102 @@
+package authority
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"encoding/pem"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/testenv"
+)
+
+func issueTest(t *testing.T, a *Authority) *x509.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := a.Issue("Jóna Prófunardóttir", "1203894569", key.Public(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+func TestChainLeadsToTheRoot(t *testing.T) {
+	a, err := New(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := issueTest(t, a)
+	chain, err := ades.Chain(cert, a.Chain(), a.Roots(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(chain) != 3 || !chain[2].Equal(a.Root()) {
+		t.Errorf("chain of %d certificates", len(chain))
+	}
+	if cert.Subject.SerialNumber != "1203894569" || cert.Subject.CommonName != "Jóna Prófunardóttir" {
+		t.Errorf("subject %v", cert.Subject)
+	}
+	other, err := New(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ades.Chain(cert, a.Chain(), other.Roots(), time.Now()); err == nil {
+		t.Error("another authority's root accepts the certificate")
+	}
+}
+
+func TestStoredAuthorityIssuesUnderTheSameRoot(t *testing.T) {
+	a, err := New(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := a.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again Authority
+	if err := again.UnmarshalBinary(b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ades.Chain(issueTest(t, &again), again.Chain(), a.Roots(), time.Now()); err != nil {
+		t.Error(err)
+	}
+	if err := again.UnmarshalBinary([]byte(`{"version":2}`)); err == nil {
+		t.Error("an unknown version was read")
+	}
+}
+
+func TestOpenSSLAcceptsTheChain(t *testing.T) {
+	openssl := testenv.Program(t, "openssl")
+	a, err := New(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	write := func(name string, certs ...*x509.Certificate) string {
+		path := filepath.Join(folder, name)
+		var out []byte
+		for _, c := range certs {
+			out = append(out, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})...)
+		}
+		if err := os.WriteFile(path, out, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	out, err := exec.Command(openssl, "verify", "-x509_strict", "-CAfile", write("root.pem", a.Root()),
+		"-untrusted", write("chain.pem", a.Chain()...), write("leaf.pem", issueTest(t, a))).CombinedOutput()
+	if err != nil {
+		t.Errorf("openssl verify: %v\n%s", err, out)
+	}
+}

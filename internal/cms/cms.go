@@ -1,0 +1,59 @@
+// Package cms writes and reads the CMS SignedData (RFC 5652) that PAdES
+// signatures carry: detached, one signer, issuerAndSerialNumber.
+//
+// Writing takes two steps, because the key is elsewhere: [SignedAttributes]
+// fixes what gets signed and [Marshal] puts the value in afterwards. The output
+// is DER and follows EN 319 122-1 5 and EN 319 142-1 6.3: content-type,
+// message-digest, signing-certificate-v2 and the RFC 6211 algorithm protection
+// are signed; signing-time is left out, since in a PDF /M carries it.
+//
+// [Parse] accepts BER, as other software writes it, and [SignedData.Verify] checks
+// what those clauses require of a signature.
+package cms
+
+import (
+	"crypto"
+	_ "crypto/sha1" // old signatures are read, and reported as weak
+	"encoding/asn1"
+
+	"github.com/innsigli/innsigli/ades"
+)
+
+var (
+	oidData       = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 7, 1}
+	oidSignedData = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 7, 2}
+
+	oidContentType          = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 3}
+	oidMessageDigest        = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 4}
+	oidSigningCertificate   = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 12} // RFC 2634, SHA-1
+	oidSigningCertificateV2 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47} // RFC 5035
+	oidAlgorithmProtection  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 52}        // RFC 6211
+
+	oidRSA = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}
+)
+
+// digestOIDs are the hashes of RFC 5754 and, for reading alone, SHA-1.
+var digestOIDs = []struct {
+	hash crypto.Hash
+	oid  asn1.ObjectIdentifier
+}{
+	{crypto.SHA256, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 1}},
+	{crypto.SHA384, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}},
+	{crypto.SHA512, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 3}},
+	{crypto.SHA1, asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26}},
+}
+
+// signatureOIDs name a hash and a scheme in one identifier. RSA carries NULL
+// parameters (RFC 4055 section 5), ECDSA none (RFC 5754 section 3.3).
+var signatureOIDs = []struct {
+	algorithm ades.Algorithm
+	oid       asn1.ObjectIdentifier
+}{
+	{ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 11}},
+	{ades.Algorithm{Hash: crypto.SHA384, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 12}},
+	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 13}},
+	{ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 5}},
+	{ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}},
+	{ades.Algorithm{Hash: crypto.SHA384, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 3}},
+	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 4}},
+}

@@ -1,0 +1,119 @@
+// Package storage is the vocabulary that the service's packages and its
+// storage backends share: transactions, documents and the errors that callers
+// tell apart. It holds no rule of any domain and imports none.
+//
+// Each domain package declares the small Store of records it needs; a backend
+// (storage/bolt) implements them all together with the interfaces below, and
+// storage/storagetest is the suite that every backend passes.
+//
+// # Transactions
+//
+// [Transactor.InTx] runs a function in a transaction that travels in its
+// context. Store methods called with that context join it, whichever domain
+// they belong to, so that a change and what follows from it are stored together
+// or not at all. Methods that write need a transaction and answer [ErrNoTx]
+// outside one; methods that read open a short one of their own when there is
+// none.
+package storage
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"io"
+	"time"
+)
+
+var (
+	// ErrNotFound: there is no such record or document.
+	ErrNotFound = errors.New("storage: not found")
+	// ErrExists: another record has that key or that unique value.
+	ErrExists = errors.New("storage: already exists")
+	// ErrNoTx: the method joins a transaction, and its context carries none.
+	ErrNoTx = errors.New("storage: not in a transaction")
+	// ErrMoved: the document's head is not the base of the revision.
+	ErrMoved = errors.New("storage: document has moved on")
+	// ErrTooLarge: the document is longer than the limit given.
+	ErrTooLarge = errors.New("storage: document too large")
+)
+
+// Transactor runs transactions.
+type Transactor interface {
+	// InTx calls fn with a context that carries a transaction and commits when
+	// fn returns nil; what was written is durable when InTx has returned nil.
+	// An error of fn rolls everything back and is returned as it is.
+	// fn does no I/O of its own and may be run more than once. InTx within a
+	// transaction joins it.
+	InTx(ctx context.Context, fn func(ctx context.Context) error) error
+}
+
+// Documents keeps documents: a base that never changes and revisions appended
+// to it. A document is read while it grows; a reader sees the length it had when
+// opened.
+type Documents interface {
+	// Create stores what r delivers, up to its end, as a new document and is
+	// durable on return. It hashes on the way with every hash named, and keeps
+	// the hash states for [Blob.Hashed]. A longer input than limit bytes is
+	// [ErrTooLarge]; an error of r is returned as it is; neither leaves
+	// anything behind. Memory use is bounded whatever the length.
+	//
+	// A document that no transaction ever kept (see Keep) is swept. Create does
+	// not join a transaction.
+	Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (Ref, error)
+
+	// Keep says that a record stored in the same transaction refers to the
+	// document, so that it is not swept any more. It joins the transaction.
+	Keep(ctx context.Context, id string) error
+
+	// Open opens the document for reading as it is now.
+	Open(ctx context.Context, id string) (Blob, error)
+
+	// Append adds revisions one after another. The first one's Base is the
+	// document's length now, each later one's the end of the one before, else
+	// [ErrMoved] and nothing is added. It joins the transaction.
+	Append(ctx context.Context, id string, revisions ...Revision) error
+
+	// Delete removes the document; one that does not exist is no error. Open
+	// blobs of it fail with [ErrNotFound] from then on. It joins the
+	// transaction.
+	Delete(ctx context.Context, id string) error
+
+	// Sweep removes documents created before the time given that were never
+	// kept, also those whose Create did not end, and says how many.
+	Sweep(ctx context.Context, before time.Time) (int, error)
+}
+
+// Ref names a document just created.
+type Ref struct {
+	ID   string
+	Size int64 // bytes
+	// Sums are the digests by the hashes named in Create, in their order.
+	Sums [][]byte
+}
+
+// Blob is an open document. ReadAt may be called from several goroutines.
+type Blob interface {
+	io.ReaderAt
+	io.Closer
+	Size() int64
+	// Hashed returns hash states over a beginning of the document, none or one
+	// for each hash. They are a cache and may be missing.
+	Hashed() []Midstate
+}
+
+// Midstate is the state of a hash after the first Offset bytes of a document,
+// as its encoding.BinaryMarshaler gives it.
+type Midstate struct {
+	Hash   crypto.Hash
+	Offset int64
+	State  []byte
+}
+
+// Revision is what a document grows by: Bytes appended at offset Base.
+type Revision struct {
+	Base  int64
+	Bytes []byte
+	// Hashed are states after the last of Bytes, for the reader that comes
+	// next; they replace the document's earlier ones of the same hash.
+	Hashed []Midstate
+}
