@@ -50,6 +50,21 @@ type Report struct {
 	Signatures []SignatureReport // in the order in which they were made
 }
 
+// Passed says whether the document as a whole is signed: it has signatures, each
+// of them Passed, and one covers every byte. What was appended after the last
+// signature nobody has signed.
+func (r *Report) Passed() bool {
+	covered := false
+	for i := range r.Signatures {
+		s := &r.Signatures[i]
+		if !s.Passed() {
+			return false
+		}
+		covered = covered || s.Coverage == WholeDocument
+	}
+	return covered
+}
+
 // SignatureReport is the result for one signature.
 type SignatureReport struct {
 	Name          string // of the signature field or element

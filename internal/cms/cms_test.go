@@ -107,6 +107,9 @@ func TestWrittenSignatureVerifies(t *testing.T) {
 			if err := sd.Verify(digest(sd.Algorithm().Hash, content)); err != nil {
 				t.Error(err)
 			}
+			if err := sd.CheckBinding(); err != nil {
+				t.Error(err)
+			}
 			if sd.Algorithm() != s.Algorithm {
 				t.Errorf("algorithm %v, want %v", sd.Algorithm(), s.Algorithm)
 			}
@@ -198,7 +201,11 @@ func TestVerifyRefuses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := sd.Verify(sum); !errors.Is(err, tt.want) {
+			err = sd.Verify(sum)
+			if err == nil {
+				err = sd.CheckBinding()
+			}
+			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
 		})

@@ -40,9 +40,9 @@ func (sd *SignedData) Signer() (*x509.Certificate, error) {
 }
 
 // Verify checks the signature over a content with the digest given (by the
-// signature's hash): the digest ([ErrDigest]), the value ([ades.ErrValue]), the
-// signer's certificate ([ErrNoCertificate]) and that it is the one signed
-// ([ErrBinding]), and the form of the attributes ([ErrFormat]).
+// signature's hash): the form of the attributes ([ErrFormat]), the digest
+// ([ErrDigest]), the signer's certificate ([ErrNoCertificate]) and the value
+// ([ades.ErrValue]). [SignedData.CheckBinding] is left to formats that ask for it.
 func (sd *SignedData) Verify(digest []byte) error {
 	if err := sd.checkContentType(); err != nil {
 		return err
@@ -59,10 +59,7 @@ func (sd *SignedData) Verify(digest []byte) error {
 	if err := sd.algorithm.Verify(cert.PublicKey, h.Sum(nil), sd.Value); err != nil {
 		return err
 	}
-	if err := sd.checkProtection(); err != nil {
-		return err
-	}
-	return sd.checkBinding(cert)
+	return sd.checkProtection()
 }
 
 // single returns the only value of an attribute.
@@ -115,9 +112,14 @@ func (sd *SignedData) checkProtection() error {
 	return nil
 }
 
-// checkBinding compares the certificate with the first one of the
-// signing-certificate attribute, either version (EN 319 122-1 5.2.2).
-func (sd *SignedData) checkBinding(cert *x509.Certificate) error {
+// CheckBinding compares the signer's certificate with the first one of the
+// signing-certificate attribute, in either version (EN 319 122-1 5.2.2);
+// [ErrBinding] when it is another one or not named.
+func (sd *SignedData) CheckBinding() error {
+	cert, err := sd.Signer()
+	if err != nil {
+		return err
+	}
 	v2, hasV2 := sd.single(oidSigningCertificateV2)
 	v1, hasV1 := sd.single(oidSigningCertificate)
 	value, h := v2, crypto.SHA256

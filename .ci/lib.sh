@@ -1,0 +1,120 @@
+# Sourced by the scripts beside it: steps with their durations, and the installation of
+# what the checks use. All but the Debian packages lands below $tools; the checkout stays as it is.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export INNSIGLI_TOOLS=${INNSIGLI_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/innsigli-tools}
+tools=$INNSIGLI_TOOLS
+mkdir -p "$tools"
+tools=$(cd "$tools" && pwd)
+
+staticcheck_version=v0.8.2
+govulncheck_version=v1.8.0
+
+# --- steps -----------------------------------------------------------------------------
+
+step_name=setup
+step_count=0
+remarks=() # what the closing line must not hide
+scratch=$(mktemp -d)
+exec {terminal}>&1 # for the closing line: the trap may run while output goes elsewhere
+
+# step NAME COMMAND... runs a command under a heading and says how long it took.
+step() {
+	step_name=$1
+	local start=$SECONDS
+	printf '\n=== %s\n' "$step_name"
+	"${@:2}"
+	printf '=== %s: %d s\n' "$step_name" $((SECONDS - start))
+	step_count=$((step_count + 1))
+}
+
+close() {
+	local status=$?
+	rm -rf "$scratch"
+	{
+		if ((status == 0)); then
+			printf '\n%s: PASSED in %d s, steps run: %d' "$0" "$SECONDS" "$step_count"
+		else
+			printf '\n%s: FAILED in step "%s" after %d s' "$0" "$step_name" "$SECONDS"
+		fi
+		((${#remarks[@]} == 0)) || printf '; %s' "${remarks[@]}"
+		printf '\n'
+	} >&"$terminal"
+	exit "$status"
+}
+trap close EXIT
+
+# --- installation ----------------------------------------------------------------------
+
+install_tools() {
+	(
+		flock 9 # two runs on one machine share the folder
+		install_packages
+		install_pyhanko
+		install_dss
+		install_go_tools
+	) 9>"$tools/.lock"
+}
+
+# missing_packages prints the Debian package of each program that is not there.
+missing_packages() {
+	local pair
+	for pair in qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools \
+		openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3; do
+		command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
+	done
+	[[ -e /usr/include/stdlib.h ]] || echo libc6-dev
+	python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+}
+
+install_packages() {
+	local missing
+	mapfile -t missing < <(missing_packages)
+	((${#missing[@]} > 0)) || return 0
+	echo "installing ${missing[*]}"
+	as_root apt-get update -qq
+	as_root env DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+as_root() {
+	if ((EUID == 0)); then "$@"; else sudo "$@"; fi
+}
+
+# up_to_date FOLDER TEXT reports whether the folder was finished from the same inputs.
+up_to_date() { [[ -e $1/.inputs && $(<"$1/.inputs") == "$2" ]]; }
+
+install_pyhanko() {
+	local inputs
+	inputs=$(python3 --version && sha256sum <.ci/pyhanko/requirements.txt)
+	up_to_date "$tools/pyhanko" "$inputs" && return
+	echo "installing pyHanko"
+	rm -rf "$tools/pyhanko"
+	python3 -m venv "$tools/pyhanko"
+	"$tools/pyhanko/bin/pip" install --quiet -r .ci/pyhanko/requirements.txt
+	echo "$inputs" >"$tools/pyhanko/.inputs"
+}
+
+install_dss() {
+	local inputs
+	inputs=$(find .ci/dss -type f -print0 | sort -z | xargs -0 sha256sum)
+	up_to_date "$tools/dss" "$inputs" && return
+	echo "building the EU DSS validator"
+	rm -rf "$tools/dss"
+	cp -r .ci/dss "$tools/dss"
+	mvn --quiet --batch-mode -Dstyle.color=never --file "$tools/dss/pom.xml" \
+		package dependency:copy-dependencies -DincludeScope=runtime
+	echo "$inputs" >"$tools/dss/.inputs"
+}
+
+install_go_tools() {
+	local inputs
+	inputs="$(go version) $staticcheck_version $govulncheck_version"
+	up_to_date "$tools/bin" "$inputs" && return
+	echo "building staticcheck and govulncheck"
+	GOBIN=$tools/bin go install "honnef.co/go/tools/cmd/staticcheck@$staticcheck_version"
+	GOBIN=$tools/bin go install "golang.org/x/vuln/cmd/govulncheck@$govulncheck_version"
+	echo "$inputs" >"$tools/bin/.inputs"
+}

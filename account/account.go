@@ -1,0 +1,92 @@
+// Package account knows who calls: accounts, their API clients, and the access
+// tokens that clients exchange their secrets for (service.md 5, decisions.md 3).
+//
+// An account owns everything that its clients make; any client of an account
+// sees the same (decisions.md 2.10). A client has an id, a secret and a set of
+// scopes. Secrets and tokens are 256 random bits in base64url. The store keeps
+// SHA-256 digests of them and nothing else, so a secret is shown once, when it
+// is made, and a copy of the store lets nobody in.
+//
+//	accounts := account.New(store, tx, account.Options{})
+//	owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
+//	client, secret, err := accounts.CreateClient(ctx, owner.ID, "archive", []string{account.ScopeSignatures})
+//	token, err := accounts.Issue(ctx, client.ID, secret, nil)
+//	caller, err := accounts.Authenticate(ctx, token.Value)
+//	caller.Has(account.ScopeSignatures) // true
+//
+// All methods of [Service] may be called from several goroutines. Those that
+// change something join the transaction of their context, if it carries one.
+package account
+
+import (
+	"errors"
+	"time"
+)
+
+var (
+	// ErrNotFound: there is no such account or client.
+	ErrNotFound = errors.New("account: not found")
+	// ErrExists: the client id is taken by a client with another secret or of
+	// another account.
+	ErrExists = errors.New("account: client id is taken")
+	// ErrInvalid: a name, an id, a secret or a quota is not one that can be kept.
+	ErrInvalid = errors.New("account: invalid value")
+	// ErrInvalidClient: no client has that id and that secret (RFC 6749 5.2).
+	ErrInvalidClient = errors.New("account: invalid client")
+	// ErrInvalidScope: a scope is unknown or is not one of the client's
+	// (RFC 6749 5.2).
+	ErrInvalidScope = errors.New("account: invalid scope")
+	// ErrInvalidToken: the token is unknown or has expired, or its client was
+	// deleted (RFC 6750 3.1).
+	ErrInvalidToken = errors.New("account: invalid token")
+)
+
+// DefaultQuota is the document storage of an account when nothing else is said,
+// in bytes.
+const DefaultQuota int64 = 10 << 30
+
+// TokenLifetime is how long an access token is good for (decisions.md 3).
+const TokenLifetime = time.Hour
+
+// Account is one customer of the service.
+type Account struct {
+	ID            string // a UUID
+	Name          string
+	PaymentMethod bool  // one is on file, so that more than the free signatures can be made
+	Quota         int64 // document storage in bytes
+	CreatedAt     time.Time
+}
+
+// Client is a program that calls the API for an account.
+type Client struct {
+	ID         string
+	AccountID  string
+	Name       string
+	SecretHash []byte   // SHA-256
+	Scopes     []string // may be none
+	CreatedAt  time.Time
+}
+
+// Token is an access token as its client gets it.
+type Token struct {
+	Value     string
+	Scopes    []string
+	ExpiresIn time.Duration
+}
+
+// TokenRecord is an access token as it is stored.
+type TokenRecord struct {
+	Hash      []byte // SHA-256 of the token's value
+	ClientID  string
+	AccountID string
+	Scopes    []string
+	IssuedAt  time.Time
+	ExpiresAt time.Time
+}
+
+// Caller is whom a token speaks for.
+type Caller struct {
+	AccountID string
+	ClientID  string
+	Scopes    []string
+}

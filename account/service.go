@@ -1,0 +1,111 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// Options of a [Service]; the zero value is right for most.
+type Options struct {
+	// Quota is the document storage of new accounts in bytes; 0 is
+	// [DefaultQuota].
+	Quota int64
+}
+
+// Service is the rules of accounts, clients and tokens over a [Store].
+type Service struct {
+	store Store
+	tx    storage.Transactor
+	quota int64
+}
+
+// New returns a service over a store and the transactions that it takes part in.
+func New(store Store, tx storage.Transactor, opts Options) *Service {
+	if opts.Quota <= 0 {
+		opts.Quota = DefaultQuota
+	}
+	return &Service{store: store, tx: tx, quota: opts.Quota}
+}
+
+// CreateAccount makes an account with no payment method. Its name is 1 to 256
+// characters, else the error is [ErrInvalid].
+func (s *Service) CreateAccount(ctx context.Context, name string) (Account, error) {
+	if err := validName(name); err != nil {
+		return Account{}, err
+	}
+	a := Account{ID: uuid.NewString(), Name: name, Quota: s.quota, CreatedAt: now()}
+	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		return s.store.AddAccount(ctx, a)
+	})
+	if err != nil {
+		return Account{}, fmt.Errorf("account: creating an account: %w", err)
+	}
+	return a, nil
+}
+
+// Account returns the account of that ID, or [ErrNotFound].
+func (s *Service) Account(ctx context.Context, id string) (Account, error) {
+	a, err := s.store.Account(ctx, id)
+	if err != nil {
+		return Account{}, fault("reading the account", err)
+	}
+	return a, nil
+}
+
+// Accounts lists all accounts in the order of creation.
+func (s *Service) Accounts(ctx context.Context) ([]Account, error) {
+	list, err := s.store.Accounts(ctx)
+	if err != nil {
+		return nil, fault("listing accounts", err)
+	}
+	return list, nil
+}
+
+// SetPaymentMethod says whether the account has a payment method on file.
+func (s *Service) SetPaymentMethod(ctx context.Context, id string, onFile bool) error {
+	return s.change(ctx, id, func(a *Account) { a.PaymentMethod = onFile })
+}
+
+// SetQuota sets the account's document storage in bytes, 0 or more. Documents
+// already stored stay, also when they are more.
+func (s *Service) SetQuota(ctx context.Context, id string, bytes int64) error {
+	if bytes < 0 {
+		return fmt.Errorf("%w: the quota is less than 0 bytes", ErrInvalid)
+	}
+	return s.change(ctx, id, func(a *Account) { a.Quota = bytes })
+}
+
+func (s *Service) change(ctx context.Context, id string, set func(*Account)) error {
+	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		a, err := s.store.Account(ctx, id)
+		if err != nil {
+			return err
+		}
+		set(&a)
+		return s.store.UpdateAccount(ctx, a)
+	})
+	return fault("changing the account", err)
+}
+
+// fault puts the store's error into this package's words.
+func fault(doing string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, storage.ErrNotFound):
+		return ErrNotFound
+	default:
+		return fmt.Errorf("account: %s: %w", doing, err)
+	}
+}
+
+// now has the precision that every backend keeps.
+func now() time.Time {
+	return time.Now().UTC().Truncate(time.Microsecond)
+}

@@ -1,0 +1,48 @@
+package account
+
+import (
+	"context"
+	"time"
+)
+
+// Store keeps accounts, clients and tokens.
+//
+// Methods that write join the transaction of their context and answer
+// storage.ErrNoTx outside one. A record read in a transaction stays as it was
+// read until that transaction ends, but for what the transaction itself writes.
+// Lists are in the order of creation. What is not there is storage.ErrNotFound.
+type Store interface {
+	AccountStore
+	ClientStore
+	TokenStore
+}
+
+// AccountStore keeps accounts by ID.
+type AccountStore interface {
+	Account(ctx context.Context, id string) (Account, error)
+	Accounts(ctx context.Context) ([]Account, error)
+	// AddAccount answers storage.ErrExists when the ID is taken.
+	AddAccount(ctx context.Context, a Account) error
+	// UpdateAccount replaces the account of that ID.
+	UpdateAccount(ctx context.Context, a Account) error
+}
+
+// ClientStore keeps clients by ID, which is unique over all accounts.
+type ClientStore interface {
+	Client(ctx context.Context, id string) (Client, error)
+	Clients(ctx context.Context, accountID string) ([]Client, error)
+	// AddClient answers storage.ErrExists when the ID is taken.
+	AddClient(ctx context.Context, c Client) error
+	DeleteClient(ctx context.Context, id string) error
+}
+
+// TokenStore keeps tokens by Hash. A token stays until it is deleted as expired,
+// whatever becomes of its client.
+type TokenStore interface {
+	Token(ctx context.Context, hash []byte) (TokenRecord, error)
+	// AddToken answers storage.ErrExists when the Hash is taken.
+	AddToken(ctx context.Context, t TokenRecord) error
+	// DeleteExpiredTokens deletes tokens whose ExpiresAt is now or before, those
+	// that expired first and at most limit of them, and says how many.
+	DeleteExpiredTokens(ctx context.Context, now time.Time, limit int) (int, error)
+}

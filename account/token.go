@@ -1,0 +1,108 @@
+package account
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// sweepLimit bounds the work of one Sweep.
+const sweepLimit = 1000
+
+// Issue gives a client an access token for the scopes it asks for, or for all of
+// its own when it asks for none (decisions.md 3). Errors: [ErrInvalidClient],
+// [ErrInvalidScope].
+func (s *Service) Issue(ctx context.Context, clientID, secret string, scopes []string) (Token, error) {
+	client, err := s.identify(ctx, clientID, secret)
+	if err != nil {
+		return Token{}, err
+	}
+	granted, err := grant(client.Scopes, scopes)
+	if err != nil {
+		return Token{}, err
+	}
+	value := newSecret()
+	record := newToken(client, value, granted, now())
+	err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.store.AddToken(ctx, record) })
+	if err != nil {
+		return Token{}, fmt.Errorf("account: issuing a token: %w", err)
+	}
+	return Token{Value: value, Scopes: granted, ExpiresIn: TokenLifetime}, nil
+}
+
+// identify finds the client that has the id and the secret.
+func (s *Service) identify(ctx context.Context, clientID, secret string) (Client, error) {
+	var client Client
+	err := error(storage.ErrNotFound)
+	if validCredential("client id", clientID) == nil {
+		client, err = s.store.Client(ctx, clientID)
+	}
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return Client{}, fmt.Errorf("account: reading the client: %w", err)
+	}
+	if !matches(client.SecretHash, secret) {
+		return Client{}, ErrInvalidClient
+	}
+	return client, nil
+}
+
+// Authenticate says whom an access token speaks for. Error: [ErrInvalidToken].
+func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, error) {
+	if len(bearer) != base64.RawURLEncoding.EncodedLen(secretSize) {
+		return Caller{}, ErrInvalidToken
+	}
+	token, err := s.store.Token(ctx, hashed(bearer))
+	if err != nil {
+		return Caller{}, tokenFault(err)
+	}
+	client, err := s.store.Client(ctx, token.ClientID)
+	if err != nil {
+		return Caller{}, tokenFault(err)
+	}
+	if !token.good(client, now()) {
+		return Caller{}, ErrInvalidToken
+	}
+	return Caller{AccountID: token.AccountID, ClientID: token.ClientID, Scopes: token.Scopes}, nil
+}
+
+// Sweep deletes tokens that have expired, a bounded number at a time, and says
+// how many; when there were any, there may be more.
+func (s *Service) Sweep(ctx context.Context, now time.Time) (swept int, err error) {
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		swept, err = s.store.DeleteExpiredTokens(ctx, now, sweepLimit)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("account: sweeping tokens: %w", err)
+	}
+	return swept, nil
+}
+
+func newToken(c Client, value string, scopes []string, now time.Time) TokenRecord {
+	return TokenRecord{
+		Hash:      hashed(value),
+		ClientID:  c.ID,
+		AccountID: c.AccountID,
+		Scopes:    scopes,
+		IssuedAt:  now,
+		ExpiresAt: now.Add(TokenLifetime),
+	}
+}
+
+// good says whether the token still speaks for the client that has its client's
+// id now. A client deleted and made anew under the same id is another client,
+// and tokens of the earlier one are not for it.
+func (t TokenRecord) good(c Client, now time.Time) bool {
+	return now.Before(t.ExpiresAt) && t.AccountID == c.AccountID && !t.IssuedAt.Before(c.CreatedAt)
+}
+
+func tokenFault(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return ErrInvalidToken
+	}
+	return fmt.Errorf("account: reading the token: %w", err)
+}

@@ -1,0 +1,40 @@
+package account
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxName is in characters, as for the names of participants (service.md 8).
+const maxName = 256
+
+// maxCredential bounds client ids and secrets, in bytes.
+const maxCredential = 256
+
+// validName follows decisions.md 2.2: white space alone is nothing, and control
+// characters are refused.
+func validName(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return fmt.Errorf("%w: the name is missing", ErrInvalid)
+	case !utf8.ValidString(name), strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("%w: the name has characters that no name has", ErrInvalid)
+	case utf8.RuneCountInString(name) > maxName:
+		return fmt.Errorf("%w: the name is longer than %d characters", ErrInvalid, maxName)
+	}
+	return nil
+}
+
+// validCredential follows RFC 6749 A.1 and A.2: ids and secrets are made of
+// printable ASCII characters.
+func validCredential(what, value string) error {
+	if value == "" || len(value) > maxCredential {
+		return fmt.Errorf("%w: the %s is not 1 to %d characters", ErrInvalid, what, maxCredential)
+	}
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return fmt.Errorf("%w: the %s has characters other than printable ASCII", ErrInvalid, what)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// operator is what the account and client commands do. It is the service itself,
+// or a server's socket: bbolt is locked by the process that has it open.
+type operator interface {
+	CreateAccount(ctx context.Context, name string) (account.Account, error)
+	Accounts(ctx context.Context) ([]account.Account, error)
+	SetPaymentMethod(ctx context.Context, id string, onFile bool) error
+	SetQuota(ctx context.Context, id string, bytes int64) error
+	CreateClient(ctx context.Context, accountID, name string, scopes []string) (account.Client, string, error)
+	Clients(ctx context.Context, accountID string) ([]account.Client, error)
+	DeleteClient(ctx context.Context, id string) error
+}
+
+var (
+	_ operator = (*account.Service)(nil)
+	_ operator = socketClient{}
+)
+
+// socketPath is the operator's socket beside a store.
+func socketPath(store string) string { return store + ".sock" }
+
+// withOperator calls f on the store, through its server when one is running.
+func withOperator(ctx context.Context, store string, f func(operator) error) error {
+	path, err := storePath(store)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("opening the store: %w", err)
+	}
+	db, err := bolt.Open(path, bolt.Options{})
+	if errors.Is(err, bolt.ErrLocked) {
+		return f(newSocketClient(socketPath(path)))
+	}
+	if err != nil {
+		return err
+	}
+	err = f(account.New(db.Accounts(), db, account.Options{}))
+	return errors.Join(err, db.Close())
+}
+
+// listenOwner listens on a socket that its owner alone may open. A socket that a
+// dead server left is replaced: the lock on the store says that it is dead.
+func listenOwner(path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("replacing the operator's socket: %w", err)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("opening the operator's socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("protecting the operator's socket: %w", err), listener.Close())
+	}
+	return listener, nil
+}
+
+// The arguments and results of the calls, as JSON.
+type (
+	accountSetting struct {
+		ID            string
+		PaymentMethod *bool
+		Quota         *int64
+	}
+	newClient struct {
+		AccountID, Name string
+		Scopes          []string
+	}
+	madeClient struct {
+		Client account.Client
+		Secret string
+	}
+	nothing struct{}
+)
+
+// adminHandler serves an operator's calls.
+func adminHandler(o operator) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /create-account", answer(o.CreateAccount))
+	mux.HandleFunc("POST /accounts", answer(func(ctx context.Context, _ nothing) ([]account.Account, error) { return o.Accounts(ctx) }))
+	mux.HandleFunc("POST /set-account", answer(func(ctx context.Context, s accountSetting) (nothing, error) {
+		if s.PaymentMethod != nil {
+			return nothing{}, o.SetPaymentMethod(ctx, s.ID, *s.PaymentMethod)
+		}
+		if s.Quota != nil {
+			return nothing{}, o.SetQuota(ctx, s.ID, *s.Quota)
+		}
+		return nothing{}, nil
+	}))
+	mux.HandleFunc("POST /create-client", answer(func(ctx context.Context, c newClient) (madeClient, error) {
+		made, secret, err := o.CreateClient(ctx, c.AccountID, c.Name, c.Scopes)
+		made.SecretHash = nil
+		return madeClient{made, secret}, err
+	}))
+	mux.HandleFunc("POST /clients", answer(func(ctx context.Context, account string) ([]account.Client, error) {
+		clients, err := o.Clients(ctx, account)
+		for i := range clients {
+			clients[i].SecretHash = nil
+		}
+		return clients, err
+	}))
+	mux.HandleFunc("POST /delete-client", answer(func(ctx context.Context, id string) (nothing, error) { return nothing{}, o.DeleteClient(ctx, id) }))
+	return mux
+}
+
+// answer serves one call.
+func answer[A, R any](f func(context.Context, A) (R, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var argument A
+		if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&argument); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		result, err := f(r.Context(), argument)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(result) // the caller sees a cut-off answer
+	}
+}
+
+// socketClient makes an operator's calls to a running server.
+type socketClient struct{ http *http.Client }
+
+func newSocketClient(path string) socketClient {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	return socketClient{&http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+}
+
+func call[R any](ctx context.Context, c socketClient, name string, argument any) (result R, err error) {
+	body, err := json.Marshal(argument)
+	if err != nil {
+		return result, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://server/"+name, bytes.NewReader(body))
+	if err != nil {
+		return result, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return result, fmt.Errorf("the store is in use, and its server does not answer: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
+		return result, errors.New(string(bytes.TrimSpace(text)))
+	}
+	return result, json.NewDecoder(response.Body).Decode(&result)
+}
+
+func (c socketClient) CreateAccount(ctx context.Context, name string) (account.Account, error) {
+	return call[account.Account](ctx, c, "create-account", name)
+}
+
+func (c socketClient) Accounts(ctx context.Context) ([]account.Account, error) {
+	return call[[]account.Account](ctx, c, "accounts", nothing{})
+}
+
+func (c socketClient) SetPaymentMethod(ctx context.Context, id string, onFile bool) error {
+	_, err := call[nothing](ctx, c, "set-account", accountSetting{ID: id, PaymentMethod: &onFile})
+	return err
+}
+
+func (c socketClient) SetQuota(ctx context.Context, id string, bytes int64) error {
+	_, err := call[nothing](ctx, c, "set-account", accountSetting{ID: id, Quota: &bytes})
+	return err
+}
+
+func (c socketClient) CreateClient(ctx context.Context, accountID, name string, scopes []string) (account.Client, string, error) {
+	made, err := call[madeClient](ctx, c, "create-client", newClient{accountID, name, scopes})
+	return made.Client, made.Secret, err
+}
+
+func (c socketClient) Clients(ctx context.Context, accountID string) ([]account.Client, error) {
+	return call[[]account.Client](ctx, c, "clients", accountID)
+}
+
+func (c socketClient) DeleteClient(ctx context.Context, id string) error {
+	_, err := call[nothing](ctx, c, "delete-client", id)
+	return err
+}

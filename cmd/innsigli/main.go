@@ -1,0 +1,89 @@
+// Command innsigli is the electronic signing service: a sandbox to try it, local
+// signing and verification, and the operator's tools. "innsigli --help" lists the
+// commands.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// Exit statuses.
+const (
+	done   = 0
+	failed = 1
+	usage  = 2
+)
+
+type cli struct {
+	Demo    demoCommand    `cmd:"" help:"Sign a PDF over the real API, in a sandbox that lives for the moment."`
+	Sandbox sandboxCommand `cmd:"" help:"Run the sandbox: the whole API, with test users in place of people."`
+	Sign    signCommand    `cmd:"" help:"Sign a PDF with a key at hand."`
+	Verify  verifyCommand  `cmd:"" help:"Report on the signatures of PDF files."`
+	Account accountCommand `cmd:"" help:"Accounts of the service."`
+	Client  clientCommand  `cmd:"" help:"API clients of an account."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// streams are where a command writes: results to out, talk to talk.
+type streams struct{ out, talk io.Writer }
+
+// run is the program. A test calls it as main does.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
+	var c cli
+	exited := false
+	parser, err := kong.New(&c,
+		kong.Name("innsigli"),
+		kong.Description("Electronic signatures that Acrobat and the EU validator accept. Results go to stdout, talk to stderr; exit status 0 done, 1 failed, 2 wrong usage. Every flag can also be an environment variable: --base-url is INNSIGLI_BASE_URL."),
+		kong.DefaultEnvars("INNSIGLI"),
+		kong.Writers(stdout, stderr),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Exit(func(int) { exited = true }), // --help has printed all there is to say
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "innsigli:", err)
+		return failed
+	}
+	command, err := parser.Parse(args)
+	if exited {
+		return done
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "innsigli: %v\nTry \"innsigli --help\".\n", err)
+		return usage
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	if err := command.Run(streams{stdout, stderr}); err != nil {
+		return report(stderr, err)
+	}
+	return done
+}
+
+// errUsage marks an error in what the user asked for.
+var errUsage = errors.New("wrong usage")
+
+// errSilent ends a command that has said already what was wrong.
+var errSilent = errors.New("")
+
+func report(stderr io.Writer, err error) int {
+	if !errors.Is(err, errSilent) {
+		fmt.Fprintln(stderr, "innsigli:", err)
+	}
+	if errors.Is(err, errUsage) {
+		return usage
+	}
+	return failed
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// server is the service with everything wired.
+type server struct {
+	db       *bolt.DB
+	accounts *account.Service
+	signals  *busysignal.Service
+	sandbox  *sandbox.Sandbox
+	signing  *signing.Service
+	log      *slog.Logger
+}
+
+// openServer opens a store and wires a sandbox on it.
+func openServer(ctx context.Context, path string, keys sandbox.KeyType, log *slog.Logger) (*server, error) {
+	db, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		return nil, err
+	}
+	people, err := sandbox.Open(ctx, db.Sandbox(), db, sandbox.Options{Keys: keys})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	signals := busysignal.New(db.BusySignals(), db)
+	return &server{
+		db:       db,
+		accounts: account.New(db.Accounts(), db, account.Options{}),
+		signals:  signals,
+		sandbox:  people,
+		signing: signing.New(db.Requests(), db, db.Documents(), people, signals, signing.Options{
+			Expiry:   sandbox.Expiry,
+			Interval: time.Second,
+			AnyPace:  true,
+			Roots:    people.Roots(),
+			Alone:    true, // bbolt is locked by one process
+		}),
+		log: log,
+	}, nil
+}
+
+func (s *server) handler(baseURL string) http.Handler {
+	return httpapi.New(httpapi.Config{
+		BaseURL:  baseURL,
+		Accounts: s.accounts,
+		Signals:  s.signals,
+		Signing:  s.signing,
+		Sandbox:  s.sandbox,
+		Failed: func(_ context.Context, err error) {
+			s.log.Error("request failed", "error", err)
+		},
+	})
+}
+
+// serve answers on the listener, and on the operator's socket when it has a path,
+// until the context ends; then it lets requests finish. listening is called
+// once both are answering.
+func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, socket string, listening func() error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return serveHTTP(ctx, listener, s.handler(baseURL), s.log) })
+	if socket != "" {
+		admin, err := listenOwner(socket)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		group.Go(func() error { return serveHTTP(ctx, admin, adminHandler(s.accounts), s.log) })
+	}
+	group.Go(func() error { return s.sweep(ctx) })
+	group.Go(listening)
+	return group.Wait()
+}
+
+// stopTime is how long requests may take to finish when the server stops.
+const stopTime = 20 * time.Second
+
+func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
+	h := &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       5 * time.Minute,
+		WriteTimeout:      5 * time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		stopped <- h.Shutdown(limited)
+	})
+	if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		stop()
+		return err
+	}
+	return <-stopped
+}
+
+// sweepEvery is how often what has outlived its purpose is removed.
+const sweepEvery = time.Minute
+
+// unkeptFor is how long a document may take from its first byte to its request.
+const unkeptFor = time.Hour
+
+// sweep removes what nobody needs any more, at the start and every minute.
+func (s *server) sweep(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error("sweeping failed", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+func (s *server) sweepOnce(ctx context.Context) error {
+	now := time.Now()
+	_, documents := s.db.Documents().Sweep(ctx, now.Add(-unkeptFor))
+	return errors.Join(
+		documents,
+		untilNone(func() (int, error) { return s.signing.Sweep(ctx) }),
+		untilNone(func() (int, error) { return s.accounts.Sweep(ctx, now) }),
+		untilNone(func() (int, error) { return s.signals.Sweep(ctx, now) }),
+	)
+}
+
+// untilNone repeats a sweep of a bounded number until it finds nothing.
+func untilNone(sweep func() (int, error)) error {
+	for {
+		if n, err := sweep(); n == 0 || err != nil {
+			return err
+		}
+	}
+}
+
+// storePath is the file of a --store of the form bolt:PATH.
+func storePath(store string) (string, error) {
+	path, ok := strings.CutPrefix(store, "bolt:")
+	if !ok || path == "" {
+		return "", fmt.Errorf("%w: --store %q is not of the form bolt:PATH", errUsage, store)
+	}
+	return path, nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/pades"
+)
+
+type signCommand struct {
+	File     string `arg:"" help:"PDF to sign."`
+	Cert     string `required:"" placeholder:"CHAIN.pem" help:"The signer's certificate, and those above it."`
+	Key      string `required:"" placeholder:"KEY.pem" help:"The signer's private key: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
+	Level    string `default:"B" help:"Level of the signature; B is the only one so far (default ${default})."`
+	Reason   string `help:"Reason for signing, stored in the signature."`
+	Location string `help:"Where the signer signs from, stored in the signature."`
+	Out      string `short:"o" required:"" placeholder:"OUT" help:"File to write."`
+}
+
+func (signCommand) Help() string {
+	return "Example: innsigli sign contract.pdf --cert chain.pem --key key.pem -o signed.pdf"
+}
+
+func (c signCommand) Run(ctx context.Context) error {
+	if err := onlyLevelB(c.Level); err != nil {
+		return err
+	}
+	certificates, err := readCertificates(c.Cert)
+	if err != nil {
+		return err
+	}
+	key, err := readKey(c.Key)
+	if err != nil {
+		return err
+	}
+	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
+	if !ok || !public.Equal(certificates[0].PublicKey) {
+		return fmt.Errorf("the key in %s is not that of the first certificate in %s", c.Key, c.Cert)
+	}
+	content, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	signer := ades.Signer{Certificate: certificates[0], Chain: certificates[1:]}
+	revision, err := pades.Sign(ctx, pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, key, signer, pades.Options{
+		Name:     certificates[0].Subject.CommonName,
+		Reason:   c.Reason,
+		Location: c.Location,
+	})
+	if err != nil {
+		return fmt.Errorf("signing %s: %w", c.File, err)
+	}
+	return writeFile(c.Out, content, revision.Bytes)
+}
+
+// onlyLevelB refuses the levels that are not made yet.
+func onlyLevelB(level string) error {
+	l, err := ades.ParseLevel(level)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if l != ades.B {
+		return fmt.Errorf("%w: level %s is not made by this version, only B", errUsage, l)
+	}
+	return nil
+}
+
+// readCertificates reads the certificates of a PEM file, at least one.
+func readCertificates(path string) ([]*x509.Certificate, error) {
+	rest, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var certificates []*x509.Certificate
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		certificates = append(certificates, c)
+	}
+	if len(certificates) == 0 {
+		return nil, fmt.Errorf("%s has no certificate in PEM", path)
+	}
+	return certificates, nil
+}
+
+// readKey reads the first private key of a PEM file.
+func readKey(path string) (crypto.Signer, error) {
+	rest, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return nil, fmt.Errorf("%s has no private key in PEM that can be read", path)
+		}
+		key, err := parseKey(block)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", path, err)
+		}
+		if signer, ok := key.(crypto.Signer); ok {
+			return signer, nil
+		}
+	}
+}
+
+// parseKey returns nil for a block that is no key.
+func parseKey(block *pem.Block) (any, error) {
+	switch block.Type {
+	case "PRIVATE KEY":
+		return x509.ParsePKCS8PrivateKey(block.Bytes)
+	case "RSA PRIVATE KEY":
+		return x509.ParsePKCS1PrivateKey(block.Bytes)
+	case "EC PRIVATE KEY":
+		return x509.ParseECPrivateKey(block.Bytes)
+	case "ENCRYPTED PRIVATE KEY":
+		return nil, errors.New("the key is encrypted; decrypt it first")
+	}
+	return nil, nil
+}

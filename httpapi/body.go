@@ -1,0 +1,70 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+
+	"github.com/innsigli/innsigli/internal/jsonbody"
+)
+
+// checkJSONType refuses a body that says it is something else than JSON. One that
+// says nothing is read as JSON (decisions.md 2.1).
+func checkJSONType(r *http.Request) error {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		return nil
+	}
+	kind, parameters, err := mime.ParseMediaType(header)
+	charset, named := parameters["charset"]
+	if err == nil && kind == "application/json" && (!named || charset == "utf-8" || charset == "UTF-8") {
+		return nil
+	}
+	return &problem{Status: http.StatusUnsupportedMediaType, Title: "Unsupported media type", Detail: "The body has to be application/json in UTF-8."}
+}
+
+// readBody reads a JSON body without a document.
+func readBody(w http.ResponseWriter, r *http.Request, o jsonbody.Options) (*jsonbody.Object, error) {
+	return readLimited(w, r, r.Body, maxSmallBody, o)
+}
+
+// readLimited reads a JSON body of at most limit bytes: at once too large when
+// the client says so (decisions.md 2.6).
+func readLimited(w http.ResponseWriter, r *http.Request, body io.ReadCloser, limit int64, o jsonbody.Options) (*jsonbody.Object, error) {
+	if err := checkJSONType(r); err != nil {
+		return nil, err
+	}
+	if r.ContentLength > limit {
+		return nil, &tooLarge
+	}
+	return jsonbody.Read(http.MaxBytesReader(w, body, limit), o)
+}
+
+// drainLimit is how much of a body that is too large is still read, so that a
+// client which sends first and reads afterwards gets the answer.
+const drainLimit = 1 << 20
+
+func drain(body io.Reader) { _, _ = io.CopyN(io.Discard, body, drainLimit) }
+
+// writeJSON answers with a value. A Content-Type that was set stays.
+func writeJSON(w http.ResponseWriter, status int, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	if w.Header().Get("Content-Type") == "" {
+		w.Header().Set("Content-Type", "application/json")
+	}
+	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
+	w.WriteHeader(status)
+	_, err = w.Write(b)
+	return err
+}
+
+func writeText(w http.ResponseWriter, kind, text string) error {
+	w.Header().Set("Content-Type", kind)
+	_, err := io.WriteString(w, text)
+	return err
+}

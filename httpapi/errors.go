@@ -1,0 +1,114 @@
+package httpapi
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// problem is an answer of RFC 9457.
+type problem struct {
+	Type   string              `json:"type"`
+	Title  string              `json:"title"`
+	Status int                 `json:"status"`
+	Detail string              `json:"detail,omitempty"`
+	Errors map[string][]string `json:"errors,omitempty"`
+	Holder *holder             `json:"busySignal,omitempty"` // with 423
+}
+
+// holder is whose hold on a busy signal is in the way (decisions.md 4.1).
+type holder struct {
+	UserID *string `json:"userId"`
+}
+
+func (p *problem) Error() string { return p.Title + ": " + p.Detail }
+
+const validationTitle = "One or more validation errors occurred."
+
+// invalid is the answer to faulty fields (decisions.md 2.3).
+func invalid(faults map[string][]string) *problem {
+	return &problem{Status: http.StatusBadRequest, Title: validationTitle, Errors: faults}
+}
+
+func notFound(what string) *problem {
+	return &problem{Status: http.StatusNotFound, Title: "Not found", Detail: what + " does not exist."}
+}
+
+func methodNotAllowed(w http.ResponseWriter, m methods) error {
+	allowed := slices.Sorted(maps.Keys(m))
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	return &problem{Status: http.StatusMethodNotAllowed, Title: "Method not allowed", Detail: "This path takes " + strings.Join(allowed, ", ") + "."}
+}
+
+// problems turn the errors of the packages below into answers.
+var problems = []struct {
+	err    error
+	answer problem
+}{
+	{signing.ErrFinished, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The signing request has finished, was cleared, or does not exist."}},
+	{signing.ErrKeyInUse, problem{Status: http.StatusConflict, Title: "Request is still running", Detail: "The request with this Idempotency-Key has not been answered yet."}},
+	{signing.ErrKeyReused, problem{Status: http.StatusUnprocessableEntity, Title: "Idempotency key was used", Detail: "The Idempotency-Key was used with another request body."}},
+	{busysignal.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The busy signal does not exist."}},
+	{sandbox.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The sandbox user does not exist."}},
+	{sandbox.ErrUserExists, problem{Status: http.StatusUnprocessableEntity, Title: "Sandbox user already exists", Detail: "Another of your sandbox users has that kennitala or phone."}},
+	{jsonbody.ErrTooLarge, tooLarge},
+	{storage.ErrTooLarge, tooLarge},
+}
+
+var tooLarge = problem{Status: http.StatusRequestEntityTooLarge, Title: "Request too large", Detail: "The request body is longer than the server takes."}
+
+// toProblem finds the answer to an error; false when there is none but 500.
+func toProblem(err error) (problem, bool) {
+	var p *problem
+	var syntax *jsonbody.SyntaxError
+	var held *busysignal.HeldError
+	var maxBytes *http.MaxBytesError
+	switch {
+	case errors.As(err, &p):
+		return *p, true
+	case errors.As(err, &maxBytes):
+		return tooLarge, true
+	case errors.As(err, &syntax):
+		return *invalid(map[string][]string{syntax.Path: {syntax.Message}}), true
+	case errors.As(err, &held):
+		return problem{Status: http.StatusLocked, Title: "Busy signal is held", Detail: "Another signing request holds the busy signal.", Holder: &holder{held.UserID}}, true
+	}
+	for _, row := range problems {
+		if errors.Is(err, row.err) {
+			return row.answer, true
+		}
+	}
+	return problem{Status: http.StatusInternalServerError, Title: "Internal error", Detail: "The request could not be completed. Try again later."}, false
+}
+
+// fail answers a request with an error.
+func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+	var oauth *oauthError
+	if errors.As(err, &oauth) {
+		oauth.write(w)
+		return
+	}
+	p, known := toProblem(err)
+	if !known && r.Context().Err() == nil && a.Failed != nil {
+		a.Failed(r.Context(), err)
+	}
+	if p.Status == http.StatusRequestEntityTooLarge {
+		drain(r.Body)
+	}
+	p.Type = a.BaseURL + "/problems/" + slug(p.Title)
+	w.Header().Set("Content-Type", "application/problem+json")
+	_ = writeJSON(w, p.Status, p) // nobody is left to tell when this fails
+}
+
+// slug is a title as a path: "No free signature slot" is no-free-signature-slot.
+func slug(title string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.Trim(title, ".")), " ", "-")
+}

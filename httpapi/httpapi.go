@@ -1,0 +1,159 @@
+// Package httpapi is the wire: JSON in, JSON out, over the standard library's
+// mux. A handler decodes, calls one method, encodes; every rule lives in the
+// package it calls, and one table turns their errors into answers (service.md 4,
+// 5 and 7, decisions.md 2 and 3).
+//
+//	handler := httpapi.New(httpapi.Config{
+//		BaseURL:  "https://sign.example",
+//		Accounts: accounts,
+//		Signals:  signals,
+//		Signing:  requests,
+//	})
+//
+// Documents go through as streams: Base64 is decoded into storage while the body
+// arrives, and encoded from storage while the answer leaves.
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+)
+
+// Accounts knows who calls; *account.Service is one.
+type Accounts interface {
+	Issue(ctx context.Context, clientID, secret string, scopes []string) (account.Token, error)
+	Authenticate(ctx context.Context, bearer string) (account.Caller, error)
+}
+
+// BusySignals makes busy signals; *busysignal.Service is one.
+type BusySignals interface {
+	Create(ctx context.Context, account string) (id string, err error)
+}
+
+// Signing runs signing requests; *signing.Service is one.
+type Signing interface {
+	Upload(ctx context.Context, r io.Reader, limit int64) (document string, err error)
+	Discard(ctx context.Context, document string) error
+	Start(ctx context.Context, in signing.Start) (signing.Started, error)
+	Poll(ctx context.Context, account, id string, answer func(signing.Answer) error) error
+}
+
+// SandboxUsers keeps test users; *sandbox.Sandbox is one.
+type SandboxUsers interface {
+	Create(ctx context.Context, account string, p sandbox.Profile) (sandbox.User, error)
+	Update(ctx context.Context, account, id string, p sandbox.Profile) error
+	Users(ctx context.Context, account string) ([]sandbox.User, error)
+	RootPEM() []byte
+}
+
+// Config is what the API is made of.
+type Config struct {
+	// BaseURL is the address that the API is reached at, without a slash at the
+	// end.
+	BaseURL  string
+	Accounts Accounts
+	Signals  BusySignals
+	Signing  Signing
+	// Sandbox is nil in production: its paths do not exist then.
+	Sandbox SandboxUsers
+	// MaxBody is the longest request body in bytes; 0 is 30 MiB.
+	MaxBody int64
+	// Ready says whether storage answers; nil: always.
+	Ready func(context.Context) error
+	// Failed is called with errors that are answered 500; nil: nobody is told.
+	Failed func(context.Context, error)
+}
+
+const (
+	defaultMaxBody = 30 << 20
+	maxSmallBody   = 1 << 20 // of requests that carry no document
+)
+
+// api is the configuration with its handlers.
+type api struct{ Config }
+
+// New returns the API's handler.
+func New(c Config) http.Handler {
+	if c.MaxBody == 0 {
+		c.MaxBody = defaultMaxBody
+	}
+	a := &api{c}
+	routes := a.routes()
+	mux := http.NewServeMux()
+	for path, methods := range routes {
+		mux.Handle(path, a.serve(methods.ServeHTTP))
+	}
+	mux.Handle("/", a.serve(func(http.ResponseWriter, *http.Request) error { return notFound("Path") }))
+	return mux
+}
+
+// routes are all paths of the API. Each method is served by exactly one handler; a
+// HEAD is no GET, which for a poll would not be safe.
+func (a *api) routes() map[string]methods {
+	routes := map[string]methods{
+		"/api/v1/auth/token":          {"POST": a.token},
+		"/api/v1/signing/busy-signal": {"POST": a.authorized(account.ScopeSignatures, a.createBusySignal)},
+		"/api/v1/signing":             {"POST": a.authorized(account.ScopeSignatures, a.startSigning)},
+		"/api/v1/signing/{pollingId}": {"GET": a.authorized(account.ScopeSignatures, a.pollSigning)},
+		"/healthz":                    {"GET": a.alive},
+		"/readyz":                     {"GET": a.ready},
+		"/problems/{name}":            {"GET": a.problemPage},
+	}
+	if a.Sandbox != nil {
+		routes["/api/v1/sandbox/users"] = methods{"GET": a.authorized(noScope, a.listSandboxUsers), "POST": a.authorized(noScope, a.createSandboxUser)}
+		routes["/api/v1/sandbox/users/{uuid}"] = methods{"PUT": a.authorized(noScope, a.updateSandboxUser)}
+		routes["/.well-known/sandbox-root.pem"] = methods{"GET": a.sandboxRoot}
+	}
+	return routes
+}
+
+// handler answers a request. An error is answered by the table in errors.go; it
+// is returned only while nothing has been written.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// methods are the handlers of a path.
+type methods map[string]handler
+
+func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
+	h, ok := m[r.Method]
+	if !ok {
+		return methodNotAllowed(w, m)
+	}
+	return h(w, r)
+}
+
+// serve makes an http.Handler of a handler.
+func (a *api) serve(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store") // decisions.md 2.7
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if err := h(w, r); err != nil {
+			a.fail(w, r, err)
+		}
+	})
+}
+
+func (a *api) alive(w http.ResponseWriter, _ *http.Request) error {
+	return writeText(w, "text/plain; charset=utf-8", "ok\n")
+}
+
+func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
+	if a.Ready != nil {
+		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+		defer cancel()
+		if err := a.Ready(ctx); err != nil {
+			return &problem{Status: http.StatusServiceUnavailable, Title: "Service unavailable", Detail: "Storage does not answer."}
+		}
+	}
+	return writeText(w, "text/plain; charset=utf-8", "ready\n")
+}
+
+func (a *api) sandboxRoot(w http.ResponseWriter, _ *http.Request) error {
+	return writeText(w, "application/x-pem-file", string(a.Sandbox.RootPEM()))
+}

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"html/template"
+	"net/http"
+)
+
+// explanations are what the pages behind the type of a problem say.
+var explanations = []struct{ title, text string }{
+	{validationTitle, "Fields of the request are missing or invalid. The member errors names each of them with what is wrong."},
+	{"Unauthorized", "The request carries no access token, or one that is not valid any more. Get one at /api/v1/auth/token and send it in the header Authorization: Bearer."},
+	{"Forbidden", "The access token does not grant the scope that this endpoint needs. The header WWW-Authenticate names it."},
+	{"Not found", "What the request names does not exist, or belongs to another account. A signing request is gone once its result was delivered."},
+	{"Method not allowed", "The path exists, but takes other methods. The header Allow names them."},
+	{"Request too large", "The body is longer than the server takes, which is about 30 MB unless the operator chose otherwise."},
+	{"Unsupported media type", "The body has to be application/json in UTF-8."},
+	{"Busy signal is held", "Another signing is running on the same file. The member busySignal names who holds the signal. Try again when it has ended, which takes 5 minutes at most."},
+	{"Sandbox user already exists", "Each sandbox user of an account needs a kennitala and a phone number of its own."},
+	{"Request is still running", "A request with the same Idempotency-Key has not been answered yet. Try again a little later."},
+	{"Idempotency key was used", "The Idempotency-Key was used with another request body within the last 24 hours. Use a new one for a new request."},
+	{"Service unavailable", "The server cannot work at the moment. Try again a little later."},
+	{"Internal error", "Something went wrong in the server. Nothing in the request was at fault; try again a little later."},
+}
+
+var problemTemplate = template.Must(template.New("problem").Parse(`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{.Title}}</title>
+<style>
+body { font: 1.125rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 12vh auto; padding: 0 1.25rem; color: #1b2733; background: #fff }
+h1 { font-size: 1.6rem; line-height: 1.25 }
+@media (prefers-color-scheme: dark) { body { color: #e4e9ee; background: #14191f } }
+</style>
+<h1>{{.Title}}</h1>
+<p>{{.Text}}</p>
+</html>
+`))
+
+func (a *api) problemPage(w http.ResponseWriter, r *http.Request) error {
+	for _, e := range explanations {
+		if slug(e.title) == r.PathValue("name") {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+			return problemTemplate.Execute(w, struct{ Title, Text string }{e.title, e.text})
+		}
+	}
+	return notFound("Path")
+}

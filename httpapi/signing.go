@@ -1,0 +1,247 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+func (a *api) createBusySignal(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	if _, err := readBody(w, r, jsonbody.Options{Optional: true}); err != nil {
+		return err
+	}
+	id, err := a.Signals.Create(r.Context(), caller.AccountID)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, struct {
+		ID string `json:"id"`
+	}{id})
+}
+
+// startSigning is POST /api/v1/signing (service.md 2.1, 2.2).
+func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	key, err := idempotencyKey(r)
+	if err != nil {
+		return err
+	}
+	upload := upload{api: a, ctx: r.Context()}
+	defer upload.drop()
+	fingerprint := sha256.New()
+	body, err := readLimited(w, r, teeBody{r.Body, fingerprint}, a.MaxBody, jsonbody.Options{Content: "file.contentB64", Sink: upload.store})
+	if err != nil {
+		return err
+	}
+	in := startFields(body)
+	if faults := body.Errors(); faults != nil {
+		return invalid(faults)
+	}
+	in.Account, in.Document = caller.AccountID, upload.document
+	if key != "" {
+		in.Key = &signing.IdempotencyKey{Client: caller.ClientID, Key: key, Fingerprint: hex.EncodeToString(fingerprint.Sum(nil))}
+	}
+	upload.document = "" // the request's from now on
+	started, err := a.Signing.Start(r.Context(), in)
+	var refusal *signing.Refusal
+	if errors.As(err, &refusal) {
+		return writeJSON(w, http.StatusBadRequest, failureBody(refusal.Failure, ""))
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, struct {
+		PollingID string  `json:"pollingId"`
+		ExpiresIn int     `json:"expiresIn"`
+		Interval  int     `json:"interval"`
+		Code      *string `json:"verificationCode"`
+	}{started.ID, int(started.Expires.Seconds()), int(started.Interval.Seconds()), nullable(started.Code)})
+}
+
+// upload is the document that comes in with a start.
+type upload struct {
+	*api
+	ctx      context.Context
+	document string
+}
+
+// store is where the decoded document goes. One that is no Base64 is a fault of
+// its field, to be reported with the others.
+func (u *upload) store(content io.Reader) error {
+	var err error
+	u.document, err = u.Signing.Upload(u.ctx, content, u.MaxBody)
+	if errors.Is(err, jsonbody.ErrBase64) {
+		return nil
+	}
+	return err
+}
+
+// drop removes the document of a start that did not come about.
+func (u *upload) drop() {
+	if u.document == "" {
+		return
+	}
+	if err := u.Signing.Discard(u.ctx, u.document); err != nil && u.Failed != nil {
+		u.Failed(u.ctx, err)
+	}
+}
+
+// startFields reads the fields of service.md 2.1.
+func startFields(body *jsonbody.Object) signing.Start {
+	var in signing.Start
+	body.Content(jsonbody.Required)
+	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(256))
+	if kind := body.String("file.type", jsonbody.Required, jsonbody.OneOf("Pdf", "Xml")); kind == "Xml" {
+		body.Fault("file.type", "XML documents are not signed by this version.")
+	}
+	method := body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(string(idp.App), string(idp.SIM)))
+	in.Person.Method = idp.Method(method)
+	in.Person.Kennitala = idp.NormalKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
+	if in.Person.Method == idp.SIM { // ignored with the app: decisions.md 4.12
+		in.Person.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(16))
+	}
+	in.Country = body.String("signer.country", jsonbody.MaxLen(64))
+	in.City = body.String("signer.city", jsonbody.MaxLen(64))
+	in.Reason = body.String("signer.reason", jsonbody.MaxLen(64))
+	if body.Object("signatureImage") != nil {
+		body.Fault("signatureImage", "Stamps are not drawn by this version.")
+	}
+	in.Level = settings(body)
+	if signal := body.Object("busySignal"); signal != nil {
+		in.BusySignal = &signing.BusySignalUse{
+			ID:     signal.UUID("id", jsonbody.Required),
+			UserID: signal.OptionalString("userId", jsonbody.MaxLen(512)),
+		}
+	}
+	return in
+}
+
+// settings reads advancedSignatureSettings. Level B is the only one so far, so the
+// default, Lt, has to be overridden.
+func settings(body *jsonbody.Object) ades.Level {
+	level := body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf("B", "T", "Lt", "Lta"))
+	if level != "B" {
+		body.Fault("advancedSignatureSettings.signatureLevel", "Only B is made by this version.")
+	}
+	packing := body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf("Enveloped", "Enveloping", "InternallyDetached"))
+	if packing != "" && packing != "Enveloped" {
+		body.Fault("advancedSignatureSettings.signaturePacking", "A PDF takes Enveloped alone.")
+	}
+	return ades.B
+}
+
+func validKennitala(s string) bool {
+	n := len([]rune(idp.NormalKennitala(s)))
+	return n >= 1 && n <= 10
+}
+
+// idempotencyKey reads the header, as a structured-field string or bare
+// (decisions.md 2.11).
+func idempotencyKey(r *http.Request) (string, error) {
+	const name = "Idempotency-Key"
+	values := r.Header.Values(name)
+	if len(values) == 0 {
+		return "", nil
+	}
+	key := values[0]
+	if unquoted, ok := strings.CutPrefix(key, `"`); ok {
+		key, ok = strings.CutSuffix(unquoted, `"`)
+		if !ok {
+			key = ""
+		}
+	}
+	printable := strings.IndexFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) < 0
+	if len(values) > 1 || key == "" || len(key) > 255 || !printable {
+		return "", invalid(map[string][]string{name: {"Must be one key of 1 to 255 printable ASCII characters."}})
+	}
+	return key, nil
+}
+
+// teeBody hashes a body while it is read.
+type teeBody struct {
+	io.ReadCloser
+	w io.Writer
+}
+
+func (t teeBody) Read(p []byte) (int, error) {
+	n, err := t.ReadCloser.Read(p)
+	t.w.Write(p[:n])
+	return n, err
+}
+
+// pollSigning is GET /api/v1/signing/{pollingId} (service.md 2.3).
+func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	written := false
+	err := a.Signing.Poll(r.Context(), caller.AccountID, strings.ToLower(r.PathValue("pollingId")), func(answer signing.Answer) error {
+		written = true
+		if answer.Document == nil {
+			return flushed(w, writeJSON(w, http.StatusBadRequest, failureBody(answer.Failure, answer.Code)))
+		}
+		return flushed(w, writeDocument(w, answer.Document))
+	})
+	if written && err != nil {
+		// The status is out already. Breaking the connection tells the client that
+		// the answer is not whole.
+		if a.Failed != nil && r.Context().Err() == nil {
+			a.Failed(r.Context(), err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+	return err
+}
+
+// flushed sends what is still in buffers, so that an answer counts as written only
+// when it is on its way whole.
+func flushed(w http.ResponseWriter, err error) error {
+	if err != nil {
+		return err
+	}
+	return http.NewResponseController(w).Flush()
+}
+
+const (
+	documentPrefix = `{"signedFileB64":"`
+	documentSuffix = `"}`
+)
+
+// writeDocument streams the document. Its length is announced, so that a client
+// notices when it is cut off.
+func writeDocument(w http.ResponseWriter, document storage.Blob) error {
+	size := document.Size()
+	length := int64(len(documentPrefix)+len(documentSuffix)) + jsonbody.Base64Len(size)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.FormatInt(length, 10))
+	w.WriteHeader(http.StatusOK)
+	return jsonbody.WriteBase64(w, documentPrefix, document, size, documentSuffix)
+}
+
+// failure is the body of a refused start and of every 400 of a poll, with all
+// members (decisions.md 4.3).
+type failure struct {
+	Code             *string `json:"errorCode"`
+	Error            *string `json:"error"`
+	Description      *string `json:"errorDescription"`
+	VerificationCode *string `json:"verificationCode"`
+}
+
+func failureBody(f idp.Failure, code string) failure {
+	return failure{nullable(string(f.Code)), nullable(f.OAuth), nullable(f.Description), nullable(code)}
+}
+
+func nullable(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

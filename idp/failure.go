@@ -1,0 +1,60 @@
+package idp
+
+// Failure is why there is no signature (yet), in the three members of
+// service.md 2.3.
+type Failure struct {
+	Code        ErrorCode `json:"code"`        // empty for an error that the service does not know
+	OAuth       string    `json:"oauth"`       // the provider's OAuth error, such as "access_denied"; empty when it gave none
+	Description string    `json:"description"` // the provider's own words, passed on unchanged
+}
+
+// ErrorCode is the service's code for a failure (service.md 7.2).
+type ErrorCode string
+
+const (
+	// The two codes after which polling goes on.
+	AuthorizationPending ErrorCode = "AuthorizationPending"
+	SlowDown             ErrorCode = "SlowDown"
+
+	// The signer.
+	ExpiredToken                  ErrorCode = "ExpiredToken"
+	AccessDenied                  ErrorCode = "AccessDenied"
+	TimeoutNoAnswer               ErrorCode = "TimeoutNoAnswer"
+	UserCancelled                 ErrorCode = "UserCancelled"
+	UserNotFound                  ErrorCode = "UserNotFound"
+	UserHasNoPhone                ErrorCode = "UserHasNoPhone"
+	WrongVerificationCodeSelected ErrorCode = "WrongVerificationCodeSelected"
+	RequestInProgress             ErrorCode = "RequestInProgress"
+	PinBlocked                    ErrorCode = "PinBlocked"
+	CardBlocked                   ErrorCode = "CardBlocked"
+	InternalErrorCheckApp         ErrorCode = "InternalErrorCheckApp"
+
+	// The certificate and the signature.
+	KeyNotFound                ErrorCode = "KeyNotFound"
+	CertificateNotFound        ErrorCode = "CertificateNotFound"
+	CertificateIsRevoked       ErrorCode = "CertificateIsRevoked"
+	CertificateValidationError ErrorCode = "CertificateValidationError"
+	SignatureVerificationError ErrorCode = "SignatureVerificationError"
+
+	// The provider.
+	CommunicationError        ErrorCode = "CommunicationError"
+	SystemUnderMaintenance    ErrorCode = "SystemUnderMaintenance"
+	InternalError             ErrorCode = "InternalError"
+	AuthorizationPartyUnknown ErrorCode = "AuthorizationPartyUnknown"
+
+	// The request.
+	InvalidRequest          ErrorCode = "InvalidRequest"
+	InvalidClient           ErrorCode = "InvalidClient"
+	InvalidGrant            ErrorCode = "InvalidGrant"
+	UnauthorizedClient      ErrorCode = "UnauthorizedClient"
+	UnsupportedGrantType    ErrorCode = "UnsupportedGrantType"
+	IncorrectParameter      ErrorCode = "IncorrectParameter"
+	MissingParameter        ErrorCode = "MissingParameter"
+	WrongDataLength         ErrorCode = "WrongDataLength"
+	UnableToHandleGivenData ErrorCode = "UnableToHandleGivenData"
+	IncompatibleVersion     ErrorCode = "IncompatibleVersion"
+	UnsupportedProfile      ErrorCode = "UnsupportedProfile"
+)
+
+// Pending says whether polling goes on after the code.
+func (c ErrorCode) Pending() bool { return c == AuthorizationPending || c == SlowDown }

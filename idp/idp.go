@@ -1,0 +1,114 @@
+// Package idp is the seam to identity providers: services that ask one person to
+// sign a digest with an electronic ID on a phone. An adapter implements
+// [Provider]; it knows nothing of documents.
+//
+// # A conversation
+//
+// [Provider.Begin] names the person. Since the signing certificate has to be in
+// what is signed (EN 319 122-1 5.2.2), the provider first answers [NeedDigest]
+// with the certificate: at once, or in a later Poll when the person has to choose
+// it on the phone. The caller then prepares the digest and hands it over with
+// [Provider.Sign], and polls until the answer is [Signed] or [Failed]. NeedDigest
+// may come again when the person turned out to have another certificate; the
+// digest is then prepared anew.
+//
+// Calls return at once and hold nothing: all that a conversation needs travels in
+// its [State], which the caller stores after each call and passes to the next, so
+// a conversation survives restarts and may go on in another process. Calls for one
+// state must not overlap.
+package idp
+
+import (
+	"context"
+	"crypto/x509"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+)
+
+// Method is how the person is reached (service.md 2.1).
+type Method string
+
+const (
+	App Method = "IdpApp" // the provider's app
+	SIM Method = "IdpSim" // the electronic ID on the phone's SIM card
+)
+
+// Provider asks people to sign. Its errors are faults of its own or of the way to
+// it, after which the same call may be tried again; what the person or the
+// provider decided is an [Event]. On an error the returned State, where it has a
+// Provider, is still to be stored.
+type Provider interface {
+	// Traits says what to expect of a method.
+	Traits(Method) Traits
+	// Begin asks for the person's certificate. known is the one of an earlier
+	// answer, or nil.
+	Begin(ctx context.Context, p Person, t Text, known *x509.Certificate) (State, Event, error)
+	// Sign asks the person to sign. It is called after NeedDigest only.
+	Sign(ctx context.Context, s State, digests []ades.Digest) (State, Event, error)
+	// Poll asks how far it is.
+	Poll(ctx context.Context, s State) (State, Event, error)
+}
+
+// Traits are what callers need to know of a provider's method beforehand.
+type Traits struct {
+	// Algorithm restricts what is signed; zero leaves it to the certificate's key.
+	Algorithm ades.Algorithm
+	// ByPhone: the phone number alone finds the person, so the certificate may
+	// name another kennitala than Person does.
+	ByPhone bool
+}
+
+// Person is who is asked to sign.
+type Person struct {
+	Account   string `json:"account"` // on whose behalf
+	Method    Method `json:"method"`
+	Kennitala string `json:"kennitala"`       // without hyphens
+	Phone     string `json:"phone,omitempty"` // as the client wrote it; for SIM
+}
+
+// Text is what the phone shows.
+type Text struct {
+	Document string `json:"document"` // its name
+	Reason   string `json:"reason"`
+}
+
+// State is a conversation between calls.
+type State struct {
+	Provider string    `json:"provider"`
+	Version  int       `json:"version"`
+	Key      string    `json:"key"`              // names the conversation, for notifications
+	Public   []byte    `json:"public,omitempty"` // the provider's own
+	Secret   []byte    `json:"secret,omitempty"` // the provider's own; stored sealed
+	Expires  time.Time `json:"expires"`
+}
+
+// Event is where a conversation stands: [Waiting], [NeedDigest], [Signed] or
+// [Failed].
+type Event interface{ event() }
+
+// Waiting: the person has not answered.
+type Waiting struct {
+	// Code is the 4-digit verification code that the phone shows, empty while it
+	// is not known.
+	Code string
+}
+
+// NeedDigest: the certificate is known, and Sign can be called.
+type NeedDigest struct {
+	Certificate *x509.Certificate
+	Chain       []*x509.Certificate // further certificates that the provider gave
+}
+
+// Signed: the person approved.
+type Signed struct {
+	Values [][]byte // for the digests of Sign, in their order; ECDSA in DER
+}
+
+// Failed: the conversation has ended without a signature.
+type Failed struct{ Failure }
+
+func (Waiting) event()    {}
+func (NeedDigest) event() {}
+func (Signed) event()     {}
+func (Failed) event()     {}

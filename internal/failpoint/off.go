@@ -1,0 +1,6 @@
+//go:build !failpoints
+
+package failpoint
+
+// Here marks a point.
+func Here(string) {}

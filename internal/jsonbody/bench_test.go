@@ -1,0 +1,102 @@
+package jsonbody
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+const documentLen = 22 << 20 // what a body of 30 MB allows
+
+func document(n int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{}).Read(b)
+	return b
+}
+
+func startBody(document []byte, escapeSlash bool) []byte {
+	chars := base64.StdEncoding.EncodeToString(document)
+	if escapeSlash {
+		chars = strings.ReplaceAll(chars, "/", `\/`)
+	}
+	return []byte(`{"file":{"type":"Pdf","name":"a.pdf","contentB64":"` + chars + `"},"signer":{"kennitala":"0101302399"}}`)
+}
+
+// BenchmarkRead reports what reading a body takes as a multiple of decoding the
+// same Base64 in memory, the two taken in turn.
+func BenchmarkRead(b *testing.B) {
+	whole := document(documentLen)
+	for name, escapeSlash := range map[string]bool{"plain": false, "escaped slashes": true} {
+		body := startBody(whole, escapeSlash)
+		decode := decoder(b, whole)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			b.ReportAllocs()
+			reportRatio(b, "decodes/op", func() { readStart(b, body) }, decode)
+		})
+	}
+}
+
+// reportRatio times op and reports how many times the floor it takes.
+func reportRatio(b *testing.B, unit string, op, floor func()) {
+	floor() // touches its pages
+	var floorTime time.Duration
+	for b.Loop() {
+		op()
+		b.StopTimer()
+		start := time.Now()
+		floor()
+		floorTime += time.Since(start)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(floorTime), unit)
+}
+
+func readStart(b *testing.B, body []byte) {
+	var n int64
+	o, err := Read(bytes.NewReader(body), Options{Content: "file.contentB64", Sink: func(r io.Reader) (err error) {
+		n, err = io.Copy(io.Discard, r)
+		return err
+	}})
+	if err != nil || !o.Content() || n != documentLen {
+		b.Fatalf("read %d bytes: %v %v", n, err, o.Errors())
+	}
+}
+
+func decoder(b *testing.B, document []byte) func() {
+	chars := []byte(base64.StdEncoding.EncodeToString(document))
+	decoded := make([]byte, base64.StdEncoding.DecodedLen(len(chars)))
+	return func() {
+		if _, err := base64.StdEncoding.Decode(decoded, chars); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkSmallBody shows what a body without content costs.
+func BenchmarkSmallBody(b *testing.B) {
+	const body = `{"fullName":"Jón Jónsson","kennitala":"0101302399","phone":"5551234","delayInSecondsBeforeAction":0,"action":"Success"}`
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Read(strings.NewReader(body), Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkWriteBase64 reports the multiple of encoding in memory.
+func BenchmarkWriteBase64(b *testing.B) {
+	whole := document(documentLen)
+	chars := make([]byte, Base64Len(documentLen))
+	b.SetBytes(documentLen)
+	b.ReportAllocs()
+	reportRatio(b, "encodes/op", func() {
+		if err := WriteBase64(io.Discard, `{"signedFileB64":"`, bytes.NewReader(whole), documentLen, `"}`); err != nil {
+			b.Fatal(err)
+		}
+	}, func() { base64.StdEncoding.Encode(chars, whole) })
+}

@@ -1,0 +1,185 @@
+package jsonbody
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"math/big"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var number1 = json.Number("1")
+
+// plain turns a value into what encoding/json makes of it.
+func plain(v *value) any {
+	switch v.kind {
+	case boolean:
+		return v.text == "true"
+	case number:
+		return json.Number(v.text)
+	case text:
+		return v.text
+	case array:
+		all := make([]any, len(v.elements))
+		for i, element := range v.elements {
+			all[i] = plain(element)
+		}
+		return all
+	case object:
+		all := make(map[string]any, len(v.members))
+		for name, member := range v.members {
+			all[name] = plain(member)
+		}
+		return all
+	}
+	return nil
+}
+
+// oracle is what encoding/json makes of a body.
+func oracle(t *testing.T, body []byte) map[string]any {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	var all map[string]any
+	if err := d.Decode(&all); err != nil {
+		t.Fatalf("encoding/json refuses %q: %v", body, err)
+	}
+	return all
+}
+
+var seeds = []string{
+	`{}`, ``, ` {"a" : [1, -2.5e+3, true, false, null, {}], "b":{"c":"\u00e9\ud83d\ude00\/"}} `,
+	`{"file":{"contentB64":"UERGIQ==","name":"a"}}`, `{"file":{"contentB64":"\/\u002b8="}}`,
+	`{"file":{"contentB64":"UE RG"}}`, `{"file":{"contentB64":""}}`, `{"file":{"contentB64":5}}`,
+	`{"file":{"contentB64":"UE==UERG"},"file":{}}`, `{"a":1,"a":2}`, "{\"a\":\"\xff\"}", `{"a":"\ud800"}`,
+	`{"a":01}`, `{"a":"x` + "\n" + `"}`, `[]`, `{"a":[[[[[[[[]]]]]]]]}`, "\ufeff{}", `{} {}`,
+}
+
+// FuzzRead holds Read against encoding/json: what Read takes is JSON with the same
+// values, and the content is what a string and a Base64 decoder make of it.
+func FuzzRead(f *testing.F) {
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var s store
+		o, err := Read(bytes.NewReader(body), s.options())
+		slow, slowErr := Read(iotest.OneByteReader(bytes.NewReader(body)), Options{Content: "file.contentB64"})
+		if (err == nil) != (slowErr == nil) || err != nil && err.Error() != slowErr.Error() {
+			t.Fatalf("%q at once: %v; byte by byte: %v", body, err, slowErr)
+		}
+		if err != nil {
+			checkFit(t, err)
+			return
+		}
+		if !json.Valid(body) {
+			t.Fatalf("took %q, which is no JSON", body)
+		}
+		if diff := cmp.Diff(o.Errors(), slow.Errors()); diff != "" {
+			t.Fatal(diff)
+		}
+		want := oracle(t, body)
+		checkContent(t, want, o, &s)
+		if diff := cmp.Diff(want, plain(o.value)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// checkFit: errors are of the kinds Read promises and fit for an answer.
+func checkFit(t *testing.T, err error) {
+	if !isSyntax(err) && err != ErrTooLarge || len(err.Error()) > 3000 {
+		t.Fatalf("error %v", err)
+	}
+}
+
+// checkContent compares the content and takes it out of want.
+func checkContent(t *testing.T, want map[string]any, o *Object, s *store) {
+	file, _ := want["file"].(map[string]any)
+	chars, isString := file["contentB64"].(string)
+	if !isString {
+		if s.calls != 0 {
+			t.Fatal("the sink was called without content")
+		}
+		return
+	}
+	decoded, err := base64.StdEncoding.DecodeString(chars)
+	good := err == nil && chars != "" && !strings.ContainsAny(chars, "\r\n")
+	if s.calls != 1 || good != o.Content() || good != (s.err == nil) || good && !bytes.Equal(decoded, s.bytes) {
+		t.Fatalf("content %q: %d calls, %v, %q", chars, s.calls, s.err, s.bytes)
+	}
+	file["contentB64"] = nil // as plain shows content
+}
+
+// FuzzReadTakesWhatGoWrites: no object that encoding/json writes is refused.
+func FuzzReadTakesWhatGoWrites(f *testing.F) {
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		d := json.NewDecoder(bytes.NewReader(body))
+		d.UseNumber()
+		var all map[string]any
+		if d.Decode(&all) != nil || all == nil {
+			return
+		}
+		written, err := json.Marshal(all) // in canonical form: no member twice, all UTF-8
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := Read(bytes.NewReader(written), Options{MaxDepth: len(written), MaxValues: len(written)})
+		if err != nil {
+			t.Fatalf("%q: %v", written, err)
+		}
+		if diff := cmp.Diff(oracle(t, written), plain(o.value)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// FuzzInteger holds integer against exact arithmetic.
+func FuzzInteger(f *testing.F) {
+	for _, seed := range []string{"0", "-0.0e5", "1.0", "10e-1", "9223372036854775808", "1.00000000000000000001", "12e3"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !isNumber(s) {
+			if json.Valid([]byte(s)) && strings.Trim(s, "-+.eE0123456789") == "" {
+				t.Fatalf("%q is a number", s)
+			}
+			return
+		}
+		if !json.Valid([]byte(s)) {
+			t.Fatalf("%q is no number", s)
+		}
+		got, ok := integer(s)
+		exact, fits := new(big.Rat).SetString(s)
+		if _, exponent, _ := strings.Cut(strings.ToLower(s), "e"); !fits || len(exponent) > 4 {
+			return // too large for the oracle
+		}
+		if want := exact.IsInt() && exact.Num().IsInt64(); ok != want || ok && exact.Num().Int64() != got {
+			t.Fatalf("%s: %d, %v", s, got, ok)
+		}
+	})
+}
+
+// FuzzWriteBase64: what is written reads back.
+func FuzzWriteBase64(f *testing.F) {
+	f.Add([]byte("PDF!"))
+	f.Add(document(1000))
+	f.Fuzz(func(t *testing.T, document []byte) {
+		var b bytes.Buffer
+		if err := WriteBase64(&b, `{"file":{"contentB64":"`, bytes.NewReader(document), int64(len(document)), `"}}`); err != nil {
+			t.Fatal(err)
+		}
+		var s store
+		_, err := Read(io.Reader(&b), s.options())
+		if err != nil || len(document) > 0 && (s.err != nil || !bytes.Equal(s.bytes, document)) {
+			t.Fatal(err, s.err)
+		}
+	})
+}

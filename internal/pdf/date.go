@@ -1,0 +1,80 @@
+package pdf
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DateString returns the source text of a date string in UTC, with seconds (7.9.4).
+func DateString(t time.Time) []byte {
+	return []byte("(" + t.UTC().Format("D:20060102150405") + "+00'00')")
+}
+
+// ParseDate reads a date string. All parts behind the year may be missing, as may the
+// prefix D: and the apostrophes; without an offset the time is taken for UTC.
+func ParseDate(s String) (time.Time, error) {
+	text := strings.TrimPrefix(Text(s), "D:")
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	value := [...]int{0, 1, 1, 0, 0, 0} // the defaults of 7.9.4
+	rest, err := dateFields(text[:digits], value[:])
+	if err != nil || rest != "" {
+		return time.Time{}, fmt.Errorf("pdf: %.32q is no date", string(s))
+	}
+	zone, err := dateZone(text[digits:])
+	if err != nil {
+		return time.Time{}, fmt.Errorf("pdf: date %.32q: %w", string(s), err)
+	}
+	t := time.Date(value[0], time.Month(value[1]), value[2], value[3], value[4], value[5], 0, zone)
+	// time.Date carries over what is too large, such as February 30.
+	if t.Month() != time.Month(value[1]) || t.Day() != value[2] || t.Hour() != value[3] || t.Minute() != value[4] || t.Second() != value[5] {
+		return time.Time{}, fmt.Errorf("pdf: %.32q is no date", string(s))
+	}
+	return t, nil
+}
+
+// dateFields reads four digits of a year and two of each other field, as far as there are any.
+func dateFields(text string, value []int) (rest string, err error) {
+	for i := range value {
+		width := 2
+		if i == 0 {
+			width = 4
+		}
+		if text == "" && i > 0 {
+			return "", nil
+		}
+		if len(text) < width {
+			return text, fmt.Errorf("%d digits expected", width)
+		}
+		if value[i], err = strconv.Atoi(text[:width]); err != nil {
+			return text, err
+		}
+		text = text[width:]
+	}
+	return text, nil
+}
+
+// dateZone reads the relation to UTC: nothing, Z, or a sign, hours and minutes.
+func dateZone(text string) (*time.Location, error) {
+	digits := strings.ReplaceAll(text, "'", "")
+	if digits == "" || strings.HasPrefix(digits, "Z") {
+		return time.UTC, nil
+	}
+	sign, digits := digits[0], digits[1:]
+	if sign != '+' && sign != '-' || len(digits) != 2 && len(digits) != 4 {
+		return nil, fmt.Errorf("%.16q is no relation to UTC", text)
+	}
+	n, err := strconv.ParseUint((digits + "00")[:4], 10, 16)
+	if err != nil || n/100 > 23 || n%100 > 59 {
+		return nil, fmt.Errorf("%.16q is no relation to UTC", text)
+	}
+	seconds := int(n/100*60+n%100) * 60
+	switch {
+	case seconds == 0:
+		return time.UTC, nil
+	case sign == '-':
+		seconds = -seconds
+	}
+	return time.FixedZone("", seconds), nil
+}

@@ -1,0 +1,126 @@
+package pdf
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// File is an open PDF file. It is not safe for concurrent use.
+type File struct {
+	r         io.ReaderAt
+	size      int64
+	shift     int64 // of the header; what offsets inside the file count from
+	startxref int64 // as it stands at the file's end, without shift
+	sections  []section
+	entries   map[uint32]xrefEntry
+	maxNum    uint32
+	streams   streamCache
+	nesting   int   // streams being read in order to read another one
+	work      int64 // bytes read, lexed and decoded so far
+}
+
+// Open reads the cross-reference of the file that r holds in its first size bytes. r has to
+// stay readable for as long as the File is used. Errors: [ErrNotPDF], [ErrDamaged],
+// [ErrEncrypted], [ErrUnsupported], [ErrLimit] or those of r.
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	f := &File{r: r, size: size}
+	if err := f.open(); err != nil {
+		return nil, fmt.Errorf("pdf: opening: %w", err)
+	}
+	return f, nil
+}
+
+func (f *File) open() error {
+	header, err := f.findHeader()
+	if err != nil {
+		return err
+	}
+	if f.startxref, err = f.findStartxref(); err != nil {
+		return err
+	}
+	if err := f.readSectionsFrom(header); err != nil {
+		return err
+	}
+	if _, ok := f.Trailer()["Encrypt"]; ok {
+		return ErrEncrypted
+	}
+	return f.findMaxNum()
+}
+
+// readSectionsFrom reads the cross-reference with offsets that count from the header, as
+// they have to, or else from the first byte: junk may have been there from the start.
+func (f *File) readSectionsFrom(header int64) error {
+	f.shift = header
+	err := f.readSections()
+	if header == 0 || !errors.Is(err, ErrDamaged) {
+		return err
+	}
+	f.shift = 0
+	if f.readSections() != nil {
+		return err
+	}
+	return nil
+}
+
+// findHeader returns where the header begins (7.5.2). Other bytes may precede it.
+func (f *File) findHeader() (int64, error) {
+	window, err := f.read(0, int(min(f.size, headerWindow)))
+	if err != nil {
+		return 0, err
+	}
+	i := bytes.Index(window, []byte("%PDF-"))
+	if i < 0 {
+		return 0, ErrNotPDF
+	}
+	return int64(i), nil
+}
+
+// findStartxref returns the offset that follows the last startxref (7.5.5). Other bytes
+// may follow the file's end, so the window that is searched grows.
+func (f *File) findStartxref() (int64, error) {
+	for n := int64(headerWindow); ; n *= 4 {
+		start := max(f.size-n, 0)
+		window, err := f.read(start, int(f.size-start))
+		if err != nil {
+			return 0, err
+		}
+		if i := bytes.LastIndex(window, []byte("startxref")); i >= 0 {
+			return startxrefOffset(window[i:])
+		}
+		if start == 0 || n >= maxTrailingBytes {
+			return 0, fmt.Errorf("%w: no startxref at the end", ErrDamaged)
+		}
+	}
+}
+
+func startxrefOffset(text []byte) (int64, error) {
+	p := &parser{buf: text, final: true}
+	p.word()
+	o, err := p.object()
+	if n, ok := o.(Integer); err == nil && ok && n > 0 {
+		return int64(n), nil
+	}
+	return 0, fmt.Errorf("%w: startxref without an offset", ErrDamaged)
+}
+
+// findMaxNum finds the highest object number in use or promised by Size.
+func (f *File) findMaxNum() error {
+	size, ok := f.Trailer()["Size"].(Integer)
+	if !ok || size < 1 || size > maxObjectNumber+1 {
+		return fmt.Errorf("%w: trailer without a usable Size", ErrDamaged)
+	}
+	f.maxNum = uint32(size - 1)
+	for num := range f.entries {
+		f.maxNum = max(f.maxNum, num)
+	}
+	return nil
+}
+
+// Size returns the file's size in bytes, as Open was given it.
+func (f *File) Size() int64 { return f.size }
+
+// Trailer returns the trailer dictionary of the last section (7.5.5); for a
+// cross-reference stream, the stream's dictionary.
+func (f *File) Trailer() Dict { return f.sections[0].trailer }

@@ -1,0 +1,127 @@
+package pdf
+
+import "fmt"
+
+// indirect is an indirect object as it stands in the file (7.3.10).
+type indirect struct {
+	ref     Ref
+	value   Object
+	source  []byte // of the value
+	ended   bool   // endobj follows
+	stream  bool   // stream follows
+	payload int64  // absolute offset of the stream's payload
+}
+
+// indirectAt reads the indirect object at an absolute offset.
+func (f *File) indirectAt(offset int64) (o indirect, err error) {
+	c := f.cursor(offset, 1<<10)
+	err = c.step(func(p *parser) (err error) {
+		o, err = p.indirect()
+		return err
+	})
+	o.payload = c.offset()
+	return o, err
+}
+
+func (p *parser) indirect() (o indirect, err error) {
+	if o.ref, err = p.objectHead(); err != nil {
+		return o, err
+	}
+	p.skipSpace()
+	start := p.pos
+	if o.value, err = p.object(); err != nil {
+		return o, err
+	}
+	o.source = p.buf[start:p.pos]
+	if o.ended = p.keyword("endobj"); o.ended {
+		return o, nil
+	}
+	if _, ok := o.value.(Dict); ok && p.keyword("stream") {
+		o.stream = true
+		p.skipLineEnd()
+	}
+	return o, nil
+}
+
+// objectHead reads "12 0 obj".
+func (p *parser) objectHead() (Ref, error) {
+	num, err := p.digits()
+	if err != nil {
+		return Ref{}, err
+	}
+	gen, err := p.digits()
+	if err != nil {
+		return Ref{}, err
+	}
+	if num > maxObjectNumber || gen > 65535 || !p.keyword("obj") {
+		return Ref{}, syntaxError("no object begins here")
+	}
+	return Ref{Num: uint32(num), Gen: uint16(gen)}, nil
+}
+
+// skipLineEnd skips the end of line behind the keyword stream. A carriage return alone is
+// not allowed there (7.3.8.1), but it is what files with such line ends have.
+func (p *parser) skipLineEnd() {
+	c, ok := p.peek()
+	if ok && c == '\r' {
+		p.pos++
+		c, ok = p.peek()
+	}
+	if ok && c == '\n' {
+		p.pos++
+	}
+}
+
+// Object returns the object that ref names: null if there is none, it is free, or its
+// generation is another (7.3.10). Errors: [ErrDamaged], [ErrUnsupported], [ErrLimit].
+func (f *File) Object(ref Ref) (Object, error) {
+	o, err := f.object(ref)
+	if err != nil {
+		return nil, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
+	}
+	return o, nil
+}
+
+func (f *File) object(ref Ref) (Object, error) {
+	o, err := f.find(ref)
+	if err != nil || !o.stream {
+		return o.value, err
+	}
+	return f.newStream(o)
+}
+
+// Source returns the text of the object that ref names: of what stands between obj and
+// endobj or, for a compressed object, in its object stream; white space and comments
+// around it left off. It is "null" if there is no such object. A stream is [ErrUnsupported].
+func (f *File) Source(ref Ref) ([]byte, error) {
+	o, err := f.find(ref)
+	switch {
+	case err != nil:
+	case o.stream:
+		err = fmt.Errorf("%w: source of a stream", ErrUnsupported)
+	case !o.ended:
+		err = fmt.Errorf("%w: endobj missing", ErrDamaged)
+	default:
+		return append([]byte(nil), o.source...), nil
+	}
+	return nil, fmt.Errorf("pdf: source of object %s: %w", ref.identity(), err)
+}
+
+// find reads the object that ref names.
+func (f *File) find(ref Ref) (indirect, error) {
+	e, ok := f.entries[ref.Num]
+	if !ok || e.kind == freeEntry || e.gen != ref.Gen {
+		return indirect{ref: ref, source: []byte("null"), ended: true}, nil
+	}
+	if e.kind == compressedEntry {
+		return f.compressed(ref, e)
+	}
+	if e.offset >= f.size { // also where addPlain puts what has no place
+		return indirect{}, fmt.Errorf("%w: it lies outside of the file", ErrDamaged)
+	}
+	o, err := f.indirectAt(e.offset)
+	if err == nil && o.ref != ref {
+		err = fmt.Errorf("%w: object %s stands in its place", ErrDamaged, o.ref.identity())
+	}
+	return o, err
+}

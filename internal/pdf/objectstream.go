@@ -1,0 +1,130 @@
+package pdf
+
+import "fmt"
+
+// objectStream is a decoded object stream (7.5.7).
+type objectStream struct {
+	content []byte // behind First
+	objects []compressedAt
+}
+
+// compressedAt is a pair of numbers from the head of an object stream.
+type compressedAt struct {
+	num    uint32
+	offset uint32 // in content
+}
+
+// streamCache keeps object streams, oldest first.
+type streamCache struct {
+	byNum map[uint32]*objectStream
+	order []uint32
+	bytes int
+}
+
+func (c *streamCache) put(num uint32, s *objectStream) {
+	if c.byNum == nil {
+		c.byNum = map[uint32]*objectStream{}
+	}
+	c.byNum[num] = s
+	c.order = append(c.order, num)
+	for c.bytes += s.size(); c.bytes > maxKeptStreams && len(c.order) > 1; c.order = c.order[1:] {
+		c.bytes -= c.byNum[c.order[0]].size()
+		delete(c.byNum, c.order[0])
+	}
+}
+
+func (s *objectStream) size() int { return len(s.content) + 8*len(s.objects) }
+
+// compressed reads an object that lies in an object stream. It has no stream itself.
+func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
+	s, err := f.objectStream(uint32(e.offset))
+	if err != nil {
+		return indirect{}, fmt.Errorf("object stream %d: %w", e.offset, err)
+	}
+	if int(e.index) >= len(s.objects) || s.objects[e.index].num != ref.Num {
+		return indirect{}, fmt.Errorf("%w: it is not at index %d of object stream %d", ErrDamaged, e.index, e.offset)
+	}
+	p := &parser{buf: s.content, pos: int(s.objects[e.index].offset), final: true}
+	p.skipSpace()
+	start := p.pos
+	value, err := p.object()
+	f.work += int64(p.pos - start)
+	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true}, err
+}
+
+// objectStream returns an object stream from the cache or the file.
+func (f *File) objectStream(num uint32) (*objectStream, error) {
+	if s, ok := f.streams.byNum[num]; ok {
+		return s, nil
+	}
+	// What describes a stream may be in another one, or, in hostile files, in the same one.
+	if f.nesting++; f.nesting > maxNesting {
+		f.nesting--
+		return nil, fmt.Errorf("%w: object streams need one another", ErrDamaged)
+	}
+	defer func() { f.nesting-- }()
+	s, err := f.readObjectStream(num)
+	if err == nil {
+		f.streams.put(num, s)
+	}
+	return s, err
+}
+
+func (f *File) readObjectStream(num uint32) (*objectStream, error) {
+	if e := f.entries[num]; e.kind != plainEntry {
+		return nil, fmt.Errorf("%w: there is no such stream", ErrDamaged)
+	}
+	o, err := f.object(Ref{Num: num, Gen: f.entries[num].gen})
+	if err != nil {
+		return nil, err
+	}
+	stream, ok := o.(*Stream)
+	if !ok || stream.Dict["Type"] != Name("ObjStm") {
+		return nil, fmt.Errorf("%w: not an object stream", ErrDamaged)
+	}
+	payload, err := f.decode(stream, maxObjectStream)
+	if err != nil {
+		return nil, err
+	}
+	return f.splitObjectStream(stream.Dict, payload)
+}
+
+// splitObjectStream reads the numbers and offsets at the head of an object stream.
+func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, error) {
+	n, err := resolveTo[Integer](f, dict["N"])
+	if err != nil {
+		return nil, err
+	}
+	first, err := resolveTo[Integer](f, dict["First"])
+	if err != nil {
+		return nil, err
+	}
+	if first < 0 || int64(first) > int64(len(payload)) || n < 0 || n > first/2 {
+		return nil, fmt.Errorf("%w: First is %d, N is %d", ErrDamaged, first, n)
+	}
+	s := &objectStream{content: payload[first:], objects: make([]compressedAt, 0, n)}
+	p := &parser{buf: payload[:first], final: true}
+	for range n {
+		at, err := p.compressedAt(len(s.content))
+		if err != nil {
+			return nil, err
+		}
+		s.objects = append(s.objects, at)
+	}
+	return s, nil
+}
+
+func (p *parser) compressedAt(size int) (compressedAt, error) {
+	num, err := p.digits()
+	if err != nil {
+		return compressedAt{}, err
+	}
+	offset, err := p.digits()
+	if err != nil {
+		return compressedAt{}, err
+	}
+	if num > maxObjectNumber || offset > int64(size) {
+		return compressedAt{}, fmt.Errorf("%w: object %d at %d in an object stream", ErrDamaged, num, offset)
+	}
+	return compressedAt{num: uint32(num), offset: uint32(offset)}, nil
+}

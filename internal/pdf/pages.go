@@ -1,0 +1,211 @@
+package pdf
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Page is a leaf of the page tree with the attributes that it has or inherits (7.7.3).
+type Page struct {
+	Ref       Ref
+	Dict      Dict
+	MediaBox  Rect   // in units of user space; US Letter when missing, as viewers have it
+	CropBox   Rect   // MediaBox when missing
+	Rotate    int    // clockwise when displayed: 0, 90, 180 or 270 degrees
+	Resources Object // a dictionary or a reference to one; nil when missing
+}
+
+// Rect is a rectangle in user space with its corners in order (7.9.5).
+type Rect struct{ LLX, LLY, URX, URY float64 }
+
+var letter = Rect{URX: 612, URY: 792}
+
+// errFound ends a walk of the page tree.
+var errFound = errors.New("page found")
+
+// Catalog returns the document catalog and the reference that Root of the trailer is (7.7.2).
+func (f *File) Catalog() (Ref, Dict, error) {
+	ref, catalog, err := f.catalog()
+	if err != nil {
+		return Ref{}, nil, fmt.Errorf("pdf: catalog: %w", err)
+	}
+	return ref, catalog, nil
+}
+
+func (f *File) catalog() (Ref, Dict, error) {
+	ref, ok := f.Trailer()["Root"].(Ref)
+	if !ok {
+		return Ref{}, nil, fmt.Errorf("%w: trailer without a Root", ErrDamaged)
+	}
+	catalog, err := resolveTo[Dict](f, ref)
+	if err == nil && catalog == nil {
+		err = fmt.Errorf("%w: there is none", ErrDamaged)
+	}
+	return ref, catalog, err
+}
+
+// PageCount counts the leaves of the page tree, whatever Count says. Errors: [ErrNoPages],
+// [ErrDamaged], [ErrLimit].
+func (f *File) PageCount() (int, error) {
+	count := 0
+	err := f.walkPages(func(Ref, Dict, inherited) error { count++; return nil })
+	if err == nil && count == 0 {
+		err = ErrNoPages
+	}
+	return exported(count, err)
+}
+
+// Page returns page n, the first being 1. The tree is read no further than that. Errors:
+// [ErrNoPage], [ErrNoPages], [ErrDamaged], [ErrLimit].
+func (f *File) Page(n int) (*Page, error) {
+	var page *Page
+	count := 0
+	err := f.walkPages(func(ref Ref, dict Dict, attributes inherited) (err error) {
+		if count++; count != n {
+			return nil
+		}
+		if page, err = f.page(ref, dict, attributes); err != nil {
+			return fmt.Errorf("page %d: %w", n, err)
+		}
+		return errFound
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return page, nil
+	case err == nil && count == 0:
+		err = ErrNoPages
+	case err == nil:
+		err = fmt.Errorf("%w: %d of %d", ErrNoPage, n, count)
+	}
+	return exported[*Page](nil, err)
+}
+
+// inherited are attributes from the nodes above, or the node's own (7.7.3.4).
+type inherited struct{ mediaBox, cropBox, rotate, resources Object }
+
+func (a inherited) with(node Dict) inherited {
+	for key, field := range map[Name]*Object{
+		"MediaBox": &a.mediaBox, "CropBox": &a.cropBox, "Rotate": &a.rotate, "Resources": &a.resources,
+	} {
+		if value, ok := node[key]; ok {
+			*field = value
+		}
+	}
+	return a
+}
+
+// treeWalk is a walk of the page tree, within bounds.
+type treeWalk struct {
+	file  *File
+	seen  map[Ref]bool // nodes that have kids
+	work  int64        // of the file, at which the walk is given up
+	visit func(Ref, Dict, inherited) error
+}
+
+// walkPages calls visit for each leaf, in order, until it returns an error.
+func (f *File) walkPages(visit func(Ref, Dict, inherited) error) error {
+	_, catalog, err := f.catalog()
+	if err != nil {
+		return err
+	}
+	root, ok := catalog["Pages"].(Ref)
+	if !ok {
+		return fmt.Errorf("%w: no page tree", ErrNoPages)
+	}
+	w := &treeWalk{file: f, seen: map[Ref]bool{}, visit: visit}
+	w.work = f.work + minWalkWork + walkWorkPerByte*f.size
+	if err := w.node(root, inherited{}, 0); err != nil {
+		return fmt.Errorf("page tree: %w", err)
+	}
+	return nil
+}
+
+func (w *treeWalk) node(ref Ref, above inherited, depth int) error {
+	node, err := resolveTo[Dict](w.file, ref)
+	if err != nil {
+		return err
+	}
+	if w.file.work > w.work || depth > maxTreeDepth {
+		return fmt.Errorf("%w: page tree of %d levels", ErrLimit, depth)
+	}
+	attributes := above.with(node)
+	// Type is often missing or wrong; a page has no kids.
+	if _, ok := node["Kids"]; !ok || node["Type"] == Name("Page") {
+		if node == nil || depth == 0 {
+			return nil
+		}
+		return w.visit(ref, node, attributes)
+	}
+	if w.seen[ref] {
+		return fmt.Errorf("%w: node %s is twice in the page tree", ErrDamaged, ref.identity())
+	}
+	w.seen[ref] = true
+	return w.kids(node["Kids"], attributes, depth)
+}
+
+func (w *treeWalk) kids(o Object, attributes inherited, depth int) error {
+	kids, err := resolveTo[Array](w.file, o)
+	if err != nil {
+		return err
+	}
+	for _, kid := range kids {
+		ref, ok := kid.(Ref)
+		if !ok {
+			return fmt.Errorf("%w: page that is no indirect object", ErrDamaged)
+		}
+		if err := w.node(ref, attributes, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *File) page(ref Ref, dict Dict, attributes inherited) (*Page, error) {
+	page := &Page{Ref: ref, Dict: dict, Resources: attributes.resources}
+	var err error
+	if page.MediaBox, err = f.rect(attributes.mediaBox, letter); err != nil {
+		return nil, fmt.Errorf("MediaBox: %w", err)
+	}
+	if page.CropBox, err = f.rect(attributes.cropBox, page.MediaBox); err != nil {
+		return nil, fmt.Errorf("CropBox: %w", err)
+	}
+	rotate, err := f.number(attributes.rotate)
+	if err != nil {
+		return nil, fmt.Errorf("Rotate: %w", err)
+	}
+	page.Rotate = quarterTurns(rotate)
+	return page, nil
+}
+
+// quarterTurns returns an angle as one of 0, 90, 180 and 270 degrees. Others than
+// multiples of 90 are not allowed, and not obeyed.
+func quarterTurns(degrees float64) int {
+	n := int64(degrees)
+	if float64(n) != degrees || n%90 != 0 {
+		return 0
+	}
+	return int((n%360 + 360) % 360)
+}
+
+// rect reads a rectangle whose corners may be any opposite ones. Absent or empty, it is
+// the one given.
+func (f *File) rect(o Object, absent Rect) (Rect, error) {
+	array, err := resolveTo[Array](f, o)
+	if err != nil {
+		return Rect{}, err
+	}
+	if len(array) < 4 {
+		return absent, nil
+	}
+	var v [4]float64
+	for i := range v {
+		if v[i], err = f.number(array[i]); err != nil {
+			return Rect{}, err
+		}
+	}
+	r := Rect{min(v[0], v[2]), min(v[1], v[3]), max(v[0], v[2]), max(v[1], v[3])}
+	if r.LLX == r.URX || r.LLY == r.URY {
+		return absent, nil
+	}
+	return r, nil
+}

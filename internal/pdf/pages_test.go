@@ -1,0 +1,156 @@
+package pdf
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// treeFile is a file whose objects from 2 on are the given ones; 2 is the tree's root.
+func treeFile(objects ...string) []byte {
+	b := newBuilder()
+	b.object(1, "<< /Type /Catalog /Pages 2 0 R >>")
+	for i, o := range objects {
+		b.object(2+i, o)
+	}
+	return b.table(2+len(objects), "/Root 1 0 R")
+}
+
+func TestPageAttributes(t *testing.T) {
+	square := Rect{0, 0, 100, 100}
+	tests := map[string]struct {
+		root, page string
+		want       Page
+	}{
+		"7.7.3.4 inherited": {
+			"/MediaBox [0 0 100 100] /CropBox [1 2 3 4] /Rotate 90 /Resources 9 0 R", "",
+			Page{MediaBox: square, CropBox: Rect{1, 2, 3, 4}, Rotate: 90, Resources: Ref{Num: 9}},
+		},
+		"7.7.3.4 own ones win": {
+			"/MediaBox [0 0 1 1] /CropBox [0 0 1 1] /Rotate 90 /Resources 9 0 R",
+			"/MediaBox [0 0 100 100] /CropBox [1 2 3 4] /Rotate 180 /Resources << /A 1 >>",
+			Page{MediaBox: square, CropBox: Rect{1, 2, 3, 4}, Rotate: 180, Resources: Dict{"A": Integer(1)}},
+		},
+		"7.7.3.3 CropBox is MediaBox by default": {"", "/MediaBox [0 0 100 100]", Page{MediaBox: square, CropBox: square}},
+		"7.9.5 any opposite corners":             {"", "/MediaBox [100 0 0 100]", Page{MediaBox: square, CropBox: square}},
+		"indirect numbers":                       {"", "/MediaBox [0 0.0 5 0 R 5 0 R]", Page{MediaBox: square, CropBox: square}},
+		"MediaBox missing":                       {"", "", Page{MediaBox: letter, CropBox: letter}},
+		"MediaBox empty":                         {"", "/MediaBox [0 0 0 0]", Page{MediaBox: letter, CropBox: letter}},
+		"MediaBox of three numbers":              {"", "/MediaBox [0 0 1]", Page{MediaBox: letter, CropBox: letter}},
+		"Rotate below 0":                         {"", "/Rotate -90", Page{MediaBox: letter, CropBox: letter, Rotate: 270}},
+		"Rotate above 360":                       {"", "/Rotate 450.0", Page{MediaBox: letter, CropBox: letter, Rotate: 90}},
+		"Rotate by no quarter":                   {"", "/Rotate 45", Page{MediaBox: letter, CropBox: letter}},
+		"Rotate far out":                         {"", "/Rotate 1" + strings.Repeat("0", 300), Page{MediaBox: letter, CropBox: letter}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := mustOpen(t, treeFile(
+				"<< /Type /Pages /Kids [4 0 R] "+test.root+" >>", "null",
+				"<< /Type /Pages /Kids [6 0 R] >>", "100",
+				"<< /Type /Page "+test.page+" >>"))
+			got, err := f.Page(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.want.Ref, test.want.Dict = got.Ref, got.Dict
+			if diff := cmp.Diff(&test.want, got); diff != "" || got.Ref.Num != 6 {
+				t.Errorf("page %v\n%s", got.Ref, diff)
+			}
+		})
+	}
+}
+
+func TestPageTree(t *testing.T) {
+	deep := make([]string, maxTreeDepth+2)
+	for i := range deep {
+		deep[i] = fmt.Sprintf("<< /Kids [%d 0 R] >>", 3+i)
+	}
+	wide := "<< /Kids [" + strings.Repeat("3 0 R ", maxItems-10) + "] >>"
+	tests := map[string]struct {
+		objects []string
+		pages   []uint32 // object numbers
+		err     error
+	}{
+		"pages in order": {
+			[]string{"<< /Kids [3 0 R 5 0 R] >>", "<< /Kids [6 0 R 4 0 R] >>", "<< /A 4 >>", "<< /A 5 >>", "<< /A 6 >>"},
+			[]uint32{6, 4, 5}, nil,
+		},
+		"Kids indirect":              {[]string{"<< /Kids 3 0 R >>", "[4 0 R]", "<< >>"}, []uint32{4}, nil},
+		"a page may stand twice":     {[]string{"<< /Kids [3 0 R 3 0 R] >>", "<< >>"}, []uint32{3, 3}, nil},
+		"wrong Count":                {[]string{"<< /Kids [3 0 R] /Count 99 >>", "<< >>"}, []uint32{3}, nil},
+		"kid that is null":           {[]string{"<< /Kids [3 0 R 9 0 R] >>", "<< >>"}, []uint32{3}, nil},
+		"page with Kids of its own":  {[]string{"<< /Kids [3 0 R] >>", "<< /Type /Page /Kids [2 0 R] >>"}, []uint32{3}, nil},
+		"no kids":                    {[]string{"<< /Kids [] >>"}, nil, ErrNoPages},
+		"no Kids":                    {[]string{"<< /Count 0 >>"}, nil, ErrNoPages},
+		"no tree":                    {[]string{"null"}, nil, ErrNoPages},
+		"kid that is a dictionary":   {[]string{"<< /Kids [<< >>] >>"}, nil, ErrDamaged},
+		"kid that is a number":       {[]string{"<< /Kids [3 0 R] >>", "7"}, nil, ErrDamaged},
+		"Kids that are none":         {[]string{"<< /Kids 7 >>"}, nil, ErrDamaged},
+		"circle":                     {[]string{"<< /Kids [3 0 R] >>", "<< /Kids [2 0 R] >>"}, nil, ErrDamaged},
+		"too deep":                   {deep, nil, ErrLimit},
+		"more work than it is worth": {[]string{wide, "<< /A (" + strings.Repeat("x", 2<<10) + ") >>"}, nil, ErrLimit},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := mustOpen(t, treeFile(test.objects...))
+			if n, err := f.PageCount(); !errors.Is(err, test.err) || err == nil && n != len(test.pages) {
+				t.Errorf("%d pages, error %v; want %d, %v", n, err, len(test.pages), test.err)
+			}
+			for i, num := range test.pages {
+				page, err := f.Page(i + 1)
+				if err != nil || page.Ref.Num != num {
+					t.Fatalf("page %d: %+v, error %v; want object %d", i+1, page, err, num)
+				}
+			}
+			if test.err != nil {
+				return
+			}
+			for _, n := range []int{-1, 0, len(test.pages) + 1} {
+				if _, err := f.Page(n); !errors.Is(err, ErrNoPage) {
+					t.Errorf("page %d: error %v, want ErrNoPage", n, err)
+				}
+			}
+		})
+	}
+}
+
+// A page is found although the tree is broken behind it.
+func TestPageReadsNoFurther(t *testing.T) {
+	f := mustOpen(t, treeFile("<< /Kids [3 0 R 4 0 R] >>", "<< >>", "(broken)"))
+	if _, err := f.Page(1); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.Page(2); !errors.Is(err, ErrDamaged) {
+		t.Errorf("error %v, want ErrDamaged", err)
+	}
+}
+
+func TestCatalog(t *testing.T) {
+	tests := map[string]struct {
+		trailer string
+		want    error
+	}{
+		"reference":      {"/Root 1 0 R", nil},
+		"no Root":        {"", ErrDamaged},
+		"direct":         {"/Root << /Type /Catalog >>", ErrDamaged},
+		"missing object": {"/Root 7 0 R", ErrDamaged},
+		"number":         {"/Root 2 0 R", ErrDamaged},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := newBuilder()
+			b.object(1, "<< /Type /Catalog >>")
+			b.object(2, "2")
+			ref, catalog, err := mustOpen(t, b.table(3, test.trailer)).Catalog()
+			if !errors.Is(err, test.want) {
+				t.Fatalf("error %v, want %v", err, test.want)
+			}
+			if err == nil && (ref != Ref{Num: 1} || catalog["Type"] != Name("Catalog")) {
+				t.Errorf("%v %v", ref, catalog)
+			}
+		})
+	}
+}

@@ -1,0 +1,291 @@
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// parser reads objects from a window of a file. When it looks behind a window that is
+// not the file's last, it sets ran, and whatever it found is void: the caller parses
+// again from a larger window.
+type parser struct {
+	buf   []byte
+	pos   int
+	final bool // nothing follows buf
+	ran   bool
+	depth int
+	items int
+}
+
+// syntaxError reports text that is no object.
+func syntaxError(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrDamaged}, args...)...)
+}
+
+// Parse returns the one object that src consists of, between white space and comments.
+// Streams are not read.
+func Parse(src []byte) (Object, error) {
+	p := &parser{buf: src, final: true}
+	o, err := p.object()
+	if err != nil {
+		return nil, fmt.Errorf("pdf: parsing an object: %w", err)
+	}
+	if p.skipSpace(); p.pos < len(p.buf) {
+		return nil, fmt.Errorf("pdf: parsing an object: %w", syntaxError("more than one object"))
+	}
+	return o, nil
+}
+
+func (p *parser) peek() (byte, bool) {
+	if p.pos < len(p.buf) {
+		return p.buf[p.pos], true
+	}
+	p.ran = !p.final
+	return 0, false
+}
+
+func (p *parser) next() (byte, bool) {
+	c, ok := p.peek()
+	if ok {
+		p.pos++
+	}
+	return c, ok
+}
+
+// skipSpace skips white space and comments, which end with their line (7.2.4).
+func (p *parser) skipSpace() {
+	comment := false
+	for {
+		c, ok := p.peek()
+		switch {
+		case !ok:
+			return
+		case comment:
+			comment = c != '\n' && c != '\r'
+		case c == '%':
+			comment = true
+		case !isSpace(c):
+			return
+		}
+		p.pos++
+	}
+}
+
+// word reads a run of regular characters.
+func (p *parser) word() []byte {
+	start := p.pos
+	for {
+		c, ok := p.peek()
+		if !ok || !isRegular(c) {
+			return p.buf[start:p.pos]
+		}
+		p.pos++
+	}
+}
+
+// keyword reads want, if it stands next, and reports whether it did.
+func (p *parser) keyword(want string) bool {
+	p.skipSpace()
+	start := p.pos
+	if string(p.word()) == want {
+		return true
+	}
+	p.pos = start
+	return false
+}
+
+// object reads an object that is not a stream.
+func (p *parser) object() (Object, error) {
+	p.skipSpace()
+	c, ok := p.peek()
+	switch {
+	case !ok:
+		return nil, syntaxError("object expected where the text ends")
+	case c == '/':
+		return p.name(), nil
+	case c == '(':
+		return p.literal()
+	case c == '<':
+		return p.angle()
+	case c == '[':
+		return p.array()
+	case isNumeric(c):
+		return p.number()
+	}
+	return p.constant()
+}
+
+func (p *parser) constant() (Object, error) {
+	switch word := p.word(); string(word) {
+	case "null":
+		return nil, nil
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	case "":
+		return nil, syntaxError("unexpected %q", p.buf[p.pos])
+	default:
+		return nil, syntaxError("unexpected %.16q", word)
+	}
+}
+
+// number reads a number, or the reference that it begins.
+func (p *parser) number() (Object, error) {
+	word := p.word()
+	if len(bytes.Trim(word, "+-.0123456789")) > 0 {
+		return nil, syntaxError("%.16q is no number", word)
+	}
+	n, err := strconv.ParseInt(string(word), 10, 64)
+	if err != nil {
+		return realNumber(word)
+	}
+	if isDigit(word[0]) && n <= math.MaxUint32 {
+		if gen, ok := p.referenceTail(); ok {
+			return Ref{Num: uint32(n), Gen: gen}, nil
+		}
+	}
+	return Integer(n), nil
+}
+
+func realNumber(word []byte) (Object, error) {
+	x, err := strconv.ParseFloat(string(word), 64)
+	if err != nil {
+		return nil, syntaxError("%.16q is no number", word)
+	}
+	return Real(x), nil
+}
+
+// referenceTail reads the generation number and the R of a reference, or nothing.
+func (p *parser) referenceTail() (uint16, bool) {
+	start := p.pos
+	p.skipSpace()
+	gen, err := strconv.ParseUint(string(p.word()), 10, 16)
+	if err == nil && p.keyword("R") {
+		return uint16(gen), true
+	}
+	p.pos = start
+	return 0, false
+}
+
+// array reads an array (7.3.6).
+func (p *parser) array() (Object, error) {
+	a := Array{}
+	_, err := p.eachItem(func(_ int, o Object) { a = append(a, o) })
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// eachItem reads an array, calls visit with each element and where it begins, and
+// returns where the closing bracket stands.
+func (p *parser) eachItem(visit func(start int, o Object)) (closing int, err error) {
+	if err := p.enter(); err != nil {
+		return 0, err
+	}
+	defer p.leave()
+	p.pos++
+	for {
+		p.skipSpace()
+		if c, ok := p.peek(); ok && c == ']' {
+			p.pos++
+			return p.pos - 1, nil
+		}
+		start := p.pos
+		o, err := p.item()
+		if err != nil {
+			return 0, err
+		}
+		visit(start, o)
+	}
+}
+
+// angle reads what "<" begins: a dictionary or a hexadecimal string.
+func (p *parser) angle() (Object, error) {
+	p.pos++
+	c, ok := p.peek()
+	p.pos--
+	if ok && c == '<' {
+		return p.dict()
+	}
+	return p.hexadecimal()
+}
+
+// dict reads a dictionary. An entry whose value is null is none (7.3.7).
+func (p *parser) dict() (Object, error) {
+	d := Dict{}
+	_, err := p.eachEntry(func(e entry) {
+		if e.value == nil {
+			delete(d, e.key)
+			return
+		}
+		d[e.key] = e.value
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// entry is a key with its value, and where the value stands in the window.
+type entry struct {
+	key        Name
+	value      Object
+	start, end int
+}
+
+// eachEntry reads a dictionary, calls visit with its entries in their order, and
+// returns where the closing brackets stand.
+func (p *parser) eachEntry(visit func(entry)) (closing int, err error) {
+	if err := p.enter(); err != nil {
+		return 0, err
+	}
+	defer p.leave()
+	p.pos += len("<<")
+	for {
+		p.skipSpace()
+		switch c, ok := p.peek(); {
+		case ok && c == '/':
+		case ok && c == '>':
+			return p.closeDict()
+		default:
+			return 0, syntaxError("dictionary: key expected")
+		}
+		e := entry{key: p.name()}
+		p.skipSpace()
+		e.start = p.pos
+		if e.value, err = p.item(); err != nil {
+			return 0, fmt.Errorf("/%.32s: %w", e.key, err)
+		}
+		e.end = p.pos
+		visit(e)
+	}
+}
+
+func (p *parser) closeDict() (closing int, err error) {
+	p.pos++
+	if c, ok := p.next(); !ok || c != '>' {
+		return 0, syntaxError("dictionary: key or >> expected")
+	}
+	return p.pos - len(">>"), nil
+}
+
+// item reads an object inside of another one.
+func (p *parser) item() (Object, error) {
+	if p.items++; p.items > maxItems {
+		return nil, fmt.Errorf("%w: object of more than %d items", ErrLimit, maxItems)
+	}
+	return p.object()
+}
+
+func (p *parser) enter() error {
+	if p.depth++; p.depth > maxDepth {
+		return fmt.Errorf("%w: objects nested deeper than %d", ErrLimit, maxDepth)
+	}
+	return nil
+}
+
+func (p *parser) leave() { p.depth-- }

@@ -1,0 +1,80 @@
+// Package pdf reads PDF files through an [io.ReaderAt], object by object, and writes
+// incremental updates: bytes to append that leave every byte before them as it is.
+// It is what a signature needs and no more: nothing is rendered, validated or
+// rewritten (ISO 32000-2:2020; clauses below are of that standard).
+//
+// # Reading
+//
+// [Open] reads the header, the last "startxref" and the chain of cross-reference
+// sections; objects are parsed when they are asked for, from the bytes around their
+// offset. An [Object] is a Go value: nil (null), bool, [Integer], [Real], [String],
+// [Name], [Array], [Dict], *[Stream] or [Ref].
+//
+//	file, err := pdf.Open(r, size)
+//	page, err := file.Page(1)
+//	annotations, err := file.Array(page.Dict["Annots"]) // follows references
+//
+// A reference to an object that does not exist or is free is null, and the typed
+// accessors return the zero value for null (7.3.10).
+//
+// Every file is taken for hostile. Objects, nesting, decoded streams, the number of
+// objects and the work of one call are bounded; a bound that is exceeded is [ErrLimit].
+// A [File] keeps some decoded object streams and is not safe for concurrent use.
+//
+// Not read, and refused by name: encrypted files ([ErrEncrypted]) and files whose
+// cross-reference would have to be rebuilt ([ErrDamaged]).
+//
+// # Writing
+//
+// An [Update] collects new and replaced objects as source text, and [Update.Bytes]
+// returns what is to be appended at [File.Size]. So that nothing but what has to
+// change does, an existing object is not serialised again from its values: its text
+// ([Update.Source]) is patched by [SetKey] and [AppendItem].
+//
+//	update := file.NewUpdate()
+//	field := update.Add([]byte("<< /FT /Sig /T (Signature1) >>"))
+//	source, err := update.Source(formRef)
+//	source, err = pdf.SetKey(source, "Fields", []byte("["+field.String()+"]"))
+//	update.Set(formRef, source)
+//	appended, offsets, err := update.Bytes()
+//
+// The appended section is of the same kind as the file's last one, because viewers
+// repair, and so change, files that mix them without need.
+package pdf
+
+import "errors"
+
+// Errors that callers tell apart. What is returned wraps one of them with the detail;
+// errors of the underlying reader are wrapped as they are.
+var (
+	ErrNotPDF      = errors.New("not a PDF file")               // no %PDF- in the first 1024 bytes
+	ErrDamaged     = errors.New("damaged PDF")                  // the cross-reference or an object cannot be read
+	ErrEncrypted   = errors.New("encrypted PDF")                // the trailer has an Encrypt entry
+	ErrNoPages     = errors.New("PDF without pages")            // the page tree has no leaf
+	ErrNoPage      = errors.New("no such page")                 // a page number outside of 1..PageCount
+	ErrLimit       = errors.New("PDF exceeds a limit")          // a bound on size, depth, number or work
+	ErrUnsupported = errors.New("unsupported feature of a PDF") // named by the error's text
+)
+
+// Bounds on what a file can make this package do.
+const (
+	headerWindow      = 1024           // bytes before the end of which %PDF- has to begin
+	maxTrailingBytes  = 64 << 10       // window at the file's end that is searched for startxref
+	maxObjectBytes    = 16 << 20       // source text of one object, without a stream's payload
+	maxDepth          = 200            // arrays and dictionaries in one another
+	maxItems          = 1 << 20        // array elements and dictionary entries of one object
+	maxReferences     = 16             // references to references
+	maxSections       = 4096           // cross-reference sections
+	maxEntries        = 1 << 20        // objects
+	maxObjectNumber   = 8_388_607      // indirect objects of ISO 32000-1 Annex C.2
+	maxSectionEntries = 4 * maxEntries // entries of all sections, overridden ones included
+	maxStreamBytes    = 1 << 30        // decoded bytes of one stream
+	minStageBytes     = 1 << 20        // decoded bytes that each of several filters may return
+	maxFilters        = 8              // filters of one stream
+	maxObjectStream   = 64 << 20       // decoded bytes of one object stream
+	maxKeptStreams    = 16 << 20       // decoded bytes of object streams kept
+	maxNesting        = 4              // streams that are needed to read a stream
+	maxTreeDepth      = 64             // levels of the page tree
+	minWalkWork       = 256 << 20      // bytes lexed and decoded by one walk of the page tree, ...
+	walkWorkPerByte   = 16             // ... and these more for each byte of the file
+)

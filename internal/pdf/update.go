@@ -1,0 +1,104 @@
+package pdf
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Update collects the objects of an incremental update (7.5.6).
+type Update struct {
+	file   *File
+	bodies map[Ref][]byte
+	maxNum uint32
+}
+
+// NewUpdate returns an empty update of the file.
+func (f *File) NewUpdate() *Update {
+	return &Update{file: f, bodies: map[Ref][]byte{}, maxNum: f.maxNum}
+}
+
+// Reserve returns a reference that no object of the file or the update ever had. Until
+// [Update.Set] gives it a body it refers to null.
+func (u *Update) Reserve() Ref {
+	u.maxNum++
+	return Ref{Num: u.maxNum}
+}
+
+// Set gives a new object its body, or an existing one a new body: the source text
+// between obj and endobj, a stream's payload included. The update keeps body.
+func (u *Update) Set(ref Ref, body []byte) {
+	u.bodies[ref] = body
+	u.maxNum = max(u.maxNum, ref.Num)
+}
+
+// Add adds a new object.
+func (u *Update) Add(body []byte) Ref {
+	ref := u.Reserve()
+	u.Set(ref, body)
+	return ref
+}
+
+// Source returns the source text of an object as the update has it, or else
+// [File.Source]. It is not to be changed.
+func (u *Update) Source(ref Ref) ([]byte, error) {
+	if body, ok := u.bodies[ref]; ok {
+		return body, nil
+	}
+	return u.file.Source(ref)
+}
+
+// Bytes returns what has to be appended at the file's size, and for each object where its
+// body begins within that. The last section's trailer is carried over, with a new second
+// part of ID. An update without objects is empty. Errors: [ErrLimit] when the file gets
+// longer or has more objects than its cross-reference can say, [ErrDamaged] when an
+// object was set whose generation is not the file's.
+func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
+	if len(u.bodies) == 0 {
+		return nil, nil, nil
+	}
+	if err := u.check(); err != nil {
+		return nil, nil, fmt.Errorf("pdf: update: %w", err)
+	}
+	if appended, err = u.leadingLineEnd(); err != nil {
+		return nil, nil, fmt.Errorf("pdf: update: %w", err)
+	}
+	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1}
+	offsets = make(map[Ref]int64, len(u.bodies))
+	for _, ref := range slices.SortedFunc(maps.Keys(u.bodies), byNumber) {
+		offsets[ref] = w.object(ref, u.bodies[ref])
+	}
+	if err := w.section(); err != nil {
+		return nil, nil, fmt.Errorf("pdf: update: %w", err)
+	}
+	return w.out, offsets, nil
+}
+
+func byNumber(a, b Ref) int { return int(int64(a.Num) - int64(b.Num)) }
+
+// check refuses what would make a file that readers understand differently.
+func (u *Update) check() error {
+	if u.maxNum >= maxObjectNumber { // a cross-reference stream takes one more
+		return fmt.Errorf("%w: object number %d", ErrLimit, u.maxNum)
+	}
+	nums := map[uint32]bool{0: true}
+	for ref := range u.bodies {
+		e := u.file.entries[ref.Num]
+		if nums[ref.Num] || e.kind != freeEntry && e.gen != ref.Gen {
+			return fmt.Errorf("%w: generation of object %s", ErrDamaged, ref.identity())
+		}
+		nums[ref.Num] = true
+	}
+	return nil
+}
+
+// leadingLineEnd returns the line feed that is needed where the file does not end with an
+// end of line, so that no object begins within a comment.
+func (u *Update) leadingLineEnd() ([]byte, error) {
+	last, err := u.file.read(u.file.size-1, 1)
+	if err != nil || bytes.ContainsAny(last, "\r\n") {
+		return nil, err
+	}
+	return []byte{'\n'}, nil
+}

@@ -1,0 +1,148 @@
+package pdf
+
+import (
+	"fmt"
+	"math"
+)
+
+// section is a cross-reference section with its trailer (7.5.4, 7.5.8).
+type section struct {
+	offset  int64 // absolute
+	end     int64 // absolute, behind the trailer dictionary or the stream's payload
+	stream  bool
+	trailer Dict
+	source  []byte // of the trailer dictionary
+}
+
+// entryKind is the type of a cross-reference entry, numbered as in Table 18.
+type entryKind uint8
+
+const (
+	freeEntry entryKind = iota
+	plainEntry
+	compressedEntry
+)
+
+// xrefEntry says where an object lies.
+type xrefEntry struct {
+	offset int64  // absolute; of a compressed object, the number of its object stream
+	index  uint32 // of a compressed object within its object stream
+	gen    uint16
+	kind   entryKind
+}
+
+// xrefReader follows the chain of sections from the newest to the oldest.
+type xrefReader struct {
+	file    *File
+	visited map[int64]bool
+	read    int // entries, of all sections
+}
+
+// readSections reads all sections that Prev and XRefStm lead to. What a newer section
+// says of an object holds; in a hybrid file, the table, then its XRefStm, then Prev (7.5.8.4).
+func (f *File) readSections() error {
+	f.sections, f.entries = nil, map[uint32]xrefEntry{}
+	x := &xrefReader{file: f, visited: map[int64]bool{}}
+	for offset, more := f.startxref, true; more; {
+		s, err := x.section(offset)
+		if err != nil {
+			return err
+		}
+		f.sections = append(f.sections, s)
+		if err := x.hybrid(s); err != nil {
+			return err
+		}
+		if offset, more, err = previous(s.trailer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// previous returns the value of Prev, if there is one.
+func previous(trailer Dict) (offset int64, more bool, err error) {
+	switch prev := trailer["Prev"].(type) {
+	case nil:
+		return 0, false, nil
+	case Integer:
+		return int64(prev), true, nil
+	case Real: // some writers give every number a fraction
+		if prev == Real(math.Trunc(float64(prev))) && math.Abs(float64(prev)) < 1<<53 {
+			return int64(prev), true, nil
+		}
+	}
+	return 0, false, fmt.Errorf("%w: Prev is no offset", ErrDamaged)
+}
+
+// hybrid reads the stream that XRefStm of a table's trailer names.
+func (x *xrefReader) hybrid(s section) error {
+	value, ok := s.trailer["XRefStm"]
+	if !ok || s.stream {
+		return nil
+	}
+	offset, ok := value.(Integer)
+	if !ok {
+		return fmt.Errorf("%w: XRefStm is no offset", ErrDamaged)
+	}
+	stream, err := x.section(int64(offset))
+	if err == nil && !stream.stream {
+		return fmt.Errorf("%w: XRefStm leads to no stream", ErrDamaged)
+	}
+	return err
+}
+
+// section reads the section at an offset that counts from the header.
+func (x *xrefReader) section(offset int64) (section, error) {
+	at := offset + x.file.shift
+	switch {
+	case offset < 0 || offset >= x.file.size || at >= x.file.size:
+		return section{}, fmt.Errorf("%w: cross-reference at %d, outside of the file", ErrDamaged, offset)
+	case x.visited[at]:
+		return section{}, fmt.Errorf("%w: cross-reference sections lead in a circle", ErrDamaged)
+	case len(x.visited) >= maxSections:
+		return section{}, fmt.Errorf("%w: more than %d cross-reference sections", ErrLimit, maxSections)
+	}
+	x.visited[at] = true
+	s, err := x.sectionAt(at)
+	if err != nil {
+		return section{}, fmt.Errorf("cross-reference at %d: %w", at, err)
+	}
+	return s, nil
+}
+
+func (x *xrefReader) sectionAt(at int64) (section, error) {
+	c := x.file.cursor(at, 4<<10)
+	table := false
+	if err := c.step(func(p *parser) error { table = p.keyword("xref"); return nil }); err != nil {
+		return section{}, err
+	}
+	if table {
+		return x.table(at, c)
+	}
+	return x.stream(at)
+}
+
+// add notes an entry unless a newer section has said where the object lies.
+func (x *xrefReader) add(num int64, e xrefEntry) error {
+	if num < 0 || num > maxObjectNumber {
+		return fmt.Errorf("%w: object number %d", ErrLimit, num)
+	}
+	entries := x.file.entries
+	if _, ok := entries[uint32(num)]; !ok {
+		entries[uint32(num)] = e
+	}
+	if x.read++; x.read > maxSectionEntries || len(entries) > maxEntries {
+		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, maxEntries)
+	}
+	return nil
+}
+
+// addPlain notes an object that lies at an offset that counts from the header. One that
+// lies outside of the file is refused when it is asked for: it may not be needed.
+func (x *xrefReader) addPlain(num int64, offset, gen uint64) error {
+	if offset == 0 || gen > math.MaxUint16 { // written for objects that were dropped
+		return x.add(num, xrefEntry{})
+	}
+	at := int64(min(offset, uint64(x.file.size))) + x.file.shift
+	return x.add(num, xrefEntry{kind: plainEntry, offset: at, gen: uint16(gen)})
+}

@@ -1,0 +1,44 @@
+package validators
+
+import (
+	"bytes"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+)
+
+// OpenSSLCMS verifies a detached CMS signature (DER) over content with "openssl cms
+// -cades": the signing-certificate attribute has to be there and fit, and the chain has to
+// end in one of the roots. An error is OpenSSL's refusal.
+func OpenSSLCMS(t testing.TB, roots []*x509.Certificate, signature, content []byte) error {
+	t.Helper()
+	openssl := testenv.Program(t, "openssl")
+	folder := t.TempDir()
+	signaturePath := filepath.Join(folder, "signature.der")
+	contentPath := filepath.Join(folder, "content")
+	writeFile(t, signaturePath, signature)
+	writeFile(t, contentPath, content)
+	args := []string{"cms", "-verify", "-binary", "-cades", "-purpose", "any",
+		"-inform", "DER", "-in", signaturePath, "-content", contentPath, "-out", os.DevNull}
+	args = append(args, trustOnly(t, filepath.Join(folder, "roots.pem"), roots)...)
+	got := run(t, openssl, args...)
+	if got.status != 0 {
+		return fmt.Errorf("openssl: exit status %d: %s", got.status, bytes.TrimSpace(got.stderr))
+	}
+	return nil
+}
+
+// trustOnly keeps the system's anchors out. An empty file of anchors would be an error of
+// its own, so without roots there is none.
+func trustOnly(t testing.TB, path string, roots []*x509.Certificate) []string {
+	t.Helper()
+	if len(roots) == 0 {
+		return []string{"-no-CAfile", "-no-CApath", "-no-CAstore"}
+	}
+	writePEM(t, path, roots...)
+	return []string{"-CAfile", path, "-no-CApath", "-no-CAstore"}
+}

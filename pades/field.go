@@ -1,0 +1,177 @@
+package pades
+
+import (
+	"fmt"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// addField adds a signature field with the signature as its value: to the form,
+// which is made when there is none, and as an invisible widget to the first page
+// (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
+// signature made earlier covers its meaning.
+func addField(file *pdf.File, update *pdf.Update, signature pdf.Ref) error {
+	page, err := file.Page(1)
+	if err != nil {
+		return err
+	}
+	catalogRef, catalog, err := file.Catalog()
+	if err != nil {
+		return err
+	}
+	name, err := freeName(file, catalog)
+	if err != nil {
+		return err
+	}
+	field := update.Add(fieldSource(name, page.Ref, signature))
+	if err := addToPage(file, update, page, field); err != nil {
+		return fmt.Errorf("adding the widget to the page: %w", err)
+	}
+	if err := addToForm(file, update, catalogRef, catalog, field); err != nil {
+		return fmt.Errorf("adding the field to the form: %w", err)
+	}
+	return nil
+}
+
+// fieldSource is a field and its widget in one dictionary. The flags are Print and
+// Locked (ISO 32000-2 table 167); /TU is what a screen reader says.
+func fieldSource(name string, page, signature pdf.Ref) []byte {
+	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect [0 0 0 0] /F 132 >>",
+		pdf.TextString(name), pdf.TextString("Digital signature"), signature, page)
+}
+
+func addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, field pdf.Ref) error {
+	source, err := update.Source(page.Ref)
+	if err != nil {
+		return err
+	}
+	patched, err := appendReference(file, update, source, page.Dict, "Annots", field)
+	if err != nil || patched == nil {
+		return err
+	}
+	update.Set(page.Ref, patched)
+	return nil
+}
+
+func addToForm(file *pdf.File, update *pdf.Update, catalogRef pdf.Ref, catalog pdf.Dict, field pdf.Ref) error {
+	source, err := update.Source(catalogRef)
+	if err != nil {
+		return err
+	}
+	form, err := file.Dict(catalog["AcroForm"])
+	if err != nil {
+		return err
+	}
+	if form == nil {
+		made := update.Add(fmt.Appendf(nil, "<< /Fields [%s] /SigFlags 3 >>", field))
+		if source, err = pdf.SetKey(source, "AcroForm", []byte(made.String())); err == nil {
+			update.Set(catalogRef, source)
+		}
+		return err
+	}
+	if ref, ok := catalog["AcroForm"].(pdf.Ref); ok {
+		formSource, err := update.Source(ref)
+		if err != nil {
+			return err
+		}
+		patched, err := patchForm(file, update, formSource, form, field)
+		if err != nil || patched == nil {
+			return err
+		}
+		update.Set(ref, patched)
+		return nil
+	}
+	formSource, _, err := pdf.Key(source, "AcroForm")
+	if err != nil {
+		return err
+	}
+	patched, err := patchForm(file, update, formSource, form, field)
+	if err != nil || patched == nil {
+		return err
+	}
+	if source, err = pdf.SetKey(source, "AcroForm", patched); err == nil {
+		update.Set(catalogRef, source)
+	}
+	return err
+}
+
+// patchForm adds the field and says that there are signatures, which are only
+// appended to (ISO 32000-2 table 225). It returns nil when the form's own source
+// stays as it is.
+func patchForm(file *pdf.File, update *pdf.Update, source []byte, form pdf.Dict, field pdf.Ref) ([]byte, error) {
+	patched, err := appendReference(file, update, source, form, "Fields", field)
+	if err != nil {
+		return nil, err
+	}
+	flags, err := file.Int(form["SigFlags"])
+	if err != nil {
+		return nil, err
+	}
+	const signaturesExist, appendOnly = 1, 2
+	if flags&signaturesExist != 0 && flags&appendOnly != 0 {
+		return patched, nil
+	}
+	if patched == nil {
+		patched = source
+	}
+	return pdf.SetKey(patched, "SigFlags", fmt.Appendf(nil, "%d", flags|signaturesExist|appendOnly))
+}
+
+// appendReference appends a reference to the array under a key of a dictionary,
+// given as its source and its value. An array that is an object of its own is
+// changed there, and the result is nil: the dictionary stays as it is.
+func appendReference(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, item pdf.Ref) ([]byte, error) {
+	array, err := file.Array(dict[key])
+	if err != nil {
+		return nil, err
+	}
+	reference := []byte(item.String())
+	if array == nil {
+		return pdf.SetKey(source, key, fmt.Appendf(nil, "[%s]", item))
+	}
+	if ref, ok := dict[key].(pdf.Ref); ok {
+		value, err := update.Source(ref)
+		if err != nil {
+			return nil, err
+		}
+		if value, err = pdf.AppendItem(value, reference); err == nil {
+			update.Set(ref, value)
+		}
+		return nil, err
+	}
+	value, _, err := pdf.Key(source, key)
+	if err != nil {
+		return nil, err
+	}
+	if value, err = pdf.AppendItem(value, reference); err != nil {
+		return nil, err
+	}
+	return pdf.SetKey(source, key, value)
+}
+
+// freeName returns a name that no other field has at the top of the form, where
+// ours goes: partial names are unique among siblings (ISO 32000-2 12.7.4.2).
+func freeName(file *pdf.File, catalog pdf.Dict) (string, error) {
+	form, err := file.Dict(catalog["AcroForm"])
+	if err != nil {
+		return "", err
+	}
+	fields, err := file.Array(form["Fields"])
+	if err != nil {
+		return "", err
+	}
+	taken := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		// A field that is no dictionary has no name; it is left as it is.
+		if field, err := file.Dict(f); err == nil {
+			if t, err := file.Bytes(field["T"]); err == nil {
+				taken[pdf.Text(pdf.String(t))] = true
+			}
+		}
+	}
+	for n := 1; ; n++ {
+		if name := fmt.Sprintf("Signature%d", n); !taken[name] {
+			return name, nil
+		}
+	}
+}

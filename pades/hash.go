@@ -1,0 +1,68 @@
+package pades
+
+import (
+	"context"
+	"crypto"
+	"encoding"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// readSize is how much of a document is read and hashed at a time.
+const readSize = 256 << 10
+
+// hashed returns the state of h over the whole document, from the farthest state
+// that is known.
+func (d Document) hashed(ctx context.Context, h crypto.Hash) (hash.Hash, error) {
+	sum, at := d.resume(h)
+	buffer := make([]byte, min(readSize, d.Size-at))
+	for at < d.Size {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		chunk := buffer[:min(int64(len(buffer)), d.Size-at)]
+		if n, err := d.ReadAt(chunk, at); n < len(chunk) {
+			if err == nil || err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, fmt.Errorf("pades: reading the document at %d: %w", at, err)
+		}
+		sum.Write(chunk)
+		at += int64(len(chunk))
+	}
+	return sum, nil
+}
+
+// resume returns the hash after the beginning of the document that a midstate
+// covers, else at the start.
+func (d Document) resume(h crypto.Hash) (hash.Hash, int64) {
+	var best Midstate
+	for _, m := range d.Hashed {
+		if m.Hash == h && m.Offset > best.Offset && m.Offset <= d.Size {
+			best = m
+		}
+	}
+	sum, err := restore(h, best.State)
+	if err != nil {
+		return h.New(), 0
+	}
+	return sum, best.Offset
+}
+
+func restore(h crypto.Hash, state []byte) (hash.Hash, error) {
+	sum := h.New()
+	u, ok := sum.(encoding.BinaryUnmarshaler)
+	if !ok {
+		return nil, fmt.Errorf("pades: the state of %v cannot be restored", h)
+	}
+	return sum, u.UnmarshalBinary(state)
+}
+
+func save(h hash.Hash) ([]byte, error) {
+	m, ok := h.(encoding.BinaryMarshaler)
+	if !ok {
+		return nil, fmt.Errorf("pades: the state of %T cannot be saved", h)
+	}
+	return m.MarshalBinary()
+}

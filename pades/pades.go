@@ -1,0 +1,96 @@
+// Package pades signs PDF documents and verifies their signatures: PAdES baseline
+// signatures of ETSI EN 319 142-1, in incremental updates of ISO 32000-2 7.5.6.
+//
+// # Signing
+//
+// The key may be in somebody's pocket, so signing takes three steps: [Prepare]
+// appends a signature field in which only the signature itself is missing and
+// says which digest to sign, the digest is signed wherever the key is, and
+// [Pending.Complete] checks the value and returns the bytes to append. Minutes,
+// a restart or another machine may lie between the steps: a [Pending] is encoded
+// with MarshalBinary. [Sign] is all three in one, for a crypto.Signer.
+//
+// Documents are read through io.ReaderAt and never copied, and no byte of them
+// changes: a [Revision] is what they grow by. Signatures that a document already
+// has stay valid.
+//
+// # Verifying
+//
+// [Verify] reports on each signature in the terms of EN 319 102-1. It is offline:
+// it takes certificates from the signature and trusts the roots it is handed.
+//
+// # What is written
+//
+// SubFilter ETSI.CAdES.detached; a CMS with one signer, the signing-certificate-v2
+// attribute and no signing-time (EN 319 142-1 6.3); a ByteRange over everything
+// but the signature; /M, /Name, /Reason, /Location, /ContactInfo as given. The
+// field is invisible, on the first page. RSA of 2048 to 4096 bits
+// (RSASSA-PKCS1-v1_5) and ECDSA on P-256, P-384 and P-521.
+package pades
+
+import (
+	"crypto"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+var (
+	// ErrUnreadable: the document is no PDF, damaged beyond the cross-reference, or
+	// has no pages.
+	ErrUnreadable = errors.New("pades: document cannot be read")
+	// ErrEncrypted: the document is encrypted.
+	ErrEncrypted = errors.New("pades: document is encrypted")
+	// ErrForbidden: a certification signature of the document allows no changes.
+	ErrForbidden = errors.New("pades: document does not allow signatures")
+)
+
+// Document is a PDF file of Size bytes.
+type Document struct {
+	io.ReaderAt
+	Size int64
+	// Hashed are hash states over beginnings of the document. They are a cache:
+	// one that fits saves reading that part again, and any doubt leads to reading.
+	Hashed []Midstate
+}
+
+// Midstate is the state of a hash after the first Offset bytes of a document, as
+// its encoding.BinaryMarshaler gives it.
+type Midstate struct {
+	Hash   crypto.Hash
+	Offset int64
+	State  []byte
+}
+
+// Revision is what a document grows by: Bytes appended at offset Base, which is
+// the document's length.
+type Revision struct {
+	Base   int64
+	Bytes  []byte
+	Hashed []Midstate // after the last of Bytes
+}
+
+// Options are what a signature says beside who signed. The zero value is right.
+type Options struct {
+	Name        string    // /Name: who signs
+	Reason      string    // /Reason
+	Location    string    // /Location
+	ContactInfo string    // /ContactInfo
+	Time        time.Time // /M, the claimed signing time; zero: now
+}
+
+// readError turns an error of reading a PDF into one that callers tell apart.
+// Errors of the underlying reader stay what they are.
+func readError(err error) error {
+	switch {
+	case errors.Is(err, pdf.ErrEncrypted):
+		return fmt.Errorf("%w: %w", ErrEncrypted, err)
+	case errors.Is(err, pdf.ErrNotPDF), errors.Is(err, pdf.ErrDamaged), errors.Is(err, pdf.ErrNoPages),
+		errors.Is(err, pdf.ErrNoPage), errors.Is(err, pdf.ErrLimit), errors.Is(err, pdf.ErrUnsupported):
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return err
+}

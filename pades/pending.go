@@ -1,0 +1,159 @@
+package pades
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/cms"
+)
+
+// Pending is a signature that lacks only its value. It does not refer to the
+// document and can be stored.
+type Pending struct {
+	signer    ades.Signer
+	base      int64  // length of the document
+	baseSum   []byte // its digest
+	baseState []byte // and the state of the hash after it
+
+	before, after []byte // the revision around the string of /Contents
+	reserved      int    // bytes of /Contents
+	attributes    []byte // the signed attributes
+}
+
+// Digest is what has to be signed.
+func (p *Pending) Digest() ades.Digest {
+	h := p.signer.Algorithm.Hash.New()
+	h.Write(p.attributes)
+	return ades.Digest{Algorithm: p.signer.Algorithm, Sum: h.Sum(nil)}
+}
+
+// Signer is who the signature was prepared for.
+func (p *Pending) Signer() ades.Signer { return p.signer }
+
+// Base is the length of the document that the signature was prepared for, and
+// its digest by the hash of Digest.
+func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
+
+// Complete checks the signature value against the signer's certificate and
+// returns the revision to append to the document. [ades.ErrValue] when the value
+// does not belong to it. ECDSA values are DER.
+func (p *Pending) Complete(ctx context.Context, value []byte) (Revision, error) {
+	if err := ctx.Err(); err != nil {
+		return Revision{}, err
+	}
+	a := p.signer.Algorithm
+	if err := a.Verify(p.signer.Certificate.PublicKey, p.Digest().Sum, value); err != nil {
+		return Revision{}, err
+	}
+	der, err := cms.Marshal(cms.Parts{
+		Certificate:      p.signer.Certificate,
+		Chain:            p.signer.Chain,
+		Algorithm:        a,
+		SignedAttributes: p.attributes,
+		Value:            value,
+	})
+	if err != nil {
+		return Revision{}, err
+	}
+	if len(der) > p.reserved {
+		return Revision{}, fmt.Errorf("pades: signature of %d bytes for a place of %d", len(der), p.reserved)
+	}
+	return p.revision(der)
+}
+
+// revision puts the CMS, padded with zeros, between the two parts.
+func (p *Pending) revision(der []byte) (Revision, error) {
+	contents := make([]byte, p.reserved)
+	copy(contents, der)
+	out := make([]byte, 0, len(p.before)+2*p.reserved+2+len(p.after))
+	out = append(out, p.before...)
+	out = append(out, '<')
+	out = hex.AppendEncode(out, contents)
+	out = append(out, '>')
+	out = append(out, p.after...)
+
+	sum, err := restore(p.signer.Algorithm.Hash, p.baseState)
+	if err != nil {
+		return Revision{}, err
+	}
+	sum.Write(out)
+	state, err := save(sum)
+	if err != nil {
+		return Revision{}, err
+	}
+	hashed := Midstate{p.signer.Algorithm.Hash, p.base + int64(len(out)), state}
+	return Revision{Base: p.base, Bytes: out, Hashed: []Midstate{hashed}}, nil
+}
+
+// encodedPending is the encoding of a Pending. Later versions of this package go
+// on reading it.
+type encodedPending struct {
+	Version     int      `json:"version"`
+	Hash        string   `json:"hash"`
+	Scheme      int      `json:"scheme"`
+	Certificate []byte   `json:"certificate"` // DER
+	Chain       [][]byte `json:"chain,omitempty"`
+	Base        int64    `json:"base"`
+	BaseSum     []byte   `json:"baseSum"`
+	BaseState   []byte   `json:"baseState"`
+	Before      []byte   `json:"before"`
+	After       []byte   `json:"after"`
+	Reserved    int      `json:"reserved"`
+	Attributes  []byte   `json:"attributes"`
+}
+
+const pendingVersion = 1
+
+var hashNames = map[crypto.Hash]string{crypto.SHA256: "SHA-256", crypto.SHA384: "SHA-384", crypto.SHA512: "SHA-512"}
+
+// MarshalBinary encodes the signature so far.
+func (p *Pending) MarshalBinary() ([]byte, error) {
+	e := encodedPending{
+		Version: pendingVersion, Hash: hashNames[p.signer.Algorithm.Hash], Scheme: int(p.signer.Algorithm.Scheme),
+		Certificate: p.signer.Certificate.Raw,
+		Base:        p.base, BaseSum: p.baseSum, BaseState: p.baseState,
+		Before: p.before, After: p.after, Reserved: p.reserved, Attributes: p.attributes,
+	}
+	for _, c := range p.signer.Chain {
+		e.Chain = append(e.Chain, c.Raw)
+	}
+	return json.Marshal(e)
+}
+
+// UnmarshalBinary decodes what MarshalBinary of this or an earlier version made.
+func (p *Pending) UnmarshalBinary(b []byte) error {
+	var e encodedPending
+	if err := json.Unmarshal(b, &e); err != nil {
+		return fmt.Errorf("pades: decoding a pending signature: %w", err)
+	}
+	if e.Version != pendingVersion {
+		return fmt.Errorf("pades: pending signature of version %d is not known", e.Version)
+	}
+	signer := ades.Signer{Algorithm: ades.Algorithm{Scheme: ades.Scheme(e.Scheme)}}
+	for h, name := range hashNames {
+		if name == e.Hash {
+			signer.Algorithm.Hash = h
+		}
+	}
+	var err error
+	if signer.Certificate, err = x509.ParseCertificate(e.Certificate); err != nil {
+		return fmt.Errorf("pades: decoding a pending signature: %w", err)
+	}
+	for _, raw := range e.Chain {
+		c, err := x509.ParseCertificate(raw)
+		if err != nil {
+			return fmt.Errorf("pades: decoding a pending signature: %w", err)
+		}
+		signer.Chain = append(signer.Chain, c)
+	}
+	if signer, err = signer.Resolve(); err != nil {
+		return fmt.Errorf("pades: decoding a pending signature: %w", err)
+	}
+	*p = Pending{signer, e.Base, e.BaseSum, e.BaseState, e.Before, e.After, e.Reserved, e.Attributes}
+	return nil
+}

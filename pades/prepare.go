@@ -1,0 +1,147 @@
+package pades
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/cms"
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// Prepare makes a document ready to be signed: it lays out the revision in which
+// only the signature value is missing. [ErrUnreadable], [ErrEncrypted],
+// [ErrForbidden], [ades.ErrAlgorithm].
+func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
+	signer, err := signer.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	if options.Time.IsZero() {
+		options.Time = time.Now()
+	}
+	reserved, err := contentsSize(signer)
+	if err != nil {
+		return nil, err
+	}
+	layout, err := layOut(doc, options, reserved)
+	if err != nil {
+		return nil, readError(err)
+	}
+	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved}
+	return p, p.bind(ctx, doc)
+}
+
+// bind hashes the document and the revision around the signature, and fixes the
+// attributes to sign.
+func (p *Pending) bind(ctx context.Context, doc Document) error {
+	sum, err := doc.hashed(ctx, p.signer.Algorithm.Hash)
+	if err != nil {
+		return err
+	}
+	if p.baseState, err = save(sum); err != nil {
+		return err
+	}
+	p.baseSum = sum.Sum(nil)
+	sum.Write(p.before)
+	sum.Write(p.after)
+	p.attributes, err = cms.SignedAttributes(p.signer.Certificate, p.signer.Algorithm, sum.Sum(nil))
+	return err
+}
+
+// contentsSize is the length in bytes that the CMS of the signer will not exceed:
+// that of one with the longest signature value.
+func contentsSize(signer ades.Signer) (int, error) {
+	attributes, err := cms.SignedAttributes(signer.Certificate, signer.Algorithm, make([]byte, signer.Algorithm.Hash.Size()))
+	if err != nil {
+		return 0, err
+	}
+	der, err := cms.Marshal(cms.Parts{
+		Certificate:      signer.Certificate,
+		Chain:            signer.Chain,
+		Algorithm:        signer.Algorithm,
+		SignedAttributes: attributes,
+		Value:            make([]byte, signer.Algorithm.MaxValueSize(signer.Certificate.PublicKey)),
+	})
+	return len(der), err
+}
+
+// layout is a revision with a hole: the hexadecimal string of /Contents.
+type layout struct{ before, after []byte }
+
+func layOut(doc Document, options Options, reserved int) (layout, error) {
+	file, err := pdf.Open(doc, doc.Size)
+	if err != nil {
+		return layout{}, err
+	}
+	if err := checkPermitted(file); err != nil {
+		return layout{}, err
+	}
+	update := file.NewUpdate()
+	signature := newSignatureDictionary(options, reserved)
+	ref := update.Add(signature.source)
+	if err := addField(file, update, ref); err != nil {
+		return layout{}, err
+	}
+	appended, offsets, err := update.Bytes()
+	if err != nil {
+		return layout{}, err
+	}
+	gap := offsets[ref] + int64(signature.contents)
+	gapEnd := gap + int64(2*reserved+2) // the hexadecimal digits and their delimiters
+	if err := fillByteRange(appended[offsets[ref]+int64(signature.byteRange):], doc.Size+gap, doc.Size+gapEnd, doc.Size+int64(len(appended))); err != nil {
+		return layout{}, err
+	}
+	return layout{before: appended[:gap:gap], after: appended[gapEnd:]}, nil
+}
+
+// signatureDictionary is the source of a signature dictionary and where in it
+// the two values lie that are filled in later.
+type signatureDictionary struct {
+	source    []byte
+	byteRange int // of the placeholder's first byte
+	contents  int // of the "<"
+}
+
+// byteRangeWidth holds four integers of 10 digits, the most that a
+// cross-reference table can say, in brackets and apart.
+const byteRangeWidth = 4*10 + 3 + 2
+
+// newSignatureDictionary writes the dictionary of ISO 32000-2 table 255 as
+// EN 319 142-1 5.3 and 6.3 restrict it.
+func newSignatureDictionary(o Options, reserved int) signatureDictionary {
+	var b bytes.Buffer
+	var d signatureDictionary
+	b.WriteString("<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /ETSI.CAdES.detached /ByteRange ")
+	d.byteRange = b.Len()
+	b.Write(bytes.Repeat([]byte{' '}, byteRangeWidth))
+	b.WriteString(" /Contents ")
+	d.contents = b.Len()
+	b.WriteByte('<')
+	b.Write(bytes.Repeat([]byte{'0'}, 2*reserved))
+	b.WriteByte('>')
+	fmt.Fprintf(&b, " /M %s", pdf.DateString(o.Time))
+	for _, entry := range []struct{ key, value string }{
+		{"Name", o.Name}, {"Reason", o.Reason}, {"Location", o.Location}, {"ContactInfo", o.ContactInfo},
+	} {
+		if entry.value != "" {
+			fmt.Fprintf(&b, " /%s %s", entry.key, pdf.TextString(entry.value))
+		}
+	}
+	b.WriteString(" >>")
+	d.source = b.Bytes()
+	return d
+}
+
+// fillByteRange writes the array of ISO 32000-2 12.8.1 over its placeholder: all
+// of the file but the bytes from gap to gapEnd.
+func fillByteRange(placeholder []byte, gap, gapEnd, size int64) error {
+	array := fmt.Appendf(nil, "[0 %d %d %d]", gap, gapEnd, size-gapEnd)
+	if len(array) > byteRangeWidth {
+		return fmt.Errorf("%w: file of %d bytes", pdf.ErrLimit, size)
+	}
+	copy(placeholder, array)
+	return nil
+}

@@ -1,0 +1,25 @@
+package pades
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/innsigli/innsigli/ades"
+)
+
+// Sign signs a document with a key that is at hand: [Prepare], the key,
+// [Pending.Complete].
+func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options) (Revision, error) {
+	p, err := Prepare(ctx, doc, signer, options)
+	if err != nil {
+		return Revision{}, err
+	}
+	digest := p.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.Hash)
+	if err != nil {
+		return Revision{}, fmt.Errorf("pades: signing: %w", err)
+	}
+	return p.Complete(ctx, value)
+}

@@ -1,0 +1,206 @@
+package signing
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// ask makes the first calls to the provider.
+func (t *turn) ask(ctx context.Context) error {
+	state, event, err := t.provider.Begin(ctx, t.r.Person, t.r.Text, nil)
+	if err != nil {
+		return fmt.Errorf("signing: asking the identity provider: %w", err)
+	}
+	failpoint.Here("signing/begun")
+	if failed, ok := event.(idp.Failed); ok {
+		return t.store(ctx, func(ctx context.Context, r *Request) error {
+			r.fail(failed.Failure)
+			r.Refused = true
+			return t.end(ctx, r)
+		})
+	}
+	return t.follow(ctx, state, event)
+}
+
+func (t *turn) refused() bool { return t.r.refused() }
+
+// discard removes a request that could not be started for a fault of ours or of
+// the way to the provider.
+func (t *turn) discard(ctx context.Context) error {
+	return t.tx.InTx(ctx, func(ctx context.Context) error { return t.remove(ctx, t.r) })
+}
+
+// follow stores the provider's answer and what it leads to. A digest that is asked
+// for is prepared, stored and handed over.
+func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) error {
+	for {
+		need, ok := event.(idp.NeedDigest)
+		if !ok {
+			return t.store(ctx, func(ctx context.Context, r *Request) error {
+				r.accept(state, t.options.Expiry)
+				return t.apply(ctx, r, event)
+			})
+		}
+		pending, failure, err := t.prepare(ctx, need)
+		if err != nil {
+			return err
+		}
+		if failure != nil {
+			event = idp.Failed{Failure: *failure}
+			continue
+		}
+		if state, event, err = t.sign(ctx, state, pending); err != nil {
+			return err
+		}
+	}
+}
+
+// apply is what an event means for a request.
+func (t *turn) apply(ctx context.Context, r *Request, event idp.Event) error {
+	switch e := event.(type) {
+	case idp.Waiting:
+		return t.waits(ctx, r, e)
+	case idp.Signed:
+		if len(e.Values) != 1 {
+			return t.failed(ctx, r, idp.Failure{Code: idp.InternalError, Description: "The identity provider returned no single signature."})
+		}
+		r.Phase, r.Value = Signed, e.Values[0]
+	case idp.Failed:
+		return t.failed(ctx, r, e.Failure)
+	}
+	return nil
+}
+
+// waits notes that the person has not answered. There is nothing more to do in
+// this turn, so the lease goes back with the same write.
+func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
+	if time.Now().After(r.Expires) {
+		return t.failed(ctx, r, expired)
+	}
+	if e.Code != "" {
+		r.Code = e.Code
+	}
+	if r.PolledAt.IsZero() {
+		r.StartCode = r.Code
+	}
+	r.Lease = Lease{}
+	return nil
+}
+
+// accept notes what the provider knows of the request from now on.
+func (r *Request) accept(state idp.State, expiry time.Duration) {
+	r.State = state
+	if r.Phase == Starting {
+		r.Phase = Waiting
+	}
+	r.Expires = r.CreatedAt.Add(expiry)
+	if !state.Expires.IsZero() && state.Expires.Before(r.Expires) {
+		r.Expires = state.Expires
+	}
+}
+
+// prepare makes the document ready to be signed with the certificate. What keeps
+// it from being signed, in the document or in the certificate, is the failure.
+func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending, *idp.Failure, error) {
+	now := time.Now()
+	if f := t.checkCertificate(need.Certificate, need.Chain, now); f != nil {
+		return nil, f, nil
+	}
+	blob, err := t.documents.Open(ctx, t.r.Document)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signing: opening the document: %w", err)
+	}
+	defer blob.Close()
+	signer := ades.Signer{
+		Certificate: need.Certificate,
+		Chain:       need.Chain,
+		Algorithm:   t.provider.Traits(t.r.Person.Method).Algorithm,
+	}
+	pending, err := pades.Prepare(ctx, document(blob), signer, pades.Options{
+		Name:     need.Certificate.Subject.CommonName,
+		Reason:   t.r.Text.Reason,
+		Location: t.r.Place,
+		Time:     now,
+	})
+	if f := documentFailure(err); f != nil {
+		return nil, f, nil
+	}
+	return pending, nil, err
+}
+
+// sign stores the prepared signature and asks the person for it.
+func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending) (idp.State, idp.Event, error) {
+	encoded, err := pending.MarshalBinary()
+	if err != nil {
+		return idp.State{}, nil, err
+	}
+	err = t.store(ctx, func(_ context.Context, r *Request) error {
+		r.accept(state, t.options.Expiry)
+		r.Pending = encoded
+		return nil
+	})
+	if err != nil {
+		return idp.State{}, nil, err
+	}
+	failpoint.Here("signing/prepared")
+	state, event, err := t.provider.Sign(ctx, state, []ades.Digest{pending.Digest()})
+	if err != nil {
+		return state, event, fmt.Errorf("signing: asking for the signature: %w", err)
+	}
+	return state, event, nil
+}
+
+// fail ends the request without a signature, and with it its hold on the busy
+// signal when nobody has to be told the failure first.
+func (t *turn) fail(ctx context.Context, f idp.Failure) error {
+	return t.store(ctx, func(ctx context.Context, r *Request) error { return t.failed(ctx, r, f) })
+}
+
+func (t *turn) failed(ctx context.Context, r *Request, f idp.Failure) error {
+	r.fail(f)
+	if repeats(&f) {
+		return t.free(ctx, r)
+	}
+	return nil
+}
+
+// checkCertificate says what is wrong with a signer's certificate (decisions.md
+// 4.9).
+func (t *turn) checkCertificate(cert *x509.Certificate, chain []*x509.Certificate, now time.Time) *idp.Failure {
+	if cert == nil {
+		return &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}
+	}
+	if _, err := ades.Chain(cert, chain, t.options.Roots, now); err != nil {
+		return &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}
+	}
+	byPhone := t.provider.Traits(t.r.Person.Method).ByPhone
+	if !byPhone && idp.Kennitala(cert) != t.r.Person.Kennitala {
+		return &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}
+	}
+	return nil
+}
+
+// documentFailure is what a document that cannot be signed is answered with
+// (decisions.md 4.11).
+func documentFailure(err error) *idp.Failure {
+	f := &idp.Failure{Code: idp.UnableToHandleGivenData, OAuth: "invalid_request"}
+	switch {
+	case errors.Is(err, pades.ErrEncrypted):
+		f.Description = "The document is encrypted."
+	case errors.Is(err, pades.ErrForbidden):
+		f.Description = "The document does not allow signatures."
+	case errors.Is(err, pades.ErrUnreadable):
+		f.Description = "The document is not a readable PDF."
+	default:
+		return nil
+	}
+	return f
+}

@@ -1,0 +1,156 @@
+package signing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// Answer is what a poll comes to: the signed document, or why there is none.
+type Answer struct {
+	Document storage.Blob // nil unless signed
+	Failure  idp.Failure  // pending when its Code says so
+	Code     string       // verification code, empty when not known
+}
+
+// Poll asks how far a request is and passes the answer on. A result, signed or
+// failed, ends the request once answer has returned nil; when it fails, because
+// the client's connection broke, a later poll answers the same again. Of two polls
+// at once the second waits for the first. [ErrFinished] when there is nothing to
+// poll.
+func (s *Service) Poll(ctx context.Context, account, id string, answer func(Answer) error) error {
+	t, early, err := s.take(ctx, account, id)
+	if err != nil {
+		return err
+	}
+	// A client that hangs up must not cut off a call to the provider, whose answer
+	// may be given only once.
+	work, stop := t.hold(context.WithoutCancel(ctx))
+	defer stop()
+	err = t.poll(work, early, answer)
+	stop()
+	return errors.Join(err, t.release(ctx))
+}
+
+func (t *turn) poll(ctx context.Context, early bool, answer func(Answer) error) error {
+	if err := t.proceed(ctx, early); err != nil {
+		return err
+	}
+	switch t.r.Phase {
+	case Complete:
+		return t.deliver(ctx, answer)
+	case Failed:
+		return t.tell(ctx, answer)
+	}
+	a := Answer{Failure: pending, Code: t.r.Code}
+	if early {
+		a.Failure = slowDown
+	}
+	return answer(a)
+}
+
+var (
+	pending  = idp.Failure{Code: idp.AuthorizationPending, OAuth: "authorization_pending", Description: "The signer has not answered yet."}
+	slowDown = idp.Failure{Code: idp.SlowDown, OAuth: "slow_down", Description: "Polls come faster than the interval allows."}
+	expired  = idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token", Description: "The signing request has expired."}
+)
+
+// proceed takes the request as far as it goes now.
+func (t *turn) proceed(ctx context.Context, early bool) error {
+	switch {
+	case t.r.Phase == Starting: // the process died before the provider had answered
+		return t.expire(ctx, t.r.CreatedAt.Add(t.options.Expiry))
+	case t.r.Phase == Waiting && !early:
+		if err := t.askAgain(ctx); err != nil {
+			return err
+		}
+	}
+	if t.r.Phase == Signed {
+		return t.complete(ctx)
+	}
+	return nil
+}
+
+// askAgain polls the provider. A fault on the way to it ends nothing before the
+// request expires: the client polls again.
+func (t *turn) askAgain(ctx context.Context) error {
+	state, event, err := t.provider.Poll(ctx, t.r.State)
+	if err != nil && state.Provider != "" {
+		if err := t.store(ctx, func(_ context.Context, r *Request) error { r.State = state; return nil }); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return t.expire(ctx, t.r.Expires)
+	}
+	failpoint.Here("signing/polled")
+	if err := t.follow(ctx, state, event); err != nil {
+		return err
+	}
+	failpoint.Here("signing/signed")
+	return nil
+}
+
+// expire ends the request when its time is over.
+func (t *turn) expire(ctx context.Context, at time.Time) error {
+	if time.Now().Before(at) {
+		return nil
+	}
+	return t.store(ctx, func(ctx context.Context, r *Request) error { return t.failed(ctx, r, expired) })
+}
+
+// complete puts the stored value into the document and stores what that appends.
+func (t *turn) complete(ctx context.Context) error {
+	var p pades.Pending
+	if err := p.UnmarshalBinary(t.r.Pending); err != nil {
+		return fmt.Errorf("signing: reading the prepared signature: %w", err)
+	}
+	signer := p.Signer()
+	if f := t.checkCertificate(signer.Certificate, signer.Chain, time.Now()); f != nil {
+		return t.fail(ctx, *f)
+	}
+	revision, err := p.Complete(ctx, t.r.Value)
+	if errors.Is(err, ades.ErrValue) {
+		return t.fail(ctx, idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."})
+	}
+	if err != nil {
+		return err
+	}
+	err = t.store(ctx, func(ctx context.Context, r *Request) error {
+		r.Phase = Complete
+		return t.documents.Append(ctx, r.Document, stored(revision))
+	})
+	if err == nil {
+		failpoint.Here("signing/completed")
+	}
+	return err
+}
+
+// deliver passes the signed document on and ends the request when it has arrived.
+func (t *turn) deliver(ctx context.Context, answer func(Answer) error) error {
+	blob, err := t.documents.Open(ctx, t.r.Document)
+	if err != nil {
+		return fmt.Errorf("signing: opening the signed document: %w", err)
+	}
+	defer blob.Close()
+	if err := answer(Answer{Document: blob}); err != nil {
+		return err
+	}
+	failpoint.Here("signing/delivered")
+	return t.store(ctx, t.end)
+}
+
+// tell passes a failure on and ends the request, unless the failure repeats.
+func (t *turn) tell(ctx context.Context, answer func(Answer) error) error {
+	if err := answer(Answer{Failure: *t.r.Failure}); err != nil || repeats(t.r.Failure) {
+		return err
+	}
+	return t.store(ctx, t.end)
+}

@@ -1,0 +1,102 @@
+package signing
+
+import (
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+)
+
+// Phase is how far a request has come. Each step is stored before the next one
+// begins.
+type Phase string
+
+const (
+	Starting Phase = "starting" // stored; the provider has not been asked, or not answered
+	Waiting  Phase = "waiting"  // the provider was asked to sign
+	Signed   Phase = "signed"   // the value is stored
+	Complete Phase = "complete" // the signed document is stored
+	Failed   Phase = "failed"   // there will be no signature
+	Ended    Phase = "ended"    // the result was delivered, or the start refused
+)
+
+// Request is a signing request from its start to its delivery.
+type Request struct {
+	ID        string // UUID, the pollingId
+	Account   string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	Expires   time.Time
+	Phase     Phase
+
+	Person idp.Person
+	Text   idp.Text
+	Place  string // for /Location
+	Level  ades.Level
+
+	Document   string // in storage.Documents
+	BusySignal string // empty: none
+
+	State   idp.State
+	Pending []byte // pades.Pending, once the certificate is known
+	Code    string // verification code, once known
+	Value   []byte // the signature value
+	Failure *idp.Failure
+	Refused bool // at the start; Failure says why
+
+	// StartCode is the verification code that the start call answered with.
+	StartCode string
+	Key       *IdempotencyKey
+
+	PolledAt time.Time
+	Lease    Lease
+	// Revision counts the changes of the record; a change of an outdated one fails.
+	Revision int64
+}
+
+// IdempotencyKey names the start call that made a request (decisions.md 2.11).
+type IdempotencyKey struct {
+	Client      string `json:"client"`
+	Key         string `json:"key"`
+	Fingerprint string `json:"fingerprint"` // of the body
+}
+
+// Lease is the right to call the provider and to deliver, for one at a time.
+type Lease struct {
+	Process string    `json:"process"` // that holds it; empty: nobody does
+	Token   string    `json:"token"`   // of this one lease
+	Until   time.Time `json:"until"`
+}
+
+// free says whether a lease can be had at now. alone says that no other process
+// uses the store, so that the lease of another process is one of a dead one.
+func (l Lease) free(now time.Time, process string, alone bool) bool {
+	return l.Process == "" || now.After(l.Until) || alone && l.Process != process
+}
+
+// abandonedAfter is the age at which a start call of the account clears a
+// request (service.md 3.2).
+const abandonedAfter = 15 * time.Minute
+
+// endedFor is how long an ended or abandoned request is remembered
+// (decisions.md 4.7, 8.2).
+const endedFor = 24 * time.Hour
+
+// fail ends the request without a signature. A failure is final.
+func (r *Request) fail(f idp.Failure) {
+	r.Phase, r.Failure, r.Code = Failed, &f, ""
+}
+
+// refused says whether the provider refused the start, so that there was never
+// anything to poll.
+func (r *Request) refused() bool { return r.Phase == Ended && r.Refused }
+
+// repeats says whether the failure is answered until the request is cleared; every
+// other one is answered once (decisions.md 4.6).
+func repeats(f *idp.Failure) bool { return f.Code == idp.ExpiredToken }
+
+// tooEarly says whether a poll comes before its time (decisions.md 4.5): the
+// first never does, later ones may come up to 20 % early.
+func tooEarly(last, now time.Time, interval time.Duration) bool {
+	return !last.IsZero() && now.Sub(last) < interval*8/10
+}

@@ -1,0 +1,122 @@
+// Package signing is the life of a signing request: one document, one signer,
+// from the start call to the delivery of the signed document (service.md 3.2).
+//
+// # What it promises
+//
+// A signature that a person gave is never lost and never made twice. The request
+// is stored before the provider is called, the signature value before it is used,
+// and the signed document before it is delivered; delivery reads the stored bytes,
+// so an answer that was cut off is repeated to the byte. The provider is called
+// and results are delivered under a lease in the store, so two polls or two
+// servers never do it at once. A process may die between any two lines: the next
+// poll goes on from what is stored.
+package signing
+
+import (
+	"context"
+	"crypto"
+	"crypto/x509"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/storage"
+)
+
+var (
+	// ErrFinished: the request has ended, was cleared, or never existed.
+	ErrFinished = errors.New("signing: request has finished or does not exist")
+	// ErrKeyReused: the idempotency key came with another body.
+	ErrKeyReused = errors.New("signing: idempotency key used with another request")
+	// ErrKeyInUse: the start call with that idempotency key is still running.
+	ErrKeyInUse = errors.New("signing: request with that idempotency key is being started")
+	// ErrConflict is a store's answer to a change of an outdated record.
+	ErrConflict = errors.New("signing: request was changed meanwhile")
+)
+
+// Store keeps requests. Methods that write join a transaction and answer
+// storage.ErrNoTx outside one.
+type Store interface {
+	// CreateRequest adds a request; storage.ErrExists when its ID or its
+	// idempotency key is taken.
+	CreateRequest(ctx context.Context, r Request) error
+	// Request returns a request; storage.ErrNotFound.
+	Request(ctx context.Context, id string) (Request, error)
+	// RequestByKey returns the request of a client's idempotency key;
+	// storage.ErrNotFound.
+	RequestByKey(ctx context.Context, client, key string) (Request, error)
+	// UpdateRequest replaces the request whose stored Revision is one less than
+	// r's; ErrConflict when it is another, storage.ErrNotFound.
+	UpdateRequest(ctx context.Context, r Request) error
+	// DeleteRequest removes a request and its idempotency key; one that does not
+	// exist is no error.
+	DeleteRequest(ctx context.Context, id string) error
+	// Abandoned returns up to limit requests of an account that have not Ended and
+	// were created before the time given, oldest first.
+	Abandoned(ctx context.Context, account string, before time.Time, limit int) ([]Request, error)
+	// RequestsBefore returns up to limit requests of all accounts that were created
+	// before the time given, oldest first.
+	RequestsBefore(ctx context.Context, before time.Time, limit int) ([]Request, error)
+}
+
+// BusySignal holds a signal for one request at a time; *busysignal.Service is
+// one. Both methods join the transaction in ctx.
+type BusySignal interface {
+	// Take takes the signal for a request. Its errors are passed to the caller of
+	// Start.
+	Take(ctx context.Context, account, id string, h busysignal.Holder) error
+	// Release frees the signal if the request still has it.
+	Release(ctx context.Context, id, request string) error
+}
+
+var _ BusySignal = (*busysignal.Service)(nil)
+
+// Options are a service's choices. The zero value asks people for at most 290
+// seconds, with two seconds between polls.
+type Options struct {
+	// Expiry bounds how long a request lives; 0 is 290 s, which is less than a
+	// busy signal is held (decisions.md 4.4).
+	Expiry time.Duration
+	// Interval is the least time between polls; 0 is 2 s.
+	Interval time.Duration
+	// AnyPace answers polls that come too early too, as the sandbox does.
+	AnyPace bool
+	// Roots are what a signer's certificate has to lead to.
+	Roots *x509.CertPool
+	// Alone: no other process uses the store, so the leases of a process that died
+	// are void at once and not only when they run out.
+	Alone bool
+}
+
+// Hash is the hash that documents are stored with, so that the first signature
+// need not read them again.
+const Hash = crypto.SHA256
+
+// leaseTime is how long a lease lasts without being renewed.
+const leaseTime = 10 * time.Second
+
+// Service runs signing requests. It may be used by several goroutines, and by
+// several processes on one store.
+type Service struct {
+	store     Store
+	tx        storage.Transactor
+	documents storage.Documents
+	provider  idp.Provider
+	busy      BusySignal
+	options   Options
+	process   string // this one, in leases
+}
+
+// New returns a service.
+func New(store Store, tx storage.Transactor, documents storage.Documents, provider idp.Provider, busy BusySignal, options Options) *Service {
+	if options.Expiry == 0 {
+		options.Expiry = 290 * time.Second
+	}
+	if options.Interval == 0 {
+		options.Interval = 2 * time.Second
+	}
+	return &Service{store, tx, documents, provider, busy, options, uuid.NewString()}
+}

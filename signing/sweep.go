@@ -1,0 +1,57 @@
+package signing
+
+import (
+	"context"
+	"time"
+)
+
+// batch bounds what one transaction clears.
+const batch = 20
+
+// clear removes what an account abandoned (service.md 3.2), but what is being
+// worked on right now.
+func (s *Service) clear(ctx context.Context, account string) error {
+	for {
+		n := 0
+		err := s.tx.InTx(ctx, func(ctx context.Context) error {
+			now := time.Now()
+			old, err := s.store.Abandoned(ctx, account, now.Add(-abandonedAfter), batch)
+			if err != nil {
+				return err
+			}
+			n = 0
+			for _, r := range old {
+				if !r.Lease.free(now, s.process, s.options.Alone) {
+					continue
+				}
+				if err := s.remove(ctx, r); err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+		if err != nil || n < batch {
+			return err
+		}
+	}
+}
+
+// Sweep removes a batch of requests that are 24 hours old, ended or not, and says
+// how many there were.
+func (s *Service) Sweep(ctx context.Context) (n int, err error) {
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		old, err := s.store.RequestsBefore(ctx, time.Now().Add(-endedFor), batch)
+		if err != nil {
+			return err
+		}
+		for _, r := range old {
+			if err := s.remove(ctx, r); err != nil {
+				return err
+			}
+		}
+		n = len(old)
+		return nil
+	})
+	return n, err
+}

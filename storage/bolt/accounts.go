@@ -1,0 +1,118 @@
+package bolt
+
+import (
+	"context"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/account"
+)
+
+var (
+	accountOrder = index[accountRecord]{bucket: "account.order", key: func(accountRecord) []byte { return []byte{} }}
+	accountTable = table[accountRecord]{bucket: "account", indexes: []index[accountRecord]{accountOrder}}
+
+	clientsOfAccount = index[clientRecord]{bucket: "client.account", key: func(c clientRecord) []byte { return text(c.AccountID) }}
+	clientTable      = table[clientRecord]{bucket: "client", indexes: []index[clientRecord]{clientsOfAccount}}
+
+	tokenExpiry = index[tokenRecord]{bucket: "token.expiry", key: func(t tokenRecord) []byte { return instant(t.ExpiresAt) }}
+	tokenTable  = table[tokenRecord]{bucket: "token", indexes: []index[tokenRecord]{tokenExpiry}}
+)
+
+type accountRecord struct {
+	ID            string    `json:"id"`
+	Name          string    `json:"name"`
+	PaymentMethod bool      `json:"paymentMethod"`
+	Quota         int64     `json:"quota"`
+	CreatedAt     time.Time `json:"createdAt"`
+}
+
+type clientRecord struct {
+	ID         string    `json:"id"`
+	AccountID  string    `json:"account"`
+	Name       string    `json:"name"`
+	SecretHash []byte    `json:"secretHash"`
+	Scopes     []string  `json:"scopes"`
+	CreatedAt  time.Time `json:"createdAt"`
+}
+
+type tokenRecord struct {
+	Hash      []byte    `json:"hash"`
+	ClientID  string    `json:"client"`
+	AccountID string    `json:"account"`
+	Scopes    []string  `json:"scopes"`
+	IssuedAt  time.Time `json:"issuedAt"`
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// accounts is the account.Store of a DB.
+type accounts struct{ db *DB }
+
+var _ account.Store = accounts{}
+
+// Accounts is the store of accounts, clients and tokens.
+func (db *DB) Accounts() account.Store { return accounts{db} }
+
+func (s accounts) Account(ctx context.Context, id string) (account.Account, error) {
+	record, err := read(ctx, s.db, accountTable, id)
+	return account.Account(record), err
+}
+
+func (s accounts) Accounts(ctx context.Context) ([]account.Account, error) {
+	records, err := list(ctx, s.db, accountTable, accountOrder, every())
+	return convert(records, func(r accountRecord) account.Account { return account.Account(r) }), err
+}
+
+func (s accounts) AddAccount(ctx context.Context, a account.Account) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return accountTable.insert(tx, a.ID, accountRecord(a))
+	})
+}
+
+func (s accounts) UpdateAccount(ctx context.Context, a account.Account) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return accountTable.update(tx, a.ID, accountRecord(a))
+	})
+}
+
+func (s accounts) Client(ctx context.Context, id string) (account.Client, error) {
+	record, err := read(ctx, s.db, clientTable, id)
+	return account.Client(record), err
+}
+
+func (s accounts) Clients(ctx context.Context, accountID string) ([]account.Client, error) {
+	records, err := list(ctx, s.db, clientTable, clientsOfAccount, under(text(accountID)))
+	return convert(records, func(r clientRecord) account.Client { return account.Client(r) }), err
+}
+
+func (s accounts) AddClient(ctx context.Context, c account.Client) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return clientTable.insert(tx, c.ID, clientRecord(c))
+	})
+}
+
+func (s accounts) DeleteClient(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return clientTable.remove(tx, id)
+	})
+}
+
+func (s accounts) Token(ctx context.Context, hash []byte) (account.TokenRecord, error) {
+	record, err := read(ctx, s.db, tokenTable, string(hash))
+	return account.TokenRecord(record), err
+}
+
+func (s accounts) AddToken(ctx context.Context, t account.TokenRecord) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return tokenTable.insert(tx, string(t.Hash), tokenRecord(t))
+	})
+}
+
+func (s accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit int) (n int, err error) {
+	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+		n, err = tokenTable.removeFirst(tx, tokenExpiry, upTo(now), limit)
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,87 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
+
+// open opens the file, takes its lock and sees that everything is there.
+//
+// bbolt panics when pages contradict each other, and reading behind the end of a
+// truncated file is a fault of memory; both become errors here.
+func (db *DB) open(path string, opts Options) (err error) {
+	var file *os.File
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if found := recover(); found != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, found)
+		}
+		if err != nil {
+			db.abandon(file)
+		}
+	}()
+	settings := settings(opts)
+	settings.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
+		file, err = os.OpenFile(name, flag, mode)
+		return file, err
+	}
+	if db.file, err = bbolt.Open(path, 0o600, settings); err != nil {
+		return refusal(err)
+	}
+	if err = db.view(whole); err != nil {
+		return err
+	}
+	return db.InTx(context.Background(), db.prepare)
+}
+
+// abandon lets go of a file that could not be opened to the end.
+func (db *DB) abandon(file *os.File) {
+	if db.file != nil {
+		db.file.Close()
+	} else {
+		file.Close() // nil is fine
+	}
+}
+
+// refusal says why bbolt did not open the file. Not all its reasons have names:
+// what is neither the lock nor the system's is the file's.
+func refusal(err error) error {
+	var errno syscall.Errno
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return ErrLocked
+	case errors.As(err, &errno):
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}
+
+func settings(opts Options) *bbolt.Options {
+	return &bbolt.Options{
+		Timeout: opts.LockTimeout,
+		// Documents come and go, so there are many free pages, and the map finds a
+		// run of them at once. Their list is written with each commit: rebuilding it
+		// from all the pages in use would make opening a big store slow and large.
+		FreelistType: bbolt.FreelistMapType,
+	}
+}
+
+// whole says whether all pages in use are in the file, so that a copy that broke
+// off is found when it is opened and not some day later.
+func whole(tx *bbolt.Tx) error {
+	stat, err := os.Stat(tx.DB().Path())
+	if err != nil {
+		return err
+	}
+	if stat.Size() < tx.Size() {
+		return fmt.Errorf("%w: it has %d bytes of %d", ErrDamaged, stat.Size(), tx.Size())
+	}
+	return nil
+}

@@ -1,0 +1,96 @@
+package bolt_test
+
+import (
+	"crypto"
+	"io"
+	"path/filepath"
+	"runtime/metrics"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// heapPeak samples the memory that the heap occupies until stop is called, which
+// returns the most there was, in bytes. The race detector's own memory is not in
+// it.
+func heapPeak() (stop func() uint64) {
+	done, peak := make(chan struct{}), make(chan uint64)
+	go func() {
+		var most uint64
+		for {
+			most = max(most, heap())
+			select {
+			case <-done:
+				peak <- most
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}()
+	return func() uint64 { close(done); return <-peak }
+}
+
+func heap() uint64 {
+	samples := []metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"},
+	}
+	metrics.Read(samples)
+	var sum uint64
+	for _, s := range samples {
+		sum += s.Value.Uint64()
+	}
+	return sum
+}
+
+// pattern is a document of some bytes that differ from one place to the next.
+type pattern struct{ at, size int64 }
+
+func (p *pattern) Read(b []byte) (int, error) {
+	if p.at == p.size {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(b)), p.size-p.at, 32<<10))
+	for i := range n {
+		b[i] = byte(p.at>>16) ^ byte(p.at>>8) ^ byte(p.at)
+		p.at++
+	}
+	return n, nil
+}
+
+// The service takes 20 documents of 22 MB at once; what is in memory of them may
+// not depend on their size.
+func TestCreatingManyBigDocumentsTakesLittleMemory(t *testing.T) {
+	const documents, size, limit = 20, 22 << 20, 64 << 20
+	db := open(t, filepath.Join(t.TempDir(), "store.db"))
+	stop := heapPeak()
+	var group errgroup.Group
+	for range documents {
+		group.Go(func() error {
+			_, err := db.Documents().Create(t.Context(), &pattern{size: size}, size, crypto.SHA256)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if peak := stop(); peak > limit {
+		t.Errorf("the heap grew to %d MiB, allowed are %d", peak>>20, limit>>20)
+	} else {
+		t.Logf("the heap grew to %d MiB", peak>>20)
+	}
+}
+
+func open(t testing.TB, path string) *bolt.DB {
+	t.Helper()
+	db, err := bolt.Open(path, bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}

@@ -1,0 +1,142 @@
+package bolt_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+func TestTheFileIsItsOwnersAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	open(t, path)
+	stat, err := os.Stat(path)
+	if err != nil || stat.Mode().Perm() != 0o600 {
+		t.Errorf("Stat: %v, %v", stat.Mode(), err)
+	}
+}
+
+func TestOpenIsRefused(t *testing.T) {
+	folder := t.TempDir()
+	for name, test := range map[string]struct {
+		path string
+		want error
+	}{
+		"no folder":    {filepath.Join(folder, "none", "store.db"), fs.ErrNotExist},
+		"not a store":  {written(t, []byte("%PDF-1.7, and a good deal of it")), bolt.ErrDamaged},
+		"no bolt file": {written(t, bytes.Repeat([]byte{0}, 1<<16)), bolt.ErrDamaged},
+		"later schema": {laterSchema(t), bolt.ErrSchema},
+		"in use":       {inUse(t), bolt.ErrLocked},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, err := bolt.Open(test.path, bolt.Options{LockTimeout: time.Millisecond})
+			if !errors.Is(err, test.want) {
+				t.Errorf("Open: %v, want %v", err, test.want)
+			}
+			if err == nil {
+				db.Close()
+			} else if !strings.Contains(err.Error(), filepath.Dir(test.path)) {
+				t.Errorf("the error does not name the file: %v", err)
+			}
+		})
+	}
+}
+
+// A copy that broke off is refused wherever it ends, and never a panic.
+func TestATruncatedFileIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	db := open(t, path)
+	if _, err := db.Documents().Create(t.Context(), &pattern{size: 3 << 20}, 3<<20); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	whole := read(t, path)
+	for _, size := range []int{100, 4096, 8192, 8193, 16384, 100_000, 1 << 20, 2 << 20, 3 << 20} {
+		if db, err := bolt.Open(written(t, whole[:size]), bolt.Options{}); !errors.Is(err, bolt.ErrDamaged) {
+			t.Errorf("of %d bytes %d: Open: %v", len(whole), size, err)
+			if err == nil {
+				db.Close()
+			}
+		}
+	}
+	open(t, written(t, whole))
+}
+
+func TestARefusedFileIsNotLocked(t *testing.T) {
+	path := laterSchema(t)
+	for range 2 {
+		if _, err := bolt.Open(path, bolt.Options{LockTimeout: time.Millisecond}); !errors.Is(err, bolt.ErrSchema) {
+			t.Errorf("Open: %v", err)
+		}
+	}
+}
+
+func TestAClosedStoreSaysSo(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "store.db"))
+	for range 2 {
+		if err := db.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	if err := db.InTx(t.Context(), func(context.Context) error { return nil }); !errors.Is(err, bolt.ErrClosed) {
+		t.Errorf("InTx: %v", err)
+	}
+	if _, err := db.Accounts().Accounts(t.Context()); !errors.Is(err, bolt.ErrClosed) {
+		t.Errorf("Accounts: %v", err)
+	}
+}
+
+// written is a file with this content.
+func written(t *testing.T, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// laterSchema is a store of a version to come.
+func laterSchema(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store.db")
+	open(t, path).Close()
+	file, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	err = file.Update(func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte("meta")).Put([]byte("schema"), []byte("1000"))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// inUse is a store that is open.
+func inUse(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "store.db")
+	open(t, path)
+	return path
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

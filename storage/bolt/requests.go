@@ -1,0 +1,137 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+var (
+	requestsByAge = index[requestRecord]{bucket: "signing.age", key: func(r requestRecord) []byte { return instant(r.CreatedAt) }}
+
+	liveRequests = index[requestRecord]{bucket: "signing.live", key: func(r requestRecord) []byte {
+		if r.Phase == signing.Ended {
+			return nil
+		}
+		return append(text(r.Account), instant(r.CreatedAt)...)
+	}}
+
+	requestsByKey = index[requestRecord]{bucket: "signing.key", unique: true, key: func(r requestRecord) []byte {
+		if r.Key == nil {
+			return nil
+		}
+		return idempotencyKey(r.Key.Client, r.Key.Key)
+	}}
+
+	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, liveRequests, requestsByKey}}
+)
+
+func idempotencyKey(client, key string) []byte { return append(text(client), text(key)...) }
+
+type requestRecord struct {
+	ID         string                  `json:"id"`
+	Account    string                  `json:"account"`
+	CreatedAt  time.Time               `json:"createdAt"`
+	UpdatedAt  time.Time               `json:"updatedAt"`
+	Expires    time.Time               `json:"expires"`
+	Phase      signing.Phase           `json:"phase"`
+	Person     idp.Person              `json:"person"`
+	Text       idp.Text                `json:"text"`
+	Place      string                  `json:"place,omitempty"`
+	Level      ades.Level              `json:"level"`
+	Document   string                  `json:"document"`
+	BusySignal string                  `json:"busySignal,omitempty"`
+	State      idp.State               `json:"state"`
+	Pending    []byte                  `json:"pending,omitempty"`
+	Code       string                  `json:"code,omitempty"`
+	Value      []byte                  `json:"value,omitempty"`
+	Failure    *idp.Failure            `json:"failure,omitempty"`
+	Refused    bool                    `json:"refused,omitempty"`
+	StartCode  string                  `json:"startCode,omitempty"`
+	Key        *signing.IdempotencyKey `json:"key,omitempty"`
+	PolledAt   time.Time               `json:"polledAt,omitzero"`
+	Lease      signing.Lease           `json:"lease"`
+	Revision   int64                   `json:"revision"`
+}
+
+// requests is the signing.Store of a DB.
+type requests struct{ db *DB }
+
+var _ signing.Store = requests{}
+
+// Requests is the store of signing requests.
+func (db *DB) Requests() signing.Store { return requests{db} }
+
+func (s requests) CreateRequest(ctx context.Context, r signing.Request) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return requestTable.insert(tx, r.ID, requestRecord(r))
+	})
+}
+
+func (s requests) Request(ctx context.Context, id string) (signing.Request, error) {
+	record, err := read(ctx, s.db, requestTable, id)
+	return signing.Request(record), err
+}
+
+func (s requests) RequestByKey(ctx context.Context, client, key string) (r signing.Request, err error) {
+	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+		record, err := requestTable.find(tx, requestsByKey, idempotencyKey(client, key))
+		r = signing.Request(record)
+		return err
+	})
+	return r, err
+}
+
+func (s requests) UpdateRequest(ctx context.Context, r signing.Request) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		old, err := requestTable.get(tx, r.ID)
+		if err != nil {
+			return err
+		}
+		if old.Revision != r.Revision-1 {
+			return signing.ErrConflict
+		}
+		return requestTable.update(tx, r.ID, requestRecord(r))
+	})
+}
+
+func (s requests) DeleteRequest(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		if err := requestTable.remove(tx, id); !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		return nil
+	})
+}
+
+func (s requests) Abandoned(ctx context.Context, account string, created time.Time, limit int) ([]signing.Request, error) {
+	of := text(account)
+	in := span{from: of, to: bytes.Join([][]byte{of, instant(created)}, nil)}
+	return s.first(ctx, liveRequests, in, limit)
+}
+
+func (s requests) RequestsBefore(ctx context.Context, created time.Time, limit int) ([]signing.Request, error) {
+	return s.first(ctx, requestsByAge, before(created), limit)
+}
+
+func (s requests) first(ctx context.Context, ix index[requestRecord], in span, limit int) (list []signing.Request, err error) {
+	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
+		for _, id := range ix.ids(tx, in, limit) {
+			record, err := requestTable.get(tx, id)
+			if err != nil {
+				return err
+			}
+			list = append(list, signing.Request(record))
+		}
+		return nil
+	})
+	return list, err
+}

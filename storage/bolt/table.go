@@ -1,0 +1,206 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// table keeps the records of one kind by id, as JSON in a bucket of its own, and
+// the indexes over them.
+type table[R any] struct {
+	bucket  string
+	indexes []index[R]
+}
+
+// index finds the ids of records by a key made from the record. Records with
+// the same key are in the order of their creation.
+type index[R any] struct {
+	bucket string
+	// unique: no two records have the same key.
+	unique bool
+	// key of a record, nil to leave the record out of the index.
+	key func(R) []byte
+}
+
+// row is a record as it is stored.
+type row[R any] struct {
+	Seq    uint64 `json:"seq"` // its place in the order of creation
+	Record R      `json:"record"`
+}
+
+func (t table[R]) buckets() []string {
+	names := []string{t.bucket}
+	for _, ix := range t.indexes {
+		names = append(names, ix.bucket)
+	}
+	return names
+}
+
+// get reads the record, or answers storage.ErrNotFound.
+func (t table[R]) get(tx *bbolt.Tx, id string) (R, error) {
+	r, err := t.row(tx, id)
+	return r.Record, err
+}
+
+func (t table[R]) row(tx *bbolt.Tx, id string) (row[R], error) {
+	var r row[R]
+	value := tx.Bucket([]byte(t.bucket)).Get([]byte(id))
+	if value == nil {
+		return r, storage.ErrNotFound
+	}
+	if err := json.Unmarshal(value, &r); err != nil {
+		return r, fmt.Errorf("%w: %s %q: %w", ErrDamaged, t.bucket, id, err)
+	}
+	return r, nil
+}
+
+// insert adds a record; storage.ErrExists when its id or a unique key is taken.
+func (t table[R]) insert(tx *bbolt.Tx, id string, record R) error {
+	bucket := tx.Bucket([]byte(t.bucket))
+	if bucket.Get([]byte(id)) != nil {
+		return storage.ErrExists
+	}
+	seq, err := bucket.NextSequence()
+	if err != nil {
+		return fmt.Errorf("bolt: %s: %w", t.bucket, err)
+	}
+	r := row[R]{Seq: seq, Record: record}
+	if err := t.free(tx, id, r); err != nil {
+		return err
+	}
+	return t.put(tx, id, r)
+}
+
+// update replaces a record, which keeps its place in the order of creation.
+func (t table[R]) update(tx *bbolt.Tx, id string, record R) error {
+	old, err := t.row(tx, id)
+	if err != nil {
+		return err
+	}
+	r := row[R]{Seq: old.Seq, Record: record}
+	if err := t.free(tx, id, r); err != nil {
+		return err
+	}
+	if err := t.unindex(tx, old); err != nil {
+		return err
+	}
+	return t.put(tx, id, r)
+}
+
+// remove deletes a record, or answers storage.ErrNotFound.
+func (t table[R]) remove(tx *bbolt.Tx, id string) error {
+	old, err := t.row(tx, id)
+	if err != nil {
+		return err
+	}
+	if err := t.unindex(tx, old); err != nil {
+		return err
+	}
+	return tx.Bucket([]byte(t.bucket)).Delete([]byte(id))
+}
+
+// free answers storage.ErrExists when another record has a unique key of this
+// one. It comes before anything is written, so that a refused record leaves the
+// transaction as it was.
+func (t table[R]) free(tx *bbolt.Tx, id string, r row[R]) error {
+	for _, ix := range t.indexes {
+		key := ix.entry(r)
+		if !ix.unique || key == nil {
+			continue
+		}
+		if holder := tx.Bucket([]byte(ix.bucket)).Get(key); holder != nil && string(holder) != id {
+			return storage.ErrExists
+		}
+	}
+	return nil
+}
+
+func (t table[R]) put(tx *bbolt.Tx, id string, r row[R]) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
+	}
+	errs := []error{tx.Bucket([]byte(t.bucket)).Put([]byte(id), value)}
+	for _, ix := range t.indexes {
+		if key := ix.entry(r); key != nil {
+			errs = append(errs, tx.Bucket([]byte(ix.bucket)).Put(key, []byte(id)))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
+	}
+	return nil
+}
+
+func (t table[R]) unindex(tx *bbolt.Tx, r row[R]) error {
+	for _, ix := range t.indexes {
+		if key := ix.entry(r); key != nil {
+			if err := tx.Bucket([]byte(ix.bucket)).Delete(key); err != nil {
+				return fmt.Errorf("bolt: %s: %w", ix.bucket, err)
+			}
+		}
+	}
+	return nil
+}
+
+// entry is the key of the record's entry in the index.
+func (ix index[R]) entry(r row[R]) []byte {
+	key := ix.key(r.Record)
+	if key == nil || ix.unique {
+		return key
+	}
+	return bytes.Join([][]byte{key, number(r.Seq)}, nil)
+}
+
+// ids are the ids of the first records in the span of an index, at most limit.
+// The caller may change the table while it goes through them.
+func (ix index[R]) ids(tx *bbolt.Tx, in span, limit int) []string {
+	var ids []string
+	c := tx.Bucket([]byte(ix.bucket)).Cursor()
+	for k, id := c.Seek(in.from); k != nil && in.holds(k) && len(ids) < limit; k, id = c.Next() {
+		ids = append(ids, string(id))
+	}
+	return ids
+}
+
+// find reads the record with a key of a unique index, or answers
+// storage.ErrNotFound.
+func (t table[R]) find(tx *bbolt.Tx, ix index[R], key []byte) (R, error) {
+	id := tx.Bucket([]byte(ix.bucket)).Get(key)
+	if id == nil {
+		var none R
+		return none, storage.ErrNotFound
+	}
+	return t.get(tx, string(id))
+}
+
+// list reads the records in the span of an index.
+func (t table[R]) list(tx *bbolt.Tx, ix index[R], in span) ([]R, error) {
+	var list []R
+	for _, id := range ix.ids(tx, in, noLimit) {
+		record, err := t.get(tx, id)
+		if err != nil {
+			return nil, fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)
+		}
+		list = append(list, record)
+	}
+	return list, nil
+}
+
+// removeFirst deletes the first records in the span of an index, at most limit,
+// and says how many.
+func (t table[R]) removeFirst(tx *bbolt.Tx, ix index[R], in span, limit int) (int, error) {
+	ids := ix.ids(tx, in, limit)
+	for _, id := range ids {
+		if err := t.remove(tx, id); err != nil {
+			return 0, fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)
+		}
+	}
+	return len(ids), nil
+}

@@ -1,0 +1,151 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+var _ storage.Transactor = (*DB)(nil)
+
+// txKey is the key of a transaction in a context; another DB's is another key.
+type txKey struct{ db *DB }
+
+// txn is the transaction that a context carries.
+type txn struct {
+	mu     sync.Mutex // a bbolt transaction is for one goroutine at a time
+	tx     *bbolt.Tx  // nil when it has ended
+	wrote  bool
+	failed error // of a nested InTx
+}
+
+// InTx runs fn in a transaction; see storage.Transactor and the package comment.
+func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context) error) error {
+	if t := db.txn(ctx); t != nil {
+		return t.nest(ctx, fn)
+	}
+	if err := db.lock(ctx); err != nil {
+		return err
+	}
+	defer db.unlock()
+	tx, err := db.file.Begin(true)
+	if err != nil {
+		return fmt.Errorf("bolt: beginning a transaction: %w", meaning(err))
+	}
+	t := &txn{tx: tx}
+	defer t.end()
+	if err := fn(context.WithValue(ctx, txKey{db}, t)); err != nil {
+		return err
+	}
+	return t.commit()
+}
+
+func (db *DB) txn(ctx context.Context) *txn {
+	t, _ := ctx.Value(txKey{db}).(*txn)
+	return t
+}
+
+func (db *DB) lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case db.writing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (db *DB) unlock() { <-db.writing }
+
+// nest runs fn as a part of the transaction. What it wrote before it failed
+// cannot be undone alone, so its error is the whole transaction's.
+func (t *txn) nest(ctx context.Context, fn func(ctx context.Context) error) error {
+	if t.ended() {
+		return errEnded
+	}
+	err := fn(ctx)
+	if err != nil {
+		t.mu.Lock()
+		t.failed = errors.Join(t.failed, err)
+		t.mu.Unlock()
+	}
+	return err
+}
+
+func (t *txn) commit() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failed != nil {
+		return fmt.Errorf("bolt: a nested transaction failed: %w", t.failed)
+	}
+	if !t.wrote {
+		return nil // end rolls back, which saves a write of the disk
+	}
+	if err := t.tx.Commit(); err != nil {
+		return fmt.Errorf("bolt: committing: %w", meaning(err))
+	}
+	return nil
+}
+
+// end leaves nothing of a transaction that was not committed; of one that was,
+// it only takes leave. It is also what a panic of the function runs into.
+func (t *txn) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_ = t.tx.Rollback() // after a commit it answers that there is nothing to undo
+	t.tx = nil
+}
+
+func (t *txn) ended() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tx == nil
+}
+
+// errEnded: a context was kept for longer than its transaction.
+var errEnded = fmt.Errorf("bolt: the transaction of this context has ended: %w", storage.ErrNoTx)
+
+// use calls fn with the transaction, unless it has ended.
+func (t *txn) use(fn func(*bbolt.Tx) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.tx == nil {
+		return errEnded
+	}
+	return fn(t.tx)
+}
+
+// write calls fn with the context's transaction.
+func (db *DB) write(ctx context.Context, fn func(*bbolt.Tx) error) error {
+	t := db.txn(ctx)
+	if t == nil {
+		return storage.ErrNoTx
+	}
+	return t.use(func(tx *bbolt.Tx) error {
+		t.wrote = true
+		return fn(tx)
+	})
+}
+
+// read calls fn with the context's transaction, or with one of its own that
+// reads what was last committed.
+func (db *DB) read(ctx context.Context, fn func(*bbolt.Tx) error) error {
+	if t := db.txn(ctx); t != nil {
+		return t.use(fn)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return db.view(fn)
+}
+
+func (db *DB) view(fn func(*bbolt.Tx) error) error {
+	return meaning(db.file.View(fn))
+}

@@ -1,0 +1,203 @@
+package storagetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/storage"
+)
+
+var accounts = tests{
+	"an unknown account is not found": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		for _, unknown := range []string{"", "a", id("a"), "\x00"} {
+			_, err := b.Accounts.Account(t.Context(), unknown)
+			failed(t, err, storage.ErrNotFound)
+		}
+		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error {
+			return b.Accounts.UpdateAccount(ctx, exampleAccount("a"))
+		})
+	},
+
+	"an ID is taken once": func(t *testing.T, open func(*testing.T) Backend) {
+		b, a := open(t), exampleAccount("a")
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
+		again := a
+		again.Name = "another"
+		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, again) })
+		got, err := b.Accounts.Account(t.Context(), a.ID)
+		found(t, got, err, a)
+	},
+
+	"updating replaces and keeps the order of creation": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		want := addAccounts(t, b, "c", "a", "b")
+		want[0].Name, want[0].PaymentMethod, want[0].Quota = "changed", false, 0
+		do(t, b, func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, want[0]) })
+		got, err := b.Accounts.Accounts(t.Context())
+		found(t, got, err, want)
+	},
+
+	"there are none at first": func(t *testing.T, open func(*testing.T) Backend) {
+		got, err := open(t).Accounts.Accounts(t.Context())
+		if err != nil || len(got) != 0 {
+			t.Errorf("Accounts: %v, %v", got, err)
+		}
+	},
+}
+
+var clients = tests{
+	"an unknown client is not found": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		for _, unknown := range []string{"", "client", "client c", "\x00"} {
+			_, err := b.Accounts.Client(t.Context(), unknown)
+			failed(t, err, storage.ErrNotFound)
+		}
+		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error {
+			return b.Accounts.DeleteClient(ctx, "client c")
+		})
+	},
+
+	"an ID is unique over all accounts": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		addAccounts(t, b, "a", "b")
+		c := addClients(t, b, "a", "c")[0]
+		refused(t, b, storage.ErrExists, func(ctx context.Context) error {
+			return b.Accounts.AddClient(ctx, exampleClient("c", "b"))
+		})
+		got, err := b.Accounts.Client(t.Context(), c.ID)
+		found(t, got, err, c)
+	},
+
+	"a client may have no scopes": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		addAccounts(t, b, "a")
+		c := exampleClient("c", "a")
+		c.Scopes = nil
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddClient(ctx, c) })
+		got, err := b.Accounts.Client(t.Context(), c.ID)
+		if err != nil || len(got.Scopes) != 0 {
+			t.Errorf("Client: %v, %v", got, err)
+		}
+	},
+
+	"the clients of an account are listed in the order of creation": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		addAccounts(t, b, "a", "b")
+		first := addClients(t, b, "a", "z", "m")
+		addClients(t, b, "b", "y")
+		want := append(first, addClients(t, b, "a", "c")...)
+		got, err := b.Accounts.Clients(t.Context(), id("a"))
+		found(t, got, err, want)
+		got, err = b.Accounts.Clients(t.Context(), id("a")[:8])
+		if err != nil || len(got) != 0 {
+			t.Errorf("the beginning of an account's ID has clients: %v, %v", got, err)
+		}
+	},
+
+	"a deleted client is gone and its ID is free": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		addAccounts(t, b, "a", "b")
+		addClients(t, b, "a", "c")
+		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, "client c") })
+		_, err := b.Accounts.Client(t.Context(), "client c")
+		failed(t, err, storage.ErrNotFound)
+		want := addClients(t, b, "b", "c")
+		got, err := b.Accounts.Clients(t.Context(), id("b"))
+		found(t, got, err, want)
+	},
+}
+
+var tokens = tests{
+	"a token is found by its whole hash": func(t *testing.T, open func(*testing.T) Backend) {
+		b := withClient(t, open)
+		want := addTokens(t, b, "t")[0]
+		got, err := b.Accounts.Token(t.Context(), want.Hash)
+		found(t, got, err, want)
+		for _, unknown := range [][]byte{nil, {}, want.Hash[:31], append(want.Hash[:32:32], 0), exampleToken("u").Hash} {
+			_, err := b.Accounts.Token(t.Context(), unknown)
+			failed(t, err, storage.ErrNotFound)
+		}
+		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Accounts.AddToken(ctx, want) })
+	},
+
+	"a token outlives its client": func(t *testing.T, open func(*testing.T) Backend) {
+		b := withClient(t, open)
+		want := addTokens(t, b, "t")[0]
+		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, "client c") })
+		got, err := b.Accounts.Token(t.Context(), want.Hash)
+		found(t, got, err, want)
+	},
+
+	"expired tokens are deleted, the earliest first, so many at a time": func(t *testing.T, open func(*testing.T) Backend) {
+		b := withClient(t, open)
+		all := addTokens(t, b, "0", "1", "2", "3", "4") // a minute apart
+		now := all[3].ExpiresAt
+		for _, want := range []struct{ limit, deleted, left int }{{2, 2, 3}, {0, 0, 3}, {10, 2, 1}, {10, 0, 1}} {
+			deleted := -1
+			do(t, b, func(ctx context.Context) (err error) {
+				deleted, err = b.Accounts.DeleteExpiredTokens(ctx, now, want.limit)
+				return err
+			})
+			if deleted != want.deleted {
+				t.Errorf("deleted %d, want %d", deleted, want.deleted)
+			}
+			for i, token := range all {
+				_, err := b.Accounts.Token(t.Context(), token.Hash)
+				if gone := i < len(all)-want.left; gone != (err != nil) {
+					t.Errorf("token %d: gone is %v, and the error %v", i, gone, err)
+				}
+			}
+		}
+	},
+}
+
+func addAccounts(t *testing.T, b Backend, names ...string) []account.Account {
+	t.Helper()
+	var added []account.Account
+	for _, name := range names {
+		added = append(added, exampleAccount(name))
+	}
+	for _, a := range added {
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
+	}
+	return added
+}
+
+func addClients(t *testing.T, b Backend, of string, names ...string) []account.Client {
+	t.Helper()
+	var added []account.Client
+	for _, name := range names {
+		added = append(added, exampleClient(name, of))
+	}
+	for _, c := range added {
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddClient(ctx, c) })
+	}
+	return added
+}
+
+// addTokens adds tokens that expire one minute after the other. The later ones
+// are added first.
+func addTokens(t *testing.T, b Backend, names ...string) []account.TokenRecord {
+	t.Helper()
+	added := make([]account.TokenRecord, len(names))
+	for i := len(names) - 1; i >= 0; i-- {
+		token := exampleToken(fmt.Sprint("token ", names[i]))
+		token.ExpiresAt = token.ExpiresAt.Add(time.Duration(i) * time.Minute)
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddToken(ctx, token) })
+		added[i] = token
+	}
+	return added
+}
+
+// withClient is a backend with the account a and its client c.
+func withClient(t *testing.T, open func(*testing.T) Backend) Backend {
+	t.Helper()
+	b := open(t)
+	addAccounts(t, b, "a")
+	addClients(t, b, "a", "c")
+	return b
+}

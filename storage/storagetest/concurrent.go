@@ -1,0 +1,174 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"fmt"
+	"io"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+var concurrency = tests{
+	"a change of a record read in its transaction is never lost": func(t *testing.T, open func(*testing.T) Backend) {
+		b, a := open(t), exampleAccount("a")
+		a.Quota = 0
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) })
+		const writers, changes = 8, 10
+		var group errgroup.Group
+		for range writers {
+			group.Go(func() error { return repeat(changes, func() error { return raiseQuota(t.Context(), b, a.ID) }) })
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		a.Quota = writers * changes
+		got, err := b.Accounts.Account(t.Context(), a.ID)
+		found(t, got, err, a)
+	},
+
+	"of revisions for one head one is added": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		ref := create(t, b, nil)
+		const writers, rounds = 8, 10
+		for round := range rounds {
+			added := make(chan int, writers)
+			var group errgroup.Group
+			for range writers {
+				group.Go(func() error {
+					err := b.InTx(t.Context(), func(ctx context.Context) error {
+						return b.Documents.Append(ctx, ref.ID, storage.Revision{Base: int64(round), Bytes: []byte("x")})
+					})
+					if err == nil {
+						added <- round
+						return nil
+					}
+					failed(t, err, storage.ErrMoved)
+					return nil
+				})
+			}
+			group.Wait()
+			if len(added) != 1 {
+				t.Fatalf("%d revisions were added", len(added))
+			}
+		}
+		holds(t, b, ref.ID, bytes.Repeat([]byte("x"), rounds))
+	},
+
+	"documents are created, read and deleted side by side": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		var group errgroup.Group
+		for i := range 8 {
+			group.Go(func() error {
+				return repeat(3, func() error { return oneLife(t.Context(), b, content(uint64(i), 1<<20+i)) })
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		nothingToSweep(t, b)
+	},
+
+	"a document is read while it grows": func(t *testing.T, open func(*testing.T) Backend) {
+		b, p := open(t), content(1, 200_000)
+		const base, step = 50_000, 5_000
+		ref := create(t, b, p[:base])
+		var group errgroup.Group
+		group.Go(func() error {
+			for at := base; at < len(p); at += step {
+				err := b.InTx(t.Context(), func(ctx context.Context) error {
+					return b.Documents.Append(ctx, ref.ID, storage.Revision{Base: int64(at), Bytes: p[at : at+step]})
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for range 4 {
+			group.Go(func() error { return repeat(30, func() error { return isBeginning(t.Context(), b, ref.ID, p) }) })
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, b, ref.ID, p)
+	},
+
+	"a blob is read by several at once": func(t *testing.T, open func(*testing.T) Backend) {
+		b, p := open(t), content(1, 1<<20)
+		blob := opened(t, b, create(t, b, p).ID)
+		var group errgroup.Group
+		for range 8 {
+			group.Go(func() error { return same(blob, p) })
+		}
+		if err := group.Wait(); err != nil {
+			t.Error(err)
+		}
+	},
+}
+
+func repeat(times int, fn func() error) error {
+	for range times {
+		if err := fn(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func raiseQuota(ctx context.Context, b Backend, id string) error {
+	return b.InTx(ctx, func(ctx context.Context) error {
+		a, err := b.Accounts.Account(ctx, id)
+		if err != nil {
+			return err
+		}
+		a.Quota++
+		return b.Accounts.UpdateAccount(ctx, a)
+	})
+}
+
+// oneLife creates, keeps, reads and deletes a document.
+func oneLife(ctx context.Context, b Backend, p []byte) error {
+	ref, err := b.Documents.Create(ctx, bytes.NewReader(p), int64(len(p)), crypto.SHA256)
+	if err != nil {
+		return err
+	}
+	if err := b.InTx(ctx, func(ctx context.Context) error { return b.Documents.Keep(ctx, ref.ID) }); err != nil {
+		return err
+	}
+	blob, err := b.Documents.Open(ctx, ref.ID)
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	if err := same(blob, p); err != nil {
+		return err
+	}
+	return b.InTx(ctx, func(ctx context.Context) error { return b.Documents.Delete(ctx, ref.ID) })
+}
+
+// isBeginning says whether the document is, so far, the beginning of p.
+func isBeginning(ctx context.Context, b Backend, id string, p []byte) error {
+	blob, err := b.Documents.Open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	return same(blob, p[:blob.Size()])
+}
+
+// same says whether the blob is these bytes, from any goroutine.
+func same(blob storage.Blob, want []byte) error {
+	got, err := io.ReadAll(io.NewSectionReader(blob, 0, blob.Size()))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%d bytes read as %d others", len(want), len(got))
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+// Package storagetest is the suite that every storage backend passes. The
+// author of a backend runs it from a test of his own:
+//
+//	func TestBackend(t *testing.T) {
+//		storagetest.Run(t, func(t *testing.T) storagetest.Backend {
+//			db := openEmpty(t) // closed by t.Cleanup
+//			return storagetest.Backend{
+//				Transactor:  db,
+//				Documents:   db.Documents(),
+//				Accounts:    db.Accounts(),
+//				BusySignals: db.BusySignals(),
+//				Reopen:      func(t *testing.T) storagetest.Backend { ... },
+//			}
+//		})
+//	}
+//
+// Times in the records are whole microseconds in UTC, which is what a backend
+// has to keep of them. The suite is worth running with -race.
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// Backend is a backend under test, with nothing stored in it yet.
+type Backend struct {
+	storage.Transactor
+	Documents   storage.Documents
+	Accounts    account.Store
+	BusySignals busysignal.Store
+	// Reopen closes the backend, while it may be in use, and opens it again over
+	// what it has stored.
+	Reopen func(t *testing.T) Backend
+}
+
+// Run runs the suite. Each test opens a backend of its own, some of them two.
+func Run(t *testing.T, open func(t *testing.T) Backend) {
+	topics := []struct {
+		name  string
+		tests tests
+	}{
+		{"Transactions", transactions},
+		{"Accounts", accounts},
+		{"Clients", clients},
+		{"Tokens", tokens},
+		{"BusySignals", busySignals},
+		{"Create", creating},
+		{"Read", reading},
+		{"Append", appending},
+		{"Sweep", sweeping},
+		{"Reopen", reopening},
+		{"Concurrency", concurrency},
+	}
+	for _, topic := range topics {
+		t.Run(topic.name, func(t *testing.T) {
+			for name, test := range topic.tests {
+				t.Run(name, func(t *testing.T) { test(t, open) })
+			}
+		})
+	}
+}
+
+// tests are the tests of one topic by their name.
+type tests = map[string]func(t *testing.T, open func(t *testing.T) Backend)
+
+// do runs fn in a transaction that is to succeed.
+func do(t *testing.T, b Backend, fn func(ctx context.Context) error) {
+	t.Helper()
+	if err := b.InTx(t.Context(), fn); err != nil {
+		t.Fatalf("InTx: %v", err)
+	}
+}
+
+// refused runs fn in a transaction that is to fail with the error given.
+func refused(t *testing.T, b Backend, want error, fn func(ctx context.Context) error) {
+	t.Helper()
+	if err := b.InTx(t.Context(), fn); !errors.Is(err, want) {
+		t.Fatalf("InTx answered %v, want %v", err, want)
+	}
+}
+
+// found fails the test unless the read went well and gave what was wanted.
+func found[T any](t *testing.T, got T, err error, want T) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("reading: %v", err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("stored is something else (-want +got):\n%s", diff)
+	}
+}
+
+// failed fails the test unless the error is the one wanted.
+func failed(t *testing.T, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("the error is %v, want %v", err, want)
+	}
+}
