@@ -1,0 +1,225 @@
+package signing_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"io"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+const (
+	account   = "an account"
+	kennitala = "0101302989"
+)
+
+// phone is a provider whose answers a test chooses call by call. It signs with a
+// real key. Calls must not overlap for one request; it fails the test if they do.
+type phone struct {
+	t     *testing.T
+	ca    *authority.Authority
+	key   crypto.Signer
+	cert  *x509.Certificate
+	calls int
+	busy  chan struct{}
+
+	begin func() (idp.Event, error)
+	sign  func(idp.State) (idp.State, idp.Event, error)
+	poll  func(idp.State) (idp.State, idp.Event, error)
+
+	digests []ades.Digest // of the last Sign
+}
+
+func newPhone(t *testing.T) *phone {
+	t.Helper()
+	ca, err := authority.New(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &phone{t: t, ca: ca, busy: make(chan struct{}, 1)}
+	p.key, p.cert = p.issue(kennitala)
+	p.begin = func() (idp.Event, error) { return p.needDigest(), nil }
+	p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{}, nil }
+	p.poll = func(s idp.State) (idp.State, idp.Event, error) { return s, p.signed(), nil }
+	return p
+}
+
+func (p *phone) issue(kennitala string) (crypto.Signer, *x509.Certificate) {
+	p.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	cert, err := p.ca.Issue("A signer", kennitala, key.Public(), time.Now())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return key, cert
+}
+
+func (p *phone) needDigest() idp.Event {
+	return idp.NeedDigest{Certificate: p.cert, Chain: p.ca.Chain()}
+}
+
+func (p *phone) signed() idp.Event {
+	value, err := p.key.Sign(rand.Reader, p.digests[0].Sum, p.digests[0].Algorithm.Hash)
+	if err != nil {
+		p.t.Error(err)
+	}
+	return idp.Signed{Values: [][]byte{value}}
+}
+
+func (p *phone) alone() func() {
+	select {
+	case p.busy <- struct{}{}:
+	default:
+		p.t.Error("two calls to the provider at once")
+	}
+	p.calls++
+	return func() { <-p.busy }
+}
+
+func (p *phone) Traits(idp.Method) idp.Traits { return idp.Traits{} }
+
+func (p *phone) Begin(_ context.Context, _ idp.Person, _ idp.Text, _ *x509.Certificate) (idp.State, idp.Event, error) {
+	defer p.alone()()
+	event, err := p.begin()
+	return idp.State{Provider: "phone", Version: 1, Expires: time.Now().Add(time.Hour)}, event, err
+}
+
+func (p *phone) Sign(_ context.Context, s idp.State, digests []ades.Digest) (idp.State, idp.Event, error) {
+	defer p.alone()()
+	p.digests = digests
+	return p.sign(s)
+}
+
+func (p *phone) Poll(_ context.Context, s idp.State) (idp.State, idp.Event, error) {
+	defer p.alone()()
+	return p.poll(s)
+}
+
+// service is a signing service on a store of its own.
+type service struct {
+	*signing.Service
+	t       *testing.T
+	db      *bolt.DB
+	signals *busysignal.Service
+	phone   *phone
+}
+
+func newService(t *testing.T, p *phone, o signing.Options) service {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "test.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return onStore(t, db, p, o)
+}
+
+func onStore(t *testing.T, db *bolt.DB, p *phone, o signing.Options) service {
+	if o.Roots == nil {
+		o.Roots = p.ca.Roots()
+	}
+	signals := busysignal.New(db.BusySignals(), db)
+	return service{signing.New(db.Requests(), db, db.Documents(), p, signals, o), t, db, signals, p}
+}
+
+// start starts a request for a small PDF.
+func (s service) start(change ...func(*signing.Start)) (signing.Started, error) {
+	s.t.Helper()
+	return s.startWith(pdftest.Build(pdftest.Options{}), change...)
+}
+
+func (s service) startWith(content []byte, change ...func(*signing.Start)) (signing.Started, error) {
+	s.t.Helper()
+	document, err := s.Upload(s.t.Context(), bytes.NewReader(content), 1<<20)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	in := signing.Start{
+		Account: account, Document: document, Name: "contract.pdf",
+		Person: idp.Person{Method: idp.App, Kennitala: kennitala},
+	}
+	for _, c := range change {
+		c(&in)
+	}
+	return s.Start(s.t.Context(), in)
+}
+
+func (s service) mustStart(change ...func(*signing.Start)) string {
+	s.t.Helper()
+	started, err := s.start(change...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return started.ID
+}
+
+// result is what a poll answered.
+type result struct {
+	Code     idp.ErrorCode
+	Verify   string // verification code
+	Document []byte
+	Finished bool
+}
+
+func (s service) poll(id string) result {
+	s.t.Helper()
+	var r result
+	err := s.Poll(s.t.Context(), account, id, func(a signing.Answer) error {
+		r.Code, r.Verify = a.Failure.Code, a.Code
+		if a.Document == nil {
+			return nil
+		}
+		var err error
+		r.Document, err = io.ReadAll(io.NewSectionReader(a.Document, 0, a.Document.Size()))
+		return err
+	})
+	switch {
+	case errors.Is(err, signing.ErrFinished):
+		r.Finished = true
+	case err != nil:
+		s.t.Error(err)
+	}
+	return r
+}
+
+// checkSigned checks that a document carries exactly one signature, by the phone's
+// certificate.
+func (s service) checkSigned(b []byte) {
+	s.t.Helper()
+	report, err := pades.Verify(s.t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, pades.VerifyOptions{Roots: s.phone.ca.Roots()})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if len(report.Signatures) != 1 || !report.Passed() || !report.Signatures[0].Certificate.Equal(s.phone.cert) {
+		s.t.Errorf("%+v", report.Signatures)
+	}
+}
+
+// documents counts what is left in the store, kept or not.
+func (s service) documents() int {
+	s.t.Helper()
+	n, err := s.db.Documents().Sweep(s.t.Context(), time.Now().Add(time.Hour))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return n
+}

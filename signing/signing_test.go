@@ -1,0 +1,308 @@
+package signing_test
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"io"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
+)
+
+func TestRequestFromStartToDelivery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPhone(t)
+		s := newService(t, p, signing.Options{})
+		started, err := s.start()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if started.Expires != 290*time.Second || started.Interval != 2*time.Second || started.Code != "" {
+			t.Errorf("%+v", started)
+		}
+		answers := []idp.Event{idp.Waiting{}, idp.Waiting{Code: "0042"}, idp.Waiting{}, nil}
+		p.poll = func(state idp.State) (idp.State, idp.Event, error) {
+			next := answers[0]
+			answers = answers[1:]
+			if next == nil {
+				next = p.signed()
+			}
+			return state, next, nil
+		}
+		var got []result
+		for range 3 {
+			got = append(got, s.poll(started.ID))
+			time.Sleep(2 * time.Second)
+		}
+		want := []result{{Code: idp.AuthorizationPending}, {Code: idp.AuthorizationPending, Verify: "0042"}, {Code: idp.AuthorizationPending, Verify: "0042"}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		s.checkSigned(s.poll(started.ID).Document)
+		if r := s.poll(started.ID); !r.Finished {
+			t.Errorf("after delivery: %+v", r)
+		}
+	})
+}
+
+func TestCodeKnownAtStart(t *testing.T) {
+	p := newPhone(t)
+	p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{Code: "4141"}, nil }
+	started, err := newService(t, p, signing.Options{}).start()
+	if err != nil || started.Code != "4141" {
+		t.Errorf("%+v, %v", started, err)
+	}
+}
+
+// The certificate may come only when the person has answered a first prompt, and
+// turn out to be another one later: the digest is then prepared anew.
+func TestCertificateChosenOnThePhone(t *testing.T) {
+	p := newPhone(t)
+	s := newService(t, p, signing.Options{AnyPace: true})
+	p.begin = func() (idp.Event, error) { return idp.Waiting{}, nil }
+	id := s.mustStart()
+
+	p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, p.needDigest(), nil }
+	if r := s.poll(id); r.Code != idp.AuthorizationPending || len(p.digests) != 1 {
+		t.Fatalf("%+v, %d digests", r, len(p.digests))
+	}
+	first := p.digests[0].Sum
+	p.key, p.cert = p.issue(kennitala)
+	if r := s.poll(id); r.Code != idp.AuthorizationPending || bytes.Equal(first, p.digests[0].Sum) {
+		t.Fatalf("%+v, the digest did not change", r)
+	}
+	p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, p.signed(), nil }
+	s.checkSigned(s.poll(id).Document)
+}
+
+func TestRefusalAtStartLeavesNothing(t *testing.T) {
+	p := newPhone(t)
+	p.begin = func() (idp.Event, error) {
+		return idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound, OAuth: "access_denied", Description: "audkenni_404"}}, nil
+	}
+	s := newService(t, p, signing.Options{})
+	signal, err := s.signals.Create(t.Context(), account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.start(func(in *signing.Start) { in.BusySignal = &signing.BusySignalUse{ID: signal} })
+	var refusal *signing.Refusal
+	if !errors.As(err, &refusal) || refusal.Description != "audkenni_404" {
+		t.Fatal(err)
+	}
+	if err := s.signals.Take(t.Context(), account, signal, busysignal.Holder{ID: "another"}); err != nil {
+		t.Errorf("the signal is still held: %v", err)
+	}
+	if n := s.documents(); n != 0 {
+		t.Errorf("%d documents left", n)
+	}
+}
+
+func TestProviderFaultAtStartLeavesNothing(t *testing.T) {
+	for name, set := range map[string]func(*phone){
+		"begin": func(p *phone) { p.begin = func() (idp.Event, error) { return nil, io.ErrUnexpectedEOF } },
+		"sign": func(p *phone) {
+			p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, nil, io.ErrUnexpectedEOF }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPhone(t)
+			set(p)
+			s := newService(t, p, signing.Options{})
+			if _, err := s.start(); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Error(err)
+			}
+			if n := s.documents(); n != 0 {
+				t.Errorf("%d documents left", n)
+			}
+		})
+	}
+}
+
+func TestTransportFaultWhilePollingEndsNothing(t *testing.T) {
+	p := newPhone(t)
+	s := newService(t, p, signing.Options{AnyPace: true})
+	id := s.mustStart()
+	p.poll = func(state idp.State) (idp.State, idp.Event, error) {
+		state.Public = []byte("the one-shot answer") // to be stored in spite of the error
+		return state, nil, io.ErrUnexpectedEOF
+	}
+	if r := s.poll(id); r.Code != idp.AuthorizationPending {
+		t.Fatalf("%+v", r)
+	}
+	p.poll = func(state idp.State) (idp.State, idp.Event, error) {
+		if string(state.Public) != "the one-shot answer" {
+			t.Errorf("state %q", state.Public)
+		}
+		return state, p.signed(), nil
+	}
+	s.checkSigned(s.poll(id).Document)
+}
+
+func TestFailureIsToldOnce(t *testing.T) {
+	p := newPhone(t)
+	s := newService(t, p, signing.Options{})
+	id := s.mustStart()
+	p.poll = func(state idp.State) (idp.State, idp.Event, error) {
+		return state, idp.Failed{Failure: idp.Failure{Code: idp.UserCancelled}}, nil
+	}
+	broken := errors.New("connection broken")
+	if err := s.Poll(t.Context(), account, id, func(signing.Answer) error { return broken }); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if r := s.poll(id); r.Code != idp.UserCancelled { // again: it had not arrived
+		t.Errorf("%+v", r)
+	}
+	if r := s.poll(id); !r.Finished {
+		t.Errorf("%+v", r)
+	}
+	if n := s.documents(); n != 0 {
+		t.Errorf("%d documents left", n)
+	}
+}
+
+func TestWhatThePhoneSendsIsChecked(t *testing.T) {
+	tests := []struct {
+		name string
+		set  func(*phone, *signing.Options)
+		want idp.ErrorCode
+	}{
+		{"value of another key", func(p *phone, _ *signing.Options) {
+			p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+				p.key, _ = p.issue(kennitala)
+				return s, p.signed(), nil
+			}
+		}, idp.SignatureVerificationError},
+		{"no value", func(p *phone, _ *signing.Options) {
+			p.poll = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Signed{}, nil }
+		}, idp.InternalError},
+		{"another person's certificate", func(p *phone, _ *signing.Options) { p.key, p.cert = p.issue("1203894569") }, idp.CertificateValidationError},
+		{"untrusted root", func(_ *phone, o *signing.Options) { o.Roots = x509.NewCertPool() }, idp.CertificateValidationError},
+		{"no certificate", func(p *phone, _ *signing.Options) {
+			p.begin = func() (idp.Event, error) { return idp.NeedDigest{}, nil }
+		}, idp.CertificateNotFound},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPhone(t)
+			options := signing.Options{Roots: p.ca.Roots()}
+			tt.set(p, &options)
+			s := newService(t, p, options)
+			if r := s.poll(s.mustStart()); r.Code != tt.want {
+				t.Errorf("got %+v, want %s", r, tt.want)
+			}
+		})
+	}
+}
+
+func TestPNOISKennitalaIsTheSamePerson(t *testing.T) {
+	p := newPhone(t)
+	p.key, p.cert = p.issue("PNOIS-" + kennitala)
+	s := newService(t, p, signing.Options{})
+	s.checkSigned(s.poll(s.mustStart()).Document)
+}
+
+func TestDocumentThatCannotBeSigned(t *testing.T) {
+	p := newPhone(t)
+	p.sign = func(s idp.State) (idp.State, idp.Event, error) {
+		t.Error("the person was asked to sign it")
+		return s, idp.Waiting{}, nil
+	}
+	s := newService(t, p, signing.Options{})
+	started, err := s.startWith([]byte("no PDF"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := s.poll(started.ID); r.Code != idp.UnableToHandleGivenData {
+		t.Errorf("%+v", r)
+	}
+	if r := s.poll(started.ID); !r.Finished {
+		t.Errorf("%+v", r)
+	}
+}
+
+// decisions.md 4.5: polls that come too early are answered SlowDown without the
+// provider being asked, and never hide a result.
+func TestPollsTooEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPhone(t)
+		s := newService(t, p, signing.Options{Interval: 10 * time.Second})
+		id := s.mustStart()
+		waiting := func(state idp.State) (idp.State, idp.Event, error) { return state, idp.Waiting{Code: "0042"}, nil }
+		p.poll = waiting
+		var got []idp.ErrorCode
+		for _, pause := range []time.Duration{0, 7 * time.Second, time.Second, 8 * time.Second, 7999 * time.Millisecond} {
+			time.Sleep(pause)
+			got = append(got, s.poll(id).Code)
+		}
+		want := []idp.ErrorCode{idp.AuthorizationPending, idp.SlowDown, idp.AuthorizationPending, idp.AuthorizationPending, idp.SlowDown}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		time.Sleep(10 * time.Second)
+		p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, p.signed(), nil }
+		_ = s.Poll(t.Context(), account, id, func(signing.Answer) error { return io.ErrClosedPipe })
+		s.checkSigned(s.poll(id).Document) // at once, and yet not SlowDown
+	})
+}
+
+func TestParallelPollsDeliverOnce(t *testing.T) {
+	p := newPhone(t)
+	s := newService(t, p, signing.Options{AnyPace: true})
+	id := s.mustStart()
+	calls := p.calls
+	results := make([]result, 16)
+	var wg sync.WaitGroup
+	for i := range results {
+		wg.Go(func() { results[i] = s.poll(id) })
+	}
+	wg.Wait()
+	delivered := 0
+	for _, r := range results {
+		if r.Document != nil {
+			delivered++
+			s.checkSigned(r.Document)
+		} else if !r.Finished {
+			t.Errorf("%+v", r)
+		}
+	}
+	if delivered != 1 || p.calls != calls+1 {
+		t.Errorf("delivered %d times after %d polls of the provider", delivered, p.calls-calls)
+	}
+}
+
+func TestCutOffDeliveryIsRepeatedToTheByte(t *testing.T) {
+	p := newPhone(t)
+	s := newService(t, p, signing.Options{AnyPace: true})
+	id := s.mustStart()
+	var first []byte
+	err := s.Poll(t.Context(), account, id, func(a signing.Answer) error {
+		first, _ = io.ReadAll(io.NewSectionReader(a.Document, 0, a.Document.Size()))
+		return io.ErrClosedPipe
+	})
+	if !errors.Is(err, io.ErrClosedPipe) {
+		t.Fatal(err)
+	}
+	if again := s.poll(id); !bytes.Equal(first, again.Document) {
+		t.Errorf("%+v", again)
+	}
+	s.checkSigned(first)
+}
+
+func TestAnotherAccountsRequestDoesNotExist(t *testing.T) {
+	s := newService(t, newPhone(t), signing.Options{})
+	id := s.mustStart()
+	err := s.Poll(t.Context(), "another account", id, func(signing.Answer) error { return nil })
+	if !errors.Is(err, signing.ErrFinished) {
+		t.Error(err)
+	}
+	s.checkSigned(s.poll(id).Document)
+}
