@@ -74,9 +74,10 @@ func (s *Service) newLease(now time.Time) Lease {
 func (t *turn) hold(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
+	id, token := t.r.ID, t.r.Lease.Token // the turn's own goroutine changes t.r
 	go func() {
 		defer close(done)
-		t.renew(ctx, cancel)
+		t.renew(ctx, id, token, cancel)
 	}()
 	return ctx, func() {
 		cancel(nil)
@@ -84,10 +85,9 @@ func (t *turn) hold(ctx context.Context) (_ context.Context, stop func()) {
 	}
 }
 
-func (t *turn) renew(ctx context.Context, lost context.CancelCauseFunc) {
+func (t *turn) renew(ctx context.Context, id, token string, lost context.CancelCauseFunc) {
 	ticker := time.NewTicker(leaseTime / 3)
 	defer ticker.Stop()
-	id, token := t.r.ID, t.r.Lease.Token
 	for {
 		select {
 		case <-ctx.Done():
