@@ -47,7 +47,7 @@ func heap() uint64 {
 	return sum
 }
 
-// pattern is a document of some bytes that differ from one place to the next.
+// pattern is a document of which each block is another.
 type pattern struct{ at, size int64 }
 
 func (p *pattern) Read(b []byte) (int, error) {
@@ -55,17 +55,16 @@ func (p *pattern) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n := int(min(int64(len(b)), p.size-p.at, 32<<10))
-	for i := range n {
-		b[i] = byte(p.at>>16) ^ byte(p.at>>8) ^ byte(p.at)
-		p.at++
-	}
+	clear(b[:n])
+	b[0], b[n-1] = byte(p.at>>15), byte(p.at>>23)
+	p.at += int64(n)
 	return n, nil
 }
 
-// The service takes 20 documents of 22 MB at once; what is in memory of them may
-// not depend on their size.
-func TestCreatingManyBigDocumentsTakesLittleMemory(t *testing.T) {
-	const documents, size, limit = 20, 22 << 20, 64 << 20
+// The service takes 20 documents at once, whose size may not be seen in memory:
+// together they are well over the limit.
+func TestCreatingManyDocumentsTakesLittleMemory(t *testing.T) {
+	const documents, size, limit = 20, 6 << 20, 48 << 20
 	db := open(t, filepath.Join(t.TempDir(), "store.db"))
 	stop := heapPeak()
 	var group errgroup.Group
@@ -78,10 +77,10 @@ func TestCreatingManyBigDocumentsTakesLittleMemory(t *testing.T) {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if peak := stop(); peak > limit {
-		t.Errorf("the heap grew to %d MiB, allowed are %d", peak>>20, limit>>20)
-	} else {
-		t.Logf("the heap grew to %d MiB", peak>>20)
+	peak := stop()
+	t.Logf("the heap grew to %d MiB", peak>>20)
+	if peak > limit {
+		t.Errorf("that is more than %d MiB", limit>>20)
 	}
 }
 
