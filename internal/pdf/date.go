@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,42 +18,36 @@ func DateString(t time.Time) []byte {
 func ParseDate(s String) (time.Time, error) {
 	text := strings.TrimPrefix(Text(s), "D:")
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
-	value := [...]int{0, 1, 1, 0, 0, 0} // the defaults of 7.9.4
-	rest, err := dateFields(text[:digits], value[:])
-	if err != nil || rest != "" {
-		return time.Time{}, fmt.Errorf("pdf: %.32q is no date", string(s))
-	}
-	zone, err := dateZone(text[digits:])
-	if err != nil {
+	fields := [...]int{0, 1, 1, 0, 0, 0} // the defaults of 7.9.4
+	err := dateFields(text[:digits], fields[:])
+	zone, zoneErr := dateZone(text[digits:])
+	if err = errors.Join(err, zoneErr); err != nil {
 		return time.Time{}, fmt.Errorf("pdf: date %.32q: %w", string(s), err)
 	}
-	t := time.Date(value[0], time.Month(value[1]), value[2], value[3], value[4], value[5], 0, zone)
+	t := time.Date(fields[0], time.Month(fields[1]), fields[2], fields[3], fields[4], fields[5], 0, zone)
 	// time.Date carries over what is too large, such as February 30.
-	if t.Month() != time.Month(value[1]) || t.Day() != value[2] || t.Hour() != value[3] || t.Minute() != value[4] || t.Second() != value[5] {
-		return time.Time{}, fmt.Errorf("pdf: %.32q is no date", string(s))
+	if fields != [...]int{t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second()} {
+		return time.Time{}, fmt.Errorf("pdf: date %.32q is not in the calendar", string(s))
 	}
 	return t, nil
 }
 
 // dateFields reads four digits of a year and two of each other field, as far as there are any.
-func dateFields(text string, value []int) (rest string, err error) {
-	for i := range value {
-		width := 2
-		if i == 0 {
-			width = 4
-		}
-		if text == "" && i > 0 {
-			return "", nil
-		}
+func dateFields(text string, fields []int) error {
+	for i, width := 0, 4; i < len(fields) && (text != "" || i == 0); i, width = i+1, 2 {
 		if len(text) < width {
-			return text, fmt.Errorf("%d digits expected", width)
+			return fmt.Errorf("%d digits expected", width)
 		}
-		if value[i], err = strconv.Atoi(text[:width]); err != nil {
-			return text, err
+		n, err := strconv.Atoi(text[:width])
+		if err != nil {
+			return err
 		}
-		text = text[width:]
+		fields[i], text = n, text[width:]
 	}
-	return text, nil
+	if text != "" {
+		return errors.New("digits behind the seconds")
+	}
+	return nil
 }
 
 // dateZone reads the relation to UTC: nothing, Z, or a sign, hours and minutes.

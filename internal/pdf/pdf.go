@@ -75,6 +75,6 @@ const (
 	maxKeptStreams    = 16 << 20       // decoded bytes of object streams kept
 	maxNesting        = 4              // streams that are needed to read a stream
 	maxTreeDepth      = 64             // levels of the page tree
-	minWalkWork       = 256 << 20      // bytes lexed and decoded by one walk of the page tree, ...
-	walkWorkPerByte   = 16             // ... and these more for each byte of the file
+	minWalkWork       = 64 << 20       // bytes lexed and decoded by one walk of the page tree, ...
+	walkWorkPerByte   = 8              // ... and these more for each byte of the file
 )

@@ -36,15 +36,7 @@ func (f *File) streamLength(dict Dict) (int64, error) {
 	return int64(length), nil
 }
 
-// Payload returns the payload of a stream as it stands in the file, encoded.
-func (f *File) Payload(s *Stream) (*io.SectionReader, error) {
-	payload, err := f.payload(s)
-	if err != nil {
-		return nil, fmt.Errorf("pdf: stream %s: %w", s.Ref.identity(), err)
-	}
-	return payload, nil
-}
-
+// payload returns the payload of a stream as it stands in the file, encoded.
 func (f *File) payload(s *Stream) (*io.SectionReader, error) {
 	if _, ok := s.Dict["F"]; ok {
 		return nil, fmt.Errorf("%w: payload in another file", ErrUnsupported)

@@ -22,7 +22,7 @@ func (f *File) NewUpdate() *Update {
 // Reserve returns a reference that no object of the file or the update ever had. Until
 // [Update.Set] gives it a body it refers to null.
 func (u *Update) Reserve() Ref {
-	u.maxNum++
+	u.maxNum = min(u.maxNum, maxObjectNumber) + 1 // beyond it, Bytes refuses
 	return Ref{Num: u.maxNum}
 }
 
