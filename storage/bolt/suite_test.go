@@ -20,6 +20,8 @@ func backend(t *testing.T, path string) storagetest.Backend {
 		Documents:   db.Documents(),
 		Accounts:    db.Accounts(),
 		BusySignals: db.BusySignals(),
+		Requests:    db.Requests(),
+		Sandbox:     db.Sandbox(),
 		Reopen: func(t *testing.T) storagetest.Backend {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

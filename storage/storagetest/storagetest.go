@@ -9,6 +9,8 @@
 //				Documents:   db.Documents(),
 //				Accounts:    db.Accounts(),
 //				BusySignals: db.BusySignals(),
+//				Requests:    db.Requests(),
+//				Sandbox:     db.Sandbox(),
 //				Reopen:      func(t *testing.T) storagetest.Backend { ... },
 //			}
 //		})
@@ -27,6 +29,8 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -36,6 +40,8 @@ type Backend struct {
 	Documents   storage.Documents
 	Accounts    account.Store
 	BusySignals busysignal.Store
+	Requests    signing.Store
+	Sandbox     sandbox.Store
 	// Reopen closes the backend, while it may be in use, and opens it again over
 	// what it has stored.
 	Reopen func(t *testing.T) Backend
@@ -52,6 +58,8 @@ func Run(t *testing.T, open func(t *testing.T) Backend) {
 		{"Clients", clients},
 		{"Tokens", tokens},
 		{"BusySignals", busySignals},
+		{"Requests", requests},
+		{"Sandbox", sandboxUsers},
 		{"Create", creating},
 		{"Read", reading},
 		{"Append", appending},

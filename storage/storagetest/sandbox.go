@@ -1,0 +1,108 @@
+package storagetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// exampleUser has something in every field. The name is the kennitala and the
+// phone, too.
+func exampleUser(name string) sandbox.User {
+	return sandbox.User{
+		ID: id(name), Account: id("a"), FullName: "Þóra " + name, Kennitala: name, Phone: name,
+		Delay: 300 * time.Second, Action: sandbox.Cancel, CreatedAt: base, UpdatedAt: base.Add(time.Second),
+		CertifiedName: "Þóra", Certificate: []byte{0, 1}, Key: []byte{2, 255},
+	}
+}
+
+func addUsers(t *testing.T, b Backend, users ...sandbox.User) {
+	t.Helper()
+	for _, u := range users {
+		do(t, b, func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, u) })
+	}
+}
+
+var sandboxUsers = tests{
+	"a user is kept whole, and found in three ways": func(t *testing.T, open func(*testing.T) Backend) {
+		b, u := open(t), exampleUser("u")
+		u.Kennitala, u.Phone = "120389-456", "+354 555 0101"
+		addUsers(t, b, u)
+		b = b.Reopen(t)
+		got, err := b.Sandbox.User(t.Context(), u.Account, u.ID)
+		found(t, got, err, u)
+		got, err = b.Sandbox.UserByKennitala(t.Context(), u.Account, "120389456")
+		found(t, got, err, u)
+		got, err = b.Sandbox.UserByPhone(t.Context(), u.Account, "+354 555 0101")
+		found(t, got, err, u)
+	},
+
+	"another account's user is not found": func(t *testing.T, open func(*testing.T) Backend) {
+		b, u := open(t), exampleUser("u")
+		addUsers(t, b, u)
+		for _, account := range []string{id("b"), ""} {
+			_, err := b.Sandbox.User(t.Context(), account, u.ID)
+			failed(t, err, storage.ErrNotFound)
+			_, err = b.Sandbox.UserByKennitala(t.Context(), account, u.Kennitala)
+			failed(t, err, storage.ErrNotFound)
+			_, err = b.Sandbox.UserByPhone(t.Context(), account, u.Phone)
+			failed(t, err, storage.ErrNotFound)
+		}
+		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, exampleUser("x")) })
+	},
+
+	"kennitala and phone are unique within the account": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		addUsers(t, b, exampleUser("1234567890"), exampleUser("other"))
+		kennitala, phone, elsewhere := exampleUser("x"), exampleUser("x"), exampleUser("1234567890")
+		kennitala.Kennitala = "123456-7890" // hyphens aside the same
+		phone.Phone = "1234567890"
+		elsewhere.ID, elsewhere.Account = id("elsewhere"), id("b")
+		for _, u := range []sandbox.User{kennitala, phone} {
+			refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, u) })
+			u.ID = id("other")
+			refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, u) })
+		}
+		addUsers(t, b, elsewhere)
+	},
+
+	"a changed user is found by what it has now": func(t *testing.T, open func(*testing.T) Backend) {
+		b, u := open(t), exampleUser("u")
+		addUsers(t, b, u)
+		u.Kennitala, u.Phone = "new", "new"
+		do(t, b, func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, u) })
+		_, err := b.Sandbox.UserByKennitala(t.Context(), u.Account, "u")
+		failed(t, err, storage.ErrNotFound)
+		got, err := b.Sandbox.UserByPhone(t.Context(), u.Account, "new")
+		found(t, got, err, u)
+		addUsers(t, b, exampleUser("x"))
+		again := exampleUser("y")
+		again.Kennitala, again.Phone = "u", "u" // free again
+		addUsers(t, b, again)
+	},
+
+	"users are listed in the order of their creation": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		want := []sandbox.User{exampleUser("c"), exampleUser("a"), exampleUser("b")}
+		addUsers(t, b, want...)
+		got, err := b.Sandbox.Users(t.Context(), id("a"))
+		found(t, got, err, want)
+		got, err = b.Sandbox.Users(t.Context(), id("b"))
+		found(t, len(got), err, 0)
+	},
+
+	"the authority is stored once": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		_, err := b.Sandbox.Authority(t.Context())
+		failed(t, err, storage.ErrNotFound)
+		failed(t, b.Sandbox.SaveAuthority(t.Context(), []byte("a")), storage.ErrNoTx)
+		do(t, b, func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte{0, 255}) })
+		refused(t, b, storage.ErrExists, func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte("b")) })
+		b = b.Reopen(t)
+		got, err := b.Sandbox.Authority(t.Context())
+		found(t, got, err, []byte{0, 255})
+	},
+}
