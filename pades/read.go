@@ -133,12 +133,12 @@ func (v *verification) readRange() (problem string) {
 	if err != nil {
 		return "Contents is not a string."
 	}
-	digits, ok := bytes.CutPrefix(gap, []byte("<"))
-	if digits, ok = bytes.CutSuffix(digits, []byte(">")); !ok {
+	last := len(gap) - 1
+	if gap[0] != '<' || gap[last] != '>' {
 		return "What ByteRange leaves out is not the signature."
 	}
-	v.contents = make([]byte, hex.DecodedLen(len(digits)))
-	if _, err := hex.Decode(v.contents, digits); err != nil || !bytes.Equal(v.contents, contents) {
+	v.contents = make([]byte, hex.DecodedLen(last-1))
+	if _, err := hex.Decode(v.contents, gap[1:last]); err != nil || !bytes.Equal(v.contents, contents) {
 		return "What ByteRange leaves out is not the signature."
 	}
 	return ""

@@ -42,6 +42,8 @@ func TestVerifyNotices(t *testing.T) {
 		{"the reason", replace("(Undirritun)", "(Undirriton)"), ades.HashFailure},
 		{"the signature value", replace(value, flip(value)), ades.SigCryptoFailure},
 		{"a gap that is wider than the signature", ranges(fmt.Sprintf("[0 %d %d %d]", a-1, b, c)), ades.FormatFailure},
+		{"a gap without the opening delimiter", ranges(fmt.Sprintf("[0 %d %d %d]", a+1, b, c)), ades.FormatFailure},
+		{"a gap without the closing delimiter", ranges(fmt.Sprintf("[0 %d %d %d]", a, b-1, c+1)), ades.FormatFailure},
 		{"a gap that begins in the signature", ranges(fmt.Sprintf("[0 %d %d %d]", a+2, b, c)), ades.FormatFailure},
 		{"the end left out", ranges(fmt.Sprintf("[0 %d %d %d]", a, b, c-10)), ades.FormatFailure},
 		{"more than there is", ranges(fmt.Sprintf("[0 %d %d %d]", a, b, c+1)), ades.FormatFailure},

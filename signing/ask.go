@@ -95,12 +95,17 @@ func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
 	return nil
 }
 
-// accept notes what the provider knows of the request from now on.
+// accept notes that the provider has taken the request up.
 func (r *Request) accept(state idp.State, expiry time.Duration) {
-	r.State = state
+	r.converse(state, expiry)
 	if r.Phase == Starting {
 		r.Phase = Waiting
 	}
+}
+
+// converse notes how far the conversation with the provider is.
+func (r *Request) converse(state idp.State, expiry time.Duration) {
+	r.State = state
 	r.Expires = r.CreatedAt.Add(expiry)
 	if !state.Expires.IsZero() && state.Expires.Before(r.Expires) {
 		r.Expires = state.Expires
@@ -136,14 +141,16 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending
 	return pending, nil, err
 }
 
-// sign stores the prepared signature and asks the person for it.
+// sign stores the prepared signature and asks the person for it. A request that is
+// starting stays so until the provider has answered: should the process die before,
+// the person may not have been asked, and polls alone would never get a signature.
 func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending) (idp.State, idp.Event, error) {
 	encoded, err := pending.MarshalBinary()
 	if err != nil {
 		return idp.State{}, nil, err
 	}
 	err = t.store(ctx, func(_ context.Context, r *Request) error {
-		r.accept(state, t.options.Expiry)
+		r.converse(state, t.options.Expiry)
 		r.Pending = encoded
 		return nil
 	})

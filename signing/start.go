@@ -42,7 +42,7 @@ type BusySignalUse struct {
 // Started is a request that the provider accepted.
 type Started struct {
 	ID       string
-	Expires  time.Duration // from now
+	Expires  time.Duration // from the start call
 	Interval time.Duration
 	Code     string // verification code, empty when it comes with a poll
 }
@@ -84,8 +84,9 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	return s.started(t.r), t.release(ctx)
 }
 
+// started is the answer to the start call, and to every repetition of it.
 func (s *Service) started(r Request) Started {
-	return Started{r.ID, time.Until(r.Expires).Round(time.Second), s.options.Interval, r.StartCode}
+	return Started{r.ID, r.Expires.Sub(r.CreatedAt).Round(time.Second), s.options.Interval, r.StartCode}
 }
 
 // create stores the request, or finds the one that the same idempotency key made.

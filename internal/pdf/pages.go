@@ -98,14 +98,14 @@ func (f *File) page(ref Ref, dict Dict, attributes inherited) (*Page, error) {
 	page := &Page{Ref: ref, Dict: dict, Resources: attributes.resources}
 	var err error
 	if page.MediaBox, err = f.rect(attributes.mediaBox, letter); err != nil {
-		return nil, fmt.Errorf("MediaBox: %w", err)
+		return nil, fmt.Errorf("reading MediaBox: %w", err)
 	}
 	if page.CropBox, err = f.rect(attributes.cropBox, page.MediaBox); err != nil {
-		return nil, fmt.Errorf("CropBox: %w", err)
+		return nil, fmt.Errorf("reading CropBox: %w", err)
 	}
 	rotate, err := f.number(attributes.rotate)
 	if err != nil {
-		return nil, fmt.Errorf("Rotate: %w", err)
+		return nil, fmt.Errorf("reading Rotate: %w", err)
 	}
 	page.Rotate = quarterTurns(rotate)
 	return page, nil

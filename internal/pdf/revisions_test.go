@@ -16,7 +16,7 @@ func TestRevisions(t *testing.T) {
 		front := b.here()
 		tail := fmt.Sprintf("xref\n1 1\n%010d 00000 n \ntrailer\n<< /Size 3 /Prev %%010d /Root 1 0 R >>\nstartxref\n0\n%%%%%%%%EOF\n", b.offsets[1])
 		length := len(fmt.Sprintf(tail, 0))
-		second := fmt.Sprintf("2 0 obj\n7\nendobj\n")
+		second := "2 0 obj\n7\nendobj\n"
 		fmt.Fprintf(b, tail, front+length+len(second))
 		at := b.here()
 		fmt.Fprintf(b, "%sxref\n0 1\n0000000000 65535 f \n2 1\n%010d 00000 n \ntrailer\n<< /Size 3 >>\nstartxref\n%d\n%%%%EOF", second, at, front)

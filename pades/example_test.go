@@ -1,0 +1,169 @@
+package pades_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// signElsewhere is the example of README.md.
+func signElsewhere(ctx context.Context, file *os.File, size int64, signer ades.Signer, ask func(ades.Digest) ([]byte, error)) error {
+	document := pades.Document{ReaderAt: file, Size: size}
+	pending, err := pades.Prepare(ctx, document, signer, pades.Options{Reason: "Undirritun"})
+	if err != nil {
+		return err
+	}
+	value, err := ask(pending.Digest()) // the key is in somebody's pocket
+	if err != nil {
+		return err
+	}
+	revision, err := pending.Complete(ctx, value) // checks the value first
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(revision.Bytes, revision.Base)
+	return err
+}
+
+// The key is elsewhere: the file is on disk, and grows by what Complete returns.
+func Example() {
+	folder, err := os.MkdirTemp("", "innsigli")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	content := contract()
+	path := filepath.Join(folder, "contract.pdf")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		log.Fatal(err)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+
+	signer, key, _ := exampleSigner()
+	ask := func(d ades.Digest) ([]byte, error) { return key.Sign(rand.Reader, d.Sum, d.Algorithm.Hash) }
+	if err := signElsewhere(context.Background(), file, int64(len(content)), signer, ask); err != nil {
+		log.Fatal(err)
+	}
+
+	signed, err := os.ReadFile(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(bytes.HasPrefix(signed, content), len(signed) > len(content))
+	// Output: true true
+}
+
+// The answer comes after a restart: the signature so far is stored in between.
+func ExamplePending_MarshalBinary() {
+	ctx := context.Background()
+	content := contract()
+	signer, key, _ := exampleSigner()
+
+	pending, err := pades.Prepare(ctx, pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, signer, pades.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	stored, err := pending.MarshalBinary()
+	if err != nil {
+		log.Fatal(err)
+	}
+	digest := pending.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.Hash)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	var later pades.Pending // in another process
+	if err := later.UnmarshalBinary(stored); err != nil {
+		log.Fatal(err)
+	}
+	revision, err := later.Complete(ctx, value)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(revision.Base == int64(len(content)))
+
+	_, err = later.Complete(ctx, []byte("another value"))
+	fmt.Println(err)
+	// Output:
+	// true
+	// ades: signature value does not verify
+}
+
+func ExampleSign() {
+	content := contract()
+	signer, key, _ := exampleSigner()
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	revision, err := pades.Sign(context.Background(), document, key, signer, pades.Options{
+		Name:     "Example Signer",
+		Location: "Reykjavík",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	signed := append(content, revision.Bytes...)
+	fmt.Println(bytes.Contains(signed, []byte("/SubFilter /ETSI.CAdES.detached")))
+	// Output: true
+}
+
+func ExampleVerify() {
+	ctx := context.Background()
+	content := contract()
+	signer, key, roots := exampleSigner()
+	revision, err := pades.Sign(ctx, pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, key, signer, pades.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	signed := append(content, revision.Bytes...)
+
+	report, err := pades.Verify(ctx, pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: roots.Roots()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range report.Signatures {
+		fmt.Println(s.Format, s.Indication, s.SubIndication)
+		fmt.Println(s.Certificate.Subject.CommonName, s.Coverage)
+	}
+	fmt.Println(report.Passed())
+	// Output:
+	// PAdES-BASELINE-B INDETERMINATE TRY_LATER
+	// Example Signer WHOLE_DOCUMENT
+	// true
+}
+
+// contract is a document to sign.
+func contract() []byte { return pdftest.Build(pdftest.Options{}) }
+
+// exampleSigner is a signer with the key and the authority that issued the certificate.
+func exampleSigner() (ades.Signer, crypto.Signer, *authority.Authority) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ca, err := authority.New(time.Now())
+	if err != nil {
+		log.Fatal(err)
+	}
+	certificate, err := ca.Issue("Example Signer", "0101302989", key.Public(), time.Now())
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ades.Signer{Certificate: certificate, Chain: ca.Chain()}, key, ca
+}
