@@ -53,7 +53,7 @@ func (c sandboxCommand) serve(ctx context.Context, s streams, server *server, pa
 		return fmt.Errorf("listening: %w", err)
 	}
 	ready := sandboxReady{
-		BaseURL:         "http://" + listener.Addr().String(),
+		BaseURL:         baseURL(listener.Addr()),
 		ClientID:        credentials.id,
 		ClientSecret:    credentials.secret,
 		RootCertificate: string(server.sandbox.RootPEM()),
@@ -66,6 +66,15 @@ func (c sandboxCommand) serve(ctx context.Context, s streams, server *server, pa
 		}
 		return ready.walkThrough(s.out)
 	})
+}
+
+// baseURL is an address at which the listener is reached from this machine.
+func baseURL(a net.Addr) string {
+	host, port, err := net.SplitHostPort(a.String())
+	if ip := net.ParseIP(host); err == nil && ip.IsUnspecified() {
+		return "http://" + net.JoinHostPort("localhost", port)
+	}
+	return "http://" + a.String()
 }
 
 // credentials are those of an API client with every scope. The secret is nil when
