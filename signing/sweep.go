@@ -2,14 +2,15 @@ package signing
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
 // batch bounds what one transaction clears.
 const batch = 20
 
-// clear removes what an account abandoned (service.md 3.2), but what is being
-// worked on right now.
+// clear ends what an account abandoned (service.md 3.2), but what is being worked
+// on right now. The record stays for its idempotency key.
 func (s *Service) clear(ctx context.Context, account string) error {
 	for {
 		n := 0
@@ -24,7 +25,7 @@ func (s *Service) clear(ctx context.Context, account string) error {
 				if !r.Lease.free(now, s.process, s.options.Alone) {
 					continue
 				}
-				if err := s.remove(ctx, r); err != nil {
+				if err := errors.Join(s.end(ctx, &r), s.put(ctx, &r)); err != nil {
 					return err
 				}
 				n++

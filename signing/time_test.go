@@ -227,6 +227,14 @@ func TestIdempotencyKey(t *testing.T) {
 		if again, err := s.start(with("client", "key", "body")); err != nil || again.ID != id {
 			t.Errorf("after delivery: %+v, %v", again, err)
 		}
+		abandoned := s.mustStart(with("client", "another key", "body"))
+		time.Sleep(16 * time.Minute)
+		if again, err := s.start(with("client", "another key", "body")); err != nil || again.ID != abandoned {
+			t.Errorf("after clearing: %+v, %v", again, err)
+		}
+		if r := s.poll(abandoned); !r.Finished {
+			t.Errorf("after clearing: %+v", r)
+		}
 		if other := s.mustStart(with("another client", "key", "another body")); other == id {
 			t.Error("keys of two clients are mixed up")
 		}
