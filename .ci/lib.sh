@@ -61,7 +61,7 @@ install_tools() {
 # missing_packages prints the Debian package of each program that is not there.
 missing_packages() {
 	local pair
-	for pair in qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools \
+	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools \
 		openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3; do
 		command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
 	done

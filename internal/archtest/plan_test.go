@@ -1,0 +1,61 @@
+// Package archtest holds the house to its papers: imports to the floor plan below,
+// ARCHITECTURE.md and README.md to the code.
+package archtest_test
+
+// room is a package, what it may import of this module, and which modules of others.
+// The standard library is open to all.
+type room struct{ name, ours, others string }
+
+// floor is rooms that stand beside each other and know nothing of one another.
+type floor []room
+
+// plan is the drawing of ARCHITECTURE.md from the roof down. The first two floors are
+// for tests alone: nothing below imports them.
+var plan = []floor{
+	{
+		{"internal/archtest", "", ""},
+		{"internal/pdftest", "", ""},
+		{"internal/validators", "internal/testenv", ""},
+		{"storage/storagetest", "account sandbox signing busysignal idp ades storage", "go-cmp sync uuid"},
+	},
+	{{"internal/testenv", "", ""}},
+
+	{{"cmd/innsigli", "httpapi storage/bolt account sandbox signing busysignal pades ades", "kong sync"}},
+
+	{
+		{"httpapi", "account sandbox signing busysignal idp ades storage internal/jsonbody", ""},
+		{"storage/bolt", "account sandbox signing busysignal idp ades storage", "bbolt uuid"},
+	},
+	{
+		{"account", "storage", "uuid"},
+		{"sandbox", "idp ades storage internal/authority", "uuid"},
+	},
+	{{"signing", "idp pades busysignal ades storage internal/failpoint", "uuid"}},
+	{
+		{"idp", "ades", ""},
+		{"pades", "ades internal/cms internal/pdf", ""},
+		{"busysignal", "storage", "uuid"},
+	},
+
+	{{"internal/cms", "ades", "crypto"}},
+	{
+		{"ades", "", ""},
+		{"storage", "", ""},
+		{"internal/authority", "", ""},
+		{"internal/failpoint", "", ""},
+		{"internal/jsonbody", "", "uuid"},
+		{"internal/pdf", "", ""},
+	},
+}
+
+const house = "github.com/innsigli/innsigli"
+
+// modules are the short names in the plan.
+var modules = map[string]string{
+	"bbolt":  "go.etcd.io/bbolt",
+	"crypto": "golang.org/x/crypto",
+	"go-cmp": "github.com/google/go-cmp",
+	"kong":   "github.com/alecthomas/kong",
+	"sync":   "golang.org/x/sync",
+	"uuid":   "github.com/google/uuid",
+}
