@@ -10,7 +10,8 @@
 // it on the phone. The caller then prepares the digest and hands it over with
 // [Provider.Sign], and polls until the answer is [Signed] or [Failed]. NeedDigest
 // may come again when the person turned out to have another certificate; the
-// digest is then prepared anew.
+// digest is then prepared anew. It also comes again, from Poll, when the caller
+// died before it could call Sign.
 //
 // Calls return at once and hold nothing: all that a conversation needs travels in
 // its [State], which the caller stores after each call and passes to the next, so

@@ -56,15 +56,23 @@ func (s *Sandbox) Begin(ctx context.Context, p idp.Person, _ idp.Text, _ *x509.C
 	if err != nil {
 		return idp.State{}, nil, err
 	}
-	cert, err := u.certificate()
+	need, err := s.needDigest(u)
 	if err != nil {
-		return idp.State{}, nil, fmt.Errorf("sandbox: reading the user's certificate: %w", err)
+		return idp.State{}, nil, err
 	}
 	now := time.Now().UTC()
 	c := conversation{User: u.ID, Owner: u.Account, Method: p.Method, Began: now, Delay: u.Delay, Action: u.Action}
 	state := idp.State{Provider: providerName, Version: stateVersion, Key: uuid.NewString(), Expires: now.Add(Expiry)}
 	state, err = c.into(state)
-	return state, idp.NeedDigest{Certificate: cert, Chain: s.authority.Chain()}, err
+	return state, need, err
+}
+
+func (s *Sandbox) needDigest(u User) (idp.Event, error) {
+	cert, err := u.certificate()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: reading the user's certificate: %w", err)
+	}
+	return idp.NeedDigest{Certificate: cert, Chain: s.authority.Chain()}, nil
 }
 
 // Sign implements [idp.Provider].
@@ -112,10 +120,15 @@ func (c conversation) answer(now, expires time.Time) idp.Event {
 	return nil
 }
 
+// sign signs with the user's key. A caller that never came to call Sign is asked
+// for the digest again.
 func (s *Sandbox) sign(ctx context.Context, c conversation) (idp.Event, error) {
 	u, err := s.store.User(ctx, c.Owner, c.User)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: reading the user: %w", err)
+	}
+	if len(c.Digests) == 0 {
+		return s.needDigest(u)
 	}
 	key, err := u.key()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/storage/bolt"
@@ -44,9 +45,13 @@ func withOperator(ctx context.Context, store string, f func(operator) error) err
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
+	server := newSocketClient(socketPath(path))
+	if server.answers(ctx) { // asked first: waiting for the lock takes a second
+		return f(server)
+	}
 	db, err := bolt.Open(path, bolt.Options{})
 	if errors.Is(err, bolt.ErrLocked) {
-		return f(newSocketClient(socketPath(path)))
+		return f(server)
 	}
 	if err != nil {
 		return err
@@ -55,17 +60,26 @@ func withOperator(ctx context.Context, store string, f func(operator) error) err
 	return errors.Join(err, db.Close())
 }
 
-// listenOwner listens on a socket that its owner alone may open. A socket that a
+// listenOwner listens on a socket that its owner alone may open. It is made in a
+// folder that nobody else can enter, and protected before it is moved to its
+// place, so that there is no moment in which others could connect. A socket that a
 // dead server left is replaced: the lock on the store says that it is dead.
 func listenOwner(path string) (net.Listener, error) {
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("replacing the operator's socket: %w", err)
-	}
-	listener, err := net.Listen("unix", path)
+	folder, err := os.MkdirTemp(filepath.Dir(path), ".s-*")
 	if err != nil {
 		return nil, fmt.Errorf("opening the operator's socket: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	defer os.RemoveAll(folder)
+	made := filepath.Join(folder, "s")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("opening the operator's socket beside the store (is the path too long for one?): %w", err)
+	}
+	listener.SetUnlinkOnClose(false) // it has another name by then
+	if err = os.Chmod(made, 0o600); err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("protecting the operator's socket: %w", err), listener.Close())
 	}
 	return listener, nil
@@ -137,13 +151,27 @@ func answer[A, R any](f func(context.Context, A) (R, error)) http.HandlerFunc {
 }
 
 // socketClient makes an operator's calls to a running server.
-type socketClient struct{ http *http.Client }
+type socketClient struct {
+	dial func(ctx context.Context, network, address string) (net.Conn, error)
+	http *http.Client
+}
 
 func newSocketClient(path string) socketClient {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", path)
 	}
-	return socketClient{&http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+	return socketClient{dial, &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+}
+
+// answers says whether a server listens. It has the lock on the store then: it takes
+// that first, and a socket that a dead server left refuses.
+func (c socketClient) answers(ctx context.Context) bool {
+	conn, err := c.dial(ctx, "", "")
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
 }
 
 func call[R any](ctx context.Context, c socketClient, name string, argument any) (result R, err error) {

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the program a command of its own in the path of the tests, so that
+// they run what a user runs: arguments, streams, signals and exit status.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"innsigli": main})
+}
+
+// cli.md: "--help on every command says what it does, its defaults and an example",
+// and every flag can be an environment variable.
+func TestHelp(t *testing.T) {
+	parser, err := kong.New(&cli{}, kong.DefaultEnvars("INNSIGLI"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range parser.Model.Leaves(true) {
+		words := strings.Fields(strings.Join(commandPath(command), " "))
+		t.Run(strings.Join(words, " "), func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			if status := run(t.Context(), append(words, "--help"), &stdout, &stderr); status != done || stderr.Len() > 0 {
+				t.Fatalf("exit status %d, stderr %q", status, &stderr)
+			}
+			help := strings.Join(strings.Fields(stdout.String()), " ") // without line breaks
+			wanted := []string{command.Help, "Example: innsigli " + strings.Join(words, " ")}
+			for _, flag := range command.Flags {
+				wanted = append(wanted, "--"+flag.Name, "$"+flagVariable(flag.Name))
+				if flag.HasDefault {
+					wanted = append(wanted, "(default "+flag.Default+")")
+				}
+			}
+			for _, text := range wanted {
+				if !strings.Contains(help, text) {
+					t.Errorf("no %q in the help:\n%s", text, &stdout)
+				}
+			}
+		})
+	}
+}
+
+// commandPath is how a command is called: "client create".
+func commandPath(n *kong.Node) (words []string) {
+	for ; n.Type == kong.CommandNode; n = n.Parent {
+		words = append(words, n.Name)
+	}
+	slices.Reverse(words)
+	return words
+}
+
+// flagVariable is the environment variable of a flag: INNSIGLI_BASE_URL for --base-url.
+func flagVariable(flag string) string {
+	return "INNSIGLI_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+// Documents are streamed through the server, never held: its anonymous memory stays
+// under the limit however many large ones come in and go out at once. Pages of the
+// store that bbolt has mapped are the kernel's to take back and do not count.
+const (
+	memoryLimit     = 128 << 20
+	largeRequests   = 20
+	largeDocument   = 22 << 20 // service.md 8: about the largest that fits a request
+	memorySampling  = 2 * time.Millisecond
+	largeRequestMax = 5 * time.Minute
+)
+
+func TestMemoryOfLargeDocuments(t *testing.T) {
+	server := startSandbox(t, build(t), filepath.Join(shortFolder(t), "store.db"), nil)
+	c := server.signIn(t)
+	c.addPeople(t, people[0])
+	large := pdftest.Build(pdftest.Options{Payload: largeDocument})
+	body := []byte(startText(large, people[0], "IdpSim", ""))
+	polling := make([]string, largeRequests)
+
+	peaks := make(map[string]int)
+	peaks["starts"] = server.peakDuring(t, func(ctx context.Context, i int) error {
+		a, err := c.call(ctx, http.MethodPost, "/api/v1/signing", bytes.NewReader(body))
+		if err == nil && a.Status != http.StatusOK {
+			err = fmt.Errorf("start: %v", a)
+		}
+		polling[i] = a.PollingID
+		return err
+	})
+	peaks["polls"] = server.peakDuring(t, func(ctx context.Context, i int) error {
+		size, err := c.download(ctx, "/api/v1/signing/"+polling[i])
+		if err == nil && size < largeDocument*4/3 {
+			err = fmt.Errorf("poll: %d bytes", size)
+		}
+		return err
+	})
+	for _, step := range []string{"starts", "polls"} {
+		t.Logf("%d %s of %d MB at once: peak RssAnon %.1f MB", largeRequests, step, largeDocument>>20, float64(peaks[step])/(1<<20))
+		if peaks[step] > memoryLimit {
+			t.Errorf("%s: peak RssAnon is over %d MB", step, memoryLimit>>20)
+		}
+	}
+}
+
+// peakDuring makes requests at once and returns the most anonymous memory that the
+// server had meanwhile.
+func (p *sandboxProcess) peakDuring(t *testing.T, request func(ctx context.Context, i int) error) (peak int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), largeRequestMax)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	for i := range largeRequests {
+		group.Go(func() error { return request(ctx, i) })
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- group.Wait() }()
+	ticker := time.NewTicker(memorySampling)
+	defer ticker.Stop()
+	for {
+		peak = max(peak, p.anonymousMemory(t))
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%v\n%s", err, p.talk())
+			}
+			return peak
+		case <-ticker.C:
+		}
+	}
+}
+
+// anonymousMemory is RssAnon of proc_pid_status(5), in bytes.
+func (p *sandboxProcess) anonymousMemory(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 3 && fields[0] == "RssAnon:" && fields[2] == "kB" {
+			if n, err := strconv.Atoi(fields[1]); err == nil {
+				return n << 10
+			}
+		}
+	}
+	t.Fatalf("no RssAnon in %q", text)
+	return 0
+}

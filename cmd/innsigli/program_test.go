@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+)
+
+// build builds the program as a user does and returns its path. The program that the
+// scripts run is the test's own, race detector and all: figures are not taken of that one.
+func build(t *testing.T, flags ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "innsigli")
+	args := append([]string{"build", "-o", path}, flags...)
+	command := exec.Command(testenv.Program(t, "go"), append(args, ".")...)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("building the program: %v\n%s", err, output)
+	}
+	return path
+}
+
+// sandboxProcess is a sandbox that runs as a program of its own.
+type sandboxProcess struct {
+	sandboxReady
+	line    []byte // in which it said that it listens
+	command *exec.Cmd
+	stdout  *bufio.Reader
+	stderr  lockedBuffer
+}
+
+// clientID and clientSecret are those of the client in startSandbox, the same at each
+// start on a store.
+const clientID, clientSecret = "client-of-a-test", "secret-of-a-test"
+
+// startSandbox starts the program on a store and waits until it listens. environment
+// has entries beside the test's own.
+func startSandbox(t *testing.T, program, store string, environment []string, flags ...string) *sandboxProcess {
+	t.Helper()
+	args := []string{
+		"sandbox", "--json", "--listen", "127.0.0.1:0", "--store", "bolt:" + store,
+		"--client-id", clientID, "--client-secret", clientSecret,
+	}
+	p, err := launch(program, "", append(os.Environ(), environment...), append(args, flags...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if p.command.ProcessState == nil {
+			p.command.Process.Kill()
+			p.command.Wait()
+		}
+	})
+	return p
+}
+
+// launch starts "innsigli sandbox --json …" and reads the line that says it listens.
+func launch(program, folder string, environment []string, args ...string) (*sandboxProcess, error) {
+	p := &sandboxProcess{command: exec.Command(program, args...)}
+	p.command.Dir, p.command.Env, p.command.Stderr = folder, environment, &p.stderr
+	out, err := p.command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.command.Start(); err != nil {
+		return nil, err
+	}
+	p.stdout = bufio.NewReader(out)
+	if p.line, err = p.stdout.ReadBytes('\n'); err == nil {
+		err = json.Unmarshal(p.line, &p.sandboxReady)
+	}
+	if err != nil {
+		p.command.Process.Kill()
+		p.command.Wait()
+		return nil, fmt.Errorf("the sandbox does not listen: %w\n%s", err, p.talk())
+	}
+	return p, nil
+}
+
+// stop ends the program as Ctrl-C does and returns what else it had printed to stdout.
+func (p *sandboxProcess) stop() (rest string, err error) {
+	if err := p.command.Process.Signal(os.Interrupt); err != nil {
+		return "", err
+	}
+	text, _ := io.ReadAll(p.stdout) // ends with the program
+	return string(text), p.command.Wait()
+}
+
+// killed waits for the end of the program and says whether it was by SIGKILL.
+func (p *sandboxProcess) killed() bool {
+	limit := time.AfterFunc(time.Minute, func() { p.command.Process.Signal(syscall.SIGTERM) })
+	defer limit.Stop()
+	io.Copy(io.Discard, p.stdout)
+	p.command.Wait()
+	status, ok := p.command.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
+}
+
+// shortFolder is a folder for a store. The socket beside a store has to have a path of
+// at most 107 bytes, which the folders of tests with long names may not leave.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "innsigli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	return folder
+}
+
+// talk is what the program wrote to stderr, for a test's message.
+func (p *sandboxProcess) talk() string { return strings.TrimSpace(p.stderr.String()) }
+
+// lockedBuffer can be read while a program writes to it.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

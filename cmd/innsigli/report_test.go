@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+// cli.md: "--json: one object a line for each file". Scripts outside the repository read
+// it, so every member is named here.
+func TestVerifyJSON(t *testing.T) {
+	t.Chdir(t.TempDir())
+	files, err := signerFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["unsigned.pdf"] = pdftest.Build(pdftest.Options{})
+	files["no.pdf"] = []byte("Not a PDF.\n")
+	for name, content := range files {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	output(t, done, "sign", "unsigned.pdf", "--cert", "p256-chain.pem", "--key", "p256-key.pem",
+		"--reason", "Read", "--location", "Akureyri", "-o", "signed.pdf")
+	tampered := bytes.Replace(mustRead(t, "signed.pdf"), []byte("842"), []byte("841"), 1)
+	if err := os.WriteFile("tampered.pdf", tampered, 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	text := output(t, failed, "verify", "--json", "--trust", "root.pem", "signed.pdf", "tampered.pdf", "unsigned.pdf", "no.pdf", "missing.pdf")
+	var got []map[string]any
+	for line := range strings.Lines(text) {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(line), &object); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		got = append(got, object)
+	}
+	signature := func(indication, subIndication string, intact bool, problem string) map[string]any {
+		return map[string]any{
+			"name": "Signature1", "format": "PAdES-BASELINE-B", "indication": indication, "subIndication": subIndication,
+			"intact": intact, "coverage": "WHOLE_DOCUMENT", "coveredBytes": float64(len(tampered)),
+			"signer": "Local Signer", "serialNumber": "0101302989", "issuer": "Innsigli Sandbox Issuing",
+			"claimedTime": recent, "reason": "Read", "location": "Akureyri", "problems": []any{problem},
+		}
+	}
+	want := []map[string]any{
+		{"file": "signed.pdf", "error": "", "signatures": []any{
+			signature("INDETERMINATE", "TRY_LATER", true, "The signature carries no revocation data for its certificates.")}},
+		{"file": "tampered.pdf", "error": "", "signatures": []any{
+			signature("TOTAL_FAILED", "HASH_FAILURE", false, somewhat)}},
+		{"file": "unsigned.pdf", "error": "", "signatures": []any{}},
+		{"file": "no.pdf", "error": somewhat, "signatures": []any{}},
+		{"file": "missing.pdf", "error": somewhat, "signatures": []any{}},
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(equalText)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// What stands in an expected report for a text that is not known beforehand.
+const (
+	somewhat = "(any text)"
+	recent   = "(a time in the last minute)"
+)
+
+func equalText(a, b string) bool {
+	for range 2 {
+		switch {
+		case a == b, a == somewhat && b != "":
+			return true
+		case a == recent:
+			claimed, err := time.Parse("2006-01-02T15:04:05Z", b)
+			return err == nil && time.Since(claimed).Abs() < time.Minute
+		}
+		a, b = b, a
+	}
+	return false
+}
+
+// output runs the program in the test's own process and returns its stdout. It may write
+// to stderr only when it fails.
+func output(t *testing.T, status int, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if got := run(t.Context(), args, &stdout, &stderr); got != status || status == done && stderr.Len() > 0 {
+		t.Fatalf("innsigli %s: exit status %d, want %d\n%s", strings.Join(args, " "), got, status, &stderr)
+	}
+	return stdout.String()
+}
+
+func mustRead(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+// The scripts of testdata/script are the contract of cli.md, command by command. Beside
+// the commands of package testscript they have
+//
+//	status N innsigli ARGUMENTS   like exec, and the exit status is N
+//	sandbox [FLAGS]               starts "innsigli sandbox --json" on a free port; its
+//	                              line is in ready.json, and BASE, CLIENT_ID and
+//	                              CLIENT_SECRET ("null" when it is null) are set
+//	stop                          ends it with an interrupt: status 0, no more output
+//	kill-sandbox                  ends it with SIGKILL
+//	token ID SECRET               asks the sandbox for a token, prints status and scope
+//	capture NAME REGEXP           sets NAME to the first group in the last stdout
+//	mode FILE PERMISSIONS         checks a file's permissions
+//	break FILE OUT                copies a PDF with one byte of its page changed
+//
+// and the files table.pdf and stream.pdf, unsigned, and for the signers p256 and
+// rsa3072 a chain and a key, under the root in root.pem.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		Setup:               scriptFiles,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":       scriptStatus,
+			"sandbox":      scriptSandbox,
+			"stop":         scriptStop,
+			"kill-sandbox": scriptKill,
+			"token":        scriptToken,
+			"capture":      scriptCapture,
+			"mode":         scriptMode,
+			"break":        scriptBreak,
+		},
+	})
+}
+
+// scriptFiles makes what the scripts find in their folder.
+func scriptFiles(env *testscript.Env) error {
+	env.Values[running{}] = new(*sandboxProcess)
+	files, err := signerFiles()
+	if err != nil {
+		return err
+	}
+	for _, kind := range pdftest.Kinds {
+		files[string(kind)+".pdf"] = pdftest.Build(pdftest.Options{Kind: kind})
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(env.WorkDir, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signerFiles are root.pem and a chain and key for each kind of key.
+func signerFiles() (map[string][]byte, error) {
+	ca, err := authority.New(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{"root.pem": ca.RootPEM()}
+	for name, generate := range map[string]func() (crypto.Signer, error){
+		"p256":    func() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) },
+		"rsa3072": func() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, 3072) },
+	} {
+		key, err := generate()
+		if err != nil {
+			return nil, err
+		}
+		cert, err := ca.Issue("Local Signer", "0101302989", key.Public(), time.Now())
+		if err != nil {
+			return nil, err
+		}
+		pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range append([]*x509.Certificate{cert}, ca.Chain()...) {
+			files[name+"-chain.pem"] = append(files[name+"-chain.pem"], pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})...)
+		}
+		files[name+"-key.pem"] = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
+	}
+	return files, nil
+}
+
+func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: status N program [argument...]")
+	}
+	status, err := 0, ts.Exec(args[1], args[2:]...)
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		status = exit.ExitCode()
+	} else if err != nil {
+		ts.Fatalf("%v", err)
+	}
+	if fmt.Sprint(status) != args[0] {
+		ts.Fatalf("exit status %d, want %s", status, args[0])
+	}
+}
+
+// running names the sandbox of a script among its values.
+type running struct{}
+
+func sandboxOf(ts *testscript.TestScript) *sandboxProcess {
+	p := *ts.Value(running{}).(**sandboxProcess)
+	if p == nil {
+		ts.Fatalf("no sandbox was started")
+	}
+	return p
+}
+
+func scriptSandbox(ts *testscript.TestScript, neg bool, args []string) {
+	program, err := exec.LookPath("innsigli")
+	ts.Check(err)
+	p, err := launch(program, ts.MkAbs("."), os.Environ(), append([]string{"sandbox", "--json", "--listen", "127.0.0.1:0"}, args...)...)
+	ts.Check(err)
+	*ts.Value(running{}).(**sandboxProcess) = p
+	ts.Defer(func() {
+		p.command.Process.Kill()
+		p.command.Wait()
+	})
+	ts.Check(os.WriteFile(ts.MkAbs("ready.json"), p.line, 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("sandbox-root.pem"), []byte(p.RootCertificate), 0o600))
+	ts.Setenv("BASE", p.BaseURL)
+	ts.Setenv("CLIENT_ID", p.ClientID)
+	ts.Setenv("CLIENT_SECRET", "null")
+	if p.ClientSecret != nil {
+		ts.Setenv("CLIENT_SECRET", *p.ClientSecret)
+	}
+}
+
+func scriptStop(ts *testscript.TestScript, neg bool, args []string) {
+	p := sandboxOf(ts)
+	rest, err := p.stop()
+	if err != nil || rest != "" || p.talk() != "" {
+		ts.Fatalf("%v; stdout %q, stderr %q", err, rest, p.talk())
+	}
+}
+
+func scriptKill(ts *testscript.TestScript, neg bool, args []string) {
+	p := sandboxOf(ts)
+	ts.Check(p.command.Process.Kill())
+	if !p.killed() {
+		ts.Fatalf("the sandbox did not end by SIGKILL: %s", p.command.ProcessState)
+	}
+}
+
+func scriptToken(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: token ID SECRET")
+	}
+	status, token, err := clientOf(ts.Getenv("BASE")).issue(args[0], args[1])
+	ts.Check(err)
+	fmt.Fprintln(ts.Stdout(), strings.TrimSpace(fmt.Sprint(status, " ", token.Error, token.Scope)))
+}
+
+func scriptCapture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEXP")
+	}
+	found := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if found == nil {
+		ts.Fatalf("no %q in stdout", args[1])
+	}
+	ts.Setenv(args[0], found[1])
+}
+
+func scriptMode(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: mode FILE PERMISSIONS")
+	}
+	stat, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%04o", stat.Mode().Perm()); got != args[1] {
+		ts.Fatalf("permissions %s, want %s", got, args[1])
+	}
+}
+
+func scriptBreak(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: break FILE OUT")
+	}
+	before := ts.ReadFile(args[0])
+	after := strings.Replace(before, "842", "841", 1)
+	if before == after {
+		ts.Fatalf("%s has no page to change", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(after), 0o600))
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+// signedFile is a file with the names of its signers, in the order of signing.
+type signedFile struct {
+	name     string
+	path     string
+	signers  []string
+	verdicts []string // for the table
+}
+
+func (f *signedFile) says(format string, args ...any) {
+	f.verdicts = append(f.verdicts, fmt.Sprintf(format, args...))
+}
+
+func paths(files []*signedFile) (list []string) {
+	for _, f := range files {
+		list = append(list, f.path)
+	}
+	return list
+}
+
+// signedFiles makes the files, and returns the roots that their signers are under.
+func signedFiles(t *testing.T) (files []*signedFile, roots []*x509.Certificate) {
+	t.Helper()
+	folder := t.TempDir()
+	add := func(name string, content []byte, signers ...string) {
+		path := filepath.Join(folder, name+".pdf")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, &signedFile{name: name, path: path, signers: signers})
+	}
+	program, err := exec.LookPath("innsigli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, keys := range []string{"p256", "rsa3072"} {
+		server := startSandbox(t, program, filepath.Join(shortFolder(t), "store.db"), nil, "--sandbox-keys", keys)
+		roots = append(roots, certificate(t, server.RootCertificate))
+		c := server.signIn(t)
+		c.addPeople(t, people...)
+		for _, kind := range pdftest.Kinds {
+			name := fmt.Sprintf("API %s %s", keys, kind)
+			signal := c.must(t, http.MethodPost, "/api/v1/signing/busy-signal", "").ID
+			one := c.sign(t, pdftest.Build(pdftest.Options{Kind: kind}), people[0], "IdpApp", signal)
+			add(name+" 1", one, people[0].name)
+			two := c.sign(t, one, people[1], "IdpSim", signal)
+			three := c.sign(t, two, people[2], "IdpApp", signal)
+			add(name+" 3", three, people[0].name, people[1].name, people[2].name)
+		}
+	}
+	local, root := locallySigned(t)
+	for _, name := range slices.Sorted(maps.Keys(local)) {
+		add(name, local[name], "Local Signer")
+	}
+	return files, append(roots, root)
+}
+
+// locallySigned signs with "innsigli sign".
+func locallySigned(t *testing.T) (files map[string][]byte, root *x509.Certificate) {
+	t.Helper()
+	folder := t.TempDir()
+	material, err := signerFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range pdftest.Kinds {
+		material[string(kind)+".pdf"] = pdftest.Build(pdftest.Options{Kind: kind})
+	}
+	path := func(name string) string { return filepath.Join(folder, name) }
+	for name, content := range material {
+		if err := os.WriteFile(path(name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files = make(map[string][]byte)
+	for _, keys := range []string{"p256", "rsa3072"} {
+		for _, kind := range pdftest.Kinds {
+			output(t, done, "sign", path(string(kind)+".pdf"), "--cert", path(keys+"-chain.pem"), "--key", path(keys+"-key.pem"), "-o", path("signed.pdf"))
+			files[fmt.Sprintf("sign %s %s", keys, kind)] = mustRead(t, path("signed.pdf"))
+		}
+	}
+	return files, certificate(t, string(material["root.pem"]))
+}
+
+func certificate(t *testing.T, text string) *x509.Certificate {
+	t.Helper()
+	block, _ := pem.Decode([]byte(text))
+	if block == nil {
+		t.Fatalf("no PEM in %q", text)
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+// signaturePart is a signature and what it signs, taken out of a file by nothing but its
+// byte range (ISO 32000-2 12.8.1).
+type signaturePart struct{ cms, content []byte }
+
+var byteRange = regexp.MustCompile(`/ByteRange ?\[ ?0 +(\d+) +(\d+) +(\d+) *\]`)
+
+func signatureParts(t *testing.T, file []byte) (parts []signaturePart) {
+	t.Helper()
+	for _, match := range byteRange.FindAllSubmatch(file, -1) {
+		var n [3]int
+		for i := range n {
+			var err error
+			if n[i], err = strconv.Atoi(string(match[i+1])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		gap, rest, end := n[0], n[1], n[1]+n[2]
+		cms, err := hex.DecodeString(string(file[gap+1 : rest-1])) // without < and >
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, signaturePart{cms, bytes.Join([][]byte{file[:gap], file[rest:end]}, nil)})
+	}
+	return parts
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+)
+
+// "innsigli sandbox" prints what to type to get a document signed. Typed as it is
+// printed, it does.
+func TestWalkThrough(t *testing.T) {
+	testenv.Program(t, "curl")
+	shell := testenv.Program(t, "sh")
+	folder := shortFolder(t)
+	if err := os.WriteFile(filepath.Join(folder, "document.pdf"), document, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script, root := printedCommands(t, filepath.Join(folder, "store.db"))
+	command := exec.Command(shell, "-e", "-c", script)
+	command.Dir = folder
+	if text, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s\n%s", err, script, text)
+	}
+	command = exec.Command(shell, "-e", "-c", "curl -s "+root+" > root.pem")
+	command.Dir = folder
+	if text, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	output(t, done, "verify", filepath.Join(folder, "signed.pdf"), "--trust", filepath.Join(folder, "root.pem"))
+}
+
+// printedCommands starts a sandbox that talks to people, and returns the commands that
+// it prints and the address of its root, which it prints last.
+func printedCommands(t *testing.T, store string) (script, root string) {
+	t.Helper()
+	program, err := exec.LookPath("innsigli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(program, "sandbox", "--listen", "127.0.0.1:0", "--store", "bolt:"+store)
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		command.Process.Kill()
+		command.Wait()
+	})
+	begun := false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		line := lines.Text()
+		begun = begun || strings.HasPrefix(line, "  TOKEN=")
+		if _, address, ok := strings.Cut(line, "test certificates: "); ok {
+			return script, address
+		}
+		if begun {
+			script += line + "\n"
+		}
+	}
+	t.Fatalf("the walk-through breaks off:\n%s", script)
+	return "", ""
+}
