@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/innsigli/innsigli/internal/jsonbody"
 )
@@ -19,7 +20,7 @@ func checkJSONType(r *http.Request) error {
 	}
 	kind, parameters, err := mime.ParseMediaType(header)
 	charset, named := parameters["charset"]
-	if err == nil && kind == "application/json" && (!named || charset == "utf-8" || charset == "UTF-8") {
+	if err == nil && kind == "application/json" && (!named || strings.EqualFold(charset, "utf-8")) {
 		return nil
 	}
 	return &problem{Status: http.StatusUnsupportedMediaType, Title: "Unsupported media type", Detail: "The body has to be application/json in UTF-8."}

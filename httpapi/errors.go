@@ -100,7 +100,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if !known && r.Context().Err() == nil && a.Failed != nil {
 		a.Failed(r.Context(), err)
 	}
-	if p.Status == http.StatusRequestEntityTooLarge {
+	if p.Status == http.StatusRequestEntityTooLarge && r.ContentLength < 0 { // else at once: decisions.md 2.6
 		drain(r.Body)
 	}
 	p.Type = a.BaseURL + "/problems/" + slug(p.Title)

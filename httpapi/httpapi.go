@@ -18,6 +18,8 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
@@ -89,8 +91,21 @@ func New(c Config) http.Handler {
 	for path, methods := range routes {
 		mux.Handle(path, a.serve(methods.ServeHTTP))
 	}
-	mux.Handle("/", a.serve(func(http.ResponseWriter, *http.Request) error { return notFound("Path") }))
-	return mux
+	nothing := a.serve(func(http.ResponseWriter, *http.Request) error { return notFound("Path") })
+	mux.Handle("/", nothing)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !clean(r.URL.Path) {
+			nothing.ServeHTTP(w, r)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// clean says whether a path is in its shortest form. Others are none of the API's;
+// the mux would redirect them, with an answer that is not the API's either.
+func clean(p string) bool {
+	return !strings.Contains(p, "//") && path.Clean(p) == strings.TrimSuffix(p, "/")
 }
 
 // routes are all paths of the API. Each method is served by exactly one handler; a

@@ -1,0 +1,107 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/innsigli/innsigli/account"
+)
+
+// endpoints are those that a token is asked for, and the scope that they need
+// (service.md 5 items 4 and 5).
+var endpoints = []struct{ method, path, scope string }{
+	{http.MethodPost, "/api/v1/signing/busy-signal", account.ScopeSignatures},
+	{http.MethodPost, "/api/v1/signing", account.ScopeSignatures},
+	{http.MethodGet, "/api/v1/signing/" + uuid.NewString(), account.ScopeSignatures},
+	{http.MethodGet, users, ""},
+	{http.MethodPost, users, ""},
+	{http.MethodPut, users + "/" + uuid.NewString(), ""},
+}
+
+// decisions.md 2.5 and RFC 6750 3.
+func TestTokenThatIsNone(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	const alone, invalid = `Bearer realm="innsigli"`, `Bearer realm="innsigli", error="invalid_token"`
+	for name, test := range map[string]struct {
+		authorization []string
+		challenge     string
+	}{
+		"no header":               {nil, alone},
+		"empty header":            {[]string{""}, alone},
+		"another scheme":          {[]string{"Basic " + c.token}, alone},
+		"the scheme alone":        {[]string{"Bearer"}, alone},
+		"two headers":             {[]string{"Bearer " + c.token, "Bearer " + c.token}, alone},
+		"unknown token":           {[]string{"Bearer " + c.token[1:] + "x"}, invalid},
+		"short token":             {[]string{"Bearer x"}, invalid},
+		"long token":              {[]string{"Bearer " + c.token + c.token}, invalid},
+		"the secret as the token": {[]string{"Bearer " + c.secret}, invalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			for _, e := range endpoints {
+				r := c.request(e.method, e.path, nil)
+				r.Header["Authorization"] = test.authorization
+				a := c.send(r)
+				c.wantProblem(a, http.StatusUnauthorized, "Unauthorized")
+				diff(t, e.path, []string{test.challenge}, a.header.Values("WWW-Authenticate"))
+			}
+		})
+	}
+	r := c.request(http.MethodGet, users, nil)
+	r.Header.Set("Authorization", "bearer "+c.token) // RFC 9110 11.1
+	c.want(c.send(r), http.StatusOK, object{"items": []any{}})
+}
+
+// service.md 5 item 4: a token of another scope is 403, and item 5: sandbox users
+// need a token but no scope.
+func TestScopes(t *testing.T) {
+	s := start(t, wiring{})
+	for _, scopes := range [][]string{nil, {account.ScopePortalRead}, {account.ScopePortalWrite}, {account.ScopePortalRead, account.ScopePortalWrite}} {
+		c := s.client(t, scopes...)
+		for _, e := range endpoints {
+			a := c.call(e.method, e.path, nil)
+			if e.scope == "" {
+				if a.status == http.StatusForbidden || a.status == http.StatusUnauthorized {
+					t.Errorf("%s %s with %q: %d", e.method, e.path, scopes, a.status)
+				}
+				continue
+			}
+			c.wantProblem(a, http.StatusForbidden, "Forbidden")
+			diff(t, e.path, []string{`Bearer realm="innsigli", error="insufficient_scope", scope="api/signatures"`}, a.header.Values("WWW-Authenticate"))
+		}
+		c.update(c.user(person), fields{"phone": "222"})
+		diff(t, "number of users", 1, len(c.listed()))
+	}
+}
+
+// service.md 5 item 4: of a client's scopes, those count that the token was asked
+// for with.
+func TestTokenWithLessThanItsClientMayHave(t *testing.T) {
+	c := start(t, wiring{}).client(t, account.Scopes()...)
+	c.wantProblem(c.poll(uuid.NewString()), http.StatusNotFound, finished)
+	r := c.tokenRequest("application/json", `{"grant_type":"client_credentials","scope":"portal/read"}`)
+	r.SetBasicAuth(c.id, c.secret)
+	c.token = c.member(c.send(r), "access_token")
+	c.wantProblem(c.poll(uuid.NewString()), http.StatusForbidden, "Forbidden")
+}
+
+// decisions.md 3: a token is good for 3600 seconds, and for as long as its client
+// is there.
+func TestTokenEnds(t *testing.T) {
+	bubble(t, wiring{}, func(t *testing.T, s *server) {
+		c := s.signer(t)
+		time.Sleep(time.Hour - time.Second)
+		c.listed()
+		time.Sleep(time.Second)
+		c.wantProblem(c.call(http.MethodGet, users, nil), http.StatusUnauthorized, "Unauthorized")
+		c.login()
+		c.listed()
+		if err := s.accounts.DeleteClient(t.Context(), c.id); err != nil {
+			t.Fatal(err)
+		}
+		c.wantProblem(c.call(http.MethodGet, users, nil), http.StatusUnauthorized, "Unauthorized")
+	})
+}

@@ -1,0 +1,247 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/innsigli/innsigli/account"
+)
+
+// client is a client system: a program that calls the API for an account.
+type client struct {
+	*testing.T
+	*server
+	account, id, secret string
+	token               string
+}
+
+// client makes a client of a new account and gives it a token for its scopes.
+func (s *server) client(t *testing.T, scopes ...string) *client {
+	t.Helper()
+	owner, err := s.accounts.CreateAccount(t.Context(), "Example Ltd.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.clientOf(t, owner.ID, scopes)
+}
+
+// signer is a client with all that the Signing API needs.
+func (s *server) signer(t *testing.T) *client {
+	t.Helper()
+	return s.client(t, account.ScopeSignatures)
+}
+
+// colleague is another client of the same account.
+func (c *client) colleague(scopes ...string) *client {
+	c.Helper()
+	return c.clientOf(c.T, c.account, scopes)
+}
+
+func (s *server) clientOf(t *testing.T, owner string, scopes []string) *client {
+	t.Helper()
+	made, secret, err := s.accounts.CreateClient(t.Context(), owner, "archive", scopes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{T: t, server: s, account: owner, id: made.ID, secret: secret}
+	c.login()
+	return c
+}
+
+// login gets a token for all of the client's scopes.
+func (c *client) login() {
+	c.Helper()
+	c.token = c.member(c.form(url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}}), "access_token")
+}
+
+// in is the client in a subtest.
+func (c *client) in(t *testing.T) *client {
+	inner := *c
+	inner.T = t
+	return &inner
+}
+
+// answer is what the API answered.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// request is a request of the client. The body is a string as it is, or a value
+// that is sent as JSON; nil is none.
+func (c *client) request(method, path string, body any) *http.Request {
+	c.Helper()
+	var content io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		content = strings.NewReader(b)
+	default:
+		encoded, err := json.Marshal(b)
+		if err != nil {
+			c.Fatal(err)
+		}
+		content = bytes.NewReader(encoded)
+	}
+	r, err := http.NewRequestWithContext(c.Context(), method, c.url+path, content)
+	if err != nil {
+		c.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+// call makes a request and gets the answer.
+func (c *client) call(method, path string, body any) answer {
+	c.Helper()
+	a := c.send(c.request(method, path, body))
+	if _, raw := body.(string); !raw && a.status >= 400 {
+		c.leaksNothing(a, body)
+	}
+	return a
+}
+
+// send gets the answer to a request, and checks what holds for all of them.
+func (c *client) send(r *http.Request) answer {
+	c.Helper()
+	a, err := c.do(r)
+	if err != nil {
+		c.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
+	}
+	if got := a.header.Values("Cache-Control"); !slices.Equal(got, []string{"no-store"}) {
+		c.Errorf("%s %s: Cache-Control is %q (decisions.md 2.7)", r.Method, r.URL.Path, got)
+	}
+	if a.header.Get("Content-Type") == problemType && r.Method != http.MethodHead {
+		c.explained(a)
+	}
+	return a
+}
+
+// do gets the answer to a request and waits until the server is through with it: the
+// end of a signing request is stored after the answer has gone out (decisions.md 4.6),
+// so a client that is quick could see the request still there.
+func (s *server) do(r *http.Request) (answer, error) {
+	through := make(chan struct{})
+	id := uuid.NewString()
+	s.running.Store(id, through)
+	r.Header.Set(runningID, id)
+	response, err := s.http.Do(r)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	<-through
+	return answer{response.StatusCode, response.Header, body}, err
+}
+
+// runningID is the header that a request is known by until the server is through
+// with it.
+const runningID = "Test-Request-Id"
+
+// watch tells do when the server is through with a request.
+func (s *server) watch(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if through, ok := s.running.LoadAndDelete(r.Header.Get(runningID)); ok {
+			defer close(through.(chan struct{}))
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// leaksNothing checks that an error answer repeats no value that was sent. Of one
+// as short as "B" that cannot be told.
+func (c *client) leaksNothing(a answer, sent any) {
+	c.Helper()
+	encoded, err := json.Marshal(sent)
+	if err != nil {
+		c.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(encoded, &v); err != nil {
+		c.Fatal(err)
+	}
+	for _, s := range texts(v) {
+		if utf8.RuneCountInString(s) >= 5 && bytes.Contains(a.body, []byte(s)) {
+			c.Errorf("the answer repeats the value %.40q: %s", s, a.body)
+		}
+	}
+}
+
+// texts are the strings in a value.
+func texts(v any) (all []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case map[string]any:
+		for _, member := range v {
+			all = append(all, texts(member)...)
+		}
+	case []any:
+		for _, element := range v {
+			all = append(all, texts(element)...)
+		}
+	}
+	return all
+}
+
+// object is the body of an answer.
+type object = map[string]any
+
+// want checks an answer's status and its whole body; nil is an empty one.
+func (c *client) want(a answer, status int, body object) {
+	c.Helper()
+	if a.status != status {
+		c.Fatalf("status %d, want %d: %.300s", a.status, status, a.body)
+	}
+	if body == nil {
+		diff(c.T, "body", "", string(a.body))
+		return
+	}
+	diff(c.T, "body", normal(c.T, body), any(c.object(a)))
+}
+
+// normal is a value as encoding/json reads it.
+func normal(t *testing.T, v any) (out any) {
+	t.Helper()
+	encoded, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(encoded, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (c *client) object(a answer) object {
+	c.Helper()
+	var o object
+	if err := json.Unmarshal(a.body, &o); err != nil {
+		c.Fatalf("the answer %d is no JSON object: %v\n%.300s", a.status, err, a.body)
+	}
+	return o
+}
+
+// member is a text in the body of a 200.
+func (c *client) member(a answer, name string) string {
+	c.Helper()
+	s, ok := c.object(a)[name].(string)
+	if a.status != http.StatusOK || !ok {
+		c.Fatalf("status %d without %s: %.300s", a.status, name, a.body)
+	}
+	return s
+}

@@ -1,0 +1,201 @@
+// These tests ask the API over HTTP what the service's specification says that it
+// answers, one file for a section or two of it. Everything behind the wire is the
+// real thing: a store in a file, accounts, busy signals, the sandbox and its
+// people, wired as the program wires them.
+package httpapi_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// wiring is what a test wants to be otherwise than in the sandbox.
+type wiring struct {
+	production bool // no sandbox paths, and production's pace and expiry
+	breaks     bool // the test breaks connections, which the server may complain about
+	provider   func(*sandbox.Sandbox) idp.Provider
+}
+
+// smallBuffer is what a connection that a test breaks may hold on the way.
+const smallBuffer = 64 << 10
+
+// server is the service with everything wired.
+type server struct {
+	url       string
+	dial      func(ctx context.Context, network, address string) (net.Conn, error)
+	http      *http.Client
+	stop      func() // waits until nothing is being answered any more
+	documents *documents
+	accounts  *account.Service
+	people    *sandbox.Sandbox
+	running   *sync.Map // requests that the server is not through with
+	pages     *sync.Map // that explain problems and were read
+}
+
+// start starts a server on loopback.
+func start(t *testing.T, w wiring) *server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dialer net.Dialer
+	return serve(t, listener, dialer.DialContext, w)
+}
+
+// bubble runs a test in which time is made of nothing. Connections are pipes
+// there, since real sockets take real time.
+func bubble(t *testing.T, w wiring, test func(t *testing.T, s *server)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		test(t, serve(t, p, p.dial, w))
+	})
+}
+
+func serve(t *testing.T, listener net.Listener, dial func(context.Context, string, string) (net.Conn, error), w wiring) *server {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	people, err := sandbox.Open(t.Context(), db.Sandbox(), db, sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{
+		url:  "http://" + listener.Addr().String(),
+		dial: dial,
+		http: &http.Client{
+			Transport:     &http.Transport{DialContext: dial},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		documents: &documents{Documents: db.Documents()},
+		accounts:  account.New(db.Accounts(), db, account.Options{}),
+		people:    people,
+		running:   new(sync.Map),
+		pages:     new(sync.Map),
+	}
+	h := &http.Server{Handler: s.watch(s.handler(t, db, w))}
+	if w.breaks {
+		h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+			if tcp, ok := c.(*net.TCPConn); ok {
+				_ = tcp.SetWriteBuffer(smallBuffer) // the test fails if it stays large
+			}
+			return ctx
+		}
+	}
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(listener) }()
+	s.stop = sync.OnceFunc(func() {
+		s.http.CloseIdleConnections()
+		if err := h.Shutdown(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+		<-served
+	})
+	t.Cleanup(func() {
+		s.stop()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (s *server) handler(t *testing.T, db *bolt.DB, w wiring) http.Handler {
+	signals := busysignal.New(db.BusySignals(), db)
+	options := signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true, Roots: s.people.Roots(), Alone: true}
+	if w.production {
+		options = signing.Options{Roots: s.people.Roots(), Alone: true}
+	}
+	var provider idp.Provider = s.people
+	if w.provider != nil {
+		provider = w.provider(s.people)
+	}
+	config := httpapi.Config{
+		BaseURL:  s.url,
+		Accounts: s.accounts,
+		Signals:  signals,
+		Signing:  signing.New(db.Requests(), db, s.documents, provider, signals, options),
+		Sandbox:  s.people,
+		Failed: func(_ context.Context, err error) {
+			if !w.breaks {
+				t.Errorf("the server failed: %v", err)
+			}
+		},
+	}
+	if w.production {
+		config.Sandbox = nil
+	}
+	return httpapi.New(config)
+}
+
+// pipes is a listener whose connections are pipes within the process.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return near, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// diff compares what came with what the specification says.
+func diff(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+func readAll(t *testing.T, r io.Reader) []byte {
+	t.Helper()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}

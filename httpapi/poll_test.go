@@ -1,0 +1,280 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/sandbox"
+)
+
+// atOnce makes n requests like r at the same time and returns their answers.
+func (c *client) atOnce(n int, r func() *http.Request) []answer {
+	c.Helper()
+	answers := make([]answer, n)
+	var ready, done sync.WaitGroup
+	ready.Add(n)
+	for i := range n {
+		request := r()
+		done.Go(func() {
+			ready.Done()
+			ready.Wait()
+			var err error
+			if answers[i], err = c.do(request); err != nil {
+				c.Error(err)
+			}
+		})
+	}
+	done.Wait()
+	return answers
+}
+
+// statuses are the statuses of answers, in order.
+func statuses(answers []answer) []int {
+	all := make([]int, len(answers))
+	for i, a := range answers {
+		all[i] = a.status
+	}
+	slices.Sort(all)
+	return all
+}
+
+// decisions.md 4.5: polls at once never sign twice and never ask the provider twice;
+// one delivers, the others wait, then 404.
+func TestPollsAtOnce(t *testing.T) {
+	const rounds, polls = 10, 8
+	c := start(t, wiring{}).signer(t)
+	c.user(person)
+	for _, method := range methods {
+		want := slices.Repeat([]int{http.StatusNotFound}, polls)
+		want[0] = http.StatusOK
+		if method == idpApp { // the first of them is pending
+			want[1] = http.StatusBadRequest
+		}
+		slices.Sort(want)
+		for range rounds {
+			id := c.begin(startBody(method))
+			answers := c.atOnce(polls, func() *http.Request { return c.request(http.MethodGet, "/api/v1/signing/"+id, nil) })
+			diff(t, method, want, statuses(answers))
+			for _, a := range answers {
+				switch a.status {
+				case http.StatusOK:
+					c.signature(c.signed(a))
+				case http.StatusBadRequest:
+					c.wantFailure(a, pending)
+				case http.StatusNotFound:
+					c.wantProblem(a, http.StatusNotFound, finished)
+				}
+			}
+			c.wantFinished(id)
+		}
+	}
+	c.wantDocuments(0)
+}
+
+// decisions.md 4.6: of polls at once for a failure one is told, the others get 404.
+func TestPollsAtOnceForAFailure(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	c.user(person.with(fields{"action": "Cancel"}))
+	for range 10 {
+		id := c.begin(startBody(idpSim))
+		answers := c.atOnce(4, func() *http.Request { return c.request(http.MethodGet, "/api/v1/signing/"+id, nil) })
+		diff(t, "statuses", []int{400, 404, 404, 404}, statuses(answers))
+	}
+}
+
+// read polls and reads some of the answer's body. The rest stays with the server
+// for as long as the connection is open.
+func (c *client) read(id string, some int) (part []byte, rest io.Reader, conn net.Conn) {
+	c.Helper()
+	conn, err := c.dial(c.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		if err := tcp.SetReadBuffer(smallBuffer); err != nil {
+			c.Fatal(err)
+		}
+	}
+	if _, err := fmt.Fprintf(conn, "GET /api/v1/signing/%s HTTP/1.1\r\nHost: broken\r\nAuthorization: Bearer %s\r\n\r\n", id, c.token); err != nil {
+		c.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(iotest.OneByteReader(conn)), nil) // which reads nothing ahead
+	if err != nil {
+		c.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK || response.ContentLength < int64(some) {
+		c.Fatalf("status %d with %d bytes", response.StatusCode, response.ContentLength)
+	}
+	part = make([]byte, some)
+	if _, err := io.ReadFull(response.Body, part); err != nil {
+		c.Fatal(err)
+	}
+	return part, response.Body, conn
+}
+
+// cut polls, reads some of the answer's body and breaks the connection.
+func (c *client) cut(id string, some int) []byte {
+	c.Helper()
+	part, _, conn := c.read(id, some)
+	if err := conn.Close(); err != nil {
+		c.Error(err)
+	}
+	return part
+}
+
+// decisions.md 4.6: a finished result ends polling only once its response has been
+// written out whole. One that was cut off is delivered again, to the byte.
+func TestAnswerThatWasCutOff(t *testing.T) {
+	c := start(t, wiring{breaks: true}).signer(t)
+	c.user(person)
+	content := pdftest.Build(pdftest.Options{Payload: 3 * mebibyte})
+	id := c.begin(startBody(idpSim).with(fields{"file.contentB64": content}))
+	first := c.cut(id, 3<<10)
+	stored := c.documents.left(t)
+	if len(stored) != 1 {
+		t.Fatalf("%d documents", len(stored))
+	}
+	second := c.cut(id, mebibyte)
+	a := c.poll(id)
+	document := c.signed(a)
+	c.signature(document)
+	if !bytes.HasPrefix(a.body, first) || !bytes.HasPrefix(a.body, second) {
+		t.Error("what came before the cuts is not the beginning of what came at last")
+	}
+	if !bytes.Equal(document, stored[0]) {
+		t.Error("what was stored at the first cut is not what came at last")
+	}
+	diff(t, "Content-Length", strconv.Itoa(len(a.body)), a.header.Get("Content-Length"))
+	c.wantFinished(id)
+	c.wantDocuments(0)
+}
+
+// The same over pipes, which hold nothing on the way: wherever the answer is cut off,
+// before its last byte too.
+func TestWhereAnAnswerIsCutOff(t *testing.T) {
+	bubble(t, wiring{breaks: true}, func(t *testing.T, s *server) {
+		c := s.signer(t)
+		c.user(person)
+		id := c.begin(startBody(idpSim).with(fields{"file.contentB64": pdftest.Build(pdftest.Options{Payload: 100_000})}))
+		c.cut(id, 0)
+		whole := len(`{"signedFileB64":""}`) + base64.StdEncoding.EncodedLen(len(c.documents.left(t)[0]))
+		var parts [][]byte
+		for _, some := range []int{1, 1 << 10, whole / 2, whole - 1} {
+			parts = append(parts, c.cut(id, some))
+		}
+		a := c.poll(id)
+		for _, part := range parts {
+			if !bytes.HasPrefix(a.body, part) {
+				t.Errorf("%d bytes that were cut off are not the beginning of what came at last", len(part))
+			}
+		}
+		c.signature(c.signed(a))
+		c.wantFinished(id)
+	})
+}
+
+// decisions.md 4.5: "one delivers, the other waits, then 404", and when the one is cut
+// off, the next in line delivers.
+func TestPollsThatWaitForADelivery(t *testing.T) {
+	for name, test := range map[string]struct {
+		cut  bool
+		want []int
+	}{
+		"which takes a minute": {false, []int{404, 404, 404}},
+		"which is cut off":     {true, []int{200, 404, 404}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, wiring{breaks: true}, func(t *testing.T, s *server) {
+				c := s.signer(t)
+				c.user(person)
+				id := c.begin(startBody(idpSim).with(fields{"file.contentB64": pdftest.Build(pdftest.Options{Payload: 100_000})}))
+				part, rest, conn := c.read(id, 100)
+				defer conn.Close()
+				var others []answer
+				var waiting sync.WaitGroup
+				waiting.Go(func() {
+					others = c.atOnce(3, func() *http.Request { return c.request(http.MethodGet, "/api/v1/signing/"+id, nil) })
+				})
+				time.Sleep(time.Minute)
+				if test.cut {
+					conn.Close()
+				} else {
+					c.signature(c.signed(answer{http.StatusOK, nil, append(part, readAll(t, rest)...)}))
+				}
+				waiting.Wait()
+				diff(t, "statuses of the others", test.want, statuses(others))
+				for _, a := range others {
+					if a.status == http.StatusOK {
+						c.signature(c.signed(a))
+					}
+				}
+				c.wantDocuments(0)
+			})
+		})
+	}
+}
+
+// createUser makes the person where there are no sandbox paths.
+func (s *server) createUser(t *testing.T, account string) {
+	t.Helper()
+	name, number, telephone := "Sandbox Signer", kennitala, phone
+	if _, err := s.people.Create(t.Context(), account, sandbox.Profile{FullName: &name, Kennitala: &number, Phone: &telephone}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// decisions.md 4.5, with the interval of 2 seconds: the first poll is never early,
+// later ones may come up to 20 % early, and a poll that comes too early postpones
+// nothing.
+func TestPollsThatComeTooEarly(t *testing.T) {
+	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
+		c := s.client(t, account.ScopeSignatures)
+		s.createUser(t, c.account)
+		id := c.begin(startBody(idpApp))
+		c.wantFailure(c.poll(id), pending)
+		c.wantFailure(c.poll(id), slowDown)
+		time.Sleep(1599 * time.Millisecond)
+		c.wantFailure(c.poll(id), slowDown)
+		time.Sleep(time.Millisecond)
+		c.signature(c.signed(c.poll(id)))
+		c.wantFinished(id)
+	})
+}
+
+// decisions.md 4.5: SlowDown never hides or loses a result.
+func TestEarlyPollGetsAResultThatIsThere(t *testing.T) {
+	bubble(t, wiring{production: true, breaks: true}, func(t *testing.T, s *server) {
+		c := s.client(t, account.ScopeSignatures)
+		s.createUser(t, c.account)
+		id := c.begin(startBody(idpSim))
+		c.cut(id, 1)
+		c.signature(c.signed(c.poll(id)))
+		c.wantFinished(id)
+	})
+}
+
+// decisions.md 4.5: the sandbox knows no SlowDown.
+func TestSandboxTakesPollsAtAnyPace(t *testing.T) {
+	bubble(t, wiring{}, func(t *testing.T, s *server) {
+		c := s.signer(t)
+		c.user(person.with(fields{"delayInSecondsBeforeAction": 1}))
+		id := c.begin(startBody(idpApp))
+		for range 20 {
+			c.wantFailure(c.poll(id), pending)
+		}
+	})
+}

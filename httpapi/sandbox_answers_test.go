@@ -1,0 +1,191 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// service.md 4.4 item 5: no delay and action Success, every row for both methods.
+func TestCallsOfASigning(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	c.user(person)
+	for _, test := range []struct {
+		method string
+		code   any
+		polls  []object // nil is 200
+	}{
+		{idpApp, nil, []object{pending, nil}},
+		{idpSim, "1234", []object{nil}},
+	} {
+		t.Run(test.method, func(t *testing.T) {
+			c := c.in(t)
+			started := c.start(startBody(test.method))
+			id := c.member(started, "pollingId")
+			if _, err := uuid.Parse(id); err != nil {
+				t.Error(err)
+			}
+			c.want(started, http.StatusOK, object{"pollingId": id, "expiresIn": 600, "interval": 1, "verificationCode": test.code})
+			for _, want := range test.polls {
+				if want != nil {
+					c.wantFailure(c.poll(id), want)
+					continue
+				}
+				c.signature(c.signed(c.poll(id)))
+			}
+			c.wantFinished(id)
+			c.wantDocuments(0)
+		})
+	}
+}
+
+// service.md 4.4 item 2: certificates keep the name that the user was created with,
+// and carry the current kennitala (decisions.md 5.4).
+func TestCertificateKeepsTheName(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	id := c.user(fields{"fullName": "Þórný Fyrsta", "kennitala": "1111111111", "phone": "111"})
+	sign := func(kennitala string) (name, number string) {
+		s := c.signature(c.sign(startBody(idpApp).with(fields{"signer.kennitala": kennitala})))
+		diff(t, "name in the document", s.Certificate.Subject.CommonName, s.SignerName)
+		return s.Certificate.Subject.CommonName, s.Certificate.Subject.SerialNumber
+	}
+	for _, step := range []struct {
+		change    fields
+		kennitala string // that the certificate carries
+	}{
+		{fields{}, "1111111111"},
+		{fields{"fullName": "Þórný Önnur"}, "1111111111"},
+		{fields{"kennitala": "22222-2222"}, "222222222"},
+		{fields{"fullName": "Þórný Þriðja", "kennitala": "3333333333"}, "3333333333"},
+	} {
+		c.update(id, step.change)
+		name, number := sign(step.kennitala)
+		diff(t, "name", "Þórný Fyrsta", name)
+		diff(t, "kennitala", step.kennitala, number)
+	}
+	diff(t, "name in the list", any("Þórný Þriðja"), c.listed()[0].(object)["fullName"])
+}
+
+// service.md 4.4 item 4 and decisions.md 4.12: by kennitala with IdpApp, hyphens
+// dropped on both sides, and by phone with IdpSim, byte for byte; with IdpSim the
+// kennitala is not compared.
+func TestWhoSigns(t *testing.T) {
+	s := start(t, wiring{})
+	c := s.signer(t)
+	c.user(fields{"fullName": "By Number", "kennitala": "1111111111", "phone": "+354 111"})
+	c.user(fields{"fullName": "By Hyphens", "kennitala": "22-22-2222", "phone": "222"})
+	s.signer(t).user(fields{"fullName": "Of Another Account", "kennitala": "3333333333", "phone": "333"})
+	const nobody = ""
+	for name, test := range map[string]struct {
+		method, kennitala string
+		phone             any
+		signer            string
+	}{
+		"IdpApp":                          {idpApp, "1111111111", absent{}, "By Number"},
+		"IdpApp, hyphen in the request":   {idpApp, "111111-1111", absent{}, "By Number"},
+		"IdpApp, hyphens in the user":     {idpApp, "22222222", absent{}, "By Hyphens"},
+		"IdpApp, hyphens in both":         {idpApp, "2222-22-22", absent{}, "By Hyphens"},
+		"IdpApp, another's phone":         {idpApp, "1111111111", "222", "By Number"},
+		"IdpApp, phone that cannot be":    {idpApp, "1111111111", "a phone number far too long", "By Number"},
+		"IdpApp, unknown kennitala":       {idpApp, "9999999999", "222", nobody},
+		"IdpApp, of another account":      {idpApp, "3333333333", absent{}, nobody},
+		"IdpSim":                          {idpSim, "1111111111", "+354 111", "By Number"},
+		"IdpSim, another's kennitala":     {idpSim, "1111111111", "222", "By Hyphens"},
+		"IdpSim, unknown kennitala":       {idpSim, "9999999999", "222", "By Hyphens"},
+		"IdpSim, phone written otherwise": {idpSim, "1111111111", "+354111", nobody},
+		"IdpSim, unknown phone":           {idpSim, "1111111111", "999", nobody},
+		"IdpSim, of another account":      {idpSim, "1111111111", "333", nobody},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			body := startBody(test.method).with(fields{"signer.kennitala": test.kennitala, "signer.phone": test.phone})
+			if test.signer == nobody {
+				c.wantFailure(c.start(body), userNotFound)
+			} else {
+				diff(t, "signer", test.signer, c.signature(c.sign(body)).SignerName)
+			}
+			c.wantDocuments(0)
+		})
+	}
+}
+
+// service.md 4.4 items 6 to 8: until the delay has passed since the start, polls
+// answer AuthorizationPending; with IdpApp the first one always does.
+func TestDelay(t *testing.T) {
+	for _, method := range methods {
+		for _, action := range []string{"Success", "Cancel"} {
+			for _, delay := range []time.Duration{time.Second, 300 * time.Second} {
+				t.Run(method+" "+action+" "+delay.String(), func(t *testing.T) {
+					bubble(t, wiring{}, func(t *testing.T, s *server) {
+						c := s.signer(t)
+						c.user(person.with(fields{"delayInSecondsBeforeAction": delay / time.Second, "action": action}))
+						id := c.begin(startBody(method))
+						c.wantFailure(c.poll(id), pending)
+						c.wantFailure(c.poll(id), pending)
+						time.Sleep(delay - time.Millisecond)
+						c.wantFailure(c.poll(id), pending)
+						time.Sleep(time.Millisecond)
+						c.wantResult(id, action)
+					})
+				})
+			}
+		}
+	}
+}
+
+// wantResult polls a request that the person has answered, and once more.
+func (c *client) wantResult(id, action string) {
+	c.Helper()
+	if a := c.poll(id); action == "Cancel" {
+		c.wantFailure(a, cancelled)
+	} else {
+		c.signature(c.signed(a))
+	}
+	c.wantFinished(id)
+	c.wantDocuments(0)
+}
+
+// service.md 4.4 item 6, decisions.md 5.3: the first poll with IdpApp is pending,
+// however late it comes.
+func TestFirstPollWithIdpAppIsPending(t *testing.T) {
+	for _, action := range []string{"Success", "Cancel"} {
+		t.Run(action, func(t *testing.T) {
+			bubble(t, wiring{}, func(t *testing.T, s *server) {
+				c := s.signer(t)
+				c.user(person.with(fields{"delayInSecondsBeforeAction": 1, "action": action}))
+				id := c.begin(startBody(idpApp))
+				time.Sleep(10 * time.Second)
+				c.wantFailure(c.poll(id), pending)
+				c.wantResult(id, action)
+			})
+		})
+	}
+}
+
+// service.md 4.4 item 8: UserCancelled, then polling is over.
+func TestCancel(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	c.user(person.with(fields{"action": "Cancel"}))
+	for _, method := range methods {
+		t.Run(method, func(t *testing.T) {
+			c := c.in(t)
+			id := c.begin(startBody(method))
+			if method == idpApp {
+				c.wantFailure(c.poll(id), pending)
+			}
+			c.wantResult(id, "Cancel")
+		})
+	}
+}
+
+// decisions.md 5.1: requests for one user may run in parallel.
+func TestRequestsForOneUserInParallel(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	c.user(person)
+	first, second := c.begin(startBody(idpApp)), c.begin(startBody(idpSim))
+	c.wantFailure(c.poll(first), pending)
+	c.signature(c.signed(c.poll(second)))
+	c.signature(c.signed(c.poll(first)))
+}

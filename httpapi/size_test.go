@@ -1,0 +1,113 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+const mebibyte = 1 << 20
+
+// sized is a start request whose body is of exactly that many bytes.
+func sized(t *testing.T, size int) string {
+	t.Helper()
+	const head, tail = `{"file":{"type":"Pdf","name":"a","contentB64":"`, `"},"signer":{"kennitala":"0101302989","signingMethod":"IdpSim","phone":"5550101"},"advancedSignatureSettings":{"signatureLevel":"B"}}`
+	empty := len(pdftest.Build(pdftest.Options{Payload: 1})) + 8 // the length and the offsets take digits
+	content := pdftest.Build(pdftest.Options{Payload: (size-len(head)-len(tail))/4*3 - empty - 4})
+	body := head + base64.StdEncoding.EncodeToString(content) + tail
+	if len(body) > size || size-len(body) > 100 {
+		t.Fatalf("a body of %d bytes does not become one of %d", len(body), size)
+	}
+	return body + strings.Repeat(" ", size-len(body))
+}
+
+// service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is 413, whether
+// Content-Length says so or not, and nothing is left of it.
+func TestBodyThatIsTooLarge(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	c.user(person)
+	t.Run("30 MiB", func(t *testing.T) {
+		c := c.in(t)
+		id := c.member(c.call(http.MethodPost, "/api/v1/signing", sized(t, 30*mebibyte)), "pollingId")
+		c.signature(c.signed(c.poll(id)))
+	})
+	for _, size := range []int{30*mebibyte + 1, 31 * mebibyte} {
+		t.Run(fmt.Sprintf("%d bytes in chunks", size), func(t *testing.T) {
+			c := c.in(t)
+			r := c.request(http.MethodPost, "/api/v1/signing", nil)
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(sized(t, size))), -1
+			c.wantProblem(c.send(r), http.StatusRequestEntityTooLarge, "Request too large")
+			c.wantDocuments(0)
+		})
+	}
+	t.Run("9 MiB beside the content", func(t *testing.T) {
+		c := c.in(t)
+		r := c.request(http.MethodPost, "/api/v1/signing", nil)
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(`{"a":"`+strings.Repeat("x", 9*mebibyte)+`"}`)), -1
+		c.wantProblem(c.send(r), http.StatusRequestEntityTooLarge, "Request too large")
+	})
+	t.Run("a sandbox user of 2 MiB", func(t *testing.T) {
+		c := c.in(t)
+		c.wantProblem(c.call(http.MethodPost, users, person.with(fields{"fullName": strings.Repeat("x", 2*mebibyte)})), http.StatusRequestEntityTooLarge, "Request too large")
+	})
+	c.signature(c.sign(startBody(idpApp)))
+	c.wantDocuments(0)
+}
+
+// decisions.md 2.6: "at once where Content-Length tells": before any of the body has
+// come, also to a client that waits to be told to send it.
+func TestTooLargeIsSaidAtOnce(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	for name, test := range map[string]struct {
+		header string
+		size   int
+	}{
+		"31 MiB":         {"", 31 * mebibyte},
+		"31 MiB, Expect": {"Expect: 100-continue\r\n", 31 * mebibyte},
+		"a byte more":    {"", 30*mebibyte + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(conn, "POST /api/v1/signing HTTP/1.1\r\nHost: large\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n", c.token, test.header, test.size); err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			diff(t, "status", http.StatusRequestEntityTooLarge, response.StatusCode)
+		})
+	}
+}
+
+// A client that goes away in the middle of its document leaves nothing behind.
+func TestUploadThatBreaksOff(t *testing.T) {
+	c := start(t, wiring{breaks: true}).signer(t)
+	body := sized(t, 4*mebibyte)
+	conn, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(conn, "POST /api/v1/signing HTTP/1.1\r\nHost: broken\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", c.token, len(body), body[:len(body)/2]); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.stop()
+	c.wantDocuments(0)
+}

@@ -1,0 +1,181 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/innsigli/innsigli/account"
+)
+
+const tokens = "/api/v1/auth/token"
+
+const formType = "application/x-www-form-urlencoded"
+
+// form asks for a token with a form.
+func (c *client) form(parameters url.Values) answer {
+	c.Helper()
+	return c.send(c.tokenRequest(formType, parameters.Encode()))
+}
+
+// tokenRequest is a request for a token that names no client yet.
+func (c *client) tokenRequest(kind, body string) *http.Request {
+	c.Helper()
+	r := c.request(http.MethodPost, tokens, body)
+	r.Header.Del("Authorization")
+	r.Header.Set("Content-Type", kind)
+	return r
+}
+
+// wantOAuthError checks an error answer of RFC 6749 5.2.
+func (c *client) wantOAuthError(a answer, status int, code string) {
+	c.Helper()
+	body := c.object(a)
+	if description, _ := body["error_description"].(string); description == "" {
+		c.Errorf("no error_description: %s", a.body)
+	}
+	delete(body, "error_description")
+	diff(c.T, "error", object{"error": code}, body)
+	challenge := ""
+	if status == http.StatusUnauthorized {
+		challenge = `Basic realm="innsigli"`
+	}
+	diff(c.T, "status", status, a.status)
+	diff(c.T, "WWW-Authenticate", challenge, a.header.Get("WWW-Authenticate"))
+	diff(c.T, "Content-Type", "application/json", a.header.Get("Content-Type"))
+	diff(c.T, "Pragma", "no-cache", a.header.Get("Pragma"))
+}
+
+// decisions.md 3: the client by HTTP Basic, in the form or as JSON; no scope means
+// all of the client's.
+func TestTokenIsIssued(t *testing.T) {
+	c := start(t, wiring{}).client(t, account.ScopePortalWrite, account.ScopeSignatures)
+	const all = account.ScopePortalWrite + " " + account.ScopeSignatures
+	basic := func(body, kind string) *http.Request {
+		r := c.tokenRequest(kind, body)
+		r.SetBasicAuth(c.id, c.secret)
+		return r
+	}
+	inForm := "grant_type=client_credentials&client_id=" + c.id + "&client_secret=" + c.secret
+	inJSON := `{"grant_type":"client_credentials","client_id":"` + c.id + `","client_secret":"` + c.secret + `"`
+	for name, test := range map[string]struct {
+		request *http.Request
+		scope   string
+	}{
+		"Basic":                     {basic("grant_type=client_credentials", formType), all},
+		"Basic, charset named":      {basic("grant_type=client_credentials", formType+"; charset=UTF-8"), all},
+		"Basic and JSON":            {basic(`{"grant_type":"client_credentials"}`, "application/json"), all},
+		"form":                      {c.tokenRequest(formType, inForm), all},
+		"JSON":                      {c.tokenRequest("application/json", inJSON+"}"), all},
+		"JSON, nothing said":        {c.tokenRequest("", inJSON+"}"), all},
+		"one scope":                 {c.tokenRequest(formType, inForm+"&scope=api/signatures"), account.ScopeSignatures},
+		"one scope, JSON":           {c.tokenRequest("application/json", inJSON+`,"scope":"api/signatures"}`), account.ScopeSignatures},
+		"two scopes":                {c.tokenRequest(formType, inForm+"&scope=api/signatures+portal/write"), account.ScopeSignatures + " " + account.ScopePortalWrite},
+		"a scope twice":             {c.tokenRequest(formType, inForm+"&scope=api/signatures+api/signatures"), account.ScopeSignatures},
+		"scope without value":       {c.tokenRequest(formType, inForm+"&scope="), all},
+		"scope null":                {c.tokenRequest("application/json", inJSON+`,"scope":null}`), all},
+		"parameters of other kinds": {c.tokenRequest(formType, inForm+"&audience=x"), all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			a := c.send(test.request)
+			c.token = c.member(a, "access_token")
+			if len(c.token) < 43 {
+				t.Errorf("a token of %d characters has no 256 bits", len(c.token))
+			}
+			c.want(a, http.StatusOK, object{"access_token": c.token, "token_type": "Bearer", "expires_in": 3600, "scope": test.scope})
+			diff(t, "Pragma", "no-cache", a.header.Get("Pragma"))
+			c.listed()
+		})
+	}
+}
+
+// decisions.md 3: a client may have no scopes.
+func TestTokenWithoutScopes(t *testing.T) {
+	c := start(t, wiring{}).client(t)
+	a := c.form(url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}})
+	diff(t, "scope", "", c.member(a, "scope"))
+}
+
+// RFC 6749 2.3.1: the id and the secret are form-encoded before they are put into
+// HTTP Basic.
+func TestBasicCredentialsAreFormEncoded(t *testing.T) {
+	c := start(t, wiring{}).client(t)
+	chosen := account.Client{ID: "archive: a+b%", AccountID: c.account, Name: "archive"}
+	if _, err := c.accounts.EnsureClient(t.Context(), chosen, "100% sure+"); err != nil {
+		t.Fatal(err)
+	}
+	r := c.tokenRequest(formType, "grant_type=client_credentials")
+	r.SetBasicAuth(url.QueryEscape(chosen.ID), url.QueryEscape("100% sure+"))
+	c.member(c.send(r), "access_token")
+}
+
+// decisions.md 3 and RFC 6749 5.2.
+func TestTokenIsRefused(t *testing.T) {
+	c := start(t, wiring{}).client(t, account.ScopeSignatures)
+	right := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}}
+	form := func(name string, values ...string) *http.Request {
+		changed := url.Values{}
+		for n, v := range right {
+			changed[n] = v
+		}
+		changed[name] = values
+		return c.tokenRequest(formType, changed.Encode())
+	}
+	authorized := func(body, header string) *http.Request {
+		r := c.tokenRequest(formType, body)
+		r.Header.Set("Authorization", header)
+		return r
+	}
+	basic := c.tokenRequest(formType, "")
+	basic.SetBasicAuth(c.id, c.secret)
+	both := basic.Header.Get("Authorization")
+	for name, test := range map[string]struct {
+		request *http.Request
+		status  int
+		code    string
+	}{
+		"wrong secret":               {form("client_secret", "wrong"), 401, "invalid_client"},
+		"unknown client":             {form("client_id", "nobody"), 401, "invalid_client"},
+		"no client":                  {c.tokenRequest(formType, "grant_type=client_credentials"), 401, "invalid_client"},
+		"no secret":                  {form("client_secret"), 401, "invalid_client"},
+		"secret without value":       {form("client_secret", ""), 401, "invalid_client"},
+		"wrong secret in Basic":      {authorized("grant_type=client_credentials", "Basic bm9ib2R5Ondyb25n"), 401, "invalid_client"},
+		"Basic that is no Base64":    {authorized("grant_type=client_credentials", "Basic ???"), 401, "invalid_client"},
+		"another scheme":             {authorized("grant_type=client_credentials", "Bearer "+c.token), 401, "invalid_client"},
+		"both ways":                  {authorized(right.Encode(), both), 400, "invalid_request"},
+		"id in both ways":            {authorized("grant_type=client_credentials&client_id="+c.id, both), 400, "invalid_request"},
+		"no grant type":              {form("grant_type"), 400, "invalid_request"},
+		"grant type without value":   {form("grant_type", ""), 400, "invalid_request"},
+		"another grant type":         {form("grant_type", "password"), 400, "unsupported_grant_type"},
+		"unknown scope":              {form("scope", "api/everything"), 400, "invalid_scope"},
+		"scope of another client":    {form("scope", account.ScopePortalRead), 400, "invalid_scope"},
+		"one scope of two":           {form("scope", account.ScopeSignatures+" "+account.ScopePortalRead), 400, "invalid_scope"},
+		"repeated parameter":         {form("grant_type", "client_credentials", "client_credentials"), 400, "invalid_request"},
+		"repeated secret":            {form("client_secret", c.secret, c.secret), 400, "invalid_request"},
+		"repeated unknown parameter": {form("x", "1", "2"), 400, "invalid_request"},
+		"no form":                    {c.tokenRequest(formType, "grant_type=%zz"), 400, "invalid_request"},
+		"no JSON":                    {c.tokenRequest("application/json", right.Encode()), 400, "invalid_request"},
+		"empty JSON body":            {c.tokenRequest("application/json", ""), 400, "invalid_request"},
+		"repeated member":            {c.tokenRequest("application/json", `{"grant_type":"client_credentials","grant_type":"client_credentials"}`), 400, "invalid_request"},
+		"parameter that is no text":  {c.tokenRequest("application/json", `{"grant_type":["client_credentials"]}`), 400, "invalid_request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := c.in(t)
+			a := c.send(test.request)
+			c.wantOAuthError(a, test.status, test.code)
+			if strings.Contains(string(a.body), c.secret) || strings.Contains(string(a.body), c.id) {
+				t.Errorf("the answer repeats the credentials: %s", a.body)
+			}
+		})
+	}
+	t.Run("another media type", func(t *testing.T) {
+		c := c.in(t)
+		c.wantProblem(c.send(c.tokenRequest("text/plain", right.Encode())), http.StatusUnsupportedMediaType, "Unsupported media type")
+	})
+	t.Run("too large", func(t *testing.T) {
+		c := c.in(t)
+		c.wantProblem(c.send(form("client_secret", strings.Repeat("x", 1<<20))), http.StatusRequestEntityTooLarge, "Request too large")
+	})
+}

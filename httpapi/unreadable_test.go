@@ -1,0 +1,46 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+// service.md 4.1: "Without signatureImage, an unreadable file fails later in the
+// signing": with UnableToHandleGivenData at a poll (decisions.md 4.11).
+func TestFileThatCannotBeRead(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	c.user(person)
+	noPages := bytes.Replace(page, []byte("/Kids [10 0 R ] /Count 1"), []byte("/Kids [        ] /Count 0"), 1)
+	if len(noPages) == len(page) && bytes.Equal(noPages, page) {
+		t.Fatal("the page is still there")
+	}
+	encrypt := "/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <" + string(bytes.Repeat([]byte("00"), 32)) + "> /U <" + string(bytes.Repeat([]byte("00"), 32)) + "> >> /ID [<00> <00>]"
+	for name, content := range map[string][]byte{
+		"not a PDF":             []byte("This is no PDF."),
+		"one byte":              {0},
+		"the header alone":      []byte("%PDF-1.7\n"),
+		"truncated":             page[:len(page)/2],
+		"without its beginning": page[len(page)/2:],
+		"0 pages":               noPages,
+		"encrypted":             pdftest.Build(pdftest.Options{Trailer: encrypt}),
+		"a megabyte of nothing": make([]byte, 1<<20),
+	} {
+		for _, method := range methods {
+			t.Run(name+" "+method, func(t *testing.T) {
+				c := c.in(t)
+				id := c.begin(startBody(method).with(fields{"file.contentB64": content}))
+				a := c.poll(id)
+				if bytes.Contains(a.body, []byte("AuthorizationPending")) {
+					a = c.poll(id)
+				}
+				c.wantFailure(a, unreadable)
+				c.leaksNothing(a, startBody(method))
+				c.wantFinished(id)
+				c.wantDocuments(0)
+			})
+		}
+	}
+	c.signature(c.sign(startBody(idpApp)))
+}
