@@ -2,6 +2,8 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -40,8 +42,23 @@ func readLimited(w http.ResponseWriter, r *http.Request, body io.ReadCloser, lim
 	if r.ContentLength > limit {
 		return nil, &tooLarge
 	}
-	return jsonbody.Read(http.MaxBytesReader(w, body, limit), o)
+	return jsonbody.Read(wholeBody{http.MaxBytesReader(w, body, limit)}, o)
 }
+
+// wholeBody marks errors of receiving a body: they are the sender's, or those of
+// the way from it.
+type wholeBody struct{ io.Reader }
+
+func (b wholeBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	var tooLong *http.MaxBytesError
+	if err != nil && err != io.EOF && !errors.As(err, &tooLong) {
+		err = fmt.Errorf("%w: %w", errBrokenOff, err)
+	}
+	return n, err
+}
+
+var errBrokenOff = errors.New("httpapi: the body broke off")
 
 // drainLimit is how much of a body that is too large is still read, so that a
 // client which sends first and reads afterwards gets the answer.

@@ -59,6 +59,7 @@ var problems = []struct {
 	{busysignal.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The busy signal does not exist."}},
 	{sandbox.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The sandbox user does not exist."}},
 	{sandbox.ErrUserExists, problem{Status: http.StatusUnprocessableEntity, Title: "Sandbox user already exists", Detail: "Another of your sandbox users has that kennitala or phone."}},
+	{errBrokenOff, *invalid(map[string][]string{"$": {"The body ended before it was whole."}})},
 	{jsonbody.ErrTooLarge, tooLarge},
 	{storage.ErrTooLarge, tooLarge},
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -15,7 +16,6 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/jsonbody"
 	"github.com/innsigli/innsigli/signing"
-	"github.com/innsigli/innsigli/storage"
 )
 
 func (a *api) createBusySignal(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
@@ -188,26 +188,33 @@ func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account
 		if answer.Document == nil {
 			return flushed(w, writeJSON(w, http.StatusBadRequest, failureBody(answer.Failure, answer.Code)))
 		}
-		return flushed(w, writeDocument(w, answer.Document))
+		return writeDocument(w, answer)
 	})
-	if written && err != nil {
-		// The status is out already. Breaking the connection tells the client that
-		// the answer is not whole.
-		if a.Failed != nil && r.Context().Err() == nil {
-			a.Failed(r.Context(), err)
-		}
-		panic(http.ErrAbortHandler)
+	if !written || err == nil {
+		return err
 	}
-	return err
+	// The status is out already. Breaking the connection tells the client that the
+	// answer is not whole.
+	if a.Failed != nil && !errors.Is(err, errGone) {
+		a.Failed(r.Context(), err)
+	}
+	panic(http.ErrAbortHandler)
 }
+
+// errGone marks the error of a write: the client is gone, which is no fault of the
+// server.
+var errGone = errors.New("httpapi: the client went away")
 
 // flushed sends what is still in buffers, so that an answer counts as written only
 // when it is on its way whole.
 func flushed(w http.ResponseWriter, err error) error {
-	if err != nil {
-		return err
+	if err == nil {
+		err = http.NewResponseController(w).Flush()
 	}
-	return http.NewResponseController(w).Flush()
+	if err != nil {
+		return fmt.Errorf("%w: %w", errGone, err)
+	}
+	return nil
 }
 
 const (
@@ -217,13 +224,32 @@ const (
 
 // writeDocument streams the document. Its length is announced, so that a client
 // notices when it is cut off.
-func writeDocument(w http.ResponseWriter, document storage.Blob) error {
-	size := document.Size()
+func writeDocument(w http.ResponseWriter, answer signing.Answer) error {
+	size := answer.Document.Size()
 	length := int64(len(documentPrefix)+len(documentSuffix)) + jsonbody.Base64Len(size)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.FormatInt(length, 10))
 	w.WriteHeader(http.StatusOK)
-	return jsonbody.WriteBase64(w, documentPrefix, document, size, documentSuffix)
+	if err := jsonbody.WriteBase64(clientWriter{w}, documentPrefix, answer.Document, size, ""); err != nil {
+		return err
+	}
+	if err := answer.Free(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, documentSuffix)
+	return flushed(w, err)
+}
+
+// clientWriter tells errors of writing to the client from those of reading what is
+// written.
+type clientWriter struct{ w io.Writer }
+
+func (c clientWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errGone, err)
+	}
+	return n, err
 }
 
 // failure is the body of a refused start and of every 400 of a poll, with all

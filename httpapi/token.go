@@ -78,7 +78,7 @@ func (a *api) tokenForm(w http.ResponseWriter, r *http.Request) (tokenForm, erro
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/x-www-form-urlencoded" {
 		return a.tokenJSON(r)
 	}
-	body, err := io.ReadAll(r.Body)
+	body, err := io.ReadAll(wholeBody{r.Body})
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (a *api) tokenJSON(r *http.Request) (tokenForm, error) {
 	if err := checkJSONType(r); err != nil {
 		return nil, err
 	}
-	body, err := jsonbody.Read(r.Body, jsonbody.Options{})
+	body, err := jsonbody.Read(wholeBody{r.Body}, jsonbody.Options{})
 	var syntax *jsonbody.SyntaxError
 	if errors.As(err, &syntax) {
 		return nil, &oauthError{Code: "invalid_request", Description: "The body is neither form-encoded nor a JSON object."}

@@ -99,6 +99,9 @@ type Waiting struct {
 type NeedDigest struct {
 	Certificate *x509.Certificate
 	Chain       []*x509.Certificate // further certificates that the provider gave
+	// Code is the verification code where it is known before the digest, as it is
+	// when the provider's adapter draws it.
+	Code string
 }
 
 // Signed: the person approved.

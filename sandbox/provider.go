@@ -46,8 +46,9 @@ var _ idp.Provider = (*Sandbox)(nil)
 func (s *Sandbox) Traits(m idp.Method) idp.Traits { return idp.Traits{ByPhone: m == idp.SIM} }
 
 // Begin implements [idp.Provider]: it finds the user among the account's own, by
-// kennitala for the app and by phone for the SIM, and knows the certificate at
-// once.
+// kennitala for the app and by phone for the SIM. The app's certificate comes
+// with the answer, as when the person chooses it on the phone; the SIM's is known
+// at once.
 func (s *Sandbox) Begin(ctx context.Context, p idp.Person, _ idp.Text, _ *x509.Certificate) (idp.State, idp.Event, error) {
 	u, err := s.find(ctx, p)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -56,37 +57,28 @@ func (s *Sandbox) Begin(ctx context.Context, p idp.Person, _ idp.Text, _ *x509.C
 	if err != nil {
 		return idp.State{}, nil, err
 	}
-	need, err := s.needDigest(u)
-	if err != nil {
-		return idp.State{}, nil, err
-	}
 	now := time.Now().UTC()
 	c := conversation{User: u.ID, Owner: u.Account, Method: p.Method, Began: now, Delay: u.Delay, Action: u.Action}
 	state := idp.State{Provider: providerName, Version: stateVersion, Key: uuid.NewString(), Expires: now.Add(Expiry)}
-	state, err = c.into(state)
-	return state, need, err
-}
-
-func (s *Sandbox) needDigest(u User) (idp.Event, error) {
-	cert, err := u.certificate()
-	if err != nil {
-		return nil, fmt.Errorf("sandbox: reading the user's certificate: %w", err)
+	if state, err = c.into(state); err != nil || c.Method == idp.App {
+		return state, idp.Waiting{}, err
 	}
-	return idp.NeedDigest{Certificate: cert, Chain: s.authority.Chain()}, nil
+	event, err := s.needDigest(u, VerificationCode)
+	return state, event, err
 }
 
-// Sign implements [idp.Provider].
-func (s *Sandbox) Sign(_ context.Context, state idp.State, digests []ades.Digest) (idp.State, idp.Event, error) {
+// Sign implements [idp.Provider]. With the app, the person has approved by then.
+func (s *Sandbox) Sign(ctx context.Context, state idp.State, digests []ades.Digest) (idp.State, idp.Event, error) {
 	c, err := from(state)
 	if err != nil {
 		return state, nil, err
 	}
 	c.Digests = digests
-	state, err = c.into(state)
-	if c.Method == idp.App {
-		return state, idp.Waiting{}, err // the code comes with the phone's answer, in a poll
+	if state, err = c.into(state); err != nil || c.Method == idp.SIM {
+		return state, idp.Waiting{Code: VerificationCode}, err
 	}
-	return state, idp.Waiting{Code: VerificationCode}, err
+	event, err := s.sign(ctx, c)
+	return state, event, err
 }
 
 // Poll implements [idp.Provider].
@@ -106,6 +98,14 @@ func (s *Sandbox) Poll(ctx context.Context, state idp.State) (idp.State, idp.Eve
 	return state, event, err
 }
 
+func (s *Sandbox) needDigest(u User, code string) (idp.Event, error) {
+	cert, err := u.certificate()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: reading the user's certificate: %w", err)
+	}
+	return idp.NeedDigest{Certificate: cert, Chain: s.authority.Chain(), Code: code}, nil
+}
+
 // answer is the rule of service.md 4.4 items 5 to 8; nil means that the user
 // signs.
 func (c conversation) answer(now, expires time.Time) idp.Event {
@@ -120,15 +120,14 @@ func (c conversation) answer(now, expires time.Time) idp.Event {
 	return nil
 }
 
-// sign signs with the user's key. A caller that never came to call Sign is asked
-// for the digest again.
+// sign signs with the user's key, or asks for the digest where it has not come.
 func (s *Sandbox) sign(ctx context.Context, c conversation) (idp.Event, error) {
 	u, err := s.store.User(ctx, c.Owner, c.User)
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: reading the user: %w", err)
 	}
 	if len(c.Digests) == 0 {
-		return s.needDigest(u)
+		return s.needDigest(u, VerificationCode)
 	}
 	key, err := u.key()
 	if err != nil {

@@ -54,8 +54,11 @@ func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) err
 			return err
 		}
 		if failure != nil {
-			event = idp.Failed{Failure: *failure}
-			continue
+			return t.store(ctx, func(ctx context.Context, r *Request) error {
+				r.accept(state, t.options.Expiry)
+				r.show(need.Code)
+				return t.failed(ctx, r, *failure)
+			})
 		}
 		if state, event, err = t.sign(ctx, state, pending); err != nil {
 			return err
@@ -85,14 +88,21 @@ func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
 	if time.Now().After(r.Expires) {
 		return t.failed(ctx, r, expired)
 	}
-	if e.Code != "" {
-		r.Code = e.Code
-	}
-	if r.PolledAt.IsZero() {
-		r.StartCode = r.Code
-	}
+	r.show(e.Code)
 	r.Lease = Lease{}
 	return nil
+}
+
+// show notes a verification code. The one that is known before the first poll is
+// the start call's.
+func (r *Request) show(code string) {
+	if code == "" {
+		return
+	}
+	r.Code = code
+	if r.PolledAt.IsZero() {
+		r.StartCode = code
+	}
 }
 
 // accept notes that the provider has taken the request up.
@@ -165,12 +175,13 @@ func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending
 	return state, event, nil
 }
 
-// fail ends the request without a signature, and with it its hold on the busy
-// signal when nobody has to be told the failure first.
+// fail ends the request without a signature.
 func (t *turn) fail(ctx context.Context, f idp.Failure) error {
 	return t.store(ctx, func(ctx context.Context, r *Request) error { return t.failed(ctx, r, f) })
 }
 
+// failed notes the failure. One that repeats has no poll that ends the request, so
+// it frees the busy signal itself.
 func (t *turn) failed(ctx context.Context, r *Request, f idp.Failure) error {
 	r.fail(f)
 	if repeats(&f) {

@@ -18,6 +18,10 @@ type Answer struct {
 	Document storage.Blob // nil unless signed
 	Failure  idp.Failure  // pending when its Code says so
 	Code     string       // verification code, empty when not known
+	// Free gives the busy signal back. It comes with a document and is called
+	// before the last of it is written, so that a client which has it whole finds
+	// the signal free.
+	Free func() error
 }
 
 // Poll asks how far a request is and passes the answer on. A result, signed or
@@ -140,15 +144,27 @@ func (t *turn) deliver(ctx context.Context, answer func(Answer) error) error {
 		return fmt.Errorf("signing: opening the signed document: %w", err)
 	}
 	defer blob.Close()
-	if err := answer(Answer{Document: blob}); err != nil {
+	if err := answer(Answer{Document: blob, Free: func() error { return t.freeEarly(ctx) }}); err != nil {
 		return err
 	}
 	failpoint.Here("signing/delivered")
 	return t.store(ctx, t.end)
 }
 
+// freeEarly frees the busy signal before the client can know that polling has ended:
+// its next start may come at once.
+func (t *turn) freeEarly(ctx context.Context) error {
+	if t.r.BusySignal == "" {
+		return nil
+	}
+	return t.store(ctx, t.free)
+}
+
 // tell passes a failure on and ends the request, unless the failure repeats.
 func (t *turn) tell(ctx context.Context, answer func(Answer) error) error {
+	if err := t.freeEarly(ctx); err != nil {
+		return err
+	}
 	if err := answer(Answer{Failure: *t.r.Failure}); err != nil || repeats(t.r.Failure) {
 		return err
 	}
