@@ -31,6 +31,7 @@ type wiring struct {
 	production bool // no sandbox paths, and production's pace and expiry
 	breaks     bool // the test breaks connections, which the server may complain about
 	provider   func(*sandbox.Sandbox) idp.Provider
+	signing    func(httpapi.Signing) httpapi.Signing
 }
 
 // smallBuffer is what a connection that a test breaks may hold on the way.
@@ -130,11 +131,15 @@ func (s *server) handler(t *testing.T, db *bolt.DB, w wiring) http.Handler {
 	if w.provider != nil {
 		provider = w.provider(s.people)
 	}
+	var requests httpapi.Signing = signing.New(db.Requests(), db, s.documents, provider, signals, options)
+	if w.signing != nil {
+		requests = w.signing(requests)
+	}
 	config := httpapi.Config{
 		BaseURL:  s.url,
 		Accounts: s.accounts,
 		Signals:  signals,
-		Signing:  signing.New(db.Requests(), db, s.documents, provider, signals, options),
+		Signing:  requests,
 		Sandbox:  s.people,
 		Failed: func(_ context.Context, err error) {
 			if !w.breaks {

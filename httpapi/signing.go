@@ -184,12 +184,18 @@ func (t teeBody) Read(p []byte) (int, error) {
 func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	written := false
 	err := a.Signing.Poll(r.Context(), caller.AccountID, strings.ToLower(r.PathValue("pollingId")), func(answer signing.Answer) error {
+		if r.Context().Err() != nil {
+			return errGone // before a byte of it: the result is for a later poll
+		}
 		written = true
 		if answer.Document == nil {
 			return flushed(w, writeJSON(w, http.StatusBadRequest, failureBody(answer.Failure, answer.Code)))
 		}
-		return writeDocument(w, answer)
+		return writeDocument(r.Context(), w, answer)
 	})
+	if !written && errors.Is(err, errGone) {
+		panic(http.ErrAbortHandler)
+	}
 	if !written || err == nil {
 		return err
 	}
@@ -223,8 +229,9 @@ const (
 )
 
 // writeDocument streams the document. Its length is announced, so that a client
-// notices when it is cut off.
-func writeDocument(w http.ResponseWriter, answer signing.Answer) error {
+// notices when it is cut off. A client that has gone before the last bytes were
+// written does not have it whole.
+func writeDocument(ctx context.Context, w http.ResponseWriter, answer signing.Answer) error {
 	size := answer.Document.Size()
 	length := int64(len(documentPrefix)+len(documentSuffix)) + jsonbody.Base64Len(size)
 	w.Header().Set("Content-Type", "application/json")
@@ -232,6 +239,9 @@ func writeDocument(w http.ResponseWriter, answer signing.Answer) error {
 	w.WriteHeader(http.StatusOK)
 	if err := jsonbody.WriteBase64(clientWriter{w}, documentPrefix, answer.Document, size, ""); err != nil {
 		return err
+	}
+	if ctx.Err() != nil {
+		return errGone
 	}
 	if err := answer.Free(); err != nil {
 		return err

@@ -19,7 +19,7 @@ func addField(file *pdf.File, update *pdf.Update, signature pdf.Ref) error {
 	if err != nil {
 		return err
 	}
-	name, err := freeName(file, catalog)
+	name, err := freeName(file)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func addToForm(file *pdf.File, update *pdf.Update, catalogRef pdf.Ref, catalog p
 		}
 		return err
 	}
-	if ref, ok := catalog["AcroForm"].(pdf.Ref); ok {
+	if ref, ok := lastReference(file, catalog["AcroForm"]); ok {
 		formSource, err := update.Source(ref)
 		if err != nil {
 			return err
@@ -105,7 +105,7 @@ func patchForm(file *pdf.File, update *pdf.Update, source []byte, form pdf.Dict,
 	}
 	flags, err := file.Int(form["SigFlags"])
 	if err != nil {
-		return nil, err
+		flags = 0 // what cannot be read sets no flag
 	}
 	const signaturesExist, appendOnly = 1, 2
 	if flags&signaturesExist != 0 && flags&appendOnly != 0 {
@@ -129,7 +129,7 @@ func appendReference(file *pdf.File, update *pdf.Update, source []byte, dict pdf
 	if array == nil {
 		return pdf.SetKey(source, key, fmt.Appendf(nil, "[%s]", item))
 	}
-	if ref, ok := dict[key].(pdf.Ref); ok {
+	if ref, ok := lastReference(file, dict[key]); ok {
 		value, err := update.Source(ref)
 		if err != nil {
 			return nil, err
@@ -151,27 +151,48 @@ func appendReference(file *pdf.File, update *pdf.Update, source []byte, dict pdf
 
 // freeName returns a name that no other field has at the top of the form, where
 // ours goes: partial names are unique among siblings (ISO 32000-2 12.7.4.2).
-func freeName(file *pdf.File, catalog pdf.Dict) (string, error) {
-	form, err := file.Dict(catalog["AcroForm"])
+func freeName(file *pdf.File) (string, error) {
+	form, err := interactiveForm(file)
 	if err != nil {
 		return "", err
 	}
-	fields, err := file.Array(form["Fields"])
-	if err != nil {
+	n := names{file: file, taken: make(map[string]bool)}
+	if err := n.collect(form["Fields"], 0); err != nil {
 		return "", err
 	}
-	taken := make(map[string]bool, len(fields))
-	for _, f := range fields {
-		// A field that is no dictionary has no name; it is left as it is.
-		if field, err := file.Dict(f); err == nil {
-			if t, err := file.Bytes(field["T"]); err == nil {
-				taken[pdf.Text(pdf.String(t))] = true
-			}
-		}
-	}
-	for n := 1; ; n++ {
-		if name := fmt.Sprintf("Signature%d", n); !taken[name] {
+	for i := 1; ; i++ {
+		if name := fmt.Sprintf("Signature%d", i); !n.taken[name] {
 			return name, nil
 		}
 	}
+}
+
+// names are the first parts of all fields' names.
+type names struct {
+	file  *pdf.File
+	taken map[string]bool
+	count int
+}
+
+// collect adds the names of the fields. One without a name has its children's.
+func (n *names) collect(fields pdf.Object, depth int) error {
+	array, err := n.file.Array(fields)
+	if err != nil {
+		return err
+	}
+	for _, f := range array {
+		if n.count++; n.count > maxFields || depth > maxFieldDepth {
+			return fmt.Errorf("%w: form fields", pdf.ErrLimit)
+		}
+		field, err := n.file.Dict(f)
+		if err != nil {
+			continue // what is no dictionary has no name
+		}
+		if t, err := n.file.Bytes(field["T"]); err == nil && t != nil {
+			n.taken[pdf.Text(pdf.String(t))] = true
+		} else if err := n.collect(field["Kids"], depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
 }

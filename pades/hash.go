@@ -16,22 +16,27 @@ const readSize = 256 << 10
 // that is known.
 func (d Document) hashed(ctx context.Context, h crypto.Hash) (hash.Hash, error) {
 	sum, at := d.resume(h)
-	buffer := make([]byte, min(readSize, d.Size-at))
-	for at < d.Size {
+	return sum, hashPart(ctx, sum, d, at, d.Size-at)
+}
+
+// hashPart hashes n bytes of a document from an offset on.
+func hashPart(ctx context.Context, h hash.Hash, r io.ReaderAt, at, n int64) error {
+	buffer := make([]byte, min(readSize, n))
+	for end := at + n; at < end; {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		chunk := buffer[:min(int64(len(buffer)), d.Size-at)]
-		if n, err := d.ReadAt(chunk, at); n < len(chunk) {
+		chunk := buffer[:min(int64(len(buffer)), end-at)]
+		if n, err := r.ReadAt(chunk, at); n < len(chunk) {
 			if err == nil || err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
-			return nil, fmt.Errorf("pades: reading the document at %d: %w", at, err)
+			return fmt.Errorf("pades: reading the document at %d: %w", at, err)
 		}
-		sum.Write(chunk)
+		h.Write(chunk)
 		at += int64(len(chunk))
 	}
-	return sum, nil
+	return nil
 }
 
 // resume returns the hash after the beginning of the document that a midstate

@@ -3,12 +3,32 @@ package pades
 import (
 	"fmt"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// checkPermitted refuses a document whose author certified it against any change
-// (DocMDP with P 1, ISO 32000-2 table 257).
-func checkPermitted(file *pdf.File) error {
+// checkPermitted refuses a document that must not be signed: one whose author or an
+// earlier signer permits no changes any more ([ErrForbidden]), and one whose last
+// signature is broken, which another signature would seem to confirm.
+func checkPermitted(doc Document, file *pdf.File) error {
+	if err := checkCertification(file); err != nil {
+		return err
+	}
+	fields, err := signatureFields(file)
+	if err != nil {
+		return err
+	}
+	for _, f := range fields {
+		if err := checkLock(file, f); err != nil {
+			return err
+		}
+	}
+	return checkLastSignature(doc, file, fields)
+}
+
+// checkCertification looks at the certification signature that the catalog names
+// (ISO 32000-2 12.8.4).
+func checkCertification(file *pdf.File) error {
 	_, catalog, err := file.Catalog()
 	if err != nil {
 		return err
@@ -21,7 +41,26 @@ func checkPermitted(file *pdf.File) error {
 	if err != nil {
 		return err
 	}
-	references, err := file.Array(certification["Reference"])
+	return checkReferences(file, certification)
+}
+
+// checkLock looks at what an approval signature locks: the lock dictionary of its
+// field (ISO 32000-2 table 236) and the transforms of the signature itself.
+func checkLock(file *pdf.File, f signatureField) error {
+	lock, err := file.Dict(f.field["Lock"])
+	if err != nil {
+		return err
+	}
+	if noChanges(file, lock) {
+		return fmt.Errorf("%w: the signature %q locks it", ErrForbidden, f.name)
+	}
+	return checkReferences(file, f.signature)
+}
+
+// checkReferences looks at the transforms of a signature: DocMDP (ISO 32000-2
+// table 257) and FieldMDP (table 259).
+func checkReferences(file *pdf.File, signature pdf.Dict) error {
+	references, err := file.Array(signature["Reference"])
 	if err != nil {
 		return err
 	}
@@ -30,16 +69,42 @@ func checkPermitted(file *pdf.File) error {
 		if err != nil {
 			return err
 		}
-		if method, err := file.Name(reference["TransformMethod"]); err != nil || method != "DocMDP" {
-			continue
-		}
 		parameters, err := file.Dict(reference["TransformParams"])
 		if err != nil {
 			return err
 		}
-		if p, err := file.Int(parameters["P"]); err == nil && parameters["P"] != nil && p == 1 {
+		if noChanges(file, parameters) {
 			return fmt.Errorf("%w: it is certified, and no changes are permitted", ErrForbidden)
 		}
+	}
+	return nil
+}
+
+// noChanges says whether the access permissions P are 1: no changes at all.
+func noChanges(file *pdf.File, d pdf.Dict) bool {
+	p, err := file.Int(d["P"])
+	return err == nil && d["P"] != nil && p == 1
+}
+
+// checkLastSignature refuses a document whose last signature does not cover its
+// revision.
+func checkLastSignature(doc Document, file *pdf.File, fields []signatureField) error {
+	c, err := newCoverage(doc, file)
+	if err != nil {
+		return err
+	}
+	var last byteRange
+	for _, f := range fields {
+		r, _, problem := c.read(f)
+		if problem != "" {
+			return fmt.Errorf("%w: signature %q: %s", pdf.ErrDamaged, f.name, problem)
+		}
+		if r.end > last.end {
+			last = r
+		}
+	}
+	if len(fields) > 0 && c.of(last) == ades.Partial {
+		return fmt.Errorf("%w: the last signature does not cover its revision", pdf.ErrDamaged)
 	}
 	return nil
 }

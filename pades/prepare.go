@@ -76,7 +76,7 @@ func layOut(doc Document, options Options, reserved int) (layout, error) {
 	if err != nil {
 		return layout{}, err
 	}
-	if err := checkPermitted(file); err != nil {
+	if err := checkPermitted(doc, file); err != nil {
 		return layout{}, err
 	}
 	update := file.NewUpdate()

@@ -1,8 +1,6 @@
 package pades
 
 import (
-	"bytes"
-	"encoding/hex"
 	"fmt"
 
 	"github.com/innsigli/innsigli/internal/pdf"
@@ -11,58 +9,80 @@ import (
 // signatureField is a form field with a signature in it.
 type signatureField struct {
 	name      string // fully qualified
+	field     pdf.Dict
 	signature pdf.Dict
+	// holder is the indirect object in whose text the signature dictionary stands:
+	// itself as a rule, else the field. Num is 0 when there is none.
+	holder pdf.Ref
 }
 
+// Bounds on what a form can make this package do.
 const (
 	maxFieldDepth = 32
 	maxFields     = 100_000
+	maxSignatures = 256
 )
 
 // signatureFields walks the form for signed signature fields. Document timestamps
 // are no signatures of a person and are left out.
 func signatureFields(file *pdf.File) ([]signatureField, error) {
-	_, catalog, err := file.Catalog()
-	if err != nil {
-		return nil, err
-	}
-	form, err := file.Dict(catalog["AcroForm"])
+	form, err := interactiveForm(file)
 	if err != nil {
 		return nil, err
 	}
 	w := fieldWalk{file: file, seen: make(map[pdf.Ref]bool)}
-	if err := w.children(form["Fields"], "", "", 0); err != nil {
+	if err := w.children(form["Fields"], place{}); err != nil {
 		return nil, err
 	}
 	return w.found, nil
 }
 
-// fieldWalk goes down the field tree. Names and the field type are inherited
-// (ISO 32000-2 12.7.4.1).
+// interactiveForm is the form of the document; nil when there is none.
+func interactiveForm(file *pdf.File) (pdf.Dict, error) {
+	_, catalog, err := file.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	return file.Dict(catalog["AcroForm"])
+}
+
+// fieldWalk goes down the field tree.
 type fieldWalk struct {
 	file  *pdf.File
 	seen  map[pdf.Ref]bool
+	count int
 	found []signatureField
 }
 
-func (w *fieldWalk) children(kids pdf.Object, parent string, kind pdf.Name, depth int) error {
+// place is where in the tree a field is, with what it inherits there
+// (ISO 32000-2 12.7.4.1).
+type place struct {
+	parent string // fully qualified name
+	kind   pdf.Name
+	depth  int
+	object pdf.Ref // that the field is in
+}
+
+func (w *fieldWalk) children(kids pdf.Object, at place) error {
 	array, err := w.file.Array(kids)
 	if err != nil {
 		return err
 	}
 	for _, kid := range array {
+		here := at
 		if ref, ok := kid.(pdf.Ref); ok {
 			if w.seen[ref] {
 				continue
 			}
 			w.seen[ref] = true
+			here.object = ref
 		}
-		if depth > maxFieldDepth || len(w.seen) > maxFields {
-			return fmt.Errorf("%w: form fields", pdf.ErrLimit)
+		if w.count++; at.depth > maxFieldDepth || w.count > maxFields || len(w.found) > maxSignatures {
+			return fmt.Errorf("%w: form fields or signatures", pdf.ErrLimit)
 		}
 		// What is no dictionary is no field; the others are still looked at.
 		if field, err := w.file.Dict(kid); err == nil && field != nil {
-			if err := w.visit(field, parent, kind, depth); err != nil {
+			if err := w.visit(field, here); err != nil {
 				return err
 			}
 		}
@@ -70,23 +90,28 @@ func (w *fieldWalk) children(kids pdf.Object, parent string, kind pdf.Name, dept
 	return nil
 }
 
-func (w *fieldWalk) visit(field pdf.Dict, parent string, kind pdf.Name, depth int) error {
+func (w *fieldWalk) visit(field pdf.Dict, at place) error {
 	if t, err := w.file.Name(field["FT"]); err == nil && t != "" {
-		kind = t
+		at.kind = t
 	}
-	name := parent
 	if t, err := w.file.Bytes(field["T"]); err == nil && t != nil {
-		name = pdf.Text(pdf.String(t))
-		if parent != "" {
-			name = parent + "." + name
+		name := pdf.Text(pdf.String(t))
+		if at.parent != "" {
+			name = at.parent + "." + name
 		}
+		at.parent = name
 	}
-	if kind == "Sig" {
+	if at.kind == "Sig" {
 		if signature, err := w.file.Dict(field["V"]); err == nil && signature != nil && !isTimestamp(w.file, signature) {
-			w.found = append(w.found, signatureField{name, signature})
+			found := signatureField{at.parent, field, signature, at.object}
+			if ref, ok := lastReference(w.file, field["V"]); ok {
+				found.holder = ref
+			}
+			w.found = append(w.found, found)
 		}
 	}
-	return w.children(field["Kids"], name, kind, depth+1)
+	at.depth++
+	return w.children(field["Kids"], at)
 }
 
 func isTimestamp(file *pdf.File, signature pdf.Dict) bool {
@@ -94,52 +119,23 @@ func isTimestamp(file *pdf.File, signature pdf.Dict) bool {
 	return err == nil && filter == "ETSI.RFC3161"
 }
 
-// byteRange is everything but the gap from gap to gapEnd, up to size.
-type byteRange struct{ gap, gapEnd, size int64 }
-
-func (r byteRange) end() int64 { return r.size }
-
-// parts are offsets and lengths.
-func (r byteRange) parts() [2][2]int64 { return [2][2]int64{{0, r.gap}, {r.gapEnd, r.size - r.gapEnd}} }
-
-// readRange reads ByteRange and the bytes of its gap, which have to be the
-// hexadecimal string of Contents and nothing else: whatever else hid there would be
-// shown and not be signed (ISO 32000-2 12.8.1). The problem is empty when all is
-// well.
-func (v *verification) readRange() (problem string) {
-	array, err := v.file.Array(v.field.signature["ByteRange"])
-	if err != nil || len(array) != 4 {
-		return "ByteRange is not an array of four integers."
-	}
-	var n [4]int64
-	for i, o := range array {
-		if n[i], err = v.file.Int(o); err != nil {
-			return "ByteRange is not an array of four integers."
+// lastReference follows references to references to the one that names the object
+// itself.
+func lastReference(file *pdf.File, o pdf.Object) (pdf.Ref, bool) {
+	ref, ok := o.(pdf.Ref)
+	for range 16 {
+		if !ok {
+			break
 		}
+		next, err := file.Object(ref)
+		if err != nil {
+			return ref, true
+		}
+		further, more := next.(pdf.Ref)
+		if !more {
+			return ref, true
+		}
+		ref = further
 	}
-	r := byteRange{gap: n[1], gapEnd: n[2], size: n[2] + n[3]}
-	if n[0] != 0 || r.gap <= 0 || r.gapEnd <= r.gap+1 || n[3] < 0 || r.size < r.gapEnd || r.size > v.doc.Size {
-		return "ByteRange does not lie within the document."
-	}
-	if r.gapEnd-r.gap > maxContents {
-		return "The signature is too long."
-	}
-	gap := make([]byte, r.gapEnd-r.gap)
-	if n, err := v.doc.ReadAt(gap, r.gap); n < len(gap) {
-		return fmt.Sprintf("The signature cannot be read: %v.", err)
-	}
-	v.ranges = r
-	contents, err := v.file.Bytes(v.field.signature["Contents"])
-	if err != nil {
-		return "Contents is not a string."
-	}
-	last := len(gap) - 1
-	if gap[0] != '<' || gap[last] != '>' {
-		return "What ByteRange leaves out is not the signature."
-	}
-	v.contents = make([]byte, hex.DecodedLen(last-1))
-	if _, err := hex.Decode(v.contents, gap[1:last]); err != nil || !bytes.Equal(v.contents, contents) {
-		return "What ByteRange leaves out is not the signature."
-	}
-	return ""
+	return pdf.Ref{}, false
 }

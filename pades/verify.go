@@ -1,13 +1,10 @@
 package pades
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -23,9 +20,6 @@ type VerifyOptions struct {
 	Time  time.Time // at which certificates have to be valid; zero: now
 }
 
-// maxContents bounds the signature that is read from a document.
-const maxContents = 4 << 20
-
 // Verify reports on the signatures of a document. A signature that does not verify
 // is no error but a result; [ErrUnreadable] and [ErrEncrypted] when there is
 // nothing to report on. Revocation is not looked at, so no result is better than
@@ -38,7 +32,7 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 	if err != nil {
 		return nil, readError(err)
 	}
-	revisions, err := file.Revisions()
+	covers, err := newCoverage(doc, file)
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -47,8 +41,9 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 		return nil, readError(err)
 	}
 	report := new(ades.Report)
+	taken := make(map[int64]bool)
 	for _, f := range fields {
-		v := verification{ctx: ctx, doc: doc, file: file, revisions: revisions, field: f, options: options}
+		v := verification{ctx: ctx, coverage: covers, taken: taken, field: f, options: options}
 		if err := v.run(); err != nil {
 			return nil, err
 		}
@@ -60,35 +55,43 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 
 // verification is the work on one signature.
 type verification struct {
-	ctx       context.Context
-	doc       Document
-	file      *pdf.File
-	field     signatureField
-	options   VerifyOptions
-	revisions []int64 // where they end
+	ctx context.Context
+	coverage
+	taken   map[int64]bool // gaps that are other fields' signatures
+	field   signatureField
+	options VerifyOptions
 
-	ranges   byteRange
-	contents []byte
-	signed   *cms.SignedData
-	report   ades.SignatureReport
+	ranges byteRange
+	signed *cms.SignedData
+	report ades.SignatureReport
 }
 
 // run makes the checks in the order of EN 319 102-1 5.1.3: format, identification
 // of the certificate, chain, cryptography. The error is one of reading.
 func (v *verification) run() error {
 	v.describe()
-	if problem := v.readRange(); problem != "" {
+	var contents []byte
+	var problem string
+	if v.ranges, contents, problem = v.read(v.field); problem == "" && v.taken[v.ranges.gap] {
+		problem = "The signature is another field's."
+	}
+	if problem != "" {
 		v.report.Coverage = ades.Partial
 		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
 		return nil
 	}
-	v.cover()
+	v.taken[v.ranges.gap] = true
+	v.report.Coverage, v.report.CoveredBytes = v.of(v.ranges), v.ranges.end
+	if v.report.Coverage == ades.Partial {
+		v.report.Fail(ades.TotalFailed, ades.FormatFailure, "The signature does not cover a whole revision of the document.")
+	}
 	var err error
-	if v.signed, err = cms.Parse(v.contents); err != nil {
-		v.report.Fail(ades.TotalFailed, ades.FormatFailure, err.Error())
+	if v.signed, err = cms.Parse(contents); err != nil {
+		v.reject(err)
 		return nil
 	}
 	v.report.Algorithm = v.signed.Algorithm()
+	v.report.Format = v.format()
 	if err := v.checkValue(); err != nil {
 		return err
 	}
@@ -111,7 +114,7 @@ func (v *verification) describe() {
 		return pdf.Text(pdf.String(s))
 	}
 	v.report = ades.SignatureReport{
-		Name: v.field.name, Format: v.format(),
+		Name: v.field.name, Format: notETSI,
 		SignerName: text("Name"), Reason: text("Reason"), Location: text("Location"),
 	}
 	if m, err := v.file.Bytes(d["M"]); err == nil {
@@ -121,68 +124,54 @@ func (v *verification) describe() {
 	}
 }
 
-const baselineSubFilter = "ETSI.CAdES.detached"
+// Formats of signatures, as EU DSS names them.
+const (
+	baselineB = "PAdES-BASELINE-B"
+	pkcs7     = "PKCS7-B"
+	notETSI   = "PDF-NOT-ETSI"
+)
 
-// format is the name of the signature's format as far as the dictionary tells.
+// format is the name of the signature's format. A baseline signature has the
+// entries and attributes of EN 319 142-1 6.3 and none that it excludes.
 func (v *verification) format() string {
 	switch name, _ := v.file.Name(v.field.signature["SubFilter"]); name {
-	case baselineSubFilter:
-		return "PAdES-BASELINE-B"
-	case "adbe.pkcs7.detached", "adbe.pkcs7.sha1":
-		return "PKCS7-B"
+	case "ETSI.CAdES.detached":
+		_, cert := v.field.signature["Cert"]
+		if !cert && !v.report.ClaimedTime.IsZero() && !v.signed.HasSigningTime() && v.signed.NamesCertificate() {
+			return baselineB
+		}
+	case "adbe.pkcs7.detached":
+		return pkcs7
 	}
-	return "PDF-NOT-ETSI"
-}
-
-// cover says how much of the document is signed.
-func (v *verification) cover() {
-	end := v.ranges.end()
-	v.report.CoveredBytes = end
-	switch {
-	case end == v.doc.Size:
-		v.report.Coverage = ades.WholeDocument
-	case slices.ContainsFunc(v.revisions, func(r int64) bool { return v.endsAt(r, end) }):
-		v.report.Coverage = ades.WholeRevision
-	default:
-		v.report.Coverage = ades.Partial
-		v.report.Fail(ades.TotalFailed, ades.FormatFailure, "The signature does not cover a whole revision of the document.")
-	}
-}
-
-// endsAt says whether the revision whose end-of-file marker ends at an offset is
-// covered to the end: an end of line may follow the marker.
-func (v *verification) endsAt(marker, end int64) bool {
-	if end < marker || end > marker+2 {
-		return false
-	}
-	rest := make([]byte, end-marker)
-	_, err := v.doc.ReadAt(rest, marker)
-	return err == nil && len(bytes.Trim(rest, "\r\n")) == 0
+	return notETSI
 }
 
 // checkValue checks the digest, the value and the certificate that goes with it.
 func (v *verification) checkValue() error {
 	h := v.signed.Algorithm().Hash.New()
 	for _, part := range v.ranges.parts() {
-		if err := v.ctx.Err(); err != nil {
+		if err := hashPart(v.ctx, h, v.doc, part[0], part[1]); err != nil {
 			return err
-		}
-		if _, err := io.CopyBuffer(h, io.NewSectionReader(v.doc, part[0], part[1]), make([]byte, readSize)); err != nil {
-			return fmt.Errorf("pades: reading the document: %w", err)
 		}
 	}
 	v.report.Certificate, _ = v.signed.Signer()
-	err := v.signed.Verify(h.Sum(nil))
-	if err == nil {
-		v.report.Intact = true
-		err = v.signed.CheckBinding()
-		if v.report.Format == "PKCS7-B" {
-			err = nil // ISO 32000-1 asks for no such attribute
-		}
-	}
-	if err == nil {
+	if err := v.signed.Verify(h.Sum(nil)); err != nil {
+		v.reject(err)
 		return nil
 	}
+	v.report.Intact = true
+	if v.report.Format == pkcs7 && !v.signed.NamesCertificate() {
+		return nil // ISO 32000-1 12.8.3.3 asks for no such attribute
+	}
+	if err := v.signed.CheckBinding(); err != nil {
+		v.reject(err)
+	}
+	return nil
+}
+
+// reject notes what an error of the CMS comes to. What this package does not know
+// is no failure of the signature.
+func (v *verification) reject(err error) {
 	indication, sub := ades.TotalFailed, ades.FormatFailure
 	switch {
 	case errors.Is(err, cms.ErrDigest):
@@ -197,7 +186,6 @@ func (v *verification) checkValue() error {
 		indication, sub = ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
 	}
 	v.report.Fail(indication, sub, err.Error())
-	return nil
 }
 
 // checkChain checks that the certificate leads to a root, and that the algorithm

@@ -35,7 +35,16 @@ func (t *turn) refused() bool { return t.r.refused() }
 // discard removes a request that could not be started for a fault of ours or of
 // the way to the provider.
 func (t *turn) discard(ctx context.Context) error {
-	return t.tx.InTx(ctx, func(ctx context.Context) error { return t.remove(ctx, t.r) })
+	return t.tx.InTx(ctx, func(ctx context.Context) error {
+		r, err := t.Service.store.Request(ctx, t.r.ID)
+		if err != nil {
+			return err
+		}
+		if r.Lease.Token != t.r.Lease.Token {
+			return errLeaseLost
+		}
+		return t.remove(ctx, r)
+	})
 }
 
 // follow stores the provider's answer and what it leads to. A digest that is asked

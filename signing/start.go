@@ -75,7 +75,7 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	ctx, stop := t.hold(context.WithoutCancel(ctx))
 	defer stop()
 	if err := t.ask(ctx); err != nil {
-		return Started{}, errors.Join(err, t.discard(ctx))
+		return Started{}, errors.Join(err, t.discard(context.WithoutCancel(ctx)))
 	}
 	if t.refused() {
 		return Started{}, &Refusal{*t.r.Failure}
@@ -100,7 +100,7 @@ func (s *Service) create(ctx context.Context, in Start) (r Request, replay bool,
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
 		if in.Key != nil {
 			r, err = s.store.RequestByKey(ctx, in.Key.Client, in.Key.Key)
-			if replay = err == nil && !s.diedStarting(r, now); replay {
+			if replay = err == nil && !(s.diedStarting(r, now) && r.Key.Fingerprint == in.Key.Fingerprint); replay {
 				return nil
 			}
 			if err == nil {

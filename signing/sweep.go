@@ -10,32 +10,44 @@ import (
 const batch = 20
 
 // clear ends what an account abandoned (service.md 3.2), but what is being worked
-// on right now. The record stays for its idempotency key.
+// on right now.
 func (s *Service) clear(ctx context.Context, account string) error {
-	for {
-		n := 0
+	for limit := batch; ; {
+		var found, ended int
 		err := s.tx.InTx(ctx, func(ctx context.Context) error {
 			now := time.Now()
-			old, err := s.store.Abandoned(ctx, account, now.Add(-abandonedAfter), batch)
+			old, err := s.store.Abandoned(ctx, account, now.Add(-abandonedAfter), limit)
 			if err != nil {
 				return err
 			}
-			n = 0
+			found, ended = len(old), 0
 			for _, r := range old {
 				if !r.Lease.free(now, s.process, s.options.Alone) {
 					continue
 				}
-				if err := errors.Join(s.end(ctx, &r), s.put(ctx, &r)); err != nil {
+				if err := s.abandon(ctx, r); err != nil {
 					return err
 				}
-				n++
+				ended++
 			}
 			return nil
 		})
-		if err != nil || n < batch {
+		if err != nil || found < limit {
 			return err
 		}
+		if ended == 0 {
+			limit += batch // look behind those that are being worked on
+		}
 	}
+}
+
+// abandon ends a request. Its record stays for the idempotency key, unless the
+// start never came to an answer that could be repeated.
+func (s *Service) abandon(ctx context.Context, r Request) error {
+	if r.Phase == Starting {
+		return s.remove(ctx, r)
+	}
+	return errors.Join(s.end(ctx, &r), s.put(ctx, &r))
 }
 
 // Sweep removes a batch of requests that are 24 hours old, ended or not, and says

@@ -240,3 +240,41 @@ func TestIdempotencyKey(t *testing.T) {
 		}
 	})
 }
+
+// A start that died before it was answered may be made again, also when the account's
+// next start finds it abandoned; with another body it may not.
+func TestStartThatDied(t *testing.T) {
+	for _, wait := range []time.Duration{time.Minute, 16 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPhone(t)
+			s := newService(t, p, signing.Options{})
+			key := &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}
+			dead := signing.Request{
+				ID: "9b3b1a86-4a2c-4d0d-8f0e-2a7f0f3f8f11", Account: account, CreatedAt: time.Now().UTC(), Phase: signing.Starting, Key: key,
+				Lease: signing.Lease{Process: "dead", Token: "dead", Until: time.Now().Add(10 * time.Second)},
+			}
+			if err := s.db.InTx(t.Context(), func(ctx context.Context) error { return s.db.Requests().CreateRequest(ctx, dead) }); err != nil {
+				t.Fatal(err)
+			}
+			again := func(body string) (signing.Started, error) {
+				return s.start(func(in *signing.Start) {
+					in.Key = &signing.IdempotencyKey{Client: key.Client, Key: key.Key, Fingerprint: body}
+				})
+			}
+			if _, err := again("body"); !errors.Is(err, signing.ErrKeyInUse) {
+				t.Errorf("while it may be running: %v", err)
+			}
+			time.Sleep(wait)
+			if _, err := again("another body"); wait < 15*time.Minute && !errors.Is(err, signing.ErrKeyReused) {
+				t.Errorf("another body: %v", err)
+			} else if wait > 15*time.Minute {
+				return // forgotten with the request: a start of its own
+			}
+			started, err := again("body")
+			if err != nil || started.ID == dead.ID || started.Expires != 290*time.Second {
+				t.Fatalf("%+v, %v", started, err)
+			}
+			s.checkSigned(s.poll(started.ID).Document)
+		})
+	}
+}

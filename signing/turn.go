@@ -85,20 +85,27 @@ func (t *turn) hold(ctx context.Context) (_ context.Context, stop func()) {
 	}
 }
 
+// renew prolongs the lease while there is time to. A failure is tried again for as
+// long as the lease lasts.
 func (t *turn) renew(ctx context.Context, id, token string, lost context.CancelCauseFunc) {
 	ticker := time.NewTicker(leaseTime / 3)
 	defer ticker.Stop()
+	until := time.Now().Add(leaseTime * 2 / 3) // a little of it may be over
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
+		now := time.Now().UTC()
 		_, err := t.change(ctx, id, token, func(_ context.Context, r *Request) error {
-			r.Lease.Until = time.Now().UTC().Add(leaseTime)
+			r.Lease.Until = now.Add(leaseTime)
 			return nil
 		})
-		if err != nil {
+		switch {
+		case err == nil:
+			until = now.Add(leaseTime)
+		case errors.Is(err, errLeaseLost), errors.Is(err, storage.ErrNotFound), now.After(until):
 			lost(fmt.Errorf("signing: renewing the lease: %w", err))
 			return
 		}

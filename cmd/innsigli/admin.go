@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -65,6 +66,9 @@ func withOperator(ctx context.Context, store string, f func(operator) error) err
 // place, so that there is no moment in which others could connect. A socket that a
 // dead server left is replaced: the lock on the store says that it is dead.
 func listenOwner(path string) (net.Listener, error) {
+	if old, err := os.Lstat(path); err == nil && old.Mode().Type() != fs.ModeSocket {
+		return nil, fmt.Errorf("opening the operator's socket: %s is in its place and is no socket", path)
+	}
 	folder, err := os.MkdirTemp(filepath.Dir(path), ".s-*")
 	if err != nil {
 		return nil, fmt.Errorf("opening the operator's socket: %w", err)

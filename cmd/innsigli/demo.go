@@ -165,7 +165,7 @@ func (d *demoClient) authenticate(ctx context.Context) error {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.SetBasicAuth(d.credentials.id, *d.credentials.secret)
+	request.SetBasicAuth(url.QueryEscape(d.credentials.id), url.QueryEscape(*d.credentials.secret)) // RFC 6749 2.3.1
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}

@@ -1,29 +1,30 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 )
 
-// writeFile puts a file in place whole or not at all.
+// writeFile puts a file in place whole or not at all, with the permissions that the
+// user gives to new files.
 func writeFile(path string, parts ...[]byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".innsigli-*")
+	temporary := fmt.Sprintf("%s.%s.tmp", path, rand.Text())
+	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	defer os.Remove(temporary.Name()) // fails once it has its name
 	for _, part := range parts {
-		if _, err = temporary.Write(part); err != nil {
+		if _, err = file.Write(part); err != nil {
 			break
 		}
 	}
-	if err = errors.Join(err, temporary.Chmod(0o644), temporary.Sync(), temporary.Close()); err == nil {
-		err = os.Rename(temporary.Name(), path)
+	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+		err = os.Rename(temporary, path)
 	}
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, errors.Join(err, os.Remove(temporary)))
 	}
 	return nil
 }

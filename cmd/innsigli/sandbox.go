@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 
 	"github.com/innsigli/innsigli/account"
@@ -143,8 +144,8 @@ func (r sandboxReady) walkThrough(w io.Writer) error {
 	}
 	_, err := fmt.Fprintf(w, `Sandbox at %[1]s
 
-  client id      %[2]s
-  client secret  %[3]s
+  client id      %[5]s
+  client secret  %[6]s
 %[4]s
 Sign a document.pdf, in four steps:
 
@@ -167,6 +168,6 @@ Sign a document.pdf, in four steps:
     sed 's/.*"signedFileB64":"\([^"]*\)".*/\1/' | base64 -d > signed.pdf
 
 The root of its test certificates: %[1]s/.well-known/sandbox-root.pem
-`, r.BaseURL, r.ClientID, secret, note)
+`, r.BaseURL, url.QueryEscape(r.ClientID), url.QueryEscape(secret), note, r.ClientID, secret)
 	return err
 }

@@ -64,6 +64,10 @@ func (s *server) handler(baseURL string) http.Handler {
 		Signals:  s.signals,
 		Signing:  s.signing,
 		Sandbox:  s.sandbox,
+		Ready: func(ctx context.Context) error {
+			_, err := s.accounts.Accounts(ctx)
+			return err
+		},
 		Failed: func(_ context.Context, err error) {
 			s.log.Error("request failed", "error", err)
 		},
@@ -74,13 +78,16 @@ func (s *server) handler(baseURL string) http.Handler {
 // until the context ends; then it lets requests finish. listening is called
 // once both are answering.
 func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, socket string, listening func() error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serveHTTP(ctx, listener, s.handler(baseURL), s.log) })
+	var admin net.Listener
 	if socket != "" {
-		admin, err := listenOwner(socket)
-		if err != nil {
+		var err error
+		if admin, err = listenOwner(socket); err != nil {
 			return errors.Join(err, listener.Close())
 		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return serveHTTP(ctx, listener, s.handler(baseURL), s.log) })
+	if admin != nil {
 		group.Go(func() error { return serveHTTP(ctx, admin, adminHandler(s.accounts), s.log) })
 	}
 	group.Go(func() error { return s.sweep(ctx) })
@@ -105,7 +112,12 @@ func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler,
 	stop := context.AfterFunc(ctx, func() {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
-		stopped <- h.Shutdown(limited)
+		err := h.Shutdown(limited)
+		if errors.Is(err, context.DeadlineExceeded) {
+			log.Warn("requests were cut off: they took too long to finish", "limit", stopTime)
+			err = h.Close()
+		}
+		stopped <- err
 	})
 	if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		stop()

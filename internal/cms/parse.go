@@ -27,8 +27,9 @@ type SignedData struct {
 	// has it.
 	SignedAttributes []byte
 
-	issuer     []byte // DER Name
+	issuer     []byte // DER Name, with serial
 	serial     *big.Int
+	keyID      []byte // instead of both, when not nil
 	algorithm  ades.Algorithm
 	attributes []parsedAttribute
 }
@@ -105,12 +106,9 @@ func (sd *SignedData) parseCertificates(signedData *cryptobyte.String) error {
 
 func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 	var version int
-	var sid, issuer, digest, attributes, signature cryptobyte.String
-	sd.serial = new(big.Int)
-	if !signer.ReadASN1Integer(&version) ||
-		!signer.ReadASN1(&sid, cbasn1.SEQUENCE) ||
-		!sid.ReadASN1Element(&issuer, cbasn1.SEQUENCE) || !sid.ReadASN1Integer(sd.serial) {
-		return fmt.Errorf("%w: signer not named by issuer and serial number", ErrFormat)
+	var digest, attributes, signature cryptobyte.String
+	if !signer.ReadASN1Integer(&version) || !sd.parseIdentifier(&signer) {
+		return fmt.Errorf("%w: no signer identifier", ErrFormat)
 	}
 	if !signer.ReadASN1Element(&digest, cbasn1.SEQUENCE) ||
 		!signer.ReadASN1(&attributes, tagContext0) ||
@@ -118,7 +116,6 @@ func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 		!signer.ReadASN1((*cryptobyte.String)(&sd.Value), cbasn1.OCTET_STRING) {
 		return fmt.Errorf("%w: signer without signed attributes or value", ErrFormat)
 	}
-	sd.issuer = issuer
 	sd.SignedAttributes = appendTLV(nil, []byte{byte(cbasn1.SET)}, attributes)
 	var err error
 	if sd.algorithm, err = parseAlgorithm(digest, signature); err != nil {
@@ -126,6 +123,18 @@ func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 	}
 	sd.attributes, err = parseAttributes(attributes)
 	return err
+}
+
+// parseIdentifier reads a SignerIdentifier (RFC 5652 5.3).
+func (sd *SignedData) parseIdentifier(signer *cryptobyte.String) bool {
+	if signer.PeekASN1Tag(tagKeyID) {
+		return signer.ReadASN1((*cryptobyte.String)(&sd.keyID), tagKeyID)
+	}
+	var sid, issuer cryptobyte.String
+	sd.serial = new(big.Int)
+	ok := signer.ReadASN1(&sid, cbasn1.SEQUENCE) && sid.ReadASN1Element(&issuer, cbasn1.SEQUENCE) && sid.ReadASN1Integer(sd.serial)
+	sd.issuer = issuer
+	return ok
 }
 
 func parseAttributes(set cryptobyte.String) ([]parsedAttribute, error) {

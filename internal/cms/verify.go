@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
@@ -29,14 +30,29 @@ var (
 // Algorithm is what the signature was made with.
 func (sd *SignedData) Algorithm() ades.Algorithm { return sd.algorithm }
 
-// Signer returns the signer's certificate, found by issuer and serial number.
+// Signer returns the signer's certificate, found by issuer and serial number or by
+// its subject key identifier (RFC 5652 5.3).
 func (sd *SignedData) Signer() (*x509.Certificate, error) {
 	for _, c := range sd.Certificates {
-		if bytes.Equal(c.RawIssuer, sd.issuer) && c.SerialNumber.Cmp(sd.serial) == 0 {
+		if sd.keyID != nil && bytes.Equal(c.SubjectKeyId, sd.keyID) ||
+			sd.keyID == nil && bytes.Equal(c.RawIssuer, sd.issuer) && c.SerialNumber.Cmp(sd.serial) == 0 {
 			return c, nil
 		}
 	}
 	return nil, ErrNoCertificate
+}
+
+// HasSigningTime says whether the signing time is a signed attribute (RFC 5652
+// 11.3), which PAdES excludes.
+func (sd *SignedData) HasSigningTime() bool { return sd.has(oidSigningTime) }
+
+// NamesCertificate says whether the signed attributes name the signer's certificate.
+func (sd *SignedData) NamesCertificate() bool {
+	return sd.has(oidSigningCertificate) || sd.has(oidSigningCertificateV2)
+}
+
+func (sd *SignedData) has(oid asn1.ObjectIdentifier) bool {
+	return slices.ContainsFunc(sd.attributes, func(a parsedAttribute) bool { return a.oid.Equal(oid) })
 }
 
 // Verify checks the signature over a content with the digest given (by the

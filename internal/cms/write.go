@@ -19,6 +19,7 @@ var (
 	tagContext0 = cbasn1.Tag(0).ContextSpecific().Constructed()
 	tagContext1 = cbasn1.Tag(1).ContextSpecific().Constructed()
 	tagContext4 = cbasn1.Tag(4).ContextSpecific().Constructed()
+	tagKeyID    = cbasn1.Tag(0).ContextSpecific() // subjectKeyIdentifier, primitive
 )
 
 // SignedAttributes returns the signed attributes for a detached content with the

@@ -10,16 +10,21 @@ type indirect struct {
 	ended   bool   // endobj follows
 	stream  bool   // stream follows
 	payload int64  // absolute offset of the stream's payload
+	start   int    // of source, in what the parser had
+	at      int64  // absolute offset of source; 0 in an object stream
 }
 
 // indirectAt reads the indirect object at an absolute offset.
 func (f *File) indirectAt(offset int64) (o indirect, err error) {
 	c := f.cursor(offset, 1<<10)
+	read := 0 // from source to where the parser stopped
 	err = c.step(func(p *parser) (err error) {
 		o, err = p.indirect()
+		read = p.pos - o.start
 		return err
 	})
 	o.payload = c.offset()
+	o.at = o.payload - int64(read)
 	return o, err
 }
 
@@ -28,11 +33,11 @@ func (p *parser) indirect() (o indirect, err error) {
 		return o, err
 	}
 	p.skipSpace()
-	start := p.pos
+	o.start = p.pos
 	if o.value, err = p.object(); err != nil {
 		return o, err
 	}
-	o.source = p.buf[start:p.pos]
+	o.source = p.buf[o.start:p.pos]
 	if o.ended = p.keyword("endobj"); o.ended {
 		return o, nil
 	}
@@ -105,6 +110,16 @@ func (f *File) Source(ref Ref) ([]byte, error) {
 		return append([]byte(nil), o.source...), nil
 	}
 	return nil, fmt.Errorf("pdf: source of object %s: %w", ref.identity(), err)
+}
+
+// Span returns where in the file the text lies that [File.Source] returns, as absolute
+// offsets. ok is false for an object that is in an object stream, or is not there.
+func (f *File) Span(ref Ref) (start, end int64, ok bool, err error) {
+	o, err := f.find(ref)
+	if err != nil {
+		return 0, 0, false, fmt.Errorf("pdf: place of object %s: %w", ref.identity(), err)
+	}
+	return o.at, o.at + int64(len(o.source)), o.at > 0, nil
 }
 
 // find reads the object that ref names.

@@ -1,0 +1,110 @@
+package pades
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// maxContents bounds the signature that is read from a document.
+const maxContents = 4 << 20
+
+// byteRange is everything but the gap from gap to gapEnd, up to end.
+type byteRange struct{ gap, gapEnd, end int64 }
+
+// parts are offsets and lengths.
+func (r byteRange) parts() [2][2]int64 { return [2][2]int64{{0, r.gap}, {r.gapEnd, r.end - r.gapEnd}} }
+
+// coverage is a document with the offsets at which its revisions end.
+type coverage struct {
+	doc       Document
+	file      *pdf.File
+	revisions []int64
+}
+
+func newCoverage(doc Document, file *pdf.File) (coverage, error) {
+	revisions, err := file.Revisions()
+	return coverage{doc, file, revisions}, err
+}
+
+// read reads ByteRange and the bytes of its gap, which have to be the hexadecimal
+// string of Contents, where the dictionary itself stands, and nothing else:
+// whatever else hid there would be shown and not be signed, and a dictionary that
+// stands elsewhere was written after the signature (ISO 32000-2 12.8.1). The
+// problem is empty when all is well.
+func (c coverage) read(f signatureField) (r byteRange, contents []byte, problem string) {
+	r, problem = c.readRange(f.signature)
+	if problem != "" {
+		return r, nil, problem
+	}
+	const notTheSignature = "What ByteRange leaves out is not the signature."
+	start, end, ok, err := c.file.Span(f.holder)
+	if err != nil || !ok || r.gap < start || r.gapEnd > end {
+		return r, nil, notTheSignature
+	}
+	gap := make([]byte, r.gapEnd-r.gap)
+	if n, err := c.doc.ReadAt(gap, r.gap); n < len(gap) {
+		return r, nil, fmt.Sprintf("The signature cannot be read: %v.", err)
+	}
+	stated, err := c.file.Bytes(f.signature["Contents"])
+	if err != nil {
+		return r, nil, "Contents is not a string."
+	}
+	last := len(gap) - 1
+	if gap[0] != '<' || gap[last] != '>' {
+		return r, nil, notTheSignature
+	}
+	contents = make([]byte, hex.DecodedLen(last-1))
+	if _, err := hex.Decode(contents, gap[1:last]); err != nil || !bytes.Equal(contents, stated) {
+		return r, nil, notTheSignature
+	}
+	return r, contents, ""
+}
+
+func (c coverage) readRange(signature pdf.Dict) (r byteRange, problem string) {
+	const malformed = "ByteRange is not an array of four integers."
+	array, err := c.file.Array(signature["ByteRange"])
+	if err != nil || len(array) != 4 {
+		return r, malformed
+	}
+	var n [4]int64
+	for i, o := range array {
+		if n[i], err = c.file.Int(o); err != nil {
+			return r, malformed
+		}
+	}
+	r = byteRange{gap: n[1], gapEnd: n[2], end: n[2] + n[3]}
+	if n[0] != 0 || r.gap <= 0 || r.gapEnd <= r.gap+1 || n[3] < 0 || r.end < r.gapEnd || r.end > c.doc.Size {
+		return r, "ByteRange does not lie within the document."
+	}
+	if r.gapEnd-r.gap > maxContents {
+		return r, "The signature is too long."
+	}
+	return r, ""
+}
+
+// of says how much of the document is signed.
+func (c coverage) of(r byteRange) ades.Coverage {
+	switch {
+	case r.end == c.doc.Size:
+		return ades.WholeDocument
+	case slices.ContainsFunc(c.revisions, func(marker int64) bool { return c.endsAt(marker, r.end) }):
+		return ades.WholeRevision
+	}
+	return ades.Partial
+}
+
+// endsAt says whether the revision whose end-of-file marker ends at an offset is
+// covered to the end: an end of line may follow the marker.
+func (c coverage) endsAt(marker, end int64) bool {
+	if end < marker || end > marker+2 {
+		return false
+	}
+	rest := make([]byte, end-marker)
+	_, err := c.doc.ReadAt(rest, marker)
+	return err == nil && len(bytes.Trim(rest, "\r\n")) == 0
+}
