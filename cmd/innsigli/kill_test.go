@@ -79,7 +79,7 @@ func killAt(t *testing.T, program, point, method string) (result tally) {
 	result.kills++
 
 	server = startSandbox(t, program, store, nil)
-	c.base = server.BaseURL // the token is good after the restart too
+	c.base = server.BaseURL          // the token is good after the restart too
 	if cut.Status != http.StatusOK { // a client that has the document whole finds it free
 		r.checkHeld(t, c)
 	}
