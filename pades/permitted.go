@@ -1,7 +1,9 @@
 package pades
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
@@ -86,25 +88,27 @@ func noChanges(file *pdf.File, d pdf.Dict) bool {
 	return err == nil && d["P"] != nil && p == 1
 }
 
-// checkLastSignature refuses a document whose last signature does not cover its
-// revision.
+// checkLastSignature refuses a document whose last signature is not the one that its
+// ByteRange says, or does not cover its revision.
 func checkLastSignature(doc Document, file *pdf.File, fields []signatureField) error {
+	if len(fields) == 0 {
+		return nil
+	}
 	c, err := newCoverage(doc, file)
 	if err != nil {
 		return err
 	}
-	var last byteRange
-	for _, f := range fields {
-		r, _, problem := c.read(f)
-		if problem != "" {
-			return fmt.Errorf("%w: signature %q: %s", pdf.ErrDamaged, f.name, problem)
-		}
-		if r.end > last.end {
-			last = r
-		}
+	last := slices.MaxFunc(fields, func(a, b signatureField) int {
+		x, _ := c.readRange(a.signature)
+		y, _ := c.readRange(b.signature)
+		return cmp.Compare(x.end, y.end)
+	})
+	r, _, problem := c.read(last)
+	if problem == "" && c.of(r) == ades.Partial {
+		problem = "it does not cover its revision."
 	}
-	if len(fields) > 0 && c.of(last) == ades.Partial {
-		return fmt.Errorf("%w: the last signature does not cover its revision", pdf.ErrDamaged)
+	if problem != "" {
+		return fmt.Errorf("%w: the last signature, %q, is broken: %s", pdf.ErrDamaged, last.name, problem)
 	}
 	return nil
 }
