@@ -3,9 +3,11 @@
 //
 // An account owns everything that its clients make; any client of an account
 // sees the same (decisions.md 2.10). A client has an id, a secret and a set of
-// scopes. Secrets and tokens are 256 random bits in base64url. The store keeps
-// SHA-256 digests of them and nothing else, so a secret is shown once, when it
-// is made, and a copy of the store lets nobody in.
+// scopes. Secrets and tokens that the service makes are 256 random bits in
+// base64url. The store keeps SHA-256 digests of them and nothing else, so a secret
+// is shown once, when it is made, and a copy of the store lets nobody in. A secret
+// that an operator chooses ([Service.EnsureClient]) is as good as the operator
+// made it.
 //
 //	accounts := account.New(store, tx, account.Options{})
 //	owner, err := accounts.CreateAccount(ctx, "Example Ltd.")

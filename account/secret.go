@@ -19,7 +19,7 @@ func newSecret() string {
 }
 
 // hashed is how a secret is stored. A fast hash is enough: there is nothing to
-// guess in 256 random bits.
+// guess in 256 random bits, and who chooses a secret for a sandbox is told so.
 func hashed(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]

@@ -247,7 +247,7 @@ func TestAStoreThatFails(t *testing.T) {
 		_, issued := f.Issue(f.Context(), c.ID, secret, nil)
 		_, authenticated := f.Authenticate(f.Context(), token)
 		_, read := f.Account(f.Context(), c.AccountID)
-		_, swept := f.Sweep(f.Context(), time.Now())
+		_, swept := f.Sweep(f.Context())
 		for name, err := range map[string]error{"Issue": issued, "Authenticate": authenticated, "Account": read, "Sweep": swept} {
 			if !errors.Is(err, bolt.ErrClosed) {
 				f.Errorf("%s: %v", name, err)

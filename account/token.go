@@ -71,9 +71,9 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 
 // Sweep deletes tokens that have expired, a bounded number at a time, and says
 // how many; when there were any, there may be more.
-func (s *Service) Sweep(ctx context.Context, now time.Time) (swept int, err error) {
+func (s *Service) Sweep(ctx context.Context) (swept int, err error) {
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		swept, err = s.store.DeleteExpiredTokens(ctx, now, sweepLimit)
+		swept, err = s.store.DeleteExpiredTokens(ctx, now(), sweepLimit)
 		return err
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Level is a baseline signature level (EN 319 142-1 clause 6, EN 319 132-1
-// clause 6). The zero value is B.
+// clause 6). The zero value is B. The numbers are stored, and stay what they are.
 type Level int
 
 const (

@@ -11,7 +11,8 @@ import (
 	"fmt"
 )
 
-// Scheme is how a signature value comes from a digest.
+// Scheme is how a signature value comes from a digest. The numbers are stored, and
+// stay what they are.
 type Scheme uint8
 
 const (
@@ -43,7 +44,7 @@ var (
 )
 
 // DefaultAlgorithm returns the algorithm for a public key: SHA-256 with RSA and
-// P-256, SHA-384 with P-384, SHA-512 with P-521.
+// P-256, SHA-384 with P-384, SHA-512 with P-521. [ErrAlgorithm] for other keys.
 func DefaultAlgorithm(pub crypto.PublicKey) (Algorithm, error) {
 	switch pub := pub.(type) {
 	case *rsa.PublicKey:
@@ -63,7 +64,7 @@ func DefaultAlgorithm(pub crypto.PublicKey) (Algorithm, error) {
 
 // Check says whether signatures are made with the algorithm and the key: SHA-256
 // and better, RSA from 2048 to 4096 bits, the NIST curves from P-256 up
-// (ETSI TS 119 312).
+// (ETSI TS 119 312); [ErrAlgorithm] when not.
 func (a Algorithm) Check(pub crypto.PublicKey) error {
 	switch a.Hash {
 	case crypto.SHA256, crypto.SHA384, crypto.SHA512:

@@ -57,9 +57,10 @@ type HeldError struct {
 func (e *HeldError) Error() string { return "busysignal: held by another request" }
 
 // HeldAt says whether a request holds the signal at the time given: it took the
-// signal less than [HoldFor] before and has not released it.
+// signal less than [HoldFor] before and has not released it. A hold that lies that
+// far in the future is of a clock that was wrong, and none.
 func (s Signal) HeldAt(now time.Time) bool {
-	return s.Holder != nil && now.Sub(s.Holder.Since) < HoldFor
+	return s.Holder != nil && now.Sub(s.Holder.Since).Abs() < HoldFor
 }
 
 // expired says whether a year has gone by since the last use.

@@ -19,6 +19,7 @@ func TestHeldAt(t *testing.T) {
 		"5 minutes":                       {&Holder{Since: now.Add(-HoldFor)}, false},
 		"long ago":                        {&Holder{Since: now.AddDate(-1, 0, 0)}, false},
 		"by a clock that is a bit before": {&Holder{Since: now.Add(time.Second)}, true},
+		"by a clock that is a day before": {&Holder{Since: now.AddDate(0, 0, 1)}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := (Signal{Holder: test.holder}).HeldAt(now); got != test.held {

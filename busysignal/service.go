@@ -104,9 +104,9 @@ func (s *Service) Release(ctx context.Context, id, holderID string) error {
 
 // Sweep deletes signals that nobody has used for a year, a bounded number at a
 // time, and says how many; when there were any, there may be more.
-func (s *Service) Sweep(ctx context.Context, now time.Time) (swept int, err error) {
+func (s *Service) Sweep(ctx context.Context) (swept int, err error) {
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		swept, err = s.store.DeleteUnusedSignals(ctx, lastUse(now), sweepLimit)
+		swept, err = s.store.DeleteUnusedSignals(ctx, lastUse(now()), sweepLimit)
 		return err
 	})
 	if err != nil {

@@ -77,12 +77,28 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(status)
-	_, err = w.Write(b)
+	_, err = clientWriter{w}.Write(b)
 	return err
 }
 
 func writeText(w http.ResponseWriter, kind, text string) error {
 	w.Header().Set("Content-Type", kind)
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(clientWriter{w}, text)
 	return err
+}
+
+// errGone marks the error of a write: the client is gone, which is no fault of the
+// server, and there is nobody left to answer.
+var errGone = errors.New("httpapi: the client went away")
+
+// clientWriter tells errors of writing to the client from those of reading what is
+// written.
+type clientWriter struct{ w io.Writer }
+
+func (c clientWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errGone, err)
+	}
+	return n, err
 }

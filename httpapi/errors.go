@@ -92,6 +92,9 @@ func toProblem(err error) (problem, bool) {
 
 // fail answers a request with an error.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, errGone) {
+		return
+	}
 	var oauth *oauthError
 	if errors.As(err, &oauth) {
 		oauth.write(w)

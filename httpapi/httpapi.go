@@ -1,6 +1,6 @@
 // Package httpapi is the wire: JSON in, JSON out, over the standard library's
 // mux. A handler decodes, calls one method, encodes; every rule lives in the
-// package it calls, and one table turns their errors into answers (service.md 4,
+// package it calls, and errors are turned into answers here alone (service.md 4,
 // 5 and 7, decisions.md 2 and 3).
 //
 //	handler := httpapi.New(httpapi.Config{
@@ -68,7 +68,8 @@ type Config struct {
 	MaxBody int64
 	// Ready says whether storage answers; nil: always.
 	Ready func(context.Context) error
-	// Failed is called with errors that are answered 500; nil: nobody is told.
+	// Failed is called with errors that are the server's fault: those answered 500,
+	// and those that come after or beside an answer. nil: nobody is told.
 	Failed func(context.Context, error)
 }
 
@@ -163,6 +164,9 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 		defer cancel()
 		if err := a.Ready(ctx); err != nil {
+			if a.Failed != nil {
+				a.Failed(r.Context(), err)
+			}
 			return &problem{Status: http.StatusServiceUnavailable, Title: "Service unavailable", Detail: "Storage does not answer."}
 		}
 	}

@@ -42,7 +42,7 @@ func (a *api) problemPage(w http.ResponseWriter, r *http.Request) error {
 		if slug(e.title) == r.PathValue("name") {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
 			w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-			return problemTemplate.Execute(w, struct{ Title, Text string }{e.title, e.text})
+			return problemTemplate.Execute(clientWriter{w}, struct{ Title, Text string }{e.title, e.text})
 		}
 	}
 	return notFound("Path")

@@ -66,7 +66,7 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 		ExpiresIn int     `json:"expiresIn"`
 		Interval  int     `json:"interval"`
 		Code      *string `json:"verificationCode"`
-	}{started.ID, int(started.Expires.Seconds()), int(started.Interval.Seconds()), nullable(started.Code)})
+	}{started.ID, int(started.ExpiresIn.Seconds()), int(started.Interval.Seconds()), nullable(started.Code)})
 }
 
 // upload is the document that comes in with a start.
@@ -130,9 +130,11 @@ func startFields(body *jsonbody.Object) signing.Start {
 // settings reads advancedSignatureSettings. Level B is the only one so far, so the
 // default, Lt, has to be overridden.
 func settings(body *jsonbody.Object) ades.Level {
-	level := body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf("B", "T", "Lt", "Lta"))
-	if level != "B" {
-		body.Fault("advancedSignatureSettings.signatureLevel", "Only B is made by this version.")
+	const path = "advancedSignatureSettings.signatureLevel"
+	before := len(body.Errors())
+	level := body.String(path, jsonbody.OneOf("B", "T", "Lt", "Lta"))
+	if level != "B" && len(body.Errors()) == before {
+		body.Fault(path, "Only B is made by this version.")
 	}
 	packing := body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf("Enveloped", "Enveloping", "InternallyDetached"))
 	if packing != "" && packing != "Enveloped" {
@@ -207,17 +209,13 @@ func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account
 	panic(http.ErrAbortHandler)
 }
 
-// errGone marks the error of a write: the client is gone, which is no fault of the
-// server.
-var errGone = errors.New("httpapi: the client went away")
-
 // flushed sends what is still in buffers, so that an answer counts as written only
 // when it is on its way whole.
 func flushed(w http.ResponseWriter, err error) error {
-	if err == nil {
-		err = http.NewResponseController(w).Flush()
-	}
 	if err != nil {
+		return err
+	}
+	if err := http.NewResponseController(w).Flush(); err != nil {
 		return fmt.Errorf("%w: %w", errGone, err)
 	}
 	return nil
@@ -246,20 +244,8 @@ func writeDocument(ctx context.Context, w http.ResponseWriter, answer signing.An
 	if err := answer.Free(); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, documentSuffix)
+	_, err := io.WriteString(clientWriter{w}, documentSuffix)
 	return flushed(w, err)
-}
-
-// clientWriter tells errors of writing to the client from those of reading what is
-// written.
-type clientWriter struct{ w io.Writer }
-
-func (c clientWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	if err != nil {
-		err = fmt.Errorf("%w: %w", errGone, err)
-	}
-	return n, err
 }
 
 // failure is the body of a refused start and of every 400 of a poll, with all

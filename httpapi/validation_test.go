@@ -73,7 +73,7 @@ func TestFaultyStart(t *testing.T) {
 		},
 		"objects that are none": {
 			without("file.type", "file.name", "file.contentB64", "signer.kennitala", "signer.signingMethod", "signer.phone", level).with(fields{"file": "contract.pdf", "signer": kennitala, "advancedSignatureSettings": []int{1}, "busySignal": 5, "signatureImage": "none"}),
-			[]string{"file", "signer", "advancedSignatureSettings", "busySignal", "signatureImage", level},
+			[]string{"file", "signer", "advancedSignatureSettings", "busySignal", "signatureImage"},
 		},
 		"busy signal without id":      {fields{"busySignal.userId": "somebody"}, []string{"busySignal.id"}},
 		"busy signal empty":           {fields{"busySignal": object{}}, []string{"busySignal.id"}},

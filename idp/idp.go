@@ -37,8 +37,9 @@ const (
 
 // Provider asks people to sign. Its errors are faults of its own or of the way to
 // it, after which the same call may be tried again; what the person or the
-// provider decided is an [Event]. On an error the returned State, where it has a
-// Provider, is still to be stored.
+// provider decided is an [Event]. The State that Sign and Poll return with an error
+// is still to be stored, where it has a Provider; a Begin that failed has begun
+// nothing.
 type Provider interface {
 	// Traits says what to expect of a method.
 	Traits(Method) Traits
@@ -80,7 +81,7 @@ type State struct {
 	Version  int       `json:"version"`
 	Key      string    `json:"key"`              // names the conversation, for notifications
 	Public   []byte    `json:"public,omitempty"` // the provider's own
-	Secret   []byte    `json:"secret,omitempty"` // the provider's own; stored sealed
+	Secret   []byte    `json:"secret,omitempty"` // the provider's own; a store for production seals it
 	Expires  time.Time `json:"expires"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -63,4 +64,21 @@ func BenchmarkSign(b *testing.B) {
 	}
 	b.ReportMetric(float64(signing)/float64(least), "x-floor")
 	b.ReportMetric(float64(len(appended)), "appended-B")
+}
+
+// Signing a 22 MB file allocates at most 4 MB: the file is read through a window and
+// never copied.
+func TestSigningTakesLittleMemory(t *testing.T) {
+	p := newPerson(t, newAuthority(t), rsaKey(t, 3072))
+	content := pdftest.Build(pdftest.Options{Pages: 4, Payload: 22_000_000})
+	doc := document(content)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := pades.Sign(t.Context(), doc, p.key, p.signer, pades.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
+		t.Errorf("%d bytes allocated", n)
+	}
 }

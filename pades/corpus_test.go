@@ -147,7 +147,7 @@ func judge(t *testing.T, signed string, clean bool) string {
 
 // reason is why a file was refused, without what differs from file to file.
 func reason(err error) string {
-	for _, e := range []error{pades.ErrEncrypted, pades.ErrForbidden, pades.ErrUnreadable} {
+	for _, e := range []error{pades.ErrEncrypted, pades.ErrForbidden, pades.ErrBroken, pades.ErrUnreadable} {
 		if errors.Is(err, e) {
 			return "refused: " + strings.TrimPrefix(e.Error(), "pades: ")
 		}

@@ -2,6 +2,7 @@ package pades
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/innsigli/innsigli/internal/pdf"
 )
@@ -10,11 +11,7 @@ import (
 // which is made when there is none, and as an invisible widget to the first page
 // (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
 // signature made earlier covers its meaning.
-func addField(file *pdf.File, update *pdf.Update, signature pdf.Ref) error {
-	page, err := file.Page(1)
-	if err != nil {
-		return err
-	}
+func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, signature pdf.Ref) error {
 	catalogRef, catalog, err := file.Catalog()
 	if err != nil {
 		return err
@@ -125,28 +122,40 @@ func appendReference(file *pdf.File, update *pdf.Update, source []byte, dict pdf
 	if err != nil {
 		return nil, err
 	}
-	reference := []byte(item.String())
 	if array == nil {
 		return pdf.SetKey(source, key, fmt.Appendf(nil, "[%s]", item))
 	}
 	if ref, ok := lastReference(file, dict[key]); ok {
-		value, err := update.Source(ref)
-		if err != nil {
-			return nil, err
-		}
-		if value, err = pdf.AppendItem(value, reference); err == nil {
-			update.Set(ref, value)
-		}
-		return nil, err
+		return nil, appendOnce(update, ref, item)
 	}
 	value, _, err := pdf.Key(source, key)
 	if err != nil {
 		return nil, err
 	}
-	if value, err = pdf.AppendItem(value, reference); err != nil {
+	if value, err = pdf.AppendItem(value, []byte(item.String())); err != nil {
 		return nil, err
 	}
 	return pdf.SetKey(source, key, value)
+}
+
+// appendOnce appends a reference to an array object. One array may be both the
+// annotations and the fields, and then has it already.
+func appendOnce(update *pdf.Update, array, item pdf.Ref) error {
+	source, err := update.Source(array)
+	if err != nil {
+		return err
+	}
+	value, err := pdf.Parse(source)
+	if err != nil {
+		return err
+	}
+	if items, ok := value.(pdf.Array); ok && slices.Contains(items, pdf.Object(item)) {
+		return nil
+	}
+	if source, err = pdf.AppendItem(source, []byte(item.String())); err == nil {
+		update.Set(array, source)
+	}
+	return err
 }
 
 // freeName returns a name that no other field has at the top of the form, where
@@ -158,6 +167,9 @@ func freeName(file *pdf.File) (string, error) {
 	}
 	n := names{file: file, taken: make(map[string]bool)}
 	if err := n.collect(form["Fields"], 0); err != nil {
+		return "", err
+	}
+	if err := file.Spent(); err != nil {
 		return "", err
 	}
 	for i := 1; ; i++ {
@@ -183,6 +195,9 @@ func (n *names) collect(fields pdf.Object, depth int) error {
 	for _, f := range array {
 		if n.count++; n.count > maxFields || depth > maxFieldDepth {
 			return fmt.Errorf("%w: form fields", pdf.ErrLimit)
+		}
+		if err := n.file.Spent(); err != nil {
+			return err
 		}
 		field, err := n.file.Dict(f)
 		if err != nil {

@@ -39,13 +39,16 @@ import (
 )
 
 var (
-	// ErrUnreadable: the document is no PDF, damaged beyond the cross-reference, or
-	// has no pages.
+	// ErrUnreadable: the document is no PDF, has no pages, exceeds a bound, or is
+	// damaged where it has to be read; nothing is repaired.
 	ErrUnreadable = errors.New("pades: document cannot be read")
 	// ErrEncrypted: the document is encrypted.
 	ErrEncrypted = errors.New("pades: document is encrypted")
-	// ErrForbidden: a certification signature of the document allows no changes.
+	// ErrForbidden: an earlier signature of the document allows no changes.
 	ErrForbidden = errors.New("pades: document does not allow signatures")
+	// ErrBroken: the last signature of the document is not what its ByteRange says, or
+	// does not cover its revision. Another one would seem to confirm it.
+	ErrBroken = errors.New("pades: last signature of the document is broken")
 )
 
 // Document is a PDF file of Size bytes.

@@ -11,7 +11,7 @@ import (
 
 // checkPermitted refuses a document that must not be signed: one whose author or an
 // earlier signer permits no changes any more ([ErrForbidden]), and one whose last
-// signature is broken, which another signature would seem to confirm.
+// signature is broken ([ErrBroken]).
 func checkPermitted(doc Document, file *pdf.File) error {
 	if err := checkCertification(file); err != nil {
 		return err
@@ -108,7 +108,7 @@ func checkLastSignature(doc Document, file *pdf.File, fields []signatureField) e
 		problem = "it does not cover its revision."
 	}
 	if problem != "" {
-		return fmt.Errorf("%w: the last signature, %q, is broken: %s", pdf.ErrDamaged, last.name, problem)
+		return fmt.Errorf("%w: %q: %s", ErrBroken, last.name, problem)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 
 // Prepare makes a document ready to be signed: it lays out the revision in which
 // only the signature value is missing. [ErrUnreadable], [ErrEncrypted],
-// [ErrForbidden], [ades.ErrAlgorithm].
+// [ErrForbidden], [ErrBroken], [ades.ErrAlgorithm].
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -31,7 +31,10 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 		return nil, readError(err)
 	}
 	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved}
-	return p, p.bind(ctx, doc)
+	if err := p.bind(ctx, doc); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // bind hashes the document and the revision around the signature, and fixes the
@@ -79,10 +82,14 @@ func layOut(doc Document, options Options, reserved int) (layout, error) {
 	if err := checkPermitted(doc, file); err != nil {
 		return layout{}, err
 	}
+	page, err := file.Page(1) // before numbers are given to new objects
+	if err != nil {
+		return layout{}, err
+	}
 	update := file.NewUpdate()
 	signature := newSignatureDictionary(options, reserved)
 	ref := update.Add(signature.source)
-	if err := addField(file, update, ref); err != nil {
+	if err := addField(file, update, page, ref); err != nil {
 		return layout{}, err
 	}
 	appended, offsets, err := update.Bytes()

@@ -34,7 +34,7 @@ func signatureFields(file *pdf.File) ([]signatureField, error) {
 	if err := w.children(form["Fields"], place{}); err != nil {
 		return nil, err
 	}
-	return w.found, nil
+	return w.found, file.Spent()
 }
 
 // interactiveForm is the form of the document; nil when there is none.
@@ -79,6 +79,9 @@ func (w *fieldWalk) children(kids pdf.Object, at place) error {
 		}
 		if w.count++; at.depth > maxFieldDepth || w.count > maxFields || len(w.found) > maxSignatures {
 			return fmt.Errorf("%w: form fields or signatures", pdf.ErrLimit)
+		}
+		if err := w.file.Spent(); err != nil {
+			return err
 		}
 		// What is no dictionary is no field; the others are still looked at.
 		if field, err := w.file.Dict(kid); err == nil && field != nil {

@@ -2,6 +2,7 @@ package pades_test
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
 	"errors"
@@ -11,11 +12,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
-	"crypto/x509"
-
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/pades"
@@ -67,7 +68,7 @@ func TestSignatureDictionaryWrittenAgain(t *testing.T) {
 	if len(got) != 1 || got[0].SubIndication != ades.FormatFailure || got[0].Intact {
 		t.Errorf("%+v", got)
 	}
-	if _, err := pades.Prepare(t.Context(), document(forged), p.signer, pades.Options{}); !errors.Is(err, pades.ErrUnreadable) {
+	if _, err := pades.Prepare(t.Context(), document(forged), p.signer, pades.Options{}); !errors.Is(err, pades.ErrBroken) {
 		t.Errorf("it can be signed again: %v", err)
 	}
 }
@@ -111,7 +112,7 @@ func TestPrepareObeysEarlierSignatures(t *testing.T) {
 			Catalog: "/AcroForm << /Fields [100 0 R] >>",
 			Objects: []string{"<< /FT /Sig /T (A) /V 101 0 R >>", "<< /Type /Sig /Reference [<< /TransformMethod /FieldMDP /TransformParams << /Action /All /P 1 >> >>] >>"},
 		}), pades.ErrForbidden},
-		{"last signature does not cover its revision", short, pades.ErrUnreadable},
+		{"last signature does not cover its revision", short, pades.ErrBroken},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -212,4 +213,55 @@ func replaceCMS(t *testing.T, openssl string, b []byte, p person, flags []string
 	copy(digits, bytes.Repeat([]byte{'0'}, len(digits)))
 	hex.Encode(digits, der)
 	return out
+}
+
+// A reference to an object that does not exist is null, and stays so: it must not come
+// to mean the signature.
+func TestReferencesToNothingStaySo(t *testing.T) {
+	ca := newAuthority(t)
+	b := pdftest.Build(pdftest.Options{Catalog: "/Outlines 11 0 R", Page: "/Annots [12 0 R]", Trailer: "/Info 13 0 R"})
+	signed := sign(t, b, newPerson(t, ca, p256(t)), pades.Options{})
+	file, err := pdf.Open(bytes.NewReader(signed), int64(len(signed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, num := range []uint32{11, 12, 13} {
+		if o, err := file.Object(pdf.Ref{Num: num}); o != nil || err != nil {
+			t.Errorf("object %d is %v, %v", num, o, err)
+		}
+	}
+	if got := verify(t, signed, ca); len(got) != 1 || !got[0].Passed() {
+		t.Errorf("%+v", got)
+	}
+}
+
+// One array may be both the annotations of the page and the fields of the form.
+func TestOneArrayForFieldsAndAnnotations(t *testing.T) {
+	ca := newAuthority(t)
+	b := pdftest.Build(pdftest.Options{Catalog: "/AcroForm << /Fields 100 0 R >>", Page: "/Annots 100 0 R", Objects: []string{"[]"}})
+	signed := sign(t, b, newPerson(t, ca, p256(t)), pades.Options{})
+	file, err := pdf.Open(bytes.NewReader(signed), int64(len(signed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if array, err := file.Array(pdf.Ref{Num: 100}); err != nil || len(array) != 1 {
+		t.Errorf("%v, %v", array, err)
+	}
+}
+
+// A form that makes a reader look at one large object again and again is given up.
+func TestWorkIsBounded(t *testing.T) {
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	field := "<< /FT /Sig /T 100 0 R >> "
+	b := pdftest.Build(pdftest.Options{
+		Catalog: "/AcroForm << /Fields [" + strings.Repeat(field, 10_000) + "] >>",
+		Objects: []string{"(" + strings.Repeat("x", 1<<20) + ")"},
+	})
+	if _, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{}); !errors.Is(err, pades.ErrUnreadable) {
+		t.Errorf("signing: %v", err)
+	}
+	if _, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{}); !errors.Is(err, pades.ErrUnreadable) {
+		t.Errorf("verifying: %v", err)
+	}
 }

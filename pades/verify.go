@@ -66,8 +66,9 @@ type verification struct {
 	report ades.SignatureReport
 }
 
-// run makes the checks in the order of EN 319 102-1 5.1.3: format, identification
-// of the certificate, chain, cryptography. The error is one of reading.
+// run makes the checks of EN 319 102-1 5.2, from the format over the digest, the
+// value and the certificate to its chain: the first that fails decides. The error is
+// one of reading.
 func (v *verification) run() error {
 	v.describe()
 	var contents []byte

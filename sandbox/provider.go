@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// VerificationCode is every test user's (service.md 4.4 item 4).
-	VerificationCode = "1234"
+	// verificationCode is every test user's (service.md 4.4 item 4).
+	verificationCode = "1234"
 	// Expiry is how long a request lives (decisions.md 4.4).
 	Expiry = 600 * time.Second
 
@@ -63,7 +63,7 @@ func (s *Sandbox) Begin(ctx context.Context, p idp.Person, _ idp.Text, _ *x509.C
 	if state, err = c.into(state); err != nil || c.Method == idp.App {
 		return state, idp.Waiting{}, err
 	}
-	event, err := s.needDigest(u, VerificationCode)
+	event, err := s.needDigest(u, verificationCode)
 	return state, event, err
 }
 
@@ -75,7 +75,7 @@ func (s *Sandbox) Sign(ctx context.Context, state idp.State, digests []ades.Dige
 	}
 	c.Digests = digests
 	if state, err = c.into(state); err != nil || c.Method == idp.SIM {
-		return state, idp.Waiting{Code: VerificationCode}, err
+		return state, idp.Waiting{Code: verificationCode}, err
 	}
 	event, err := s.sign(ctx, c)
 	return state, event, err
@@ -113,7 +113,7 @@ func (c conversation) answer(now, expires time.Time) idp.Event {
 	case now.After(expires):
 		return expired
 	case c.Method == idp.App && !c.Polled, now.Before(c.Began.Add(c.Delay)):
-		return idp.Waiting{Code: VerificationCode}
+		return idp.Waiting{Code: verificationCode}
 	case c.Action == Cancel:
 		return userCancelled
 	}
@@ -127,7 +127,7 @@ func (s *Sandbox) sign(ctx context.Context, c conversation) (idp.Event, error) {
 		return nil, fmt.Errorf("sandbox: reading the user: %w", err)
 	}
 	if len(c.Digests) == 0 {
-		return s.needDigest(u, VerificationCode)
+		return s.needDigest(u, verificationCode)
 	}
 	key, err := u.key()
 	if err != nil {

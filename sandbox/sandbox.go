@@ -107,7 +107,7 @@ func (s *Sandbox) Roots() *x509.CertPool { return s.authority.Roots() }
 func (s *Sandbox) RootPEM() []byte { return s.authority.RootPEM() }
 
 // Create makes a user of the account. FullName, Kennitala and Phone are
-// required; their form is the caller's to check.
+// required; their form is the caller's to check. [ErrUserExists].
 func (s *Sandbox) Create(ctx context.Context, account string, p Profile) (User, error) {
 	if p.FullName == nil || p.Kennitala == nil || p.Phone == nil {
 		return User{}, errors.New("sandbox: user without full name, kennitala or phone")
@@ -126,11 +126,13 @@ func (s *Sandbox) Create(ctx context.Context, account string, p Profile) (User, 
 	if err := s.certify(&u, now); err != nil {
 		return User{}, err
 	}
-	err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.store.CreateUser(ctx, u) })
-	return u, storeError(err)
+	if err := s.tx.InTx(ctx, func(ctx context.Context) error { return s.store.CreateUser(ctx, u) }); err != nil {
+		return User{}, storeError(err)
+	}
+	return u, nil
 }
 
-// Update changes a user of the account.
+// Update changes a user of the account. [ErrNotFound], [ErrUserExists].
 func (s *Sandbox) Update(ctx context.Context, account, id string, p Profile) error {
 	return storeError(s.tx.InTx(ctx, func(ctx context.Context) error {
 		u, err := s.store.User(ctx, account, id)

@@ -179,9 +179,25 @@ func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending
 	failpoint.Here("signing/prepared")
 	state, event, err := t.provider.Sign(ctx, state, []ades.Digest{pending.Digest()})
 	if err != nil {
-		return state, event, fmt.Errorf("signing: asking for the signature: %w", err)
+		return state, nil, errors.Join(faultError{err}, t.keep(ctx, state))
 	}
 	return state, event, nil
+}
+
+// faultError is a fault of the provider, or of the way to it.
+type faultError struct{ error }
+
+func (e faultError) Unwrap() error { return e.error }
+
+// keep stores the state that a provider returned with an error (idp.Provider).
+func (t *turn) keep(ctx context.Context, state idp.State) error {
+	if state.Provider == "" {
+		return nil
+	}
+	return t.store(ctx, func(_ context.Context, r *Request) error {
+		r.State = state
+		return nil
+	})
 }
 
 // fail ends the request without a signature.
@@ -224,6 +240,8 @@ func documentFailure(err error) *idp.Failure {
 		f.Description = "The document is encrypted."
 	case errors.Is(err, pades.ErrForbidden):
 		f.Description = "The document does not allow signatures."
+	case errors.Is(err, pades.ErrBroken):
+		f.Description = "The last signature in the document is broken."
 	case errors.Is(err, pades.ErrUnreadable):
 		f.Description = "The document is not a readable PDF."
 	default:

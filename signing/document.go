@@ -13,7 +13,7 @@ import (
 // storage.ErrTooLarge when it has more than limit bytes; an error of r is returned
 // as it is.
 func (s *Service) Upload(ctx context.Context, r io.Reader, limit int64) (document string, err error) {
-	ref, err := s.documents.Create(ctx, r, limit, Hash)
+	ref, err := s.documents.Create(ctx, r, limit, storedHash)
 	return ref.ID, err
 }
 

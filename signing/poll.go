@@ -86,16 +86,17 @@ func (t *turn) proceed(ctx context.Context, early bool) error {
 // request expires: the client polls again.
 func (t *turn) askAgain(ctx context.Context) error {
 	state, event, err := t.provider.Poll(ctx, t.r.State)
-	if err != nil && state.Provider != "" {
-		if err := t.store(ctx, func(_ context.Context, r *Request) error { r.State = state; return nil }); err != nil {
+	if err != nil {
+		if err := t.keep(ctx, state); err != nil {
 			return err
 		}
-	}
-	if err != nil {
 		return t.expire(ctx, t.r.Expires)
 	}
 	failpoint.Here("signing/polled")
-	if err := t.follow(ctx, state, event); err != nil {
+	var fault faultError
+	if err := t.follow(ctx, state, event); errors.As(err, &fault) {
+		return t.expire(ctx, t.r.Expires)
+	} else if err != nil {
 		return err
 	}
 	failpoint.Here("signing/signed")

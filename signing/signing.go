@@ -91,9 +91,9 @@ type Options struct {
 	Alone bool
 }
 
-// Hash is the hash that documents are stored with, so that the first signature
-// need not read them again.
-const Hash = crypto.SHA256
+// storedHash is the hash that documents are stored with, so that the first signature
+// with it, as most are, need not read them again.
+const storedHash = crypto.SHA256
 
 // leaseTime is how long a lease lasts without being renewed.
 const leaseTime = 10 * time.Second

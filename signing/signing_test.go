@@ -25,7 +25,7 @@ func TestRequestFromStartToDelivery(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if started.Expires != 290*time.Second || started.Interval != 2*time.Second || started.Code != "" {
+		if started.ExpiresIn != 290*time.Second || started.Interval != 2*time.Second || started.Code != "" {
 			t.Errorf("%+v", started)
 		}
 		answers := []idp.Event{idp.Waiting{}, idp.Waiting{Code: "0042"}, idp.Waiting{}, nil}
@@ -145,6 +145,39 @@ func TestTransportFaultWhilePollingEndsNothing(t *testing.T) {
 		return state, p.signed(), nil
 	}
 	s.checkSigned(s.poll(id).Document)
+}
+
+// The same holds for the call that asks for the signature, when the certificate came
+// with a poll; the provider is then asked for the certificate again.
+func TestTransportFaultWhileAskingEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPhone(t)
+		s := newService(t, p, signing.Options{AnyPace: true})
+		p.begin = func() (idp.Event, error) { return idp.Waiting{}, nil }
+		id := s.mustStart()
+		p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, p.needDigest(), nil }
+		p.sign = func(state idp.State) (idp.State, idp.Event, error) {
+			state.Public = []byte("kept in spite of the error")
+			return state, nil, io.ErrUnexpectedEOF
+		}
+		if r := s.poll(id); r.Code != idp.AuthorizationPending {
+			t.Fatalf("%+v", r)
+		}
+		p.sign = func(state idp.State) (idp.State, idp.Event, error) {
+			if string(state.Public) != "kept in spite of the error" {
+				t.Errorf("state %q", state.Public)
+			}
+			return state, p.signed(), nil
+		}
+		s.checkSigned(s.poll(id).Document)
+
+		p.sign = func(state idp.State) (idp.State, idp.Event, error) { return state, nil, io.ErrUnexpectedEOF }
+		late := s.mustStart()
+		time.Sleep(5 * time.Minute)
+		if r := s.poll(late); r.Code != idp.ExpiredToken {
+			t.Errorf("%+v", r)
+		}
+	})
 }
 
 func TestFailureIsToldOnce(t *testing.T) {

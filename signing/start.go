@@ -15,8 +15,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// DefaultReason is the reason for signing when none is given (service.md 2.1).
-const DefaultReason = "Undirritun"
+// defaultReason is the reason for signing when none is given (service.md 2.1).
+const defaultReason = "Undirritun"
 
 // Start is what a request is started with. Its fields were checked by the caller.
 type Start struct {
@@ -24,7 +24,7 @@ type Start struct {
 	Document string // stored, not yet kept; it belongs to the service from now on
 	Name     string // of the document
 	Person   idp.Person
-	Reason   string // empty: DefaultReason
+	Reason   string // empty: defaultReason
 	City     string
 	Country  string
 	Level    ades.Level
@@ -41,10 +41,10 @@ type BusySignalUse struct {
 
 // Started is a request that the provider accepted.
 type Started struct {
-	ID       string
-	Expires  time.Duration // from the start call
-	Interval time.Duration
-	Code     string // verification code, empty when it comes with a poll
+	ID        string
+	ExpiresIn time.Duration // from the start call
+	Interval  time.Duration
+	Code      string // verification code, empty when it comes with a poll
 }
 
 // Refusal is the error of a start that the provider refused at once. There is no
@@ -153,7 +153,7 @@ func (in Start) request(now time.Time) Request {
 	}
 	r.Person.Account = in.Account
 	if r.Text.Reason == "" {
-		r.Text.Reason = DefaultReason
+		r.Text.Reason = defaultReason
 	}
 	if in.BusySignal != nil {
 		r.BusySignal = in.BusySignal.ID

@@ -271,7 +271,7 @@ func TestStartThatDied(t *testing.T) {
 				return // forgotten with the request: a start of its own
 			}
 			started, err := again("body")
-			if err != nil || started.ID == dead.ID || started.Expires != 290*time.Second {
+			if err != nil || started.ID == dead.ID || started.ExpiresIn != 290*time.Second {
 				t.Fatalf("%+v, %v", started, err)
 			}
 			s.checkSigned(s.poll(started.ID).Document)

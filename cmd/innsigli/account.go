@@ -22,6 +22,10 @@ type accountCommand struct {
 	Quota         accountQuota         `cmd:"" help:"Set the document storage of an account."`
 }
 
+func (accountCommand) Help() string {
+	return "They work while a server runs on the same store, too.\n\nExample: innsigli account list --store bolt:innsigli-sandbox.db"
+}
+
 type accountCreate struct {
 	storeFlag
 	Name string `arg:"" help:"Name of the account."`
@@ -87,6 +91,10 @@ type clientCommand struct {
 	Create clientCreate `cmd:"" help:"Make an API client; its secret is shown once."`
 	List   clientList   `cmd:"" help:"List the API clients of an account."`
 	Delete clientDelete `cmd:"" help:"Remove an API client; its tokens end with it."`
+}
+
+func (clientCommand) Help() string {
+	return "They work while a server runs on the same store, too.\n\nExample: innsigli client create 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 archive"
 }
 
 type clientCreate struct {

@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	exited := false
 	parser, err := kong.New(&c,
 		kong.Name("innsigli"),
-		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, talk to stderr; exit status 0 done, 1 failed, 2 wrong usage. Every flag can also be an environment variable: --base-url is INNSIGLI_BASE_URL."),
+		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, talk to stderr; exit status 0 done, 1 failed, 2 wrong usage. Every flag can also be an environment variable: --client-id is INNSIGLI_CLIENT_ID."),
 		kong.DefaultEnvars("INNSIGLI"),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"os"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/sandbox"
@@ -59,9 +58,7 @@ func (c sandboxCommand) serve(ctx context.Context, s streams, server *server, pa
 		ClientSecret:    credentials.secret,
 		RootCertificate: string(server.sandbox.RootPEM()),
 	}
-	socket := socketPath(path)
-	defer os.Remove(socket)
-	return server.serve(ctx, listener, ready.BaseURL, socket, func() error {
+	return server.serve(ctx, listener, ready.BaseURL, socketPath(path), func() error {
 		if c.JSON {
 			return json.NewEncoder(s.out).Encode(ready)
 		}

@@ -55,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"capture":      scriptCapture,
 			"mode":         scriptMode,
 			"break":        scriptBreak,
+			"empty":        scriptEmpty,
 		},
 	})
 }
@@ -211,4 +212,16 @@ func scriptBreak(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no page to change", args[0])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(after), 0o600))
+}
+
+// scriptEmpty checks that a folder has nothing in it: empty FOLDER.
+func scriptEmpty(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: empty FOLDER")
+	}
+	entries, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(entries) > 0 {
+		ts.Fatalf("%s has %s in it", args[0], entries[0].Name())
+	}
 }

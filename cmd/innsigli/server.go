@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -84,6 +85,7 @@ func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, sock
 		if admin, err = listenOwner(socket); err != nil {
 			return errors.Join(err, listener.Close())
 		}
+		defer os.Remove(socket)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveHTTP(ctx, listener, s.handler(baseURL), s.log) })
@@ -149,13 +151,12 @@ func (s *server) sweep(ctx context.Context) error {
 }
 
 func (s *server) sweepOnce(ctx context.Context) error {
-	now := time.Now()
-	_, documents := s.db.Documents().Sweep(ctx, now.Add(-unkeptFor))
+	_, documents := s.db.Documents().Sweep(ctx, time.Now().Add(-unkeptFor))
 	return errors.Join(
 		documents,
 		untilNone(func() (int, error) { return s.signing.Sweep(ctx) }),
-		untilNone(func() (int, error) { return s.accounts.Sweep(ctx, now) }),
-		untilNone(func() (int, error) { return s.signals.Sweep(ctx, now) }),
+		untilNone(func() (int, error) { return s.accounts.Sweep(ctx) }),
+		untilNone(func() (int, error) { return s.signals.Sweep(ctx) }),
 	)
 }
 

@@ -83,12 +83,12 @@ func verifyFile(ctx context.Context, path string, options pades.VerifyOptions) f
 		return result
 	}
 	defer file.Close()
-	info, err := file.Stat()
+	stat, err := file.Stat()
 	if err != nil {
 		result.Error = err.Error()
 		return result
 	}
-	report, err := pades.Verify(ctx, pades.Document{ReaderAt: file, Size: info.Size()}, options)
+	report, err := pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()}, options)
 	if err != nil {
 		result.Error = err.Error()
 		return result

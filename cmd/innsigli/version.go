@@ -8,7 +8,6 @@ import (
 
 type versionCommand struct{}
 
-// Help is shown by --help.
 func (versionCommand) Help() string { return "Example: innsigli version" }
 
 func (versionCommand) Run(s streams) error {
@@ -18,8 +17,8 @@ func (versionCommand) Run(s streams) error {
 
 // version is that of the module that was built, "(devel)" from a checkout.
 func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
+	if build, ok := debug.ReadBuildInfo(); ok && build.Main.Version != "" {
+		return build.Main.Version
 	}
 	return "(devel)"
 }

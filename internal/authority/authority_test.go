@@ -23,7 +23,7 @@ func issueTest(t *testing.T, a *Authority) *x509.Certificate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := a.Issue("Jóna Prófunardóttir", "1203894569", key.Public(), time.Now())
+	cert, err := a.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestChainLeadsToTheRoot(t *testing.T) {
 	if len(chain) != 3 || !chain[2].Equal(a.Root()) {
 		t.Errorf("chain of %d certificates", len(chain))
 	}
-	if cert.Subject.SerialNumber != "1203894569" || cert.Subject.CommonName != "Jóna Prófunardóttir" {
+	if cert.Subject.SerialNumber != "1203894569" || cert.Subject.CommonName != "Dæmi um nafn" {
 		t.Errorf("subject %v", cert.Subject)
 	}
 	other, err := New(time.Now())

@@ -33,7 +33,7 @@ func newSigner(t testing.TB, key crypto.Signer, a ades.Algorithm) signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := ca.Issue("Jóna Prófunardóttir", "1203894569", key.Public(), time.Now())
+	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

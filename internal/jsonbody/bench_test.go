@@ -79,7 +79,7 @@ func decoder(b *testing.B, document []byte) func() {
 
 // BenchmarkSmallBody shows what a body without content costs.
 func BenchmarkSmallBody(b *testing.B) {
-	const body = `{"fullName":"Jón Jónsson","kennitala":"0101302399","phone":"5551234","delayInSecondsBeforeAction":0,"action":"Success"}`
+	const body = `{"fullName":"Dæmi um nafn","kennitala":"0101302399","phone":"5551234","delayInSecondsBeforeAction":0,"action":"Success"}`
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Read(strings.NewReader(body), Options{}); err != nil {

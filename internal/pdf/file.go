@@ -17,15 +17,16 @@ type File struct {
 	entries   map[uint32]xrefEntry
 	maxNum    uint32
 	streams   streamCache
-	nesting   int   // streams being read in order to read another one
-	work      int64 // bytes read, lexed and decoded so far
+	nesting   int             // streams being read in order to read another one
+	work      int64           // bytes read, lexed and decoded so far
+	named     map[uint32]bool // numbers above maxNum that references name
 }
 
 // Open reads the cross-reference of the file that r holds in its first size bytes. r has to
 // stay readable for as long as the File is used. Errors: [ErrNotPDF], [ErrDamaged],
 // [ErrEncrypted], [ErrUnsupported], [ErrLimit] or those of r.
 func Open(r io.ReaderAt, size int64) (*File, error) {
-	f := &File{r: r, size: size}
+	f := &File{r: r, size: size, named: map[uint32]bool{}}
 	if err := f.open(); err != nil {
 		return nil, fmt.Errorf("pdf: opening: %w", err)
 	}
@@ -114,6 +115,35 @@ func (f *File) findMaxNum() error {
 	f.maxNum = uint32(size - 1)
 	for num := range f.entries {
 		f.maxNum = max(f.maxNum, num)
+	}
+	f.note(f.Trailer())
+	return nil
+}
+
+// note remembers references to objects that do not exist. They are null (7.3.10), and
+// have to stay so when an update adds objects.
+func (f *File) note(o Object) {
+	switch o := o.(type) {
+	case Ref:
+		if o.Num > f.maxNum {
+			f.named[o.Num] = true
+		}
+	case Array:
+		for _, item := range o {
+			f.note(item)
+		}
+	case Dict:
+		for _, value := range o {
+			f.note(value)
+		}
+	}
+}
+
+// Spent returns [ErrLimit] once the file has taken all the work that it may. Every call
+// that reads objects fails with it from then on.
+func (f *File) Spent() error {
+	if f.work > minWork+workPerByte*f.size {
+		return fmt.Errorf("%w: it takes too much work", ErrLimit)
 	}
 	return nil
 }

@@ -124,6 +124,15 @@ func (f *File) Span(ref Ref) (start, end int64, ok bool, err error) {
 
 // find reads the object that ref names.
 func (f *File) find(ref Ref) (indirect, error) {
+	if err := f.Spent(); err != nil {
+		return indirect{}, err
+	}
+	o, err := f.locate(ref)
+	f.note(o.value)
+	return o, err
+}
+
+func (f *File) locate(ref Ref) (indirect, error) {
 	e, ok := f.entries[ref.Num]
 	if !ok || e.kind == freeEntry || e.gen != ref.Gen {
 		return indirect{ref: ref, source: []byte("null"), ended: true}, nil

@@ -102,6 +102,9 @@ func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, erro
 	if first < 0 || int64(first) > int64(len(payload)) || n < 0 || n > first/2 {
 		return nil, fmt.Errorf("%w: First is %d, N is %d", ErrDamaged, first, n)
 	}
+	if n > maxEntries {
+		return nil, fmt.Errorf("%w: %d objects in one stream", ErrLimit, n)
+	}
 	s := &objectStream{content: payload[first:], objects: make([]compressedAt, 0, n)}
 	p := &parser{buf: payload[:first], final: true}
 	for range n {

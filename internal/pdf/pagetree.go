@@ -6,7 +6,6 @@ import "fmt"
 type treeWalk struct {
 	file  *File
 	seen  map[Ref]bool // nodes that have kids
-	work  int64        // of the file, at which the walk is given up
 	visit func(Ref, Dict, inherited) error
 }
 
@@ -21,7 +20,6 @@ func (f *File) walkPages(visit func(Ref, Dict, inherited) error) error {
 		return fmt.Errorf("%w: no page tree", ErrNoPages)
 	}
 	w := &treeWalk{file: f, seen: map[Ref]bool{}, visit: visit}
-	w.work = f.work + minWalkWork + walkWorkPerByte*f.size
 	if err := w.node(root, inherited{}, 0); err != nil {
 		return fmt.Errorf("page tree: %w", err)
 	}
@@ -33,7 +31,7 @@ func (w *treeWalk) node(ref Ref, above inherited, depth int) error {
 	if err != nil {
 		return err
 	}
-	if w.file.work > w.work || depth > maxTreeDepth {
+	if depth > maxTreeDepth {
 		return fmt.Errorf("%w: page tree of %d levels", ErrLimit, depth)
 	}
 	attributes := above.with(node)

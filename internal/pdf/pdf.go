@@ -18,7 +18,8 @@
 // accessors return the zero value for null (7.3.10).
 //
 // Every file is taken for hostile. Objects, nesting, decoded streams, the number of
-// objects and the work of one call are bounded; a bound that is exceeded is [ErrLimit].
+// objects and the work that a file takes over the life of a [File] are bounded; a bound
+// that is exceeded is [ErrLimit].
 // A [File] keeps some decoded object streams and is not safe for concurrent use.
 //
 // Not read, and refused by name: encrypted files ([ErrEncrypted]) and files whose
@@ -71,10 +72,13 @@ const (
 	maxStreamBytes    = 1 << 30        // decoded bytes of one stream
 	minStageBytes     = 1 << 20        // decoded bytes that each of several filters may return
 	maxFilters        = 8              // filters of one stream
-	maxObjectStream   = 64 << 20       // decoded bytes of one object stream
+	maxObjectStream   = 16 << 20       // decoded bytes of one object stream
+	maxTrailerBytes   = 1 << 20        // source text of a trailer dictionary
 	maxKeptStreams    = 16 << 20       // decoded bytes of object streams kept
 	maxNesting        = 4              // streams that are needed to read a stream
 	maxTreeDepth      = 64             // levels of the page tree
-	minWalkWork       = 64 << 20       // bytes lexed and decoded by one walk of the page tree, ...
-	walkWorkPerByte   = 8              // ... and these more for each byte of the file
+	minWork           = 192 << 20      // bytes read, lexed and decoded in all, ...
+	workPerByte       = 8              // ... and these more for each byte of the file
+	minEntries        = 64 << 10       // objects of a small file, ...
+	entriesPerByte    = 1              // ... and these more for each byte of it
 )

@@ -19,10 +19,13 @@ func (f *File) NewUpdate() *Update {
 	return &Update{file: f, bodies: map[Ref][]byte{}, maxNum: f.maxNum}
 }
 
-// Reserve returns a reference that no object of the file or the update ever had. Until
-// [Update.Set] gives it a body it refers to null.
+// Reserve returns a reference that no object of the file or the update ever had, and that
+// nothing read so far refers to. Until [Update.Set] gives it a body it refers to null.
 func (u *Update) Reserve() Ref {
 	u.maxNum = min(u.maxNum, maxObjectNumber) + 1 // beyond it, Bytes refuses
+	for u.file.named[u.maxNum] {
+		u.maxNum++
+	}
 	return Ref{Num: u.maxNum}
 }
 

@@ -48,13 +48,16 @@ func (f *File) readSections() error {
 		if err != nil {
 			return err
 		}
-		f.sections = append(f.sections, s)
 		if err := x.hybrid(s); err != nil {
 			return err
 		}
 		if offset, more, err = previous(s.trailer); err != nil {
 			return err
 		}
+		if len(f.sections) > 0 { // of the older ones, only their place matters
+			s.trailer, s.source = nil, nil
+		}
+		f.sections = append(f.sections, s)
 	}
 	return nil
 }
@@ -104,6 +107,12 @@ func (x *xrefReader) section(offset int64) (section, error) {
 	}
 	x.visited[at] = true
 	s, err := x.sectionAt(at)
+	if err == nil {
+		err = x.file.Spent()
+	}
+	if err == nil && len(s.source) > maxTrailerBytes {
+		err = fmt.Errorf("%w: trailer of %d bytes", ErrLimit, len(s.source))
+	}
 	if err != nil {
 		return section{}, fmt.Errorf("cross-reference at %d: %w", at, err)
 	}
@@ -131,10 +140,16 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	if _, ok := entries[uint32(num)]; !ok {
 		entries[uint32(num)] = e
 	}
-	if x.read++; x.read > maxSectionEntries || len(entries) > maxEntries {
-		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, maxEntries)
+	if x.read++; x.read > maxSectionEntries || len(entries) > x.file.maxEntries() {
+		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, x.file.maxEntries())
 	}
 	return nil
+}
+
+// maxEntries bounds the number of objects by the file's size, so that few bytes cannot
+// claim much memory.
+func (f *File) maxEntries() int {
+	return int(min(minEntries+entriesPerByte*f.size, maxEntries))
 }
 
 // addPlain notes an object that lies at an offset that counts from the header. One that

@@ -1,6 +1,9 @@
 package pdf
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // stream reads a cross-reference stream (7.5.8).
 func (x *xrefReader) stream(at int64) (section, error) {
@@ -21,7 +24,7 @@ func (x *xrefReader) stream(at int64) (section, error) {
 		return section{}, err
 	}
 	end := s.Offset + s.Length
-	return section{offset: at, end: end, stream: true, trailer: dict, source: o.source}, nil
+	return section{offset: at, end: end, stream: true, trailer: dict, source: slices.Clone(o.source)}, nil
 }
 
 // streamEntries reads the entries of a cross-reference stream.
@@ -92,7 +95,7 @@ func (x *xrefReader) indexRuns(dict Dict) (runs []run, total int64, err error) {
 		if !ok1 || !ok2 || first < 0 || count < 0 {
 			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream", ErrDamaged)
 		}
-		if first > maxObjectNumber || int64(count) > maxSectionEntries-total {
+		if first > maxObjectNumber || int64(count) > int64(x.file.maxEntries())-total {
 			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream", ErrLimit)
 		}
 		runs = append(runs, run{int64(first), int64(count)})
