@@ -16,7 +16,7 @@ import (
 // the errors of its 5.2 (decisions.md 3).
 func (a *api) token(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Pragma", "no-cache")
-	form, err := a.tokenForm(w, r)
+	form, err := readTokenForm(w, r)
 	if err != nil {
 		return err
 	}
@@ -71,12 +71,12 @@ type tokenForm url.Values
 
 func (f tokenForm) get(name string) string { return url.Values(f).Get(name) }
 
-// tokenForm reads the body, form-encoded or JSON. A repeated parameter is an
+// readTokenForm reads the body, form-encoded or JSON. A repeated parameter is an
 // error (RFC 6749 3.2).
-func (a *api) tokenForm(w http.ResponseWriter, r *http.Request) (tokenForm, error) {
+func readTokenForm(w http.ResponseWriter, r *http.Request) (tokenForm, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxSmallBody)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/x-www-form-urlencoded" {
-		return a.tokenJSON(r)
+		return readTokenJSON(r)
 	}
 	body, err := io.ReadAll(wholeBody{r.Body})
 	if err != nil {
@@ -97,7 +97,7 @@ func (a *api) tokenForm(w http.ResponseWriter, r *http.Request) (tokenForm, erro
 	return tokenForm(values), nil
 }
 
-func (a *api) tokenJSON(r *http.Request) (tokenForm, error) {
+func readTokenJSON(r *http.Request) (tokenForm, error) {
 	if err := checkJSONType(r); err != nil {
 		return nil, err
 	}

@@ -38,56 +38,47 @@ func fieldSource(name string, page, signature pdf.Ref) []byte {
 }
 
 func addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, field pdf.Ref) error {
-	source, err := update.Source(page.Ref)
-	if err != nil {
-		return err
-	}
-	patched, err := appendReference(file, update, source, page.Dict, "Annots", field)
-	if err != nil || patched == nil {
-		return err
-	}
-	update.Set(page.Ref, patched)
-	return nil
+	return patchObject(update, page.Ref, func(source []byte) ([]byte, error) {
+		return appendReference(file, update, source, page.Dict, "Annots", field)
+	})
 }
 
 func addToForm(file *pdf.File, update *pdf.Update, catalogRef pdf.Ref, catalog pdf.Dict, field pdf.Ref) error {
-	source, err := update.Source(catalogRef)
-	if err != nil {
-		return err
-	}
 	form, err := file.Dict(catalog["AcroForm"])
 	if err != nil {
 		return err
 	}
-	if form == nil {
-		made := update.Add(fmt.Appendf(nil, "<< /Fields [%s] /SigFlags 3 >>", field))
-		if source, err = pdf.SetKey(source, "AcroForm", []byte(made.String())); err == nil {
-			update.Set(catalogRef, source)
-		}
-		return err
+	if ref, ok := lastReference(file, catalog["AcroForm"]); ok && form != nil {
+		return patchObject(update, ref, func(source []byte) ([]byte, error) {
+			return patchForm(file, update, source, form, field)
+		})
 	}
-	if ref, ok := lastReference(file, catalog["AcroForm"]); ok {
-		formSource, err := update.Source(ref)
+	return patchObject(update, catalogRef, func(source []byte) ([]byte, error) {
+		if form == nil {
+			made := update.Add(fmt.Appendf(nil, "<< /Fields [%s] /SigFlags 3 >>", field))
+			return pdf.SetKey(source, "AcroForm", []byte(made.String()))
+		}
+		direct, _, err := pdf.Key(source, "AcroForm")
 		if err != nil {
-			return err
+			return nil, err
 		}
-		patched, err := patchForm(file, update, formSource, form, field)
+		patched, err := patchForm(file, update, direct, form, field)
 		if err != nil || patched == nil {
-			return err
+			return nil, err
 		}
-		update.Set(ref, patched)
-		return nil
-	}
-	formSource, _, err := pdf.Key(source, "AcroForm")
+		return pdf.SetKey(source, "AcroForm", patched)
+	})
+}
+
+// patchObject changes the source of an object; nil leaves it as it is.
+func patchObject(update *pdf.Update, ref pdf.Ref, patch func(source []byte) ([]byte, error)) error {
+	source, err := update.Source(ref)
 	if err != nil {
 		return err
 	}
-	patched, err := patchForm(file, update, formSource, form, field)
-	if err != nil || patched == nil {
-		return err
-	}
-	if source, err = pdf.SetKey(source, "AcroForm", patched); err == nil {
-		update.Set(catalogRef, source)
+	patched, err := patch(source)
+	if err == nil && patched != nil {
+		update.Set(ref, patched)
 	}
 	return err
 }
@@ -141,21 +132,13 @@ func appendReference(file *pdf.File, update *pdf.Update, source []byte, dict pdf
 // appendOnce appends a reference to an array object. One array may be both the
 // annotations and the fields, and then has it already.
 func appendOnce(update *pdf.Update, array, item pdf.Ref) error {
-	source, err := update.Source(array)
-	if err != nil {
-		return err
-	}
-	value, err := pdf.Parse(source)
-	if err != nil {
-		return err
-	}
-	if items, ok := value.(pdf.Array); ok && slices.Contains(items, pdf.Object(item)) {
-		return nil
-	}
-	if source, err = pdf.AppendItem(source, []byte(item.String())); err == nil {
-		update.Set(array, source)
-	}
-	return err
+	return patchObject(update, array, func(source []byte) ([]byte, error) {
+		value, err := pdf.Parse(source)
+		if items, ok := value.(pdf.Array); err != nil || ok && slices.Contains(items, pdf.Object(item)) {
+			return nil, err
+		}
+		return pdf.AppendItem(source, []byte(item.String()))
+	})
 }
 
 // freeName returns a name that no other field has at the top of the form, where

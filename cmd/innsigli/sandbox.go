@@ -155,7 +155,7 @@ Sign a document.pdf, in four steps:
 
   POLL=$(printf '{"file":{"type":"Pdf","name":"document.pdf","contentB64":"%%s"},
     "signer":{"kennitala":"0101302989","signingMethod":"IdpApp"},
-    "advancedSignatureSettings":{"signatureLevel":"B"}}' "$(base64 -w0 document.pdf)" |
+    "advancedSignatureSettings":{"signatureLevel":"B"}}' "$(base64 < document.pdf | tr -d '\n')" |
     curl -s %[1]s/api/v1/signing -H "Authorization: Bearer $TOKEN" \
     -H 'Content-Type: application/json' --data-binary @- |
     sed 's/.*"pollingId":"\([^"]*\)".*/\1/')

@@ -5,11 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
@@ -146,124 +143,4 @@ func settings(body *jsonbody.Object) ades.Level {
 func validKennitala(s string) bool {
 	n := len([]rune(idp.NormalKennitala(s)))
 	return n >= 1 && n <= 10
-}
-
-// idempotencyKey reads the header, as a structured-field string or bare
-// (decisions.md 2.11).
-func idempotencyKey(r *http.Request) (string, error) {
-	const name = "Idempotency-Key"
-	values := r.Header.Values(name)
-	if len(values) == 0 {
-		return "", nil
-	}
-	key := values[0]
-	if unquoted, ok := strings.CutPrefix(key, `"`); ok {
-		key, ok = strings.CutSuffix(unquoted, `"`)
-		if !ok {
-			key = ""
-		}
-	}
-	printable := strings.IndexFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) < 0
-	if len(values) > 1 || key == "" || len(key) > 255 || !printable {
-		return "", invalid(map[string][]string{name: {"Must be one key of 1 to 255 printable ASCII characters."}})
-	}
-	return key, nil
-}
-
-// teeBody hashes a body while it is read.
-type teeBody struct {
-	io.ReadCloser
-	w io.Writer
-}
-
-func (t teeBody) Read(p []byte) (int, error) {
-	n, err := t.ReadCloser.Read(p)
-	t.w.Write(p[:n])
-	return n, err
-}
-
-// pollSigning is GET /api/v1/signing/{pollingId} (service.md 2.3).
-func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	written := false
-	err := a.Signing.Poll(r.Context(), caller.AccountID, strings.ToLower(r.PathValue("pollingId")), func(answer signing.Answer) error {
-		if r.Context().Err() != nil {
-			return errGone // before a byte of it: the result is for a later poll
-		}
-		written = true
-		if answer.Document == nil {
-			return flushed(w, writeJSON(w, http.StatusBadRequest, failureBody(answer.Failure, answer.Code)))
-		}
-		return writeDocument(r.Context(), w, answer)
-	})
-	if !written && errors.Is(err, errGone) {
-		panic(http.ErrAbortHandler)
-	}
-	if !written || err == nil {
-		return err
-	}
-	// The status is out already. Breaking the connection tells the client that the
-	// answer is not whole.
-	if a.Failed != nil && !errors.Is(err, errGone) {
-		a.Failed(r.Context(), err)
-	}
-	panic(http.ErrAbortHandler)
-}
-
-// flushed sends what is still in buffers, so that an answer counts as written only
-// when it is on its way whole.
-func flushed(w http.ResponseWriter, err error) error {
-	if err != nil {
-		return err
-	}
-	if err := http.NewResponseController(w).Flush(); err != nil {
-		return fmt.Errorf("%w: %w", errGone, err)
-	}
-	return nil
-}
-
-const (
-	documentPrefix = `{"signedFileB64":"`
-	documentSuffix = `"}`
-)
-
-// writeDocument streams the document. Its length is announced, so that a client
-// notices when it is cut off. A client that has gone before the last bytes were
-// written does not have it whole.
-func writeDocument(ctx context.Context, w http.ResponseWriter, answer signing.Answer) error {
-	size := answer.Document.Size()
-	length := int64(len(documentPrefix)+len(documentSuffix)) + jsonbody.Base64Len(size)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.FormatInt(length, 10))
-	w.WriteHeader(http.StatusOK)
-	if err := jsonbody.WriteBase64(clientWriter{w}, documentPrefix, answer.Document, size, ""); err != nil {
-		return err
-	}
-	if ctx.Err() != nil {
-		return errGone
-	}
-	if err := answer.Free(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(clientWriter{w}, documentSuffix)
-	return flushed(w, err)
-}
-
-// failure is the body of a refused start and of every 400 of a poll, with all
-// members (decisions.md 4.3).
-type failure struct {
-	Code             *string `json:"errorCode"`
-	Error            *string `json:"error"`
-	Description      *string `json:"errorDescription"`
-	VerificationCode *string `json:"verificationCode"`
-}
-
-func failureBody(f idp.Failure, code string) failure {
-	return failure{nullable(string(f.Code)), nullable(f.OAuth), nullable(f.Description), nullable(code)}
-}
-
-func nullable(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }
