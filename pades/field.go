@@ -11,12 +11,8 @@ import (
 // which is made when there is none, and as an invisible widget to the first page
 // (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
 // signature made earlier covers its meaning.
-func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, signature pdf.Ref) error {
+func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, name string, signature pdf.Ref) error {
 	catalogRef, catalog, err := file.Catalog()
-	if err != nil {
-		return err
-	}
-	name, err := freeName(file)
 	if err != nil {
 		return err
 	}
@@ -139,58 +135,4 @@ func appendOnce(update *pdf.Update, array, item pdf.Ref) error {
 		}
 		return pdf.AppendItem(source, []byte(item.String()))
 	})
-}
-
-// freeName returns a name that no other field has at the top of the form, where
-// ours goes: partial names are unique among siblings (ISO 32000-2 12.7.4.2).
-func freeName(file *pdf.File) (string, error) {
-	form, err := interactiveForm(file)
-	if err != nil {
-		return "", err
-	}
-	n := names{file: file, taken: make(map[string]bool)}
-	if err := n.collect(form["Fields"], 0); err != nil {
-		return "", err
-	}
-	if err := file.Spent(); err != nil {
-		return "", err
-	}
-	for i := 1; ; i++ {
-		if name := fmt.Sprintf("Signature%d", i); !n.taken[name] {
-			return name, nil
-		}
-	}
-}
-
-// names are the first parts of all fields' names.
-type names struct {
-	file  *pdf.File
-	taken map[string]bool
-	count int
-}
-
-// collect adds the names of the fields. One without a name has its children's.
-func (n *names) collect(fields pdf.Object, depth int) error {
-	array, err := n.file.Array(fields)
-	if err != nil {
-		return err
-	}
-	for _, f := range array {
-		if n.count++; n.count > maxFields || depth > maxFieldDepth {
-			return fmt.Errorf("%w: form fields", pdf.ErrLimit)
-		}
-		if err := n.file.Spent(); err != nil {
-			return err
-		}
-		field, err := n.file.Dict(f)
-		if err != nil {
-			continue // what is no dictionary has no name
-		}
-		if t, err := n.file.Bytes(field["T"]); err == nil && t != nil {
-			n.taken[pdf.Text(pdf.String(t))] = true
-		} else if err := n.collect(field["Kids"], depth+1); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -12,20 +12,16 @@ import (
 // checkPermitted refuses a document that must not be signed: one whose author or an
 // earlier signer permits no changes any more ([ErrForbidden]), and one whose last
 // signature is broken ([ErrBroken]).
-func checkPermitted(doc Document, file *pdf.File) error {
+func checkPermitted(doc Document, file *pdf.File, signatures []signatureField) error {
 	if err := checkCertification(file); err != nil {
 		return err
 	}
-	fields, err := signatureFields(file)
-	if err != nil {
-		return err
-	}
-	for _, f := range fields {
+	for _, f := range signatures {
 		if err := checkLock(file, f); err != nil {
 			return err
 		}
 	}
-	return checkLastSignature(doc, file, fields)
+	return checkLastSignature(doc, file, signatures)
 }
 
 // checkCertification looks at the certification signature that the catalog names
@@ -90,15 +86,15 @@ func noChanges(file *pdf.File, d pdf.Dict) bool {
 
 // checkLastSignature refuses a document whose last signature is not the one that its
 // ByteRange says, or does not cover its revision.
-func checkLastSignature(doc Document, file *pdf.File, fields []signatureField) error {
-	if len(fields) == 0 {
+func checkLastSignature(doc Document, file *pdf.File, signatures []signatureField) error {
+	if len(signatures) == 0 {
 		return nil
 	}
 	c, err := newCoverage(doc, file)
 	if err != nil {
 		return err
 	}
-	last := slices.MaxFunc(fields, func(a, b signatureField) int {
+	last := slices.MaxFunc(signatures, func(a, b signatureField) int {
 		x, _ := c.readRange(a.signature)
 		y, _ := c.readRange(b.signature)
 		return cmp.Compare(x.end, y.end)

@@ -79,7 +79,11 @@ func layOut(doc Document, options Options, reserved int) (layout, error) {
 	if err != nil {
 		return layout{}, err
 	}
-	if err := checkPermitted(doc, file); err != nil {
+	fields, err := readFields(file)
+	if err != nil {
+		return layout{}, err
+	}
+	if err := checkPermitted(doc, file, fields.signatures); err != nil {
 		return layout{}, err
 	}
 	page, err := file.Page(1) // before numbers are given to new objects
@@ -89,7 +93,7 @@ func layOut(doc Document, options Options, reserved int) (layout, error) {
 	update := file.NewUpdate()
 	signature := newSignatureDictionary(options, reserved)
 	ref := update.Add(signature.source)
-	if err := addField(file, update, page, ref); err != nil {
+	if err := addField(file, update, page, fields.freeName(), ref); err != nil {
 		return layout{}, err
 	}
 	appended, offsets, err := update.Bytes()

@@ -23,27 +23,37 @@ const (
 	maxSignatures = 256
 )
 
-// signatureFields walks the form for signed signature fields. Document timestamps
-// are no signatures of a person and are left out.
-func signatureFields(file *pdf.File) ([]signatureField, error) {
-	form, err := interactiveForm(file)
+// fields is what a walk of the form finds. Document timestamps are no signatures of a
+// person and are left out.
+type fields struct {
+	signatures []signatureField
+	names      map[string]bool // first parts of all fields' names
+}
+
+func readFields(file *pdf.File) (fields, error) {
+	w := fieldWalk{file: file, seen: make(map[pdf.Ref]bool), found: fields{names: make(map[string]bool)}}
+	_, catalog, err := file.Catalog()
 	if err != nil {
-		return nil, err
+		return w.found, err
 	}
-	w := fieldWalk{file: file, seen: make(map[pdf.Ref]bool)}
+	form, err := file.Dict(catalog["AcroForm"])
+	if err != nil {
+		return w.found, err
+	}
 	if err := w.children(form["Fields"], place{}); err != nil {
-		return nil, err
+		return w.found, err
 	}
 	return w.found, file.Spent()
 }
 
-// interactiveForm is the form of the document; nil when there is none.
-func interactiveForm(file *pdf.File) (pdf.Dict, error) {
-	_, catalog, err := file.Catalog()
-	if err != nil {
-		return nil, err
+// freeName returns a name that no other field has at the top of the form, where
+// ours goes: partial names are unique among siblings (ISO 32000-2 12.7.4.2).
+func (f fields) freeName() string {
+	for i := 1; ; i++ {
+		if name := fmt.Sprintf("Signature%d", i); !f.names[name] {
+			return name
+		}
 	}
-	return file.Dict(catalog["AcroForm"])
 }
 
 // fieldWalk goes down the field tree.
@@ -51,7 +61,7 @@ type fieldWalk struct {
 	file  *pdf.File
 	seen  map[pdf.Ref]bool
 	count int
-	found []signatureField
+	found fields
 }
 
 // place is where in the tree a field is, with what it inherits there
@@ -77,8 +87,8 @@ func (w *fieldWalk) children(kids pdf.Object, at place) error {
 			w.seen[ref] = true
 			here.object = ref
 		}
-		if w.count++; at.depth > maxFieldDepth || w.count > maxFields || len(w.found) > maxSignatures {
-			return fmt.Errorf("%w: form fields or signatures", pdf.ErrLimit)
+		if w.count++; at.depth > maxFieldDepth || w.count > maxFields {
+			return fmt.Errorf("%w: form fields", pdf.ErrLimit)
 		}
 		if err := w.file.Spent(); err != nil {
 			return err
@@ -99,7 +109,9 @@ func (w *fieldWalk) visit(field pdf.Dict, at place) error {
 	}
 	if t, err := w.file.Bytes(field["T"]); err == nil && t != nil {
 		name := pdf.Text(pdf.String(t))
-		if at.parent != "" {
+		if at.parent == "" {
+			w.found.names[name] = true
+		} else {
 			name = at.parent + "." + name
 		}
 		at.parent = name
@@ -110,7 +122,10 @@ func (w *fieldWalk) visit(field pdf.Dict, at place) error {
 			if ref, ok := lastReference(w.file, field["V"]); ok {
 				found.holder = ref
 			}
-			w.found = append(w.found, found)
+			if len(w.found.signatures) == maxSignatures {
+				return fmt.Errorf("%w: more than %d signatures", pdf.ErrLimit, maxSignatures)
+			}
+			w.found.signatures = append(w.found.signatures, found)
 		}
 	}
 	at.depth++

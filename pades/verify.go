@@ -36,13 +36,13 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 	if err != nil {
 		return nil, readError(err)
 	}
-	fields, err := signatureFields(file)
+	fields, err := readFields(file)
 	if err != nil {
 		return nil, readError(err)
 	}
 	report := new(ades.Report)
 	taken := make(map[int64]bool)
-	for _, f := range fields {
+	for _, f := range fields.signatures {
 		v := verification{ctx: ctx, coverage: covers, taken: taken, field: f, options: options}
 		if err := v.run(); err != nil {
 			return nil, err

@@ -161,12 +161,17 @@ func (t *turn) freeEarly(ctx context.Context) error {
 	return t.store(ctx, t.free)
 }
 
-// tell passes a failure on and ends the request, unless the failure repeats.
+// tell passes a failure on and ends the request. One that repeats ends nothing, and has
+// freed the busy signal when it came.
 func (t *turn) tell(ctx context.Context, answer func(Answer) error) error {
+	a := Answer{Failure: *t.r.Failure}
+	if repeats(t.r.Failure) {
+		return answer(a)
+	}
 	if err := t.freeEarly(ctx); err != nil {
 		return err
 	}
-	if err := answer(Answer{Failure: *t.r.Failure}); err != nil || repeats(t.r.Failure) {
+	if err := answer(a); err != nil {
 		return err
 	}
 	return t.store(ctx, t.end)

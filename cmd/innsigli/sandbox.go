@@ -84,7 +84,7 @@ type credentials struct {
 
 // credentials makes the account on first start, and the client that was asked for.
 func (s *server) credentials(ctx context.Context, id, secret string) (credentials, error) {
-	owner, fresh, err := s.owner(ctx)
+	owner, err := s.owner(ctx)
 	if err != nil {
 		return credentials{}, err
 	}
@@ -92,13 +92,12 @@ func (s *server) credentials(ctx context.Context, id, secret string) (credential
 		_, err := s.accounts.EnsureClient(ctx, account.Client{ID: id, AccountID: owner, Name: id, Scopes: account.Scopes()}, secret)
 		return credentials{id, &secret}, err
 	}
-	if !fresh {
-		if clients, err := s.accounts.Clients(ctx, owner); err != nil || len(clients) > 0 {
-			if err != nil {
-				return credentials{}, err
-			}
-			return credentials{clients[0].ID, nil}, nil
-		}
+	clients, err := s.accounts.Clients(ctx, owner)
+	if err != nil {
+		return credentials{}, err
+	}
+	if len(clients) > 0 {
+		return credentials{clients[0].ID, nil}, nil
 	}
 	made, secret, err := s.accounts.CreateClient(ctx, owner, "sandbox", account.Scopes())
 	return credentials{made.ID, &secret}, err
@@ -106,13 +105,13 @@ func (s *server) credentials(ctx context.Context, id, secret string) (credential
 
 // owner is the sandbox's first account. It has a payment method, so that only an
 // operator who takes it away sees the refusals (decisions.md 5.7).
-func (s *server) owner(ctx context.Context) (id string, fresh bool, err error) {
+func (s *server) owner(ctx context.Context) (id string, err error) {
 	accounts, err := s.accounts.Accounts(ctx)
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
 	if len(accounts) > 0 {
-		return accounts[0].ID, false, nil
+		return accounts[0].ID, nil
 	}
 	err = s.db.InTx(ctx, func(ctx context.Context) error {
 		made, err := s.accounts.CreateAccount(ctx, "Sandbox")
@@ -122,7 +121,7 @@ func (s *server) owner(ctx context.Context) (id string, fresh bool, err error) {
 		}
 		return s.accounts.SetPaymentMethod(ctx, id, true)
 	})
-	return id, true, err
+	return id, err
 }
 
 // sandboxReady is what a sandbox says of itself once it listens.
