@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -63,12 +64,28 @@ func (b *builder) objectStream(num int, objects map[int]string) map[int][3]int {
 func (b *builder) table(size int, trailer string) []byte {
 	at := b.here()
 	b.WriteString("xref\n")
+	var subsection strings.Builder
+	first, count := 0, 0
 	if b.last == 0 {
-		b.WriteString("0 1\n0000000000 65535 f \n")
+		subsection.WriteString("0000000000 65535 f \n")
+		count++
+	}
+	flush := func() {
+		if count > 0 {
+			fmt.Fprintf(b, "%d %d\n%s", first, count, subsection.String())
+		}
+		subsection.Reset()
+		count = 0
 	}
 	for _, num := range sortedKeys(b.offsets) {
-		fmt.Fprintf(b, "%d 1\n%010d %05d n \n", num, b.offsets[num], b.gens[num])
+		if num != first+count {
+			flush()
+			first = num
+		}
+		fmt.Fprintf(&subsection, "%010d %05d n \n", b.offsets[num], b.gens[num])
+		count++
 	}
+	flush()
 	fmt.Fprintf(b, "trailer\n<< /Size %d%s %s >>\n", size, b.prev(), trailer)
 	return b.finish(at)
 }

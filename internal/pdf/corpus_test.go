@@ -2,13 +2,10 @@ package pdf
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -26,28 +23,12 @@ type corpusFile struct {
 	clean bool // qpdf, mutool and pdfinfo have no complaint, and it is not encrypted
 }
 
-func readCorpus(t *testing.T) []corpusFile {
+func readCorpus(t *testing.T) (files []corpusFile) {
 	t.Helper()
-	folder := testenv.Corpus(t, "pdf")
-	table, err := os.Open(filepath.Join(folder, "expected.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer table.Close()
-	r := csv.NewReader(table)
-	r.Comma = '\t'
-	rows, err := r.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []corpusFile
-	for _, row := range rows[1:] {
-		pages, _ := strconv.Atoi(row[4]) // empty where no reader could say
-		files = append(files, corpusFile{
-			path:  filepath.Join(folder, row[0]),
-			pages: pages,
-			clean: row[1] == "0" && row[2] == "0" && row[3] == "0" && row[5] == "no",
-		})
+	for _, f := range testenv.Expected(t, "pdf") {
+		pages, _ := strconv.Atoi(f.Says["pages"]) // empty where no reader could say
+		clean := f.Says["qpdf_check"] == "0" && f.Says["mutool_info"] == "0" && f.Says["pdfinfo"] == "0" && f.Says["encrypted"] == "no"
+		files = append(files, corpusFile{path: f.Path, pages: pages, clean: clean})
 	}
 	return files
 }
@@ -95,8 +76,8 @@ func readEverything(content []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, num := range slices.Sorted(maps.Keys(f.entries)) {
-		o, err := f.Object(Ref{Num: num, Gen: f.entries[num].gen})
+	for num, e := range f.entries.all() {
+		o, err := f.Object(Ref{Num: num, Gen: e.gen})
 		if stream, ok := o.(*Stream); err == nil && ok {
 			_, _ = f.Stream(stream, 1<<20)
 		}

@@ -14,12 +14,15 @@ type File struct {
 	shift     int64 // of the header; what offsets inside the file count from
 	startxref int64 // as it stands at the file's end, without shift
 	sections  []section
-	entries   map[uint32]xrefEntry
+	entries   entryTable
 	maxNum    uint32
+	rebuilt   bool // entries are those of Rebuild
 	streams   streamCache
 	nesting   int             // streams being read in order to read another one
 	work      int64           // bytes read, lexed and decoded so far
 	named     map[uint32]bool // numbers above maxNum that references name
+
+	encryption *encryption // nil when there is none
 }
 
 // Open reads the cross-reference of the file that r holds in its first size bytes. r has to
@@ -44,8 +47,8 @@ func (f *File) open() error {
 	if err := f.readSectionsFrom(header); err != nil {
 		return err
 	}
-	if _, ok := f.Trailer()["Encrypt"]; ok {
-		return ErrEncrypted
+	if err := f.openEncryption(); err != nil {
+		return err
 	}
 	return f.findMaxNum()
 }
@@ -112,10 +115,7 @@ func (f *File) findMaxNum() error {
 	if !ok || size < 1 || size > maxObjectNumber+1 {
 		return fmt.Errorf("%w: trailer without a usable Size", ErrDamaged)
 	}
-	f.maxNum = uint32(size - 1)
-	for num := range f.entries {
-		f.maxNum = max(f.maxNum, num)
-	}
+	f.maxNum = max(uint32(size-1), f.entries.maxNum())
 	f.note(f.Trailer())
 	return nil
 }

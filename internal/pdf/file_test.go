@@ -87,8 +87,8 @@ func TestOpenRefuses(t *testing.T) {
 		"Prev that is no offset":         {strings.Replace(table, "/Size 4", "/Size 4 /Prev (1)", 1), ErrDamaged},
 		"no Size":                        {strings.Replace(table, "/Size 4", "", 1), ErrDamaged},
 		"Size above all object numbers":  {strings.Replace(table, "/Size 4", "/Size 8388609", 1), ErrDamaged},
-		"object number out of bounds":    {strings.Replace(table, "\n3 1\n", "\n8388608 1\n", 1), ErrLimit},
-		"subsection of too many":         {strings.Replace(table, "\n3 1\n", "\n3 99999999999\n", 1), ErrDamaged},
+		"object number out of bounds":    {strings.Replace(table, "xref\n0 4\n", "xref\n8388605 4\n", 1), ErrLimit},
+		"subsection of too many":         {strings.Replace(table, "xref\n0 4\n", "xref\n0 99999999999\n", 1), ErrDamaged},
 		"encrypted":                      {strings.Replace(table, "/Size 4", "/Size 4 /Encrypt 9 0 R", 1), ErrEncrypted},
 	}
 	for name, test := range tests {

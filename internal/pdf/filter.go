@@ -87,7 +87,7 @@ func (f filter) open(r io.Reader) (io.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.params.predict(decoded)
+		return f.params.predict(&untilDamage{r: decoded})
 	case "LZWDecode":
 		return f.params.predict(newLZWReader(bufio.NewReader(r), f.params.earlyChange != 0))
 	case "ASCIIHexDecode":

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -62,6 +63,70 @@ func FuzzXRefStream(f *testing.F) {
 		b.stream(3, "/Type /XRef /Root 1 0 R /Size 4 "+dict, payload)
 		if err := readEverything(b.finish(at)); err != nil && sentinelOf(err) == nil {
 			t.Fatalf("error of no kind: %v", err)
+		}
+	})
+}
+
+// A cross-reference table and its trailer may say anything.
+func FuzzXRefTable(f *testing.F) {
+	f.Add("0 3\n0000000000 65535 f \n0000000009 00000 n \n0000000056 00000 n \n", "/Size 3 /Root 1 0 R")
+	f.Add("1 2\n0000000000 65535 f\r\n0000000009 00000 n\r\n", "/Size 2.0 /Root 1 0 R /Prev 9 /XRefStm 9")
+	f.Add("0 1\n0 0 f 8388607 1\n9 65535 n ", "/Size 8388608 /Root 8388607 65535 R")
+	f.Fuzz(func(t *testing.T, entries, trailer string) {
+		b := newBuilder()
+		b.object(1, "<< /Pages 2 0 R >>")
+		b.object(2, "<< /Kids [1 0 R] >>")
+		at := b.here()
+		b.WriteString("xref\n" + entries + "trailer\n<< " + trailer + " >>\n")
+		if err := readEverything(b.finish(at)); err != nil && sentinelOf(err) == nil {
+			t.Fatalf("error of no kind: %v", err)
+		}
+	})
+}
+
+// An object stream may hold anything, whatever its dictionary says of it.
+func FuzzObjectStream(f *testing.F) {
+	f.Add("/N 2 /First 8", []byte("5 0 6 9 << /A 1 >> [5 0 R]"))
+	f.Add("/N 6 0 R /First 4", []byte("6 0 1"))
+	f.Add("/N 1 /First 4 /Extends 4 0 R /Filter /FlateDecode", deflate([]byte("5 0 (x)")))
+	f.Fuzz(func(t *testing.T, dict string, payload []byte) {
+		b := newBuilder()
+		b.object(1, "<< /Pages 5 0 R >>")
+		b.stream(4, "/Type /ObjStm "+dict, payload)
+		content := b.xrefStream(9, 10, map[int][3]int{5: {2, 4, 0}, 6: {2, 4, 1}, 7: {2, 4, 1}}, "/Root 1 0 R")
+		if err := readEverything(content); err != nil && sentinelOf(err) == nil {
+			t.Fatalf("error of no kind: %v", err)
+		}
+	})
+}
+
+// Rebuilding the cross-reference of any bytes ends, and what is listed behind them leads
+// where the scan found it.
+func FuzzRebuild(f *testing.F) {
+	for _, content := range brokenFiles() {
+		f.Add(content)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		file, err := Rebuild(bytes.NewReader(content), int64(len(content)))
+		if err != nil {
+			if sentinelOf(err) == nil {
+				t.Fatalf("error of no kind: %v", err)
+			}
+			return
+		}
+		updated, err := resetCatalog(file, slices.Clone(content))
+		if err != nil {
+			return // what cannot be patched is refused
+		}
+		again := mustOpen(t, updated)
+		catalog, _, err := file.Catalog()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for num, e := range file.entries.all() {
+			if got := again.entries.get(num); got.kind != e.kind && num != catalog.Num {
+				t.Fatalf("object %d: %+v instead of %+v", num, got, e)
+			}
 		}
 	})
 }

@@ -11,7 +11,7 @@ type indirect struct {
 	stream  bool   // stream follows
 	payload int64  // absolute offset of the stream's payload
 	start   int    // of source, in what the parser had
-	at      int64  // absolute offset of source; 0 in an object stream
+	at, end int64  // absolute offsets of source as it stands in the file; 0 in an object stream
 }
 
 // indirectAt reads the indirect object at an absolute offset.
@@ -25,6 +25,7 @@ func (f *File) indirectAt(offset int64) (o indirect, err error) {
 	})
 	o.payload = c.offset()
 	o.at = o.payload - int64(read)
+	o.end = o.at + int64(len(o.source))
 	return o, err
 }
 
@@ -98,6 +99,7 @@ func (f *File) object(ref Ref) (Object, error) {
 // Source returns the text of the object that ref names: of what stands between obj and
 // endobj or, for a compressed object, in its object stream; white space and comments
 // around it left off. It is "null" if there is no such object. A stream is [ErrUnsupported].
+// The strings of an encrypted file are decrypted in it, and nothing else is changed.
 func (f *File) Source(ref Ref) ([]byte, error) {
 	o, err := f.find(ref)
 	switch {
@@ -112,14 +114,14 @@ func (f *File) Source(ref Ref) ([]byte, error) {
 	return nil, fmt.Errorf("pdf: source of object %s: %w", ref.identity(), err)
 }
 
-// Span returns where in the file the text lies that [File.Source] returns, as absolute
-// offsets. ok is false for an object that is in an object stream, or is not there.
+// Span returns where in the file the text lies that [File.Source] returns, or decrypts, as
+// absolute offsets. ok is false for an object that is in an object stream, or is not there.
 func (f *File) Span(ref Ref) (start, end int64, ok bool, err error) {
 	o, err := f.find(ref)
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("pdf: place of object %s: %w", ref.identity(), err)
 	}
-	return o.at, o.at + int64(len(o.source)), o.at > 0, nil
+	return o.at, o.end, o.at > 0, nil
 }
 
 // find reads the object that ref names.
@@ -133,8 +135,8 @@ func (f *File) find(ref Ref) (indirect, error) {
 }
 
 func (f *File) locate(ref Ref) (indirect, error) {
-	e, ok := f.entries[ref.Num]
-	if !ok || e.kind == freeEntry || e.gen != ref.Gen {
+	e := f.entries.get(ref.Num)
+	if e.kind == freeEntry || e.gen != ref.Gen {
 		return indirect{ref: ref, source: []byte("null"), ended: true}, nil
 	}
 	if e.kind == compressedEntry {
@@ -146,6 +148,9 @@ func (f *File) locate(ref Ref) (indirect, error) {
 	o, err := f.indirectAt(e.offset)
 	if err == nil && o.ref != ref {
 		err = fmt.Errorf("%w: object %s stands in its place", ErrDamaged, o.ref.identity())
+	}
+	if err == nil {
+		err = f.encryption.reveal(&o)
 	}
 	return o, err
 }

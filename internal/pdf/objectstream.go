@@ -1,6 +1,9 @@
 package pdf
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // objectStream is a decoded object stream (7.5.7).
 type objectStream struct {
@@ -33,6 +36,19 @@ func (c *streamCache) put(num uint32, s *objectStream) {
 	}
 }
 
+// find returns where an object begins. The index is not always right; the number is what
+// readers go by.
+func (s *objectStream) find(num uint32, index int) (offset uint32, ok bool) {
+	if index < len(s.objects) && s.objects[index].num == num {
+		return s.objects[index].offset, true
+	}
+	i := slices.IndexFunc(s.objects, func(o compressedAt) bool { return o.num == num })
+	if i < 0 {
+		return 0, false
+	}
+	return s.objects[i].offset, true
+}
+
 func (s *objectStream) size() int { return len(s.content) + 8*len(s.objects) }
 
 // compressed reads an object that lies in an object stream. It has no stream itself.
@@ -41,10 +57,11 @@ func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
 	if err != nil {
 		return indirect{}, fmt.Errorf("object stream %d: %w", e.offset, err)
 	}
-	if int(e.index) >= len(s.objects) || s.objects[e.index].num != ref.Num {
-		return indirect{}, fmt.Errorf("%w: it is not at index %d of object stream %d", ErrDamaged, e.index, e.offset)
+	at, ok := s.find(ref.Num, int(e.index))
+	if !ok {
+		return indirect{}, fmt.Errorf("%w: it is not in object stream %d", ErrDamaged, e.offset)
 	}
-	p := &parser{buf: s.content, pos: int(s.objects[e.index].offset), final: true}
+	p := &parser{buf: s.content, pos: int(at), final: true}
 	p.skipSpace()
 	start := p.pos
 	value, err := p.object()
@@ -71,10 +88,10 @@ func (f *File) objectStream(num uint32) (*objectStream, error) {
 }
 
 func (f *File) readObjectStream(num uint32) (*objectStream, error) {
-	if e := f.entries[num]; e.kind != plainEntry {
+	if e := f.entries.get(num); e.kind != plainEntry {
 		return nil, fmt.Errorf("%w: there is no such stream", ErrDamaged)
 	}
-	o, err := f.object(Ref{Num: num, Gen: f.entries[num].gen})
+	o, err := f.object(Ref{Num: num, Gen: f.entries.get(num).gen})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +106,8 @@ func (f *File) readObjectStream(num uint32) (*objectStream, error) {
 	return f.splitObjectStream(stream.Dict, payload)
 }
 
-// splitObjectStream reads the numbers and offsets at the head of an object stream.
+// splitObjectStream reads the numbers and offsets at the head of an object stream, as many
+// as there are.
 func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, error) {
 	n, err := resolveTo[Integer](f, dict["N"])
 	if err != nil {
@@ -99,18 +117,16 @@ func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, erro
 	if err != nil {
 		return nil, err
 	}
-	if first < 0 || int64(first) > int64(len(payload)) || n < 0 || n > first/2 {
+	if first < 0 || int64(first) > int64(len(payload)) || n < 0 {
 		return nil, fmt.Errorf("%w: First is %d, N is %d", ErrDamaged, first, n)
 	}
-	if n > maxEntries {
-		return nil, fmt.Errorf("%w: %d objects in one stream", ErrLimit, n)
-	}
-	s := &objectStream{content: payload[first:], objects: make([]compressedAt, 0, n)}
+	n = min(n, first) // each takes more than one byte
+	s := &objectStream{content: payload[first:], objects: make([]compressedAt, 0, n/2)}
 	p := &parser{buf: payload[:first], final: true}
 	for range n {
 		at, err := p.compressedAt(len(s.content))
 		if err != nil {
-			return nil, err
+			break // N may be too high; what was read so far is there
 		}
 		s.objects = append(s.objects, at)
 	}

@@ -89,7 +89,8 @@ func TestPageTree(t *testing.T) {
 		"kid that is a dictionary":   {[]string{"<< /Kids [<< >>] >>"}, nil, ErrDamaged},
 		"kid that is a number":       {[]string{"<< /Kids [3 0 R] >>", "7"}, nil, ErrDamaged},
 		"Kids that are none":         {[]string{"<< /Kids 7 >>"}, nil, ErrDamaged},
-		"circle":                     {[]string{"<< /Kids [3 0 R] >>", "<< /Kids [2 0 R] >>"}, nil, ErrDamaged},
+		"circle":                     {[]string{"<< /Kids [3 0 R 4 0 R] >>", "<< /Kids [2 0 R] >>", "<< >>"}, []uint32{4}, nil},
+		"circle and nothing else":    {[]string{"<< /Kids [3 0 R] >>", "<< /Kids [2 0 R] >>"}, nil, ErrNoPages},
 		"too deep":                   {deep, nil, ErrLimit},
 		"more work than it is worth": {[]string{wide, "<< /A (" + strings.Repeat("x", 2<<10) + ") >>"}, nil, ErrLimit},
 	}

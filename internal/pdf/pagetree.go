@@ -42,8 +42,8 @@ func (w *treeWalk) node(ref Ref, above inherited, depth int) error {
 		}
 		return w.visit(ref, node, attributes)
 	}
-	if w.seen[ref] {
-		return fmt.Errorf("%w: node %s is twice in the page tree", ErrDamaged, ref.identity())
+	if w.seen[ref] { // a circle, or as good as one: viewers pass over it
+		return nil
 	}
 	w.seen[ref] = true
 	return w.kids(node["Kids"], attributes, depth)

@@ -17,6 +17,8 @@ type parser struct {
 	ran   bool
 	depth int
 	items int
+	// reference, if not nil, is called behind each reference with where it begins.
+	reference func(start int, ref Ref)
 }
 
 // syntaxError reports text that is no object.
@@ -134,6 +136,7 @@ func (p *parser) constant() (Object, error) {
 
 // number reads a number, or the reference that it begins.
 func (p *parser) number() (Object, error) {
+	start := p.pos
 	word := p.word()
 	if len(bytes.Trim(word, "+-.0123456789")) > 0 {
 		return nil, syntaxError("%.16q is no number", word)
@@ -144,7 +147,11 @@ func (p *parser) number() (Object, error) {
 	}
 	if isDigit(word[0]) && n <= math.MaxUint32 {
 		if gen, ok := p.referenceTail(); ok {
-			return Ref{Num: uint32(n), Gen: gen}, nil
+			ref := Ref{Num: uint32(n), Gen: gen}
+			if p.reference != nil {
+				p.reference(start, ref)
+			}
+			return ref, nil
 		}
 	}
 	return Integer(n), nil

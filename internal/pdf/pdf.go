@@ -22,8 +22,15 @@
 // that is exceeded is [ErrLimit].
 // A [File] keeps some decoded object streams and is not safe for concurrent use.
 //
-// Not read, and refused by name: encrypted files ([ErrEncrypted]) and files whose
-// cross-reference would have to be rebuilt ([ErrDamaged]).
+// Encrypted files that open with an empty user password are read and updated like others
+// (7.6): strings and streams are plain text to callers, and encrypted in the file. What
+// the file's author allows is in [File.Permissions]; it is for callers to obey.
+//
+// [Open] repairs nothing: a cross-reference that is wrong is [ErrDamaged]. [Rebuild] goes
+// by the objects instead, as viewers do then.
+//
+// Not read, and refused by name: files that need a password or are encrypted in another
+// way than the standard security handler's ([ErrEncrypted]).
 //
 // # Writing
 //
@@ -39,8 +46,11 @@
 //	update.Set(formRef, source)
 //	appended, offsets, err := update.Bytes()
 //
+// [Update.Import] copies objects of another file, with all that they refer to.
+//
 // The appended section is of the same kind as the file's last one, because viewers
-// repair, and so change, files that mix them without need.
+// repair, and so change, files that mix them without need. Behind a rebuilt file it lists
+// every object and leads to no other section.
 package pdf
 
 import "errors"
@@ -50,7 +60,7 @@ import "errors"
 var (
 	ErrNotPDF      = errors.New("not a PDF file")               // no %PDF- in the first 1024 bytes
 	ErrDamaged     = errors.New("damaged PDF")                  // the cross-reference or an object cannot be read
-	ErrEncrypted   = errors.New("encrypted PDF")                // the trailer has an Encrypt entry
+	ErrEncrypted   = errors.New("encrypted PDF")                // it needs a password or what this package does not know
 	ErrNoPages     = errors.New("PDF without pages")            // the page tree has no leaf
 	ErrNoPage      = errors.New("no such page")                 // a page number outside of 1..PageCount
 	ErrLimit       = errors.New("PDF exceeds a limit")          // a bound on size, depth, number or work
@@ -81,4 +91,6 @@ const (
 	workPerByte       = 8              // ... and these more for each byte of the file
 	minEntries        = 64 << 10       // objects of a small file, ...
 	entriesPerByte    = 1              // ... and these more for each byte of it
+	maxImportedBytes  = 8 << 20        // bytes that one import copies
+	maxImported       = 10_000         // objects that one import copies
 )

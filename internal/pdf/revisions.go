@@ -10,6 +10,9 @@ import (
 // incremental update (7.5.6), and is. Sections whose end cannot be found are left out.
 func (f *File) Revisions() ([]int64, error) {
 	var ends []int64
+	if f.rebuilt {
+		return nil, nil // where its sections are is not known
+	}
 	for i, s := range f.sections {
 		// The first section of a linearized file is complete only with the one that its
 		// Prev leads to, which lies at the file's end (Annex F.3.3).

@@ -11,6 +11,9 @@ import (
 func (f *File) newStream(o indirect) (*Stream, error) {
 	dict := o.value.(Dict)
 	length, err := f.streamLength(dict)
+	if unreadable(err) || err == nil && f.checkStreamEnd(o.payload+length) != nil {
+		length, err = f.measureStream(o.payload)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("length of the stream: %w", err)
 	}
@@ -64,7 +67,7 @@ func (f *File) checkStreamEnd(offset int64) error {
 }
 
 // Stream returns the decoded payload of a stream, or [ErrLimit] when it has more than
-// limit bytes, or 1 GiB. Image filters and encryption are [ErrUnsupported].
+// limit bytes, or 1 GiB. Image filters are [ErrUnsupported].
 func (f *File) Stream(s *Stream, limit int64) ([]byte, error) {
 	decoded, err := f.decode(s, limit)
 	if err != nil {
@@ -92,7 +95,10 @@ func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var r io.Reader = payload
+	r, filters, err := f.decrypted(s, payload, filters)
+	if err != nil {
+		return nil, err
+	}
 	for _, filter := range filters {
 		decoded, err := filter.open(r)
 		if err != nil {

@@ -30,7 +30,8 @@ func (u *Update) Reserve() Ref {
 }
 
 // Set gives a new object its body, or an existing one a new body: the source text
-// between obj and endobj, a stream's payload included. The update keeps body.
+// between obj and endobj, a stream's payload included. The update keeps body. It is plain
+// text in an encrypted file too, where a stream needs a direct Length.
 func (u *Update) Set(ref Ref, body []byte) {
 	u.bodies[ref] = body
 	u.maxNum = max(u.maxNum, ref.Num)
@@ -53,10 +54,12 @@ func (u *Update) Source(ref Ref) ([]byte, error) {
 }
 
 // Bytes returns what has to be appended at the file's size, and for each object where its
-// body begins within that. The last section's trailer is carried over, with a new second
-// part of ID. An update without objects is empty. Errors: [ErrLimit] when the file gets
-// longer or has more objects than its cross-reference can say, [ErrDamaged] when an
-// object was set whose generation is not the file's.
+// body begins within that. In an encrypted file strings and payloads are encrypted, but for
+// Contents of a signature dictionary: a body is what was set up to its first string. The
+// last section's trailer is carried over, with a new second part of ID. An update without
+// objects is empty. Errors: [ErrLimit] when the file gets longer or has more objects than
+// its cross-reference can say, [ErrDamaged] when an object was set whose generation is not
+// the file's, or in an encrypted file one whose body cannot be read.
 func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	if len(u.bodies) == 0 {
 		return nil, nil, nil
@@ -70,7 +73,11 @@ func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1}
 	offsets = make(map[Ref]int64, len(u.bodies))
 	for _, ref := range slices.SortedFunc(maps.Keys(u.bodies), byNumber) {
-		offsets[ref] = w.object(ref, u.bodies[ref])
+		body, err := u.file.encryption.conceal(ref, u.bodies[ref])
+		if err != nil {
+			return nil, nil, fmt.Errorf("pdf: update: object %s: %w", ref.identity(), err)
+		}
+		offsets[ref] = w.object(ref, body)
 	}
 	if err := w.section(); err != nil {
 		return nil, nil, fmt.Errorf("pdf: update: %w", err)
@@ -87,7 +94,7 @@ func (u *Update) check() error {
 	}
 	nums := map[uint32]bool{0: true}
 	for ref := range u.bodies {
-		e := u.file.entries[ref.Num]
+		e := u.file.entries.get(ref.Num)
 		if nums[ref.Num] || e.kind != freeEntry && e.gen != ref.Gen {
 			return fmt.Errorf("%w: generation of object %s", ErrDamaged, ref.identity())
 		}

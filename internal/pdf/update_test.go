@@ -83,11 +83,11 @@ func TestUpdateAppendsStream(t *testing.T) {
 		t.Errorf("stream: %v\n%s", last.stream, diff)
 	}
 	for ref, want := range map[Ref]string{{1, 0}: "<< /Type /Catalog /Pages 2 0 R >>", {6, 0}: "(added)"} {
-		if e := f.entries[ref.Num]; e.kind != plainEntry || !bytes.HasPrefix(appended[offsets[ref]:], []byte(want)) {
+		if e := f.entries.get(ref.Num); e.kind != plainEntry || !bytes.HasPrefix(appended[offsets[ref]:], []byte(want)) {
 			t.Errorf("object %v: entry %+v, body at %d", ref, e, offsets[ref])
 		}
 	}
-	if e, want := f.entries[7], last.offset; e.offset != want {
+	if e, want := f.entries.get(7), last.offset; e.offset != want {
 		t.Errorf("the stream lists itself at %d, want %d", e.offset, want)
 	}
 }
@@ -113,7 +113,7 @@ func TestUpdateBehindOtherBytes(t *testing.T) {
 		updated := updatedCatalog(t, content)
 		f := mustOpen(t, updated)
 		at := bytes.LastIndex(updated, []byte("1 0 obj"))
-		if e := f.entries[1]; e.offset != int64(at) || f.Trailer()["Prev"] == nil {
+		if e := f.entries.get(1); e.offset != int64(at) || f.Trailer()["Prev"] == nil {
 			t.Errorf("%s: the catalog is at %d, want %d", name, e.offset, at)
 		}
 		if _, err := f.Page(1); err != nil {

@@ -4,22 +4,23 @@ import (
 	"bytes"
 	"crypto/rand"
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 )
 
 // sectionWriter writes objects and the cross-reference section that lists them.
 type sectionWriter struct {
-	file    *File
-	out     []byte
-	size    uint32 // of the trailer: the highest object number and 1
-	written []writtenObject
+	file   *File
+	out    []byte
+	size   uint32        // of the trailer: the highest object number and 1
+	listed []listedEntry // in ascending order of numbers
 }
 
-// writtenObject is an entry to be: in ascending order of numbers.
-type writtenObject struct {
-	ref    Ref
-	offset int64 // as the cross-reference has it, from the header
+// listedEntry is an entry to be. Its offset is as the cross-reference has it, from the header.
+type listedEntry struct {
+	num uint32
+	xrefEntry
 }
 
 // here returns the offset at which the next byte is going to be, from the header.
@@ -29,7 +30,7 @@ func (w *sectionWriter) here() int64 {
 
 // object writes an indirect object and returns where its body begins in out.
 func (w *sectionWriter) object(ref Ref, body []byte) int64 {
-	w.written = append(w.written, writtenObject{ref, w.here()})
+	w.list(ref.Num, xrefEntry{kind: plainEntry, offset: w.here(), gen: ref.Gen})
 	w.out = fmt.Appendf(w.out, "%s obj\n", ref.identity())
 	start := int64(len(w.out))
 	w.out = append(w.out, body...)
@@ -37,22 +38,54 @@ func (w *sectionWriter) object(ref Ref, body []byte) int64 {
 	return start
 }
 
+func (w *sectionWriter) list(num uint32, e xrefEntry) {
+	w.listed = append(w.listed, listedEntry{num, e})
+}
+
 // section writes a section of the kind that the file's last one has. To a hybrid file's
-// that is a table, without the XRefStm that belongs to the old one.
+// that is a table, without the XRefStm that belongs to the old one. A rebuilt file has no
+// section that counts: the new one lists everything, as a stream where a table cannot say it.
 func (w *sectionWriter) section() error {
-	if w.file.sections[0].stream {
+	stream := w.file.sections[0].stream
+	if w.file.rebuilt {
+		stream = w.listAll()
+	}
+	if stream {
 		return w.stream()
 	}
 	return w.table()
 }
 
-// runs returns the written objects in ranges of consecutive numbers.
-func (w *sectionWriter) runs() [][]writtenObject {
-	var runs [][]writtenObject
+// listAll adds the objects of the file that the update leaves as they are. All numbers are
+// in one range, as in a first revision (7.5.4): those of no object are free, for good.
+func (w *sectionWriter) listAll() (compressed bool) {
+	all := make([]listedEntry, w.size)
+	for num := range all {
+		all[num] = listedEntry{uint32(num), xrefEntry{gen: math.MaxUint16}}
+	}
+	for num, e := range w.file.entries.all() {
+		switch e.kind {
+		case plainEntry:
+			e.offset -= w.file.shift
+		case compressedEntry:
+			compressed = true
+		}
+		all[num].xrefEntry = e
+	}
+	for _, l := range w.listed {
+		all[l.num] = l
+	}
+	w.listed = all
+	return compressed
+}
+
+// runs returns what is listed in ranges of consecutive numbers.
+func (w *sectionWriter) runs() [][]listedEntry {
+	var runs [][]listedEntry
 	start := 0
-	for i := 1; i <= len(w.written); i++ {
-		if i == len(w.written) || w.written[i].ref.Num != w.written[i-1].ref.Num+1 {
-			runs = append(runs, w.written[start:i])
+	for i := 1; i <= len(w.listed); i++ {
+		if i == len(w.listed) || w.listed[i].num != w.listed[i-1].num+1 {
+			runs = append(runs, w.listed[start:i])
 			start = i
 		}
 	}
@@ -70,9 +103,9 @@ func (w *sectionWriter) table() error {
 	}
 	w.out = append(w.out, "xref\n"...)
 	for _, run := range w.runs() {
-		w.out = fmt.Appendf(w.out, "%d %d\n", run[0].ref.Num, len(run))
-		for _, o := range run {
-			w.out = fmt.Appendf(w.out, "%010d %05d n \n", o.offset, o.ref.Gen)
+		w.out = fmt.Appendf(w.out, "%d %d\n", run[0].num, len(run))
+		for _, l := range run {
+			w.out = fmt.Appendf(w.out, "%010d %05d %c \n", l.offset, l.gen, "fn"[l.kind])
 		}
 	}
 	w.out = append(w.out, "trailer\n<<"...)
@@ -88,27 +121,44 @@ func (w *sectionWriter) stream() error {
 	at := w.here()
 	self := Ref{Num: w.size}
 	w.size++
-	w.written = append(w.written, writtenObject{self, at})
-	width := (bits.Len64(uint64(at)) + 7) / 8 // no object lies behind the section
-	w.out = fmt.Appendf(w.out, "%s obj\n<< /Type /XRef /W [1 %d 2] /Index [", self.identity(), width)
+	w.list(self.Num, xrefEntry{kind: plainEntry, offset: at})
+	widths := w.widths()
+	w.out = fmt.Appendf(w.out, "%s obj\n<< /Type /XRef /W [%d %d %d] /Index [", self.identity(), widths[0], widths[1], widths[2])
 	for i, run := range w.runs() {
 		if i > 0 {
 			w.out = append(w.out, ' ')
 		}
-		w.out = fmt.Appendf(w.out, "%d %d", run[0].ref.Num, len(run))
+		w.out = fmt.Appendf(w.out, "%d %d", run[0].num, len(run))
 	}
-	w.out = fmt.Appendf(w.out, "] /Length %d", len(w.written)*(1+width+2))
+	w.out = fmt.Appendf(w.out, "] /Length %d", len(w.listed)*widths.entry())
 	if err := w.trailerEntries(); err != nil {
 		return err
 	}
 	w.out = append(w.out, " >>\nstream\n"...)
-	for _, o := range w.written {
-		w.out = append(w.out, byte(plainEntry))
-		w.out = appendField(w.out, uint64(o.offset), width)
-		w.out = appendField(w.out, uint64(o.ref.Gen), 2)
+	for _, l := range w.listed {
+		w.out = append(w.out, byte(l.kind))
+		w.out = appendField(w.out, uint64(l.offset), widths[1])
+		w.out = appendField(w.out, l.third(), widths[2])
 	}
 	w.out = fmt.Appendf(w.out, "\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n", at)
 	return nil
+}
+
+// third is the last field of an entry (Table 18).
+func (e xrefEntry) third() uint64 {
+	if e.kind == compressedEntry {
+		return uint64(e.index)
+	}
+	return uint64(e.gen)
+}
+
+// widths are those that hold every entry: one byte for its kind, two at least for its generation.
+func (w *sectionWriter) widths() widths {
+	second, third := uint64(1), uint64(math.MaxUint16)
+	for _, l := range w.listed {
+		second, third = max(second, uint64(l.offset)), max(third, l.third())
+	}
+	return widths{1, (bits.Len64(second) + 7) / 8, (bits.Len64(third) + 7) / 8}
 }
 
 // appendField appends the lowest bytes of n, highest first.
@@ -128,7 +178,10 @@ var notCarried = []Name{
 
 // trailerEntries writes Size, Prev, ID and all others of the last trailer as they stand (7.5.6).
 func (w *sectionWriter) trailerEntries() error {
-	w.out = fmt.Appendf(w.out, " /Size %d /Prev %d", w.size, w.file.startxref)
+	w.out = fmt.Appendf(w.out, " /Size %d", w.size)
+	if !w.file.rebuilt {
+		w.out = fmt.Appendf(w.out, " /Prev %d", w.file.startxref)
+	}
 	source := w.file.sections[0].source
 	var carried []entry
 	_, err := dictSource(source, func(e entry) {
@@ -154,7 +207,11 @@ func (w *sectionWriter) id() error {
 		return fmt.Errorf("file identifier: %w", err)
 	}
 	permanent := changing
-	if id, err := resolveTo[Array](w.file, w.file.Trailer()["ID"]); err == nil && len(id) == 2 {
+	if e := w.file.encryption; e != nil { // whose key depends on it
+		if permanent = e.id; len(permanent) == 0 {
+			return nil
+		}
+	} else if id, err := resolveTo[Array](w.file, w.file.Trailer()["ID"]); err == nil && len(id) == 2 {
 		if first, err := resolveTo[String](w.file, id[0]); err == nil && len(first) > 0 {
 			permanent = []byte(first)
 		}

@@ -14,23 +14,6 @@ type section struct {
 	source  []byte // of the trailer dictionary
 }
 
-// entryKind is the type of a cross-reference entry, numbered as in Table 18.
-type entryKind uint8
-
-const (
-	freeEntry entryKind = iota
-	plainEntry
-	compressedEntry
-)
-
-// xrefEntry says where an object lies.
-type xrefEntry struct {
-	offset int64  // absolute; of a compressed object, the number of its object stream
-	index  uint32 // of a compressed object within its object stream
-	gen    uint16
-	kind   entryKind
-}
-
 // xrefReader follows the chain of sections from the newest to the oldest.
 type xrefReader struct {
 	file    *File
@@ -41,7 +24,7 @@ type xrefReader struct {
 // readSections reads all sections that Prev and XRefStm lead to. What a newer section
 // says of an object holds; in a hybrid file, the table, then its XRefStm, then Prev (7.5.8.4).
 func (f *File) readSections() error {
-	f.sections, f.entries = nil, map[uint32]xrefEntry{}
+	f.sections, f.entries = nil, entryTable{}
 	x := &xrefReader{file: f, visited: map[int64]bool{}}
 	for offset, more := f.startxref, true; more; {
 		s, err := x.section(offset)
@@ -86,6 +69,9 @@ func (x *xrefReader) hybrid(s section) error {
 	offset, ok := value.(Integer)
 	if !ok {
 		return fmt.Errorf("%w: XRefStm is no offset", ErrDamaged)
+	}
+	if x.visited[int64(offset)+x.file.shift] { // writers of updates copy it with the trailer
+		return nil // and its entries are known
 	}
 	stream, err := x.section(int64(offset))
 	if err == nil && !stream.stream {
@@ -136,11 +122,11 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	if num < 0 || num > maxObjectNumber {
 		return fmt.Errorf("%w: object number %d", ErrLimit, num)
 	}
-	entries := x.file.entries
-	if _, ok := entries[uint32(num)]; !ok {
-		entries[uint32(num)] = e
+	entries := &x.file.entries
+	if !entries.has(uint32(num)) {
+		entries.set(uint32(num), e)
 	}
-	if x.read++; x.read > maxSectionEntries || len(entries) > x.file.maxEntries() {
+	if x.read++; x.read > maxSectionEntries || entries.count > x.file.maxEntries() {
 		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, x.file.maxEntries())
 	}
 	return nil

@@ -55,6 +55,23 @@ func TestHybridFile(t *testing.T) {
 	}
 }
 
+// The trailer of an update may be a copy, XRefStm and all, which is no circle.
+func TestHybridFileWithXRefStmTwice(t *testing.T) {
+	b := newBuilder()
+	b.object(1, "<< /Type /Catalog /Pages 2 0 R >>")
+	compressed := b.objectStream(4, map[int]string{2: "<< /Kids [3 0 R] >>", 3: "<< /Rotate 90 >>"})
+	at := b.here()
+	b.writeXRefStream(5, 6, compressed, "")
+	delete(b.offsets, 5)
+	trailer := fmt.Sprintf("/Root 1 0 R /XRefStm %d", at)
+	b.table(6, trailer)
+	b.object(3, "<< /Rotate 180 >>")
+	f := mustOpen(t, b.table(6, trailer))
+	if page, err := f.Page(1); err != nil || page.Rotate != 180 || len(f.sections) != 2 {
+		t.Errorf("page %+v, error %v, in %d sections", page, err, len(f.sections))
+	}
+}
+
 // Prev may be written as a real number without a fraction.
 func TestPrevious(t *testing.T) {
 	tests := map[string]struct {
@@ -121,8 +138,8 @@ func TestTableEntries(t *testing.T) {
 			if !errors.Is(err, test.err) {
 				t.Fatalf("error %v, want %v", err, test.err)
 			}
-			if err == nil && f.entries[1].kind != test.kind {
-				t.Errorf("%+v, want kind %d", f.entries[1], test.kind)
+			if err == nil && f.entries.get(1).kind != test.kind {
+				t.Errorf("%+v, want kind %d", f.entries.get(1), test.kind)
 			}
 		})
 	}

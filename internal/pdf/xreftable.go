@@ -17,10 +17,8 @@ func (x *xrefReader) table(at int64, c *cursor) (section, error) {
 		if !more {
 			return trailer(at, c)
 		}
-		for i := range count {
-			if err := x.tableEntry(c, first+i); err != nil {
-				return section{}, err
-			}
+		if err := x.tableEntries(c, run{first, count}); err != nil {
+			return section{}, err
 		}
 	}
 }
@@ -51,6 +49,56 @@ func (p *parser) digits() (int64, error) {
 	return int64(n), nil
 }
 
+// tableEntries reads the entries of a subsection.
+func (x *xrefReader) tableEntries(c *cursor, r run) error {
+	for num := r.first; num < r.first+r.count; num++ {
+		offset, gen, used, ok := c.fixedEntry()
+		if !ok {
+			if err := x.tableEntry(c, num); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := x.addEntry(num, offset, gen, used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fixedEntry reads an entry that stands in the window and is written as 7.5.4 wants it:
+// what lies between two entries, 10 digits, 5 digits, and a letter. Most entries of most
+// files are, and there may be many.
+func (c *cursor) fixedEntry() (offset, gen int64, used, ok bool) {
+	const size = len("\r\n" + "0000000000 65535 f" + " ")
+	p := &c.p
+	if len(p.buf)-p.pos < size {
+		return 0, 0, false, false
+	}
+	b := p.buf[p.pos : p.pos+size]
+	if !isSpace(b[0]) || !isSpace(b[1]) || b[12] != ' ' || b[18] != ' ' || isRegular(b[20]) {
+		return 0, 0, false, false
+	}
+	offset, ok1 := fixedDigits(b[2:12])
+	gen, ok2 := fixedDigits(b[13:18])
+	if used = b[19] == 'n'; !ok1 || !ok2 || !used && b[19] != 'f' {
+		return 0, 0, false, false
+	}
+	p.pos += size - 1
+	c.file.work += int64(size - 1)
+	return offset, gen, used, true
+}
+
+func fixedDigits(b []byte) (n int64, ok bool) {
+	for _, c := range b {
+		if !isDigit(c) {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, true
+}
+
 // tableEntry reads the entry of object num.
 func (x *xrefReader) tableEntry(c *cursor, num int64) error {
 	var offset, gen int64
@@ -62,6 +110,10 @@ func (x *xrefReader) tableEntry(c *cursor, num int64) error {
 	if err != nil {
 		return fmt.Errorf("entry of object %d: %w", num, err)
 	}
+	return x.addEntry(num, offset, gen, used)
+}
+
+func (x *xrefReader) addEntry(num, offset, gen int64, used bool) error {
 	if !used {
 		return x.add(num, xrefEntry{})
 	}

@@ -6,6 +6,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // Kind is the kind of a file's cross-reference (ISO 32000-2 7.5.4, 7.5.8).
@@ -14,9 +17,10 @@ type Kind string
 const (
 	Table  Kind = "table"
 	Stream Kind = "stream" // catalog and pages are in an object stream
+	Hybrid Kind = "hybrid" // a table, and a stream for the further objects, which it hides (7.5.8.4)
 )
 
-// Kinds are both.
+// Kinds are those that every program reads.
 var Kinds = []Kind{Table, Stream}
 
 // Options are what a file is made of. The zero value is one empty A4 page with a
@@ -28,6 +32,7 @@ type Options struct {
 	Catalog string   // further entries of the catalog
 	Page    string   // further entries of the first page
 	Objects []string // further objects, numbered from 100
+	Many    int      // strings of 350 bytes, numbered from 1000, for a great number of objects
 	Trailer string   // further entries of the trailer
 }
 
@@ -54,8 +59,14 @@ func Build(o Options) []byte {
 	for i, object := range o.Objects {
 		objects[100+i] = object
 	}
-	if o.Kind == Stream {
+	for i := range o.Many {
+		objects[1000+i] = "(" + strings.Repeat("x", 350) + ")"
+	}
+	switch o.Kind {
+	case Stream:
 		return b.finishStream(objects)
+	case Hybrid:
+		return b.finishHybrid(objects)
 	}
 	return b.finishTable(objects)
 }
@@ -87,10 +98,8 @@ func (b *builder) size() int {
 }
 
 func (b *builder) finishTable(objects map[int]string) []byte {
-	for n := range 1000 {
-		if body, ok := objects[n]; ok {
-			b.object(n, body)
-		}
+	for _, n := range slices.Sorted(maps.Keys(objects)) {
+		b.object(n, objects[n])
 	}
 	start, size := b.out.Len(), b.size()
 	fmt.Fprintf(&b.out, "xref\n0 %d\n0000000000 65535 f \n", size)
@@ -105,26 +114,35 @@ func (b *builder) finishTable(objects map[int]string) []byte {
 	return b.out.Bytes()
 }
 
-func (b *builder) finishStream(objects map[int]string) []byte {
-	const container, section = 900, 901
+// place is where a compressed object lies.
+type place struct{ container, index int }
+
+func (b *builder) objectStream(container int, numbers []int, objects map[int]string) {
 	var header, bodies bytes.Buffer
-	index := make(map[int]int)
-	for n := range container {
-		if body, ok := objects[n]; ok {
-			index[n] = len(index)
-			fmt.Fprintf(&header, "%d %d ", n, bodies.Len())
-			bodies.WriteString(body + " ")
-		}
+	for _, n := range numbers {
+		fmt.Fprintf(&header, "%d %d ", n, bodies.Len())
+		bodies.WriteString(objects[n] + " ")
 	}
-	first := header.Len()
-	header.Write(bodies.Bytes())
-	b.stream(container, fmt.Sprintf("/Type /ObjStm /N %d /First %d", len(index), first), header.Bytes())
+	b.stream(container, fmt.Sprintf("/Type /ObjStm /N %d /First %d", len(numbers), header.Len()), append(header.Bytes(), bodies.Bytes()...))
+}
+
+func (b *builder) finishStream(objects map[int]string) []byte {
+	next := max(900, slices.Max(slices.Collect(maps.Keys(objects)))+1)
+	places := make(map[int]place)
+	for numbers := range slices.Chunk(slices.Sorted(maps.Keys(objects)), 200) {
+		b.objectStream(next, numbers, objects)
+		for i, n := range numbers {
+			places[n] = place{next, i}
+		}
+		next++
+	}
+	section := next
 	b.offsets[section] = b.out.Len()
 	var rows bytes.Buffer
 	for n := range section + 1 {
 		kind, field, last := byte(0), uint32(0), uint16(0)
-		if i, ok := index[n]; ok {
-			kind, field, last = 2, container, uint16(i)
+		if p, ok := places[n]; ok {
+			kind, field, last = 2, uint32(p.container), uint16(p.index)
 		} else if offset, ok := b.offsets[n]; ok {
 			kind, field = 1, uint32(offset)
 		}

@@ -1,0 +1,98 @@
+package pdf
+
+import (
+	"iter"
+	"maps"
+	"slices"
+)
+
+// entryKind is the type of a cross-reference entry, numbered as in Table 18.
+type entryKind uint8
+
+const (
+	freeEntry entryKind = iota
+	plainEntry
+	compressedEntry
+)
+
+// xrefEntry says where an object lies.
+type xrefEntry struct {
+	offset int64  // absolute; of a compressed object, the number of its object stream
+	index  uint32 // of a compressed object within its object stream
+	gen    uint16
+	kind   entryKind
+}
+
+// entryTable holds the entries by object number. Numbers mostly follow one another, so
+// that entries lie together in chunks; few numbers far apart do not take much either.
+// The zero value is empty.
+type entryTable struct {
+	chunks map[uint32]*entryChunk
+	last   *entryChunk // that was asked for, and its key
+	key    uint32
+	count  int
+}
+
+const chunkSize = 32
+
+type entryChunk struct {
+	entries [chunkSize]xrefEntry
+	known   uint32 // a bit for each entry that is there
+}
+
+func (t *entryTable) chunk(num uint32) *entryChunk {
+	if key := num / chunkSize; t.last == nil || t.key != key {
+		t.last, t.key = t.chunks[key], key
+	}
+	return t.last
+}
+
+// get returns the entry of an object, and a free one when there is none.
+func (t *entryTable) get(num uint32) xrefEntry {
+	if c := t.chunk(num); c != nil {
+		return c.entries[num%chunkSize]
+	}
+	return xrefEntry{}
+}
+
+func (t *entryTable) has(num uint32) bool {
+	c := t.chunk(num)
+	return c != nil && c.known&(1<<(num%chunkSize)) != 0
+}
+
+func (t *entryTable) set(num uint32, e xrefEntry) {
+	c := t.chunk(num)
+	if c == nil {
+		if t.chunks == nil {
+			t.chunks = map[uint32]*entryChunk{}
+		}
+		c = new(entryChunk)
+		t.chunks[num/chunkSize], t.last = c, c
+	}
+	if bit := uint32(1) << (num % chunkSize); c.known&bit == 0 {
+		c.known |= bit
+		t.count++
+	}
+	c.entries[num%chunkSize] = e
+}
+
+// all yields the entries in the order of their numbers.
+func (t *entryTable) all() iter.Seq2[uint32, xrefEntry] {
+	return func(yield func(uint32, xrefEntry) bool) {
+		for _, key := range slices.Sorted(maps.Keys(t.chunks)) {
+			for i, e := range t.chunks[key].entries {
+				if t.chunks[key].known&(1<<i) != 0 && !yield(key*chunkSize+uint32(i), e) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// maxNum returns the highest number, or 0.
+func (t *entryTable) maxNum() (highest uint32) {
+	for num := range t.all() {
+		highest = num
+	}
+	return highest
+}

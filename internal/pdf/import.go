@@ -1,0 +1,172 @@
+package pdf
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Import copies into the update what the source text of an object of another file refers
+// to, and returns that text with references to the copies. Text is copied as it stands and
+// streams as they are encoded; only references are renumbered. References to the other
+// file's catalog and pages become null: they would bring all of it along. Errors:
+// [ErrEncrypted], [ErrDamaged], [ErrUnsupported], and [ErrLimit] for more than 10,000
+// objects or 8 MiB.
+func (u *Update) Import(from *File, source []byte) ([]byte, error) {
+	imported, err := u.importSource(from, source)
+	if err != nil {
+		return nil, fmt.Errorf("pdf: importing: %w", err)
+	}
+	return imported, nil
+}
+
+func (u *Update) importSource(from *File, source []byte) ([]byte, error) {
+	if _, ok := from.Trailer()["Encrypt"]; ok { // payloads are copied encoded
+		return nil, ErrEncrypted
+	}
+	barred, err := from.pageTree()
+	if err != nil {
+		return nil, err
+	}
+	i := &importer{update: u, from: from, barred: barred, copies: map[Ref]Ref{}}
+	if source, err = i.renumbered(source); err != nil {
+		return nil, err
+	}
+	for n := 0; n < len(i.found); n++ {
+		ref := i.found[n]
+		if err := i.copy(ref); err != nil {
+			return nil, fmt.Errorf("object %s: %w", ref.identity(), err)
+		}
+	}
+	return source, nil
+}
+
+// importer copies objects from one file into an update of another one.
+type importer struct {
+	update *Update
+	from   *File
+	barred map[Ref]bool // what is not followed
+	copies map[Ref]Ref
+	found  []Ref // keys of copies, in the order in which they are copied
+	bytes  int
+}
+
+// copy copies an object that has a number in the update already.
+func (i *importer) copy(ref Ref) error {
+	o, err := i.from.find(ref)
+	if err != nil {
+		return err
+	}
+	body, err := i.body(o)
+	if err != nil {
+		return err
+	}
+	i.update.Set(i.copies[ref], body)
+	return i.count(len(body))
+}
+
+func (i *importer) body(o indirect) ([]byte, error) {
+	source, err := withoutStructure(o)
+	if err != nil {
+		return nil, err
+	}
+	if o.stream {
+		return i.stream(o, source)
+	}
+	return i.renumbered(source)
+}
+
+// withoutStructure returns the source of an object without its keys into a structure
+// parent tree (14.7.5.4), which would find some element in the tree of the other file.
+func withoutStructure(o indirect) (source []byte, err error) {
+	dict, _ := o.value.(Dict)
+	source = o.source
+	for _, key := range []Name{"StructParent", "StructParents"} {
+		if _, ok := dict[key]; !ok {
+			continue
+		}
+		if source, err = SetKey(source, key, []byte("null")); err != nil {
+			return nil, err
+		}
+	}
+	return source, nil
+}
+
+// stream returns a stream as an update has it. Its Length becomes direct.
+func (i *importer) stream(o indirect, source []byte) ([]byte, error) {
+	s, err := i.from.newStream(o)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := i.from.payload(s)
+	if err != nil {
+		return nil, err
+	}
+	if s.Length > maxImportedBytes {
+		return nil, fmt.Errorf("%w: stream of %d bytes", ErrLimit, s.Length)
+	}
+	encoded := make([]byte, s.Length)
+	if _, err := io.ReadFull(payload, encoded); err != nil {
+		return nil, fmt.Errorf("reading the stream: %w", err)
+	}
+	if source, err = SetKey(source, "Length", fmt.Append(nil, s.Length)); err != nil {
+		return nil, err
+	}
+	if source, err = i.renumbered(source); err != nil {
+		return nil, err
+	}
+	return slices.Concat(source, []byte("\nstream\n"), encoded, []byte("\nendstream")), nil
+}
+
+// renumbered returns the source text of an object with references to copies.
+func (i *importer) renumbered(source []byte) (out []byte, err error) {
+	done := 0
+	p := &parser{buf: source, final: true}
+	p.reference = func(start int, ref Ref) {
+		out = append(out, source[done:start]...)
+		out = append(out, i.reference(ref)...)
+		done = p.pos
+	}
+	if _, err := p.object(); err != nil {
+		return nil, err
+	}
+	out = append(out, source[done:]...)
+	return out, i.count(0)
+}
+
+// reference returns the source text of a reference to the copy of an object, or null.
+func (i *importer) reference(ref Ref) string {
+	if e := i.from.entries.get(ref.Num); i.barred[ref] || e.kind == freeEntry || e.gen != ref.Gen {
+		return "null"
+	}
+	if _, ok := i.copies[ref]; !ok {
+		i.copies[ref] = i.update.Reserve()
+		i.found = append(i.found, ref)
+	}
+	return i.copies[ref].String()
+}
+
+func (i *importer) count(bytes int) error {
+	if i.bytes += bytes; i.bytes > maxImportedBytes || len(i.found) > maxImported {
+		return fmt.Errorf("%w: %d objects and %d bytes to import", ErrLimit, len(i.found), i.bytes)
+	}
+	return i.from.Spent()
+}
+
+// pageTree returns the catalog and the nodes of the page tree.
+func (f *File) pageTree() (map[Ref]bool, error) {
+	catalog, dict, err := f.catalog()
+	if err != nil {
+		return nil, err
+	}
+	nodes := map[Ref]bool{catalog: true}
+	w := &treeWalk{file: f, seen: nodes, visit: func(leaf Ref, _ Dict, _ inherited) error {
+		nodes[leaf] = true
+		return nil
+	}}
+	root, ok := dict["Pages"].(Ref)
+	if !ok {
+		return nil, fmt.Errorf("%w: no page tree", ErrNoPages)
+	}
+	return nodes, w.node(root, inherited{}, 0)
+}
