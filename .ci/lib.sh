@@ -54,6 +54,7 @@ install_tools() {
 		install_packages
 		install_pyhanko
 		install_dss
+		install_verapdf
 		install_go_tools
 	) 9>"$tools/.lock"
 }
@@ -107,6 +108,18 @@ install_dss() {
 	mvn --quiet --batch-mode -Dstyle.color=never --file "$tools/dss/pom.xml" \
 		package dependency:copy-dependencies -DincludeScope=runtime
 	echo "$inputs" >"$tools/dss/.inputs"
+}
+
+install_verapdf() {
+	local inputs
+	inputs=$(find .ci/verapdf -type f -print0 | sort -z | xargs -0 sha256sum)
+	up_to_date "$tools/verapdf" "$inputs" && return
+	echo "building the veraPDF validator"
+	rm -rf "$tools/verapdf"
+	cp -r .ci/verapdf "$tools/verapdf"
+	mvn --quiet --batch-mode -Dstyle.color=never --file "$tools/verapdf/pom.xml" \
+		package dependency:copy-dependencies -DincludeScope=runtime
+	echo "$inputs" >"$tools/verapdf/.inputs"
 }
 
 install_go_tools() {

@@ -12,6 +12,8 @@ import (
 type PyHankoReport struct {
 	File       string
 	Error      string // the exception on a file that pyHanko could not read; empty otherwise
+	Lenient    string // the exception that only a lenient reading avoids; empty otherwise
+	Encrypted  bool   // and readable with the empty password
 	Signatures []PyHankoSignature
 }
 
@@ -38,7 +40,8 @@ type PyHankoTimestamp struct {
 	Intact, Valid, Trusted bool
 }
 
-// PyHanko validates files with pyHanko, offline. No roots: nothing is trusted.
+// PyHanko validates files with pyHanko, offline; leniently, as with hybrid files, where it
+// refuses them otherwise. No roots: nothing is trusted.
 func PyHanko(t testing.TB, roots []*x509.Certificate, files ...string) []PyHankoReport {
 	t.Helper()
 	python := testenv.Tool(t, "pyhanko/bin/python")

@@ -1,5 +1,6 @@
 // Package validators asks foreign programs what they think of a signed PDF: EU DSS,
-// pyHanko, poppler's pdfsig, OpenSSL and qpdf. Only tests import it.
+// pyHanko, poppler's pdfsig, OpenSSL, qpdf, and veraPDF about PDF/A and PDF/UA. Only
+// tests import it.
 //
 // Each function takes the test, the trust anchors and the files, and returns what the
 // program said in the program's own words; it judges nothing. A program that is not
