@@ -14,6 +14,7 @@ type floor []room
 var plan = []floor{
 	{
 		{"internal/archtest", "", ""},
+		{"internal/pdflint", "internal/pdf", ""},
 		{"internal/pdftest", "", ""},
 		{"internal/validators", "internal/testenv", ""},
 		{"storage/storagetest", "account sandbox signing busysignal idp ades storage", "go-cmp sync uuid"},

@@ -1,0 +1,157 @@
+// Package pdflint says what is wrong with an incremental update that this module wrote to
+// sign a PDF: one rule for each way in which such updates are known to harm files or to be
+// rejected by viewers. Only tests import it.
+//
+//	pdflint.Clean(t, original, signed, signedTwice)
+//
+// It judges what package pdf writes, so what it can it reads from the bytes by itself:
+// offsets, entries, the object heads they lead to, the signature's gap. It uses package
+// pdf to read values. It is strict: what no rule allows is a fault, and a new thing that
+// the writer learns to do has to be allowed here. Clauses are those of ISO 32000-2:2020.
+package pdflint
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// Rule is what an increment must obey.
+type Rule string
+
+// The rules.
+const (
+	Prefix      Rule = "prefix"       // what was there stays, byte for byte (7.5.6)
+	Readable    Rule = "readable"     // the file can be opened
+	LineEnd     Rule = "line end"     // the first object begins on a line of its own
+	Startxref   Rule = "startxref"    // it leads to our section, and the file ends behind it (7.5.5)
+	SectionKind Rule = "section kind" // table after table, stream after stream, table after hybrid
+	EntrySize   Rule = "entry size"   // an entry of a table is 20 bytes (7.5.4)
+	Offset      Rule = "offset"       // each entry leads to its object's head
+	Unlisted    Rule = "unlisted"     // no byte of the increment belongs to no listed object
+	Generation  Rule = "generation"   // an object that is rewritten keeps its own (7.3.10)
+	ObjectFlow  Rule = "object flow"  // no object stream is written (7.5.7)
+	Prev        Rule = "Prev"         // it is the startxref of the file as it was (7.5.6)
+	Everything  Rule = "everything"   // a section without Prev lists every object
+	Size        Rule = "Size"         // it is the highest number and 1 (7.5.5)
+	Leftovers   Rule = "leftovers"    // nothing of an old section's own is in a trailer
+	Carried     Rule = "carried"      // all else of the old trailer is, as it was: Root, Info, Encrypt
+	ID          Rule = "ID"           // the first part stays, the second is new (14.4)
+	ByteRange   Rule = "ByteRange"    // all but the hexadecimal string, to the revision's end (12.8.1)
+	Contents    Rule = "Contents"     // the whole CMS, padded with zeros
+	Rewritten   Rule = "rewritten"    // only what has to be: catalog, page, form, arrays, field, structure
+	Kept        Rule = "kept"         // every entry stays as it was but those that have to change
+	SigFlags    Rule = "SigFlags"     // SignaturesExist and AppendOnly (table 225)
+	FieldName   Rule = "field name"   // unique, without a full stop (12.7.4.2)
+	WidgetFlags Rule = "widget flags" // printed and not hidden (12.5.3, ISO 19005-2 6.3.2)
+	Appearance  Rule = "appearance"   // AP has N alone (ISO 19005-2 6.3.3)
+	Extensions  Rule = "Extensions"   // direct, and only in a file of version 1.7 (7.12)
+	Plaintext   Rule = "plaintext"    // strings of an encrypted file are encrypted (7.6.2)
+	Comment     Rule = "comment"      // no comment that looks like an object, none with a NUL
+	PayloadSize Rule = "payload size" // Length is the length of a stream's payload (7.3.8.2)
+)
+
+// Fault is a rule that is broken, and how.
+type Fault struct {
+	Rule Rule
+	Text string
+}
+
+func (f Fault) String() string { return string(f.Rule) + ": " + f.Text }
+
+// Clean fails the test with every fault of every increment. Each version is the one before
+// it with one increment more.
+func Clean(t testing.TB, versions ...[]byte) {
+	t.Helper()
+	for i := 1; i < len(versions); i++ {
+		for _, fault := range Check(versions[i-1], versions[i]) {
+			t.Errorf("increment %d: %v", i, fault)
+		}
+	}
+}
+
+// Check returns the faults of the increment that whole is longer by than base: one
+// revision with one signature. base is a file that package pdf opens.
+func Check(base, whole []byte) []Fault {
+	l := &linter{base: base, whole: whole}
+	if !l.checkPrefix() || !l.readIncrement() || !l.readBase() {
+		return l.faults
+	}
+	l.checkSection()
+	l.checkBodies()
+	l.checkTrailer()
+	l.checkSignature()
+	if l.readWhole() {
+		l.checkEverything()
+		l.checkChanges()
+		l.checkField()
+		l.checkCatalog()
+		l.checkPlaintext()
+	}
+	return l.faults
+}
+
+// linter is one increment under examination.
+type linter struct {
+	base, whole []byte
+	old, new    *pdf.File // both as package pdf reads them, for values
+	shift       int       // of the header: what offsets count from
+	section     section   // that the increment ends with
+	objects     []object  // of the increment, by place
+	faults      []Fault
+}
+
+func (l *linter) fault(rule Rule, format string, args ...any) {
+	l.faults = append(l.faults, Fault{rule, fmt.Sprintf(format, args...)})
+}
+
+// checkPrefix: without it nothing else means anything.
+func (l *linter) checkPrefix() bool {
+	if len(l.whole) <= len(l.base) || !bytes.HasPrefix(l.whole, l.base) {
+		l.fault(Prefix, "the file does not begin with what it was")
+		return false
+	}
+	return true
+}
+
+// readBase opens the file as it was, in the way that the increment goes on from. A file
+// that can be read is not rebuilt.
+func (l *linter) readBase() bool {
+	old, err := open(l.base)
+	if l.rebuilt() {
+		if err == nil && readable(old) {
+			l.fault(Prev, "missing, although the file can be read without that")
+		}
+		old, err = pdf.Rebuild(bytes.NewReader(l.base), int64(len(l.base)))
+	}
+	if err != nil {
+		l.fault(Readable, "the file as it was: %v", err)
+	}
+	l.old = old
+	return err == nil
+}
+
+// readable says whether what a signature needs can be read.
+func readable(file *pdf.File) bool {
+	_, catalog, err := file.Catalog()
+	if err == nil {
+		_, err = file.Dict(catalog["AcroForm"])
+	}
+	if err == nil {
+		_, err = file.PageCount()
+	}
+	return err == nil
+}
+
+// readWhole opens the file for what depends on values.
+func (l *linter) readWhole() bool {
+	var err error
+	if l.new, err = open(l.whole); err != nil {
+		l.fault(Readable, "%v", err)
+	}
+	return err == nil
+}
+
+func open(b []byte) (*pdf.File, error) { return pdf.Open(bytes.NewReader(b), int64(len(b))) }
