@@ -2,10 +2,8 @@ package pades_test
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,174 +11,199 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/pdflint"
 	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
 	"github.com/innsigli/innsigli/pades"
 )
 
-// wantSigned is the part of the clean files of the corpus that has to come out
-// signed and valid.
-const wantSigned = 0.97
+const (
+	// wantSigned is the part of the readable files that have to come out signed and
+	// with nothing wrong.
+	wantSigned = 0.98
+	// maxTime is what signing one of the files may take.
+	maxTime = 2 * time.Second
+)
 
-// TestCorpus signs foreign files. Those that qpdf, mutool and pdfinfo read without
-// complaint and that are not encrypted are clean: signed, they have to stay so,
-// with every byte before the signature as it was. None of the others may do worse
-// than be refused. Every eighth file is tried, and with INNSIGLI_FULL=1 all of
-// them, which also writes the table.
+// unlikeMost are files that the sample has beside every sixteenth, with why they are
+// refused; nil: they are signed.
+var unlikeMost = map[string]error{
+	"annotation-border-styles.pdf":    nil, // hybrid
+	"bug1937438_from_word.pdf":        nil,
+	"prefilled_f1040.pdf":             nil,
+	"issue9418.pdf":                   nil, // hybrid, and has to be rebuilt
+	"issue9105_reduced.pdf":           nil, // has to be rebuilt
+	"issue6069.pdf":                   nil, // bytes before the header, startxref without an offset
+	"scan-bad.pdf":                    nil, // 11 KB behind the end
+	"doc_actions.pdf":                 nil, // generations above 0
+	"freetexts.pdf":                   nil,
+	"160F-2019.pdf":                   nil, // signed
+	"bug854315.pdf":                   nil,
+	"issue7665.pdf":                   nil, // encrypted
+	"issue9972-2.pdf":                 nil,
+	"bug900822.pdf":                   pades.ErrForbidden, // encrypted, by an author who permits nothing
+	"issue3371.pdf":                   pades.ErrEncrypted, // with a password
+	"signed_verified.pdf":             pades.ErrBroken,
+	"bug1606566.pdf":                  pades.ErrUnreadable, // no header
+	"GHOSTSCRIPT-698804-1-fuzzed.pdf": pades.ErrUnreadable,
+}
+
+// TestCorpus signs foreign files, two or more at a time. Readable are those that mutool and
+// pdfinfo read without a password: signed, nothing that any program sees in them may be
+// different but the signature. The others may be refused, and for the reason that the table
+// has. INNSIGLI_FULL=1 tries all files and writes the table, else a fixed sample is tried.
 func TestCorpus(t *testing.T) {
-	folder := testenv.Corpus(t, "pdf")
-	testenv.Program(t, "qpdf")
-	testenv.Program(t, "pdfsig")
+	judges := newJudges(t)
 	p := newPerson(t, newAuthority(t), p256(t))
-	var tried []corpusFile
-	for i, f := range readCorpus(t, folder) {
-		if !testenv.Full() && i%8 != 0 {
-			continue
+	tried := corpusFiles(t)
+	t.Run("files", func(t *testing.T) {
+		for _, f := range tried {
+			t.Run(f.name, func(t *testing.T) {
+				t.Parallel()
+				f.sign(t, judges, p)
+			})
 		}
-		f.sign(t, filepath.Join(folder, f.name), p)
-		tried = append(tried, f)
-	}
-	clean, signed := 0, 0
+	})
 	for _, f := range tried {
-		if f.clean {
-			clean++
-			if f.outcome == signedAndValid {
-				signed++
-			}
+		f.checkOutcome(t)
+	}
+	counted := slices.DeleteFunc(slices.Clone(tried), func(f *corpusFile) bool { return !f.counted })
+	all := count(counted)
+	t.Log(all)
+	if float64(all.clean) < wantSigned*float64(all.readable) {
+		t.Errorf("signed %d of %d readable files", all.clean, all.readable)
+	}
+	testenv.WriteTable(t, "corpus.md", corpusTable(counted))
+}
+
+// corpusFiles are all files, or the sample.
+func corpusFiles(t *testing.T) (tried []*corpusFile) {
+	t.Helper()
+	unlike := 0
+	for i, f := range testenv.Expected(t, "pdf") {
+		want, special := unlikeMost[f.Name]
+		if special {
+			unlike++
 		}
-		if f.took > 2*time.Second {
-			t.Errorf("%s took %v", f.name, f.took)
+		counted := testenv.Full() || i%16 == 0
+		if counted || special {
+			readable := f.Says["mutool_info"] == "0" && f.Says["pdfinfo"] == "0"
+			tried = append(tried, &corpusFile{name: f.Name, path: f.Path, readable: readable, counted: counted, special: special, want: want})
 		}
 	}
-	t.Logf("%d files, of them %d clean; %d of the clean ones (%.1f %%) signed and valid", len(tried), clean, signed, 100*float64(signed)/float64(clean))
-	if float64(signed) < wantSigned*float64(clean) {
-		t.Errorf("signed %d of %d clean files", signed, clean)
+	if unlike != len(unlikeMost) {
+		t.Errorf("%d of %d files unlike most are there", unlike, len(unlikeMost))
 	}
-	testenv.WriteTable(t, "corpus.md", corpusTable(tried, clean, signed))
+	return tried
+}
+
+// checkOutcome: what became of the files unlike most is known. Of the others, no file of
+// the sample has a fault; the whole corpus is judged by how many have.
+func (f *corpusFile) checkOutcome(t *testing.T) {
+	t.Helper()
+	for _, fault := range f.faults {
+		if t.Logf("%s: %s", f.name, fault); f.special || !testenv.Full() {
+			t.Errorf("%s is signed with a fault", f.name)
+		}
+	}
+	if f.special && !errors.Is(f.refused, f.want) {
+		t.Errorf("%s: %v, want %v", f.name, f.refused, f.want)
+	}
 }
 
 // corpusFile is a file of the corpus and what became of it.
 type corpusFile struct {
-	name    string
-	clean   bool
-	outcome string
-	took    time.Duration
+	name, path string
+	readable   bool
+	counted    bool  // it is one of those of which so many have to come out signed
+	special    bool  // it is unlike most, and ...
+	want       error // ... what is to become of it
+	took       time.Duration
+	refused    error    // by Prepare
+	faults     []string // that a judge found in the signed file
+	unjudged   []string // the judges who could not read the file as it was
 }
 
-const signedAndValid = "signed and valid"
-
-// readCorpus reads the list of files with what other programs say of them.
-func readCorpus(t *testing.T, folder string) []corpusFile {
-	t.Helper()
-	list, err := os.ReadFile(filepath.Join(folder, "expected.tsv"))
+// sign signs the file and lets the judges look at the result. A panic fails the test.
+func (f *corpusFile) sign(t *testing.T, judges judges, p person) {
+	content, err := os.ReadFile(f.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files []corpusFile
-	for line := range strings.Lines(string(list)) {
-		column := strings.Split(strings.TrimRight(line, "\r\n"), "\t")
-		if len(column) < 6 || column[0] == "file" {
-			continue
-		}
-		clean := column[1] == "0" && column[2] == "0" && column[3] == "0" && column[5] == "no"
-		files = append(files, corpusFile{name: column[0], clean: clean})
+	before := bytes.Clone(content)
+	revision, err := f.timed(t, content, p)
+	if !bytes.Equal(before, content) {
+		t.Error("bytes of the document were changed")
 	}
-	return files
-}
-
-// sign signs the file and lets qpdf and pdfsig judge the result.
-func (f *corpusFile) sign(t *testing.T, path string, p person) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	began := time.Now()
-	revision, err := f.trySign(t, content, p)
-	f.took = time.Since(began)
-	if err != nil {
-		f.outcome = reason(err)
+	if f.refused = err; err != nil {
+		f.checkRefusal(t)
 		return
 	}
-	signed := filepath.Join(t.TempDir(), "signed.pdf")
-	if err := os.WriteFile(signed, append(content[:len(content):len(content)], revision.Bytes...), 0o600); err != nil {
+	if revision.Base != int64(len(content)) {
+		t.Errorf("revision at %d", revision.Base)
+	}
+	signed := slices.Concat(content, revision.Bytes)
+	for _, fault := range pdflint.Check(content, signed) {
+		f.faults = append(f.faults, "lint: "+fault.String())
+	}
+	path := filepath.Join(t.TempDir(), "signed.pdf")
+	if err := os.WriteFile(path, signed, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.outcome = judge(t, signed, f.clean)
-	if err := os.Remove(signed); err != nil {
-		t.Fatal(err)
-	}
+	judges.compare(t, f, path)
 }
 
-// trySign reports a panic as a fault of the test.
-func (f *corpusFile) trySign(t *testing.T, content []byte, p person) (r pades.Revision, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			t.Errorf("%s: panic: %v", f.name, v)
-			err = fmt.Errorf("panic: %v", v)
+// timed signs. A file that takes long is tried again: the machine may have been busy.
+func (f *corpusFile) timed(t *testing.T, content []byte, p person) (r pades.Revision, err error) {
+	for range 3 {
+		began := time.Now()
+		r, err = pades.Sign(t.Context(), document(content), p.key, p.signer, pades.Options{Reason: "Undirritun"})
+		if f.took = time.Since(began); f.took <= maxTime {
+			return r, err
 		}
-	}()
-	before := bytes.Clone(content)
-	r, err = pades.Sign(t.Context(), document(content), p.key, p.signer, pades.Options{Reason: "Undirritun"})
-	if !bytes.Equal(before, content) {
-		t.Errorf("%s: bytes of the document were changed", f.name)
 	}
-	if err == nil && r.Base != int64(len(content)) {
-		t.Errorf("%s: revision at %d", f.name, r.Base)
-	}
+	t.Errorf("took %v", f.took)
 	return r, err
 }
 
-// judge says what is wrong with a signed file.
-func judge(t *testing.T, signed string, clean bool) string {
-	if warnings, err := validators.QPDFCheck(t, signed); clean && (err != nil || len(warnings) > 0) {
-		return fmt.Sprintf("qpdf complains about the result: %.90s", fmt.Sprint(warnings, err))
+// refusals are the errors for a document; any other is a fault of ours.
+var refusals = []error{pades.ErrEncrypted, pades.ErrForbidden, pades.ErrBroken, pades.ErrUnreadable}
+
+func (f *corpusFile) checkRefusal(t *testing.T) {
+	if !slices.ContainsFunc(refusals, func(e error) bool { return errors.Is(f.refused, e) }) {
+		t.Errorf("failed: %v", f.refused)
 	}
-	signatures, err := validators.PDFSig(t, validators.PDFSigOptions{}, signed)
-	if err != nil {
-		return "pdfsig cannot read the result"
-	}
-	if n := slices.IndexFunc(signatures, func(s validators.PDFSigSignature) bool { return s.Total && s.Valid() }); n < 0 {
-		return "pdfsig does not find the signature valid"
-	}
-	return signedAndValid
 }
 
-// reason is why a file was refused, without what differs from file to file.
-func reason(err error) string {
-	for _, e := range []error{pades.ErrEncrypted, pades.ErrForbidden, pades.ErrBroken, pades.ErrUnreadable} {
-		if errors.Is(err, e) {
-			return "refused: " + strings.TrimPrefix(e.Error(), "pades: ")
-		}
-	}
-	return "failed: " + err.Error()
+// reason is why the file was refused.
+func (f *corpusFile) reason() string {
+	return strings.TrimPrefix(f.refused.Error(), "pades: ")
 }
 
-func corpusTable(files []corpusFile, clean, signed int) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Foreign files, signed\n\nWritten by `.ci/full`. The files are the PDFs that pdf.js tests itself with, many of them broken on purpose. Clean are those that qpdf, mutool and pdfinfo read without complaint and that are not encrypted. Signed and valid: every byte before the signature as it was, `qpdf --check` still silent, pdfsig: signature valid, whole document signed.\n\n")
-	fmt.Fprintf(&b, "**%d of %d clean files (%.1f %%) signed and valid**, at least %.0f %% asked for.\n\n", signed, clean, 100*float64(signed)/float64(clean), 100*wantSigned)
-	counts := make(map[string][2]int)
+// figures are counts of files.
+type figures struct{ tried, readable, clean, faulty, refused, othersSigned int }
+
+func (c figures) String() string {
+	return fmt.Sprintf("%d files, of them %d readable; of these %d signed with nothing wrong (%.1f %%), %d signed with a fault, %d refused; of the others %d signed",
+		c.tried, c.readable, c.clean, 100*float64(c.clean)/float64(c.readable), c.faulty, c.refused, c.othersSigned)
+}
+
+func count(files []*corpusFile) (c figures) {
 	for _, f := range files {
-		c := counts[f.outcome]
-		if f.clean {
-			c[0]++
-		} else {
-			c[1]++
+		c.tried++
+		switch {
+		case !f.readable:
+			if f.refused == nil {
+				c.othersSigned++
+			}
+			continue
+		case f.refused != nil:
+			c.refused++
+		case len(f.faults) > 0:
+			c.faulty++
+		default:
+			c.clean++
 		}
-		counts[f.outcome] = c
+		c.readable++
 	}
-	b.WriteString("| outcome | clean files | other files |\n|---|---|---|\n")
-	outcomes := slices.SortedFunc(maps.Keys(counts), func(x, y string) int {
-		return cmp.Or(counts[y][0]+counts[y][1]-counts[x][0]-counts[x][1], strings.Compare(x, y))
-	})
-	for _, o := range outcomes {
-		fmt.Fprintf(&b, "| %s | %d | %d |\n", o, counts[o][0], counts[o][1])
-	}
-	b.WriteString("\n## Clean files that did not come out signed\n\n| file | outcome |\n|---|---|\n")
-	for _, f := range files {
-		if f.clean && f.outcome != signedAndValid {
-			fmt.Fprintf(&b, "| %s | %s |\n", f.name, f.outcome)
-		}
-	}
-	return b.Bytes()
+	return c
 }

@@ -11,26 +11,32 @@ import (
 // which is made when there is none, and as an invisible widget to the first page
 // (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
 // signature made earlier covers its meaning.
-func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, name string, signature pdf.Ref) error {
+func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, name string, signature pdf.Ref) (pdf.Ref, error) {
 	catalogRef, catalog, err := file.Catalog()
 	if err != nil {
-		return err
+		return pdf.Ref{}, err
 	}
-	field := update.Add(fieldSource(name, page.Ref, signature))
+	field := update.Reserve()
+	appearance, err := addAppearance(update, 0, 0, 0, nil)
+	if err != nil {
+		return pdf.Ref{}, err
+	}
+	update.Set(field, fieldSource(name, page.Ref, signature, appearance))
 	if err := addToPage(file, update, page, field); err != nil {
-		return fmt.Errorf("adding the widget to the page: %w", err)
+		return pdf.Ref{}, fmt.Errorf("adding the widget to the page: %w", err)
 	}
 	if err := addToForm(file, update, catalogRef, catalog, field); err != nil {
-		return fmt.Errorf("adding the field to the form: %w", err)
+		return pdf.Ref{}, fmt.Errorf("adding the field to the form: %w", err)
 	}
-	return nil
+	return field, nil
 }
 
 // fieldSource is a field and its widget in one dictionary. The flags are Print and
-// Locked (ISO 32000-2 table 167); /TU is what a screen reader says.
-func fieldSource(name string, page, signature pdf.Ref) []byte {
-	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect [0 0 0 0] /F 132 >>",
-		pdf.TextString(name), pdf.TextString("Digital signature"), signature, page)
+// Locked (ISO 32000-2 table 167); /TU is what a screen reader says; PDF/A-1 has every
+// field have an appearance, be it empty (ISO 19005-1 6.9).
+func fieldSource(name string, page, signature, appearance pdf.Ref) []byte {
+	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect [0 0 0 0] /AP << /N %s >> /F 132 >>",
+		pdf.TextString(name), pdf.TextString("Digital signature"), signature, page, appearance)
 }
 
 func addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, field pdf.Ref) error {
@@ -44,25 +50,14 @@ func addToForm(file *pdf.File, update *pdf.Update, catalogRef pdf.Ref, catalog p
 	if err != nil {
 		return err
 	}
-	if ref, ok := lastReference(file, catalog["AcroForm"]); ok && form != nil {
-		return patchObject(update, ref, func(source []byte) ([]byte, error) {
-			return patchForm(file, update, source, form, field)
-		})
-	}
-	return patchObject(update, catalogRef, func(source []byte) ([]byte, error) {
-		if form == nil {
+	if form == nil {
+		return patchObject(update, catalogRef, func(source []byte) ([]byte, error) {
 			made := update.Add(fmt.Appendf(nil, "<< /Fields [%s] /SigFlags 3 >>", field))
 			return pdf.SetKey(source, "AcroForm", []byte(made.String()))
-		}
-		direct, _, err := pdf.Key(source, "AcroForm")
-		if err != nil {
-			return nil, err
-		}
-		patched, err := patchForm(file, update, direct, form, field)
-		if err != nil || patched == nil {
-			return nil, err
-		}
-		return pdf.SetKey(source, "AcroForm", patched)
+		})
+	}
+	return patchCatalog(file, update, "AcroForm", func(source []byte) ([]byte, error) {
+		return patchForm(file, update, source, form, field)
 	})
 }
 
@@ -79,26 +74,51 @@ func patchObject(update *pdf.Update, ref pdf.Ref, patch func(source []byte) ([]b
 	return err
 }
 
-// patchForm adds the field and says that there are signatures, which are only
-// appended to (ISO 32000-2 table 225). It returns nil when the form's own source
-// stays as it is.
+// setEntry sets an entry of a dictionary that is an object of its own.
+func setEntry(update *pdf.Update, dict pdf.Ref, key pdf.Name, value []byte) error {
+	return patchObject(update, dict, func(source []byte) ([]byte, error) { return pdf.SetKey(source, key, value) })
+}
+
+// patchCatalog changes the source of the dictionary under a key of the catalog.
+func patchCatalog(file *pdf.File, update *pdf.Update, key pdf.Name, patch func(source []byte) ([]byte, error)) error {
+	ref, catalog, err := file.Catalog()
+	if err != nil {
+		return err
+	}
+	return patchObject(update, ref, func(source []byte) ([]byte, error) {
+		return patchValue(file, update, source, catalog, key, patch)
+	})
+}
+
+// patchForm adds the field and says that there are signatures. It returns nil when the
+// form's own source stays as it is.
 func patchForm(file *pdf.File, update *pdf.Update, source []byte, form pdf.Dict, field pdf.Ref) ([]byte, error) {
 	patched, err := appendReference(file, update, source, form, "Fields", field)
 	if err != nil {
 		return nil, err
 	}
+	if patched == nil {
+		return noteSignatures(file, source, form)
+	}
+	flagged, err := noteSignatures(file, patched, form)
+	if flagged == nil {
+		return patched, err
+	}
+	return flagged, err
+}
+
+// noteSignatures says in the source of a form that there are signatures, so that the file
+// is only appended to (ISO 32000-2 table 225). It returns nil when it says so already.
+func noteSignatures(file *pdf.File, source []byte, form pdf.Dict) ([]byte, error) {
 	flags, err := file.Int(form["SigFlags"])
 	if err != nil {
 		flags = 0 // what cannot be read sets no flag
 	}
 	const signaturesExist, appendOnly = 1, 2
 	if flags&signaturesExist != 0 && flags&appendOnly != 0 {
-		return patched, nil
+		return nil, nil
 	}
-	if patched == nil {
-		patched = source
-	}
-	return pdf.SetKey(patched, "SigFlags", fmt.Appendf(nil, "%d", flags|signaturesExist|appendOnly))
+	return pdf.SetKey(source, "SigFlags", fmt.Appendf(nil, "%d", flags|signaturesExist|appendOnly))
 }
 
 // appendReference appends a reference to the array under a key of a dictionary,

@@ -23,9 +23,14 @@
 //
 // SubFilter ETSI.CAdES.detached; a CMS with one signer, the signing-certificate-v2
 // attribute and no signing-time (EN 319 142-1 6.3); a ByteRange over everything
-// but the signature; /M, /Name, /Reason, /Location, /ContactInfo as given. The
-// field is invisible, on the first page. RSA of 2048 to 4096 bits
-// (RSASSA-PKCS1-v1_5) and ECDSA on P-256, P-384 and P-521.
+// but the signature; /M, /Name, /Reason, /Location, /ContactInfo as given. RSA of
+// 2048 to 4096 bits (RSASSA-PKCS1-v1_5) and ECDSA on P-256, P-384 and P-521.
+//
+// The field is one that is there ([Options].Field), or a new one, invisible, on the
+// first page. A certification ([Options].Certify) and the lock of a field become
+// references of the signature. With the first signature of a document come the structure element of a
+// tagged one (PDF/UA) and, in PDF 1.7, the developer extension ESIC; PDF/A stays what
+// it was. Encrypted documents stay encrypted.
 package pades
 
 import (
@@ -40,11 +45,15 @@ import (
 
 var (
 	// ErrUnreadable: the document is no PDF, has no pages, exceeds a bound, or is
-	// damaged where it has to be read; nothing is repaired.
+	// damaged where it has to be read. A cross-reference that is broken is no reason as
+	// long as nobody has signed: the objects are looked for, and the revision lists them.
 	ErrUnreadable = errors.New("pades: document cannot be read")
-	// ErrEncrypted: the document is encrypted.
-	ErrEncrypted = errors.New("pades: document is encrypted")
-	// ErrForbidden: an earlier signature of the document allows no changes.
+	// ErrEncrypted: the document does not open without a password, or with keys that
+	// are no passwords, or is encrypted in an unknown way.
+	ErrEncrypted = errors.New("pades: document needs a password or another key")
+	// ErrForbidden: an earlier signature of the document allows no changes or locks the
+	// field, the field requires another signature, or the permissions of the document's
+	// encryption do not include signing.
 	ErrForbidden = errors.New("pades: document does not allow signatures")
 	// ErrBroken: the last signature of the document is not what its ByteRange says, or
 	// does not cover its revision. Another one would seem to confirm it.
@@ -83,6 +92,19 @@ type Options struct {
 	Location    string    // /Location
 	ContactInfo string    // /ContactInfo
 	Time        time.Time // /M, the claimed signing time; zero: now
+
+	// Field is the fully qualified name of the empty signature field to sign, else
+	// [ErrField]. Its lock becomes part of the signature, and what its seed value
+	// requires is [ErrForbidden] unless it is so: nothing is chosen in its favour.
+	// "": a new field, which is invisible, on the first page.
+	Field string
+	// Appearance is a PDF of one page that is drawn in Field's rectangle, else
+	// [ErrAppearance]. nil: nothing is drawn, and what the author has drawn there stays.
+	Appearance []byte
+	// Certify makes the signature a certification: it says what may be done to the
+	// document later, and has to be its first signature, else [ErrForbidden]. 0: an
+	// approval signature.
+	Certify Permission
 }
 
 // readError turns an error of reading a PDF into one that callers tell apart.

@@ -18,6 +18,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pdflint"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -69,7 +70,7 @@ func document(b []byte) pades.Document {
 	return pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}
 }
 
-// sign signs and appends, and checks that nothing before has changed.
+// sign signs and appends, and checks that the increment harms nothing.
 func sign(t testing.TB, b []byte, p person, o pades.Options) []byte {
 	t.Helper()
 	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, o)
@@ -79,7 +80,9 @@ func sign(t testing.TB, b []byte, p person, o pades.Options) []byte {
 	if r.Base != int64(len(b)) {
 		t.Fatalf("revision at %d of a document of %d bytes", r.Base, len(b))
 	}
-	return append(bytes.Clone(b), r.Bytes...)
+	signed := append(bytes.Clone(b), r.Bytes...)
+	pdflint.Clean(t, b, signed)
+	return signed
 }
 
 func verify(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureReport {

@@ -23,6 +23,8 @@ type Pending struct {
 	before, after []byte // the revision around the string of /Contents
 	reserved      int    // bytes of /Contents
 	attributes    []byte // the signed attributes
+
+	usageRights bool
 }
 
 // Digest is what has to be signed.
@@ -38,6 +40,11 @@ func (p *Pending) Signer() ades.Signer { return p.signer }
 // Base is the length of the document that the signature was prepared for, and
 // its digest by the hash of Digest.
 func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
+
+// UsageRights says whether the document was enabled for features of Adobe Reader
+// (ISO 32000-2 12.8.2.3). Any change that its author did not foresee ends that, and Acrobat
+// says so when it opens the file. The signature is not affected.
+func (p *Pending) UsageRights() bool { return p.usageRights }
 
 // Complete checks the signature value against the signer's certificate and
 // returns the revision to append to the document. [ades.ErrValue] when the value
@@ -105,6 +112,7 @@ type encodedPending struct {
 	After       []byte   `json:"after"`
 	Reserved    int      `json:"reserved"`
 	Attributes  []byte   `json:"attributes"`
+	UsageRights bool     `json:"usageRights,omitempty"`
 }
 
 const pendingVersion = 1
@@ -118,6 +126,7 @@ func (p *Pending) MarshalBinary() ([]byte, error) {
 		Certificate: p.signer.Certificate.Raw,
 		Base:        p.base, BaseSum: p.baseSum, BaseState: p.baseState,
 		Before: p.before, After: p.after, Reserved: p.reserved, Attributes: p.attributes,
+		UsageRights: p.usageRights,
 	}
 	for _, c := range p.signer.Chain {
 		e.Chain = append(e.Chain, c.Raw)
@@ -154,6 +163,6 @@ func (p *Pending) UnmarshalBinary(b []byte) error {
 	if signer, err = signer.Resolve(); err != nil {
 		return fmt.Errorf("pades: decoding a pending signature: %w", err)
 	}
-	*p = Pending{signer, e.Base, e.BaseSum, e.BaseState, e.Before, e.After, e.Reserved, e.Attributes}
+	*p = Pending{signer, e.Base, e.BaseSum, e.BaseState, e.Before, e.After, e.Reserved, e.Attributes, e.UsageRights}
 	return nil
 }

@@ -10,28 +10,28 @@ import (
 )
 
 // checkPermitted refuses a document that must not be signed: one whose author or an
-// earlier signer permits no changes any more ([ErrForbidden]), and one whose last
-// signature is broken ([ErrBroken]).
-func checkPermitted(doc Document, file *pdf.File, signatures []signatureField) error {
-	if err := checkCertification(file); err != nil {
+// earlier signer permits it no more ([ErrForbidden]), and one whose last signature is
+// broken ([ErrBroken]). field is the field to sign; for "", a new one, it notes names
+// that are locked as taken.
+func checkPermitted(doc Document, file *pdf.File, found fields, field string) error {
+	if err := checkPermissions(file, field == ""); err != nil {
 		return err
 	}
-	for _, f := range signatures {
-		if err := checkLock(file, f); err != nil {
+	if err := checkCertification(file, found, field); err != nil {
+		return err
+	}
+	for _, f := range found.signatures {
+		if err := checkSignature(file, f, found, field); err != nil {
 			return err
 		}
 	}
-	return checkLastSignature(doc, file, signatures)
+	return checkLastSignature(doc, file, found.signatures)
 }
 
 // checkCertification looks at the certification signature that the catalog names
-// (ISO 32000-2 12.8.4).
-func checkCertification(file *pdf.File) error {
-	_, catalog, err := file.Catalog()
-	if err != nil {
-		return err
-	}
-	permissions, err := file.Dict(catalog["Perms"])
+// (ISO 32000-2 12.8.6).
+func checkCertification(file *pdf.File, found fields, field string) error {
+	permissions, err := catalogPermissions(file)
 	if err != nil {
 		return err
 	}
@@ -39,25 +39,31 @@ func checkCertification(file *pdf.File) error {
 	if err != nil {
 		return err
 	}
-	return checkReferences(file, certification)
+	return eachTransform(file, certification, func(l lock) error {
+		return found.obey(l, "its certification", field)
+	})
 }
 
-// checkLock looks at what an approval signature locks: the lock dictionary of its
-// field (ISO 32000-2 table 236) and the transforms of the signature itself.
-func checkLock(file *pdf.File, f signatureField) error {
-	lock, err := file.Dict(f.field["Lock"])
+// checkSignature looks at what a signature locks: by the lock dictionary of its field
+// and by its own transforms.
+func checkSignature(file *pdf.File, f signatureField, found fields, field string) error {
+	by := fmt.Sprintf("the signature %q", f.name)
+	dict, err := file.Dict(f.field["Lock"])
 	if err != nil {
 		return err
 	}
-	if noChanges(file, lock) {
-		return fmt.Errorf("%w: the signature %q locks it", ErrForbidden, f.name)
+	l, err := readLock(file, dict)
+	if err != nil {
+		return err
 	}
-	return checkReferences(file, f.signature)
+	if err := found.obey(l, by, field); err != nil {
+		return err
+	}
+	return eachTransform(file, f.signature, func(l lock) error { return found.obey(l, by, field) })
 }
 
-// checkReferences looks at the transforms of a signature: DocMDP (ISO 32000-2
-// table 257) and FieldMDP (table 259).
-func checkReferences(file *pdf.File, signature pdf.Dict) error {
+// eachTransform reads the parameters of a signature's transforms (ISO 32000-2 table 256).
+func eachTransform(file *pdf.File, signature pdf.Dict, visit func(lock) error) error {
 	references, err := file.Array(signature["Reference"])
 	if err != nil {
 		return err
@@ -71,17 +77,31 @@ func checkReferences(file *pdf.File, signature pdf.Dict) error {
 		if err != nil {
 			return err
 		}
-		if noChanges(file, parameters) {
-			return fmt.Errorf("%w: it is certified, and no changes are permitted", ErrForbidden)
+		l, err := readLock(file, parameters)
+		if err != nil {
+			return err
+		}
+		if err := visit(l); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// noChanges says whether the access permissions P are 1: no changes at all.
-func noChanges(file *pdf.File, d pdf.Dict) bool {
-	p, err := file.Int(d["P"])
-	return err == nil && d["P"] != nil && p == 1
+// obey refuses what an earlier lock forbids. By P of 2 and 3 signing is permitted.
+func (f fields) obey(l lock, by, field string) error {
+	switch {
+	case l.permission == NoChanges:
+		return fmt.Errorf("%w: %s permits no changes", ErrForbidden, by)
+	case field == "" && l.locksNew():
+		return fmt.Errorf("%w: %s locks new fields too", ErrForbidden, by)
+	case field != "" && l.locks(field):
+		return fmt.Errorf("%w: %s locks the field %q", ErrForbidden, by, field)
+	}
+	for _, name := range l.fields {
+		f.names[name] = true
+	}
+	return nil
 }
 
 // checkLastSignature refuses a document whose last signature is not the one that its

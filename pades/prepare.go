@@ -13,7 +13,7 @@ import (
 
 // Prepare makes a document ready to be signed: it lays out the revision in which
 // only the signature value is missing. [ErrUnreadable], [ErrEncrypted],
-// [ErrForbidden], [ErrBroken], [ades.ErrAlgorithm].
+// [ErrForbidden], [ErrBroken], [ErrField], [ErrAppearance], [ades.ErrAlgorithm].
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -26,11 +26,15 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	if err != nil {
 		return nil, err
 	}
-	layout, err := layOut(doc, options, reserved)
+	var layout layout
+	err = opened(doc, func(file *pdf.File) (err error) {
+		layout, err = layOut(doc, file, signer, options, reserved)
+		return err
+	})
 	if err != nil {
 		return nil, readError(err)
 	}
-	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved}
+	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved, usageRights: layout.usageRights}
 	if err := p.bind(ctx, doc); err != nil {
 		return nil, err
 	}
@@ -72,28 +76,20 @@ func contentsSize(signer ades.Signer) (int, error) {
 }
 
 // layout is a revision with a hole: the hexadecimal string of /Contents.
-type layout struct{ before, after []byte }
+type layout struct {
+	before, after []byte
+	usageRights   bool
+}
 
-func layOut(doc Document, options Options, reserved int) (layout, error) {
-	file, err := pdf.Open(doc, doc.Size)
-	if err != nil {
-		return layout{}, err
-	}
-	fields, err := readFields(file)
-	if err != nil {
-		return layout{}, err
-	}
-	if err := checkPermitted(doc, file, fields.signatures); err != nil {
-		return layout{}, err
-	}
-	page, err := file.Page(1) // before numbers are given to new objects
+func layOut(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
+	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {
 		return layout{}, err
 	}
 	update := file.NewUpdate()
-	signature := newSignatureDictionary(options, reserved)
+	signature := newSignatureDictionary(options, plan.references, reserved)
 	ref := update.Add(signature.source)
-	if err := addField(file, update, page, fields.freeName(), ref); err != nil {
+	if err := plan.carryOut(update, ref); err != nil {
 		return layout{}, err
 	}
 	appended, offsets, err := update.Bytes()
@@ -105,7 +101,7 @@ func layOut(doc Document, options Options, reserved int) (layout, error) {
 	if err := fillByteRange(appended[offsets[ref]+int64(signature.byteRange):], doc.Size+gap, doc.Size+gapEnd, doc.Size+int64(len(appended))); err != nil {
 		return layout{}, err
 	}
-	return layout{before: appended[:gap:gap], after: appended[gapEnd:]}, nil
+	return layout{appended[:gap:gap], appended[gapEnd:], plan.usageRights}, nil
 }
 
 // signatureDictionary is the source of a signature dictionary and where in it
@@ -121,13 +117,13 @@ type signatureDictionary struct {
 const byteRangeWidth = 4*10 + 3 + 2
 
 // newSignatureDictionary writes the dictionary of ISO 32000-2 table 255 as
-// EN 319 142-1 5.3 and 6.3 restrict it.
-func newSignatureDictionary(o Options, reserved int) signatureDictionary {
+// EN 319 142-1 5.3 and 6.3 restrict it. references is the source of /Reference, if any.
+func newSignatureDictionary(o Options, references []byte, reserved int) signatureDictionary {
 	var b bytes.Buffer
 	var d signatureDictionary
 	b.WriteString("<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /ETSI.CAdES.detached /ByteRange ")
 	d.byteRange = b.Len()
-	b.Write(bytes.Repeat([]byte{' '}, byteRangeWidth))
+	fmt.Fprintf(&b, "%-*s", byteRangeWidth, "[0 0 0 0]") // an array already, and no longer than the one to come
 	b.WriteString(" /Contents ")
 	d.contents = b.Len()
 	b.WriteByte('<')
@@ -140,6 +136,9 @@ func newSignatureDictionary(o Options, reserved int) signatureDictionary {
 		if entry.value != "" {
 			fmt.Fprintf(&b, " /%s %s", entry.key, pdf.TextString(entry.value))
 		}
+	}
+	if references != nil {
+		fmt.Fprintf(&b, " /Reference %s", references)
 	}
 	b.WriteString(" >>")
 	d.source = b.Bytes()

@@ -21,17 +21,24 @@ const (
 	maxFieldDepth = 32
 	maxFields     = 100_000
 	maxSignatures = 256
+	maxWidgets    = 32 // of the field that is signed
 )
 
 // fields is what a walk of the form finds. Document timestamps are no signatures of a
-// person and are left out.
+// person: that there are some is all that is noted.
 type fields struct {
-	signatures []signatureField
-	names      map[string]bool // first parts of all fields' names
+	signatures  []signatureField
+	timestamped bool
+	names       map[string]bool // first parts of all fields' names
+	wanted      []node          // that have the name asked for
 }
 
-func readFields(file *pdf.File) (fields, error) {
-	w := fieldWalk{file: file, seen: make(map[pdf.Ref]bool), found: fields{names: make(map[string]bool)}}
+func readFields(file *pdf.File) (fields, error) { return readFieldsNamed(file, "") }
+
+// readFieldsNamed finds beside the signatures what has the fully qualified name wanted:
+// a field, and the widgets below it, which have no name of their own.
+func readFieldsNamed(file *pdf.File, wanted string) (fields, error) {
+	w := fieldWalk{file: file, seen: make(map[pdf.Ref]bool), wanted: wanted, found: fields{names: make(map[string]bool)}}
 	_, catalog, err := file.Catalog()
 	if err != nil {
 		return w.found, err
@@ -46,6 +53,9 @@ func readFields(file *pdf.File) (fields, error) {
 	return w.found, file.Spent()
 }
 
+// signed says whether the document has a signature, be it a document timestamp.
+func (f fields) signed() bool { return len(f.signatures) > 0 || f.timestamped }
+
 // freeName returns a name that no other field has at the top of the form, where
 // ours goes: partial names are unique among siblings (ISO 32000-2 12.7.4.2).
 func (f fields) freeName() string {
@@ -54,82 +64,6 @@ func (f fields) freeName() string {
 			return name
 		}
 	}
-}
-
-// fieldWalk goes down the field tree.
-type fieldWalk struct {
-	file  *pdf.File
-	seen  map[pdf.Ref]bool
-	count int
-	found fields
-}
-
-// place is where in the tree a field is, with what it inherits there
-// (ISO 32000-2 12.7.4.1).
-type place struct {
-	parent string // fully qualified name
-	kind   pdf.Name
-	depth  int
-	object pdf.Ref // that the field is in
-}
-
-func (w *fieldWalk) children(kids pdf.Object, at place) error {
-	array, err := w.file.Array(kids)
-	if err != nil {
-		return err
-	}
-	for _, kid := range array {
-		here := at
-		if ref, ok := kid.(pdf.Ref); ok {
-			if w.seen[ref] {
-				continue
-			}
-			w.seen[ref] = true
-			here.object = ref
-		}
-		if w.count++; at.depth > maxFieldDepth || w.count > maxFields {
-			return fmt.Errorf("%w: form fields", pdf.ErrLimit)
-		}
-		if err := w.file.Spent(); err != nil {
-			return err
-		}
-		// What is no dictionary is no field; the others are still looked at.
-		if field, err := w.file.Dict(kid); err == nil && field != nil {
-			if err := w.visit(field, here); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (w *fieldWalk) visit(field pdf.Dict, at place) error {
-	if t, err := w.file.Name(field["FT"]); err == nil && t != "" {
-		at.kind = t
-	}
-	if t, err := w.file.Bytes(field["T"]); err == nil && t != nil {
-		name := pdf.Text(pdf.String(t))
-		if at.parent == "" {
-			w.found.names[name] = true
-		} else {
-			name = at.parent + "." + name
-		}
-		at.parent = name
-	}
-	if at.kind == "Sig" {
-		if signature, err := w.file.Dict(field["V"]); err == nil && signature != nil && !isTimestamp(w.file, signature) {
-			found := signatureField{at.parent, field, signature, at.object}
-			if ref, ok := lastReference(w.file, field["V"]); ok {
-				found.holder = ref
-			}
-			if len(w.found.signatures) == maxSignatures {
-				return fmt.Errorf("%w: more than %d signatures", pdf.ErrLimit, maxSignatures)
-			}
-			w.found.signatures = append(w.found.signatures, found)
-		}
-	}
-	at.depth++
-	return w.children(field["Kids"], at)
 }
 
 func isTimestamp(file *pdf.File, signature pdf.Dict) bool {

@@ -38,8 +38,9 @@ import (
 //	mode FILE PERMISSIONS         checks a file's permissions
 //	break FILE OUT                copies a PDF with one byte of its page changed
 //
-// and the files table.pdf and stream.pdf, unsigned, and for the signers p256 and
-// rsa3072 a chain and a key, under the root in root.pem.
+// and the files table.pdf and stream.pdf, unsigned, field.pdf with the empty signature
+// field "Buyer" and usage rights, and for the signers p256 and rsa3072 a chain and a key,
+// under the root in root.pem.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
@@ -70,6 +71,11 @@ func scriptFiles(env *testscript.Env) error {
 	for _, kind := range pdftest.Kinds {
 		files[string(kind)+".pdf"] = pdftest.Build(pdftest.Options{Kind: kind})
 	}
+	files["field.pdf"] = pdftest.Build(pdftest.Options{
+		Catalog: "/AcroForm << /Fields [100 0 R] >> /Perms << /UR3 << /Type /Sig >> >>",
+		Page:    "/Annots [100 0 R]",
+		Objects: []string{"<< /FT /Sig /T (Buyer) /Type /Annot /Subtype /Widget /Rect [10 10 110 60] /P 10 0 R >>"},
+	})
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), content, 0o600); err != nil {
 			return err

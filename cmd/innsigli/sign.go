@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto"
+	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -21,6 +22,8 @@ type signCommand struct {
 	Level    string `default:"B" help:"Level of the signature; B is the only one so far (default ${default})."`
 	Reason   string `help:"Reason for signing, stored in the signature."`
 	Location string `help:"Where the signer signs from, stored in the signature."`
+	Field    string `placeholder:"NAME" help:"Fully qualified name of the empty signature field to sign (default a new one, invisible)."`
+	Certify  string `placeholder:"PERMISSION" help:"Certify the document, as its first signature, and permit later: no-changes, form-filling or annotations."`
 	Out      string `short:"o" required:"" placeholder:"OUT" help:"File to write."`
 }
 
@@ -28,8 +31,12 @@ func (signCommand) Help() string {
 	return "Example: innsigli sign contract.pdf --cert chain.pem --key key.pem -o signed.pdf"
 }
 
-func (c signCommand) Run(ctx context.Context) error {
+func (c signCommand) Run(ctx context.Context, s streams) error {
 	if err := onlyLevelB(c.Level); err != nil {
+		return err
+	}
+	certify, err := parsePermission(c.Certify)
+	if err != nil {
 		return err
 	}
 	certificates, err := readCertificates(c.Cert)
@@ -49,15 +56,51 @@ func (c signCommand) Run(ctx context.Context) error {
 		return err
 	}
 	signer := ades.Signer{Certificate: certificates[0], Chain: certificates[1:]}
-	revision, err := pades.Sign(ctx, pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, key, signer, pades.Options{
+	revision, usageRights, err := sign(ctx, content, key, signer, pades.Options{
 		Name:     certificates[0].Subject.CommonName,
 		Reason:   c.Reason,
 		Location: c.Location,
+		Field:    c.Field,
+		Certify:  certify,
 	})
 	if err != nil {
 		return fmt.Errorf("signing %s: %w", c.File, err)
 	}
+	if usageRights {
+		fmt.Fprintf(s.talk, "%s was enabled for features of Adobe Reader. The signature ends that, and Acrobat will say so.\n", c.File)
+	}
 	return writeFile(c.Out, content, revision.Bytes)
+}
+
+// sign signs a document, and says whether that ends usage rights.
+func sign(ctx context.Context, content []byte, key crypto.Signer, signer ades.Signer, options pades.Options) (r pades.Revision, usageRights bool, err error) {
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	pending, err := pades.Prepare(ctx, document, signer, options)
+	if err != nil {
+		return r, false, err
+	}
+	digest := pending.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.Hash)
+	if err != nil {
+		return r, false, err
+	}
+	r, err = pending.Complete(ctx, value)
+	return r, pending.UsageRights(), err
+}
+
+// parsePermission reads what a certification permits; "" is none.
+func parsePermission(name string) (pades.Permission, error) {
+	switch name {
+	case "":
+		return 0, nil
+	case "no-changes":
+		return pades.NoChanges, nil
+	case "form-filling":
+		return pades.FormFilling, nil
+	case "annotations":
+		return pades.Annotations, nil
+	}
+	return 0, fmt.Errorf("%w: --certify is no-changes, form-filling or annotations, not %q", errUsage, name)
 }
 
 // onlyLevelB refuses the levels that are not made yet.

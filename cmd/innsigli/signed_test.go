@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/innsigli/innsigli/internal/pdflint"
 	"github.com/innsigli/innsigli/internal/pdftest"
 )
 
@@ -61,10 +62,12 @@ func signedFiles(t *testing.T) (files []*signedFile, roots []*x509.Certificate) 
 		for _, kind := range pdftest.Kinds {
 			name := fmt.Sprintf("API %s %s", keys, kind)
 			signal := c.must(t, http.MethodPost, "/api/v1/signing/busy-signal", "").ID
-			one := c.sign(t, pdftest.Build(pdftest.Options{Kind: kind}), people[0], "IdpApp", signal)
+			original := pdftest.Build(pdftest.Options{Kind: kind})
+			one := c.sign(t, original, people[0], "IdpApp", signal)
 			add(name+" 1", one, people[0].name)
 			two := c.sign(t, one, people[1], "IdpSim", signal)
 			three := c.sign(t, two, people[2], "IdpApp", signal)
+			pdflint.Clean(t, original, one, two, three)
 			add(name+" 3", three, people[0].name, people[1].name, people[2].name)
 		}
 	}
@@ -96,7 +99,9 @@ func locallySigned(t *testing.T) (files map[string][]byte, root *x509.Certificat
 	for _, keys := range []string{"p256", "rsa3072"} {
 		for _, kind := range pdftest.Kinds {
 			output(t, done, "sign", path(string(kind)+".pdf"), "--cert", path(keys+"-chain.pem"), "--key", path(keys+"-key.pem"), "-o", path("signed.pdf"))
-			files[fmt.Sprintf("sign %s %s", keys, kind)] = mustRead(t, path("signed.pdf"))
+			signed := mustRead(t, path("signed.pdf"))
+			pdflint.Clean(t, material[string(kind)+".pdf"], signed)
+			files[fmt.Sprintf("sign %s %s", keys, kind)] = signed
 		}
 	}
 	return files, certificate(t, string(material["root.pem"]))

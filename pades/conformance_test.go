@@ -1,0 +1,49 @@
+package pades_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// A file that conforms to a profile of PDF/A (ISO 19005) or PDF/UA (ISO 14289) conforms to
+// it when it is signed, and when it is signed again.
+func TestConformanceSurvivesSigning(t *testing.T) {
+	p := newPerson(t, newAuthority(t), p256(t))
+	folder := t.TempDir()
+	var claims []validators.VeraPDFClaim
+	for _, a := range conforming() {
+		b := pdftest.Archival(a)
+		for signatures := range 3 {
+			if signatures > 0 {
+				b = sign(t, b, p, pades.Options{Name: "Dæmi um nafn", Reason: "Undirritun"})
+			}
+			path := filepath.Join(folder, fmt.Sprintf("%s-%s-%d.pdf", a.Profile, a.Kind, signatures))
+			writeFile(t, path, b)
+			claims = append(claims, validators.VeraPDFClaim{Profile: a.Profile, File: path})
+		}
+	}
+	for _, r := range validators.VeraPDF(t, claims...) {
+		if !r.Compliant || r.Error != "" {
+			t.Errorf("%s: %q, %v", filepath.Base(r.File), r.Error, r.Failures)
+		}
+	}
+}
+
+// conforming are files of each profile, with each kind of cross-reference that it allows.
+func conforming() []pdftest.Archive {
+	var all []pdftest.Archive
+	for _, profile := range []string{"1b", "1a", "2b", "2a", "3b", "3a", "4", "ua1", "ua2"} {
+		for _, kind := range pdftest.Kinds {
+			if kind == pdftest.Table || !slices.Contains([]string{"1b", "1a"}, profile) {
+				all = append(all, pdftest.Archive{Profile: profile, Kind: kind})
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,38 @@
+package pades_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// FuzzSignField signs the field "Buyer" of arbitrary bytes. What it takes, it signs so
+// that no byte changes and the signature is the field's.
+func FuzzSignField(f *testing.F) {
+	ca := newAuthority(f)
+	p := newPerson(f, ca, p256(f))
+	for _, shape := range fieldShapes {
+		f.Add(pdftest.Build(shape.options))
+	}
+	f.Add(seeded("<< /Ff 511 /Filter /Adobe.PPKLite /SubFilter [/ETSI.CAdES.detached] /Reasons [(.)] /MDP << /P 0 >> /Cert << /Ff 127 /SubjectDN [<< /cn (x) >>] /KeyUsage [(01)] >> >>"))
+	f.Add(sign(f, pdftest.Build(lockedForm("<< /Action /Include /Fields [(Second)] /P 2 >>")), p, pades.Options{Field: "First"}))
+	f.Add(sign(f, form(), p, pades.Options{Certify: pades.FormFilling}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		before := bytes.Clone(b)
+		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Field: "Buyer", Appearance: contract()})
+		if !bytes.Equal(b, before) {
+			t.Error("the document was changed")
+		}
+		if err != nil {
+			return
+		}
+		for _, s := range verify(t, append(before, r.Bytes...), ca) {
+			if s.Name == "Buyer" && s.Passed() {
+				return
+			}
+		}
+		t.Error("the field has no valid signature")
+	})
+}

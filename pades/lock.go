@@ -1,0 +1,97 @@
+package pades
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// lock is what a signature keeps later revisions from doing: the parameters of a DocMDP
+// or FieldMDP transform (ISO 32000-2 tables 257 and 259), or the lock dictionary of the
+// field that is signed (table 236). They have the same entries.
+type lock struct {
+	permission Permission // P; 0: it says nothing of the document
+	action     pdf.Name   // All, Include or Exclude; "": it says nothing of fields
+	fields     []string   // fully qualified names
+}
+
+// readLock reads a lock. A permission or a name that cannot be read says nothing; an
+// action that cannot be read may forbid anything.
+func readLock(file *pdf.File, d pdf.Dict) (lock, error) {
+	var l lock
+	if p, err := file.Int(d["P"]); err == nil {
+		l.permission = Permission(p)
+	}
+	var err error
+	if l.action, err = file.Name(d["Action"]); err != nil {
+		return l, err
+	}
+	names, err := file.Array(d["Fields"])
+	if err != nil {
+		return l, err
+	}
+	for _, o := range names {
+		if name, err := file.Bytes(o); err == nil && name != nil {
+			l.fields = append(l.fields, pdf.Text(pdf.String(name)))
+		}
+	}
+	return l, nil
+}
+
+// locks says whether a field must not be changed any more. An action that ISO 32000-2
+// does not know may lock any.
+func (l lock) locks(field string) bool {
+	switch l.action {
+	case "":
+		return false
+	case "Include":
+		return l.lists(field)
+	case "Exclude":
+		return !l.lists(field)
+	}
+	return true
+}
+
+// locksNew says whether fields are locked that the lock does not name.
+func (l lock) locksNew() bool { return l.action != "" && l.action != "Include" }
+
+// lists says whether a field is named, or one that it is below.
+func (l lock) lists(field string) bool {
+	return slices.ContainsFunc(l.fields, func(name string) bool {
+		return field == name || strings.HasPrefix(field, name+".")
+	})
+}
+
+// reference is the signature reference dictionary that makes the lock of a field part of
+// its signature (ISO 32000-2 12.8.2.4). Data was required up to PDF 1.7. P is where
+// Acrobat puts and looks for the permission of an approval signature.
+func (l lock) reference(catalog pdf.Ref) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<< /Type /SigRef /TransformMethod /FieldMDP /Data %s /TransformParams << /Type /TransformParams /V /1.2 /Action %s", catalog, pdf.NameToken(l.action))
+	if l.action != "All" {
+		b.WriteString(" /Fields [")
+		for _, name := range l.fields {
+			b.Write(pdf.TextString(name))
+		}
+		b.WriteString("]")
+	}
+	if l.permission != 0 {
+		fmt.Fprintf(&b, " /P %d", l.permission)
+	}
+	b.WriteString(" >> >>")
+	return b.Bytes()
+}
+
+// check refuses a lock that cannot be carried over into a signature.
+func (l lock) check(field string) error {
+	if !slices.Contains([]pdf.Name{"", "All", "Include", "Exclude"}, l.action) {
+		return fmt.Errorf("%w: the lock of field %q asks for the unknown action %.32q", ErrForbidden, field, string(l.action))
+	}
+	if l.permission < 0 || l.permission > Annotations {
+		return fmt.Errorf("%w: the lock of field %q asks for the unknown permission %d", ErrForbidden, field, l.permission)
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package pades
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// plan is what is found out about a document before anything is written. All reading
+// comes first, because new objects must not get numbers that the document refers to.
+type plan struct {
+	file        *pdf.File
+	options     Options
+	field       emptyField // to be filled in; without reference, a new one
+	page        *pdf.Page  // for a new field
+	structure   *structure // for a new field's widget; nil: it is not tagged
+	first       bool       // the document has no signature yet
+	references  []byte     // source of /Reference of the signature; nil for none
+	usageRights bool
+}
+
+// newPlan refuses what must not be signed, or not like this.
+func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan, error) {
+	if o.Appearance != nil && o.Field == "" {
+		return nil, errors.New("pades: an appearance is drawn in an existing field, and none is named")
+	}
+	found, err := readFieldsNamed(file, o.Field)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{file: file, options: o, first: !found.signed(), usageRights: hasUsageRights(file)}
+	if o.Field != "" {
+		if p.field, err = selectField(file, o.Field, found.wanted); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkPermitted(doc, file, found, o.Field); err != nil {
+		return nil, err
+	}
+	if err := checkCertifiable(file, found, o.Certify); err != nil {
+		return nil, err
+	}
+	if p.page, err = file.Page(1); err != nil {
+		return nil, err
+	}
+	if p.structure, err = readStructure(file, found.signed()); err != nil {
+		return nil, err
+	}
+	if o.Field == "" {
+		p.field.name = found.freeName()
+		return p, p.refer(lock{})
+	}
+	l, err := p.obeyField(signer)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.refer(l)
+}
+
+// obeyField checks the signature against the seed value of its field, and returns the
+// field's lock.
+func (p *plan) obeyField(signer ades.Signer) (lock, error) {
+	l, err := readLock(p.file, p.field.lock)
+	if err != nil {
+		return l, fmt.Errorf("reading the lock of field %q: %w", p.field.name, err)
+	}
+	if err := l.check(p.field.name); err != nil {
+		return l, err
+	}
+	if err := checkSeed(p.file, p.field, l, signer, p.options); err != nil {
+		return l, err
+	}
+	if p.options.Appearance != nil {
+		err = p.field.readRotations(p.file)
+	}
+	return l, err
+}
+
+// refer makes the signature references: what a certification permits, and what the
+// field's lock locks (ISO 32000-2 12.8.1).
+func (p *plan) refer(l lock) error {
+	catalog, _, err := p.file.Catalog()
+	if err != nil {
+		return err
+	}
+	var references [][]byte
+	if p.options.Certify != 0 {
+		references = append(references, p.options.Certify.reference())
+	}
+	if l.action != "" {
+		references = append(references, l.reference(catalog))
+	}
+	if len(references) > 0 {
+		p.references = fmt.Appendf(nil, "[%s]", bytes.Join(references, []byte{' '}))
+	}
+	return nil
+}
+
+// carryOut makes the signature the value of its field, and the certification of the
+// document.
+func (p *plan) carryOut(update *pdf.Update, signature pdf.Ref) error {
+	var err error
+	if p.options.Field != "" {
+		err = fillField(p.file, update, p.field, signature, p.options.Appearance)
+	} else {
+		err = p.addField(update, signature)
+	}
+	if err == nil && p.first {
+		err = declareExtension(p.file, update)
+	}
+	if err != nil || p.options.Certify == 0 {
+		return err
+	}
+	if err := addCertification(p.file, update, signature); err != nil {
+		return fmt.Errorf("naming the certification in the catalog: %w", err)
+	}
+	return nil
+}
+
+// addField adds a new field, and its widget to the structure of a tagged document.
+func (p *plan) addField(update *pdf.Update, signature pdf.Ref) error {
+	widget, err := addField(p.file, update, p.page, p.field.name, signature)
+	if err != nil {
+		return err
+	}
+	return p.structure.addWidget(update, p.page, widget)
+}

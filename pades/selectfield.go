@@ -1,0 +1,181 @@
+package pades
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// ErrField: the document has no empty signature field of the name asked for.
+var ErrField = errors.New("pades: no such empty signature field")
+
+// emptyField is the field that is signed, with what its author attached to it
+// (ISO 32000-2 tables 235 to 237).
+type emptyField struct {
+	name    string
+	ref     pdf.Ref
+	widgets []widget
+	lock    pdf.Dict
+	seed    pdf.Dict
+}
+
+// widget is where on a page a field is shown. A field with one widget is one dictionary
+// with it as a rule (ISO 32000-2 12.5.6.19).
+type widget struct {
+	ref           pdf.Ref
+	flags         int64
+	width, height float64    // 0 when it is invisible
+	page          pdf.Object // that it says it is on
+	rotate        int        // of its page
+	drawn         bool       // by a normal appearance that it has
+}
+
+// selectField returns the field that the walk found under a name.
+func selectField(file *pdf.File, name string, found []node) (emptyField, error) {
+	i := slices.IndexFunc(found, func(n node) bool { return n.named })
+	if i < 0 {
+		return emptyField{}, fmt.Errorf("%w: there is no field %q", ErrField, name)
+	}
+	if err := checkEmpty(file, name, found); err != nil {
+		return emptyField{}, err
+	}
+	field := emptyField{name: name}
+	var err error
+	if field.ref, err = objectOf(file, found[i]); err != nil {
+		return field, err
+	}
+	if field.lock, err = file.Dict(found[i].dict["Lock"]); err != nil {
+		return field, fmt.Errorf("reading the lock of field %q: %w", name, err)
+	}
+	if field.seed, err = file.Dict(found[i].dict["SV"]); err != nil {
+		return field, fmt.Errorf("reading the seed value of field %q: %w", name, err)
+	}
+	field.widgets, err = widgetsOf(file, found)
+	return field, err
+}
+
+// checkEmpty refuses a field that cannot take a signature. Its value may be inherited.
+// Fields of one name have one value (ISO 32000-2 12.7.4.2), but a signature is in one
+// field.
+func checkEmpty(file *pdf.File, name string, found []node) error {
+	fields := 0
+	for _, n := range found {
+		if n.named {
+			fields++
+		}
+		if n.kind != "Sig" {
+			return fmt.Errorf("%w: the field %q is for something else", ErrField, name)
+		}
+		if value, err := file.Resolve(n.value); err != nil || value != nil {
+			return fmt.Errorf("%w: the field %q is signed already", ErrField, name)
+		}
+		if n.named && hasNamedKids(file, n.dict) {
+			return fmt.Errorf("%w: %q is the parent of other fields", ErrField, name)
+		}
+	}
+	if fields > 1 {
+		return fmt.Errorf("%w: there are several fields %q", ErrField, name)
+	}
+	return nil
+}
+
+// hasNamedKids says whether the kids are fields and no widgets.
+func hasNamedKids(file *pdf.File, field pdf.Dict) bool {
+	kids, err := file.Array(field["Kids"])
+	return err == nil && slices.ContainsFunc(kids, func(o pdf.Object) bool {
+		kid, err := file.Dict(o)
+		return err == nil && kid["T"] != nil
+	})
+}
+
+// objectOf returns the object that a field or a widget is. One that is a direct object,
+// which ISO 32000-2 tables 224 and 226 exclude, is not signed.
+func objectOf(file *pdf.File, n node) (pdf.Ref, error) {
+	ref, ok := lastReference(file, n.object)
+	if !ok || n.direct {
+		return ref, fmt.Errorf("%w: the field %q or its widget is not an object of its own", ErrField, n.parent)
+	}
+	return ref, nil
+}
+
+// widgetsOf returns those of the dictionaries that are annotations.
+func widgetsOf(file *pdf.File, found []node) ([]widget, error) {
+	var widgets []widget
+	for _, n := range found {
+		if n.dict["Rect"] == nil {
+			continue
+		}
+		if len(widgets) == maxWidgets { // each gets the appearance
+			return nil, fmt.Errorf("%w: more than %d widgets of field %q", pdf.ErrLimit, maxWidgets, n.parent)
+		}
+		w, err := newWidget(file, n)
+		if err != nil {
+			return nil, fmt.Errorf("reading the widget of field %q: %w", n.parent, err)
+		}
+		widgets = append(widgets, w)
+	}
+	return widgets, nil
+}
+
+func newWidget(file *pdf.File, n node) (w widget, err error) {
+	if w.ref, err = objectOf(file, n); err != nil {
+		return w, err
+	}
+	if w.flags, err = file.Int(n.dict["F"]); err != nil {
+		return w, err
+	}
+	rect, err := file.Rect(n.dict["Rect"])
+	if err != nil {
+		return w, err
+	}
+	w.width, w.height, w.page = rect.URX-rect.LLX, rect.URY-rect.LLY, n.dict["P"]
+	w.drawn, err = hasAppearance(file, n.dict)
+	return w, err
+}
+
+func hasAppearance(file *pdf.File, widget pdf.Dict) (bool, error) {
+	appearance, err := file.Dict(widget["AP"])
+	if err != nil {
+		return false, err
+	}
+	normal, err := file.Resolve(appearance["N"])
+	return normal != nil, err
+}
+
+// readRotations finds out how the pages are turned that the widgets are on.
+func (f *emptyField) readRotations(file *pdf.File) (err error) {
+	for i := range f.widgets {
+		if w := &f.widgets[i]; w.visible() {
+			if w.rotate, err = rotation(file, w.page, w.ref); err != nil {
+				return fmt.Errorf("finding the page of field %q: %w", f.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w widget) visible() bool { return w.width > 0 && w.height > 0 }
+
+// rotation is that of the page that a widget says it is on, or else of the one that
+// lists it.
+func rotation(file *pdf.File, stated pdf.Object, widget pdf.Ref) (int, error) {
+	page, err := file.FindPage(func(ref pdf.Ref, _ pdf.Dict) bool { return ref == stated })
+	if errors.Is(err, pdf.ErrNoPage) {
+		page, err = file.FindPage(func(_ pdf.Ref, page pdf.Dict) bool { return lists(file, page, widget) })
+	}
+	switch {
+	case errors.Is(err, pdf.ErrNoPage):
+		return 0, nil // nobody sees it
+	case err != nil:
+		return 0, err
+	}
+	return page.Rotate, nil
+}
+
+// lists says whether a page has an annotation.
+func lists(file *pdf.File, page pdf.Dict, annotation pdf.Ref) bool {
+	annotations, err := file.Array(page["Annots"])
+	return err == nil && slices.Contains(annotations, pdf.Object(annotation))
+}

@@ -1,0 +1,168 @@
+package pades
+
+import (
+	"fmt"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// structure is the structure tree of a tagged document (ISO 32000-2 14.7) with what it
+// takes to add an element to it.
+type structure struct {
+	file     *pdf.File
+	ref      pdf.Ref // of the structure tree root
+	root     pdf.Dict
+	parent   pdf.Ref // that the new element goes under: the Document, or the root
+	element  pdf.Dict
+	parents  parentTree
+	artifact bool // a new widget is one, and no part of the structure
+}
+
+// readStructure reads the structure of a document that has one and is not signed; of
+// others it is nil. A tree that is malformed is left alone: what reads it now, reads it
+// after. So is that of a signed document. pyHanko takes any change to it, or to the page's
+// Tabs, for one of the document, and is right: a signature says nothing to somebody who
+// has the document read out if its structure may change later.
+func readStructure(file *pdf.File, signed bool) (*structure, error) {
+	if signed {
+		return nil, nil
+	}
+	_, catalog, err := file.Catalog()
+	if err != nil {
+		return nil, err
+	}
+	// All elements refer to their parents, so the root has to be an object of its own.
+	ref, ok := lastReference(file, catalog["StructTreeRoot"])
+	if !ok {
+		return nil, nil
+	}
+	s := &structure{file: file, ref: ref}
+	major, _ := file.Version()
+	s.artifact = major >= 2
+	if err := s.read(); err != nil {
+		return nil, notMalformed(err)
+	}
+	return s, nil
+}
+
+func (s *structure) read() (err error) {
+	if s.root, err = s.file.Dict(s.ref); err != nil {
+		return err
+	}
+	if s.root == nil {
+		return fmt.Errorf("%w: no structure tree root", pdf.ErrDamaged)
+	}
+	if s.parents, err = readParentTree(s.file, s.root); err != nil {
+		return err
+	}
+	return s.readParent()
+}
+
+// readParent finds the element that holds the whole document: the only one below the
+// root, and a Document (ISO 32000-2 14.8.4.3). A tree without one is of older versions.
+func (s *structure) readParent() error {
+	s.parent, s.element = s.ref, s.root
+	only := s.root["K"]
+	kids, err := s.file.Resolve(only)
+	if err != nil {
+		return err
+	}
+	if array, ok := kids.(pdf.Array); ok && len(array) == 1 {
+		only = array[0]
+	}
+	ref, ok := lastReference(s.file, only)
+	if !ok {
+		return nil
+	}
+	element, err := s.file.Resolve(ref)
+	if dict, ok := element.(pdf.Dict); ok && s.role(dict) == "Document" {
+		s.parent, s.element = ref, dict
+	}
+	return err
+}
+
+// role is the structure type of an element after role mapping (ISO 32000-2 14.7.3).
+func (s *structure) role(element pdf.Dict) pdf.Name {
+	const maxMappings = 16
+	name, _ := s.file.Name(element["S"])
+	roles, _ := s.file.Dict(s.root["RoleMap"])
+	for range maxMappings {
+		mapped, err := s.file.Name(roles[name])
+		if err != nil || mapped == "" {
+			return name
+		}
+		name = mapped
+	}
+	return name
+}
+
+// addWidget adds the invisible widget of a new field on a page, which is to have an order
+// of tabs (ISO 14289-1 7.18.3): that of the structure, unless the author wanted another one.
+// PDF/UA-1 has no exception for a widget of no size; PDF/UA-2, which is of PDF 2.0, has it
+// be an artifact (ISO 14289-2 8.9.2.4.13).
+func (s *structure) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref) error {
+	if s == nil {
+		return nil
+	}
+	return notMalformed(update.Attempt(func(draft *pdf.Update) error {
+		if !s.artifact {
+			if err := s.addForm(draft, page.Ref, widget); err != nil {
+				return err
+			}
+		}
+		if page.Dict["Tabs"] != nil {
+			return nil
+		}
+		return setEntry(draft, page.Ref, "Tabs", []byte("/S"))
+	}))
+}
+
+// addForm adds a Form element for the widget (ISO 14289-1 7.18.4), which holds a reference
+// to it and nothing else.
+func (s *structure) addForm(update *pdf.Update, page, widget pdf.Ref) error {
+	form := update.Add(fmt.Appendf(nil, "<< /Type /StructElem /S /Form /P %s /K << /Type /OBJR /Pg %s /Obj %s >> >>", s.parent, page, widget))
+	if err := s.addKid(update, form); err != nil {
+		return err
+	}
+	return s.addParent(update, form, widget)
+}
+
+// addKid puts an element last among those of the parent, whose K is an array of kids or
+// one of them (ISO 32000-2 tables 354 and 355).
+func (s *structure) addKid(update *pdf.Update, kid pdf.Ref) error {
+	kids, err := s.file.Resolve(s.element["K"])
+	if err != nil {
+		return err
+	}
+	return patchObject(update, s.parent, func(source []byte) ([]byte, error) {
+		switch kids.(type) {
+		case nil, pdf.Array:
+			return appendReference(s.file, update, source, s.element, "K", kid)
+		case pdf.Dict, pdf.Integer:
+			return appendToOne(source, "K", kid)
+		}
+		return nil, fmt.Errorf("%w: kids of a structure element", pdf.ErrDamaged)
+	})
+}
+
+// appendToOne makes an array of the one object under a key and a reference.
+func appendToOne(source []byte, key pdf.Name, item pdf.Ref) ([]byte, error) {
+	only, _, err := pdf.Key(source, key)
+	if err != nil {
+		return nil, err
+	}
+	return pdf.SetKey(source, key, fmt.Appendf(nil, "[%s %s]", only, item))
+}
+
+// addParent leads from the widget to its element: by the number that is StructParent in
+// the widget and a key of the parent tree (ISO 32000-2 14.7.5.4).
+func (s *structure) addParent(update *pdf.Update, element, widget pdf.Ref) error {
+	key := s.parents.next
+	if err := setEntry(update, widget, "StructParent", fmt.Append(nil, key)); err != nil {
+		return err
+	}
+	if err := s.parents.add(s.file, update, s.ref, s.root, element); err != nil {
+		return err
+	}
+	return setEntry(update, s.ref, "ParentTreeNextKey", fmt.Append(nil, key+1))
+}
