@@ -18,13 +18,9 @@ import (
 	"github.com/innsigli/innsigli/internal/validators"
 )
 
-const (
-	// maxJudgeTime is what a foreign program may take over one file. If it takes longer
-	// over the file as it was, it does not judge.
-	maxJudgeTime = time.Minute
-	// maxPages are the pages that are drawn of a file: the field goes on the first.
-	maxPages = 10
-)
+// maxJudgeTime is what a foreign program may take over one file. If it takes longer over
+// the file as it was, it does not judge.
+const maxJudgeTime = time.Minute
 
 // judges are foreign programs, by path.
 type judges struct{ qpdf, mutool, pdfinfo string }
@@ -132,7 +128,7 @@ var drawnPage = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
 
 // draw is a checksum of every page that mutool draws.
 func (j judges) draw(t *testing.T, path string) ([]string, error) {
-	stdout, stderr, _, err := output(t, j.mutool, "draw", "-s5", "-r", "50", path, fmt.Sprintf("1-%d", maxPages))
+	stdout, stderr, _, err := output(t, j.mutool, "draw", "-s5", "-r", "50", path)
 	if err != nil {
 		return nil, err
 	}

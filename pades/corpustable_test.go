@@ -22,15 +22,15 @@ signed file has nothing wrong when
 - every byte before the signature is as it was, and the lint of our increments finds nothing;
 - %[1]sqpdf --check%[1]s complains no more than about the file as it was;
 - pdfsig calls the signature valid and the whole document signed;
-- mutool draws the first %[2]d pages as they were, dot for dot at 50 dpi;
+- mutool draws every page as it was, dot for dot at 50 dpi;
 - page count, page sizes and properties are unchanged for pdfinfo; page count, bookmarks and
   form fields, but for the signature's, for pdfcpu.
 
-**%[3]d of %[4]d readable files (%.1[5]f %%) are signed with nothing wrong**; at least %.0[6]f %% are
-asked for. %[7]d are signed with a fault, %[8]d refused. Of the %[9]d others, %[10]d are signed.
-None takes longer than %[11]v.
+**%[2]d of %[3]d readable files (%.1[4]f %%) are signed with nothing wrong**; at least %.0[5]f %% are
+asked for. %[6]d are signed with a fault, %[7]d refused. Of the %[8]d others, %[9]d are signed.
+None takes longer than %[10]v.
 
-`, "`", maxPages, all.clean, all.readable, 100*float64(all.clean)/float64(all.readable), 100*wantSigned,
+`, "`", all.clean, all.readable, 100*float64(all.clean)/float64(all.readable), 100*wantSigned,
 		all.faulty, all.refused, all.tried-all.readable, all.othersSigned, maxTime)
 	section(&b, "Signed with a fault", files, func(f *corpusFile) string { return strings.Join(f.faults, "; ") })
 	section(&b, "Readable and refused", files, func(f *corpusFile) string {
