@@ -53,8 +53,8 @@ install_tools() {
 		flock 9 # two runs on one machine share the folder
 		install_packages
 		install_pyhanko
-		install_dss
-		install_verapdf
+		install_maven dss
+		install_maven verapdf
 		install_go_tools
 	) 9>"$tools/.lock"
 }
@@ -98,28 +98,17 @@ install_pyhanko() {
 	echo "$inputs" >"$tools/pyhanko/.inputs"
 }
 
-install_dss() {
+# install_maven NAME builds the project in .ci/NAME, a program around a validator's library.
+install_maven() {
 	local inputs
-	inputs=$(find .ci/dss -type f -print0 | sort -z | xargs -0 sha256sum)
-	up_to_date "$tools/dss" "$inputs" && return
-	echo "building the EU DSS validator"
-	rm -rf "$tools/dss"
-	cp -r .ci/dss "$tools/dss"
-	mvn --quiet --batch-mode -Dstyle.color=never --file "$tools/dss/pom.xml" \
+	inputs=$(find ".ci/$1" -type f -print0 | sort -z | xargs -0 sha256sum)
+	up_to_date "$tools/$1" "$inputs" && return
+	echo "building the validator $1"
+	rm -rf "${tools:?}/$1"
+	cp -r ".ci/$1" "$tools/$1"
+	mvn --quiet --batch-mode -Dstyle.color=never --file "$tools/$1/pom.xml" \
 		package dependency:copy-dependencies -DincludeScope=runtime
-	echo "$inputs" >"$tools/dss/.inputs"
-}
-
-install_verapdf() {
-	local inputs
-	inputs=$(find .ci/verapdf -type f -print0 | sort -z | xargs -0 sha256sum)
-	up_to_date "$tools/verapdf" "$inputs" && return
-	echo "building the veraPDF validator"
-	rm -rf "$tools/verapdf"
-	cp -r .ci/verapdf "$tools/verapdf"
-	mvn --quiet --batch-mode -Dstyle.color=never --file "$tools/verapdf/pom.xml" \
-		package dependency:copy-dependencies -DincludeScope=runtime
-	echo "$inputs" >"$tools/verapdf/.inputs"
+	echo "$inputs" >"$tools/$1/.inputs"
 }
 
 install_go_tools() {

@@ -22,9 +22,6 @@ func checkCertifiable(file *pdf.File, found fields, permission Permission) error
 	if permission == 0 {
 		return nil
 	}
-	if permission < NoChanges || permission > Annotations {
-		return fmt.Errorf("pades: certifying with the unknown permission %d", permission)
-	}
 	permissions, err := catalogPermissions(file)
 	if err != nil {
 		return err

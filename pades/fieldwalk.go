@@ -55,8 +55,12 @@ func (w *fieldWalk) children(kids pdf.Object, at place) error {
 		if err := w.file.Spent(); err != nil {
 			return err
 		}
-		// What is no dictionary is no field; the others are still looked at.
-		if field, err := w.file.Dict(kid); err == nil && field != nil {
+		// What is no dictionary is no field; what cannot be read may be a signature.
+		field, err := w.file.Resolve(kid)
+		if err != nil {
+			return fmt.Errorf("form field: %w", err)
+		}
+		if field, ok := field.(pdf.Dict); ok {
 			if err := w.visit(field, here); err != nil {
 				return err
 			}
@@ -105,21 +109,25 @@ func (w *fieldWalk) noteSignature(field pdf.Dict, at place) error {
 	if at.kind != "Sig" {
 		return nil
 	}
-	signature, err := w.file.Dict(field["V"])
-	if err != nil || signature == nil {
-		return nil // no signature that anybody sees
+	value, err := w.file.Resolve(field["V"])
+	if err != nil {
+		return fmt.Errorf("value of the signature field %q: %w", at.parent, err)
 	}
-	if isTimestamp(w.file, signature) {
-		w.found.timestamped = true
-		return nil
+	signature, ok := value.(pdf.Dict)
+	if !ok {
+		return nil // no signature that anybody sees
 	}
 	found := signatureField{at.parent, field, signature, at.object}
 	if ref, ok := lastReference(w.file, field["V"]); ok {
 		found.holder = ref
 	}
-	if len(w.found.signatures) == maxSignatures {
+	kind := &w.found.signatures
+	if isTimestamp(w.file, signature) {
+		kind = &w.found.timestamps
+	}
+	if len(*kind) == maxSignatures {
 		return fmt.Errorf("%w: more than %d signatures", pdf.ErrLimit, maxSignatures)
 	}
-	w.found.signatures = append(w.found.signatures, found)
+	*kind = append(*kind, found)
 	return nil
 }

@@ -33,10 +33,11 @@ func fillField(file *pdf.File, update *pdf.Update, field emptyField, signature p
 
 // show gives the widget its appearance, the normal one alone, and the flags that PDF/A
 // asks for: it is printed and not hidden (ISO 32000-2 tables 167 and 170, ISO 19005-2
-// 6.3). If there is nothing to draw, or no room, what is drawn already stays.
+// 6.3). It turns with its page: Acrobat does not show signatures that do not. If there is
+// nothing to draw, or no room, what is drawn already stays.
 func (w widget) show(update *pdf.Update, appearance []byte) error {
-	const invisible, hidden, printed, noView = 1, 2, 4, 32
-	flags := w.flags&^(invisible|hidden|noView) | printed
+	const invisible, hidden, printed, noRotate, noView = 1, 2, 4, 16, 32
+	flags := w.flags&^(invisible|hidden|noRotate|noView) | printed
 	if flags != w.flags {
 		if err := setEntry(update, w.ref, "F", fmt.Appendf(nil, "%d", flags)); err != nil {
 			return err

@@ -18,14 +18,15 @@ type lock struct {
 	fields     []string   // fully qualified names
 }
 
-// readLock reads a lock. A permission or a name that cannot be read says nothing; an
-// action that cannot be read may forbid anything.
+// readLock reads a lock. A name that cannot be read says nothing; a permission or an
+// action that cannot be read may forbid anything. Readers take 1.0 for 1.
 func readLock(file *pdf.File, d pdf.Dict) (lock, error) {
 	var l lock
-	if p, err := file.Int(d["P"]); err == nil {
-		l.permission = Permission(p)
+	p, err := file.Number(d["P"])
+	if err != nil {
+		return l, err
 	}
-	var err error
+	l.permission = Permission(max(-1, min(p, 127)))
 	if l.action, err = file.Name(d["Action"]); err != nil {
 		return l, err
 	}
@@ -92,6 +93,9 @@ func (l lock) check(field string) error {
 	}
 	if l.permission < 0 || l.permission > Annotations {
 		return fmt.Errorf("%w: the lock of field %q asks for the unknown permission %d", ErrForbidden, field, l.permission)
+	}
+	if l.permission != 0 && l.action == "" { // which is required, and what the signature would refer to
+		return fmt.Errorf("%w: the lock of field %q has a permission and no action", ErrForbidden, field)
 	}
 	return nil
 }

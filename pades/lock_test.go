@@ -131,7 +131,7 @@ func TestMalformedTransforms(t *testing.T) {
 		"[null]": pades.ErrBroken, // which says nothing; the signature is none
 		"[<< /TransformParams << /Action /Frobnicate >> >>]":            pades.ErrForbidden,
 		"[<< /TransformParams << /Action /All /Fields [102 0 R] >> >>]": pades.ErrForbidden,
-		"[<< /TransformParams << /P (1) >> >>]":                         pades.ErrBroken,
+		"[<< /TransformParams << /P (1) >> >>]":                         pades.ErrUnreadable,
 		"102 0 R":                                                       pades.ErrUnreadable,
 	} {
 		b := pdftest.Build(pdftest.Options{

@@ -9,13 +9,16 @@ import (
 
 // opened calls use with the document as its cross-reference has it, and where that turns
 // out to be broken, with the document rebuilt from its objects, as viewers do without a
-// word. A signed document is not rebuilt.
+// word. A signed document is not rebuilt, nor one that is damaged in another way: its
+// cross-reference would be replaced by what other readers need not agree with.
 func opened(doc Document, use func(*pdf.File) error) error {
 	file, err := pdf.Open(doc, doc.Size)
+	broken := errors.Is(err, pdf.ErrDamaged)
 	if err == nil {
 		err = use(file)
+		broken = errors.Is(err, pdf.ErrMisplaced) || errors.Is(err, pdf.ErrNoPages)
 	}
-	if !errors.Is(err, pdf.ErrDamaged) && !errors.Is(err, pdf.ErrNoPages) {
+	if !broken {
 		return err
 	}
 	rebuilt, again := pdf.Rebuild(doc, doc.Size)

@@ -28,9 +28,11 @@
 //
 // The field is one that is there ([Options].Field), or a new one, invisible, on the
 // first page. A certification ([Options].Certify) and the lock of a field become
-// references of the signature. With the first signature of a document come the structure element of a
-// tagged one (PDF/UA) and, in PDF 1.7, the developer extension ESIC; PDF/A stays what
-// it was. Encrypted documents stay encrypted.
+// references of the signature. A new field of a tagged document has its structure
+// element (PDF/UA), but not behind earlier signatures, of which validators would say
+// that somebody changed the document. With the first signature comes, in PDF 1.7, the
+// developer extension ESIC. PDF/A stays what it was, if an appearance is. Encrypted
+// documents stay encrypted.
 package pades
 
 import (
@@ -99,12 +101,26 @@ type Options struct {
 	// "": a new field, which is invisible, on the first page.
 	Field string
 	// Appearance is a PDF of one page that is drawn in Field's rectangle, else
-	// [ErrAppearance]. nil: nothing is drawn, and what the author has drawn there stays.
+	// [ErrAppearance]: not encrypted, at most 8 MiB with all that the page uses. Its
+	// fonts, colours and transparency come along as they are, so that what is to stay
+	// PDF/A needs a page that is. nil: nothing is drawn, and what the author has drawn
+	// there stays.
 	Appearance []byte
 	// Certify makes the signature a certification: it says what may be done to the
 	// document later, and has to be its first signature, else [ErrForbidden]. 0: an
 	// approval signature.
 	Certify Permission
+}
+
+// check refuses options that contradict themselves.
+func (o Options) check() error {
+	switch {
+	case o.Appearance != nil && o.Field == "":
+		return errors.New("pades: an appearance is drawn in an existing field, and none is named")
+	case o.Certify < 0 || o.Certify > Annotations:
+		return fmt.Errorf("pades: certifying with the unknown permission %d", o.Certify)
+	}
+	return nil
 }
 
 // readError turns an error of reading a PDF into one that callers tell apart.

@@ -81,7 +81,7 @@ func (t parentTree) add(file *pdf.File, update *pdf.Update, ref pdf.Ref, root pd
 	return patchObject(update, ref, func(source []byte) ([]byte, error) {
 		return patchValue(file, update, source, root, "ParentTree", func(source []byte) ([]byte, error) {
 			switch {
-			case t.node["Kids"] != nil:
+			case t.hasKids(file):
 				leaf := update.Add(fmt.Appendf(nil, "<< /Limits [%d %d] /Nums [%s] >>", t.next, t.next, pair))
 				return appendReference(file, update, source, t.node, "Kids", leaf)
 			case t.node["Nums"] == nil:
@@ -92,6 +92,12 @@ func (t parentTree) add(file *pdf.File, update *pdf.Update, ref pdf.Ref, root pd
 			})
 		})
 	})
+}
+
+// hasKids says whether the root has nodes below it. An empty array is as good as none.
+func (t parentTree) hasKids(file *pdf.File) bool {
+	kids, err := file.Array(t.node["Kids"])
+	return err == nil && len(kids) > 0
 }
 
 func (t parentTree) appendPair(numbers []byte, element pdf.Ref) ([]byte, error) {

@@ -11,8 +11,7 @@ import (
 
 // checkPermitted refuses a document that must not be signed: one whose author or an
 // earlier signer permits it no more ([ErrForbidden]), and one whose last signature is
-// broken ([ErrBroken]). field is the field to sign; for "", a new one, it notes names
-// that are locked as taken.
+// broken ([ErrBroken]). field is the field to sign; "" is a new one.
 func checkPermitted(doc Document, file *pdf.File, found fields, field string) error {
 	if err := checkPermissions(file, field == ""); err != nil {
 		return err
@@ -25,7 +24,7 @@ func checkPermitted(doc Document, file *pdf.File, found fields, field string) er
 			return err
 		}
 	}
-	return checkLastSignature(doc, file, found.signatures)
+	return checkLastSignature(doc, file, slices.Concat(found.signatures, found.timestamps))
 }
 
 // checkCertification looks at the certification signature that the catalog names
@@ -88,7 +87,7 @@ func eachTransform(file *pdf.File, signature pdf.Dict, visit func(lock) error) e
 	return nil
 }
 
-// obey refuses what an earlier lock forbids. By P of 2 and 3 signing is permitted.
+// obey refuses what an earlier lock forbids. P of 2 and 3 permits to sign.
 func (f fields) obey(l lock, by, field string) error {
 	switch {
 	case l.permission == NoChanges:
@@ -98,10 +97,15 @@ func (f fields) obey(l lock, by, field string) error {
 	case field != "" && l.locks(field):
 		return fmt.Errorf("%w: %s locks the field %q", ErrForbidden, by, field)
 	}
-	for _, name := range l.fields {
+	f.reserve(l.fields)
+	return nil
+}
+
+// reserve keeps a new field from getting a name that is locked.
+func (f fields) reserve(names []string) {
+	for _, name := range names {
 		f.names[name] = true
 	}
-	return nil
 }
 
 // checkLastSignature refuses a document whose last signature is not the one that its

@@ -2,7 +2,6 @@ package pades
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
@@ -24,9 +23,6 @@ type plan struct {
 
 // newPlan refuses what must not be signed, or not like this.
 func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan, error) {
-	if o.Appearance != nil && o.Field == "" {
-		return nil, errors.New("pades: an appearance is drawn in an existing field, and none is named")
-	}
 	found, err := readFieldsNamed(file, o.Field)
 	if err != nil {
 		return nil, err
@@ -37,10 +33,10 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 			return nil, err
 		}
 	}
-	if err := checkPermitted(doc, file, found, o.Field); err != nil {
+	if err := checkCertifiable(file, found, o.Certify); err != nil {
 		return nil, err
 	}
-	if err := checkCertifiable(file, found, o.Certify); err != nil {
+	if err := checkPermitted(doc, file, found, o.Field); err != nil {
 		return nil, err
 	}
 	if p.page, err = file.Page(1); err != nil {

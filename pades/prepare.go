@@ -13,10 +13,14 @@ import (
 
 // Prepare makes a document ready to be signed: it lays out the revision in which
 // only the signature value is missing. [ErrUnreadable], [ErrEncrypted],
-// [ErrForbidden], [ErrBroken], [ErrField], [ErrAppearance], [ades.ErrAlgorithm].
+// [ErrForbidden], [ErrBroken], [ErrField], [ErrAppearance], [ades.ErrAlgorithm]. Options
+// that contradict themselves are an error of no kind.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
+		return nil, err
+	}
+	if err := options.check(); err != nil {
 		return nil, err
 	}
 	if options.Time.IsZero() {

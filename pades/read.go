@@ -24,13 +24,12 @@ const (
 	maxWidgets    = 32 // of the field that is signed
 )
 
-// fields is what a walk of the form finds. Document timestamps are no signatures of a
-// person: that there are some is all that is noted.
+// fields is what a walk of the form finds.
 type fields struct {
-	signatures  []signatureField
-	timestamped bool
-	names       map[string]bool // first parts of all fields' names
-	wanted      []node          // that have the name asked for
+	signatures []signatureField
+	timestamps []signatureField // of the document; they are no signatures of a person
+	names      map[string]bool  // first parts of all fields' names
+	wanted     []node           // that have the name asked for
 }
 
 func readFields(file *pdf.File) (fields, error) { return readFieldsNamed(file, "") }
@@ -54,7 +53,7 @@ func readFieldsNamed(file *pdf.File, wanted string) (fields, error) {
 }
 
 // signed says whether the document has a signature, be it a document timestamp.
-func (f fields) signed() bool { return len(f.signatures) > 0 || f.timestamped }
+func (f fields) signed() bool { return len(f.signatures)+len(f.timestamps) > 0 }
 
 // freeName returns a name that no other field has at the top of the form, where
 // ours goes: partial names are unique among siblings (ISO 32000-2 12.7.4.2).

@@ -2,6 +2,8 @@ package pades
 
 import (
 	"bytes"
+	"crypto"
+	"crypto/rsa"
 	"crypto/x509"
 	"fmt"
 	"maps"
@@ -50,9 +52,16 @@ func (s seed) issuer(value pdf.Object) (string, error) {
 	path := append([]*x509.Certificate{s.signer.Certificate}, s.signer.Chain...)
 	return s.among(value, func(issuer *x509.Certificate) bool {
 		return slices.ContainsFunc(path, func(c *x509.Certificate) bool {
-			return bytes.Equal(c.RawIssuer, issuer.RawSubject) && c.CheckSignatureFrom(issuer) == nil
+			return bytes.Equal(c.RawIssuer, issuer.RawSubject) && !oversized(issuer.PublicKey) && c.CheckSignatureFrom(issuer) == nil
 		})
 	}, "the signer's certificate leads to none of those listed")
+}
+
+// oversized says whether checking a signature takes longer than any key that is in use
+// would need.
+func oversized(key crypto.PublicKey) bool {
+	rsaKey, ok := key.(*rsa.PublicKey)
+	return ok && rsaKey.N.BitLen() > 8192
 }
 
 // among looks for a certificate in an array of DER. What is no certificate is none that

@@ -104,7 +104,7 @@ func objectOf(file *pdf.File, n node) (pdf.Ref, error) {
 func widgetsOf(file *pdf.File, found []node) ([]widget, error) {
 	var widgets []widget
 	for _, n := range found {
-		if n.dict["Rect"] == nil {
+		if n.dict["Rect"] == nil && n.dict["Subtype"] != pdf.Name("Widget") {
 			continue
 		}
 		if len(widgets) == maxWidgets { // each gets the appearance

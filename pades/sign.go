@@ -9,13 +9,17 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// Sign signs a document with a key that is at hand: [Prepare], the key,
-// [Pending.Complete].
+// Sign signs a document with a key that is at hand: [Prepare] and [Pending.Sign].
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {
 		return Revision{}, err
 	}
+	return p.Sign(ctx, key)
+}
+
+// Sign signs the digest with a key that is at hand, and completes the signature.
+func (p *Pending) Sign(ctx context.Context, key crypto.Signer) (Revision, error) {
 	digest := p.Digest()
 	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.Hash)
 	if err != nil {

@@ -237,7 +237,7 @@ func documentFailure(err error) *idp.Failure {
 	f := &idp.Failure{Code: idp.UnableToHandleGivenData, OAuth: "invalid_request"}
 	switch {
 	case errors.Is(err, pades.ErrEncrypted):
-		f.Description = "The document needs a password."
+		f.Description = "The document is encrypted and does not open without a password or key."
 	case errors.Is(err, pades.ErrForbidden):
 		f.Description = "The document does not allow signatures."
 	case errors.Is(err, pades.ErrBroken):

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto"
-	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
@@ -56,7 +55,8 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	signer := ades.Signer{Certificate: certificates[0], Chain: certificates[1:]}
-	revision, usageRights, err := sign(ctx, content, key, signer, pades.Options{
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	pending, err := pades.Prepare(ctx, document, signer, pades.Options{
 		Name:     certificates[0].Subject.CommonName,
 		Reason:   c.Reason,
 		Location: c.Location,
@@ -66,26 +66,14 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return fmt.Errorf("signing %s: %w", c.File, err)
 	}
-	if usageRights {
+	revision, err := pending.Sign(ctx, key)
+	if err != nil {
+		return fmt.Errorf("signing %s: %w", c.File, err)
+	}
+	if pending.UsageRights() {
 		fmt.Fprintf(s.talk, "%s was enabled for features of Adobe Reader. The signature ends that, and Acrobat will say so.\n", c.File)
 	}
 	return writeFile(c.Out, content, revision.Bytes)
-}
-
-// sign signs a document, and says whether that ends usage rights.
-func sign(ctx context.Context, content []byte, key crypto.Signer, signer ades.Signer, options pades.Options) (r pades.Revision, usageRights bool, err error) {
-	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	pending, err := pades.Prepare(ctx, document, signer, options)
-	if err != nil {
-		return r, false, err
-	}
-	digest := pending.Digest()
-	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.Hash)
-	if err != nil {
-		return r, false, err
-	}
-	r, err = pending.Complete(ctx, value)
-	return r, pending.UsageRights(), err
 }
 
 // parsePermission reads what a certification permits; "" is none.

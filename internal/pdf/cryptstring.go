@@ -14,6 +14,7 @@ func (e *encryption) reveal(o *indirect) error {
 	c := e.cipher(e.strings, o.ref)
 	e.file.work += 2 * int64(len(o.source))
 	source, err := replaceStrings(o.source, func(s String) ([]byte, error) {
+		e.file.work += stringWork
 		plain, err := c.decrypt([]byte(s))
 		return stringToken(plain), err
 	})

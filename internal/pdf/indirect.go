@@ -1,6 +1,9 @@
 package pdf
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // indirect is an indirect object as it stands in the file (7.3.10).
 type indirect struct {
@@ -143,14 +146,20 @@ func (f *File) locate(ref Ref) (indirect, error) {
 		return f.compressed(ref, e)
 	}
 	if e.offset >= f.size { // also where addPlain puts what has no place
-		return indirect{}, fmt.Errorf("%w: it lies outside of the file", ErrDamaged)
+		return indirect{}, misplaced("it lies outside of the file")
 	}
 	o, err := f.indirectAt(e.offset)
-	if err == nil && o.ref != ref {
-		err = fmt.Errorf("%w: object %s stands in its place", ErrDamaged, o.ref.identity())
+	switch {
+	case errors.Is(err, ErrDamaged) && o.ref == Ref{}:
+		return o, misplaced("no object begins at %d", e.offset)
+	case err != nil:
+		return o, err
+	case o.ref != ref:
+		return o, misplaced("object %s stands in its place", o.ref.identity())
 	}
-	if err == nil {
-		err = f.encryption.reveal(&o)
-	}
-	return o, err
+	return o, f.encryption.reveal(&o)
+}
+
+func misplaced(format string, args ...any) error {
+	return fmt.Errorf("%w, %w: %s", ErrDamaged, ErrMisplaced, fmt.Sprintf(format, args...))
 }

@@ -9,6 +9,7 @@ import (
 type objectStream struct {
 	content []byte // behind First
 	objects []compressedAt
+	places  map[uint32]uint32 // offsets by number; made when an index turns out wrong
 }
 
 // compressedAt is a pair of numbers from the head of an object stream.
@@ -42,14 +43,18 @@ func (s *objectStream) find(num uint32, index int) (offset uint32, ok bool) {
 	if index < len(s.objects) && s.objects[index].num == num {
 		return s.objects[index].offset, true
 	}
-	i := slices.IndexFunc(s.objects, func(o compressedAt) bool { return o.num == num })
-	if i < 0 {
-		return 0, false
+	if s.places == nil {
+		s.places = make(map[uint32]uint32, len(s.objects))
+		for _, o := range slices.Backward(s.objects) { // of equal numbers the first counts
+			s.places[o.num] = o.offset
+		}
 	}
-	return s.objects[i].offset, true
+	offset, ok = s.places[num]
+	return offset, ok
 }
 
-func (s *objectStream) size() int { return len(s.content) + 8*len(s.objects) }
+// size is what the stream takes, with the places that it may come to have.
+func (s *objectStream) size() int { return len(s.content) + 32*len(s.objects) }
 
 // compressed reads an object that lies in an object stream. It has no stream itself.
 func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
@@ -59,7 +64,7 @@ func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
 	}
 	at, ok := s.find(ref.Num, int(e.index))
 	if !ok {
-		return indirect{}, fmt.Errorf("%w: it is not in object stream %d", ErrDamaged, e.offset)
+		return indirect{}, misplaced("it is not in object stream %d", e.offset)
 	}
 	p := &parser{buf: s.content, pos: int(at), final: true}
 	p.skipSpace()
@@ -89,7 +94,7 @@ func (f *File) objectStream(num uint32) (*objectStream, error) {
 
 func (f *File) readObjectStream(num uint32) (*objectStream, error) {
 	if e := f.entries.get(num); e.kind != plainEntry {
-		return nil, fmt.Errorf("%w: there is no such stream", ErrDamaged)
+		return nil, misplaced("there is no such stream")
 	}
 	o, err := f.object(Ref{Num: num, Gen: f.entries.get(num).gen})
 	if err != nil {
@@ -97,7 +102,7 @@ func (f *File) readObjectStream(num uint32) (*objectStream, error) {
 	}
 	stream, ok := o.(*Stream)
 	if !ok || stream.Dict["Type"] != Name("ObjStm") {
-		return nil, fmt.Errorf("%w: not an object stream", ErrDamaged)
+		return nil, misplaced("not an object stream")
 	}
 	payload, err := f.decode(stream, maxObjectStream)
 	if err != nil {

@@ -26,8 +26,9 @@
 // (7.6): strings and streams are plain text to callers, and encrypted in the file. What
 // the file's author allows is in [File.Permissions]; it is for callers to obey.
 //
-// [Open] repairs nothing: a cross-reference that is wrong is [ErrDamaged]. [Rebuild] goes
-// by the objects instead, as viewers do then.
+// [Open] repairs nothing: a cross-reference that is wrong is [ErrDamaged], and
+// [ErrMisplaced] where that comes out later. [Rebuild] goes by the objects instead, as
+// viewers do then.
 //
 // Not read, and refused by name: files that need a password or are encrypted in another
 // way than the standard security handler's ([ErrEncrypted]).
@@ -65,6 +66,9 @@ var (
 	ErrNoPage      = errors.New("no such page")                 // a page number outside of 1..PageCount
 	ErrLimit       = errors.New("PDF exceeds a limit")          // a bound on size, depth, number or work
 	ErrUnsupported = errors.New("unsupported feature of a PDF") // named by the error's text
+
+	// ErrMisplaced is [ErrDamaged] too: an object is not where the cross-reference says.
+	ErrMisplaced = errors.New("broken cross-reference")
 )
 
 // Bounds on what a file can make this package do.
@@ -73,7 +77,7 @@ const (
 	maxTrailingBytes  = 64 << 10       // window at the file's end that is searched for startxref
 	maxObjectBytes    = 16 << 20       // source text of one object, without a stream's payload
 	maxDepth          = 200            // arrays and dictionaries in one another
-	maxItems          = 1 << 20        // array elements and dictionary entries of one object
+	maxItems          = 1 << 18        // array elements and dictionary entries of one object
 	maxReferences     = 16             // references to references
 	maxSections       = 4096           // cross-reference sections
 	maxEntries        = 1 << 20        // objects
@@ -89,6 +93,7 @@ const (
 	maxTreeDepth      = 64             // levels of the page tree
 	minWork           = 192 << 20      // bytes read, lexed and decoded in all, ...
 	workPerByte       = 8              // ... and these more for each byte of the file
+	stringWork        = 2048           // what setting up a cipher for a string counts as
 	minEntries        = 64 << 10       // objects of a small file, ...
 	entriesPerByte    = 1              // ... and these more for each byte of it
 	maxImportedBytes  = 8 << 20        // bytes that one import copies

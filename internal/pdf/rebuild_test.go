@@ -137,6 +137,16 @@ func TestRebuildRefuses(t *testing.T) {
 		"signed":                {strings.Replace(table, "/Type /Page ", "/Type /Page /V << /ByteRange [0 1 2 3] >> ", 1), ErrDamaged},
 		"numbers far apart":     {strings.Replace(table, "1 0 obj", "8000000 0 obj\nnull\nendobj\n1 0 obj", 1), ErrLimit},
 		"objects in each other": {"%PDF-1.7\n" + strings.Repeat("1 0 obj (", 100_000), ErrLimit},
+		// What others may read and we do not must not be lost in the new section.
+		"object that cannot be read":         {strings.Replace(table, "/Type /Page ", "/Type /Page /X 1.2.3 ", 1), ErrDamaged},
+		"newer object that cannot be read":   {table + "3 0 obj\n<< /Type /Page /X bar >>\nendobj\n", ErrDamaged},
+		"object whose number cannot be read": {table + "3 0%\nobj\n<< >>\nendobj\n", ErrDamaged},
+		"object stream that cannot be read":  {table + "9 0 obj\n" + streamBody("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", []byte("none")) + "\nendobj\n", ErrDamaged},
+		"trailer that cannot be read":        {strings.Replace(table, "/Size 4", "/Size 4 /Encrypt 9 0 R /X <zz>", 1), ErrDamaged},
+		"encryption nobody leads to":         {table + "% /Encrypt 9 0 R\n", ErrDamaged},
+		"signature where nothing is read":    {table + "9 0 obj\n" + streamBody("", []byte("<< /ByteRange [0 1 2 3] >>")) + "\nendobj\n", ErrDamaged},
+		"name of a signature with escapes":   {strings.Replace(table, "/Type /Page ", "/Type /Page /V << /Byte#52ange [0 1 2 3] >> ", 1), ErrDamaged},
+		"two generations of one number":      {table + "3 1 obj\n<< /Type /Page >>\nendobj\n", ErrDamaged},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

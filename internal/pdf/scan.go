@@ -47,6 +47,22 @@ func (f *File) index(keyword string, from int64) (int64, error) {
 	return f.size, nil
 }
 
+// isWord reports whether no regular characters stand before and behind a range of the
+// file, so that it is a word of its own, unlike the end of "endobj". Before "obj", a digit
+// may: writers forget the space.
+func (f *File) isWord(from, to int64) (bool, error) {
+	before, err := f.read(max(from-1, 0), int(min(from, 1)))
+	if err != nil {
+		return false, err
+	}
+	behind, err := f.read(to, int(min(f.size-to, 1)))
+	if err != nil {
+		return false, err
+	}
+	joined := len(before) > 0 && isRegular(before[0]) && !isDigit(before[0])
+	return !joined && (len(behind) == 0 || !isRegular(behind[0])), nil
+}
+
 // headBefore returns where the object head begins whose "obj" stands at an offset: the
 // two numbers before it. ok is false where there are none, as in "endobj".
 func (f *File) headBefore(at int64) (head int64, ok bool, err error) {

@@ -34,11 +34,10 @@ func isPlainText(s string) bool {
 	return true
 }
 
-func literalString(s string) []byte {
-	escaped := strings.NewReplacer(
-		`\`, `\\`, `(`, `\(`, `)`, `\)`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s)
-	return []byte("(" + escaped + ")")
-}
+var literalEscapes = strings.NewReplacer(
+	`\`, `\\`, `(`, `\(`, `)`, `\)`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+
+func literalString(s string) []byte { return []byte("(" + literalEscapes.Replace(s) + ")") }
 
 func utf16String(s string) []byte {
 	encoded := []byte(markUTF16BE)

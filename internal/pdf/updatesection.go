@@ -184,18 +184,19 @@ func (w *sectionWriter) trailerEntries() error {
 	}
 	source := w.file.sections[0].source
 	var carried []entry
+	last := map[Name]int{} // of equal keys, the one that counts
 	_, err := dictSource(source, func(e entry) {
-		carried = slices.DeleteFunc(carried, func(earlier entry) bool { return earlier.key == e.key })
-		if !slices.Contains(notCarried, e.key) {
-			carried = append(carried, e)
-		}
+		last[e.key] = len(carried)
+		carried = append(carried, e)
 	})
 	if err != nil {
 		return err
 	}
-	for _, e := range carried {
-		name := NameToken(e.key)
-		w.out = slices.Concat(w.out, []byte{' '}, name, []byte{' '}, source[e.start:e.end])
+	for i, e := range carried {
+		if last[e.key] != i || slices.Contains(notCarried, e.key) {
+			continue
+		}
+		w.out = fmt.Appendf(w.out, " %s %s", NameToken(e.key), source[e.start:e.end])
 	}
 	return w.id()
 }
@@ -207,7 +208,7 @@ func (w *sectionWriter) id() error {
 		return fmt.Errorf("file identifier: %w", err)
 	}
 	permanent := changing
-	if e := w.file.encryption; e != nil { // whose key depends on it
+	if e := w.file.encryption; e != nil && e.version < 5 { // whose key depends on it
 		if permanent = e.id; len(permanent) == 0 {
 			return nil
 		}
