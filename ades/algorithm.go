@@ -3,6 +3,7 @@ package ades
 import (
 	"crypto"
 	"crypto/ecdsa"
+	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rsa"
 	_ "crypto/sha256" // the hashes below are usable without further imports
@@ -21,19 +22,44 @@ const (
 	// ECDSA values are a DER SEQUENCE of r and s (RFC 5753 section 7.2), as
 	// crypto.Signer makes them.
 	ECDSA
+	// PSS is RSASSA-PSS (RFC 8017 8.1) with MGF1 over the same hash.
+	PSS
+	// Ed25519 signs what others sign a digest of (RFC 8032 5.1); the hash that goes
+	// with it is SHA-512 (RFC 8419 2.3).
+	Ed25519
 )
+
+var schemeNames = [...]string{PKCS1v15: "RSASSA-PKCS1-v1_5", ECDSA: "ECDSA", PSS: "RSASSA-PSS", Ed25519: "Ed25519"}
+
+// String returns the scheme's name in the standards.
+func (s Scheme) String() string {
+	if s < PKCS1v15 || s > Ed25519 {
+		return fmt.Sprintf("Scheme(%d)", uint8(s))
+	}
+	return schemeNames[s]
+}
+
+// fits says whether the scheme is one for keys of that kind.
+func (s Scheme) fits(pub crypto.PublicKey) bool {
+	switch pub.(type) {
+	case *rsa.PublicKey:
+		return s == PKCS1v15 || s == PSS
+	case *ecdsa.PublicKey:
+		return s == ECDSA
+	case ed25519.PublicKey:
+		return s == Ed25519
+	}
+	return false
+}
 
 // Algorithm is a signature algorithm: a hash and a scheme. The zero value stands
 // for [DefaultAlgorithm] of the signer's key.
 type Algorithm struct {
 	Hash   crypto.Hash
 	Scheme Scheme
-}
-
-// Digest is what a signer signs: Sum is already hashed with Algorithm.Hash.
-type Digest struct {
-	Algorithm Algorithm
-	Sum       []byte
+	// Salt is the length in bytes of the salt of PSS, where it is not that of the
+	// hash. It occurs in signatures of others only; see [Signer.Resolve].
+	Salt int
 }
 
 var (
@@ -45,82 +71,60 @@ var (
 
 // DefaultAlgorithm returns the algorithm for a public key: SHA-256 with RSA and
 // P-256, SHA-384 with P-384, SHA-512 with P-521. [ErrAlgorithm] for other keys.
+// RSA signs by PKCS1v15. [PSS] and [Ed25519] have to be asked for, because fewer
+// readers know them.
 func DefaultAlgorithm(pub crypto.PublicKey) (Algorithm, error) {
 	switch pub := pub.(type) {
 	case *rsa.PublicKey:
-		return Algorithm{crypto.SHA256, PKCS1v15}, nil
+		return Algorithm{Hash: crypto.SHA256, Scheme: PKCS1v15}, nil
 	case *ecdsa.PublicKey:
 		switch pub.Curve {
 		case elliptic.P256():
-			return Algorithm{crypto.SHA256, ECDSA}, nil
+			return Algorithm{Hash: crypto.SHA256, Scheme: ECDSA}, nil
 		case elliptic.P384():
-			return Algorithm{crypto.SHA384, ECDSA}, nil
+			return Algorithm{Hash: crypto.SHA384, Scheme: ECDSA}, nil
 		case elliptic.P521():
-			return Algorithm{crypto.SHA512, ECDSA}, nil
+			return Algorithm{Hash: crypto.SHA512, Scheme: ECDSA}, nil
 		}
 	}
 	return Algorithm{}, fmt.Errorf("%w: key %T", ErrAlgorithm, pub)
 }
 
-// Check says whether signatures are made with the algorithm and the key: SHA-256
-// and better, RSA from 2048 to 4096 bits, the NIST curves from P-256 up
-// (ETSI TS 119 312); [ErrAlgorithm] when not.
+// Check says whether signatures are made with the algorithm and the key: those of
+// [Algorithm.CheckSuite], and Ed25519 with SHA-512; [ErrAlgorithm] when not.
 func (a Algorithm) Check(pub crypto.PublicKey) error {
+	if a.Scheme != Ed25519 {
+		return a.CheckSuite(pub)
+	}
+	if a.Hash != crypto.SHA512 || !a.Scheme.fits(pub) {
+		return fmt.Errorf("%w: %v and %v with key %T", ErrAlgorithm, a.Scheme, a.Hash, pub)
+	}
+	return nil
+}
+
+// CheckSuite says whether validators in the European Union rely on the algorithm
+// and the key: SHA-256 and better, RSA from 2048 to 4096 bits, the NIST curves from
+// P-256 up (ETSI TS 119 312, which does not list Ed25519); [ErrAlgorithm] when not.
+func (a Algorithm) CheckSuite(pub crypto.PublicKey) error {
 	switch a.Hash {
 	case crypto.SHA256, crypto.SHA384, crypto.SHA512:
 	default:
 		return fmt.Errorf("%w: hash %v", ErrAlgorithm, a.Hash)
 	}
+	if !a.Scheme.fits(pub) {
+		return fmt.Errorf("%w: %v with key %T", ErrAlgorithm, a.Scheme, pub)
+	}
 	switch pub := pub.(type) {
 	case *rsa.PublicKey:
-		if bits := pub.N.BitLen(); a.Scheme != PKCS1v15 || bits < 2048 || bits > 4096 {
-			return fmt.Errorf("%w: scheme %d with a %d bit RSA key", ErrAlgorithm, a.Scheme, bits)
+		if bits := pub.N.BitLen(); bits < 2048 || bits > 4096 {
+			return fmt.Errorf("%w: %v with a %d bit RSA key", ErrAlgorithm, a.Scheme, bits)
 		}
-		return nil
 	case *ecdsa.PublicKey:
-		if _, err := DefaultAlgorithm(pub); err != nil || a.Scheme != ECDSA {
-			return fmt.Errorf("%w: scheme %d with a key on %s", ErrAlgorithm, a.Scheme, pub.Curve.Params().Name)
+		if _, err := DefaultAlgorithm(pub); err != nil {
+			return fmt.Errorf("%w: %v with a key on %s", ErrAlgorithm, a.Scheme, pub.Curve.Params().Name)
 		}
-		return nil
+	case ed25519.PublicKey:
+		return fmt.Errorf("%w: %v, which ETSI TS 119 312 does not list", ErrAlgorithm, a.Scheme)
 	}
-	return fmt.Errorf("%w: key %T", ErrAlgorithm, pub)
-}
-
-// Verify checks a signature value over a digest; [ErrValue] when it does not
-// belong to it.
-func (a Algorithm) Verify(pub crypto.PublicKey, sum, value []byte) error {
-	switch pub := pub.(type) {
-	case *rsa.PublicKey:
-		if a.Scheme != PKCS1v15 {
-			break
-		}
-		if err := rsa.VerifyPKCS1v15(pub, a.Hash, sum, value); err != nil {
-			return fmt.Errorf("%w: %v", ErrValue, err)
-		}
-		return nil
-	case *ecdsa.PublicKey:
-		if a.Scheme != ECDSA {
-			break
-		}
-		if !ecdsa.VerifyASN1(pub, sum, value) {
-			return ErrValue
-		}
-		return nil
-	}
-	return fmt.Errorf("%w: scheme %d with key %T", ErrAlgorithm, a.Scheme, pub)
-}
-
-// MaxValueSize is the length in bytes that no signature value of the key
-// exceeds.
-func (a Algorithm) MaxValueSize(pub crypto.PublicKey) int {
-	switch pub := pub.(type) {
-	case *rsa.PublicKey:
-		return pub.Size()
-	case *ecdsa.PublicKey:
-		// SEQUENCE{INTEGER r, INTEGER s}: each integer may have a leading zero and
-		// has two octets of header, the sequence up to three.
-		n := (pub.Curve.Params().BitSize + 7) / 8
-		return 3 + 2*(2+1+n)
-	}
-	return 0
+	return nil
 }

@@ -16,18 +16,23 @@ type Signer struct {
 }
 
 // Resolve returns the signer with its algorithm filled in, or why signatures
-// cannot be made with it.
+// cannot be made with it. PSS is made with a salt as long as the hash alone, which is
+// what the readers that know one length know (ETSI TS 119 312, RFC 4055 section 3.1).
 func (s Signer) Resolve() (Signer, error) {
 	if s.Certificate == nil {
 		return s, errors.New("ades: signer without certificate")
 	}
-	pub := s.Certificate.PublicKey
+	pub, err := PublicKey(s.Certificate)
+	if err != nil {
+		return s, fmt.Errorf("signer's certificate: %w", err)
+	}
 	if s.Algorithm == (Algorithm{}) {
-		a, err := DefaultAlgorithm(pub)
-		if err != nil {
+		if s.Algorithm, err = DefaultAlgorithm(pub); err != nil {
 			return s, err
 		}
-		s.Algorithm = a
+	}
+	if s.Algorithm.Salt != 0 {
+		return s, fmt.Errorf("%w: a salt of %d bytes", ErrAlgorithm, s.Algorithm.Salt)
 	}
 	if err := s.Algorithm.Check(pub); err != nil {
 		return s, fmt.Errorf("signer's certificate: %w", err)

@@ -85,7 +85,7 @@ func ExamplePending_MarshalBinary() {
 		log.Fatal(err)
 	}
 	digest := pending.Digest()
-	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.Hash)
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
 	if err != nil {
 		log.Fatal(err)
 	}

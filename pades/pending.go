@@ -29,9 +29,7 @@ type Pending struct {
 
 // Digest is what has to be signed.
 func (p *Pending) Digest() ades.Digest {
-	h := p.signer.Algorithm.Hash.New()
-	h.Write(p.attributes)
-	return ades.Digest{Algorithm: p.signer.Algorithm, Sum: h.Sum(nil)}
+	return p.signer.Algorithm.Digest(p.attributes)
 }
 
 // Signer is who the signature was prepared for.

@@ -21,7 +21,7 @@ func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Sign
 // Sign signs the digest with a key that is at hand, and completes the signature.
 func (p *Pending) Sign(ctx context.Context, key crypto.Signer) (Revision, error) {
 	digest := p.Digest()
-	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.Hash)
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
 	if err != nil {
 		return Revision{}, fmt.Errorf("pades: signing: %w", err)
 	}

@@ -165,7 +165,8 @@ func TestForeignCMS(t *testing.T) {
 		{"signing time", ecdsaPerson, []string{"-cades"}, "PDF-NOT-ETSI", ades.TryLater, true},
 		{"no signing certificate", ecdsaPerson, nil, "PDF-NOT-ETSI", ades.SigConstraintsFailure, true},
 		{"subject key identifier", ecdsaPerson, []string{"-cades", "-keyid"}, "PDF-NOT-ETSI", ades.TryLater, true},
-		{"RSASSA-PSS", rsaPerson, []string{"-cades", "-keyopt", "rsa_padding_mode:pss"}, "PDF-NOT-ETSI", ades.CryptoConstraintsFailureNoPOE, false},
+		{"RSASSA-PSS", rsaPerson, []string{"-cades", "-keyopt", "rsa_padding_mode:pss"}, "PDF-NOT-ETSI", ades.TryLater, true},
+		{"RSASSA-PSS with two hashes", rsaPerson, []string{"-cades", "-keyopt", "rsa_padding_mode:pss", "-keyopt", "rsa_mgf1_md:sha512"}, "PDF-NOT-ETSI", ades.CryptoConstraintsFailureNoPOE, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

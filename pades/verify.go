@@ -204,7 +204,7 @@ func (v *verification) checkChain() {
 		v.report.Fail(ades.Indeterminate, ades.NoCertificateChainFound, err.Error())
 	}
 	v.report.Chain = chain
-	if err := v.signed.Algorithm().Check(cert.PublicKey); err != nil {
+	if err := v.signed.Algorithm().CheckSuite(cert.PublicKey); err != nil {
 		v.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	}
 }

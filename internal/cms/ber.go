@@ -23,10 +23,10 @@ type element struct {
 
 func (e element) constructed() bool { return e.identifier[0]&0x20 != 0 }
 
-// toDER rewrites the first element of ber with definite, minimal lengths and
+// DER rewrites the first element of ber with definite, minimal lengths and
 // joins octet strings that were sent in pieces. What follows the element (the
 // zero padding of a PDF's /Contents) is returned as rest.
-func toDER(ber []byte) (der, rest []byte, err error) {
+func DER(ber []byte) (der, rest []byte, err error) {
 	e, err := readElement(ber, maxDepth)
 	if err != nil {
 		return nil, nil, err

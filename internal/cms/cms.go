@@ -5,7 +5,11 @@
 // fixes what gets signed and [Marshal] puts the value in afterwards. The output
 // is DER and follows EN 319 122-1 5 and EN 319 142-1 6.3: content-type,
 // message-digest, signing-certificate-v2 and the RFC 6211 algorithm protection
-// are signed; signing-time is left out, since in a PDF /M carries it.
+// are signed; signing-time is left out, since in a PDF /M carries it. A timestamp
+// over the value comes with it or later, by [AddSignatureTimestamp].
+//
+// Content of another type, which the SignedData carries, is written and read for
+// timestamp tokens: [SignedAttributesOf], [ParseEncapsulated].
 //
 // [Parse] accepts BER, as other software writes it, and [SignedData.Verify] checks
 // what those clauses require of a signature.
@@ -45,7 +49,8 @@ var digestOIDs = []struct {
 }
 
 // signatureOIDs name a hash and a scheme in one identifier. RSA carries NULL
-// parameters (RFC 4055 section 5), ECDSA none (RFC 5754 section 3.3).
+// parameters (RFC 4055 section 5), ECDSA none (RFC 5754 section 3.3), nor Ed25519
+// (RFC 8419 2.4). RSASSA-PSS names its hash in parameters.
 var signatureOIDs = []struct {
 	algorithm ades.Algorithm
 	oid       asn1.ObjectIdentifier
@@ -57,4 +62,5 @@ var signatureOIDs = []struct {
 	{ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}},
 	{ades.Algorithm{Hash: crypto.SHA384, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 3}},
 	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 4}},
+	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519}, asn1.ObjectIdentifier{1, 3, 101, 112}},
 }

@@ -7,8 +7,11 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,32 +19,60 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
-// signer is a key with its certificate and the authority it comes from.
+// signer is a key with its certificate and the root it comes from.
 type signer struct {
 	ades.Signer
-	key       crypto.Signer
-	authority *authority.Authority
+	key  crypto.Signer
+	root *x509.Certificate
 }
 
 func newSigner(t testing.TB, key crypto.Signer, a ades.Algorithm) signer {
 	t.Helper()
-	ca, err := authority.New(time.Now())
+	cert, root := issue(t, key.Public())
+	s, err := ades.Signer{Certificate: cert, Chain: []*x509.Certificate{root}, Algorithm: a}.Resolve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
+	return signer{s, key, root}
+}
+
+// issue makes a certificate and its root. internal/authority cannot be asked: it makes
+// timestamps with this package.
+func issue(t testing.TB, pub crypto.PublicKey) (cert, root *x509.Certificate) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ades.Signer{Certificate: cert, Chain: ca.Chain(), Algorithm: a}.Resolve()
-	if err != nil {
-		t.Fatal(err)
+	create := func(template, parent *x509.Certificate, pub crypto.PublicKey) *x509.Certificate {
+		serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 126))
+		if err != nil {
+			t.Fatal(err)
+		}
+		template.SerialNumber = serial
+		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
+		der, err := x509.CreateCertificate(rand.Reader, template, parent, pub, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cert, err := x509.ParseCertificate(der)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cert
 	}
-	return signer{s, key, ca}
+	rootTemplate := &x509.Certificate{
+		Subject:               pkix.Name{CommonName: "Root"},
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+		KeyUsage:              x509.KeyUsageCertSign,
+	}
+	root = create(rootTemplate, rootTemplate, key.Public())
+	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: "Dæmi um nafn"}, KeyUsage: x509.KeyUsageContentCommitment}
+	return create(leaf, root, pub), root
 }
 
 func (s signer) sign(t testing.TB, content []byte) []byte {
@@ -50,11 +81,11 @@ func (s signer) sign(t testing.TB, content []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := s.key.Sign(rand.Reader, digest(s.Algorithm.Hash, attributes), s.Algorithm.Hash)
+	value, err := s.key.Sign(rand.Reader, s.Algorithm.Digest(attributes).Sum, s.Algorithm.SignerOpts())
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := Marshal(Parts{s.Certificate, s.Chain, s.Algorithm, attributes, value})
+	der, err := Marshal(Parts{Certificate: s.Certificate, Chain: s.Chain, Algorithm: s.Algorithm, SignedAttributes: attributes, Value: value})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +115,9 @@ func keys(t testing.TB) map[string]struct {
 		}
 		rows[name] = row{key: key}
 		rows[name+" SHA-512"] = row{key, ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.PKCS1v15}}
+		for _, h := range []crypto.Hash{crypto.SHA256, crypto.SHA384, crypto.SHA512} {
+			rows[name+" PSS "+h.String()] = row{key, ades.Algorithm{Hash: h, Scheme: ades.PSS}}
+		}
 	}
 	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
 		key, err := ecdsa.GenerateKey(curve, rand.Reader)
@@ -140,7 +174,7 @@ func TestOpenSSLAcceptsCAdES(t *testing.T) {
 				return exec.Command(openssl, "cms", "-verify", "-cades", "-binary", "-inform", "DER", "-purpose", "any",
 					"-in", path("cms.der", s.sign(t, []byte("the bytes of a document"))),
 					"-content", path("content", content),
-					"-CAfile", path("root.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.authority.Root().Raw})),
+					"-CAfile", path("root.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.root.Raw})),
 					"-out", os.DevNull).CombinedOutput()
 			}
 			if out, err := run(content); err != nil {
@@ -175,7 +209,7 @@ func TestVerifyRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		der, err := Marshal(Parts{carried.Certificate, nil, s.Algorithm, attributes, value})
+		der, err := Marshal(Parts{Certificate: carried.Certificate, Algorithm: s.Algorithm, SignedAttributes: attributes, Value: value})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,7 +285,7 @@ func TestParseReadsBER(t *testing.T) {
 	if err := sd.Verify(digest(crypto.SHA256, content)); err != nil {
 		t.Error(err)
 	}
-	again, rest, err := toDER(ber)
+	again, rest, err := DER(ber)
 	if err != nil || len(rest) > 0 || !bytes.Equal(again, der) {
 		t.Errorf("rewriting the BER does not give the DER back: %v", err)
 	}

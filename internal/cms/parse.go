@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"slices"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
@@ -16,11 +15,14 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// ErrFormat: the bytes are no SignedData that a PAdES signature can consist of.
-var ErrFormat = errors.New("cms: not a detached signature")
+// ErrFormat: the bytes are no SignedData of the form asked for.
+var ErrFormat = errors.New("cms: malformed SignedData")
 
 // SignedData is a parsed signature.
 type SignedData struct {
+	Raw          []byte // the ContentInfo in DER
+	ContentType  asn1.ObjectIdentifier
+	Content      []byte              // nil when it is detached
 	Certificates []*x509.Certificate // as carried, in their order; what Go cannot parse is left out
 	Value        []byte
 	// SignedAttributes is the SET OF that was signed, re-tagged as RFC 5652 5.4
@@ -31,76 +33,107 @@ type SignedData struct {
 	serial     *big.Int
 	keyID      []byte // instead of both, when not nil
 	algorithm  ades.Algorithm
-	attributes []parsedAttribute
+	attributes []parsedAttribute // signed
+	unsigned   []parsedAttribute
 }
 
-type parsedAttribute struct {
-	oid    asn1.ObjectIdentifier
-	values []cryptobyte.String // DER, at least one
-}
-
-// Parse reads a ContentInfo in BER or DER. Zero bytes may follow it, as they do
-// in a PDF's /Contents; anything else may not.
+// Parse reads the ContentInfo of a detached signature in BER or DER. Zero bytes
+// may follow it, as they do in a PDF's /Contents; anything else may not.
 func Parse(ber []byte) (*SignedData, error) {
-	der, rest, err := toDER(ber)
+	sd, err := parse(ber)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		return nil, err
 	}
-	if len(bytes.TrimRight(rest, "\x00")) > 0 {
-		return nil, fmt.Errorf("%w: bytes after the ContentInfo", ErrFormat)
+	if !sd.ContentType.Equal(oidData) || sd.Content != nil {
+		return nil, fmt.Errorf("%w: it carries content of type %v", ErrFormat, sd.ContentType)
 	}
-	sd := new(SignedData)
-	if err := sd.parse(der); err != nil {
+	return sd, nil
+}
+
+// ParseEncapsulated reads a ContentInfo, as [Parse] does, that carries what it
+// signs: content of the type given, such as the TSTInfo of a timestamp token.
+func ParseEncapsulated(ber []byte, contentType asn1.ObjectIdentifier) (*SignedData, error) {
+	sd, err := parse(ber)
+	if err != nil {
+		return nil, err
+	}
+	if !sd.ContentType.Equal(contentType) || sd.Content == nil {
+		return nil, fmt.Errorf("%w: it carries no content of type %v", ErrFormat, contentType)
+	}
+	return sd, nil
+}
+
+func parse(ber []byte) (*SignedData, error) {
+	signedData, der, err := open(ber)
+	if err != nil {
+		return nil, err
+	}
+	sd := &SignedData{Raw: der}
+	if err := sd.parse(signedData); err != nil {
 		return nil, err
 	}
 	return sd, nil
 }
 
-func (sd *SignedData) parse(der cryptobyte.String) error {
-	var contentInfo, explicit, signedData, digests, encapsulated, signers cryptobyte.String
-	var contentType, eContentType asn1.ObjectIdentifier
-	var version int
+// open returns the fields of the SignedData in a ContentInfo (RFC 5652 clauses 3
+// and 5.1), and the DER of the whole.
+func open(ber []byte) (signedData cryptobyte.String, raw []byte, err error) {
+	raw, rest, err := DER(ber)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrFormat, err)
+	}
+	if len(bytes.TrimRight(rest, "\x00")) > 0 {
+		return nil, nil, fmt.Errorf("%w: bytes after the ContentInfo", ErrFormat)
+	}
+	der := cryptobyte.String(raw)
+	var contentInfo, explicit cryptobyte.String
+	var contentType asn1.ObjectIdentifier
 	if !der.ReadASN1(&contentInfo, cbasn1.SEQUENCE) || !contentInfo.ReadASN1ObjectIdentifier(&contentType) ||
 		!contentType.Equal(oidSignedData) ||
-		!contentInfo.ReadASN1(&explicit, tagContext0) || !explicit.ReadASN1(&signedData, cbasn1.SEQUENCE) ||
-		!signedData.ReadASN1Integer(&version) ||
-		!signedData.ReadASN1(&digests, cbasn1.SET) ||
-		!signedData.ReadASN1(&encapsulated, cbasn1.SEQUENCE) ||
-		!encapsulated.ReadASN1ObjectIdentifier(&eContentType) {
-		return fmt.Errorf("%w: no SignedData", ErrFormat)
+		!contentInfo.ReadASN1(&explicit, tagContext0) || !contentInfo.Empty() ||
+		!explicit.ReadASN1(&signedData, cbasn1.SEQUENCE) || !explicit.Empty() {
+		return nil, nil, fmt.Errorf("%w: no SignedData", ErrFormat)
 	}
-	if !eContentType.Equal(oidData) || !encapsulated.Empty() {
-		return fmt.Errorf("%w: it carries content of type %v", ErrFormat, eContentType)
-	}
-	if err := sd.parseCertificates(&signedData); err != nil {
+	return signedData, raw, nil
+}
+
+func (sd *SignedData) parse(signedData cryptobyte.String) error {
+	if err := sd.parseContent(&signedData); err != nil {
 		return err
 	}
+	var err error
+	if sd.Certificates, err = parseCertificates(&signedData); err != nil {
+		return err
+	}
+	var signers, signer cryptobyte.String
 	if !signedData.SkipOptionalASN1(tagContext1) || !signedData.ReadASN1(&signers, cbasn1.SET) || !signedData.Empty() {
 		return fmt.Errorf("%w: no signers", ErrFormat)
 	}
-	var signer cryptobyte.String
 	if !signers.ReadASN1(&signer, cbasn1.SEQUENCE) || !signers.Empty() {
-		return fmt.Errorf("%w: not exactly one signer", ErrFormat) // EN 319 142-1 6.3
+		return fmt.Errorf("%w: not exactly one signer", ErrFormat) // EN 319 142-1 6.3, RFC 3161 2.4.2
 	}
 	return sd.parseSigner(signer)
 }
 
-func (sd *SignedData) parseCertificates(signedData *cryptobyte.String) error {
-	var set cryptobyte.String
+// parseContent reads the fields up to the EncapsulatedContentInfo (RFC 5652 5.2).
+func (sd *SignedData) parseContent(signedData *cryptobyte.String) error {
+	var version int
+	var digests, encapsulated, explicit, content cryptobyte.String
 	var present bool
-	if !signedData.ReadOptionalASN1(&set, &present, tagContext0) {
-		return fmt.Errorf("%w: certificates", ErrFormat)
+	if !signedData.ReadASN1Integer(&version) ||
+		!signedData.ReadASN1(&digests, cbasn1.SET) ||
+		!signedData.ReadASN1(&encapsulated, cbasn1.SEQUENCE) ||
+		!encapsulated.ReadASN1ObjectIdentifier(&sd.ContentType) ||
+		!encapsulated.ReadOptionalASN1(&explicit, &present, tagContext0) || !encapsulated.Empty() {
+		return fmt.Errorf("%w: no content type", ErrFormat)
 	}
-	for !set.Empty() {
-		var raw cryptobyte.String
-		var tag cbasn1.Tag
-		if !set.ReadAnyASN1Element(&raw, &tag) {
-			return fmt.Errorf("%w: certificates", ErrFormat)
-		}
-		if c, err := x509.ParseCertificate(raw); err == nil {
-			sd.Certificates = append(sd.Certificates, c)
-		}
+	if !present {
+		return nil
 	}
+	if !explicit.ReadASN1(&content, cbasn1.OCTET_STRING) || !explicit.Empty() {
+		return fmt.Errorf("%w: content of type %v", ErrFormat, sd.ContentType)
+	}
+	sd.Content = append([]byte{}, content...) // present, be it empty
 	return nil
 }
 
@@ -121,7 +154,22 @@ func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 	if sd.algorithm, err = parseAlgorithm(digest, signature); err != nil {
 		return err
 	}
-	sd.attributes, err = parseAttributes(attributes)
+	if sd.attributes, err = parseAttributes(attributes); err != nil {
+		return err
+	}
+	if err := onceEach(sd.attributes); err != nil {
+		return err
+	}
+	return sd.parseUnsigned(signer)
+}
+
+func (sd *SignedData) parseUnsigned(signer cryptobyte.String) (err error) {
+	var attributes cryptobyte.String
+	var present bool
+	if !signer.ReadOptionalASN1(&attributes, &present, tagContext1) || !signer.Empty() {
+		return fmt.Errorf("%w: unsigned attributes", ErrFormat)
+	}
+	sd.unsigned, err = parseAttributes(attributes)
 	return err
 }
 
@@ -135,31 +183,6 @@ func (sd *SignedData) parseIdentifier(signer *cryptobyte.String) bool {
 	ok := signer.ReadASN1(&sid, cbasn1.SEQUENCE) && sid.ReadASN1Element(&issuer, cbasn1.SEQUENCE) && sid.ReadASN1Integer(sd.serial)
 	sd.issuer = issuer
 	return ok
-}
-
-func parseAttributes(set cryptobyte.String) ([]parsedAttribute, error) {
-	var all []parsedAttribute
-	for !set.Empty() {
-		var attribute, values cryptobyte.String
-		var a parsedAttribute
-		if !set.ReadASN1(&attribute, cbasn1.SEQUENCE) || !attribute.ReadASN1ObjectIdentifier(&a.oid) ||
-			!attribute.ReadASN1(&values, cbasn1.SET) || !attribute.Empty() || values.Empty() {
-			return nil, fmt.Errorf("%w: attributes", ErrFormat)
-		}
-		if slices.ContainsFunc(all, func(b parsedAttribute) bool { return b.oid.Equal(a.oid) }) {
-			return nil, fmt.Errorf("%w: attribute %v twice", ErrFormat, a.oid) // RFC 5652 5.3
-		}
-		for !values.Empty() {
-			var value cryptobyte.String
-			var tag cbasn1.Tag
-			if !values.ReadAnyASN1Element(&value, &tag) {
-				return nil, fmt.Errorf("%w: attributes", ErrFormat)
-			}
-			a.values = append(a.values, value)
-		}
-		all = append(all, a)
-	}
-	return all, nil
 }
 
 // parseAlgorithm joins the two AlgorithmIdentifiers of a SignerInfo. The
@@ -178,8 +201,11 @@ func parseAlgorithm(digest, signature cryptobyte.String) (ades.Algorithm, error)
 	if err != nil {
 		return ades.Algorithm{}, err
 	}
-	if signatureOID.Equal(oidRSA) {
+	switch {
+	case signatureOID.Equal(oidRSA):
 		return ades.Algorithm{Hash: h, Scheme: ades.PKCS1v15}, nil
+	case signatureOID.Equal(oidPSS):
+		return parsePSS(h, signature)
 	}
 	for _, s := range signatureOIDs {
 		if s.oid.Equal(signatureOID) {

@@ -2,14 +2,11 @@ package cms
 
 import (
 	"bytes"
-	"crypto"
 	"crypto/subtle"
 	"crypto/x509"
 	"encoding/asn1"
 	"errors"
 	"fmt"
-	"math/big"
-	"slices"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
@@ -51,10 +48,6 @@ func (sd *SignedData) NamesCertificate() bool {
 	return sd.has(oidSigningCertificate) || sd.has(oidSigningCertificateV2)
 }
 
-func (sd *SignedData) has(oid asn1.ObjectIdentifier) bool {
-	return slices.ContainsFunc(sd.attributes, func(a parsedAttribute) bool { return a.oid.Equal(oid) })
-}
-
 // Verify checks the signature over a content with the digest given (by the
 // signature's hash): the form of the attributes ([ErrFormat]), the digest
 // ([ErrDigest]), the signer's certificate ([ErrNoCertificate]) and the value
@@ -70,28 +63,28 @@ func (sd *SignedData) Verify(digest []byte) error {
 	if err != nil {
 		return err
 	}
-	h := sd.algorithm.Hash.New()
-	h.Write(sd.SignedAttributes)
-	if err := sd.algorithm.Verify(cert.PublicKey, h.Sum(nil), sd.Value); err != nil {
+	key, err := ades.PublicKey(cert)
+	if err != nil {
+		return err
+	}
+	if err := sd.algorithm.Verify(key, sd.algorithm.Digest(sd.SignedAttributes).Sum, sd.Value); err != nil {
 		return err
 	}
 	return sd.checkProtection()
 }
 
-// single returns the only value of an attribute.
-func (sd *SignedData) single(oid asn1.ObjectIdentifier) (cryptobyte.String, bool) {
-	for _, a := range sd.attributes {
-		if a.oid.Equal(oid) && len(a.values) == 1 {
-			return a.values[0], true
-		}
-	}
-	return nil, false
+// VerifyContent is [SignedData.Verify] for the content carried.
+func (sd *SignedData) VerifyContent() error {
+	h := sd.algorithm.Hash.New()
+	h.Write(sd.Content)
+	return sd.Verify(h.Sum(nil))
 }
 
+// checkContentType compares the signed type with that of the content (RFC 5652 11.1).
 func (sd *SignedData) checkContentType() error {
 	value, ok := sd.single(oidContentType)
 	var oid asn1.ObjectIdentifier
-	if !ok || !value.ReadASN1ObjectIdentifier(&oid) || !oid.Equal(oidData) {
+	if !ok || !value.ReadASN1ObjectIdentifier(&oid) || !oid.Equal(sd.ContentType) {
 		return fmt.Errorf("%w: content-type attribute", ErrFormat)
 	}
 	return nil
@@ -124,67 +117,6 @@ func (sd *SignedData) checkProtection() error {
 	signature = appendTLV(nil, []byte{byte(cbasn1.SEQUENCE)}, signature)
 	if a, err := parseAlgorithm(digest, signature); err != nil || a != sd.algorithm {
 		return fmt.Errorf("%w: algorithms differ from the signed ones", ErrFormat)
-	}
-	return nil
-}
-
-// CheckBinding compares the signer's certificate with the first one of the
-// signing-certificate attribute, in either version (EN 319 122-1 5.2.2);
-// [ErrBinding] when it is another one or not named.
-func (sd *SignedData) CheckBinding() error {
-	cert, err := sd.Signer()
-	if err != nil {
-		return err
-	}
-	v2, hasV2 := sd.single(oidSigningCertificateV2)
-	v1, hasV1 := sd.single(oidSigningCertificate)
-	value, h := v2, crypto.SHA256
-	switch {
-	case hasV1 == hasV2:
-		return fmt.Errorf("%w: not exactly one signing-certificate attribute", ErrBinding)
-	case hasV1:
-		value, h = v1, crypto.SHA1
-	}
-	var attribute, certs, first, sum cryptobyte.String
-	if !value.ReadASN1(&attribute, cbasn1.SEQUENCE) || !attribute.ReadASN1(&certs, cbasn1.SEQUENCE) ||
-		!certs.ReadASN1(&first, cbasn1.SEQUENCE) {
-		return fmt.Errorf("%w: malformed attribute", ErrBinding)
-	}
-	if hasV2 && first.PeekASN1Tag(cbasn1.SEQUENCE) {
-		var identifier cryptobyte.String
-		first.ReadASN1Element(&identifier, cbasn1.SEQUENCE)
-		oid, err := identifierOID(identifier)
-		if err != nil {
-			return fmt.Errorf("%w: %w", ErrBinding, err)
-		}
-		if h, err = hashOf(oid); err != nil {
-			return fmt.Errorf("%w: %w", ErrBinding, err)
-		}
-	}
-	if !first.ReadASN1(&sum, cbasn1.OCTET_STRING) || !h.Available() {
-		return fmt.Errorf("%w: malformed attribute", ErrBinding)
-	}
-	own := h.New()
-	own.Write(cert.Raw)
-	if subtle.ConstantTimeCompare(sum, own.Sum(nil)) != 1 {
-		return fmt.Errorf("%w: it names another certificate", ErrBinding)
-	}
-	return checkIssuerSerial(first, cert)
-}
-
-// checkIssuerSerial compares the optional IssuerSerial of an ESSCertID.
-func checkIssuerSerial(s cryptobyte.String, cert *x509.Certificate) error {
-	if s.Empty() {
-		return nil
-	}
-	var sequence, names, name cryptobyte.String
-	serial := new(big.Int)
-	if !s.ReadASN1(&sequence, cbasn1.SEQUENCE) || !sequence.ReadASN1(&names, cbasn1.SEQUENCE) ||
-		!names.ReadASN1(&name, tagContext4) || !sequence.ReadASN1Integer(serial) {
-		return fmt.Errorf("%w: malformed issuer and serial number", ErrBinding)
-	}
-	if !bytes.Equal(name, cert.RawIssuer) || serial.Cmp(cert.SerialNumber) != 0 {
-		return fmt.Errorf("%w: it names another issuer or serial number", ErrBinding)
 	}
 	return nil
 }
