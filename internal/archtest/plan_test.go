@@ -36,13 +36,22 @@ var plan = []floor{
 		{"idp", "ades", ""},
 		{"pades", "ades internal/cms internal/pdf", ""},
 		{"busysignal", "storage", "uuid"},
+		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl", ""},
 	},
 
-	{{"internal/cms", "ades", "crypto"}},
+	{{"internal/authority", "ades internal/tsp internal/ocsp internal/crl", "crypto"}},
+	{
+		{"internal/tsp", "ades internal/cms internal/x509der", "crypto"},
+		{"internal/ocsp", "ades internal/x509der", "crypto"},
+		{"internal/crl", "ades internal/x509der", "crypto"},
+	},
+	{
+		{"internal/cms", "ades", "crypto"},
+		{"internal/x509der", "ades", "crypto"},
+	},
 	{
 		{"ades", "", ""},
 		{"storage", "", ""},
-		{"internal/authority", "", ""},
 		{"internal/failpoint", "", ""},
 		{"internal/jsonbody", "", "uuid"},
 		{"internal/pdf", "", ""},

@@ -1,0 +1,97 @@
+package online_test
+
+import (
+	"crypto/x509"
+	"math/big"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/cryptobyte"
+	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
+
+	"github.com/innsigli/innsigli/ades/online"
+	"github.com/innsigli/innsigli/internal/x509der"
+)
+
+// largeList makes a CRL of the size given or a little more out of a small one with one
+// entry, which it repeats.
+func largeList(t *testing.T, issuer pair, size int, last *big.Int) []byte {
+	t.Helper()
+	number := new(big.Int).Lsh(big.NewInt(1), 120)
+	small, err := x509.ParseRevocationList(list(t, issuer, x509.RevocationList{}, number, last))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := cryptobyte.String(small.RawTBSRevocationList)
+	var fields, entries, first cryptobyte.String
+	if !s.ReadASN1(&fields, cbasn1.SEQUENCE) {
+		t.Fatal("no TBSCertList")
+	}
+	head := fields
+	for _, tag := range []cbasn1.Tag{cbasn1.INTEGER, cbasn1.SEQUENCE, cbasn1.SEQUENCE, cbasn1.UTCTime, cbasn1.UTCTime} {
+		if !fields.SkipASN1(tag) {
+			t.Fatalf("no field with tag %x", tag)
+		}
+	}
+	head = head[:len(head)-len(fields)]
+	if !fields.ReadASN1(&entries, cbasn1.SEQUENCE) || !entries.ReadASN1Element(&first, cbasn1.SEQUENCE) {
+		t.Fatal("no entries")
+	}
+	var b cryptobyte.Builder
+	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+		b.AddBytes(head)
+		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+			b.AddBytes(slices.Repeat([]byte(first), size/len(first)))
+			b.AddBytes(entries)
+		})
+		b.AddBytes(fields)
+	})
+	tbs, err := b.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := x509der.Sign(tbs, issuer.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole cryptobyte.Builder
+	whole.AddASN1(cbasn1.SEQUENCE, signed.Append)
+	der, err := whole.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
+}
+
+// A CRL of 50 MB with more than a million entries is read, at the cost of its bytes.
+func TestCRLOf50MB(t *testing.T) {
+	w := newWorld(t)
+	good, revoked := w.signer(t, nil, []string{"/crl"}), w.signer(t, nil, []string{"/crl"})
+	large := largeList(t, w.root, 50<<20, revoked.cert.SerialNumber)
+	w.mux.Handle("/crl", body(large))
+	source := &online.Revocation{Client: local()}
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	proof, err := source.Revocation(t.Context(), good.cert, w.root.cert, time.Time{})
+	runtime.ReadMemStats(&after)
+	if err != nil || len(proof.CRL) != len(large) {
+		t.Fatalf("%d of %d bytes: %v", len(proof.CRL), len(large), err)
+	}
+	if n := after.Mallocs - before.Mallocs; n > 10_000 {
+		t.Errorf("%d allocations", n)
+	}
+	if n := (after.TotalAlloc - before.TotalAlloc) >> 20; n > 400 {
+		t.Errorf("%d MB allocated", n)
+	} else {
+		t.Logf("%d MB allocated", n)
+	}
+	if _, err := source.Revocation(t.Context(), revoked.cert, w.root.cert, time.Time{}); err == nil {
+		t.Error("the last entry was not found")
+	}
+	if n := len(w.requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}

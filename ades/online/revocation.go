@@ -1,0 +1,113 @@
+package online
+
+import (
+	"context"
+	"crypto"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/crl"
+)
+
+// Revocation asks the OCSP responders that a certificate names, and when none gives
+// an answer to rely on, looks into the CRLs that it names. The zero value is ready.
+// It may be used by several goroutines, and keeps what it was told until the
+// nextUpdate, though for a day at most.
+type Revocation struct {
+	Client *http.Client // nil: one of [NewClient], public addresses only
+	// Hash is that of the CertID (RFC 6960 4.1.1); zero: SHA-1, the only one that every
+	// responder knows (RFC 5019 2.1.1). It identifies and protects nothing.
+	Hash crypto.Hash
+
+	guarded guarded
+	answers cache[finding]
+	lists   cache[*crl.List]
+}
+
+// question is what is asked: [ades.Revocation] has the terms.
+type question struct {
+	cert, issuer *x509.Certificate
+	notBefore    time.Time
+}
+
+// finding is a proof and what it says.
+type finding struct {
+	proof   ades.Proof
+	revoked *ades.RevokedError // nil: good
+}
+
+// Revocation implements [ades.Revocation].
+func (r *Revocation) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+	q := question{cert, issuer, notBefore}
+	var failures []error
+	for _, way := range r.ways(cert) {
+		found, err := way.ask(ctx, way.address, q)
+		switch {
+		case err == nil && found.revoked != nil:
+			return found.proof, found.revoked
+		case err == nil:
+			return found.proof, nil
+		}
+		failures = append(failures, fmt.Errorf("%s: %w", redacted(way.address), err))
+		if ctx.Err() != nil {
+			break // whoever asked went away
+		}
+	}
+	return ades.Proof{}, q.unanswered(failures)
+}
+
+// way is an address to ask, and how.
+type way struct {
+	address string
+	ask     func(ctx context.Context, address string, q question) (finding, error)
+}
+
+// ways lists OCSP first: its answers are newer and smaller than CRLs.
+func (r *Revocation) ways(cert *x509.Certificate) []way {
+	var all []way
+	for _, address := range firstAddresses(cert.OCSPServer) {
+		all = append(all, way{address, r.byOCSP})
+	}
+	for _, address := range firstAddresses(cert.CRLDistributionPoints) {
+		all = append(all, way{address, r.byCRL})
+	}
+	return all
+}
+
+func (q question) unanswered(failures []error) error {
+	if len(failures) == 0 {
+		return fmt.Errorf("%w for %s: it names no responder and no CRL", ades.ErrNoRevocation, q.cert.Subject)
+	}
+	return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, q.cert.Subject, errors.Join(failures...))
+}
+
+// current checks that a proof is in force and as new as is asked for. Authorities
+// count in seconds, so one of the same second as notBefore is accepted. A proof that
+// is too old is followed by another.
+func (q question) current(thisUpdate, nextUpdate, now time.Time) error {
+	switch {
+	case thisUpdate.After(now.Add(maxSkew)):
+		return fmt.Errorf("thisUpdate %s is in the future", thisUpdate.UTC().Format(time.RFC3339))
+	case !nextUpdate.IsZero() && nextUpdate.Before(now):
+		return fmt.Errorf("%w: nextUpdate was at %s", ades.ErrUnavailable, nextUpdate.UTC().Format(time.RFC3339))
+	case thisUpdate.Before(q.notBefore.Truncate(time.Second)):
+		return fmt.Errorf("%w: thisUpdate %s is before %s", ades.ErrUnavailable,
+			thisUpdate.UTC().Format(time.RFC3339), q.notBefore.UTC().Format(time.RFC3339))
+	}
+	return nil
+}
+
+// key names what an address says about certificates, under their issuer's.
+func key(address string, certificates ...*x509.Certificate) string {
+	out := address
+	for _, c := range certificates {
+		sum := sha256.Sum256(c.Raw)
+		out += "\x00" + string(sum[:])
+	}
+	return out
+}
