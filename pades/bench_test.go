@@ -227,7 +227,7 @@ func TestSigningTakesLittleMemory(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		n := after.TotalAlloc - before.TotalAlloc
-		t.Logf("%s: %d bytes allocated", name, n)
+		t.Logf("figure: %s: %d bytes allocated", name, n)
 		if n > most {
 			t.Errorf("%s: %d bytes allocated, more than %d", name, n, most)
 		}

@@ -68,11 +68,11 @@ func TestCorpus(t *testing.T) {
 	}
 	counted := slices.DeleteFunc(slices.Clone(tried), func(f *corpusFile) bool { return !f.counted })
 	all := count(counted)
-	t.Log(all)
+	t.Logf("figure: %v; the longest took %v", all, longest(counted))
 	if float64(all.clean) < wantSigned*float64(all.readable) {
 		t.Errorf("signed %d of %d readable files", all.clean, all.readable)
 	}
-	testenv.WriteTable(t, "corpus.md", corpusTable(counted))
+	testenv.WriteTable(t, "corpus.md", corpusTable(counted, t.Failed()))
 }
 
 // corpusFiles are all files, or the sample.
@@ -177,6 +177,16 @@ func (f *corpusFile) checkRefusal(t *testing.T) {
 // reason is why the file was refused.
 func (f *corpusFile) reason() string {
 	return strings.TrimPrefix(f.refused.Error(), "pades: ")
+}
+
+// longest is the time of the file that took most, in tenths of a second, rounded up.
+func longest(files []*corpusFile) time.Duration {
+	const tenth = 100 * time.Millisecond
+	most := time.Duration(0)
+	for _, f := range files {
+		most = max(most, f.took)
+	}
+	return (most + tenth - 1).Truncate(tenth)
 }
 
 // figures are counts of files.

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// corpusTable is docs/corpus.md.
-func corpusTable(files []*corpusFile) []byte {
+// corpusTable is docs/corpus.md. Its figures are those of the run, even if that failed.
+func corpusTable(files []*corpusFile, failed bool) []byte {
 	all := count(files)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Foreign files, signed
@@ -28,10 +28,11 @@ signed file has nothing wrong when
 
 **%[2]d of %[3]d readable files (%.1[4]f %%) are signed with nothing wrong**; at least %.0[5]f %% are
 asked for. %[6]d are signed with a fault, %[7]d refused. Of the %[8]d others, %[9]d are signed.
-None takes longer than %[10]v.
+None took longer than %[10]v; %[11]v are permitted.
 
 `, "`", all.clean, all.readable, 100*float64(all.clean)/float64(all.readable), 100*wantSigned,
-		all.faulty, all.refused, all.tried-all.readable, all.othersSigned, maxTime)
+		all.faulty, all.refused, all.tried-all.readable, all.othersSigned, longest(files), maxTime)
+	noteFailure(&b, failed)
 	section(&b, "Signed with a fault", files, func(f *corpusFile) string { return strings.Join(f.faults, "; ") })
 	section(&b, "Readable and refused", files, func(f *corpusFile) string {
 		if f.refused == nil || !f.readable {
@@ -47,6 +48,13 @@ None takes longer than %[10]v.
 	})
 	unjudged(&b, files)
 	return b.Bytes()
+}
+
+// noteFailure says in a table that not everything was as it has to be.
+func noteFailure(b *bytes.Buffer, failed bool) {
+	if failed {
+		b.WriteString("**The run that wrote this failed.**\n\n")
+	}
 }
 
 // section lists the files of which there is something to say.

@@ -2,14 +2,17 @@ package pades_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
+	"github.com/innsigli/innsigli/internal/pdflint"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/pades"
 )
 
-// FuzzSignField signs the field "Buyer" of arbitrary bytes. What it takes, it signs so
-// that no byte changes and the signature is the field's.
+// FuzzSignField signs the field "Buyer" of arbitrary bytes. They are refused with an error
+// that callers know, or signed so that no byte changes, the lint finds no fault, and the
+// signature is the field's.
 func FuzzSignField(f *testing.F) {
 	ca := newAuthority(f)
 	p := newPerson(f, ca, p256(f))
@@ -26,9 +29,16 @@ func FuzzSignField(f *testing.F) {
 			t.Error("the document was changed")
 		}
 		if err != nil {
+			if !refused(err) && !errors.Is(err, pades.ErrField) && !errors.Is(err, pades.ErrAppearance) {
+				t.Fatalf("error of no kind: %v", err)
+			}
 			return
 		}
-		for _, s := range verify(t, append(before, r.Bytes...), ca) {
+		signed := append(before, r.Bytes...)
+		for _, fault := range pdflint.Check(b, signed) {
+			t.Errorf("%+v", fault)
+		}
+		for _, s := range verify(t, signed, ca) {
 			if s.Name == "Buyer" && s.Passed() {
 				return
 			}

@@ -84,7 +84,7 @@ func signTwenty(t *testing.T, f twentyFile, p person) []byte {
 		growth = append(growth, len(signed)-len(b))
 		b = signed
 	}
-	t.Logf("%s: bytes per signature %v", f.name, growth)
+	t.Logf("figure: %s: bytes per signature %v", f.name, growth)
 	if second, last := growth[1], growth[twenty-1]; 4*last > 5*second {
 		t.Errorf("%s: the last signature takes %d bytes, the second %d", f.name, last, second)
 	}

@@ -48,7 +48,9 @@ func TestKilled(t *testing.T) {
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", point, all.kills, all.lost, all.doubled)
 	}
 	table.Flush()
-	t.Log("\n" + text.String())
+	for line := range strings.Lines(text.String()) {
+		t.Logf("figure: %s", strings.TrimRight(line, "\n"))
+	}
 }
 
 // tally counts what became of requests.

@@ -53,7 +53,7 @@ func TestMemoryOfLargeDocuments(t *testing.T) {
 		return err
 	})
 	for _, step := range []string{"starts", "polls"} {
-		t.Logf("%d %s of %d MB at once: peak RssAnon %.1f MB", largeRequests, step, largeDocument>>20, float64(peaks[step])/(1<<20))
+		t.Logf("figure: %d %s of %d MB at once: peak RssAnon %.1f MB", largeRequests, step, largeDocument>>20, float64(peaks[step])/(1<<20))
 		if peaks[step] > memoryLimit {
 			t.Errorf("%s: peak RssAnon is over %d MB", step, memoryLimit>>20)
 		}

@@ -3,6 +3,7 @@ package pdflint
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/innsigli/innsigli/internal/pdf"
 )
@@ -26,6 +27,14 @@ func (l *linter) compare(was, is pdf.Object, may change) []string {
 		return []string{"was added"}
 	}
 	return []string{"was changed"}
+}
+
+// either finds wrong what two changes both do.
+func either(one, other change) change {
+	return func(l *linter, was, is pdf.Object) []string {
+		also := other(l, was, is)
+		return slices.DeleteFunc(one(l, was, is), func(text string) bool { return !slices.Contains(also, text) })
+	}
 }
 
 // inPlace is a change to a value that may not have been there. What was an object of its

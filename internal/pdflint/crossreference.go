@@ -73,14 +73,6 @@ func (l *linter) checkEntry(e entry) {
 // checkGeneration: an object that existed has to be known under the same generation as
 // before; references to it name that one. New objects have generation 0.
 func (l *linter) checkGeneration(ref pdf.Ref) {
-	start, _, plain, err := l.old.Span(ref)
-	if err == nil && plain {
-		head := regexp.MustCompile(`(\d+)[\x00\t\n\f\r ]+(\d+)[\x00\t\n\f\r ]+obj[\x00\t\n\f\r ]*(?:%[^\r\n]*[\r\n]+)*[\x00\t\n\f\r ]*$`).FindSubmatch(l.base[max(0, start-100):start])
-		if head == nil || !isRef(head, ref) {
-			l.fault(Generation, "%s was not that before", ref)
-		}
-		return
-	}
 	if old, _ := l.old.Object(ref); old == nil && ref.Gen != 0 {
 		l.fault(Generation, "%s is new", ref)
 	}

@@ -1,7 +1,6 @@
 package pdflint
 
 import (
-	"bytes"
 	"reflect"
 	"regexp"
 	"strings"
@@ -55,59 +54,4 @@ func (l *linter) version() string {
 		version = string(v)
 	}
 	return version
-}
-
-// shortest is the length from which on a string of printable characters is no ciphertext:
-// one of so many bytes is printable once in a hundred thousand times.
-const shortest = 12
-
-// checkPlaintext: the strings of an encrypted file's increment are encrypted, but for the
-// signature's Contents (7.6.2), and unless the file leaves strings as they are.
-func (l *linter) checkPlaintext() {
-	encryption, err := l.old.Dict(l.section.trailer["Encrypt"])
-	if err != nil || encryption == nil || leavesStrings(encryption) {
-		return
-	}
-	signature, _, _ := l.signature()
-	for _, o := range l.objects {
-		text, _, _ := o.split()
-		value, _ := pdf.Parse(bytes.TrimSpace(text))
-		for _, s := range texts(value, o.ref == signature.ref) {
-			if len(s) >= shortest && printable(s) {
-				l.fault(Plaintext, "%q in %s", s, o.ref)
-			}
-		}
-	}
-}
-
-// leavesStrings says whether the crypt filter for strings is Identity (table 20, StrF).
-func leavesStrings(encryption pdf.Dict) bool {
-	if v, _ := encryption["V"].(pdf.Integer); v < 4 {
-		return false
-	}
-	filter, ok := encryption["StrF"].(pdf.Name)
-	return !ok || filter == "Identity"
-}
-
-func printable(s pdf.String) bool {
-	return !strings.ContainsFunc(string(s), func(r rune) bool { return r < ' ' || r > '~' })
-}
-
-// texts are the strings of an object but a signature's Contents.
-func texts(o pdf.Object, signature bool) (found []pdf.String) {
-	switch o := o.(type) {
-	case pdf.String:
-		return []pdf.String{o}
-	case pdf.Array:
-		for _, item := range o {
-			found = append(found, texts(item, false)...)
-		}
-	case pdf.Dict:
-		for key, value := range o {
-			if !signature || key != "Contents" {
-				found = append(found, texts(value, false)...)
-			}
-		}
-	}
-	return found
 }

@@ -6,59 +6,72 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// Flags of an annotation (table 167).
-const (
-	invisible = 1 << 0
-	hidden    = 1 << 1
-	printed   = 1 << 2
-	noRotate  = 1 << 4
-	noView    = 1 << 5
-)
-
 // checkField checks the field whose value is the new signature, and its widgets.
 func (l *linter) checkField() {
-	ref, dict, ok := l.signedField()
+	field, ok := l.signedField()
 	if !ok {
-		l.fault(Rewritten, "no field of the increment has the signature as its value")
-		return
+		return // judged by checkValue
 	}
-	if l.newObject(ref) {
-		l.checkName(dict)
+	l.checkLocks(field)
+	if l.newObject(field.ref) {
+		l.checkName(field.dict)
+		l.checkPlace(field)
+		l.checkTagged(field)
 	}
-	for _, w := range l.widgets(dict) {
-		l.checkWidget(ref, w)
+	for _, w := range l.widgets(field) {
+		l.checkFlags(w)
+		l.checkAppearance(w)
 	}
 }
 
-// widgets are the field itself or its kids (12.7.4.1).
-func (l *linter) widgets(dict pdf.Dict) (found []pdf.Dict) {
-	kids, _ := l.new.Array(dict["Kids"])
-	for _, kid := range append(kids, dict) {
-		w, err := l.new.Dict(kid)
-		if subtype, _ := l.new.Name(w["Subtype"]); err == nil && subtype == "Widget" {
-			found = append(found, w)
+// holders are the objects of the increment whose value is its signature.
+func (l *linter) holders() (refs []pdf.Ref) {
+	signature, _, _ := l.signature()
+	for _, o := range l.objects {
+		value, err := l.new.Object(o.ref)
+		if dict, ok := value.(pdf.Dict); err == nil && ok && dict["V"] == signature.ref {
+			refs = append(refs, o.ref)
+		}
+	}
+	return refs
+}
+
+// signedField is the one field that has the increment's signature as its value.
+func (l *linter) signedField() (formField, bool) {
+	holders := l.holders()
+	for _, f := range l.is {
+		if len(holders) == 1 && f.ref == holders[0] {
+			return f, true
+		}
+	}
+	return formField{}, false
+}
+
+// checkValue: the signature is the value of one signature field that the form leads to. A
+// widget below the field has no name of its own and takes no value: the field would stay
+// empty for whoever looks there.
+func (l *linter) checkValue() {
+	field, ok := l.signedField()
+	switch {
+	case !ok:
+		l.fault(Value, "of no one field: objects %v have the signature", l.holders())
+	case !field.named || field.kind != "Sig":
+		l.fault(Value, "of %s, which is no signature field: %v", field.ref, field.dict)
+	}
+}
+
+// widgets are the field itself or what is below it and has its name (12.7.4.1).
+func (l *linter) widgets(field formField) (found []formField) {
+	for _, f := range l.is {
+		if f.name == field.name && f.isWidget(l.new) {
+			found = append(found, f)
 		}
 	}
 	return found
 }
 
-func (l *linter) checkWidget(ref pdf.Ref, w pdf.Dict) {
-	flags, err := l.new.Int(w["F"])
-	if err != nil || flags&printed == 0 || flags&(invisible|hidden|noView|noRotate) != 0 {
-		l.fault(WidgetFlags, "%d for the field %s", flags, ref)
-	}
-	appearances, err := l.new.Dict(w["AP"])
-	if err != nil {
-		l.fault(Appearance, "of the field %s: %v", ref, err)
-	}
-	for key, value := range appearances {
-		if s, err := l.new.StreamObject(value); key != "N" || s == nil || err != nil {
-			l.fault(Appearance, "/%s of the field %s is %v", key, ref, value)
-		}
-	}
-}
-
-// checkName: a new field stands at the top of the form.
+// checkName: a new field stands at the top of the form, and says what it is to those who
+// have it read out.
 func (l *linter) checkName(dict pdf.Dict) {
 	b, err := l.new.Bytes(dict["T"])
 	name := pdf.Text(pdf.String(b))
@@ -69,6 +82,9 @@ func (l *linter) checkName(dict pdf.Dict) {
 	acroForm, _ := l.new.Dict(root["AcroForm"])
 	if n := l.countNames(name, acroForm["Fields"], 0); n != 1 {
 		l.fault(FieldName, "%d fields are called %q", n, name)
+	}
+	if b, err := l.new.Bytes(dict["TU"]); err != nil || pdf.Text(pdf.String(b)) == "" {
+		l.fault(AltName, "%v, %v", dict["TU"], err)
 	}
 }
 

@@ -74,10 +74,10 @@ func newSigner(t *testing.T) signer {
 	return signer{key, ades.Signer{Certificate: cert, Chain: ca.Chain()}}
 }
 
-func (s signer) sign(t *testing.T, base []byte) []byte {
+func (s signer) sign(t *testing.T, base []byte, o pades.Options) []byte {
 	t.Helper()
 	doc := pades.Document{ReaderAt: bytes.NewReader(base), Size: int64(len(base))}
-	r, err := pades.Sign(t.Context(), doc, s.key, s.signer, pades.Options{Reason: "Undirritun"})
+	r, err := pades.Sign(t.Context(), doc, s.key, s.signer, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +104,29 @@ func (i *increment) swap(pattern, text string) {
 		i.t.Fatalf("%q is longer than the match of %s", text, pattern)
 	}
 	copy(part[at:], text+strings.Repeat(" ", n-len(text)))
+}
+
+// both puts text of the same length in the place of another one everywhere, in the file as
+// it was too.
+func (i *increment) both(old, text string) {
+	i.t.Helper()
+	if len(old) != len(text) || !bytes.Contains(i.base, []byte(old)) {
+		i.t.Fatalf("%q for %q", text, old)
+	}
+	i.base = bytes.ReplaceAll(i.base, []byte(old), []byte(text))
+	i.whole = bytes.ReplaceAll(i.whole, []byte(old), []byte(text))
+}
+
+// row returns a row of the cross-reference stream that the increment ends with: the first,
+// or the last, which is of the stream itself.
+func (i *increment) row(last bool) []byte {
+	i.t.Helper()
+	size := 3 + i.number(`/W \[1 (\d) 2\]`)
+	start := bytes.LastIndex(i.whole, []byte("\nstream\n")) + len("\nstream\n")
+	if last {
+		start = bytes.LastIndex(i.whole, []byte("\nendstream")) - size
+	}
+	return i.whole[start : start+size]
 }
 
 // replace puts text in the place of the only match and moves what is behind it: only for

@@ -23,34 +23,42 @@ type Rule string
 
 // The rules.
 const (
-	Prefix      Rule = "prefix"       // what was there stays, byte for byte (7.5.6)
-	Readable    Rule = "readable"     // the file can be opened
-	LineEnd     Rule = "line end"     // the first object begins on a line of its own
-	Startxref   Rule = "startxref"    // it leads to our section, and the file ends behind it (7.5.5)
-	SectionKind Rule = "section kind" // table after table, stream after stream, table after hybrid
-	EntrySize   Rule = "entry size"   // an entry of a table is 20 bytes (7.5.4)
-	Offset      Rule = "offset"       // each entry leads to its object's head
-	Unlisted    Rule = "unlisted"     // no byte of the increment belongs to no listed object
-	Generation  Rule = "generation"   // an object that is rewritten keeps its own (7.3.10)
-	ObjectFlow  Rule = "object flow"  // no object stream is written (7.5.7)
-	Prev        Rule = "Prev"         // it is the startxref of the file as it was (7.5.6)
-	Everything  Rule = "everything"   // a section without Prev lists every object
-	Size        Rule = "Size"         // it is the highest number and 1 (7.5.5)
-	Leftovers   Rule = "leftovers"    // nothing of an old section's own is in a trailer
-	Carried     Rule = "carried"      // all else of the old trailer is, as it was: Root, Info, Encrypt
-	ID          Rule = "ID"           // the first part stays, the second is new (14.4)
-	ByteRange   Rule = "ByteRange"    // all but the hexadecimal string, to the revision's end (12.8.1)
-	Contents    Rule = "Contents"     // the whole CMS, padded with zeros
-	Rewritten   Rule = "rewritten"    // only what has to be: catalog, page, form, arrays, field, structure
-	Kept        Rule = "kept"         // every entry stays as it was but those that have to change
-	SigFlags    Rule = "SigFlags"     // SignaturesExist and AppendOnly (table 225)
-	FieldName   Rule = "field name"   // unique, without a full stop (12.7.4.2)
-	WidgetFlags Rule = "widget flags" // printed and not hidden (12.5.3, ISO 19005-2 6.3.2)
-	Appearance  Rule = "appearance"   // AP has N alone (ISO 19005-2 6.3.3)
-	Extensions  Rule = "Extensions"   // direct, and only in a file of version 1.7 (7.12)
-	Plaintext   Rule = "plaintext"    // strings of an encrypted file are encrypted (7.6.2)
-	Comment     Rule = "comment"      // no comment that looks like an object, none with a NUL
-	PayloadSize Rule = "payload size" // Length is the length of a stream's payload (7.3.8.2)
+	Prefix        Rule = "prefix"        // what was there stays, byte for byte (7.5.6)
+	Readable      Rule = "readable"      // the file can be opened
+	LineEnd       Rule = "line end"      // the first object begins on a line of its own
+	Startxref     Rule = "startxref"     // it leads to our section, and the file ends behind it (7.5.5)
+	SectionKind   Rule = "section kind"  // table after table, stream after stream, table after hybrid
+	EntrySize     Rule = "entry size"    // an entry of a table is 20 bytes (7.5.4)
+	Offset        Rule = "offset"        // each entry leads to its object's head
+	Unlisted      Rule = "unlisted"      // no byte of the increment belongs to no listed object
+	Generation    Rule = "generation"    // an object that is rewritten keeps its own (7.3.10)
+	ObjectFlow    Rule = "object flow"   // no object stream is written (7.5.7)
+	Prev          Rule = "Prev"          // it is the startxref of the file as it was (7.5.6)
+	Everything    Rule = "everything"    // a section without Prev lists every object
+	Size          Rule = "Size"          // it is the highest number and 1 (7.5.5)
+	Leftovers     Rule = "leftovers"     // nothing of an old section's own is in a trailer
+	Carried       Rule = "carried"       // all else of the old trailer is, as it was: Root, Info, Encrypt
+	ID            Rule = "ID"            // the first part stays, the second is new (14.4)
+	ByteRange     Rule = "ByteRange"     // all but the hexadecimal string, to the revision's end (12.8.1)
+	Contents      Rule = "Contents"      // the whole CMS, padded with zeros
+	Rewritten     Rule = "rewritten"     // only what has to be: catalog, page, form, arrays, field, structure
+	Kept          Rule = "kept"          // every entry stays as it was but those that have to change
+	SigFlags      Rule = "SigFlags"      // SignaturesExist and AppendOnly (table 225)
+	Value         Rule = "value"         // on one signature field, never on a widget below it (12.7.5.5)
+	FieldName     Rule = "field name"    // unique, without a full stop (12.7.4.2)
+	AltName       Rule = "alt name"      // a new field says what it is (ISO 14289-1 7.18.4)
+	Annots        Rule = "Annots"        // a new widget is one of its page's, and names the page (12.5.2)
+	WidgetFlags   Rule = "widget flags"  // printed and not hidden (12.5.3, ISO 19005-2 6.3.2)
+	Appearance    Rule = "appearance"    // AP has N alone (ISO 19005-2 6.3.3)
+	Tagged        Rule = "tagged"        // the first new widget is part of the structure (14.7, ISO 14289)
+	SubFilter     Rule = "SubFilter"     // of PAdES (EN 319 142-1 6.3)
+	Certification Rule = "certification" // comes first, and the catalog names it (12.8.6)
+	Locks         Rule = "locks"         // no earlier signature forbids this one (12.8.2)
+	Extensions    Rule = "Extensions"    // direct, and only in a file of version 1.7 (7.12)
+	Plaintext     Rule = "plaintext"     // strings of an encrypted file are encrypted (7.6.2)
+	Payload       Rule = "payload"       // and so are payloads of streams (7.6.3)
+	Comment       Rule = "comment"       // no comment that looks like an object, none with a NUL
+	PayloadSize   Rule = "payload size"  // Length is the length of a stream's payload (7.3.8.2)
 )
 
 // Fault is a rule that is broken, and how.
@@ -85,10 +93,13 @@ func Check(base, whole []byte) []Fault {
 	l.checkSignature()
 	if l.readWhole() {
 		l.checkEverything()
+		l.checkValue()
 		l.checkChanges()
 		l.checkField()
+		l.checkMeaning()
 		l.checkCatalog()
 		l.checkPlaintext()
+		l.checkPayloads()
 	}
 	return l.faults
 }
@@ -97,9 +108,10 @@ func Check(base, whole []byte) []Fault {
 type linter struct {
 	base, whole []byte
 	old, new    *pdf.File // both as package pdf reads them, for values
-	shift       int       // of the header: what offsets count from
-	section     section   // that the increment ends with
-	objects     []object  // of the increment, by place
+	was, is     []formField
+	shift       int      // of the header: what offsets count from
+	section     section  // that the increment ends with
+	objects     []object // of the increment, by place
 	faults      []Fault
 }
 
@@ -150,8 +162,10 @@ func (l *linter) readWhole() bool {
 	var err error
 	if l.new, err = open(l.whole); err != nil {
 		l.fault(Readable, "%v", err)
+		return false
 	}
-	return err == nil
+	l.was, l.is = formFields(l.old), formFields(l.new)
+	return true
 }
 
 func open(b []byte) (*pdf.File, error) { return pdf.Open(bytes.NewReader(b), int64(len(b))) }

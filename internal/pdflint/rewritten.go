@@ -1,8 +1,6 @@
 package pdflint
 
 import (
-	"maps"
-
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
@@ -30,14 +28,27 @@ func (l *linter) checkChanges() {
 	}
 }
 
-// roles are the objects that a signature may have to change, each with what may change.
-func (l *linter) roles() map[pdf.Ref]change {
-	roles := make(map[pdf.Ref]change)
+// parts are what objects are for a signature, each with what may change.
+type parts map[pdf.Ref]change
+
+// add gives an object a part. One that has several may change as all of them: a file's page
+// may be its form as well.
+func (p parts) add(ref pdf.Ref, part change) {
+	if other, ok := p[ref]; ok {
+		p[ref] = either(other, part)
+	} else {
+		p[ref] = part
+	}
+}
+
+// roles are the objects that a signature may have to change.
+func (l *linter) roles() parts {
+	roles := make(parts)
 	root, dict, err := l.old.Catalog()
 	if err != nil {
 		return roles
 	}
-	roles[root] = catalog
+	roles.add(root, catalog)
 	l.play(roles, dict["Perms"], permissions)
 	l.play(roles, dict["Extensions"], developerExtensions)
 	if was, err := l.old.Dict(dict["Extensions"]); err == nil {
@@ -47,77 +58,49 @@ func (l *linter) roles() map[pdf.Ref]change {
 		l.play(roles, dict["AcroForm"], form)
 		l.play(roles, was["Fields"], grown)
 	}
-	l.playPages(roles)
 	l.playField(roles)
-	maps.Copy(roles, l.structureRoles(dict["StructTreeRoot"]))
 	return roles
 }
 
 // play gives a role to the object that a value refers to, through references to references.
-func (l *linter) play(roles map[pdf.Ref]change, value pdf.Object, role change) {
-	for range 16 {
-		ref, ok := value.(pdf.Ref)
-		if !ok {
-			return
-		}
-		next, err := l.old.Object(ref)
-		if err != nil {
-			return
-		}
-		if _, further := next.(pdf.Ref); !further {
-			roles[ref] = role
-			return
-		}
-		value = next
+func (l *linter) play(roles parts, value pdf.Object, role change) {
+	if ref, ok := target(l.old, value); ok {
+		roles.add(ref, role)
 	}
 }
 
-// playPages: a new invisible field goes to the first page, and a widget names its own.
-func (l *linter) playPages(roles map[pdf.Ref]change) {
-	if first, err := l.old.Page(1); err == nil {
-		roles[first.Ref] = page
-		l.play(roles, first.Dict["Annots"], grown)
-	}
-}
-
-// playField: the field that the signature is the value of, and its widgets.
-func (l *linter) playField(roles map[pdf.Ref]change) {
-	ref, dict, ok := l.signedField()
+// playField: the field that the signature is the value of, and its widgets. A new one goes
+// to the first page, and to the structure.
+func (l *linter) playField(roles parts) {
+	signed, ok := l.signedField()
 	if !ok {
 		return
 	}
-	roles[ref] = field
-	kids, _ := l.new.Array(dict["Kids"])
-	for _, kid := range kids {
-		l.play(roles, kid, widget)
+	for _, w := range l.widgets(signed) {
+		roles.add(w.ref, widget)
 	}
-}
-
-// signedField is the field whose value is the increment's signature.
-func (l *linter) signedField() (pdf.Ref, pdf.Dict, bool) {
-	signature, _, ok := l.signature()
-	if !ok {
-		return pdf.Ref{}, nil, false
+	roles.add(signed.ref, field)
+	if !l.newObject(signed.ref) {
+		return
 	}
-	for _, o := range l.objects {
-		value, err := l.new.Object(o.ref)
-		if dict, ok := value.(pdf.Dict); err == nil && ok && dict["V"] == signature.ref {
-			return o.ref, dict, true
-		}
+	if first, err := l.old.Page(1); err == nil {
+		roles.add(first.Ref, page)
+		l.play(roles, first.Dict["Annots"], grown)
 	}
-	return pdf.Ref{}, nil, false
+	if root, state := l.structure(); state != malformed {
+		l.playStructure(roles, root)
+	}
 }
 
 // maxNodes bounds the walk of a structure tree.
 const maxNodes = 10_000
 
-// structureRoles are the structure tree's root, the nodes of its ParentTree and the
+// playStructure: the structure tree's root, the nodes of its ParentTree and the
 // elements directly below it (14.7.2, 14.7.5.4).
-func (l *linter) structureRoles(root pdf.Object) map[pdf.Ref]change {
-	roles := make(map[pdf.Ref]change)
+func (l *linter) playStructure(roles parts, root pdf.Object) {
 	tree, err := l.old.Dict(root)
 	if err != nil || tree == nil {
-		return roles
+		return
 	}
 	l.play(roles, root, structureTree)
 	kids, err := l.old.Array(tree["K"])
@@ -135,11 +118,10 @@ func (l *linter) structureRoles(root pdf.Object) map[pdf.Ref]change {
 		}
 	}
 	l.playNodes(roles, tree["ParentTree"])
-	return roles
 }
 
 // playNodes goes through a number tree (7.9.7).
-func (l *linter) playNodes(roles map[pdf.Ref]change, node pdf.Object) {
+func (l *linter) playNodes(roles parts, node pdf.Object) {
 	before := len(roles)
 	l.play(roles, node, numberTree)
 	dict, err := l.old.Dict(node)

@@ -70,6 +70,15 @@ func (l *linter) checkGap(gap []byte) {
 	}
 }
 
+// checkMeaning checks what the signature says by its entries.
+func (l *linter) checkMeaning() {
+	o, _, ok := l.signature()
+	if signature, err := l.new.Dict(o.ref); ok && err == nil {
+		l.checkSubFilter(signature)
+		l.checkCertification(o.ref, signature)
+	}
+}
+
 // newObject says whether the increment's object is one that the file did not have.
 func (l *linter) newObject(ref pdf.Ref) bool {
 	old, err := l.old.Object(ref)

@@ -94,8 +94,15 @@ func union(a, b pdf.Dict) map[pdf.Name]bool {
 	return keys
 }
 
-// checkID: keys of encrypted files hang on the first part (7.6.4.3).
+// checkID: the first part stays, and there is one in any file but one: the key of an
+// encrypted file hangs on it up to version 4 of encryption, and on its absence (7.6.4.3).
 func (l *linter) checkID() {
+	if l.keyOfNoID() {
+		if id := l.section.trailer["ID"]; id != nil {
+			l.fault(ID, "%v in an encrypted file that had none", id)
+		}
+		return
+	}
 	now, ok := l.section.trailer["ID"].(pdf.Array)
 	if !ok || len(now) != 2 {
 		l.fault(ID, "%v", l.section.trailer["ID"])
@@ -112,4 +119,11 @@ func (l *linter) checkID() {
 	if bytes.Equal(part(now[1]), part(old[1])) || len(part(now[1])) < 16 {
 		l.fault(ID, "the second part is not new")
 	}
+}
+
+// keyOfNoID says whether the file is encrypted with a key that was made without an ID.
+func (l *linter) keyOfNoID() bool {
+	encryption := l.encryption()
+	v, _ := l.old.Int(encryption["V"])
+	return encryption != nil && v < 5 && l.old.Trailer()["ID"] == nil
 }
