@@ -209,7 +209,7 @@ func (w *sectionWriter) id() error {
 	}
 	permanent := changing
 	if e := w.file.encryption; e != nil && e.version < 5 { // whose key depends on it
-		if permanent = e.id; len(permanent) == 0 {
+		if permanent = e.id; w.file.Trailer()["ID"] == nil {
 			return nil
 		}
 	} else if id, err := resolveTo[Array](w.file, w.file.Trailer()["ID"]); err == nil && len(id) == 2 {
