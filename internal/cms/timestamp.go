@@ -106,10 +106,12 @@ func addUnsigned(signer, attribute []byte) ([]byte, error) {
 	return appendTLV(slices.Clone(signer), []byte{byte(tagContext1)}, setOf(attributes)), nil
 }
 
+const sequence = 0x30 // the identifier of a SEQUENCE
+
 // signatureTimestamp is the attribute with a token.
 func signatureTimestamp(token []byte) ([]byte, error) {
 	der, rest, err := DER(token)
-	if err != nil || len(rest) > 0 {
+	if err != nil || len(rest) > 0 || der[0] != sequence { // a ContentInfo
 		return nil, fmt.Errorf("%w: timestamp token", ErrFormat)
 	}
 	return attribute(oidSignatureTimestamp, func(b *cryptobyte.Builder) { b.AddBytes(der) })
