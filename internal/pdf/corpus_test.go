@@ -42,9 +42,12 @@ func TestCorpusIsReadOrRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		start := time.Now()
-		err = readEverything(content)
-		if d := time.Since(start); d > maxFileTime {
+		d, err := timed(content)
+		if d > maxFileTime { // the machine may have been busy with something else
+			again, _ := timed(content)
+			d = min(d, again)
+		}
+		if d > maxFileTime {
 			t.Errorf("%s: took %v", filepath.Base(file.path), d)
 		}
 		if err == nil {
@@ -57,6 +60,12 @@ func TestCorpusIsReadOrRefused(t *testing.T) {
 		}
 	}
 	t.Logf("read: %d, refused: %v", read, refused)
+}
+
+func timed(content []byte) (time.Duration, error) {
+	start := time.Now()
+	err := readEverything(content)
+	return time.Since(start), err
 }
 
 // sentinelOf returns the error of this package that err wraps.
