@@ -19,13 +19,19 @@ const (
 type SubIndication string
 
 const (
-	FormatFailure                 SubIndication = "FORMAT_FAILURE"
-	HashFailure                   SubIndication = "HASH_FAILURE"
-	SigCryptoFailure              SubIndication = "SIG_CRYPTO_FAILURE"
-	SigConstraintsFailure         SubIndication = "SIG_CONSTRAINTS_FAILURE"
-	NoSigningCertificateFound     SubIndication = "NO_SIGNING_CERTIFICATE_FOUND"
-	NoCertificateChainFound       SubIndication = "NO_CERTIFICATE_CHAIN_FOUND"
-	OutOfBoundsNoPOE              SubIndication = "OUT_OF_BOUNDS_NO_POE"
+	FormatFailure             SubIndication = "FORMAT_FAILURE"
+	HashFailure               SubIndication = "HASH_FAILURE"
+	SigCryptoFailure          SubIndication = "SIG_CRYPTO_FAILURE"
+	SigConstraintsFailure     SubIndication = "SIG_CONSTRAINTS_FAILURE"
+	NoSigningCertificateFound SubIndication = "NO_SIGNING_CERTIFICATE_FOUND"
+	NoCertificateChainFound   SubIndication = "NO_CERTIFICATE_CHAIN_FOUND"
+	OutOfBoundsNoPOE          SubIndication = "OUT_OF_BOUNDS_NO_POE"
+	// OutOfBoundsNotRevoked: a certificate has expired, and is known not to be revoked.
+	OutOfBoundsNotRevoked SubIndication = "OUT_OF_BOUNDS_NOT_REVOKED"
+	// RevokedNoPOE: the signer's certificate is revoked, and nothing that is trusted
+	// proves that the signature existed before. RevokedCANoPOE: one above it is.
+	RevokedNoPOE                  SubIndication = "REVOKED_NO_POE"
+	RevokedCANoPOE                SubIndication = "REVOKED_CA_NO_POE"
 	CryptoConstraintsFailureNoPOE SubIndication = "CRYPTO_CONSTRAINTS_FAILURE_NO_POE"
 	// TryLater: revocation data is missing; more data may give another result.
 	TryLater SubIndication = "TRY_LATER"
@@ -51,8 +57,9 @@ type Report struct {
 }
 
 // Passed says whether the document as a whole is signed: it has signatures, each
-// of them Passed, and one covers every byte. What was appended after the last
-// signature nobody has signed.
+// of them Passed, and one covers every byte, or every byte but validation data and
+// document timestamps. What else was appended after the last signature nobody has
+// signed.
 func (r *Report) Passed() bool {
 	covered := false
 	for i := range r.Signatures {
@@ -60,7 +67,7 @@ func (r *Report) Passed() bool {
 		if !s.Passed() {
 			return false
 		}
-		covered = covered || s.Coverage == WholeDocument
+		covered = covered || s.Coverage == WholeDocument || s.Extended
 	}
 	return covered
 }
@@ -75,14 +82,22 @@ type SignatureReport struct {
 	Intact        bool     // the digest matches and the value verifies
 	Coverage      Coverage
 	CoveredBytes  int64 // length of the covered beginning of the document
+	// Extended: nothing follows the covered beginning but what proves the signature,
+	// validation data and document timestamps.
+	Extended bool
 
 	Certificate *x509.Certificate   // the signer's, nil when not found
 	Chain       []*x509.Certificate // to a trusted root; empty when there is none
 	Algorithm   Algorithm
 	ClaimedTime time.Time // what the signer says; zero when absent
-	SignerName  string    // as the document says
-	Reason      string
-	Location    string
+	// Timestamps are those over the signature, in the order in which they were made.
+	Timestamps []TimestampReport
+	// BestTime is the earliest time at which a trusted timestamp proves that the
+	// signature existed (EN 319 102-1 5.5.4); zero when none does.
+	BestTime   time.Time
+	SignerName string // as the document says
+	Reason     string
+	Location   string
 }
 
 // Fail records a problem and the result it leads to, unless an earlier problem

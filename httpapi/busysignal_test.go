@@ -163,6 +163,7 @@ func TestBusySignalLivesAYear(t *testing.T) {
 		c, body, _ := pair(t, s)
 		for range 2 {
 			time.Sleep(364 * 24 * time.Hour)
+			c.renew()
 			c.login()
 			c.sign(body)
 		}

@@ -123,9 +123,9 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 
 func (s *server) handler(t *testing.T, db *bolt.DB, w wiring) http.Handler {
 	signals := busysignal.New(db.BusySignals(), db)
-	options := signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true, Roots: s.people.Roots(), Alone: true}
+	options := signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true, Sources: s.people.Sources, Alone: true}
 	if w.production {
-		options = signing.Options{Roots: s.people.Roots(), Alone: true}
+		options = signing.Options{Sources: s.people.Sources, Alone: true}
 	}
 	var provider idp.Provider = s.people
 	if w.provider != nil {

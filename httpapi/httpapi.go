@@ -17,6 +17,7 @@ package httpapi
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"path"
 	"strings"
@@ -51,7 +52,23 @@ type SandboxUsers interface {
 	Create(ctx context.Context, account string, p sandbox.Profile) (sandbox.User, error)
 	Update(ctx context.Context, account, id string, p sandbox.Profile) error
 	Users(ctx context.Context, account string) ([]sandbox.User, error)
+}
+
+// SandboxAuthority answers for the authority that certifies the test users, in DER;
+// *sandbox.Sandbox is one. Every request gets an answer, also one that cannot be read.
+type SandboxAuthority interface {
 	RootPEM() []byte
+	Timestamp(request []byte) (response []byte)
+	OCSP(request []byte) (response []byte)
+	CRL() ([]byte, error)
+	RootCRL() ([]byte, error)
+	Issuers() ([]byte, error)
+}
+
+// Sandbox is what the sandbox has beside the rest.
+type Sandbox interface {
+	SandboxUsers
+	SandboxAuthority
 }
 
 // Config is what the API is made of.
@@ -63,7 +80,7 @@ type Config struct {
 	Signals  BusySignals
 	Signing  Signing
 	// Sandbox is nil in production: its paths do not exist then.
-	Sandbox SandboxUsers
+	Sandbox Sandbox
 	// MaxBody is the longest request body in bytes; 0 is 30 MiB.
 	MaxBody int64
 	// Ready says whether storage answers; nil: always.
@@ -94,12 +111,16 @@ func New(c Config) http.Handler {
 	}
 	nothing := a.serve(func(http.ResponseWriter, *http.Request) error { return notFound("Path") })
 	mux.Handle("/", nothing)
+	ocsp := a.serve(methods{"GET": a.ocspInPath}.ServeHTTP)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !clean(r.URL.Path) {
+		switch {
+		case a.Sandbox != nil && strings.HasPrefix(r.URL.Path, ocspPath):
+			ocsp.ServeHTTP(w, r) // before the mux cleans the path
+		case !clean(r.URL.Path):
 			nothing.ServeHTTP(w, r)
-			return
+		default:
+			mux.ServeHTTP(w, r)
 		}
-		mux.ServeHTTP(w, r)
 	})
 }
 
@@ -124,7 +145,7 @@ func (a *api) routes() map[string]methods {
 	if a.Sandbox != nil {
 		routes["/api/v1/sandbox/users"] = methods{"GET": a.authorized(noScope, a.listSandboxUsers), "POST": a.authorized(noScope, a.createSandboxUser)}
 		routes["/api/v1/sandbox/users/{uuid}"] = methods{"PUT": a.authorized(noScope, a.updateSandboxUser)}
-		routes["/.well-known/sandbox-root.pem"] = methods{"GET": a.sandboxRoot}
+		maps.Copy(routes, a.authorityRoutes())
 	}
 	return routes
 }
@@ -171,8 +192,4 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return writeText(w, "text/plain; charset=utf-8", "ready\n")
-}
-
-func (a *api) sandboxRoot(w http.ResponseWriter, _ *http.Request) error {
-	return writeText(w, "application/x-pem-file", string(a.Sandbox.RootPEM()))
 }

@@ -13,7 +13,7 @@ var explanations = []struct{ title, text string }{
 	{"Not found", "What the request names does not exist, or belongs to another account. A signing request is gone once its result was delivered."},
 	{"Method not allowed", "The path exists, but takes other methods. The header Allow names them."},
 	{"Request too large", "The body is longer than the server takes, which is about 30 MB unless the operator chose otherwise."},
-	{"Unsupported media type", "The body has to be application/json in UTF-8."},
+	{"Unsupported media type", "The body has to be application/json in UTF-8; at the paths of the sandbox's authority it has to be of the type that their protocols name."},
 	{"Busy signal is held", "Another signing is running on the same file. The member busySignal names who holds the signal. Try again when it has ended, which takes 5 minutes at most."},
 	{"Sandbox user already exists", "Each sandbox user of an account needs a kennitala and a phone number of its own."},
 	{"Request is still running", "A request with the same Idempotency-Key has not been answered yet. Try again a little later."},

@@ -158,7 +158,7 @@ func TestOnlyAStartClears(t *testing.T) {
 		old := c.begin(startBody(idpApp))
 		time.Sleep(50 * time.Minute)
 		c.call(http.MethodPost, "/api/v1/signing/busy-signal", nil)
-		c.wantInvalid(c.start(fields{}), "file", "signer", "advancedSignatureSettings.signatureLevel")
+		c.wantInvalid(c.start(fields{}), "file", "signer")
 		c.wantFailure(c.poll(old), expired)
 		c.wantFailure(c.start(startBody(idpApp).with(fields{"signer.kennitala": "1"})), userNotFound)
 		c.wantFinished(old)

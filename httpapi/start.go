@@ -124,20 +124,17 @@ func startFields(body *jsonbody.Object) signing.Start {
 	return in
 }
 
-// settings reads advancedSignatureSettings. Level B is the only one so far, so the
-// default, Lt, has to be overridden.
+// levels are those of service.md 2.1, with the default.
+var levels = map[string]ades.Level{"B": ades.B, "T": ades.T, "Lt": ades.LT, "Lta": ades.LTA, "": ades.LT}
+
+// settings reads advancedSignatureSettings.
 func settings(body *jsonbody.Object) ades.Level {
-	const path = "advancedSignatureSettings.signatureLevel"
-	before := len(body.Errors())
-	level := body.String(path, jsonbody.OneOf("B", "T", "Lt", "Lta"))
-	if level != "B" && len(body.Errors()) == before {
-		body.Fault(path, "Only B is made by this version.")
-	}
+	level := body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf("B", "T", "Lt", "Lta"))
 	packing := body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf("Enveloped", "Enveloping", "InternallyDetached"))
 	if packing != "" && packing != "Enveloped" {
 		body.Fault("advancedSignatureSettings.signaturePacking", "A PDF takes Enveloped alone.")
 	}
-	return ades.B
+	return levels[level]
 }
 
 func validKennitala(s string) bool {

@@ -6,22 +6,26 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/validators"
 	"github.com/innsigli/innsigli/pades"
 )
 
 // A file that conforms to a profile of PDF/A (ISO 19005) or PDF/UA (ISO 14289) conforms to
-// it when it is signed, and when it is signed again.
+// it when it is signed, when it is signed again, and when that is extended to LTA.
 func TestConformanceSurvivesSigning(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	folder := t.TempDir()
 	var claims []validators.VeraPDFClaim
 	for _, a := range conforming() {
 		b := pdftest.Archival(a)
-		for signatures := range 3 {
-			if signatures > 0 {
+		for signatures := range 4 {
+			switch signatures {
+			case 1, 2:
 				b = sign(t, b, p, pades.Options{Name: "Dæmi um nafn", Reason: "Undirritun"})
+			case 3:
+				b = extend(t, b, ades.LTA, p.ca.Sources(nil))
 			}
 			path := filepath.Join(folder, fmt.Sprintf("%s-%s-%d.pdf", a.Profile, a.Kind, signatures))
 			writeFile(t, path, b)

@@ -30,7 +30,7 @@ func signElsewhere(ctx context.Context, file *os.File, size int64, signer ades.S
 	if err != nil {
 		return err
 	}
-	revision, err := pending.Complete(ctx, value) // checks the value first
+	revision, err := pending.Complete(ctx, value, nil) // checks the value first
 	if err != nil {
 		return err
 	}
@@ -94,13 +94,13 @@ func ExamplePending_MarshalBinary() {
 	if err := later.UnmarshalBinary(stored); err != nil {
 		log.Fatal(err)
 	}
-	revision, err := later.Complete(ctx, value)
+	revision, err := later.Complete(ctx, value, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(revision.Base == int64(len(content)))
 
-	_, err = later.Complete(ctx, []byte("another value"))
+	_, err = later.Complete(ctx, []byte("another value"), nil)
 	fmt.Println(err)
 	// Output:
 	// true

@@ -10,17 +10,21 @@ import (
 // which is made when there is none, and as an invisible widget to the first page
 // (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
 // signature made earlier covers its meaning.
-func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, name string, signature pdf.Ref) (pdf.Ref, error) {
+func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, f newField) (pdf.Ref, error) {
 	catalogRef, catalog, err := file.Catalog()
 	if err != nil {
 		return pdf.Ref{}, err
 	}
 	field := update.Reserve()
-	appearance, err := addAppearance(update, 0, 0, 0, nil)
-	if err != nil {
-		return pdf.Ref{}, err
+	drawn := ""
+	if f.appearance {
+		appearance, err := addAppearance(update, 0, 0, 0, nil)
+		if err != nil {
+			return pdf.Ref{}, err
+		}
+		drawn = fmt.Sprintf(" /AP << /N %s >>", appearance)
 	}
-	update.Set(field, fieldSource(name, page.Ref, signature, appearance))
+	update.Set(field, f.source(page.Ref, drawn))
 	if err := addToPage(file, update, page, field); err != nil {
 		return pdf.Ref{}, fmt.Errorf("adding the widget to the page: %w", err)
 	}
@@ -30,12 +34,19 @@ func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, name string, s
 	return field, nil
 }
 
-// fieldSource is a field and its widget in one dictionary. The flags are Print and
-// Locked (ISO 32000-2 table 167); /TU is what a screen reader says; PDF/A-1 has every
-// field have an appearance, be it empty (ISO 19005-1 6.9).
-func fieldSource(name string, page, signature, appearance pdf.Ref) []byte {
-	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect [0 0 0 0] /AP << /N %s >> /F 132 >>",
-		pdf.TextString(name), pdf.TextString("Digital signature"), signature, page, appearance)
+// newField is a signature field to add.
+type newField struct {
+	name       string // partial name
+	title      string // what a screen reader says
+	signature  pdf.Ref
+	appearance bool // an empty one: PDF/A-1 has every field have some (ISO 19005-1 6.9)
+}
+
+// source is the field and its widget in one dictionary. The flags are Print and Locked
+// (ISO 32000-2 table 167); drawn is the entry of its appearance, if any.
+func (f newField) source(page pdf.Ref, drawn string) []byte {
+	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect [0 0 0 0]%s /F 132 >>",
+		pdf.TextString(f.name), pdf.TextString(f.title), f.signature, page, drawn)
 }
 
 func addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, field pdf.Ref) error {

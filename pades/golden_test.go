@@ -45,7 +45,7 @@ func TestStoredPendingStaysReadable(t *testing.T) {
 	if err := p.UnmarshalBinary(g.Pending); err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.Complete(t.Context(), g.Value)
+	r, err := p.Complete(t.Context(), g.Value, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func makeGolden(t *testing.T) []byte {
 	if g.Value, err = person.key.Sign(rand.Reader, p.Digest().Sum, p.Digest().Algorithm.Hash); err != nil {
 		t.Fatal(err)
 	}
-	r, err := p.Complete(t.Context(), g.Value)
+	r, err := p.Complete(t.Context(), g.Value, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,18 @@
 // changes: a [Revision] is what they grow by. Signatures that a document already
 // has stay valid.
 //
+// # Levels
+//
+// [Options].Level says what a signature is to become. From T on Complete gets a timestamp
+// over it, and [Extend] appends what is missing for LT and LTA: a document security store
+// with the validation data, and a document timestamp over that (ISO 32000-2 12.8.4.3 and
+// 12.8.5). Extend takes documents that others have signed too. [Renew] is for archives,
+// before the last timestamp loses its force. No evidence means an error and never a lower
+// level.
+//
+//	doc = doc.With(revision)
+//	revisions, err := pades.Extend(ctx, doc, ades.LTA, sources)
+//
 // # Verifying
 //
 // [Verify] reports on each signature in the terms of EN 319 102-1. It is offline:
@@ -42,6 +54,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
@@ -95,6 +108,10 @@ type Options struct {
 	ContactInfo string    // /ContactInfo
 	Time        time.Time // /M, the claimed signing time; zero: now
 
+	// Level is what the signature is to become. From T on there is room in it for the
+	// timestamp that [Pending.Complete] puts in; LT and LTA take [Extend] after that.
+	Level ades.Level
+
 	// Field is the fully qualified name of the empty signature field to sign, else
 	// [ErrField]. Its lock becomes part of the signature, and what its seed value
 	// requires is [ErrForbidden] unless it is so: nothing is chosen in its favour.
@@ -119,6 +136,13 @@ func (o Options) check() error {
 		return errors.New("pades: an appearance is drawn in an existing field, and none is named")
 	case o.Certify < 0 || o.Certify > Annotations:
 		return fmt.Errorf("pades: certifying with the unknown permission %d", o.Certify)
+	}
+	return checkLevel(o.Level)
+}
+
+func checkLevel(l ades.Level) error {
+	if l < ades.B || l > ades.LTA {
+		return fmt.Errorf("pades: unknown level %v", l)
 	}
 	return nil
 }

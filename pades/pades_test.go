@@ -189,11 +189,11 @@ func TestPendingSurvivesEncoding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := pending.Complete(t.Context(), value)
+	first, err := pending.Complete(t.Context(), value, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := again.Complete(t.Context(), value)
+	second, err := again.Complete(t.Context(), value, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestCompleteRefusesAnotherValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, v := range map[string][]byte{"another key's": value, "empty": nil, "garbage": []byte("garbage")} {
-		if _, err := pending.Complete(t.Context(), v); !errors.Is(err, ades.ErrValue) {
+		if _, err := pending.Complete(t.Context(), v, nil); !errors.Is(err, ades.ErrValue) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 
@@ -23,6 +22,7 @@ type Pending struct {
 	before, after []byte // the revision around the string of /Contents
 	reserved      int    // bytes of /Contents
 	attributes    []byte // the signed attributes
+	level         ades.Level
 
 	usageRights bool
 }
@@ -44,10 +44,18 @@ func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
 // says so when it opens the file. The signature is not affected.
 func (p *Pending) UsageRights() bool { return p.usageRights }
 
+// Level is the level that the signature was prepared for.
+func (p *Pending) Level() ades.Level { return p.level }
+
 // Complete checks the signature value against the signer's certificate and
 // returns the revision to append to the document. [ades.ErrValue] when the value
 // does not belong to it. ECDSA values are DER.
-func (p *Pending) Complete(ctx context.Context, value []byte) (Revision, error) {
+//
+// Prepared for level T or above, the signature gets its timestamp from t, which is nil
+// for level B alone, and what Complete returns has level T: [Extend] adds the rest.
+// [ades.ErrTimestamp] when there is none; the value stays good, and Complete may be
+// called again.
+func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper) (Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return Revision{}, err
 	}
@@ -55,44 +63,56 @@ func (p *Pending) Complete(ctx context.Context, value []byte) (Revision, error) 
 	if err := a.Verify(p.signer.Certificate.PublicKey, p.Digest().Sum, value); err != nil {
 		return Revision{}, err
 	}
+	token, err := p.timestamp(ctx, value, t)
+	if err != nil {
+		return Revision{}, err
+	}
 	der, err := cms.Marshal(cms.Parts{
-		Certificate:      p.signer.Certificate,
-		Chain:            p.signer.Chain,
-		Algorithm:        a,
-		SignedAttributes: p.attributes,
-		Value:            value,
+		Certificate:        p.signer.Certificate,
+		Chain:              p.signer.Chain,
+		Algorithm:          a,
+		SignedAttributes:   p.attributes,
+		Value:              value,
+		SignatureTimestamp: token,
 	})
 	if err != nil {
 		return Revision{}, err
 	}
 	if len(der) > p.reserved {
-		return Revision{}, fmt.Errorf("pades: signature of %d bytes for a place of %d", len(der), p.reserved)
+		return Revision{}, fmt.Errorf("pades: signature of %d bytes, %d of them a timestamp, for a place of %d", len(der), len(token), p.reserved)
 	}
 	return p.revision(der)
 }
 
-// revision puts the CMS, padded with zeros, between the two parts.
-func (p *Pending) revision(der []byte) (Revision, error) {
-	contents := make([]byte, p.reserved)
-	copy(contents, der)
-	out := make([]byte, 0, len(p.before)+2*p.reserved+2+len(p.after))
-	out = append(out, p.before...)
-	out = append(out, '<')
-	out = hex.AppendEncode(out, contents)
-	out = append(out, '>')
-	out = append(out, p.after...)
+// timestamp gets the token over the value that level T asks for (EN 319 142-1 6.3).
+func (p *Pending) timestamp(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
+	if p.level == ades.B {
+		return nil, nil
+	}
+	if t == nil {
+		return nil, fmt.Errorf("pades: %w: level %v without a timestamp authority", ades.ErrTimestamp, p.level)
+	}
+	h := p.signer.Algorithm.Hash
+	sum := h.New()
+	sum.Write(value)
+	token, err := timestampOver(ctx, t, h, sum.Sum(nil))
+	if err != nil {
+		return nil, err
+	}
+	if c := p.signer.Certificate; token.Time.After(c.NotAfter) {
+		return nil, fmt.Errorf("pades: %w: the signer's certificate expired at %v, before the timestamp of %v", ades.ErrOutsideValidity, c.NotAfter, token.Time)
+	}
+	return token.Raw, nil
+}
 
+// revision puts the CMS into its place.
+func (p *Pending) revision(der []byte) (Revision, error) {
+	l := layout{before: p.before, after: p.after, reserved: p.reserved}
 	sum, err := restore(p.signer.Algorithm.Hash, p.baseState)
 	if err != nil {
 		return Revision{}, err
 	}
-	sum.Write(out)
-	state, err := save(sum)
-	if err != nil {
-		return Revision{}, err
-	}
-	hashed := Midstate{p.signer.Algorithm.Hash, p.base + int64(len(out)), state}
-	return Revision{Base: p.base, Bytes: out, Hashed: []Midstate{hashed}}, nil
+	return newRevision(p.base, l.filled(der), p.signer.Algorithm.Hash, sum)
 }
 
 // encodedPending is the encoding of a Pending. Later versions of this package go
@@ -111,6 +131,7 @@ type encodedPending struct {
 	Reserved    int      `json:"reserved"`
 	Attributes  []byte   `json:"attributes"`
 	UsageRights bool     `json:"usageRights,omitempty"`
+	Level       int      `json:"level,omitempty"`
 }
 
 const pendingVersion = 1
@@ -124,7 +145,7 @@ func (p *Pending) MarshalBinary() ([]byte, error) {
 		Certificate: p.signer.Certificate.Raw,
 		Base:        p.base, BaseSum: p.baseSum, BaseState: p.baseState,
 		Before: p.before, After: p.after, Reserved: p.reserved, Attributes: p.attributes,
-		UsageRights: p.usageRights,
+		UsageRights: p.usageRights, Level: int(p.level),
 	}
 	for _, c := range p.signer.Chain {
 		e.Chain = append(e.Chain, c.Raw)
@@ -161,6 +182,10 @@ func (p *Pending) UnmarshalBinary(b []byte) error {
 	if signer, err = signer.Resolve(); err != nil {
 		return fmt.Errorf("pades: decoding a pending signature: %w", err)
 	}
-	*p = Pending{signer, e.Base, e.BaseSum, e.BaseState, e.Before, e.After, e.Reserved, e.Attributes, e.UsageRights}
+	level := ades.Level(e.Level)
+	if err := checkLevel(level); err != nil {
+		return fmt.Errorf("pades: decoding a pending signature: %w", err)
+	}
+	*p = Pending{signer, e.Base, e.BaseSum, e.BaseState, e.Before, e.After, e.Reserved, e.Attributes, level, e.UsageRights}
 	return nil
 }

@@ -46,7 +46,7 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 		return nil, err
 	}
 	if o.Field == "" {
-		p.field.name = found.freeName()
+		p.field.name = found.freeName("Signature")
 		return p, p.refer(lock{})
 	}
 	l, err := p.obeyField(signer)
@@ -118,7 +118,7 @@ func (p *plan) carryOut(update *pdf.Update, signature pdf.Ref) error {
 
 // addField adds a new field, and its widget to the structure of a tagged document.
 func (p *plan) addField(update *pdf.Update, signature pdf.Ref) error {
-	widget, err := addField(p.file, update, p.page, p.field.name, signature)
+	widget, err := addField(p.file, update, p.page, newField{p.field.name, "Digital signature", signature, true})
 	if err != nil {
 		return err
 	}

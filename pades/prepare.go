@@ -30,6 +30,9 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	if err != nil {
 		return nil, err
 	}
+	if options.Level >= ades.T {
+		reserved += tokenSize
+	}
 	var layout layout
 	err = opened(doc, func(file *pdf.File) (err error) {
 		layout, err = layOut(doc, file, signer, options, reserved)
@@ -38,7 +41,7 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	if err != nil {
 		return nil, readError(err)
 	}
-	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved, usageRights: layout.usageRights}
+	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved, level: options.Level, usageRights: layout.usageRights}
 	if err := p.bind(ctx, doc); err != nil {
 		return nil, err
 	}
@@ -79,12 +82,6 @@ func contentsSize(signer ades.Signer) (int, error) {
 	return len(der), err
 }
 
-// layout is a revision with a hole: the hexadecimal string of /Contents.
-type layout struct {
-	before, after []byte
-	usageRights   bool
-}
-
 func layOut(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
 	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {
@@ -96,43 +93,16 @@ func layOut(doc Document, file *pdf.File, signer ades.Signer, options Options, r
 	if err := plan.carryOut(update, ref); err != nil {
 		return layout{}, err
 	}
-	appended, offsets, err := update.Bytes()
-	if err != nil {
-		return layout{}, err
-	}
-	gap := offsets[ref] + int64(signature.contents)
-	gapEnd := gap + int64(2*reserved+2) // the hexadecimal digits and their delimiters
-	if err := fillByteRange(appended[offsets[ref]+int64(signature.byteRange):], doc.Size+gap, doc.Size+gapEnd, doc.Size+int64(len(appended))); err != nil {
-		return layout{}, err
-	}
-	return layout{appended[:gap:gap], appended[gapEnd:], plan.usageRights}, nil
+	l, err := signature.cutOut(update, ref, doc.Size)
+	l.usageRights = plan.usageRights
+	return l, err
 }
-
-// signatureDictionary is the source of a signature dictionary and where in it
-// the two values lie that are filled in later.
-type signatureDictionary struct {
-	source    []byte
-	byteRange int // of the placeholder's first byte
-	contents  int // of the "<"
-}
-
-// byteRangeWidth holds four integers of 10 digits, the most that a
-// cross-reference table can say, in brackets and apart.
-const byteRangeWidth = 4*10 + 3 + 2
 
 // newSignatureDictionary writes the dictionary of ISO 32000-2 table 255 as
 // EN 319 142-1 5.3 and 6.3 restrict it. references is the source of /Reference, if any.
 func newSignatureDictionary(o Options, references []byte, reserved int) signatureDictionary {
 	var b bytes.Buffer
-	var d signatureDictionary
-	b.WriteString("<< /Type /Sig /Filter /Adobe.PPKLite /SubFilter /ETSI.CAdES.detached /ByteRange ")
-	d.byteRange = b.Len()
-	fmt.Fprintf(&b, "%-*s", byteRangeWidth, "[0 0 0 0]") // an array already, and no longer than the one to come
-	b.WriteString(" /Contents ")
-	d.contents = b.Len()
-	b.WriteByte('<')
-	b.Write(bytes.Repeat([]byte{'0'}, 2*reserved))
-	b.WriteByte('>')
+	d := beginSignature(&b, "/Type /Sig /Filter /Adobe.PPKLite /SubFilter /ETSI.CAdES.detached", reserved)
 	fmt.Fprintf(&b, " /M %s", pdf.DateString(o.Time))
 	for _, entry := range []struct{ key, value string }{
 		{"Name", o.Name}, {"Reason", o.Reason}, {"Location", o.Location}, {"ContactInfo", o.ContactInfo},
@@ -147,15 +117,4 @@ func newSignatureDictionary(o Options, references []byte, reserved int) signatur
 	b.WriteString(" >>")
 	d.source = b.Bytes()
 	return d
-}
-
-// fillByteRange writes the array of ISO 32000-2 12.8.1 over its placeholder: all
-// of the file but the bytes from gap to gapEnd.
-func fillByteRange(placeholder []byte, gap, gapEnd, size int64) error {
-	array := fmt.Appendf(nil, "[0 %d %d %d]", gap, gapEnd, size-gapEnd)
-	if len(array) > byteRangeWidth {
-		return fmt.Errorf("%w: file of %d bytes", pdf.ErrLimit, size)
-	}
-	copy(placeholder, array)
-	return nil
 }

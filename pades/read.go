@@ -55,11 +55,12 @@ func readFieldsNamed(file *pdf.File, wanted string) (fields, error) {
 // signed says whether the document has a signature, be it a document timestamp.
 func (f fields) signed() bool { return len(f.signatures)+len(f.timestamps) > 0 }
 
-// freeName returns a name that no other field has at the top of the form, where
-// ours goes: partial names are unique among siblings (ISO 32000-2 12.7.4.2).
-func (f fields) freeName() string {
+// freeName returns a name, made of a word and a number, that no other field has at the
+// top of the form, where ours goes: partial names are unique among siblings
+// (ISO 32000-2 12.7.4.2).
+func (f fields) freeName(word string) string {
 	for i := 1; ; i++ {
-		if name := fmt.Sprintf("Signature%d", i); !f.names[name] {
+		if name := fmt.Sprintf("%s%d", word, i); !f.names[name] {
 			return name
 		}
 	}

@@ -216,7 +216,7 @@ func TestValueHasToBeOfTheScheme(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.Complete(t.Context(), value); !errors.Is(err, row.want) {
+			if _, err := p.Complete(t.Context(), value, nil); !errors.Is(err, row.want) {
 				t.Errorf("got %v, want %v", err, row.want)
 			}
 		})

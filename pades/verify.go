@@ -1,11 +1,9 @@
 package pades
 
 import (
-	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -22,8 +20,11 @@ type VerifyOptions struct {
 
 // Verify reports on the signatures of a document. A signature that does not verify
 // is no error but a result; [ErrUnreadable] and [ErrEncrypted] when there is
-// nothing to report on. Revocation is not looked at, so no result is better than
-// INDETERMINATE with TRY_LATER.
+// nothing to report on.
+//
+// Certificates are judged by the revocation data that the document carries, as of the
+// earliest time at which a timestamp that is trusted proves the signature, else as of
+// Time. Without such data the result is INDETERMINATE with TRY_LATER.
 func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Report, error) {
 	if options.Time.IsZero() {
 		options.Time = time.Now()
@@ -40,30 +41,14 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 	if err != nil {
 		return nil, readError(err)
 	}
-	report := new(ades.Report)
-	taken := make(map[int64]bool)
-	for _, f := range fields.signatures {
-		v := verification{ctx: ctx, coverage: covers, taken: taken, field: f, options: options}
-		if err := v.run(); err != nil {
-			return nil, err
-		}
-		report.Signatures = append(report.Signatures, v.report)
+	d := &inspection{ctx: ctx, coverage: covers, options: options, taken: make(map[int64]bool), earlier: make(map[int64]earlierEvidence)}
+	if d.evidence, d.stored, err = storedEvidence(file); err != nil {
+		return nil, readError(err)
 	}
-	slices.SortStableFunc(report.Signatures, func(a, b ades.SignatureReport) int { return cmp.Compare(a.CoveredBytes, b.CoveredBytes) })
-	return report, nil
-}
-
-// verification is the work on one signature.
-type verification struct {
-	ctx context.Context
-	coverage
-	taken   map[int64]bool // gaps that are other fields' signatures
-	field   signatureField
-	options VerifyOptions
-
-	ranges byteRange
-	signed *cms.SignedData
-	report ades.SignatureReport
+	if err := d.readTimestamps(fields.timestamps); err != nil {
+		return nil, err
+	}
+	return d.report(fields.signatures)
 }
 
 // run makes the checks of EN 319 102-1 5.2, from the format over the digest, the
@@ -71,17 +56,12 @@ type verification struct {
 // one of reading.
 func (v *verification) run() error {
 	v.describe()
-	var contents []byte
-	var problem string
-	if v.ranges, contents, problem = v.read(v.field); problem == "" && v.taken[v.ranges.gap] {
-		problem = "The signature is another field's."
-	}
-	if problem != "" {
+	ranges, contents, problem := v.claim(v.field)
+	if v.ranges = ranges; problem != "" {
 		v.report.Coverage = ades.Partial
 		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
 		return nil
 	}
-	v.taken[v.ranges.gap] = true
 	v.report.Coverage, v.report.CoveredBytes = v.of(v.ranges), v.ranges.end
 	if v.report.Coverage == ades.Partial {
 		v.report.Fail(ades.TotalFailed, ades.FormatFailure, "The signature does not cover a whole revision of the document.")
@@ -96,11 +76,12 @@ func (v *verification) run() error {
 	if err := v.checkValue(); err != nil {
 		return err
 	}
+	v.checkTimestamps()
 	v.checkChain()
 	if v.report.Indication == "" {
-		v.report.Fail(ades.Indeterminate, ades.TryLater, "The signature carries no revocation data for its certificates.")
+		v.report.Indication = ades.TotalPassed
 	}
-	return nil
+	return v.noteLevel()
 }
 
 // describe notes what the dictionary says. Entries that cannot be read say
@@ -125,11 +106,11 @@ func (v *verification) describe() {
 	}
 }
 
-// Formats of signatures, as EU DSS names them.
+// Formats of signatures, as EU DSS names them. The first two go on with the level.
 const (
-	baselineB = "PAdES-BASELINE-B"
-	pkcs7     = "PKCS7-B"
-	notETSI   = "PDF-NOT-ETSI"
+	baseline = "PAdES-BASELINE"
+	pkcs7    = "PKCS7"
+	notETSI  = "PDF-NOT-ETSI"
 )
 
 // format is the name of the signature's format. A baseline signature has the
@@ -139,7 +120,7 @@ func (v *verification) format() string {
 	case "ETSI.CAdES.detached":
 		_, cert := v.field.signature["Cert"]
 		if !cert && !v.report.ClaimedTime.IsZero() && !v.signed.HasSigningTime() && v.signed.NamesCertificate() {
-			return baselineB
+			return baseline
 		}
 	case "adbe.pkcs7.detached":
 		return pkcs7
@@ -147,13 +128,21 @@ func (v *verification) format() string {
 	return notETSI
 }
 
+// noteLevel adds the level to the names of the formats that have one.
+func (v *verification) noteLevel() error {
+	if v.report.Format == notETSI {
+		return nil
+	}
+	level, err := v.level()
+	v.report.Format += "-" + level.String()
+	return err
+}
+
 // checkValue checks the digest, the value and the certificate that goes with it.
 func (v *verification) checkValue() error {
 	h := v.signed.Algorithm().Hash.New()
-	for _, part := range v.ranges.parts() {
-		if err := hashPart(v.ctx, h, v.doc, part[0], part[1]); err != nil {
-			return err
-		}
+	if err := v.hash(h, v.ranges); err != nil {
+		return err
 	}
 	v.report.Certificate, _ = v.signed.Signer()
 	if err := v.signed.Verify(h.Sum(nil)); err != nil {
@@ -187,24 +176,4 @@ func (v *verification) reject(err error) {
 		indication, sub = ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
 	}
 	v.report.Fail(indication, sub, err.Error())
-}
-
-// checkChain checks that the certificate leads to a root, and that the algorithm
-// is one to rely on.
-func (v *verification) checkChain() {
-	cert := v.report.Certificate
-	if cert == nil {
-		return
-	}
-	chain, err := ades.Chain(cert, v.signed.Certificates, v.options.Roots, v.options.Time)
-	switch {
-	case errors.Is(err, ades.ErrOutsideValidity):
-		v.report.Fail(ades.Indeterminate, ades.OutOfBoundsNoPOE, err.Error())
-	case err != nil:
-		v.report.Fail(ades.Indeterminate, ades.NoCertificateChainFound, err.Error())
-	}
-	v.report.Chain = chain
-	if err := v.signed.Algorithm().CheckSuite(cert.PublicKey); err != nil {
-		v.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
-	}
 }

@@ -47,6 +47,8 @@ type Store interface {
 	Authority(ctx context.Context) ([]byte, error)
 	// SaveAuthority stores the authority once; storage.ErrExists when there is one.
 	SaveAuthority(ctx context.Context, encoded []byte) error
+	// UpdateAuthority replaces the authority; storage.ErrNotFound when there is none.
+	UpdateAuthority(ctx context.Context, encoded []byte) error
 }
 
 // Options are the sandbox's choices.
@@ -72,39 +74,6 @@ func Open(ctx context.Context, store Store, tx storage.Transactor, options Optio
 	}
 	return &Sandbox{store, tx, options, ca}, nil
 }
-
-func openAuthority(ctx context.Context, store Store, tx storage.Transactor) (*authority.Authority, error) {
-	encoded, err := store.Authority(ctx)
-	if errors.Is(err, storage.ErrNotFound) {
-		fresh, makeErr := newAuthority()
-		if makeErr != nil {
-			return nil, makeErr
-		}
-		err = tx.InTx(ctx, func(ctx context.Context) error { return store.SaveAuthority(ctx, fresh) })
-		if err == nil || errors.Is(err, storage.ErrExists) { // another server was first
-			encoded, err = store.Authority(ctx)
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	ca := new(authority.Authority)
-	return ca, ca.UnmarshalBinary(encoded)
-}
-
-func newAuthority() ([]byte, error) {
-	ca, err := authority.New(time.Now())
-	if err != nil {
-		return nil, err
-	}
-	return ca.MarshalBinary()
-}
-
-// Roots is the pool that the sandbox's signatures are trusted under.
-func (s *Sandbox) Roots() *x509.CertPool { return s.authority.Roots() }
-
-// RootPEM is the root's certificate in PEM.
-func (s *Sandbox) RootPEM() []byte { return s.authority.RootPEM() }
 
 // Create makes a user of the account. FullName, Kennitala and Phone are
 // required; their form is the caller's to check. [ErrUserExists].

@@ -84,7 +84,8 @@ func (t *turn) apply(ctx context.Context, r *Request, event idp.Event) error {
 		if len(e.Values) != 1 {
 			return t.failed(ctx, r, idp.Failure{Code: idp.InternalError, Description: "The identity provider returned no single signature."})
 		}
-		r.Phase, r.Value = Signed, e.Values[0]
+		now := time.Now().UTC()
+		r.Phase, r.Value, r.SignedAt, r.NextTry = Signed, e.Values[0], now, now
 	case idp.Failed:
 		return t.failed(ctx, r, e.Failure)
 	}
@@ -153,6 +154,7 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending
 		Reason:   t.r.Text.Reason,
 		Location: t.r.Place,
 		Time:     now,
+		Level:    t.r.Level,
 	})
 	if f := documentFailure(err); f != nil {
 		return nil, f, nil
@@ -221,7 +223,7 @@ func (t *turn) checkCertificate(cert *x509.Certificate, chain []*x509.Certificat
 	if cert == nil {
 		return &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}
 	}
-	if _, err := ades.Chain(cert, chain, t.options.Roots, now); err != nil {
+	if _, err := ades.Chain(cert, chain, t.options.Sources().Roots, now); err != nil {
 		return &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}
 	}
 	byPhone := t.provider.Traits(t.r.Person.Method).ByPhone

@@ -42,7 +42,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	requests := signing.New(db.Requests(), db, db.Documents(), people, busysignal.New(db.BusySignals(), db), signing.Options{
-		Roots:   people.Roots(),
+		Sources: people.Sources,
 		AnyPace: true, // without it, polls less than two seconds apart ask nobody
 	})
 

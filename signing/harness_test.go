@@ -134,8 +134,8 @@ func newService(t *testing.T, p *phone, o signing.Options) service {
 }
 
 func onStore(t *testing.T, db *bolt.DB, p *phone, o signing.Options) service {
-	if o.Roots == nil {
-		o.Roots = p.ca.Roots()
+	if o.Sources == nil {
+		o.Sources = func() ades.Sources { return p.ca.Sources(nil) }
 	}
 	signals := busysignal.New(db.BusySignals(), db)
 	return service{signing.New(db.Requests(), db, db.Documents(), p, signals, o), t, db, signals, p}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
-	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -109,33 +107,6 @@ func (t *turn) expire(ctx context.Context, at time.Time) error {
 		return nil
 	}
 	return t.store(ctx, func(ctx context.Context, r *Request) error { return t.failed(ctx, r, expired) })
-}
-
-// complete puts the stored value into the document and stores what that appends.
-func (t *turn) complete(ctx context.Context) error {
-	var p pades.Pending
-	if err := p.UnmarshalBinary(t.r.Pending); err != nil {
-		return fmt.Errorf("signing: reading the prepared signature: %w", err)
-	}
-	signer := p.Signer()
-	if f := t.checkCertificate(signer.Certificate, signer.Chain, time.Now()); f != nil {
-		return t.fail(ctx, *f)
-	}
-	revision, err := p.Complete(ctx, t.r.Value)
-	if errors.Is(err, ades.ErrValue) {
-		return t.fail(ctx, idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."})
-	}
-	if err != nil {
-		return err
-	}
-	err = t.store(ctx, func(ctx context.Context, r *Request) error {
-		r.Phase = Complete
-		return t.documents.Append(ctx, r.Document, stored(revision))
-	})
-	if err == nil {
-		failpoint.Here("signing/completed")
-	}
-	return err
 }
 
 // deliver passes the signed document on and ends the request when it has arrived.

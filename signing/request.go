@@ -37,12 +37,14 @@ type Request struct {
 	Document   string // in storage.Documents
 	BusySignal string // empty: none
 
-	State   idp.State
-	Pending []byte // pades.Pending, once the certificate is known
-	Code    string // verification code, once known
-	Value   []byte // the signature value
-	Failure *idp.Failure
-	Refused bool // at the start; Failure says why
+	State    idp.State
+	Pending  []byte    // pades.Pending, once the certificate is known
+	Code     string    // verification code, once known
+	Value    []byte    // the signature value
+	SignedAt time.Time // when the value was stored
+	NextTry  time.Time // before it, completing is not tried again
+	Failure  *idp.Failure
+	Refused  bool // at the start; Failure says why
 
 	// StartCode is the verification code that the start call answered with.
 	StartCode string

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/storage"
@@ -60,6 +61,9 @@ type Store interface {
 	// RequestsBefore returns up to limit requests of all accounts that were created
 	// before the time given, oldest first.
 	RequestsBefore(ctx context.Context, before time.Time, limit int) ([]Request, error)
+	// Due returns up to limit requests of all accounts that are Signed and whose NextTry
+	// is not after the time given, the earliest first.
+	Due(ctx context.Context, now time.Time, limit int) ([]Request, error)
 }
 
 // BusySignal holds a signal for one request at a time; *busysignal.Service is
@@ -84,8 +88,13 @@ type Options struct {
 	Interval time.Duration
 	// AnyPace answers polls that come too early too, as the sandbox does.
 	AnyPace bool
-	// Roots are what a signer's certificate has to lead to.
-	Roots *x509.CertPool
+	// Sources are where evidence comes from, and the roots that a signer's certificate
+	// has to lead to. They are asked for anew each time, so that they may change while
+	// the service runs. nil: nothing is trusted.
+	Sources func() ades.Sources
+	// Postponed is told why a request could not be completed and is tried again later:
+	// a source was down, or what it said was not to be relied upon. nil: nobody is told.
+	Postponed func(context.Context, error)
 	// Alone: no other process uses the store, so the leases of a process that died
 	// are void at once and not only when they run out.
 	Alone bool
@@ -117,6 +126,9 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, provid
 	}
 	if options.Interval == 0 {
 		options.Interval = 2 * time.Second
+	}
+	if options.Sources == nil {
+		options.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
 	}
 	return &Service{store, tx, documents, provider, busy, options, uuid.NewString()}
 }

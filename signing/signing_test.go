@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
@@ -218,7 +219,9 @@ func TestWhatThePhoneSendsIsChecked(t *testing.T) {
 			p.poll = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Signed{}, nil }
 		}, idp.InternalError},
 		{"another person's certificate", func(p *phone, _ *signing.Options) { p.key, p.cert = p.issue("1203894569") }, idp.CertificateValidationError},
-		{"untrusted root", func(_ *phone, o *signing.Options) { o.Roots = x509.NewCertPool() }, idp.CertificateValidationError},
+		{"untrusted root", func(_ *phone, o *signing.Options) {
+			o.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
+		}, idp.CertificateValidationError},
 		{"no certificate", func(p *phone, _ *signing.Options) {
 			p.begin = func() (idp.Event, error) { return idp.NeedDigest{}, nil }
 		}, idp.CertificateNotFound},
@@ -226,7 +229,7 @@ func TestWhatThePhoneSendsIsChecked(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newPhone(t)
-			options := signing.Options{Roots: p.ca.Roots()}
+			options := signing.Options{}
 			tt.set(p, &options)
 			s := newService(t, p, options)
 			if r := s.poll(s.mustStart()); r.Code != tt.want {

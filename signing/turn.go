@@ -40,29 +40,44 @@ func (s *Service) take(ctx context.Context, account, id string) (t *turn, early 
 	}
 }
 
-func (s *Service) tryTake(ctx context.Context, account, id string) (*turn, bool, error) {
-	t, early := &turn{Service: s}, false
+func (s *Service) tryTake(ctx context.Context, account, id string) (t *turn, early bool, err error) {
+	t, err = s.lease(ctx, id, func(r *Request, now time.Time) error {
+		if r.Account != account || r.Phase == Ended {
+			return ErrFinished
+		}
+		early = !s.options.AnyPace && tooEarly(r.PolledAt, now, s.options.Interval)
+		if !early {
+			r.PolledAt = now
+		}
+		return nil
+	})
+	return t, early, err
+}
+
+// lease takes the lease of a request that admit has nothing against. What admit changes
+// is stored with it.
+func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*turn, error) {
+	t := &turn{Service: s}
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		r, err := s.store.Request(ctx, id)
-		if errors.Is(err, storage.ErrNotFound) || err == nil && (r.Account != account || r.Phase == Ended) {
+		if errors.Is(err, storage.ErrNotFound) {
 			return ErrFinished
 		}
 		if err != nil {
 			return err
 		}
 		now := time.Now().UTC()
+		if err := admit(&r, now); err != nil {
+			return err
+		}
 		if !r.Lease.free(now, s.process, s.options.Alone) {
 			return errHeld
-		}
-		early = !s.options.AnyPace && tooEarly(r.PolledAt, now, s.options.Interval)
-		if !early {
-			r.PolledAt = now
 		}
 		r.Lease = s.newLease(now)
 		t.r = r
 		return t.put(ctx, &t.r)
 	})
-	return t, early, err
+	return t, err
 }
 
 func (s *Service) newLease(now time.Time) Lease {

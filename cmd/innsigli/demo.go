@@ -17,7 +17,7 @@ import (
 type demoCommand struct {
 	File  string `arg:"" optional:"" name:"file" help:"PDF to sign (default a sample)."`
 	Out   string `short:"o" default:"signed.pdf" placeholder:"FILE" help:"File to write (default ${default}); sandbox-root.pem goes beside it."`
-	Level string `default:"B" help:"Level of the signature; B is the only one so far (default ${default})."`
+	Level string `default:"LT" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
 }
 
 func (demoCommand) Help() string { return "Example: innsigli demo contract.pdf -o signed.pdf" }
@@ -28,12 +28,12 @@ func (demoCommand) Help() string { return "Example: innsigli demo contract.pdf -
 var sample []byte
 
 func (c demoCommand) Run(ctx context.Context, s streams) error {
-	if err := onlyLevelB(c.Level); err != nil {
+	level, err := parseLevel(c.Level)
+	if err != nil {
 		return err
 	}
 	name, content := "sample.pdf", sample
 	if c.File != "" {
-		var err error
 		if content, err = os.ReadFile(c.File); err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (c demoCommand) Run(ctx context.Context, s streams) error {
 	}
 	defer os.RemoveAll(folder)
 	return withDemoServer(ctx, s, filepath.Join(folder, "demo.db"), func(server *server, d *demoClient) error {
-		signed, err := d.sign(ctx, name, content)
+		signed, err := d.sign(ctx, name, content, level)
 		if err != nil {
 			return err
 		}

@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/innsigli/innsigli/ades"
 )
 
 // demoClient makes the requests that a client system makes, and prints them.
@@ -23,7 +25,7 @@ type demoClient struct {
 }
 
 // sign goes the whole way from credentials to the signed document.
-func (d *demoClient) sign(ctx context.Context, name string, content []byte) ([]byte, error) {
+func (d *demoClient) sign(ctx context.Context, name string, content []byte, level ades.Level) ([]byte, error) {
 	if err := d.authenticate(ctx); err != nil {
 		return nil, err
 	}
@@ -35,7 +37,7 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte) ([]b
 		PollingID string `json:"pollingId"`
 		Interval  int    `json:"interval"`
 	}
-	if err := d.call(ctx, http.MethodPost, "/api/v1/signing", startBody(name, content), &started); err != nil {
+	if err := d.call(ctx, http.MethodPost, "/api/v1/signing", startBody(name, content, level), &started); err != nil {
 		return nil, err
 	}
 	for {
@@ -58,12 +60,15 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte) ([]b
 	}
 }
 
-func startBody(name string, content []byte) map[string]any {
+// wireLevels are the levels as the API writes them (service.md 2.1).
+var wireLevels = map[ades.Level]string{ades.B: "B", ades.T: "T", ades.LT: "Lt", ades.LTA: "Lta"}
+
+func startBody(name string, content []byte, level ades.Level) map[string]any {
 	return map[string]any{
 		"file":   map[string]any{"type": "Pdf", "name": name, "contentB64": base64.StdEncoding.EncodeToString(content)},
 		"signer": map[string]any{"kennitala": "0101302989", "signingMethod": "IdpApp", "city": "Reykjavík", "country": "Ísland"},
 		"advancedSignatureSettings": map[string]any{
-			"signatureLevel": "B",
+			"signatureLevel": wireLevels[level],
 		},
 	}
 }

@@ -49,7 +49,7 @@ func TestVerifyJSON(t *testing.T) {
 			"name": "Signature1", "format": "PAdES-BASELINE-B", "indication": indication, "subIndication": subIndication,
 			"intact": intact, "coverage": "WHOLE_DOCUMENT", "coveredBytes": float64(len(tampered)),
 			"signer": "Local Signer", "serialNumber": "0101302989", "issuer": "Innsigli Sandbox Issuing",
-			"claimedTime": recent, "reason": "Read", "location": "Akureyri", "problems": []any{problem},
+			"claimedTime": recent, "bestTime": "", "timestamps": []any{}, "reason": "Read", "location": "Akureyri", "problems": []any{problem},
 		}
 	}
 	want := []map[string]any{

@@ -153,8 +153,7 @@ Sign a document.pdf, in four steps:
     -H 'Content-Type: application/json'
 
   POLL=$(printf '{"file":{"type":"Pdf","name":"document.pdf","contentB64":"%%s"},
-    "signer":{"kennitala":"0101302989","signingMethod":"IdpApp"},
-    "advancedSignatureSettings":{"signatureLevel":"B"}}' "$(base64 < document.pdf | tr -d '\n')" |
+    "signer":{"kennitala":"0101302989","signingMethod":"IdpApp"}}' "$(base64 < document.pdf | tr -d '\n')" |
     curl -s %[1]s/api/v1/signing -H "Authorization: Bearer $TOKEN" \
     -H 'Content-Type: application/json' --data-binary @- |
     sed 's/.*"pollingId":"\([^"]*\)".*/\1/')

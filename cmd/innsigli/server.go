@@ -51,8 +51,11 @@ func openServer(ctx context.Context, path string, keys sandbox.KeyType, log *slo
 			Expiry:   sandbox.Expiry,
 			Interval: time.Second,
 			AnyPace:  true,
-			Roots:    people.Roots(),
-			Alone:    true, // bbolt is locked by one process
+			Sources:  people.Sources,
+			Postponed: func(_ context.Context, err error) {
+				log.Warn("a signature waits for evidence", "error", err)
+			},
+			Alone: true, // bbolt is locked by one process
 		}),
 		log: log,
 	}, nil
@@ -79,6 +82,9 @@ func (s *server) handler(baseURL string) http.Handler {
 // until the context ends; then it lets requests finish. listening is called
 // once both are answering.
 func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, socket string, listening func() error) error {
+	if err := s.sandbox.At(ctx, baseURL); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	var admin net.Listener
 	if socket != "" {
 		var err error
@@ -92,7 +98,8 @@ func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, sock
 	if admin != nil {
 		group.Go(func() error { return serveHTTP(ctx, admin, adminHandler(s.accounts), s.log) })
 	}
-	group.Go(func() error { return s.sweep(ctx) })
+	group.Go(func() error { return s.every(ctx, sweepEvery, "sweeping failed", s.sweepOnce) })
+	group.Go(func() error { return s.every(ctx, completeEvery, "completing signatures failed", s.completeOnce) })
 	group.Go(listening)
 	return group.Wait()
 }
@@ -134,13 +141,16 @@ const sweepEvery = time.Minute
 // unkeptFor is how long a document may take from its first byte to its request.
 const unkeptFor = time.Hour
 
-// sweep removes what nobody needs any more, at the start and every minute.
-func (s *server) sweep(ctx context.Context) error {
-	ticker := time.NewTicker(sweepEvery)
+// completeEvery is how often signatures that wait for evidence are gone on with.
+const completeEvery = 2 * time.Second
+
+// every does something at the start and again and again.
+func (s *server) every(ctx context.Context, pause time.Duration, failed string, do func(context.Context) error) error {
+	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
 	for {
-		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
-			s.log.Error("sweeping failed", "error", err)
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			s.log.Error(failed, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -150,10 +160,17 @@ func (s *server) sweep(ctx context.Context) error {
 	}
 }
 
+func (s *server) completeOnce(ctx context.Context) error {
+	_, err := s.signing.Complete(ctx)
+	return err
+}
+
+// sweepOnce removes what nobody needs any more.
 func (s *server) sweepOnce(ctx context.Context) error {
 	_, documents := s.db.Documents().Sweep(ctx, time.Now().Add(-unkeptFor))
 	return errors.Join(
 		documents,
+		s.sandbox.Renew(ctx),
 		untilNone(func() (int, error) { return s.signing.Sweep(ctx) }),
 		untilNone(func() (int, error) { return s.accounts.Sweep(ctx) }),
 		untilNone(func() (int, error) { return s.signals.Sweep(ctx) }),

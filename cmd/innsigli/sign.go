@@ -15,10 +15,11 @@ import (
 )
 
 type signCommand struct {
-	File     string `arg:"" help:"PDF to sign."`
-	Cert     string `required:"" placeholder:"CHAIN.pem" help:"The signer's certificate, and those above it."`
-	Key      string `required:"" placeholder:"KEY.pem" help:"The signer's private key: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
-	Level    string `default:"B" help:"Level of the signature; B is the only one so far (default ${default})."`
+	File  string `arg:"" help:"PDF to sign."`
+	Cert  string `required:"" placeholder:"CHAIN.pem" help:"The signer's certificate, and those above it."`
+	Key   string `required:"" placeholder:"KEY.pem" help:"The signer's private key: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
+	Level string `default:"B" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
+	evidenceFlags
 	Reason   string `help:"Reason for signing, stored in the signature."`
 	Location string `help:"Where the signer signs from, stored in the signature."`
 	Field    string `placeholder:"NAME" help:"Fully qualified name of the empty signature field to sign (default a new one, invisible)."`
@@ -31,7 +32,8 @@ func (signCommand) Help() string {
 }
 
 func (c signCommand) Run(ctx context.Context, s streams) error {
-	if err := onlyLevelB(c.Level); err != nil {
+	level, err := parseLevel(c.Level)
+	if err != nil {
 		return err
 	}
 	certify, err := parsePermission(c.Certify)
@@ -39,6 +41,10 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	certificates, err := readCertificates(c.Cert)
+	if err != nil {
+		return err
+	}
+	sources, err := c.sources(level, certificates)
 	if err != nil {
 		return err
 	}
@@ -62,18 +68,27 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 		Location: c.Location,
 		Field:    c.Field,
 		Certify:  certify,
+		Level:    level,
 	})
 	if err != nil {
 		return fmt.Errorf("signing %s: %w", c.File, err)
 	}
-	revision, err := pending.Sign(ctx, key)
+	revision, err := pending.Sign(ctx, key, sources.Time)
 	if err != nil {
 		return fmt.Errorf("signing %s: %w", c.File, err)
+	}
+	parts := [][]byte{content, revision.Bytes}
+	if level >= ades.LT {
+		further, err := extend(ctx, pades.ExtendLast, document.With(revision), level, sources)
+		if err != nil {
+			return fmt.Errorf("signing %s: %w", c.File, err)
+		}
+		parts = append(parts, further...)
 	}
 	if pending.UsageRights() {
 		fmt.Fprintf(s.talk, "%s was enabled for features of Adobe Reader. The signature ends that, and Acrobat will say so.\n", c.File)
 	}
-	return writeFile(c.Out, content, revision.Bytes)
+	return writeFile(c.Out, parts...)
 }
 
 // parsePermission reads what a certification permits; "" is none.
@@ -89,18 +104,6 @@ func parsePermission(name string) (pades.Permission, error) {
 		return pades.Annotations, nil
 	}
 	return 0, fmt.Errorf("%w: --certify is no-changes, form-filling or annotations, not %q", errUsage, name)
-}
-
-// onlyLevelB refuses the levels that are not made yet.
-func onlyLevelB(level string) error {
-	l, err := ades.ParseLevel(level)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
-	}
-	if l != ades.B {
-		return fmt.Errorf("%w: level %s is not made by this version, only B", errUsage, l)
-	}
-	return nil
 }
 
 // readCertificates reads the certificates of a PEM file, at least one.

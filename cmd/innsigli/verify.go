@@ -70,9 +70,20 @@ type signatureResult struct {
 	SerialNumber  string             `json:"serialNumber"`
 	Issuer        string             `json:"issuer"`
 	ClaimedTime   string             `json:"claimedTime"`
+	BestTime      string             `json:"bestTime"` // at which a timestamp proves the signature
+	Timestamps    []timestampResult  `json:"timestamps"`
 	Reason        string             `json:"reason"`
 	Location      string             `json:"location"`
 	Problems      []string           `json:"problems"`
+}
+
+type timestampResult struct {
+	Type      ades.TimestampType `json:"type"`
+	Time      string             `json:"time"`
+	Authority string             `json:"authority"`
+	Intact    bool               `json:"intact"`
+	Trusted   bool               `json:"trusted"`
+	Problems  []string           `json:"problems"`
 }
 
 func verifyFile(ctx context.Context, path string, options pades.VerifyOptions) fileResult {
@@ -106,13 +117,33 @@ func toResult(s ades.SignatureReport) signatureResult {
 		Intact: s.Intact, Coverage: s.Coverage, CoveredBytes: s.CoveredBytes,
 		Reason: s.Reason, Location: s.Location, Problems: append([]string{}, s.Problems...),
 	}
-	if !s.ClaimedTime.IsZero() {
-		r.ClaimedTime = s.ClaimedTime.UTC().Format(time.RFC3339)
+	r.ClaimedTime, r.BestTime = timeText(s.ClaimedTime), timeText(s.BestTime)
+	r.Timestamps = []timestampResult{}
+	for _, t := range s.Timestamps {
+		r.Timestamps = append(r.Timestamps, toTimestampResult(t))
 	}
 	if c := s.Certificate; c != nil {
 		r.Signer, r.SerialNumber, r.Issuer = c.Subject.CommonName, c.Subject.SerialNumber, c.Issuer.CommonName
 	}
 	return r
+}
+
+func toTimestampResult(t ades.TimestampReport) timestampResult {
+	r := timestampResult{
+		Type: t.Type, Time: timeText(t.Time), Intact: t.Intact, Trusted: t.Trusted, Problems: append([]string{}, t.Problems...),
+	}
+	if t.Authority != nil {
+		r.Authority = t.Authority.Subject.CommonName
+	}
+	return r
+}
+
+// timeText is empty for a time that is not known.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }
 
 func (r fileResult) print(w io.Writer, asJSON bool) error {
@@ -156,8 +187,26 @@ func (s signatureResult) print(w io.Writer) error {
 			fmt.Fprintf(w, "    %-14s %s\n", row[0], row[1])
 		}
 	}
+	for _, t := range s.Timestamps {
+		fmt.Fprintf(w, "    %-14s %s\n", "timestamp", t)
+	}
 	for _, p := range s.Problems {
 		fmt.Fprintf(w, "    %-14s %s\n", "note", p)
 	}
 	return nil
+}
+
+// String is one line: when, by whom, and what keeps it from being relied upon.
+func (t timestampResult) String() string {
+	text := t.Time + "  " + t.Authority
+	if t.Type == ades.DocumentTimestamp {
+		text += ", over the document"
+	}
+	switch {
+	case !t.Intact:
+		text += ", not intact"
+	case !t.Trusted:
+		text += ", not proven"
+	}
+	return text
 }

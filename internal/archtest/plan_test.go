@@ -21,7 +21,7 @@ var plan = []floor{
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi storage/bolt account sandbox signing busysignal pades ades", "kong sync"}},
+	{{"cmd/innsigli", "httpapi storage/bolt account sandbox signing busysignal pades ades/online ades", "kong sync"}},
 
 	{
 		{"httpapi", "account sandbox signing busysignal idp ades storage internal/jsonbody", ""},
@@ -31,15 +31,18 @@ var plan = []floor{
 		{"account", "storage", "uuid"},
 		{"sandbox", "idp ades storage internal/authority", "uuid"},
 	},
-	{{"signing", "idp pades busysignal ades storage internal/failpoint", "uuid"}},
+	{{"signing", "idp pades busysignal ades storage internal/evidence internal/failpoint", "uuid"}},
 	{
 		{"idp", "ades", ""},
-		{"pades", "ades internal/cms internal/pdf", ""},
+		{"pades", "ades internal/evidence internal/cms internal/tsp internal/ocsp internal/crl internal/pdf", ""},
 		{"busysignal", "storage", "uuid"},
 		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl", ""},
 	},
 
-	{{"internal/authority", "ades internal/tsp internal/ocsp internal/crl", "crypto"}},
+	{
+		{"internal/authority", "ades internal/tsp internal/ocsp internal/crl", "crypto"},
+		{"internal/evidence", "ades internal/ocsp internal/crl", ""},
+	},
 	{
 		{"internal/tsp", "ades internal/cms internal/x509der", "crypto"},
 		{"internal/ocsp", "ades internal/x509der", "crypto"},

@@ -7,14 +7,23 @@ import (
 )
 
 // checkSubFilter: the signature is one of EN 319 142-1, for a handler that every viewer
-// has (5.3, 6.3).
+// has (5.3, 6.3), or a document timestamp, which says nothing of a signer (5.4.3).
 func (l *linter) checkSubFilter(signature pdf.Dict) {
-	for key, want := range map[pdf.Name]pdf.Name{"Type": "Sig", "Filter": "Adobe.PPKLite", "SubFilter": "ETSI.CAdES.detached"} {
+	wanted := map[pdf.Name]pdf.Object{"Type": pdf.Name("Sig"), "Filter": pdf.Name("Adobe.PPKLite"), "SubFilter": pdf.Name("ETSI.CAdES.detached")}
+	if isTimestamp(signature) {
+		wanted["Type"], wanted["SubFilter"] = pdf.Name("DocTimeStamp"), pdf.Name("ETSI.RFC3161")
+		for _, key := range []pdf.Name{"Cert", "Reference", "Changes", "M", "Name", "Reason", "Location", "ContactInfo"} {
+			wanted[key] = nil
+		}
+	}
+	for key, want := range wanted {
 		if signature[key] != want {
 			l.fault(SubFilter, "%s is %v", key, signature[key])
 		}
 	}
 }
+
+func isTimestamp(signature pdf.Dict) bool { return signature["Type"] == pdf.Name("DocTimeStamp") }
 
 // checkCertification: the signature that certifies a document is its first one, is named
 // by the catalog, and no other is (12.8.2.2, 12.8.6).

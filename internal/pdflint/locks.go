@@ -10,6 +10,9 @@ import (
 // by locking the field (12.8.2.2.2, 12.8.2.4). A new field is none that a lock of all, or
 // of all but some, left out.
 func (l *linter) checkLocks(field formField) {
+	if signature, err := l.new.Dict(field.dict["V"]); err == nil && isTimestamp(signature) {
+		return // which is no change (table 257)
+	}
 	for _, lock := range l.locks() {
 		action, err := l.old.Name(lock["Action"])
 		if err != nil {

@@ -48,12 +48,13 @@ func (l *linter) roles() parts {
 	if err != nil {
 		return roles
 	}
+	if l.embeds() {
+		l.playStore(roles, root, dict)
+		return roles
+	}
 	roles.add(root, catalog)
 	l.play(roles, dict["Perms"], permissions)
-	l.play(roles, dict["Extensions"], developerExtensions)
-	if was, err := l.old.Dict(dict["Extensions"]); err == nil {
-		l.play(roles, was["ESIC"], etsiExtension)
-	}
+	l.playExtensions(roles, dict)
 	if was, err := l.old.Dict(dict["AcroForm"]); err == nil {
 		l.play(roles, dict["AcroForm"], form)
 		l.play(roles, was["Fields"], grown)
@@ -66,6 +67,14 @@ func (l *linter) roles() parts {
 func (l *linter) play(roles parts, value pdf.Object, role change) {
 	if ref, ok := target(l.old, value); ok {
 		roles.add(ref, role)
+	}
+}
+
+// playExtensions: the developer extensions, and ETSI's among them.
+func (l *linter) playExtensions(roles parts, catalog pdf.Dict) {
+	l.play(roles, catalog["Extensions"], developerExtensions)
+	if was, err := l.old.Dict(catalog["Extensions"]); err == nil {
+		l.play(roles, was["ESIC"], etsiExtension)
 	}
 }
 

@@ -41,9 +41,11 @@ func (l *linter) checkPlace(field formField) {
 	}
 }
 
-// checkAppearance: there is a normal one, and no other, unless it is the author's.
+// checkAppearance: there is a normal one, and no other, unless it is the author's. A
+// document timestamp needs none (12.8.5).
 func (l *linter) checkAppearance(w formField) {
-	if l.keptAppearance(w) {
+	value, err := l.new.Dict(w.dict["V"])
+	if l.keptAppearance(w) || w.dict["AP"] == nil && err == nil && isTimestamp(value) {
 		return
 	}
 	appearances, err := l.new.Dict(w.dict["AP"])

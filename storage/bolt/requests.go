@@ -31,7 +31,14 @@ var (
 		return idempotencyKey(r.Key.Client, r.Key.Key)
 	}}
 
-	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, liveRequests, requestsByKey}}
+	dueRequests = index[requestRecord]{bucket: "signing.due", key: func(r requestRecord) []byte {
+		if r.Phase != signing.Signed {
+			return nil
+		}
+		return instant(r.NextTry)
+	}}
+
+	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, liveRequests, requestsByKey, dueRequests}}
 )
 
 func idempotencyKey(client, key string) []byte { return append(text(client), text(key)...) }
@@ -53,6 +60,8 @@ type requestRecord struct {
 	Pending    []byte                  `json:"pending,omitempty"`
 	Code       string                  `json:"code,omitempty"`
 	Value      []byte                  `json:"value,omitempty"`
+	SignedAt   time.Time               `json:"signedAt,omitzero"`
+	NextTry    time.Time               `json:"nextTry,omitzero"`
 	Failure    *idp.Failure            `json:"failure,omitempty"`
 	Refused    bool                    `json:"refused,omitempty"`
 	StartCode  string                  `json:"startCode,omitempty"`
@@ -120,6 +129,10 @@ func (s requests) Abandoned(ctx context.Context, account string, created time.Ti
 
 func (s requests) RequestsBefore(ctx context.Context, created time.Time, limit int) ([]signing.Request, error) {
 	return s.first(ctx, requestsByAge, before(created), limit)
+}
+
+func (s requests) Due(ctx context.Context, now time.Time, limit int) ([]signing.Request, error) {
+	return s.first(ctx, dueRequests, upTo(now), limit)
 }
 
 func (s requests) first(ctx context.Context, ix index[requestRecord], in span, limit int) (list []signing.Request, err error) {

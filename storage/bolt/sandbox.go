@@ -109,3 +109,9 @@ func (s sandboxes) SaveAuthority(ctx context.Context, encoded []byte) error {
 		return authorityTable.insert(tx, theAuthority, authorityRecord{encoded})
 	})
 }
+
+func (s sandboxes) UpdateAuthority(ctx context.Context, encoded []byte) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return authorityTable.update(tx, theAuthority, authorityRecord{encoded})
+	})
+}

@@ -105,4 +105,16 @@ var sandboxUsers = tests{
 		got, err := b.Sandbox.Authority(t.Context())
 		found(t, got, err, []byte{0, 255})
 	},
+
+	"the authority is replaced": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		replace := func(ctx context.Context) error { return b.Sandbox.UpdateAuthority(ctx, []byte{1}) }
+		failed(t, replace(t.Context()), storage.ErrNoTx)
+		refused(t, b, storage.ErrNotFound, replace)
+		do(t, b, func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte{0}) })
+		do(t, b, replace)
+		b = b.Reopen(t)
+		got, err := b.Sandbox.Authority(t.Context())
+		found(t, got, err, []byte{1})
+	},
 }

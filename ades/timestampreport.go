@@ -1,0 +1,31 @@
+package ades
+
+import (
+	"crypto/x509"
+	"time"
+)
+
+// TimestampType says what a timestamp is over.
+type TimestampType string
+
+const (
+	// SignatureTimestamp is over a signature's value and carried by the signature
+	// (EN 319 122-1 5.3).
+	SignatureTimestamp TimestampType = "SIGNATURE_TIMESTAMP"
+	// DocumentTimestamp is over a document with all signatures in it (ISO 32000-2 12.8.5).
+	DocumentTimestamp TimestampType = "DOCUMENT_TIMESTAMP"
+)
+
+// TimestampReport is the result for one timestamp.
+type TimestampReport struct {
+	Type      TimestampType
+	Name      string    // of the signature field of a document timestamp
+	Time      time.Time // zero when the token cannot be read
+	Intact    bool      // it is over what it stands for, and its value verifies
+	Trusted   bool      // and its authority could be relied upon, so that it proves its time
+	Authority *x509.Certificate
+	Problems  []string // what keeps it from being trusted, in sentences
+}
+
+// Fail records what keeps the timestamp from being trusted.
+func (t *TimestampReport) Fail(problem string) { t.Problems = append(t.Problems, problem) }

@@ -1,0 +1,132 @@
+package evidence
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+)
+
+const (
+	// maxFetches is how often one Collect asks for issuers.
+	maxFetches = 16
+	// maxResponders is how many responders may answer one about another.
+	maxResponders = 4
+)
+
+// Collect gathers the validation data of the targets: chains to a root over the
+// known certificates and, where one is missing, over what the sources find; and a
+// proof for each certificate below the root, as well as for whoever signed a proof.
+// The result has each thing once, roots included, in the order of the targets.
+//
+// It is whole or there is an error: [ades.ErrNoChain] or [ades.ErrOutsideValidity]
+// when a target leads to no root, [ades.ErrNoRevocation] when a proof is missing,
+// beside [ades.ErrUnavailable] when asking later may help, and [*ades.RevokedError].
+// A target that was revoked after its Fresh is none: its signature stands, and the
+// proof says so.
+func Collect(ctx context.Context, sources ades.Sources, known []*x509.Certificate, targets ...Target) (*Data, error) {
+	c := &collector{
+		sources: sources, known: unique(known), now: time.Now(),
+		seen: make(set), asked: make(set), proven: make(map[string]time.Time),
+	}
+	for _, t := range targets {
+		if t.Certificate == nil {
+			return nil, fmt.Errorf("evidence: %w: a certificate is absent", ades.ErrNoChain)
+		}
+		if err := c.collect(ctx, t, 0); err != nil {
+			return nil, fmt.Errorf("evidence: validation data for %s: %w", t.Certificate.Subject, err)
+		}
+	}
+	return &c.data, nil
+}
+
+type collector struct {
+	data    Data
+	seen    set // what the data has
+	sources ades.Sources
+	known   []*x509.Certificate
+	now     time.Time
+	fetches int
+	asked   set                  // whose issuers were asked for
+	proven  map[string]time.Time // by certificate, the Fresh of its proof
+}
+
+// collect adds a certificate with its chain. The higher ones issue many and are
+// asked about for all of those.
+func (c *collector) collect(ctx context.Context, t Target, responders int) error {
+	chain, err := c.chain(ctx, t)
+	if err != nil {
+		return err
+	}
+	for _, cert := range chain {
+		if c.seen.add(cert.Raw) {
+			c.data.Certificates = append(c.data.Certificates, cert)
+		}
+	}
+	for i, cert := range chain[:len(chain)-1] {
+		if err := c.prove(ctx, Target{cert, t.Fresh}, chain[i+1], responders); err != nil {
+			return err
+		}
+		t.Fresh = time.Time{}
+	}
+	return nil
+}
+
+// prove adds a proof about one certificate.
+func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificate, responders int) error {
+	if exempt(t.Certificate) || c.isProven(t) {
+		return nil
+	}
+	if c.sources.Revocation == nil {
+		return fmt.Errorf("%w for %s: there is no source to ask", ades.ErrNoRevocation, t.Certificate.Subject)
+	}
+	proof, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.Fresh)
+	var revoked *ades.RevokedError
+	if err != nil && !errors.As(err, &revoked) {
+		return err
+	}
+	if revoked != nil && !t.standsDespite(revoked) {
+		return err
+	}
+	answer, err := read(proof, t.Certificate, issuer)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, t.Certificate.Subject, err)
+	case answer.Revoked != nil && !t.standsDespite(answer.Revoked):
+		return answer.Revoked
+	}
+	c.proven[string(t.Certificate.Raw)] = t.Fresh // before its signer's, which it may be itself
+	return c.keep(ctx, answer, issuer, responders)
+}
+
+// isProven says whether there is a proof already that is new enough.
+func (c *collector) isProven(t Target) bool {
+	fresh, ok := c.proven[string(t.Certificate.Raw)]
+	return ok && !fresh.Before(t.Fresh)
+}
+
+// standsDespite: what was signed before the certificate was revoked stays valid (EN
+// 319 102-1 5.5.4), and Fresh is when it was signed at the latest.
+func (t Target) standsDespite(revoked *ades.RevokedError) bool {
+	return !t.Fresh.IsZero() && revoked.At.After(t.Fresh)
+}
+
+// keep adds a proof, and all about the responder that signed it. CRLs are signed by
+// the issuer itself.
+func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate, responders int) error {
+	if a.Proof.CRL != nil {
+		c.data.CRLs = c.seen.appendNew(c.data.CRLs, [][]byte{a.Proof.CRL})
+		return nil
+	}
+	c.data.OCSP = c.seen.appendNew(c.data.OCSP, [][]byte{a.Proof.OCSP})
+	if a.Signer.Equal(issuer) {
+		return nil
+	}
+	if responders == maxResponders {
+		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, a.Signer.Subject, responders)
+	}
+	return c.collect(ctx, Target{Certificate: a.Signer}, responders+1)
+}

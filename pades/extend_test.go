@@ -1,0 +1,251 @@
+package pades_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/pdflint"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// signLevel signs for a level and extends to it.
+func signLevel(t testing.TB, b []byte, p person, level ades.Level) []byte {
+	t.Helper()
+	return extend(t, signFor(t, b, p, level), level, p.ca.Sources(nil))
+}
+
+// signFor signs for a level: at level T at most.
+func signFor(t testing.TB, b []byte, p person, level ades.Level) []byte {
+	t.Helper()
+	pending, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Level: level, Reason: "Undirritun"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := pending.Sign(t.Context(), p.key, p.ca.Sources(nil).Time)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return appendAll(t, b, []pades.Revision{r})
+}
+
+func extend(t testing.TB, b []byte, level ades.Level, s ades.Sources) []byte {
+	t.Helper()
+	revisions, err := pades.Extend(t.Context(), document(b), level, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return appendAll(t, b, revisions)
+}
+
+func renew(t testing.TB, b []byte, s ades.Sources) []byte {
+	t.Helper()
+	revisions, err := pades.Renew(t.Context(), document(b), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return appendAll(t, b, revisions)
+}
+
+func appendAll(t testing.TB, b []byte, revisions []pades.Revision) []byte {
+	t.Helper()
+	for _, r := range revisions {
+		if r.Base != int64(len(b)) {
+			t.Fatalf("revision at %d of a document of %d bytes", r.Base, len(b))
+		}
+		grown := append(bytes.Clone(b), r.Bytes...)
+		pdflint.Clean(t, b, grown)
+		b = grown
+	}
+	return b
+}
+
+// What is there is not added again (EN 319 142-1 5.4 to 5.6).
+func TestExtendIsIdempotent(t *testing.T) {
+	ca := newAuthority(t)
+	for _, kind := range pdftest.Kinds {
+		b := signFor(t, pdftest.Build(pdftest.Options{Kind: kind}), newPerson(t, ca, p256(t)), ades.B)
+		for _, step := range []struct {
+			level     ades.Level
+			revisions int
+		}{{ades.B, 0}, {ades.T, 1}, {ades.T, 0}, {ades.LT, 1}, {ades.LT, 0}, {ades.T, 0}, {ades.LTA, 1}, {ades.LTA, 0}, {ades.LT, 0}} {
+			revisions, err := pades.Extend(t.Context(), document(b), step.level, ca.Sources(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(revisions) != step.revisions {
+				t.Errorf("%s to %v: %d revisions, want %d", kind, step.level, len(revisions), step.revisions)
+			}
+			b = appendAll(t, b, revisions)
+		}
+	}
+}
+
+// A second signer after LTA is not covered by the timestamp that is there, and a renewal
+// adds one whatever there is.
+func TestExtendAfterTheArchiveTimestamp(t *testing.T) {
+	ca := newAuthority(t)
+	b := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LTA)
+	b = signFor(t, b, newPerson(t, ca, p256(t)), ades.LTA)
+	revisions, err := pades.Extend(t.Context(), document(b), ades.LTA, ca.Sources(nil))
+	if err != nil || len(revisions) != 2 {
+		t.Fatalf("%d revisions, %v", len(revisions), err)
+	}
+	b = appendAll(t, b, revisions)
+	for range 2 {
+		if revisions, err = pades.Renew(t.Context(), document(b), ca.Sources(nil)); err != nil || len(revisions) != 1 {
+			t.Fatalf("renewal: %d revisions, %v", len(revisions), err)
+		}
+		b = appendAll(t, b, revisions)
+	}
+	if n := bytes.Count(b, []byte("/SubFilter /ETSI.RFC3161")); n != 4 {
+		t.Errorf("%d document timestamps", n)
+	}
+}
+
+// A proof from before the signature says nothing about it.
+func TestExtendAsksAgainAboutTheSameSigner(t *testing.T) {
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	now := time.Now()
+	at := func(d time.Duration) ades.Sources { return ca.Sources(func() time.Time { return now.Add(d) }) }
+	b := pdftest.Build(pdftest.Options{})
+	for i := range 2 {
+		s := at(time.Duration(i) * time.Minute)
+		pending, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Level: ades.LT})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := pending.Sign(t.Context(), p.key, s.Time)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = appendAll(t, b, []pades.Revision{r})
+		revisions, err := pades.Extend(t.Context(), document(b), ades.LT, s)
+		if err != nil || len(revisions) != 1 {
+			t.Fatalf("signature %d: %d revisions, %v", i, len(revisions), err)
+		}
+		b = appendAll(t, b, revisions)
+	}
+}
+
+// lying is a timestamp authority with another answer.
+type lying func(h crypto.Hash, sum []byte) ([]byte, error)
+
+func (l lying) Timestamp(_ context.Context, h crypto.Hash, sum []byte) ([]byte, error) {
+	return l(h, sum)
+}
+
+func TestCompleteNeedsItsTimestamp(t *testing.T) {
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	honest := ca.Sources(nil).Time
+	for name, row := range map[string]struct {
+		t    ades.Timestamper
+		want error
+	}{
+		"none": {nil, ades.ErrTimestamp},
+		"down": {lying(func(crypto.Hash, []byte) ([]byte, error) { return nil, ades.ErrUnavailable }), ades.ErrUnavailable},
+		"over something else": {lying(func(h crypto.Hash, sum []byte) ([]byte, error) {
+			return honest.Timestamp(t.Context(), h, make([]byte, len(sum)))
+		}), ades.ErrTimestamp},
+		"by another hash": {lying(func(crypto.Hash, []byte) ([]byte, error) {
+			return honest.Timestamp(t.Context(), crypto.SHA512, make([]byte, 64))
+		}), ades.ErrTimestamp},
+		"garbage":                     {lying(func(crypto.Hash, []byte) ([]byte, error) { return []byte("garbage"), nil }), ades.ErrTimestamp},
+		"after the certificate's end": {authorityAt(ca, time.Now().AddDate(6, 0, 0)), ades.ErrTimestamp},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pending, err := pades.Prepare(t.Context(), document(pdftest.Build(pdftest.Options{})), p.signer, pades.Options{Level: ades.T})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := pending.Sign(t.Context(), p.key, row.t); !errors.Is(err, row.want) {
+				t.Errorf("got %v, want %v", err, row.want)
+			}
+			if _, err := pending.Sign(t.Context(), p.key, honest); err != nil {
+				t.Errorf("and then from an honest one: %v", err)
+			}
+		})
+	}
+}
+
+func authorityAt(ca *authority.Authority, at time.Time) ades.Timestamper {
+	return ca.Sources(func() time.Time { return at }).Time
+}
+
+// Level is part of what is stored between the phases.
+func TestPendingKeepsItsLevel(t *testing.T) {
+	ca := newAuthority(t)
+	pending, err := pades.Prepare(t.Context(), document(pdftest.Build(pdftest.Options{})), newPerson(t, ca, p256(t)).signer, pades.Options{Level: ades.LTA})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := pending.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again pades.Pending
+	if err := again.UnmarshalBinary(encoded); err != nil || again.Level() != ades.LTA {
+		t.Errorf("%v, %v", again.Level(), err)
+	}
+	if err := again.UnmarshalBinary(bytes.Replace(encoded, []byte(`"level":3`), []byte(`"level":7`), 1)); err == nil {
+		t.Error("a level that does not exist was decoded")
+	}
+}
+
+func TestExtendRefuses(t *testing.T) {
+	ca, other := newAuthority(t), newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	unsigned := pdftest.Build(pdftest.Options{})
+	signed := signFor(t, unsigned, p, ades.T)
+	whole := ca.Sources(nil)
+	without := func(change func(*ades.Sources)) ades.Sources { s := whole; change(&s); return s }
+	revoked := newAuthority(t)
+	gone := newPerson(t, revoked, p256(t))
+	goneSigned := signFor(t, unsigned, gone, ades.T)
+	revoked.Revoke(gone.signer.Certificate.SerialNumber, time.Now().Add(-time.Minute), 1)
+	for name, row := range map[string]struct {
+		b     []byte
+		level ades.Level
+		s     ades.Sources
+		want  error
+	}{
+		"no signature":                 {unsigned, ades.LT, whole, pades.ErrUnsigned},
+		"not a PDF":                    {[]byte("PK"), ades.LT, whole, pades.ErrUnreadable},
+		"no timestamp authority":       {signed, ades.LTA, without(func(s *ades.Sources) { s.Time = nil }), ades.ErrTimestamp},
+		"no revocation":                {signed, ades.LT, without(func(s *ades.Sources) { s.Revocation = nil }), ades.ErrNoRevocation},
+		"no root":                      {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = nil }), ades.ErrNoChain},
+		"another root":                 {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = other.Roots() }), ades.ErrNoChain},
+		"revoked before the signature": {goneSigned, ades.LT, revoked.Sources(nil), ades.ErrRevoked},
+		"last signature cut short":     {bytes.Replace(signed, []byte("/ByteRange [0 "), []byte("/ByteRange [1 "), 1), ades.LT, whole, pades.ErrBroken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := pades.Extend(t.Context(), document(row.b), row.level, row.s); !errors.Is(err, row.want) {
+				t.Errorf("got %v, want %v", err, row.want)
+			}
+		})
+	}
+}
+
+// With reads like the bytes themselves.
+func TestDocumentWithARevision(t *testing.T) {
+	base, tail := []byte("a document "), []byte("and what follows")
+	d := document(base).With(pades.Revision{Base: int64(len(base)), Bytes: tail})
+	d = d.With(pades.Revision{Base: d.Size, Bytes: []byte(" later")})
+	want := "a document and what follows later"
+	if d.Size != int64(len(want)) {
+		t.Fatalf("%d bytes", d.Size)
+	}
+	if err := iotest.TestReader(io.NewSectionReader(d, 0, d.Size), []byte(want)); err != nil {
+		t.Error(err)
+	}
+}

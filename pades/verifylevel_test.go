@@ -1,0 +1,179 @@
+package pades_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// EN 319 142-1 6.3: the level that a signature has, and what it comes to.
+func TestVerifyLevels(t *testing.T) {
+	ca := newAuthority(t)
+	for _, tt := range []struct {
+		level      ades.Level
+		format     string
+		indication ades.Indication
+		timestamps []ades.TimestampType
+	}{
+		{ades.B, "PAdES-BASELINE-B", ades.Indeterminate, nil},
+		{ades.T, "PAdES-BASELINE-T", ades.Indeterminate, []ades.TimestampType{ades.SignatureTimestamp}},
+		{ades.LT, "PAdES-BASELINE-LT", ades.TotalPassed, []ades.TimestampType{ades.SignatureTimestamp}},
+		{ades.LTA, "PAdES-BASELINE-LTA", ades.TotalPassed, []ades.TimestampType{ades.SignatureTimestamp, ades.DocumentTimestamp}},
+	} {
+		t.Run(tt.level.String(), func(t *testing.T) {
+			signed := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), tt.level)
+			s := verify(t, signed, ca)[0]
+			if s.Format != tt.format || s.Indication != tt.indication || !s.Passed() || len(s.Timestamps) != len(tt.timestamps) {
+				t.Fatalf("%s, %s %s, %d timestamps: %v %+v", s.Format, s.Indication, s.SubIndication, len(s.Timestamps), s.Problems, s.Timestamps)
+			}
+			proven := tt.level >= ades.LT
+			for i, stamp := range s.Timestamps {
+				if stamp.Type != tt.timestamps[i] || !stamp.Intact || stamp.Trusted != proven || stamp.Authority == nil || time.Since(stamp.Time) > time.Minute {
+					t.Errorf("%+v", stamp)
+				}
+			}
+			if s.BestTime.IsZero() == proven {
+				t.Errorf("proven at %v", s.BestTime)
+			}
+		})
+	}
+}
+
+// Without its root, nothing of a signature is proven, and validators call it level T.
+func TestLevelWithoutRoots(t *testing.T) {
+	ca := newAuthority(t)
+	signed := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LTA)
+	report, err := pades.Verify(t.Context(), document(signed), pades.VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := report.Signatures[0]
+	if s.Format != "PAdES-BASELINE-T" || s.SubIndication != ades.NoCertificateChainFound || !s.BestTime.IsZero() || s.Timestamps[0].Trusted {
+		t.Errorf("%+v", s)
+	}
+}
+
+// EN 319 102-1 5.5.4: a signature that is proven to be from before stands.
+func TestRevokedBeforeAndAfter(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		level ades.Level
+		after time.Duration // the revocation comes
+		want  ades.Indication
+		sub   ades.SubIndication
+	}{
+		{"after a timestamp that is proven", ades.LTA, time.Hour, ades.TotalPassed, ""},
+		{"nothing is known", ades.T, -time.Hour, ades.Indeterminate, ades.TryLater},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ca := newAuthority(t)
+			p := newPerson(t, ca, p256(t))
+			signed := signLevel(t, pdftest.Build(pdftest.Options{}), p, tt.level)
+			ca.Revoke(p.signer.Certificate.SerialNumber, time.Now().Add(tt.after), 1)
+			s := verify(t, signed, ca)[0]
+			if s.Indication != tt.want || s.SubIndication != tt.sub {
+				t.Errorf("%s %s: %v", s.Indication, s.SubIndication, s.Problems)
+			}
+		})
+	}
+}
+
+// EN 319 102-1 5.6: long after, what proves a signature are its timestamps, for as long as
+// the certificate of the last one is valid.
+func TestVerifyYearsLater(t *testing.T) {
+	ca := newAuthority(t)
+	signed := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LTA)
+	for years, want := range map[int]ades.SubIndication{0: "", 1: "", 4: "", 6: ades.OutOfBoundsNotRevoked} {
+		report, err := pades.Verify(t.Context(), document(signed), pades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(years, 0, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := report.Signatures[0]; s.SubIndication != want {
+			t.Errorf("after %d years: %s %s %v", years, s.Indication, s.SubIndication, s.Problems)
+		}
+	}
+}
+
+// What proves a signature may follow it, and nothing else.
+func TestGrowthByProof(t *testing.T) {
+	ca := newAuthority(t)
+	for _, kind := range pdftest.Kinds {
+		for _, level := range []ades.Level{ades.LT, ades.LTA} {
+			p := newPerson(t, ca, p256(t))
+			b := signLevel(t, pdftest.Build(pdftest.Options{Kind: kind}), p, level)
+			b = renew(t, signLevel(t, b, p, level), ca.Sources(nil))
+			report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: ca.Roots()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := report.Signatures[len(report.Signatures)-1]
+			if !report.Passed() || !last.Extended || last.Coverage != ades.WholeRevision || report.Signatures[0].Extended {
+				t.Errorf("%s %v: %s %s %v", kind, level, last.Format, last.Coverage, last.Problems)
+			}
+			if shadowed := replacePage(t, b); shadowed.Passed() || shadowed.Signatures[1].Extended {
+				t.Errorf("%s %v: a page replaced, and passed", kind, level)
+			}
+		}
+	}
+}
+
+// replacePage verifies a document whose first page is another one in a further revision.
+func replacePage(t *testing.T, b []byte) *ades.Report {
+	t.Helper()
+	file, err := pdf.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := file.Page(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	update := file.NewUpdate()
+	source, err := update.Source(page.Ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source, err = pdf.SetKey(source, "MediaBox", []byte("[0 0 1 1]")); err != nil {
+		t.Fatal(err)
+	}
+	update.Set(page.Ref, source)
+	appended, _, err := update.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := pades.Verify(t.Context(), document(append(bytes.Clone(b), appended...)), pades.VerifyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// The first signature has a timestamp from before the revocation, the second none.
+func TestRevokedBetweenTwoSignatures(t *testing.T) {
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	minuteAgo := func() time.Time { return time.Now().Add(-time.Minute) }
+	pending, err := pades.Prepare(t.Context(), document(pdftest.Build(pdftest.Options{})), p.signer, pades.Options{Level: ades.T})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := pending.Sign(t.Context(), p.key, ca.Sources(minuteAgo).Time)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := append(pdftest.Build(pdftest.Options{}), r.Bytes...)
+	ca.Revoke(p.signer.Certificate.SerialNumber, time.Now().Add(-30*time.Second), 1)
+	b = sign(t, extend(t, b, ades.LT, ca.Sources(nil)), p, pades.Options{})
+	got := verify(t, b, ca)
+	if s := got[0]; s.Indication != ades.TotalPassed || s.BestTime.IsZero() {
+		t.Errorf("the first: %s %s %v", s.Indication, s.SubIndication, s.Problems)
+	}
+	if s := got[1]; s.Indication != ades.Indeterminate || s.SubIndication != ades.RevokedNoPOE || s.Passed() {
+		t.Errorf("the second: %s %s %v", s.Indication, s.SubIndication, s.Problems)
+	}
+}

@@ -1,0 +1,113 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// openAuthority reads the authority, which the first to open a sandbox makes. What
+// an earlier version stored gets the keys that it did not have, and is stored again:
+// they have to be the same at the next start.
+func openAuthority(ctx context.Context, store Store, tx storage.Transactor) (*authority.Authority, error) {
+	encoded, err := store.Authority(ctx)
+	if errors.Is(err, storage.ErrNotFound) {
+		encoded, err = makeAuthority(ctx, store, tx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ca := new(authority.Authority)
+	if err := ca.UnmarshalBinary(encoded); err != nil {
+		return nil, err
+	}
+	now, err := ca.MarshalBinary()
+	if err != nil || bytes.Equal(now, encoded) {
+		return ca, err
+	}
+	return ca, saveAuthority(ctx, store, tx, now)
+}
+
+// makeAuthority makes the authority, unless another server was first.
+func makeAuthority(ctx context.Context, store Store, tx storage.Transactor) ([]byte, error) {
+	ca, err := authority.New(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	fresh, err := ca.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	err = tx.InTx(ctx, func(ctx context.Context) error { return store.SaveAuthority(ctx, fresh) })
+	if err != nil && !errors.Is(err, storage.ErrExists) {
+		return nil, err
+	}
+	return store.Authority(ctx)
+}
+
+func saveAuthority(ctx context.Context, store Store, tx storage.Transactor, encoded []byte) error {
+	return tx.InTx(ctx, func(ctx context.Context) error { return store.UpdateAuthority(ctx, encoded) })
+}
+
+// At says at which base URL a server answers for the authority: certificates carry
+// its addresses from now on, those of the authority itself among them. Users keep the
+// certificates that they have.
+func (s *Sandbox) At(ctx context.Context, baseURL string) error {
+	s.authority.At(baseURL)
+	return s.Renew(ctx)
+}
+
+// Renew issues the authority's own certificates anew where they are about to expire. A
+// server that runs for long calls it now and then.
+func (s *Sandbox) Renew(ctx context.Context) error {
+	renewed, err := s.authority.Renew(time.Now())
+	if err != nil || !renewed {
+		return err
+	}
+	encoded, err := s.authority.MarshalBinary()
+	if err == nil {
+		err = saveAuthority(ctx, s.store, s.tx, encoded)
+	}
+	if err != nil {
+		return fmt.Errorf("sandbox: storing the authority: %w", err)
+	}
+	return nil
+}
+
+// Sources are the authority as a source of evidence, in this process: timestamps and
+// revocation status need no network (decisions.md 5.4).
+func (s *Sandbox) Sources() ades.Sources { return s.authority.Sources(nil) }
+
+// Roots is the pool that the sandbox's signatures are trusted under.
+func (s *Sandbox) Roots() *x509.CertPool { return s.authority.Roots() }
+
+// RootPEM is the root's certificate in PEM.
+func (s *Sandbox) RootPEM() []byte { return s.authority.RootPEM() }
+
+// Timestamp answers a DER TimeStampReq with a DER TimeStampResp (RFC 3161 2.4), also
+// one that cannot be read.
+func (s *Sandbox) Timestamp(request []byte) []byte {
+	return s.authority.Timestamp(request, time.Now())
+}
+
+// OCSP answers a DER OCSPRequest with a DER OCSPResponse (RFC 6960 4), also one that
+// cannot be read.
+func (s *Sandbox) OCSP(request []byte) []byte { return s.authority.OCSP(request, time.Now()) }
+
+// CRL is the DER revocation list of the issuing authority, and RootCRL that of the
+// root (RFC 5280 5).
+func (s *Sandbox) CRL() ([]byte, error) { return s.authority.CRL(time.Now()) }
+
+// RootCRL is described at [Sandbox.CRL].
+func (s *Sandbox) RootCRL() ([]byte, error) { return s.authority.RootCRL(time.Now()) }
+
+// Issuers are the issuing authority's certificate and the root's, as a DER SignedData
+// of certificates alone (RFC 5280 4.2.2.1).
+func (s *Sandbox) Issuers() ([]byte, error) { return s.authority.Issuers() }
