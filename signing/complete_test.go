@@ -47,10 +47,10 @@ func (o *outage) Revocation(ctx context.Context, cert, issuer *x509.Certificate,
 }
 
 var (
-	tsaDown       = fmt.Errorf("%w: %w: connection refused", ades.ErrTimestamp, ades.ErrUnavailable)
-	tsaLies       = fmt.Errorf("%w: the nonce is another", ades.ErrTimestamp)
-	responderDown = fmt.Errorf("%w: %w: connection refused", ades.ErrNoRevocation, ades.ErrUnavailable)
-	unknownThere  = fmt.Errorf("%w: the certificate is not known", ades.ErrNoRevocation)
+	errTSADown       = fmt.Errorf("%w: %w: connection refused", ades.ErrTimestamp, ades.ErrUnavailable)
+	errTSALies       = fmt.Errorf("%w: the nonce is another", ades.ErrTimestamp)
+	errResponderDown = fmt.Errorf("%w: %w: connection refused", ades.ErrNoRevocation, ades.ErrUnavailable)
+	errUnknownThere  = fmt.Errorf("%w: the certificate is not known", ades.ErrNoRevocation)
 )
 
 func (s service) atLevel(l ades.Level) string {
@@ -88,14 +88,14 @@ func TestSourceThatIsDownForTenMinutes(t *testing.T) {
 		level       ades.Level
 		tsa, status error
 	}{
-		{"B, responder down", ades.B, nil, responderDown},
-		{"T, TSA down", ades.T, tsaDown, nil},
-		{"T, TSA lies", ades.T, tsaLies, nil},
-		{"T, responder down", ades.T, nil, responderDown},
-		{"LT, TSA down", ades.LT, tsaDown, nil},
-		{"LT, responder down", ades.LT, nil, responderDown},
-		{"LT, certificate unknown", ades.LT, nil, unknownThere},
-		{"LTA, both down", ades.LTA, tsaDown, responderDown},
+		{"B, responder down", ades.B, nil, errResponderDown},
+		{"T, TSA down", ades.T, errTSADown, nil},
+		{"T, TSA lies", ades.T, errTSALies, nil},
+		{"T, responder down", ades.T, nil, errResponderDown},
+		{"LT, TSA down", ades.LT, errTSADown, nil},
+		{"LT, responder down", ades.LT, nil, errResponderDown},
+		{"LT, certificate unknown", ades.LT, nil, errUnknownThere},
+		{"LTA, both down", ades.LTA, errTSADown, errResponderDown},
 	} {
 		for _, driven := range []string{"by polls", "in the background"} {
 			t.Run(test.name+", "+driven, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestSourceThatStaysDown(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
 		s := newService(t, p, signing.Options{Sources: o.sources})
-		o.cut(tsaDown, nil)
+		o.cut(errTSADown, nil)
 		id := s.atLevel(ades.LT)
 		if r := s.poll(id); r.Code != idp.AuthorizationPending {
 			t.Fatalf("%+v", r)
@@ -180,7 +180,7 @@ func TestPollsDoNotHammerASource(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
 		s := newService(t, p, signing.Options{Sources: o.sources, AnyPace: true})
-		o.cut(tsaDown, nil)
+		o.cut(errTSADown, nil)
 		id := s.atLevel(ades.T)
 		for range 100 {
 			if r := s.poll(id); r.Code != idp.AuthorizationPending {
@@ -227,7 +227,7 @@ func TestStoredValueIsCompletedByAnotherProcess(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
 		first := newService(t, p, signing.Options{Sources: o.sources})
-		o.cut(tsaDown, nil)
+		o.cut(errTSADown, nil)
 		id := first.atLevel(ades.LT)
 		if r := first.poll(id); r.Code != idp.AuthorizationPending {
 			t.Fatalf("%+v", r)
