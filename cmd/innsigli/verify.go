@@ -65,6 +65,7 @@ type signatureResult struct {
 	SubIndication ades.SubIndication `json:"subIndication"`
 	Intact        bool               `json:"intact"`
 	Coverage      ades.Coverage      `json:"coverage"`
+	Extended      bool               `json:"-"` // what follows is proof of the signature alone
 	CoveredBytes  int64              `json:"coveredBytes"`
 	Signer        string             `json:"signer"`
 	SerialNumber  string             `json:"serialNumber"`
@@ -114,7 +115,7 @@ func verifyFile(ctx context.Context, path string, options pades.VerifyOptions) f
 func toResult(s ades.SignatureReport) signatureResult {
 	r := signatureResult{
 		Name: s.Name, Format: s.Format, Indication: s.Indication, SubIndication: s.SubIndication,
-		Intact: s.Intact, Coverage: s.Coverage, CoveredBytes: s.CoveredBytes,
+		Intact: s.Intact, Coverage: s.Coverage, CoveredBytes: s.CoveredBytes, Extended: s.Extended,
 		Reason: s.Reason, Location: s.Location, Problems: append([]string{}, s.Problems...),
 	}
 	r.ClaimedTime, r.BestTime = timeText(s.ClaimedTime), timeText(s.BestTime)
@@ -173,6 +174,13 @@ var coverageText = map[ades.Coverage]string{
 	ades.Partial:       "not all of its revision",
 }
 
+func (s signatureResult) covers() string {
+	if s.Extended {
+		return "its revision; the proof of the signature follows"
+	}
+	return coverageText[s.Coverage]
+}
+
 func (s signatureResult) print(w io.Writer) error {
 	verdict := string(s.Indication)
 	if s.SubIndication != "" {
@@ -181,7 +189,7 @@ func (s signatureResult) print(w io.Writer) error {
 	fmt.Fprintf(w, "  %s  %s  %s\n", s.Name, s.Format, verdict)
 	for _, row := range [][2]string{
 		{"signer", s.Signer}, {"serial number", s.SerialNumber}, {"issuer", s.Issuer}, {"claimed time", s.ClaimedTime},
-		{"reason", s.Reason}, {"location", s.Location}, {"covers", coverageText[s.Coverage]},
+		{"reason", s.Reason}, {"location", s.Location}, {"covers", s.covers()},
 	} {
 		if row[1] != "" {
 			fmt.Fprintf(w, "    %-14s %s\n", row[0], row[1])
