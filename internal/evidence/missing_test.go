@@ -146,7 +146,7 @@ func FuzzData(f *testing.F) {
 		data := &Data{OCSP: [][]byte{response}, CRLs: [][]byte{list}}
 		missing := data.Missing(roots, []*x509.Certificate{issuer, cert}, Target{Certificate: cert})
 		answers := data.About(cert, issuer)
-		if len(answers) == 0 && len(missing) == 0 && !exempt(cert) && !selfSigned(cert) {
+		if len(answers) == 0 && len(missing) == 0 && !exempt(cert) && !selfSigned(cert) && !cert.Equal(issuer) { // which is an anchor
 			t.Error("without an answer nothing is missing")
 		}
 		for _, a := range answers {
