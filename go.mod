@@ -3,6 +3,7 @@ module github.com/innsigli/innsigli
 go 1.26.0
 
 require (
+	github.com/BurntSushi/toml v1.6.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/google/uuid v1.6.0
 	go.etcd.io/bbolt v1.5.0

@@ -15,14 +15,17 @@ var (
 
 // Chain builds a chain from cert over the intermediates to one of the roots that
 // is valid at the time given (RFC 5280 section 6), cert first and the root last.
-// Without roots there is no chain. Revocation is not looked at.
+// Without roots there is no chain. Intermediates whose keys [CheckKeySize] refuses are
+// passed over. Revocation is not looked at.
 func Chain(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool, at time.Time) ([]*x509.Certificate, error) {
 	if roots == nil {
 		return nil, ErrNoChain
 	}
 	pool := x509.NewCertPool()
 	for _, c := range intermediates {
-		pool.AddCert(c)
+		if CheckKeySize(c.PublicKey) == nil {
+			pool.AddCert(c)
+		}
 	}
 	chains, err := cert.Verify(x509.VerifyOptions{
 		Roots:         roots,

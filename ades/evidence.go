@@ -27,6 +27,9 @@ var (
 	ErrUnavailable = errors.New("ades: source not available now")
 )
 
+// MaxSkew is how far off ours the clock of an authority may be.
+const MaxSkew = time.Minute
+
 // Timestamper gets timestamp tokens. It is used by several goroutines.
 type Timestamper interface {
 	// Timestamp returns a TimeStampToken (RFC 3161 2.4.2), a DER ContentInfo, over a
@@ -47,10 +50,11 @@ type Revocation interface {
 	// Revocation returns a proof about cert, which issuer issued. The proof is signed by
 	// the issuer or for it, and is in force now.
 	//
-	// With a notBefore its thisUpdate is that second or later, and it was asked for in
-	// this call: what is told about a signer comes after the signature and from no
-	// cache. With the zero time a proof from before may be returned until its
-	// nextUpdate.
+	// With a notBefore the proof was asked for in this call and comes from no cache, since
+	// it is about a signer, and its thisUpdate is that second or later. A CRL alone may be
+	// older, when cert names no responder that could be asked: its nextUpdate is later
+	// than notBefore, and there is nothing newer. With the zero time a proof from before
+	// may be returned until its nextUpdate.
 	//
 	// A [RevokedError] comes with its proof, because a signature made before the
 	// revocation stands. [ErrNoRevocation] when there is no proof.
@@ -72,7 +76,11 @@ type Sources struct {
 	Time       Timestamper
 	Revocation Revocation
 	Issuers    Issuers
-	Roots      *x509.CertPool // what is trusted; addresses in certificates are followed only below these
+	// Roots are what is trusted. Status is asked for only below them; on the way up to
+	// them, addresses of issuers are followed that nobody vouches for.
+	Roots *x509.CertPool
+	// Chains, if not nil, remembers the chains that were verified, for further calls.
+	Chains *Chains
 }
 
 // RevokedError says that a certificate is revoked, since when and why. It is

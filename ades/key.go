@@ -1,7 +1,9 @@
 package ades
 
 import (
+	"bytes"
 	"crypto"
+	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
@@ -29,4 +31,34 @@ func PublicKey(cert *x509.Certificate) (crypto.PublicKey, error) {
 		return nil, fmt.Errorf("%w: key restricted to RSASSA-PSS (id-RSASSA-PSS)", ErrAlgorithm)
 	}
 	return nil, fmt.Errorf("%w: key of type %v", ErrAlgorithm, spki.Algorithm.Algorithm)
+}
+
+// maxRSABits bounds the work of one check, which grows with the square of it: keys come
+// with what they are to verify, and crypto/rsa calculates with any.
+const maxRSABits = 8192
+
+// CheckKeySize says whether a signature is checked with the key in the time that keys in
+// use need; [ErrAlgorithm] when it is longer than any of them (RSA beyond 8192 bits).
+func CheckKeySize(pub crypto.PublicKey) error {
+	if key, ok := pub.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSABits {
+		return fmt.Errorf("%w: RSA key of %d bits", ErrAlgorithm, key.N.BitLen())
+	}
+	return nil
+}
+
+// CheckIssuer says whether an authority issued the certificate: by its name and by its
+// signature (RFC 5280 6.1.3 (a)(4) and (a)(1)). [ErrNoChain] when not, [ErrAlgorithm] when
+// the authority's key is one that [CheckKeySize] refuses. Neither validity nor revocation is
+// looked at.
+func CheckIssuer(cert, issuer *x509.Certificate) error {
+	if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) {
+		return fmt.Errorf("%w: %s was issued by %s", ErrNoChain, cert.Subject, cert.Issuer)
+	}
+	if err := CheckKeySize(issuer.PublicKey); err != nil {
+		return err
+	}
+	if err := cert.CheckSignatureFrom(issuer); err != nil {
+		return fmt.Errorf("%w: certificate of %s: %w", ErrNoChain, cert.Subject, err)
+	}
+	return nil
 }

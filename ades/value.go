@@ -27,22 +27,18 @@ func (a Algorithm) pssOptions() *rsa.PSSOptions {
 	return &rsa.PSSOptions{Hash: a.Hash, SaltLength: a.Salt}
 }
 
-// maxRSABits bounds the work of one check: keys come with what they are to verify, and
-// one of a megabyte takes minutes.
-const maxRSABits = 8192
-
 // Verify checks a signature value over the Sum of a [Digest]; [ErrValue] when it
 // does not belong to it, [ErrAlgorithm] when the key is not one for the algorithm or
-// longer than any in use (RSA beyond 8192 bits).
+// one that [CheckKeySize] refuses.
 func (a Algorithm) Verify(pub crypto.PublicKey, sum, value []byte) error {
 	if !a.Scheme.fits(pub) || !a.Hash.Available() {
 		return fmt.Errorf("%w: %v and %v with key %T", ErrAlgorithm, a.Scheme, a.Hash, pub)
 	}
+	if err := CheckKeySize(pub); err != nil {
+		return err
+	}
 	switch pub := pub.(type) {
 	case *rsa.PublicKey:
-		if bits := pub.N.BitLen(); bits > maxRSABits {
-			return fmt.Errorf("%w: %v with a %d bit RSA key", ErrAlgorithm, a.Scheme, bits)
-		}
 		if err := a.verifyRSA(pub, sum, value); err != nil {
 			return fmt.Errorf("%w: %v", ErrValue, err)
 		}

@@ -41,7 +41,7 @@ def reports(folder):
     lines += output(folder, "./" + verify, " " * 19)
     lines += [(INK, ""), (MARK, "$ " + foreign)]
     lines += output(folder, foreign, " " * 4)
-    lines += [(INK, ""), (SOFT, "Nothing is drawn on the page: signatures are invisible so far.")]
+    lines += [(INK, ""), (SOFT, "Nothing is drawn on the page: this signature is invisible.")]
     return lines
 
 

@@ -4,40 +4,30 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto"
+	"crypto/sha1"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/internal/cms"
-	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/tsp"
 )
 
-// carried is what a document has by way of signatures and evidence.
-type carried struct {
-	doc        Document
-	signatures []carriedSignature
-	stamps     []carriedStamp // document timestamps, oldest first
-	data       *evidence.Data // of the document security store
-	known      []*x509.Certificate
+// signedFile is a document with its signature fields.
+type signedFile struct {
+	doc    Document
+	file   *pdf.File
+	covers coverage
+	fields fields
 }
 
-type carriedSignature struct {
-	end    int64 // of what it covers
-	signer *x509.Certificate
-	tokens []*tsp.Token // over its value, those that verify
-}
-
-type carriedStamp struct {
-	ranges byteRange
-	token  *tsp.Token
-}
-
-// readCarried refuses a document with a signature that cannot be read: there would be no
-// telling what it lacks.
-func readCarried(doc Document) (*carried, error) {
+// openSigned refuses a document whose last signature is not the one that it says.
+func openSigned(doc Document) (*signedFile, error) {
 	file, err := pdf.Open(doc, doc.Size)
 	if err != nil {
 		return nil, err
@@ -50,38 +40,97 @@ func readCarried(doc Document) (*carried, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkLastSignature(doc, file, slices.Concat(found.signatures, found.timestamps)); err != nil {
+	return &signedFile{doc, file, covers, found}, covers.checkLastSignature(slices.Concat(found.signatures, found.timestamps))
+}
+
+// carried is what a document has by way of signatures and evidence.
+type carried struct {
+	*signedFile
+	signatures []carriedSignature
+	stamps     []carriedStamp // document timestamps, oldest first
+	store      store
+	known      []*x509.Certificate
+}
+
+type carriedSignature struct {
+	name   string
+	ranges byteRange
+	vri    pdf.Name // its key in the VRI dictionary
+	signed *cms.SignedData
+	signer *x509.Certificate
+	tokens []*tsp.Token // over its value, those that verify
+}
+
+type carriedStamp struct {
+	name   string
+	ranges byteRange
+	vri    pdf.Name
+	token  *tsp.Token
+}
+
+// selection chooses the signatures that are looked after, with the document timestamps.
+type selection func(coverage, fields) fields
+
+func everySignature(_ coverage, f fields) fields { return f }
+
+// lastSignature leaves the last signature and the timestamps over it.
+func lastSignature(c coverage, f fields) fields {
+	if len(f.signatures) == 0 {
+		return f
+	}
+	end := func(s signatureField) int64 { r, _ := c.readRange(s.signature); return r.end }
+	byEnd := func(a, b signatureField) int { return cmp.Compare(end(a), end(b)) }
+	last := slices.MaxFunc(f.signatures, byEnd)
+	f.signatures = []signatureField{last}
+	f.timestamps = slices.DeleteFunc(slices.Clone(f.timestamps), func(t signatureField) bool { return end(t) < end(last) })
+	return f
+}
+
+// readCarried refuses a document with a signature that is selected and cannot be read:
+// there would be no telling what it lacks.
+func readCarried(doc Document, which selection) (*carried, error) {
+	opened, err := openSigned(doc)
+	if err != nil {
 		return nil, err
 	}
-	c := &carried{doc: doc, data: new(evidence.Data)}
-	if c.data.Certificates, c.data.OCSP, c.data.CRLs, err = readDSS(file); err != nil {
+	c := &carried{signedFile: opened}
+	if c.store, err = readStore(c.file); err != nil {
 		return nil, err
 	}
-	c.known = slices.Clone(c.data.Certificates)
-	for _, f := range found.signatures {
-		if err := c.addSignature(covers, f); err != nil {
-			return nil, fmt.Errorf("%w: %q: %w", ErrBroken, f.name, err)
+	c.known = slices.Clone(c.store.data.Certificates)
+	selected := which(c.covers, c.fields)
+	for _, f := range selected.signatures {
+		if err := c.addSignature(f); err != nil {
+			return nil, broken(f.name, err)
 		}
 	}
-	for _, f := range found.timestamps {
-		if err := c.addStamp(covers, f); err != nil {
-			return nil, fmt.Errorf("%w: %q: %w", ErrBroken, f.name, err)
+	for _, f := range selected.timestamps {
+		if err := c.addStamp(f); err != nil {
+			return nil, broken(f.name, err)
 		}
 	}
 	slices.SortFunc(c.stamps, func(a, b carriedStamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	return c, nil
 }
 
-func (c *carried) addSignature(covers coverage, f signatureField) error {
-	r, contents, problem := covers.read(f)
+func broken(name string, err error) error { return fmt.Errorf("%w: %q: %w", ErrBroken, name, err) }
+
+// vriKey is the name of a signature in the VRI dictionary: the SHA-1 digest of its Contents
+// as they stand, padding and all, in upper case (ISO 32000-2 table 261).
+func vriKey(contents []byte) pdf.Name {
+	return pdf.Name(strings.ToUpper(fmt.Sprintf("%x", sha1.Sum(contents))))
+}
+
+func (c *carried) addSignature(f signatureField) error {
+	r, contents, problem := c.covers.read(f)
 	if problem != "" {
-		return fmt.Errorf("%s", problem)
+		return errors.New(problem)
 	}
 	signed, err := cms.Parse(contents)
 	if err != nil {
 		return err
 	}
-	s := carriedSignature{end: r.end}
+	s := carriedSignature{name: f.name, ranges: r, vri: vriKey(contents), signed: signed}
 	if s.signer, err = signed.Signer(); err != nil {
 		return err
 	}
@@ -95,7 +144,7 @@ func (c *carried) addSignature(covers coverage, f signatureField) error {
 		h.Write(signed.Value)
 		c.known = append(c.known, token.Certificates...)
 		token.Supply(c.known)
-		if bytes.Equal(h.Sum(nil), token.Sum) && token.Verify() == nil {
+		if token.VerifyOver(h.Sum(nil)) == nil {
 			s.tokens = append(s.tokens, token)
 		}
 	}
@@ -103,10 +152,10 @@ func (c *carried) addSignature(covers coverage, f signatureField) error {
 	return nil
 }
 
-func (c *carried) addStamp(covers coverage, f signatureField) error {
-	r, contents, problem := covers.read(f)
+func (c *carried) addStamp(f signatureField) error {
+	r, contents, problem := c.covers.read(f)
 	if problem != "" {
-		return fmt.Errorf("%s", problem)
+		return errors.New(problem)
 	}
 	token, err := tsp.ParseToken(contents)
 	if err != nil {
@@ -117,25 +166,31 @@ func (c *carried) addStamp(covers coverage, f signatureField) error {
 	if err := token.Verify(); err != nil {
 		return err
 	}
-	c.stamps = append(c.stamps, carriedStamp{r, token})
+	c.stamps = append(c.stamps, carriedStamp{f.name, r, vriKey(contents), token})
 	return nil
 }
 
-// checkLastStamp compares the last document timestamp, which covers the others, with the
-// document.
-func (c *carried) checkLastStamp(ctx context.Context) error {
-	if len(c.stamps) == 0 {
-		return nil
-	}
-	last := c.stamps[len(c.stamps)-1]
-	h := last.token.Hash.New()
-	for _, part := range last.ranges.parts() {
-		if err := hashPart(ctx, h, c.doc, part[0], part[1]); err != nil {
+// verify compares the signatures and document timestamps with the document: what is
+// appended would seem to confirm them.
+func (c *carried) verify(ctx context.Context) error {
+	sums := rangeHashes{doc: c.doc}
+	for _, s := range c.signatures {
+		sum, err := sums.of(ctx, s.signed.Algorithm().Hash, s.ranges)
+		if err != nil {
 			return err
 		}
+		if err := s.signed.Verify(sum); err != nil {
+			return broken(s.name, err)
+		}
 	}
-	if !bytes.Equal(h.Sum(nil), last.token.Sum) {
-		return fmt.Errorf("%w: its document timestamp is over something else", ErrBroken)
+	for _, s := range c.stamps {
+		sum, err := sums.of(ctx, s.token.Hash, s.ranges)
+		if err != nil {
+			return err
+		}
+		if !bytes.Equal(sum, s.token.Sum) {
+			return broken(s.name, errors.New("the timestamp is over something else"))
+		}
 	}
 	return nil
 }
@@ -145,7 +200,7 @@ func (c *carried) checkLastStamp(ctx context.Context) error {
 func (c *carried) timeOf(s carriedSignature) (oldest time.Time) {
 	tokens := slices.Clone(s.tokens)
 	for _, stamp := range c.stamps {
-		if stamp.ranges.end > s.end {
+		if stamp.ranges.end > s.ranges.end {
 			tokens = append(tokens, stamp.token)
 		}
 	}
@@ -160,4 +215,14 @@ func (c *carried) timeOf(s carriedSignature) (oldest time.Time) {
 // timestamped says whether every signature has level T.
 func (c *carried) timestamped() bool {
 	return !slices.ContainsFunc(c.signatures, func(s carriedSignature) bool { return c.timeOf(s).IsZero() })
+}
+
+// hash is the one that the document is known by already, else SHA-256.
+func (f *signedFile) hash() crypto.Hash {
+	for _, m := range f.doc.Hashed {
+		if _, ok := hashNames[m.Hash]; ok && m.Offset == f.doc.Size {
+			return m.Hash
+		}
+	}
+	return crypto.SHA256
 }

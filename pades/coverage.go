@@ -16,9 +16,6 @@ const maxContents = 4 << 20
 // byteRange is everything but the gap from gap to gapEnd, up to end.
 type byteRange struct{ gap, gapEnd, end int64 }
 
-// parts are offsets and lengths.
-func (r byteRange) parts() [2][2]int64 { return [2][2]int64{{0, r.gap}, {r.gapEnd, r.end - r.gapEnd}} }
-
 // coverage is a document with the offsets at which its revisions end.
 type coverage struct {
 	doc       Document

@@ -1,97 +1,177 @@
 package pades
 
 import (
-	"bytes"
-	"compress/zlib"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/tsp"
 )
 
-// addToStore adds DER objects to the document security store (ISO 32000-2 12.8.4.3), each
-// in a stream of its own. Whatever is in the store stays where it is.
-func addToStore(file *pdf.File, update *pdf.Update, certificates, responses, lists [][]byte) error {
-	store, err := securityStore(file)
+// embed appends the validation data that is missing.
+func (e *extension) embed() error { return e.embedWith((*carried).nothingMore) }
+
+// embedToStamp does so before a document timestamp that is to come. It will hardly be of
+// another authority than the last one: by what is known about that one today the new
+// timestamp can be judged, before its renewal brings what is said about itself.
+func (e *extension) embedToStamp() error { return e.embedWith((*carried).outdatedAuthority) }
+
+// embedWith appends what is missing, with more to ask about. What can be collected and
+// would still not do, for validators or [Verify], is not level LT.
+func (e *extension) embedWith(more func(*carried, *evidence.Known) []evidence.Target) error {
+	c, err := e.carried()
 	if err != nil {
 		return err
 	}
-	added := []struct {
-		key  pdf.Name
-		refs []pdf.Ref
-	}{{"Certs", addStreams(update, certificates)}, {"OCSPs", addStreams(update, responses)}, {"CRLs", addStreams(update, lists)}}
-	patch := func(source []byte) (result []byte, err error) {
-		for _, a := range added {
-			changed, err := appendReferences(file, update, source, store, a.key, a.refs)
-			if err != nil {
-				return nil, err
-			}
-			if changed != nil {
-				source, result = changed, changed
-			}
+	known := evidence.NewKnown(e.ctx, e.Sources, c.known...)
+	lacking, _ := c.store.data.Lacking(known, c.allTargets()...)
+	if lacking = append(lacking, more(c, known)...); len(lacking) == 0 {
+		return e.ctx.Err()
+	}
+	found, err := evidence.Collect(e.ctx, e.Sources, known, lacking...)
+	if err != nil {
+		return err
+	}
+	if _, err := evidence.Merge(c.store.data, found).ChargeTo(known).Lacking(known, c.allTargets()...); err != nil {
+		return err
+	}
+	r, err := e.embedded(c, known, found)
+	if err != nil || len(r.Bytes) == 0 {
+		return err
+	}
+	e.grow(r)
+	return nil
+}
+
+func (c *carried) nothingMore(*evidence.Known) []evidence.Target { return nil }
+
+// outdatedAuthority is that of the last timestamp, when no proof about it is in force any
+// more.
+func (c *carried) outdatedAuthority(known *evidence.Known) []evidence.Target {
+	last := c.lastToken()
+	if last == nil {
+		return nil
+	}
+	today := evidence.Target{Certificate: last.Certificate, Times: evidence.Times{Used: time.Now()}}
+	if outdated, _ := c.store.data.Lacking(known, today); len(outdated) == 0 {
+		return nil
+	}
+	return []evidence.Target{{Certificate: last.Certificate, Times: evidence.Times{Used: last.Time}}}
+}
+
+// lastToken is the newest timestamp of all; nil when there is none.
+func (c *carried) lastToken() (last *tsp.Token) {
+	var tokens []*tsp.Token
+	for _, s := range c.signatures {
+		tokens = append(tokens, s.tokens...)
+	}
+	for _, s := range c.stamps {
+		tokens = append(tokens, s.token)
+	}
+	for _, token := range tokens {
+		if last == nil || token.Time.After(last.Time) {
+			last = token
 		}
-		return result, nil
 	}
-	if store != nil {
-		return patchCatalog(file, update, "DSS", patch)
-	}
-	made, err := patch([]byte("<< /Type /DSS >>"))
-	if err != nil || made == nil {
-		return err
-	}
-	catalog, _, err := file.Catalog()
-	if err != nil {
-		return err
-	}
-	return setEntry(update, catalog, "DSS", []byte(update.Add(made).String()))
+	return last
 }
 
-// appendReferences appends to the array under a key of a dictionary, given as its source
-// and its value; nil when that dictionary's own source stays as it is.
-func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, items []pdf.Ref) ([]byte, error) {
-	if len(items) == 0 {
-		return nil, nil
+// allTargets are the certificates that are relied upon: those of signers and of the
+// authorities of timestamps.
+func (c *carried) allTargets() []evidence.Target {
+	var all []evidence.Target
+	for _, s := range c.signatures {
+		all = append(all, c.targets(s)...)
 	}
-	array, err := file.Array(dict[key])
+	for _, s := range c.stamps {
+		all = append(all, c.stampTarget(s))
+	}
+	return all
+}
+
+// targets are the certificates that are relied upon for one signature.
+func (c *carried) targets(s carriedSignature) []evidence.Target {
+	all := []evidence.Target{{Certificate: s.signer, Fresh: c.timeOf(s)}}
+	for _, token := range s.tokens {
+		all = append(all, c.authority(token, s.ranges))
+	}
+	return all
+}
+
+func (c *carried) stampTarget(s carriedStamp) evidence.Target { return c.authority(s.token, s.ranges) }
+
+// authority is that of a timestamp, which the next document timestamp proves to have
+// existed at its own time (EN 319 102-1 5.6.3).
+func (c *carried) authority(token *tsp.Token, covered byteRange) evidence.Target {
+	times := evidence.Times{Used: token.Time}
+	if i := slices.IndexFunc(c.stamps, func(s carriedStamp) bool { return s.ranges.end > covered.end }); i >= 0 {
+		times.Judged = c.stamps[i].token.Time
+	}
+	return evidence.Target{Certificate: token.Certificate, Times: times}
+}
+
+// embedded returns the revision with what was found that the document does not have; an
+// empty one when there is nothing.
+func (e *extension) embedded(c *carried, known *evidence.Known, found *evidence.Data) (Revision, error) {
+	update := c.file.NewUpdate()
+	added := c.store.add(update, found)
+	if added.empty() {
+		return Revision{}, nil
+	}
+	if e.VRI {
+		added.vri = c.relatedInformation(known, found)
+	}
+	if err := c.store.write(c.file, update, added); err != nil {
+		return Revision{}, fmt.Errorf("adding validation data: %w", err)
+	}
+	if err := declareExtension(c.file, update); err != nil {
+		return Revision{}, err
+	}
+	appended, _, err := update.Bytes()
 	if err != nil {
-		return nil, err
+		return Revision{}, err
 	}
-	if array == nil {
-		return pdf.SetKey(source, key, fmt.Appendf(nil, "%v", items)) // Go writes slices as PDF does arrays
-	}
-	return patchValue(file, update, source, dict, key, func(source []byte) (_ []byte, err error) {
-		for _, item := range items {
-			if source, err = pdf.AppendItem(source, []byte(item.String())); err != nil {
-				return nil, err
-			}
+	return c.doc.grown(appended)
+}
+
+// grown is the revision with bytes that nobody signs. It goes on with the hash that the
+// document is known by, if there is one.
+func (d Document) grown(appended []byte) (Revision, error) {
+	for _, m := range d.Hashed {
+		if m.Offset != d.Size {
+			continue
 		}
-		return source, nil
-	})
-}
-
-func addStreams(update *pdf.Update, all [][]byte) []pdf.Ref {
-	var refs []pdf.Ref
-	for _, der := range all {
-		refs = append(refs, update.Add(deflated(der)))
+		if sum, err := restore(m.Hash, m.State); err == nil {
+			return newRevision(d.Size, appended, m.Hash, sum)
+		}
 	}
-	return refs
+	return Revision{Base: d.Size, Bytes: appended}, nil
 }
 
-// deflated is the source of a stream.
-func deflated(content []byte) []byte {
-	var compressed bytes.Buffer
-	w := zlib.NewWriter(&compressed)
-	w.Write(content) // a bytes.Buffer takes everything
-	w.Close()
-	source := fmt.Appendf(nil, "<< /Filter /FlateDecode /Length %d >>\nstream\n", compressed.Len())
-	return append(append(source, compressed.Bytes()...), "\nendstream"...)
+// vriEntry is what is known about one signature.
+type vriEntry struct {
+	key    pdf.Name
+	source []byte
 }
 
-// without returns what is new.
-func without(all, old [][]byte) [][]byte {
-	has := make(map[string]bool)
-	for _, der := range old {
-		has[string(der)] = true
+// relatedInformation lists for each signature and document timestamp that has no entry in
+// the VRI dictionary what the document, with what was found, has about it.
+func (c *carried) relatedInformation(known *evidence.Known, found *evidence.Data) []vriEntry {
+	all := evidence.Merge(c.store.data, found).ChargeTo(known)
+	var entries []vriEntry
+	list := func(key pdf.Name, targets ...evidence.Target) {
+		if c.store.vri[key] == nil {
+			about := all.Of(known, targets...)
+			entries = append(entries, vriEntry{key, c.store.vriSource(about)})
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(der []byte) bool { return has[string(der)] })
+	for _, s := range c.signatures {
+		list(s.vri, c.targets(s)...)
+	}
+	for _, s := range c.stamps {
+		list(s.vri, c.stampTarget(s))
+	}
+	return entries
 }

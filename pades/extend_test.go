@@ -48,7 +48,7 @@ func extend(t testing.TB, b []byte, level ades.Level, s ades.Sources) []byte {
 
 func renew(t testing.TB, b []byte, s ades.Sources) []byte {
 	t.Helper()
-	revisions, err := pades.Renew(t.Context(), document(b), s)
+	revisions, err := pades.Extender{Sources: s}.Renew(t.Context(), document(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,13 +95,14 @@ func TestExtendAfterTheArchiveTimestamp(t *testing.T) {
 	ca := newAuthority(t)
 	b := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LTA)
 	b = signFor(t, b, newPerson(t, ca, p256(t)), ades.LTA)
-	revisions, err := pades.Extend(t.Context(), document(b), ades.LTA, ca.Sources(nil))
+	x := pades.Extender{Sources: ca.Sources(nil)}
+	revisions, err := x.Extend(t.Context(), document(b), ades.LTA)
 	if err != nil || len(revisions) != 2 {
 		t.Fatalf("%d revisions, %v", len(revisions), err)
 	}
 	b = appendAll(t, b, revisions)
 	for range 2 {
-		if revisions, err = pades.Renew(t.Context(), document(b), ca.Sources(nil)); err != nil || len(revisions) != 1 {
+		if revisions, err = x.Renew(t.Context(), document(b)); err != nil || len(revisions) != 1 {
 			t.Fatalf("renewal: %d revisions, %v", len(revisions), err)
 		}
 		b = appendAll(t, b, revisions)
@@ -147,6 +148,10 @@ func (l lying) Timestamp(_ context.Context, h crypto.Hash, sum []byte) ([]byte, 
 func TestCompleteNeedsItsTimestamp(t *testing.T) {
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
+	var err error
+	if p.signer.Certificate, err = ca.Issue("Dæmi um nafn", "1203894569", p.key.Public(), time.Now().AddDate(-4, -11, 0)); err != nil {
+		t.Fatal(err)
+	}
 	honest := ca.Sources(nil).Time
 	for name, row := range map[string]struct {
 		t    ades.Timestamper
@@ -160,8 +165,9 @@ func TestCompleteNeedsItsTimestamp(t *testing.T) {
 		"by another hash": {lying(func(crypto.Hash, []byte) ([]byte, error) {
 			return honest.Timestamp(t.Context(), crypto.SHA512, make([]byte, 64))
 		}), ades.ErrTimestamp},
-		"garbage":                     {lying(func(crypto.Hash, []byte) ([]byte, error) { return []byte("garbage"), nil }), ades.ErrTimestamp},
-		"after the certificate's end": {authorityAt(ca, time.Now().AddDate(6, 0, 0)), ades.ErrTimestamp},
+		"garbage":                          {lying(func(crypto.Hash, []byte) ([]byte, error) { return []byte("garbage"), nil }), ades.ErrTimestamp},
+		"after the certificate's end":      {authorityAt(ca, p.signer.Certificate.NotAfter.Add(time.Minute)), ades.ErrOutsideValidity},
+		"of an authority that has expired": {authorityAt(ca, time.Now().AddDate(6, 0, 0)), ades.ErrTimestamp},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pending, err := pades.Prepare(t.Context(), document(pdftest.Build(pdftest.Options{})), p.signer, pades.Options{Level: ades.T})
@@ -226,6 +232,8 @@ func TestExtendRefuses(t *testing.T) {
 		"no root":                      {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = nil }), ades.ErrNoChain},
 		"another root":                 {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = other.Roots() }), ades.ErrNoChain},
 		"revoked before the signature": {goneSigned, ades.LT, revoked.Sources(nil), ades.ErrRevoked},
+		"a page changed":               {bytes.Replace(signed, []byte("0 0 m 10 10 l S"), []byte("0 0 m 90 10 l S"), 1), ades.LT, whole, pades.ErrBroken},
+		"first of two broken":          {signFor(t, brokenValue(t, signFor(t, unsigned, p, ades.B)), p, ades.T), ades.LTA, whole, pades.ErrBroken},
 		"last signature cut short":     {bytes.Replace(signed, []byte("/ByteRange [0 "), []byte("/ByteRange [1 "), 1), ades.LT, whole, pades.ErrBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -233,6 +241,36 @@ func TestExtendRefuses(t *testing.T) {
 				t.Errorf("got %v, want %v", err, row.want)
 			}
 		})
+	}
+}
+
+// brokenValue changes the last byte of a signature of level B.
+func brokenValue(t *testing.T, b []byte) []byte {
+	t.Helper()
+	at := contentsOf.FindSubmatchIndex(b)
+	if at == nil {
+		t.Fatal("no signature")
+	}
+	value := string(bytes.TrimRight(b[at[2]:at[3]], "0"))
+	return bytes.Replace(b, []byte(value), []byte(flip(value)), 1)
+}
+
+// Whoever signed last does not answer for the others.
+func TestExtendLastBehindABrokenSignature(t *testing.T) {
+	p := newPerson(t, newAuthority(t), p256(t))
+	b := signFor(t, brokenValue(t, signFor(t, pdftest.Build(pdftest.Options{}), p, ades.B)), p, ades.T)
+	x := pades.Extender{Sources: p.ca.Sources(nil)}
+	revisions, err := x.ExtendLast(t.Context(), document(b), ades.LT)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = appendAll(t, b, revisions)
+	signatures := verify(t, b, p.ca)
+	if signatures[0].Indication != ades.TotalFailed || signatures[1].Format != "PAdES-BASELINE-LT" || signatures[1].Indication != ades.TotalPassed {
+		t.Errorf("%+v", signatures)
+	}
+	if _, err := x.ExtendLast(t.Context(), document(brokenValue(t, signFor(t, pdftest.Build(pdftest.Options{}), p, ades.B))), ades.LT); !errors.Is(err, pades.ErrBroken) {
+		t.Errorf("and of one that is broken itself: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pades
 
 import (
+	"context"
 	"maps"
 	"reflect"
 	"slices"
@@ -11,11 +12,19 @@ import (
 // growth is what was appended to a document after a signature. Nobody has signed it, so
 // it may be what proves the signature and nothing else: validation data and document
 // timestamps (ISO 32000-2 12.8.2.2.2 permits these whatever the author permits).
+//
+// The rule: whatever the signed document led to, but by the store of validation data, is
+// what it was, objects that were missing included. Only lists of annotations and fields may
+// be longer, by the invisible fields of document timestamps, and metadata may say who
+// wrote the file last. Nothing leads to anything else that was appended, so that nobody
+// gets to see it.
 type growth struct {
+	ctx         context.Context
 	now, before *pdf.File
-	first       uint32               // number from which on there was no object
-	allowed     map[uint32]bool      // objects that may have changed
+	known       references
+	gained      map[pdf.Ref]bool     // objects that may differ: what they have more is proof
 	stamps      map[pdf.Ref]pdf.Dict // fields of document timestamps that were added
+	names       map[string]bool      // of fields
 }
 
 // grewByProof says whether everything behind an offset proves what is before it. What
@@ -28,11 +37,7 @@ func (d *inspection) grewByProof(end int64) (bool, error) {
 	if err != nil {
 		return false, notMalformed(err)
 	}
-	size, err := before.Int(before.Trailer()["Size"])
-	if err != nil {
-		return false, notMalformed(err)
-	}
-	g := growth{d.file, before, uint32(size), make(map[uint32]bool), make(map[pdf.Ref]pdf.Dict)}
+	g := growth{ctx: d.ctx, now: d.file, before: before, gained: make(map[pdf.Ref]bool), stamps: make(map[pdf.Ref]pdf.Dict)}
 	ok, err := g.isProof()
 	return ok && err == nil, notMalformed(err)
 }
@@ -43,51 +48,62 @@ func (g *growth) isProof() (bool, error) {
 		return false, err
 	}
 	old, before, err := g.before.Catalog()
-	if err != nil || ref != old || !same(now, before, "DSS", "Extensions", "AcroForm") || !g.sameTrailer() {
+	if err != nil || ref != old || !g.sameTrailer() || !same(now, before, "DSS", "Extensions", "AcroForm") {
 		return false, err
 	}
-	g.allow(ref, old)
-	if ok, err := g.form(now["AcroForm"], before["AcroForm"]); !ok || err != nil {
+	if err := g.compare(ref, before); err != nil {
 		return false, err
 	}
-	for _, field := range g.stamps {
-		if ok, err := g.page(field["P"]); !ok || err != nil {
+	g.gains(ref)
+	for _, rule := range []func() (bool, error){
+		func() (bool, error) { return g.form(now["AcroForm"], before["AcroForm"]) },
+		g.pages,
+		func() (bool, error) { return g.store(now["DSS"]) },
+		func() (bool, error) { return g.metadata(g.now.Trailer()["Info"], now["Metadata"]) },
+	} {
+		if ok, err := rule(); !ok || err != nil {
 			return false, err
 		}
 	}
-	if err := g.store(now["DSS"], before["DSS"], 0); err != nil {
-		return false, err
-	}
-	return g.onlyAllowed()
+	return !slices.ContainsFunc(g.known.changed, func(ref pdf.Ref) bool { return !g.gained[ref] }), nil
 }
 
+// sameTrailer: a stream that is hidden beside a table is read by some and not by others.
 func (g *growth) sameTrailer() bool {
 	now, before := g.now.Trailer(), g.before.Trailer()
-	return now["Info"] == before["Info"] && reflect.DeepEqual(now["Encrypt"], before["Encrypt"])
+	return now["Info"] == before["Info"] && reflect.DeepEqual(now["Encrypt"], before["Encrypt"]) && !g.now.Hybrid(g.before.Size())
 }
 
 // same compares dictionaries without some of their keys.
 func same(a, b pdf.Dict, without ...pdf.Name) bool {
-	a, b = maps.Clone(a), maps.Clone(b)
-	for _, key := range without {
-		delete(a, key)
-		delete(b, key)
-	}
+	a, b = omit(a, without...), omit(b, without...)
 	return len(a) == len(b) && (len(a) == 0 || reflect.DeepEqual(a, b))
 }
 
-// allow lets the object that a value refers to differ, if it is that of before or a new
-// one. Another one is, and has to stay, something else.
-func (g *growth) allow(now, before pdf.Object) bool {
-	ref, indirect := now.(pdf.Ref)
-	if !indirect {
-		return true
+func omit(d pdf.Dict, keys ...pdf.Name) pdf.Dict {
+	d = maps.Clone(d)
+	for _, key := range keys {
+		delete(d, key)
 	}
-	if ok := ref == before || ref.Num >= g.first; !ok {
-		return false
+	return d
+}
+
+// compare notes what the signed document leads to, and what became of it. Extensions are
+// of no effect (ISO 32000-2 7.12).
+func (g *growth) compare(ref pdf.Ref, catalog pdf.Dict) error {
+	g.known = references{ctx: g.ctx, now: g.now, before: g.before, count: map[pdf.Ref]int{ref: 1}}
+	g.known.changed = []pdf.Ref{ref}
+	g.known.note(omit(g.before.Trailer(), "Root"))
+	g.known.note(omit(catalog, "DSS", "Extensions"))
+	return g.known.follow()
+}
+
+// gains lets the object that a value of the signed document refers to differ, unless
+// something else refers to it: that would take what it gained for something else.
+func (g *growth) gains(before pdf.Object) {
+	if ref, ok := before.(pdf.Ref); ok && g.known.count[ref] == 1 {
+		g.gained[ref] = true
 	}
-	g.allowed[ref.Num] = true
-	return true
 }
 
 // form: the form has new fields, of document timestamps.
@@ -97,13 +113,19 @@ func (g *growth) form(now, before pdf.Object) (bool, error) {
 		return false, err
 	}
 	old, err := g.before.Dict(before)
-	if err != nil || !same(form, old, "Fields", "SigFlags") || !g.allow(now, before) {
+	if err != nil || !same(form, old, "Fields", "SigFlags") {
 		return false, err
 	}
+	g.gains(before)
 	added, ok, err := g.added(form["Fields"], old["Fields"])
 	if !ok || err != nil {
 		return false, err
 	}
+	fields, err := readFields(g.before)
+	if err != nil {
+		return false, err
+	}
+	g.names = fields.names
 	for _, field := range added {
 		if ok, err := g.stamp(field); !ok || err != nil {
 			return false, err
@@ -122,111 +144,35 @@ func (g *growth) added(now, before pdf.Object) (pdf.Array, bool, error) {
 	if err != nil || len(array) < len(old) || !slices.EqualFunc(array[:len(old)], old, func(a, b pdf.Object) bool { return reflect.DeepEqual(a, b) }) {
 		return nil, false, err
 	}
-	return array[len(old):], g.allow(now, before), nil
+	g.gains(before)
+	return array[len(old):], true, nil
 }
 
-// fieldKeys are what the field of a document timestamp has: nothing that is done, and
-// an appearance in a rectangle without area alone.
-var fieldKeys = []pdf.Name{"Type", "Subtype", "FT", "T", "TU", "V", "F", "Ff", "Rect", "P", "AP"}
-
-// stamp: a new field has a document timestamp and shows nothing.
-func (g *growth) stamp(o pdf.Object) (bool, error) {
-	ref, ok := o.(pdf.Ref)
-	if !ok || ref.Num < g.first {
-		return false, nil
-	}
-	field, err := g.now.Dict(ref)
-	if err != nil || field["FT"] != pdf.Name("Sig") || !same(field, nil, fieldKeys...) {
-		return false, err
-	}
-	rect, err := g.now.Rect(field["Rect"])
-	if err != nil || rect != (pdf.Rect{}) { // zero: without area
-		return false, err
-	}
-	appearances, err := g.now.Dict(field["AP"])
-	if err != nil || !same(appearances, nil, "N") || !g.allow(field["AP"], nil) || !g.allow(appearances["N"], nil) {
-		return false, err
-	}
-	value, err := g.now.Dict(field["V"])
-	if err != nil || !isTimestamp(g.now, value) || !g.allow(field["V"], nil) {
-		return false, err
-	}
-	g.stamps[ref] = field
-	return g.allow(ref, nil), nil
-}
-
-// page: a page has new annotations, the widgets of document timestamps.
-func (g *growth) page(o pdf.Object) (bool, error) {
-	if o == nil {
-		return true, nil
-	}
-	now, err := g.now.Dict(o)
-	if err != nil {
-		return false, err
-	}
-	before, err := g.before.Dict(o)
-	if err != nil || before == nil || !same(now, before, "Annots") || !g.allow(o, o) {
-		return false, err
-	}
-	added, ok, err := g.added(now["Annots"], before["Annots"])
-	isStamp := func(a pdf.Object) bool { ref, _ := a.(pdf.Ref); return g.stamps[ref] != nil }
-	return ok && !slices.ContainsFunc(added, func(a pdf.Object) bool { return !isStamp(a) }), err
-}
-
-// maxStoreDepth is that of a document security store: the entries of an array of a VRI
-// dictionary among those in the store.
-const maxStoreDepth = 5
-
-// store allows what the document security store is made of. Its dictionaries and arrays
-// may be replaced, its streams not.
-func (g *growth) store(now, before pdf.Object, depth int) error {
-	if err := g.now.Spent(); err != nil || depth > maxStoreDepth || !g.allow(now, before) {
-		return err
-	}
-	value, err := g.now.Resolve(now)
-	if err != nil {
-		return err
-	}
-	old, err := g.before.Resolve(before)
-	if err != nil {
-		return err
-	}
-	switch value := value.(type) {
-	case *pdf.Stream:
-		g.allowed[value.Ref.Num] = value.Ref.Num >= g.first
-	case pdf.Dict:
-		was, _ := old.(pdf.Dict)
-		for key, entry := range value {
-			if err := g.store(entry, was[key], depth+1); err != nil {
-				return err
-			}
-		}
-	case pdf.Array:
-		was, _ := old.(pdf.Array)
-		was = append(slices.Clone(was), make(pdf.Array, max(len(value)-len(was), 0))...)
-		for i, entry := range value {
-			if err := g.store(entry, was[i], depth+1); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// onlyAllowed says whether nothing else changed. Streams that hold the cross-reference or
-// other objects are how a revision is written.
-func (g *growth) onlyAllowed() (bool, error) {
-	for _, num := range g.now.Changed(g.before) {
-		if g.allowed[num] {
-			continue
-		}
-		stream, err := g.now.StreamObject(pdf.Ref{Num: num})
-		if err != nil || num < g.first || stream == nil {
+// pages: pages have new annotations, the widgets of document timestamps.
+func (g *growth) pages() (bool, error) {
+	for _, field := range g.stamps {
+		if ok, err := g.page(field["P"]); !ok || err != nil {
 			return false, err
-		}
-		if kind := stream.Dict["Type"]; kind != pdf.Name("XRef") && kind != pdf.Name("ObjStm") {
-			return false, nil
 		}
 	}
 	return true, nil
+}
+
+func (g *growth) page(o pdf.Object) (bool, error) {
+	ref, ok := o.(pdf.Ref)
+	if !ok || g.gained[ref] {
+		return o == nil || ok, nil
+	}
+	now, err := g.now.Dict(ref)
+	if err != nil {
+		return false, err
+	}
+	before, err := g.before.Dict(ref)
+	if err != nil || before["Type"] != pdf.Name("Page") || !same(now, before, "Annots") {
+		return false, err
+	}
+	g.gained[ref] = true
+	added, ok, err := g.added(now["Annots"], before["Annots"])
+	isStamp := func(a pdf.Object) bool { ref, _ := a.(pdf.Ref); return g.stamps[ref] != nil }
+	return ok && !slices.ContainsFunc(added, func(a pdf.Object) bool { return !isStamp(a) }), err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 )
 
 // readSize is how much of a document is read and hashed at a time.
@@ -70,4 +71,27 @@ func save(h hash.Hash) ([]byte, error) {
 		return nil, fmt.Errorf("pades: the state of %T cannot be saved", h)
 	}
 	return m.MarshalBinary()
+}
+
+// rangeHashes hashes what signatures of one document cover. Their ranges begin alike, and
+// what they have in common is hashed once.
+type rangeHashes struct {
+	doc   Document
+	known []Midstate
+}
+
+// of is the digest of all but the gap.
+func (x *rangeHashes) of(ctx context.Context, h crypto.Hash, r byteRange) ([]byte, error) {
+	before := Document{ReaderAt: x.doc, Size: r.gap, Hashed: slices.Concat(x.doc.Hashed, x.known)}
+	sum, err := before.hashed(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	state, err := save(sum)
+	if err != nil {
+		return nil, err
+	}
+	x.known = append(x.known, Midstate{h, r.gap, state})
+	err = hashPart(ctx, sum, x.doc, r.gapEnd, r.end-r.gapEnd)
+	return sum.Sum(nil), err
 }

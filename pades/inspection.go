@@ -3,7 +3,6 @@ package pades
 import (
 	"cmp"
 	"context"
-	"hash"
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
@@ -17,10 +16,11 @@ type inspection struct {
 	coverage
 	options    VerifyOptions
 	taken      map[int64]bool // gaps that are other fields' signatures
-	evidence   *evidence.Data // of the document security store
-	stored     bool           // there is one
-	timestamps []timestamp    // of the document, in the order of what they cover
-	earlier    map[int64]earlierEvidence
+	sums       rangeHashes
+	store      store
+	timestamps []timestamp     // of the document, in the order of what they cover
+	earlier    map[int64]store // of earlier revisions, by their length
+	known      *evidence.Known // whom to trust, and what the document timestamps carry
 }
 
 // verification is the work on one signature.
@@ -30,7 +30,8 @@ type verification struct {
 
 	ranges byteRange
 	signed *cms.SignedData
-	stamps []timestamp // that the signature carries
+	known  *evidence.Known // with what the signature carries
+	stamps []timestamp     // that the signature carries
 	report ades.SignatureReport
 }
 
@@ -38,7 +39,7 @@ func (d *inspection) report(fields []signatureField) (*ades.Report, error) {
 	report := new(ades.Report)
 	for _, f := range fields {
 		v := verification{inspection: d, field: f}
-		if err := v.run(); err != nil {
+		if err := cmp.Or(v.run(), d.ctx.Err()); err != nil {
 			return nil, readError(err)
 		}
 		report.Signatures = append(report.Signatures, v.report)
@@ -71,14 +72,4 @@ func (d *inspection) claim(f signatureField) (r byteRange, contents []byte, prob
 		d.taken[r.gap] = true
 	}
 	return r, contents, problem
-}
-
-// hash hashes what a ByteRange covers.
-func (d *inspection) hash(h hash.Hash, r byteRange) error {
-	for _, part := range r.parts() {
-		if err := hashPart(d.ctx, h, d.doc, part[0], part[1]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -29,16 +29,22 @@ func (l layout) filled(der []byte) []byte {
 	return append(out, l.after...)
 }
 
-// newRevision is what is appended at base, with the state of the hash behind it: sum is
+// newRevision is what is appended at base, with the states of the hash around it: sum is
 // that of the document so far.
 func newRevision(base int64, out []byte, h crypto.Hash, sum hash.Hash) (Revision, error) {
-	sum.Write(out)
-	state, err := save(sum)
+	before, err := save(sum)
 	if err != nil {
 		return Revision{}, err
 	}
-	hashed := Midstate{h, base + int64(len(out)), state}
-	return Revision{Base: base, Bytes: out, Hashed: []Midstate{hashed}}, nil
+	sum.Write(out)
+	after, err := save(sum)
+	if err != nil {
+		return Revision{}, err
+	}
+	return Revision{
+		Base: base, Bytes: out,
+		Hashed: []Midstate{{h, base + int64(len(out)), after}}, before: []Midstate{{h, base, before}},
+	}, nil
 }
 
 // signatureDictionary is the source of a signature dictionary and where in it

@@ -1,7 +1,6 @@
 package pades
 
 import (
-	"crypto/x509"
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
@@ -12,14 +11,14 @@ import (
 // level is what the signature has, which is found as the validators find it (EN 319 142-1
 // 6.3): whether a timestamp is there, not whether it is any good, which its report says.
 func (v *verification) level() (ades.Level, error) {
-	later := v.later()
+	own, later := readable(v.stamps), readable(v.later())
 	switch {
-	case len(v.stamps)+len(later) == 0:
+	case len(own)+len(later) == 0:
 		return ades.B, nil
-	case !v.stored || len(v.missing(v.evidence, v.targets(later))) > 0:
+	case v.store.dict == nil || !v.suffices(v.store.data, own, later):
 		return ades.T, nil
 	}
-	covered, err := v.coversEvidence(later)
+	covered, err := v.coversEvidence(own, later)
 	if err != nil || !covered {
 		return ades.LT, err
 	}
@@ -31,68 +30,60 @@ func (v *verification) later() []timestamp {
 	return slices.DeleteFunc(slices.Clone(v.timestamps), func(t timestamp) bool { return t.ranges.end <= v.ranges.end })
 }
 
-// targets are the signer and the timestamp authorities, but that of the last document
-// timestamp: what proves it comes with its renewal.
-func (v *verification) targets(later []timestamp) []evidence.Target {
-	all := []evidence.Target{{Certificate: v.report.Certificate, Fresh: v.report.BestTime}}
-	for _, t := range slices.Concat(v.stamps, later[:max(len(later)-1, 0)]) {
-		if t.token != nil {
-			all = append(all, evidence.Target{Certificate: t.token.Certificate, Fresh: t.token.Time})
-		}
-	}
-	return all
+// readable leaves out what is no timestamp.
+func readable(timestamps []timestamp) []timestamp {
+	return slices.DeleteFunc(slices.Clone(timestamps), func(t timestamp) bool { return t.token == nil })
 }
 
-func (v *verification) missing(data *evidence.Data, targets []evidence.Target) []string {
-	return data.Missing(v.options.Roots, v.known(), targets...)
+// suffices says whether the data has what level LT needs for the signer and the timestamp
+// authorities, but that of the last document timestamp: what proves it comes with its
+// renewal. The others are those of all signatures, and looked at once.
+func (v *verification) suffices(data *evidence.Data, own, later []timestamp) bool {
+	signer := evidence.Target{Certificate: v.report.Certificate, Fresh: v.report.BestTime}
+	return len(data.Missing(v.known, append(targets(own), signer)...))+
+		len(data.Missing(v.inspection.known, targets(later[:max(len(later)-1, 0)])...)) == 0
 }
 
-// known are the certificates that the signature and the timestamps carry.
-func (v *verification) known() []*x509.Certificate {
-	all := slices.Clone(v.signed.Certificates)
-	for _, t := range slices.Concat(v.stamps, v.timestamps) {
-		if t.token != nil {
-			all = append(all, t.token.Certificates...)
-		}
+// targets are the authorities of timestamps.
+func targets(timestamps []timestamp) []evidence.Target {
+	var all []evidence.Target
+	for _, t := range timestamps {
+		all = append(all, evidence.Target{Certificate: t.token.Certificate, Times: evidence.Times{Used: t.token.Time}})
 	}
 	return all
 }
 
 // coversEvidence says whether the last document timestamp is over validation data that
 // suffices for the signature (EN 319 142-1 5.5): it covers all that earlier ones do.
-func (v *verification) coversEvidence(later []timestamp) (bool, error) {
+func (v *verification) coversEvidence(own, later []timestamp) (bool, error) {
 	if len(later) == 0 {
 		return false, nil
 	}
-	e, err := v.evidenceUpTo(later[len(later)-1].ranges.end)
-	if err != nil || !e.stored {
+	s, err := v.storeUpTo(later[len(later)-1].ranges.end)
+	if err != nil || s.dict == nil {
 		return false, err
 	}
-	return len(v.missing(e.data, v.targets(later))) == 0, nil
+	return v.suffices(s.data, own, later), nil
 }
 
-// earlierEvidence is the document security store of an earlier revision.
-type earlierEvidence struct {
-	data   *evidence.Data
-	stored bool // there was one that can be read
-}
-
-// evidenceUpTo reads the validation data of the document as it was when it had so many
+// storeUpTo reads the document security store as it was when the document had so many
 // bytes. It is the same for many signatures, and read once.
-func (d *inspection) evidenceUpTo(end int64) (earlierEvidence, error) {
-	e, ok := d.earlier[end]
-	if ok {
-		return e, nil
+func (d *inspection) storeUpTo(end int64) (store, error) {
+	if s, ok := d.earlier[end]; ok {
+		return s, nil
 	}
+	var s store
 	file, err := pdf.Open(d.doc, end)
 	if err == nil {
-		e.data, e.stored, err = storedEvidence(file)
+		s, err = readStore(file)
 	}
 	if err != nil {
-		e.stored = false
+		s.dict = nil
+	} else {
+		s.data.ChargeTo(d.known)
 	}
 	if err = notMalformed(err); err == nil {
-		d.earlier[end] = e
+		d.earlier[end] = s
 	}
-	return e, err
+	return s, err
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/x509"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -15,17 +14,8 @@ import (
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
 	"github.com/innsigli/innsigli/pades"
 )
-
-// levelFile is a document with signatures, and the levels that they have in the end.
-type levelFile struct {
-	name   string
-	path   string
-	levels []ades.Level
-	stamps int // document timestamps
-}
 
 // A file of each level passes in EU DSS under its own policy, with exactly that level
 // (EN 319 142-1 6.3), and in pyHanko and pdfsig. What signatures of level B and T
@@ -36,10 +26,90 @@ func TestLevels(t *testing.T) {
 	if _, err := ca.Renew(time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	files := levelFiles(t, ca)
-	t.Run("EU DSS", func(t *testing.T) { levelsByDSS(t, files, ca) })
-	t.Run("pyHanko", func(t *testing.T) { levelsByPyHanko(t, files, ca) })
-	t.Run("pdfsig", func(t *testing.T) { levelsByPDFSig(t, files) })
+	folder := levelFolder{T: t, path: t.TempDir(), ca: ca}
+	folder.addSingle()
+	folder.addMany()
+	folder.addSequences()
+	judgeLevels(t, folder.files, ca)
+}
+
+// levelFolder is where signed documents are put for those who judge them.
+type levelFolder struct {
+	*testing.T
+	path  string
+	ca    *authority.Authority
+	files []levelFile
+}
+
+func (l *levelFolder) add(f levelFile, b []byte) {
+	f.path = filepath.Join(l.path, fmt.Sprintf("%02d.pdf", len(l.files)))
+	writeFile(l, f.path, b)
+	l.files = append(l.files, f)
+}
+
+var everyLevel = []ades.Level{ades.B, ades.T, ades.LT, ades.LTA}
+
+// stampsOf is how many document timestamps so many signatures have that were raised to a
+// level one after another.
+func stampsOf(level ades.Level, signatures int) int {
+	if level == ades.LTA {
+		return signatures
+	}
+	return 0
+}
+
+// addSingle adds a document of each level, and those that have no timestamp but of the
+// document.
+func (l *levelFolder) addSingle() {
+	p := newPerson(l, l.ca, p256(l))
+	blank := pdftest.Build(pdftest.Options{})
+	for _, level := range everyLevel {
+		f := levelFile{name: level.String(), levels: []ades.Level{level}, stamps: stampsOf(level, 1)}
+		l.add(f, signLevel(l, blank, p, level))
+		if level >= ades.LT {
+			f.name += " of one without a timestamp"
+			f.stamps++
+			f.untimed = []int{0}
+			l.add(f, extend(l, signFor(l, blank, p, ades.B), level, l.ca.Sources(nil)))
+		}
+	}
+}
+
+// addMany adds documents of three and ten signers, with an algorithm after the other; in
+// full, of one, three and ten with each algorithm and at each level.
+func (l *levelFolder) addMany() {
+	all := l.schemes()
+	l.addInTurns("all", ades.LT, 3, all[1:]...)
+	l.addInTurns("all", ades.LTA, 3, all[1:]...)
+	l.addAtOnce("all", ades.LTA, 10, all...)
+	if !testenv.Full() {
+		return
+	}
+	l.addInTurns("all", ades.LTA, 10, all...)
+	for _, level := range everyLevel {
+		for _, s := range all {
+			l.addInTurns(s.name, level, 1, s)
+			l.addInTurns(s.name, level, 3, s)
+			l.addAtOnce(s.name, level, 10, s)
+		}
+	}
+}
+
+// levelScheme is an algorithm with a key for it.
+type levelScheme struct {
+	name      string
+	key       crypto.Signer
+	algorithm ades.Algorithm
+}
+
+func (l *levelFolder) schemes() []levelScheme {
+	long := rsaKey(l, 3072)
+	return []levelScheme{
+		{"P-256", p256(l), ades.Algorithm{}},
+		{"P-384", curveKey(l, elliptic.P384()), ades.Algorithm{}},
+		{"RSA-3072", long, ades.Algorithm{}},
+		{"RSASSA-PSS", long, ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PSS}},
+	}
 }
 
 func curveKey(t testing.TB, curve elliptic.Curve) crypto.Signer {
@@ -51,121 +121,47 @@ func curveKey(t testing.TB, curve elliptic.Curve) crypto.Signer {
 	return key
 }
 
-func levelFiles(t *testing.T, ca *authority.Authority) []levelFile {
-	folder := t.TempDir()
-	var all []levelFile
-	add := func(name string, b []byte, stamps int, levels ...ades.Level) {
-		path := filepath.Join(folder, fmt.Sprintf("%02d.pdf", len(all)))
-		writeFile(t, path, b)
-		all = append(all, levelFile{name, path, levels, stamps})
+// addInTurns adds a document that is raised after each signature.
+func (l *levelFolder) addInTurns(algorithm string, level ades.Level, n int, schemes ...levelScheme) {
+	f := levelFile{name: fmt.Sprintf("%v of %d in turns, %s", level, n, algorithm), stamps: stampsOf(level, n)}
+	b := pdftest.Build(pdftest.Options{Kind: pdftest.Stream})
+	for i := range n {
+		b = signLevel(l, b, l.signer(schemes, i), level)
+		f.levels = append(f.levels, level)
 	}
-	s := ca.Sources(nil)
-	p := newPerson(t, ca, p256(t))
+	l.add(f, b)
+}
+
+// addAtOnce adds a document that is raised after the last signature.
+func (l *levelFolder) addAtOnce(algorithm string, level ades.Level, n int, schemes ...levelScheme) {
+	f := levelFile{name: fmt.Sprintf("%v of %d at once, %s", level, n, algorithm), stamps: stampsOf(level, 1)}
+	b := pdftest.Build(pdftest.Options{})
+	for i := range n {
+		b = signFor(l, b, l.signer(schemes, i), min(level, ades.T))
+		f.levels = append(f.levels, level)
+	}
+	l.add(f, extend(l, b, level, l.ca.Sources(nil)))
+}
+
+// signer is somebody else each time, with the algorithms by turns.
+func (l *levelFolder) signer(schemes []levelScheme, i int) person {
+	s := schemes[i%len(schemes)]
+	return newPersonWith(l, l.ca, s.key, s.algorithm)
+}
+
+// addSequences adds documents to which something is added after LTA, or in spite of a
+// certification.
+func (l *levelFolder) addSequences() {
+	s := l.ca.Sources(nil)
+	p, second := newPerson(l, l.ca, p256(l)), newPerson(l, l.ca, p256(l))
 	blank := pdftest.Build(pdftest.Options{})
-	for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
-		stamps := 0
-		if level == ades.LTA {
-			stamps = 1
-		}
-		add(level.String(), signLevel(t, blank, p, level), stamps, level)
-		if level < ades.LT {
-			continue
-		}
-		add(level.String()+" of one without a timestamp", extend(t, signFor(t, blank, p, ades.B), level, s), 1+stamps, level)
-		b := pdftest.Build(pdftest.Options{Kind: pdftest.Stream})
-		for range 3 {
-			b = signLevel(t, b, newPerson(t, ca, p256(t)), level)
-		}
-		add(level.String()+" of three", b, 3*stamps, level, level, level)
-		if !testenv.Full() {
-			continue
-		}
-		b = blank
-		for range 3 {
-			b = signFor(t, b, newPerson(t, ca, p256(t)), ades.T)
-		}
-		add(level.String()+" of three at once", extend(t, b, level, s), stamps, level, level, level)
-		add(level.String()+" by RSA-3072", signLevel(t, blank, newPerson(t, ca, rsaKey(t, 3072)), level), stamps, level)
-		add(level.String()+" by RSASSA-PSS", signLevel(t, blank, newPersonWith(t, ca, rsaKey(t, 3072), ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PSS}), level), stamps, level)
-		add(level.String()+" on P-384", signLevel(t, blank, newPerson(t, ca, curveKey(t, elliptic.P384())), level), stamps, level)
-	}
 	// No certification counts validation data and document timestamps as changes (table 257).
-	certified := sign(t, blank, p, pades.Options{Certify: pades.NoChanges})
-	add("LTA of one that permits no changes", extend(t, certified, ades.LTA, s), 2, ades.LTA)
-	archived := signLevel(t, blank, p, ades.LTA)
-	add("LTA renewed twice", renew(t, renew(t, archived, s), s), 3, ades.LTA)
-	second := newPerson(t, ca, p256(t))
-	add("LT after LTA", signLevel(t, archived, second, ades.LT), 1, ades.LTA, ades.LT)
-	add("B after LTA, extended", extend(t, signFor(t, archived, second, ades.B), ades.LTA, s), 3, ades.LTA, ades.LTA)
-	return all
-}
-
-func levelsByDSS(t *testing.T, files []levelFile, ca *authority.Authority) {
-	var short, long []levelFile
-	for _, f := range files {
-		if f.levels[0] < ades.LT {
-			short = append(short, f)
-		} else {
-			long = append(long, f)
-		}
-	}
-	roots := []*x509.Certificate{ca.Root()}
-	judgeByDSS(t, long, validators.DSSOptions{Roots: roots})
-	judgeByDSS(t, short, validators.DSSOptions{Roots: roots, RevocationOptional: true})
-}
-
-func judgeByDSS(t *testing.T, files []levelFile, options validators.DSSOptions) {
-	for i, r := range validators.DSS(t, options, paths(files)...) {
-		f := files[i]
-		if r.Error != "" || len(r.Signatures) != len(f.levels) {
-			t.Errorf("%s: %q, %d signatures", f.name, r.Error, len(r.Signatures))
-			continue
-		}
-		for i, s := range r.Signatures {
-			if s.Format != "PAdES-BASELINE-"+f.levels[i].String() || s.Indication != "TOTAL_PASSED" || s.Modified || s.UndefinedChange > 0 {
-				t.Errorf("%s: %s %s %s, modified %v, %d undefined changes: %v", f.name, s.Format, s.Indication, s.SubIndication, s.Modified, s.UndefinedChange, s.Errors)
-			}
-		}
-		for _, s := range r.Timestamps {
-			if s.Indication != "PASSED" {
-				t.Errorf("%s: %s %s %s: %v", f.name, s.Type, s.Indication, s.SubIndication, s.Errors)
-			}
-		}
-	}
-}
-
-func paths(files []levelFile) []string {
-	var all []string
-	for _, f := range files {
-		all = append(all, f.path)
-	}
-	return all
-}
-
-func levelsByPyHanko(t *testing.T, files []levelFile, ca *authority.Authority) {
-	for i, r := range validators.PyHanko(t, []*x509.Certificate{ca.Root()}, paths(files)...) {
-		f := files[i]
-		if r.Error+r.Lenient != "" || len(r.Signatures) != len(f.levels)+f.stamps {
-			t.Errorf("%s: %q, %q, %d signatures", f.name, r.Error, r.Lenient, len(r.Signatures))
-		}
-		for _, s := range r.Signatures {
-			if s.Error != "" || !s.Intact || !s.Valid || !s.Trusted || !s.BottomLine && s.Type == "/Sig" {
-				t.Errorf("%s: %+v", f.name, s)
-			}
-		}
-	}
-}
-
-func levelsByPDFSig(t *testing.T, files []levelFile) {
-	for _, f := range files {
-		signatures, err := validators.PDFSig(t, validators.PDFSigOptions{}, f.path)
-		if err != nil || len(signatures) != len(f.levels)+f.stamps {
-			t.Errorf("%s: %d signatures, %v", f.name, len(signatures), err)
-		}
-		for _, s := range signatures {
-			if s.Type == "ETSI.CAdES.detached" && !s.Valid() {
-				t.Errorf("%s: %+v", f.name, s)
-			}
-		}
-	}
+	certified := sign(l, blank, p, pades.Options{Certify: pades.NoChanges})
+	l.add(levelFile{name: "LTA of one that permits no changes", levels: []ades.Level{ades.LTA}, stamps: 2, untimed: []int{0}},
+		extend(l, certified, ades.LTA, s))
+	archived := signLevel(l, blank, p, ades.LTA)
+	l.add(levelFile{name: "LTA renewed twice", levels: []ades.Level{ades.LTA}, stamps: 3}, renew(l, renew(l, archived, s), s))
+	l.add(levelFile{name: "LT after LTA", levels: []ades.Level{ades.LTA, ades.LT}, stamps: 1}, signLevel(l, archived, second, ades.LT))
+	l.add(levelFile{name: "B after LTA, extended", levels: []ades.Level{ades.LTA, ades.LTA}, stamps: 3, untimed: []int{1}},
+		extend(l, signFor(l, archived, second, ades.B), ades.LTA, s))
 }

@@ -17,26 +17,30 @@
 // # Levels
 //
 // [Options].Level says what a signature is to become. From T on Complete gets a timestamp
-// over it, and [Extend] appends what is missing for LT and LTA: a document security store
-// with the validation data, and a document timestamp over that (ISO 32000-2 12.8.4.3 and
-// 12.8.5). Extend takes documents that others have signed too. [Renew] is for archives,
-// before the last timestamp loses its force. No evidence means an error and never a lower
-// level.
+// over it, and an [Extender] appends what is missing for LT and LTA: a document security
+// store with the validation data, and a document timestamp over that (ISO 32000-2 12.8.4.3
+// and 12.8.5). No evidence means an error and never a lower level.
 //
 //	doc = doc.With(revision)
-//	revisions, err := pades.Extend(ctx, doc, ades.LTA, sources)
+//	revisions, err := pades.Extender{Sources: sources}.ExtendLast(ctx, doc, ades.LTA)
+//
+// [Extend] raises all signatures, those of others too, and [Extender.Renew] is for
+// archives, before the last timestamp loses its force.
 //
 // # Verifying
 //
-// [Verify] reports on each signature in the terms of EN 319 102-1. It is offline:
-// it takes certificates from the signature and trusts the roots it is handed.
+// [Verify] reports on each signature in the terms of EN 319 102-1, with the level that it
+// really has. It is offline: it goes by the roots it is handed and by what the document
+// carries, which is certificates, timestamps and proofs of revocation status.
 //
 // # What is written
 //
 // SubFilter ETSI.CAdES.detached; a CMS with one signer, the signing-certificate-v2
 // attribute and no signing-time (EN 319 142-1 6.3); a ByteRange over everything
 // but the signature; /M, /Name, /Reason, /Location, /ContactInfo as given. RSA of
-// 2048 to 4096 bits (RSASSA-PKCS1-v1_5) and ECDSA on P-256, P-384 and P-521.
+// 2048 to 4096 bits (RSASSA-PKCS1-v1_5, or RSASSA-PSS where that is asked for), ECDSA on
+// P-256, P-384 and P-521, and Ed25519. Of a provider who returns a whole CMS, [PrepareCMS]
+// makes a signature of ISO 32000-2 12.8.3.3 instead.
 //
 // The field is one that is there ([Options].Field), or a new one, invisible, on the
 // first page. A certification ([Options].Certify) and the lock of a field become
@@ -98,6 +102,8 @@ type Revision struct {
 	Base   int64
 	Bytes  []byte
 	Hashed []Midstate // after the last of Bytes
+
+	before []Midstate // after the document that it is appended to
 }
 
 // Options are what a signature says beside who signed. The zero value is right.
@@ -109,7 +115,8 @@ type Options struct {
 	Time        time.Time // /M, the claimed signing time; zero: now
 
 	// Level is what the signature is to become. From T on there is room in it for the
-	// timestamp that [Pending.Complete] puts in; LT and LTA take [Extend] after that.
+	// timestamp that [Pending.Complete] puts in; the rest is for an [Extender]. A document that
+	// does not take the rest is refused at once.
 	Level ades.Level
 
 	// Field is the fully qualified name of the empty signature field to sign, else

@@ -197,7 +197,7 @@ func TestPendingSurvivesEncoding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(first, second); diff != "" {
+	if diff := cmp.Diff(first, second, cmp.AllowUnexported(pades.Revision{})); diff != "" {
 		t.Error(diff)
 	}
 	if got := verify(t, append(b, second.Bytes...), p.ca); len(got) != 1 || !got[0].Passed() {

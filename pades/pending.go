@@ -2,9 +2,6 @@ package pades
 
 import (
 	"context"
-	"crypto"
-	"crypto/x509"
-	"encoding/json"
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
@@ -21,7 +18,7 @@ type Pending struct {
 
 	before, after []byte // the revision around the string of /Contents
 	reserved      int    // bytes of /Contents
-	attributes    []byte // the signed attributes
+	attributes    []byte // the signed attributes; of a signer who is not known, the digest in them
 	level         ades.Level
 
 	usageRights bool
@@ -29,10 +26,13 @@ type Pending struct {
 
 // Digest is what has to be signed.
 func (p *Pending) Digest() ades.Digest {
+	if p.anonymous() {
+		return ades.Digest{Algorithm: p.signer.Algorithm, Sum: p.attributes}
+	}
 	return p.signer.Algorithm.Digest(p.attributes)
 }
 
-// Signer is who the signature was prepared for.
+// Signer is who the signature was prepared for; without a certificate by [PrepareCMS].
 func (p *Pending) Signer() ades.Signer { return p.signer }
 
 // Base is the length of the document that the signature was prepared for, and
@@ -52,36 +52,56 @@ func (p *Pending) Level() ades.Level { return p.level }
 // does not belong to it. ECDSA values are DER.
 //
 // Prepared for level T or above, the signature gets its timestamp from t, which is nil
-// for level B alone, and what Complete returns has level T: [Extend] adds the rest.
-// [ades.ErrTimestamp] when there is none; the value stays good, and Complete may be
-// called again.
+// for level B alone: [Extender.ExtendLast] adds the rest, also the timestamp if the token is
+// longer than any that was foreseen, and has no place in the signature. [ades.ErrTimestamp]
+// when there is none, and [ades.ErrOutsideValidity] when it is from after the end of the
+// signer's certificate; the value stays good, and Complete may be called again.
+//
+// After [PrepareCMS] the value is the CMS, in DER or BER: [ades.ErrValue] when it is none
+// that signs the digest.
 func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper) (Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return Revision{}, err
 	}
-	a := p.signer.Algorithm
-	if err := a.Verify(p.signer.Certificate.PublicKey, p.Digest().Sum, value); err != nil {
-		return Revision{}, err
+	signed := p.signed
+	if p.anonymous() {
+		signed = func(_ context.Context, value []byte, _ ades.Timestamper) ([]byte, error) { return p.foreign(value) }
 	}
-	token, err := p.timestamp(ctx, value, t)
+	der, err := signed(ctx, value, t)
 	if err != nil {
 		return Revision{}, err
 	}
-	der, err := cms.Marshal(cms.Parts{
+	if len(der) > p.reserved {
+		return Revision{}, fmt.Errorf("pades: signature of %d bytes for a place of %d", len(der), p.reserved)
+	}
+	return p.revision(der)
+}
+
+// signed makes the CMS of a value that belongs to the signer, with the timestamp that the
+// level asks for.
+func (p *Pending) signed(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
+	a := p.signer.Algorithm
+	if err := a.Verify(p.signer.Certificate.PublicKey, p.Digest().Sum, value); err != nil {
+		return nil, err
+	}
+	token, err := p.timestamp(ctx, value, t)
+	if err != nil {
+		return nil, err
+	}
+	parts := cms.Parts{
 		Certificate:        p.signer.Certificate,
 		Chain:              p.signer.Chain,
 		Algorithm:          a,
 		SignedAttributes:   p.attributes,
 		Value:              value,
 		SignatureTimestamp: token,
-	})
-	if err != nil {
-		return Revision{}, err
 	}
-	if len(der) > p.reserved {
-		return Revision{}, fmt.Errorf("pades: signature of %d bytes, %d of them a timestamp, for a place of %d", len(der), len(token), p.reserved)
+	der, err := cms.Marshal(parts)
+	if len(der) > p.reserved { // nobody signs again for that
+		parts.SignatureTimestamp = nil
+		return cms.Marshal(parts)
 	}
-	return p.revision(der)
+	return der, err
 }
 
 // timestamp gets the token over the value that level T asks for (EN 319 142-1 6.3).
@@ -113,79 +133,4 @@ func (p *Pending) revision(der []byte) (Revision, error) {
 		return Revision{}, err
 	}
 	return newRevision(p.base, l.filled(der), p.signer.Algorithm.Hash, sum)
-}
-
-// encodedPending is the encoding of a Pending. Later versions of this package go
-// on reading it.
-type encodedPending struct {
-	Version     int      `json:"version"`
-	Hash        string   `json:"hash"`
-	Scheme      int      `json:"scheme"`
-	Certificate []byte   `json:"certificate"` // DER
-	Chain       [][]byte `json:"chain,omitempty"`
-	Base        int64    `json:"base"`
-	BaseSum     []byte   `json:"baseSum"`
-	BaseState   []byte   `json:"baseState"`
-	Before      []byte   `json:"before"`
-	After       []byte   `json:"after"`
-	Reserved    int      `json:"reserved"`
-	Attributes  []byte   `json:"attributes"`
-	UsageRights bool     `json:"usageRights,omitempty"`
-	Level       int      `json:"level,omitempty"`
-}
-
-const pendingVersion = 1
-
-var hashNames = map[crypto.Hash]string{crypto.SHA256: "SHA-256", crypto.SHA384: "SHA-384", crypto.SHA512: "SHA-512"}
-
-// MarshalBinary encodes the signature so far.
-func (p *Pending) MarshalBinary() ([]byte, error) {
-	e := encodedPending{
-		Version: pendingVersion, Hash: hashNames[p.signer.Algorithm.Hash], Scheme: int(p.signer.Algorithm.Scheme),
-		Certificate: p.signer.Certificate.Raw,
-		Base:        p.base, BaseSum: p.baseSum, BaseState: p.baseState,
-		Before: p.before, After: p.after, Reserved: p.reserved, Attributes: p.attributes,
-		UsageRights: p.usageRights, Level: int(p.level),
-	}
-	for _, c := range p.signer.Chain {
-		e.Chain = append(e.Chain, c.Raw)
-	}
-	return json.Marshal(e)
-}
-
-// UnmarshalBinary decodes what MarshalBinary of this or an earlier version made.
-func (p *Pending) UnmarshalBinary(b []byte) error {
-	var e encodedPending
-	if err := json.Unmarshal(b, &e); err != nil {
-		return fmt.Errorf("pades: decoding a pending signature: %w", err)
-	}
-	if e.Version != pendingVersion {
-		return fmt.Errorf("pades: pending signature of version %d is not known", e.Version)
-	}
-	signer := ades.Signer{Algorithm: ades.Algorithm{Scheme: ades.Scheme(e.Scheme)}}
-	for h, name := range hashNames {
-		if name == e.Hash {
-			signer.Algorithm.Hash = h
-		}
-	}
-	var err error
-	if signer.Certificate, err = x509.ParseCertificate(e.Certificate); err != nil {
-		return fmt.Errorf("pades: decoding a pending signature: %w", err)
-	}
-	for _, raw := range e.Chain {
-		c, err := x509.ParseCertificate(raw)
-		if err != nil {
-			return fmt.Errorf("pades: decoding a pending signature: %w", err)
-		}
-		signer.Chain = append(signer.Chain, c)
-	}
-	if signer, err = signer.Resolve(); err != nil {
-		return fmt.Errorf("pades: decoding a pending signature: %w", err)
-	}
-	level := ades.Level(e.Level)
-	if err := checkLevel(level); err != nil {
-		return fmt.Errorf("pades: decoding a pending signature: %w", err)
-	}
-	*p = Pending{signer, e.Base, e.BaseSum, e.BaseState, e.Before, e.After, e.Reserved, e.Attributes, level, e.UsageRights}
-	return nil
 }

@@ -24,7 +24,11 @@ func checkPermitted(doc Document, file *pdf.File, found fields, field string) er
 			return err
 		}
 	}
-	return checkLastSignature(doc, file, slices.Concat(found.signatures, found.timestamps))
+	c, err := newCoverage(doc, file)
+	if err != nil {
+		return err
+	}
+	return c.checkLastSignature(slices.Concat(found.signatures, found.timestamps))
 }
 
 // checkCertification looks at the certification signature that the catalog names
@@ -110,13 +114,9 @@ func (f fields) reserve(names []string) {
 
 // checkLastSignature refuses a document whose last signature is not the one that its
 // ByteRange says, or does not cover its revision.
-func checkLastSignature(doc Document, file *pdf.File, signatures []signatureField) error {
+func (c coverage) checkLastSignature(signatures []signatureField) error {
 	if len(signatures) == 0 {
 		return nil
-	}
-	c, err := newCoverage(doc, file)
-	if err != nil {
-		return err
 	}
 	last := slices.MaxFunc(signatures, func(a, b signatureField) int {
 		x, _ := c.readRange(a.signature)

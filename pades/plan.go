@@ -12,11 +12,12 @@ import (
 // comes first, because new objects must not get numbers that the document refers to.
 type plan struct {
 	file        *pdf.File
+	fields      fields
 	options     Options
 	field       emptyField // to be filled in; without reference, a new one
 	page        *pdf.Page  // for a new field
 	structure   *structure // for a new field's widget; nil: it is not tagged
-	first       bool       // the document has no signature yet
+	extends     bool       // the signature is the first of a form that PDF 1.7 does not know
 	references  []byte     // source of /Reference of the signature; nil for none
 	usageRights bool
 }
@@ -27,7 +28,7 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{file: file, options: o, first: !found.signed(), usageRights: hasUsageRights(file)}
+	p := &plan{file: file, fields: found, options: o, extends: !found.signed() && signer.Certificate != nil, usageRights: hasUsageRights(file)}
 	if o.Field != "" {
 		if p.field, err = selectField(file, o.Field, found.wanted); err != nil {
 			return nil, err
@@ -104,7 +105,7 @@ func (p *plan) carryOut(update *pdf.Update, signature pdf.Ref) error {
 	} else {
 		err = p.addField(update, signature)
 	}
-	if err == nil && p.first {
+	if err == nil && p.extends {
 		err = declareExtension(p.file, update)
 	}
 	if err != nil || p.options.Certify == 0 {
@@ -114,6 +115,27 @@ func (p *plan) carryOut(update *pdf.Update, signature pdf.Ref) error {
 		return fmt.Errorf("naming the certification in the catalog: %w", err)
 	}
 	return nil
+}
+
+// rehearse lays out what follows the signature at its level, so that a document that does
+// not take that is refused before anybody is asked to sign.
+func (p *plan) rehearse(size int64) error {
+	if p.options.Level >= ades.LT {
+		s, err := findStore(p.file)
+		if err != nil {
+			return err
+		}
+		update := p.file.NewUpdate()
+		one := []pdf.Ref{update.Add([]byte("null"))}
+		if err := s.write(p.file, update, additions{certificates: one, responses: one, lists: one}); err != nil {
+			return fmt.Errorf("adding to the document security store: %w", err)
+		}
+	}
+	if p.options.Level < ades.LTA {
+		return nil
+	}
+	_, err := layOutTimestamp(p.file, p.fields, size, tokenSize)
+	return err
 }
 
 // addField adds a new field, and its widget to the structure of a tagged document.

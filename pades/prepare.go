@@ -20,12 +20,6 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	if err != nil {
 		return nil, err
 	}
-	if err := options.check(); err != nil {
-		return nil, err
-	}
-	if options.Time.IsZero() {
-		options.Time = time.Now()
-	}
 	reserved, err := contentsSize(signer)
 	if err != nil {
 		return nil, err
@@ -33,8 +27,20 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	if options.Level >= ades.T {
 		reserved += tokenSize
 	}
+	return prepare(ctx, doc, signer, options, reserved)
+}
+
+// prepare is what [Prepare] and [PrepareCMS] share. The certificate of a signer who is not
+// known yet is nil.
+func prepare(ctx context.Context, doc Document, signer ades.Signer, options Options, reserved int) (*Pending, error) {
+	if err := options.check(); err != nil {
+		return nil, err
+	}
+	if options.Time.IsZero() {
+		options.Time = time.Now()
+	}
 	var layout layout
-	err = opened(doc, func(file *pdf.File) (err error) {
+	err := opened(doc, func(file *pdf.File) (err error) {
 		layout, err = layOut(doc, file, signer, options, reserved)
 		return err
 	})
@@ -61,6 +67,10 @@ func (p *Pending) bind(ctx context.Context, doc Document) error {
 	p.baseSum = sum.Sum(nil)
 	sum.Write(p.before)
 	sum.Write(p.after)
+	if p.anonymous() {
+		p.attributes = sum.Sum(nil)
+		return nil
+	}
 	p.attributes, err = cms.SignedAttributes(p.signer.Certificate, p.signer.Algorithm, sum.Sum(nil))
 	return err
 }
@@ -87,8 +97,11 @@ func layOut(doc Document, file *pdf.File, signer ades.Signer, options Options, r
 	if err != nil {
 		return layout{}, err
 	}
+	if err := plan.rehearse(doc.Size); err != nil {
+		return layout{}, err
+	}
 	update := file.NewUpdate()
-	signature := newSignatureDictionary(options, plan.references, reserved)
+	signature := newSignatureDictionary(subFilter(signer), options, plan.references, reserved)
 	ref := update.Add(signature.source)
 	if err := plan.carryOut(update, ref); err != nil {
 		return layout{}, err
@@ -100,9 +113,9 @@ func layOut(doc Document, file *pdf.File, signer ades.Signer, options Options, r
 
 // newSignatureDictionary writes the dictionary of ISO 32000-2 table 255 as
 // EN 319 142-1 5.3 and 6.3 restrict it. references is the source of /Reference, if any.
-func newSignatureDictionary(o Options, references []byte, reserved int) signatureDictionary {
+func newSignatureDictionary(subFilter pdf.Name, o Options, references []byte, reserved int) signatureDictionary {
 	var b bytes.Buffer
-	d := beginSignature(&b, "/Type /Sig /Filter /Adobe.PPKLite /SubFilter /ETSI.CAdES.detached", reserved)
+	d := beginSignature(&b, "/Type /Sig /Filter /Adobe.PPKLite /SubFilter /"+string(subFilter), reserved)
 	fmt.Fprintf(&b, " /M %s", pdf.DateString(o.Time))
 	for _, entry := range []struct{ key, value string }{
 		{"Name", o.Name}, {"Reason", o.Reason}, {"Location", o.Location}, {"ContactInfo", o.ContactInfo},

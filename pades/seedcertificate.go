@@ -1,15 +1,13 @@
 package pades
 
 import (
-	"bytes"
-	"crypto"
-	"crypto/rsa"
 	"crypto/x509"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
@@ -25,6 +23,9 @@ func (s seed) certificate() (string, error) {
 	dict, err := s.file.Dict(s.dict["Cert"])
 	if err != nil {
 		return "", err
+	}
+	if s.signer.Certificate == nil && dict["Ff"] != nil {
+		return "Cert: the signer's certificate is not known beforehand", nil
 	}
 	return s.broken(dict, "Cert/", []seedConstraint{
 		{"Subject", 1, seed.subject},
@@ -52,16 +53,9 @@ func (s seed) issuer(value pdf.Object) (string, error) {
 	path := append([]*x509.Certificate{s.signer.Certificate}, s.signer.Chain...)
 	return s.among(value, func(issuer *x509.Certificate) bool {
 		return slices.ContainsFunc(path, func(c *x509.Certificate) bool {
-			return bytes.Equal(c.RawIssuer, issuer.RawSubject) && !oversized(issuer.PublicKey) && c.CheckSignatureFrom(issuer) == nil
+			return ades.CheckIssuer(c, issuer) == nil
 		})
 	}, "the signer's certificate leads to none of those listed")
-}
-
-// oversized says whether checking a signature takes longer than any key that is in use
-// would need.
-func oversized(key crypto.PublicKey) bool {
-	rsaKey, ok := key.(*rsa.PublicKey)
-	return ok && rsaKey.N.BitLen() > 8192
 }
 
 // among looks for a certificate in an array of DER. What is no certificate is none that

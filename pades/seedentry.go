@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
@@ -18,10 +19,11 @@ func (s seed) filter(value pdf.Object) (string, error) {
 
 func (s seed) subFilter(value pdf.Object) (string, error) {
 	names, err := s.texts(value)
-	if err != nil || value == nil || slices.Contains(names, "ETSI.CAdES.detached") {
+	format := string(subFilter(s.signer))
+	if err != nil || value == nil || slices.Contains(names, format) {
 		return "", err
 	}
-	return "the format ETSI.CAdES.detached is not among those listed", nil
+	return fmt.Sprintf("the format %s is not among those listed", format), nil
 }
 
 // version checks which entries a reader has to know: 3 stands for those of PDF 2.0.
@@ -122,17 +124,18 @@ func (s seed) kind() (string, error) {
 	return fmt.Sprintf("MDP: P is %d, and of the signature it would be %d", p, s.options.Certify), nil
 }
 
-// timestamp checks whether the signature has to have one, which it cannot.
+// timestamp checks whether the signature has to have one. From which authority is for the
+// signer to choose: the URL is where a reader without one of its own would ask.
 func (s seed) timestamp() (string, error) {
 	timestamp, err := s.file.Dict(s.dict["TimeStamp"])
 	if err != nil {
 		return "", err
 	}
 	required, err := s.file.Int(timestamp["Ff"])
-	if err != nil || required == 0 {
+	if err != nil || required == 0 || s.options.Level >= ades.T {
 		return "", err
 	}
-	return "TimeStamp: signatures are not made with it", nil
+	return "TimeStamp: a signature of level B has none", nil
 }
 
 // texts reads an array of text strings or names, or the one that stands for it.

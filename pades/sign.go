@@ -9,8 +9,8 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// Sign signs a document at level B with a key that is at hand: [Prepare] and
-// [Pending.Sign].
+// Sign signs a document with a key that is at hand: [Prepare] and [Pending.Sign] without a
+// timestamp authority, so that [Options].Level has to be B.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {

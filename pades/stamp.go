@@ -10,54 +10,72 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// stamped returns the revision with a timestamp over the whole document: a document
-// timestamp (ISO 32000-2 12.8.5, EN 319 142-1 5.4.3). A token that is longer than its
-// place gets a longer one; nobody has to sign again for that.
-func stamped(ctx context.Context, doc Document, t ades.Timestamper) (Revision, error) {
+// stamp appends a timestamp over the whole document: a document timestamp (ISO 32000-2
+// 12.8.5, EN 319 142-1 5.4.3).
+func (e *extension) stamp() error {
+	f, err := e.signedFile()
+	if err != nil {
+		return err
+	}
+	r, err := f.stamped(e.ctx, e.Sources.Time)
+	if err != nil {
+		return fmt.Errorf("document timestamp: %w", err)
+	}
+	e.grow(r)
+	return nil
+}
+
+// stamped returns the revision. A token that is longer than its place gets a longer one;
+// nobody has to sign again for that.
+func (f *signedFile) stamped(ctx context.Context, t ades.Timestamper) (Revision, error) {
 	if t == nil {
 		return Revision{}, fmt.Errorf("pades: %w: no timestamp authority", ades.ErrTimestamp)
 	}
-	h := hashOf(doc)
+	h := f.hash()
+	sum, err := f.doc.hashed(ctx, h)
+	if err != nil {
+		return Revision{}, err
+	}
+	state, err := save(sum)
+	if err != nil {
+		return Revision{}, err
+	}
 	for reserved := tokenSize; ; {
-		l, err := layOutTimestamp(doc, reserved)
+		l, err := layOutTimestamp(f.file, f.fields, f.doc.Size, reserved)
 		if err != nil {
 			return Revision{}, err
 		}
-		sum, err := doc.hashed(ctx, h)
-		if err != nil {
-			return Revision{}, err
-		}
-		state, err := save(sum)
-		if err != nil {
-			return Revision{}, err
-		}
-		sum.Write(l.before)
-		sum.Write(l.after)
-		token, err := timestampOver(ctx, t, h, sum.Sum(nil))
+		token, err := timestampAround(ctx, t, h, state, l)
 		if err != nil {
 			return Revision{}, err
 		}
 		switch {
-		case len(token.Raw) <= reserved:
+		case len(token) <= reserved:
 			if sum, err = restore(h, state); err != nil {
 				return Revision{}, err
 			}
-			return newRevision(doc.Size, l.filled(token.Raw), h, sum)
+			return newRevision(f.doc.Size, l.filled(token), h, sum)
 		case reserved > tokenSize:
-			return Revision{}, fmt.Errorf("pades: %w: tokens of %d and more bytes over one document", ades.ErrTimestamp, len(token.Raw))
+			return Revision{}, fmt.Errorf("pades: %w: tokens of %d and more bytes over one document", ades.ErrTimestamp, len(token))
 		}
-		reserved = len(token.Raw) + len(token.Raw)/8 // serial numbers and the like differ in length
+		reserved = len(token) + len(token)/8 // serial numbers and the like differ in length
 	}
 }
 
-// hashOf is the hash that a document is known by already, else SHA-256.
-func hashOf(doc Document) crypto.Hash {
-	for _, m := range doc.Hashed {
-		if _, ok := hashNames[m.Hash]; ok && m.Offset == doc.Size {
-			return m.Hash
-		}
+// timestampAround gets a token over a document, given as the state of its hash, and the
+// layout of what follows it.
+func timestampAround(ctx context.Context, t ades.Timestamper, h crypto.Hash, state []byte, l layout) ([]byte, error) {
+	sum, err := restore(h, state)
+	if err != nil {
+		return nil, err
 	}
-	return crypto.SHA256
+	sum.Write(l.before)
+	sum.Write(l.after)
+	token, err := timestampOver(ctx, t, h, sum.Sum(nil))
+	if err != nil {
+		return nil, err
+	}
+	return token.Raw, nil
 }
 
 // mayBePDFA1 says whether the file is of a version that PDF/A-1 is made of. Elsewhere a
@@ -68,20 +86,12 @@ func mayBePDFA1(file *pdf.File) bool {
 	return major == 1 && minor <= 4
 }
 
-// layOutTimestamp lays out a document timestamp in a field of its own. It has none of the
-// entries that say who signed and why. Certifications and locks do not count it as a
-// change of the document (ISO 32000-2 table 257); the encryption's permissions do, as
-// the field is a new one.
-func layOutTimestamp(doc Document, reserved int) (layout, error) {
-	file, err := pdf.Open(doc, doc.Size)
-	if err != nil {
-		return layout{}, err
-	}
+// layOutTimestamp lays out a document timestamp behind a document of size bytes, in a
+// field of its own. It has none of the entries that say who signed and why. Certifications
+// and locks do not count it as a change of the document (ISO 32000-2 table 257); the
+// encryption's permissions do, as the field is a new one.
+func layOutTimestamp(file *pdf.File, found fields, size int64, reserved int) (layout, error) {
 	if err := checkPermissions(file, true); err != nil {
-		return layout{}, err
-	}
-	found, err := readFields(file)
-	if err != nil {
 		return layout{}, err
 	}
 	page, err := file.Page(1)
@@ -101,5 +111,5 @@ func layOutTimestamp(doc Document, reserved int) (layout, error) {
 	if err := declareExtension(file, update); err != nil {
 		return layout{}, err
 	}
-	return timestamp.cutOut(update, ref, doc.Size)
+	return timestamp.cutOut(update, ref, size)
 }

@@ -13,9 +13,6 @@ import (
 	"github.com/innsigli/innsigli/internal/tsp"
 )
 
-// maxSkew is how far ahead of others an authority's clock may be.
-const maxSkew = time.Minute
-
 // timestamp is a timestamp that a document carries.
 type timestamp struct {
 	token  *tsp.Token // nil when it cannot be read
@@ -33,8 +30,21 @@ func (d *inspection) readTimestamps(fields []signatureField) error {
 		d.timestamps = append(d.timestamps, t)
 	}
 	slices.SortStableFunc(d.timestamps, func(a, b timestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
+	d.known = evidence.NewKnown(d.ctx, ades.Sources{Roots: d.options.Roots}, certificatesOf(d.timestamps)...)
+	d.store.data.ChargeTo(d.known)
 	d.judgeTimestamps()
-	return nil
+	return d.ctx.Err()
+}
+
+// certificatesOf returns what the tokens carry.
+func certificatesOf(timestamps []timestamp) []*x509.Certificate {
+	var all []*x509.Certificate
+	for _, t := range timestamps {
+		if t.token != nil {
+			all = append(all, t.token.Certificates...)
+		}
+	}
+	return all
 }
 
 func (d *inspection) documentTimestamp(f signatureField) (timestamp, error) {
@@ -51,11 +61,11 @@ func (d *inspection) documentTimestamp(f signatureField) (timestamp, error) {
 	if !t.read(contents) {
 		return t, nil
 	}
-	h := t.token.Hash.New()
-	if err := d.hash(h, ranges); err != nil {
+	sum, err := d.sums.of(d.ctx, t.token.Hash, ranges)
+	if err != nil {
 		return t, err
 	}
-	t.check(h.Sum(nil), d.evidence.Certificates)
+	t.check(sum, d.store.data.Certificates)
 	return t, nil
 }
 
@@ -103,7 +113,7 @@ func (d *inspection) judgeTimestamps() {
 	at := d.options.Time
 	for i := range slices.Backward(d.timestamps) {
 		t := &d.timestamps[i]
-		d.judge(t, at)
+		d.judge(t, d.known, at)
 		at = t.provenAt(at)
 	}
 }
@@ -118,22 +128,22 @@ func (t *timestamp) provenAt(later time.Time) time.Time {
 }
 
 // judge decides whether a timestamp proves its time, given that it existed at another.
-func (d *inspection) judge(t *timestamp, at time.Time) {
+func (d *inspection) judge(t *timestamp, known *evidence.Known, at time.Time) {
 	if !t.report.Intact {
 		return
 	}
-	if err := d.judgeToken(t.token, at); err != nil {
+	if err := d.judgeToken(t.token, known, at); err != nil {
 		t.report.Fail(err.Error())
 		return
 	}
 	t.report.Trusted = true
 }
 
-func (d *inspection) judgeToken(token *tsp.Token, at time.Time) error {
-	if token.Time.After(at.Add(maxSkew)) {
+func (d *inspection) judgeToken(token *tsp.Token, known *evidence.Known, at time.Time) error {
+	if token.Time.After(at.Add(ades.MaxSkew)) {
 		return fmt.Errorf("timestamp of %s, after the time of judgement", token.Time.UTC().Format(time.RFC3339))
 	}
-	chain, err := ades.Chain(token.Certificate, slices.Concat(token.Certificates, d.evidence.Certificates), d.options.Roots, at)
+	chain, err := d.store.data.Chain(known, token.Certificate, at)
 	if err != nil {
 		return err
 	}
@@ -142,5 +152,8 @@ func (d *inspection) judgeToken(token *tsp.Token, at time.Time) error {
 			return err
 		}
 	}
-	return d.evidence.ChainStatus(chain, evidence.Times{Used: token.Time, Judged: at})
+	if err := evidence.CheckSuite(chain); err != nil {
+		return err
+	}
+	return d.store.data.ChainStatus(chain, evidence.Times{Used: token.Time, Judged: at})
 }

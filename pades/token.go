@@ -1,7 +1,6 @@
 package pades
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"fmt"
@@ -25,10 +24,7 @@ func timestampOver(ctx context.Context, t ades.Timestamper, h crypto.Hash, sum [
 	if err != nil {
 		return nil, fmt.Errorf("pades: %w: %w", ades.ErrTimestamp, err)
 	}
-	if token.Hash != h || !bytes.Equal(token.Sum, sum) {
-		return nil, fmt.Errorf("pades: %w: the token is over something else", ades.ErrTimestamp)
-	}
-	if err := token.Verify(); err != nil {
+	if err := token.VerifyOver(sum); err != nil {
 		return nil, fmt.Errorf("pades: %w: %w", ades.ErrTimestamp, err)
 	}
 	return token, nil

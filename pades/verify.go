@@ -41,8 +41,11 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 	if err != nil {
 		return nil, readError(err)
 	}
-	d := &inspection{ctx: ctx, coverage: covers, options: options, taken: make(map[int64]bool), earlier: make(map[int64]earlierEvidence)}
-	if d.evidence, d.stored, err = storedEvidence(file); err != nil {
+	d := &inspection{
+		ctx: ctx, coverage: covers, options: options, sums: rangeHashes{doc: Document{ReaderAt: doc, Size: doc.Size}},
+		taken: make(map[int64]bool), earlier: make(map[int64]store),
+	}
+	if d.store, err = readStore(file); err != nil {
 		return nil, readError(err)
 	}
 	if err := d.readTimestamps(fields.timestamps); err != nil {
@@ -140,12 +143,12 @@ func (v *verification) noteLevel() error {
 
 // checkValue checks the digest, the value and the certificate that goes with it.
 func (v *verification) checkValue() error {
-	h := v.signed.Algorithm().Hash.New()
-	if err := v.hash(h, v.ranges); err != nil {
+	sum, err := v.sums.of(v.ctx, v.signed.Algorithm().Hash, v.ranges)
+	if err != nil {
 		return err
 	}
 	v.report.Certificate, _ = v.signed.Signer()
-	if err := v.signed.Verify(h.Sum(nil)); err != nil {
+	if err := v.signed.Verify(sum); err != nil {
 		v.reject(err)
 		return nil
 	}

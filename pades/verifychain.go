@@ -1,6 +1,7 @@
 package pades
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"slices"
@@ -18,11 +19,15 @@ func (v *verification) checkTimestamps() {
 	for _, t := range slices.Backward(v.later()) {
 		at = t.provenAt(at)
 	}
-	best := at
+	carried := slices.Concat(v.signed.Certificates, v.store.data.Certificates)
 	for _, token := range v.signed.SignatureTimestamps() {
-		t := signatureTimestamp(token, v.signed.Value, slices.Concat(v.signed.Certificates, v.evidence.Certificates))
-		v.judge(&t, at)
-		v.stamps, best = append(v.stamps, t), t.provenAt(best)
+		v.stamps = append(v.stamps, signatureTimestamp(token, v.signed.Value, carried))
+	}
+	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, certificatesOf(v.stamps))...)
+	best := at
+	for i := range v.stamps {
+		v.judge(&v.stamps[i], v.known, at)
+		best = v.stamps[i].provenAt(best)
 	}
 	for _, t := range slices.Concat(v.stamps, v.later()) {
 		v.report.Timestamps = append(v.report.Timestamps, t.report)
@@ -40,23 +45,22 @@ func (v *verification) judgedAt() time.Time {
 	return v.report.BestTime
 }
 
-// checkChain checks that the certificate leads to a root, that the algorithm is one to
+// checkChain checks that the certificate leads to a root, that the algorithms are some to
 // rely on, and that no certificate was revoked.
 func (v *verification) checkChain() {
 	cert := v.report.Certificate
 	if cert == nil {
 		return
 	}
-	known := slices.Concat(v.signed.Certificates, v.evidence.Certificates)
-	chain, err := ades.Chain(cert, known, v.options.Roots, v.judgedAt())
+	chain, err := v.chain(v.judgedAt())
 	switch {
 	case errors.Is(err, ades.ErrOutsideValidity):
-		v.report.Fail(ades.Indeterminate, v.outOfBounds(cert, known), err.Error())
+		v.report.Fail(ades.Indeterminate, v.outOfBounds(cert), err.Error())
 	case err != nil:
 		v.report.Fail(ades.Indeterminate, ades.NoCertificateChainFound, err.Error())
 	}
 	v.report.Chain = chain
-	if err := v.signed.Algorithm().CheckSuite(cert.PublicKey); err != nil {
+	if err := cmp.Or(v.signed.Algorithm().CheckSuite(cert.PublicKey), evidence.CheckSuite(chain)); err != nil {
 		v.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	}
 	if chain != nil {
@@ -64,20 +68,25 @@ func (v *verification) checkChain() {
 	}
 }
 
+// chain is the signer's at a time.
+func (v *verification) chain(at time.Time) ([]*x509.Certificate, error) {
+	return v.store.data.Chain(v.known, v.report.Certificate, at)
+}
+
 // outOfBounds tells what is the matter with a chain that is not valid at the time of
 // judgement: whether there ever was one comes first (EN 319 102-1 5.2.6.4). A certificate
 // that has expired, and was not revoked until then as far as the document proves, is told
 // from others.
-func (v *verification) outOfBounds(cert *x509.Certificate, known []*x509.Certificate) ades.SubIndication {
+func (v *verification) outOfBounds(cert *x509.Certificate) ades.SubIndication {
 	at := cert.NotAfter
-	chain, err := ades.Chain(cert, known, v.options.Roots, at)
+	chain, err := v.chain(at)
 	if err != nil {
-		if _, err := ades.Chain(cert, known, v.options.Roots, cert.NotBefore); errors.Is(err, ades.ErrNoChain) {
+		if _, err := v.chain(cert.NotBefore); errors.Is(err, ades.ErrNoChain) {
 			return ades.NoCertificateChainFound
 		}
 		return ades.OutOfBoundsNoPOE
 	}
-	if v.judgedAt().After(at) && v.evidence.ChainStatus(chain, evidence.Times{Judged: at}) == nil {
+	if v.judgedAt().After(at) && v.store.data.ChainStatus(chain, evidence.Times{Judged: at}) == nil {
 		return ades.OutOfBoundsNotRevoked
 	}
 	return ades.OutOfBoundsNoPOE
@@ -87,7 +96,7 @@ func (v *verification) outOfBounds(cert *x509.Certificate, known []*x509.Certifi
 // that is not known, and TRY_LATER is for signatures of which nothing bad is.
 func (v *verification) checkRevocation(chain []*x509.Certificate) {
 	at := v.judgedAt()
-	err := v.evidence.ChainStatus(chain, evidence.Times{Used: at, Judged: at})
+	err := v.store.data.ChainStatus(chain, evidence.Times{Used: at, Judged: at})
 	var revoked *ades.RevokedError
 	switch {
 	case err == nil:
@@ -95,8 +104,10 @@ func (v *verification) checkRevocation(chain []*x509.Certificate) {
 		v.report.Fail(ades.Indeterminate, ades.RevokedNoPOE, err.Error())
 	case errors.As(err, &revoked):
 		v.report.Fail(ades.Indeterminate, ades.RevokedCANoPOE, err.Error())
+	case errors.Is(err, ades.ErrAlgorithm):
+		v.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	case v.report.Indication != "": // more data would not change the result
-	case len(v.evidence.OCSP)+len(v.evidence.CRLs) == 0:
+	case len(v.store.data.OCSP)+len(v.store.data.CRLs) == 0:
 		v.report.Fail(ades.Indeterminate, ades.TryLater, "The signature carries no revocation data for its certificates.")
 	default:
 		v.report.Fail(ades.Indeterminate, ades.TryLater, err.Error())

@@ -1,12 +1,11 @@
 package pades_test
 
 import (
-	"bytes"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -60,22 +59,32 @@ func TestLevelWithoutRoots(t *testing.T) {
 
 // EN 319 102-1 5.5.4: a signature that is proven to be from before stands.
 func TestRevokedBeforeAndAfter(t *testing.T) {
+	stamped, before, after := -time.Minute, -2*time.Minute, -30*time.Second
 	for _, tt := range []struct {
-		name  string
-		level ades.Level
-		after time.Duration // the revocation comes
-		want  ades.Indication
-		sub   ades.SubIndication
+		name    string
+		level   ades.Level
+		revoked time.Duration
+		refused error // of the extension
+		want    ades.Indication
+		sub     ades.SubIndication
 	}{
-		{"after a timestamp that is proven", ades.LTA, time.Hour, ades.TotalPassed, ""},
-		{"nothing is known", ades.T, -time.Hour, ades.Indeterminate, ades.TryLater},
+		{"after a timestamp that is proven", ades.LT, after, nil, ades.TotalPassed, ""},
+		{"after a timestamp that is proven for long", ades.LTA, after, nil, ades.TotalPassed, ""},
+		{"before the timestamp", ades.LT, before, ades.ErrRevoked, "", ""},
+		{"nothing is known", ades.T, after, nil, ades.Indeterminate, ades.TryLater},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			ca := newAuthority(t)
-			p := newPerson(t, ca, p256(t))
-			signed := signLevel(t, pdftest.Build(pdftest.Options{}), p, tt.level)
-			ca.Revoke(p.signer.Certificate.SerialNumber, time.Now().Add(tt.after), 1)
-			s := verify(t, signed, ca)[0]
+			p := newPerson(t, newAuthority(t), p256(t))
+			b := signAt(t, pdftest.Build(pdftest.Options{}), p, tt.level, p.ca.Sources(sinceNow(stamped)))
+			p.ca.Revoke(p.signer.Certificate.SerialNumber, time.Now().Add(tt.revoked), 1)
+			revisions, err := pades.Extend(t.Context(), document(b), tt.level, p.ca.Sources(nil))
+			if !errors.Is(err, tt.refused) {
+				t.Fatal(err)
+			}
+			if tt.refused != nil {
+				return
+			}
+			s := verify(t, appendAll(t, b, revisions), p.ca)[0]
 			if s.Indication != tt.want || s.SubIndication != tt.sub {
 				t.Errorf("%s %s: %v", s.Indication, s.SubIndication, s.Problems)
 			}
@@ -99,74 +108,11 @@ func TestVerifyYearsLater(t *testing.T) {
 	}
 }
 
-// What proves a signature may follow it, and nothing else.
-func TestGrowthByProof(t *testing.T) {
-	ca := newAuthority(t)
-	for _, kind := range pdftest.Kinds {
-		for _, level := range []ades.Level{ades.LT, ades.LTA} {
-			p := newPerson(t, ca, p256(t))
-			b := signLevel(t, pdftest.Build(pdftest.Options{Kind: kind}), p, level)
-			b = renew(t, signLevel(t, b, p, level), ca.Sources(nil))
-			report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: ca.Roots()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := report.Signatures[len(report.Signatures)-1]
-			if !report.Passed() || !last.Extended || last.Coverage != ades.WholeRevision || report.Signatures[0].Extended {
-				t.Errorf("%s %v: %s %s %v", kind, level, last.Format, last.Coverage, last.Problems)
-			}
-			if shadowed := replacePage(t, b); shadowed.Passed() || shadowed.Signatures[1].Extended {
-				t.Errorf("%s %v: a page replaced, and passed", kind, level)
-			}
-		}
-	}
-}
-
-// replacePage verifies a document whose first page is another one in a further revision.
-func replacePage(t *testing.T, b []byte) *ades.Report {
-	t.Helper()
-	file, err := pdf.Open(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := file.Page(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	update := file.NewUpdate()
-	source, err := update.Source(page.Ref)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if source, err = pdf.SetKey(source, "MediaBox", []byte("[0 0 1 1]")); err != nil {
-		t.Fatal(err)
-	}
-	update.Set(page.Ref, source)
-	appended, _, err := update.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := pades.Verify(t.Context(), document(append(bytes.Clone(b), appended...)), pades.VerifyOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return report
-}
-
 // The first signature has a timestamp from before the revocation, the second none.
 func TestRevokedBetweenTwoSignatures(t *testing.T) {
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
-	minuteAgo := func() time.Time { return time.Now().Add(-time.Minute) }
-	pending, err := pades.Prepare(t.Context(), document(pdftest.Build(pdftest.Options{})), p.signer, pades.Options{Level: ades.T})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := pending.Sign(t.Context(), p.key, ca.Sources(minuteAgo).Time)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := append(pdftest.Build(pdftest.Options{}), r.Bytes...)
+	b := signAt(t, pdftest.Build(pdftest.Options{}), p, ades.T, ca.Sources(sinceNow(-time.Minute)))
 	ca.Revoke(p.signer.Certificate.SerialNumber, time.Now().Add(-30*time.Second), 1)
 	b = sign(t, extend(t, b, ades.LT, ca.Sources(nil)), p, pades.Options{})
 	got := verify(t, b, ca)

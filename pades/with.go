@@ -9,7 +9,7 @@ import (
 // from both.
 func (d Document) With(r Revision) Document {
 	grown := appended{d, r.Bytes}
-	return Document{ReaderAt: grown, Size: d.Size + int64(len(r.Bytes)), Hashed: slices.Concat(d.Hashed, r.Hashed)}
+	return Document{ReaderAt: grown, Size: d.Size + int64(len(r.Bytes)), Hashed: slices.Concat(d.Hashed, r.before, r.Hashed)}
 }
 
 // appended reads a document and the bytes behind it as one.

@@ -2,7 +2,6 @@ package signing
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"time"
@@ -132,36 +131,6 @@ func (r *Request) converse(state idp.State, expiry time.Duration) {
 	}
 }
 
-// prepare makes the document ready to be signed with the certificate. What keeps
-// it from being signed, in the document or in the certificate, is the failure.
-func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending, *idp.Failure, error) {
-	now := time.Now()
-	if f := t.checkCertificate(need.Certificate, need.Chain, now); f != nil {
-		return nil, f, nil
-	}
-	blob, err := t.documents.Open(ctx, t.r.Document)
-	if err != nil {
-		return nil, nil, fmt.Errorf("signing: opening the document: %w", err)
-	}
-	defer blob.Close()
-	signer := ades.Signer{
-		Certificate: need.Certificate,
-		Chain:       need.Chain,
-		Algorithm:   t.provider.Traits(t.r.Person.Method).Algorithm,
-	}
-	pending, err := pades.Prepare(ctx, document(blob), signer, pades.Options{
-		Name:     need.Certificate.Subject.CommonName,
-		Reason:   t.r.Text.Reason,
-		Location: t.r.Place,
-		Time:     now,
-		Level:    t.r.Level,
-	})
-	if f := documentFailure(err); f != nil {
-		return nil, f, nil
-	}
-	return pending, nil, err
-}
-
 // sign stores the prepared signature and asks the person for it. A request that is
 // starting stays so until the provider has answered: should the process die before,
 // the person may not have been asked, and polls alone would never get a signature.
@@ -215,39 +184,4 @@ func (t *turn) failed(ctx context.Context, r *Request, f idp.Failure) error {
 		return t.free(ctx, r)
 	}
 	return nil
-}
-
-// checkCertificate says what is wrong with a signer's certificate (decisions.md
-// 4.9).
-func (t *turn) checkCertificate(cert *x509.Certificate, chain []*x509.Certificate, now time.Time) *idp.Failure {
-	if cert == nil {
-		return &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}
-	}
-	if _, err := ades.Chain(cert, chain, t.options.Sources().Roots, now); err != nil {
-		return &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}
-	}
-	byPhone := t.provider.Traits(t.r.Person.Method).ByPhone
-	if !byPhone && idp.Kennitala(cert) != t.r.Person.Kennitala {
-		return &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}
-	}
-	return nil
-}
-
-// documentFailure is what a document that cannot be signed is answered with
-// (decisions.md 4.11).
-func documentFailure(err error) *idp.Failure {
-	f := &idp.Failure{Code: idp.UnableToHandleGivenData, OAuth: "invalid_request"}
-	switch {
-	case errors.Is(err, pades.ErrEncrypted):
-		f.Description = "The document is encrypted and does not open without a password or key."
-	case errors.Is(err, pades.ErrForbidden):
-		f.Description = "The document does not allow signatures."
-	case errors.Is(err, pades.ErrBroken):
-		f.Description = "The last signature in the document is broken."
-	case errors.Is(err, pades.ErrUnreadable):
-		f.Description = "The document is not a readable PDF."
-	default:
-		return nil
-	}
-	return f
 }

@@ -70,7 +70,7 @@ func (s service) background(t *testing.T) {
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(30 * time.Second):
+			case <-time.After(2 * time.Second):
 			}
 		}
 	}()

@@ -25,10 +25,14 @@ type Answer struct {
 // Poll asks how far a request is and passes the answer on. A result, signed or
 // failed, ends the request once answer has returned nil; when it fails, because
 // the client's connection broke, a later poll answers the same again. Of two polls
-// at once the second waits for the first. [ErrFinished] when there is nothing to
-// poll.
+// at once the second waits for the first, though for a completion no longer than a few
+// seconds: what takes more is for [Service.Complete]. [ErrFinished] when there is nothing
+// to poll.
 func (s *Service) Poll(ctx context.Context, account, id string, answer func(Answer) error) error {
 	t, early, err := s.take(ctx, account, id)
+	if errors.Is(err, errCompleting) {
+		return t.wait(early, answer)
+	}
 	if err != nil {
 		return err
 	}
@@ -51,6 +55,11 @@ func (t *turn) poll(ctx context.Context, early bool, answer func(Answer) error) 
 	case Failed:
 		return t.tell(ctx, answer)
 	}
+	return t.wait(early, answer)
+}
+
+// wait tells the client to poll again.
+func (t *turn) wait(early bool, answer func(Answer) error) error {
 	a := Answer{Failure: pending, Code: t.r.Code}
 	if early {
 		a.Failure = slowDown
@@ -74,10 +83,28 @@ func (t *turn) proceed(ctx context.Context, early bool) error {
 			return err
 		}
 	}
-	if t.r.Phase == Signed {
-		return t.complete(ctx)
+	if t.r.Phase == Signed && t.r.pollCompletes(time.Now()) {
+		return t.complete(ctx, pollPatience)
 	}
 	return nil
+}
+
+const (
+	// pollPatience is how long a poll waits for a signature to be completed: its client has
+	// an answer to get (decisions.md 4.8).
+	pollPatience = 5 * time.Second
+	// leaveFor is how long polls leave what is due to [Service.Complete].
+	leaveFor = 15 * time.Second
+)
+
+// pollCompletes says whether a poll tries to complete the signature: that which brought the
+// value does. A further try is left to [Service.Complete], which takes the time that it
+// needs, unless nobody calls it.
+func (r *Request) pollCompletes(now time.Time) bool {
+	if r.NextTry.Equal(r.SignedAt) {
+		return true
+	}
+	return !now.Before(r.NextTry.Add(leaveFor))
 }
 
 // askAgain polls the provider. A fault on the way to it ends nothing before the
@@ -106,7 +133,7 @@ func (t *turn) expire(ctx context.Context, at time.Time) error {
 	if time.Now().Before(at) {
 		return nil
 	}
-	return t.store(ctx, func(ctx context.Context, r *Request) error { return t.failed(ctx, r, expired) })
+	return t.fail(ctx, expired)
 }
 
 // deliver passes the signed document on and ends the request when it has arrived.

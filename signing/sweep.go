@@ -9,8 +9,8 @@ import (
 // batch bounds what one transaction clears.
 const batch = 20
 
-// clear ends what an account abandoned (service.md 3.2), but what is being worked
-// on right now.
+// clear ends what an account abandoned (service.md 3.2), but what is being worked on right
+// now, or was signed a short while ago.
 func (s *Service) clear(ctx context.Context, account string) error {
 	for limit := batch; ; {
 		var found, ended int
@@ -22,7 +22,7 @@ func (s *Service) clear(ctx context.Context, account string) error {
 			}
 			found, ended = len(old), 0
 			for _, r := range old {
-				if !r.Lease.free(now, s.process, s.options.Alone) {
+				if !r.Lease.free(now, s.process, s.options.Alone) || r.promised(now) {
 					continue
 				}
 				if err := s.abandon(ctx, r); err != nil {
@@ -36,9 +36,15 @@ func (s *Service) clear(ctx context.Context, account string) error {
 			return err
 		}
 		if ended == 0 {
-			limit += batch // look behind those that are being worked on
+			limit += batch // look behind those that stay
 		}
 	}
+}
+
+// promised says whether there is a signature that a client may still wait for: its
+// completion has time from when the value came, which may be late (decisions.md 4.8).
+func (r *Request) promised(now time.Time) bool {
+	return (r.Phase == Signed || r.Phase == Complete) && now.Before(r.SignedAt.Add(completeFor))
 }
 
 // abandon ends a request. Its record stays for the idempotency key, unless the

@@ -14,39 +14,60 @@ const maxCertificates = 64
 
 var errNoCertificate = errors.New("online: no certificate found")
 
-// parseCertificates reads what stands at a caIssuers address: one certificate in DER
-// or a certs-only CMS (RFC 5280 4.2.2.1), often called .p7b. Either is also met in
-// PEM. What crypto/x509 cannot parse is left out.
-func parseCertificates(body []byte) ([]*x509.Certificate, error) {
-	var found []*x509.Certificate
-	for _, der := range unwrapPEM(body) {
-		found = append(found, parseBlock(der)...)
-		if len(found) >= maxCertificates {
-			return found[:maxCertificates], nil
+// ParseBundle reads certificates as authorities publish them: in DER one alone or a
+// certs-only CMS (RFC 5280 4.2.2.1, RFC 8551 3.8), often called .p7b or .p7c, or any of
+// these in PEM, where other blocks and text are passed over (RFC 7468 2, 5 and 8).
+//
+// Of a CMS it leaves out what crypto/x509 cannot parse: bundles have certificates of all
+// times. Anything else that cannot be parsed is an error, as is content without a
+// certificate; the certificates that were found come with it. Work and memory are in
+// proportion to the content, whose length is for the caller to limit.
+func ParseBundle(content []byte) (certificates []*x509.Certificate, err error) {
+	if bytes.Contains(content, []byte("-----BEGIN ")) {
+		certificates, err = parsePEM(content)
+	} else {
+		certificates, err = parseDER(content)
+	}
+	if err == nil && len(certificates) == 0 {
+		err = errNoCertificate
+	}
+	return certificates, err
+}
+
+func parsePEM(rest []byte) (certificates []*x509.Certificate, fault error) {
+	for {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			return certificates, fault
+		}
+		switch block.Type {
+		case "CERTIFICATE", "PKCS7", "CMS":
+			found, err := parseDER(block.Bytes)
+			certificates = append(certificates, found...)
+			if fault == nil {
+				fault = err
+			}
 		}
 	}
+}
+
+func parseDER(der []byte) ([]*x509.Certificate, error) {
+	c, err := x509.ParseCertificate(der)
+	if err == nil {
+		return []*x509.Certificate{c}, nil
+	}
+	if found, err := cms.Certificates(der); err == nil {
+		return found, nil
+	}
+	return nil, err
+}
+
+// parseCertificates is [ParseBundle] for what strangers publish: some certificates are
+// enough where others are broken, and the first are where there are many.
+func parseCertificates(body []byte) ([]*x509.Certificate, error) {
+	found, err := ParseBundle(body)
 	if len(found) == 0 {
-		return nil, errNoCertificate
+		return nil, err
 	}
-	return found, nil
-}
-
-// unwrapPEM returns the blocks of PEM, or the body itself where there are none.
-func unwrapPEM(body []byte) [][]byte {
-	if !bytes.Contains(body, []byte("-----BEGIN ")) {
-		return [][]byte{body}
-	}
-	var blocks [][]byte
-	for block, rest := pem.Decode(body); block != nil && len(blocks) < maxCertificates; block, rest = pem.Decode(rest) {
-		blocks = append(blocks, block.Bytes)
-	}
-	return blocks
-}
-
-func parseBlock(der []byte) []*x509.Certificate {
-	if c, err := x509.ParseCertificate(der); err == nil {
-		return []*x509.Certificate{c}
-	}
-	found, _ := cms.Certificates(der) // without any, parseCertificates says so
-	return found
+	return found[:min(len(found), maxCertificates)], nil
 }

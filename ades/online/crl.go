@@ -2,6 +2,7 @@ package online
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -12,11 +13,12 @@ import (
 // byCRL looks into one list. It is fetched anew for a signer and shared by all other
 // certificates of the issuer while it is in force.
 func (r *Revocation) byCRL(ctx context.Context, address string, q question) (finding, error) {
+	asked := time.Now()
 	list, err := r.list(ctx, address, q)
 	if err != nil {
 		return finding{}, err
 	}
-	if err := q.current(list.ThisUpdate, list.NextUpdate, time.Now()); err != nil {
+	if err := q.accepts(list, asked); err != nil {
 		return finding{}, err
 	}
 	entry, err := list.Find(q.cert)
@@ -30,6 +32,22 @@ func (r *Revocation) byCRL(ctx context.Context, address string, q question) (fin
 	return found, nil
 }
 
+// accepts checks that a list is in force and as new as is asked for. Authorities that have
+// no responder publish a list every few hours or days and say no more in between: what
+// they say of a signer is in the list of now (RFC 5280 6.3.3).
+func (q question) accepts(list *crl.List, asked time.Time) error {
+	t := term{list.ThisUpdate, list.NextUpdate}
+	if err := t.inForce(asked); err != nil {
+		return err
+	}
+	if q.byListAlone() && t.nextUpdate.After(q.notBefore) {
+		return nil
+	}
+	return t.from(q.notBefore)
+}
+
+func (q question) byListAlone() bool { return len(firstAddresses(q.cert.OCSPServer)) == 0 }
+
 func (r *Revocation) list(ctx context.Context, address string, q question) (*crl.List, error) {
 	fetch := func(ctx context.Context) (fetched[*crl.List], error) { return r.fetchList(ctx, address, q) }
 	if !q.notBefore.IsZero() {
@@ -39,14 +57,15 @@ func (r *Revocation) list(ctx context.Context, address string, q question) (*crl
 	return r.lists.get(ctx, key(address, q.issuer), fetch)
 }
 
-// fetchList returns a list that the issuer signed. One without nextUpdate, which RFC
-// 5280 5.1.2.5 requires, is not kept.
+// fetchList returns a list that the issuer signed. One that does not say when the next
+// comes, as RFC 5280 5.1.2.5 requires, may be of any age.
 func (r *Revocation) fetchList(ctx context.Context, address string, q question) (fetched[*crl.List], error) {
 	body, err := exchange{
 		url:     address,
 		accepts: "application/pkix-crl, */*;q=0.5",
 		limit:   crl.MaxSize,
 		timeout: largeTimeout,
+		large:   &r.large,
 	}.do(ctx, r.guarded.client(r.Client))
 	if err != nil {
 		return fetched[*crl.List]{}, err
@@ -57,6 +76,9 @@ func (r *Revocation) fetchList(ctx context.Context, address string, q question) 
 	}
 	if err := list.Verify(q.issuer); err != nil {
 		return fetched[*crl.List]{}, fmt.Errorf("verifying the CRL: %w", err)
+	}
+	if list.NextUpdate.IsZero() {
+		return fetched[*crl.List]{}, errors.New("CRL without nextUpdate")
 	}
 	return fetched[*crl.List]{list, int64(len(list.Raw)), list.NextUpdate}, nil
 }

@@ -46,6 +46,7 @@ type exchange struct {
 	username, password string // both empty: without authorisation
 	limit              int64
 	timeout            time.Duration
+	large              *slots // for more than smallAnswer; nil: limit is no more
 }
 
 // do returns the body of a 200. An error is [ades.ErrUnavailable] when the server is
@@ -67,14 +68,7 @@ func (e exchange) do(ctx context.Context, client *http.Client) ([]byte, error) {
 	if answer.StatusCode != http.StatusOK {
 		return nil, unavailable(&statusError{answer.StatusCode})
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, e.limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading the answer: %w", unavailable(err))
-	}
-	if int64(len(body)) > e.limit {
-		return nil, fmt.Errorf("%w: more than %d bytes", errTooLarge, e.limit)
-	}
-	return body, nil
+	return e.read(ctx, answer)
 }
 
 func (e exchange) request(ctx context.Context) (*http.Request, error) {

@@ -12,7 +12,6 @@ import (
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/x509der"
 )
 
 // largeList makes a CRL of the size given or a little more out of a small one with one
@@ -20,27 +19,13 @@ import (
 func largeList(t *testing.T, issuer pair, size int, last *big.Int) []byte {
 	t.Helper()
 	number := new(big.Int).Lsh(big.NewInt(1), 120)
-	small, err := x509.ParseRevocationList(list(t, issuer, x509.RevocationList{}, number, last))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := cryptobyte.String(small.RawTBSRevocationList)
-	var fields, entries, first cryptobyte.String
-	if !s.ReadASN1(&fields, cbasn1.SEQUENCE) {
-		t.Fatal("no TBSCertList")
-	}
-	head := fields
-	for _, tag := range []cbasn1.Tag{cbasn1.INTEGER, cbasn1.SEQUENCE, cbasn1.SEQUENCE, cbasn1.UTCTime, cbasn1.UTCTime} {
-		if !fields.SkipASN1(tag) {
-			t.Fatalf("no field with tag %x", tag)
-		}
-	}
-	head = head[:len(head)-len(fields)]
+	small := list(t, issuer, x509.RevocationList{}, number, last)
+	head, fields := splitList(t, small, cbasn1.INTEGER, cbasn1.SEQUENCE, cbasn1.SEQUENCE, cbasn1.UTCTime, cbasn1.UTCTime)
+	var entries, first cryptobyte.String
 	if !fields.ReadASN1(&entries, cbasn1.SEQUENCE) || !entries.ReadASN1Element(&first, cbasn1.SEQUENCE) {
 		t.Fatal("no entries")
 	}
-	var b cryptobyte.Builder
-	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+	return signedList(t, issuer, func(b *cryptobyte.Builder) {
 		b.AddBytes(head)
 		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
 			b.AddBytes(slices.Repeat([]byte(first), size/len(first)))
@@ -48,21 +33,6 @@ func largeList(t *testing.T, issuer pair, size int, last *big.Int) []byte {
 		})
 		b.AddBytes(fields)
 	})
-	tbs, err := b.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed, err := x509der.Sign(tbs, issuer.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var whole cryptobyte.Builder
-	whole.AddASN1(cbasn1.SEQUENCE, signed.Append)
-	der, err := whole.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return der
 }
 
 // A CRL of 50 MB with more than a million entries is read, at the cost of its bytes.

@@ -40,11 +40,12 @@ func (r *Revocation) askResponder(ctx context.Context, address string, q questio
 	if err != nil {
 		return fetched[finding]{}, err
 	}
+	asked := time.Now()
 	response, err := r.send(ctx, address, request)
 	if err != nil {
 		return fetched[finding]{}, refusedStatus(err)
 	}
-	return q.read(response, nonce, time.Now())
+	return q.read(response, nonce, asked)
 }
 
 // send asks by GET where the address stays short enough, and by POST where it does
@@ -95,7 +96,7 @@ func (r *Revocation) exchange(ctx context.Context, address string, request []byt
 
 // read checks a response against the question. A responder may leave the nonce out,
 // as those do that sign ahead (RFC 9654 2.1); then its times alone say how new it is.
-func (q question) read(response *ocsp.Response, nonce []byte, now time.Time) (fetched[finding], error) {
+func (q question) read(response *ocsp.Response, nonce []byte, asked time.Time) (fetched[finding], error) {
 	single, ok := response.For(q.cert, q.issuer)
 	if !ok {
 		return fetched[finding]{}, errors.New("response is about other certificates")
@@ -107,10 +108,14 @@ func (q question) read(response *ocsp.Response, nonce []byte, now time.Time) (fe
 	if err != nil {
 		return fetched[finding]{}, err
 	}
-	if now.After(responder.NotAfter) {
+	if asked.After(responder.NotAfter) {
 		return fetched[finding]{}, fmt.Errorf("responder %s: %w", responder.Subject, ades.ErrOutsideValidity)
 	}
-	if err := q.current(single.ThisUpdate, single.NextUpdate, now); err != nil {
+	t := term{single.ThisUpdate, single.NextUpdate}
+	if err := t.inForce(asked); err != nil {
+		return fetched[finding]{}, err
+	}
+	if err := t.from(q.notBefore); err != nil {
 		return fetched[finding]{}, err
 	}
 	return q.answer(response, single)

@@ -17,11 +17,11 @@
 //
 // Addresses of timestamp authorities come from whoever configures them and are
 // called with [net/http.DefaultClient] unless another client is given. All other
-// addresses come out of certificates. They are called through [NewClient], which
-// connects to public addresses alone, and the caller sees to it that the
-// certificate is under a trusted root first. Every answer is bounded in size and
-// time, and every answer is verified before it is returned, but for what [Issuers]
-// finds.
+// addresses come out of certificates, those of issuers also out of ones that nothing is
+// known about yet. They are called through [NewClient], which connects to public
+// addresses alone. Before it asks about revocation, the caller sees to it that the
+// certificate is under a trusted root. Every answer is bounded in size and time, and
+// every answer is verified before it is returned, but for what [Issuers] finds.
 //
 // Nothing is tried twice, but that a responder which does not take GET is asked by
 // POST. An error that is [ades.ErrUnavailable] may go away.

@@ -1,21 +1,18 @@
 package online_test
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/ades/online"
+	"github.com/innsigli/innsigli/internal/certtest"
 )
 
 // pair is a certificate with its key.
@@ -70,35 +67,12 @@ func (w *world) requests() []string {
 	return append([]string(nil), w.seen...)
 }
 
-// issue makes a certificate under a parent, or under itself; unset times and serial
-// numbers get usual values.
+// issue makes a certificate under a parent, or under itself.
 func issue(t testing.TB, parent pair, template *x509.Certificate) pair {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if template.SerialNumber == nil {
-		if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if template.NotAfter.IsZero() {
-		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	template.BasicConstraintsValid = true
-	if parent.cert == nil {
-		parent = pair{template, key}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent.cert, key.Public(), crypto.Signer(parent.key))
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pair{cert, key}
+	return pair{certtest.Issue(t, *template, key, parent.cert, parent.key), key}
 }
 
 // signer issues an end-entity certificate with the addresses given, which are paths

@@ -17,7 +17,8 @@ import (
 // Revocation asks the OCSP responders that a certificate names, and when none gives
 // an answer to rely on, looks into the CRLs that it names. The zero value is ready.
 // It may be used by several goroutines, and keeps what it was told until the
-// nextUpdate, though for a day at most.
+// nextUpdate, though for a day at most. Answers of more than 1 MiB, as CRLs may be, are
+// read two at a time.
 type Revocation struct {
 	Client *http.Client // nil: one of [NewClient], public addresses only
 	// Hash is that of the CertID (RFC 6960 4.1.1); zero: SHA-1, the only one that every
@@ -27,6 +28,7 @@ type Revocation struct {
 	guarded guarded
 	answers cache[finding]
 	lists   cache[*crl.List]
+	large   slots
 }
 
 // question is what is asked: [ades.Revocation] has the terms.
@@ -84,22 +86,6 @@ func (q question) unanswered(failures []error) error {
 		return fmt.Errorf("%w for %s: it names no responder and no CRL", ades.ErrNoRevocation, q.cert.Subject)
 	}
 	return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, q.cert.Subject, errors.Join(failures...))
-}
-
-// current checks that a proof is in force and as new as is asked for. Authorities
-// count in seconds, so one of the same second as notBefore is accepted. A proof that
-// is too old is followed by another.
-func (q question) current(thisUpdate, nextUpdate, now time.Time) error {
-	switch {
-	case thisUpdate.After(now.Add(maxSkew)):
-		return fmt.Errorf("thisUpdate %s is in the future", thisUpdate.UTC().Format(time.RFC3339))
-	case !nextUpdate.IsZero() && nextUpdate.Before(now):
-		return fmt.Errorf("%w: nextUpdate was at %s", ades.ErrUnavailable, nextUpdate.UTC().Format(time.RFC3339))
-	case thisUpdate.Before(q.notBefore.Truncate(time.Second)):
-		return fmt.Errorf("%w: thisUpdate %s is before %s", ades.ErrUnavailable,
-			thisUpdate.UTC().Format(time.RFC3339), q.notBefore.UTC().Format(time.RFC3339))
-	}
-	return nil
 }
 
 // key names what an address says about certificates, under their issuer's.

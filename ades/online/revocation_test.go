@@ -5,7 +5,6 @@ import (
 	"crypto"
 	"crypto/x509"
 	"errors"
-	"io"
 	"math/big"
 	"net/http"
 	"strings"
@@ -34,6 +33,11 @@ func single(change func(*ocsp.Single)) func(*ocsp.Response) {
 	return func(r *ocsp.Response) { change(&r.Singles[0]) }
 }
 
+// since is an answer with other times; a zero nextUpdate is left out.
+func since(thisUpdate, nextUpdate time.Time) func(*ocsp.Response) {
+	return single(func(s *ocsp.Single) { s.ThisUpdate, s.NextUpdate = thisUpdate, nextUpdate })
+}
+
 // RFC 6960: what a responder may answer about a signer whose timestamp was made this
 // second, and what comes of it.
 func TestOCSP(t *testing.T) {
@@ -60,19 +64,23 @@ func TestOCSP(t *testing.T) {
 		"in the second of the signature": {serve: says(single(func(s *ocsp.Single) { s.ThisUpdate = second })), notBefore: second.Add(999 * time.Millisecond)},
 		"without nonce":                  {serve: says(func(r *ocsp.Response) { r.Nonce = nil })},
 		"without nextUpdate":             {serve: says(single(func(s *ocsp.Single) { s.NextUpdate = time.Time{} }))},
+		"half a minute old, without it":  {serve: says(since(now.Add(-30*time.Second), time.Time{})), notBefore: now.Add(-time.Hour)},
 		"GET is not allowed":             {serve: postOnly(says(nil), status(405)), methods: "GET POST"},
 		"GET is not understood":          {serve: postOnly(says(nil), refuses(ocsp.MalformedRequest)), methods: "GET POST"},
 		"GET gives a web page":           {serve: postOnly(says(nil), body([]byte("<html>"))), methods: "GET POST"},
 
-		"another nonce":         {serve: says(func(r *ocsp.Response) { r.Nonce = make([]byte, 32) }), err: "nonce"},
-		"another certificate":   {serve: says(single(func(s *ocsp.Single) { s.ID.Serial = big.NewInt(5) })), err: "other certificates"},
-		"unknown":               {serve: says(single(func(s *ocsp.Single) { s.Status = ocsp.Unknown })), err: `"unknown"`},
-		"not certified for it":  {serve: responder{delegate(t, w.root, x509.Certificate{}), nil}, err: "not authorized"},
-		"certified by another":  {serve: responder{delegate(t, stranger.root, forOCSP()), nil}, err: "not authorized"},
-		"by another issuer":     {serve: responder{stranger.root, nil}, err: "not authorized"},
-		"by the signer":         {serve: responder{signer, nil}, err: "not authorized"},
-		"expired responder":     {serve: responder{delegate(t, w.root, expired), nil}, err: "validity"},
-		"expired, dated back":   {serve: responder{delegate(t, w.root, expired), func(r *ocsp.Response) { r.ProducedAt = now.Add(-10 * time.Minute) }}, err: "validity"},
+		"another nonce":        {serve: says(func(r *ocsp.Response) { r.Nonce = make([]byte, 32) }), err: "nonce"},
+		"another certificate":  {serve: says(single(func(s *ocsp.Single) { s.ID.Serial = big.NewInt(5) })), err: "other certificates"},
+		"unknown":              {serve: says(single(func(s *ocsp.Single) { s.Status = ocsp.Unknown })), err: `"unknown"`},
+		"not certified for it": {serve: responder{delegate(t, w.root, x509.Certificate{}), nil}, err: "not authorized"},
+		"certified by another": {serve: responder{delegate(t, stranger.root, forOCSP()), nil}, err: "not authorized"},
+		"by another issuer":    {serve: responder{stranger.root, nil}, err: "not authorized"},
+		"by the signer":        {serve: responder{signer, nil}, err: "not authorized"},
+		"expired responder":    {serve: responder{delegate(t, w.root, expired), nil}, err: "validity"},
+		"expired, dated back":  {serve: responder{delegate(t, w.root, expired), func(r *ocsp.Response) { r.ProducedAt = now.Add(-10 * time.Minute) }}, err: "validity"},
+		"two minutes old, without nextUpdate": {
+			serve: says(since(now.Add(-2*time.Minute), time.Time{})), notBefore: now.Add(-time.Hour), err: "without a nextUpdate", unavailable: true,
+		},
 		"from the future":       {serve: says(single(func(s *ocsp.Single) { s.ThisUpdate = now.Add(time.Hour) })), err: "future"},
 		"garbage":               {serve: body([]byte("garbage")), err: "malformed", methods: "GET POST"},
 		"too large":             {serve: body(make([]byte, 2<<20)), err: "too large"},
@@ -143,54 +151,6 @@ func TestOCSPPostsWhatIsLong(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"POST", "POST"}, w.requests()); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// RFC 5280: what stands at a distribution point, and what comes of it.
-func TestCRL(t *testing.T) {
-	w := newWorld(t)
-	signer := w.signer(t, nil, []string{"/crl"})
-	stranger := newWorld(t)
-	now := time.Now()
-	huge, others := make([]byte, 65<<20), make([]*big.Int, 0, 1000)
-	for i := range int64(1000) {
-		others = append(others, big.NewInt(i+2))
-	}
-	for name, test := range map[string]struct {
-		serve       http.Handler
-		err         string
-		unavailable bool
-	}{
-		"empty list":           {serve: body(list(t, w.root, x509.RevocationList{}))},
-		"others revoked":       {serve: body(list(t, w.root, x509.RevocationList{}, others...))},
-		"of another authority": {serve: body(list(t, stranger.root, x509.RevocationList{})), err: "crl: "},
-		"stale":                {serve: body(list(t, w.root, x509.RevocationList{ThisUpdate: now.Add(-50 * time.Minute), NextUpdate: now.Add(-time.Minute)})), err: "nextUpdate", unavailable: true},
-		"before the signature": {serve: body(list(t, w.root, x509.RevocationList{ThisUpdate: now.Add(-time.Minute)})), err: "thisUpdate", unavailable: true},
-		"from the future":      {serve: body(list(t, w.root, x509.RevocationList{ThisUpdate: now.Add(10 * time.Minute)})), err: "future"},
-		"garbage":              {serve: body([]byte("garbage")), err: "malformed"},
-		"65 MB":                {serve: body(huge), err: "too large"},
-		"cut off": {serve: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", "1000")
-			io.WriteString(w, "x")
-		}), err: "EOF", unavailable: true},
-		"down": {serve: status(500), err: "500", unavailable: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w.only("/crl", test.serve)
-			proof, err := (&online.Revocation{Client: local()}).Revocation(t.Context(), signer.cert, w.root.cert, now)
-			if test.err == "" {
-				if err != nil || proof.CRL == nil || proof.OCSP != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if proof.CRL != nil || !errors.Is(err, ades.ErrNoRevocation) || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("want %q: %v", test.err, err)
-			}
-			if errors.Is(err, ades.ErrUnavailable) != test.unavailable {
-				t.Errorf("whether it may help to ask again is wrong: %v", err)
-			}
-		})
 	}
 }
 

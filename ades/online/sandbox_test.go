@@ -6,13 +6,13 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
-	"net/http"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
 	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/authority/authoritytest"
 )
 
 // The sandbox's authority behind HTTP gives all that a signature at level LT needs to
@@ -23,34 +23,7 @@ func TestSandboxAuthority(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t)
-	a.At(w.url)
-	if _, err := a.Renew(start); err != nil { // the issuing authority's certificate gets its addresses
-		t.Fatal(err)
-	}
-	w.mux.Handle(authority.PathTimestamp, answering(func(request []byte) []byte { return a.Timestamp(request, time.Now()) }))
-	ocsp := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		request, err := readOCSP(r)
-		if err != nil {
-			t.Error(err)
-		}
-		rw.Write(a.OCSP(request, time.Now()))
-	})
-	w.mux.Handle(authority.PathOCSP, ocsp)
-	w.mux.Handle(authority.PathOCSP+"/", ocsp)
-	for path, make := range map[string]func() ([]byte, error){
-		authority.PathCRL:     func() ([]byte, error) { return a.CRL(time.Now()) },
-		authority.PathRootCRL: func() ([]byte, error) { return a.RootCRL(time.Now()) },
-		authority.PathIssuers: a.Issuers,
-	} {
-		w.mux.HandleFunc(path, func(rw http.ResponseWriter, _ *http.Request) {
-			content, err := make()
-			if err != nil {
-				t.Error(err)
-			}
-			rw.Write(content)
-		})
-	}
+	url := authoritytest.Serve(t, a)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +34,7 @@ func TestSandboxAuthority(t *testing.T) {
 	}
 
 	client := local()
-	token, err := (&online.TSA{URL: w.url + authority.PathTimestamp, Roots: a.Roots()}).Timestamp(t.Context(), crypto.SHA256, imprint[:])
+	token, err := (&online.TSA{URL: url + authority.PathTimestamp, Roots: a.Roots()}).Timestamp(t.Context(), crypto.SHA256, imprint[:])
 	checkToken(t, token, err)
 	found, err := (&online.Issuers{Client: client}).Issuers(t.Context(), cert)
 	if err != nil {

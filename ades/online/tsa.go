@@ -10,16 +10,12 @@ import (
 	"fmt"
 	"math/big"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/tsp"
 )
-
-// maxSkew is how far the time of a token may be from the time at which it was asked
-// for. RFC 3161 2.4.2 leaves it to the requester; a clock that is off by more than
-// this would let signatures be dated back or ahead.
-const maxSkew = 5 * time.Minute
 
 // TSA is a timestamp authority (RFC 3161) reached over HTTP (3.4 there). It may be
 // used by several goroutines.
@@ -36,8 +32,10 @@ type TSA struct {
 
 	// Roots, when not nil, are what the authority's certificate has to lead to at the
 	// token's time. A token under another root is then refused here, so that [InOrder]
-	// can ask the next authority, and not only by who validates it.
-	Roots *x509.CertPool
+	// can ask the next authority, and not only by who validates it. Intermediates are known
+	// on the way there beside those that the token carries, which may be none.
+	Roots         *x509.CertPool
+	Intermediates []*x509.Certificate
 
 	Timeout time.Duration // of one request; zero: 10 seconds
 }
@@ -109,15 +107,16 @@ func (t *TSA) exchange(ctx context.Context, request tsp.Request) ([]byte, error)
 }
 
 // checkToken checks what neither the request fixes nor the token proves: that its time
-// is about now, and that its certificate leads to a root.
+// is about now, which RFC 3161 2.4.2 leaves to the requester, and that its certificate
+// leads to a root. A clock that is further off would date signatures back or ahead.
 func (t *TSA) checkToken(token *tsp.Token, now time.Time) error {
-	if skew := token.Time.Sub(now); skew.Abs() > maxSkew {
+	if skew := token.Time.Sub(now); skew.Abs() > ades.MaxSkew {
 		return fmt.Errorf("token's time %s is %s off", token.Time.UTC().Format(time.RFC3339), skew.Abs().Round(time.Second))
 	}
 	if t.Roots == nil {
 		return nil
 	}
-	_, err := ades.Chain(token.Certificate, token.Certificates, t.Roots, token.Time)
+	_, err := ades.Chain(token.Certificate, slices.Concat(token.Certificates, t.Intermediates), t.Roots, token.Time)
 	return err
 }
 

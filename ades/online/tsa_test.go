@@ -1,7 +1,6 @@
 package online_test
 
 import (
-	"context"
 	"crypto"
 	"crypto/sha256"
 	"crypto/tls"
@@ -15,7 +14,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -49,6 +47,16 @@ func (w *world) unit(t *testing.T, template x509.Certificate) tsp.Unit {
 	}
 	p := issue(t, w.root, &template)
 	return tsp.Unit{Certificate: p.cert, Chain: []*x509.Certificate{w.root.cert}, Key: p.key, Policy: ourPolicy}
+}
+
+// unitBelow is an authority under an intermediate, which its tokens do not carry.
+func (w *world) unitBelow(t *testing.T) (between pair, u tsp.Unit) {
+	t.Helper()
+	between = issue(t, w.root, &x509.Certificate{Subject: pkix.Name{CommonName: "Test Intermediate"}, IsCA: true, KeyUsage: x509.KeyUsageCertSign})
+	under := world{root: between}
+	u = under.unit(t, x509.Certificate{})
+	u.Chain = nil
+	return between, u
 }
 
 // answering is a timestamp authority over HTTP (RFC 3161 3.4).
@@ -96,6 +104,7 @@ func TestTSA(t *testing.T) {
 	expired := w.unit(t, x509.Certificate{NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Minute)})
 	uncritical := w.unit(t, x509.Certificate{ExtraExtensions: timestampingUsage(false)})
 	stranger := newWorld(t).unit(t, x509.Certificate{})
+	between, below := w.unitBelow(t)
 	first := good.Respond(mustMarshal(t, tsp.Request{Hash: crypto.SHA256, Sum: imprint[:], Certificates: true}), time.Now())
 
 	for name, test := range map[string]struct {
@@ -104,34 +113,37 @@ func TestTSA(t *testing.T) {
 		err         string     // part of the error; empty: a token
 		unavailable bool
 	}{
-		"granted":                     {serve: at(good, 0)},
-		"granted under the roots":     {serve: at(good, 0), tsa: online.TSA{Roots: pool(w)}},
-		"clock within five minutes":   {serve: at(good, -4*time.Minute)},
-		"policy asked for":            {serve: at(good, 0), tsa: online.TSA{Policy: ourPolicy}},
-		"policy refused":              {serve: at(good, 0), tsa: online.TSA{Policy: otherPolicy}, err: "unacceptedPolicy"},
-		"under another policy":        {serve: changed(t, good, func(r *tsp.Request) { r.Policy = ourPolicy }), tsa: online.TSA{Policy: otherPolicy}, err: "policy"},
-		"under another root":          {serve: at(stranger, 0), tsa: online.TSA{Roots: pool(w)}, err: "no certificate chain"},
-		"another nonce":               {serve: changed(t, good, func(r *tsp.Request) { r.Nonce.Add(r.Nonce, r.Nonce) }), err: "nonce"},
-		"no nonce":                    {serve: changed(t, good, func(r *tsp.Request) { r.Nonce = nil }), err: "nonce"},
-		"another's answer":            {serve: answering(func([]byte) []byte { return first }), err: "nonce"},
-		"another imprint":             {serve: changed(t, good, func(r *tsp.Request) { r.Sum = slices.Repeat([]byte{1}, 32) }), err: "something else"},
-		"another hash":                {serve: changed(t, good, func(r *tsp.Request) { r.Hash, r.Sum = crypto.SHA512, slices.Repeat([]byte{1}, 64) }), err: "something else"},
-		"without its certificate":     {serve: changed(t, good, func(r *tsp.Request) { r.Certificates = false }), err: "certificate not found"},
-		"dated back":                  {serve: at(good, -6*time.Minute), err: "off"},
-		"dated ahead":                 {serve: at(good, 6*time.Minute), err: "off"},
-		"expired":                     {serve: at(expired, 0), err: "not valid"},
-		"key usage not critical":      {serve: at(uncritical, 0), err: "not critical"},
-		"garbage":                     {serve: answering(func([]byte) []byte { return []byte("<html>Under maintenance</html>") }), err: "malformed"},
-		"empty":                       {serve: answering(func([]byte) []byte { return nil }), err: "malformed"},
-		"endless":                     {serve: answering(func([]byte) []byte { return make([]byte, 2<<20) }), err: "too large"},
-		"refused for now":             {serve: answering(func([]byte) []byte { return []byte{0x30, 10, 0x30, 8, 2, 1, 2, 3, 3, 1, 0, 2} }), err: "timeNotAvailable", unavailable: true},
-		"down for maintenance":        {serve: status(503), err: "503", unavailable: true},
-		"not there":                   {serve: status(404), err: "404"},
-		"slow":                        {serve: func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() }, tsa: online.TSA{Timeout: 50 * time.Millisecond}, err: "deadline", unavailable: true},
-		"hangs up":                    {serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, err: "EOF", unavailable: true},
-		"login expected":              {serve: login("user", "secret", at(good, 0)), err: "401"},
-		"login":                       {serve: login("user", "secret", at(good, 0)), tsa: online.TSA{Username: "user", Password: "secret"}},
-		"login with another password": {serve: login("user", "secret", at(good, 0)), tsa: online.TSA{Username: "user", Password: "no"}, err: "401"},
+		"granted":                               {serve: at(good, 0)},
+		"granted under the roots":               {serve: at(good, 0), tsa: online.TSA{Roots: pool(w)}},
+		"clock half a minute behind":            {serve: at(good, -30*time.Second)},
+		"clock half a minute ahead":             {serve: at(good, 30*time.Second)},
+		"policy asked for":                      {serve: at(good, 0), tsa: online.TSA{Policy: ourPolicy}},
+		"policy refused":                        {serve: at(good, 0), tsa: online.TSA{Policy: otherPolicy}, err: "unacceptedPolicy"},
+		"under another policy":                  {serve: changed(t, good, func(r *tsp.Request) { r.Policy = ourPolicy }), tsa: online.TSA{Policy: otherPolicy}, err: "policy"},
+		"under another root":                    {serve: at(stranger, 0), tsa: online.TSA{Roots: pool(w)}, err: "no certificate chain"},
+		"under an intermediate that nobody has": {serve: at(below, 0), tsa: online.TSA{Roots: pool(w)}, err: "no certificate chain"},
+		"under one that is at hand":             {serve: at(below, 0), tsa: online.TSA{Roots: pool(w), Intermediates: []*x509.Certificate{between.cert}}},
+		"another nonce":                         {serve: changed(t, good, func(r *tsp.Request) { r.Nonce.Add(r.Nonce, r.Nonce) }), err: "nonce"},
+		"no nonce":                              {serve: changed(t, good, func(r *tsp.Request) { r.Nonce = nil }), err: "nonce"},
+		"another's answer":                      {serve: answering(func([]byte) []byte { return first }), err: "nonce"},
+		"another imprint":                       {serve: changed(t, good, func(r *tsp.Request) { r.Sum = slices.Repeat([]byte{1}, 32) }), err: "something else"},
+		"another hash":                          {serve: changed(t, good, func(r *tsp.Request) { r.Hash, r.Sum = crypto.SHA512, slices.Repeat([]byte{1}, 64) }), err: "something else"},
+		"without its certificate":               {serve: changed(t, good, func(r *tsp.Request) { r.Certificates = false }), err: "certificate not found"},
+		"dated back":                            {serve: at(good, -2*time.Minute), err: "off"},
+		"dated ahead":                           {serve: at(good, 2*time.Minute), err: "off"},
+		"expired":                               {serve: at(expired, 0), err: "not valid"},
+		"key usage not critical":                {serve: at(uncritical, 0), err: "not critical"},
+		"garbage":                               {serve: answering(func([]byte) []byte { return []byte("<html>Under maintenance</html>") }), err: "malformed"},
+		"empty":                                 {serve: answering(func([]byte) []byte { return nil }), err: "malformed"},
+		"endless":                               {serve: answering(func([]byte) []byte { return make([]byte, 2<<20) }), err: "too large"},
+		"refused for now":                       {serve: answering(func([]byte) []byte { return []byte{0x30, 10, 0x30, 8, 2, 1, 2, 3, 3, 1, 0, 2} }), err: "timeNotAvailable", unavailable: true},
+		"down for maintenance":                  {serve: status(503), err: "503", unavailable: true},
+		"not there":                             {serve: status(404), err: "404"},
+		"slow":                                  {serve: func(_ http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body); <-r.Context().Done() }, tsa: online.TSA{Timeout: 50 * time.Millisecond}, err: "deadline", unavailable: true},
+		"hangs up":                              {serve: func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, err: "EOF", unavailable: true},
+		"login expected":                        {serve: login("user", "secret", at(good, 0)), err: "401"},
+		"login":                                 {serve: login("user", "secret", at(good, 0)), tsa: online.TSA{Username: "user", Password: "secret"}},
+		"login with another password":           {serve: login("user", "secret", at(good, 0)), tsa: online.TSA{Username: "user", Password: "no"}, err: "401"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(test.serve)
@@ -235,46 +247,3 @@ func TestTSAWithClientCertificate(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestInOrderFallsOver(t *testing.T) {
-	w := newWorld(t)
-	unit := w.unit(t, x509.Certificate{})
-	var asked atomic.Int32
-	serve := func(path string, h http.HandlerFunc) ades.Timestamper {
-		w.mux.HandleFunc(path, func(rw http.ResponseWriter, r *http.Request) { asked.Add(1); h(rw, r) })
-		return &online.TSA{URL: w.url + path}
-	}
-	down, lying, good := serve("/down", status(503)), serve("/lying", at(unit, time.Hour)), serve("/good", at(unit, 0))
-
-	token, err := online.InOrder{down, lying, good, down}.Timestamp(t.Context(), crypto.SHA256, imprint[:])
-	checkToken(t, token, err)
-	if n := asked.Load(); n != 3 {
-		t.Errorf("%d authorities were asked", n)
-	}
-
-	_, err = online.InOrder{lying, down}.Timestamp(t.Context(), crypto.SHA256, imprint[:])
-	if !errors.Is(err, ades.ErrTimestamp) || !errors.Is(err, ades.ErrUnavailable) || !strings.Contains(err.Error(), "/lying") || !strings.Contains(err.Error(), "/down") {
-		t.Error(err)
-	}
-	if _, err := (online.InOrder{lying}).Timestamp(t.Context(), crypto.SHA256, imprint[:]); errors.Is(err, ades.ErrUnavailable) {
-		t.Error(err)
-	}
-	if _, err := (online.InOrder{}).Timestamp(t.Context(), crypto.SHA256, imprint[:]); !errors.Is(err, ades.ErrTimestamp) {
-		t.Error(err)
-	}
-}
-
-// Who went away is not kept busy with further authorities.
-func TestInOrderEndsWithItsContext(t *testing.T) {
-	gone, leave := context.WithCancel(t.Context())
-	asked := 0
-	leaving := timestamper(func() error { asked++; leave(); return gone.Err() })
-	if _, err := (online.InOrder{leaving, leaving}).Timestamp(gone, crypto.SHA256, imprint[:]); !errors.Is(err, context.Canceled) || asked != 1 {
-		t.Errorf("%d authorities were asked: %v", asked, err)
-	}
-}
-
-// timestamper is an authority that fails.
-type timestamper func() error
-
-func (f timestamper) Timestamp(context.Context, crypto.Hash, []byte) ([]byte, error) { return nil, f() }

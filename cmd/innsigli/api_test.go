@@ -142,10 +142,14 @@ func (c *client) addPeople(t *testing.T, list ...person) {
 	}
 }
 
-// startText is the body of a start call.
-func startText(content []byte, p person, method, signal string) string {
+// startText is the body of a start call. Without a level it does not speak of it, as in
+// the minimal body of service.md 2.1.
+func startText(content []byte, p person, method, level, signal string) string {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"signer":{"kennitala":%q,"phone":%q,"signingMethod":%q},"advancedSignatureSettings":{"signatureLevel":"B"},`, p.kennitala, p.phone, method)
+	fmt.Fprintf(&b, `{"signer":{"kennitala":%q,"phone":%q,"signingMethod":%q},`, p.kennitala, p.phone, method)
+	if level != "" {
+		fmt.Fprintf(&b, `"advancedSignatureSettings":{"signatureLevel":%q},`, level)
+	}
 	if signal != "" {
 		fmt.Fprintf(&b, `"busySignal":{"id":%q,"userId":%q},`, signal, p.name)
 	}
@@ -172,9 +176,9 @@ func (c *client) pollOn(ctx context.Context, id string) (a reply, err error) {
 }
 
 // sign goes from a document to the signed one.
-func (c *client) sign(t *testing.T, content []byte, p person, method, signal string) []byte {
+func (c *client) sign(t *testing.T, content []byte, p person, method, level, signal string) []byte {
 	t.Helper()
-	started := c.must(t, http.MethodPost, "/api/v1/signing", startText(content, p, method, signal))
+	started := c.must(t, http.MethodPost, "/api/v1/signing", startText(content, p, method, level, signal))
 	a, err := c.pollOn(t.Context(), started.PollingID)
 	if err != nil || a.Status != http.StatusOK {
 		t.Fatalf("the poll's end: %v, %v", a, err)

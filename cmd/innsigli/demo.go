@@ -65,7 +65,7 @@ func (c demoCommand) finish(ctx context.Context, s streams, server *server, sign
 		return err
 	}
 	fmt.Fprintf(s.out, "\nWrote %s (%d bytes) and %s.\nCheck it again with: innsigli verify %s --trust %s\n", c.Out, len(signed), root, c.Out, root)
-	if !result.passed {
+	if !result.Passed {
 		return errors.New("the signature that was just made does not verify")
 	}
 	return nil

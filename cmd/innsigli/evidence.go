@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/x509"
 	"fmt"
 	"net/netip"
@@ -13,24 +12,26 @@ import (
 
 // evidenceFlags say where evidence comes from, for the levels above B.
 type evidenceFlags struct {
-	TSA          []string `name:"tsa" sep:"none" placeholder:"URL" help:"Timestamp authority (RFC 3161), for the levels above B; several are asked in their order. user:password@ before the host is sent with basic authentication."`
-	Trust        string   `placeholder:"ROOTS.pem" help:"Root certificates of the signers and the timestamp authority (default the self-signed ones in --cert). Addresses in certificates are called only below these."`
+	TSA          []string `name:"tsa" sep:"none" placeholder:"URL" help:"Timestamp authority (RFC 3161), for the levels above B; several are asked in their order, until the token of one leads to --trust. user:password@ before the host is sent with basic authentication."`
 	AllowPrivate bool     `name:"insecure-allow-private-addresses" help:"Call addresses in certificates that are not public, for local trials."`
 }
 
-// sources are those of the flags. certificates are what the signer came with, and have
-// the roots when --trust does not.
-func (f evidenceFlags) sources(level ades.Level, certificates []*x509.Certificate) (ades.Sources, error) {
+// sources are those of the flags, under the roots in the file trust. Without one the roots
+// are among certificates, which the signer came with.
+func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x509.Certificate) (ades.Sources, error) {
 	if level == ades.B {
 		return ades.Sources{}, nil
 	}
-	roots, err := f.roots(certificates)
+	roots, err := readRoots(trust)
 	if err != nil {
 		return ades.Sources{}, err
 	}
-	authorities, err := f.authorities()
+	authorities, err := f.authorities(roots, certificates)
 	if err != nil {
 		return ades.Sources{}, err
+	}
+	if roots == nil {
+		roots = selfSigned(certificates)
 	}
 	client := online.NewClient()
 	if f.AllowPrivate {
@@ -44,24 +45,12 @@ func (f evidenceFlags) sources(level ades.Level, certificates []*x509.Certificat
 	}, nil
 }
 
-func (f evidenceFlags) roots(certificates []*x509.Certificate) (*x509.CertPool, error) {
-	pool := x509.NewCertPool()
-	if f.Trust != "" {
-		roots, err := readCertificates(f.Trust)
-		for _, r := range roots {
-			pool.AddCert(r)
-		}
-		return pool, err
+// authorities are those of --tsa. Where there is a next one to ask, a token that does not
+// lead to the roots is refused at once.
+func (f evidenceFlags) authorities(roots *x509.CertPool, intermediates []*x509.Certificate) (online.InOrder, error) {
+	if len(f.TSA) < 2 {
+		roots = nil
 	}
-	for _, c := range certificates {
-		if bytes.Equal(c.RawSubject, c.RawIssuer) {
-			pool.AddCert(c)
-		}
-	}
-	return pool, nil
-}
-
-func (f evidenceFlags) authorities() (online.InOrder, error) {
 	var all online.InOrder
 	for _, address := range f.TSA {
 		u, err := url.Parse(address)
@@ -71,7 +60,7 @@ func (f evidenceFlags) authorities() (online.InOrder, error) {
 		password, _ := u.User.Password()
 		username := u.User.Username()
 		u.User = nil
-		all = append(all, &online.TSA{URL: u.String(), Username: username, Password: password})
+		all = append(all, &online.TSA{URL: u.String(), Username: username, Password: password, Roots: roots, Intermediates: intermediates})
 	}
 	return all, nil
 }

@@ -68,7 +68,7 @@ func killAt(t *testing.T, program, point, method string) (result tally) {
 	c := server.signIn(t)
 	c.addPeople(t, people...)
 	r := request{signal: c.must(t, http.MethodPost, "/api/v1/signing/busy-signal", "").ID}
-	r.body = startText(document, people[0], method, r.signal)
+	r.body = startText(document, people[0], method, "B", r.signal)
 
 	cut, err := r.goOn(t.Context(), c)
 	if delivered := point == "signing/delivered"; delivered != (err == nil && cut.Status == http.StatusOK) {
@@ -132,7 +132,7 @@ func (r *request) goOn(ctx context.Context, c *client) (reply, error) {
 // startOther starts a request of somebody else through the same busy signal.
 func (r *request) startOther(t *testing.T, c *client) reply {
 	t.Helper()
-	a, err := c.call(t.Context(), http.MethodPost, "/api/v1/signing", strings.NewReader(startText(document, people[1], "IdpApp", r.signal)))
+	a, err := c.call(t.Context(), http.MethodPost, "/api/v1/signing", strings.NewReader(startText(document, people[1], "IdpApp", "B", r.signal)))
 	if err != nil {
 		t.Fatal(err)
 	}

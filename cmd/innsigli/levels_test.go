@@ -7,11 +7,10 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
-	"io"
+	"fmt"
 	"maps"
-	"net/http"
-	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,51 +18,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/authority/authoritytest"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/validators"
 )
-
-// authorityServer serves an authority at the addresses in its certificates.
-func authorityServer(t *testing.T) (*authority.Authority, *httptest.Server) {
-	t.Helper()
-	ca, err := authority.New(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	mux := http.NewServeMux()
-	server := httptest.NewServer(mux)
-	t.Cleanup(server.Close)
-	ca.At(server.URL)
-	if _, err := ca.Renew(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	answer := func(w http.ResponseWriter, b []byte, err error) {
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Write(b)
-	}
-	posted := func(kind string, f func([]byte, time.Time) []byte) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			body, err := io.ReadAll(r.Body)
-			w.Header().Set("Content-Type", kind)
-			answer(w, f(body, time.Now()), err)
-		}
-	}
-	made := func(f func(time.Time) ([]byte, error)) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			b, err := f(time.Now())
-			answer(w, b, err)
-		}
-	}
-	mux.HandleFunc("POST "+authority.PathTimestamp, posted("application/timestamp-reply", ca.Timestamp))
-	mux.HandleFunc("POST "+authority.PathOCSP, posted("application/ocsp-response", ca.OCSP))
-	mux.HandleFunc("GET "+authority.PathCRL, made(ca.CRL))
-	mux.HandleFunc("GET "+authority.PathRootCRL, made(ca.RootCRL))
-	mux.HandleFunc("GET "+authority.PathIssuers, made(func(time.Time) ([]byte, error) { return ca.Issuers() }))
-	return ca, server
-}
 
 // writeSigner writes chain.pem, key.pem and root.pem for a signer of the authority.
 func writeSigner(t *testing.T, folder string, ca *authority.Authority) {
@@ -104,12 +62,15 @@ func program(t *testing.T, folder string, args ...string) (status int, out, talk
 }
 
 // cli.md: "innsigli sign" makes every level and "innsigli extend" raises to each, over
-// HTTP from addresses in certificates; EU DSS finds that level and passes it.
+// HTTP from addresses in certificates; EU DSS finds that level and passes it. The timestamps
+// of an authority that leads to another root are passed over.
 func TestSignAndExtendToEachLevel(t *testing.T) {
-	ca, server := authorityServer(t)
+	ca := newAuthority(t)
+	address := authoritytest.Serve(t, ca)
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
-	over := []string{"--tsa", server.URL + authority.PathTimestamp, "--trust", "root.pem", "--insecure-allow-private-addresses"}
+	untrusted := authoritytest.Serve(t, newAuthority(t)) + authority.PathTimestamp
+	over := []string{"--tsa", untrusted, "--tsa", address + authority.PathTimestamp, "--trust", "root.pem", "--insecure-allow-private-addresses"}
 	must := func(args ...string) {
 		t.Helper()
 		if status, _, talk := program(t, folder, append(args, over...)...); status != done {
@@ -132,6 +93,10 @@ func TestSignAndExtendToEachLevel(t *testing.T) {
 		must("extend", step[0]+".pdf", "--level", step[1], "-o", name)
 		made(name, step[2])
 	}
+	for _, name := range []string{"B", "LTA"} {
+		must("extend", name+".pdf", "--level", "LTA", "--renew", "-o", name+"-renewed.pdf")
+		made(name+"-renewed.pdf", "LTA")
+	}
 	for optional, want := range formats {
 		options := validators.DSSOptions{Roots: []*x509.Certificate{ca.Root()}, RevocationOptional: optional}
 		for _, report := range validators.DSS(t, options, slices.Sorted(maps.Keys(want))...) {
@@ -144,12 +109,13 @@ func TestSignAndExtendToEachLevel(t *testing.T) {
 
 // A level that cannot be had is an error, and nothing is written.
 func TestLevelsThatCannotBeHad(t *testing.T) {
-	ca, server := authorityServer(t)
+	ca := newAuthority(t)
+	address := authoritytest.Serve(t, ca)
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
 	sign := []string{"sign", "in.pdf", "--cert", "chain.pem", "--key", "key.pem", "-o", "out.pdf"}
 	extend := []string{"extend", "in.pdf", "-o", "out.pdf"}
-	tsa := server.URL + authority.PathTimestamp
+	tsa := address + authority.PathTimestamp
 	for _, test := range []struct {
 		name   string
 		args   []string
@@ -158,11 +124,12 @@ func TestLevelsThatCannotBeHad(t *testing.T) {
 	}{
 		{"no TSA", append(sign, "--level", "T"), failed, "no authority is configured"},
 		{"TSA that is none", append(sign, "--level", "T", "--tsa", "ftp://tsa.example"), usage, "is no http or https URL"},
-		{"TSA that answers something else", append(sign, "--level", "T", "--tsa", server.URL+authority.PathCRL), failed, "no timestamp"},
+		{"TSA that answers something else", append(sign, "--level", "T", "--tsa", address+authority.PathCRL), failed, "no timestamp"},
 		{"addresses that are not public", append(sign, "--level", "LT", "--tsa", tsa), failed, "address not allowed"},
 		{"level that is none", append(sign, "--level", "Q"), usage, "level"},
 		{"nothing signed", append(extend, "--level", "LT", "--trust", "root.pem"), failed, "has no signature"},
 		{"no roots", append(extend, "--level", "LT"), usage, "--trust"},
+		{"a renewal of less than LTA", append(extend, "--level", "LT", "--trust", "root.pem", "--renew"), usage, "--renew goes with --level LTA"},
 		{"to level B", append(extend, "--level", "B"), usage, "--level"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -174,5 +141,41 @@ func TestLevelsThatCannotBeHad(t *testing.T) {
 				t.Error("a file was written")
 			}
 		})
+	}
+}
+
+// "innsigli extend --level LTA" leaves a file of that level as it is, and with --renew puts
+// a document timestamp over it each time (EN 319 142-1 5.5).
+func TestRenew(t *testing.T) {
+	ca := newAuthority(t)
+	address := authoritytest.Serve(t, ca)
+	folder := t.TempDir()
+	writeSigner(t, folder, ca)
+	innsigli, err := exec.LookPath("innsigli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := "in.pdf"
+	for _, step := range []struct {
+		args   []string
+		stamps int
+	}{
+		{[]string{"sign", "--cert", "chain.pem", "--key", "key.pem", "--level", "LTA"}, 1},
+		{[]string{"extend", "--level", "LTA"}, 1},
+		{[]string{"extend", "--level", "LTA", "--renew"}, 2},
+		{[]string{"extend", "--level", "LTA"}, 2},
+		{[]string{"extend", "--level", "LTA", "--renew"}, 3},
+	} {
+		next := fmt.Sprintf("%d-%s", step.stamps, file)
+		command := exec.Command(innsigli, append(step.args, file, "-o", next, "--trust", "root.pem",
+			"--tsa", address+authority.PathTimestamp, "--insecure-allow-private-addresses")...)
+		command.Dir = folder
+		if talk, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", step.args, err, talk)
+		}
+		if n := bytes.Count(mustRead(t, filepath.Join(folder, next)), []byte("/SubFilter /ETSI.RFC3161")); n != step.stamps {
+			t.Errorf("%v: %d document timestamps, want %d", step.args, n, step.stamps)
+		}
+		file = next
 	}
 }

@@ -33,7 +33,7 @@ func TestMemoryOfLargeDocuments(t *testing.T) {
 	c := server.signIn(t)
 	c.addPeople(t, people[0])
 	large := pdftest.Build(pdftest.Options{Payload: largeDocument})
-	body := []byte(startText(large, people[0], "IdpSim", ""))
+	body := []byte(startText(large, people[0], "IdpSim", "B", ""))
 	polling := make([]string, largeRequests)
 
 	peaks := make(map[string]int)

@@ -57,27 +57,39 @@ func startSandbox(t *testing.T, program, store string, environment []string, fla
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.killLater(t)
+	return p
+}
+
+// killLater ends the program after the test, if it still runs.
+func (p *sandboxProcess) killLater(t *testing.T) {
 	t.Cleanup(func() {
 		if p.command.ProcessState == nil {
 			p.command.Process.Kill()
 			p.command.Wait()
 		}
 	})
-	return p
+}
+
+// start starts the command with its streams kept.
+func (p *sandboxProcess) start() error {
+	p.command.Stderr = &p.stderr
+	out, err := p.command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	p.stdout = bufio.NewReader(out)
+	return p.command.Start()
 }
 
 // launch starts "innsigli sandbox --json …" and reads the line that says it listens.
 func launch(program, folder string, environment []string, args ...string) (*sandboxProcess, error) {
 	p := &sandboxProcess{command: exec.Command(program, args...)}
-	p.command.Dir, p.command.Env, p.command.Stderr = folder, environment, &p.stderr
-	out, err := p.command.StdoutPipe()
+	p.command.Dir, p.command.Env = folder, environment
+	err := p.start()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.command.Start(); err != nil {
-		return nil, err
-	}
-	p.stdout = bufio.NewReader(out)
 	if p.line, err = p.stdout.ReadBytes('\n'); err == nil {
 		err = json.Unmarshal(p.line, &p.sandboxReady)
 	}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/authority/authoritytest"
 	"github.com/innsigli/innsigli/internal/pdftest"
 )
 
@@ -47,22 +50,53 @@ func TestVerifyJSON(t *testing.T) {
 	signature := func(indication, subIndication string, intact bool, problem string) map[string]any {
 		return map[string]any{
 			"name": "Signature1", "format": "PAdES-BASELINE-B", "indication": indication, "subIndication": subIndication,
-			"intact": intact, "coverage": "WHOLE_DOCUMENT", "coveredBytes": float64(len(tampered)),
+			"intact": intact, "coverage": "WHOLE_DOCUMENT", "extended": false, "coveredBytes": float64(len(tampered)),
 			"signer": "Local Signer", "serialNumber": "0101302989", "issuer": "Innsigli Sandbox Issuing",
 			"claimedTime": recent, "bestTime": "", "timestamps": []any{}, "reason": "Read", "location": "Akureyri", "problems": []any{problem},
 		}
 	}
 	want := []map[string]any{
-		{"file": "signed.pdf", "error": "", "signatures": []any{
+		{"file": "signed.pdf", "passed": true, "error": "", "signatures": []any{
 			signature("INDETERMINATE", "TRY_LATER", true, "The signature carries no revocation data for its certificates.")}},
-		{"file": "tampered.pdf", "error": "", "signatures": []any{
+		{"file": "tampered.pdf", "passed": false, "error": "", "signatures": []any{
 			signature("TOTAL_FAILED", "HASH_FAILURE", false, somewhat)}},
-		{"file": "unsigned.pdf", "error": "", "signatures": []any{}},
-		{"file": "no.pdf", "error": somewhat, "signatures": []any{}},
-		{"file": "missing.pdf", "error": somewhat, "signatures": []any{}},
+		{"file": "unsigned.pdf", "passed": false, "error": "", "signatures": []any{}},
+		{"file": "no.pdf", "passed": false, "error": somewhat, "signatures": []any{}},
+		{"file": "missing.pdf", "passed": false, "error": somewhat, "signatures": []any{}},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(equalText)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A file that grew by the proof of its signature passes; one that grew by something else
+// does not, and a script can tell them apart.
+func TestVerifyJSONTellsProofFromChanges(t *testing.T) {
+	ca := newAuthority(t)
+	address := authoritytest.Serve(t, ca)
+	t.Chdir(t.TempDir())
+	writeSigner(t, ".", ca)
+	output(t, done, "sign", "in.pdf", "--cert", "chain.pem", "--key", "key.pem", "--level", "LT", "-o", "proven.pdf",
+		"--tsa", address+authority.PathTimestamp, "--insecure-allow-private-addresses")
+	if err := os.WriteFile("changed.pdf", append(mustRead(t, "proven.pdf"), "% More.\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		file             string
+		status           int
+		passed, extended bool
+	}{
+		{"proven.pdf", done, true, true},
+		{"changed.pdf", failed, false, false},
+	} {
+		var got fileResult
+		if err := json.Unmarshal([]byte(output(t, test.status, "verify", "--json", "--trust", "root.pem", test.file)), &got); err != nil {
+			t.Fatal(err)
+		}
+		s := got.Signatures
+		if len(s) != 1 || s[0].Coverage != ades.WholeRevision || s[0].Indication != ades.TotalPassed || got.Passed != test.passed || s[0].Extended != test.extended {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 

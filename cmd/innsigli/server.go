@@ -28,6 +28,7 @@ type server struct {
 	signals  *busysignal.Service
 	sandbox  *sandbox.Sandbox
 	signing  *signing.Service
+	evidence *evidence
 	log      *slog.Logger
 }
 
@@ -42,6 +43,7 @@ func openServer(ctx context.Context, path string, keys sandbox.KeyType, log *slo
 		return nil, errors.Join(err, db.Close())
 	}
 	signals := busysignal.New(db.BusySignals(), db)
+	evidence := &evidence{own: people.Sources}
 	return &server{
 		db:       db,
 		accounts: account.New(db.Accounts(), db, account.Options{}),
@@ -51,13 +53,14 @@ func openServer(ctx context.Context, path string, keys sandbox.KeyType, log *slo
 			Expiry:   sandbox.Expiry,
 			Interval: time.Second,
 			AnyPace:  true,
-			Sources:  people.Sources,
+			Sources:  evidence.sources,
 			Postponed: func(_ context.Context, err error) {
 				log.Warn("a signature waits for evidence", "error", err)
 			},
 			Alone: true, // bbolt is locked by one process
 		}),
-		log: log,
+		evidence: evidence,
+		log:      log,
 	}, nil
 }
 

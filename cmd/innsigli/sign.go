@@ -19,6 +19,7 @@ type signCommand struct {
 	Cert  string `required:"" placeholder:"CHAIN.pem" help:"The signer's certificate, and those above it."`
 	Key   string `required:"" placeholder:"KEY.pem" help:"The signer's private key: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
 	Level string `default:"B" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
+	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signer and the timestamp authorities, for the levels above B (default the self-signed ones in --cert). Addresses in certificates are called only below these."`
 	evidenceFlags
 	Reason   string `help:"Reason for signing, stored in the signature."`
 	Location string `help:"Where the signer signs from, stored in the signature."`
@@ -44,7 +45,7 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	sources, err := c.sources(level, certificates)
+	sources, err := c.sources(level, c.Trust, certificates)
 	if err != nil {
 		return err
 	}
@@ -79,11 +80,11 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 	}
 	parts := [][]byte{content, revision.Bytes}
 	if level >= ades.LT {
-		further, err := extend(ctx, pades.ExtendLast, document.With(revision), level, sources)
+		further, err := pades.Extender{Sources: sources}.ExtendLast(ctx, document.With(revision), level)
 		if err != nil {
 			return fmt.Errorf("signing %s: %w", c.File, err)
 		}
-		parts = append(parts, further...)
+		parts = append(parts, contents(further)...)
 	}
 	if pending.UsageRights() {
 		fmt.Fprintf(s.talk, "%s was enabled for features of Adobe Reader. The signature ends that, and Acrobat will say so.\n", c.File)
@@ -104,33 +105,6 @@ func parsePermission(name string) (pades.Permission, error) {
 		return pades.Annotations, nil
 	}
 	return 0, fmt.Errorf("%w: --certify is no-changes, form-filling or annotations, not %q", errUsage, name)
-}
-
-// readCertificates reads the certificates of a PEM file, at least one.
-func readCertificates(path string) ([]*x509.Certificate, error) {
-	rest, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	var certificates []*x509.Certificate
-	for {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		c, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
-		}
-		certificates = append(certificates, c)
-	}
-	if len(certificates) == 0 {
-		return nil, fmt.Errorf("%s has no certificate in PEM", path)
-	}
-	return certificates, nil
 }
 
 // readKey reads the first private key of a PEM file.

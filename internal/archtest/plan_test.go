@@ -14,6 +14,8 @@ type floor []room
 var plan = []floor{
 	{
 		{"internal/archtest", "", ""},
+		{"internal/authority/authoritytest", "internal/authority", ""},
+		{"internal/certtest", "", ""},
 		{"internal/pdflint", "internal/pdf", ""},
 		{"internal/pdftest", "", ""},
 		{"internal/validators", "internal/testenv", ""},
@@ -21,7 +23,7 @@ var plan = []floor{
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi storage/bolt account sandbox signing busysignal pades ades/online ades", "kong sync"}},
+	{{"cmd/innsigli", "httpapi storage/bolt account sandbox signing busysignal pades ades/online ades", "kong sync toml"}},
 
 	{
 		{"httpapi", "account sandbox signing busysignal idp ades storage internal/jsonbody", ""},
@@ -40,7 +42,7 @@ var plan = []floor{
 	},
 
 	{
-		{"internal/authority", "ades internal/tsp internal/ocsp internal/crl", "crypto"},
+		{"internal/authority", "ades internal/cms internal/tsp internal/ocsp internal/crl", "crypto"},
 		{"internal/evidence", "ades internal/ocsp internal/crl", ""},
 	},
 	{
@@ -48,10 +50,8 @@ var plan = []floor{
 		{"internal/ocsp", "ades internal/x509der", "crypto"},
 		{"internal/crl", "ades internal/x509der", "crypto"},
 	},
-	{
-		{"internal/cms", "ades", "crypto"},
-		{"internal/x509der", "ades", "crypto"},
-	},
+	{{"internal/cms", "ades internal/x509der", "crypto"}},
+	{{"internal/x509der", "ades", "crypto"}},
 	{
 		{"ades", "", ""},
 		{"storage", "", ""},
@@ -70,5 +70,6 @@ var modules = map[string]string{
 	"go-cmp": "github.com/google/go-cmp",
 	"kong":   "github.com/alecthomas/kong",
 	"sync":   "golang.org/x/sync",
+	"toml":   "github.com/BurntSushi/toml",
 	"uuid":   "github.com/google/uuid",
 }

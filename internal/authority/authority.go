@@ -42,6 +42,7 @@ const (
 type Authority struct {
 	root      pair
 	serialKey []byte // see newSerial
+	trusted   trusted
 
 	mu           sync.RWMutex // of everything below
 	issuing      pair

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
@@ -39,11 +40,7 @@ func (o openssl) write(name string, content []byte) string {
 
 func (o openssl) writePEM(name string, certs ...*x509.Certificate) string {
 	o.Helper()
-	var out []byte
-	for _, c := range certs {
-		out = append(out, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})...)
-	}
-	return o.write(name, out)
+	return o.write(name, certtest.PEM(certs...))
 }
 
 // run says what openssl printed and whether it was content.

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"math/big"
+	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -34,7 +35,15 @@ func (a *Authority) Sources(clock func() time.Time) ades.Sources {
 		clock = time.Now
 	}
 	s := sources{a, clock}
-	return ades.Sources{Time: s, Revocation: s, Issuers: s, Roots: a.Roots()}
+	a.trusted.once.Do(func() { a.trusted.roots = a.Roots() })
+	return ades.Sources{Time: s, Revocation: s, Issuers: s, Roots: a.trusted.roots, Chains: &a.trusted.chains}
+}
+
+// trusted is the root as one pool for all sources, whose chains are remembered by it.
+type trusted struct {
+	once   sync.Once
+	roots  *x509.CertPool
+	chains ades.Chains
 }
 
 // Timestamp implements [ades.Timestamper].

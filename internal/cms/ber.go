@@ -31,8 +31,42 @@ func DER(ber []byte) (der, rest []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if e.isDER(maxDepth) {
+		return ber[:e.size:e.size], ber[e.size:], nil
+	}
 	der, err = e.appendDER(nil, maxDepth)
 	return der, ber[e.size:], err
+}
+
+// isDER says whether rewriting the element would change nothing.
+func (e element) isDER(depth int) bool {
+	if depth == 0 || e.indefinite || e.size != len(e.identifier)+lengthSize(len(e.contents))+len(e.contents) {
+		return false
+	}
+	if !e.constructed() {
+		return true
+	}
+	if e.identifier[0] == octetString|0x20 {
+		return false
+	}
+	for rest := e.contents; len(rest) > 0; {
+		child, err := readElement(rest, depth)
+		if err != nil || !child.isDER(depth-1) {
+			return false
+		}
+		rest = rest[child.size:]
+	}
+	return true
+}
+
+const octetString = 0x04
+
+// lengthSize is how many octets a length takes, written as short as can be.
+func lengthSize(n int) int {
+	if n < 0x80 {
+		return 1
+	}
+	return 1 + (bits.Len(uint(n))+7)/8
 }
 
 func readElement(b []byte, depth int) (element, error) {
@@ -127,7 +161,6 @@ func (e element) appendDER(out []byte, depth int) ([]byte, error) {
 	if !e.constructed() {
 		return appendTLV(out, e.identifier, e.contents), nil
 	}
-	const octetString = 0x04
 	pieces := e.identifier[0] == octetString|0x20
 	var contents []byte
 	for rest := e.contents; len(rest) > 0; {
@@ -162,7 +195,7 @@ func appendTLV(out, identifier, contents []byte) []byte {
 	if n < 0x80 {
 		out = append(out, byte(n))
 	} else {
-		octets := (bits.Len(uint(n)) + 7) / 8
+		octets := lengthSize(n) - 1
 		out = append(out, 0x80|byte(octets))
 		for i := octets - 1; i >= 0; i-- {
 			out = append(out, byte(n>>(8*i)))

@@ -6,7 +6,7 @@
 // is DER and follows EN 319 122-1 5 and EN 319 142-1 6.3: content-type,
 // message-digest, signing-certificate-v2 and the RFC 6211 algorithm protection
 // are signed; signing-time is left out, since in a PDF /M carries it. A timestamp
-// over the value comes with it or later, by [AddSignatureTimestamp].
+// over the value comes with it.
 //
 // Content of another type, which the SignedData carries, is written and read for
 // timestamp tokens: [SignedAttributesOf], [ParseEncapsulated].

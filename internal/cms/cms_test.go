@@ -3,22 +3,19 @@ package cms
 import (
 	"bytes"
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
@@ -31,7 +28,7 @@ type signer struct {
 
 func newSigner(t testing.TB, key crypto.Signer, a ades.Algorithm) signer {
 	t.Helper()
-	cert, root := issue(t, key.Public())
+	cert, root := issue(t, key)
 	s, err := ades.Signer{Certificate: cert, Chain: []*x509.Certificate{root}, Algorithm: a}.Resolve()
 	if err != nil {
 		t.Fatal(err)
@@ -39,43 +36,22 @@ func newSigner(t testing.TB, key crypto.Signer, a ades.Algorithm) signer {
 	return signer{s, key, root}
 }
 
-// issue makes a certificate and its root. internal/authority cannot be asked: it makes
-// timestamps with this package.
-func issue(t testing.TB, pub crypto.PublicKey) (cert, root *x509.Certificate) {
+// issue makes a certificate and its root.
+func issue(t testing.TB, key crypto.Signer) (cert, root *x509.Certificate) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	create := func(template, parent *x509.Certificate, pub crypto.PublicKey) *x509.Certificate {
-		serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 126))
-		if err != nil {
-			t.Fatal(err)
-		}
-		template.SerialNumber = serial
-		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
-		der, err := x509.CreateCertificate(rand.Reader, template, parent, pub, key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cert, err := x509.ParseCertificate(der)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return cert
-	}
-	rootTemplate := &x509.Certificate{
+	by := certtest.NewKey(t, elliptic.P256())
+	root = certtest.Issue(t, x509.Certificate{
 		Subject:               pkix.Name{CommonName: "Root"},
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 		KeyUsage:              x509.KeyUsageCertSign,
-	}
-	root = create(rootTemplate, rootTemplate, key.Public())
-	leaf := &x509.Certificate{Subject: pkix.Name{CommonName: "Dæmi um nafn"}, KeyUsage: x509.KeyUsageContentCommitment}
-	return create(leaf, root, pub), root
+	}, by, nil, nil)
+	leaf := x509.Certificate{Subject: pkix.Name{CommonName: "Dæmi um nafn"}, KeyUsage: x509.KeyUsageContentCommitment}
+	return certtest.Issue(t, leaf, key, root, by), root
 }
 
-func (s signer) sign(t testing.TB, content []byte) []byte {
+// parts are those of a signature over the content.
+func (s signer) parts(t testing.TB, content []byte) Parts {
 	t.Helper()
 	attributes, err := SignedAttributes(s.Certificate, s.Algorithm, digest(s.Algorithm.Hash, content))
 	if err != nil {
@@ -85,11 +61,12 @@ func (s signer) sign(t testing.TB, content []byte) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := Marshal(Parts{Certificate: s.Certificate, Chain: s.Chain, Algorithm: s.Algorithm, SignedAttributes: attributes, Value: value})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return der
+	return Parts{Certificate: s.Certificate, Chain: s.Chain, Algorithm: s.Algorithm, SignedAttributes: attributes, Value: value}
+}
+
+func (s signer) sign(t testing.TB, content []byte) []byte {
+	t.Helper()
+	return mustMarshal(t, s.parts(t, content))
 }
 
 func digest(h crypto.Hash, b []byte) []byte {
@@ -120,11 +97,7 @@ func keys(t testing.TB) map[string]struct {
 		}
 	}
 	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
-		key, err := ecdsa.GenerateKey(curve, rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows[curve.Params().Name] = row{key: key}
+		rows[curve.Params().Name] = row{key: certtest.NewKey(t, curve)}
 	}
 	return rows
 }
@@ -174,7 +147,7 @@ func TestOpenSSLAcceptsCAdES(t *testing.T) {
 				return exec.Command(openssl, "cms", "-verify", "-cades", "-binary", "-inform", "DER", "-purpose", "any",
 					"-in", path("cms.der", s.sign(t, []byte("the bytes of a document"))),
 					"-content", path("content", content),
-					"-CAfile", path("root.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.root.Raw})),
+					"-CAfile", path("root.pem", certtest.PEM(s.root)),
 					"-out", os.DevNull).CombinedOutput()
 			}
 			if out, err := run(content); err != nil {
@@ -189,10 +162,7 @@ func TestOpenSSLAcceptsCAdES(t *testing.T) {
 
 func TestVerifyRefuses(t *testing.T) {
 	content := []byte("the bytes of a document")
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	s := newSigner(t, key, ades.Algorithm{})
 	other := newSigner(t, key, ades.Algorithm{}) // same key, another certificate
 	sum := digest(crypto.SHA256, content)
@@ -247,10 +217,7 @@ func TestVerifyRefuses(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	der := newSigner(t, key, ades.Algorithm{}).sign(t, []byte("x"))
 	for name, b := range map[string][]byte{
 		"empty":           nil,
@@ -268,10 +235,7 @@ func TestParseRefuses(t *testing.T) {
 
 // The same signature in indefinite lengths, as some software writes it.
 func TestParseReadsBER(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := certtest.NewKey(t, elliptic.P256())
 	content := []byte("the bytes of a document")
 	der := newSigner(t, key, ades.Algorithm{}).sign(t, content)
 	ber := indefinite(t, der)
@@ -318,10 +282,7 @@ func indefinite(t *testing.T, der []byte) []byte {
 }
 
 func FuzzParse(f *testing.F) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		f.Fatal(err)
-	}
+	key := certtest.NewKey(f, elliptic.P256())
 	f.Add(newSigner(f, key, ades.Algorithm{}).sign(f, []byte("x")))
 	f.Add([]byte{0x30, 0x80, 0, 0})
 	f.Add([]byte{0x24, 0x80, 4, 1, 'a', 0, 0})

@@ -3,16 +3,18 @@ package cms
 import (
 	"crypto"
 	"crypto/rand"
+	"crypto/x509"
 	"encoding/asn1"
-	"encoding/pem"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/crypto/cryptobyte"
 
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
@@ -163,11 +165,7 @@ func TestCertificatesOnly(t *testing.T) {
 	openssl := testenv.Program(t, "openssl")
 	s := newP256Signer(t)
 	path := filepath.Join(t.TempDir(), "certs.pem")
-	var certs []byte
-	for _, raw := range [][]byte{s.Certificate.Raw, s.root.Raw} {
-		certs = append(certs, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw})...)
-	}
-	if err := os.WriteFile(path, certs, 0o600); err != nil {
+	if err := os.WriteFile(path, certtest.PEM(s.Certificate, s.root), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	bundle, err := exec.Command(openssl, "crl2pkcs7", "-nocrl", "-certfile", path, "-outform", "DER").Output()
@@ -177,6 +175,10 @@ func TestCertificatesOnly(t *testing.T) {
 	got, err := Certificates(bundle)
 	if err != nil || len(got) != 2 || !got[0].Equal(s.Certificate) && !got[1].Equal(s.Certificate) {
 		t.Errorf("%d certificates, %v", len(got), err)
+	}
+	own, err := MarshalCertificates([]*x509.Certificate{s.root, s.Certificate, s.root})
+	if diff := cmp.Diff(bundle, own); diff != "" || err != nil {
+		t.Errorf("openssl's (-) and ours (+), %v:\n%s", err, diff)
 	}
 	for name, b := range map[string][]byte{"a certificate": s.root.Raw, "nothing": nil, "cut short": bundle[:len(bundle)-1]} {
 		if _, err := Certificates(b); !errors.Is(err, ErrFormat) {

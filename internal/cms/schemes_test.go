@@ -151,6 +151,13 @@ func TestOpenSSLsPSSVerifies(t *testing.T) {
 	}
 }
 
+var (
+	oidMGF1 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 8}
+
+	tagContext2 = cbasn1.Tag(2).ContextSpecific().Constructed()
+	tagContext3 = cbasn1.Tag(3).ContextSpecific().Constructed()
+)
+
 // pss builds an AlgorithmIdentifier of RSASSA-PSS with the parameters given.
 func pss(t *testing.T, parameters ...func(*cryptobyte.Builder)) cryptobyte.String {
 	t.Helper()

@@ -57,7 +57,7 @@ func addSigningCertificateV2(b *cryptobyte.Builder, cert *x509.Certificate, h cr
 		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { // certs
 			b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { // ESSCertIDv2
 				if h != crypto.SHA256 {
-					digest, err := digestAlgorithm(h)
+					digest, err := MarshalHash(h)
 					if err != nil {
 						b.SetError(err)
 						return
@@ -79,7 +79,7 @@ func addSigningCertificateV2(b *cryptobyte.Builder, cert *x509.Certificate, h cr
 // algorithmProtection is the value of the attribute of RFC 6211: it binds the
 // algorithms, which are not signed otherwise.
 func algorithmProtection(a ades.Algorithm) ([]byte, error) {
-	digest, err := digestAlgorithm(a.Hash)
+	digest, err := MarshalHash(a.Hash)
 	if err != nil {
 		return nil, err
 	}

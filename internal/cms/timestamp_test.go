@@ -3,19 +3,19 @@ package cms
 import (
 	"bytes"
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
-	"encoding/pem"
+	"encoding/asn1"
 	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
@@ -27,25 +27,7 @@ var (
 
 func newP256Signer(t testing.TB) signer {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newSigner(t, key, ades.Algorithm{})
-}
-
-// parts are those of a signature over the content.
-func (s signer) parts(t testing.TB, content []byte) Parts {
-	t.Helper()
-	attributes, err := SignedAttributes(s.Certificate, s.Algorithm, digest(s.Algorithm.Hash, content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := s.key.Sign(rand.Reader, digest(s.Algorithm.Hash, attributes), s.Algorithm.Hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Parts{Certificate: s.Certificate, Chain: s.Chain, Algorithm: s.Algorithm, SignedAttributes: attributes, Value: value}
+	return newSigner(t, certtest.NewKey(t, elliptic.P256()), ades.Algorithm{})
 }
 
 func mustMarshal(t testing.TB, p Parts) []byte {
@@ -57,23 +39,53 @@ func mustMarshal(t testing.TB, p Parts) []byte {
 	return der
 }
 
-// EN 319 122-1 5.3: the token is an unsigned attribute, put in while the signature is
-// written or afterwards, and there may be several.
+// message is a signature in encoding/asn1, which writes what Marshal would not.
+type message struct {
+	ContentType asn1.ObjectIdentifier
+	SignedData  struct {
+		Version                        int
+		Digests, Content, Certificates asn1.RawValue
+		Signers                        []struct {
+			Version                             int
+			Name, Digest, Attributes, Algorithm asn1.RawValue
+			Value                               []byte
+			Unsigned                            []asn1.RawValue `asn1:"optional,set,tag:1"`
+		} `asn1:"set"`
+	} `asn1:"explicit,tag:0"`
+}
+
+// timestamped gives a signature tokens, instead of those that it has.
+func timestamped(t *testing.T, signature []byte, tokens ...[]byte) []byte {
+	t.Helper()
+	var m message
+	if _, err := asn1.Unmarshal(signature, &m); err != nil {
+		t.Fatal(err)
+	}
+	unsigned := &m.SignedData.Signers[0].Unsigned
+	*unsigned = nil
+	for _, token := range tokens {
+		attribute, err := signatureTimestamp(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*unsigned = append(*unsigned, asn1.RawValue{FullBytes: attribute})
+	}
+	der, err := asn1.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
+}
+
+// EN 319 122-1 5.3: the token is an unsigned attribute, and there may be several.
 func TestSignatureTimestamps(t *testing.T) {
 	content := []byte("the bytes of a document")
 	bare := newP256Signer(t).parts(t, content)
 	stamped := bare
 	stamped.SignatureTimestamp = firstToken
-	later, err := AddSignatureTimestamp(append(mustMarshal(t, bare), 0, 0), firstToken)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(mustMarshal(t, stamped), later); diff != "" {
-		t.Errorf("written at once (-) and added (+):\n%s", diff)
-	}
-	twice, err := AddSignatureTimestamp(later, secondToken)
-	if err != nil {
-		t.Fatal(err)
+	once := mustMarshal(t, stamped)
+	if diff := cmp.Diff(once, timestamped(t, mustMarshal(t, bare), firstToken)); diff != "" {
+		t.Errorf("written (-) and added (+):\n%s", diff)
 	}
 	for _, tt := range []struct {
 		name   string
@@ -81,8 +93,8 @@ func TestSignatureTimestamps(t *testing.T) {
 		tokens [][]byte
 	}{
 		{"none", mustMarshal(t, bare), nil},
-		{"one", later, [][]byte{firstToken}},
-		{"two", twice, [][]byte{firstToken, secondToken}},
+		{"one", once, [][]byte{firstToken}},
+		{"two", timestamped(t, once, secondToken, firstToken), [][]byte{firstToken, secondToken}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sd, err := Parse(tt.der)
@@ -102,20 +114,17 @@ func TestSignatureTimestamps(t *testing.T) {
 	}
 }
 
-func TestTimestampIsNotAdded(t *testing.T) {
-	der := mustMarshal(t, newP256Signer(t).parts(t, []byte("x")))
-	for _, tt := range []struct {
-		name             string
-		signature, token []byte
-		want             error
-	}{
-		{"to BER, which would change", indefinite(t, der), firstToken, ErrNotDER},
-		{"to no signature", firstToken, firstToken, ErrFormat},
-		{"of two elements", der, append(bytes.Clone(firstToken), secondToken...), ErrFormat},
-		{"cut short", der, firstToken[:4], ErrFormat},
+func TestTokenThatIsNone(t *testing.T) {
+	p := newP256Signer(t).parts(t, []byte("x"))
+	for name, token := range map[string][]byte{
+		"nothing":      {},
+		"two elements": append(bytes.Clone(firstToken), secondToken...),
+		"cut short":    firstToken[:4],
+		"no SEQUENCE":  {2, 1, 1},
 	} {
-		if _, err := AddSignatureTimestamp(tt.signature, tt.token); !errors.Is(err, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		p.SignatureTimestamp = token
+		if _, err := Marshal(p); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
@@ -127,10 +136,7 @@ func TestOpenSSLAcceptsUnsignedAttributes(t *testing.T) {
 	s := newP256Signer(t)
 	p := s.parts(t, content)
 	p.SignatureTimestamp = firstToken
-	der, err := AddSignatureTimestamp(mustMarshal(t, p), secondToken)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := mustMarshal(t, p)
 	folder := t.TempDir()
 	write := func(name string, b []byte) string {
 		path := filepath.Join(folder, name)
@@ -142,13 +148,13 @@ func TestOpenSSLAcceptsUnsignedAttributes(t *testing.T) {
 	in := write("cms.der", der)
 	out, err := exec.Command(openssl, "cms", "-verify", "-cades", "-binary", "-inform", "DER", "-purpose", "any",
 		"-in", in, "-content", write("content", content), "-out", os.DevNull,
-		"-CAfile", write("root.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.root.Raw}))).CombinedOutput()
+		"-CAfile", write("root.pem", certtest.PEM(s.root))).CombinedOutput()
 	if err != nil {
 		t.Errorf("openssl cms: %v\n%s", err, out)
 	}
 	out, err = exec.Command(openssl, "cms", "-cmsout", "-print", "-noout", "-inform", "DER", "-in", in).CombinedOutput()
-	if err != nil || bytes.Count(out, []byte("id-smime-aa-timeStampToken")) != 2 {
-		t.Errorf("openssl does not print two timestamps: %v\n%s", err, out)
+	if err != nil || bytes.Count(out, []byte("id-smime-aa-timeStampToken")) != 1 {
+		t.Errorf("openssl does not print the timestamp: %v\n%s", err, out)
 	}
 }
 
@@ -169,50 +175,9 @@ func TestAttributesRepeated(t *testing.T) {
 	if _, err := Parse(mustMarshal(t, repeated)); !errors.Is(err, ErrFormat) {
 		t.Errorf("a signed attribute twice: %v", err)
 	}
-	der := mustMarshal(t, p)
-	for range maxAttributes {
-		if der, err = AddSignatureTimestamp(der, firstToken); err != nil {
-			t.Fatal(err)
+	for n, want := range map[int]error{maxAttributes: nil, maxAttributes + 1: ErrFormat} {
+		if _, err := Parse(timestamped(t, mustMarshal(t, p), slices.Repeat([][]byte{firstToken}, n)...)); !errors.Is(err, want) {
+			t.Errorf("%d unsigned attributes: %v, want %v", n, err, want)
 		}
 	}
-	if _, err := Parse(der); err != nil {
-		t.Errorf("%d unsigned attributes: %v", maxAttributes, err)
-	}
-	if der, err = AddSignatureTimestamp(der, firstToken); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Parse(der); !errors.Is(err, ErrFormat) {
-		t.Errorf("%d unsigned attributes: %v", maxAttributes+1, err)
-	}
-}
-
-// FuzzAddSignatureTimestamp: what is added is found again, and nothing else changed.
-func FuzzAddSignatureTimestamp(f *testing.F) {
-	p := newP256Signer(f).parts(f, []byte("x"))
-	f.Add(mustMarshal(f, p), firstToken)
-	p.SignatureTimestamp = firstToken
-	f.Add(mustMarshal(f, p), secondToken)
-	f.Fuzz(func(t *testing.T, signature, token []byte) {
-		der, err := AddSignatureTimestamp(signature, token)
-		if err != nil {
-			return
-		}
-		before, err := Parse(signature)
-		if err != nil {
-			t.Fatal("added to what is no signature")
-		}
-		after, err := Parse(der)
-		if err != nil {
-			if len(before.unsigned) < maxAttributes {
-				t.Fatalf("no signature any more: %v", err)
-			}
-			return
-		}
-		if len(after.SignatureTimestamps()) != len(before.SignatureTimestamps())+1 {
-			t.Error("not one token more")
-		}
-		if !bytes.Equal(after.Value, before.Value) || !bytes.Equal(after.SignedAttributes, before.SignedAttributes) {
-			t.Error("the signature changed")
-		}
-	})
 }

@@ -2,7 +2,6 @@ package cms
 
 import (
 	"bytes"
-	"crypto"
 	"crypto/x509"
 	"encoding/asn1"
 	"errors"
@@ -43,24 +42,40 @@ func Marshal(p Parts) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestAlgorithm(p.Algorithm.Hash)
+	digest, err := MarshalHash(p.Algorithm.Hash)
 	if err != nil {
 		return nil, err
 	}
+	return marshal(func(b *cryptobyte.Builder) {
+		b.AddASN1Int64(p.version())
+		b.AddASN1(cbasn1.SET, func(b *cryptobyte.Builder) { b.AddBytes(digest) })
+		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { addContent(b, p) })
+		if !p.OmitCertificates {
+			addCertificates(b, append([]*x509.Certificate{p.Certificate}, p.Chain...))
+		}
+		b.AddASN1(cbasn1.SET, func(b *cryptobyte.Builder) { b.AddBytes(signer) })
+	})
+}
+
+// MarshalCertificates returns the "certs-only" message that [Certificates] reads: a
+// SignedData with certificates and without signers (RFC 8551 3.8), DER.
+func MarshalCertificates(certificates []*x509.Certificate) ([]byte, error) {
+	none := func(*cryptobyte.Builder) {}
+	return marshal(func(b *cryptobyte.Builder) {
+		b.AddASN1Int64(1)
+		b.AddASN1(cbasn1.SET, none) // digest algorithms
+		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { b.AddASN1ObjectIdentifier(oidData) })
+		addCertificates(b, certificates)
+		b.AddASN1(cbasn1.SET, none) // signers
+	})
+}
+
+// marshal puts the fields of a SignedData into a ContentInfo (RFC 5652 clause 3).
+func marshal(fields cryptobyte.BuilderContinuation) ([]byte, error) {
 	var b cryptobyte.Builder
 	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
 		b.AddASN1ObjectIdentifier(oidSignedData)
-		b.AddASN1(tagContext0, func(b *cryptobyte.Builder) {
-			b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-				b.AddASN1Int64(p.version())
-				b.AddASN1(cbasn1.SET, func(b *cryptobyte.Builder) { b.AddBytes(digest) })
-				b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { addContent(b, p) })
-				if !p.OmitCertificates {
-					b.AddASN1(tagContext0, func(b *cryptobyte.Builder) { addCertificates(b, p) })
-				}
-				b.AddASN1(cbasn1.SET, func(b *cryptobyte.Builder) { b.AddBytes(signer) })
-			})
-		})
+		b.AddASN1(tagContext0, func(b *cryptobyte.Builder) { b.AddASN1(cbasn1.SEQUENCE, fields) })
 	})
 	return b.Bytes()
 }
@@ -90,7 +105,7 @@ func marshalSigner(p Parts) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	digest, err := digestAlgorithm(p.Algorithm.Hash)
+	digest, err := MarshalHash(p.Algorithm.Hash)
 	if err != nil {
 		return nil, err
 	}
@@ -120,16 +135,15 @@ func marshalSigner(p Parts) ([]byte, error) {
 	return b.Bytes()
 }
 
-// addCertificates writes the signer's certificate and the rest of the chain once
-// each, ordered as DER wants a SET OF.
-func addCertificates(b *cryptobyte.Builder, p Parts) {
-	all := [][]byte{p.Certificate.Raw}
-	for _, c := range p.Chain {
+// addCertificates writes a CertificateSet (RFC 5652 10.2.3), each certificate once.
+func addCertificates(b *cryptobyte.Builder, certificates []*x509.Certificate) {
+	var all [][]byte
+	for _, c := range certificates {
 		if !slices.ContainsFunc(all, func(raw []byte) bool { return bytes.Equal(raw, c.Raw) }) {
 			all = append(all, c.Raw)
 		}
 	}
-	b.AddBytes(setOf(all))
+	b.AddASN1(tagContext0, func(b *cryptobyte.Builder) { b.AddBytes(setOf(all)) })
 }
 
 func addIssuerAndSerial(b *cryptobyte.Builder, cert *x509.Certificate) {
@@ -137,17 +151,6 @@ func addIssuerAndSerial(b *cryptobyte.Builder, cert *x509.Certificate) {
 		b.AddBytes(cert.RawIssuer)
 		b.AddASN1BigInt(cert.SerialNumber)
 	})
-}
-
-// digestAlgorithm returns the AlgorithmIdentifier without parameters (RFC 5754
-// section 2).
-func digestAlgorithm(h crypto.Hash) ([]byte, error) {
-	for _, d := range digestOIDs {
-		if d.hash == h {
-			return algorithmIdentifier(d.oid, false)
-		}
-	}
-	return nil, fmt.Errorf("cms: %w: hash %v", ades.ErrAlgorithm, h)
 }
 
 func signatureAlgorithm(a ades.Algorithm) ([]byte, error) {

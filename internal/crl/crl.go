@@ -17,7 +17,6 @@ import (
 	"encoding/asn1"
 	"errors"
 	"fmt"
-	"math/big"
 	"time"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -44,7 +43,9 @@ type List struct {
 	Raw        []byte // DER, as validation data carries it
 	ThisUpdate time.Time
 	NextUpdate time.Time // zero when absent
-	Number     *big.Int  // nil when absent
+	// ExpiredSince is the time from which on revoked certificates stay on the list when
+	// they expire; zero: they may be dropped.
+	ExpiredSince time.Time
 
 	signed       x509der.Signed
 	issuer       []byte // DER Name

@@ -2,7 +2,6 @@ package crl
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
@@ -15,6 +14,7 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/x509der"
 )
 
@@ -30,34 +30,15 @@ type party struct {
 // change edits the template. Without an issuer it is an authority's own.
 func certify(t testing.TB, name string, by *party, change func(*x509.Certificate)) *party {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<60))
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour), BasicConstraintsValid: true,
-	}
+	template := x509.Certificate{Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true}
 	if change != nil {
-		change(template)
+		change(&template)
 	}
-	p := &party{key: key}
-	parent := party{template, key}
-	if by != nil {
-		parent = *by
+	key := certtest.NewKey(t, elliptic.P256())
+	if by == nil {
+		by = &party{}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent.cert, key.Public(), parent.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return &party{certtest.Issue(t, template, key, by.cert, by.key), key}
 }
 
 func isAuthority(c *x509.Certificate) {

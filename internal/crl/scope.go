@@ -17,6 +17,7 @@ var (
 	oidDelta             = oid(2, 5, 29, 27)
 	oidDistributionPoint = oid(2, 5, 29, 28)
 	oidAuthorityKey      = oid(2, 5, 29, 35)
+	oidExpiredOnList     = oid(2, 5, 29, 60)
 
 	tagContext0  = cbasn1.Tag(0).ContextSpecific()
 	constructed0 = tagContext0.Constructed()
@@ -53,12 +54,13 @@ func (l *List) readExtension(x x509der.Extension) error {
 	ok := true
 	switch {
 	case x.ID.Equal(oidNumber):
-		l.Number = new(big.Int)
-		ok = len(x.Value) <= maxNumber && x.Value.ReadASN1Integer(l.Number) && x.Value.Empty()
+		ok = len(x.Value) <= maxNumber && x.Value.ReadASN1Integer(new(big.Int)) && x.Value.Empty()
 	case x.ID.Equal(oidAuthorityKey):
 		ok = l.readAuthorityKey(x.Value)
 	case x.ID.Equal(oidDistributionPoint):
 		ok = l.scope.read(x.Value)
+	case x.ID.Equal(oidExpiredOnList): // expiredCertsOnCRL of X.509: a GeneralizedTime
+		ok = x.Value.PeekASN1Tag(cbasn1.GeneralizedTime) && readTime(&x.Value, &l.ExpiredSince) && x.Value.Empty()
 	case x.ID.Equal(oidDelta):
 		return fmt.Errorf("%w: it is a delta list", ErrScope)
 	case x.Critical:

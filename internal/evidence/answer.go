@@ -18,43 +18,44 @@ type Answer struct {
 	ProducedAt time.Time          // when it was signed; of a CRL its ThisUpdate
 	ThisUpdate time.Time          // since when it is known to be so
 	NextUpdate time.Time          // zero when not said
+	Cutoff     time.Time          // of what expired since then the status is kept; zero: not said
 	Revoked    *ades.RevokedError // nil: good
 }
 
-var errNotAbout = errors.New("evidence: the proof is not about the certificate")
+var (
+	errNotAbout = errors.New("evidence: the proof is not about the certificate")
+	errTooMuch  = errors.New("evidence: too much to verify")
+)
 
-// read reads and verifies a proof about a certificate.
-func read(p ades.Proof, cert, issuer *x509.Certificate) (Answer, error) {
+// readProof reads and verifies a proof about a certificate.
+func (w *work) readProof(p ades.Proof, cert, issuer *x509.Certificate) (Answer, error) {
 	if p.OCSP != nil {
 		response, err := ocsp.Parse(p.OCSP)
 		if err != nil {
 			return Answer{}, err
 		}
-		return readResponse(response, cert, issuer)
+		return w.readResponse(response, cert, issuer)
 	}
 	list, err := crl.Parse(p.CRL)
 	if err != nil {
 		return Answer{}, err
 	}
-	if err := list.Verify(issuer); err != nil {
-		return Answer{}, err
-	}
-	return readList(list, cert, issuer)
+	return w.readList(list, cert, issuer)
 }
 
 // readResponse: "unknown" is no proof of anything (RFC 6960 2.2).
-func readResponse(r *ocsp.Response, cert, issuer *x509.Certificate) (Answer, error) {
+func (w *work) readResponse(r *ocsp.Response, cert, issuer *x509.Certificate) (Answer, error) {
 	single, ok := r.For(cert, issuer)
 	if !ok || single.Status == ocsp.Unknown {
 		return Answer{}, errNotAbout
 	}
-	responder, err := r.Verify(issuer)
+	responder, err := w.verifyResponse(r, issuer)
 	if err != nil {
 		return Answer{}, err
 	}
 	a := Answer{
 		Proof: ades.Proof{OCSP: r.Raw}, Signer: responder,
-		ProducedAt: r.ProducedAt, ThisUpdate: single.ThisUpdate, NextUpdate: single.NextUpdate,
+		ProducedAt: r.ProducedAt, ThisUpdate: single.ThisUpdate, NextUpdate: single.NextUpdate, Cutoff: single.ArchiveCutoff,
 	}
 	if single.Status == ocsp.Revoked {
 		a.Revoked = &ades.RevokedError{Certificate: cert, At: single.RevokedAt, Reason: single.Reason}
@@ -62,18 +63,44 @@ func readResponse(r *ocsp.Response, cert, issuer *x509.Certificate) (Answer, err
 	return a, nil
 }
 
-// readList looks into a list that was verified.
-func readList(l *crl.List, cert, issuer *x509.Certificate) (Answer, error) {
+func (w *work) readList(l *crl.List, cert, issuer *x509.Certificate) (Answer, error) {
+	if err := w.verifyList(l, issuer); err != nil {
+		return Answer{}, err
+	}
+	if !w.spend(int64(len(l.Raw))) {
+		return Answer{}, errTooMuch
+	}
 	entry, err := l.Find(cert)
 	if err != nil {
 		return Answer{}, err
 	}
 	a := Answer{
 		Proof: ades.Proof{CRL: l.Raw}, Signer: issuer,
-		ProducedAt: l.ThisUpdate, ThisUpdate: l.ThisUpdate, NextUpdate: l.NextUpdate,
+		ProducedAt: l.ThisUpdate, ThisUpdate: l.ThisUpdate, NextUpdate: l.NextUpdate, Cutoff: l.ExpiredSince,
 	}
 	if entry != nil {
 		a.Revoked = &ades.RevokedError{Certificate: cert, At: entry.RevokedAt, Reason: entry.Reason}
 	}
 	return a, nil
+}
+
+// tells says whether a proof of its time says anything about the certificate: it was
+// issued then, and had not expired, which is when authorities may forget about it unless
+// they say that they do not (RFC 6960 4.4.4, expiredCertsOnCRL of X.509).
+func (a Answer) tells(cert *x509.Certificate) bool {
+	return !a.ThisUpdate.Before(cert.NotBefore) &&
+		(!a.ThisUpdate.After(cert.NotAfter) || !a.Cutoff.IsZero() && !a.Cutoff.After(cert.NotAfter))
+}
+
+// since says whether the proof is from a time or later, in seconds, as authorities count.
+func (a Answer) since(t time.Time) bool { return !a.ThisUpdate.Before(t.Truncate(time.Second)) }
+
+// fresh says whether the proof is as new as the use of a key, or was in force then.
+func (a Answer) fresh(used time.Time) bool { return a.since(used) || a.NextUpdate.After(used) }
+
+// follows says whether the proof is from after a signature of the certificate's. Where
+// there is no responder, a list that was in force has to do: the next one may be a day
+// away.
+func (a Answer) follows(signed time.Time, cert *x509.Certificate) bool {
+	return a.since(signed) || a.Proof.CRL != nil && len(cert.OCSPServer) == 0 && a.fresh(signed)
 }

@@ -10,27 +10,23 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-const (
-	// maxFetches is how often one Collect asks for issuers.
-	maxFetches = 16
-	// maxResponders is how many responders may answer one about another.
-	maxResponders = 4
-)
+// maxResponders is how many responders may answer one about another.
+const maxResponders = 4
 
-// Collect gathers the validation data of the targets: chains to a root over the
-// known certificates and, where one is missing, over what the sources find; and a
+// Collect gathers the validation data of the targets: chains to a root over what is
+// known and, where a certificate is missing, over what the sources find; and a
 // proof for each certificate below the root, as well as for whoever signed a proof.
 // The result has each thing once, roots included, in the order of the targets.
 //
 // It is whole or there is an error: [ades.ErrNoChain] or [ades.ErrOutsideValidity]
-// when a target leads to no root, [ades.ErrNoRevocation] when a proof is missing,
-// beside [ades.ErrUnavailable] when asking later may help, and [*ades.RevokedError].
-// A target that was revoked after its Fresh is none: its signature stands, and the
-// proof says so.
-func Collect(ctx context.Context, sources ades.Sources, known []*x509.Certificate, targets ...Target) (*Data, error) {
+// when a target leads to no root, [ades.ErrNoRevocation] when a proof is missing or
+// says nothing of the certificate and the time, beside [ades.ErrUnavailable] when asking
+// later may help, and [*ades.RevokedError]. A target that was revoked after its Fresh is
+// none: its signature stands, and the proof says so.
+func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ...Target) (*Data, error) {
 	c := &collector{
-		sources: sources, known: unique(known), now: time.Now(),
-		seen: make(set), asked: make(set), proven: make(map[string]time.Time),
+		sources: sources, known: known, now: time.Now(), waits: maxWait,
+		seen: make(set), asked: make(set), proven: make(map[string]proven),
 	}
 	for _, t := range targets {
 		if t.Certificate == nil {
@@ -47,17 +43,25 @@ type collector struct {
 	data    Data
 	seen    set // what the data has
 	sources ades.Sources
-	known   []*x509.Certificate
+	known   *Known
 	now     time.Time
 	fetches int
-	asked   set                  // whose issuers were asked for
-	proven  map[string]time.Time // by certificate, the Fresh of its proof
+	waits   time.Duration     // that asking for issuers may still take
+	asked   set               // whose issuers were asked for
+	proven  map[string]proven // by certificate
+}
+
+// proven is what was asked about a certificate, and the answer.
+type proven struct {
+	fresh  time.Time
+	answer Answer
 }
 
 // collect adds a certificate with its chain. The higher ones issue many and are
 // asked about for all of those.
 func (c *collector) collect(ctx context.Context, t Target, responders int) error {
-	chain, err := c.chain(ctx, t)
+	at := t.times(c.now)
+	chain, err := c.chain(ctx, t.Certificate, at.Judged)
 	if err != nil {
 		return err
 	}
@@ -67,7 +71,7 @@ func (c *collector) collect(ctx context.Context, t Target, responders int) error
 		}
 	}
 	for i, cert := range chain[:len(chain)-1] {
-		if err := c.prove(ctx, Target{cert, t.Fresh}, chain[i+1], responders); err != nil {
+		if err := c.prove(ctx, Target{cert, t.Fresh, at}, chain[i+1], responders); err != nil {
 			return err
 		}
 		t.Fresh = time.Time{}
@@ -91,21 +95,37 @@ func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificat
 	if revoked != nil && !t.standsDespite(revoked) {
 		return err
 	}
-	answer, err := read(proof, t.Certificate, issuer)
+	answer, err := c.known.work.readProof(proof, t.Certificate, issuer)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, t.Certificate.Subject, err)
 	case answer.Revoked != nil && !t.standsDespite(answer.Revoked):
 		return answer.Revoked
 	}
-	c.proven[string(t.Certificate.Raw)] = t.Fresh // before its signer's, which it may be itself
-	return c.keep(ctx, answer, issuer, responders)
+	if err := t.check(answer); err != nil {
+		return err
+	}
+	c.proven[string(t.Certificate.Raw)] = proven{t.Fresh, answer} // before its signer's, which it may be itself
+	return c.keep(ctx, answer, issuer, t.Times, responders)
+}
+
+// check refuses an answer by which nobody could judge the target later.
+func (t Target) check(a Answer) error {
+	switch {
+	case !a.tells(t.Certificate):
+		return fmt.Errorf("%w for %s: the proof of %s says nothing of a certificate that was valid until %s", ades.ErrNoRevocation,
+			t.Certificate.Subject, a.ThisUpdate.UTC().Format(time.RFC3339), t.Certificate.NotAfter.UTC().Format(time.RFC3339))
+	case !a.fresh(t.Times.Used) || !t.Fresh.IsZero() && !a.follows(t.Fresh, t.Certificate):
+		return fmt.Errorf("%w for %s: %w: the proof of %s is too old", ades.ErrNoRevocation,
+			t.Certificate.Subject, ades.ErrUnavailable, a.ThisUpdate.UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // isProven says whether there is a proof already that is new enough.
 func (c *collector) isProven(t Target) bool {
-	fresh, ok := c.proven[string(t.Certificate.Raw)]
-	return ok && !fresh.Before(t.Fresh)
+	p, ok := c.proven[string(t.Certificate.Raw)]
+	return ok && !p.fresh.Before(t.Fresh) && p.answer.fresh(t.Times.Used)
 }
 
 // standsDespite: what was signed before the certificate was revoked stays valid (EN
@@ -116,7 +136,7 @@ func (t Target) standsDespite(revoked *ades.RevokedError) bool {
 
 // keep adds a proof, and all about the responder that signed it. CRLs are signed by
 // the issuer itself.
-func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate, responders int) error {
+func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate, at Times, responders int) error {
 	if a.Proof.CRL != nil {
 		c.data.CRLs = c.seen.appendNew(c.data.CRLs, [][]byte{a.Proof.CRL})
 		return nil
@@ -128,5 +148,5 @@ func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate
 	if responders == maxResponders {
 		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, a.Signer.Subject, responders)
 	}
-	return c.collect(ctx, Target{Certificate: a.Signer}, responders+1)
+	return c.collect(ctx, Target{Certificate: a.Signer, Times: Times{at.Used, a.ProducedAt}}, responders+1)
 }

@@ -51,8 +51,8 @@ func sandbox(t testing.TB) (*authority.Authority, *x509.Certificate, *tsp.Token)
 // EN 319 142-1 6.3: what level LT consists of, and that none of it is too much.
 func TestValidationDataOfASignature(t *testing.T) {
 	a, signer, token := sandbox(t)
-	targets := []Target{{signer, token.Time}, {Certificate: token.Certificate}}
-	data, err := Collect(t.Context(), a.Sources(nil), nil, targets...)
+	targets := []Target{{Certificate: signer, Fresh: token.Time}, {Certificate: token.Certificate}}
+	data, err := collect(t, a.Sources(nil), nil, targets...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestValidationDataOfASignature(t *testing.T) {
 	if len(data.OCSP) != 2 || len(data.CRLs) != 1 {
 		t.Errorf("%d responses, %d lists", len(data.OCSP), len(data.CRLs))
 	}
-	if missing := data.Missing(a.Roots(), nil, targets...); missing != nil {
+	if missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: a.Roots()}), targets...); missing != nil {
 		t.Error(missing)
 	}
 	for name, lesser := range map[string]*Data{
@@ -73,11 +73,11 @@ func TestValidationDataOfASignature(t *testing.T) {
 		"the certificates":       {OCSP: data.OCSP, CRLs: data.CRLs},
 		"every proof":            {Certificates: data.Certificates},
 	} {
-		if missing := lesser.Missing(a.Roots(), nil, targets...); len(missing) == 0 {
+		if missing := lesser.Missing(NewKnown(t.Context(), ades.Sources{Roots: a.Roots()}), targets...); len(missing) == 0 {
 			t.Errorf("without %s nothing is missing", name)
 		}
 	}
-	if missing := data.Missing(newWorld(t).roots(), nil, targets...); len(missing) != 2 {
+	if missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: newWorld(t).roots()}), targets...); len(missing) != 2 {
 		t.Errorf("below another root: %q", missing)
 	}
 }
@@ -91,10 +91,10 @@ func TestCollectAsksOnce(t *testing.T) {
 	var targets []Target
 	for _, name := range []string{"A", "B", "A"} {
 		w.answersFor(name, responder)
-		targets = append(targets, Target{w.signer(name, issuing).cert, time.Now()})
+		targets = append(targets, Target{Certificate: w.signer(name, issuing).cert, Fresh: time.Now()})
 	}
 	targets = append(targets, targets[0])
-	data, err := Collect(t.Context(), w.sources(), []*x509.Certificate{issuing.cert, issuing.cert, w.root.cert}, targets...)
+	data, err := collect(t, w.sources(), []*x509.Certificate{issuing.cert, issuing.cert, w.root.cert}, targets...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestCollectAsksAgainForALaterSignature(t *testing.T) {
 	signer := w.signer("A", w.root)
 	w.answersFor("A", w.root)
 	now := time.Now()
-	_, err := Collect(t.Context(), w.sources(), nil, Target{signer.cert, now}, Target{signer.cert, now.Add(time.Minute)}, Target{Certificate: signer.cert})
+	_, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert, Fresh: now.Add(-time.Minute)}, Target{Certificate: signer.cert, Fresh: now}, Target{Certificate: signer.cert})
 	if err != nil || len(w.asked) != 2 {
 		t.Error(w.asked, err)
 	}
@@ -149,7 +149,7 @@ func TestCollectIsWholeOrFails(t *testing.T) {
 			if row.change != nil {
 				row.change()
 			}
-			data, err := Collect(t.Context(), row.sources, nil, Target{signer, token.Time}, Target{Certificate: token.Certificate})
+			data, err := collect(t, row.sources, nil, Target{Certificate: signer, Fresh: token.Time}, Target{Certificate: token.Certificate})
 			if (err == nil) != (len(row.want) == 0) || (data == nil) != (err != nil) {
 				t.Fatal(data, err)
 			}
@@ -164,7 +164,7 @@ func TestCollectIsWholeOrFails(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Collect(t.Context(), later, nil, Target{}); !errors.Is(err, ades.ErrNoChain) {
+	if _, err := collect(t, later, nil, Target{}); !errors.Is(err, ades.ErrNoChain) {
 		t.Errorf("a certificate that is absent: %v", err)
 	}
 }

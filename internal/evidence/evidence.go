@@ -4,15 +4,19 @@
 // 142-1 5.4 and EN 319 132-1 5.4). It also says, from what a document carries, what
 // of it is missing.
 //
+//	known := evidence.NewKnown(ctx, sources, certificates...)
 //	data, err := evidence.Collect(ctx, sources, known,
 //		evidence.Target{Certificate: signer, Fresh: token.Time},
-//		evidence.Target{Certificate: token.Certificate})
+//		evidence.Target{Certificate: token.Certificate, Times: evidence.Times{Used: token.Time}})
 //	...
-//	gaps := data.Missing(roots, known, targets...) // none: level LT
+//	gaps := data.Missing(known, targets...)           // none: level LT
+//	err := data.ChainStatus(chain, times)             // not revoked, and known not to be
+//	lacking, err := data.Lacking(known, targets...)   // what to collect to have both
 //
-// Both follow the same rules. A chain is walked up to the first trust anchor. Every
+// All follow the same rules. A chain is walked up to the first trust anchor. Every
 // certificate below it needs a proof, and so does whoever signed that proof, save
-// the few that are issued without revocation: see exempt.
+// the few that are issued without revocation: see exempt. Missing looks at no times, as
+// validators do that find the level of a signature; the others do.
 //
 // The formats embed the result each in its own way; nothing here knows of PDF or XML.
 package evidence
@@ -38,10 +42,24 @@ type Data struct {
 // Target is a certificate whose signature has to stay verifiable.
 type Target struct {
 	Certificate *x509.Certificate
-	// Fresh is the time that the proof has to be newer than: for a signer that of the
-	// signature's timestamp. Zero: a proof from a cache will do, as for timestamp
-	// authorities.
+	// Fresh is the time that the proof about the certificate itself has to be newer than:
+	// for a signer that of the signature's timestamp, by which the chain is judged too.
+	// Zero: a proof from a cache will do, as for timestamp authorities.
 	Fresh time.Time
+	// Times are what the chain is judged by where Fresh is zero. A Used of zero is not
+	// known, a Judged of zero is now.
+	Times Times
+}
+
+// times are what the chain is judged by.
+func (t Target) times(now time.Time) Times {
+	switch {
+	case !t.Fresh.IsZero():
+		return Times{t.Fresh, t.Fresh}
+	case t.Times.Judged.IsZero():
+		return Times{t.Times.Used, now}
+	}
+	return t.Times
 }
 
 // Merge returns what all of them have, each thing once, in the order in which they

@@ -5,6 +5,8 @@ import (
 	"crypto/x509"
 	"encoding/asn1"
 	"slices"
+
+	"github.com/innsigli/innsigli/ades"
 )
 
 var (
@@ -36,5 +38,6 @@ func carries(c *x509.Certificate, id asn1.ObjectIdentifier) bool {
 
 // selfSigned: there is no authority that could revoke it.
 func selfSigned(c *x509.Certificate) bool {
-	return bytes.Equal(c.RawSubject, c.RawIssuer) && c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
+	return bytes.Equal(c.RawSubject, c.RawIssuer) && ades.CheckKeySize(c.PublicKey) == nil &&
+		c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }

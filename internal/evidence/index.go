@@ -1,38 +1,47 @@
 package evidence
 
 import (
+	"context"
 	"crypto/x509"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/crl"
 	"github.com/innsigli/innsigli/internal/ocsp"
 )
 
-const (
-	// maxWork bounds what all questions to one Data may cost together, in bytes that
-	// are hashed or read through. Verifying a signature counts as so many more.
-	maxWork       = 2 << 30
-	signatureWork = 256 << 10
-)
-
-// index is the proofs of a Data, parsed, and what was found out about them.
+// index is what a Data has, parsed, and what was found out about it.
 type index struct {
-	responses map[string][]*ocsp.Response // by the serial numbers they are about
-	lists     []*crl.List
-	verified  map[verification]bool
-	answers   map[[2]string][]Answer
-	work      int64
+	work         *work
+	certificates map[string][]*x509.Certificate // by RawSubject
+	responses    map[string][]*ocsp.Response    // by the serial numbers they are about
+	lists        []*crl.List
+	answers      map[[2]id][]Answer
+	chains       map[question]chained
+	inventories  map[question]*inventory
 }
 
-// verification is whether a list is an issuer's.
-type verification struct {
-	list   *crl.List
-	issuer string
+// ChargeTo has all questions to the data cost of what may be done about the document as a
+// whole, and returns the data. It comes before the first question; without it the data has
+// a bound of its own.
+func (d *Data) ChargeTo(k *Known) *Data {
+	d.index.work = k.work
+	return d
 }
 
-// build parses the proofs. What cannot be read proves nothing and is left out.
+// read parses the proofs, once. What cannot be read proves nothing and is left out.
+func (d *Data) read() *index {
+	d.once.Do(func() { d.index.build(d) })
+	return &d.index
+}
+
 func (x *index) build(d *Data) {
-	x.responses, x.verified = make(map[string][]*ocsp.Response), make(map[verification]bool)
-	x.answers, x.work = make(map[[2]string][]Answer), maxWork
+	if x.work == nil {
+		x.work = newWork(context.Background(), ades.Sources{})
+	}
+	x.certificates = x.work.bySubject(d.Certificates)
+	x.responses = make(map[string][]*ocsp.Response)
+	x.answers, x.chains = make(map[[2]id][]Answer), make(map[question]chained)
+	x.inventories = make(map[question]*inventory)
 	for _, der := range d.OCSP {
 		if r, err := ocsp.Parse(der); err == nil {
 			x.addResponse(r)
@@ -59,12 +68,12 @@ func (x *index) addResponse(r *ocsp.Response) {
 // of them verified: its signature, and that who signed it may speak for the issuer.
 // Nothing is fetched, and time is not looked at.
 func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
-	d.once.Do(func() { d.index.build(d) })
-	key := [2]string{string(cert.Raw), string(issuer.Raw)}
-	answers, ok := d.index.answers[key]
+	x := d.read()
+	key := [2]id{x.work.id(cert), x.work.id(issuer)}
+	answers, ok := x.answers[key]
 	if !ok {
-		answers = d.index.find(cert, issuer)
-		d.index.answers[key] = answers
+		answers = x.find(cert, issuer)
+		x.answers[key] = answers
 	}
 	return answers
 }
@@ -72,36 +81,17 @@ func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
 func (x *index) find(cert, issuer *x509.Certificate) []Answer {
 	var found []Answer
 	for _, r := range x.responses[cert.SerialNumber.String()] {
-		if !x.spend(int64(len(r.Raw)) + signatureWork) {
+		if !x.work.spend(answerWork) {
 			break
 		}
-		if a, err := readResponse(r, cert, issuer); err == nil {
+		if a, err := x.work.readResponse(r, cert, issuer); err == nil {
 			found = append(found, a)
 		}
 	}
 	for _, l := range x.lists {
-		if !x.isOf(l, issuer) || !x.spend(int64(len(l.Raw))) {
-			continue
-		}
-		if a, err := readList(l, cert, issuer); err == nil {
+		if a, err := x.work.readList(l, cert, issuer); err == nil {
 			found = append(found, a)
 		}
 	}
 	return found
-}
-
-// isOf verifies a list once for each issuer.
-func (x *index) isOf(l *crl.List, issuer *x509.Certificate) bool {
-	key := verification{l, string(issuer.Raw)}
-	valid, ok := x.verified[key]
-	if !ok && x.spend(int64(len(l.Raw))+signatureWork) {
-		valid = l.Verify(issuer) == nil
-		x.verified[key] = valid
-	}
-	return valid
-}
-
-func (x *index) spend(n int64) bool {
-	x.work -= n
-	return x.work >= 0
 }

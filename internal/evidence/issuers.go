@@ -6,26 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/innsigli/innsigli/ades"
+	"time"
 )
 
-// chain builds the chain of a target as of its Fresh, or of now. What is missing is
-// asked for step by step upwards, until a root is reached or nothing new is found.
-func (c *collector) chain(ctx context.Context, t Target) ([]*x509.Certificate, error) {
-	at := t.Fresh
-	if at.IsZero() {
-		at = c.now
-	}
+// The addresses of a certificate are followed before it is known to be below a root, and
+// may be anybody's: so few of them for one target and in all, and for so long together.
+const (
+	maxSteps   = 4
+	maxFetches = 16
+	maxWait    = time.Minute
+)
+
+// chain builds the chain of a certificate. What is missing is asked for step by step
+// upwards, until a root is reached or nothing new is found.
+func (c *collector) chain(ctx context.Context, cert *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	var failures []error
-	for {
-		all := ancestors(t.Certificate, c.known)
-		chain, err := ades.Chain(t.Certificate, all, c.sources.Roots, at)
+	for step := 0; ; step++ {
+		all := c.path().ancestors(cert)
+		chain, err := c.path().chain(cert, at)
 		if err == nil {
 			return chain, nil
 		}
 		below := c.nextToAsk(all)
-		if below == nil || ctx.Err() != nil {
+		if below == nil || step == maxSteps || ctx.Err() != nil {
 			return nil, errors.Join(append(failures, err, ctx.Err())...)
 		}
 		if err := c.ask(ctx, below); err != nil {
@@ -34,16 +37,18 @@ func (c *collector) chain(ctx context.Context, t Target) ([]*x509.Certificate, e
 	}
 }
 
+func (c *collector) path() path { return path{c.known, new(Data)} }
+
 // nextToAsk chooses of a certificate and its ancestors whose issuer to ask for: one
 // without, else one whose issuer may have another certificate, which fits. Nobody is
 // asked when no root is trusted.
 func (c *collector) nextToAsk(all []*x509.Certificate) *x509.Certificate {
-	if c.sources.Issuers == nil || c.sources.Roots == nil || c.fetches == maxFetches {
+	if c.sources.Issuers == nil || c.sources.Roots == nil || c.fetches == maxFetches || c.waits <= 0 {
 		return nil
 	}
 	var other *x509.Certificate
 	for _, below := range all {
-		hasIssuer := slices.ContainsFunc(all, func(above *x509.Certificate) bool { return issued(above, below) })
+		hasIssuer := slices.ContainsFunc(all, func(above *x509.Certificate) bool { return c.known.work.isIssuer(above, below) })
 		switch {
 		case c.asked.has(below.Raw) || selfSigned(below):
 		case !hasIssuer:
@@ -60,14 +65,16 @@ func (c *collector) nextToAsk(all []*x509.Certificate) *x509.Certificate {
 func (c *collector) ask(ctx context.Context, cert *x509.Certificate) error {
 	c.fetches++
 	c.asked.add(cert.Raw)
-	found, err := c.sources.Issuers.Issuers(ctx, cert)
+	begin := time.Now()
+	defer func() { c.waits -= time.Since(begin) }()
+	limited, cancel := context.WithTimeout(ctx, c.waits)
+	defer cancel()
+	found, err := c.sources.Issuers.Issuers(limited, cert)
 	if err != nil {
 		return err
 	}
-	for _, issuer := range unique(found) {
-		if issued(issuer, cert) {
-			c.known = append(c.known, issuer)
-		}
-	}
+	checks := maxChecks
+	among := &Known{work: c.known.work, bySubject: c.known.work.bySubject(found)}
+	c.known = c.known.With(path{among, new(Data)}.issuers(cert, &checks)...)
 	return nil
 }

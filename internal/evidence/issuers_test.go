@@ -23,7 +23,7 @@ func TestIssuersAreFound(t *testing.T) {
 	w.answersFor("A", lower)
 	w.answersFor("Lower", upper)
 	w.answersFor("Upper", w.root)
-	data, err := Collect(t.Context(), w.sources(), nil, Target{signer.cert, time.Now()})
+	data, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert, Fresh: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,11 +46,11 @@ func TestRenewedIssuerIsFound(t *testing.T) {
 	w.answersFor("A", issuing)
 	w.answersFor("Issuing", w.root)
 	known := []*x509.Certificate{old, w.root.cert}
-	if _, err := Collect(t.Context(), w.sources(), known, Target{Certificate: signer.cert}); !errors.Is(err, ades.ErrOutsideValidity) || !errors.Is(err, ades.ErrUnavailable) {
+	if _, err := collect(t, w.sources(), known, Target{Certificate: signer.cert}); !errors.Is(err, ades.ErrOutsideValidity) || !errors.Is(err, ades.ErrUnavailable) {
 		t.Error(err)
 	}
 	w.issuers["A"] = []*x509.Certificate{issuing.cert}
-	data, err := Collect(t.Context(), w.sources(), known, Target{Certificate: signer.cert})
+	data, err := collect(t, w.sources(), known, Target{Certificate: signer.cert})
 	if err != nil || !data.Certificates[1].Equal(issuing.cert) {
 		t.Error(err)
 	}
@@ -65,7 +65,7 @@ func TestIssuersThatGoInCircles(t *testing.T) {
 	w.issuers["A"] = []*x509.Certificate{aByB}
 	w.issuers["CA 1"] = []*x509.Certificate{bByA}
 	w.issuers["CA 2"] = []*x509.Certificate{aByB}
-	if _, err := Collect(t.Context(), w.sources(), nil, Target{Certificate: signer.cert}); !errors.Is(err, ades.ErrNoChain) {
+	if _, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert}); !errors.Is(err, ades.ErrNoChain) {
 		t.Error(err)
 	}
 	if len(w.asked) != 3 {
@@ -82,10 +82,10 @@ func TestIssuersWithoutEnd(t *testing.T) {
 		w.issuers[name] = []*x509.Certificate{at.cert}
 		at = w.authority(name, at)
 	}
-	if _, err := Collect(t.Context(), w.sources(), nil, Target{Certificate: at.cert}); !errors.Is(err, ades.ErrNoChain) {
+	if _, err := collect(t, w.sources(), nil, Target{Certificate: at.cert}); !errors.Is(err, ades.ErrNoChain) {
 		t.Error(err)
 	}
-	if len(w.asked) != maxFetches {
+	if len(w.asked) != maxSteps {
 		t.Errorf("asked %d times", len(w.asked))
 	}
 }
@@ -98,14 +98,14 @@ func TestStrangersAreNotAskedAbout(t *testing.T) {
 	sources := w.sources()
 	w.issuers["A"] = []*x509.Certificate{other.root.cert}
 	w.answersFor("A", other.root)
-	if _, err := Collect(t.Context(), sources, nil, Target{signer.cert, time.Now()}); !errors.Is(err, ades.ErrNoChain) {
+	if _, err := collect(t, sources, nil, Target{Certificate: signer.cert, Fresh: time.Now()}); !errors.Is(err, ades.ErrNoChain) {
 		t.Error(err)
 	}
 	if diff := cmp.Diff([]string{"issuer of A"}, w.asked); diff != "" {
 		t.Error(diff)
 	}
 	sources.Roots, w.asked = nil, nil
-	if _, err := Collect(t.Context(), sources, nil, Target{signer.cert, time.Now()}); !errors.Is(err, ades.ErrNoChain) || w.asked != nil {
+	if _, err := collect(t, sources, nil, Target{Certificate: signer.cert, Fresh: time.Now()}); !errors.Is(err, ades.ErrNoChain) || w.asked != nil {
 		t.Error(w.asked, err)
 	}
 }
@@ -121,10 +121,10 @@ func TestManyOfOneName(t *testing.T) {
 	for range 2 * maxChecks {
 		known = append(known, w.authority("Issuing", pair{}).cert)
 	}
-	if _, err := Collect(t.Context(), w.sources(), known, Target{signer.cert, time.Now()}); err != nil {
+	if _, err := collect(t, w.sources(), known, Target{Certificate: signer.cert, Fresh: time.Now()}); err != nil {
 		t.Error(err)
 	}
-	if found := ancestors(signer.cert, known[1:]); len(found) != 1 {
+	if found := (path{NewKnown(t.Context(), ades.Sources{Roots: nil}, known[1:]...), new(Data)}).ancestors(signer.cert); len(found) != 1 {
 		t.Errorf("%d ancestors", len(found))
 	}
 }

@@ -6,36 +6,66 @@ import (
 	"time"
 )
 
-// Missing says what the data lacks for level LT (EN 319 142-1 6.3), in sentences;
-// none: nothing. The rule is that of the validators: offline, and without looking at
+// Missing says what the data lacks for level LT (EN 319 142-1 6.3), in sentences, each
+// once; none: nothing. The rule is that of the validators: offline, and without looking at
 // times, every certificate below the roots has a proof that verifies, as has every
 // responder that signed one. A target without a chain to a root lacks all of it,
 // unless it is self-signed, and data without any proof is never enough.
-//
-// The known certificates are those of the document outside of the data, such as in
-// its signatures and timestamps.
-func (d *Data) Missing(roots *x509.CertPool, known []*x509.Certificate, targets ...Target) []string {
+func (d *Data) Missing(k *Known, targets ...Target) []string {
 	if len(d.OCSP)+len(d.CRLs) == 0 {
 		return []string{"there is no revocation data"}
 	}
-	m := &inventory{data: d, roots: roots, seen: make(set)}
-	m.known = unique(Merge(&Data{Certificates: known}, &Data{Certificates: d.Certificates}).Certificates)
+	var all []string
+	seen := make(map[string]bool)
 	for _, t := range targets {
-		if t.Certificate == nil {
-			m.add("the certificate of a signer or timestamp authority is absent")
-			continue
+		for _, sentence := range d.takeStock(k, t).missing {
+			if !seen[sentence] {
+				seen[sentence] = true
+				all = append(all, sentence)
+			}
 		}
-		m.check(t.Certificate, t.Fresh)
 	}
-	return m.missing
+	return all
 }
 
-// inventory goes through all that has to be there.
+// Of returns what of the data is about the targets: their chains with the roots, the
+// proofs about each certificate of them, and the same for whoever signed a proof.
+func (d *Data) Of(k *Known, targets ...Target) *Data {
+	var all []*Data
+	for _, t := range targets {
+		all = append(all, &d.takeStock(k, t).used)
+	}
+	return Merge(all...)
+}
+
+// takeStock goes through all that has to be there for a target, once for each.
+func (d *Data) takeStock(k *Known, t Target) *inventory {
+	x := d.read()
+	if t.Certificate == nil {
+		return &inventory{missing: []string{"the certificate of a signer or timestamp authority is absent"}}
+	}
+	key := question{k, x.work.id(t.Certificate), t.times(time.Time{}).Used.UTC().Round(0)}
+	m, ok := x.inventories[key]
+	if !ok {
+		m = &inventory{path: path{k, d}, seen: make(map[id]bool)}
+		m.check(t.Certificate, key.at)
+		x.inventories[key] = m
+	}
+	return m
+}
+
+// question is one about a certificate at a time, by what is known.
+type question struct {
+	known *Known
+	cert  id
+	at    time.Time // comparable: UTC without the monotonic clock
+}
+
+// inventory is what has to be there for one target.
 type inventory struct {
-	data    *Data
-	roots   *x509.CertPool
-	known   []*x509.Certificate
-	seen    set // certificates whose chain was looked at
+	path
+	seen    map[id]bool // certificates whose chain was looked at
+	used    Data        // what there is, some of it repeatedly
 	missing []string
 }
 
@@ -43,18 +73,27 @@ func (m *inventory) add(format string, args ...any) {
 	m.missing = append(m.missing, fmt.Sprintf(format, args...))
 }
 
+// isNew says whether a certificate comes for the first time.
+func (m *inventory) isNew(c *x509.Certificate) bool {
+	key := m.known.work.id(c)
+	old := m.seen[key]
+	m.seen[key] = true
+	return !old
+}
+
 // check looks at a certificate and its chain. Answers lead to responders, whose
 // chains are looked at in turn.
 func (m *inventory) check(c *x509.Certificate, at time.Time) {
-	if !m.seen.add(c.Raw) {
+	if !m.isNew(c) {
 		return
 	}
-	chain := everValid(c, m.known, m.roots, at)
-	if chain == nil && !selfSigned(c) {
+	chain := m.everValid(c, at)
+	if chain == nil && !(m.known.work.spend(signatureWork) && selfSigned(c)) {
 		m.add("no chain leads from %s to a trusted root", c.Subject)
 	}
+	m.used.Certificates = append(m.used.Certificates, chain...)
 	for i := range len(chain) - 1 {
-		if i > 0 && !m.seen.add(chain[i].Raw) {
+		if i > 0 && !m.isNew(chain[i]) {
 			return // and so was all above it
 		}
 		m.checkOne(chain[i], chain[i+1])
@@ -70,6 +109,18 @@ func (m *inventory) checkOne(c, issuer *x509.Certificate) {
 		m.add("no revocation data about %s, which %s issued", c.Subject, issuer.Subject)
 	}
 	for _, a := range answers {
+		if !m.known.work.spend(answerWork) {
+			m.add("too much is said about %s", c.Subject)
+			return
+		}
+		m.used.OCSP, m.used.CRLs = appendProof(m.used.OCSP, a.Proof.OCSP), appendProof(m.used.CRLs, a.Proof.CRL)
 		m.check(a.Signer, a.ProducedAt)
 	}
+}
+
+func appendProof(all [][]byte, proof []byte) [][]byte {
+	if proof == nil {
+		return all
+	}
+	return append(all, proof)
 }

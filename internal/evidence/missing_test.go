@@ -2,11 +2,14 @@ package evidence
 
 import (
 	"crypto/x509"
+	"errors"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/ades"
 )
 
 // EN 319 142-1 6.3, as validators judge it: what counts as a proof, and for whom.
@@ -49,7 +52,7 @@ func TestWhatIsMissing(t *testing.T) {
 				targets = append(targets, Target{Certificate: p.cert})
 			}
 			for range 2 { // a question is answered again in the same way
-				missing := row.data.Missing(w.roots(), []*x509.Certificate{issuing.cert, other.cert}, targets...)
+				missing := row.data.Missing(NewKnown(t.Context(), ades.Sources{Roots: w.roots()}, issuing.cert, other.cert), targets...)
 				if diff := cmp.Diff(row.want, missing); diff != "" {
 					t.Error(diff)
 				}
@@ -77,7 +80,7 @@ func TestMissingIsTimeless(t *testing.T) {
 	issuing := w.issue("Issuing", w.root, at(ofAuthority(), -8, -3))
 	signer := w.issue("A", issuing, at(x509.Certificate{}, -9, -4))
 	data := &Data{CRLs: [][]byte{w.listAt(w.root, -5), w.listAt(issuing, -5)}, Certificates: []*x509.Certificate{issuing.cert}}
-	if missing := data.Missing(w.roots(), nil, Target{Certificate: signer.cert}); missing != nil {
+	if missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: w.roots()}), Target{Certificate: signer.cert}); missing != nil {
 		t.Error(missing)
 	}
 	answers := data.About(signer.cert, issuing.cert)
@@ -111,17 +114,20 @@ func TestQuestionsAreBounded(t *testing.T) {
 	w := newWorld(t)
 	signer := w.signer("A", w.root)
 	good := w.response(w.root, signer.cert, w.root.cert, time.Time{})
-	data := new(Data)
-	for range 100 {
-		data.OCSP = append(data.OCSP, good)
+	known := NewKnown(t.Context(), ades.Sources{Roots: w.roots()})
+	data := new(Data).ChargeTo(known)
+	for i := range 100 { // each another one
+		data.OCSP = append(data.OCSP, w.response(w.root, signer.cert, w.root.cert, time.Now().Add(time.Duration(i)*time.Second)))
 	}
-	data.About(w.root.cert, w.root.cert) // nothing is about it
-	if data.index.work != maxWork {
-		t.Errorf("%d left of %d", data.index.work, maxWork)
+	if data.About(w.signer("B", w.root).cert, w.root.cert) != nil || known.work.left < maxWork-answerWork*8 {
+		t.Errorf("%d left of %d after a question that costs nothing", known.work.left, maxWork)
 	}
-	data.index.work = 50*(signatureWork+int64(len(good))) + 1
+	known.work.left = 50*(signatureWork+int64(len(good))) + signatureWork/2 // and what telling certificates apart costs
 	if n := len(data.About(signer.cert, w.root.cert)); n != 50 {
 		t.Errorf("%d answers", n)
+	}
+	if _, err := data.Chain(known, signer.cert, time.Now()); !errors.Is(err, ades.ErrNoChain) {
+		t.Errorf("a chain for nothing: %v", err)
 	}
 }
 
@@ -144,7 +150,7 @@ func FuzzData(f *testing.F) {
 		roots := x509.NewCertPool()
 		roots.AddCert(issuer)
 		data := &Data{OCSP: [][]byte{response}, CRLs: [][]byte{list}}
-		missing := data.Missing(roots, []*x509.Certificate{issuer, cert}, Target{Certificate: cert})
+		missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: roots}, issuer, cert), Target{Certificate: cert})
 		answers := data.About(cert, issuer)
 		if len(answers) == 0 && len(missing) == 0 && !exempt(cert) && !selfSigned(cert) && !cert.Equal(issuer) { // which is an anchor
 			t.Error("without an answer nothing is missing")

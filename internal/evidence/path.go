@@ -2,7 +2,9 @@ package evidence
 
 import (
 	"bytes"
+	"context"
 	"crypto/x509"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,9 +12,6 @@ import (
 )
 
 const (
-	// maxKnown is how many certificates are looked at for issuers. A document may
-	// carry any number.
-	maxKnown = 1024
 	// maxAncestors bounds the certificates above one. Chains have 2 to 4 of them, more
 	// where authorities were renewed or certified each other.
 	maxAncestors = 16
@@ -20,25 +19,91 @@ const (
 	maxChecks = 256
 )
 
-// unique returns the certificates that differ, as many as are looked at.
-func unique(certificates []*x509.Certificate) []*x509.Certificate {
-	all := Merge(&Data{Certificates: certificates}).Certificates
-	return all[:min(len(all), maxKnown)]
+// Known is who is trusted, and certificates of a document outside of its validation data,
+// such as those in its signatures and timestamps, among which issuers are found. All that
+// is asked with it, and with what [Known.With] returns, shares one bound on the work:
+// beyond that, or when the context ends, no more chains and proofs are found.
+//
+// It does not change. Questions come from one goroutine at a time.
+type Known struct {
+	work      *work
+	before    *Known                         // whose certificates come first; nil: none
+	bySubject map[string][]*x509.Certificate // by RawSubject
 }
 
-// ancestors returns the certificate and those of the known ones that issued it, or
-// issued one that did. Each comes once, so loops end.
-func ancestors(c *x509.Certificate, known []*x509.Certificate) []*x509.Certificate {
+// NewKnown returns what is known of a document. Of the sources these are the roots, without
+// which nobody is trusted, and the chains that are remembered.
+func NewKnown(ctx context.Context, sources ades.Sources, certificates ...*x509.Certificate) *Known {
+	k := &Known{work: newWork(ctx, sources)}
+	k.bySubject = k.work.bySubject(certificates)
+	return k
+}
+
+// With returns the same with more certificates.
+func (k *Known) With(certificates ...*x509.Certificate) *Known {
+	return &Known{k.work, k, k.work.bySubject(certificates)}
+}
+
+func (w *work) bySubject(certificates []*x509.Certificate) map[string][]*x509.Certificate {
+	named, seen := make(map[string][]*x509.Certificate), make(map[id]bool)
+	for _, c := range certificates {
+		if key := w.id(c); !seen[key] {
+			seen[key] = true
+			named[string(c.RawSubject)] = append(named[string(c.RawSubject)], c)
+		}
+	}
+	return named
+}
+
+// named returns the certificates of one subject.
+func (k *Known) named(subject []byte) []*x509.Certificate {
+	if k == nil {
+		return nil
+	}
+	return slices.Concat(k.before.named(subject), k.bySubject[string(subject)])
+}
+
+// path is where chains are looked for: over the certificates of the data, which are those
+// that its proofs are about, and then over the others.
+type path struct {
+	known *Known
+	data  *Data
+}
+
+func (p path) named(subject []byte) []*x509.Certificate {
+	return slices.Concat(p.data.certificatesOf(subject), p.known.named(subject))
+}
+
+// ancestors returns the certificate and those that issued it, or issued one that did. Each
+// comes once, so loops end.
+func (p path) ancestors(c *x509.Certificate) []*x509.Certificate {
 	found, checks := []*x509.Certificate{c}, maxChecks
 	for i := 0; i < len(found); i++ {
-		for _, above := range known {
-			if !named(above, found[i]) || slices.ContainsFunc(found, above.Equal) {
+		for _, issuer := range p.issuers(found[i], &checks) {
+			if len(found) <= maxAncestors && !slices.ContainsFunc(found, issuer.Equal) {
+				found = append(found, issuer)
+			}
+		}
+	}
+	return found
+}
+
+// issuers returns the certificates of the authority that issued one. Of several of its
+// name, those whose key it seems to be are looked at first, and once that is known no
+// others.
+func (p path) issuers(c *x509.Certificate, checks *int) []*x509.Certificate {
+	var found []*x509.Certificate
+	named := p.named(c.RawIssuer)
+	for _, likely := range []bool{true, false} {
+		for _, above := range named {
+			if seemsIssuer(above, c) != likely ||
+				len(found) > 0 && !bytes.Equal(above.RawSubjectPublicKeyInfo, found[0].RawSubjectPublicKeyInfo) {
 				continue
 			}
-			if checks--; checks < 0 || len(found) > maxAncestors {
+			if *checks--; *checks < 0 {
 				return found
 			}
-			if issued(above, found[i]) {
+			if p.known.work.isIssuer(above, c) {
 				found = append(found, above)
 			}
 		}
@@ -46,18 +111,32 @@ func ancestors(c *x509.Certificate, known []*x509.Certificate) []*x509.Certifica
 	return found
 }
 
-// named says whether the certificate names the issuer as its own.
-func named(issuer, c *x509.Certificate) bool { return bytes.Equal(issuer.RawSubject, c.RawIssuer) }
+// seemsIssuer goes by the identifier of the key (RFC 5280 4.2.1.1), which a certificate
+// that is signed by its own key may leave out.
+func seemsIssuer(above, c *x509.Certificate) bool {
+	if len(c.AuthorityKeyId) == 0 {
+		return bytes.Equal(above.RawSubjectPublicKeyInfo, c.RawSubjectPublicKeyInfo)
+	}
+	return bytes.Equal(above.SubjectKeyId, c.AuthorityKeyId)
+}
 
-func issued(issuer, c *x509.Certificate) bool {
-	return named(issuer, c) && c.CheckSignatureFrom(issuer) == nil
+// chain builds a chain at a time.
+func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
+	all := p.ancestors(c)
+	if !p.known.work.spend(signatureWork * int64(len(all))) {
+		return nil, fmt.Errorf("%w: too many signatures to verify", ades.ErrNoChain)
+	}
+	return p.known.work.sources.Chain(c, all[1:], at)
 }
 
 // everValid builds a chain from the certificate to a root at whatever time there is
 // one; nil when there is none. If a chain was ever valid, it was so when the last of
 // its certificates began to be.
-func everValid(c *x509.Certificate, known []*x509.Certificate, roots *x509.CertPool, first time.Time) []*x509.Certificate {
-	all, times := ancestors(c, known), []time.Time{first}
+func (p path) everValid(c *x509.Certificate, first time.Time) []*x509.Certificate {
+	all, times := p.ancestors(c), []time.Time{first}
+	if !slices.ContainsFunc(all, func(above *x509.Certificate) bool { return p.known.work.isAnchored(above) }) {
+		return nil
+	}
 	for _, above := range all {
 		times = append(times, above.NotBefore)
 	}
@@ -65,9 +144,33 @@ func everValid(c *x509.Certificate, known []*x509.Certificate, roots *x509.CertP
 		if at.IsZero() {
 			continue // crypto/x509 would take it for now
 		}
-		if chain, err := ades.Chain(c, all, roots, at); err == nil {
+		if chain, err := p.data.Chain(p.known, c, at); err == nil {
 			return chain
 		}
 	}
 	return nil
+}
+
+// chained is a chain, or why there is none.
+type chained struct {
+	chain []*x509.Certificate
+	err   error
+}
+
+// Chain builds a chain from the certificate to a root at a time, as [ades.Chain] does,
+// over the certificates of the data and those that are known.
+func (d *Data) Chain(k *Known, c *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
+	x := d.read()
+	key := question{k, x.work.id(c), at.UTC().Round(0)}
+	found, ok := x.chains[key]
+	if !ok {
+		found.chain, found.err = path{k, d}.chain(c, at)
+		x.chains[key] = found
+	}
+	return found.chain, found.err
+}
+
+// certificatesOf returns those of one subject.
+func (d *Data) certificatesOf(subject []byte) []*x509.Certificate {
+	return d.read().certificates[string(subject)]
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/ocsp"
 )
 
@@ -71,35 +72,14 @@ func (w *world) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Cert
 // issue makes a certificate under a parent, or under itself.
 func (w *world) issue(name string, parent pair, template x509.Certificate) pair {
 	w.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	key := certtest.NewKey(w.t, elliptic.P256())
 	return pair{w.certify(name, key, parent, template), key}
 }
 
 func (w *world) certify(name string, key *ecdsa.PrivateKey, parent pair, template x509.Certificate) *x509.Certificate {
 	w.t.Helper()
-	var err error
-	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120)); err != nil {
-		w.t.Fatal(err)
-	}
-	if template.NotAfter.IsZero() {
-		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	}
 	template.Subject, template.BasicConstraintsValid = pkix.Name{CommonName: name}, true
-	if parent.cert == nil {
-		parent = pair{&template, key}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, parent.cert, key.Public(), parent.key)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return cert
+	return certtest.Issue(w.t, template, key, parent.cert, parent.key)
 }
 
 func ofAuthority() x509.Certificate {
@@ -124,11 +104,18 @@ var noCheck = pkix.Extension{Id: oidNoCheck, Value: []byte{5, 0}}
 // response makes an OCSPResponse about a certificate; a zero revokedAt: good.
 func (w *world) response(by pair, cert, issuer *x509.Certificate, revokedAt time.Time) []byte {
 	w.t.Helper()
+	return w.responseBy(by, cert, issuer, func(s *ocsp.Single) {
+		if !revokedAt.IsZero() {
+			s.Status, s.RevokedAt, s.Reason = ocsp.Revoked, revokedAt, 1
+		}
+	})
+}
+
+func (w *world) responseBy(by pair, cert, issuer *x509.Certificate, change func(*ocsp.Single)) []byte {
+	w.t.Helper()
 	now := time.Now()
 	single := ocsp.Single{ID: ocsp.NewRequest(cert, issuer, crypto.SHA256, nil).IDs[0], ThisUpdate: now, NextUpdate: now.Add(time.Hour)}
-	if !revokedAt.IsZero() {
-		single.Status, single.RevokedAt, single.Reason = ocsp.Revoked, revokedAt, 1
-	}
+	change(&single)
 	r := ocsp.Response{ProducedAt: now, Singles: []ocsp.Single{single}}
 	if !by.cert.Equal(issuer) {
 		r.Certificates = []*x509.Certificate{by.cert}
@@ -178,4 +165,10 @@ func names(d *Data) []string {
 		out = append(out, c.Subject.CommonName)
 	}
 	return out
+}
+
+// collect collects with nothing known but the certificates given.
+func collect(t testing.TB, sources ades.Sources, certificates []*x509.Certificate, targets ...Target) (*Data, error) {
+	t.Helper()
+	return Collect(t.Context(), sources, NewKnown(t.Context(), sources, certificates...), targets...)
 }

@@ -70,8 +70,8 @@ func TestRespondersOfResponders(t *testing.T) {
 			w := newWorld(t)
 			signer := w.signer("A", w.root)
 			row.set(w)
-			target := Target{signer.cert, time.Now()}
-			data, err := Collect(t.Context(), w.sources(), nil, target)
+			target := Target{Certificate: signer.cert, Fresh: time.Now()}
+			data, err := collect(t, w.sources(), nil, target)
 			if row.want == nil {
 				if !errors.Is(err, ades.ErrNoRevocation) || len(w.asked) > 1+maxResponders {
 					t.Errorf("asked %q: %v", w.asked, err)
@@ -84,7 +84,7 @@ func TestRespondersOfResponders(t *testing.T) {
 			if diff := cmp.Diff(row.want, w.asked); diff != "" {
 				t.Error(diff)
 			}
-			if missing := data.Missing(w.roots(), nil, target); missing != nil {
+			if missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: w.roots()}), target); missing != nil {
 				t.Error(missing)
 			}
 		})
@@ -100,7 +100,7 @@ func TestProofIsRead(t *testing.T) {
 		"CRL":  {CRL: w.list(w.root, signer.cert)},
 	} {
 		w.answers["A"] = func(_, _ *x509.Certificate) (ades.Proof, error) { return proof, nil }
-		if _, err := Collect(t.Context(), w.sources(), nil, Target{Certificate: signer.cert}); !errors.Is(err, ades.ErrRevoked) {
+		if _, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert}); !errors.Is(err, ades.ErrRevoked) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -132,12 +132,12 @@ func TestCertificatesWithoutRevocation(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			w := newWorld(t)
 			c, other := w.issue("C", w.root, row.template).cert, w.signer("Other", w.root).cert
-			_, err := Collect(t.Context(), w.sources(), nil, Target{Certificate: c})
+			_, err := collect(t, w.sources(), nil, Target{Certificate: c})
 			if (err == nil) != row.want || (len(w.asked) == 0) != row.want {
 				t.Errorf("asked %q: %v", w.asked, err)
 			}
 			data := &Data{OCSP: [][]byte{w.response(w.root, other, w.root.cert, time.Time{})}}
-			if missing := data.Missing(w.roots(), nil, Target{Certificate: c}); (missing == nil) != row.want {
+			if missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: w.roots()}), Target{Certificate: c}); (missing == nil) != row.want {
 				t.Error(missing)
 			}
 		})

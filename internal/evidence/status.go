@@ -17,20 +17,33 @@ type Times struct{ Used, Judged time.Time }
 
 // Status judges a certificate by the proofs: nil when it was not revoked at the time of
 // judgement, an [*ades.RevokedError] when it was, and [ades.ErrNoRevocation] when no proof
-// is as new as the use of the key or was in force then. The newest proof holds, since a
-// certificate may be put on hold and released.
+// is as new as the use of the key or was in force then, beside [ades.ErrAlgorithm] when
+// there is one by a key that [ades.Algorithm.CheckSuite] does not rely on. The newest proof
+// holds, since a certificate may be put on hold and released; all else is for good.
 func (d *Data) Status(cert, issuer *x509.Certificate, at Times) error {
 	if exempt(cert) {
 		return nil
 	}
-	answers := slices.DeleteFunc(slices.Clone(d.About(cert, issuer)), func(a Answer) bool {
-		return !a.tells(cert) || !a.fresh(at.Used) || !d.authorized(a, issuer, at)
-	})
-	if len(answers) == 0 {
-		return fmt.Errorf("%w for %s", ades.ErrNoRevocation, cert.Subject)
+	answers := d.About(cert, issuer)
+	if revoked := revokedForGood(answers, at.Judged); revoked != nil {
+		return revoked
 	}
-	newest := slices.MaxFunc(answers, func(a, b Answer) int { return a.ThisUpdate.Compare(b.ThisUpdate) })
-	if newest.Revoked != nil && !newest.Revoked.At.After(at.Judged) {
+	var newest *Answer
+	unreliable := errors.New("no proof of that time")
+	for _, a := range answers {
+		if !a.tells(cert) || !a.fresh(at.Used) || !d.isAuthorized(a, issuer, at) {
+			continue
+		}
+		if err := a.checkSuite(issuer); err != nil {
+			unreliable = err
+		} else if newest == nil || a.ThisUpdate.After(newest.ThisUpdate) {
+			newest = &a
+		}
+	}
+	switch {
+	case newest == nil:
+		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, cert.Subject, unreliable)
+	case newest.Revoked != nil && !newest.Revoked.At.After(at.Judged):
 		return newest.Revoked
 	}
 	return nil
@@ -52,25 +65,26 @@ func (d *Data) ChainStatus(chain []*x509.Certificate, at Times) error {
 	return errors.Join(unknown...)
 }
 
-// tells says whether a proof of its time says anything about the certificate: it was
-// issued then, and had not expired, which is when authorities may forget about it.
-func (a Answer) tells(cert *x509.Certificate) bool {
-	return !a.ThisUpdate.Before(cert.NotBefore) && !a.ThisUpdate.After(cert.NotAfter)
-}
+// certificateHold is the one reason that can be undone (RFC 5280 5.3.1).
+const certificateHold = 6
 
-// fresh compares in seconds, as authorities count.
-func (a Answer) fresh(used time.Time) bool {
-	return !a.ThisUpdate.Before(used.Truncate(time.Second)) || a.NextUpdate.After(used)
-}
-
-// authorized says whether who signed the proof is the issuer, or a responder that the
-// issuer itself says is not revoked or need not be asked about.
-func (d *Data) authorized(a Answer, issuer *x509.Certificate, at Times) bool {
-	if a.Signer.Equal(issuer) || exempt(a.Signer) {
-		return true
+// revokedForGood returns a revocation that no newer proof undoes: an authority may forget
+// about it, and a responder not have heard of it yet.
+func revokedForGood(answers []Answer, judged time.Time) *ades.RevokedError {
+	for _, a := range answers {
+		if a.Revoked != nil && a.Revoked.Reason != certificateHold && !a.Revoked.At.After(judged) {
+			return a.Revoked
+		}
 	}
-	return slices.ContainsFunc(d.About(a.Signer, issuer), func(own Answer) bool {
-		return own.Signer.Equal(issuer) && own.tells(a.Signer) && own.fresh(at.Used) &&
+	return nil
+}
+
+// isAuthorized says whether who signed the proof is the issuer, or a responder about which
+// the issuer says that it is not revoked, itself or by one that need not be asked about.
+func (d *Data) isAuthorized(a Answer, issuer *x509.Certificate, at Times) bool {
+	speaks := func(c *x509.Certificate) bool { return c.Equal(issuer) || exempt(c) }
+	return speaks(a.Signer) || slices.ContainsFunc(d.About(a.Signer, issuer), func(own Answer) bool {
+		return d.index.work.spend(answerWork) && speaks(own.Signer) && own.tells(a.Signer) && own.fresh(at.Used) &&
 			(own.Revoked == nil || own.Revoked.At.After(at.Judged))
 	})
 }

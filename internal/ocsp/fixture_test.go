@@ -2,17 +2,16 @@ package ocsp
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/innsigli/innsigli/internal/certtest"
 )
 
 // now is the time of these tests, in whole seconds as the protocol has them.
@@ -24,44 +23,19 @@ type party struct {
 	key  crypto.Signer
 }
 
-func newKey(t testing.TB) crypto.Signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
 // certify issues a certificate that is valid from an hour ago to an hour from now;
 // change edits the template. Without an issuer it is an authority's own.
 func certify(t testing.TB, name string, by *party, change func(*x509.Certificate)) *party {
 	t.Helper()
-	serial, err := rand.Int(rand.Reader, big.NewInt(1<<60))
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: name},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour), BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature,
-	}
+	template := x509.Certificate{Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature}
 	if change != nil {
-		change(template)
+		change(&template)
 	}
-	p := &party{key: newKey(t)}
-	parent, key := template, p.key
-	if by != nil {
-		parent, key = by.cert, by.key
+	key := certtest.NewKey(t, elliptic.P256())
+	if by == nil {
+		by = &party{}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, p.key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.cert, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return &party{certtest.Issue(t, template, key, by.cert, by.key), key}
 }
 
 func isAuthority(c *x509.Certificate) {
@@ -93,11 +67,7 @@ func answer(t testing.TB, about *x509.Certificate, issuer, by *party, change fun
 // writePEM writes certificates for a program to read.
 func writePEM(t testing.TB, folder, name string, certs ...*x509.Certificate) string {
 	t.Helper()
-	var out []byte
-	for _, c := range certs {
-		out = append(out, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})...)
-	}
-	return write(t, folder, name, out)
+	return write(t, folder, name, certtest.PEM(certs...))
 }
 
 func writeKey(t testing.TB, folder, name string, key crypto.Signer) string {

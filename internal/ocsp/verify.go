@@ -19,12 +19,18 @@ import (
 // verify, [ades.ErrAlgorithm] when its algorithm is not accepted, and
 // [ades.ErrOutsideValidity].
 func (r *Response) Verify(issuer *x509.Certificate) (responder *x509.Certificate, err error) {
+	return r.VerifyWith(issuer, ades.CheckIssuer)
+}
+
+// VerifyWith is [Response.Verify] for who remembers the authorities that [ades.CheckIssuer]
+// was asked about.
+func (r *Response) VerifyWith(issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) (responder *x509.Certificate, err error) {
 	err = ErrResponder
 	for _, c := range append([]*x509.Certificate{issuer}, r.Certificates...) {
 		if !r.names(c) {
 			continue
 		}
-		if err = r.verifyBy(c, issuer); err == nil {
+		if err = r.verifyBy(c, issuer, checkIssuer); err == nil {
 			return c, nil
 		}
 	}
@@ -39,8 +45,8 @@ func (r *Response) names(c *x509.Certificate) bool {
 	return bytes.Equal(r.responderKey, sum(crypto.SHA1, publicKeyBits(c)))
 }
 
-func (r *Response) verifyBy(c, issuer *x509.Certificate) error {
-	if err := mayAnswer(c, issuer); err != nil {
+func (r *Response) verifyBy(c, issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) error {
+	if err := mayAnswer(c, issuer, checkIssuer); err != nil {
 		return fmt.Errorf("%w: %w", ErrResponder, err)
 	}
 	if r.ProducedAt.Before(c.NotBefore) || r.ProducedAt.After(c.NotAfter) {
@@ -54,15 +60,12 @@ func (r *Response) verifyBy(c, issuer *x509.Certificate) error {
 
 // mayAnswer is the rule of RFC 6960 4.2.2.2. A responder that shares name and key
 // with the issuer is the issuer, under a renewed certificate.
-func mayAnswer(c, issuer *x509.Certificate) error {
+func mayAnswer(c, issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) error {
 	if bytes.Equal(c.RawSubject, issuer.RawSubject) && bytes.Equal(c.RawSubjectPublicKeyInfo, issuer.RawSubjectPublicKeyInfo) {
 		return nil
 	}
-	if !bytes.Equal(c.RawIssuer, issuer.RawSubject) {
-		return fmt.Errorf("%s was issued by %s", c.Subject, c.Issuer)
-	}
-	if err := c.CheckSignatureFrom(issuer); err != nil {
-		return fmt.Errorf("certificate of %s: %w", c.Subject, err)
+	if err := checkIssuer(c, issuer); err != nil {
+		return err
 	}
 	if !slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning) {
 		return fmt.Errorf("%s is not certified for OCSP signing", c.Subject)

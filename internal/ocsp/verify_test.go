@@ -2,7 +2,6 @@ package ocsp
 
 import (
 	"bytes"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/certtest"
 )
 
 // RFC 6960 4.2.2.2: who may answer for an issuer.
@@ -70,16 +70,7 @@ func TestWhoMayAnswer(t *testing.T) {
 // renew makes a certificate for the same name and key.
 func renew(t *testing.T, p *party) *party {
 	t.Helper()
-	again := *p.cert
-	der, err := x509.CreateCertificate(rand.Reader, &again, &again, p.key.Public(), p.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &party{cert, p.key}
+	return &party{certtest.Issue(t, *p.cert, p.key, nil, nil), p.key}
 }
 
 // A responder's certificate that is not carried is not known; the issuer's is.

@@ -3,6 +3,7 @@ package pdf
 import (
 	"iter"
 	"maps"
+	"math/bits"
 	"slices"
 )
 
@@ -90,9 +91,14 @@ func (t *entryTable) all() iter.Seq2[uint32, xrefEntry] {
 }
 
 // maxNum returns the highest number, or 0.
-func (t *entryTable) maxNum() (highest uint32) {
-	for num := range t.all() {
-		highest = num
+func (t *entryTable) maxNum() uint32 {
+	var highest uint32
+	for key := range t.chunks {
+		highest = max(highest, key)
 	}
-	return highest
+	c := t.chunks[highest]
+	if c == nil {
+		return 0
+	}
+	return highest*chunkSize + uint32(bits.Len32(c.known)) - 1
 }

@@ -15,6 +15,7 @@ type File struct {
 	startxref int64 // as it stands at the file's end, without shift
 	sections  []section
 	entries   entryTable
+	hybrid    int64 // where the last table with an XRefStm is; 0 when there is none
 	maxNum    uint32
 	rebuilt   bool // entries are those of Rebuild
 	streams   streamCache

@@ -1,6 +1,9 @@
 package pdf
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/hex"
+)
 
 // name reads a name at its solidus (7.3.5). A number sign that no two hexadecimal
 // digits follow stands for itself, as it did before PDF 1.2.
@@ -33,14 +36,24 @@ func hexPair(s []byte) int {
 // hexadecimal reads a hexadecimal string; a missing last digit is 0 (7.3.4.3).
 func (p *parser) hexadecimal() (Object, error) {
 	p.pos++
+	end := bytes.IndexByte(p.buf[p.pos:], '>')
+	if end < 0 {
+		p.pos = len(p.buf)
+		p.next() // which notes that more is needed
+		return nil, syntaxError("hexadecimal string without end")
+	}
+	// Nothing but pairs of digits, as in the long strings of signatures.
+	plain := make([]byte, hex.DecodedLen(end))
+	if _, err := hex.Decode(plain, p.buf[p.pos:p.pos+end]); err == nil {
+		p.pos += end + 1
+		return String(plain), nil
+	}
 	var decoded []byte
 	digits, value := 0, 0
 	for {
-		c, ok := p.next()
+		c, _ := p.next()
 		v := hexValue(c)
 		switch {
-		case !ok:
-			return nil, syntaxError("hexadecimal string without end")
 		case c == '>':
 			if digits%2 == 1 {
 				decoded = append(decoded, byte(value<<4))

@@ -18,15 +18,17 @@ type section struct {
 type xrefReader struct {
 	file    *File
 	visited map[int64]bool
-	read    int // entries, of all sections
+	read    int      // entries, of all sections
+	free    []uint32 // objects that the section being read is the first to speak of, and calls free
 }
 
 // readSections reads all sections that Prev and XRefStm lead to. What a newer section
 // says of an object holds; in a hybrid file, the table, then its XRefStm, then Prev (7.5.8.4).
 func (f *File) readSections() error {
-	f.sections, f.entries = nil, entryTable{}
+	f.sections, f.entries, f.hybrid = nil, entryTable{}, 0
 	x := &xrefReader{file: f, visited: map[int64]bool{}}
 	for offset, more := f.startxref, true; more; {
+		x.free = x.free[:0]
 		s, err := x.section(offset)
 		if err != nil {
 			return err
@@ -66,6 +68,7 @@ func (x *xrefReader) hybrid(s section) error {
 	if !ok || s.stream {
 		return nil
 	}
+	x.file.hybrid = max(x.file.hybrid, s.offset)
 	offset, ok := value.(Integer)
 	if !ok {
 		return fmt.Errorf("%w: XRefStm is no offset", ErrDamaged)
@@ -73,11 +76,7 @@ func (x *xrefReader) hybrid(s section) error {
 	if x.visited[int64(offset)+x.file.shift] { // writers of updates copy it with the trailer
 		return nil // and its entries are known
 	}
-	stream, err := x.section(int64(offset))
-	if err == nil && !stream.stream {
-		return fmt.Errorf("%w: XRefStm leads to no stream", ErrDamaged)
-	}
-	return err
+	return x.besideTable(int64(offset))
 }
 
 // section reads the section at an offset that counts from the header.
@@ -125,6 +124,9 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	entries := &x.file.entries
 	if !entries.has(uint32(num)) {
 		entries.set(uint32(num), e)
+		if e.kind == freeEntry {
+			x.free = append(x.free, uint32(num))
+		}
 	}
 	if x.read++; x.read > maxSectionEntries || entries.count > x.file.maxEntries() {
 		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, x.file.maxEntries())

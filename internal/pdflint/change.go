@@ -84,6 +84,21 @@ func prefix(_ *linter, was, is pdf.Object) []string {
 	return nil
 }
 
+// gained: what a dictionary had it still has.
+var gained = inPlace(func(l *linter, was, is pdf.Object) (wrong []string) {
+	before, ok1 := was.(pdf.Dict)
+	after, ok2 := is.(pdf.Dict)
+	if !ok1 || !ok2 {
+		return []string{fmt.Sprintf("%T became %T", was, is)}
+	}
+	for key := range before {
+		for _, text := range l.compare(before[key], after[key], nil) {
+			wrong = append(wrong, fmt.Sprintf("/%s: %s", key, text))
+		}
+	}
+	return wrong
+})
+
 // joined: K of the structure tree is an array of children, or a child, which may be a
 // reference and becomes the first of an array (14.7.2).
 func joined(l *linter, was, is pdf.Object) []string {

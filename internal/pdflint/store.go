@@ -3,6 +3,8 @@ package pdflint
 import (
 	"encoding/asn1"
 	"reflect"
+	"regexp"
+	"slices"
 
 	"github.com/innsigli/innsigli/internal/pdf"
 )
@@ -35,7 +37,7 @@ func evidence(file *pdf.File) map[pdf.Name]pdf.Array {
 
 // What an increment of validation data may change.
 var (
-	store = entries(map[pdf.Name]change{"Certs": grown, "OCSPs": grown, "CRLs": grown})
+	store = entries(map[pdf.Name]change{"Certs": grown, "OCSPs": grown, "CRLs": grown, "VRI": gained})
 
 	storeCatalog = entries(map[pdf.Name]change{"DSS": store, "Extensions": developerExtensions})
 )
@@ -49,6 +51,7 @@ func (l *linter) playStore(roles parts, root pdf.Ref, dict pdf.Dict) {
 		for _, key := range storeKeys {
 			l.play(roles, was[key], grown)
 		}
+		l.play(roles, was["VRI"], gained)
 	}
 }
 
@@ -76,6 +79,50 @@ func (l *linter) checkStore() {
 			seen[string(der)] = true
 		}
 	}
+	l.checkRelated()
+}
+
+// relatedKeys are the arrays of an entry of the VRI dictionary (table 262), with those of
+// the store that they are about.
+var relatedKeys = map[pdf.Name]pdf.Name{"Cert": "Certs", "OCSP": "OCSPs", "CRL": "CRLs"}
+
+// checkRelated: new entries of the VRI dictionary have a digest for a name, and list what
+// is in the store.
+func (l *linter) checkRelated() {
+	stored := evidence(l.new)
+	before := related(l.old)
+	for name, entry := range related(l.new) {
+		if _, old := before[name]; old {
+			continue
+		}
+		if !relatedName.MatchString(string(name)) {
+			l.fault(Store, "VRI: %.64q is no digest", string(name))
+		}
+		dict, err := l.new.Dict(entry)
+		if err != nil {
+			l.fault(Store, "VRI: %s: %v", name, err)
+		}
+		for key, in := range relatedKeys {
+			items, err := l.new.Array(dict[key])
+			outside := func(item pdf.Object) bool { return !slices.Contains(stored[in], item) }
+			if err != nil || slices.ContainsFunc(items, outside) {
+				l.fault(Store, "VRI: %s: %s is not in the store", name, key)
+			}
+		}
+	}
+}
+
+var relatedName = regexp.MustCompile(`^[0-9A-F]{40}$`)
+
+// related is the VRI dictionary.
+func related(file *pdf.File) pdf.Dict {
+	_, root, err := file.Catalog()
+	if err != nil {
+		return nil
+	}
+	store, _ := file.Dict(root["DSS"])
+	entries, _ := file.Dict(store["VRI"])
+	return entries
 }
 
 // stored is what a stream holds; nil when it is none.

@@ -2,7 +2,6 @@ package tsp
 
 import (
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/asn1"
 	"fmt"
 	"slices"
@@ -10,6 +9,8 @@ import (
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
+
+	"github.com/innsigli/innsigli/internal/x509der"
 )
 
 var (
@@ -21,7 +22,7 @@ var (
 // extended key usage is critical and names that purpose alone (RFC 3161 2.3), and the
 // key usage, where there is one, is for signatures (RFC 5280 4.2.1.12).
 func checkPurpose(cert *x509.Certificate) error {
-	usage, ok := extension(cert, oidExtKeyUsage)
+	usage, ok := x509der.ExtensionOf(cert, oidExtKeyUsage)
 	switch {
 	case !ok || !slices.Equal(cert.ExtKeyUsage, []x509.ExtKeyUsage{x509.ExtKeyUsageTimeStamping}) || len(cert.UnknownExtKeyUsage) > 0:
 		return fmt.Errorf("%w: extended key usage is not timeStamping alone", ErrCertificate)
@@ -39,7 +40,7 @@ func checkPeriods(cert *x509.Certificate, at time.Time) error {
 	if at.Before(cert.NotBefore) || at.After(cert.NotAfter) {
 		return fmt.Errorf("%w: not valid at %v", ErrCertificate, at)
 	}
-	period, ok := extension(cert, oidPrivateKeyUsagePeriod)
+	period, ok := x509der.ExtensionOf(cert, oidPrivateKeyUsagePeriod)
 	if !ok {
 		return nil
 	}
@@ -75,12 +76,4 @@ func checkUsagePeriod(der cryptobyte.String, at time.Time) error {
 		return fmt.Errorf("%w: malformed private key usage period", ErrCertificate)
 	}
 	return nil
-}
-
-func extension(cert *x509.Certificate, id asn1.ObjectIdentifier) (pkix.Extension, bool) {
-	i := slices.IndexFunc(cert.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(id) })
-	if i < 0 {
-		return pkix.Extension{}, false
-	}
-	return cert.Extensions[i], true
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/tsp"
 )
 
 // FuzzParseToken: what can be read verifies only as it was made.
 func FuzzParseToken(f *testing.F) {
-	unit := newRoot(f).unit(f, unitTemplate(), newKey(f, elliptic.P256()))
+	unit := newRoot(f).unit(f, unitTemplate(), certtest.NewKey(f, elliptic.P256()))
 	good := create(f, unit, request([]byte("content")), time.Now())
 	bare := request([]byte("content"))
 	bare.Nonce, bare.Certificates = nil, false
@@ -50,7 +51,7 @@ func FuzzParseToken(f *testing.F) {
 
 // FuzzParseRequest: every request is answered with a token over it or a refusal.
 func FuzzParseRequest(f *testing.F) {
-	unit := newRoot(f).unit(f, unitTemplate(), newKey(f, elliptic.P256()))
+	unit := newRoot(f).unit(f, unitTemplate(), certtest.NewKey(f, elliptic.P256()))
 	for _, r := range []tsp.Request{request(nil), {Hash: request(nil).Hash, Sum: make([]byte, 32), Nonce: big.NewInt(1)}} {
 		der, err := r.Marshal()
 		if err != nil {
@@ -88,7 +89,7 @@ func FuzzParseRequest(f *testing.F) {
 
 // FuzzParseResponse: a token or a reason.
 func FuzzParseResponse(f *testing.F) {
-	unit := newRoot(f).unit(f, unitTemplate(), newKey(f, elliptic.P256()))
+	unit := newRoot(f).unit(f, unitTemplate(), certtest.NewKey(f, elliptic.P256()))
 	der, err := request(nil).Marshal()
 	if err != nil {
 		f.Fatal(err)

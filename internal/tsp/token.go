@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/x509"
 	"encoding/asn1"
@@ -19,7 +20,6 @@ type Token struct {
 	Raw          []byte // the ContentInfo in DER
 	Time         time.Time
 	Accuracy     time.Duration // zero: not said
-	Ordering     bool          // tokens of the authority are ordered by Time alone
 	Policy       asn1.ObjectIdentifier
 	SerialNumber *big.Int
 	Hash         crypto.Hash
@@ -61,6 +61,15 @@ func (t *Token) Supply(others []*x509.Certificate) {
 	}
 	t.signed.Certificates = slices.Concat(t.Certificates, others)
 	t.Certificate, _ = t.signed.Signer()
+}
+
+// VerifyOver is [Token.Verify] for a token that has to be over a sum, else [ErrMismatch].
+// The hashes need no comparison: those that are known here differ in length.
+func (t *Token) VerifyOver(sum []byte) error {
+	if !bytes.Equal(t.Sum, sum) {
+		return fmt.Errorf("%w: it is over something else", ErrMismatch)
+	}
+	return t.Verify()
 }
 
 // Verify checks what the token proves by itself: that the authority's certificate

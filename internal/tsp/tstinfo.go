@@ -46,7 +46,7 @@ func (t *Token) parseOptions(info *cryptobyte.String) error {
 	if t.Accuracy, err = readAccuracy(info); err != nil {
 		return err
 	}
-	if info.PeekASN1Tag(cbasn1.BOOLEAN) && !info.ReadASN1Boolean(&t.Ordering) {
+	if info.PeekASN1Tag(cbasn1.BOOLEAN) && !info.ReadASN1Boolean(new(bool)) {
 		return fmt.Errorf("%w: ordering", ErrFormat)
 	}
 	if info.PeekASN1Tag(cbasn1.INTEGER) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/cms"
 	"github.com/innsigli/innsigli/internal/tsp"
 )
@@ -73,7 +74,7 @@ func TestCertificateIsForTimestamps(t *testing.T) {
 			template := unitTemplate()
 			tt.change(template)
 			asked := request([]byte("content"))
-			token, err := asked.Check(create(t, r.unit(t, template, newKey(t, elliptic.P256())), asked, now))
+			token, err := asked.Check(create(t, r.unit(t, template, certtest.NewKey(t, elliptic.P256())), asked, now))
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v", err, tt.want)
 			}
@@ -93,7 +94,7 @@ func TestUnverifiedTokenHasNoChain(t *testing.T) {
 	r, now := newRoot(t), time.Now()
 	template := unitTemplate()
 	template.ExtraExtensions = append(template.ExtraExtensions, usagePeriod(now.Add(-time.Hour), now.Add(time.Hour)))
-	token, err := tsp.ParseToken(create(t, r.unit(t, template, newKey(t, elliptic.P256())), request(nil), now))
+	token, err := tsp.ParseToken(create(t, r.unit(t, template, certtest.NewKey(t, elliptic.P256())), request(nil), now))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +106,8 @@ func TestUnverifiedTokenHasNoChain(t *testing.T) {
 // What was signed is what is there, by whom it says.
 func TestForgeries(t *testing.T) {
 	r, now := newRoot(t), time.Now()
-	key := newKey(t, elliptic.P256())
-	unit, other := r.unit(t, unitTemplate(), key), r.unit(t, unitTemplate(), newKey(t, elliptic.P256()))
+	key := certtest.NewKey(t, elliptic.P256())
+	unit, other := r.unit(t, unitTemplate(), key), r.unit(t, unitTemplate(), certtest.NewKey(t, elliptic.P256()))
 	named := unitTemplate()
 	named.Subject.CommonName = "Somebody else"
 	sameKey := r.unit(t, named, key)
@@ -177,7 +178,7 @@ func forge(t *testing.T, carried, bound tsp.Unit, key crypto.Signer, content []b
 // RFC 3161 2.4.1: without certReq the certificate comes from elsewhere.
 func TestCertificateSupplied(t *testing.T) {
 	r := newRoot(t)
-	unit := r.unit(t, unitTemplate(), newKey(t, elliptic.P256()))
+	unit := r.unit(t, unitTemplate(), certtest.NewKey(t, elliptic.P256()))
 	asked := request(nil)
 	asked.Certificates = false
 	token, err := tsp.ParseToken(create(t, unit, asked, time.Now()))

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/hex"
-	"encoding/pem"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -76,15 +75,6 @@ func issue(t *testing.T, template x509.Certificate, parent *x509.Certificate, pa
 		t.Fatal(err)
 	}
 	return cert, key
-}
-
-func writeKey(t *testing.T, path string, key *ecdsa.PrivateKey) {
-	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
 // forged is the fixture with one byte of the signed page changed.

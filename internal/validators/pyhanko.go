@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
 )
@@ -44,9 +45,43 @@ type PyHankoTimestamp struct {
 // refuses them otherwise. No roots: nothing is trusted.
 func PyHanko(t testing.TB, roots []*x509.Certificate, files ...string) []PyHankoReport {
 	t.Helper()
-	python := testenv.Tool(t, "pyhanko/bin/python")
-	args := []string{filepath.Join(testenv.Root(t), ".ci", "pyhanko", "validate.py")}
+	return runPyHanko[PyHankoReport](t, "validate.py", roots, files)
+}
+
+// PyHankoLongTermReport is what pyHanko says about the signatures in one file when nothing
+// counts that is not embedded, and every certificate below an anchor has to be shown not
+// to be revoked.
+type PyHankoLongTermReport struct {
+	File       string
+	Error      string // the exception on a file that pyHanko could not read; empty otherwise
+	Signatures []PyHankoLongTermSignature
+}
+
+// PyHankoLongTermSignature is pyHanko's verdict on one signature, which is no document
+// timestamp. Indications are "PASSED", or a status and a sub-indication as in
+// "INDETERMINATE NO_POE".
+type PyHankoLongTermSignature struct {
+	Field      string
+	Error      string    // the exception on a signature that pyHanko would not judge
+	Sufficient bool      // the document security store is enough to trust it today: level LT
+	Now        string    // EN 319 102-1 5.6.3, which needs a document timestamp: level LTA
+	Archived   time.Time // the first document timestamp after it, if their whole chain is valid
+	Later      string    // as Now in ten years, if the document is renewed until then
+}
+
+// PyHankoLongTerm validates files with pyHanko for the long term, offline. It knows no
+// signature of level T or above without a signature timestamp: Now and Later are
+// "INDETERMINATE SIG_CONSTRAINTS_FAILURE" where the document timestamp is the first.
+func PyHankoLongTerm(t testing.TB, roots []*x509.Certificate, files ...string) []PyHankoLongTermReport {
+	t.Helper()
+	return runPyHanko[PyHankoLongTermReport](t, "longterm.py", roots, files)
+}
+
+// runPyHanko has a script of .ci/pyhanko judge files.
+func runPyHanko[Report any](t testing.TB, script string, roots []*x509.Certificate, files []string) []Report {
+	t.Helper()
+	args := []string{filepath.Join(testenv.Root(t), ".ci", "pyhanko", script)}
 	args = append(args, rootArguments(t, roots)...)
-	lines := mustRun(t, python, append(args, files...)...)
-	return decodeLines[PyHankoReport](t, "pyHanko", lines, len(files))
+	lines := mustRun(t, testenv.Tool(t, "pyhanko/bin/python"), append(args, files...)...)
+	return decodeLines[Report](t, "pyHanko", lines, len(files))
 }

@@ -15,8 +15,11 @@
 //		}
 //	})
 //
-// All of them work offline, unless asked not to: they see the file and the anchors. DSS and pyHanko take many
-// files in one process and answer in the same order; starting DSS costs two seconds.
+// All of them work offline, unless asked not to: they see the file and the anchors. DSS
+// and pyHanko take many files in one process and answer in the same order; starting DSS
+// costs two seconds.
+//
+// DSS and pyHanko also sign, for tests that start from what others made.
 package validators
 
 import (

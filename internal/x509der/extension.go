@@ -1,6 +1,8 @@
 package x509der
 
 import (
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/asn1"
 	"fmt"
 	"slices"
@@ -41,6 +43,15 @@ func ReadExtensions(s *cryptobyte.String) ([]Extension, error) {
 		all = append(all, e)
 	}
 	return all, nil
+}
+
+// ExtensionOf finds an extension of a certificate.
+func ExtensionOf(cert *x509.Certificate, id asn1.ObjectIdentifier) (pkix.Extension, bool) {
+	i := slices.IndexFunc(cert.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(id) })
+	if i < 0 {
+		return pkix.Extension{}, false
+	}
+	return cert.Extensions[i], true
 }
 
 // Append writes the extension.

@@ -42,11 +42,14 @@ func ReadSigned(s *cryptobyte.String) (Signed, error) {
 }
 
 // Verify checks the value with the public key of a certificate:
-// [ades.ErrAlgorithm] or [ades.ErrValue]. Whether the certificate is entitled to
-// sign is the caller's question.
+// [ades.ErrAlgorithm] or [ades.ErrValue], and [ErrFormat] when the algorithm cannot be
+// read. Whether the certificate is entitled to sign is the caller's question.
 func (s Signed) Verify(by *x509.Certificate) error {
 	algorithm, err := parseAlgorithm(s.Algorithm)
 	if err != nil {
+		return err
+	}
+	if err := ades.CheckKeySize(by.PublicKey); err != nil {
 		return err
 	}
 	if err := by.CheckSignature(algorithm, s.ToBeSigned, s.Value); err != nil {
@@ -65,9 +68,7 @@ func Sign(toBeSigned []byte, key crypto.Signer) (Signed, error) {
 	if err != nil {
 		return Signed{}, err
 	}
-	h := a.Hash.New()
-	h.Write(toBeSigned)
-	value, err := key.Sign(rand.Reader, h.Sum(nil), a.Hash)
+	value, err := key.Sign(rand.Reader, a.Digest(toBeSigned).Sum, a.SignerOpts())
 	if err != nil {
 		return Signed{}, fmt.Errorf("x509der: signing: %w", err)
 	}

@@ -2,7 +2,6 @@ package x509der
 
 import (
 	"crypto"
-	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -12,15 +11,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/certtest"
 )
 
 func rsaKey(t *testing.T) crypto.Signer {
@@ -32,28 +30,9 @@ func rsaKey(t *testing.T) crypto.Signer {
 	return key
 }
 
-func curveKey(t *testing.T, c elliptic.Curve) crypto.Signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(c, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
 func selfSigned(t *testing.T, key crypto.Signer, algorithm x509.SignatureAlgorithm) *x509.Certificate {
 	t.Helper()
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "signer"},
-		NotBefore: time.Now(), NotAfter: time.Now().Add(time.Hour), SignatureAlgorithm: algorithm}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
+	return certtest.Issue(t, x509.Certificate{Subject: pkix.Name{CommonName: "signer"}, SignatureAlgorithm: algorithm}, key, nil, nil)
 }
 
 func outerOf(t *testing.T, der []byte) Signed {
@@ -83,9 +62,9 @@ func TestEveryAlgorithmOfCertificates(t *testing.T) {
 	}{
 		{ofRSA, x509.SHA256WithRSA}, {ofRSA, x509.SHA384WithRSA}, {ofRSA, x509.SHA512WithRSA},
 		{ofRSA, x509.SHA256WithRSAPSS}, {ofRSA, x509.SHA384WithRSAPSS}, {ofRSA, x509.SHA512WithRSAPSS},
-		{curveKey(t, elliptic.P256()), x509.ECDSAWithSHA256},
-		{curveKey(t, elliptic.P384()), x509.ECDSAWithSHA384},
-		{curveKey(t, elliptic.P521()), x509.ECDSAWithSHA512},
+		{certtest.NewKey(t, elliptic.P256()), x509.ECDSAWithSHA256},
+		{certtest.NewKey(t, elliptic.P384()), x509.ECDSAWithSHA384},
+		{certtest.NewKey(t, elliptic.P521()), x509.ECDSAWithSHA512},
 		{edwards, x509.PureEd25519},
 	} {
 		t.Run(row.algorithm.String(), func(t *testing.T) {
@@ -94,7 +73,7 @@ func TestEveryAlgorithmOfCertificates(t *testing.T) {
 			if err := signed.Verify(cert); err != nil {
 				t.Fatal(err)
 			}
-			if err := signed.Verify(selfSigned(t, curveKey(t, elliptic.P256()), 0)); err == nil {
+			if err := signed.Verify(selfSigned(t, certtest.NewKey(t, elliptic.P256()), 0)); err == nil {
 				t.Error("it verifies with another key")
 			}
 			signed.ToBeSigned = append([]byte{}, signed.ToBeSigned...)
@@ -108,7 +87,7 @@ func TestEveryAlgorithmOfCertificates(t *testing.T) {
 
 func TestSignedVerifies(t *testing.T) {
 	for name, key := range map[string]crypto.Signer{
-		"RSA": rsaKey(t), "P-256": curveKey(t, elliptic.P256()), "P-384": curveKey(t, elliptic.P384()), "P-521": curveKey(t, elliptic.P521()),
+		"RSA": rsaKey(t), "P-256": certtest.NewKey(t, elliptic.P256()), "P-384": certtest.NewKey(t, elliptic.P384()), "P-521": certtest.NewKey(t, elliptic.P521()),
 	} {
 		signed, err := Sign([]byte{0x30, 0x03, 0x02, 0x01, 0x05}, key)
 		if err != nil {

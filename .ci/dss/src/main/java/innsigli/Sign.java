@@ -1,0 +1,153 @@
+package innsigli;
+
+import com.google.gson.Gson;
+import eu.europa.esig.dss.enumerations.DigestAlgorithm;
+import eu.europa.esig.dss.enumerations.SignatureAlgorithm;
+import eu.europa.esig.dss.enumerations.SignatureLevel;
+import eu.europa.esig.dss.model.DSSDocument;
+import eu.europa.esig.dss.model.FileDocument;
+import eu.europa.esig.dss.model.SignatureValue;
+import eu.europa.esig.dss.model.x509.CertificateToken;
+import eu.europa.esig.dss.pades.PAdESSignatureParameters;
+import eu.europa.esig.dss.pades.signature.PAdESService;
+import eu.europa.esig.dss.service.crl.OnlineCRLSource;
+import eu.europa.esig.dss.service.ocsp.OnlineOCSPSource;
+import eu.europa.esig.dss.service.tsp.OnlineTSPSource;
+import eu.europa.esig.dss.spi.DSSUtils;
+import eu.europa.esig.dss.spi.validation.CommonCertificateVerifier;
+import eu.europa.esig.dss.spi.x509.CommonTrustedCertificateSource;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Signs PDF files with EU DSS, invisibly, and times it; or extends the signatures in them.
+ *
+ * <pre>
+ * Sign --key key.pem --cert cert.pem [--chain issuer.pem]... [--root anchor.pem] [--tsa URL]
+ *     [--level B] [--runs 5] [--output folder] file...
+ * Sign --extend --root anchor.pem --tsa URL --level LTA [--runs 5] [--output folder] file...
+ * </pre>
+ *
+ * Level B is the default; T, LT and LTA need the timestamp authority, LT and LTA the anchor too.
+ * Responders and revocation lists are asked where the certificates say, in each run anew. RSA keys
+ * sign with PKCS #1 v1.5.
+ *
+ * <p>Prints one JSON object a line, one for each file: the median in seconds, from the file to the
+ * signed document. Starting Java is not counted, and the first run is one in which classes are
+ * loaded. With a folder, each signed file is written there under its own name.
+ */
+public final class Sign {
+  private record Timing(String file, double seconds) {}
+
+  private final CommonTrustedCertificateSource anchors = new CommonTrustedCertificateSource();
+  private final List<CertificateToken> chain = new ArrayList<>();
+  private final List<String> files = new ArrayList<>();
+  private String key;
+  private CertificateToken certificate;
+  private String tsa;
+  private String level = "B";
+  private boolean extend;
+  private int runs = 5;
+  private Path output;
+
+  private Sign(String[] args) {
+    for (int i = 0; i < args.length; i++) {
+      switch (args[i]) {
+        case "--key" -> key = args[++i];
+        case "--cert" -> certificate = DSSUtils.loadCertificate(new File(args[++i]));
+        case "--chain" -> chain.add(DSSUtils.loadCertificate(new File(args[++i])));
+        case "--root" -> anchors.addCertificate(DSSUtils.loadCertificate(new File(args[++i])));
+        case "--tsa" -> tsa = args[++i];
+        case "--level" -> level = args[++i];
+        case "--extend" -> extend = true;
+        case "--runs" -> runs = Integer.parseInt(args[++i]);
+        case "--output" -> output = Path.of(args[++i]);
+        default -> files.add(args[i]);
+      }
+    }
+  }
+
+  public static void main(String[] args) throws IOException, GeneralSecurityException {
+    var out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+    var sign = new Sign(args);
+    for (String file : sign.files) {
+      out.println(new Gson().toJson(sign.timed(file)));
+    }
+  }
+
+  private Timing timed(String file) throws IOException, GeneralSecurityException {
+    PrivateKey loaded = extend ? null : privateKey();
+    var seconds = new double[runs];
+    DSSDocument result = null;
+    for (int run = 0; run < runs; run++) {
+      long began = System.nanoTime();
+      result = extend ? extended(file) : signed(file, loaded);
+      seconds[run] = (System.nanoTime() - began) / 1e9;
+    }
+    if (output != null) {
+      result.save(output.resolve(Path.of(file).getFileName()).toString());
+    }
+    Arrays.sort(seconds);
+    return new Timing(file, seconds[runs / 2]);
+  }
+
+  private DSSDocument signed(String file, PrivateKey key) throws GeneralSecurityException {
+    var document = new FileDocument(file);
+    var service = service();
+    var parameters = parameters();
+    parameters.setSigningCertificate(certificate);
+    parameters.setCertificateChain(chain());
+    var content = service.getDataToSign(document, parameters);
+    SignatureAlgorithm algorithm = parameters.getSignatureAlgorithm();
+    var signature = Signature.getInstance(algorithm.getJCEId());
+    signature.initSign(key);
+    signature.update(content.getBytes());
+    return service.signDocument(document, parameters, new SignatureValue(algorithm, signature.sign()));
+  }
+
+  private DSSDocument extended(String file) {
+    return service().extendDocument(new FileDocument(file), parameters());
+  }
+
+  private PAdESSignatureParameters parameters() {
+    var parameters = new PAdESSignatureParameters();
+    parameters.setSignatureLevel(SignatureLevel.valueByName("PAdES-BASELINE-" + level));
+    parameters.setDigestAlgorithm(DigestAlgorithm.SHA256);
+    return parameters;
+  }
+
+  private PAdESService service() {
+    var verifier = new CommonCertificateVerifier();
+    verifier.setTrustedCertSources(anchors);
+    verifier.setOcspSource(new OnlineOCSPSource());
+    verifier.setCrlSource(new OnlineCRLSource());
+    var service = new PAdESService(verifier);
+    service.setTspSource(new OnlineTSPSource(tsa));
+    return service;
+  }
+
+  /** The signer's certificate comes first. */
+  private List<CertificateToken> chain() {
+    var all = new ArrayList<>(List.of(certificate));
+    all.addAll(chain);
+    return all;
+  }
+
+  private PrivateKey privateKey() throws IOException, GeneralSecurityException {
+    byte[] der = DSSUtils.convertToDER(Files.readString(Path.of(key)));
+    return KeyFactory.getInstance(certificate.getPublicKey().getAlgorithm())
+        .generatePrivate(new PKCS8EncodedKeySpec(der));
+  }
+}

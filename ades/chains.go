@@ -1,0 +1,90 @@
+package ades
+
+import (
+	"crypto/sha256"
+	"crypto/x509"
+	"sync"
+	"time"
+)
+
+// Chains remembers what was verified about certificates for one signature, for the next:
+// authorities are the same in nearly all, and verifying their certificates costs more than
+// all else that is done. The zero value is empty and ready; it is used by several
+// goroutines.
+type Chains struct {
+	mu     sync.Mutex
+	chains map[chainKey][]*x509.Certificate
+	issued map[[2]certificateID]bool
+}
+
+type certificateID [sha256.Size]byte
+
+// chainKey is what a chain depends on beside the time and what is known in between: which
+// other chain there might have been does not matter.
+type chainKey struct {
+	certificate certificateID
+	roots       *x509.CertPool
+}
+
+// maxRemembered bounds what is remembered of each kind. Beyond it all is forgotten and
+// found anew.
+const maxRemembered = 1024
+
+// Chain is [Chain] to the roots of the sources. A chain that was found before is returned
+// again while all of its certificates are valid: nothing else about it depends on time.
+func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
+	if s.Chains == nil {
+		return Chain(cert, intermediates, s.Roots, at)
+	}
+	key := chainKey{sha256.Sum256(cert.Raw), s.Roots}
+	if chain := s.Chains.chain(key, at); chain != nil {
+		return chain, nil
+	}
+	chain, err := Chain(cert, intermediates, s.Roots, at)
+	if err == nil {
+		s.Chains.mu.Lock()
+		defer s.Chains.mu.Unlock()
+		remember(&s.Chains.chains, key, chain)
+	}
+	return chain, err
+}
+
+// CheckIssuer is [CheckIssuer], and remembers who did issue a certificate.
+func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
+	if s.Chains == nil {
+		return CheckIssuer(cert, issuer)
+	}
+	key := [2]certificateID{sha256.Sum256(cert.Raw), sha256.Sum256(issuer.Raw)}
+	s.Chains.mu.Lock()
+	issued := s.Chains.issued[key]
+	s.Chains.mu.Unlock()
+	if issued {
+		return nil
+	}
+	err := CheckIssuer(cert, issuer)
+	if err == nil {
+		s.Chains.mu.Lock()
+		defer s.Chains.mu.Unlock()
+		remember(&s.Chains.issued, key, true)
+	}
+	return err
+}
+
+func (c *Chains) chain(key chainKey, at time.Time) []*x509.Certificate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	chain := c.chains[key]
+	for _, cert := range chain {
+		if at.Before(cert.NotBefore) || at.After(cert.NotAfter) {
+			return nil
+		}
+	}
+	return chain
+}
+
+func remember[K comparable, V any](all *map[K]V, key K, value V) {
+	if *all == nil || len(*all) >= maxRemembered {
+		*all = make(map[K]V)
+	}
+	(*all)[key] = value
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/innsigli/innsigli/ades/online"
+)
+
+const (
+	maxConfiguration = 64 << 10
+	maxSecret        = 4 << 10
+	maxPEM           = 1 << 20  // of a key, or a certificate with those above it
+	maxBundle        = 16 << 20 // of certificates
+)
+
+// configFiles reads what a configuration names and remembers how each file was, so that a
+// change is noticed.
+type configFiles struct {
+	folder string // that relative names are in
+	stamps map[string]stamp
+}
+
+// stamp is when a file was last changed, in nanoseconds, and how long it was. The zero
+// value is that of a file that is not there.
+type stamp struct{ modified, size int64 }
+
+func stampOf(stat os.FileInfo) stamp { return stamp{stat.ModTime().UnixNano(), stat.Size()} }
+
+// read returns the content of a file of at most limit bytes.
+func (f configFiles) read(name string, limit int64) ([]byte, error) {
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(f.folder, name)
+	}
+	f.stamps[name] = stamp{}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	f.stamps[name] = stampOf(stat) // of before: what is written meanwhile is a change
+	content, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if int64(len(content)) > limit {
+		return nil, fmt.Errorf("%s is longer than %d bytes", name, limit)
+	}
+	return content, err
+}
+
+// secret reads the line that a file consists of.
+func (f configFiles) secret(name string) (string, error) {
+	content, err := f.read(name, maxSecret)
+	if err != nil {
+		return "", err
+	}
+	line := bytes.TrimRight(content, "\r\n")
+	if len(line) == 0 || bytes.ContainsAny(line, "\r\n") {
+		return "", fmt.Errorf("%s does not consist of one line", name)
+	}
+	return string(line), nil
+}
+
+// pem reads a file of certificates or a key.
+func (f configFiles) pem(name string) (string, error) {
+	content, err := f.read(name, maxPEM)
+	return string(content), err
+}
+
+// certificates reads the bundles that a key of the section lists.
+func (f configFiles) certificates(t section, name string) (all []*x509.Certificate) {
+	for i, path := range t.texts(name) {
+		content, err := f.read(path, maxBundle)
+		if err == nil {
+			var found []*x509.Certificate
+			found, err = online.ParseBundle(content)
+			all = append(all, found...)
+		}
+		if err != nil {
+			t.fault(fmt.Sprintf("%s[%d]", name, i), "%v", withName(err, path))
+		}
+	}
+	return all
+}
+
+// withName is an error with the name of its file, which those of package os have.
+func withName(err error, name string) error {
+	if path := new(os.PathError); errors.As(err, &path) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

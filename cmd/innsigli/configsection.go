@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+)
+
+// section is a table of a TOML file that is being read. Its methods note values of another
+// type as faults, and end notes those that nothing asked for.
+type section struct {
+	path   string // that keys begin with: "timestamp[1]."
+	values map[string]any
+	faults *faults
+}
+
+// fault notes one about a key.
+func (s section) fault(name, format string, args ...any) { s.faults.add(s.path+name, format, args...) }
+
+// has says whether a key is there that was not asked for yet.
+func (s section) has(name string) bool { return s.values[name] != nil }
+
+// together notes that of two keys one is missing.
+func (s section) together(a, b string) {
+	switch {
+	case s.has(a) && !s.has(b):
+		s.fault(b, "is missing, and %s is there", a)
+	case s.has(b) && !s.has(a):
+		s.fault(a, "is missing, and %s is there", b)
+	}
+}
+
+// take returns the value of a key and counts it as asked for; kind says what it has to be.
+func take[T any](s section, name, kind string) (value T) {
+	v, ok := s.values[name]
+	if !ok {
+		return value
+	}
+	delete(s.values, name)
+	if value, ok = v.(T); !ok {
+		s.fault(name, "is not %s", kind)
+	}
+	return value
+}
+
+func (s section) text(name string) string { return take[string](s, name, "a string") }
+
+// texts are the strings of an array with their places in it.
+func (s section) texts(name string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i, v := range take[[]any](s, name, "an array of strings") {
+			text, ok := v.(string)
+			if !ok {
+				s.fault(fmt.Sprintf("%s[%d]", name, i), "is not a string")
+			} else if !yield(i, text) {
+				return
+			}
+		}
+	}
+}
+
+func (s section) section(name string) section {
+	return section{s.path + name + ".", take[map[string]any](s, name, "a table"), s.faults}
+}
+
+func (s section) sections(name string) (list []section) {
+	for i, values := range take[[]map[string]any](s, name, "an array of tables") {
+		list = append(list, section{fmt.Sprintf("%s%s[%d].", s.path, name, i), values, s.faults})
+	}
+	return list
+}
+
+// end is called when all that is known was asked for.
+func (s section) end() {
+	for _, name := range slices.Sorted(maps.Keys(s.values)) {
+		s.fault(name, "is not known")
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+)
+
+// configuration is what the file of "innsigli serve --config" says.
+type configuration struct {
+	roots, intermediates []*x509.Certificate
+	private              []netip.Prefix // that addresses in certificates may lead to
+	authorities          []timestampAuthority
+	stamps               map[string]stamp // of the files that were read
+}
+
+// readConfiguration reads a configuration and all that it names. Of one that has faults
+// the stamps alone are to be used.
+func readConfiguration(path string) (configuration, faults) {
+	var found faults
+	files := configFiles{filepath.Dir(path), make(map[string]stamp)}
+	c := configuration{stamps: files.stamps}
+	content, err := files.read(filepath.Base(path), maxConfiguration)
+	if err != nil {
+		found.add("--config", "%v", err)
+		return c, found
+	}
+	root := section{faults: &found}
+	if err := toml.Unmarshal(content, &root.values); err != nil {
+		found.add(path, "%v", err)
+		return c, found
+	}
+	c.readTrust(root.section("trust"), files)
+	for _, t := range root.sections("timestamp") {
+		c.authorities = append(c.authorities, c.readAuthority(t, files))
+	}
+	root.end()
+	return c, found
+}
+
+func (c *configuration) readTrust(t section, files configFiles) {
+	c.roots = files.certificates(t, "roots")
+	c.intermediates = files.certificates(t, "intermediates")
+	for i, text := range t.texts("private-addresses") {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil || prefix != prefix.Masked() {
+			t.fault(fmt.Sprintf("private-addresses[%d]", i), "%q is no prefix such as 10.0.0.0/8", text)
+		}
+		c.private = append(c.private, prefix)
+	}
+	t.end()
+}
+
+// required notes what production cannot be without: it has no authority of its own, so
+// that nobody's certificate would be trusted and no level but B be had.
+func (c configuration) required(found *faults) {
+	if len(c.roots) == 0 {
+		found.add("trust.roots", "there is none, and without one nobody's certificate is trusted")
+	}
+	if len(c.authorities) == 0 {
+		found.add("timestamp", "there is none, and without one there is no level but B")
+	}
+}
+
+// trusts says whether the roots have all of the certificates.
+func trusts(roots, certificates []*x509.Certificate) bool {
+	return !slices.ContainsFunc(certificates, func(c *x509.Certificate) bool { return !slices.ContainsFunc(roots, c.Equal) })
+}

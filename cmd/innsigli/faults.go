@@ -1,0 +1,23 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// faults are what is wrong with a configuration, each with the key or flag that it is
+// about: "timestamp[1].url: …".
+type faults []string
+
+func (f *faults) add(key, format string, args ...any) {
+	*f = append(*f, key+": "+fmt.Sprintf(format, args...))
+}
+
+// err is all of them, or nil.
+func (f faults) err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return errors.New("the configuration is faulty:\n  " + strings.Join(f, "\n  "))
+}

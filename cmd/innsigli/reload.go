@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"os"
+	"time"
+)
+
+// lookEvery is how often the files of a configuration are looked at.
+const lookEvery = 2 * time.Second
+
+// reload takes a changed configuration while the server runs. It is taken whole or not at
+// all: while it has faults the one before stays in force.
+type reload struct {
+	path     string
+	read     func(path string) (configuration, faults)
+	evidence *evidence
+	log      *slog.Logger
+
+	seen, next map[string]stamp // the files as they were read, and as they are about to be
+}
+
+// watch reads the configuration at each signal, and when one of its files was changed.
+func (r *reload) watch(ctx context.Context, signals <-chan os.Signal) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-signals:
+			r.load()
+		case <-ticker.C:
+			if r.changed() {
+				r.load()
+			}
+		}
+	}
+}
+
+// changed says whether the files are others than those that were read, and have come to
+// rest: half of a file could be read without a fault.
+func (r *reload) changed() bool {
+	now := make(map[string]stamp)
+	for path := range r.seen {
+		now[path] = stamp{}
+		if stat, err := os.Stat(path); err == nil {
+			now[path] = stampOf(stat)
+		}
+	}
+	atRest := maps.Equal(now, r.next)
+	r.next = now
+	return atRest && !maps.Equal(now, r.seen)
+}
+
+func (r *reload) load() {
+	c, faults := r.read(r.path)
+	r.seen = c.stamps
+	if len(faults) > 0 {
+		for _, fault := range faults {
+			r.log.Error("the configuration is faulty; the one before stays in force", "fault", fault)
+		}
+		return
+	}
+	r.evidence.take(c)
+	r.log.Info("the configuration was taken", "roots", len(c.roots), "intermediates", len(c.intermediates), "timestamp authorities", len(c.authorities))
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/sandbox"
+)
+
+type serveCommand struct {
+	Environment string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox, with test users in place of people. production is refused as long as it has no identity provider."`
+	Listen      string `required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8080."`
+	BaseURL     string `required:"" name:"base-url" placeholder:"URL" help:"Address that clients reach the server at, such as https://sign.example."`
+	Store       string `required:"" placeholder:"bolt:PATH" help:"Where everything is kept."`
+	Config      string `placeholder:"FILE" help:"TOML file with the trusted roots and the timestamp authorities. It is read again on SIGHUP, and when it or a file that it names was changed."`
+	Check       bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`
+}
+
+func (serveCommand) Help() string {
+	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log.\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url https://sign.example --store bolt:innsigli.db --config innsigli.toml"
+}
+
+func (c serveCommand) Run(ctx context.Context, s streams) error {
+	conf, found := c.read()
+	if err := found.err(); err != nil {
+		return err
+	}
+	if c.Check {
+		_, err := fmt.Fprintln(s.out, "The configuration has no faults.")
+		return err
+	}
+	path, err := storePath(c.Store)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(s.talk, nil))
+	server, err := openServer(ctx, path, sandbox.P256, log)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.serve(ctx, server, conf, path), server.db.Close())
+}
+
+// read reads what the flags and the file say, and finds every fault in both.
+func (c serveCommand) read() (conf configuration, found faults) {
+	if c.production() {
+		found.add("--environment", "production has no identity provider yet; sandbox is all that can be served")
+	}
+	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+		found.add("--listen", "%q is no address with a port", c.Listen)
+	}
+	c.checkBaseURL(&found)
+	if _, err := storePath(c.Store); err != nil {
+		found.add("--store", "%q is not of the form bolt:PATH", c.Store)
+	}
+	conf, more := c.readFile(c.Config)
+	return conf, append(found, more...)
+}
+
+// readFile reads the file of a configuration; there may be none, but in production.
+func (c serveCommand) readFile(path string) (conf configuration, found faults) {
+	if path != "" {
+		conf, found = readConfiguration(path)
+	}
+	if c.production() {
+		conf.required(&found)
+	}
+	return conf, found
+}
+
+func (c serveCommand) production() bool { return c.Environment == "production" }
+
+// checkBaseURL: tokens and documents go there, so others may not read along.
+func (c serveCommand) checkBaseURL(found *faults) {
+	u, err := url.Parse(c.BaseURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		found.add("--base-url", "%q is no http or https URL of a server", c.BaseURL)
+		return
+	}
+	if c.production() && u.Scheme == "http" && !loopback(u.Hostname()) {
+		found.add("--base-url", "is not https, and not on this machine")
+	}
+}
+
+func loopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}
+
+func (c serveCommand) serve(ctx context.Context, server *server, conf configuration, store string) error {
+	listener, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	base := strings.TrimSuffix(c.BaseURL, "/")
+	group, ctx := errgroup.WithContext(ctx)
+	if c.Config != "" {
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, syscall.SIGHUP)
+		defer signal.Stop(signals)
+		server.evidence.take(conf)
+		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, log: server.log, seen: conf.stamps}
+		group.Go(func() error { return r.watch(ctx, signals) })
+	}
+	group.Go(func() error {
+		return server.serve(ctx, listener, base, socketPath(store), func() error {
+			server.log.Info("listening", "address", listener.Addr().String(), "baseURL", base)
+			return nil
+		})
+	})
+	return group.Wait()
+}

@@ -1,0 +1,77 @@
+// Package authoritytest lets a test's own authority answer over HTTP, for what asks one
+// over the wire. Only tests import it.
+package authoritytest
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/authority"
+)
+
+// maxRequest is the most that is read of a request, in bytes.
+const maxRequest = 64 << 10
+
+// Serve has an authority answer on the loopback interface until the test ends, and returns
+// the base URL. The authority's certificates, and those issued from now on, carry the
+// addresses.
+func Serve(t testing.TB, a *authority.Authority) (url string) {
+	t.Helper()
+	server := httptest.NewServer(Handler(a))
+	t.Cleanup(server.Close)
+	a.At(server.URL)
+	if _, err := a.Renew(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return server.URL
+}
+
+// Handler answers for an authority at the paths of package authority.
+func Handler(a *authority.Authority) http.Handler {
+	const ocspResponse = "application/ocsp-response"
+	mux := http.NewServeMux()
+	mux.Handle("POST "+authority.PathTimestamp, answered("application/timestamp-reply", body, a.Timestamp))
+	mux.Handle("POST "+authority.PathOCSP, answered(ocspResponse, body, a.OCSP))
+	mux.Handle("GET "+authority.PathOCSP+"/{request...}", answered(ocspResponse, inPath, a.OCSP))
+	mux.Handle("GET "+authority.PathCRL, made("application/pkix-crl", a.CRL))
+	mux.Handle("GET "+authority.PathRootCRL, made("application/pkix-crl", a.RootCRL))
+	mux.Handle("GET "+authority.PathIssuers, made("application/pkcs7-mime", func(time.Time) ([]byte, error) { return a.Issuers() }))
+	return mux
+}
+
+func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+}
+
+// inPath is the request of a GET (RFC 6960 A.1).
+func inPath(_ http.ResponseWriter, r *http.Request) ([]byte, error) {
+	return base64.StdEncoding.DecodeString(r.PathValue("request"))
+}
+
+func answered(kind string, read func(http.ResponseWriter, *http.Request) ([]byte, error), answer func(request []byte, now time.Time) []byte) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request, err := read(w, r)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", kind)
+		w.Write(answer(request, time.Now()))
+	})
+}
+
+func made(kind string, document func(now time.Time) ([]byte, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		der, err := document(time.Now())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", kind)
+		w.Write(der)
+	})
+}

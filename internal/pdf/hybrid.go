@@ -1,0 +1,41 @@
+package pdf
+
+import (
+	"fmt"
+	"slices"
+)
+
+// besideTable reads the cross-reference stream beside a table. Objects that the table calls
+// free are hidden from readers without such streams: where they are is in the stream (7.5.8.4).
+func (x *xrefReader) besideTable(offset int64) error {
+	entries := &x.file.entries
+	hidden := slices.Clone(x.free)
+	for _, num := range hidden {
+		entries.forget(num)
+	}
+	stream, err := x.section(offset)
+	if err != nil {
+		return err
+	}
+	if !stream.stream {
+		return fmt.Errorf("%w: XRefStm leads to no stream", ErrDamaged)
+	}
+	for _, num := range hidden {
+		if !entries.has(num) {
+			entries.set(num, xrefEntry{})
+		}
+	}
+	return nil
+}
+
+// forget removes an entry that is there.
+func (t *entryTable) forget(num uint32) {
+	c := t.chunk(num)
+	c.known &^= 1 << (num % chunkSize)
+	c.entries[num%chunkSize] = xrefEntry{}
+	t.count--
+}
+
+// Hybrid says whether the cross-reference has a table at or behind an offset with a stream
+// beside it (7.5.8.4). Where both speak of an object, not all readers believe the same one.
+func (f *File) Hybrid(offset int64) bool { return f.hybrid > 0 && f.hybrid >= offset }

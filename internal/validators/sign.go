@@ -1,0 +1,109 @@
+package validators
+
+import (
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+)
+
+// SignOptions say how a foreign program signs. It asks the responders and lists that the
+// certificates name, over the network.
+type SignOptions struct {
+	Key         crypto.Signer // ECDSA, or RSA for PKCS #1 v1.5
+	Certificate *x509.Certificate
+	Chain       []*x509.Certificate // from its issuer on
+	Root        *x509.Certificate   // the anchor; levels LT and LTA need one
+	TSA         string              // URL of the timestamp authority; level B needs none
+	Level       string              // "B", "T", "LT", "LTA"
+	Runs        int                 // as often is each file signed; 0 is once
+}
+
+// SignedFile is a file that a foreign program signed.
+type SignedFile struct {
+	File    string  // that was to be signed
+	Path    string  // what came of it, until the test ends
+	Seconds float64 // the median of the runs, without the start of the program
+}
+
+// DSSSign signs files of different names with EU DSS.
+func DSSSign(t testing.TB, options SignOptions, files ...string) []SignedFile {
+	t.Helper()
+	return signDSS(t, options.arguments(t), files)
+}
+
+// DSSExtend raises the signatures in files of different names to a level with EU DSS. It
+// takes the anchor, the timestamp authority, the level and the runs of the options.
+func DSSExtend(t testing.TB, options SignOptions, files ...string) []SignedFile {
+	t.Helper()
+	return signDSS(t, append(options.common(t), "--extend"), files)
+}
+
+func signDSS(t testing.TB, arguments, files []string) []SignedFile {
+	t.Helper()
+	jar := testenv.Tool(t, "dss/target/dss-validate.jar")
+	return signing(t, "EU DSS", testenv.Program(t, "java"), append([]string{"-cp", jar, "innsigli.Sign"}, arguments...), files)
+}
+
+// PyHankoSign signs files of different names with pyHanko.
+func PyHankoSign(t testing.TB, options SignOptions, files ...string) []SignedFile {
+	t.Helper()
+	script := filepath.Join(testenv.Root(t), ".ci", "pyhanko", "sign.py")
+	arguments := append([]string{script}, options.arguments(t)...)
+	return signing(t, "pyHanko", testenv.Tool(t, "pyhanko/bin/python"), arguments, files)
+}
+
+// signing runs a program that signs files into a folder.
+func signing(t testing.TB, name, program string, arguments, files []string) []SignedFile {
+	t.Helper()
+	folder := t.TempDir()
+	arguments = append(append(arguments, "--output", folder), files...)
+	signed := decodeLines[SignedFile](t, name, mustRun(t, program, arguments...), len(files))
+	for i := range signed {
+		signed[i].Path = filepath.Join(folder, filepath.Base(signed[i].File))
+	}
+	return signed
+}
+
+// arguments writes the key and the certificates to files that they name.
+func (o SignOptions) arguments(t testing.TB) []string {
+	t.Helper()
+	folder := t.TempDir()
+	path := func(name string) string { return filepath.Join(folder, name) }
+	writeKey(t, path("key.pem"), o.Key)
+	writePEM(t, path("cert.pem"), o.Certificate)
+	arguments := append(o.common(t), "--key", path("key.pem"), "--cert", path("cert.pem"))
+	for i, issuer := range o.Chain {
+		name := path(fmt.Sprintf("chain%d.pem", i))
+		writePEM(t, name, issuer)
+		arguments = append(arguments, "--chain", name)
+	}
+	return arguments
+}
+
+// common are the arguments that say nothing of the signer.
+func (o SignOptions) common(t testing.TB) []string {
+	t.Helper()
+	arguments := []string{"--level", o.Level, "--runs", strconv.Itoa(max(o.Runs, 1))}
+	if o.TSA != "" {
+		arguments = append(arguments, "--tsa", o.TSA)
+	}
+	if o.Root != nil {
+		arguments = append(arguments, rootArguments(t, []*x509.Certificate{o.Root})...)
+	}
+	return arguments
+}
+
+func writeKey(t testing.TB, path string, key crypto.Signer) {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}

@@ -1,0 +1,56 @@
+package pades_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/validators"
+)
+
+// Nothing passes here behind which EU DSS or pyHanko see a change, of which both see some.
+func TestGrowthByJudges(t *testing.T) {
+	p := newPerson(t, newAuthority(t), p256(t))
+	folder := t.TempDir()
+	var names, paths []string
+	for kind, rows := range growthTable {
+		for _, row := range rows {
+			path := filepath.Join(folder, fmt.Sprintf("%02d.pdf", len(paths)))
+			writeFile(t, path, row.document(t, p))
+			names, paths = append(names, kind+"/"+row.name), append(paths, path)
+		}
+	}
+	judge := func(t *testing.T, changed func(i int) bool) {
+		seen := 0
+		for i, path := range paths {
+			if !changed(i) {
+				continue
+			}
+			if seen++; grewByProof(t, readFile(t, path), p.ca) {
+				t.Errorf("%s: taken for proof", names[i])
+			}
+		}
+		t.Logf("figure: changes in %d of %d", seen, len(paths))
+		if seen == 0 {
+			t.Error("no change was seen")
+		}
+	}
+	t.Run("EU DSS", func(t *testing.T) {
+		reports := validators.DSS(t, validators.DSSOptions{}, paths...)
+		judge(t, func(i int) bool {
+			r := reports[i]
+			return r.Error != "" || len(r.Signatures) != 1 || r.Signatures[0].Modified || r.Signatures[0].UndefinedChange > 0
+		})
+	})
+	t.Run("pyHanko", func(t *testing.T) {
+		reports := validators.PyHanko(t, nil, paths...)
+		judge(t, func(i int) bool {
+			harmless := "LTA_UPDATES"
+			if names[i] == "proof/"+withAppearance { // which PDF/A-1 asks for
+				harmless = "FORM_FILLING"
+			}
+			r := reports[i]
+			return r.Error != "" || len(r.Signatures) == 0 || r.Signatures[0].ModificationLevel != harmless
+		})
+	})
+}

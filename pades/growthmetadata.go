@@ -1,0 +1,103 @@
+package pades
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// maxMetadata bounds a metadata stream in bytes.
+const maxMetadata = 1 << 20
+
+// lastWritten are what metadata says about the program that wrote the file last, and when
+// that was (XMP, ISO 16684-1; the toolkit is that of x:xmpmeta). Others that extend a
+// document note themselves there.
+var lastWritten = []xml.Name{
+	{Space: "http://ns.adobe.com/xap/1.0/", Local: "ModifyDate"},
+	{Space: "http://ns.adobe.com/xap/1.0/", Local: "MetadataDate"},
+	{Space: "http://ns.adobe.com/pdf/1.3/", Local: "Producer"},
+	{Space: "adobe:ns:meta/", Local: "xmptk"},
+}
+
+// metadata: it says nothing new but who wrote the file last, and when, nor does the
+// document information dictionary (ISO 32000-2 14.3.3).
+func (g *growth) metadata(info, metadata pdf.Object) (bool, error) {
+	now, err := g.now.Dict(info)
+	if err != nil {
+		return false, err
+	}
+	before, err := g.before.Dict(info)
+	if err != nil {
+		return false, err
+	}
+	if same(now, before, "ModDate", "Producer") {
+		g.gains(info)
+	}
+	if ref, ok := metadata.(pdf.Ref); !ok || !slices.Contains(g.known.changed, ref) {
+		return true, nil
+	}
+	said, err := statements(g.now, metadata)
+	if err != nil {
+		return false, err
+	}
+	had, err := statements(g.before, metadata)
+	if err == nil && reflect.DeepEqual(said, had) {
+		g.gains(metadata)
+	}
+	return err == nil, err
+}
+
+// statements returns what a metadata stream consists of, without who wrote it last.
+func statements(file *pdf.File, o pdf.Object) ([]xml.Token, error) {
+	stream, err := file.StreamObject(o)
+	if err != nil || stream == nil {
+		return nil, err
+	}
+	content, err := file.Stream(stream, maxMetadata)
+	if err != nil {
+		return nil, err
+	}
+	found := []xml.Token{omit(stream.Dict, "Length", "Filter", "DecodeParms")}
+	d := xml.NewDecoder(bytes.NewReader(content))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return found, nil
+		}
+		if start, ok := token.(xml.StartElement); ok && slices.Contains(lastWritten, start.Name) {
+			token, err = nil, d.Skip()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: metadata: %w", pdf.ErrDamaged, err)
+		}
+		if token = statement(token); token != nil {
+			found = append(found, token)
+		}
+	}
+}
+
+// statement returns what a token says; nil when that is nothing. Names have their
+// namespaces already, whatever prefixes are declared.
+func statement(token xml.Token) xml.Token {
+	switch token := token.(type) {
+	case xml.StartElement:
+		token.Attr = slices.DeleteFunc(token.Attr, func(a xml.Attr) bool {
+			return a.Name.Space == "xmlns" || a.Name.Local == "xmlns" || slices.Contains(lastWritten, a.Name)
+		})
+		return token
+	case xml.CharData:
+		if text := bytes.TrimSpace(token); len(text) > 0 {
+			return xml.CharData(bytes.Clone(text))
+		}
+		return nil
+	case xml.ProcInst, xml.Comment:
+		return nil
+	}
+	return xml.CopyToken(token)
+}

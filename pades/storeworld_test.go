@@ -1,0 +1,141 @@
+package pades_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"crypto/x509"
+	"fmt"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+// storeWorld is documents of level T, and all that was ever said about who signed them.
+type storeWorld struct {
+	honest, revoked, stranger person
+	one, three                []byte            // by the honest one, and by all of them
+	proofs                    map[string][]byte // DER
+}
+
+func newStoreWorld(t testing.TB) *storeWorld {
+	t.Helper()
+	ca, other := newAuthority(t), newAuthority(t)
+	w := &storeWorld{honest: newPerson(t, ca, p256(t)), revoked: newPerson(t, ca, p256(t)), stranger: newPerson(t, other, p256(t))}
+	w.proofs = map[string][]byte{
+		"issuing": ca.Chain()[0].Raw, "root": ca.Root().Raw, "other": other.Chain()[0].Raw,
+		"good": responseAbout(t, w.honest, time.Now()), "strangers": responseAbout(t, w.stranger, time.Now()),
+		"stale": responseAbout(t, w.revoked, time.Now().Add(-time.Hour)), // it was good then
+	}
+	ca.Revoke(w.revoked.signer.Certificate.SerialNumber, time.Now().Add(-time.Minute), 1)
+	w.one = signFor(t, pdftest.Build(pdftest.Options{}), w.honest, ades.T)
+	w.three = signFor(t, signFor(t, w.one, w.revoked, ades.T), w.stranger, ades.T)
+	w.proofs["revoked"] = responseAbout(t, w.revoked, time.Now())
+	for name, p := range map[string]person{"list": w.honest, "strangerslist": w.stranger} {
+		der, err := p.ca.RootCRL(time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.proofs[name] = der
+	}
+	return w
+}
+
+func responseAbout(t testing.TB, p person, at time.Time) []byte {
+	t.Helper()
+	s := p.ca.Sources(func() time.Time { return at })
+	proof, err := s.Revocation.Revocation(t.Context(), p.signer.Certificate, p.ca.Chain()[0], at)
+	if proof.OCSP == nil {
+		t.Fatal(err)
+	}
+	return proof.OCSP
+}
+
+// sources are the authority's, with one list that is published once, as lists are: a store
+// may have that very one.
+func (w *storeWorld) sources() ades.Sources {
+	s := w.honest.ca.Sources(nil)
+	s.Revocation = published{s, w.proofs["list"], w.honest.ca.Root()}
+	return s
+}
+
+type published struct {
+	others ades.Sources
+	list   []byte
+	by     *x509.Certificate
+}
+
+func (p published) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+	if issuer.Equal(p.by) {
+		return ades.Proof{CRL: p.list}, nil
+	}
+	return p.others.Revocation.Revocation(ctx, cert, issuer, notBefore)
+}
+
+// firstInStore is the number of the first object of a store.
+const firstInStore = 900
+
+var proofName = regexp.MustCompile(`\$[a-z]+`)
+
+// attach appends a revision with a store: the value of DSS in the catalog, then objects,
+// each after a line with a tilde. "$good" is the bytes of that proof, and an object that
+// begins so a stream of them, with the entries that follow.
+func (w *storeWorld) attach(t *testing.T, b, store []byte) []byte {
+	t.Helper()
+	file, err := pdf.Open(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, _, err := file.Catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	update := file.NewUpdate()
+	catalog, err := update.Source(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := bytes.Split(store, []byte("\n~\n"))
+	catalog, err = pdf.SetKey(catalog, "DSS", w.expand(objects[0]))
+	if err != nil {
+		t.Skip("no value for a dictionary")
+	}
+	update.Set(ref, catalog)
+	for i, object := range objects[1:] {
+		update.Set(pdf.Ref{Num: uint32(firstInStore + i)}, w.object(object))
+	}
+	appended, _, err := update.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(bytes.Clone(b), appended...)
+}
+
+func (w *storeWorld) expand(source []byte) []byte {
+	return proofName.ReplaceAllFunc(source, func(name []byte) []byte {
+		if der := w.proofs[string(name[1:])]; der != nil {
+			return der
+		}
+		return name
+	})
+}
+
+func (w *storeWorld) object(source []byte) []byte {
+	name := proofName.Find(source)
+	if name == nil || !bytes.HasPrefix(source, name) {
+		return w.expand(source)
+	}
+	entries, payload := source[len(name):], w.expand(name)
+	if bytes.Contains(entries, []byte("/FlateDecode")) {
+		var compressed bytes.Buffer
+		z := zlib.NewWriter(&compressed)
+		z.Write(payload) // a bytes.Buffer takes everything
+		z.Close()
+		payload = compressed.Bytes()
+	}
+	return fmt.Appendf(nil, "<< /Length %d %s >>\nstream\n%s\nendstream", len(payload), entries, payload)
+}

@@ -1,0 +1,142 @@
+package signing_test
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// fault is something wrong on the network, and what polls say of it.
+type fault struct {
+	name    string
+	happens func(n *network)
+	ends    func(n *network) // nil: all answer as they should again
+
+	// What the first poll says at level T, and at LT and LTA, which need more: pending until
+	// the fault ends, the document, or a failure for good.
+	t, lt idp.ErrorCode
+
+	slow  bool // more than a poll waits for
+	large bool // tried at level LTA alone, which takes the steps of the others too
+}
+
+const (
+	pending   = idp.AuthorizationPending
+	delivered = idp.ErrorCode("")
+)
+
+// outcome is what the first poll says at a level.
+func (f fault) outcome(l ades.Level) idp.ErrorCode {
+	if l == ades.T {
+		return f.t
+	}
+	return f.lt
+}
+
+// end ends the fault.
+func (f fault) end(n *network) {
+	if f.ends != nil {
+		f.ends(n)
+		return
+	}
+	n.restore()
+}
+
+func (f fault) levels() []ades.Level {
+	if f.large {
+		return []ades.Level{ades.LTA}
+	}
+	return []ades.Level{ades.T, ades.LT, ades.LTA}
+}
+
+// testFaults is the table of what polls say, from the network up, for the timestamp
+// authorities of an operator.
+func testFaults(t *testing.T, faults []fault, begin func(*network) service) {
+	for _, f := range faults {
+		for _, level := range f.levels() {
+			t.Run(f.name+", "+level.String(), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					n := newNetwork(t)
+					f.happens(n)
+					f.test(n, begin(n), level)
+				})
+			})
+		}
+	}
+}
+
+func (f fault) test(n *network, s service, level ades.Level) {
+	s.t.Helper()
+	if want := f.outcome(level); want != pending {
+		id := s.atLevel(level)
+		r := s.poll(id)
+		if r.Code != want {
+			s.t.Fatalf("got %q, want %q", r.Code, want)
+		}
+		if want == delivered {
+			n.checkLevel(r.Document, level)
+		} else if r := s.poll(id); !r.Finished {
+			s.t.Errorf("told twice: %+v", r)
+		}
+		return
+	}
+	f.lasts(n, s, level)
+}
+
+// lasts follows two requests: the time of one is over before the fault ends, that of the
+// other is not (decisions.md 4.8). Nobody who has signed is asked again.
+func (f fault) lasts(n *network, s service, level ades.Level) {
+	s.t.Helper()
+	lost := s.atLevel(level)
+	s.pending(lost, "first poll")
+	time.Sleep(5 * time.Minute)
+	kept := s.atLevel(level)
+	s.pending(kept, "first poll of the later request")
+	asked := n.calls
+	time.Sleep(9 * time.Minute)
+	s.pending(lost, "after 14 minutes")
+	time.Sleep(2 * time.Minute)
+	if r := s.poll(lost); r.Code != idp.InternalError {
+		s.t.Errorf("after 16 minutes: %q", r.Code)
+	}
+	if r := s.poll(lost); !r.Finished {
+		s.t.Errorf("told twice: %+v", r)
+	}
+	s.pending(kept, "after 11 minutes")
+	f.end(n)
+	time.Sleep(time.Minute)
+	n.checkLevel(s.poll(kept).Document, level)
+	if n.calls != asked {
+		s.t.Errorf("the phone was asked %d times after it had signed", n.calls-asked)
+	}
+}
+
+func (s service) pending(id, when string) {
+	s.t.Helper()
+	if r := s.poll(id); r.Code != idp.AuthorizationPending {
+		s.t.Fatalf("%s: %q, %d bytes", when, r.Code, len(r.Document))
+	}
+}
+
+// checkLevel checks that a document is signed, and has the level that was asked for.
+func (n *network) checkLevel(b []byte, level ades.Level) {
+	n.t.Helper()
+	if b == nil {
+		n.t.Fatal("no document")
+	}
+	report, err := pades.Verify(n.t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, pades.VerifyOptions{Roots: n.roots})
+	n.must(err)
+	if len(report.Signatures) != 1 {
+		n.t.Fatalf("%d signatures", len(report.Signatures))
+	}
+	signature := report.Signatures[0]
+	if want := "PAdES-BASELINE-" + level.String(); signature.Format != want || !report.Passed() || !signature.Certificate.Equal(n.cert) {
+		n.t.Errorf("want %s: %+v", want, signature)
+	}
+}

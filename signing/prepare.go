@@ -1,0 +1,79 @@
+package signing
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// prepare makes the document ready to be signed with the certificate. What keeps
+// it from being signed, in the document or in the certificate, is the failure.
+func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending, *idp.Failure, error) {
+	now := time.Now()
+	if _, f := t.checkCertificate(need.Certificate, need.Chain, t.options.Sources().Roots, now); f != nil {
+		return nil, f, nil
+	}
+	blob, err := t.documents.Open(ctx, t.r.Document)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signing: opening the document: %w", err)
+	}
+	defer blob.Close()
+	signer := ades.Signer{
+		Certificate: need.Certificate,
+		Chain:       need.Chain,
+		Algorithm:   t.provider.Traits(t.r.Person.Method).Algorithm,
+	}
+	pending, err := pades.Prepare(ctx, document(blob), signer, pades.Options{
+		Name:     need.Certificate.Subject.CommonName,
+		Reason:   t.r.Text.Reason,
+		Location: t.r.Place,
+		Time:     now,
+		Level:    t.r.Level,
+	})
+	if f := documentFailure(err); f != nil {
+		return nil, f, nil
+	}
+	return pending, nil, err
+}
+
+// checkCertificate says what is wrong with a signer's certificate (decisions.md 4.9), or
+// returns its chain to a root over the certificates that came with it.
+func (t *turn) checkCertificate(cert *x509.Certificate, further []*x509.Certificate, roots *x509.CertPool, now time.Time) ([]*x509.Certificate, *idp.Failure) {
+	if cert == nil {
+		return nil, &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}
+	}
+	chain, err := ades.Chain(cert, further, roots, now)
+	if err != nil {
+		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}
+	}
+	byPhone := t.provider.Traits(t.r.Person.Method).ByPhone
+	if !byPhone && idp.Kennitala(cert) != t.r.Person.Kennitala {
+		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}
+	}
+	return chain, nil
+}
+
+// documentFailure is what a document that cannot be signed is answered with
+// (decisions.md 4.11).
+func documentFailure(err error) *idp.Failure {
+	f := &idp.Failure{Code: idp.UnableToHandleGivenData, OAuth: "invalid_request"}
+	switch {
+	case errors.Is(err, pades.ErrEncrypted):
+		f.Description = "The document is encrypted and does not open without a password or key."
+	case errors.Is(err, pades.ErrForbidden):
+		f.Description = "The document does not allow signatures."
+	case errors.Is(err, pades.ErrBroken):
+		f.Description = "The last signature in the document is broken."
+	case errors.Is(err, pades.ErrUnreadable):
+		f.Description = "The document is not a readable PDF."
+	default:
+		return nil
+	}
+	return f
+}

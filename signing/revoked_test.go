@@ -1,0 +1,87 @@
+package signing
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
+	"math/big"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+)
+
+// decisions.md 4.9: whose certificate is revoked, and what that means for the signer. An
+// authority may have several certificates under one key; that which was found on the way
+// need not be the one that came with the signer's.
+func TestRevoked(t *testing.T) {
+	root, other, authority, person := newEntity(t, "Root"), newEntity(t, "Other"), newEntity(t, "Authority"), newEntity(t, "Person")
+	rootCert := root.certify(t, root, 1)
+	issuing, renewed := root.certify(t, authority, 2), root.certify(t, authority, 3)
+	signer := authority.certify(t, person, 4)
+	stranger := other.certify(t, other, 5)
+	namesake := other.certify(t, newEntity(t, "Authority"), 6) // another key
+	for name, test := range map[string]struct {
+		err  error
+		want idp.ErrorCode
+	}{
+		"nothing":                       {nil, ""},
+		"not known":                     {ades.ErrNoRevocation, ""},
+		"the signer":                    {&ades.RevokedError{Certificate: signer}, idp.CertificateIsRevoked},
+		"the signer, wrapped":           {fmt.Errorf("proof: %w", &ades.RevokedError{Certificate: signer}), idp.CertificateIsRevoked},
+		"its issuer":                    {&ades.RevokedError{Certificate: issuing}, idp.CertificateValidationError},
+		"its issuer, another of its":    {&ades.RevokedError{Certificate: renewed}, idp.CertificateValidationError},
+		"another authority":             {&ades.RevokedError{Certificate: stranger}, ""},
+		"another authority of the name": {&ades.RevokedError{Certificate: namesake}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got idp.ErrorCode
+			if f := revoked(test.err, []*x509.Certificate{signer, issuing, rootCert}); f != nil {
+				got = f.Code
+			}
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// entity is who has a key and a name.
+type entity struct {
+	name string
+	key  *ecdsa.PrivateKey
+}
+
+func newEntity(t *testing.T, name string) entity {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entity{name, key}
+}
+
+// certify issues an authority's certificate.
+func (e entity) certify(t *testing.T, subject entity, serial int64) *x509.Certificate {
+	t.Helper()
+	template := func(name string) *x509.Certificate {
+		return &x509.Certificate{
+			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name},
+			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+			IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template(subject.name), template(e.name), subject.key.Public(), e.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
