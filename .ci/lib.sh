@@ -52,7 +52,8 @@ install_tools() {
 	(
 		flock 9 # two runs on one machine share the folder
 		install_packages
-		install_pyhanko
+		install_pyhanko pyhanko
+		install_pyhanko pyhanko-ltv
 		install_maven dss
 		install_maven verapdf
 		install_go_tools
@@ -87,15 +88,16 @@ as_root() {
 # up_to_date FOLDER TEXT reports whether the folder was finished from the same inputs.
 up_to_date() { [[ -e $1/.inputs && $(<"$1/.inputs") == "$2" ]]; }
 
+# install_pyhanko NAME installs what .ci/NAME/requirements.txt says.
 install_pyhanko() {
 	local inputs
-	inputs=$(python3 --version && sha256sum <.ci/pyhanko/requirements.txt)
-	up_to_date "$tools/pyhanko" "$inputs" && return
-	echo "installing pyHanko"
-	rm -rf "$tools/pyhanko"
-	python3 -m venv "$tools/pyhanko"
-	"$tools/pyhanko/bin/pip" install --quiet -r .ci/pyhanko/requirements.txt
-	echo "$inputs" >"$tools/pyhanko/.inputs"
+	inputs=$(python3 --version && sha256sum <".ci/$1/requirements.txt")
+	up_to_date "$tools/$1" "$inputs" && return
+	echo "installing $1"
+	rm -rf "${tools:?}/$1"
+	python3 -m venv "$tools/$1"
+	"$tools/$1/bin/pip" install --quiet -r ".ci/$1/requirements.txt"
+	echo "$inputs" >"$tools/$1/.inputs"
 }
 
 # install_maven NAME builds the project in .ci/NAME, a program around a validator's library.

@@ -27,6 +27,7 @@ func judgeLevels(t *testing.T, files []levelFile, ca *authority.Authority) {
 	t.Run("EU DSS", func(t *testing.T) { levelsByDSS(t, files, ca) })
 	t.Run("pyHanko", func(t *testing.T) { levelsByPyHanko(t, files, ca) })
 	t.Run("pyHanko for the long term", func(t *testing.T) { levelsByPyHankoLongTerm(t, files, ca) })
+	t.Run("pyHanko's profile", func(t *testing.T) { levelsByPyHankoProfile(t, files, ca) })
 	t.Run("pdfsig", func(t *testing.T) { levelsByPDFSig(t, files) })
 }
 
@@ -121,6 +122,24 @@ func levelsByPyHankoLongTerm(t *testing.T, files []levelFile, ca *authority.Auth
 			archived := f.levels[i] == ades.LTA || slices.Contains(f.untimed, i)
 			if archived == s.Archived.IsZero() {
 				t.Errorf("%s: %s has a document timestamp of %v", f.name, s.Field, s.Archived)
+			}
+		}
+	}
+}
+
+// levelsByPyHankoProfile: every signature of level LTA is of pyHanko's profile pades-lta, and
+// none of a lower level is. It asks for a timestamp in the signature, and misjudges those
+// behind a document timestamp.
+func levelsByPyHankoProfile(t *testing.T, files []levelFile, ca *authority.Authority) {
+	for i, r := range validators.PyHankoProfile(t, []*x509.Certificate{ca.Root()}, paths(files)...) {
+		f := files[i]
+		if r.Error != "" || len(r.Signatures) != len(f.levels) {
+			t.Errorf("%s: %q, %d signatures", f.name, r.Error, len(r.Signatures))
+			continue
+		}
+		for i, s := range r.Signatures {
+			if want := f.levels[i] == ades.LTA && !slices.Contains(f.untimed, i) && !s.Behind; s.Passed != want {
+				t.Errorf("%s: %+v, want %v", f.name, s, want)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func (t *turn) finish(ctx context.Context) ([]storage.Revision, *idp.Failure, er
 		return nil, nil, fmt.Errorf("signing: reading the prepared signature: %w", err)
 	}
 	signer, sources := p.Signer(), t.options.Sources()
-	chain, f := t.checkCertificate(signer.Certificate, signer.Chain, sources.Roots, time.Now())
+	chain, f := t.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, time.Now())
 	if f != nil {
 		return nil, f, nil
 	}

@@ -27,7 +27,7 @@ type outage struct {
 func newOutage(ca *authority.Authority) *outage { return &outage{Sources: ca.Sources(nil)} }
 
 func (o *outage) sources() ades.Sources {
-	return ades.Sources{Time: o, Revocation: o, Issuers: o.Issuers, Roots: o.Roots}
+	return ades.Sources{Time: o, Revocation: o, Issuers: o.Issuers, Roots: o.Roots, Chains: o.Chains}
 }
 
 func (o *outage) Timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]byte, error) {

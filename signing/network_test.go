@@ -128,6 +128,7 @@ func (n *network) options(authorities ...ades.Timestamper) signing.Options {
 		Revocation: &online.Revocation{Client: client},
 		Issuers:    &online.Issuers{Client: client},
 		Roots:      n.roots,
+		Chains:     new(ades.Chains),
 	}
 	return signing.Options{Sources: func() ades.Sources { return sources }}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/pades"
 )
 
@@ -16,7 +17,8 @@ import (
 // it from being signed, in the document or in the certificate, is the failure.
 func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending, *idp.Failure, error) {
 	now := time.Now()
-	if _, f := t.checkCertificate(need.Certificate, need.Chain, t.options.Sources().Roots, now); f != nil {
+	chain, f := t.checkCertificate(ctx, need.Certificate, need.Chain, t.options.Sources(), now)
+	if f != nil {
 		return nil, f, nil
 	}
 	blob, err := t.documents.Open(ctx, t.r.Document)
@@ -26,7 +28,7 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending
 	defer blob.Close()
 	signer := ades.Signer{
 		Certificate: need.Certificate,
-		Chain:       need.Chain,
+		Chain:       chain[1:],
 		Algorithm:   t.provider.Traits(t.r.Person.Method).Algorithm,
 	}
 	pending, err := pades.Prepare(ctx, document(blob), signer, pades.Options{
@@ -43,12 +45,13 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending
 }
 
 // checkCertificate says what is wrong with a signer's certificate (decisions.md 4.9), or
-// returns its chain to a root over the certificates that came with it.
-func (t *turn) checkCertificate(cert *x509.Certificate, further []*x509.Certificate, roots *x509.CertPool, now time.Time) ([]*x509.Certificate, *idp.Failure) {
+// returns its chain to a root: over the certificates that came with it, or else those that
+// the sources find.
+func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, *idp.Failure) {
 	if cert == nil {
 		return nil, &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}
 	}
-	chain, err := ades.Chain(cert, further, roots, now)
+	chain, err := evidence.FindChain(ctx, sources, evidence.NewKnown(ctx, sources, further...), cert, now)
 	if err != nil {
 		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}
 	}

@@ -222,6 +222,10 @@ func TestWhatThePhoneSendsIsChecked(t *testing.T) {
 		{"untrusted root", func(_ *phone, o *signing.Options) {
 			o.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
 		}, idp.CertificateValidationError},
+		{"issuer that nobody knows", func(p *phone, o *signing.Options) {
+			p.begin = func() (idp.Event, error) { return idp.NeedDigest{Certificate: p.cert}, nil }
+			o.Sources = func() ades.Sources { return ades.Sources{Roots: p.ca.Roots()} }
+		}, idp.CertificateValidationError},
 		{"no certificate", func(p *phone, _ *signing.Options) {
 			p.begin = func() (idp.Event, error) { return idp.NeedDigest{}, nil }
 		}, idp.CertificateNotFound},
@@ -237,6 +241,19 @@ func TestWhatThePhoneSendsIsChecked(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a provider leaves out of the chain is looked for, and goes into the signature.
+func TestIssuerThatTheProviderLeavesOut(t *testing.T) {
+	p := newPhone(t)
+	p.begin = func() (idp.Event, error) { return idp.NeedDigest{Certificate: p.cert}, nil }
+	s := newService(t, p, signing.Options{Sources: func() ades.Sources {
+		sources := p.ca.Sources(nil)
+		sources.Issuers = ades.NewPool(p.ca.Chain()...)
+		return sources
+	}})
+	r := s.poll(s.mustStart())
+	s.checkSigned(r.Document) // which knows the root alone
 }
 
 func TestPNOISKennitalaIsTheSamePerson(t *testing.T) {

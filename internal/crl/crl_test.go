@@ -191,10 +191,12 @@ func TestEntriesThatCannotBeRead(t *testing.T) {
 	ca := certify(t, "CA", nil, isAuthority)
 	asked := *ca.cert
 	asked.RawIssuer, asked.SerialNumber = ca.cert.RawSubject, big.NewInt(5)
-	critical := func(b *cryptobyte.Builder) {
-		b.AddASN1Int64(5)
-		b.AddASN1UTCTime(now)
-		b.AddASN1(0x30, x509der.Extension{ID: oid(2, 5, 29, 29), Critical: true, Value: []byte{0x30, 0}}.Append)
+	critical := func(serial int64) cryptobyte.BuilderContinuation {
+		return func(b *cryptobyte.Builder) {
+			b.AddASN1Int64(serial)
+			b.AddASN1UTCTime(now)
+			b.AddASN1(0x30, x509der.Extension{ID: oid(2, 5, 29, 29), Critical: true, Value: []byte{0x30, 0}}.Append)
+		}
 	}
 	noSerial := func(b *cryptobyte.Builder) { b.AddASN1NULL() }
 	noTime := func(b *cryptobyte.Builder) { b.AddASN1Int64(5) }
@@ -206,7 +208,8 @@ func TestEntriesThatCannotBeRead(t *testing.T) {
 		{"before", []cryptobyte.BuilderContinuation{noSerial, entry(5, now, 0)}, ErrFormat},
 		{"after", []cryptobyte.BuilderContinuation{entry(5, now, 0), noSerial}, ErrFormat},
 		{"itself, no time", []cryptobyte.BuilderContinuation{noTime}, ErrFormat},
-		{"itself, a critical extension (5.3.3)", []cryptobyte.BuilderContinuation{critical}, ErrScope},
+		{"itself, a critical extension (5.3.3)", []cryptobyte.BuilderContinuation{critical(5)}, ErrScope},
+		{"another, a critical extension (5.3)", []cryptobyte.BuilderContinuation{critical(6)}, ErrScope},
 	} {
 		l, err := Parse(assemble(t, ca, 1, row.entries))
 		if err != nil {

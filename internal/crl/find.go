@@ -33,6 +33,11 @@ func (l *List) Find(cert *x509.Certificate) (*Entry, error) {
 		if !rest.ReadASN1(&entry, cbasn1.SEQUENCE) || !entry.ReadASN1(&number, cbasn1.INTEGER) {
 			return nil, fmt.Errorf("%w: entry", ErrFormat)
 		}
+		if bytes.Contains(entry, critical) {
+			if _, err := readEntry(entry); err != nil {
+				return nil, err
+			}
+		}
 		if bytes.Equal(number, serial) {
 			found = entry
 		}
@@ -42,6 +47,10 @@ func (l *List) Find(cert *x509.Certificate) (*Entry, error) {
 	}
 	return readEntry(found)
 }
+
+// critical is how an extension says that it is. With one that is not known, whichever entry
+// it is in, the list says nothing about any certificate (RFC 5280 5.3).
+var critical = []byte{1, 1, 0xff}
 
 // integerContents is the serial number as a DER entry has it, so that entries are
 // compared as bytes.

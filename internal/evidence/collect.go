@@ -24,10 +24,7 @@ const maxResponders = 4
 // later may help, and [*ades.RevokedError]. A target that was revoked after its Fresh is
 // none: its signature stands, and the proof says so.
 func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ...Target) (*Data, error) {
-	c := &collector{
-		sources: sources, known: known, now: time.Now(), waits: maxWait,
-		seen: make(set), asked: make(set), proven: make(map[string]proven),
-	}
+	c := newCollector(sources, known)
 	for _, t := range targets {
 		if t.Certificate == nil {
 			return nil, fmt.Errorf("evidence: %w: a certificate is absent", ades.ErrNoChain)
@@ -37,6 +34,19 @@ func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ..
 		}
 	}
 	return &c.data, nil
+}
+
+// FindChain builds the chain of a certificate as of a time, over what is known and what the
+// sources find. [ades.ErrNoChain] or [ades.ErrOutsideValidity] when there is none.
+func FindChain(ctx context.Context, sources ades.Sources, known *Known, cert *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
+	return newCollector(sources, known).chain(ctx, cert, at)
+}
+
+func newCollector(sources ades.Sources, known *Known) *collector {
+	return &collector{
+		sources: sources, known: known, now: time.Now(), waits: maxWait,
+		seen: make(set), asked: make(set), proven: make(map[string]proven),
+	}
 }
 
 type collector struct {

@@ -45,7 +45,7 @@ type PyHankoTimestamp struct {
 // refuses them otherwise. No roots: nothing is trusted.
 func PyHanko(t testing.TB, roots []*x509.Certificate, files ...string) []PyHankoReport {
 	t.Helper()
-	return runPyHanko[PyHankoReport](t, "validate.py", roots, files)
+	return runPyHanko[PyHankoReport](t, "pyhanko/validate.py", roots, files)
 }
 
 // PyHankoLongTermReport is what pyHanko says about the signatures in one file when nothing
@@ -74,14 +74,40 @@ type PyHankoLongTermSignature struct {
 // "INDETERMINATE SIG_CONSTRAINTS_FAILURE" where the document timestamp is the first.
 func PyHankoLongTerm(t testing.TB, roots []*x509.Certificate, files ...string) []PyHankoLongTermReport {
 	t.Helper()
-	return runPyHanko[PyHankoLongTermReport](t, "longterm.py", roots, files)
+	return runPyHanko[PyHankoLongTermReport](t, "pyhanko/longterm.py", roots, files)
 }
 
-// runPyHanko has a script of .ci/pyhanko judge files.
+// PyHankoProfileReport is what pyHanko's profile pades-lta says about one file.
+type PyHankoProfileReport struct {
+	File       string
+	Error      string // the exception on a file that pyHanko could not read; empty otherwise
+	Signatures []PyHankoProfileSignature
+}
+
+// PyHankoProfileSignature is the verdict on one signature.
+type PyHankoProfileSignature struct {
+	Field  string
+	Error  string // why the signature is not of the profile
+	Passed bool
+	// Behind says that a document timestamp is before the signature. Then it cannot pass:
+	// pyHanko looks for its revocation data where only what is older can be.
+	Behind bool
+}
+
+// PyHankoProfile validates files by the profile pades-lta, offline. Revocation data is
+// required for all but the authority of the last document timestamp. The version of pyHanko
+// is the last that has the profile.
+func PyHankoProfile(t testing.TB, roots []*x509.Certificate, files ...string) []PyHankoProfileReport {
+	t.Helper()
+	return runPyHanko[PyHankoProfileReport](t, "pyhanko-ltv/profile.py", roots, files)
+}
+
+// runPyHanko has a script below .ci judge files, with the pyHanko that is installed for
+// its folder.
 func runPyHanko[Report any](t testing.TB, script string, roots []*x509.Certificate, files []string) []Report {
 	t.Helper()
-	args := []string{filepath.Join(testenv.Root(t), ".ci", "pyhanko", script)}
+	args := []string{filepath.Join(testenv.Root(t), ".ci", script)}
 	args = append(args, rootArguments(t, roots)...)
-	lines := mustRun(t, testenv.Tool(t, "pyhanko/bin/python"), append(args, files...)...)
+	lines := mustRun(t, testenv.Tool(t, filepath.Dir(script)+"/bin/python"), append(args, files...)...)
 	return decodeLines[Report](t, "pyHanko", lines, len(files))
 }
