@@ -43,7 +43,18 @@ func Chain(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x50
 // that callers tell apart.
 type chainError struct{ cause error }
 
-func (e chainError) Error() string { return e.sentinel().Error() + ": " + e.cause.Error() }
+func (e chainError) Error() string { return e.sentinel().Error() + ": " + e.reason() }
+
+// reason leaves out the names that crypto/x509 repeats where constraints forbid them (RFC
+// 5280 4.2.1.10): an e-mail address is personal data, as [Identify] says.
+func (e chainError) reason() string {
+	var invalid x509.CertificateInvalidError
+	if errors.As(e.cause, &invalid) && invalid.Reason == x509.CANotAuthorizedForThisName {
+		invalid.Detail = "name constraints"
+		return invalid.Error()
+	}
+	return e.cause.Error()
+}
 
 func (e chainError) Unwrap() []error { return []error{e.sentinel(), e.cause} }
 

@@ -19,11 +19,22 @@ type Chains struct {
 
 type certificateID [sha256.Size]byte
 
-// chainKey is what a chain depends on beside the time and what is known in between: which
-// other chain there might have been does not matter.
+// chainKey is all that a chain depends on beside the time. Documents bring certificates of
+// authorities, some of them outdated or revoked: which chain is found over those is for
+// that document alone.
 type chainKey struct {
-	certificate certificateID
-	roots       *x509.CertPool
+	certificate, intermediates certificateID
+	roots                      *x509.CertPool
+}
+
+func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) chainKey {
+	key := chainKey{certificate: sha256.Sum256(cert.Raw), roots: roots}
+	all := sha256.New()
+	for _, c := range intermediates { // DER says itself where it ends
+		all.Write(c.Raw)
+	}
+	all.Sum(key.intermediates[:0])
+	return key
 }
 
 // maxRemembered bounds what is remembered of each kind. Beyond it all is forgotten and
@@ -36,7 +47,7 @@ func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate
 	if s.Chains == nil {
 		return Chain(cert, intermediates, s.Roots, at)
 	}
-	key := chainKey{sha256.Sum256(cert.Raw), s.Roots}
+	key := newChainKey(cert, intermediates, s.Roots)
 	if chain := s.Chains.chain(key, at); chain != nil {
 		return chain, nil
 	}

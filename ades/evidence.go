@@ -93,7 +93,7 @@ type RevokedError struct {
 
 func (e *RevokedError) Error() string {
 	return fmt.Sprintf("%v: %s since %s, %s", ErrRevoked,
-		e.Certificate.Subject, e.At.UTC().Format(time.RFC3339), reasonName(e.Reason))
+		Identify(e.Certificate), e.At.UTC().Format(time.RFC3339), reasonName(e.Reason))
 }
 
 func (e *RevokedError) Unwrap() error { return ErrRevoked }

@@ -52,13 +52,13 @@ func CheckKeySize(pub crypto.PublicKey) error {
 // looked at.
 func CheckIssuer(cert, issuer *x509.Certificate) error {
 	if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) {
-		return fmt.Errorf("%w: %s was issued by %s", ErrNoChain, cert.Subject, cert.Issuer)
+		return fmt.Errorf("%w: %s: the issuer is of another name", ErrNoChain, Identify(cert))
 	}
 	if err := CheckKeySize(issuer.PublicKey); err != nil {
 		return err
 	}
 	if err := cert.CheckSignatureFrom(issuer); err != nil {
-		return fmt.Errorf("%w: certificate of %s: %w", ErrNoChain, cert.Subject, err)
+		return fmt.Errorf("%w: %s: %w", ErrNoChain, Identify(cert), err)
 	}
 	return nil
 }

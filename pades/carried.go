@@ -97,7 +97,6 @@ func readCarried(doc Document, which selection) (*carried, error) {
 	if c.store, err = readStore(c.file); err != nil {
 		return nil, err
 	}
-	c.known = slices.Clone(c.store.data.Certificates)
 	selected := which(c.covers, c.fields)
 	for _, f := range selected.signatures {
 		if err := c.addSignature(f); err != nil {
@@ -110,6 +109,7 @@ func readCarried(doc Document, which selection) (*carried, error) {
 		}
 	}
 	slices.SortFunc(c.stamps, func(a, b carriedStamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
+	c.known = append(c.known, c.store.data.Certificates...)
 	return c, nil
 }
 
@@ -143,7 +143,7 @@ func (c *carried) addSignature(f signatureField) error {
 		h := token.Hash.New()
 		h.Write(signed.Value)
 		c.known = append(c.known, token.Certificates...)
-		token.Supply(c.known)
+		token.Supply(slices.Concat(c.known, c.store.data.Certificates))
 		if token.VerifyOver(h.Sum(nil)) == nil {
 			s.tokens = append(s.tokens, token)
 		}
@@ -162,7 +162,7 @@ func (c *carried) addStamp(f signatureField) error {
 		return err
 	}
 	c.known = append(c.known, token.Certificates...)
-	token.Supply(c.known)
+	token.Supply(slices.Concat(c.known, c.store.data.Certificates))
 	if err := token.Verify(); err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (g *growth) isProof() (bool, error) {
 // sameTrailer: a stream that is hidden beside a table is read by some and not by others.
 func (g *growth) sameTrailer() bool {
 	now, before := g.now.Trailer(), g.before.Trailer()
-	return now["Info"] == before["Info"] && reflect.DeepEqual(now["Encrypt"], before["Encrypt"]) && !g.now.Hybrid(g.before.Size())
+	return reflect.DeepEqual(now["Info"], before["Info"]) && reflect.DeepEqual(now["Encrypt"], before["Encrypt"]) && !g.now.Hybrid(g.before.Size())
 }
 
 // same compares dictionaries without some of their keys.

@@ -19,11 +19,15 @@ func (s *Service) Complete(ctx context.Context) (n int, err error) {
 	errs := make([]error, len(due))
 	var all sync.WaitGroup
 	for i, r := range due {
-		all.Go(func() { errs[i] = s.completeDue(ctx, r.ID) }) // one that waits holds up no other
+		all.Go(func() { errs[i] = s.completeDue(ctx, r.ID) }) // one that waits holds up no other of the batch
 	}
 	all.Wait()
 	return len(due), errors.Join(errs...)
 }
+
+// duePatience is how long one try may take, and so how long the next batch has to wait for
+// sources that do not answer. What a try has come to is kept.
+const duePatience = time.Minute
 
 // completeDue completes a request, unless a poll is at it.
 func (s *Service) completeDue(ctx context.Context, id string) error {
@@ -41,7 +45,7 @@ func (s *Service) completeDue(ctx context.Context, id string) error {
 	}
 	work, stop := t.hold(ctx)
 	defer stop()
-	err = t.complete(work, completeFor)
+	err = t.complete(work, duePatience)
 	stop()
 	if ctx.Err() != nil { // the server stops; the next one goes on
 		err = nil

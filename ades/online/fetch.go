@@ -78,7 +78,7 @@ func (e exchange) request(ctx context.Context) (*http.Request, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, method, e.url, body)
 	if err != nil || !overHTTP(req.URL) {
-		return nil, fmt.Errorf("%w: %q", errURL, e.url)
+		return nil, errURL
 	}
 	if e.sends != "" {
 		req.Header.Set("Content-Type", e.sends)
@@ -134,11 +134,12 @@ func (g *guarded) client(given *http.Client) *http.Client {
 	return g.own
 }
 
-// redacted is an address as it may stand in an error.
+// redacted is an address as it may stand in an error: who logs in and what is asked may be
+// secrets.
 func redacted(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "a malformed address"
 	}
-	return u.Redacted()
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }

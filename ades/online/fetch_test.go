@@ -3,10 +3,12 @@ package online
 import (
 	"bytes"
 	"context"
+	"crypto"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +99,25 @@ func TestExchangeRefusesOtherAddresses(t *testing.T) {
 	for _, address := range []string{"", "file:///etc/passwd", "ldap://host/cn=x", "ftp://host/", "//host/", "http:///x", "http://[", "gopher://host"} {
 		_, err := exchange{url: address, limit: 10, timeout: smallTimeout}.do(context.Background(), http.DefaultClient)
 		if !errors.Is(err, errURL) || errors.Is(err, ades.ErrUnavailable) {
+			t.Errorf("%q: %v", address, err)
+		}
+	}
+}
+
+// Errors are logged: neither who logs in nor what is asked is in them.
+func TestErrorsTellNoSecretOfAnAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://user:secret@host.test:8443/tsa?key=secret#secret": "https://host.test:8443/tsa",
+		"https://secret@host.test":                                 "https://host.test",
+		"http://user:secret@[":                                     "a malformed address",
+	} {
+		if got := redacted(address); got != want {
+			t.Errorf("%q is said to be %q, want %q", address, got, want)
+		}
+	}
+	for _, address := range []string{"ftp://user:secret@host.test/?key=secret", "http://user:secret@["} {
+		_, err := (&TSA{URL: address}).Timestamp(t.Context(), crypto.SHA256, make([]byte, 32))
+		if !errors.Is(err, errURL) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/innsigli/innsigli/ades"
 )
 
 // maxAddresses is how many addresses of one kind are followed of a certificate.
@@ -32,7 +34,7 @@ func (i *Issuers) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.
 		failures = append(failures, fmt.Errorf("%s: %w", redacted(address), err))
 	}
 	if len(failures) > 0 {
-		return nil, fmt.Errorf("online: issuer of %s: %w", cert.Subject, errors.Join(failures...))
+		return nil, fmt.Errorf("online: issuer of %s: %w", ades.Identify(cert), errors.Join(failures...))
 	}
 	return nil, nil
 }

@@ -109,7 +109,7 @@ func (q question) read(response *ocsp.Response, nonce []byte, asked time.Time) (
 		return fetched[finding]{}, err
 	}
 	if asked.After(responder.NotAfter) {
-		return fetched[finding]{}, fmt.Errorf("responder %s: %w", responder.Subject, ades.ErrOutsideValidity)
+		return fetched[finding]{}, fmt.Errorf("responder's %s: %w", ades.Identify(responder), ades.ErrOutsideValidity)
 	}
 	t := term{single.ThisUpdate, single.NextUpdate}
 	if err := t.inForce(asked); err != nil {

@@ -83,9 +83,9 @@ func (r *Revocation) ways(cert *x509.Certificate) []way {
 
 func (q question) unanswered(failures []error) error {
 	if len(failures) == 0 {
-		return fmt.Errorf("%w for %s: it names no responder and no CRL", ades.ErrNoRevocation, q.cert.Subject)
+		return fmt.Errorf("%w for %s: it names no responder and no CRL", ades.ErrNoRevocation, ades.Identify(q.cert))
 	}
-	return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, q.cert.Subject, errors.Join(failures...))
+	return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(q.cert), errors.Join(failures...))
 }
 
 // key names what an address says about certificates, under their issuer's.

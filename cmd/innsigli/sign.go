@@ -79,7 +79,7 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 		return fmt.Errorf("signing %s: %w", c.File, err)
 	}
 	parts := [][]byte{content, revision.Bytes}
-	if level >= ades.LT {
+	if level >= ades.T { // a timestamp that was too long for the signature comes behind it
 		further, err := pades.Extender{Sources: sources}.ExtendLast(ctx, document.With(revision), level)
 		if err != nil {
 			return fmt.Errorf("signing %s: %w", c.File, err)

@@ -144,7 +144,7 @@ func (a *Authority) issue(template *x509.Certificate, by pair, pub crypto.Public
 	t.SerialNumber = a.newSerial(parent)
 	der, err := x509.CreateCertificate(rand.Reader, &t, parent, pub, by.key)
 	if err != nil {
-		return nil, fmt.Errorf("authority: issuing %s: %w", t.Subject.CommonName, err)
+		return nil, fmt.Errorf("authority: issuing a certificate: %w", err)
 	}
 	return x509.ParseCertificate(der)
 }

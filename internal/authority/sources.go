@@ -77,7 +77,7 @@ func (s sources) Revocation(_ context.Context, cert, issuer *x509.Certificate, n
 	}
 	if issuer.Equal(s.Root()) {
 		if !s.issuedByRoot(cert) { // a list is silent about what was never issued
-			return ades.Proof{}, fmt.Errorf("authority: %w: %s is not known", ades.ErrNoRevocation, cert.Subject)
+			return ades.Proof{}, fmt.Errorf("authority: %w: %s is not known", ades.ErrNoRevocation, ades.Identify(cert))
 		}
 		return s.proofByList(cert, now)
 	}
@@ -116,7 +116,7 @@ func (s sources) proofByResponse(cert, issuer *x509.Certificate, now time.Time) 
 	single, ok := response.For(cert, issuer)
 	switch {
 	case !ok || single.Status == ocsp.Unknown:
-		return ades.Proof{}, fmt.Errorf("authority: %w: %s is not known", ades.ErrNoRevocation, cert.Subject)
+		return ades.Proof{}, fmt.Errorf("authority: %w: %s is not known", ades.ErrNoRevocation, ades.Identify(cert))
 	case single.Status == ocsp.Revoked:
 		return ades.Proof{OCSP: der}, &ades.RevokedError{Certificate: cert, At: single.RevokedAt, Reason: single.Reason}
 	}

@@ -30,7 +30,7 @@ func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ..
 			return nil, fmt.Errorf("evidence: %w: a certificate is absent", ades.ErrNoChain)
 		}
 		if err := c.collect(ctx, t, 0); err != nil {
-			return nil, fmt.Errorf("evidence: validation data for %s: %w", t.Certificate.Subject, err)
+			return nil, fmt.Errorf("evidence: validation data for %s: %w", ades.Identify(t.Certificate), err)
 		}
 	}
 	return &c.data, nil
@@ -95,7 +95,7 @@ func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificat
 		return nil
 	}
 	if c.sources.Revocation == nil {
-		return fmt.Errorf("%w for %s: there is no source to ask", ades.ErrNoRevocation, t.Certificate.Subject)
+		return fmt.Errorf("%w for %s: there is no source to ask", ades.ErrNoRevocation, ades.Identify(t.Certificate))
 	}
 	proof, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.Fresh)
 	var revoked *ades.RevokedError
@@ -108,7 +108,7 @@ func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificat
 	answer, err := c.known.work.readProof(proof, t.Certificate, issuer)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, t.Certificate.Subject, err)
+		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(t.Certificate), err)
 	case answer.Revoked != nil && !t.standsDespite(answer.Revoked):
 		return answer.Revoked
 	}
@@ -124,10 +124,10 @@ func (t Target) check(a Answer) error {
 	switch {
 	case !a.tells(t.Certificate):
 		return fmt.Errorf("%w for %s: the proof of %s says nothing of a certificate that was valid until %s", ades.ErrNoRevocation,
-			t.Certificate.Subject, a.ThisUpdate.UTC().Format(time.RFC3339), t.Certificate.NotAfter.UTC().Format(time.RFC3339))
+			ades.Identify(t.Certificate), a.ThisUpdate.UTC().Format(time.RFC3339), t.Certificate.NotAfter.UTC().Format(time.RFC3339))
 	case !a.fresh(t.Times.Used) || !t.Fresh.IsZero() && !a.follows(t.Fresh, t.Certificate):
 		return fmt.Errorf("%w for %s: %w: the proof of %s is too old", ades.ErrNoRevocation,
-			t.Certificate.Subject, ades.ErrUnavailable, a.ThisUpdate.UTC().Format(time.RFC3339))
+			ades.Identify(t.Certificate), ades.ErrUnavailable, a.ThisUpdate.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate
 		return nil
 	}
 	if responders == maxResponders {
-		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, a.Signer.Subject, responders)
+		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), responders)
 	}
 	return c.collect(ctx, Target{Certificate: a.Signer, Times: Times{at.Used, a.ProducedAt}}, responders+1)
 }

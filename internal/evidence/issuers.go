@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/innsigli/innsigli/ades"
 )
 
 // The addresses of a certificate are followed before it is known to be below a root, and
@@ -32,7 +34,7 @@ func (c *collector) chain(ctx context.Context, cert *x509.Certificate, at time.T
 			return nil, errors.Join(append(failures, err, ctx.Err())...)
 		}
 		if err := c.ask(ctx, below); err != nil {
-			failures = append(failures, fmt.Errorf("issuer of %s: %w", below.Subject, err))
+			failures = append(failures, fmt.Errorf("issuer of %s: %w", ades.Identify(below), err))
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (d *Data) suffices(k *Known, t Target, now time.Time) error {
 		return err
 	}
 	if !t.Fresh.IsZero() && !now.After(t.Certificate.NotAfter) && !d.follows(t, chain[1]) {
-		return fmt.Errorf("%w for %s from after its signature", ades.ErrNoRevocation, t.Certificate.Subject)
+		return fmt.Errorf("%w for %s from after its signature", ades.ErrNoRevocation, ades.Identify(t.Certificate))
 	}
 	return nil
 }

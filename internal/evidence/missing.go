@@ -4,6 +4,8 @@ import (
 	"crypto/x509"
 	"fmt"
 	"time"
+
+	"github.com/innsigli/innsigli/ades"
 )
 
 // Missing says what the data lacks for level LT (EN 319 142-1 6.3), in sentences, each
@@ -89,7 +91,7 @@ func (m *inventory) check(c *x509.Certificate, at time.Time) {
 	}
 	chain := m.everValid(c, at)
 	if chain == nil && !(m.known.work.spend(signatureWork) && selfSigned(c)) {
-		m.add("no chain leads from %s to a trusted root", c.Subject)
+		m.add("no chain leads from %s to a trusted root", ades.Identify(c))
 	}
 	m.used.Certificates = append(m.used.Certificates, chain...)
 	for i := range len(chain) - 1 {
@@ -106,11 +108,11 @@ func (m *inventory) checkOne(c, issuer *x509.Certificate) {
 	}
 	answers := m.data.About(c, issuer)
 	if len(answers) == 0 {
-		m.add("no revocation data about %s, which %s issued", c.Subject, issuer.Subject)
+		m.add("no revocation data about %s", ades.Identify(c))
 	}
 	for _, a := range answers {
 		if !m.known.work.spend(answerWork) {
-			m.add("too much is said about %s", c.Subject)
+			m.add("too much is said about %s", ades.Identify(c))
 			return
 		}
 		m.used.OCSP, m.used.CRLs = appendProof(m.used.OCSP, a.Proof.OCSP), appendProof(m.used.CRLs, a.Proof.CRL)

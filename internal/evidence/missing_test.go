@@ -21,8 +21,8 @@ func TestWhatIsMissing(t *testing.T) {
 	checked, unchecked := w.responder("R", issuing), w.responder("S", issuing, noCheck)
 	good := func(by pair, c pair) []byte { return w.response(by, c.cert, issuing.cert, time.Time{}) }
 	upper := w.list(w.root)
-	const ofA, ofB, ofR = "no revocation data about CN=A, which CN=Issuing issued", "no revocation data about CN=B, which CN=Issuing issued", "no revocation data about CN=R, which CN=Issuing issued"
-	const ofIssuing = "no revocation data about CN=Issuing, which CN=Root issued"
+	of := func(p pair) string { return "no revocation data about " + ades.Identify(p.cert) }
+	ofA, ofB, ofR, ofIssuing := of(signer), of(second), of(checked), of(issuing)
 	for _, row := range []struct {
 		name    string
 		data    *Data

@@ -42,7 +42,7 @@ func (d *Data) Status(cert, issuer *x509.Certificate, at Times) error {
 	}
 	switch {
 	case newest == nil:
-		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, cert.Subject, unreliable)
+		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(cert), unreliable)
 	case newest.Revoked != nil && !newest.Revoked.At.After(at.Judged):
 		return newest.Revoked
 	}

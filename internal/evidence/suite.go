@@ -15,7 +15,7 @@ import (
 func CheckSuite(chain []*x509.Certificate) error {
 	for i := 0; i+1 < len(chain); i++ {
 		if err := signedBy[chain[i].SignatureAlgorithm].CheckSuite(chain[i+1].PublicKey); err != nil {
-			return fmt.Errorf("certificate of %s, signed by %v: %w", chain[i].Subject, chain[i].SignatureAlgorithm, err)
+			return fmt.Errorf("%s, signed by %v: %w", ades.Identify(chain[i]), chain[i].SignatureAlgorithm, err)
 		}
 	}
 	return nil
@@ -41,7 +41,7 @@ func (a Answer) checkSuite(issuer *x509.Certificate) error {
 		err = algorithm.CheckSuite(a.Signer.PublicKey)
 	}
 	if err != nil {
-		return fmt.Errorf("proof by %s: %w", a.Signer.Subject, err)
+		return fmt.Errorf("proof by %s: %w", ades.Identify(a.Signer), err)
 	}
 	if a.Signer.Equal(issuer) {
 		return nil

@@ -50,10 +50,10 @@ func (r *Response) verifyBy(c, issuer *x509.Certificate, checkIssuer func(cert, 
 		return fmt.Errorf("%w: %w", ErrResponder, err)
 	}
 	if r.ProducedAt.Before(c.NotBefore) || r.ProducedAt.After(c.NotAfter) {
-		return fmt.Errorf("ocsp: %w: responder %s at %v", ades.ErrOutsideValidity, c.Subject, r.ProducedAt)
+		return fmt.Errorf("ocsp: %w: responder's %s at %v", ades.ErrOutsideValidity, ades.Identify(c), r.ProducedAt)
 	}
 	if err := r.signed.Verify(c); err != nil {
-		return fmt.Errorf("ocsp: signature of %s: %w", c.Subject, err)
+		return fmt.Errorf("ocsp: signature by %s: %w", ades.Identify(c), err)
 	}
 	return nil
 }
@@ -68,13 +68,13 @@ func mayAnswer(c, issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.
 		return err
 	}
 	if !slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning) {
-		return fmt.Errorf("%s is not certified for OCSP signing", c.Subject)
+		return fmt.Errorf("%s is not certified for OCSP signing", ades.Identify(c))
 	}
 	if c.KeyUsage != 0 && c.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) == 0 {
-		return fmt.Errorf("key usage of %s allows no signatures", c.Subject) // RFC 5280 4.2.1.12
+		return fmt.Errorf("key usage of %s allows no signatures", ades.Identify(c)) // RFC 5280 4.2.1.12
 	}
 	if len(c.UnhandledCriticalExtensions) > 0 {
-		return fmt.Errorf("%s has critical extensions that are not known: %v", c.Subject, c.UnhandledCriticalExtensions)
+		return fmt.Errorf("%s has critical extensions that are not known: %v", ades.Identify(c), c.UnhandledCriticalExtensions)
 	}
 	return nil
 }

@@ -62,6 +62,13 @@ func (t *entryTable) has(num uint32) bool {
 }
 
 func (t *entryTable) set(num uint32, e xrefEntry) {
+	if !t.add(num, e) {
+		t.chunk(num).entries[num%chunkSize] = e
+	}
+}
+
+// add notes an entry unless there is one, and says whether it did.
+func (t *entryTable) add(num uint32, e xrefEntry) bool {
 	c := t.chunk(num)
 	if c == nil {
 		if t.chunks == nil {
@@ -70,11 +77,14 @@ func (t *entryTable) set(num uint32, e xrefEntry) {
 		c = new(entryChunk)
 		t.chunks[num/chunkSize], t.last = c, c
 	}
-	if bit := uint32(1) << (num % chunkSize); c.known&bit == 0 {
-		c.known |= bit
-		t.count++
+	bit := uint32(1) << (num % chunkSize)
+	if c.known&bit != 0 {
+		return false
 	}
+	c.known |= bit
+	t.count++
 	c.entries[num%chunkSize] = e
+	return true
 }
 
 // all yields the entries in the order of their numbers.

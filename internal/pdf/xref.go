@@ -122,11 +122,8 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 		return fmt.Errorf("%w: object number %d", ErrLimit, num)
 	}
 	entries := &x.file.entries
-	if !entries.has(uint32(num)) {
-		entries.set(uint32(num), e)
-		if e.kind == freeEntry {
-			x.free = append(x.free, uint32(num))
-		}
+	if entries.add(uint32(num), e) && e.kind == freeEntry {
+		x.free = append(x.free, uint32(num))
 	}
 	if x.read++; x.read > maxSectionEntries || entries.count > x.file.maxEntries() {
 		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, x.file.maxEntries())
