@@ -17,7 +17,7 @@ import (
 // what it was, objects that were missing included. Only lists of annotations and fields may
 // be longer, by the invisible fields of document timestamps, and metadata may say who
 // wrote the file last. Nothing leads to anything else that was appended, so that nobody
-// gets to see it.
+// gets to see it: what was appended is written so plainly that all read the same.
 type growth struct {
 	ctx         context.Context
 	now, before *pdf.File
@@ -43,6 +43,9 @@ func (d *inspection) grewByProof(end int64) (bool, error) {
 }
 
 func (g *growth) isProof() (bool, error) {
+	if ok, err := g.now.PlainlyExtends(g.before); !ok || err != nil {
+		return false, err
+	}
 	ref, now, err := g.now.Catalog()
 	if err != nil {
 		return false, err

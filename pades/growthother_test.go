@@ -15,6 +15,9 @@ const withAppearance = "a field with an appearance of nothing"
 // otherProof is what others may append.
 var otherProof = []otherGrowth{
 	{"an object that nothing leads to", pdftest.Options{}, func(r *revision) { r.add(square) }},
+	{"words of a file's structure that are none", pdftest.Options{}, func(r *revision) {
+		r.addStream("", "a trailer for 12 obj and 3 x obj, obj 0 1, endobj 1 0 endobj")
+	}},
 	{"when the document was written, in its information dictionary", pdftest.Options{Trailer: "/Info 100 0 R", Objects: []string{"<< /Title (This one) >>"}},
 		func(r *revision) { r.set(first, "ModDate", "(D:20260701)"); r.set(first, "Producer", "(Another)") }},
 	{"when the document was written, in its metadata", pdftest.Options{Catalog: "/Metadata 100 0 R", Objects: []string{xmp("This one", 1)}},
@@ -28,7 +31,7 @@ var otherProof = []otherGrowth{
 }
 
 // growthTable are the rows of all tables.
-var growthTable = map[string][]otherGrowth{"changed": changedDocuments, "form": changedForms, "ambiguous": ambiguous, "proof": otherProof}
+var growthTable = map[string][]otherGrowth{"changed": changedDocuments, "not plain": notPlain, "form": changedForms, "ambiguous": ambiguous, "proof": otherProof}
 
 // document is of level LTA, and the row's growth behind it.
 func (row otherGrowth) document(t *testing.T, p person) []byte {

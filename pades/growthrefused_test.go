@@ -38,6 +38,8 @@ var changedDocuments = []otherGrowth{
 	{"another document information dictionary", pdftest.Options{}, func(r *revision) {
 		r.rewrite(`/Root 1 0 R`, "/Root 1 0 R /Info "+r.add("<< /Title (Another) >>").String())
 	}},
+	{"a direct document information dictionary", pdftest.Options{Trailer: "/Info << /Title (This one) >>"},
+		func(r *revision) { r.add(square); r.rewrite(`\(This one\)`, "(Another)") }},
 	{"the title in the document information dictionary", pdftest.Options{Trailer: "/Info 100 0 R", Objects: []string{"<< /Title (This one) >>"}},
 		func(r *revision) { r.set(first, "Title", "(Another)") }},
 	{"the title in the metadata", pdftest.Options{Catalog: "/Metadata 100 0 R", Objects: []string{xmp("This one", 1)}},
@@ -139,6 +141,7 @@ var ambiguous = []otherGrowth{
 	{"certificates are annotations", pdftest.Options{Catalog: "/DSS << /Certs 100 0 R >>", Page: "/PieceInfo 100 0 R", Objects: []string{"[]"}}, nil},
 	{"a page is in the store", pdftest.Options{Catalog: "/DSS << /Certs [] /Innocent 10 0 R >>"}, nil},
 	{"a stream goes on behind the document", pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Length 1000000 >>\nstream\nx\nendstream"}}, nil},
+	{"the document information is an array", pdftest.Options{Trailer: "/Info [1 2]"}, nil},
 	{"an object cannot be read", pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Broken"}}, nil},
 }
 

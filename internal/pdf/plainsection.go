@@ -1,0 +1,174 @@
+package pdf
+
+import (
+	"bytes"
+	"reflect"
+)
+
+// section: a section is written to the letter, and so is every object that it lists.
+func (u *plainUpdate) section(offset int64) (bool, error) {
+	alone := &File{r: u.now.r, size: u.now.size, shift: u.now.shift, named: map[uint32]bool{}}
+	x := &xrefReader{file: alone, visited: map[int64]bool{}}
+	s, err := x.section(offset - u.now.shift)
+	u.now.work += alone.work
+	if err != nil || x.read != alone.entries.count { // an object that is listed twice
+		return false, err
+	}
+	u.sections[offset], u.keyword[offset] = true, true
+	begins := u.table
+	if s.stream {
+		begins = u.stream
+	}
+	for _, rule := range []func() (bool, error){
+		func() (bool, error) { return begins(s) },
+		func() (bool, error) { return u.ends(s) },
+		func() (bool, error) { return u.trailer(s, max(u.highest, alone.highestInUse())) },
+		func() (bool, error) { return u.entries(&alone.entries) },
+	} {
+		if ok, err := rule(); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// maxPlainTable bounds a table that is read to the letter, in bytes.
+const maxPlainTable = 32 << 20
+
+func (u *plainUpdate) table(s section) (bool, error) {
+	if s.end-s.offset > maxPlainTable {
+		return false, nil
+	}
+	text, err := u.now.read(s.offset, int(s.end-s.offset))
+	if err != nil {
+		return false, err
+	}
+	e := exact{text}
+	if !e.table() {
+		return false, nil
+	}
+	u.keyword[s.end-int64(len(e.text)+len("trailer"))] = true
+	e.space()
+	return e.word("<<"), nil
+}
+
+// stream: the keyword is followed by the ends of line that it may have (7.3.8.1).
+func (u *plainUpdate) stream(s section) (bool, error) {
+	o, err := u.now.indirectAt(s.offset)
+	if err != nil {
+		return false, err
+	}
+	index, listed := s.trailer["Index"].(Array)
+	if s.trailer["Index"] != nil && (!listed || len(index)%2 != 0) || !isPlainNumber(s.source, "Length") {
+		return false, nil
+	}
+	tail, err := u.now.read(o.payload-2, 2)
+	if err != nil || tail[1] != '\n' {
+		return false, err
+	}
+	return u.head(s.offset, o.ref)
+}
+
+// ends: a section is followed by the end of its update (7.5.5).
+func (u *plainUpdate) ends(s section) (bool, error) {
+	const window = 128
+	text, err := u.now.read(s.end, int(min(u.now.size-s.end, window)))
+	if err != nil {
+		return false, err
+	}
+	e := exact{text}
+	if s.stream && !e.streamEnd() {
+		return false, nil
+	}
+	e.space()
+	u.keyword[s.end+int64(len(text)-len(e.text)+len("start"))] = true
+	return e.startxref(s.offset - u.now.shift), nil
+}
+
+// trailer: objects beyond Size are missing to some readers (7.5.4), and what is beside a
+// table to others (7.5.8.4).
+func (u *plainUpdate) trailer(s section, highest uint32) (bool, error) {
+	if ok, err := distinct(s.source); !ok || err != nil {
+		return false, err
+	}
+	before := u.before.Trailer()
+	size, _ := s.trailer["Size"].(Integer)
+	_, hybrid := s.trailer["XRefStm"]
+	return !hybrid && int64(size) > int64(highest) && isPlainNumber(s.source, "Size") && isPlainNumber(s.source, "Prev") &&
+		reflect.DeepEqual(s.trailer["Root"], before["Root"]) && reflect.DeepEqual(s.trailer["Encrypt"], before["Encrypt"]), nil
+}
+
+// isPlainNumber says whether the value of a key stands there as digits.
+func isPlainNumber(source []byte, key Name) bool {
+	value, ok, err := Key(source, key)
+	e := exact{value}
+	if err != nil || !ok {
+		return false
+	}
+	_, ok = e.number()
+	return ok && len(e.text) == 0
+}
+
+// distinct says whether a dictionary has every key once: of equal ones, readers differ in
+// which counts.
+func distinct(source []byte) (bool, error) {
+	seen, twice := map[Name]bool{}, false
+	_, err := dictSource(source, func(e entry) {
+		twice = twice || seen[e.key]
+		seen[e.key] = true
+	})
+	return !twice, err
+}
+
+// entries: an object that is listed was there, or has its head where the entry says.
+func (u *plainUpdate) entries(listed *entryTable) (bool, error) {
+	for num, e := range listed.all() {
+		if e == u.before.entries.get(num) {
+			continue
+		}
+		ok, err := true, error(nil)
+		switch e.kind {
+		case plainEntry:
+			ok, err = u.head(e.offset, Ref{Num: num, Gen: e.gen})
+		case compressedEntry:
+			ok, err = u.compressed(num, e)
+		}
+		if !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// head: an object begins at an offset.
+func (u *plainUpdate) head(offset int64, ref Ref) (bool, error) {
+	want := head(ref)
+	if offset < u.before.size || offset > u.now.size-int64(len(want)+1) {
+		return false, nil
+	}
+	text, err := u.now.read(offset-1, len(want)+2)
+	if err != nil {
+		return false, err
+	}
+	u.heads[offset+int64(len(want))] = ref
+	return isSpace(text[0]) && bytes.HasPrefix(text[1:], []byte(want)) && !isRegular(text[len(text)-1]), nil
+}
+
+// compressed: an object is in its object stream at its index, which is what some go by.
+func (u *plainUpdate) compressed(num uint32, e xrefEntry) (bool, error) {
+	s, err := u.now.objectStream(uint32(e.offset))
+	if err != nil {
+		return false, err
+	}
+	return int(e.index) < len(s.objects) && s.objects[e.index].num == num, nil
+}
+
+// highestInUse returns the highest number of an object that is not free, or 0.
+func (f *File) highestInUse() (highest uint32) {
+	for num, e := range f.entries.all() {
+		if e.kind != freeEntry {
+			highest = num
+		}
+	}
+	return highest
+}
