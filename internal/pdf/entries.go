@@ -32,6 +32,7 @@ type entryTable struct {
 	last   *entryChunk // that was asked for, and its key
 	key    uint32
 	count  int
+	spare  []entryChunk // allocated together once there are many
 }
 
 const chunkSize = 32
@@ -67,6 +68,15 @@ func (t *entryTable) set(num uint32, e xrefEntry) {
 	}
 }
 
+func (t *entryTable) newChunk() *entryChunk {
+	if len(t.spare) == 0 {
+		t.spare = make([]entryChunk, 1+min(len(t.chunks)/4, 64))
+	}
+	c := &t.spare[0]
+	t.spare = t.spare[1:]
+	return c
+}
+
 // add notes an entry unless there is one, and says whether it did.
 func (t *entryTable) add(num uint32, e xrefEntry) bool {
 	c := t.chunk(num)
@@ -74,7 +84,7 @@ func (t *entryTable) add(num uint32, e xrefEntry) bool {
 		if t.chunks == nil {
 			t.chunks = map[uint32]*entryChunk{}
 		}
-		c = new(entryChunk)
+		c = t.newChunk()
 		t.chunks[num/chunkSize], t.last = c, c
 	}
 	bit := uint32(1) << (num % chunkSize)
