@@ -123,7 +123,8 @@ func benchmarkSign(b *testing.B, p person, doc pades.Document) {
 		write(appended)
 	}
 	buffer := make([]byte, 256<<10)
-	floor := func() {
+	floor := func() time.Duration {
+		began := time.Now()
 		sum := sha256.New()
 		if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, io.NewSectionReader(doc, 0, doc.Size), buffer); err != nil {
 			b.Fatal(err)
@@ -132,22 +133,11 @@ func benchmarkSign(b *testing.B, p person, doc pades.Document) {
 			b.Fatal(err)
 		}
 		write(appended)
+		return time.Since(began)
 	}
 	sign() // once for the caches
 	b.SetBytes(doc.Size)
-	b.ReportAllocs()
-	var signing, least []time.Duration
-	for b.Loop() {
-		began := time.Now()
-		sign()
-		signing = append(signing, time.Since(began))
-		b.StopTimer()
-		began = time.Now()
-		floor()
-		least = append(least, time.Since(began))
-		b.StartTimer()
-	}
-	b.ReportMetric(float64(median(signing))/float64(median(least)), "x-floor")
+	inTurns(b, sign, floor)
 	b.ReportMetric(float64(len(appended)), "appended-B")
 }
 

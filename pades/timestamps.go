@@ -1,9 +1,9 @@
 package pades
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -95,15 +95,14 @@ func (t *timestamp) read(ber []byte) bool {
 func (t *timestamp) check(sum []byte, known []*x509.Certificate) {
 	t.token.Supply(known)
 	t.report.Authority = t.token.Certificate
-	if !bytes.Equal(sum, t.token.Sum) {
+	switch err := t.token.VerifyOver(sum); {
+	case errors.Is(err, tsp.ErrMismatch):
 		t.report.Fail("The timestamp is over something else.")
-		return
-	}
-	if err := t.token.Verify(); err != nil {
+	case err != nil:
 		t.report.Fail(err.Error())
-		return
+	default:
+		t.report.Intact = true
 	}
-	t.report.Intact = true
 }
 
 // judgeTimestamps goes from the newest document timestamp to the oldest: each that is

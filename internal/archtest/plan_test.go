@@ -43,7 +43,7 @@ var plan = []floor{
 
 	{
 		{"internal/authority", "ades internal/cms internal/tsp internal/ocsp internal/crl", "crypto"},
-		{"internal/evidence", "ades internal/ocsp internal/crl", ""},
+		{"internal/evidence", "ades internal/ocsp internal/crl internal/x509der", ""},
 	},
 	{
 		{"internal/tsp", "ades internal/cms internal/x509der", "crypto"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/x509der"
 )
 
 var (
@@ -28,12 +29,8 @@ func exempt(c *x509.Certificate) bool {
 }
 
 func carries(c *x509.Certificate, id asn1.ObjectIdentifier) bool {
-	for _, e := range c.Extensions {
-		if e.Id.Equal(id) {
-			return true
-		}
-	}
-	return false
+	_, ok := x509der.ExtensionOf(c, id)
+	return ok
 }
 
 // selfSigned: there is no authority that could revoke it.
