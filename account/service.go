@@ -49,6 +49,39 @@ func (s *Service) CreateAccount(ctx context.Context, name string) (Account, erro
 	return a, nil
 }
 
+// EnsureAccount makes an account with the ID given, a UUID, unless it is there already; then
+// it is returned as it is. Several servers may do so at once. Its name is 1 to 256
+// characters, else the error is [ErrInvalid].
+func (s *Service) EnsureAccount(ctx context.Context, id, name string, paymentMethod bool) (Account, error) {
+	if err := errors.Join(validID(id), validName(name)); err != nil {
+		return Account{}, err
+	}
+	fresh := Account{ID: id, Name: name, PaymentMethod: paymentMethod, Quota: s.quota, CreatedAt: now()}
+	var a Account
+	err := s.ensure(ctx, func(ctx context.Context) error {
+		var err error
+		if a, err = s.store.Account(ctx, id); !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		a = fresh
+		return s.store.AddAccount(ctx, a)
+	})
+	if err != nil {
+		return Account{}, fault("making the account", err)
+	}
+	return a, nil
+}
+
+// ensure runs a function that adds a record which it did not find. When another server has
+// added it meanwhile, the function is run once more, and finds it.
+func (s *Service) ensure(ctx context.Context, f func(ctx context.Context) error) error {
+	err := s.tx.InTx(ctx, f)
+	if errors.Is(err, storage.ErrExists) {
+		err = s.tx.InTx(ctx, f)
+	}
+	return err
+}
+
 // Account returns the account of that ID, or [ErrNotFound].
 func (s *Service) Account(ctx context.Context, id string) (Account, error) {
 	a, err := s.store.Account(ctx, id)

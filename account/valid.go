@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 )
 
 // maxName is in characters, as for the names of participants (service.md 8).
@@ -23,6 +25,14 @@ func validName(name string) error {
 		return fmt.Errorf("%w: the name has characters that no name has", ErrInvalid)
 	case utf8.RuneCountInString(name) > maxName:
 		return fmt.Errorf("%w: the name is longer than %d characters", ErrInvalid, maxName)
+	}
+	return nil
+}
+
+// validID wants the form in which ids are compared.
+func validID(id string) error {
+	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
+		return fmt.Errorf("%w: the account's id is not a UUID in lower case", ErrInvalid)
 	}
 	return nil
 }

@@ -62,7 +62,14 @@ var problems = []struct {
 	{errBrokenOff, *invalid(map[string][]string{"$": {"The body ended before it was whole."}})},
 	{jsonbody.ErrTooLarge, tooLarge},
 	{storage.ErrTooLarge, tooLarge},
+	{storage.ErrUnavailable, unavailable},
+	{storage.ErrFull, problem{Status: http.StatusInsufficientStorage, Title: "No room left", Detail: "The server has no room left for what the request brings. Nothing of it was stored."}},
 }
+
+var unavailable = problem{Status: http.StatusServiceUnavailable, Title: "Service unavailable", Detail: "The server's storage does not answer just now."}
+
+// retryAfter is what a 503 tells clients to wait, in seconds (RFC 9110 10.2.3).
+const retryAfter = "1"
 
 var tooLarge = problem{Status: http.StatusRequestEntityTooLarge, Title: "Request too large", Detail: "The request body is longer than the server takes."}
 
@@ -101,8 +108,11 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p, known := toProblem(err)
-	if !known && r.Context().Err() == nil && a.Failed != nil {
+	if (!known || p.Status >= http.StatusInternalServerError) && r.Context().Err() == nil && a.Failed != nil {
 		a.Failed(r.Context(), err)
+	}
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", retryAfter)
 	}
 	if p.Status == http.StatusRequestEntityTooLarge && r.ContentLength < 0 { // else at once: decisions.md 2.6
 		drain(r.Body)

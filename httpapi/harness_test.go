@@ -43,6 +43,7 @@ type server struct {
 	dial      func(ctx context.Context, network, address string) (net.Conn, error)
 	http      *http.Client
 	stop      func() // waits until nothing is being answered any more
+	store     *fallible
 	documents *documents
 	accounts  *account.Service
 	people    *sandbox.Sandbox
@@ -73,10 +74,11 @@ func bubble(t *testing.T, w wiring, test func(t *testing.T, s *server)) {
 
 func serve(t *testing.T, listener net.Listener, dial func(context.Context, string, string) (net.Conn, error), w wiring) *server {
 	t.Helper()
-	db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
+	opened, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	db := &fallible{DB: opened}
 	people, err := sandbox.Open(t.Context(), db.Sandbox(), db, sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +90,7 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 			Transport:     &http.Transport{DialContext: dial},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
+		store:     db,
 		documents: &documents{Documents: db.Documents()},
 		accounts:  account.New(db.Accounts(), db, account.Options{}),
 		people:    people,
@@ -121,7 +124,7 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 	return s
 }
 
-func (s *server) handler(t *testing.T, db *bolt.DB, w wiring) http.Handler {
+func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 	signals := busysignal.New(db.BusySignals(), db)
 	options := signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true, Sources: s.people.Sources, Alone: true}
 	if w.production {
@@ -131,7 +134,7 @@ func (s *server) handler(t *testing.T, db *bolt.DB, w wiring) http.Handler {
 	if w.provider != nil {
 		provider = w.provider(s.people)
 	}
-	var requests httpapi.Signing = signing.New(db.Requests(), db, s.documents, provider, signals, options)
+	var requests httpapi.Signing = signing.New(db.Requests(), db, s.documents, db.Jobs(), db.EvidenceLog(), provider, signals, options)
 	if w.signing != nil {
 		requests = w.signing(requests)
 	}
@@ -141,6 +144,7 @@ func (s *server) handler(t *testing.T, db *bolt.DB, w wiring) http.Handler {
 		Signals:  signals,
 		Signing:  requests,
 		Sandbox:  s.people,
+		Ready:    db.ready,
 		Failed: func(_ context.Context, err error) {
 			if !w.breaks {
 				t.Errorf("the server failed: %v", err)

@@ -16,6 +16,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -83,16 +84,19 @@ type Config struct {
 	Sandbox Sandbox
 	// MaxBody is the longest request body in bytes; 0 is 30 MiB.
 	MaxBody int64
-	// Ready says whether storage answers; nil: always.
+	// Ready says whether the server can work: storage answers, in a schema that the
+	// server knows. It is to keep to its context, which ends after two seconds. nil:
+	// always.
 	Ready func(context.Context) error
 	// Failed is called with errors that are the server's fault: those answered 500,
-	// and those that come after or beside an answer. nil: nobody is told.
+	// 503 and 507, and those that come after or beside an answer. nil: nobody is told.
 	Failed func(context.Context, error)
 }
 
 const (
 	defaultMaxBody = 30 << 20
-	maxSmallBody   = 1 << 20 // of requests that carry no document
+	maxSmallBody   = 1 << 20         // of requests that carry no document
+	readyTime      = 2 * time.Second // a probe waits no longer
 )
 
 // api is the configuration with its handlers.
@@ -182,13 +186,10 @@ func (a *api) alive(w http.ResponseWriter, _ *http.Request) error {
 
 func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	if a.Ready != nil {
-		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 		defer cancel()
 		if err := a.Ready(ctx); err != nil {
-			if a.Failed != nil {
-				a.Failed(r.Context(), err)
-			}
-			return &problem{Status: http.StatusServiceUnavailable, Title: "Service unavailable", Detail: "Storage does not answer."}
+			return fmt.Errorf("not ready: %w: %w", &unavailable, err)
 		}
 	}
 	return writeText(w, "text/plain; charset=utf-8", "ready\n")

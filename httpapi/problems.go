@@ -18,7 +18,8 @@ var explanations = []struct{ title, text string }{
 	{"Sandbox user already exists", "Each sandbox user of an account needs a kennitala and a phone number of its own."},
 	{"Request is still running", "A request with the same Idempotency-Key has not been answered yet. Try again a little later."},
 	{"Idempotency key was used", "The Idempotency-Key was used with another request body within the last 24 hours. Use a new one for a new request."},
-	{"Service unavailable", "The server cannot work at the moment. Try again a little later."},
+	{"Service unavailable", "The server cannot work at the moment. Try again when the time in the header Retry-After is over. Whether the request was carried out may not be known; a start that carries an Idempotency-Key can be repeated without harm."},
+	{"No room left", "The server has no room left to store what the request brings, and stored nothing of it. Try again later; the operator has to make room."},
 	{"Internal error", "Something went wrong in the server. Nothing in the request was at fault; try again a little later."},
 }
 

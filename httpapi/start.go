@@ -45,7 +45,7 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	if faults := body.Errors(); faults != nil {
 		return invalid(faults)
 	}
-	in.Account, in.Document = caller.AccountID, upload.document
+	in.Account, in.Client, in.Document = caller.AccountID, caller.ClientID, upload.document
 	if key != "" {
 		in.Key = &signing.IdempotencyKey{Client: caller.ClientID, Key: key, Fingerprint: hex.EncodeToString(fingerprint.Sum(nil))}
 	}

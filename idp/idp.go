@@ -94,6 +94,9 @@ type Waiting struct {
 	// Code is the 4-digit verification code that the phone shows, empty while it
 	// is not known.
 	Code string
+	// RetryAfter is how long there will be nothing new to hear, where the provider knows;
+	// 0 leaves it to the caller's own interval.
+	RetryAfter time.Duration
 }
 
 // NeedDigest: the certificate is known, and Sign can be called.

@@ -24,15 +24,35 @@ func openAuthority(ctx context.Context, store Store, tx storage.Transactor) (*au
 	if err != nil {
 		return nil, err
 	}
-	ca := new(authority.Authority)
-	if err := ca.UnmarshalBinary(encoded); err != nil {
-		return nil, err
-	}
-	now, err := ca.MarshalBinary()
-	if err != nil || bytes.Equal(now, encoded) {
+	ca, current, err := readAuthority(encoded)
+	if err != nil || current {
 		return ca, err
 	}
-	return ca, saveAuthority(ctx, store, tx, now)
+	err = tx.InTx(ctx, func(ctx context.Context) error {
+		encoded, err := store.Authority(ctx) // another server may have been first
+		if err != nil {
+			return err
+		}
+		if ca, current, err = readAuthority(encoded); err != nil || current {
+			return err
+		}
+		now, err := ca.MarshalBinary()
+		if err != nil {
+			return err
+		}
+		return store.UpdateAuthority(ctx, now)
+	})
+	return ca, err
+}
+
+// readAuthority makes what an encoding lacks, and says whether it lacked nothing.
+func readAuthority(encoded []byte) (ca *authority.Authority, current bool, err error) {
+	ca = new(authority.Authority)
+	if err := ca.UnmarshalBinary(encoded); err != nil {
+		return nil, false, err
+	}
+	now, err := ca.MarshalBinary()
+	return ca, bytes.Equal(now, encoded), err
 }
 
 // makeAuthority makes the authority, unless another server was first.

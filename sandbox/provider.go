@@ -75,7 +75,7 @@ func (s *Sandbox) Sign(ctx context.Context, state idp.State, digests []ades.Dige
 	}
 	c.Digests = digests
 	if state, err = c.into(state); err != nil || c.Method == idp.SIM {
-		return state, idp.Waiting{Code: verificationCode}, err
+		return state, c.waits(time.Now()), err
 	}
 	event, err := s.sign(ctx, c)
 	return state, event, err
@@ -113,11 +113,17 @@ func (c conversation) answer(now, expires time.Time) idp.Event {
 	case now.After(expires):
 		return expired
 	case c.Method == idp.App && !c.Polled, now.Before(c.Began.Add(c.Delay)):
-		return idp.Waiting{Code: verificationCode}
+		return c.waits(now)
 	case c.Action == Cancel:
 		return userCancelled
 	}
 	return nil
+}
+
+// waits says how much of the delay is left. The app's first poll, which has the code, is
+// never saved by that: Begin does not say it.
+func (c conversation) waits(now time.Time) idp.Waiting {
+	return idp.Waiting{Code: verificationCode, RetryAfter: max(0, c.Began.Add(c.Delay).Sub(now))}
 }
 
 // sign signs with the user's key, or asks for the digest where it has not come.

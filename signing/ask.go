@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/pades"
@@ -14,36 +13,22 @@ import (
 
 // ask makes the first calls to the provider.
 func (t *turn) ask(ctx context.Context) error {
-	state, event, err := t.provider.Begin(ctx, t.r.Person, t.r.Text, nil)
+	var err error
+	if t.original, err = t.uploaded(ctx); err != nil {
+		return err
+	}
+	state, event, err := t.callBegin(ctx)
 	if err != nil {
 		return fmt.Errorf("signing: asking the identity provider: %w", err)
 	}
 	failpoint.Here("signing/begun")
 	if failed, ok := event.(idp.Failed); ok {
-		return t.store(ctx, func(ctx context.Context, r *Request) error {
-			r.fail(failed.Failure)
+		return t.insist(ctx, func(ctx context.Context, r *Request) error {
 			r.Refused = true
-			return t.end(ctx, r)
+			return errors.Join(t.converse(ctx, r, state), t.failed(ctx, r, failed.Failure), t.end(ctx, r))
 		})
 	}
 	return t.follow(ctx, state, event)
-}
-
-func (t *turn) refused() bool { return t.r.refused() }
-
-// discard removes a request that could not be started for a fault of ours or of
-// the way to the provider.
-func (t *turn) discard(ctx context.Context) error {
-	return t.tx.InTx(ctx, func(ctx context.Context) error {
-		r, err := t.Service.store.Request(ctx, t.r.ID)
-		if err != nil {
-			return err
-		}
-		if r.Lease.Token != t.r.Lease.Token {
-			return errLeaseLost
-		}
-		return t.remove(ctx, r)
-	})
 }
 
 // follow stores the provider's answer and what it leads to. A digest that is asked
@@ -52,9 +37,8 @@ func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) err
 	for {
 		need, ok := event.(idp.NeedDigest)
 		if !ok {
-			return t.store(ctx, func(ctx context.Context, r *Request) error {
-				r.accept(state, t.options.Expiry)
-				return t.apply(ctx, r, event)
+			return t.insist(ctx, func(ctx context.Context, r *Request) error {
+				return errors.Join(t.accept(ctx, r, state), t.apply(ctx, r, event))
 			})
 		}
 		pending, failure, err := t.prepare(ctx, need)
@@ -62,10 +46,9 @@ func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) err
 			return err
 		}
 		if failure != nil {
-			return t.store(ctx, func(ctx context.Context, r *Request) error {
-				r.accept(state, t.options.Expiry)
+			return t.insist(ctx, func(ctx context.Context, r *Request) error {
 				r.show(need.Code)
-				return t.failed(ctx, r, *failure)
+				return errors.Join(t.accept(ctx, r, state), t.failed(ctx, r, *failure))
 			})
 		}
 		if state, event, err = t.sign(ctx, state, pending); err != nil {
@@ -85,21 +68,25 @@ func (t *turn) apply(ctx context.Context, r *Request, event idp.Event) error {
 		}
 		now := time.Now().UTC()
 		r.Phase, r.Value, r.SignedAt, r.NextTry = Signed, e.Values[0], now, now
+		return errors.Join(t.recordMade(ctx, r), t.enqueue(ctx, r))
 	case idp.Failed:
 		return t.failed(ctx, r, e.Failure)
 	}
 	return nil
 }
 
-// waits notes that the person has not answered. There is nothing more to do in
-// this turn, so the lease goes back with the same write.
+// waits notes that the person has not answered, and until when that will be so. There is
+// nothing more to do in this turn, so the lease goes back with the same write.
 func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
 	if time.Now().After(r.Expires) {
 		return t.failed(ctx, r, expired)
 	}
 	r.show(e.Code)
-	r.Lease = Lease{}
-	return nil
+	r.NextAsk = time.Time{}
+	if e.RetryAfter > 0 {
+		r.NextAsk = t.asked.Add(e.RetryAfter)
+	}
+	return giveBack(ctx, r)
 }
 
 // show notes a verification code. The one that is known before the first poll is
@@ -115,20 +102,27 @@ func (r *Request) show(code string) {
 }
 
 // accept notes that the provider has taken the request up.
-func (r *Request) accept(state idp.State, expiry time.Duration) {
-	r.converse(state, expiry)
+func (t *turn) accept(ctx context.Context, r *Request, state idp.State) error {
+	err := t.converse(ctx, r, state)
 	if r.Phase == Starting {
 		r.Phase = Waiting
 	}
+	return err
 }
 
-// converse notes how far the conversation with the provider is.
-func (r *Request) converse(state idp.State, expiry time.Duration) {
+// converse notes how far the conversation with the provider is. At its beginning the
+// evidence log hears of it.
+func (t *turn) converse(ctx context.Context, r *Request, state idp.State) error {
+	begins := r.Phase == Starting && r.Pending == nil
 	r.State = state
-	r.Expires = r.CreatedAt.Add(expiry)
+	r.Expires = r.CreatedAt.Add(t.options.Expiry)
 	if !state.Expires.IsZero() && state.Expires.Before(r.Expires) {
 		r.Expires = state.Expires
 	}
+	if begins {
+		return t.recordAsked(ctx, r)
+	}
+	return nil
 }
 
 // sign stores the prepared signature and asks the person for it. A request that is
@@ -139,16 +133,16 @@ func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending
 	if err != nil {
 		return idp.State{}, nil, err
 	}
-	err = t.store(ctx, func(_ context.Context, r *Request) error {
-		r.converse(state, t.options.Expiry)
+	err = t.insist(ctx, func(ctx context.Context, r *Request) error {
+		err := t.converse(ctx, r, state)
 		r.Pending = encoded
-		return nil
+		return errors.Join(err, t.recordPrepared(ctx, r, pending))
 	})
 	if err != nil {
 		return idp.State{}, nil, err
 	}
 	failpoint.Here("signing/prepared")
-	state, event, err := t.provider.Sign(ctx, state, []ades.Digest{pending.Digest()})
+	state, event, err := t.callSign(ctx, state, pending.Digest())
 	if err != nil {
 		return state, nil, errors.Join(faultError{err}, t.keep(ctx, state))
 	}
@@ -165,7 +159,7 @@ func (t *turn) keep(ctx context.Context, state idp.State) error {
 	if state.Provider == "" {
 		return nil
 	}
-	return t.store(ctx, func(_ context.Context, r *Request) error {
+	return t.insist(ctx, func(_ context.Context, r *Request) error {
 		r.State = state
 		return nil
 	})
@@ -180,8 +174,9 @@ func (t *turn) fail(ctx context.Context, f idp.Failure) error {
 // it frees the busy signal itself.
 func (t *turn) failed(ctx context.Context, r *Request, f idp.Failure) error {
 	r.fail(f)
+	err := t.record(ctx, r, failedEntry, failedFacts{Code: f.Code})
 	if repeats(&f) {
-		return t.free(ctx, r)
+		err = errors.Join(err, t.free(ctx, r))
 	}
-	return nil
+	return err
 }

@@ -28,7 +28,7 @@ var errCutShort = fmt.Errorf("signing: completion cut short: %w", ades.ErrUnavai
 func (t *turn) complete(ctx context.Context, patience time.Duration) error {
 	attempt, end := context.WithTimeout(ctx, patience)
 	defer end()
-	revisions, failure, err := t.finish(attempt)
+	signed, failure, err := t.finish(attempt)
 	if err != nil && attempt.Err() != nil {
 		err = fmt.Errorf("%w: %w", errCutShort, err)
 	}
@@ -37,11 +37,14 @@ func (t *turn) complete(ctx context.Context, patience time.Duration) error {
 	case failure != nil:
 		return t.fail(ctx, *failure)
 	case err != nil:
-		return t.postpone(ctx, err, revisions)
+		return t.postpone(ctx, err, signed.revisions)
 	}
 	err = t.store(ctx, func(ctx context.Context, r *Request) error {
 		r.Phase = Complete
-		return t.documents.Append(ctx, r.Document, revisions...)
+		return errors.Join(
+			t.documents.Append(ctx, r.Document, signed.revisions...),
+			t.record(ctx, r, completedEntry, completedFacts{Level: r.Level.String(), content: signed.content}),
+		)
 	})
 	if err == nil {
 		failpoint.Here("signing/completed")
@@ -49,47 +52,59 @@ func (t *turn) complete(ctx context.Context, patience time.Duration) error {
 	return err
 }
 
+// finished is what completes a document.
+type finished struct {
+	revisions []storage.Revision // to append
+	content                      // of the document with them
+}
+
 // finish makes what is appended to the document. What keeps it from being signed for
 // good is the failure, in the order of decisions.md 4.9. With an error comes what the next
 // try need not make again.
-func (t *turn) finish(ctx context.Context) ([]storage.Revision, *idp.Failure, error) {
+func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ error) {
 	var p pades.Pending
 	if err := p.UnmarshalBinary(t.r.Pending); err != nil {
-		return nil, nil, fmt.Errorf("signing: reading the prepared signature: %w", err)
+		return signed, nil, fmt.Errorf("signing: reading the prepared signature: %w", err)
 	}
 	signer, sources := p.Signer(), t.options.Sources()
 	chain, f := t.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, time.Now())
 	if f != nil {
-		return nil, f, nil
+		return signed, f, nil
 	}
 	blob, err := t.documents.Open(ctx, t.r.Document)
 	if err != nil {
-		return nil, nil, fmt.Errorf("signing: opening the document: %w", err)
+		return signed, nil, fmt.Errorf("signing: opening the document: %w", err)
 	}
 	defer blob.Close()
 	doc := document(blob)
-	var revisions []storage.Revision
 	if unsigned, _ := p.Base(); doc.Size == unsigned { // an earlier try may have kept the signature
 		first, err := p.Complete(ctx, t.r.Value, sources.Time)
 		if errors.Is(err, ades.ErrValue) {
-			return nil, &idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."}, nil
+			return signed, &idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."}, nil
 		}
 		if err != nil {
-			return nil, nil, err
+			return signed, nil, err
 		}
-		doc, revisions = doc.With(first), append(revisions, stored(first))
+		doc = signed.add(doc, first)
 	}
 	further, err := t.prove(ctx, doc, signer, sources)
 	if f := cmp.Or(revoked(err, chain), documentFailure(err)); f != nil {
-		return nil, f, nil
+		return finished{}, f, nil
 	}
 	if err != nil && !keepsTimestamp(err) {
-		return nil, nil, err
+		return finished{}, nil, err
 	}
 	for _, r := range further {
-		revisions = append(revisions, stored(r))
+		doc = signed.add(doc, r)
 	}
-	return revisions, nil, err
+	signed.content = known(doc)
+	return signed, nil, err
+}
+
+// add appends a revision to the document.
+func (f *finished) add(doc pades.Document, r pades.Revision) pades.Document {
+	f.revisions = append(f.revisions, stored(r))
+	return doc.With(r)
 }
 
 // keepsTimestamp says whether the signature is kept with its timestamp although what else

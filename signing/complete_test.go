@@ -58,28 +58,6 @@ func (s service) atLevel(l ades.Level) string {
 	return s.mustStart(func(in *signing.Start) { in.Level = l })
 }
 
-// background is what a server does besides answering: it goes on with what waits.
-func (s service) background(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for ctx.Err() == nil {
-			if _, err := s.Complete(ctx); err != nil && ctx.Err() == nil {
-				t.Error(err)
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(2 * time.Second):
-			}
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-done
-	})
-}
-
 // decisions.md 4.8: while a source is down polls are pending, and the value is not lost.
 // The person is not asked again.
 func TestSourceThatIsDownForTenMinutes(t *testing.T) {
@@ -238,11 +216,11 @@ func TestStoredValueIsCompletedByAnotherProcess(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		second := onStore(t, first.db, p, signing.Options{Sources: o.sources})
-		if n, err := second.Complete(t.Context()); n != 1 || err != nil {
-			t.Errorf("%d completed, %v", n, err)
+		if n := second.work(t.Context()); n != 1 {
+			t.Errorf("%d completed", n)
 		}
-		if n, err := second.Complete(t.Context()); n != 0 || err != nil {
-			t.Errorf("%d completed again, %v", n, err)
+		if n := second.work(t.Context()); n != 0 {
+			t.Errorf("%d completed again", n)
 		}
 		second.checkSigned(first.poll(id).Document)
 	})

@@ -2,47 +2,86 @@ package signing
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"sync"
+	"fmt"
 	"time"
+
+	"github.com/innsigli/innsigli/storage"
 )
 
-// Complete completes requests whose value is stored but whose document is not, because
-// a source of evidence was down or the process died (decisions.md 4.8). It takes a batch
-// of those that are due and says how many they were. A server calls it every few seconds:
-// a signature does not depend on its client's polls then, nor on how long they wait.
-func (s *Service) Complete(ctx context.Context) (n int, err error) {
-	due, err := s.store.Due(ctx, time.Now(), batch)
-	if err != nil {
-		return 0, err
-	}
-	errs := make([]error, len(due))
-	var all sync.WaitGroup
-	for i, r := range due {
-		all.Go(func() { errs[i] = s.completeDue(ctx, r.ID) }) // one that waits holds up no other of the batch
-	}
-	all.Wait()
-	return len(due), errors.Join(errs...)
-}
+// completeKind is the kind of the jobs that complete signatures.
+const completeKind = "signing.complete"
 
-// duePatience is how long one try may take, and so how long the next batch has to wait for
-// sources that do not answer. What a try has come to is kept.
+// duePatience is how long one try may take. What it has come to is kept.
 const duePatience = time.Minute
 
-// completeDue completes a request, unless a poll is at it.
-func (s *Service) completeDue(ctx context.Context, id string) error {
-	t, err := s.lease(ctx, id, func(r *Request, now time.Time) error {
-		if r.Phase != Signed || now.Before(r.NextTry) {
-			return ErrFinished
-		}
-		return nil
-	})
-	if errors.Is(err, errHeld) || errors.Is(err, ErrFinished) {
-		return nil
-	}
+// heldPause is when a job comes back that has waited for somebody else to complete the
+// signature.
+const heldPause = 5 * time.Second
+
+// Handlers are what a runner of jobs calls for the kinds of this package: the signatures
+// whose value is stored but whose document is not, because a source of evidence was down
+// or a process died (decisions.md 4.8). A signature does not depend on its client's polls
+// then, nor on how long they wait. They answer when the job is to be done again; zero
+// means that it is done.
+func (s *Service) Handlers() map[string]func(ctx context.Context, job storage.Job) (retry time.Time, err error) {
+	return map[string]func(context.Context, storage.Job) (time.Time, error){completeKind: s.completeDue}
+}
+
+// completePayload is what a job of completeKind carries.
+type completePayload struct {
+	Version int    `json:"version"`
+	Request string `json:"request"`
+}
+
+// enqueue leaves the completion of a signature to a job. It comes when the poll that brought
+// the value has had its time to complete it. One that did leaves the job behind, which ends
+// when it finds nothing to do.
+func (s *Service) enqueue(ctx context.Context, r *Request) error {
+	payload, err := json.Marshal(completePayload{Version: 1, Request: r.ID})
 	if err != nil {
 		return err
 	}
+	return s.jobs.Enqueue(ctx, storage.Job{
+		Kind: completeKind, Group: r.Account, Unique: r.ID, Due: r.SignedAt.Add(pollPatience), Payload: payload,
+	})
+}
+
+// errNotYet: the request is to be completed, though later.
+var errNotYet = errors.New("signing: not yet to be completed")
+
+// completeDue completes a request, unless a poll is at it.
+func (s *Service) completeDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
+	var p completePayload
+	if err := json.Unmarshal(job.Payload, &p); err != nil || p.Version != 1 {
+		return retry, fmt.Errorf("signing: payload of job %s, version %d: %w", job.ID, p.Version, errors.Join(err, errPayload))
+	}
+	t, err := s.await(ctx, p.Request, func(r *Request, now time.Time) error {
+		switch {
+		case r.Phase != Signed:
+			return ErrFinished
+		case now.Before(r.NextTry):
+			return errNotYet
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrFinished):
+		return retry, nil
+	case errors.Is(err, errNotYet):
+		return t.r.NextTry, nil
+	case errors.Is(err, errHeld):
+		return time.Now().Add(heldPause), nil
+	case err != nil:
+		return retry, err
+	}
+	return t.completeDue(ctx)
+}
+
+var errPayload = errors.New("not readable by this version")
+
+func (t *turn) completeDue(ctx context.Context) (retry time.Time, err error) {
 	work, stop := t.hold(ctx)
 	defer stop()
 	err = t.complete(work, duePatience)
@@ -50,5 +89,8 @@ func (s *Service) completeDue(ctx context.Context, id string) error {
 	if ctx.Err() != nil { // the server stops; the next one goes on
 		err = nil
 	}
-	return errors.Join(err, t.release(ctx))
+	if t.r.Phase == Signed {
+		retry = t.r.NextTry
+	}
+	return retry, errors.Join(err, t.release(ctx))
 }

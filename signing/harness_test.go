@@ -21,6 +21,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
@@ -114,31 +115,57 @@ func (p *phone) Poll(_ context.Context, s idp.State) (idp.State, idp.Event, erro
 	return p.poll(s)
 }
 
+// backend is what a service is on.
+type backend interface {
+	storage.Transactor
+	Requests() signing.Store
+	BusySignals() busysignal.Store
+	Documents() storage.Documents
+	Jobs() storage.Jobs
+	EvidenceLog() storage.EvidenceLog
+}
+
 // service is a signing service on a store of its own.
 type service struct {
 	*signing.Service
 	t       *testing.T
-	db      *bolt.DB
+	db      backend
 	signals *busysignal.Service
 	phone   *phone
 }
 
 func newService(t *testing.T, p *phone, o signing.Options) service {
 	t.Helper()
+	return onStore(t, newStore(t), p, o)
+}
+
+func newStore(t *testing.T) *bolt.DB {
+	t.Helper()
 	db, err := bolt.Open(filepath.Join(t.TempDir(), "test.db"), bolt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return onStore(t, db, p, o)
+	return db
 }
 
-func onStore(t *testing.T, db *bolt.DB, p *phone, o signing.Options) service {
+func onStore(t *testing.T, db backend, p *phone, o signing.Options) service {
+	return wired(t, db, db.Requests(), db, p, o)
+}
+
+// wired is a service on a store whose requests or transactions are a test's.
+func wired(t *testing.T, db backend, requests signing.Store, tx storage.Transactor, p *phone, o signing.Options) service {
 	if o.Sources == nil {
 		o.Sources = func() ades.Sources { return p.ca.Sources(nil) }
 	}
-	signals := busysignal.New(db.BusySignals(), db)
-	return service{signing.New(db.Requests(), db, db.Documents(), p, signals, o), t, db, signals, p}
+	signals := busysignal.New(db.BusySignals(), tx)
+	s := signing.New(requests, tx, db.Documents(), db.Jobs(), db.EvidenceLog(), p, signals, o)
+	t.Cleanup(func() {
+		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return service{s, t, db, signals, p}
 }
 
 // start starts a request for a small PDF.

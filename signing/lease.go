@@ -13,44 +13,23 @@ import (
 )
 
 var (
-	// errLeaseLost: another poll has taken over, after this one's lease ran out.
-	errLeaseLost = errors.New("signing: lease lost")
+	// errLeaseLost: another poll has taken over, after this one's lease ran out. The client
+	// asks again, and hears what the other came to.
+	errLeaseLost = fmt.Errorf("signing: lease lost: %w", storage.ErrUnavailable)
 	// errHeld: another has the lease.
 	errHeld = errors.New("signing: request is in use")
 	// errCompleting is errHeld while the signature is completed, which may take its time.
 	errCompleting = fmt.Errorf("%w: its signature is being completed", errHeld)
 )
 
-// take waits for the lease of a request. early says that the poll came before its time.
-// With errCompleting, after a while, comes the request as it is.
+// take waits for the lease of a request that is polled. early says that the poll came before
+// its time.
 func (s *Service) take(ctx context.Context, account, id string) (t *turn, early bool, err error) {
-	var completing time.Time // since when it is known
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
-		t, early, err = s.tryTake(ctx, account, id)
-		if !errors.Is(err, errHeld) {
-			return t, early, err
-		}
-		if errors.Is(err, errCompleting) {
-			completing = cmp.Or(completing, time.Now())
-			if time.Since(completing) >= pollPatience {
-				return t, early, err
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil, false, ctx.Err()
-		case <-time.After(pause):
-		}
-	}
-}
-
-func (s *Service) tryTake(ctx context.Context, account, id string) (t *turn, early bool, err error) {
-	t, err = s.lease(ctx, id, func(r *Request, now time.Time) error {
-		if r.Account != account || r.Phase == Ended {
+	t, err = s.await(ctx, id, func(r *Request, now time.Time) error {
+		if !r.pollable(account) {
 			return ErrFinished
 		}
-		early = !s.options.AnyPace && tooEarly(r.PolledAt, now, s.options.Interval)
-		if !early {
+		if early = s.early(r, now); !early {
 			r.PolledAt = now
 		}
 		return nil
@@ -58,10 +37,34 @@ func (s *Service) tryTake(ctx context.Context, account, id string) (t *turn, ear
 	return t, early, err
 }
 
+// await waits for the lease of a request, as [Service.lease] takes it. With errCompleting,
+// after a while, comes the request as it is.
+func (s *Service) await(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*turn, error) {
+	var completing time.Time // since when it is known
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 250*time.Millisecond) {
+		t, err := s.lease(ctx, id, admit)
+		if !errors.Is(err, errHeld) {
+			return t, err
+		}
+		if errors.Is(err, errCompleting) {
+			completing = cmp.Or(completing, time.Now())
+			if time.Since(completing) >= pollPatience {
+				return t, err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
 // lease takes the lease of a request that admit has nothing against. What admit changes
-// is stored with it. The request comes also when another has the lease.
+// is stored with it. The request comes also when another has the lease, or when it is not
+// admitted.
 func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*turn, error) {
-	t := &turn{Service: s}
+	t := s.newTurn(Request{ID: id})
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		r, err := s.store.Request(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
@@ -71,10 +74,11 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 			return err
 		}
 		now := time.Now().UTC()
-		if err := admit(&r, now); err != nil {
+		err = admit(&r, now)
+		t.r = r
+		if err != nil {
 			return err
 		}
-		t.r = r
 		if !r.Lease.free(now, s.process, s.options.Alone) {
 			if r.Phase == Signed {
 				return errCompleting
@@ -82,8 +86,15 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 			return errHeld
 		}
 		t.r.Lease = s.newLease(now)
+		t.token = t.r.Lease.Token
 		return t.put(ctx, &t.r)
 	})
+	if away(err) && t.token != "" { // it may have been taken
+		t.afterwards(func(ctx context.Context) error {
+			_, err := t.attempt(ctx, new(attempts), giveBack)
+			return err
+		})
+	}
 	return t, err
 }
 
@@ -96,10 +107,9 @@ func (s *Service) newLease(now time.Time) Lease {
 func (t *turn) hold(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
-	id, token := t.r.ID, t.r.Lease.Token // the turn's own goroutine changes t.r
 	go func() {
 		defer close(done)
-		t.renew(ctx, id, token, cancel)
+		t.renew(ctx, cancel)
 	}()
 	return ctx, func() {
 		cancel(nil)
@@ -109,7 +119,7 @@ func (t *turn) hold(ctx context.Context) (_ context.Context, stop func()) {
 
 // renew prolongs the lease while there is time to. A failure is tried again for as
 // long as the lease lasts.
-func (t *turn) renew(ctx context.Context, id, token string, lost context.CancelCauseFunc) {
+func (t *turn) renew(ctx context.Context, lost context.CancelCauseFunc) {
 	ticker := time.NewTicker(leaseTime / 3)
 	defer ticker.Stop()
 	until := time.Now().Add(leaseTime * 2 / 3) // a little of it may be over
@@ -119,11 +129,8 @@ func (t *turn) renew(ctx context.Context, id, token string, lost context.CancelC
 			return
 		case <-ticker.C:
 		}
-		now := time.Now().UTC()
-		_, err := t.change(ctx, id, token, func(_ context.Context, r *Request) error {
-			r.Lease.Until = now.Add(leaseTime)
-			return nil
-		})
+		now := time.Now()
+		err := t.prolong(ctx)
 		switch {
 		case err == nil:
 			until = now.Add(leaseTime)
@@ -132,4 +139,19 @@ func (t *turn) renew(ctx context.Context, id, token string, lost context.CancelC
 			return
 		}
 	}
+}
+
+// prolong lets the lease last, unless the turn has left it.
+func (t *turn) prolong(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case t.changing <- struct{}{}:
+	}
+	defer func() { <-t.changing }()
+	if t.left {
+		return nil
+	}
+	_, err := t.attempt(ctx, new(attempts), func(context.Context, *Request) error { return nil })
+	return err
 }

@@ -26,12 +26,20 @@ type Answer struct {
 // failed, ends the request once answer has returned nil; when it fails, because
 // the client's connection broke, a later poll answers the same again. Of two polls
 // at once the second waits for the first, though for a completion no longer than a few
-// seconds: what takes more is for [Service.Complete]. [ErrFinished] when there is nothing
-// to poll.
+// seconds: what takes more is for the jobs of [Service.Handlers]. [ErrFinished] when there is
+// nothing to poll, and storage.ErrUnavailable or storage.ErrFull when the store was away: a
+// later poll goes on from what was stored.
 func (s *Service) Poll(ctx context.Context, account, id string, answer func(Answer) error) error {
+	r, early, enough, err := s.look(ctx, account, id)
+	if err != nil {
+		return err
+	}
+	if enough {
+		return r.wait(early, answer)
+	}
 	t, early, err := s.take(ctx, account, id)
 	if errors.Is(err, errCompleting) {
-		return t.wait(early, answer)
+		return t.r.wait(early, answer)
 	}
 	if err != nil {
 		return err
@@ -55,12 +63,12 @@ func (t *turn) poll(ctx context.Context, early bool, answer func(Answer) error) 
 	case Failed:
 		return t.tell(ctx, answer)
 	}
-	return t.wait(early, answer)
+	return t.r.wait(early, answer)
 }
 
 // wait tells the client to poll again.
-func (t *turn) wait(early bool, answer func(Answer) error) error {
-	a := Answer{Failure: pending, Code: t.r.Code}
+func (r *Request) wait(early bool, answer func(Answer) error) error {
+	a := Answer{Failure: pending, Code: r.Code}
 	if early {
 		a.Failure = slowDown
 	}
@@ -79,6 +87,9 @@ func (t *turn) proceed(ctx context.Context, early bool) error {
 	case t.r.Phase == Starting: // the process died before the provider had answered
 		return t.expire(ctx, t.r.CreatedAt.Add(t.options.Expiry))
 	case t.r.Phase == Waiting && !early:
+		if time.Now().Before(t.r.NextAsk) { // another poll has just heard so
+			return t.expire(ctx, t.r.Expires)
+		}
 		if err := t.askAgain(ctx); err != nil {
 			return err
 		}
@@ -93,13 +104,14 @@ const (
 	// pollPatience is how long a poll waits for a signature to be completed: its client has
 	// an answer to get (decisions.md 4.8).
 	pollPatience = 5 * time.Second
-	// leaveFor is how long polls leave what is due to [Service.Complete].
+	// leaveFor is how long polls leave what is due to the job that completes it. There may
+	// be none: nobody runs jobs, or the value was stored by a version that knew none.
 	leaveFor = 15 * time.Second
 )
 
 // pollCompletes says whether a poll tries to complete the signature: that which brought the
-// value does. A further try is left to [Service.Complete], which takes the time that it
-// needs, unless nobody calls it.
+// value does. A further try is left to the job, which takes the time that it needs, unless
+// nobody does it.
 func (r *Request) pollCompletes(now time.Time) bool {
 	if r.NextTry.Equal(r.SignedAt) {
 		return true
@@ -110,7 +122,7 @@ func (r *Request) pollCompletes(now time.Time) bool {
 // askAgain polls the provider. A fault on the way to it ends nothing before the
 // request expires: the client polls again.
 func (t *turn) askAgain(ctx context.Context) error {
-	state, event, err := t.provider.Poll(ctx, t.r.State)
+	state, event, err := t.callPoll(ctx)
 	if err != nil {
 		if err := t.keep(ctx, state); err != nil {
 			return err
@@ -147,7 +159,9 @@ func (t *turn) deliver(ctx context.Context, answer func(Answer) error) error {
 		return err
 	}
 	failpoint.Here("signing/delivered")
-	return t.store(ctx, t.end)
+	return t.leave(ctx, func(ctx context.Context, r *Request) error {
+		return errors.Join(t.end(ctx, r), t.record(ctx, r, deliveredEntry, struct{}{}))
+	})
 }
 
 // freeEarly frees the busy signal before the client can know that polling has ended:
@@ -172,5 +186,5 @@ func (t *turn) tell(ctx context.Context, answer func(Answer) error) error {
 	if err := answer(a); err != nil {
 		return err
 	}
-	return t.store(ctx, t.end)
+	return t.leave(ctx, t.end)
 }

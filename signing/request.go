@@ -43,6 +43,7 @@ type Request struct {
 	Value    []byte    // the signature value
 	SignedAt time.Time // when the value was stored
 	NextTry  time.Time // before it, completing is not tried again
+	NextAsk  time.Time // before it, the provider has nothing new to say
 	Failure  *idp.Failure
 	Refused  bool // at the start; Failure says why
 
@@ -76,18 +77,21 @@ func (l Lease) free(now time.Time, process string, alone bool) bool {
 	return l.Process == "" || now.After(l.Until) || alone && l.Process != process
 }
 
+// given is the lease after it was given back. Its token stays, by which whoever had it
+// knows what was stored by itself.
+func (l Lease) given() Lease { return Lease{Token: l.Token} }
+
 // abandonedAfter is the age at which a start call of the account clears a
 // request (service.md 3.2).
 const abandonedAfter = 15 * time.Minute
-
-// endedFor is how long an ended or abandoned request is remembered
-// (decisions.md 4.7, 8.2).
-const endedFor = 24 * time.Hour
 
 // fail ends the request without a signature. A failure is final.
 func (r *Request) fail(f idp.Failure) {
 	r.Phase, r.Failure, r.Code = Failed, &f, ""
 }
+
+// pollable says whether there is something to poll for an account (decisions.md 2.10).
+func (r *Request) pollable(account string) bool { return r.Account == account && r.Phase != Ended }
 
 // refused says whether the provider refused the start, so that there was never
 // anything to poll.

@@ -8,8 +8,15 @@
 // and the signed document before it is delivered; delivery reads the stored bytes,
 // so an answer that was cut off is repeated to the byte. The provider is called
 // and results are delivered under a lease in the store, so two polls or two
-// servers never do it at once. A process may die between any two lines: the next
-// poll goes on from what is stored.
+// servers never do it at once. A process may die between any two lines, and the store
+// may go away at any: the next poll goes on from what is stored.
+//
+// Most signatures are completed by the poll that brought the value. What takes longer,
+// because a source of evidence is down, is a job of the kinds that [Service.Handlers]
+// names; whoever runs the service runs them too.
+//
+// Who was asked, by whom, over which digest, with which certificate and when is recorded in
+// the evidence log, in the transactions in which it happens (facts.go).
 package signing
 
 import (
@@ -17,6 +24,7 @@ import (
 	"crypto"
 	"crypto/x509"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -61,9 +69,6 @@ type Store interface {
 	// RequestsBefore returns up to limit requests of all accounts that were created
 	// before the time given, oldest first.
 	RequestsBefore(ctx context.Context, before time.Time, limit int) ([]Request, error)
-	// Due returns up to limit requests of all accounts that are Signed and whose NextTry
-	// is not after the time given, the earliest first.
-	Due(ctx context.Context, now time.Time, limit int) ([]Request, error)
 }
 
 // BusySignal holds a signal for one request at a time; *busysignal.Service is
@@ -98,6 +103,10 @@ type Options struct {
 	// Alone: no other process uses the store, so the leases of a process that died
 	// are void at once and not only when they run out.
 	Alone bool
+	// Keep is how long requests and their idempotency keys are remembered, ended or not; 0
+	// is 24 h (decisions.md 8.2). Less than an hour counts as one, in which all that a
+	// request has time for is over.
+	Keep time.Duration
 }
 
 // storedHash is the hash that documents are stored with, so that the first signature
@@ -113,22 +122,37 @@ type Service struct {
 	store     Store
 	tx        storage.Transactor
 	documents storage.Documents
+	jobs      storage.Jobs
+	log       storage.EvidenceLog
 	provider  idp.Provider
 	busy      BusySignal
 	options   Options
 	process   string // this one, in leases
+
+	pace  pace
+	after sync.WaitGroup  // what calls have left to be done
+	open  context.Context // ends when the service does not wait for that any longer
+	close context.CancelFunc
 }
 
 // New returns a service.
-func New(store Store, tx storage.Transactor, documents storage.Documents, provider idp.Provider, busy BusySignal, options Options) *Service {
+func New(store Store, tx storage.Transactor, documents storage.Documents, jobs storage.Jobs, log storage.EvidenceLog, provider idp.Provider, busy BusySignal, options Options) *Service {
 	if options.Expiry == 0 {
 		options.Expiry = 290 * time.Second
 	}
 	if options.Interval == 0 {
 		options.Interval = 2 * time.Second
 	}
+	if options.Keep == 0 {
+		options.Keep = 24 * time.Hour
+	}
+	options.Keep = max(options.Keep, time.Hour)
 	if options.Sources == nil {
 		options.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
 	}
-	return &Service{store, tx, documents, provider, busy, options, uuid.NewString()}
+	open, end := context.WithCancel(context.Background())
+	return &Service{
+		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
+		options: options, process: uuid.NewString(), open: open, close: end,
+	}
 }

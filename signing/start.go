@@ -21,6 +21,7 @@ const defaultReason = "Undirritun"
 // Start is what a request is started with. Its fields were checked by the caller.
 type Start struct {
 	Account  string
+	Client   string // ID of the API client that called, for the evidence log
 	Document string // stored, not yet kept; it belongs to the service from now on
 	Name     string // of the document
 	Person   idp.Person
@@ -56,13 +57,14 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // Start starts a request: it clears what the account abandoned, takes the busy
 // signal, stores the request and asks the provider. It returns a [*Refusal] when
 // the provider refuses, the error of [BusySignal.Take] when the signal cannot be
-// had, and [ErrKeyReused] or [ErrKeyInUse]. The document of a start that failed is
-// removed. Once the request is stored, a client that hangs up stops nothing
+// had, and [ErrKeyReused] or [ErrKeyInUse]; storage.ErrUnavailable or storage.ErrFull when the
+// store was away, after which the start may be made again, best with an idempotency key. The
+// document of a start that failed is removed. Once the request is stored, a client that hangs up stops nothing
 // half-way.
 func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	r, replay, err := s.create(ctx, in)
 	if err != nil || replay {
-		if removeErr := s.Discard(ctx, in.Document); err == nil {
+		if removeErr := s.Discard(ctx, in.Document); err == nil && !away(removeErr) { // else it is swept
 			err = removeErr
 		}
 		if err != nil {
@@ -71,13 +73,14 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 		return s.repeat(r)
 	}
 	failpoint.Here("signing/stored")
-	t := &turn{s, r}
+	t := s.newTurn(r)
+	t.client = in.Client
 	ctx, stop := t.hold(context.WithoutCancel(ctx))
 	defer stop()
 	if err := t.ask(ctx); err != nil {
-		return Started{}, errors.Join(err, t.discard(context.WithoutCancel(ctx)))
+		return Started{}, errors.Join(err, t.discard(ctx))
 	}
-	if t.refused() {
+	if t.r.refused() {
 		return Started{}, &Refusal{*t.r.Failure}
 	}
 	failpoint.Here("signing/asked")
@@ -89,11 +92,30 @@ func (s *Service) started(r Request) Started {
 	return Started{r.ID, r.Expires.Sub(r.CreatedAt).Round(time.Second), s.options.Interval, r.StartCode}
 }
 
-// create stores the request, or finds the one that the same idempotency key made.
+// createTries bounds how often a start gives way to another with the same idempotency key.
+const createTries = 3
+
+// create stores the request, or finds the one that the same idempotency key made. Another
+// server may make that one between our looking for it and our adding ours.
 func (s *Service) create(ctx context.Context, in Start) (r Request, replay bool, err error) {
 	if err := s.clear(ctx, in.Account); err != nil {
 		return r, false, err
 	}
+	for range createTries {
+		if r, replay, err = s.tryCreate(ctx, in); !errors.Is(err, storage.ErrExists) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, storage.ErrExists):
+		err = ErrKeyInUse
+	case err == nil && replay && r.Key.Fingerprint != in.Key.Fingerprint:
+		err = ErrKeyReused
+	}
+	return r, replay, err
+}
+
+func (s *Service) tryCreate(ctx context.Context, in Start) (r Request, replay bool, err error) {
 	now := time.Now().UTC()
 	fresh := in.request(now)
 	fresh.Lease = s.newLease(now)
@@ -110,19 +132,19 @@ func (s *Service) create(ctx context.Context, in Start) (r Request, replay bool,
 				return err
 			}
 		}
+		r = fresh
+		if err := s.store.CreateRequest(ctx, fresh); err != nil {
+			return err
+		}
 		if b := in.BusySignal; b != nil {
 			if err := s.busy.Take(ctx, in.Account, b.ID, busysignal.Holder{ID: fresh.ID, UserID: b.UserID}); err != nil {
 				return err
 			}
 		}
-		if err := s.documents.Keep(ctx, in.Document); err != nil {
-			return err
-		}
-		r = fresh
-		return s.store.CreateRequest(ctx, fresh)
+		return s.documents.Keep(ctx, in.Document)
 	})
-	if err == nil && replay && r.Key.Fingerprint != in.Key.Fingerprint {
-		err = ErrKeyReused
+	if away(err) { // it may have been stored
+		s.afterwards(s.newTurn(fresh).discardNow)
 	}
 	return r, replay, err
 }

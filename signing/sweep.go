@@ -2,7 +2,6 @@ package signing
 
 import (
 	"context"
-	"errors"
 	"time"
 )
 
@@ -53,14 +52,18 @@ func (s *Service) abandon(ctx context.Context, r Request) error {
 	if r.Phase == Starting {
 		return s.remove(ctx, r)
 	}
-	return errors.Join(s.end(ctx, &r), s.put(ctx, &r))
+	if err := s.end(ctx, &r); err != nil {
+		return err
+	}
+	r.Lease = Lease{} // whoever had it comes too late
+	return s.put(ctx, &r)
 }
 
-// Sweep removes a batch of requests that are 24 hours old, ended or not, and says
-// how many there were.
+// Sweep removes a batch of requests that are older than [Options.Keep], ended or not, and
+// says how many there were.
 func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		old, err := s.store.RequestsBefore(ctx, time.Now().Add(-endedFor), batch)
+		old, err := s.store.RequestsBefore(ctx, time.Now().Add(-s.options.Keep), batch)
 		if err != nil {
 			return err
 		}

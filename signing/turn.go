@@ -12,33 +12,70 @@ import (
 // request is made in a turn, and stored only while the lease is still held.
 type turn struct {
 	*Service
-	r Request // as stored last
+	id, token string  // of the request, and of the lease
+	r         Request // as stored last
+
+	// changing is held by the change that is being stored, one at a time. With the token it
+	// makes what the turn stores one sequence, in which each change has its revision.
+	changing chan struct{}
+	left     bool // the last change is made: no renewal comes after it
+
+	asked time.Time // when the provider was called last
+
+	// Of the turn that starts the request, for the evidence log:
+	client   string
+	original content
 }
 
-// store changes the request and what joins the change in one transaction.
-func (t *turn) store(ctx context.Context, f func(ctx context.Context, r *Request) error) error {
-	r, err := t.change(ctx, t.r.ID, t.r.Lease.Token, f)
+// newTurn is the turn of a request that was stored with a lease of ours.
+func (s *Service) newTurn(r Request) *turn {
+	return &turn{Service: s, id: r.ID, token: r.Lease.Token, r: r, changing: make(chan struct{}, 1)}
+}
+
+// change is what a turn makes of its request. It may be called more than once, each time
+// with the request as it is stored.
+type change = func(ctx context.Context, r *Request) error
+
+// store changes the request and what joins the change in one transaction. A change that
+// does not end the lease prolongs it.
+func (t *turn) store(ctx context.Context, f change) error {
+	t.changing <- struct{}{}
+	defer func() { <-t.changing }()
+	r, err := t.attempt(ctx, new(attempts), f)
 	if err == nil {
 		t.r = r
 	}
 	return err
 }
 
-func (t *turn) change(ctx context.Context, id, token string, f func(ctx context.Context, r *Request) error) (Request, error) {
+// attempts are those of one change. A store that went away may have committed one without
+// a word: the change is then found made, and not made twice.
+type attempts struct {
+	revision int64 // that one came to; 0: there was none
+}
+
+func (t *turn) attempt(ctx context.Context, a *attempts, f change) (Request, error) {
 	var out Request
 	err := t.tx.InTx(ctx, func(ctx context.Context) error {
-		r, err := t.Service.store.Request(ctx, id)
-		if err != nil {
+		r, err := t.Service.store.Request(ctx, t.id)
+		switch {
+		case err != nil:
 			return err
-		}
-		if r.Lease.Token != token {
+		case r.Lease.Token != t.token:
 			return errLeaseLost
+		case a.revision != 0 && r.Revision == a.revision:
+			out = r
+			return nil
 		}
 		if err := f(ctx, &r); err != nil {
 			return err
 		}
-		out = r
-		return t.put(ctx, &out)
+		if out = r; out.Lease.Process != "" {
+			out.Lease.Until = time.Now().UTC().Add(leaseTime)
+		}
+		err = t.put(ctx, &out)
+		a.revision = out.Revision
+		return err
 	})
 	return out, err
 }
@@ -49,15 +86,18 @@ func (s *Service) put(ctx context.Context, r *Request) error {
 	return s.store.UpdateRequest(ctx, *r)
 }
 
+// giveBack ends the turn's lease.
+func giveBack(_ context.Context, r *Request) error {
+	r.Lease = r.Lease.given()
+	return nil
+}
+
 // release gives the lease back, unless that was done with the last change.
 func (t *turn) release(ctx context.Context) error {
 	if t.r.Lease.Process == "" {
 		return nil
 	}
-	err := t.store(context.WithoutCancel(ctx), func(_ context.Context, r *Request) error {
-		r.Lease = Lease{}
-		return nil
-	})
+	err := t.leave(ctx, giveBack)
 	if errors.Is(err, storage.ErrNotFound) || errors.Is(err, errLeaseLost) {
 		return nil
 	}
@@ -66,7 +106,7 @@ func (t *turn) release(ctx context.Context) error {
 
 // end finishes a request: nothing of it is left but that it was.
 func (s *Service) end(ctx context.Context, r *Request) error {
-	r.Phase, r.Lease = Ended, Lease{}
+	r.Phase, r.Lease = Ended, r.Lease.given()
 	r.Pending, r.Value, r.State.Public, r.State.Secret = nil, nil, nil, nil
 	if err := s.documents.Delete(ctx, r.Document); err != nil {
 		return err

@@ -1,10 +1,10 @@
 // Package storage is the vocabulary that the service's packages and its
-// storage backends share: transactions, documents and the errors that callers
-// tell apart. It holds no rule of any domain and imports none.
+// storage backends share: transactions, documents, jobs, the evidence log and the
+// errors that callers tell apart. It holds no rule of any domain and imports none.
 //
 // Each domain package declares the small Store of records it needs; a backend
-// (storage/bolt) implements them all together with the interfaces below, and
-// storage/storagetest is the suite that every backend passes.
+// (storage/bolt, storage/postgres) implements them all together with the interfaces
+// below, and storage/storagetest is the suite that every backend passes.
 //
 // # Transactions
 //
@@ -14,6 +14,11 @@
 // or not at all. Methods that write need a transaction and answer [ErrNoTx]
 // outside one; methods that read open a short one of their own when there is
 // none.
+//
+// A record that is read by its key in a transaction stays as it was read until the
+// transaction ends, but for what the transaction itself writes. One that was not
+// there may be added by another meanwhile: adding it then is [ErrExists], and the
+// transaction may go on.
 package storage
 
 import (
@@ -35,6 +40,13 @@ var (
 	ErrMoved = errors.New("storage: document has moved on")
 	// ErrTooLarge: the document is longer than the limit given.
 	ErrTooLarge = errors.New("storage: document too large")
+	// ErrLeaseLost: the job's lease ran out and another has taken it, or the job is gone.
+	ErrLeaseLost = errors.New("storage: lease lost")
+	// ErrUnavailable: the store cannot be reached just now, and the call may be made again
+	// later. Whether a transaction that ends with it was committed may not be known.
+	ErrUnavailable = errors.New("storage: not available")
+	// ErrFull: there is no room left, and nothing of the transaction was stored.
+	ErrFull = errors.New("storage: no room left")
 )
 
 // Transactor runs transactions.
@@ -74,8 +86,8 @@ type Documents interface {
 	Append(ctx context.Context, id string, revisions ...Revision) error
 
 	// Delete removes the document; one that does not exist is no error. Open
-	// blobs of it fail with [ErrNotFound] from then on. It joins the
-	// transaction.
+	// blobs of it fail with [ErrNotFound] from then on, but for what they have read
+	// ahead. It joins the transaction.
 	Delete(ctx context.Context, id string) error
 
 	// Sweep removes documents created before the time given that were never

@@ -12,8 +12,11 @@ import (
 
 // storeFlag is where a server keeps everything.
 type storeFlag struct {
-	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"bolt:PATH" help:"Where everything is kept (default ${default})."`
+	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE (default ${default})."`
 }
+
+// storeHelp is for the commands that open a store to serve.
+const storeHelp = "A store of the form bolt:PATH is a file, for one server; with ?documents=FOLDER its documents are files in that folder. One of the form postgres://USER@HOST/DATABASE is a database, for any number of servers; its tables are made at the start. A URL with a password is better given in INNSIGLI_STORE, where other users of the machine do not see it."
 
 type accountCommand struct {
 	Create        accountCreate        `cmd:"" help:"Make an account."`

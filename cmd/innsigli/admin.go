@@ -61,8 +61,8 @@ type (
 	nothing struct{}
 )
 
-// adminHandler serves an operator's calls.
-func adminHandler(o operator) http.Handler {
+// adminHandler serves the calls of a [socketClient].
+func adminHandler(until context.Context, o direct) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /create-account", answer(o.CreateAccount))
 	mux.HandleFunc("POST /accounts", answer(func(ctx context.Context, _ nothing) ([]account.Account, error) { return o.Accounts(ctx) }))
@@ -88,6 +88,9 @@ func adminHandler(o operator) http.Handler {
 		return clients, err
 	}))
 	mux.HandleFunc("POST /delete-client", answer(func(ctx context.Context, id string) (nothing, error) { return nothing{}, o.DeleteClient(ctx, id) }))
+	mux.HandleFunc("POST /evidence", streamed(o.streamEvidence))
+	mux.HandleFunc("POST /backup", streamed(o.streamBackup))
+	mux.HandleFunc("POST /hold", o.serveHold(until))
 	return mux
 }
 

@@ -59,6 +59,7 @@ func (c *client) issue(id, secret string) (status int, token issued, err error) 
 // reply is what the tests read of the API's answers, successes and failures alike.
 type reply struct {
 	Status     int    `json:"-"`
+	RetryAfter string `json:"-"`
 	ID         string `json:"id"`
 	PollingID  string `json:"pollingId"`
 	SignedFile []byte `json:"signedFileB64"`
@@ -89,7 +90,7 @@ func (c *client) call(ctx context.Context, method, path string, body io.Reader, 
 		return a, err
 	}
 	defer response.Body.Close()
-	a.Status = response.StatusCode
+	a.Status, a.RetryAfter = response.StatusCode, response.Header.Get("Retry-After")
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return a, err
@@ -128,6 +129,11 @@ func (c *client) must(t *testing.T, method, path, body string, header ...string)
 // person is a sandbox user.
 type person struct{ name, kennitala, phone string }
 
+// profile is the body of the call that makes the person.
+func (p person) profile() string {
+	return fmt.Sprintf(`{"fullName":%q,"kennitala":%q,"phone":%q}`, p.name, p.kennitala, p.phone)
+}
+
 var people = []person{
 	{"First Signer", "0101302989", "5550101"},
 	{"Second Signer", "0101302990", "5550102"},
@@ -137,8 +143,7 @@ var people = []person{
 func (c *client) addPeople(t *testing.T, list ...person) {
 	t.Helper()
 	for _, p := range list {
-		c.must(t, http.MethodPost, "/api/v1/sandbox/users",
-			fmt.Sprintf(`{"fullName":%q,"kennitala":%q,"phone":%q}`, p.name, p.kennitala, p.phone))
+		c.must(t, http.MethodPost, "/api/v1/sandbox/users", p.profile())
 	}
 }
 

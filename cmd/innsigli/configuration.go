@@ -15,6 +15,7 @@ type configuration struct {
 	roots, intermediates []*x509.Certificate
 	private              []netip.Prefix // that addresses in certificates may lead to
 	authorities          []timestampAuthority
+	retention            retention        // taken when a server starts
 	stamps               map[string]stamp // of the files that were read
 }
 
@@ -38,6 +39,7 @@ func readConfiguration(path string) (configuration, faults) {
 	for _, t := range root.sections("timestamp") {
 		c.authorities = append(c.authorities, c.readAuthority(t, files))
 	}
+	c.retention = readRetention(root.section("retention"))
 	root.end()
 	return c, found
 }

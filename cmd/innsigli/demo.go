@@ -73,17 +73,23 @@ func (c demoCommand) finish(ctx context.Context, s streams, server *server, sign
 
 // withDemoServer calls f while a sandbox runs on a store of its own.
 func withDemoServer(ctx context.Context, s streams, store string, f func(*server, *demoClient) error) error {
-	server, err := openServer(ctx, store, sandbox.P256, slog.New(slog.NewTextHandler(s.talk, nil)))
+	server, err := setup{
+		place:     place{path: store},
+		masterKey: store + ".key",
+		keys:      sandbox.P256,
+		retention: defaultRetention,
+		log:       slog.New(slog.NewTextHandler(s.talk, nil)),
+	}.open(ctx)
 	if err != nil {
 		return err
 	}
 	credentials, err := server.credentials(ctx, "", "")
 	if err != nil {
-		return errors.Join(err, server.db.Close())
+		return errors.Join(err, server.close())
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return errors.Join(err, server.db.Close())
+		return errors.Join(err, server.close())
 	}
 	base := "http://" + listener.Addr().String()
 	fmt.Fprintf(s.out, "Sandbox at %s\n\n", base)
@@ -93,5 +99,5 @@ func withDemoServer(ctx context.Context, s streams, store string, f func(*server
 		defer stop()
 		return f(server, &demoClient{base: base, credentials: credentials, out: s.out})
 	})
-	return errors.Join(err, server.db.Close())
+	return errors.Join(err, server.close())
 }

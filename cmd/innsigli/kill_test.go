@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"crypto/x509"
 	"fmt"
 	"net/http"
 	"os"
@@ -13,9 +11,9 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
+	"time"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/internal/postgrestest"
 )
 
 // points are where the server kills itself, in the order in which a request comes by.
@@ -30,22 +28,54 @@ var points = []string{
 // off, and gets one document with one signature. INNSIGLI_KILLS says how often each
 // point is tried.
 func TestKilled(t *testing.T) {
-	program := build(t, "-tags", "failpoints")
-	kills, err := strconv.Atoi(cmp.Or(os.Getenv("INNSIGLI_KILLS"), "2"))
+	killing{
+		times:   cmp.Or(os.Getenv("INNSIGLI_KILLS"), "2"),
+		store:   func(t *testing.T, folder string) string { return "bolt:" + filepath.Join(folder, "store.db") },
+		waiting: 0, // a server that has the store alone knows that the one before is dead
+	}.run(t)
+}
+
+// On Postgres the lease that the server had lasts until it runs out, for another may have
+// it. INNSIGLI_KILLS_POSTGRES says how often each point is tried.
+func TestKilledOnPostgres(t *testing.T) {
+	killing{
+		times:   cmp.Or(os.Getenv("INNSIGLI_KILLS_POSTGRES"), "1"), // each waits for a lease
+		store:   func(t *testing.T, _ string) string { return postgrestest.Database(t) },
+		waiting: 30 * time.Second,
+	}.run(t)
+}
+
+// killing is a backend on which servers are killed.
+type killing struct {
+	times   string // that each point is tried
+	store   func(t *testing.T, folder string) string
+	waiting time.Duration // for what the dead server had in hand
+	program string
+}
+
+func (k killing) run(t *testing.T) {
+	kills, err := strconv.Atoi(k.times)
 	if err != nil || kills < 1 {
-		t.Fatalf("INNSIGLI_KILLS: %d, %v", kills, err)
+		t.Fatalf("%q kills: %v", k.times, err)
 	}
+	k.store(t, shortFolder(t)) // which may be absent
+	k.program = build(t, "-tags", "failpoints")
+	all := make([]tally, len(points))
+	t.Run("at", func(t *testing.T) {
+		for p, point := range points {
+			t.Run(point, func(t *testing.T) {
+				t.Parallel()
+				for i := range kills {
+					all[p].add(k.killAt(t, point, []string{"IdpApp", "IdpSim"}[(i+p)%2]))
+				}
+			})
+		}
+	})
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "point\tkills\tlost\tdoubled")
-	for _, point := range points {
-		var all tally
-		t.Run(point, func(t *testing.T) {
-			for i := range kills {
-				all.add(killAt(t, program, point, []string{"IdpApp", "IdpSim"}[i%2]))
-			}
-		})
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", point, all.kills, all.lost, all.doubled)
+	for p, point := range points {
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", point, all[p].kills, all[p].lost, all[p].doubled)
 	}
 	table.Flush()
 	for line := range strings.Lines(text.String()) {
@@ -61,10 +91,11 @@ func (a *tally) add(b tally) {
 }
 
 // killAt takes one request through one death of the server.
-func killAt(t *testing.T, program, point, method string) (result tally) {
+func (k killing) killAt(t *testing.T, point, method string) (result tally) {
 	t.Helper()
-	store := filepath.Join(shortFolder(t), "store.db")
-	server := startSandbox(t, program, store, []string{"INNSIGLI_FAILPOINT=" + point})
+	folder := shortFolder(t)
+	store, key := k.store(t, folder), filepath.Join(folder, "master.key")
+	server := startSandbox(t, k.program, store, []string{"INNSIGLI_FAILPOINT=" + point}, "--master-key-file", key)
 	c := server.signIn(t)
 	c.addPeople(t, people...)
 	r := request{signal: c.must(t, http.MethodPost, "/api/v1/signing/busy-signal", "").ID}
@@ -80,11 +111,12 @@ func killAt(t *testing.T, program, point, method string) (result tally) {
 	}
 	result.kills++
 
-	server = startSandbox(t, program, store, nil)
+	server = startSandbox(t, k.program, store, nil, "--master-key-file", key)
 	c.base = server.BaseURL          // the token is good after the restart too
 	if cut.Status != http.StatusOK { // a client that has the document whole finds it free
 		r.checkHeld(t, c)
 	}
+	r.waiting = k.waiting
 	ended, err := r.goOn(t.Context(), c)
 	if err != nil || ended.Status != http.StatusOK {
 		t.Errorf("%s: the request is lost: %v, %v\n%s", method, ended, err, server.talk())
@@ -104,81 +136,4 @@ func killAt(t *testing.T, program, point, method string) (result tally) {
 		t.Errorf("%s: the end of the server: %q, %v\n%s", method, rest, err, server.talk())
 	}
 	return result
-}
-
-// document is what the tests sign.
-var document = pdftest.Build(pdftest.Options{})
-
-// request is one signing request as its client sees it over two lives of the server.
-type request struct {
-	signal    string // a busy signal's ID
-	body      string // of the start call
-	pollingID string // once the start call was answered
-}
-
-// goOn does what is left to do. A start that was cut off is made again with the same
-// key and body.
-func (r *request) goOn(ctx context.Context, c *client) (reply, error) {
-	if r.pollingID == "" {
-		a, err := c.call(ctx, http.MethodPost, "/api/v1/signing", strings.NewReader(r.body), "Idempotency-Key", "one-request")
-		if err != nil || a.Status != http.StatusOK {
-			return a, err
-		}
-		r.pollingID = a.PollingID
-	}
-	return c.pollOn(ctx, r.pollingID)
-}
-
-// startOther starts a request of somebody else through the same busy signal.
-func (r *request) startOther(t *testing.T, c *client) reply {
-	t.Helper()
-	a, err := c.call(t.Context(), http.MethodPost, "/api/v1/signing", strings.NewReader(startText(document, people[1], "IdpApp", "B", r.signal)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
-}
-
-// checkHeld: the death of the server freed nothing (service.md 3.4).
-func (r *request) checkHeld(t *testing.T, c *client) {
-	t.Helper()
-	if a := r.startOther(t, c); a.Status != http.StatusLocked || a.BusySignal.UserID != people[0].name {
-		t.Errorf("the busy signal after the restart: %v, holder %q", a, a.BusySignal.UserID)
-	}
-}
-
-// checkFree: the end of the request frees its busy signal, and there is nothing more to
-// poll.
-func (r *request) checkFree(t *testing.T, c *client) {
-	t.Helper()
-	if a, err := c.pollOn(t.Context(), r.pollingID); err != nil || a.Status != http.StatusNotFound {
-		t.Errorf("a poll after the end: %v, %v", a, err)
-	}
-	if a := r.startOther(t, c); a.Status != http.StatusOK {
-		t.Errorf("the busy signal after the end: %v", a)
-	}
-}
-
-// checkDocument checks what was delivered and counts its signatures.
-func (r *request) checkDocument(t *testing.T, signed []byte, root string) int {
-	t.Helper()
-	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: rootPool(t, root)})
-	if err != nil {
-		t.Errorf("reading the signed document: %v", err)
-		return 0
-	}
-	if !report.Passed() || !bytes.HasPrefix(signed, document) {
-		t.Errorf("the signed document does not verify: %+v", report.Signatures)
-	}
-	return len(report.Signatures)
-}
-
-// rootPool reads a sandbox's root.
-func rootPool(t *testing.T, text string) *x509.CertPool {
-	t.Helper()
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM([]byte(text)) {
-		t.Fatalf("no certificate in %q", text)
-	}
-	return pool
 }

@@ -29,15 +29,19 @@ const (
 )
 
 type cli struct {
-	Demo    demoCommand    `cmd:"" help:"Sign a PDF over the real API, in a sandbox that lives for the moment."`
-	Sandbox sandboxCommand `cmd:"" help:"Run the sandbox: the whole API, with test users in place of people."`
-	Serve   serveCommand   `cmd:"" help:"Run the server."`
-	Sign    signCommand    `cmd:"" help:"Sign a PDF with a key at hand."`
-	Extend  extendCommand  `cmd:"" help:"Give the signatures of a PDF a higher level, or renew the highest."`
-	Verify  verifyCommand  `cmd:"" help:"Report on the signatures of PDF files."`
-	Account accountCommand `cmd:"" help:"Accounts of the service."`
-	Client  clientCommand  `cmd:"" help:"API clients of an account."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Demo     demoCommand     `cmd:"" help:"Sign a PDF over the real API, in a sandbox that lives for the moment."`
+	Sandbox  sandboxCommand  `cmd:"" help:"Run the sandbox: the whole API, with test users in place of people."`
+	Serve    serveCommand    `cmd:"" help:"Run the server."`
+	Sign     signCommand     `cmd:"" help:"Sign a PDF with a key at hand."`
+	Extend   extendCommand   `cmd:"" help:"Give the signatures of a PDF a higher level, or renew the highest."`
+	Verify   verifyCommand   `cmd:"" help:"Report on the signatures of PDF files."`
+	Account  accountCommand  `cmd:"" help:"Accounts of the service."`
+	Client   clientCommand   `cmd:"" help:"API clients of an account."`
+	Store    storeCommand    `cmd:"" help:"Move everything to another store."`
+	Backup   backupCommand   `cmd:"" help:"Copy a store of the form bolt:PATH, also while a server runs."`
+	Migrate  migrateCommand  `cmd:"" help:"Make or change the tables of a database for this version."`
+	Evidence evidenceCommand `cmd:"" help:"The evidence log: who was asked for which signature."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
 // streams are where a command writes: results to out, talk to talk.

@@ -45,12 +45,12 @@ type sandboxProcess struct {
 // start on a store.
 const clientID, clientSecret = "client-of-a-test", "secret-of-a-test"
 
-// startSandbox starts the program on a store and waits until it listens. environment
+// startSandbox starts the program on a --store and waits until it listens. environment
 // has entries beside the test's own.
 func startSandbox(t *testing.T, program, store string, environment []string, flags ...string) *sandboxProcess {
 	t.Helper()
 	args := []string{
-		"sandbox", "--json", "--listen", "127.0.0.1:0", "--store", "bolt:" + store,
+		"sandbox", "--json", "--listen", "127.0.0.1:0", "--store", store,
 		"--client-id", clientID, "--client-secret", clientSecret,
 	}
 	p, err := launch(program, "", append(os.Environ(), environment...), append(args, flags...)...)

@@ -26,6 +26,7 @@ func newReload(t *testing.T, content string) *reloaded {
 	t.Helper()
 	r := &reloaded{written: time.Now()}
 	r.path, r.read, r.evidence = filepath.Join(t.TempDir(), "conf.toml"), readConfiguration, &evidence{own: noSources}
+	r.retention = defaultRetention
 	r.reload.log = slog.New(slog.NewTextHandler(&r.log, nil))
 	for _, name := range []string{"root.pem", "other.pem"} {
 		ca := newAuthority(t)
@@ -123,6 +124,19 @@ func TestFaultyReload(t *testing.T) {
 		if strings.Count(r.log.String(), fault) != 1 {
 			t.Errorf("fault %s is not logged once:\n%s", fault, &r.log)
 		}
+	}
+}
+
+// The retention is that of the start, which the log says when it was changed.
+func TestReloadedRetention(t *testing.T) {
+	const said = "taken at the next start"
+	r := newReload(t, "[retention]\nevidence = \"10y\"\n")
+	if strings.Contains(r.log.String(), said) {
+		t.Errorf("nothing was changed:\n%s", &r.log)
+	}
+	r.configure(t, "[retention]\nevidence = \"7y\"\n")
+	if strings.Count(r.log.String(), said) != 1 {
+		t.Errorf("the change is not logged once:\n%s", &r.log)
 	}
 }
 

@@ -1,24 +1,20 @@
 package main
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/sandbox"
 )
 
 // A root that the configuration has no more is trusted no more, from the next request on.
 // The sandbox stands in for a production server, which has no root of its own.
 func TestRootRemoved(t *testing.T) {
 	r := newReload(t, "")
-	server, err := openServer(t.Context(), filepath.Join(shortFolder(t), "store.db"), sandbox.P256, r.reload.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.db.Close() })
+	server := openServer(t, place{path: filepath.Join(shortFolder(t), "store.db")}, r.reload.log)
 	server.evidence.own = func() ades.Sources {
 		own := server.sandbox.Sources()
 		own.Roots = nil
@@ -42,6 +38,21 @@ func TestRootRemoved(t *testing.T) {
 			t.Errorf("roots of %q: %v, %v, want %q", step.conf, a, err, step.want)
 		}
 	}
+}
+
+// openServer opens a server on a store, for the time of the test.
+func openServer(t *testing.T, in place, log *slog.Logger) *server {
+	t.Helper()
+	server, err := setup{place: in, masterKey: masterKeyFlag{}.file(in), retention: defaultRetention, log: log}.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 // clientIn is a client of a server in this process, which has the people.

@@ -10,12 +10,12 @@ import (
 	"net"
 	"net/url"
 
-	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/sandbox"
 )
 
 type sandboxCommand struct {
 	storeFlag
+	masterKeyFlag
 	Listen       string          `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
 	ClientID     string          `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
 	ClientSecret string          `placeholder:"SECRET" help:"The secret of --client-id."`
@@ -24,26 +24,31 @@ type sandboxCommand struct {
 }
 
 func (sandboxCommand) Help() string {
-	return "Example: innsigli sandbox --listen 127.0.0.1:8080 --store bolt:innsigli-sandbox.db"
+	return storeHelp + "\n\n" + masterKeyHelp + "\n\nExample: innsigli sandbox --listen 127.0.0.1:8080 --store bolt:innsigli-sandbox.db"
 }
 
 func (c sandboxCommand) Run(ctx context.Context, s streams) error {
 	if (c.ClientID == "") != (c.ClientSecret == "") {
 		return fmt.Errorf("%w: --client-id and --client-secret go together", errUsage)
 	}
-	path, err := storePath(c.Store)
+	place, err := parseStore(c.Store)
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(s.talk, nil))
-	server, err := openServer(ctx, path, c.Keys, log)
+	server, err := setup{
+		place:     place,
+		masterKey: c.file(place),
+		keys:      c.Keys,
+		retention: defaultRetention,
+		log:       slog.New(slog.NewTextHandler(s.talk, nil)),
+	}.open(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.serve(ctx, s, server, path), server.db.Close())
+	return errors.Join(c.serve(ctx, s, server, place), server.close())
 }
 
-func (c sandboxCommand) serve(ctx context.Context, s streams, server *server, path string) error {
+func (c sandboxCommand) serve(ctx context.Context, s streams, server *server, in place) error {
 	credentials, err := server.credentials(ctx, c.ClientID, c.ClientSecret)
 	if err != nil {
 		return err
@@ -58,7 +63,7 @@ func (c sandboxCommand) serve(ctx context.Context, s streams, server *server, pa
 		ClientSecret:    credentials.secret,
 		RootCertificate: string(server.sandbox.RootPEM()),
 	}
-	return server.serve(ctx, listener, ready.BaseURL, socketPath(path), func() error {
+	return server.serve(ctx, listener, ready.BaseURL, in.socket(), func() error {
 		if c.JSON {
 			return json.NewEncoder(s.out).Encode(ready)
 		}
@@ -73,55 +78,6 @@ func baseURL(a net.Addr) string {
 		return "http://" + net.JoinHostPort("localhost", port)
 	}
 	return "http://" + a.String()
-}
-
-// credentials are those of an API client with every scope. The secret is nil when
-// an earlier start made it.
-type credentials struct {
-	id     string
-	secret *string
-}
-
-// credentials makes the account on first start, and the client that was asked for.
-func (s *server) credentials(ctx context.Context, id, secret string) (credentials, error) {
-	owner, err := s.owner(ctx)
-	if err != nil {
-		return credentials{}, err
-	}
-	if id != "" {
-		_, err := s.accounts.EnsureClient(ctx, account.Client{ID: id, AccountID: owner, Name: id, Scopes: account.Scopes()}, secret)
-		return credentials{id, &secret}, err
-	}
-	clients, err := s.accounts.Clients(ctx, owner)
-	if err != nil {
-		return credentials{}, err
-	}
-	if len(clients) > 0 {
-		return credentials{clients[0].ID, nil}, nil
-	}
-	made, secret, err := s.accounts.CreateClient(ctx, owner, "sandbox", account.Scopes())
-	return credentials{made.ID, &secret}, err
-}
-
-// owner is the sandbox's first account. It has a payment method, so that only an
-// operator who takes it away sees the refusals (decisions.md 5.7).
-func (s *server) owner(ctx context.Context) (id string, err error) {
-	accounts, err := s.accounts.Accounts(ctx)
-	if err != nil {
-		return "", err
-	}
-	if len(accounts) > 0 {
-		return accounts[0].ID, nil
-	}
-	err = s.db.InTx(ctx, func(ctx context.Context) error {
-		made, err := s.accounts.CreateAccount(ctx, "Sandbox")
-		id = made.ID
-		if err != nil {
-			return err
-		}
-		return s.accounts.SetPaymentMethod(ctx, id, true)
-	})
-	return id, err
 }
 
 // sandboxReady is what a sandbox says of itself once it listens.

@@ -31,8 +31,10 @@ import (
 //	sandbox [FLAGS]               starts "innsigli sandbox --json" on a free port; its
 //	                              line is in ready.json, and BASE, CLIENT_ID and
 //	                              CLIENT_SECRET ("null" when it is null) are set
-//	stop                          ends it with an interrupt: status 0, no more output
+//	stop [REGEXP]                 ends it with an interrupt: status 0, no more output, and on
+//	                              stderr nothing, or what the expression says
 //	kill-sandbox                  ends it with SIGKILL
+//	sign                          has a document signed in the sandbox by a new test user
 //	token ID SECRET               asks the sandbox for a token, prints status and scope
 //	capture NAME REGEXP           sets NAME to the first group in the last stdout
 //	mode FILE PERMISSIONS         checks a file's permissions
@@ -42,8 +44,12 @@ import (
 // field "Buyer" and usage rights, and for the signers p256 and rsa3072 a chain and a key,
 // under the root in root.pem.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+	testscript.Run(t, scriptParams("script"))
+}
+
+func scriptParams(folder string) testscript.Params {
+	return testscript.Params{
+		Dir:                 filepath.Join("testdata", folder),
 		Setup:               scriptFiles,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -52,13 +58,14 @@ func TestScripts(t *testing.T) {
 			"sandbox":      scriptSandbox,
 			"stop":         scriptStop,
 			"kill-sandbox": scriptKill,
+			"sign":         scriptSign,
 			"token":        scriptToken,
 			"capture":      scriptCapture,
 			"mode":         scriptMode,
 			"break":        scriptBreak,
 			"empty":        scriptEmpty,
 		},
-	})
+	}
 }
 
 // scriptFiles makes what the scripts find in their folder.
@@ -128,62 +135,6 @@ func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {
 	if fmt.Sprint(status) != args[0] {
 		ts.Fatalf("exit status %d, want %s", status, args[0])
 	}
-}
-
-// running names the sandbox of a script among its values.
-type running struct{}
-
-func sandboxOf(ts *testscript.TestScript) *sandboxProcess {
-	p := *ts.Value(running{}).(**sandboxProcess)
-	if p == nil {
-		ts.Fatalf("no sandbox was started")
-	}
-	return p
-}
-
-func scriptSandbox(ts *testscript.TestScript, neg bool, args []string) {
-	program, err := exec.LookPath("innsigli")
-	ts.Check(err)
-	p, err := launch(program, ts.MkAbs("."), os.Environ(), append([]string{"sandbox", "--json", "--listen", "127.0.0.1:0"}, args...)...)
-	ts.Check(err)
-	*ts.Value(running{}).(**sandboxProcess) = p
-	ts.Defer(func() {
-		p.command.Process.Kill()
-		p.command.Wait()
-	})
-	ts.Check(os.WriteFile(ts.MkAbs("ready.json"), p.line, 0o600))
-	ts.Check(os.WriteFile(ts.MkAbs("sandbox-root.pem"), []byte(p.RootCertificate), 0o600))
-	ts.Setenv("BASE", p.BaseURL)
-	ts.Setenv("CLIENT_ID", p.ClientID)
-	ts.Setenv("CLIENT_SECRET", "null")
-	if p.ClientSecret != nil {
-		ts.Setenv("CLIENT_SECRET", *p.ClientSecret)
-	}
-}
-
-func scriptStop(ts *testscript.TestScript, neg bool, args []string) {
-	p := sandboxOf(ts)
-	rest, err := p.stop()
-	if err != nil || rest != "" || p.talk() != "" {
-		ts.Fatalf("%v; stdout %q, stderr %q", err, rest, p.talk())
-	}
-}
-
-func scriptKill(ts *testscript.TestScript, neg bool, args []string) {
-	p := sandboxOf(ts)
-	ts.Check(p.command.Process.Kill())
-	if !p.killed() {
-		ts.Fatalf("the sandbox did not end by SIGKILL: %s", p.command.ProcessState)
-	}
-}
-
-func scriptToken(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: token ID SECRET")
-	}
-	status, token, err := clientOf(ts.Getenv("BASE")).issue(args[0], args[1])
-	ts.Check(err)
-	fmt.Fprintln(ts.Stdout(), strings.TrimSpace(fmt.Sprint(status, " ", token.Error, token.Scope)))
 }
 
 func scriptCapture(ts *testscript.TestScript, neg bool, args []string) {

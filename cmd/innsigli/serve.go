@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/sandbox"
 )
 
@@ -21,13 +23,14 @@ type serveCommand struct {
 	Environment string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox, with test users in place of people. production is refused as long as it has no identity provider."`
 	Listen      string `required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8080."`
 	BaseURL     string `required:"" name:"base-url" placeholder:"URL" help:"Address that clients reach the server at, such as https://sign.example."`
-	Store       string `required:"" placeholder:"bolt:PATH" help:"Where everything is kept."`
-	Config      string `placeholder:"FILE" help:"TOML file with the trusted roots and the timestamp authorities. It is read again on SIGHUP, and when it or a file that it names was changed."`
-	Check       bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`
+	Store       string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
+	masterKeyFlag
+	Config string `placeholder:"FILE" help:"TOML file with the trusted roots and the timestamp authorities. It is read again on SIGHUP, and when it or a file that it names was changed."`
+	Check  bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`
 }
 
 func (serveCommand) Help() string {
-	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log.\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url https://sign.example --store bolt:innsigli.db --config innsigli.toml"
+	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its [retention] is taken when the server starts.\n\n" + storeHelp + "\n\n" + masterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url https://sign.example --store bolt:innsigli.db --config innsigli.toml"
 }
 
 func (c serveCommand) Run(ctx context.Context, s streams) error {
@@ -39,16 +42,21 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 		_, err := fmt.Fprintln(s.out, "The configuration has no faults.")
 		return err
 	}
-	path, err := storePath(c.Store)
+	place, err := parseStore(c.Store)
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(s.talk, nil))
-	server, err := openServer(ctx, path, sandbox.P256, log)
+	server, err := setup{
+		place:     place,
+		masterKey: c.file(place),
+		keys:      sandbox.P256,
+		retention: conf.retention,
+		log:       slog.New(slog.NewTextHandler(s.talk, nil)),
+	}.open(ctx)
 	if err != nil {
 		return err
 	}
-	return errors.Join(c.serve(ctx, server, conf, path), server.db.Close())
+	return errors.Join(c.serve(ctx, server, conf, place), server.close())
 }
 
 // read reads what the flags and the file say, and finds every fault in both.
@@ -60,8 +68,10 @@ func (c serveCommand) read() (conf configuration, found faults) {
 		found.add("--listen", "%q is no address with a port", c.Listen)
 	}
 	c.checkBaseURL(&found)
-	if _, err := storePath(c.Store); err != nil {
-		found.add("--store", "%q is not of the form bolt:PATH", c.Store)
+	if place, err := parseStore(c.Store); err != nil {
+		found.add("--store", "is not of the form %s", storeForms)
+	} else {
+		c.checkMasterKey(place, &found)
 	}
 	conf, more := c.readFile(c.Config)
 	return conf, append(found, more...)
@@ -69,6 +79,7 @@ func (c serveCommand) read() (conf configuration, found faults) {
 
 // readFile reads the file of a configuration; there may be none, but in production.
 func (c serveCommand) readFile(path string) (conf configuration, found faults) {
+	conf.retention = defaultRetention
 	if path != "" {
 		conf, found = readConfiguration(path)
 	}
@@ -76,6 +87,19 @@ func (c serveCommand) readFile(path string) (conf configuration, found faults) {
 		conf.required(&found)
 	}
 	return conf, found
+}
+
+// checkMasterKey: in production nobody makes a key by the way, since losing it would lose
+// what it sealed.
+func (c serveCommand) checkMasterKey(of place, found *faults) {
+	if c.production() && c.MasterKeyFile == "" {
+		found.add("--master-key-file", "is missing, and production needs one")
+		return
+	}
+	_, err := sealed.ReadFile(c.file(of))
+	if err != nil && (c.production() || !errors.Is(err, fs.ErrNotExist)) {
+		found.add("--master-key-file", "%v", err)
+	}
 }
 
 func (c serveCommand) production() bool { return c.Environment == "production" }
@@ -96,7 +120,7 @@ func loopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
-func (c serveCommand) serve(ctx context.Context, server *server, conf configuration, store string) error {
+func (c serveCommand) serve(ctx context.Context, server *server, conf configuration, in place) error {
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
@@ -108,11 +132,11 @@ func (c serveCommand) serve(ctx context.Context, server *server, conf configurat
 		signal.Notify(signals, syscall.SIGHUP)
 		defer signal.Stop(signals)
 		server.evidence.take(conf)
-		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, log: server.log, seen: conf.stamps}
+		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, retention: conf.retention, log: server.log, seen: conf.stamps}
 		group.Go(func() error { return r.watch(ctx, signals) })
 	}
 	group.Go(func() error {
-		return server.serve(ctx, listener, base, socketPath(store), func() error {
+		return server.serve(ctx, listener, base, in.socket(), func() error {
 			server.log.Info("listening", "address", listener.Addr().String(), "baseURL", base)
 			return nil
 		})

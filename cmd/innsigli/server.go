@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,52 +14,29 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/internal/runner"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
-	"github.com/innsigli/innsigli/storage/bolt"
 )
 
 // server is the service with everything wired.
 type server struct {
-	db       *bolt.DB
-	accounts *account.Service
-	signals  *busysignal.Service
-	sandbox  *sandbox.Sandbox
-	signing  *signing.Service
-	evidence *evidence
-	log      *slog.Logger
+	place     place
+	db        store
+	accounts  *account.Service
+	signals   *busysignal.Service
+	sandbox   *sandbox.Sandbox
+	signing   *signing.Service
+	evidence  *evidence
+	retention retention
+	log       *slog.Logger
 }
 
-// openServer opens a store and wires a sandbox on it.
-func openServer(ctx context.Context, path string, keys sandbox.KeyType, log *slog.Logger) (*server, error) {
-	db, err := bolt.Open(path, bolt.Options{})
-	if err != nil {
-		return nil, err
-	}
-	people, err := sandbox.Open(ctx, db.Sandbox(), db, sandbox.Options{Keys: keys})
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	signals := busysignal.New(db.BusySignals(), db)
-	evidence := &evidence{own: people.Sources}
-	return &server{
-		db:       db,
-		accounts: account.New(db.Accounts(), db, account.Options{}),
-		signals:  signals,
-		sandbox:  people,
-		signing: signing.New(db.Requests(), db, db.Documents(), people, signals, signing.Options{
-			Expiry:   sandbox.Expiry,
-			Interval: time.Second,
-			AnyPace:  true,
-			Sources:  evidence.sources,
-			Postponed: func(_ context.Context, err error) {
-				log.Warn("a signature waits for evidence", "error", err)
-			},
-			Alone: true, // bbolt is locked by one process
-		}),
-		evidence: evidence,
-		log:      log,
-	}, nil
+// close is called when nothing is served any more.
+func (s *server) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	return errors.Join(s.signing.Close(ctx), s.db.Close())
 }
 
 func (s *server) handler(baseURL string) http.Handler {
@@ -71,14 +46,25 @@ func (s *server) handler(baseURL string) http.Handler {
 		Signals:  s.signals,
 		Signing:  s.signing,
 		Sandbox:  s.sandbox,
-		Ready: func(ctx context.Context) error {
-			_, err := s.accounts.Accounts(ctx)
-			return err
-		},
+		Ready:    s.ready,
 		Failed: func(_ context.Context, err error) {
 			s.log.Error("request failed", "error", err)
 		},
 	})
+}
+
+// checked is a store whose tables may be changed by others while it is open.
+type checked interface{ Check(context.Context) error }
+
+// ready says whether the store answers, and in tables that this version knows.
+func (s *server) ready(ctx context.Context) error {
+	if db, ok := s.db.(checked); ok {
+		return db.Check(ctx)
+	}
+	if _, err := s.accounts.Account(ctx, sandboxAccount); !errors.Is(err, account.ErrNotFound) {
+		return err
+	}
+	return nil
 }
 
 // serve answers on the listener, and on the operator's socket when it has a path,
@@ -99,10 +85,11 @@ func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, sock
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveHTTP(ctx, listener, s.handler(baseURL), s.log) })
 	if admin != nil {
-		group.Go(func() error { return serveHTTP(ctx, admin, adminHandler(s.accounts), s.log) })
+		group.Go(func() error { return serveHTTP(ctx, admin, adminHandler(ctx, newDirect(s.db, s.place)), s.log) })
 	}
-	group.Go(func() error { return s.every(ctx, sweepEvery, "sweeping failed", s.sweepOnce) })
-	group.Go(func() error { return s.every(ctx, completeEvery, "completing signatures failed", s.completeOnce) })
+	group.Go(func() error { return every(ctx, sweepEvery, s.sweepOnce) })
+	group.Go(func() error { return every(ctx, sweepEvery, s.renewOnce) })
+	group.Go(func() error { return s.runner().Run(ctx) })
 	group.Go(listening)
 	return group.Wait()
 }
@@ -138,62 +125,21 @@ func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler,
 	return <-stopped
 }
 
-// sweepEvery is how often what has outlived its purpose is removed.
-const sweepEvery = time.Minute
-
-// unkeptFor is how long a document may take from its first byte to its request.
-const unkeptFor = time.Hour
-
-// completeEvery is how often signatures that wait for evidence are gone on with.
-const completeEvery = 2 * time.Second
-
-// every does something at the start and again and again.
-func (s *server) every(ctx context.Context, pause time.Duration, failed string, do func(context.Context) error) error {
-	ticker := time.NewTicker(pause)
-	defer ticker.Stop()
-	for {
-		if err := do(ctx); err != nil && ctx.Err() == nil {
-			s.log.Error(failed, "error", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+// runner does the jobs.
+func (s *server) runner() runner.Runner {
+	return runner.Runner{
+		Jobs:     s.db.Jobs(),
+		Tx:       s.db,
+		Handlers: s.signing.Handlers(),
+		Failed: func(_ context.Context, kind string, err error) {
+			s.log.Error("a job failed", "kind", kind, "error", err)
+		},
 	}
 }
 
-func (s *server) completeOnce(ctx context.Context) error {
-	_, err := s.signing.Complete(ctx)
-	return err
-}
-
-// sweepOnce removes what nobody needs any more.
-func (s *server) sweepOnce(ctx context.Context) error {
-	_, documents := s.db.Documents().Sweep(ctx, time.Now().Add(-unkeptFor))
-	return errors.Join(
-		documents,
-		s.sandbox.Renew(ctx),
-		untilNone(func() (int, error) { return s.signing.Sweep(ctx) }),
-		untilNone(func() (int, error) { return s.accounts.Sweep(ctx) }),
-		untilNone(func() (int, error) { return s.signals.Sweep(ctx) }),
-	)
-}
-
-// untilNone repeats a sweep of a bounded number until it finds nothing.
-func untilNone(sweep func() (int, error)) error {
-	for {
-		if n, err := sweep(); n == 0 || err != nil {
-			return err
-		}
+// renewOnce renews the certificates of the sandbox's authority.
+func (s *server) renewOnce(ctx context.Context) {
+	if err := s.sandbox.Renew(ctx); err != nil && ctx.Err() == nil {
+		s.log.Error("renewing the sandbox's certificates failed", "error", err)
 	}
-}
-
-// storePath is the file of a --store of the form bolt:PATH.
-func storePath(store string) (string, error) {
-	path, ok := strings.CutPrefix(store, "bolt:")
-	if !ok || path == "" {
-		return "", fmt.Errorf("%w: --store %q is not of the form bolt:PATH", errUsage, store)
-	}
-	return path, nil
 }

@@ -83,7 +83,7 @@ func signedFiles(t *testing.T) (files []*signedFile, roots []*x509.Certificate) 
 		t.Fatal(err)
 	}
 	for k, keys := range []string{"p256", "rsa3072"} {
-		server := startSandbox(t, program, filepath.Join(shortFolder(t), "store.db"), nil, "--sandbox-keys", keys)
+		server := startSandbox(t, program, "bolt:"+filepath.Join(shortFolder(t), "store.db"), nil, "--sandbox-keys", keys)
 		roots = append(roots, certificate(t, server.RootCertificate))
 		c := server.signIn(t)
 		c.addPeople(t, people...)

@@ -1,6 +1,12 @@
-// Package failpoint names points in the code at which tests kill the process. A
-// program built without the tag "failpoints" does nothing there.
+// Package failpoint names points in the code at which tests kill the process, and traces
+// calls that may not be made twice. A program built without the tag "failpoints" does
+// nothing there.
 //
 // With the tag, INNSIGLI_FAILPOINT names the point at which the process kills
-// itself with SIGKILL, as it would die when the machine does.
+// itself with SIGKILL, as it would die when the machine does. INNSIGLI_TRACE names a file to
+// which each call adds a line when it begins and one when it ends, several processes into
+// one file:
+//
+//	NAME ID call PID
+//	NAME ID return PID OUTCOME
 package failpoint

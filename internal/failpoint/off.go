@@ -4,3 +4,9 @@ package failpoint
 
 // Here marks a point.
 func Here(string) {}
+
+// Called traces that a call begins.
+func Called(name, id string) {}
+
+// Returned traces that it has ended, and how.
+func Returned(name, id, outcome string) {}

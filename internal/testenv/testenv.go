@@ -19,6 +19,8 @@
 //	                  repository's root, as is a relative value
 //	INNSIGLI_TOOLS    folder of built tools; default innsigli-tools in the user's
 //	                  cache folder
+//
+// Tests that need a Postgres get it from internal/postgrestest.
 package testenv
 
 import (
@@ -34,7 +36,7 @@ func Program(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
-		absent(t, "program %s is not installed (Debian package %s)", name, cmp.Or(debianPackage[name], name))
+		Absent(t, "program %s is not installed (Debian package %s)", name, cmp.Or(debianPackage[name], name))
 	}
 	return path
 }
@@ -57,7 +59,7 @@ func Tool(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(toolsFolder(t), filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
-		absent(t, "tool %s is not installed: run .ci/tools (%v)", name, err)
+		Absent(t, "tool %s is not installed: run .ci/tools (%v)", name, err)
 	}
 	return path
 }
@@ -69,7 +71,7 @@ func toolsFolder(t testing.TB) string {
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		absent(t, "no folder for tools: set INNSIGLI_TOOLS (%v)", err)
+		Absent(t, "no folder for tools: set INNSIGLI_TOOLS (%v)", err)
 	}
 	return filepath.Join(cache, "innsigli-tools")
 }
@@ -81,7 +83,7 @@ func Corpus(t testing.TB, sub string) string {
 	folder := cmp.Or(os.Getenv("INNSIGLI_CORPUS"), filepath.Join("..", "shared", "corpus"))
 	path := filepath.Join(fromRoot(t, folder), filepath.FromSlash(sub))
 	if stat, err := os.Stat(path); err != nil || !stat.IsDir() {
-		absent(t, "no folder of foreign files at %s: INNSIGLI_CORPUS names another", path)
+		Absent(t, "no folder of foreign files at %s: INNSIGLI_CORPUS names another", path)
 	}
 	return path
 }
@@ -135,7 +137,9 @@ func WriteTable(t testing.TB, name string, content []byte) {
 	}
 }
 
-func absent(t testing.TB, format string, args ...any) {
+// Absent ends a test for which something is missing: it is skipped, or fails with
+// INNSIGLI_NO_SKIP=1. The sentence says how to get what is missing.
+func Absent(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv("INNSIGLI_NO_SKIP") == "1" {
 		t.Fatalf(format, args...)

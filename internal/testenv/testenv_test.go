@@ -48,6 +48,7 @@ func TestWhatIsAbsent(t *testing.T) {
 		"program":           {func(t testing.TB) { Program(t, "no-such-program") }, "Debian package no-such-program"},
 		"program elsewhere": {func(t testing.TB) { t.(*verdict).Setenv("PATH", ""); Program(t, "pdfsig") }, "Debian package poppler-utils"},
 		"tool":              {func(t testing.TB) { Tool(t, "dss/dss.jar") }, "run .ci/tools"},
+		"something else":    {func(t testing.TB) { Absent(t, "no %s: buy one", "server") }, "no server: buy one"},
 		"corpus":            {func(t testing.TB) { Corpus(t, "pdf") }, "INNSIGLI_CORPUS"},
 	} {
 		t.Run(name, func(t *testing.T) {

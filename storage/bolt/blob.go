@@ -11,6 +11,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/internal/document"
 )
 
 // blob is a document as it was when it was opened. What was there then does not
@@ -31,7 +32,7 @@ func (s documents) Open(ctx context.Context, id string) (storage.Blob, error) {
 	b := &blob{db: s.db, within: s.db.txn(ctx), id: id}
 	err := s.db.read(ctx, func(tx *bbolt.Tx) error {
 		d, err := complete(tx, id)
-		b.size, b.hashed = d.Size, midstates(d.Hashed)
+		b.size, b.hashed = d.Size, document.Midstates(d.Hashed)
 		return err
 	})
 	if err != nil {
@@ -63,7 +64,7 @@ func (b *blob) ReadAt(p []byte, offset int64) (int, error) {
 	if rest := b.size - offset; int64(len(p)) > rest {
 		p, end = p[:rest], io.EOF
 	}
-	if err := b.read(func(tx *bbolt.Tx) error { return readChunks(tx, b.id, offset, p) }); err != nil {
+	if err := b.read(func(tx *bbolt.Tx) error { return b.db.contents.read(tx, b.id, offset, p) }); err != nil {
 		return 0, err
 	}
 	return len(p), end

@@ -2,9 +2,11 @@ package bolt
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -18,14 +20,42 @@ import (
 // bigger ones would be written more often and smaller ones need more keys.
 const chunkSize = 64<<10 - 64
 
-// chunkBuckets is the bucket that has a bucket of chunks for each document.
-// There, a chunk's key is its offset in the document.
+// chunkBuckets is the bucket that has a bucket of chunks for each document, so that they
+// are freed all at once. There, a chunk's key is its offset in the document.
 const chunkBuckets = bucket("document.chunks")
 
 // bucket is a bucket that is no table.
 type bucket string
 
 func (b bucket) buckets() []string { return []string{string(b)} }
+
+// chunks keeps the contents of documents in the store's own file.
+type chunks struct{ db *DB }
+
+var _ contents = chunks{}
+
+func (chunks) mark() (string, error)  { return "", nil }
+func (chunks) claim() (string, error) { return "", nil }
+
+func (s chunks) create(c *creation) intake { return &chunkIntake{db: s.db, creation: c} }
+
+func (chunks) read(tx *bbolt.Tx, id string, offset int64, p []byte) error {
+	return readChunks(tx, id, offset, p)
+}
+
+func (chunks) append(tx *bbolt.Tx, id string, offset int64, p []byte) error {
+	return putChunks(tx, id, offset, p)
+}
+
+func (chunks) remove(t *txn, id string) error { return deleteChunks(t.tx, id) }
+
+// sweep has nothing to do: chunks are stored and removed together with the record.
+func (chunks) sweep(context.Context, time.Time) (int, error) { return 0, nil }
+
+// hold has nothing to do: chunks are in every copy of the file.
+func (chunks) hold() (release func()) { return func() {} }
+
+func (chunks) close() error { return nil }
 
 // putChunks stores p as the document's bytes from the offset on. bbolt reads p
 // when the transaction is committed, so the bytes are copied: the caller may

@@ -7,21 +7,22 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
-// crashPath tells the test's own program, run again, to be the one that is killed.
-const crashPath = "INNSIGLI_BOLT_CRASH"
+// These tell the test's own program, run again, to be the one that is killed, and where
+// its store is.
+const (
+	crashFolder = "INNSIGLI_BOLT_CRASH"
+	crashPlace  = "INNSIGLI_BOLT_CRASH_PLACE"
+)
 
 func TestMain(m *testing.M) {
-	if path := os.Getenv(crashPath); path != "" {
-		if err := receiveForEver(path); err != nil {
+	if folder := os.Getenv(crashFolder); folder != "" {
+		if err := receiveForEver(folder, os.Getenv(crashPlace)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -31,8 +32,8 @@ func TestMain(m *testing.M) {
 
 // receiveForEver creates a document whose end never comes, and says on stdout
 // when the first 5 MiB have been asked for.
-func receiveForEver(path string) error {
-	db, err := bolt.Open(path, bolt.Options{})
+func receiveForEver(folder, place string) error {
+	db, err := bolt.Open(in(folder, place))
 	if err != nil {
 		return err
 	}
@@ -52,32 +53,41 @@ func (stuck) Read([]byte) (int, error) {
 // What a process that was killed left of a document is swept, and the store
 // takes new ones.
 func TestSweepAfterACrash(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	kill(t, path)
-	db := open(t, path)
-	for _, want := range []int{1, 0} {
-		if n, err := db.Documents().Sweep(t.Context(), time.Now()); err != nil || n != want {
-			t.Errorf("Sweep: %d, %v, want %d", n, err, want)
-		}
-	}
-	if n := documentsWithChunks(t, db, path); n != 0 {
-		t.Errorf("%d documents have chunks", n)
-	}
-	db = open(t, path)
-	if _, err := db.Documents().Create(t.Context(), &pattern{size: 1 << 20}, 1<<20); err != nil {
-		t.Errorf("Create: %v", err)
+	for _, place := range places {
+		t.Run(place, func(t *testing.T) {
+			folder := t.TempDir()
+			db := openIn(t, folder, place)
+			empty := documentBytes(t, db)
+			db.Close()
+			kill(t, folder, place)
+			db = openIn(t, folder, place)
+			if n := documentBytes(t, db); n < 4<<20 {
+				t.Errorf("the process left %d bytes", n)
+			}
+			for _, want := range []int{1, 0} {
+				if n, err := db.Documents().Sweep(t.Context(), time.Now()); err != nil || n != want {
+					t.Errorf("Sweep: %d, %v, want %d", n, err, want)
+				}
+			}
+			if n := documentBytes(t, db); n != empty {
+				t.Errorf("there are %d bytes of documents, before there were %d", n, empty)
+			}
+			if _, err := db.Documents().Create(t.Context(), &pattern{size: 1 << 20}, 1<<20); err != nil {
+				t.Errorf("Create: %v", err)
+			}
+		})
 	}
 }
 
 // kill runs the test's own program until it is stuck and kills it.
-func kill(t *testing.T, path string) {
+func kill(t *testing.T, folder, place string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Env = append(os.Environ(), crashPath+"="+path)
+	cmd.Env = append(os.Environ(), crashFolder+"="+folder, crashPlace+"="+place)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -95,18 +105,9 @@ func kill(t *testing.T, path string) {
 	_ = cmd.Wait() // it was killed
 }
 
-// documentsWithChunks closes the store and counts.
-func documentsWithChunks(t *testing.T, db *bolt.DB, path string) (n int) {
+func documentBytes(t testing.TB, db *bolt.DB) int64 {
 	t.Helper()
-	db.Close()
-	file, err := bbolt.Open(path, 0o600, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	err = file.View(func(tx *bbolt.Tx) error {
-		return tx.Bucket([]byte("document.chunks")).ForEachBucket(func([]byte) error { n++; return nil })
-	})
+	n, err := db.DocumentBytes()
 	if err != nil {
 		t.Fatal(err)
 	}

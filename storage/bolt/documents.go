@@ -9,10 +9,10 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/internal/document"
 )
 
-// A document is a record in documentTable, and its bytes are in a bucket of its
-// own inside the bucket of chunks, so that they are freed all at once.
+// A document is a record in documentTable, and its bytes are where contents keeps them.
 var (
 	// unkept are the documents that may be swept, by age.
 	unkept = index[documentRecord]{bucket: "document.unkept", key: func(d documentRecord) []byte {
@@ -28,11 +28,11 @@ var (
 const sweepStep = 16
 
 type documentRecord struct {
-	StartedAt time.Time        `json:"startedAt"` // when its Create began
-	Complete  bool             `json:"complete"`  // its Create has ended
-	Kept      bool             `json:"kept"`
-	Size      int64            `json:"size"` // bytes
-	Hashed    []midstateRecord `json:"hashed,omitempty"`
+	StartedAt time.Time           `json:"startedAt"` // when its Create began
+	Complete  bool                `json:"complete"`  // its Create has ended
+	Kept      bool                `json:"kept"`
+	Size      int64               `json:"size"` // bytes
+	Hashed    []document.Midstate `json:"hashed,omitempty"`
 }
 
 // documents is the storage.Documents of a DB.
@@ -70,62 +70,51 @@ func (s documents) Append(ctx context.Context, id string, revisions ...storage.R
 		if err != nil {
 			return err
 		}
-		if !follow(d.Size, revisions) {
+		if !document.Follow(d.Size, revisions) {
 			return storage.ErrMoved
 		}
 		for _, r := range revisions {
-			if err := putChunks(tx, id, d.Size, r.Bytes); err != nil {
-				return err
+			if err := s.db.contents.append(tx, id, d.Size, r.Bytes); err != nil {
+				return meaning(err)
 			}
 			d.Size += int64(len(r.Bytes))
-			d.Hashed = replaced(d.Hashed, r.Hashed)
+			d.Hashed = document.Replaced(d.Hashed, r.Hashed)
 		}
 		return documentTable.update(tx, id, d)
 	})
 }
 
-// follow says whether the first revision begins at the head and each later one
-// at the end of the one before.
-func follow(head int64, revisions []storage.Revision) bool {
-	for _, r := range revisions {
-		if r.Base != head {
-			return false
-		}
-		head += int64(len(r.Bytes))
-	}
-	return true
-}
-
 func (s documents) Delete(ctx context.Context, id string) error {
-	return s.db.write(ctx, func(tx *bbolt.Tx) error {
-		return erase(tx, id)
+	return s.db.write(ctx, func(*bbolt.Tx) error {
+		return s.db.erase(s.db.txn(ctx), id)
 	})
 }
 
 // erase removes what there is of the document.
-func erase(tx *bbolt.Tx, id string) error {
-	err := documentTable.remove(tx, id)
+func (db *DB) erase(t *txn, id string) error {
+	err := documentTable.remove(t.tx, id)
 	if errors.Is(err, storage.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return deleteChunks(tx, id)
+	return db.contents.remove(t, id)
 }
 
-func (s documents) Sweep(ctx context.Context, earlier time.Time) (int, error) {
-	total := 0
-	for {
-		n, err := s.sweep(ctx, earlier)
-		total += n
-		if err != nil {
-			return total, fmt.Errorf("bolt: sweeping documents: %w", err)
-		}
-		if n < sweepStep {
-			return total, nil
-		}
+func (s documents) Sweep(ctx context.Context, earlier time.Time) (total int, err error) {
+	for n := sweepStep; n == sweepStep && err == nil; total += n {
+		n, err = s.sweep(ctx, earlier)
 	}
+	if err == nil {
+		var n int
+		n, err = s.db.contents.sweep(ctx, earlier)
+		total += n
+	}
+	if err != nil {
+		return total, fmt.Errorf("bolt: sweeping documents: %w", err)
+	}
+	return total, nil
 }
 
 // sweep removes the oldest few.
@@ -134,7 +123,7 @@ func (s documents) sweep(ctx context.Context, earlier time.Time) (n int, err err
 		return s.db.write(ctx, func(tx *bbolt.Tx) error {
 			ids := unkept.ids(tx, before(earlier), sweepStep)
 			for _, id := range ids {
-				if err := erase(tx, id); err != nil {
+				if err := s.db.erase(s.db.txn(ctx), id); err != nil {
 					return err
 				}
 			}

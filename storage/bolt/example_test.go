@@ -82,3 +82,41 @@ func ExampleDB_InTx() {
 	// true
 	// 0 <nil>
 }
+
+// A copy of a store that is in use.
+func ExampleDB_Backup() {
+	folder, err := os.MkdirTemp("", "innsigli")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	db, err := bolt.Open(filepath.Join(folder, "innsigli.db"), bolt.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	backup, err := db.Backup()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer backup.Close()
+	file, err := os.OpenFile(filepath.Join(folder, "copy.db"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		log.Fatal(err)
+	}
+	n, err := backup.WriteTo(file)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(n == backup.Size())
+
+	again, err := bolt.Open(file.Name(), bolt.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(again.Close())
+	// Output:
+	// true
+	// <nil>
+}

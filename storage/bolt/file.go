@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -27,7 +29,7 @@ func (db *DB) open(path string, opts Options) (err error) {
 			db.abandon(file)
 		}
 	}()
-	settings := settings(opts)
+	settings := settings(path, opts)
 	settings.OpenFile = func(name string, flag int, mode os.FileMode) (*os.File, error) {
 		file, err = os.OpenFile(name, flag, mode)
 		return file, err
@@ -38,11 +40,17 @@ func (db *DB) open(path string, opts Options) (err error) {
 	if err = db.view(whole); err != nil {
 		return err
 	}
+	if err = db.openContents(opts.DocumentFolder); err != nil {
+		return err
+	}
 	return db.InTx(context.Background(), db.prepare)
 }
 
 // abandon lets go of a file that could not be opened to the end.
 func (db *DB) abandon(file *os.File) {
+	if db.contents != nil {
+		db.contents.close()
+	}
 	if db.file != nil {
 		db.file.Close()
 	} else {
@@ -58,19 +66,37 @@ func refusal(err error) error {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return ErrLocked
 	case errors.As(err, &errno):
-		return err
+		return meaning(err)
 	}
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-func settings(opts Options) *bbolt.Options {
+func settings(path string, opts Options) *bbolt.Options {
 	return &bbolt.Options{
 		Timeout: opts.LockTimeout,
 		// Documents come and go, so there are many free pages, and the map finds a
 		// run of them at once. Their list is written with each commit: rebuilding it
 		// from all the pages in use would make opening a big store slow and large.
 		FreelistType: bbolt.FreelistMapType,
+		// A file that outgrows its map is mapped anew, which waits for all who read, and a
+		// backup reads for long. So the map is larger than the file soon becomes.
+		InitialMmapSize: mapSize(path),
 	}
+}
+
+// mapSize is 16 GiB more than the file has, which take addresses and neither memory nor
+// disk. There are none to spare where addresses have 32 bits, and on Windows a file
+// becomes as long as its map.
+func mapSize(path string) int {
+	const more = math.MaxInt >> 29
+	stat, err := os.Stat(path)
+	switch {
+	case runtime.GOOS == "windows":
+		return 0
+	case err != nil: // it is new, or bbolt will say why
+		return more
+	}
+	return int(stat.Size()) + more
 }
 
 // whole says whether all pages in use are in the file, so that a copy that broke

@@ -81,17 +81,28 @@ func TestARefusedFileIsNotLocked(t *testing.T) {
 }
 
 func TestAClosedStoreSaysSo(t *testing.T) {
-	db := open(t, filepath.Join(t.TempDir(), "store.db"))
-	for range 2 {
-		if err := db.Close(); err != nil {
-			t.Errorf("Close: %v", err)
-		}
-	}
-	if err := db.InTx(t.Context(), func(context.Context) error { return nil }); !errors.Is(err, bolt.ErrClosed) {
-		t.Errorf("InTx: %v", err)
-	}
-	if _, err := db.Accounts().Accounts(t.Context()); !errors.Is(err, bolt.ErrClosed) {
-		t.Errorf("Accounts: %v", err)
+	for _, place := range places {
+		t.Run(place, func(t *testing.T) {
+			db := openIn(t, t.TempDir(), place)
+			for range 2 {
+				if err := db.Close(); err != nil {
+					t.Errorf("Close: %v", err)
+				}
+			}
+			_, read := db.Accounts().Accounts(t.Context())
+			_, created := db.Documents().Create(t.Context(), &pattern{size: 1}, 1)
+			_, backup := db.Backup()
+			for call, err := range map[string]error{
+				"InTx":     db.InTx(t.Context(), func(context.Context) error { return nil }),
+				"Accounts": read,
+				"Create":   created,
+				"Backup":   backup,
+			} {
+				if !errors.Is(err, bolt.ErrClosed) {
+					t.Errorf("%s: %v", call, err)
+				}
+			}
+		})
 	}
 }
 

@@ -31,14 +31,7 @@ var (
 		return idempotencyKey(r.Key.Client, r.Key.Key)
 	}}
 
-	dueRequests = index[requestRecord]{bucket: "signing.due", key: func(r requestRecord) []byte {
-		if r.Phase != signing.Signed {
-			return nil
-		}
-		return instant(r.NextTry)
-	}}
-
-	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, liveRequests, requestsByKey, dueRequests}}
+	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, liveRequests, requestsByKey}}
 )
 
 func idempotencyKey(client, key string) []byte { return append(text(client), text(key)...) }
@@ -62,6 +55,7 @@ type requestRecord struct {
 	Value      []byte                  `json:"value,omitempty"`
 	SignedAt   time.Time               `json:"signedAt,omitzero"`
 	NextTry    time.Time               `json:"nextTry,omitzero"`
+	NextAsk    time.Time               `json:"nextAsk,omitzero"`
 	Failure    *idp.Failure            `json:"failure,omitempty"`
 	Refused    bool                    `json:"refused,omitempty"`
 	StartCode  string                  `json:"startCode,omitempty"`
@@ -129,10 +123,6 @@ func (s requests) Abandoned(ctx context.Context, account string, created time.Ti
 
 func (s requests) RequestsBefore(ctx context.Context, created time.Time, limit int) ([]signing.Request, error) {
 	return s.first(ctx, requestsByAge, before(created), limit)
-}
-
-func (s requests) Due(ctx context.Context, now time.Time, limit int) ([]signing.Request, error) {
-	return s.first(ctx, dueRequests, upTo(now), limit)
 }
 
 func (s requests) first(ctx context.Context, ix index[requestRecord], in span, limit int) (list []signing.Request, err error) {

@@ -22,16 +22,25 @@ var schema = []interface{ buckets() []string }{
 	requestTable,
 	userTable, authorityTable,
 	documentTable, chunkBuckets,
+	jobTable,
+	entryTable,
 }
 
-// prepare makes the buckets that a new or an older file does not have.
+// prepare makes the buckets that a new or an older file does not have. It writes nothing
+// when all are there, so that a store on a full disk can be opened.
 func (db *DB) prepare(ctx context.Context) error {
-	return db.write(ctx, func(tx *bbolt.Tx) error {
+	ready := false
+	err := db.read(ctx, func(tx *bbolt.Tx) error {
+		ready = prepared(tx)
 		if err := checkVersion(tx); err != nil {
 			return err
 		}
-		return createBuckets(tx)
+		return db.checkPlace(tx)
 	})
+	if err != nil || ready {
+		return err
+	}
+	return db.write(ctx, db.createBuckets)
 }
 
 func checkVersion(tx *bbolt.Tx) error {
@@ -49,14 +58,33 @@ func checkVersion(tx *bbolt.Tx) error {
 	return nil
 }
 
-func createBuckets(tx *bbolt.Tx) error {
+func bucketNames() []string {
 	names := []string{metaBucket}
 	for _, table := range schema {
 		names = append(names, table.buckets()...)
 	}
-	for _, name := range names {
+	return names
+}
+
+func prepared(tx *bbolt.Tx) bool {
+	for _, name := range bucketNames() {
+		if tx.Bucket([]byte(name)) == nil {
+			return false
+		}
+	}
+	return string(tx.Bucket([]byte(metaBucket)).Get([]byte("schema"))) == strconv.Itoa(schemaVersion)
+}
+
+func (db *DB) createBuckets(tx *bbolt.Tx) error {
+	isNew := tx.Bucket([]byte(metaBucket)) == nil
+	for _, name := range bucketNames() {
 		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
 			return fmt.Errorf("bolt: bucket %s: %w", name, err)
+		}
+	}
+	if isNew {
+		if err := db.claimPlace(tx); err != nil {
+			return err
 		}
 	}
 	return tx.Bucket([]byte(metaBucket)).Put([]byte("schema"), []byte(strconv.Itoa(schemaVersion)))

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,16 +15,6 @@ import (
 type table[R any] struct {
 	bucket  string
 	indexes []index[R]
-}
-
-// index finds the ids of records by a key made from the record. Records with
-// the same key are in the order of their creation.
-type index[R any] struct {
-	bucket string
-	// unique: no two records have the same key.
-	unique bool
-	// key of a record, nil to leave the record out of the index.
-	key func(R) []byte
 }
 
 // row is a record as it is stored.
@@ -46,6 +35,11 @@ func (t table[R]) buckets() []string {
 func (t table[R]) get(tx *bbolt.Tx, id string) (R, error) {
 	r, err := t.row(tx, id)
 	return r.Record, err
+}
+
+// has says whether there is a record of that id.
+func (t table[R]) has(tx *bbolt.Tx, id string) bool {
+	return tx.Bucket([]byte(t.bucket)).Get([]byte(id)) != nil
 }
 
 func (t table[R]) row(tx *bbolt.Tx, id string) (row[R], error) {
@@ -147,26 +141,6 @@ func (t table[R]) unindex(tx *bbolt.Tx, r row[R]) error {
 		}
 	}
 	return nil
-}
-
-// entry is the key of the record's entry in the index.
-func (ix index[R]) entry(r row[R]) []byte {
-	key := ix.key(r.Record)
-	if key == nil || ix.unique {
-		return key
-	}
-	return bytes.Join([][]byte{key, number(r.Seq)}, nil)
-}
-
-// ids are the ids of the first records in the span of an index, at most limit.
-// The caller may change the table while it goes through them.
-func (ix index[R]) ids(tx *bbolt.Tx, in span, limit int) []string {
-	var ids []string
-	c := tx.Bucket([]byte(ix.bucket)).Cursor()
-	for k, id := c.Seek(in.from); k != nil && in.holds(k) && len(ids) < limit; k, id = c.Next() {
-		ids = append(ids, string(id))
-	}
-	return ids
 }
 
 // find reads the record with a key of a unique index, or answers

@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/internal/document"
 )
 
 // What the first schema stored is read by every later version of this package.
@@ -29,7 +30,7 @@ func TestRecordsOfSchema1StayReadable(t *testing.T) {
 		signalRecord{ID: "s", Account: "a", CreatedAt: at, UsedAt: at, Holder: &holderRecord{ID: "r", UserID: &user, Since: at}}))
 	t.Run("document", stays(documentTable,
 		`{"seq":7,"record":{"startedAt":"2026-03-01T12:30:15.123456Z","complete":true,"kept":true,"size":5,"hashed":[{"hash":5,"offset":5,"state":"AQI="}]}}`,
-		documentRecord{StartedAt: at, Complete: true, Kept: true, Size: 5, Hashed: []midstateRecord{{Hash: 5, Offset: 5, State: []byte{1, 2}}}}))
+		documentRecord{StartedAt: at, Complete: true, Kept: true, Size: 5, Hashed: []document.Midstate{{Hash: 5, Offset: 5, State: []byte{1, 2}}}}))
 	t.Run("members of a later version", stays(accountTable,
 		`{"seq":7,"later":1,"record":{"id":"a","later":{"x":[]}}}`, accountRecord{ID: "a"}))
 }

@@ -18,10 +18,12 @@ type txKey struct{ db *DB }
 
 // txn is the transaction that a context carries.
 type txn struct {
+	db     *DB
 	mu     sync.Mutex // a bbolt transaction is for one goroutine at a time
 	tx     *bbolt.Tx  // nil when it has ended
 	wrote  bool
 	failed error // of a nested InTx
+	after  []func()
 }
 
 // InTx runs fn in a transaction; see storage.Transactor and the package comment.
@@ -29,20 +31,35 @@ func (db *DB) InTx(ctx context.Context, fn func(ctx context.Context) error) erro
 	if t := db.txn(ctx); t != nil {
 		return t.nest(ctx, fn)
 	}
-	if err := db.lock(ctx); err != nil {
+	after, err := db.transact(ctx, fn)
+	if err != nil {
 		return err
+	}
+	for _, follow := range after {
+		follow()
+	}
+	return nil
+}
+
+// transact runs fn in a transaction of its own and returns what is to follow it.
+func (db *DB) transact(ctx context.Context, fn func(ctx context.Context) error) (after []func(), err error) {
+	if err := db.lock(ctx); err != nil {
+		return nil, err
 	}
 	defer db.unlock()
 	tx, err := db.file.Begin(true)
 	if err != nil {
-		return fmt.Errorf("bolt: beginning a transaction: %w", meaning(err))
+		return nil, fmt.Errorf("bolt: beginning a transaction: %w", meaning(err))
 	}
-	t := &txn{tx: tx}
+	t := &txn{db: db, tx: tx}
 	defer t.end()
 	if err := fn(context.WithValue(ctx, txKey{db}, t)); err != nil {
-		return err
+		return nil, err
 	}
-	return t.commit()
+	if err := t.commit(); err != nil {
+		return nil, err
+	}
+	return t.after, nil
 }
 
 func (db *DB) txn(ctx context.Context) *txn {
@@ -88,8 +105,8 @@ func (t *txn) commit() error {
 	if !t.wrote {
 		return nil // end rolls back, which saves a write of the disk
 	}
-	if err := t.tx.Commit(); err != nil {
-		return fmt.Errorf("bolt: committing: %w", meaning(err))
+	if err := t.db.commit(t.tx); err != nil {
+		return fmt.Errorf("bolt: committing: %w", err)
 	}
 	return nil
 }
@@ -102,6 +119,10 @@ func (t *txn) end() {
 	_ = t.tx.Rollback() // after a commit it answers that there is nothing to undo
 	t.tx = nil
 }
+
+// afterCommit has follow called when the transaction has been committed and the next
+// one may run; never, when it is undone. It is for use within write.
+func (t *txn) afterCommit(follow func()) { t.after = append(t.after, follow) }
 
 func (t *txn) ended() bool {
 	t.mu.Lock()

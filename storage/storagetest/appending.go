@@ -89,6 +89,21 @@ var appending = tests{
 		})
 	},
 
+	"a blob outlives the transaction that it was opened in": func(t *testing.T, open func(*testing.T) Backend) {
+		b, p := open(t), content(1, 2<<20)
+		ref := create(t, b, p)
+		var blob storage.Blob
+		do(t, b, func(ctx context.Context) (err error) {
+			if err := b.Documents.Append(ctx, ref.ID, storage.Revision{Base: ref.Size, Bytes: []byte("more")}); err != nil {
+				return err
+			}
+			blob, err = b.Documents.Open(ctx, ref.ID)
+			return err
+		})
+		reads(t, blob, append(p, "more"...))
+		failed(t, blob.Close(), nil)
+	},
+
 	"a blob stays as long as it was when it was opened": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		ref := create(t, b, []byte("head"))

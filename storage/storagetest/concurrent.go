@@ -3,13 +3,12 @@ package storagetest
 import (
 	"bytes"
 	"context"
-	"crypto"
 	"fmt"
-	"io"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -29,6 +28,37 @@ var concurrency = tests{
 		a.Quota = writers * changes
 		got, err := b.Accounts.Account(t.Context(), a.ID)
 		found(t, got, err, a)
+	},
+
+	"of changes of one revision of a request one is made": func(t *testing.T, open func(*testing.T) Backend) {
+		b, r := open(t), exampleRequest("r")
+		addRequests(t, b, r)
+		const writers, rounds = 8, 10
+		for range rounds {
+			r.Revision++
+			made := make(chan string, writers)
+			var group errgroup.Group
+			for i := range writers {
+				change := r
+				change.Code = fmt.Sprint(i)
+				group.Go(func() error {
+					err := b.InTx(t.Context(), func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, change) })
+					if err == nil {
+						made <- change.Code
+						return nil
+					}
+					failed(t, err, signing.ErrConflict)
+					return nil
+				})
+			}
+			group.Wait()
+			if len(made) != 1 {
+				t.Fatalf("%d changes were made", len(made))
+			}
+			r.Code = <-made
+			got, err := b.Requests.Request(t.Context(), r.ID)
+			found(t, got, err, r)
+		}
 	},
 
 	"of revisions for one head one is added": func(t *testing.T, open func(*testing.T) Backend) {
@@ -129,46 +159,4 @@ func raiseQuota(ctx context.Context, b Backend, id string) error {
 		a.Quota++
 		return b.Accounts.UpdateAccount(ctx, a)
 	})
-}
-
-// oneLife creates, keeps, reads and deletes a document.
-func oneLife(ctx context.Context, b Backend, p []byte) error {
-	ref, err := b.Documents.Create(ctx, bytes.NewReader(p), int64(len(p)), crypto.SHA256)
-	if err != nil {
-		return err
-	}
-	if err := b.InTx(ctx, func(ctx context.Context) error { return b.Documents.Keep(ctx, ref.ID) }); err != nil {
-		return err
-	}
-	blob, err := b.Documents.Open(ctx, ref.ID)
-	if err != nil {
-		return err
-	}
-	defer blob.Close()
-	if err := same(blob, p); err != nil {
-		return err
-	}
-	return b.InTx(ctx, func(ctx context.Context) error { return b.Documents.Delete(ctx, ref.ID) })
-}
-
-// isBeginning says whether the document is, so far, the beginning of p.
-func isBeginning(ctx context.Context, b Backend, id string, p []byte) error {
-	blob, err := b.Documents.Open(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer blob.Close()
-	return same(blob, p[:blob.Size()])
-}
-
-// same says whether the blob is these bytes, from any goroutine.
-func same(blob storage.Blob, want []byte) error {
-	got, err := io.ReadAll(io.NewSectionReader(blob, 0, blob.Size()))
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(got, want) {
-		return fmt.Errorf("%d bytes read as %d others", len(want), len(got))
-	}
-	return nil
 }

@@ -7,6 +7,7 @@ import (
 	_ "crypto/sha256" // the hashes that documents are hashed with
 	_ "crypto/sha512"
 	"encoding"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -98,4 +99,46 @@ func resumed(t *testing.T, m storage.Midstate, document []byte) []byte {
 // trickle is a reader of p that delivers little at a time.
 func trickle(p []byte) io.Reader {
 	return iotest.DataErrReader(iotest.HalfReader(bytes.NewReader(p)))
+}
+
+// oneLife creates, keeps, reads and deletes a document.
+func oneLife(ctx context.Context, b Backend, p []byte) error {
+	ref, err := b.Documents.Create(ctx, bytes.NewReader(p), int64(len(p)), crypto.SHA256)
+	if err != nil {
+		return err
+	}
+	if err := b.InTx(ctx, func(ctx context.Context) error { return b.Documents.Keep(ctx, ref.ID) }); err != nil {
+		return err
+	}
+	blob, err := b.Documents.Open(ctx, ref.ID)
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	if err := same(blob, p); err != nil {
+		return err
+	}
+	return b.InTx(ctx, func(ctx context.Context) error { return b.Documents.Delete(ctx, ref.ID) })
+}
+
+// isBeginning says whether the document is, so far, the beginning of p.
+func isBeginning(ctx context.Context, b Backend, id string, p []byte) error {
+	blob, err := b.Documents.Open(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer blob.Close()
+	return same(blob, p[:blob.Size()])
+}
+
+// same says whether the blob is these bytes, from any goroutine.
+func same(blob storage.Blob, want []byte) error {
+	got, err := io.ReadAll(io.NewSectionReader(blob, 0, blob.Size()))
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%d bytes read as %d others", len(want), len(got))
+	}
+	return nil
 }

@@ -29,6 +29,7 @@ func exampleRequest(name string) signing.Request {
 		Value:     []byte{4, 0},
 		SignedAt:  base.Add(4 * time.Second),
 		NextTry:   base.Add(5 * time.Second),
+		NextAsk:   base.Add(6 * time.Second),
 		Failure:   &idp.Failure{Code: idp.UserCancelled, OAuth: "access_denied", Description: "mssp_401"},
 		Refused:   true,
 		StartCode: "0041",
@@ -84,13 +85,6 @@ var requests = tests{
 		do(t, b, func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, id("r")) })
 	},
 
-	"writes need a transaction": func(t *testing.T, open func(*testing.T) Backend) {
-		b, r := open(t), exampleRequest("r")
-		failed(t, b.Requests.CreateRequest(t.Context(), r), storage.ErrNoTx)
-		failed(t, b.Requests.UpdateRequest(t.Context(), r), storage.ErrNoTx)
-		failed(t, b.Requests.DeleteRequest(t.Context(), r.ID), storage.ErrNoTx)
-	},
-
 	"ids and idempotency keys are unique": func(t *testing.T, open func(*testing.T) Backend) {
 		b, r := open(t), exampleRequest("r")
 		addRequests(t, b, r)
@@ -135,27 +129,6 @@ var requests = tests{
 		first.Phase, first.Revision = signing.Ended, 2
 		do(t, b, func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, first) })
 		got, err := b.Requests.Abandoned(t.Context(), id("a"), base.Add(10*time.Second), 10)
-		found(t, names(got), err, []string{id("second"), id("third")})
-	},
-
-	"due are those of all accounts that are signed, the earliest first": func(t *testing.T, open func(*testing.T) Backend) {
-		b := open(t)
-		signed := func(name, account string, seconds int) signing.Request {
-			r := at(name, account, 0)
-			r.Phase, r.NextTry = signing.Signed, base.Add(time.Duration(seconds)*time.Second)
-			return r
-		}
-		complete := signed("complete", "a", 1)
-		complete.Phase = signing.Complete
-		addRequests(t, b, signed("third", "a", 3), signed("first", "b", 1), complete, signed("second", "a", 2), signed("later", "a", 10))
-		for limit, want := range map[int][]string{10: {id("first"), id("second"), id("third")}, 1: {id("first")}} {
-			got, err := b.Requests.Due(t.Context(), base.Add(3*time.Second), limit)
-			found(t, names(got), err, want)
-		}
-		first := signed("first", "b", 20)
-		first.Revision = 2
-		do(t, b, func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, first) })
-		got, err := b.Requests.Due(t.Context(), base.Add(3*time.Second), 10)
 		found(t, names(got), err, []string{id("second"), id("third")})
 	},
 

@@ -11,6 +11,9 @@
 //				BusySignals: db.BusySignals(),
 //				Requests:    db.Requests(),
 //				Sandbox:     db.Sandbox(),
+//				Jobs:        db.Jobs(),
+//				EvidenceLog: db.EvidenceLog(),
+//				Bytes:       func(t testing.TB) int64 { ... },
 //				Reopen:      func(t *testing.T) storagetest.Backend { ... },
 //			}
 //		})
@@ -42,6 +45,11 @@ type Backend struct {
 	BusySignals busysignal.Store
 	Requests    signing.Store
 	Sandbox     sandbox.Store
+	Jobs        storage.Jobs
+	EvidenceLog storage.EvidenceLog
+	// Bytes is how much room the documents take now, with all that is kept beside their
+	// own bytes.
+	Bytes func(t testing.TB) int64
 	// Reopen closes the backend, while it may be in use, and opens it again over
 	// what it has stored.
 	Reopen func(t *testing.T) Backend
@@ -54,16 +62,24 @@ func Run(t *testing.T, open func(t *testing.T) Backend) {
 		tests tests
 	}{
 		{"Transactions", transactions},
+		{"Overlapping", overlapping},
 		{"Accounts", accounts},
 		{"Clients", clients},
 		{"Tokens", tokens},
 		{"BusySignals", busySignals},
 		{"Requests", requests},
 		{"Sandbox", sandboxUsers},
+		{"Jobs", jobs},
+		{"UniqueJobs", uniqueJobs},
+		{"Claims", claims},
+		{"ClaimsAtOnce", claimsAtOnce},
+		{"EvidenceLog", evidence},
 		{"Create", creating},
 		{"Read", reading},
 		{"Append", appending},
 		{"Sweep", sweeping},
+		{"Signers", signers},
+		{"Memory", memory},
 		{"Reopen", reopening},
 		{"Concurrency", concurrency},
 	}

@@ -46,6 +46,24 @@ var sweeping = tests{
 		swept(t, b, time.Now().Add(time.Hour), 1)
 	},
 
+	"one that is being kept stays": func(t *testing.T, open func(*testing.T) Backend) {
+		b, p := open(t), content(1, 100)
+		ref, err := b.Documents.Create(t.Context(), bytes.NewReader(p), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &overlap{b: b, fn: func(ctx context.Context) error {
+			_, err := b.Documents.Sweep(ctx, time.Now().Add(time.Hour))
+			return err
+		}}
+		do(t, b, func(ctx context.Context) error {
+			defer o.meanwhile(t)
+			return b.Documents.Keep(ctx, ref.ID)
+		})
+		o.wait(t)
+		holds(t, b, ref.ID, p)
+	},
+
 	"all that are old enough go at once": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		kept := create(t, b, []byte("kept"))

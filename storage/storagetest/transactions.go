@@ -130,32 +130,6 @@ var transactions = tests{
 	},
 }
 
-// writes are the methods that write, each with arguments that are good in a
-// transaction or answer storage.ErrNotFound there.
-func writes(b Backend) map[string]func(ctx context.Context) error {
-	a, c, token, signal := exampleAccount("a"), exampleClient("c", "a"), exampleToken("t"), exampleSignal("s")
-	return map[string]func(ctx context.Context) error{
-		"AddAccount":    func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) },
-		"UpdateAccount": func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, a) },
-		"AddClient":     func(ctx context.Context) error { return b.Accounts.AddClient(ctx, c) },
-		"DeleteClient":  func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, c.ID) },
-		"AddToken":      func(ctx context.Context) error { return b.Accounts.AddToken(ctx, token) },
-		"DeleteExpiredTokens": func(ctx context.Context) error {
-			_, err := b.Accounts.DeleteExpiredTokens(ctx, token.ExpiresAt, 1)
-			return err
-		},
-		"AddSignal":    func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, signal) },
-		"UpdateSignal": func(ctx context.Context) error { return b.BusySignals.UpdateSignal(ctx, signal) },
-		"DeleteUnusedSignals": func(ctx context.Context) error {
-			_, err := b.BusySignals.DeleteUnusedSignals(ctx, signal.UsedAt, 1)
-			return err
-		},
-		"Keep":   func(ctx context.Context) error { return b.Documents.Keep(ctx, noDocument) },
-		"Append": func(ctx context.Context) error { return b.Documents.Append(ctx, noDocument) },
-		"Delete": func(ctx context.Context) error { return b.Documents.Delete(ctx, noDocument) },
-	}
-}
-
 // addOneOfEach writes through every store of records.
 func addOneOfEach(ctx context.Context, b Backend) error {
 	return errors.Join(
@@ -163,6 +137,10 @@ func addOneOfEach(ctx context.Context, b Backend) error {
 		b.Accounts.AddClient(ctx, exampleClient("c", "a")),
 		b.Accounts.AddToken(ctx, exampleToken("t")),
 		b.BusySignals.AddSignal(ctx, exampleSignal("s")),
+		b.Requests.CreateRequest(ctx, exampleRequest("r")),
+		b.Sandbox.CreateUser(ctx, exampleUser("u")),
+		b.Jobs.Enqueue(ctx, work("k", "g", 0)),
+		b.EvidenceLog.Record(ctx, fact("s", "asked", 0)),
 	)
 }
 
@@ -176,4 +154,11 @@ func nothingStored(t *testing.T, b Backend) {
 	failed(t, err, storage.ErrNotFound)
 	_, err = b.BusySignals.Signal(t.Context(), exampleSignal("s").ID)
 	failed(t, err, storage.ErrNotFound)
+	_, err = b.Requests.Request(t.Context(), exampleRequest("r").ID)
+	failed(t, err, storage.ErrNotFound)
+	_, err = b.Sandbox.User(t.Context(), exampleUser("u").Account, exampleUser("u").ID)
+	failed(t, err, storage.ErrNotFound)
+	_, err = b.Jobs.NextDue(t.Context(), "k")
+	failed(t, err, storage.ErrNotFound)
+	logged(t, log(t, b), nil)
 }

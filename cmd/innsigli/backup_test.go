@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// served is a store with a folder of documents whose operator's socket answers.
+func served(t *testing.T) (s *server, in place) {
+	t.Helper()
+	folder := shortFolder(t)
+	in = place{path: filepath.Join(folder, "store.db"), documents: filepath.Join(folder, "documents")}
+	s = openServer(t, in, slog.New(slog.DiscardHandler))
+	listener, err := listenOwner(in.socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &http.Server{Handler: adminHandler(t.Context(), newDirect(s.db, in))}
+	ended := make(chan error, 1)
+	go func() { ended <- h.Serve(listener) }()
+	t.Cleanup(func() {
+		h.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	return s, in
+}
+
+// keep stores a document.
+func (s *server) keep(t *testing.T, content []byte) (id string) {
+	t.Helper()
+	ref, err := s.db.Documents().Create(t.Context(), bytes.NewReader(content), 1<<20)
+	if err == nil {
+		err = s.db.InTx(t.Context(), func(ctx context.Context) error { return s.db.Documents().Keep(ctx, ref.ID) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ref.ID
+}
+
+func (s *server) remove(t *testing.T, id string) {
+	t.Helper()
+	if err := s.db.InTx(t.Context(), func(ctx context.Context) error { return s.db.Documents().Delete(ctx, id) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A backup of a store in use has its documents, also when they are deleted afterwards.
+func TestBackupHasTheDocuments(t *testing.T) {
+	s, in := served(t)
+	id := s.keep(t, document)
+	copied := place{path: in.path + ".copy", documents: in.path + ".copy" + documentsSuffix}
+	var talk bytes.Buffer
+	if status := run(t.Context(), []string{"backup", "--store", "bolt:" + in.path, "-o", copied.path}, io.Discard, &talk); status != done {
+		t.Fatalf("exit status %d: %s", status, &talk)
+	}
+	s.remove(t, id)
+	db, err := copied.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	blob, err := db.Documents().Open(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blob.Close()
+	content, err := io.ReadAll(io.NewSectionReader(blob, 0, blob.Size()))
+	if err != nil || !bytes.Equal(content, document) {
+		t.Errorf("the document has %d bytes of %d, %v", len(content), len(document), err)
+	}
+}
+
+// The files of deleted documents stay for as long as somebody is connected who holds them.
+func TestHoldEndsWithItsConnection(t *testing.T) {
+	s, in := served(t)
+	id := s.keep(t, document)
+	documents, release, err := newSocketClient(in.socket()).Hold(t.Context())
+	if err != nil || documents != in.documents {
+		t.Fatalf("the documents are in %q, %v", documents, err)
+	}
+	s.remove(t, id)
+	path := filepath.Join(documents, id)
+	if _, err := os.Stat(path); err != nil {
+		t.Errorf("while it is held: %v", err)
+	}
+	release()
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		_, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil || time.Now().After(limit) {
+			t.Fatalf("the file is still there: %v", err)
+		}
+	}
+}
+
+// breaksOff is a store whose backup ends in the middle.
+type breaksOff struct{ direct }
+
+func (breaksOff) Backup(_ context.Context, w io.Writer) error {
+	_, err := w.Write([]byte("the beginning"))
+	return errors.Join(err, io.ErrUnexpectedEOF)
+}
+
+// copyStops is one whose documents are not where they are said to be.
+type copyStops struct{ direct }
+
+func (o copyStops) Hold(ctx context.Context) (string, func(), error) {
+	documents, release, err := o.direct.Hold(ctx)
+	return documents + ".elsewhere", release, err
+}
+
+// A backup that breaks off leaves nothing that could be taken for one.
+func TestBackupThatBreaksOff(t *testing.T) {
+	s, in := served(t)
+	s.keep(t, document)
+	for name, o := range map[string]operator{"in the file": breaksOff{newDirect(s.db, in)}, "in the documents": copyStops{newDirect(s.db, in)}} {
+		out := in.path + ".copy"
+		if err := (backupCommand{Out: out}).copy(t.Context(), streams{io.Discard, io.Discard}, o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		left, err := filepath.Glob(out + "*")
+		if err != nil || len(left) > 0 {
+			t.Errorf("%s: left are %v, %v", name, left, err)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+type evidenceCommand struct {
+	Export evidenceExport `cmd:"" help:"Print the evidence log, one JSON object a line."`
+}
+
+func (evidenceCommand) Help() string {
+	return "Example: innsigli evidence export --store bolt:innsigli.db > evidence.jsonl"
+}
+
+type evidenceExport struct {
+	storeFlag
+	Request string `placeholder:"ID" help:"Only what is about this request."`
+}
+
+func (evidenceExport) Help() string {
+	return "An object has the members seq, subject (the request), account, kind, at and facts, in the order in which they were recorded. It works while a server runs, too. What is exported names people.\n\nExample: innsigli evidence export --store bolt:innsigli.db --request 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+}
+
+func (c evidenceExport) Run(ctx context.Context, s streams) error {
+	lines := json.NewEncoder(s.out)
+	return withOperator(ctx, c.Store, func(o operator) error {
+		return o.Evidence(ctx, c.Request, func(e storage.Entry) error { return lines.Encode(evidenceLine(e)) })
+	})
+}
+
+// evidenceLine is an entry of the log as it is exported.
+type evidenceLine struct {
+	Seq     int64           `json:"seq"`
+	Subject string          `json:"subject"`
+	Account string          `json:"account"`
+	Kind    string          `json:"kind"`
+	At      time.Time       `json:"at"`
+	Facts   json.RawMessage `json:"facts"`
+}
+
+// evidencePage is how many entries are in memory at once.
+const evidencePage = 500
+
+// Evidence implements [operator].
+func (d direct) Evidence(ctx context.Context, request string, each func(storage.Entry) error) error {
+	log := d.db.EvidenceLog()
+	if request != "" {
+		entries, err := log.Entries(ctx, request)
+		if err != nil {
+			return err
+		}
+		return eachOf(entries, each)
+	}
+	for seq := int64(0); ; {
+		entries, err := log.EntriesAfter(ctx, seq, evidencePage)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
+		if err := eachOf(entries, each); err != nil {
+			return err
+		}
+		seq = entries[len(entries)-1].Seq
+	}
+}
+
+func eachOf(entries []storage.Entry, each func(storage.Entry) error) error {
+	for _, e := range entries {
+		if err := each(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Evidence implements [operator]. An answer that breaks off is an error.
+func (c socketClient) Evidence(ctx context.Context, request string, each func(storage.Entry) error) error {
+	response, err := c.post(ctx, "evidence", request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	for lines := json.NewDecoder(response.Body); ; {
+		var line evidenceLine
+		if err := lines.Decode(&line); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := each(storage.Entry(line)); err != nil {
+			return err
+		}
+	}
+}

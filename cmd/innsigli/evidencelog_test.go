@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// A log of several pages is exported whole and in its order, directly and over the socket.
+func TestEvidenceOfManyPages(t *testing.T) {
+	s, in := served(t)
+	entries := make([]storage.Entry, 2*evidencePage+1)
+	for i := range entries {
+		entries[i] = storage.Entry{
+			Subject: fmt.Sprintf("request %d", i%7), Account: sandboxAccount, Kind: "signature.asked",
+			At: time.Date(2026, time.June, 17, 12, 0, 0, i*1000, time.UTC), Facts: json.RawMessage(fmt.Sprintf(`{"number":%d}`, i)),
+		}
+	}
+	if err := s.db.InTx(t.Context(), func(ctx context.Context) error { return s.db.EvidenceLog().Record(ctx, entries...) }); err != nil {
+		t.Fatal(err)
+	}
+	for i := range entries {
+		entries[i].Seq = int64(i + 1)
+	}
+	var third []storage.Entry
+	for i := 3; i < len(entries); i += 7 {
+		third = append(third, entries[i])
+	}
+	for name, o := range map[string]operator{"directly": newDirect(s.db, in), "over the socket": newSocketClient(in.socket())} {
+		for request, want := range map[string][]storage.Entry{"": entries, "request 3": third} {
+			var got []storage.Entry
+			if err := o.Evidence(t.Context(), request, func(e storage.Entry) error { got = append(got, e); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, %q: %s", name, request, diff)
+			}
+		}
+	}
+}

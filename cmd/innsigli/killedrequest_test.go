@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// document is what the tests sign.
+var document = pdftest.Build(pdftest.Options{})
+
+// request is one signing request as its client sees it over two lives of the server.
+type request struct {
+	signal    string // a busy signal's ID
+	body      string // of the start call
+	pollingID string // once the start call was answered
+	waiting   time.Duration
+}
+
+// goOn does what is left to do, again as long as it is in hand somewhere.
+func (r *request) goOn(ctx context.Context, c *client) (reply, error) {
+	for limit := time.Now().Add(r.waiting); ; time.Sleep(50 * time.Millisecond) {
+		a, err := r.try(ctx, c)
+		inHand := a.ErrorCode == "AuthorizationPending" || a.Status == http.StatusConflict
+		if err != nil || !inHand || time.Now().After(limit) {
+			return a, err
+		}
+	}
+}
+
+// try makes a start that was cut off again with the same key and body, and polls.
+func (r *request) try(ctx context.Context, c *client) (reply, error) {
+	if r.pollingID == "" {
+		a, err := c.call(ctx, http.MethodPost, "/api/v1/signing", strings.NewReader(r.body), "Idempotency-Key", "one-request")
+		if err != nil || a.Status != http.StatusOK {
+			return a, err
+		}
+		r.pollingID = a.PollingID
+	}
+	return c.pollOn(ctx, r.pollingID)
+}
+
+// startOther starts a request of somebody else through the same busy signal.
+func (r *request) startOther(t *testing.T, c *client) reply {
+	t.Helper()
+	a, err := c.call(t.Context(), http.MethodPost, "/api/v1/signing", strings.NewReader(startText(document, people[1], "IdpApp", "B", r.signal)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// checkHeld: the death of the server freed nothing (service.md 3.4).
+func (r *request) checkHeld(t *testing.T, c *client) {
+	t.Helper()
+	if a := r.startOther(t, c); a.Status != http.StatusLocked || a.BusySignal.UserID != people[0].name {
+		t.Errorf("the busy signal after the restart: %v, holder %q", a, a.BusySignal.UserID)
+	}
+}
+
+// checkFree: the end of the request frees its busy signal, and there is nothing more to
+// poll.
+func (r *request) checkFree(t *testing.T, c *client) {
+	t.Helper()
+	if a, err := c.pollOn(t.Context(), r.pollingID); err != nil || a.Status != http.StatusNotFound {
+		t.Errorf("a poll after the end: %v, %v", a, err)
+	}
+	if a := r.startOther(t, c); a.Status != http.StatusOK {
+		t.Errorf("the busy signal after the end: %v", a)
+	}
+}
+
+// checkDocument checks what was delivered and counts its signatures.
+func (r *request) checkDocument(t *testing.T, signed []byte, root string) int {
+	t.Helper()
+	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: rootPool(t, root)})
+	if err != nil {
+		t.Errorf("reading the signed document: %v", err)
+		return 0
+	}
+	if !report.Passed() || !bytes.HasPrefix(signed, document) {
+		t.Errorf("the signed document does not verify: %+v", report.Signatures)
+	}
+	return len(report.Signatures)
+}
+
+// rootPool reads a sandbox's root.
+func rootPool(t *testing.T, text string) *x509.CertPool {
+	t.Helper()
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(text)) {
+		t.Fatalf("no certificate in %q", text)
+	}
+	return pool
+}

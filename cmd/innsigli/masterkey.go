@@ -1,0 +1,60 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/innsigli/innsigli/internal/sealed"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// masterKeyFlag names the file of the keys that secrets in the store are sealed with.
+type masterKeyFlag struct {
+	MasterKeyFile string `name:"master-key-file" placeholder:"FILE" help:"Keys that secrets in the store are sealed with, readable by its owner and at most its group: 32 random bytes in Base64 on a line; the first seals, all open. In the sandbox it is made where there is none, and is by default STORE.key, or innsigli-sandbox.key with Postgres. Several servers need the same."`
+}
+
+// masterKeyHelp is for the commands that have the flag.
+const masterKeyHelp = "Secrets in the store are lost without the master key: keep a copy of its file, away from those of the store. To change the key, add a new line to the file of each server and start it again; then move that line to the top and start again, which seals with it what the old one sealed; remove the old line when ended requests are forgotten (24 hours)."
+
+// file is where the keys for a store are.
+func (f masterKeyFlag) file(of place) string {
+	if of.inPostgres() {
+		return cmp.Or(f.MasterKeyFile, "innsigli-sandbox.key")
+	}
+	return cmp.Or(f.MasterKeyFile, of.path+".key")
+}
+
+// masterKeys reads the keys of a sandbox. The first start on a store makes them; where
+// something is sealed already a missing file is to be found, not made anew.
+func masterKeys(ctx context.Context, path string, people sandbox.Store) (*sealed.Keys, error) {
+	authority, err := people.Authority(ctx)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return nil, err
+	}
+	if !sealed.Is(authority) {
+		if err := sealed.MakeFile(path); err != nil {
+			return nil, fmt.Errorf("--master-key-file: %w", err)
+		}
+	}
+	keys, err := sealed.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("--master-key-file: %w", err)
+	}
+	return keys, nil
+}
+
+// reseal seals what lives long with the first of the keys, and says how much there was.
+func reseal(ctx context.Context, db store, keys *sealed.Keys) (int, error) {
+	accounts, err := db.Accounts().Accounts(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var ids []string
+	for _, a := range accounts {
+		ids = append(ids, a.ID)
+	}
+	return sealed.Reseal(ctx, db, db.Sandbox(), keys, ids)
+}

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/innsigli/innsigli/internal/postgrestest"
+)
+
+// While the database is away everything is answered with 503, and soon after it is back
+// the servers are well again.
+func TestDatabaseGoesAway(t *testing.T) {
+	cluster := postgrestest.Cluster(t)
+	p := startServers(t, 1, cluster.URL("postgres"), filepath.Join(t.TempDir(), "master.key"), "--client-id", clientID, "--client-secret", clientSecret)[0]
+	c := p.signIn(t)
+	c.addPeople(t, people[0])
+	started := c.must(t, http.MethodPost, "/api/v1/signing", startText(document, people[0], "IdpSim", "Lt", ""))
+	cluster.Stop(t)
+	for _, path := range []string{"/readyz", "/api/v1/sandbox/users", "/api/v1/signing/" + started.PollingID} {
+		began := time.Now()
+		a, err := c.call(t.Context(), http.MethodGet, path, nil)
+		if err != nil || a.Status != http.StatusServiceUnavailable || a.RetryAfter != "1" {
+			t.Errorf("%s: %v, Retry-After %q, %v", path, a, a.RetryAfter, err)
+		}
+		if long := time.Since(began); long > 5*time.Second {
+			t.Errorf("%s took %v", path, long)
+		}
+	}
+	cluster.Start(t)
+	p.waitUntil(t, func() bool {
+		response, err := http.Get(p.BaseURL + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	})
+	ended, err := c.pollOn(t.Context(), started.PollingID)
+	if err != nil || ended.Status != http.StatusOK {
+		t.Errorf("the request after the outage: %v, %v\n%s", ended, err, p.talk())
+	}
+	if rest, err := p.stop(); err != nil || rest != "" {
+		t.Errorf("the end: %v, %q\n%s", err, rest, p.talk())
+	}
+	u, err := url.Parse(cluster.URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if password, ok := u.User.Password(); !ok || strings.Contains(p.talk(), password) {
+		t.Errorf("the log has the password:\n%s", p.talk())
+	}
+}
+
+// A server whose role may not make tables says what to do, and works once that was done.
+func TestRoleThatMayNotMakeTables(t *testing.T) {
+	cluster := postgrestest.Cluster(t)
+	owner := cluster.URL("postgres")
+	execute(t, owner, "CREATE ROLE server LOGIN PASSWORD 'SECRET'")
+	u, err := url.Parse(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword("server", "SECRET")
+	args := []string{"sandbox", "--json", "--listen", "127.0.0.1:0", "--store", u.String(), "--master-key-file", filepath.Join(t.TempDir(), "master.key")}
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), args, &stdout, &stderr)
+	if talk := stderr.String(); status != failed || !strings.Contains(talk, `run "innsigli migrate"`) || strings.Contains(talk, "SECRET") {
+		t.Fatalf("exit status %d: %s", status, talk)
+	}
+	output(t, done, "migrate", "--store", owner)
+	execute(t, owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO server")
+	execute(t, owner, "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO server")
+	p := startServers(t, 1, u.String(), filepath.Join(t.TempDir(), "master.key"), "--client-id", clientID, "--client-secret", clientSecret)[0]
+	c := p.signIn(t)
+	c.addPeople(t, people[0])
+	c.sign(t, document, people[0], "IdpSim", "Lt", "")
+}
+
+func execute(t *testing.T, database, statement string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A server whose database has moved on by two versions is not ready.
+func TestTablesOfALaterVersion(t *testing.T) {
+	database := postgrestest.Database(t)
+	p := startServers(t, 1, database, filepath.Join(t.TempDir(), "master.key"))[0]
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	for _, want := range []int{http.StatusOK, http.StatusServiceUnavailable} { // one version ahead, and two
+		if _, err := conn.Exec(t.Context(), "INSERT INTO innsigli_schema (version) SELECT max(version) + 1 FROM innsigli_schema"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.Get(p.BaseURL + "/readyz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("readyz: %d, want %d", response.StatusCode, want)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// running names the sandbox of a script among its values.
+type running struct{}
+
+func sandboxOf(ts *testscript.TestScript) *sandboxProcess {
+	p := *ts.Value(running{}).(**sandboxProcess)
+	if p == nil {
+		ts.Fatalf("no sandbox was started")
+	}
+	return p
+}
+
+func scriptSandbox(ts *testscript.TestScript, neg bool, args []string) {
+	program, err := exec.LookPath("innsigli")
+	ts.Check(err)
+	p, err := launch(program, ts.MkAbs("."), os.Environ(), append([]string{"sandbox", "--json", "--listen", "127.0.0.1:0"}, args...)...)
+	ts.Check(err)
+	*ts.Value(running{}).(**sandboxProcess) = p
+	ts.Defer(func() {
+		p.command.Process.Kill()
+		p.command.Wait()
+	})
+	ts.Check(os.WriteFile(ts.MkAbs("ready.json"), p.line, 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs("sandbox-root.pem"), []byte(p.RootCertificate), 0o600))
+	ts.Setenv("BASE", p.BaseURL)
+	ts.Setenv("CLIENT_ID", p.ClientID)
+	ts.Setenv("CLIENT_SECRET", "null")
+	if p.ClientSecret != nil {
+		ts.Setenv("CLIENT_SECRET", *p.ClientSecret)
+	}
+}
+
+func scriptStop(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 1 {
+		ts.Fatalf("usage: stop [REGEXP]")
+	}
+	talk := regexp.MustCompile("^$")
+	if len(args) == 1 {
+		talk = regexp.MustCompile(args[0])
+	}
+	p := sandboxOf(ts)
+	rest, err := p.stop()
+	if err != nil || rest != "" || !talk.MatchString(p.talk()) {
+		ts.Fatalf("%v; stdout %q, stderr %q", err, rest, p.talk())
+	}
+}
+
+func scriptKill(ts *testscript.TestScript, neg bool, args []string) {
+	p := sandboxOf(ts)
+	ts.Check(p.command.Process.Kill())
+	if !p.killed() {
+		ts.Fatalf("the sandbox did not end by SIGKILL: %s", p.command.ProcessState)
+	}
+}
+
+func scriptSign(ts *testscript.TestScript, neg bool, args []string) {
+	c := clientOf(ts.Getenv("BASE"))
+	_, token, err := c.issue(ts.Getenv("CLIENT_ID"), ts.Getenv("CLIENT_SECRET"))
+	ts.Check(err)
+	c.token = token.AccessToken
+	call := func(method, path, body string) reply {
+		a, err := c.call(context.Background(), method, path, strings.NewReader(body))
+		if err != nil || a.Status != http.StatusOK {
+			ts.Fatalf("%s: %v, %v", path, a, err)
+		}
+		return a
+	}
+	p := people[0]
+	call(http.MethodPost, "/api/v1/sandbox/users", p.profile())
+	started := call(http.MethodPost, "/api/v1/signing", startText(document, p, "IdpSim", "B", ""))
+	call(http.MethodGet, "/api/v1/signing/"+started.PollingID, "")
+}
+
+func scriptToken(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: token ID SECRET")
+	}
+	status, token, err := clientOf(ts.Getenv("BASE")).issue(args[0], args[1])
+	ts.Check(err)
+	fmt.Fprintln(ts.Stdout(), strings.TrimSpace(fmt.Sprint(status, " ", token.Error, token.Scope)))
+}

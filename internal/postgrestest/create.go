@@ -1,0 +1,50 @@
+package postgrestest
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// create makes the files of a server, whose owner has a password that nobody else on
+// this machine knows.
+func create(programs string) (*Server, error) {
+	s := &Server{programs: programs, password: rand.Text()}
+	var err error
+	if s.address, err = freeAddress(); err != nil {
+		return s, err
+	}
+	if s.folder, err = os.MkdirTemp("", "innsigli-postgres-"); err != nil {
+		return s, err
+	}
+	secret := filepath.Join(s.folder, "password")
+	if err := os.WriteFile(secret, []byte(s.password), 0o600); err != nil {
+		return s, err
+	}
+	if err := handOver(s.folder, secret); err != nil {
+		return s, err
+	}
+	initdb := exec.Command(filepath.Join(programs, "initdb"),
+		"--pgdata="+s.files(), "--username="+owner, "--pwfile="+secret, "--auth=scram-sha-256",
+		"--encoding=UTF8", "--locale=C", "--no-sync")
+	initdb.Dir = s.folder
+	if err := serve(initdb); err != nil {
+		return s, err
+	}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return s, fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return s, nil
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}

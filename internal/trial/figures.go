@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"text/tabwriter"
+	"time"
+)
+
+// figures are what a trial comes to.
+type figures struct {
+	mu        sync.Mutex
+	started   int // requests
+	delivered int // with their one document
+	repeated  int // delivered again to the byte, after a server had died
+	locked    int // starts that a busy signal kept out
+	lost      int
+	doubled   int
+	faults    []string // what should not have happened
+}
+
+func (f *figures) add(n *int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*n++
+}
+
+// fault notes what should not have happened.
+func (f *figures) fault(format string, args ...any) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.faults = append(f.faults, fmt.Sprintf(format, args...))
+}
+
+// maxShown is how many faults are printed.
+const maxShown = 20
+
+// print prints the figures, and a line for each fault.
+func (f *figures) print(out io.Writer, took time.Duration, rows ...[2]any) error {
+	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	all := append([][2]any{
+		{"requests started", f.started},
+		{"delivered", fmt.Sprintf("%d (%.0f a second)", f.delivered, float64(f.delivered)/took.Seconds())},
+		{"delivered again to the byte", f.repeated},
+		{"starts refused by a busy signal", f.locked},
+		{"lost", f.lost},
+		{"doubled", f.doubled},
+	}, rows...)
+	for _, row := range append(all, [2]any{"faults", len(f.faults)}) {
+		fmt.Fprintf(columns, "%v\t%v\n", row[0], row[1])
+	}
+	err := columns.Flush()
+	for i, fault := range f.faults {
+		if i == maxShown {
+			break
+		}
+		fmt.Fprintln(out, fault)
+	}
+	return err
+}

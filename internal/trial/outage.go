@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+// wellWithin is how long after its database is back a service may take to be well again.
+const wellWithin = 5 * time.Second
+
+func outageTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
+	store := flags.String("postgres", "", "URL of an empty database")
+	restart := flags.String("restart", "", "shell command that restarts the database and ends when it answers")
+	span := flags.Duration("for", 20*time.Second, "how long clients begin requests")
+	servers := flags.Int("servers", 2, "servers")
+	clients := flags.Int("clients", 16, "clients that sign at once")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return outage(ctx, *store, *span, *servers, *clients, out, func(ctx context.Context) error {
+		output, err := exec.CommandContext(ctx, "sh", "-c", *restart).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("restarting the database: %w\n%s", err, output)
+		}
+		return nil
+	})
+}
+
+// outage restarts the database while clients sign, a third into the time.
+func outage(ctx context.Context, store string, span time.Duration, servers, clients int, out io.Writer, restart func(context.Context) error) error {
+	c, err := newCrowd(ctx, store, servers, clients)
+	if err != nil {
+		return err
+	}
+	defer c.remove()
+	watch, err := c.newWatch(ctx)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	var down, up time.Time
+	err = c.signFor(ctx, span, func(ctx context.Context) error {
+		var watching sync.WaitGroup
+		watching.Go(func() { watch.run(ctx) })
+		defer watching.Wait()
+		pause(ctx, span/3)
+		down = time.Now()
+		err := restart(ctx)
+		up = time.Now()
+		return err
+	})
+	took := time.Since(began)
+	if err == nil {
+		err = c.stop()
+	}
+	if err != nil {
+		return err
+	}
+	ill := max(watch.lastBad.Sub(up), 0)
+	err = c.count.print(out, took,
+		[2]any{"the database was away for", up.Sub(down).Round(time.Millisecond)},
+		[2]any{"calls answered with 503 meanwhile", watch.unavailable},
+		[2]any{"of them without Retry-After", watch.noRetryAfter},
+		[2]any{"other bad answers", watch.other},
+		[2]any{"slowest answer", watch.slowest.Round(time.Millisecond)},
+		[2]any{"last bad answer after its return", ill.Round(time.Millisecond)},
+	)
+	broken := len(c.count.faults) + c.count.lost + c.count.doubled + watch.noRetryAfter + watch.other
+	if err == nil && (broken > 0 || ill > wellWithin || watch.unavailable == 0 || c.count.delivered == 0 || watch.lastGood.Before(up)) {
+		err = errBroken
+	}
+	return err
+}
+
+// watch makes whole signings one after another, and notes how each call was answered.
+type watch struct {
+	*signer
+	unavailable, noRetryAfter, other int
+	slowest                          time.Duration
+	lastBad, lastGood                time.Time // answers
+}
+
+func (c *crowd) newWatch(ctx context.Context) (*watch, error) {
+	api, err := newClient(ctx, c.signers[0].addresses)
+	if err != nil {
+		return nil, err
+	}
+	s := &signer{client: api, count: c.count}
+	return &watch{signer: s}, s.addUser(ctx, len(c.signers), 0)
+}
+
+func (w *watch) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		a := w.notes(ctx, w.post(ctx, "/api/v1/signing", w.startText(pdftest.Build(pdftest.Options{}), "")))
+		for a.PollingID != "" && ctx.Err() == nil {
+			id := a.PollingID
+			if a = w.notes(ctx, w.do(ctx, http.MethodGet, "/api/v1/signing/"+id, nil)); a.ErrorCode == "AuthorizationPending" || a.lost() {
+				a.PollingID = id
+			}
+		}
+		pause(ctx, 10*time.Millisecond)
+	}
+}
+
+func (w *watch) notes(ctx context.Context, a answer) answer {
+	if ctx.Err() != nil {
+		return a
+	}
+	w.slowest = max(w.slowest, a.received.Sub(a.sent))
+	switch {
+	case a.Status == http.StatusOK, a.ErrorCode == "AuthorizationPending":
+		w.lastGood = a.received
+		return a
+	case a.Status == http.StatusServiceUnavailable:
+		w.unavailable++
+		if a.retryAfter == "" {
+			w.noRetryAfter++
+		}
+	case a.Status == http.StatusNotFound: // the answer before was cut off
+		return a
+	default:
+		w.other++
+		w.count.fault("during the outage: %v", a)
+	}
+	w.lastBad = a.received
+	return a
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/postgrestest"
+)
+
+func TestMain(m *testing.M) { postgrestest.Main(m) }
+
+// span is how long the trials last here; INNSIGLI_TRIAL says another time.
+func span(t *testing.T) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(cmp.Or(os.Getenv("INNSIGLI_TRIAL"), "10s"))
+	if err != nil {
+		t.Fatalf("INNSIGLI_TRIAL: %v", err)
+	}
+	return d
+}
+
+// ends logs a trial's figures, and fails the test when it says that a promise was broken.
+func ends(t *testing.T, out *bytes.Buffer, err error) {
+	t.Helper()
+	for line := range strings.Lines(out.String()) {
+		t.Logf("figure: %s", strings.TrimRight(line, "\n"))
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Servers of one database are killed one after another while clients sign over all of
+// them: each request is delivered, one and the same document, no signal has two holders,
+// and no provider is asked twice.
+func TestServers(t *testing.T) {
+	var out bytes.Buffer
+	err := run(t.Context(), []string{"servers", "-postgres", postgrestest.Database(t), "-for", span(t).String()}, &out)
+	ends(t, &out, err)
+}
+
+// The database is restarted under load: 503 with Retry-After, and well again within five
+// seconds.
+func TestOutage(t *testing.T) {
+	cluster := postgrestest.Cluster(t)
+	var out bytes.Buffer
+	err := outage(t.Context(), cluster.URL("postgres"), span(t), 2, 16, &out, func(context.Context) error {
+		cluster.Stop(t)
+		time.Sleep(time.Second) // of an outage that the clients see
+		cluster.Start(t)
+		return nil
+	})
+	ends(t, &out, err)
+}
+
+// A poll that waits costs one read and no write. How long calls take beside a million
+// requests is for the program to say: here are too few of them.
+func TestGrowth(t *testing.T) {
+	g, err := newGrown(t.Context(), postgrestest.Database(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.remove(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := g.fill(t.Context(), 1000, 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	const polls = 200
+	c, err := g.costOfWaiting(t.Context(), polls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("figure: %d polls that wait: %d reads of requests, %d rows written", c.polls, c.reads, c.writes)
+	if c.broken() {
+		t.Error(errBroken)
+	}
+}
+
+// Start and poll beside a million ended requests, as multiples of their times on an empty
+// store.
+func BenchmarkGrowth(b *testing.B) {
+	for b.Loop() {
+		var out bytes.Buffer
+		err := run(b.Context(), []string{"growth", "-postgres", postgrestest.Database(b), "-beside", postgrestest.Database(b)}, &out)
+		b.Logf("\n%s", out.Bytes())
+		if err != nil {
+			b.Error(err)
+		}
+	}
+}

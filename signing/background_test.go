@@ -1,0 +1,65 @@
+package signing_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// background is what a server does besides answering: it goes on with what waits.
+func (s service) background(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	jobs := runner.Runner{
+		Jobs: s.db.Jobs(), Tx: s.db, Handlers: s.Handlers(),
+		Failed: func(_ context.Context, kind string, err error) { t.Errorf("%s: %v", kind, err) },
+	}
+	done := make(chan error, 1)
+	go func() { done <- jobs.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// work does what the background would do now, within the context, and says how many jobs it
+// finished.
+func (s service) work(ctx context.Context) (finished int) {
+	s.t.Helper()
+	for kind, handle := range s.Handlers() {
+		var leases []storage.Lease
+		must := func(f func(ctx context.Context) error) {
+			s.t.Helper()
+			if err := s.db.InTx(s.t.Context(), f); err != nil {
+				s.t.Fatal(err)
+			}
+		}
+		must(func(ctx context.Context) (err error) {
+			leases, err = s.db.Jobs().Claim(ctx, kind, time.Now(), 10, 10, time.Minute)
+			return err
+		})
+		for _, l := range leases {
+			retry, err := handle(ctx, l.Job)
+			if err != nil {
+				s.t.Error(err)
+			}
+			if !retry.IsZero() {
+				must(func(ctx context.Context) error { return s.db.Jobs().Retry(ctx, l, retry) })
+				continue
+			}
+			must(func(ctx context.Context) error {
+				if err := s.db.Jobs().Finish(ctx, l); !errors.Is(err, storage.ErrLeaseLost) { // a job may end itself
+					return err
+				}
+				return nil
+			})
+			finished++
+		}
+	}
+	return finished
+}

@@ -1,0 +1,38 @@
+package signing
+
+import (
+	"context"
+	"errors"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// discard removes a request that could not be started for a fault of ours or of
+// the way to the provider, or of the store's: then perhaps after the call.
+func (t *turn) discard(ctx context.Context) error {
+	err := t.discardNow(context.WithoutCancel(ctx))
+	if away(err) {
+		t.afterwards(t.discardNow)
+		return nil
+	}
+	return err
+}
+
+// discardNow leaves what was started after all, its commit being unheard of, to the client
+// that repeats its call with the same idempotency key.
+func (t *turn) discardNow(ctx context.Context) error {
+	return t.tx.InTx(ctx, func(ctx context.Context) error {
+		r, err := t.Service.store.Request(ctx, t.id)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			return nil
+		case err != nil:
+			return err
+		case r.Lease.Token != t.token:
+			return errLeaseLost
+		case r.Phase != Starting && r.Key != nil:
+			return errors.Join(giveBack(ctx, &r), t.put(ctx, &r))
+		}
+		return t.remove(ctx, r)
+	})
+}

@@ -1,0 +1,152 @@
+package bolt_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// disk is where a store is that comes to its end.
+type disk struct {
+	folder, place string
+	// leave leaves the store n more bytes, about; relieve leaves it plenty.
+	leave   func(t *testing.T, db *bolt.DB, n int64)
+	relieve func(t *testing.T)
+}
+
+// filling writes to a store and remembers what was said to be stored.
+type filling struct {
+	db        *bolt.DB
+	accounts  []string
+	documents map[string][]byte
+}
+
+// staysWhole fills the disk again and again, so that one write after the other is the
+// first that finds no room. What was stored is always there, nothing else is, and the
+// store goes on when there is room.
+func staysWhole(t *testing.T, d disk) {
+	f := &filling{db: openIn(t, d.folder, d.place), documents: map[string][]byte{}}
+	for round := range 8 {
+		d.leave(t, f.db, int64(round)*15_000)
+		f.until(t, storage.ErrFull, f.addAccount)
+		f.until(t, storage.ErrFull, f.addDocument)
+		f.until(t, storage.ErrFull, f.addAccount)
+		f.intact(t)
+		d.relieve(t)
+		f.until(t, nil, f.addDocument)
+		f.until(t, nil, f.addAccount)
+		f.intact(t)
+	}
+	if err := f.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f.db = openIn(t, d.folder, d.place)
+	f.intact(t)
+	if _, err := f.db.Documents().Sweep(t.Context(), time.Now().Add(time.Hour)); err != nil {
+		t.Errorf("Sweep: %v", err)
+	}
+	f.intact(t)
+	ids, err := f.db.DocumentIDs()
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(f.documents)), ids); diff != "" || err != nil {
+		t.Errorf("documents (-stored +found):\n%s%v", diff, err)
+	}
+}
+
+// until adds until that gives the error wanted: at once, if it is none.
+func (f *filling) until(t *testing.T, want error, add func(context.Context) error) {
+	t.Helper()
+	for range 2000 {
+		err := add(t.Context())
+		if err != nil && !errors.Is(err, storage.ErrFull) || want == nil && err != nil {
+			t.Fatalf("adding: %v, want %v", err, want)
+		}
+		if errors.Is(err, want) {
+			return
+		}
+	}
+	t.Fatal("there is always room")
+}
+
+func (f *filling) addAccount(ctx context.Context) error {
+	id := fmt.Sprint(len(f.accounts))
+	err := f.db.InTx(ctx, func(ctx context.Context) error {
+		return f.db.Accounts().AddAccount(ctx, account.Account{ID: id, Name: strings.Repeat("n", 2000)})
+	})
+	if err == nil {
+		f.accounts = append(f.accounts, id)
+	}
+	return err
+}
+
+// addDocument adds a document and a revision of it.
+func (f *filling) addDocument(ctx context.Context) error {
+	documents, base := f.db.Documents(), bytes.Repeat([]byte{byte(len(f.documents))}, 70_000)
+	ref, err := documents.Create(ctx, bytes.NewReader(base), 1<<20)
+	if err != nil {
+		return err
+	}
+	if err := f.db.InTx(ctx, func(ctx context.Context) error { return documents.Keep(ctx, ref.ID) }); err != nil {
+		return err
+	}
+	f.documents[ref.ID] = base
+	more := bytes.Repeat([]byte("more"), 2000)
+	err = f.db.InTx(ctx, func(ctx context.Context) error {
+		return documents.Append(ctx, ref.ID, storage.Revision{Base: ref.Size, Bytes: more})
+	})
+	if err == nil {
+		f.documents[ref.ID] = append(base, more...)
+	}
+	return err
+}
+
+// intact fails the test unless the store has what was stored, and nothing else.
+func (f *filling) intact(t *testing.T) {
+	t.Helper()
+	if faults := f.db.Check(); len(faults) > 0 {
+		t.Fatalf("the file is damaged: %v", errors.Join(faults...))
+	}
+	accounts, err := f.db.Accounts().Accounts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, a := range accounts {
+		ids = append(ids, a.ID)
+	}
+	if diff := cmp.Diff(f.accounts, ids); diff != "" {
+		t.Fatalf("accounts (-stored +found):\n%s", diff)
+	}
+	for id, want := range f.documents {
+		if got := whole(t, f.db, id); !bytes.Equal(got, want) {
+			t.Fatalf("document %s has %d bytes of %d, or others", id, len(got), len(want))
+		}
+	}
+}
+
+// whole reads a document.
+func whole(t *testing.T, db *bolt.DB, id string) []byte {
+	t.Helper()
+	blob, err := db.Documents().Open(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blob.Close()
+	content, err := io.ReadAll(io.NewSectionReader(blob, 0, blob.Size()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

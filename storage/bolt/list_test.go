@@ -1,0 +1,87 @@
+package bolt_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// Lists are read in parts, which meet without a gap: also where many records have the same
+// time, and while the reader writes.
+func TestLongLists(t *testing.T) {
+	const many = 600
+	db := open(t, filepath.Join(t.TempDir(), "store.db"))
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var ids []string
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		for i := range many {
+			id, at := fmt.Sprintf("%03d", (i*7)%many), at.Add(time.Duration(i/500)*time.Second)
+			err := errors.Join(
+				db.Accounts().AddToken(ctx, account.TokenRecord{Hash: []byte(id), ExpiresAt: at}),
+				db.BusySignals().AddSignal(ctx, busysignal.Signal{ID: id, UsedAt: at}),
+				db.Requests().CreateRequest(ctx, signing.Request{ID: id, CreatedAt: at}),
+				db.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Unique: id, Due: at}),
+			)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("tokens", lists(db, db.AllTokens(t.Context()), func(r account.TokenRecord) string { return string(r.Hash) }, ids))
+	t.Run("signals", lists(db, db.AllSignals(t.Context()), func(s busysignal.Signal) string { return s.ID }, ids))
+	t.Run("requests", lists(db, db.AllRequests(t.Context()), func(r signing.Request) string { return r.ID }, ids))
+	t.Run("jobs", lists(db, db.AllJobs(t.Context()), func(j storage.Job) string { return j.Unique }, ids))
+}
+
+func lists[T any](db *bolt.DB, list iter.Seq2[T, error], id func(T) string, want []string) func(*testing.T) {
+	return func(t *testing.T) {
+		var got []string
+		for one, err := range list {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got = append(got, id(one)); len(got)%100 == 0 {
+				if err := db.InTx(t.Context(), func(context.Context) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("the list (-want +got):\n%s", diff)
+		}
+		for range list {
+			break // a reader may stop
+		}
+	}
+}
+
+func TestAListEndsWithItsError(t *testing.T) {
+	db := open(t, filepath.Join(t.TempDir(), "store.db"))
+	db.Close()
+	n := 0
+	for _, err := range db.AllRequests(t.Context()) {
+		if n++; !errors.Is(err, bolt.ErrClosed) {
+			t.Errorf("AllRequests: %v", err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d times", n)
+	}
+}

@@ -1,0 +1,73 @@
+package bolt_test
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// testdata/schema1.db.gz was written before there were jobs, an evidence log and folders
+// of documents: one record of each kind, and a document with a revision.
+func TestAnOlderFileOpens(t *testing.T) {
+	packed, err := os.Open("testdata/schema1.db.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, written(t, content))
+
+	at, user := time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC), "jon"
+	accounts, err := db.Accounts().Accounts(t.Context())
+	is(t, accounts, err, []account.Account{{ID: "a", Name: "Þór", PaymentMethod: true, Quota: 1024, CreatedAt: at}})
+	clients, err := db.Accounts().Clients(t.Context(), "a")
+	is(t, clients, err, []account.Client{{ID: "c", AccountID: "a", Name: "n", SecretHash: []byte{1, 2}, Scopes: []string{"portal/read"}, CreatedAt: at}})
+	token, err := db.Accounts().Token(t.Context(), []byte{1, 2})
+	is(t, token.ExpiresAt, err, at)
+	signal, err := db.BusySignals().Signal(t.Context(), "s")
+	is(t, signal.Holder, err, &busysignal.Holder{ID: "r", UserID: &user, Since: at})
+	someone, err := db.Sandbox().UserByPhone(t.Context(), "a", "5550001")
+	is(t, someone.FullName, err, "Jón")
+	authority, err := db.Sandbox().Authority(t.Context())
+	is(t, string(authority), err, "authority")
+	request, err := db.Requests().RequestByKey(t.Context(), "c", "k")
+	is(t, request.Phase, err, signing.Signed)
+	is(t, string(whole(t, db, request.Document)), nil, "a document, signed")
+
+	err = db.InTx(t.Context(), func(ctx context.Context) error {
+		return db.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Due: at})
+	})
+	is(t, err, nil, nil)
+	due, err := db.Jobs().NextDue(t.Context(), "k")
+	is(t, due, err, at)
+	entries, err := db.EvidenceLog().EntriesAfter(t.Context(), 0, 1)
+	is(t, len(entries), err, 0)
+}
+
+// is fails the test unless what was read is what was wanted.
+func is[T any](t *testing.T, got T, err error, want T) {
+	t.Helper()
+	if err != nil {
+		t.Errorf("reading: %v", err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+}

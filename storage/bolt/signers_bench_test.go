@@ -1,0 +1,21 @@
+package bolt_test
+
+import (
+	"testing"
+
+	"github.com/innsigli/innsigli/storage/storagetest"
+)
+
+func BenchmarkSigners(b *testing.B) {
+	for _, place := range places {
+		b.Run(place, func(b *testing.B) {
+			db := openIn(b, b.TempDir(), place)
+			storagetest.BenchmarkSigners(b, db, db.Documents())
+		})
+	}
+}
+
+func BenchmarkClaims(b *testing.B) {
+	db := openIn(b, b.TempDir(), places[0])
+	storagetest.BenchmarkClaims(b, db, db.Jobs())
+}

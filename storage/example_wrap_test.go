@@ -1,0 +1,97 @@
+package storage_test
+
+import (
+	"context"
+	"crypto"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// measured is a store of documents that counts what comes in.
+type measured struct {
+	storage.Documents
+	bytes atomic.Int64
+}
+
+func (m *measured) Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (storage.Ref, error) {
+	ref, err := m.Documents.Create(ctx, r, limit, hashes...)
+	if err == nil {
+		m.bytes.Add(ref.Size)
+	}
+	return ref, err
+}
+
+// noted is a store of requests that has an entry in the evidence log for each new one. The
+// context carries the transaction, so that both are stored or neither is.
+type noted struct {
+	signing.Store
+	log storage.EvidenceLog
+}
+
+func (n noted) CreateRequest(ctx context.Context, r signing.Request) error {
+	if err := n.Store.CreateRequest(ctx, r); err != nil {
+		return err
+	}
+	facts, err := json.Marshal(map[string]string{"place": r.Place})
+	if err != nil {
+		return err
+	}
+	return n.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: "example.created", At: r.CreatedAt, Facts: facts})
+}
+
+// A backend is a handful of small interfaces. Each can be wrapped, or implemented anew,
+// without a word to the others: what they have in common is the context. The suite in
+// storage/storagetest says whether the result is a backend.
+func Example_wrap() {
+	folder, err := os.MkdirTemp("", "innsigli")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	db, err := bolt.Open(filepath.Join(folder, "innsigli.db"), bolt.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	documents := &measured{Documents: db.Documents()}
+	var requests signing.Store = noted{db.Requests(), db.EvidenceLog()}
+
+	ctx := context.Background()
+	ref, err := documents.Create(ctx, strings.NewReader("the document"), 1<<20, crypto.SHA256)
+	if err != nil {
+		log.Fatal(err)
+	}
+	changedMind := errors.New("changed my mind")
+	for _, end := range []error{changedMind, nil} {
+		err := db.InTx(ctx, func(ctx context.Context) error {
+			r := signing.Request{ID: "r", CreatedAt: time.Now(), Place: "Reykjavík", Document: ref.ID}
+			return errors.Join(requests.CreateRequest(ctx, r), documents.Keep(ctx, ref.ID), end)
+		})
+		fmt.Println("stored:", err)
+	}
+	entries, err := db.EvidenceLog().Entries(ctx, "r")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range entries {
+		fmt.Println(e.Kind, string(e.Facts))
+	}
+	fmt.Println(documents.bytes.Load(), "bytes")
+	// Output:
+	// stored: changed my mind
+	// stored: <nil>
+	// example.created {"place":"Reykjavík"}
+	// 12 bytes
+}

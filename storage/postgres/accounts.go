@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/innsigli/innsigli/account"
+)
+
+var (
+	accountTable = table[account.Account]{
+		name:    "accounts",
+		columns: []string{"id", "name", "payment_method", "quota", "created_at"},
+		fields: func(a *account.Account) []any {
+			return []any{&a.ID, &a.Name, &a.PaymentMethod, &a.Quota, &a.CreatedAt}
+		},
+	}
+
+	clientTable = table[account.Client]{
+		name:    "clients",
+		columns: []string{"id", "account", "name", "secret_hash", "scopes", "created_at"},
+		fields: func(c *account.Client) []any {
+			return []any{&c.ID, &c.AccountID, &c.Name, &c.SecretHash, &c.Scopes, &c.CreatedAt}
+		},
+	}
+
+	tokenTable = table[account.TokenRecord]{
+		name:    "tokens",
+		columns: []string{"hash", "client", "account", "scopes", "issued_at", "expires_at"},
+		fields: func(t *account.TokenRecord) []any {
+			return []any{&t.Hash, &t.ClientID, &t.AccountID, &t.Scopes, &t.IssuedAt, &t.ExpiresAt}
+		},
+	}
+)
+
+// accounts is the account.Store of a DB.
+type accounts struct{ db *DB }
+
+var _ account.Store = accounts{}
+
+// Accounts is the store of accounts, clients and tokens.
+func (db *DB) Accounts() account.Store { return accounts{db} }
+
+func (s accounts) Account(ctx context.Context, id string) (account.Account, error) {
+	return find(ctx, s.db, accountTable, "id = $1", id)
+}
+
+func (s accounts) Accounts(ctx context.Context) ([]account.Account, error) {
+	return list(ctx, s.db, accountTable, "true ORDER BY seq")
+}
+
+func (s accounts) AddAccount(ctx context.Context, a account.Account) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return accountTable.insert(ctx, tx, a) })
+}
+
+func (s accounts) UpdateAccount(ctx context.Context, a account.Account) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return accountTable.replace(ctx, tx, a) })
+}
+
+func (s accounts) Client(ctx context.Context, id string) (account.Client, error) {
+	return find(ctx, s.db, clientTable, "id = $1", id)
+}
+
+func (s accounts) Clients(ctx context.Context, accountID string) ([]account.Client, error) {
+	return list(ctx, s.db, clientTable, "account = $1 ORDER BY seq", accountID)
+}
+
+func (s accounts) AddClient(ctx context.Context, c account.Client) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return clientTable.insert(ctx, tx, c) })
+}
+
+func (s accounts) DeleteClient(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return clientTable.remove(ctx, tx, id) })
+}
+
+func (s accounts) Token(ctx context.Context, hash []byte) (account.TokenRecord, error) {
+	return find(ctx, s.db, tokenTable, "hash = $1", hash)
+}
+
+func (s accounts) AddToken(ctx context.Context, t account.TokenRecord) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return tokenTable.insert(ctx, tx, t) })
+}
+
+func (s accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit int) (n int, err error) {
+	err = s.db.write(ctx, func(tx pgx.Tx) error {
+		n, err = tokenTable.removeFirst(ctx, tx, "expires_at", now, limit)
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,62 @@
+package postgres_test
+
+import (
+	"bytes"
+	"crypto"
+	"io"
+	"testing"
+
+	"github.com/innsigli/innsigli/storage/storagetest"
+)
+
+func BenchmarkSigners(b *testing.B) {
+	db, _ := migrated(b)
+	storagetest.BenchmarkSigners(b, db, db.Documents())
+}
+
+func BenchmarkClaims(b *testing.B) {
+	db, _ := migrated(b)
+	storagetest.BenchmarkClaims(b, db, db.Jobs())
+}
+
+const benchSize = 22 << 20
+
+func BenchmarkCreate(b *testing.B) {
+	db, _ := migrated(b)
+	p := make([]byte, benchSize)
+	b.SetBytes(benchSize)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := db.Documents().Create(b.Context(), bytes.NewReader(p), benchSize, crypto.SHA256); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	db, _ := migrated(b)
+	blob, err := db.Documents().Open(b.Context(), create(b, db, make([]byte, benchSize)).ID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer blob.Close()
+	b.SetBytes(benchSize)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := io.Copy(io.Discard, io.NewSectionReader(blob, 0, blob.Size())); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDelete is of the deletion alone.
+func BenchmarkDelete(b *testing.B) {
+	db, _ := migrated(b)
+	p := make([]byte, benchSize)
+	for b.Loop() {
+		b.StopTimer()
+		ref := create(b, db, p)
+		b.StartTimer()
+		remove(b, db, ref.ID)
+	}
+}

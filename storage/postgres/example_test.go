@@ -1,0 +1,57 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/postgres"
+)
+
+// A server that finds its database older than itself says so and ends; it is migrated
+// once, before the first server of a new version starts.
+func ExampleOpen() {
+	ctx, url := context.Background(), os.Getenv("DATABASE_URL")
+	if _, _, err := postgres.Migrate(ctx, url); err != nil {
+		log.Fatal(err)
+	}
+	db, err := postgres.Open(ctx, url, postgres.Options{Connections: 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	accounts := account.New(db.Accounts(), db, account.Options{})
+	list, err := accounts.Accounts(ctx)
+	if errors.Is(err, storage.ErrUnavailable) {
+		fmt.Println("the database cannot be reached just now")
+	}
+	fmt.Println(len(list))
+}
+
+// What two domains store is stored together.
+func ExampleDB_InTx() {
+	ctx, url := context.Background(), os.Getenv("DATABASE_URL")
+	db, err := postgres.Open(ctx, url, postgres.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	accounts := account.New(db.Accounts(), db, account.Options{})
+	signals := busysignal.New(db.BusySignals(), db)
+	err = db.InTx(ctx, func(ctx context.Context) error {
+		owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
+		if err != nil {
+			return err
+		}
+		_, err = signals.Create(ctx, owner.ID)
+		return err // and there is no account either
+	})
+	fmt.Println(err)
+}

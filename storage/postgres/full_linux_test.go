@@ -1,0 +1,118 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// A database on a file system of its own, which comes to its end.
+func TestAFullDisk(t *testing.T) {
+	db, filler := small(t)
+	documents := map[string][]byte{}
+	refused := 0
+	for i := range 200 {
+		content := bytes.Repeat([]byte{byte(i), 1}, 200_000)
+		ref, err := db.Documents().Create(t.Context(), bytes.NewReader(content), 1<<20)
+		if err == nil {
+			documents[ref.ID] = content
+			err = db.InTx(t.Context(), func(ctx context.Context) error { return db.Documents().Keep(ctx, ref.ID) })
+		}
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, storage.ErrFull) {
+			t.Fatalf("without room: %v, want storage.ErrFull", err)
+		}
+		if refused++; refused == 3 {
+			break
+		}
+	}
+	if refused == 0 || len(documents) == 0 {
+		t.Fatalf("%d documents stored, %d refused: the disk is of another size than the test thinks", len(documents), refused)
+	}
+	whole(t, db, documents)
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("there is room")), 100)
+	if err != nil {
+		t.Fatalf("with room again: %v", err)
+	}
+	documents[ref.ID] = []byte("there is room")
+	whole(t, db, documents)
+	if err := db.InTx(t.Context(), func(ctx context.Context) error {
+		return db.Accounts().AddAccount(ctx, account.Account{ID: "a", Name: "a"})
+	}); err != nil {
+		t.Errorf("a record with room again: %v", err)
+	}
+}
+
+// small opens a store on a small disk, and returns the path of a file that takes up most of it.
+func small(t *testing.T) (db *DB, filler string) {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "innsigli") // the server may not enter t.TempDir
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(folder) })
+	if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "size=64m"); err != nil {
+		testenv.Absent(t, "a file system of a test's own is for who may mount one: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(folder, syscall.MNT_DETACH); err != nil {
+			t.Errorf("unmounting %s: %v", folder, err)
+		}
+	})
+	if err := os.Chmod(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	space := filepath.Join(folder, "space")
+	if err := os.Mkdir(space, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cluster := postgrestest.Cluster(t)
+	cluster.Give(t, space)
+	execute(t, cluster.URL("postgres"), "CREATE TABLESPACE small LOCATION '"+space+"'")
+	execute(t, cluster.URL("postgres"), "CREATE DATABASE small TABLESPACE small")
+	filler = filepath.Join(folder, "filler")
+	if err := os.WriteFile(filler, make([]byte, 40<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	url := cluster.URL("small")
+	if _, _, err := Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	db, err = Open(t.Context(), url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db, filler
+}
+
+// whole reads all that was said to be stored.
+func whole(t *testing.T, db *DB, documents map[string][]byte) {
+	t.Helper()
+	for id, want := range documents {
+		blob, err := db.Documents().Open(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(io.NewSectionReader(blob, 0, blob.Size()))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("document %s: %d bytes, %v, want %d", id, len(got), err, len(want))
+		}
+		blob.Close()
+	}
+}

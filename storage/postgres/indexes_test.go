@@ -1,0 +1,153 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// statistics are what the server has counted for a table.
+type statistics struct {
+	SequentialScans, Updates, HeapOnlyUpdates int64
+	UnusedIndexes                             []string
+}
+
+// comesTo fails the test unless the statistics of a table come to those wanted. A session
+// adds to them when it ends, or soon after.
+func comesTo(t *testing.T, url, table string, want statistics) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		diff := cmp.Diff(want, counted(t, url, table))
+		if diff == "" {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("statistics of %s (-want +got):\n%s", table, diff)
+		}
+	}
+}
+
+func counted(t *testing.T, url, table string) (s statistics) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	err = conn.QueryRow(t.Context(), `
+		SELECT seq_scan, n_tup_upd, n_tup_hot_upd,
+			(SELECT array_agg(indexrelname::text) FROM pg_stat_user_indexes i WHERE i.relid = t.relid AND idx_scan = 0)
+		FROM pg_stat_user_tables t WHERE relname = $1`, table).Scan(&s.SequentialScans, &s.Updates, &s.HeapOnlyUpdates, &s.UnusedIndexes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Whatever is looked for is found by an index, so that it takes no longer when there are
+// a million records more; and every index is there for something. The server is told to
+// read a whole table only where it has no other way.
+func TestEveryLookUpHasAnIndex(t *testing.T) {
+	db, url := opened(t, Options{})
+	withUsers(t, db, "a", 100) // of few, each index would do as well as the other
+	execute(t, url, "ANALYZE sandbox_users")
+	for table, lookUps := range map[string]func(ctx context.Context, db *DB) error{
+		"clients": func(ctx context.Context, db *DB) error {
+			_, one := db.Accounts().Client(ctx, "c")
+			_, all := db.Accounts().Clients(ctx, "a")
+			return errors.Join(unlessAbsent(one), all)
+		},
+		"tokens": func(ctx context.Context, db *DB) error {
+			_, one := db.Accounts().Token(ctx, []byte("t"))
+			_, expired := db.Accounts().DeleteExpiredTokens(ctx, time.Now(), 10)
+			return errors.Join(unlessAbsent(one), expired)
+		},
+		"busy_signals": func(ctx context.Context, db *DB) error {
+			_, one := db.BusySignals().Signal(ctx, "s")
+			_, unused := db.BusySignals().DeleteUnusedSignals(ctx, time.Now(), 10)
+			return errors.Join(unlessAbsent(one), unused)
+		},
+		"signing_requests": func(ctx context.Context, db *DB) error {
+			_, one := db.Requests().Request(ctx, "r")
+			_, byKey := db.Requests().RequestByKey(ctx, "client", "key")
+			_, abandoned := db.Requests().Abandoned(ctx, "a", time.Now(), 10)
+			_, old := db.Requests().RequestsBefore(ctx, time.Now(), 10)
+			return errors.Join(unlessAbsent(one), unlessAbsent(byKey), abandoned, old)
+		},
+		"sandbox_users": func(ctx context.Context, db *DB) error {
+			_, one := db.Sandbox().User(ctx, "a", "u")
+			_, byKennitala := db.Sandbox().UserByKennitala(ctx, "a", "1234567890")
+			_, byPhone := db.Sandbox().UserByPhone(ctx, "a", "5550101")
+			_, all := db.Sandbox().Users(ctx, "a")
+			return errors.Join(unlessAbsent(one), unlessAbsent(byKennitala), unlessAbsent(byPhone), all)
+		},
+	} {
+		t.Run(table, func(t *testing.T) {
+			before := counted(t, url, table)
+			db := openedAt(t, with(t, url, "enable_seqscan", "off", "enable_bitmapscan", "off", "enable_sort", "off"), Options{})
+			err := db.InTx(t.Context(), func(ctx context.Context) error { return lookUps(ctx, db) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			db.Close()
+			comesTo(t, url, table, statistics{SequentialScans: before.SequentialScans})
+		})
+	}
+}
+
+// withUsers are so many sandbox users of an account.
+func withUsers(t *testing.T, db *DB, account string, n int) {
+	t.Helper()
+	err := db.InTx(t.Context(), func(ctx context.Context) error {
+		for i := range n {
+			name := strconv.Itoa(i)
+			if err := db.Sandbox().CreateUser(ctx, sandbox.User{ID: name, Account: account, Kennitala: name, Phone: name}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func unlessAbsent(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// What a request goes through while it is being asked about is written beside its row,
+// and no index is touched.
+func TestUpdatesOfARequestTouchNoIndex(t *testing.T) {
+	db, url := opened(t, Options{})
+	r := signing.Request{ID: "r", Account: "a", CreatedAt: time.Now(), Phase: signing.Waiting, Person: idp.Person{Kennitala: "1234567890"}}
+	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().CreateRequest(ctx, r) }); err != nil {
+		t.Fatal(err)
+	}
+	const changes = 20
+	for range changes {
+		r.Revision++
+		r.PolledAt = time.Now()
+		r.Lease = signing.Lease{Process: "process", Token: "token", Until: r.PolledAt.Add(time.Second)}
+		r.State.Public, r.Pending = append(r.State.Public, 'x'), append(r.Pending, 'x')
+		if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().UpdateRequest(ctx, r) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.Close()
+	before := counted(t, url, "signing_requests")
+	comesTo(t, url, "signing_requests", statistics{before.SequentialScans, changes, changes, before.UnusedIndexes})
+}

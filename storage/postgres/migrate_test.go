@@ -1,0 +1,172 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/internal/postgrestest"
+)
+
+// current is the version of this package's tables.
+func current(t testing.TB) int {
+	t.Helper()
+	steps, err := readSteps(embedded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(steps)
+}
+
+// versions are the package's migrations up to a version: the earlier ones of a version
+// before, and more of one to come. Like all, they only add.
+func versions(t testing.TB, upTo int) fs.FS {
+	t.Helper()
+	steps, err := readSteps(embedded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := make(fstest.MapFS)
+	for version := 1; version <= upTo; version++ {
+		if version <= len(steps) {
+			files[steps[version-1].name] = &fstest.MapFile{Data: []byte(steps[version-1].sql)}
+			continue
+		}
+		files[fmt.Sprintf("migrations/%04d_more.sql", version)] = &fstest.MapFile{Data: fmt.Appendf(nil, `
+			ALTER TABLE accounts ADD COLUMN note%[1]d text;
+			ALTER TABLE signing_requests ADD COLUMN note%[1]d text NOT NULL DEFAULT 'none';
+			CREATE INDEX clients_by_name%[1]d ON clients (name);
+			CREATE TABLE notes%[1]d (id bigint PRIMARY KEY);`, version)}
+	}
+	return files
+}
+
+// execute runs statements besides the store.
+func execute(t testing.TB, url, statements string) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), url) // also in a cleanup
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(context.Background(), statements); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSeveralMigrateAtOnce(t *testing.T) {
+	url, version := postgrestest.Database(t), current(t)
+	const processes = 8
+	began := make(chan int, processes)
+	var group errgroup.Group
+	for range processes {
+		group.Go(func() error {
+			from, to, err := Migrate(t.Context(), url)
+			if err == nil && to != version {
+				err = fmt.Errorf("it ends at %d, want %d", to, version)
+			}
+			began <- from
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	close(began)
+	times := map[int]int{}
+	for from := range began {
+		times[from]++
+	}
+	if times[0] != 1 || times[version] != processes-1 {
+		t.Errorf("how often they found which version: %v", times)
+	}
+}
+
+// A step that fails leaves nothing behind, nor does it take the earlier ones with it.
+func TestAMigrationThatFails(t *testing.T) {
+	url, version := postgrestest.Database(t), current(t)
+	files := versions(t, version+1).(fstest.MapFS)
+	broken := fmt.Sprintf("migrations/%04d_more.sql", version+1)
+	files[broken].Data = append(files[broken].Data, "SELECT 1/0;"...)
+	for _, before := range []int{0, version} {
+		from, to, err := migrate(t.Context(), url, files)
+		if err == nil || !strings.Contains(err.Error(), broken) || from != before || to != version {
+			t.Errorf("from %d to %d: %v", from, to, err)
+		}
+	}
+	files[broken].Data = versions(t, version+1).(fstest.MapFS)[broken].Data
+	if from, to, err := migrate(t.Context(), url, files); from != version || to != version+1 || err != nil {
+		t.Errorf("mended, from %d to %d: %v", from, to, err)
+	}
+}
+
+func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {
+	for _, names := range [][]string{{"0002_b.sql"}, {"0001_a.sql", "0003_c.sql"}, {"0001_a.sql", "0001_b.sql"}, {"first.sql"}} {
+		files := make(fstest.MapFS)
+		for _, name := range names {
+			files["migrations/"+name] = &fstest.MapFile{}
+		}
+		if _, err := readSteps(files); err == nil {
+			t.Errorf("%v are taken for migrations", names)
+		}
+	}
+}
+
+// Which programs work with which databases, and what Migrate of the program does.
+func TestVersions(t *testing.T) {
+	program := current(t)
+	for _, test := range []struct {
+		database   int
+		open       error
+		advice     string
+		to         int
+		migrateErr error
+	}{
+		{0, ErrSchema, "innsigli migrate", program, nil},
+		{program - 1, ErrSchema, "innsigli migrate", program, nil},
+		{program, nil, "", program, nil},
+		{program + 1, nil, "", program + 1, nil},
+		{program + 2, ErrSchema, "too old", program + 2, ErrSchema},
+	} {
+		t.Run(fmt.Sprint(test.database-program), func(t *testing.T) {
+			url := postgrestest.Database(t)
+			if _, _, err := migrate(t.Context(), url, versions(t, test.database)); err != nil {
+				t.Fatal(err)
+			}
+			db, err := Open(t.Context(), url, Options{})
+			if !errors.Is(err, test.open) || err != nil && !strings.Contains(err.Error(), test.advice) {
+				t.Errorf("Open: %v, want %v", err, test.open)
+			}
+			if err == nil {
+				db.Close()
+			}
+			from, to, err := Migrate(t.Context(), url)
+			if from != test.database || to != test.to || !errors.Is(err, test.migrateErr) {
+				t.Errorf("Migrate: from %d to %d, %v", from, to, err)
+			}
+		})
+	}
+}
+
+// A server that is at work does not notice that the next version's tables are made.
+func TestServersGoOnWhileTheNextVersionMigrates(t *testing.T) {
+	db, url := opened(t, Options{})
+	withAccounts(t, db, "a")
+	users := use(t, db, 4)
+	users.untilSome(t, &users.stored)
+	if _, to, err := migrate(t.Context(), url, versions(t, current(t)+1)); err != nil || to != current(t)+1 {
+		t.Errorf("to %d: %v", to, err)
+	}
+	users.untilSome(t, &users.stored)
+	users.end()
+	if stored, failed := users.stored.Load(), users.failed.Load(); failed != 0 || quota(t, db, "a") != stored {
+		t.Errorf("%d transactions, %d failed, and the quota is %d", stored, failed, quota(t, db, "a"))
+	}
+}

@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// find reads one record, in the context's transaction if it carries one.
+func find[R any](ctx context.Context, db *DB, t table[R], condition string, args ...any) (record R, err error) {
+	err = db.read(ctx, func(q querier) error {
+		record, err = t.find(ctx, q, condition, args...)
+		return err
+	})
+	return record, err
+}
+
+// list reads records, in the context's transaction if it carries one.
+func list[R any](ctx context.Context, db *DB, t table[R], condition string, args ...any) (records []R, err error) {
+	err = db.read(ctx, func(q querier) error {
+		records, err = t.list(ctx, q, condition, args...)
+		return err
+	})
+	return records, err
+}
+
+// convert makes of records as they are stored what their domain calls them.
+func convert[R, D any](records []R, to func(R) D) []D {
+	var list []D
+	for _, r := range records {
+		list = append(list, to(r))
+	}
+	return list
+}
+
+// moment is a time that may not be set, which is NULL.
+type moment time.Time
+
+var (
+	_ pgtype.TimestamptzScanner = (*moment)(nil)
+	_ pgtype.TimestamptzValuer  = (*moment)(nil)
+)
+
+func (m *moment) ScanTimestamptz(v pgtype.Timestamptz) error {
+	*m = moment(v.Time)
+	return nil
+}
+
+func (m *moment) TimestamptzValue() (pgtype.Timestamptz, error) {
+	t := time.Time(*m)
+	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}, nil
+}
+
+// encoded is a structure that no statement looks into, as JSON; nil is NULL.
+type encoded[T any] struct{ value *T }
+
+var (
+	_ sql.Scanner   = encoded[any]{}
+	_ driver.Valuer = encoded[any]{}
+)
+
+func (e encoded[T]) Value() (driver.Value, error) {
+	text, err := json.Marshal(e.value)
+	if err != nil || string(text) == "null" {
+		return nil, err
+	}
+	return string(text), nil
+}
+
+func (e encoded[T]) Scan(source any) error {
+	switch text := source.(type) {
+	case nil:
+		*e.value = *new(T)
+		return nil
+	case string:
+		return json.Unmarshal([]byte(text), e.value)
+	case []byte:
+		return json.Unmarshal(text, e.value)
+	}
+	return fmt.Errorf("postgres: JSON is read as %T", source)
+}

@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+var requestTable = table[requestRow]{
+	name: "signing_requests",
+	columns: []string{
+		"id", "account", "created_at", "updated_at", "expires", "phase",
+		"person", "text", "place", "level", "document", "busy_signal",
+		"state_provider", "state_version", "state_key", "state_public", "state_secret", "state_expires",
+		"pending", "code", "value", "signed_at", "next_try", "next_ask", "failure", "refused",
+		"start_code", "key_client", "key", "key_fingerprint",
+		"polled_at", "lease_process", "lease_token", "lease_until", "revision",
+	},
+	fields: func(r *requestRow) []any {
+		return []any{
+			&r.ID, &r.Account, &r.CreatedAt, &r.UpdatedAt, &r.Expires, (*string)(&r.Phase),
+			encoded[idp.Person]{&r.Person}, encoded[idp.Text]{&r.Text}, &r.Place, (*int)(&r.Level), &r.Document, &r.BusySignal,
+			&r.State.Provider, &r.State.Version, &r.State.Key, &r.State.Public, &r.State.Secret, (*moment)(&r.State.Expires),
+			&r.Pending, &r.Code, &r.Value, (*moment)(&r.SignedAt), (*moment)(&r.NextTry), (*moment)(&r.NextAsk), encoded[*idp.Failure]{&r.Failure}, &r.Refused,
+			&r.StartCode, &r.keyClient, &r.key, &r.keyFingerprint,
+			(*moment)(&r.PolledAt), &r.Lease.Process, &r.Lease.Token, (*moment)(&r.Lease.Until), &r.Revision,
+		}
+	},
+}
+
+// requestRow is a request as it is stored: its idempotency key has columns, which are
+// NULL when there is none. The Key of the embedded request is not used.
+type requestRow struct {
+	signing.Request
+	keyClient, key, keyFingerprint *string
+}
+
+func storedRequest(r signing.Request) requestRow {
+	row := requestRow{Request: r}
+	if k := r.Key; k != nil {
+		row.keyClient, row.key, row.keyFingerprint = &k.Client, &k.Key, &k.Fingerprint
+	}
+	return row
+}
+
+func (r requestRow) request() signing.Request {
+	request := r.Request
+	if r.key != nil {
+		request.Key = &signing.IdempotencyKey{Client: *r.keyClient, Key: *r.key, Fingerprint: *r.keyFingerprint}
+	}
+	return request
+}
+
+// requests is the signing.Store of a DB.
+type requests struct{ db *DB }
+
+var _ signing.Store = requests{}
+
+// Requests is the store of signing requests.
+func (db *DB) Requests() signing.Store { return requests{db} }
+
+func (s requests) CreateRequest(ctx context.Context, r signing.Request) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return requestTable.insert(ctx, tx, storedRequest(r)) })
+}
+
+func (s requests) Request(ctx context.Context, id string) (signing.Request, error) {
+	row, err := find(ctx, s.db, requestTable, "id = $1", id)
+	return row.request(), err
+}
+
+func (s requests) RequestByKey(ctx context.Context, client, key string) (signing.Request, error) {
+	row, err := find(ctx, s.db, requestTable, "key_client = $1 AND key = $2", client, key)
+	return row.request(), err
+}
+
+func (s requests) UpdateRequest(ctx context.Context, r signing.Request) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error {
+		there, err := requestTable.update(ctx, tx, storedRequest(r), "revision = "+requestTable.parameter("revision")+" - 1")
+		if there || err != nil {
+			return err
+		}
+		if _, err := requestTable.find(ctx, tx, "id = $1", r.ID); err != nil {
+			return err
+		}
+		return signing.ErrConflict
+	})
+}
+
+func (s requests) DeleteRequest(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error {
+		if err := requestTable.remove(ctx, tx, id); !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		return nil
+	})
+}
+
+func (s requests) Abandoned(ctx context.Context, account string, before time.Time, limit int) ([]signing.Request, error) {
+	return s.first(ctx, "account = $1 AND phase <> 'ended' AND created_at < $2 ORDER BY created_at, seq LIMIT $3", account, before, max(limit, 0))
+}
+
+func (s requests) RequestsBefore(ctx context.Context, before time.Time, limit int) ([]signing.Request, error) {
+	return s.first(ctx, "created_at < $1 ORDER BY created_at, seq LIMIT $2", before, max(limit, 0))
+}
+
+// first lists requests, which in a transaction then stay as they are: it is going to
+// change them.
+func (s requests) first(ctx context.Context, condition string, args ...any) (list []signing.Request, err error) {
+	err = s.db.read(ctx, func(q querier) error {
+		rows, err := requestTable.list(ctx, q, condition+lock(q), args...)
+		list = convert(rows, requestRow.request)
+		return err
+	})
+	return list, err
+}

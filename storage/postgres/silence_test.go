@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// wire is the way to a server, which can be cut without either end noticing.
+type wire struct {
+	address string // of its near end
+	cut     atomic.Bool
+}
+
+// lay lays a wire to the server at the address.
+func lay(t *testing.T, far string) *wire {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	w := &wire{address: listener.Addr().String()}
+	go func() {
+		for {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { near.Close() })
+			server, err := net.Dial("tcp", far)
+			if err != nil {
+				return
+			}
+			go w.pass(near, server)
+			go w.pass(server, near)
+		}
+	}()
+	return w
+}
+
+// pass passes on what comes in, as long as the wire is whole.
+func (w *wire) pass(from, to net.Conn) {
+	p := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(p)
+		if w.cut.Load() {
+			_, _ = io.Copy(io.Discard, from) // which looks the same to who sends
+			return
+		}
+		if err != nil {
+			to.Close()
+			return
+		}
+		if _, err := to.Write(p[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// A server that has gone silent, as one does whose machine is lost, is given up on, and
+// its connections are.
+func TestSilence(t *testing.T) {
+	_, database := opened(t, Options{})
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := lay(t, u.Host)
+	u.Host = w.address
+	config, err := settings(u.String(), Options{ConnectTimeout: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ConnConfig.Tracer = patience(200 * time.Millisecond)
+	db, err := connect(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() }) // when the connections are closed: it waits for them
+	withAccounts(t, db, "a")
+
+	err = db.InTx(t.Context(), func(ctx context.Context) error {
+		w.cut.Store(true)
+		begin := time.Now()
+		err := raise(ctx, db, "a")
+		if took := time.Since(begin); !errors.Is(err, storage.ErrUnavailable) || took > 4*time.Second {
+			t.Errorf("a statement in a transaction, after %v: %v", took, err)
+		}
+		return err
+	})
+	if !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("InTx: %v", err)
+	}
+	begin := time.Now()
+	if _, err := db.Accounts().Account(t.Context(), "a"); !errors.Is(err, storage.ErrUnavailable) || time.Since(begin) > 2*time.Second {
+		t.Errorf("the next call, after %v: %v", time.Since(begin), err)
+	}
+	w.cut.Store(false)
+	if n := quota(t, db, "a"); n != 0 {
+		t.Errorf("the quota is %d", n)
+	}
+}

@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"io/fs"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/storage/storagetest"
+)
+
+func TestMain(m *testing.M) { postgrestest.Main(m) }
+
+// The suite passes on this version's tables, and on those that the next version may
+// leave to a program of this one.
+func TestBackend(t *testing.T) {
+	for name, files := range map[string]fs.FS{
+		"this version's tables": embedded,
+		"the next version's":    versions(t, current(t)+1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			database := postgrestest.Database(t)
+			storagetest.Run(t, func(t *testing.T) storagetest.Backend {
+				url := schema(t, database)
+				if _, _, err := migrate(t.Context(), url, files); err != nil {
+					t.Fatal(err)
+				}
+				return backend(t, url)
+			})
+		})
+	}
+}
+
+// schema is the URL of a schema of its own in the database, which is made sooner than
+// another database.
+func schema(t testing.TB, database string) string {
+	t.Helper()
+	name := "s_" + strings.ToLower(rand.Text())
+	execute(t, database, "CREATE SCHEMA "+name)
+	return with(t, database, "search_path", name)
+}
+
+// with is the URL with settings, each a name and a value.
+func with(t testing.TB, database string, settings ...string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	for pair := range slices.Chunk(settings, 2) {
+		query.Set(pair[0], pair[1])
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+func backend(t *testing.T, url string) storagetest.Backend {
+	t.Helper()
+	db := openedAt(t, url, Options{})
+	return storagetest.Backend{
+		Transactor:  db,
+		Documents:   db.Documents(),
+		Accounts:    db.Accounts(),
+		BusySignals: db.BusySignals(),
+		Requests:    db.Requests(),
+		Sandbox:     db.Sandbox(),
+		Jobs:        db.Jobs(),
+		EvidenceLog: db.EvidenceLog(),
+		Bytes:       func(t testing.TB) int64 { return documentBytes(t, url) },
+		Reopen: func(t *testing.T) storagetest.Backend {
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return backend(t, url)
+		},
+	}
+}
+
+// documentBytes is the room that the tables of documents take, once what was deleted
+// from them has been cleared away.
+func documentBytes(t testing.TB, url string) (n int64) {
+	t.Helper()
+	execute(t, url, "VACUUM documents, document_chunks")
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	const size = "SELECT pg_total_relation_size('documents') + pg_total_relation_size('document_chunks')"
+	if err := conn.QueryRow(t.Context(), size).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,201 @@
+package storagetest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+var jobs = tests{
+	"a job is claimed as it was enqueued": func(t *testing.T, open func(*testing.T) Backend) {
+		b, want := open(t), unique("k", "g", "u")
+		enqueue(t, b, want)
+		l := claimOne(t, b, after(5))
+		if l.ID == "" || l.Token == "" {
+			t.Errorf("a lease without an ID or a token: %+v", l)
+		}
+		want.ID, want.Attempt = l.ID, 1
+		if diff := cmp.Diff(storage.Lease{Job: want, Token: l.Token, Until: after(5).Add(lease)}, l); diff != "" {
+			t.Errorf("the lease (-want +got):\n%s", diff)
+		}
+	},
+
+	"a job may have no payload, and an ID is given to each": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		bare := storage.Job{ID: "mine", Kind: "k", Group: "g", Attempt: 7, Due: base}
+		enqueue(t, b, bare, bare)
+		leases := claim(t, b, base, 10, 10)
+		if len(leases) != 2 || leases[0].ID == leases[1].ID || leases[0].Token == leases[1].Token {
+			t.Fatalf("the leases are %+v", leases)
+		}
+		for _, l := range leases {
+			if len(l.Payload) != 0 || l.ID == "mine" || l.Attempt != 1 {
+				t.Errorf("the job became %+v", l.Job)
+			}
+		}
+	},
+
+	"a job is not claimed before it is due": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 10))
+		claimNone(t, b, after(10).Add(-time.Microsecond))
+		claimOne(t, b, after(10))
+	},
+
+	"a job under lease is claimed again when the lease has run out": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0))
+		first := claimOne(t, b, base)
+		claimNone(t, b, first.Until.Add(-time.Microsecond))
+		second := claimOne(t, b, first.Until)
+		if second.ID != first.ID || second.Attempt != 2 || second.Token == first.Token {
+			t.Errorf("claimed as %+v, then as %+v", first, second)
+		}
+		lost(t, b, first)
+		finish(t, b, second)
+	},
+
+	"a lease that has run out is good until another is taken": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0))
+		l := claimOne(t, b, base) // which ran out long ago
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, after(1)) })
+		finish(t, b, claimOne(t, b, after(1)))
+		claimNone(t, b, after(1000))
+	},
+
+	"a finished job is gone": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0))
+		l := claimOne(t, b, base)
+		finish(t, b, l)
+		claimNone(t, b, after(1000))
+		lost(t, b, l)
+	},
+
+	"a job that is retried is due at the time given": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0))
+		first := claimOne(t, b, base)
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, first, after(3)) })
+		lost(t, b, first)
+		claimNone(t, b, after(2))
+		second := claimOne(t, b, after(3))
+		if second.Attempt != 2 || !second.Due.Equal(after(3)) {
+			t.Errorf("claimed as %+v", second)
+		}
+	},
+
+	"a lease that nobody was given is lost": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "g", 0), work("k", "h", 0))
+		l := claim(t, b, base, 1, 1)[0]
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) })
+		for _, token := range []string{"", "made up", id("t"), "\x00"} {
+			l.Token = token
+			lost(t, b, l)
+		}
+		lost(t, b, storage.Lease{Job: storage.Job{ID: id("none")}, Token: id("t")})
+		if n := len(claim(t, b, base, 10, 10)); n != 2 {
+			t.Errorf("%d jobs are left", n)
+		}
+	},
+
+	"a dropped group is gone, and its leases are lost": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, work("k", "gone", 0), work("k", "gone", 1), work("k", "gone2", 2), work("k2", "gone", 2))
+		l := claimOne(t, b, base)
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "gone") })
+		lost(t, b, l)
+		if left := claimOne(t, b, after(1000)); left.Group != "gone2" {
+			t.Errorf("left is %+v", left.Job)
+		}
+	},
+
+	"the next is due when it is, or when its lease runs out": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		next := func(want time.Time) {
+			t.Helper()
+			due, err := b.Jobs.NextDue(t.Context(), "k")
+			found(t, due, err, want)
+		}
+		_, err := b.Jobs.NextDue(t.Context(), "k")
+		failed(t, err, storage.ErrNotFound)
+		enqueue(t, b, work("k", "g", 200), work("k", "h", 10), work("another", "g", 0))
+		next(after(10))
+		l := claimOne(t, b, after(10))
+		next(l.Until)
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, after(300)) })
+		next(after(200))
+	},
+
+	"what is undone was not enqueued, claimed or finished": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		undone := func(fn func(ctx context.Context) error) {
+			t.Helper()
+			refused(t, b, errRefused, func(ctx context.Context) error {
+				if err := fn(ctx); err != nil {
+					return err
+				}
+				return errRefused
+			})
+		}
+		undone(func(ctx context.Context) error { return b.Jobs.Enqueue(ctx, work("k", "g", 0)) })
+		claimNone(t, b, base)
+		enqueue(t, b, work("k", "g", 0))
+		undone(func(ctx context.Context) error {
+			_, err := b.Jobs.Claim(ctx, "k", base, 1, 1, lease)
+			return err
+		})
+		l := claimOne(t, b, base)
+		if l.Attempt != 1 {
+			t.Errorf("attempt %d", l.Attempt)
+		}
+		undone(func(ctx context.Context) error { return b.Jobs.Finish(ctx, l) })
+		finish(t, b, l)
+	},
+
+	"a committed transaction is announced, another is not": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		do(t, b, func(ctx context.Context) error {
+			if err := b.Jobs.Enqueue(ctx, work("k", "g", 0), work("k", "g", 0)); err != nil {
+				return err
+			}
+			quiet(t, b)
+			return nil
+		})
+		heard(t, b)
+		quiet(t, b)
+		refused(t, b, errRefused, func(ctx context.Context) error {
+			if err := b.Jobs.Enqueue(ctx, work("k", "g", 0)); err != nil {
+				return err
+			}
+			return errRefused
+		})
+		quiet(t, b)
+		for range 3 {
+			enqueue(t, b, work("k", "g", 0)) // nobody listens, and nobody waits for that
+		}
+		heard(t, b)
+		l := claim(t, b, base, 1, 1)[0]
+		quiet(t, b)
+		do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) })
+		heard(t, b)
+	},
+
+	"jobs and leases outlive the process": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, unique("k", "g", "u"), work("k", "h", 10))
+		l := claimOne(t, b, base)
+		b = b.Reopen(t)
+		enqueue(t, b, unique("k", "g", "u"))
+		if other := claimOne(t, b, after(10)); other.Group != "h" {
+			t.Errorf("claimed %+v", other.Job)
+		}
+		finish(t, b, l)
+	},
+}

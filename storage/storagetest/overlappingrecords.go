@@ -1,0 +1,81 @@
+package storagetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// record is one of a backend, how it is read by its key, and a change of it.
+type record struct {
+	b      Backend
+	read   func(ctx context.Context) (any, error)
+	change func(ctx context.Context) error
+}
+
+// records are one of each kind that is read by a key, each in a backend of its own.
+func records(t *testing.T, open func(*testing.T) Backend) map[string]record {
+	return map[string]record{
+		"account":  accountRecord(t, open(t)),
+		"signal":   signalRecord(t, open(t)),
+		"request":  requestRecord(t, open(t)),
+		"user":     userRecord(t, open(t)),
+		"document": documentRecord(t, open(t)),
+	}
+}
+
+func accountRecord(t *testing.T, b Backend) record {
+	a := addAccounts(t, b, "a")[0]
+	a.Quota++
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Accounts.Account(ctx, a.ID) },
+		func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, a) },
+	}
+}
+
+func signalRecord(t *testing.T, b Backend) record {
+	s := exampleSignal("s")
+	do(t, b, func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, s) })
+	s.UsedAt = after(1)
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.BusySignals.Signal(ctx, s.ID) },
+		func(ctx context.Context) error { return b.BusySignals.UpdateSignal(ctx, s) },
+	}
+}
+
+func requestRecord(t *testing.T, b Backend) record {
+	r := exampleRequest("r")
+	addRequests(t, b, r)
+	r.Revision++
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Requests.Request(ctx, r.ID) },
+		func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, r) },
+	}
+}
+
+func userRecord(t *testing.T, b Backend) record {
+	u := exampleUser("u")
+	addUsers(t, b, u)
+	u.FullName = "changed"
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Sandbox.User(ctx, u.Account, u.ID) },
+		func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, u) },
+	}
+}
+
+func documentRecord(t *testing.T, b Backend) record {
+	ref := create(t, b, []byte("head"))
+	return record{b,
+		func(ctx context.Context) (any, error) {
+			blob, err := b.Documents.Open(ctx, ref.ID)
+			if err != nil {
+				return nil, err
+			}
+			return blob.Size(), blob.Close()
+		},
+		func(ctx context.Context) error {
+			return b.Documents.Append(ctx, ref.ID, storage.Revision{Base: ref.Size, Bytes: []byte(" more")})
+		},
+	}
+}

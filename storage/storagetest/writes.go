@@ -1,0 +1,79 @@
+package storagetest
+
+import (
+	"context"
+	"maps"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// writes are the methods that write, each with arguments that are good in a
+// transaction or answer storage.ErrNotFound there.
+func writes(b Backend) map[string]func(ctx context.Context) error {
+	all := make(map[string]func(ctx context.Context) error)
+	for _, some := range []map[string]func(ctx context.Context) error{accountWrites(b), signingWrites(b), documentWrites(b), jobWrites(b)} {
+		maps.Copy(all, some)
+	}
+	return all
+}
+
+func accountWrites(b Backend) map[string]func(ctx context.Context) error {
+	a, c, token, user := exampleAccount("a"), exampleClient("c", "a"), exampleToken("t"), exampleUser("u")
+	return map[string]func(ctx context.Context) error{
+		"AddAccount":    func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) },
+		"UpdateAccount": func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, a) },
+		"AddClient":     func(ctx context.Context) error { return b.Accounts.AddClient(ctx, c) },
+		"DeleteClient":  func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, c.ID) },
+		"AddToken":      func(ctx context.Context) error { return b.Accounts.AddToken(ctx, token) },
+		"DeleteExpiredTokens": func(ctx context.Context) error {
+			_, err := b.Accounts.DeleteExpiredTokens(ctx, token.ExpiresAt, 1)
+			return err
+		},
+		"CreateUser":      func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, user) },
+		"UpdateUser":      func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, user) },
+		"SaveAuthority":   func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte("a")) },
+		"UpdateAuthority": func(ctx context.Context) error { return b.Sandbox.UpdateAuthority(ctx, []byte("a")) },
+	}
+}
+
+func signingWrites(b Backend) map[string]func(ctx context.Context) error {
+	signal, request := exampleSignal("s"), exampleRequest("r")
+	return map[string]func(ctx context.Context) error{
+		"AddSignal":    func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, signal) },
+		"UpdateSignal": func(ctx context.Context) error { return b.BusySignals.UpdateSignal(ctx, signal) },
+		"DeleteUnusedSignals": func(ctx context.Context) error {
+			_, err := b.BusySignals.DeleteUnusedSignals(ctx, signal.UsedAt, 1)
+			return err
+		},
+		"CreateRequest": func(ctx context.Context) error { return b.Requests.CreateRequest(ctx, request) },
+		"UpdateRequest": func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, request) },
+		"DeleteRequest": func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, request.ID) },
+	}
+}
+
+func documentWrites(b Backend) map[string]func(ctx context.Context) error {
+	return map[string]func(ctx context.Context) error{
+		"Keep":   func(ctx context.Context) error { return b.Documents.Keep(ctx, noDocument) },
+		"Append": func(ctx context.Context) error { return b.Documents.Append(ctx, noDocument) },
+		"Delete": func(ctx context.Context) error { return b.Documents.Delete(ctx, noDocument) },
+	}
+}
+
+func jobWrites(b Backend) map[string]func(ctx context.Context) error {
+	l := storage.Lease{Job: storage.Job{ID: id("job")}, Token: id("token")}
+	return map[string]func(ctx context.Context) error{
+		"Enqueue": func(ctx context.Context) error { return b.Jobs.Enqueue(ctx, work("k", "g", 0)) },
+		"Claim": func(ctx context.Context) error {
+			_, err := b.Jobs.Claim(ctx, "k", base, 1, 1, lease)
+			return err
+		},
+		"Finish": func(ctx context.Context) error { return b.Jobs.Finish(ctx, l) },
+		"Retry":  func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) },
+		"Drop":   func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") },
+		"Record": func(ctx context.Context) error { return b.EvidenceLog.Record(ctx, fact("s", "asked", 0)) },
+		"DeleteEntries": func(ctx context.Context) error {
+			_, err := b.EvidenceLog.DeleteEntries(ctx, base, 1)
+			return err
+		},
+	}
+}

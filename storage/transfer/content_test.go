@@ -1,0 +1,130 @@
+package transfer_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/transfer"
+)
+
+// content is all that a store has, without what a copy has anew.
+type content struct {
+	Authority []byte
+	Accounts  []account.Account
+	Clients   []account.Client
+	Users     []sandbox.User
+	Tokens    []account.TokenRecord
+	Signals   []busysignal.Signal
+	Requests  []signing.Request
+	Documents []document // of the requests
+	Jobs      []storage.Job
+	Entries   []storage.Entry
+}
+
+// document is what one that is not gone holds, and by what it was hashed.
+type document struct {
+	Size   int64
+	Sum    [sha256.Size]byte
+	Hashed []crypto.Hash
+}
+
+func contentOf(t *testing.T, s transfer.Source) (c content) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	var err error
+	c.Authority, err = s.Sandbox().Authority(ctx)
+	must(err)
+	c.Accounts, err = s.Accounts().Accounts(ctx)
+	must(err)
+	for _, a := range c.Accounts {
+		clients, err := s.Accounts().Clients(ctx, a.ID)
+		must(err)
+		users, err := s.Sandbox().Users(ctx, a.ID)
+		must(err)
+		c.Clients, c.Users = append(c.Clients, clients...), append(c.Users, users...)
+	}
+	// These two have no order but that of a time.
+	c.Tokens = slices.SortedFunc(slices.Values(listed(t, s.AllTokens(ctx))), func(a, b account.TokenRecord) int { return bytes.Compare(a.Hash, b.Hash) })
+	c.Signals = slices.SortedFunc(slices.Values(listed(t, s.AllSignals(ctx))), func(a, b busysignal.Signal) int { return strings.Compare(a.ID, b.ID) })
+	for _, r := range listed(t, s.AllRequests(ctx)) {
+		d := documentOf(t, s, r.Document)
+		if d.Size > 0 {
+			r.Document = "copied"
+		}
+		c.Requests, c.Documents = append(c.Requests, r), append(c.Documents, d)
+	}
+	for _, j := range listed(t, s.AllJobs(ctx)) {
+		j.ID = ""
+		c.Jobs = append(c.Jobs, j)
+	}
+	c.Entries, err = s.EvidenceLog().EntriesAfter(ctx, 0, 10_000)
+	must(err)
+	for i := range c.Entries {
+		c.Entries[i].Seq = int64(i)
+	}
+	return c
+}
+
+func listed[T any](t *testing.T, list iter.Seq2[T, error]) (all []T) {
+	t.Helper()
+	for one, err := range list {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func documentOf(t *testing.T, s transfer.Source, id string) (d document) {
+	t.Helper()
+	blob, err := s.Documents().Open(t.Context(), id)
+	if errors.Is(err, storage.ErrNotFound) {
+		return d
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer blob.Close()
+	content, err := io.ReadAll(io.NewSectionReader(blob, 0, blob.Size()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = document{Size: blob.Size(), Sum: sha256.Sum256(content)}
+	for _, state := range blob.Hashed() {
+		d.Hashed = append(d.Hashed, state.Hash)
+	}
+	return d
+}
+
+// count is the progress that ends with this.
+func (c content) count() (p transfer.Progress) {
+	p = transfer.Progress{
+		Accounts: len(c.Accounts), Clients: len(c.Clients), Users: len(c.Users), Tokens: len(c.Tokens),
+		Signals: len(c.Signals), Requests: len(c.Requests), Jobs: len(c.Jobs), Entries: len(c.Entries),
+	}
+	for _, d := range c.Documents {
+		if d.Size > 0 {
+			p.Documents++
+			p.Bytes += d.Size
+		}
+	}
+	return p
+}

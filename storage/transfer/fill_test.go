@@ -1,0 +1,100 @@
+package transfer_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	_ "crypto/sha256" // the hash that documents are hashed with
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/transfer"
+)
+
+var (
+	start     = time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
+	farFuture = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// fill stores more of everything than is copied at once, with each member set in one.
+func fill(t *testing.T, s transfer.Target) {
+	t.Helper()
+	documents := make([]storage.Ref, 5)
+	for i := range documents {
+		content := bytes.Repeat([]byte{byte(i + 1)}, i*300_000)
+		ref, err := s.Documents().Create(t.Context(), bytes.NewReader(content), 1<<30, crypto.SHA256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents[i] = ref
+	}
+	err := s.InTx(t.Context(), func(ctx context.Context) error {
+		errs := []error{s.Sandbox().SaveAuthority(ctx, []byte("authority"))}
+		for i := range 3 {
+			errs = append(errs, addAccount(ctx, s, fmt.Sprint("account-", 3-i)))
+		}
+		for i := range 300 {
+			errs = append(errs, addOne(ctx, s, i))
+		}
+		for i, ref := range documents {
+			errs = append(errs, addLive(ctx, s, i, ref))
+		}
+		return errors.Join(errs...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func addAccount(ctx context.Context, s transfer.Target, id string) error {
+	errs := []error{s.Accounts().AddAccount(ctx, account.Account{ID: id, Name: "Þór", PaymentMethod: true, Quota: 1024, CreatedAt: start})}
+	for i := range 5 {
+		name := fmt.Sprint(id, "-", 5-i)
+		errs = append(errs,
+			s.Accounts().AddClient(ctx, account.Client{ID: name, AccountID: id, Name: "n", SecretHash: []byte{1, 2}, Scopes: []string{"portal/read"}, CreatedAt: start}),
+			s.Sandbox().CreateUser(ctx, sandbox.User{
+				ID: name, Account: id, FullName: "Jón", Kennitala: fmt.Sprint("010130-239", i), Phone: fmt.Sprint("555000", i),
+				Delay: time.Second, Action: sandbox.Action("Sign"), CreatedAt: start, UpdatedAt: start, CertifiedName: "Jón", Certificate: []byte{3}, Key: []byte{4},
+			}))
+	}
+	return errors.Join(errs...)
+}
+
+// addOne adds a token, a signal, a request that has ended and whose document is gone, a job
+// and an entry.
+func addOne(ctx context.Context, s transfer.Target, i int) error {
+	id, at, user := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second), "user"
+	return errors.Join(
+		s.Accounts().AddToken(ctx, account.TokenRecord{Hash: []byte(id), ClientID: "c", AccountID: "a", Scopes: []string{"s"}, IssuedAt: start, ExpiresAt: at}),
+		s.BusySignals().AddSignal(ctx, busysignal.Signal{ID: id, Account: "a", CreatedAt: start, UsedAt: at, Holder: &busysignal.Holder{ID: id, UserID: &user, Since: at}}),
+		s.Requests().CreateRequest(ctx, signing.Request{ID: id, Account: "a", CreatedAt: at, UpdatedAt: at, Expires: at, Phase: signing.Ended, Document: "6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11"}),
+		s.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Group: "g", Unique: id, Due: at, Payload: []byte("payload")}),
+		s.EvidenceLog().Record(ctx, storage.Entry{Subject: id, Account: "a", Kind: "k", At: start, Facts: json.RawMessage(`{"n": ` + fmt.Sprint(i) + `}`)}),
+	)
+}
+
+// addLive adds a request that is not at its end, with a document that has a revision.
+func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref) error {
+	at := start.Add(time.Duration(i) * 2 * time.Second)
+	return errors.Join(
+		s.Documents().Keep(ctx, ref.ID),
+		s.Documents().Append(ctx, ref.ID, storage.Revision{Base: ref.Size, Bytes: []byte("a revision")}),
+		s.Requests().CreateRequest(ctx, signing.Request{
+			ID: fmt.Sprint("live-", i), Account: "a", CreatedAt: at, UpdatedAt: at, Expires: at, Phase: signing.Signed,
+			Person: idp.Person{Kennitala: "0101302399", Phone: "5550001"}, Text: idp.Text{Document: "contract.pdf", Reason: "agreed"}, Place: "Reykjavík",
+			Level: ades.LT, Document: ref.ID, BusySignal: "001", State: idp.State{Provider: "p", Version: 2, Key: "k", Public: []byte{1}, Secret: []byte{2}, Expires: at},
+			Pending: []byte{3}, Code: "1234", Value: []byte{4}, SignedAt: at, NextTry: at, NextAsk: at, StartCode: "5678",
+			Key: &signing.IdempotencyKey{Client: "c", Key: fmt.Sprint(i), Fingerprint: "f"}, PolledAt: at,
+			Lease: signing.Lease{Process: "p", Token: "t", Until: at}, Revision: 7,
+		}))
+}

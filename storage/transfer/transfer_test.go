@@ -1,0 +1,185 @@
+package transfer_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/postgres"
+	"github.com/innsigli/innsigli/storage/transfer"
+)
+
+var (
+	_ transfer.Target = (*bolt.DB)(nil)
+	_ transfer.Target = (*postgres.DB)(nil)
+)
+
+func TestMain(m *testing.M) { postgrestest.Main(m) }
+
+func TestCopyToAFolderOfDocuments(t *testing.T) {
+	from, to := newBolt(t, false), newBolt(t, true)
+	fill(t, from)
+	copied(t, from, to)
+}
+
+func TestCopyToPostgresAndBack(t *testing.T) {
+	from, between, to := newBolt(t, false), newPostgres(t), newBolt(t, false)
+	fill(t, from)
+	copied(t, from, between)
+	copied(t, between, to)
+	if diff := cmp.Diff(contentOf(t, from), contentOf(t, to)); diff != "" {
+		t.Errorf("there and back (-from +to):\n%s", diff)
+	}
+}
+
+func TestCopyOfNothing(t *testing.T) {
+	from, to := newBolt(t, false), newBolt(t, false)
+	for range 2 {
+		copied(t, from, to)
+	}
+}
+
+// copied copies and fails the test unless the target has what the source has, and the
+// progress that was told says how much that is.
+func copied(t *testing.T, from transfer.Source, to transfer.Target) {
+	t.Helper()
+	var last transfer.Progress
+	if err := transfer.Copy(t.Context(), from, to, func(p transfer.Progress) { last = p }); err != nil {
+		t.Fatal(err)
+	}
+	want := contentOf(t, from)
+	if diff := cmp.Diff(want, contentOf(t, to)); diff != "" {
+		t.Errorf("the copy (-from +to):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.count(), last); diff != "" {
+		t.Errorf("progress (-stored +told):\n%s", diff)
+	}
+	// What was copied is kept, and nothing else is there.
+	if n, err := to.Documents().Sweep(t.Context(), farFuture); n != 0 || err != nil {
+		t.Errorf("Sweep: %d, %v", n, err)
+	}
+}
+
+func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
+	for name, add := range map[string]func(context.Context, transfer.Target) error{
+		"accounts": func(ctx context.Context, s transfer.Target) error {
+			return s.Accounts().AddAccount(ctx, account.Account{ID: "a", CreatedAt: start})
+		},
+		"an authority": func(ctx context.Context, s transfer.Target) error { return s.Sandbox().SaveAuthority(ctx, []byte("x")) },
+		"busy signals": func(ctx context.Context, s transfer.Target) error {
+			return s.BusySignals().AddSignal(ctx, busysignal.Signal{ID: "s"})
+		},
+		"requests": func(ctx context.Context, s transfer.Target) error {
+			return s.Requests().CreateRequest(ctx, signing.Request{ID: "r"})
+		},
+		"jobs": func(ctx context.Context, s transfer.Target) error {
+			return s.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Due: start})
+		},
+		"tokens": func(ctx context.Context, s transfer.Target) error {
+			return s.Accounts().AddToken(ctx, account.TokenRecord{Hash: []byte("t")})
+		},
+		"an evidence log": func(ctx context.Context, s transfer.Target) error {
+			return s.EvidenceLog().Record(ctx, storage.Entry{Facts: []byte("{}")})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := newBolt(t, false), newBolt(t, false)
+			fill(t, from)
+			if err := to.InTx(t.Context(), func(ctx context.Context) error { return add(ctx, to) }); err != nil {
+				t.Fatal(err)
+			}
+			before := contentOf(t, to)
+			if err := transfer.Copy(t.Context(), from, to, nil); !errors.Is(err, transfer.ErrNotEmpty) || !strings.Contains(err.Error(), name) {
+				t.Errorf("Copy: %v", err)
+			}
+			if diff := cmp.Diff(before, contentOf(t, to)); diff != "" {
+				t.Errorf("it was changed (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A copy that breaks off, after whatever part of it, is never taken for a whole one: it has
+// no account, and the next copy is refused.
+func TestACopyThatBreaksOff(t *testing.T) {
+	from := newBolt(t, false)
+	fill(t, from)
+	steps := 0
+	if err := transfer.Copy(t.Context(), from, newBolt(t, false), func(transfer.Progress) { steps++ }); err != nil {
+		t.Fatal(err)
+	}
+	for last := 1; last < steps; last += steps / 10 {
+		to := newBolt(t, false)
+		ctx, stop := context.WithCancel(t.Context())
+		told := 0
+		err := transfer.Copy(ctx, from, to, func(transfer.Progress) {
+			if told++; told == last {
+				stop()
+			}
+		})
+		stop()
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped after %d of %d: %v", last, steps, err)
+		}
+		if accounts, err := to.Accounts().Accounts(t.Context()); len(accounts) > 0 || err != nil {
+			t.Errorf("stopped after %d of %d: %d accounts, %v", last, steps, len(accounts), err)
+		}
+		if err := transfer.Copy(t.Context(), from, to, nil); !errors.Is(err, transfer.ErrNotEmpty) {
+			t.Errorf("again after %d of %d: %v", last, steps, err)
+		}
+	}
+}
+
+// Only a request that has ended may be without its document.
+func TestALiveRequestWithoutItsDocument(t *testing.T) {
+	from := newBolt(t, false)
+	err := from.InTx(t.Context(), func(ctx context.Context) error {
+		return from.Requests().CreateRequest(ctx, signing.Request{ID: "request-1", Phase: signing.Waiting, Document: "gone"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = transfer.Copy(t.Context(), from, newBolt(t, false), nil)
+	if !errors.Is(err, storage.ErrNotFound) || !strings.Contains(err.Error(), "request-1") {
+		t.Errorf("Copy: %v", err)
+	}
+}
+
+func newBolt(t *testing.T, documents bool) *bolt.DB {
+	t.Helper()
+	folder := t.TempDir()
+	var opts bolt.Options
+	if documents {
+		opts.DocumentFolder = filepath.Join(folder, "documents")
+	}
+	db, err := bolt.Open(filepath.Join(folder, "store.db"), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func newPostgres(t *testing.T) *postgres.DB {
+	t.Helper()
+	url := postgrestest.Database(t)
+	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), url, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
