@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -62,4 +63,17 @@ func (s service) work(ctx context.Context) (finished int) {
 		}
 	}
 	return finished
+}
+
+// What a poll completes is nobody else's work.
+func TestPollDropsTheJob(t *testing.T) {
+	s := newService(t, newPhone(t), signing.Options{})
+	id := s.mustStart()
+	broken := errors.New("connection broken")
+	if err := s.Poll(t.Context(), account, id, func(signing.Answer) error { return broken }); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if due, err := s.db.Jobs().NextDue(t.Context(), "signing.complete"); !errors.Is(err, storage.ErrNotFound) {
+		t.Errorf("there is a job at %v, %v", due, err)
+	}
 }

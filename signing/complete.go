@@ -43,6 +43,7 @@ func (t *turn) complete(ctx context.Context, patience time.Duration) error {
 		r.Phase = Complete
 		return errors.Join(
 			t.documents.Append(ctx, r.Document, signed.revisions...),
+			t.jobs.DropUnique(ctx, completeKind, r.ID),
 			t.record(ctx, r, completedEntry, completedFacts{Level: r.Level.String(), content: signed.content}),
 		)
 	})

@@ -36,8 +36,7 @@ type completePayload struct {
 }
 
 // enqueue leaves the completion of a signature to a job. It comes when the poll that brought
-// the value has had its time to complete it. One that did leaves the job behind, which ends
-// when it finds nothing to do.
+// the value has had its time to complete it, and one that did drops it.
 func (s *Service) enqueue(ctx context.Context, r *Request) error {
 	payload, err := json.Marshal(completePayload{Version: 1, Request: r.ID})
 	if err != nil {

@@ -56,6 +56,10 @@ type Jobs interface {
 	// lost.
 	Drop(ctx context.Context, kind, group string) error
 
+	// DropUnique removes the job of the kind with that Unique, if there is one, also one that
+	// is being done: its lease is lost.
+	DropUnique(ctx context.Context, kind, unique string) error
+
 	// NextDue says when the next job of the kind can be claimed, as far as due times and
 	// leases tell; [ErrNotFound] when there is none.
 	NextDue(ctx context.Context, kind string) (time.Time, error)

@@ -131,6 +131,10 @@ func (s *server) runner() runner.Runner {
 		Jobs:     s.db.Jobs(),
 		Tx:       s.db,
 		Handlers: s.signing.Handlers(),
+		// What these do is wait for timestamps and revocation status, so that many may, and
+		// those of one account may well be all there are.
+		Concurrency: 32,
+		PerGroup:    16,
 		Failed: func(_ context.Context, kind string, err error) {
 			s.log.Error("a job failed", "kind", kind, "error", err)
 		},

@@ -33,7 +33,7 @@ var (
 		if j.Unique == "" {
 			return nil
 		}
-		return append(text(j.Kind), text(j.Unique)...)
+		return uniqueKey(j.Kind, j.Unique)
 	}}
 
 	jobTable = table[jobRecord]{bucket: "job", indexes: []index[jobRecord]{jobsOfGroup, jobsByTime, leasedJobs, uniqueJobs}}
@@ -41,6 +41,8 @@ var (
 
 // groupOf is what the keys of a group's jobs begin with.
 func groupOf(kind, group string) []byte { return append(text(kind), text(group)...) }
+
+func uniqueKey(kind, unique string) []byte { return append(text(kind), text(unique)...) }
 
 type jobRecord struct {
 	ID      string    `json:"id"`
@@ -122,6 +124,19 @@ func (s jobs) Drop(ctx context.Context, kind, group string) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		_, err := jobTable.removeFirst(tx, jobsOfGroup, under(groupOf(kind, group)), noLimit)
 		return err
+	})
+}
+
+func (s jobs) DropUnique(ctx context.Context, kind, unique string) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		j, err := jobTable.find(tx, uniqueJobs, uniqueKey(kind, unique))
+		if errors.Is(err, storage.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return jobTable.remove(tx, j.ID)
 	})
 }
 

@@ -72,6 +72,13 @@ func (s jobs) Drop(ctx context.Context, kind, group string) error {
 	})
 }
 
+func (s jobs) DropUnique(ctx context.Context, kind, unique string) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, `DELETE FROM jobs WHERE kind = $1 AND unique_key = $2`, kind, unique)
+		return err
+	})
+}
+
 func (s jobs) NextDue(ctx context.Context, kind string) (due time.Time, err error) {
 	err = s.db.read(ctx, func(q querier) error {
 		return q.QueryRow(ctx, `SELECT ready FROM jobs WHERE kind = $1 ORDER BY ready LIMIT 1`, kind).Scan(&due)

@@ -40,6 +40,22 @@ var uniqueJobs = tests{
 		claimOne(t, b, base)
 	},
 
+	"one can be dropped alone, and its lease is lost": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		enqueue(t, b, unique("k", "g", "u"))
+		l := claimOne(t, b, base)
+		enqueue(t, b, unique("k", "g", "another"), unique("k2", "g", "u"))
+		drop := func(ctx context.Context) error { return b.Jobs.DropUnique(ctx, "k", "u") }
+		do(t, b, drop)
+		do(t, b, drop)
+		lost(t, b, l)
+		if left := claimOne(t, b, base); left.Unique != "another" {
+			t.Errorf("left is %+v", left.Job)
+		}
+		enqueue(t, b, unique("k", "g", "u"))
+		claimOne(t, b, base)
+	},
+
 	"also in the same transaction": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		enqueue(t, b, unique("k", "g", "u"))

@@ -67,10 +67,11 @@ func jobWrites(b Backend) map[string]func(ctx context.Context) error {
 			_, err := b.Jobs.Claim(ctx, "k", base, 1, 1, lease)
 			return err
 		},
-		"Finish": func(ctx context.Context) error { return b.Jobs.Finish(ctx, l) },
-		"Retry":  func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) },
-		"Drop":   func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") },
-		"Record": func(ctx context.Context) error { return b.EvidenceLog.Record(ctx, fact("s", "asked", 0)) },
+		"Finish":     func(ctx context.Context) error { return b.Jobs.Finish(ctx, l) },
+		"Retry":      func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) },
+		"Drop":       func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") },
+		"DropUnique": func(ctx context.Context) error { return b.Jobs.DropUnique(ctx, "k", "u") },
+		"Record":     func(ctx context.Context) error { return b.EvidenceLog.Record(ctx, fact("s", "asked", 0)) },
 		"DeleteEntries": func(ctx context.Context) error {
 			_, err := b.EvidenceLog.DeleteEntries(ctx, base, 1)
 			return err
