@@ -58,7 +58,7 @@ func TestFailpointsNeedTheirTag(t *testing.T) {
 		want []string
 	}{
 		{"", nil},
-		{"failpoints", []string{"os", "strconv", "strings", "syscall"}},
+		{"failpoints", []string{"os", "strconv", "strings", "syscall", "time"}},
 	} {
 		p := list(t, "-tags="+test.tags, "./internal/failpoint")[house+"/internal/failpoint"]
 		if diff := cmp.Diff(test.want, p.Imports); diff != "" {

@@ -7,6 +7,8 @@
 // which each call adds a line when it begins and one when it ends, several processes into
 // one file:
 //
-//	NAME ID call PID
-//	NAME ID return PID OUTCOME
+//	NAME ID call PID TIME
+//	NAME ID return PID OUTCOME TIME
+//
+// TIME is in milliseconds of Unix time.
 package failpoint

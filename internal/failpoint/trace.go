@@ -6,13 +6,16 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Called traces that a call begins.
-func Called(name, id string) { trace(name, id, "call", pid()) }
+func Called(name, id string) { trace(name, id, "call", pid(), now()) }
 
 // Returned traces that it has ended, and how.
-func Returned(name, id, outcome string) { trace(name, id, "return", pid(), outcome) }
+func Returned(name, id, outcome string) { trace(name, id, "return", pid(), outcome, now()) }
+
+func now() string { return strconv.FormatInt(time.Now().UnixMilli(), 10) }
 
 func pid() string { return strconv.Itoa(os.Getpid()) }
 

@@ -107,7 +107,7 @@ func (s *server) start(ctx context.Context) error {
 func (s *server) kill() error {
 	s.process.Process.Kill()
 	<-s.ended
-	return note(s.house.trace(), fmt.Sprintf("killed %d\n", s.process.Process.Pid))
+	return note(s.house.trace(), fmt.Sprintf("killed %d %d\n", s.process.Process.Pid, time.Now().UnixMilli()))
 }
 
 // stop ends the process as an operator does, and returns what it had complained of.

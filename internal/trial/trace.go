@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 )
 
@@ -17,14 +18,24 @@ type calls struct {
 	again   int // calls made again after the process that made them was killed
 }
 
+// answerStored is how long a server that lives may take to store an answer, in milliseconds.
+// When it was killed later than that, it had stored it.
+const answerStored = 5000
+
 // asked is one request's calls so far.
 type asked struct {
-	open     map[string]bool     // processes in a call now
-	returned map[string][]string // by call, the processes that got an answer to keep
+	open     map[string]bool       // processes in a call now
+	answered map[string][]answered // by call
 }
 
-// readTrace goes through lines "CALL REQUEST call PROCESS", "CALL REQUEST return PROCESS
-// OUTCOME" and "killed PROCESS", in the order in which they were written.
+// answered is an answer that is to be kept.
+type answered struct {
+	process string
+	at      int64
+}
+
+// readTrace goes through the lines of internal/failpoint and "killed PROCESS TIME", in the
+// order in which they were written.
 func readTrace(path string) (c calls, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,33 +45,37 @@ func readTrace(path string) (c calls, err error) {
 		return c, err
 	}
 	defer file.Close()
-	requests, killed := make(map[string]*asked), make(map[string]bool)
+	requests, killed := make(map[string]*asked), make(map[string]int64)
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		field := strings.Fields(lines.Text())
-		if len(field) == 2 && field[0] == "killed" {
-			killed[field[1]] = true
-			continue
+		if len(field) < 3 {
+			return c, fmt.Errorf("trace: %q", lines.Text())
 		}
-		if len(field) < 4 {
+		at, err := strconv.ParseInt(field[len(field)-1], 10, 64)
+		switch {
+		case err == nil && len(field) == 3 && field[0] == "killed":
+			killed[field[1]] = at
+			continue
+		case err != nil || len(field) < 5:
 			return c, fmt.Errorf("trace: %q", lines.Text())
 		}
 		r := requests[field[1]]
 		if r == nil {
-			r = &asked{make(map[string]bool), make(map[string][]string)}
+			r = &asked{make(map[string]bool), make(map[string][]answered)}
 			requests[field[1]] = r
 		}
-		c.follow(r, killed, field)
+		c.follow(r, killed, field, at)
 	}
 	return c, lines.Err()
 }
 
-func (c *calls) follow(r *asked, killed map[string]bool, field []string) {
+func (c *calls) follow(r *asked, killed map[string]int64, field []string, at int64) {
 	call, process := field[0], field[3]
 	if field[2] == "call" {
 		c.made++
 		for other := range r.open {
-			if !killed[other] {
+			if _, dead := killed[other]; !dead {
 				c.overlap++
 			}
 		}
@@ -72,14 +87,14 @@ func (c *calls) follow(r *asked, killed map[string]bool, field []string) {
 	if outcome := field[4]; !final(call, outcome) {
 		return
 	}
-	for _, earlier := range r.returned[call] {
-		if killed[earlier] {
+	for _, earlier := range r.answered[call] {
+		if died, dead := killed[earlier.process]; dead && died-earlier.at < answerStored {
 			c.again++
 		} else {
 			c.doubled++
 		}
 	}
-	r.returned[call] = append(r.returned[call], process)
+	r.answered[call] = append(r.answered[call], answered{process, at})
 }
 
 // final says whether a call is one that is made once: the person is asked once, and signs
