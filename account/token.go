@@ -26,7 +26,7 @@ func (s *Service) Issue(ctx context.Context, clientID, secret string, scopes []s
 		return Token{}, err
 	}
 	value := newSecret()
-	record := newToken(client, value, granted, now())
+	record := newToken(client, value, granted, latest(now(), client.CreatedAt))
 	err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.store.AddToken(ctx, record) })
 	if err != nil {
 		return Token{}, fmt.Errorf("account: issuing a token: %w", err)
@@ -91,6 +91,15 @@ func newToken(c Client, value string, scopes []string, now time.Time) TokenRecor
 		IssuedAt:  now,
 		ExpiresAt: now.Add(TokenLifetime),
 	}
+}
+
+// latest is the later of two times. The machine that made a client may have been ahead of
+// this one, and a token of before the client is not for it.
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // good says whether the token still speaks for the client that has its client's

@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -30,6 +31,20 @@ func TestATokenSpeaksForItsClient(t *testing.T) {
 			if caller.Has(scope) != want {
 				f.Errorf("Has(%q) is %v", scope, !want)
 			}
+		}
+	})
+}
+
+// The machine that made the client was ahead of the one that issues the token.
+func TestATokenOfAClientFromTheFuture(t *testing.T) {
+	bubble(t, func(f fixture) {
+		c, secret := f.client()
+		c.ID, c.CreatedAt = uuid.NewString(), c.CreatedAt.Add(2*time.Second)
+		if err := f.db.InTx(f.Context(), func(ctx context.Context) error { return f.db.Accounts().AddClient(ctx, c) }); err != nil {
+			f.Fatal(err)
+		}
+		if _, err := f.Authenticate(f.Context(), f.issue(c, secret).Value); err != nil {
+			f.Error(err)
 		}
 	})
 }

@@ -13,10 +13,6 @@ import (
 
 // ask makes the first calls to the provider.
 func (t *turn) ask(ctx context.Context) error {
-	var err error
-	if t.original, err = t.uploaded(ctx); err != nil {
-		return err
-	}
 	state, event, err := t.callBegin(ctx)
 	if err != nil {
 		return fmt.Errorf("signing: asking the identity provider: %w", err)
@@ -25,7 +21,8 @@ func (t *turn) ask(ctx context.Context) error {
 	if failed, ok := event.(idp.Failed); ok {
 		return t.insist(ctx, func(ctx context.Context, r *Request) error {
 			r.Refused = true
-			return errors.Join(t.converse(ctx, r, state), t.failed(ctx, r, failed.Failure), t.end(ctx, r))
+			t.converse(r, state)
+			return errors.Join(t.failed(ctx, r, failed.Failure), t.end(ctx, r))
 		})
 	}
 	return t.follow(ctx, state, event)
@@ -38,7 +35,8 @@ func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) err
 		need, ok := event.(idp.NeedDigest)
 		if !ok {
 			return t.insist(ctx, func(ctx context.Context, r *Request) error {
-				return errors.Join(t.accept(ctx, r, state), t.apply(ctx, r, event))
+				t.accept(r, state)
+				return t.apply(ctx, r, event)
 			})
 		}
 		pending, failure, err := t.prepare(ctx, need)
@@ -48,7 +46,8 @@ func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) err
 		if failure != nil {
 			return t.insist(ctx, func(ctx context.Context, r *Request) error {
 				r.show(need.Code)
-				return errors.Join(t.accept(ctx, r, state), t.failed(ctx, r, *failure))
+				t.accept(r, state)
+				return t.failed(ctx, r, *failure)
 			})
 		}
 		if state, event, err = t.sign(ctx, state, pending); err != nil {
@@ -66,7 +65,7 @@ func (t *turn) apply(ctx context.Context, r *Request, event idp.Event) error {
 		if len(e.Values) != 1 {
 			return t.failed(ctx, r, idp.Failure{Code: idp.InternalError, Description: "The identity provider returned no single signature."})
 		}
-		now := time.Now().UTC()
+		now := now()
 		r.Phase, r.Value, r.SignedAt, r.NextTry = Signed, e.Values[0], now, now
 		return errors.Join(t.recordMade(ctx, r), t.enqueue(ctx, r))
 	case idp.Failed:
@@ -78,13 +77,13 @@ func (t *turn) apply(ctx context.Context, r *Request, event idp.Event) error {
 // waits notes that the person has not answered, and until when that will be so. There is
 // nothing more to do in this turn, so the lease goes back with the same write.
 func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
-	if time.Now().After(r.Expires) {
+	if now().After(r.Expires) {
 		return t.failed(ctx, r, expired)
 	}
 	r.show(e.Code)
 	r.NextAsk = time.Time{}
 	if e.RetryAfter > 0 {
-		r.NextAsk = t.asked.Add(e.RetryAfter)
+		r.NextAsk = whole(t.asked.Add(e.RetryAfter))
 	}
 	return giveBack(ctx, r)
 }
@@ -102,27 +101,26 @@ func (r *Request) show(code string) {
 }
 
 // accept notes that the provider has taken the request up.
-func (t *turn) accept(ctx context.Context, r *Request, state idp.State) error {
-	err := t.converse(ctx, r, state)
+func (t *turn) accept(r *Request, state idp.State) {
+	t.converse(r, state)
 	if r.Phase == Starting {
 		r.Phase = Waiting
 	}
-	return err
 }
 
-// converse notes how far the conversation with the provider is. At its beginning the
-// evidence log hears of it.
-func (t *turn) converse(ctx context.Context, r *Request, state idp.State) error {
-	begins := r.Phase == Starting && r.Pending == nil
+// converse notes how far the conversation with the provider is.
+func (t *turn) converse(r *Request, state idp.State) {
+	r.hear(state)
+	r.Expires = whole(r.CreatedAt.Add(t.options.Expiry))
+	if expires := r.State.Expires; !expires.IsZero() && expires.Before(r.Expires) {
+		r.Expires = expires
+	}
+}
+
+// hear notes the provider's side of the conversation.
+func (r *Request) hear(state idp.State) {
 	r.State = state
-	r.Expires = r.CreatedAt.Add(t.options.Expiry)
-	if !state.Expires.IsZero() && state.Expires.Before(r.Expires) {
-		r.Expires = state.Expires
-	}
-	if begins {
-		return t.recordAsked(ctx, r)
-	}
-	return nil
+	r.State.Expires = whole(state.Expires)
 }
 
 // sign stores the prepared signature and asks the person for it. A request that is
@@ -134,9 +132,9 @@ func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending
 		return idp.State{}, nil, err
 	}
 	err = t.insist(ctx, func(ctx context.Context, r *Request) error {
-		err := t.converse(ctx, r, state)
+		t.converse(r, state)
 		r.Pending = encoded
-		return errors.Join(err, t.recordPrepared(ctx, r, pending))
+		return t.recordPrepared(ctx, r, pending)
 	})
 	if err != nil {
 		return idp.State{}, nil, err
@@ -160,7 +158,7 @@ func (t *turn) keep(ctx context.Context, state idp.State) error {
 		return nil
 	}
 	return t.insist(ctx, func(_ context.Context, r *Request) error {
-		r.State = state
+		r.hear(state)
 		return nil
 	})
 }
@@ -174,7 +172,7 @@ func (t *turn) fail(ctx context.Context, f idp.Failure) error {
 // it frees the busy signal itself.
 func (t *turn) failed(ctx context.Context, r *Request, f idp.Failure) error {
 	r.fail(f)
-	err := t.record(ctx, r, failedEntry, failedFacts{Code: f.Code})
+	err := t.record(ctx, r, failedEntry, failedFacts{Provider: r.State.Provider, Code: f.Code})
 	if repeats(&f) {
 		err = errors.Join(err, t.free(ctx, r))
 	}

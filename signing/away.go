@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -52,13 +53,17 @@ func (t *turn) insist(ctx context.Context, f change) error {
 	defer func() { <-t.changing }()
 	ctx = context.WithoutCancel(ctx)
 	var a attempts
-	return repeat(ctx, insistFor, func() error {
+	err := repeat(ctx, insistFor, func() error {
 		r, err := t.attempt(ctx, &a, f)
 		if err == nil {
 			t.r = r
 		}
 		return err
 	})
+	if err == nil {
+		failpoint.Stored(t.called, t.id)
+	}
+	return err
 }
 
 // leave makes the last change of a turn, after which nobody waits for it. While the store is

@@ -2,7 +2,6 @@ package signing
 
 import (
 	"context"
-	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -29,7 +28,7 @@ func (t *turn) callPoll(ctx context.Context) (idp.State, idp.Event, error) {
 }
 
 func (t *turn) call(name string, do func() (idp.State, idp.Event, error)) (idp.State, idp.Event, error) {
-	t.asked = time.Now().UTC()
+	t.asked, t.called = now(), name
 	failpoint.Called(name, t.id)
 	state, event, err := do()
 	failpoint.Returned(name, t.id, outcome(event))

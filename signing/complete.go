@@ -47,8 +47,14 @@ func (t *turn) complete(ctx context.Context, patience time.Duration) error {
 			t.record(ctx, r, completedEntry, completedFacts{Level: r.Level.String(), content: signed.content}),
 		)
 	})
-	if err == nil {
+	switch {
+	case err == nil:
 		failpoint.Here("signing/completed")
+	case errors.Is(err, storage.ErrFull): // there may be room for so little that it is put off
+		_ = t.store(ctx, func(_ context.Context, r *Request) error {
+			r.NextTry = now().Add(retrySeldom)
+			return nil
+		})
 	}
 	return err
 }

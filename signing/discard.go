@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -16,6 +17,14 @@ func (t *turn) discard(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// failedAtStart notes that the client was told of an error. The person may have been asked.
+func (t *turn) failedAtStart(ctx context.Context, r *Request) error {
+	if r.over() {
+		return nil
+	}
+	return t.failed(ctx, r, idp.Failure{Code: idp.InternalError})
 }
 
 // discardNow leaves what was started after all, its commit being unheard of, to the client
@@ -32,6 +41,9 @@ func (t *turn) discardNow(ctx context.Context) error {
 			return errLeaseLost
 		case r.Phase != Starting && r.Key != nil:
 			return errors.Join(giveBack(ctx, &r), t.put(ctx, &r))
+		}
+		if err := t.failedAtStart(ctx, &r); err != nil {
+			return err
 		}
 		return t.remove(ctx, r)
 	})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -71,7 +72,7 @@ func (s *Service) completeDue(ctx context.Context, job storage.Job) (retry time.
 	case errors.Is(err, errNotYet):
 		return t.r.NextTry, nil
 	case errors.Is(err, errHeld):
-		return time.Now().Add(heldPause), nil
+		return now().Add(heldPause), nil
 	case err != nil:
 		return retry, err
 	}
@@ -83,6 +84,7 @@ var errPayload = errors.New("not readable by this version")
 func (t *turn) completeDue(ctx context.Context) (retry time.Time, err error) {
 	work, stop := t.hold(ctx)
 	defer stop()
+	failpoint.Here("signing/due")
 	err = t.complete(work, duePatience)
 	stop()
 	if ctx.Err() != nil { // the server stops; the next one goes on

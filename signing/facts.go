@@ -19,18 +19,18 @@ import (
 // 8.2). Each is recorded in the transaction of what it tells of. There is one of a kind, but
 // for signature.prepared: a person who turns out to have another certificate is asked again.
 const (
-	askedEntry     = "signature.asked"     // the provider was asked to ask the person
+	askedEntry     = "signature.asked"     // the provider is about to be asked to ask the person
 	preparedEntry  = "signature.prepared"  // the digest was made, and is about to be handed over
 	madeEntry      = "signature.made"      // the person approved
 	completedEntry = "signature.completed" // the signed document is stored
 	failedEntry    = "signature.failed"    // there will be no signature
 	deliveredEntry = "signature.delivered" // the client has the document; no facts
+	abandonedEntry = "signature.abandoned" // nobody came for the result, and it was cleared away
 )
 
 // askedFacts are who was asked, by whom, and what the phone shows.
 type askedFacts struct {
 	Client    string     `json:"client,omitempty"` // ID of the API client
-	Provider  string     `json:"provider,omitempty"`
 	Method    idp.Method `json:"method"`
 	Kennitala string     `json:"kennitala"` // that the client named
 	Phone     string     `json:"phone,omitempty"`
@@ -49,6 +49,7 @@ type content struct {
 
 // preparedFacts are what the person is asked to sign, and as whom.
 type preparedFacts struct {
+	Provider    string `json:"provider"`    // that is asked
 	Certificate []byte `json:"certificate"` // DER, in Base64
 	Algorithm   string `json:"algorithm"`   // of the signature
 	Hash        string `json:"hash"`        // of the digest, such as SHA-256
@@ -71,7 +72,13 @@ type completedFacts struct {
 
 // failedFacts are why there is no signature.
 type failedFacts struct {
-	Code idp.ErrorCode `json:"code"` // of service.md 7.2; empty for an error that the service does not know
+	Provider string        `json:"provider,omitempty"` // that was asked, if it answered
+	Code     idp.ErrorCode `json:"code"`               // of service.md 7.2; empty for an error that the service does not know
+}
+
+// abandonedFacts are how far the request had come.
+type abandonedFacts struct {
+	Phase Phase `json:"phase"`
 }
 
 // record adds an entry about the request.
@@ -80,21 +87,22 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 	if err != nil {
 		return fmt.Errorf("signing: encoding evidence: %w", err)
 	}
-	return s.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: kind, At: time.Now().UTC(), Facts: encoded})
+	return s.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: kind, At: now(), Facts: encoded})
 }
 
-func (t *turn) recordAsked(ctx context.Context, r *Request) error {
-	return t.record(ctx, r, askedEntry, askedFacts{
-		Client: t.client, Provider: r.State.Provider,
+func (s *Service) recordAsked(ctx context.Context, r *Request, client string, original content) error {
+	return s.record(ctx, r, askedEntry, askedFacts{
+		Client: client,
 		Method: r.Person.Method, Kennitala: r.Person.Kennitala, Phone: r.Person.Phone,
 		Document: r.Text.Document, Reason: r.Text.Reason, Place: r.Place, Level: r.Level.String(),
-		content: t.original,
+		content: original,
 	})
 }
 
 func (t *turn) recordPrepared(ctx context.Context, r *Request, p *pades.Pending) error {
 	d := p.Digest()
 	return t.record(ctx, r, preparedEntry, preparedFacts{
+		Provider:    r.State.Provider,
 		Certificate: p.Signer().Certificate.Raw,
 		Algorithm:   d.Algorithm.Scheme.String(),
 		Hash:        d.Algorithm.Hash.String(),
@@ -106,9 +114,17 @@ func (t *turn) recordMade(ctx context.Context, r *Request) error {
 	return t.record(ctx, r, madeEntry, madeFacts{Value: r.Value, Code: r.Code, AskedAt: r.CreatedAt, SignedAt: r.SignedAt})
 }
 
-// uploaded identifies the document as the client sent it.
-func (t *turn) uploaded(ctx context.Context) (content, error) {
-	blob, err := t.documents.Open(ctx, t.r.Document)
+// recordAbandoned tells that a request is cleared away, unless it is known what came of it.
+func (s *Service) recordAbandoned(ctx context.Context, r *Request) error {
+	if r.over() {
+		return nil
+	}
+	return s.record(ctx, r, abandonedEntry, abandonedFacts{r.Phase})
+}
+
+// uploaded identifies a document as the client sent it.
+func (s *Service) uploaded(ctx context.Context, id string) (content, error) {
+	blob, err := s.documents.Open(ctx, id)
 	if err != nil {
 		return content{}, fmt.Errorf("signing: opening the document: %w", err)
 	}

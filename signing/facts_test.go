@@ -31,6 +31,19 @@ func (s service) kinds(id string) (kinds []string) {
 	return kinds
 }
 
+// allKinds are what it tells of all requests.
+func (s service) allKinds() (kinds []string) {
+	s.t.Helper()
+	entries, err := s.db.EvidenceLog().EntriesAfter(s.t.Context(), 0, 100)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, e := range entries {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}
+
 // facts are those of an entry, as a reader of the log has them.
 type facts = map[string]any
 
@@ -85,11 +98,12 @@ func TestEvidenceOfASignature(t *testing.T) {
 		signed := s.poll(started.ID).Document
 		want := map[string]facts{
 			"signature.asked": {
-				"client": "a client", "provider": "phone", "method": "IdpSim", "kennitala": kennitala, "phone": "555 0101",
+				"client": "a client", "method": "IdpSim", "kennitala": kennitala, "phone": "555 0101",
 				"document": "contract.pdf", "reason": "Undirritun", "place": "Akureyri, IS", "level": "LT",
 				"sha256": sha256Of(document), "size": float64(len(document)),
 			},
 			"signature.prepared": {
+				"provider":    "phone",
 				"certificate": base64.StdEncoding.EncodeToString(p.cert.Raw),
 				"algorithm":   "ECDSA", "hash": "SHA-256", "digest": hex.EncodeToString(p.digests[0].Sum),
 			},
@@ -118,7 +132,7 @@ func TestEvidenceOfAFailure(t *testing.T) {
 	if diff := cmp.Diff([]string{"signature.asked", "signature.prepared", "signature.failed"}, s.kinds(id)); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(facts{"code": "UserCancelled"}, s.facts(id)["signature.failed"]); diff != "" {
+	if diff := cmp.Diff(facts{"provider": "phone", "code": "UserCancelled"}, s.facts(id)["signature.failed"]); diff != "" {
 		t.Error(diff)
 	}
 
@@ -126,15 +140,7 @@ func TestEvidenceOfAFailure(t *testing.T) {
 		return idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound}}, nil
 	}
 	_, _ = s.start() // refused, which TestRefusalAtStartLeavesNothing sees to
-	entries, err := s.db.EvidenceLog().EntriesAfter(t.Context(), 0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var last []string
-	for _, e := range entries[3:] {
-		last = append(last, e.Kind)
-	}
-	if diff := cmp.Diff([]string{"signature.asked", "signature.failed"}, last); diff != "" {
+	if diff := cmp.Diff([]string{"signature.asked", "signature.failed"}, s.allKinds()[3:]); diff != "" {
 		t.Error("refused at once:", diff)
 	}
 }

@@ -73,7 +73,7 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 		if err != nil {
 			return err
 		}
-		now := time.Now().UTC()
+		now := now()
 		err = admit(&r, now)
 		t.r = r
 		if err != nil {

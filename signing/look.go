@@ -19,7 +19,7 @@ func (s *Service) look(ctx context.Context, account, id string) (r Request, earl
 	if err != nil {
 		return r, false, false, err
 	}
-	now := time.Now().UTC()
+	now := now()
 	early = s.early(&r, now)
 	switch {
 	case !r.Lease.free(now, s.process, s.options.Alone): // by what its holder comes to, there may be news

@@ -87,14 +87,14 @@ func (t *turn) proceed(ctx context.Context, early bool) error {
 	case t.r.Phase == Starting: // the process died before the provider had answered
 		return t.expire(ctx, t.r.CreatedAt.Add(t.options.Expiry))
 	case t.r.Phase == Waiting && !early:
-		if time.Now().Before(t.r.NextAsk) { // another poll has just heard so
+		if now().Before(t.r.NextAsk) { // another poll has just heard so
 			return t.expire(ctx, t.r.Expires)
 		}
 		if err := t.askAgain(ctx); err != nil {
 			return err
 		}
 	}
-	if t.r.Phase == Signed && t.r.pollCompletes(time.Now()) {
+	if t.r.Phase == Signed && t.r.pollCompletes(now()) {
 		return t.complete(ctx, pollPatience)
 	}
 	return nil
@@ -142,7 +142,7 @@ func (t *turn) askAgain(ctx context.Context) error {
 
 // expire ends the request when its time is over.
 func (t *turn) expire(ctx context.Context, at time.Time) error {
-	if time.Now().Before(at) {
+	if now().Before(at) {
 		return nil
 	}
 	return t.fail(ctx, expired)

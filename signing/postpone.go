@@ -24,7 +24,7 @@ const (
 // come to. One that was cut short is due at once, for whoever has more time. That a source
 // of evidence is down is nobody's error until then; others are the caller's to hear of.
 func (t *turn) postpone(ctx context.Context, cause error, revisions []storage.Revision) error {
-	now := time.Now().UTC()
+	now := now()
 	waited := now.Sub(cmp.Or(t.r.SignedAt, t.r.Expires))
 	if waited > completeFor {
 		return errors.Join(t.fail(ctx, incomplete), t.told(ctx, cause))
@@ -34,7 +34,7 @@ func (t *turn) postpone(ctx context.Context, cause error, revisions []storage.Re
 		pause = 0
 	}
 	err := t.store(ctx, func(ctx context.Context, r *Request) error {
-		r.NextTry = now.Add(pause)
+		r.NextTry = whole(now.Add(pause))
 		if len(revisions) == 0 {
 			return nil
 		}

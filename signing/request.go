@@ -17,7 +17,7 @@ const (
 	Signed   Phase = "signed"   // the value is stored
 	Complete Phase = "complete" // the signed document is stored
 	Failed   Phase = "failed"   // there will be no signature
-	Ended    Phase = "ended"    // the result was delivered, or the start refused
+	Ended    Phase = "ended"    // the result was delivered, the start refused, or nobody came for it
 )
 
 // Request is a signing request from its start to its delivery.
@@ -74,7 +74,8 @@ type Lease struct {
 // free says whether a lease can be had at now. alone says that no other process
 // uses the store, so that the lease of another process is one of a dead one.
 func (l Lease) free(now time.Time, process string, alone bool) bool {
-	return l.Process == "" || now.After(l.Until) || alone && l.Process != process
+	wrong := l.Until.Sub(now) > 2*leaseTime // a clock was: nobody has it for that long
+	return l.Process == "" || now.After(l.Until) || wrong || alone && l.Process != process
 }
 
 // given is the lease after it was given back. Its token stays, by which whoever had it
@@ -92,6 +93,9 @@ func (r *Request) fail(f idp.Failure) {
 
 // pollable says whether there is something to poll for an account (decisions.md 2.10).
 func (r *Request) pollable(account string) bool { return r.Account == account && r.Phase != Ended }
+
+// over says whether it is known what came of the request.
+func (r *Request) over() bool { return r.Phase == Failed || r.Phase == Ended }
 
 // refused says whether the provider refused the start, so that there was never
 // anything to poll.

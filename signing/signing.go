@@ -69,6 +69,9 @@ type Store interface {
 	// RequestsBefore returns up to limit requests of all accounts that were created
 	// before the time given, oldest first.
 	RequestsBefore(ctx context.Context, before time.Time, limit int) ([]Request, error)
+	// Unfinished returns up to limit requests of all accounts that have not Ended and were
+	// created before the time given, oldest first.
+	Unfinished(ctx context.Context, before time.Time, limit int) ([]Request, error)
 }
 
 // BusySignal holds a signal for one request at a time; *busysignal.Service is
@@ -103,9 +106,10 @@ type Options struct {
 	// Alone: no other process uses the store, so the leases of a process that died
 	// are void at once and not only when they run out.
 	Alone bool
-	// Keep is how long requests and their idempotency keys are remembered, ended or not; 0
-	// is 24 h (decisions.md 8.2). Less than an hour counts as one, in which all that a
-	// request has time for is over.
+	// Keep is how long requests and their idempotency keys are remembered, counted from the
+	// start; 0 is 24 h (decisions.md 8.2). Less than an hour counts as one, in which all that
+	// a request has time for is over. A request that nobody finished ends after 24 h, however
+	// long it is remembered.
 	Keep time.Duration
 }
 

@@ -74,7 +74,6 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	}
 	failpoint.Here("signing/stored")
 	t := s.newTurn(r)
-	t.client = in.Client
 	ctx, stop := t.hold(context.WithoutCancel(ctx))
 	defer stop()
 	if err := t.ask(ctx); err != nil {
@@ -101,8 +100,12 @@ func (s *Service) create(ctx context.Context, in Start) (r Request, replay bool,
 	if err := s.clear(ctx, in.Account); err != nil {
 		return r, false, err
 	}
+	original, err := s.uploaded(ctx, in.Document)
+	if err != nil {
+		return r, false, err
+	}
 	for range createTries {
-		if r, replay, err = s.tryCreate(ctx, in); !errors.Is(err, storage.ErrExists) {
+		if r, replay, err = s.tryCreate(ctx, in, original); !errors.Is(err, storage.ErrExists) {
 			break
 		}
 	}
@@ -115,8 +118,8 @@ func (s *Service) create(ctx context.Context, in Start) (r Request, replay bool,
 	return r, replay, err
 }
 
-func (s *Service) tryCreate(ctx context.Context, in Start) (r Request, replay bool, err error) {
-	now := time.Now().UTC()
+func (s *Service) tryCreate(ctx context.Context, in Start, original content) (r Request, replay bool, err error) {
+	now := now()
 	fresh := in.request(now)
 	fresh.Lease = s.newLease(now)
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
@@ -141,7 +144,7 @@ func (s *Service) tryCreate(ctx context.Context, in Start) (r Request, replay bo
 				return err
 			}
 		}
-		return s.documents.Keep(ctx, in.Document)
+		return errors.Join(s.documents.Keep(ctx, in.Document), s.recordAsked(ctx, &r, in.Client, original))
 	})
 	if away(err) { // it may have been stored
 		s.afterwards(s.newTurn(fresh).discardNow)

@@ -2,11 +2,16 @@ package signing
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
-// batch bounds what one transaction clears.
-const batch = 20
+// batch bounds what one transaction clears, and mostBehind how far it looks for that behind
+// requests that stay.
+const (
+	batch      = 20
+	mostBehind = 16 * batch
+)
 
 // clear ends what an account abandoned (service.md 3.2), but what is being worked on right
 // now, or was signed a short while ago.
@@ -14,7 +19,7 @@ func (s *Service) clear(ctx context.Context, account string) error {
 	for limit := batch; ; {
 		var found, ended int
 		err := s.tx.InTx(ctx, func(ctx context.Context) error {
-			now := time.Now()
+			now := now()
 			old, err := s.store.Abandoned(ctx, account, now.Add(-abandonedAfter), limit)
 			if err != nil {
 				return err
@@ -31,11 +36,14 @@ func (s *Service) clear(ctx context.Context, account string) error {
 			}
 			return nil
 		})
-		if err != nil || found < limit {
+		switch {
+		case err != nil || found < limit:
 			return err
-		}
-		if ended == 0 {
-			limit += batch // look behind those that stay
+		case ended > 0:
+		case limit >= mostBehind:
+			return nil // they do not stay for long: a later start finds the rest, or Sweep
+		default:
+			limit *= 2 // look behind those that stay
 		}
 	}
 }
@@ -52,28 +60,39 @@ func (s *Service) abandon(ctx context.Context, r Request) error {
 	if r.Phase == Starting {
 		return s.remove(ctx, r)
 	}
-	if err := s.end(ctx, &r); err != nil {
+	if err := errors.Join(s.recordAbandoned(ctx, &r), s.end(ctx, &r)); err != nil {
 		return err
 	}
 	r.Lease = Lease{} // whoever had it comes too late
 	return s.put(ctx, &r)
 }
 
-// Sweep removes a batch of requests that are older than [Options.Keep], ended or not, and
-// says how many there were.
+// unfinishedFor is for how long a request that nobody finished is answered (decisions.md 4.7).
+const unfinishedFor = 24 * time.Hour
+
+// Sweep removes a batch of requests that are older than [Options.Keep] and ends one of those
+// that nobody has finished in a day. It says how many there were; when there were any, there
+// may be more.
 func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
-		old, err := s.store.RequestsBefore(ctx, time.Now().Add(-s.options.Keep), batch)
-		if err != nil {
+		now := now()
+		old, err := s.store.RequestsBefore(ctx, now.Add(-s.options.Keep), batch)
+		if err = errors.Join(err, each(ctx, old, s.remove)); err != nil {
 			return err
 		}
-		for _, r := range old {
-			if err := s.remove(ctx, r); err != nil {
-				return err
-			}
-		}
-		n = len(old)
-		return nil
+		unfinished, err := s.store.Unfinished(ctx, now.Add(-unfinishedFor), batch)
+		n = len(old) + len(unfinished)
+		return errors.Join(err, each(ctx, unfinished, s.abandon))
 	})
 	return n, err
+}
+
+// each does something with every request of a list.
+func each(ctx context.Context, list []Request, do func(context.Context, Request) error) error {
+	for _, r := range list {
+		if err := do(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package signing_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,35 +98,6 @@ func TestClearingMoreThanABatch(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestSweep(t *testing.T) {
-	for _, test := range []struct{ keep, until time.Duration }{
-		{0, 24 * time.Hour}, {7 * 24 * time.Hour, 7 * 24 * time.Hour}, {time.Second, time.Hour},
-	} {
-		t.Run(fmt.Sprint("keep ", test.keep), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				p := newPhone(t)
-				p.poll = waits
-				s := newService(t, p, signing.Options{Keep: test.keep})
-				id := s.mustStart()
-				time.Sleep(test.until - time.Minute)
-				if n, err := s.Sweep(t.Context()); n != 0 || err != nil {
-					t.Errorf("swept %d, %v", n, err)
-				}
-				if r := s.poll(id); r.Code != idp.ExpiredToken {
-					t.Errorf("%+v", r)
-				}
-				time.Sleep(2 * time.Minute)
-				if n, err := s.Sweep(t.Context()); n != 1 || err != nil {
-					t.Errorf("swept %d, %v", n, err)
-				}
-				if r := s.poll(id); !r.Finished {
-					t.Errorf("%+v", r)
-				}
-			})
-		})
-	}
 }
 
 // service.md 3.4: held by one request, for 5 minutes at most.

@@ -20,11 +20,8 @@ type turn struct {
 	changing chan struct{}
 	left     bool // the last change is made: no renewal comes after it
 
-	asked time.Time // when the provider was called last
-
-	// Of the turn that starts the request, for the evidence log:
-	client   string
-	original content
+	asked  time.Time // when the provider was called last
+	called string    // how
 }
 
 // newTurn is the turn of a request that was stored with a lease of ours.
@@ -71,7 +68,7 @@ func (t *turn) attempt(ctx context.Context, a *attempts, f change) (Request, err
 			return err
 		}
 		if out = r; out.Lease.Process != "" {
-			out.Lease.Until = time.Now().UTC().Add(leaseTime)
+			out.Lease.Until = now().Add(leaseTime)
 		}
 		err = t.put(ctx, &out)
 		a.revision = out.Revision
@@ -82,7 +79,7 @@ func (t *turn) attempt(ctx context.Context, a *attempts, f change) (Request, err
 
 func (s *Service) put(ctx context.Context, r *Request) error {
 	r.Revision++
-	r.UpdatedAt = time.Now().UTC()
+	r.UpdatedAt = now()
 	return s.store.UpdateRequest(ctx, *r)
 }
 
@@ -106,6 +103,11 @@ func (t *turn) release(ctx context.Context) error {
 
 // end finishes a request: nothing of it is left but that it was.
 func (s *Service) end(ctx context.Context, r *Request) error {
+	if r.Value != nil && r.Phase != Complete { // then a job may be about to complete it
+		if err := s.jobs.DropUnique(ctx, completeKind, r.ID); err != nil {
+			return err
+		}
+	}
 	r.Phase, r.Lease = Ended, r.Lease.given()
 	r.Pending, r.Value, r.State.Public, r.State.Secret = nil, nil, nil, nil
 	if err := s.documents.Delete(ctx, r.Document); err != nil {
@@ -124,7 +126,7 @@ func (s *Service) free(ctx context.Context, r *Request) error {
 
 // remove deletes a request with all that belongs to it.
 func (s *Service) remove(ctx context.Context, r Request) error {
-	if err := s.end(ctx, &r); err != nil {
+	if err := errors.Join(s.recordAbandoned(ctx, &r), s.end(ctx, &r)); err != nil {
 		return err
 	}
 	return s.store.DeleteRequest(ctx, r.ID)

@@ -20,7 +20,7 @@ type backupCommand struct {
 }
 
 func (backupCommand) Help() string {
-	return "The copy is the store as it was at one moment, and can be used in its place: --store bolt:FILE. It works while a server runs, and holds up nobody. Secrets in it are sealed: keep a copy of the master key, too, at another place. A database is copied with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.db"
+	return "The copy is the store as it was at one moment, and can be used in its place, with the master key of the store, OLD.key: --store bolt:FILE --master-key-file OLD.key. It works while a server runs, and holds up nobody. Secrets in it are sealed: keep a copy of the master key, too, at another place. A database is copied with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.db"
 }
 
 // documentsSuffix is what the folder of documents has behind the name of a backup.
@@ -49,6 +49,11 @@ func (c backupCommand) copy(ctx context.Context, s streams, o operator) error {
 		return err
 	}
 	defer release()
+	if documents != "" { // which fails when another backup has made it
+		if err := os.Mkdir(c.Out+documentsSuffix, 0o700); err != nil {
+			return fmt.Errorf("copying the store to %s: %w", c.Out, err)
+		}
+	}
 	temporary := fmt.Sprintf("%s.%s.tmp", c.Out, rand.Text())
 	defer os.Remove(temporary)
 	size, err := c.copyFile(ctx, s, o, temporary)
@@ -56,10 +61,12 @@ func (c backupCommand) copy(ctx context.Context, s streams, o operator) error {
 		_, err = bolt.CopyDocuments(ctx, temporary, documents, c.Out+documentsSuffix)
 	}
 	if err == nil {
-		err = errors.Join(os.Rename(temporary, c.Out), syncFolder(filepath.Dir(c.Out)))
+		err = giveName(temporary, c.Out)
 	}
 	if err != nil {
-		os.RemoveAll(c.Out + documentsSuffix) // which was not there before
+		if documents != "" {
+			os.RemoveAll(c.Out + documentsSuffix)
+		}
 		return fmt.Errorf("copying the store to %s: %w", c.Out, err)
 	}
 	fmt.Fprintf(s.talk, "Wrote %s (%d bytes)", c.Out, size)
@@ -68,6 +75,19 @@ func (c backupCommand) copy(ctx context.Context, s streams, o operator) error {
 	}
 	fmt.Fprintln(s.talk, ". Keep the master key, too, at another place.")
 	return nil
+}
+
+// giveName renames a file, unless there is one of that name.
+func giveName(file, name string) error {
+	claim, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(claim.Close(), os.Rename(file, name))
+	if err != nil {
+		os.Remove(name)
+	}
+	return errors.Join(err, syncFolder(filepath.Dir(name)))
 }
 
 func (c backupCommand) copyFile(ctx context.Context, s streams, o operator, path string) (size int64, err error) {

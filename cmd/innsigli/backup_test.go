@@ -138,3 +138,23 @@ func TestBackupThatBreaksOff(t *testing.T) {
 		}
 	}
 }
+
+// Of two backups to one name one is refused, and the other is whole.
+func TestTwoBackups(t *testing.T) {
+	s, in := served(t)
+	id := s.keep(t, []byte("a document"))
+	c := backupCommand{Out: filepath.Join(t.TempDir(), "copy.db")}
+	o := newDirect(s.db, in)
+	quiet := streams{out: io.Discard, talk: io.Discard}
+	errs := make(chan error, 2)
+	for range 2 {
+		go func() { errs <- c.copy(t.Context(), quiet, o) }()
+	}
+	one, other := <-errs, <-errs
+	if (one == nil) == (other == nil) {
+		t.Errorf("the backups: %v, %v, want one refused", one, other)
+	}
+	if content, err := os.ReadFile(filepath.Join(c.Out+documentsSuffix, id)); err != nil || string(content) != "a document" {
+		t.Errorf("the document of the backup: %q, %v", content, err)
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"time"
 
@@ -28,9 +29,17 @@ func (evidenceExport) Help() string {
 
 func (c evidenceExport) Run(ctx context.Context, s streams) error {
 	lines := json.NewEncoder(s.out)
-	return withOperator(ctx, c.Store, func(o operator) error {
-		return o.Evidence(ctx, c.Request, func(e storage.Entry) error { return lines.Encode(evidenceLine(e)) })
+	printed := 0
+	err := withOperator(ctx, c.Store, func(o operator) error {
+		return o.Evidence(ctx, c.Request, func(e storage.Entry) error {
+			printed++
+			return lines.Encode(evidenceLine(e))
+		})
 	})
+	if err == nil && printed == 0 && c.Request != "" {
+		return fmt.Errorf("the evidence log has nothing about a request %q", c.Request)
+	}
+	return err
 }
 
 // evidenceLine is an entry of the log as it is exported.

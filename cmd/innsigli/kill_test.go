@@ -16,17 +16,20 @@ import (
 	"github.com/innsigli/innsigli/internal/postgrestest"
 )
 
-// points are where the server kills itself, in the order in which a request comes by.
-var points = []string{
-	"signing/stored", "signing/begun", "signing/prepared", "signing/asked",
-	"signing/polled", "signing/signed", "signing/completed", "signing/delivered",
+// deaths are where servers kill themselves, one after the other, in the order in which a
+// request comes by. Where there are two, the second has the signature's value in its store,
+// which the first died with, and nobody polls: its job completes the signature.
+var deaths = [][]string{
+	{"signing/stored"}, {"signing/begun"}, {"signing/prepared"}, {"signing/asked"},
+	{"signing/polled"}, {"signing/signed"}, {"signing/completed"}, {"signing/delivered"},
+	{"signing/signed", "signing/due"}, {"signing/signed", "signing/completed"},
 }
 
 // The request is stored before the provider is called, the value before it is used, the
 // signed document before it is delivered. So a server that is killed anywhere between
 // start and delivery goes on after its restart: the client repeats the call that was cut
-// off, and gets one document with one signature. INNSIGLI_KILLS says how often each
-// point is tried.
+// off, and gets one document with one signature. Nor is the provider called again for an
+// answer that was stored. INNSIGLI_KILLS says how often each death is tried.
 func TestKilled(t *testing.T) {
 	killing{
 		times:   cmp.Or(os.Getenv("INNSIGLI_KILLS"), "2"),
@@ -35,8 +38,19 @@ func TestKilled(t *testing.T) {
 	}.run(t)
 }
 
+// Documents in a folder are files beside the transactions. INNSIGLI_KILLS_FOLDER says how
+// often each death is tried.
+func TestKilledWithAFolder(t *testing.T) {
+	killing{
+		times: cmp.Or(os.Getenv("INNSIGLI_KILLS_FOLDER"), "1"),
+		store: func(t *testing.T, folder string) string {
+			return "bolt:" + filepath.Join(folder, "store.db") + "?documents=" + filepath.Join(folder, "documents")
+		},
+	}.run(t)
+}
+
 // On Postgres the lease that the server had lasts until it runs out, for another may have
-// it. INNSIGLI_KILLS_POSTGRES says how often each point is tried.
+// it. INNSIGLI_KILLS_POSTGRES says how often each death is tried.
 func TestKilledOnPostgres(t *testing.T) {
 	killing{
 		times:   cmp.Or(os.Getenv("INNSIGLI_KILLS_POSTGRES"), "1"), // each waits for a lease
@@ -47,7 +61,7 @@ func TestKilledOnPostgres(t *testing.T) {
 
 // killing is a backend on which servers are killed.
 type killing struct {
-	times   string // that each point is tried
+	times   string // that each death is tried
 	store   func(t *testing.T, folder string) string
 	waiting time.Duration // for what the dead server had in hand
 	program string
@@ -60,22 +74,23 @@ func (k killing) run(t *testing.T) {
 	}
 	k.store(t, shortFolder(t)) // which may be absent
 	k.program = build(t, "-tags", "failpoints")
-	all := make([]tally, len(points))
+	all := make([]tally, len(deaths))
 	t.Run("at", func(t *testing.T) {
-		for p, point := range points {
-			t.Run(point, func(t *testing.T) {
+		for p, points := range deaths {
+			t.Run(strings.Join(points, "+"), func(t *testing.T) {
 				t.Parallel()
 				for i := range kills {
-					all[p].add(k.killAt(t, point, []string{"IdpApp", "IdpSim"}[(i+p)%2]))
+					all[p].add(k.killAt(t, points, methods(points)[(i+p)%2]))
 				}
 			})
 		}
 	})
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "point\tkills\tlost\tdoubled")
-	for p, point := range points {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", point, all[p].kills, all[p].lost, all[p].doubled)
+	fmt.Fprintln(table, "point\tkills\tlost\tdoubled\tcalls\tdoubled calls")
+	for p, points := range deaths {
+		a := all[p]
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\n", strings.Join(points, "+"), a.kills, a.lost, a.doubled, a.calls.made, a.calls.doubled)
 	}
 	table.Flush()
 	for line := range strings.Lines(text.String()) {
@@ -83,41 +98,65 @@ func (k killing) run(t *testing.T) {
 	}
 }
 
+// methods are those that a death is tried with, one after the other. Where a second server
+// is to complete the signature, the first poll has to bring its value, as it does by IdpSim.
+func methods(points []string) []string {
+	if len(points) > 1 {
+		return []string{"IdpSim", "IdpSim"}
+	}
+	return []string{"IdpApp", "IdpSim"}
+}
+
 // tally counts what became of requests.
-type tally struct{ kills, lost, doubled int }
+type tally struct {
+	kills, lost, doubled int
+	calls                calls
+}
 
 func (a *tally) add(b tally) {
 	a.kills, a.lost, a.doubled = a.kills+b.kills, a.lost+b.lost, a.doubled+b.doubled
+	a.calls.made, a.calls.doubled = a.calls.made+b.calls.made, a.calls.doubled+b.calls.doubled
 }
 
-// killAt takes one request through one death of the server.
-func (k killing) killAt(t *testing.T, point, method string) (result tally) {
+// killAt takes one request through the deaths of its servers.
+func (k killing) killAt(t *testing.T, points []string, method string) (result tally) {
 	t.Helper()
 	folder := shortFolder(t)
-	store, key := k.store(t, folder), filepath.Join(folder, "master.key")
-	server := startSandbox(t, k.program, store, []string{"INNSIGLI_FAILPOINT=" + point}, "--master-key-file", key)
+	store, key, trace := k.store(t, folder), filepath.Join(folder, "master.key"), filepath.Join(folder, "trace")
+	start := func(point string) *sandboxProcess {
+		return startSandbox(t, k.program, store, []string{"INNSIGLI_TRACE=" + trace, "INNSIGLI_FAILPOINT=" + point}, "--master-key-file", key)
+	}
+	server := start(points[0])
 	c := server.signIn(t)
 	c.addPeople(t, people...)
 	r := request{signal: c.must(t, http.MethodPost, "/api/v1/signing/busy-signal", "").ID}
 	r.body = startText(document, people[0], method, "B", r.signal)
 
 	cut, err := r.goOn(t.Context(), c)
-	if delivered := point == "signing/delivered"; delivered != (err == nil && cut.Status == http.StatusOK) {
+	if delivered := points[0] == "signing/delivered"; delivered != (err == nil && cut.Status == http.StatusOK) {
 		t.Errorf("%s: before the server died: %v, %v", method, cut, err)
 	}
-	if !server.killed() {
-		t.Errorf("%s: the server did not end by SIGKILL: %s\n%s", method, server.command.ProcessState, server.talk())
-		return result
+	for i := range points {
+		if i > 0 {
+			server = start(points[i])
+		}
+		if !server.killed() {
+			t.Errorf("%s: the server did not end by SIGKILL: %s\n%s", method, server.command.ProcessState, server.talk())
+			return result
+		}
+		result.kills++
 	}
-	result.kills++
 
-	server = startSandbox(t, k.program, store, nil, "--master-key-file", key)
+	server = start("")
 	c.base = server.BaseURL          // the token is good after the restart too
 	if cut.Status != http.StatusOK { // a client that has the document whole finds it free
 		r.checkHeld(t, c)
 	}
 	r.waiting = k.waiting
 	ended, err := r.goOn(t.Context(), c)
+	if result.calls = tracedCalls(t, trace); result.calls.stored == 0 || result.calls.doubled > 0 {
+		t.Errorf("%s: the calls to the provider: %+v\n%s", method, result.calls, mustRead(t, trace))
+	}
 	if err != nil || ended.Status != http.StatusOK {
 		t.Errorf("%s: the request is lost: %v, %v\n%s", method, ended, err, server.talk())
 		result.lost++

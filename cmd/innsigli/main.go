@@ -88,6 +88,9 @@ func report(stderr io.Writer, err error) int {
 	if !errors.Is(err, errSilent) {
 		fmt.Fprintln(stderr, "innsigli:", err)
 	}
+	if advice := databaseAdvice(err); advice != "" {
+		fmt.Fprintln(stderr, "innsigli:", advice)
+	}
 	if errors.Is(err, errUsage) {
 		return usage
 	}

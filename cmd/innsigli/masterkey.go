@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/sandbox"
@@ -17,7 +18,7 @@ type masterKeyFlag struct {
 }
 
 // masterKeyHelp is for the commands that have the flag.
-const masterKeyHelp = "Secrets in the store are lost without the master key: keep a copy of its file, away from those of the store. To change the key, add a new line to the file of each server and start it again; then move that line to the top and start again, which seals with it what the old one sealed; remove the old line when ended requests are forgotten (24 hours)."
+const masterKeyHelp = "Secrets in the store are lost without the master key: keep a copy of its file, away from those of the store. To change the key, append the new one at the end of the file on all servers and start them again, so that each can open what another seals with it; then move it to the top on all and start them again, which seals with it what the old one sealed; remove the old one when the requests of before are forgotten (24 hours, or what [retention] says)."
 
 // file is where the keys for a store are.
 func (f masterKeyFlag) file(of place) string {
@@ -40,7 +41,10 @@ func masterKeys(ctx context.Context, path string, people sandbox.Store) (*sealed
 		}
 	}
 	keys, err := sealed.ReadFile(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("--master-key-file: %w: this store was sealed with the key of another file, as a backup is: name that, --master-key-file OLD.key", err)
+	case err != nil:
 		return nil, fmt.Errorf("--master-key-file: %w", err)
 	}
 	return keys, nil

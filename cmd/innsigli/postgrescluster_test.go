@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/url"
@@ -57,31 +56,6 @@ func TestDatabaseGoesAway(t *testing.T) {
 	if password, ok := u.User.Password(); !ok || strings.Contains(p.talk(), password) {
 		t.Errorf("the log has the password:\n%s", p.talk())
 	}
-}
-
-// A server whose role may not make tables says what to do, and works once that was done.
-func TestRoleThatMayNotMakeTables(t *testing.T) {
-	cluster := postgrestest.Cluster(t)
-	owner := cluster.URL("postgres")
-	execute(t, owner, "CREATE ROLE server LOGIN PASSWORD 'SECRET'")
-	u, err := url.Parse(owner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.User = url.UserPassword("server", "SECRET")
-	args := []string{"sandbox", "--json", "--listen", "127.0.0.1:0", "--store", u.String(), "--master-key-file", filepath.Join(t.TempDir(), "master.key")}
-	var stdout, stderr bytes.Buffer
-	status := run(t.Context(), args, &stdout, &stderr)
-	if talk := stderr.String(); status != failed || !strings.Contains(talk, `run "innsigli migrate"`) || strings.Contains(talk, "SECRET") {
-		t.Fatalf("exit status %d: %s", status, talk)
-	}
-	output(t, done, "migrate", "--store", owner)
-	execute(t, owner, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO server")
-	execute(t, owner, "GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO server")
-	p := startServers(t, 1, u.String(), filepath.Join(t.TempDir(), "master.key"), "--client-id", clientID, "--client-secret", clientSecret)[0]
-	c := p.signIn(t)
-	c.addPeople(t, people[0])
-	c.sign(t, document, people[0], "IdpSim", "Lt", "")
 }
 
 func execute(t *testing.T, database, statement string) {

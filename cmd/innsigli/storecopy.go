@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/postgres"
 	"github.com/innsigli/innsigli/storage/transfer"
 )
 
@@ -24,7 +26,7 @@ type storeCopy struct {
 }
 
 func (storeCopy) Help() string {
-	return "Stop the servers first: what they store during the copy may be left behind. Secrets stay sealed as they are, so that the servers on the new store need the same --master-key-file. A copy that broke off is of no use; remove it and begin again. A password of a database is better given in PGPASSWORD or ~/.pgpass than in a URL here, where other users of the machine see it.\n\nExample: innsigli store copy bolt:innsigli.db postgres://innsigli@db.example/innsigli"
+	return "Stop the servers first: what they store during the copy would be left behind, so a FROM that one uses is refused. In Postgres they are found by their application_name, innsigli. Secrets stay sealed as they are, so that the servers on the new store need the same --master-key-file. A copy that broke off is of no use; remove it and begin again. A password of a database is better given in PGPASSWORD or ~/.pgpass than in a URL here, where other users of the machine see it.\n\nExample: innsigli store copy bolt:innsigli.db postgres://innsigli@db.example/innsigli"
 }
 
 // transferable is a store that can be copied and copied to; each backend's DB is one.
@@ -45,11 +47,14 @@ func (c storeCopy) Run(ctx context.Context, s streams) error {
 	if _, err := os.Stat(from.path); err != nil && !from.inPostgres() {
 		return fmt.Errorf("opening FROM: %w", err)
 	}
-	source, err := from.open(ctx)
+	source, err := from.openAs(ctx, "innsigli-copy")
 	if err != nil {
 		return inUse("FROM", err)
 	}
 	defer source.Close()
+	if err := unused(ctx, source); err != nil {
+		return fmt.Errorf("opening FROM: %w", err)
+	}
 	target, err := to.openToServe(ctx)
 	if err != nil {
 		return inUse("TO", err)
@@ -67,6 +72,31 @@ func inUse(which string, err error) error {
 		return fmt.Errorf("opening %s: %w: stop its server first", which, err)
 	}
 	return fmt.Errorf("opening %s: %w", which, err)
+}
+
+// ending is how long the connections of a server that has just ended may be listed.
+const ending = 3 * time.Second
+
+// unused says whether nobody else has the database open. The file of bbolt is locked.
+func unused(ctx context.Context, s store) error {
+	db, ok := s.(*postgres.DB)
+	if !ok {
+		return nil
+	}
+	for limit := time.Now().Add(ending); ; {
+		n, err := db.Others(ctx)
+		switch {
+		case err != nil || n == 0:
+			return err
+		case time.Now().After(limit):
+			return fmt.Errorf("innsigli has %d other connections to the database: stop its servers first", n)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 func copyStore(ctx context.Context, s streams, from, to store) (copied transfer.Progress, err error) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -71,15 +70,14 @@ func (p place) socket() string {
 func (p place) options() bolt.Options { return bolt.Options{DocumentFolder: p.documents} }
 
 // open opens the store. A database has to have its tables already.
-func (p place) open(ctx context.Context) (store, error) {
+func (p place) open(ctx context.Context) (store, error) { return p.openAs(ctx, "") }
+
+// openAs opens it with connections of that name, if it is a database.
+func (p place) openAs(ctx context.Context, name string) (store, error) {
 	if !p.inPostgres() {
 		return orNil(bolt.Open(p.path, p.options()))
 	}
-	db, err := postgres.Open(ctx, p.url, postgres.Options{})
-	if errors.Is(err, postgres.ErrSchema) {
-		return nil, fmt.Errorf("%w: run \"innsigli migrate\", as a role that may make tables, or a later version of this program", err)
-	}
-	return orNil(db, err)
+	return orNil(postgres.Open(ctx, p.url, postgres.Options{Name: name}))
 }
 
 // orNil keeps a nil pointer from becoming a store that is not nil.
@@ -96,18 +94,8 @@ func orNil[S store](db S, err error) (store, error) {
 func (p place) openToServe(ctx context.Context) (store, error) {
 	if p.inPostgres() {
 		if _, _, err := postgres.Migrate(ctx, p.url); err != nil {
-			return nil, migrating(err)
+			return nil, err
 		}
 	}
 	return p.open(ctx)
-}
-
-// migrating says what to do about a role that may not make tables.
-func migrating(err error) error {
-	for _, other := range []error{postgres.ErrURL, postgres.ErrServer, postgres.ErrSchema, storage.ErrUnavailable} {
-		if errors.Is(err, other) {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: if the server's role may not make tables, run \"innsigli migrate\" as one that may", err)
 }

@@ -15,6 +15,9 @@ func Called(name, id string) { trace(name, id, "call", pid(), now()) }
 // Returned traces that it has ended, and how.
 func Returned(name, id, outcome string) { trace(name, id, "return", pid(), outcome, now()) }
 
+// Stored traces that what it was answered is stored.
+func Stored(name, id string) { trace(name, id, "stored", pid(), now()) }
+
 func now() string { return strconv.FormatInt(time.Now().UnixMilli(), 10) }
 
 func pid() string { return strconv.Itoa(os.Getpid()) }

@@ -21,7 +21,7 @@ import (
 )
 
 // Handler does a job. retry is when it is to be done again, zero when it is done. An error
-// without that has the job tried again after a pause that grows with its attempts. The
+// without a later time has the job tried again after a pause that grows with its attempts. The
 // context ends a little before the lease does, and when the runner cannot wait any longer.
 type Handler = func(ctx context.Context, job storage.Job) (retry time.Time, err error)
 

@@ -29,8 +29,8 @@ func (w *run) do(l storage.Lease) {
 		retry = time.Now()
 	case err != nil:
 		w.tell(l.Kind, err, &w.noWrites)
-		if retry.IsZero() {
-			retry = time.Now().Add(pauseAfter(l.Attempt))
+		if now := time.Now(); !retry.After(now) { // what failed at once would fail at once again
+			retry = now.Add(pauseAfter(l.Attempt))
 		}
 	}
 	w.settle(l, func(ctx context.Context) error {

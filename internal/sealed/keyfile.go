@@ -117,7 +117,8 @@ func newFile() []byte {
 	var secret [keyLen]byte
 	rand.Read(secret[:])
 	return []byte("# Master key of Innsigli. What it sealed is lost without it: keep a copy away from the store.\n" +
-		"# To rotate, list a new key first and this one second; see innsigli serve --help.\n" +
+		"# To change it, append the new key at the end, on all servers, and start them again; then move it\n" +
+		"# to the top and start them again; remove this one later: see innsigli serve --help.\n" +
 		base64.StdEncoding.EncodeToString(secret[:]) + "\n")
 }
 

@@ -100,7 +100,7 @@ func (k *Keys) open(of kind, id string, value []byte) ([]byte, error) {
 		return value, nil
 	}
 	if len(value) < header || value[len(magic)] != version {
-		return nil, fmt.Errorf("%w (%s %s)", ErrDamaged, of, id)
+		return nil, fault(ErrDamaged, of, id)
 	}
 	for _, key := range k.all {
 		if !bytes.HasPrefix(value, key.header) {
@@ -108,11 +108,19 @@ func (k *Keys) open(of kind, id string, value []byte) ([]byte, error) {
 		}
 		secret, err := key.aead.Open(nil, nil, value[header:], key.bound(of, id))
 		if err != nil {
-			return nil, fmt.Errorf("%w (%s %s)", ErrDamaged, of, id)
+			return nil, fault(ErrDamaged, of, id)
 		}
 		return secret, nil
 	}
-	return nil, fmt.Errorf("%w (%s %s)", ErrKey, of, id)
+	return nil, fault(ErrKey, of, id)
+}
+
+// fault names the record, if its kind has more than one.
+func fault(err error, of kind, id string) error {
+	if id == "" {
+		return fmt.Errorf("%w (%s)", err, of)
+	}
+	return fmt.Errorf("%w (%s %s)", err, of, id)
 }
 
 // Is says whether a value is sealed.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -126,4 +127,18 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("%q became %q", value, secret)
 		}
 	})
+}
+
+// The record of a fault is named where there is more than one of its kind.
+func TestFaultsNameTheRecord(t *testing.T) {
+	a, b := keysOf(t, 'a'), keysOf(t, 'b')
+	for id, want := range map[string]string{"record": "(test record)", "": "(test)"} {
+		value := a.seal(testKind, id, []byte("secret"))
+		if _, err := b.open(testKind, id, value); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("with another key: %v, want %s", err, want)
+		}
+		if _, err := a.open(testKind, id, value[:len(value)-1]); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("damaged: %v, want %s", err, want)
+		}
+	}
 }

@@ -130,6 +130,11 @@ func (s requests) RequestsBefore(ctx context.Context, before time.Time, limit in
 	return s.toClear(list), err
 }
 
+func (s requests) Unfinished(ctx context.Context, before time.Time, limit int) ([]signing.Request, error) {
+	list, err := s.store.Unfinished(ctx, before, limit)
+	return s.toClear(list), err
+}
+
 func (s requests) sealed(r signing.Request) signing.Request {
 	r.State.Secret = s.keys.seal(stateSecret, r.ID, r.State.Secret)
 	return r

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -197,7 +198,11 @@ func TestRequestsWhoseKeyIsGone(t *testing.T) {
 	if err != nil || len(live) != 2 {
 		t.Errorf("%d requests, %v", len(live), err)
 	}
-	for _, r := range append(all, live...) {
+	unfinished, err := now.Unfinished(t.Context(), later, 10)
+	if err != nil || len(unfinished) != 2 {
+		t.Errorf("%d requests, %v", len(unfinished), err)
+	}
+	for _, r := range slices.Concat(all, live, unfinished) {
 		if len(r.State.Secret) != 0 {
 			t.Errorf("%s has the secret %q", r.ID, r.State.Secret)
 		}

@@ -30,11 +30,12 @@ func (h *holders) holds(signal string, started answer) *hold {
 	return new
 }
 
-// endedAt notes the first poll that may have ended the request.
+// endedAt notes when a poll was sent that may have ended the request. The first such poll
+// counts.
 func (h *hold) endedAt(t time.Time) {
 	h.all.mu.Lock()
 	defer h.all.mu.Unlock()
-	if h.to.IsZero() {
+	if h.to.IsZero() || t.Before(h.to) {
 		h.to = t
 	}
 }

@@ -53,6 +53,7 @@ func outage(ctx context.Context, store string, span time.Duration, servers, clie
 		defer watching.Wait()
 		pause(ctx, span/3)
 		down = time.Now()
+		c.deaths.Add(1) // of the database, which undoes what the servers were about to note
 		err := restart(ctx)
 		up = time.Now()
 		return err

@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -74,7 +73,7 @@ func (s *server) start(ctx context.Context) error {
 		"--client-id", clientID, "--client-secret", clientSecret, "--master-key-file", filepath.Join(s.house.folder, "master.key"))
 	command.Env = append(os.Environ(), "INNSIGLI_TRACE="+s.house.trace())
 	command.Stderr = &s.talk
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	endWithUs(command)
 	stdout, err := command.StdoutPipe()
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -22,6 +23,7 @@ type crowd struct {
 	signers []*signer
 	holders *holders
 	count   *figures
+	deaths  atomic.Int64
 }
 
 // drainTime is how long requests that have begun may take to end: the lease of a server
@@ -50,6 +52,7 @@ func serversTrial(ctx context.Context, flags *flag.FlagSet, args []string, out i
 				return nil
 			}
 			victim := c.servers[rand.IntN(len(c.servers))]
+			c.deaths.Add(1)
 			if err := errors.Join(victim.kill(), victim.start(ctx)); err != nil && ctx.Err() == nil {
 				return err
 			}
@@ -124,7 +127,7 @@ func (c *crowd) gather(ctx context.Context, clients int) error {
 			}
 			signals = append(signals, a.ID)
 		}
-		s := &signer{client: api, holders: c.holders, roots: roots, count: c.count}
+		s := &signer{client: api, holders: c.holders, roots: roots, count: c.count, deaths: &c.deaths}
 		if err := s.addUser(ctx, i, i%3/2); err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strconv"
 	"strings"
 )
 
@@ -14,24 +13,20 @@ import (
 type calls struct {
 	made    int
 	overlap int // calls for one request by two processes at once
-	doubled int // calls made again although their answer had been stored
+	doubled int // calls made again although their answer was stored, or about to be
 	again   int // calls made again after the process that made them was killed
 }
 
-// answerStored is how long a server that lives may take to store an answer, in milliseconds.
-// When it was killed later than that, it had stored it.
-const answerStored = 5000
-
 // asked is one request's calls so far.
 type asked struct {
-	open     map[string]bool       // processes in a call now
-	answered map[string][]answered // by call
+	open    map[string]bool     // processes in a call now
+	answers map[string][]*given // by call
 }
 
-// answered is an answer that is to be kept.
-type answered struct {
+// given is an answer of the provider that is given once.
+type given struct {
 	process string
-	at      int64
+	stored  bool
 }
 
 // readTrace goes through the lines of internal/failpoint and "killed PROCESS TIME", in the
@@ -45,56 +40,62 @@ func readTrace(path string) (c calls, err error) {
 		return c, err
 	}
 	defer file.Close()
-	requests, killed := make(map[string]*asked), make(map[string]int64)
+	requests, killed := make(map[string]*asked), make(map[string]bool)
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		field := strings.Fields(lines.Text())
-		if len(field) < 3 {
-			return c, fmt.Errorf("trace: %q", lines.Text())
-		}
-		at, err := strconv.ParseInt(field[len(field)-1], 10, 64)
 		switch {
-		case err == nil && len(field) == 3 && field[0] == "killed":
-			killed[field[1]] = at
+		case len(field) == 3 && field[0] == "killed":
+			killed[field[1]] = true
 			continue
-		case err != nil || len(field) < 5:
+		case len(field) < 5:
 			return c, fmt.Errorf("trace: %q", lines.Text())
 		}
 		r := requests[field[1]]
 		if r == nil {
-			r = &asked{make(map[string]bool), make(map[string][]answered)}
+			r = &asked{make(map[string]bool), make(map[string][]*given)}
 			requests[field[1]] = r
 		}
-		c.follow(r, killed, field, at)
+		c.follow(r, killed, field)
 	}
 	return c, lines.Err()
 }
 
-func (c *calls) follow(r *asked, killed map[string]int64, field []string, at int64) {
+func (c *calls) follow(r *asked, killed map[string]bool, field []string) {
 	call, process := field[0], field[3]
-	if field[2] == "call" {
+	switch field[2] {
+	case "call":
 		c.made++
 		for other := range r.open {
-			if _, dead := killed[other]; !dead {
+			if !killed[other] {
 				c.overlap++
 			}
 		}
 		clear(r.open)
 		r.open[process] = true
-		return
+	case "return":
+		delete(r.open, process)
+		if final(call, field[4]) {
+			c.returned(r, killed, call, process)
+		}
+	case "stored":
+		for _, g := range r.answers[call] {
+			g.stored = g.stored || g.process == process
+		}
 	}
-	delete(r.open, process)
-	if outcome := field[4]; !final(call, outcome) {
-		return
-	}
-	for _, earlier := range r.answered[call] {
-		if died, dead := killed[earlier.process]; dead && died-earlier.at < answerStored {
+}
+
+// returned notes an answer. There may have been one before if nobody had stored it, and its
+// process was killed.
+func (c *calls) returned(r *asked, killed map[string]bool, call, process string) {
+	for _, earlier := range r.answers[call] {
+		if killed[earlier.process] && !earlier.stored {
 			c.again++
 		} else {
 			c.doubled++
 		}
 	}
-	r.answered[call] = append(r.answered[call], answered{process, at})
+	r.answers[call] = append(r.answers[call], &given{process: process})
 }
 
 // final says whether a call is one that is made once: the person is asked once, and signs

@@ -47,12 +47,23 @@ killed 1 12
 sign r call 2 13
 sign r return 2 signed 14
 `, calls{made: 2, again: 1}},
-		"asked twice, though one died much later": {`sign r call 1 10
+		"asked again though the answer was stored": {`sign r call 1 10
 sign r return 1 signed 11
-killed 1 9000
-sign r call 2 9001
-sign r return 2 signed 9002
+sign r stored 1 12
+killed 1 13
+sign r call 2 14
+sign r return 2 signed 15
 `, calls{made: 2, doubled: 1}},
+		"what is stored is that the person has not answered": {`poll r call 1 10
+poll r return 1 waiting 11
+poll r stored 1 12
+poll r call 1 20
+poll r return 1 signed 21
+killed 1 22
+poll r call 2 23
+poll r return 2 signed 24
+poll r stored 2 25
+`, calls{made: 3, again: 1}},
 		"an error is no answer": {`begin r call 1 10
 begin r return 1 error 11
 begin r call 1 12

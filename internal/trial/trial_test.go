@@ -81,7 +81,7 @@ func TestGrowth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("figure: %d polls that wait: %d reads of requests, %d rows written", c.polls, c.reads, c.writes)
+	t.Logf("figure: %d polls that wait: %d reads, %d rows written", c.polls, c.reads, c.writes)
 	if c.broken() {
 		t.Error(errBroken)
 	}

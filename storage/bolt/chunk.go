@@ -29,13 +29,21 @@ type bucket string
 
 func (b bucket) buckets() []string { return []string{string(b)} }
 
+func (b bucket) create(tx *bbolt.Tx) error {
+	if _, err := tx.CreateBucketIfNotExists([]byte(b)); err != nil {
+		return fmt.Errorf("bolt: bucket %s: %w", b, err)
+	}
+	return nil
+}
+
 // chunks keeps the contents of documents in the store's own file.
 type chunks struct{ db *DB }
 
 var _ contents = chunks{}
 
-func (chunks) mark() (string, error)  { return "", nil }
-func (chunks) claim() (string, error) { return "", nil }
+func (chunks) mark(string) (string, error) { return "", nil }
+func (chunks) claim() (string, error)      { return "", nil }
+func (chunks) settle(string) error         { return nil }
 
 func (s chunks) create(c *creation) intake { return &chunkIntake{db: s.db, creation: c} }
 

@@ -10,10 +10,13 @@ import (
 // contents keeps the bytes of documents: in chunks of the store's own file, or in a
 // folder of files. What is a document, and how long it is, says documentTable.
 type contents interface {
-	// mark is what the store remembers of the place; claim makes it the place of a new
-	// store.
-	mark() (string, error)
+	// mark is what tells the place from others, as it stands there. A place with neither
+	// mark nor document has the one expected: the store's first start ended before settle.
+	mark(expected string) (string, error)
+	// claim is the mark for the place of a new store; settle leaves it there, once the store
+	// has it.
 	claim() (string, error)
+	settle(mark string) error
 	// create takes in a new document.
 	create(c *creation) intake
 	// read fills p with a document's bytes from the offset on; storage.ErrNotFound.

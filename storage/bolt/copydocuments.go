@@ -54,7 +54,10 @@ func copyDocuments(ctx context.Context, tx *bbolt.Tx, from, to string) (n int, e
 		return 0, err
 	}
 	defer target.close()
-	if found, err := source.mark(); err != nil || found != mark {
+	if _, err := target.mark(""); err == nil {
+		return 0, fmt.Errorf("%w: %s is that of another store, or of a finished copy", ErrFolder, to)
+	}
+	if found, err := source.mark(""); err != nil || found != mark {
 		return 0, errors.Join(ErrFolder, err)
 	}
 	err = tx.Bucket([]byte(documentTable.bucket)).ForEach(func(id, value []byte) error {

@@ -43,7 +43,10 @@ func (db *DB) open(path string, opts Options) (err error) {
 	if err = db.openContents(opts.DocumentFolder); err != nil {
 		return err
 	}
-	return db.InTx(context.Background(), db.prepare)
+	if err = db.InTx(context.Background(), db.prepare); err != nil {
+		return err
+	}
+	return errors.Join(db.settlePlace(), syncAbove(path))
 }
 
 // abandon lets go of a file that could not be opened to the end.

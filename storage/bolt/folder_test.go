@@ -32,7 +32,9 @@ func TestTheFolderIsItsOwnersAlone(t *testing.T) {
 
 func TestAStoreOpensWithItsOwnFolderAlone(t *testing.T) {
 	one, other, plain := t.TempDir(), t.TempDir(), t.TempDir()
-	openIn(t, one, inFolder).Close()
+	db := openIn(t, one, inFolder)
+	stored(t, db, "a document")
+	db.Close()
 	openIn(t, other, inFolder).Close()
 	open(t, filepath.Join(plain, "store.db")).Close()
 	for name, test := range map[string]struct{ store, documents string }{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/google/uuid"
 )
@@ -13,21 +14,39 @@ import (
 // another store's folder all documents would be missing, and that store's would be swept.
 const markFile = "store-id"
 
-func (f *folder) mark() (string, error) {
+func (f *folder) mark(expected string) (string, error) {
 	mark, err := f.root.ReadFile(markFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%w: there is no file %s in it", ErrFolder, markFile)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return string(mark), err
 	}
-	return string(mark), err
+	if empty, err := f.empty(); err != nil || empty && expected != "" {
+		return expected, err
+	}
+	return "", fmt.Errorf("%w: there is no file %s in it", ErrFolder, markFile)
 }
 
 func (f *folder) claim() (string, error) {
-	mark := uuid.NewString()
-	err := f.write(markFile, []byte(mark))
-	if errors.Is(err, fs.ErrExist) {
+	_, err := f.root.Stat(markFile)
+	switch {
+	case err == nil:
 		return "", fmt.Errorf("%w: it belongs to another one", ErrFolder)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
 	}
-	return mark, err
+	return uuid.NewString(), nil
+}
+
+func (f *folder) settle(mark string) error {
+	if err := f.write(markFile, []byte(mark)); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// empty says whether there is no document.
+func (f *folder) empty() (bool, error) {
+	entries, err := fs.ReadDir(f.root.FS(), ".")
+	return !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isID(e.Name()) }), err
 }
 
 // write makes a new file, which is on the disk on return.

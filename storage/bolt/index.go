@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"fmt"
 
 	"go.etcd.io/bbolt"
 )
@@ -34,4 +35,39 @@ func (ix index[R]) ids(tx *bbolt.Tx, in span, limit int) []string {
 		ids = append(ids, string(id))
 	}
 	return ids
+}
+
+// create makes the buckets of a table that a file does not have. An index that an older file
+// does not have is made of its records.
+func (t table[R]) create(tx *bbolt.Tx) error {
+	if err := bucket(t.bucket).create(tx); err != nil {
+		return err
+	}
+	for _, ix := range t.indexes {
+		if tx.Bucket([]byte(ix.bucket)) != nil {
+			continue
+		}
+		if err := t.fill(tx, ix); err != nil {
+			return fmt.Errorf("bolt: index %s: %w", ix.bucket, err)
+		}
+	}
+	return nil
+}
+
+// fill makes an index.
+func (t table[R]) fill(tx *bbolt.Tx, ix index[R]) error {
+	entries, err := tx.CreateBucket([]byte(ix.bucket))
+	if err != nil {
+		return err
+	}
+	return tx.Bucket([]byte(t.bucket)).ForEach(func(id, _ []byte) error {
+		r, err := t.row(tx, string(id))
+		if err != nil {
+			return err
+		}
+		if key := ix.entry(r); key != nil {
+			return entries.Put(key, id)
+		}
+		return nil
+	})
 }

@@ -49,6 +49,8 @@ func TestAnOlderFileOpens(t *testing.T) {
 	is(t, string(authority), err, "authority")
 	request, err := db.Requests().RequestByKey(t.Context(), "c", "k")
 	is(t, request.Phase, err, signing.Signed)
+	unfinished, err := db.Requests().Unfinished(t.Context(), time.Now(), 10)
+	is(t, unfinished, err, []signing.Request{request})
 	is(t, string(whole(t, db, request.Document)), nil, "a document, signed")
 
 	err = db.InTx(t.Context(), func(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"go.etcd.io/bbolt"
 )
@@ -44,6 +45,14 @@ func makeFolder(path string) error {
 	if err != nil {
 		return err
 	}
+	return syncAbove(path)
+}
+
+// syncAbove makes the name of a file or folder durable. Windows cannot, and need not.
+func syncAbove(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	above, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return err
@@ -70,7 +79,11 @@ func (db *DB) checkPlace(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	mark, err := db.contents.mark()
+	expected := remembered
+	if id, _ := tx.Bucket([]byte(documentTable.bucket)).Cursor().First(); id != nil {
+		expected = "" // its documents are to be somewhere
+	}
+	mark, err := db.contents.mark(expected)
 	switch {
 	case err != nil:
 		return err
@@ -82,6 +95,17 @@ func (db *DB) checkPlace(tx *bbolt.Tx) error {
 		return fmt.Errorf("%w: its documents are in its file", ErrFolder)
 	}
 	return fmt.Errorf("%w: it belongs to another one", ErrFolder)
+}
+
+// settlePlace leaves the store's mark where its documents are, after the store has it.
+func (db *DB) settlePlace() error {
+	return db.view(func(tx *bbolt.Tx) error {
+		mark, err := placeOf(tx)
+		if err != nil || mark == "" {
+			return err
+		}
+		return db.contents.settle(mark)
+	})
 }
 
 // claimPlace has a new store remember where its documents are.

@@ -24,6 +24,13 @@ var (
 		return append(text(r.Account), instant(r.CreatedAt)...)
 	}}
 
+	unfinishedRequests = index[requestRecord]{bucket: "signing.unfinished", key: func(r requestRecord) []byte {
+		if r.Phase == signing.Ended {
+			return nil
+		}
+		return instant(r.CreatedAt)
+	}}
+
 	requestsByKey = index[requestRecord]{bucket: "signing.key", unique: true, key: func(r requestRecord) []byte {
 		if r.Key == nil {
 			return nil
@@ -31,7 +38,7 @@ var (
 		return idempotencyKey(r.Key.Client, r.Key.Key)
 	}}
 
-	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, liveRequests, requestsByKey}}
+	requestTable = table[requestRecord]{bucket: "signing", indexes: []index[requestRecord]{requestsByAge, liveRequests, unfinishedRequests, requestsByKey}}
 )
 
 func idempotencyKey(client, key string) []byte { return append(text(client), text(key)...) }
@@ -123,6 +130,10 @@ func (s requests) Abandoned(ctx context.Context, account string, created time.Ti
 
 func (s requests) RequestsBefore(ctx context.Context, created time.Time, limit int) ([]signing.Request, error) {
 	return s.first(ctx, requestsByAge, before(created), limit)
+}
+
+func (s requests) Unfinished(ctx context.Context, created time.Time, limit int) ([]signing.Request, error) {
+	return s.first(ctx, unfinishedRequests, before(created), limit)
 }
 
 func (s requests) first(ctx context.Context, ix index[requestRecord], in span, limit int) (list []signing.Request, err error) {

@@ -9,14 +9,18 @@ import (
 )
 
 // schemaVersion counts the changes that an earlier version of this package could
-// not read. A member more in a record is none of them.
-const schemaVersion = 1
+// not read. A member more in a record is none of them. With 2 came sealed secrets, which
+// the one before would take for keys; a file at 1 is brought there when it is opened.
+const schemaVersion = 2
 
 // metaBucket keeps what is to be known before anything else is read.
 const metaBucket = "meta"
 
 // schema are the tables of all domains; a new domain adds its own here.
-var schema = []interface{ buckets() []string }{
+var schema = []interface {
+	buckets() []string
+	create(*bbolt.Tx) error // what of them the file does not have
+}{
 	accountTable, clientTable, tokenTable,
 	signalTable,
 	requestTable,
@@ -77,10 +81,13 @@ func prepared(tx *bbolt.Tx) bool {
 
 func (db *DB) createBuckets(tx *bbolt.Tx) error {
 	isNew := tx.Bucket([]byte(metaBucket)) == nil
-	for _, name := range bucketNames() {
-		if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
-			return fmt.Errorf("bolt: bucket %s: %w", name, err)
+	for _, table := range schema {
+		if err := table.create(tx); err != nil {
+			return err
 		}
+	}
+	if err := bucket(metaBucket).create(tx); err != nil {
+		return err
 	}
 	if isNew {
 		if err := db.claimPlace(tx); err != nil {

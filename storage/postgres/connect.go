@@ -29,6 +29,9 @@ func settings(url string, opts Options) (*pgxpool.Config, error) {
 		config.MaxConns = 16
 	}
 	conn := config.ConnConfig
+	if opts.Name != "" {
+		conn.RuntimeParams["application_name"] = opts.Name
+	}
 	conn.ConnectTimeout = cmp.Or(opts.ConnectTimeout, conn.ConnectTimeout, 2*time.Second)
 	config.PingTimeout = conn.ConnectTimeout
 	statement := limit(conn, "statement_timeout", opts.StatementTimeout, 15*time.Second)
@@ -60,12 +63,15 @@ func limit(conn *pgx.ConnConfig, name string, chosen, otherwise time.Duration) t
 	return limit
 }
 
+// program is what connections are called, or what their names begin with.
+const program = "innsigli"
+
 // prepare makes what all connections have in common. One whose context ends has its
 // statement cancelled, so that the server does not go on with it nor wait for a lock,
 // and is closed only when that does not help.
 func prepare(conn *pgx.ConnConfig) {
 	if conn.RuntimeParams["application_name"] == "" {
-		conn.RuntimeParams["application_name"] = "innsigli"
+		conn.RuntimeParams["application_name"] = program
 	}
 	conn.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: time.Second}

@@ -17,20 +17,24 @@ import (
 
 // The server's error codes (Postgres manual, appendix A) that mean something here.
 const (
-	connectionException  = "08" // a class
-	uniqueViolation      = "23505"
-	readOnly             = "25006" // a server that has become a standby
-	idleTooLong          = "25P03" // in a transaction
-	serializationFailure = "40001"
-	deadlockDetected     = "40P01"
-	diskFull             = "53100"
-	outOfMemory          = "53200"
-	tooManyConnections   = "53300"
-	lockNotAvailable     = "55P03" // within lock_timeout
-	queryCancelled       = "57014" // by statement_timeout, or because the context ended
-	adminShutdown        = "57P01"
-	crashShutdown        = "57P02"
-	cannotConnectNow     = "57P03"
+	connectionException   = "08"    // a class
+	authorization         = "28"    // a class: the role or its password
+	invalidCatalogName    = "3D000" // no such database
+	invalidSchemaName     = "3F000" // none in which the role may make tables
+	insufficientPrivilege = "42501"
+	uniqueViolation       = "23505"
+	readOnly              = "25006" // a server that has become a standby
+	idleTooLong           = "25P03" // in a transaction
+	serializationFailure  = "40001"
+	deadlockDetected      = "40P01"
+	diskFull              = "53100"
+	outOfMemory           = "53200"
+	tooManyConnections    = "53300"
+	lockNotAvailable      = "55P03" // within lock_timeout
+	queryCancelled        = "57014" // by statement_timeout, or because the context ended
+	adminShutdown         = "57P01"
+	crashShutdown         = "57P02"
+	cannotConnectNow      = "57P03"
 )
 
 // passing are the errors after which the same may be tried again later.
@@ -63,17 +67,24 @@ func verdict(code string, err error) error {
 		return fmt.Errorf("%w: %w", storage.ErrExists, err)
 	case code == diskFull:
 		return fmt.Errorf("%w: %w", storage.ErrFull, err)
+	case code == invalidCatalogName:
+		return fmt.Errorf("%w: %w", ErrNoDatabase, err)
+	case strings.HasPrefix(code, authorization):
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	case code == insufficientPrivilege:
+		return fmt.Errorf("%w: %w", ErrNotGranted, err)
 	case slices.Contains(passing, code), strings.HasPrefix(code, connectionException):
 		return fmt.Errorf("%w: %w", storage.ErrUnavailable, err)
 	}
 	return fmt.Errorf("postgres: %w", err)
 }
 
-// known says whether the error is in the words of package storage already.
+// known says whether the error is in the words of package storage, or of this one, already.
 func known(err error) bool {
 	return slices.ContainsFunc([]error{
 		storage.ErrNotFound, storage.ErrExists, storage.ErrNoTx, storage.ErrMoved, storage.ErrTooLarge,
 		storage.ErrLeaseLost, storage.ErrUnavailable, storage.ErrFull,
+		ErrNoDatabase, ErrRefused, ErrNotGranted, ErrMayNotMake,
 	}, func(known error) bool { return errors.Is(err, known) })
 }
 

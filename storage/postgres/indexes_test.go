@@ -82,7 +82,8 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, byKey := db.Requests().RequestByKey(ctx, "client", "key")
 			_, abandoned := db.Requests().Abandoned(ctx, "a", time.Now(), 10)
 			_, old := db.Requests().RequestsBefore(ctx, time.Now(), 10)
-			return errors.Join(unlessAbsent(one), unlessAbsent(byKey), abandoned, old)
+			_, unfinished := db.Requests().Unfinished(ctx, time.Now(), 10)
+			return errors.Join(unlessAbsent(one), unlessAbsent(byKey), abandoned, old, unfinished)
 		},
 		"sandbox_users": func(ctx context.Context, db *DB) error {
 			_, one := db.Sandbox().User(ctx, "a", "u")

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // embedded are the migrations, each in a file migrations/NNNN_name.sql, without gaps
@@ -26,7 +28,8 @@ var embedded embed.FS
 // wait. Each step is stored whole or not at all. Tables that are one version ahead are
 // left as they are.
 //
-// Errors: [ErrURL], [ErrServer], [ErrSchema], storage.ErrUnavailable.
+// Errors: [ErrURL], [ErrNoDatabase], [ErrRefused], [ErrServer], [ErrSchema],
+// [ErrNotGranted], [ErrMayNotMake], storage.ErrUnavailable.
 func Migrate(ctx context.Context, url string) (from, to int, err error) {
 	return migrate(ctx, url, embedded)
 }
@@ -124,8 +127,12 @@ func (s step) apply(ctx context.Context, conn *pgx.Conn) error {
 		}
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.name, err)
+	var said *pgconn.PgError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &said) && (said.Code == insufficientPrivilege || said.Code == invalidSchemaName):
+		return fmt.Errorf("%w: %s: %w", ErrMayNotMake, s.name, err)
 	}
-	return nil
+	return fmt.Errorf("%s: %w", s.name, err)
 }

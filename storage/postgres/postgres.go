@@ -52,8 +52,18 @@ var (
 	ErrURL = errors.New("postgres: not a URL such as postgres://user@host:5432/database")
 	// ErrServer: the server is too old, or the database cannot keep all texts.
 	ErrServer = errors.New("postgres: the server cannot be used")
-	// ErrSchema: the tables are those of another version of this package.
-	ErrSchema = errors.New("postgres: the database has the tables of another version")
+	// ErrNoDatabase: the server has no database of that name.
+	ErrNoDatabase = errors.New("postgres: there is no such database")
+	// ErrRefused: the server does not let the role in, or not with that password.
+	ErrRefused = errors.New("postgres: the server refuses the role or its password")
+	// ErrNotGranted: the tables are there, and the role may not use them.
+	ErrNotGranted = errors.New("postgres: the role may not use the tables")
+	// ErrMayNotMake: there are tables to be made or changed, and the role may not.
+	ErrMayNotMake = errors.New("postgres: the role may not make tables")
+	// ErrClock: the clocks of this machine and of the server are more than two seconds apart.
+	ErrClock = errors.New("postgres: the clocks disagree")
+	// ErrSchema: there are no tables, or those of another version of this package.
+	ErrSchema = errors.New("postgres: the tables are not those of this version")
 	// ErrClosed: the store has been closed.
 	ErrClosed = errors.New("postgres: the store is closed")
 )
@@ -75,6 +85,9 @@ type Options struct {
 	// IdleTimeout is how long the server keeps a transaction from which it hears nothing;
 	// 0 is 30 s.
 	IdleTimeout time.Duration
+	// Name is the connections' application_name; empty is the one of the URL, or else
+	// innsigli.
+	Name string
 }
 
 // DB is an open store. Its methods may be called from several goroutines.
@@ -91,7 +104,8 @@ type DB struct {
 }
 
 // Open opens the store in the database of that URL, which [Migrate] has prepared.
-// Errors: [ErrURL], [ErrServer], [ErrSchema], storage.ErrUnavailable.
+// Errors: [ErrURL], [ErrNoDatabase], [ErrRefused], [ErrServer], [ErrClock], [ErrSchema],
+// [ErrNotGranted], storage.ErrUnavailable.
 func Open(ctx context.Context, url string, opts Options) (*DB, error) {
 	return open(ctx, url, opts, embedded)
 }

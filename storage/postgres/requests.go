@@ -109,6 +109,10 @@ func (s requests) RequestsBefore(ctx context.Context, before time.Time, limit in
 	return s.first(ctx, "created_at < $1 ORDER BY created_at, seq LIMIT $2", before, max(limit, 0))
 }
 
+func (s requests) Unfinished(ctx context.Context, before time.Time, limit int) ([]signing.Request, error) {
+	return s.first(ctx, "phase <> 'ended' AND created_at < $1 ORDER BY created_at, seq LIMIT $2", before, max(limit, 0))
+}
+
 // first lists requests, which in a transaction then stay as they are: it is going to
 // change them.
 func (s requests) first(ctx context.Context, condition string, args ...any) (list []signing.Request, err error) {

@@ -12,10 +12,14 @@ import (
 const oldest = 14_00_00
 
 // Check says whether the server answers and its tables are still ones that this version can
-// work with, as [Open] did. Errors: [ErrServer], [ErrSchema], storage.ErrUnavailable.
+// work with, as [Open] did. Errors: [ErrServer], [ErrClock], [ErrSchema], [ErrNotGranted],
+// storage.ErrUnavailable.
 func (db *DB) Check(ctx context.Context) error {
 	return db.read(ctx, func(q querier) error {
 		if err := checkServer(ctx, q); err != nil {
+			return err
+		}
+		if err := checkClock(ctx, q); err != nil {
 			return err
 		}
 		there, err := schemaVersion(ctx, q)
@@ -24,6 +28,18 @@ func (db *DB) Check(ctx context.Context) error {
 		}
 		return fits(there, db.needs)
 	})
+}
+
+// Others says how many connections of other names the database has that begin with
+// "innsigli": those of servers, and of what else opened it without [Options].Name or a name
+// in the URL.
+func (db *DB) Others(ctx context.Context) (number int, err error) {
+	err = db.read(ctx, func(q querier) error {
+		return q.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND backend_type = 'client backend'
+			AND application_name LIKE $1 || '%' AND application_name <> current_setting('application_name')`, program).Scan(&number)
+	})
+	return number, err
 }
 
 func checkServer(ctx context.Context, q querier) error {
@@ -52,11 +68,11 @@ func suits(version int, encoding string) error {
 func fits(there, version int) error {
 	switch {
 	case there == 0:
-		return fmt.Errorf("%w: there are no tables yet; run innsigli migrate", ErrSchema)
+		return fmt.Errorf("%w: there are none yet; run innsigli migrate", ErrSchema)
 	case there < version:
-		return fmt.Errorf("%w: it is at %d, and this program needs %d; run innsigli migrate", ErrSchema, there, version)
+		return fmt.Errorf("%w: they are at %d, and this program needs %d; run innsigli migrate", ErrSchema, there, version)
 	case there > version+1:
-		return fmt.Errorf("%w: it is at %d, and this program knows %d: it is too old", ErrSchema, there, version)
+		return fmt.Errorf("%w: they are at %d, and this program knows %d: it is too old", ErrSchema, there, version)
 	}
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -102,6 +104,16 @@ func TestSilence(t *testing.T) {
 	begin := time.Now()
 	if _, err := db.Accounts().Account(t.Context(), "a"); !errors.Is(err, storage.ErrUnavailable) || time.Since(begin) > 2*time.Second {
 		t.Errorf("the next call, after %v: %v", time.Since(begin), err)
+	}
+	w.cut.Store(false)
+	err = db.InTx(t.Context(), func(ctx context.Context) error {
+		return db.write(ctx, func(tx pgx.Tx) error {
+			w.cut.Store(true)
+			return putChunks(ctx, tx, 1, 0, []byte("bytes"))
+		})
+	})
+	if !errors.Is(err, storage.ErrUnavailable) {
+		t.Errorf("the bytes of a document: %v", err)
 	}
 	w.cut.Store(false)
 	if n := quota(t, db, "a"); n != 0 {

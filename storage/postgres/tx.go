@@ -156,6 +156,8 @@ func (t *txn) use(ctx context.Context, fn func(tx pgx.Tx) error) error {
 			err = errors.New("postgres: the transaction was aborted")
 		}
 		t.aborted = err
+	} else if collided(err) { // undone as far as a savepoint: as a whole it has to run again
+		t.aborted = err
 	}
 	return err
 }

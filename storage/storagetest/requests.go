@@ -144,4 +144,23 @@ var requests = tests{
 			t.Error(err, diff)
 		}
 	},
+
+	"unfinished requests are those of all accounts that have not ended": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		ended, failed := at("ended", "a", 0), at("failed", "a", 2)
+		ended.Phase, failed.Phase = signing.Ended, signing.Failed
+		addRequests(t, b, at("third", "a", 3), at("first", "b", 1), ended, failed, at("new", "a", 10))
+		unfinished := func(limit int, want ...string) {
+			t.Helper()
+			got, err := b.Requests.Unfinished(t.Context(), base.Add(10*time.Second), limit)
+			found(t, names(got), err, want)
+		}
+		unfinished(10, id("first"), id("failed"), id("third"))
+		unfinished(2, id("first"), id("failed"))
+		failed.Phase, failed.Revision = signing.Ended, 2
+		do(t, b, func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, failed) })
+		unfinished(10, id("first"), id("third"))
+		do(t, b, func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, id("first")) })
+		unfinished(10, id("third"))
+	},
 }

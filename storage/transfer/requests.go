@@ -28,10 +28,11 @@ func (c *transfer) requests(ctx context.Context) error {
 }
 
 // document copies the document of a request and has the request refer to the copy, whose
-// ID it returns. A request that has ended need not have its document any more.
+// ID it returns. A request that has ended need not have its document any more, nor one whose
+// start failed before anybody was asked.
 func (c *transfer) document(ctx context.Context, r *signing.Request) (created []string, err error) {
 	blob, err := c.from.Documents().Open(ctx, r.Document)
-	if errors.Is(err, storage.ErrNotFound) && r.Phase == signing.Ended {
+	if errors.Is(err, storage.ErrNotFound) && (r.Phase == signing.Ended || r.Phase == signing.Starting) {
 		return nil, nil
 	}
 	if err != nil {

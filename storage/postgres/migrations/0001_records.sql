@@ -90,6 +90,7 @@ CREATE TABLE signing_requests (
 	CHECK (num_nulls(key_client, key, key_fingerprint) IN (0, 3))
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);
 CREATE INDEX signing_requests_live ON signing_requests (account, created_at, seq) WHERE phase <> 'ended';
+CREATE INDEX signing_requests_unfinished ON signing_requests (created_at, seq) WHERE phase <> 'ended';
 CREATE INDEX signing_requests_by_age ON signing_requests (created_at, seq);
 CREATE UNIQUE INDEX signing_requests_by_key ON signing_requests (key_client, key) WHERE key IS NOT NULL;
 

@@ -1,0 +1,61 @@
+package signing_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+// cramped has room for records and none for what a signature appends.
+type cramped struct{ *bolt.DB }
+
+func (d cramped) Documents() storage.Documents { return crampedDocuments{d.DB.Documents()} }
+
+type crampedDocuments struct{ storage.Documents }
+
+func (crampedDocuments) Append(context.Context, string, ...storage.Revision) error {
+	return fmt.Errorf("%w: test", storage.ErrFull)
+}
+
+// What finds no room is not tried again and again: each try asks a timestamp authority.
+func TestAFullStoreIsNotPressed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, asked := newPhone(t), 0
+		s := onStore(t, cramped{newStore(t)}, p, signing.Options{AnyPace: true, Sources: func() ades.Sources {
+			asked++
+			return p.ca.Sources(nil)
+		}})
+		id := s.mustStart(func(in *signing.Start) { in.Level = ades.T })
+		poll := func() error { return s.Poll(t.Context(), account, id, func(signing.Answer) error { return nil }) }
+		if err := poll(); !errors.Is(err, storage.ErrFull) {
+			t.Errorf("the first poll: %v, want ErrFull", err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		r := runner.Runner{Jobs: s.db.Jobs(), Tx: s.db, Handlers: s.Handlers()}
+		done := make(chan error)
+		go func() { done <- r.Run(ctx) }()
+		before := asked
+		for range 60 {
+			time.Sleep(time.Second)
+			if err := poll(); err != nil && !errors.Is(err, storage.ErrFull) {
+				t.Errorf("a poll: %v", err)
+			}
+		}
+		if n := asked - before; n == 0 || n > 8 {
+			t.Errorf("the sources were asked for %d times in a minute", n)
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,38 @@
+package bolt_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// A file of the version before sealing is brought to this one when it is opened, so that the
+// program of then does not take what is sealed for keys.
+func TestAnOlderFileIsUpgraded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	open(t, path).Close()
+	meta(t, path, func(b *bbolt.Bucket) error { return b.Put([]byte("schema"), []byte("1")) })
+	for range 2 {
+		open(t, path).Close()
+		meta(t, path, func(b *bbolt.Bucket) error {
+			if version := b.Get([]byte("schema")); string(version) != "2" {
+				t.Errorf("the schema is %s, want 2", version)
+			}
+			return nil
+		})
+	}
+}
+
+// meta is what a store's file says of itself.
+func meta(t *testing.T, path string, f func(*bbolt.Bucket) error) {
+	t.Helper()
+	file, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := file.Update(func(tx *bbolt.Tx) error { return f(tx.Bucket([]byte("meta"))) }); err != nil {
+		t.Fatal(err)
+	}
+}
