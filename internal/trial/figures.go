@@ -44,8 +44,8 @@ func (f *figures) print(out io.Writer, took time.Duration, rows ...[2]any) error
 		{"delivered", fmt.Sprintf("%d (%.0f a second)", f.delivered, float64(f.delivered)/took.Seconds())},
 		{"delivered again to the byte", f.repeated},
 		{"starts refused by a busy signal", f.locked},
-		{"lost", f.lost},
-		{"doubled", f.doubled},
+		{"requests lost", f.lost},
+		{"documents doubled", f.doubled},
 	}, rows...)
 	for _, row := range append(all, [2]any{"faults", len(f.faults)}) {
 		fmt.Fprintf(columns, "%v\t%v\n", row[0], row[1])

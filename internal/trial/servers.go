@@ -72,9 +72,9 @@ func serversTrial(ctx context.Context, flags *flag.FlagSet, args []string, out i
 		[2]any{"servers killed", kills},
 		[2]any{"two holders of one signal", overlaps},
 		[2]any{"provider calls", calls.made},
-		[2]any{"made by two servers at once", calls.overlap},
-		[2]any{"doubled", calls.doubled},
-		[2]any{"made again for a server that was killed with the answer", calls.again},
+		[2]any{"of them by two servers at once", calls.overlap},
+		[2]any{"of them made again", calls.doubled},
+		[2]any{"the same for a server that was killed with the answer", calls.again},
 	)
 	if err == nil && (len(c.count.faults)+c.count.lost+c.count.doubled+overlaps+calls.overlap+calls.doubled > 0 || c.count.delivered == 0) {
 		err = errBroken
