@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,9 +30,10 @@ func (crampedDocuments) Append(context.Context, string, ...storage.Revision) err
 // What finds no room is not tried again and again: each try asks a timestamp authority.
 func TestAFullStoreIsNotPressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, asked := newPhone(t), 0
+		p := newPhone(t)
+		var asked atomic.Int64
 		s := onStore(t, cramped{newStore(t)}, p, signing.Options{AnyPace: true, Sources: func() ades.Sources {
-			asked++
+			asked.Add(1)
 			return p.ca.Sources(nil)
 		}})
 		id := s.mustStart(func(in *signing.Start) { in.Level = ades.T })
@@ -43,14 +45,14 @@ func TestAFullStoreIsNotPressed(t *testing.T) {
 		r := runner.Runner{Jobs: s.db.Jobs(), Tx: s.db, Handlers: s.Handlers()}
 		done := make(chan error)
 		go func() { done <- r.Run(ctx) }()
-		before := asked
+		before := asked.Load()
 		for range 60 {
 			time.Sleep(time.Second)
 			if err := poll(); err != nil && !errors.Is(err, storage.ErrFull) {
 				t.Errorf("a poll: %v", err)
 			}
 		}
-		if n := asked - before; n == 0 || n > 8 {
+		if n := asked.Load() - before; n == 0 || n > 8 {
 			t.Errorf("the sources were asked for %d times in a minute", n)
 		}
 		stop()
