@@ -65,7 +65,6 @@ func TestBackend(t *testing.T) {
 			Sandbox:     sealed.Sandbox(db.Sandbox(), k),
 			Jobs:        db.Jobs(),
 			EvidenceLog: db.EvidenceLog(),
-			Bytes:       func(testing.TB) int64 { return 0 }, // documents are another's matter
 			Reopen: func(t *testing.T) storagetest.Backend {
 				if err := db.Close(); err != nil {
 					t.Fatal(err)
@@ -76,7 +75,7 @@ func TestBackend(t *testing.T) {
 	}
 	storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 		return backend(t, filepath.Join(t.TempDir(), "store.db"))
-	})
+	}, "Transactions", "Overlapping", "Requests", "Sandbox", "Reopen", "Concurrency")
 }
 
 // deployment is a store with something secret of each kind in it.

@@ -26,6 +26,7 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -55,8 +56,9 @@ type Backend struct {
 	Reopen func(t *testing.T) Backend
 }
 
-// Run runs the suite. Each test opens a backend of its own, some of them two.
-func Run(t *testing.T, open func(t *testing.T) Backend) {
+// Run runs the suite, or the topics of it that are named, for who wraps some of the stores
+// of a backend that passes all. Each test opens a backend of its own, some of them two.
+func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 	topics := []struct {
 		name  string
 		tests tests
@@ -83,12 +85,20 @@ func Run(t *testing.T, open func(t *testing.T) Backend) {
 		{"Reopen", reopening},
 		{"Concurrency", concurrency},
 	}
+	left := slices.Clone(names)
 	for _, topic := range topics {
+		if len(names) > 0 && !slices.Contains(names, topic.name) {
+			continue
+		}
+		left = slices.DeleteFunc(left, func(name string) bool { return name == topic.name })
 		t.Run(topic.name, func(t *testing.T) {
 			for name, test := range topic.tests {
 				t.Run(name, func(t *testing.T) { test(t, open) })
 			}
 		})
+	}
+	if len(left) > 0 {
+		t.Errorf("the suite has no topics %q", left)
 	}
 }
 
