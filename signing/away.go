@@ -25,7 +25,7 @@ const (
 // away says whether a store could not be reached or had no room, so that the same may
 // go well later.
 func away(err error) bool {
-	return (errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrFull)) && !errors.Is(err, errLeaseLost)
+	return storage.Passing(err) && !errors.Is(err, errLeaseLost)
 }
 
 // repeat does something again while the store is away, for so long.

@@ -49,6 +49,12 @@ var (
 	ErrFull = errors.New("storage: no room left")
 )
 
+// Passing says whether the same call may go well later: the store was not reached, or had
+// no room.
+func Passing(err error) bool {
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrFull)
+}
+
 // Transactor runs transactions.
 type Transactor interface {
 	// InTx calls fn with a context that carries a transaction and commits when

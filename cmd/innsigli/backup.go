@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/innsigli/innsigli/internal/durable"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
@@ -87,7 +88,7 @@ func giveName(file, name string) error {
 	if err != nil {
 		os.Remove(name)
 	}
-	return errors.Join(err, syncFolder(filepath.Dir(name)))
+	return errors.Join(err, durable.Name(name))
 }
 
 func (c backupCommand) copyFile(ctx context.Context, s streams, o operator, path string) (size int64, err error) {
@@ -115,14 +116,6 @@ func (w writing) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	w.wrote(n)
 	return n, err
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // bolt is the store of a command or server that has a file.

@@ -25,15 +25,15 @@ var plan = []floor{
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account sandbox signing busysignal pades ades/online ades storage internal/runner internal/sealed", "kong sync toml"}},
+	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account sandbox signing busysignal pades ades/online ades storage internal/runner internal/sealed internal/durable", "kong sync toml"}},
 
 	{
 		{"httpapi", "account sandbox signing busysignal idp ades storage internal/jsonbody", ""},
-		{"storage/bolt", "account sandbox signing busysignal idp ades storage storage/internal/document", "bbolt uuid"},
+		{"storage/bolt", "account sandbox signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
 		{"storage/postgres", "account sandbox signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
 		{"storage/transfer", "account sandbox signing busysignal storage", ""},
 		{"internal/runner", "storage", ""},
-		{"internal/sealed", "sandbox signing storage", ""},
+		{"internal/sealed", "sandbox signing storage internal/durable", ""},
 	},
 	{
 		{"storage/internal/document", "storage", ""},
@@ -62,6 +62,7 @@ var plan = []floor{
 	{
 		{"ades", "", ""},
 		{"storage", "", ""},
+		{"internal/durable", "", ""},
 		{"internal/failpoint", "", ""},
 		{"internal/jsonbody", "", "uuid"},
 		{"internal/pdf", "", ""},

@@ -78,15 +78,10 @@ func (w *run) claim(ctx context.Context, kind string, now time.Time) (due time.T
 // there was none, which ends the outage.
 func (w *run) tell(kind string, err error, outage *atomic.Bool) {
 	known := w.noReads.Load() || w.noWrites.Load()
-	if err == nil || away(err) {
+	if err == nil || storage.Passing(err) {
 		outage.Store(err != nil)
 	}
-	if err != nil && w.Failed != nil && !(away(err) && known) {
+	if err != nil && w.Failed != nil && !(storage.Passing(err) && known) {
 		w.Failed(w.settling, kind, err)
 	}
-}
-
-// away says whether the store could not be reached or had no room.
-func away(err error) bool {
-	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, storage.ErrFull)
 }

@@ -71,7 +71,7 @@ func (w *run) settle(l storage.Lease, f func(ctx context.Context) error) {
 			err = nil
 		}
 		w.tell(l.Kind, err, &w.noWrites)
-		if !away(err) || time.Now().After(l.Until) {
+		if !storage.Passing(err) || time.Now().After(l.Until) {
 			return
 		}
 		select {

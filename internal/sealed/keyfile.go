@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/innsigli/innsigli/internal/durable"
 )
 
 const (
@@ -110,7 +112,7 @@ func makeFile(path string) error {
 	if err := os.Link(file.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(path)) // before anything is sealed with it
+	return durable.Name(path) // before anything is sealed with it
 }
 
 func newFile() []byte {
@@ -120,12 +122,4 @@ func newFile() []byte {
 		"# To change it, append the new key at the end, on all servers, and start them again; then move it\n" +
 		"# to the top and start them again; remove this one later: see innsigli serve --help.\n" +
 		base64.StdEncoding.EncodeToString(secret[:]) + "\n")
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -12,6 +12,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/innsigli/innsigli/internal/durable"
 )
 
 // open opens the file, takes its lock and sees that everything is there.
@@ -46,7 +48,7 @@ func (db *DB) open(path string, opts Options) (err error) {
 	if err = db.InTx(context.Background(), db.prepare); err != nil {
 		return err
 	}
-	return errors.Join(db.settlePlace(), syncAbove(path))
+	return errors.Join(db.settlePlace(), durable.Name(path))
 }
 
 // abandon lets go of a file that could not be opened to the end.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"runtime"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/internal/durable"
 )
 
 // placeKey, in metaBucket, has the mark of the place where documents are; none for the
@@ -45,19 +45,7 @@ func makeFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	return syncAbove(path)
-}
-
-// syncAbove makes the name of a file or folder durable. Windows cannot, and need not.
-func syncAbove(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	above, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(above.Sync(), above.Close())
+	return durable.Name(path)
 }
 
 // placeOf is the mark of the place where the store has its documents. What has none of
