@@ -27,7 +27,7 @@ func at(t *testing.T) (*server, *x509.Certificate) {
 	}
 	c := s.signer(t)
 	c.user(person)
-	_, event, err := s.people.Begin(t.Context(), idp.Person{Account: c.account, Method: idp.SIM, Phone: phone}, idp.Text{}, nil)
+	_, event, err := s.people.Begin(t.Context(), "key", idp.Person{Account: c.account, Method: idp.SIM, Phone: phone}, idp.Text{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,11 +16,11 @@ type failing struct {
 	begin, poll *idp.Failure
 }
 
-func (f *failing) Begin(ctx context.Context, p idp.Person, t idp.Text, known *x509.Certificate) (idp.State, idp.Event, error) {
+func (f *failing) Begin(ctx context.Context, key string, p idp.Person, t idp.Text, known *x509.Certificate) (idp.State, idp.Event, error) {
 	if f.begin != nil {
 		return idp.State{}, idp.Failed{Failure: *f.begin}, nil
 	}
-	return f.Sandbox.Begin(ctx, p, t, known)
+	return f.Sandbox.Begin(ctx, key, p, t, known)
 }
 
 func (f *failing) Poll(ctx context.Context, s idp.State) (idp.State, idp.Event, error) {

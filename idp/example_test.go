@@ -19,7 +19,7 @@ import (
 // converse asks a person for a signature until there is one. What lasts longer than a
 // process stores state after each call; see package signing.
 func converse(ctx context.Context, provider idp.Provider, person idp.Person, digest func(*x509.Certificate) (ades.Digest, error)) ([]byte, error) {
-	state, event, err := provider.Begin(ctx, person, idp.Text{Document: "contract.pdf", Reason: "Undirritun"}, nil)
+	state, event, err := provider.Begin(ctx, "my conversation", person, idp.Text{Document: "contract.pdf", Reason: "Undirritun"}, nil)
 	for err == nil {
 		switch e := event.(type) {
 		case idp.NeedDigest:
@@ -30,6 +30,8 @@ func converse(ctx context.Context, provider idp.Provider, person idp.Person, dig
 		case idp.Waiting:
 			fmt.Printf("the phone shows %q\n", e.Code)
 			time.Sleep(10 * time.Millisecond)
+			state, event, err = provider.Poll(ctx, state)
+		case idp.Continue:
 			state, event, err = provider.Poll(ctx, state)
 		case idp.Signed:
 			return e.Values[0], nil

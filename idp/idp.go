@@ -16,12 +16,23 @@
 // Calls return at once and hold nothing: all that a conversation needs travels in
 // its [State], which the caller stores after each call and passes to the next, so
 // a conversation survives restarts and may go on in another process. Calls for one
-// state must not overlap.
+// state must not overlap. An answer that the identity provider gives only once is in the State
+// before anything else is asked of it: the event is [Continue] then, after which the caller
+// stores the State and polls at once.
+//
+// # Certificates that are known afterwards
+//
+// Of some methods an answer tells the certificate, and nothing before it does. Such a provider
+// ([Traits].Remember) asks the person once more to learn it; the caller keeps the certificate
+// of NeedDigest and names it to Begin the next time. Should the answer then come with another
+// one, NeedDigest comes again. Where a whole CMS is the answer ([Traits].CMS), no certificate
+// is needed.
 package idp
 
 import (
 	"context"
 	"crypto/x509"
+	"net/http"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -43,19 +54,35 @@ const (
 type Provider interface {
 	// Traits says what to expect of a method.
 	Traits(Method) Traits
-	// Begin asks for the person's certificate. known is the one of an earlier
-	// answer, or nil.
-	Begin(ctx context.Context, p Person, t Text, known *x509.Certificate) (State, Event, error)
+	// Begin asks for the person's certificate. key names the conversation among the caller's,
+	// and is the Key of its State. known is the certificate kept from an earlier one, or nil.
+	Begin(ctx context.Context, key string, p Person, t Text, known *x509.Certificate) (State, Event, error)
 	// Sign asks the person to sign. It is called after NeedDigest only.
 	Sign(ctx context.Context, s State, digests []ades.Digest) (State, Event, error)
 	// Poll asks how far it is.
 	Poll(ctx context.Context, s State) (State, Event, error)
 }
 
+// Notifier is a Provider that the identity provider tells when there is news, as by a ping
+// of OpenID CIBA.
+type Notifier interface {
+	Provider
+	// Notification reads what the identity provider sent: which conversation it is about, by
+	// its Key, and whether the sender knows the secret of the conversation with that State.
+	Notification(r *http.Request) (key string, authentic func(State) bool, err error)
+}
+
 // Traits are what callers need to know of a provider's method beforehand.
 type Traits struct {
 	// Algorithm restricts what is signed; zero leaves it to the certificate's key.
 	Algorithm ades.Algorithm
+	// Remember: the certificate of NeedDigest is worth keeping for the next conversation
+	// with the same person and phone, as long as it is valid.
+	Remember bool
+	// CMS: NeedDigest has no certificate, what is signed is the digest of the document by
+	// Algorithm.Hash, and the value is a detached SignedData (RFC 5652) with the certificate
+	// in it.
+	CMS bool
 	// ByPhone: the phone number alone finds the person, so the certificate may
 	// name another kennitala than Person does.
 	ByPhone bool
@@ -79,14 +106,14 @@ type Text struct {
 type State struct {
 	Provider string    `json:"provider"`
 	Version  int       `json:"version"`
-	Key      string    `json:"key"`              // names the conversation, for notifications
+	Key      string    `json:"key"`              // names the conversation: Begin's
 	Public   []byte    `json:"public,omitempty"` // the provider's own
 	Secret   []byte    `json:"secret,omitempty"` // the provider's own; a store for production seals it
 	Expires  time.Time `json:"expires"`
 }
 
 // Event is where a conversation stands: [Waiting], [NeedDigest], [Signed] or
-// [Failed].
+// [Failed]; or [Continue].
 type Event interface{ event() }
 
 // Waiting: the person has not answered.
@@ -97,11 +124,13 @@ type Waiting struct {
 	// RetryAfter is how long there will be nothing new to hear, where the provider knows;
 	// 0 leaves it to the caller's own interval.
 	RetryAfter time.Duration
+	// SlowDown: the provider was asked too often, which the client may hear.
+	SlowDown bool
 }
 
 // NeedDigest: the certificate is known, and Sign can be called.
 type NeedDigest struct {
-	Certificate *x509.Certificate
+	Certificate *x509.Certificate   // nil with Traits.CMS
 	Chain       []*x509.Certificate // further certificates that the provider gave
 	// Code is the verification code where it is known before the digest, as it is
 	// when the provider's adapter draws it.
@@ -110,13 +139,18 @@ type NeedDigest struct {
 
 // Signed: the person approved.
 type Signed struct {
-	Values [][]byte // for the digests of Sign, in their order; ECDSA in DER
+	Values [][]byte // for the digests of Sign, in their order; ECDSA in DER, with Traits.CMS the CMS
 }
 
 // Failed: the conversation has ended without a signature.
 type Failed struct{ Failure }
 
+// Continue: the State has what cannot be had again. It is to be stored, and Poll to be called
+// at once.
+type Continue struct{}
+
 func (Waiting) event()    {}
 func (NeedDigest) event() {}
 func (Signed) event()     {}
 func (Failed) event()     {}
+func (Continue) event()   {}

@@ -40,7 +40,7 @@ func Example() {
 	}
 
 	person := idp.Person{Account: "my account", Method: idp.SIM, Phone: phone}
-	state, event, err := people.Begin(ctx, person, idp.Text{Document: "contract.pdf"}, nil)
+	state, event, err := people.Begin(ctx, "my conversation", person, idp.Text{Document: "contract.pdf"}, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

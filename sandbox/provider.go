@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -49,7 +48,7 @@ func (s *Sandbox) Traits(m idp.Method) idp.Traits { return idp.Traits{ByPhone: m
 // kennitala for the app and by phone for the SIM. The app's certificate comes
 // with the answer, as when the person chooses it on the phone; the SIM's is known
 // at once.
-func (s *Sandbox) Begin(ctx context.Context, p idp.Person, _ idp.Text, _ *x509.Certificate) (idp.State, idp.Event, error) {
+func (s *Sandbox) Begin(ctx context.Context, key string, p idp.Person, _ idp.Text, _ *x509.Certificate) (idp.State, idp.Event, error) {
 	u, err := s.find(ctx, p)
 	if errors.Is(err, storage.ErrNotFound) {
 		return idp.State{}, userNotFound, nil
@@ -59,7 +58,7 @@ func (s *Sandbox) Begin(ctx context.Context, p idp.Person, _ idp.Text, _ *x509.C
 	}
 	now := time.Now().UTC()
 	c := conversation{User: u.ID, Owner: u.Account, Method: p.Method, Began: now, Delay: u.Delay, Action: u.Action}
-	state := idp.State{Provider: providerName, Version: stateVersion, Key: uuid.NewString(), Expires: now.Add(Expiry)}
+	state := idp.State{Provider: providerName, Version: stateVersion, Key: key, Expires: now.Add(Expiry)}
 	if state, err = c.into(state); err != nil || c.Method == idp.App {
 		return state, idp.Waiting{}, err
 	}

@@ -64,7 +64,7 @@ func TestRetryAfter(t *testing.T) {
 				s, _ := open(t)
 				p := person(t, s, test.delay)
 				p.Method = test.method
-				state, event, err := s.Begin(t.Context(), p, idp.Text{}, nil)
+				state, event, err := s.Begin(t.Context(), "key", p, idp.Text{}, nil)
 				if _, known := event.(idp.NeedDigest); known && err == nil { // the SIM's certificate is
 					state, event, err = s.Sign(t.Context(), state, []ades.Digest{ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}.Digest(nil)})
 				}

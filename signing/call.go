@@ -13,7 +13,7 @@ import (
 
 func (t *turn) callBegin(ctx context.Context) (idp.State, idp.Event, error) {
 	return t.call("begin", func() (idp.State, idp.Event, error) {
-		return t.provider.Begin(ctx, t.r.Person, t.r.Text, nil)
+		return t.provider.Begin(ctx, t.id, t.r.Person, t.r.Text, nil)
 	})
 }
 

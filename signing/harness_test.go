@@ -98,7 +98,7 @@ func (p *phone) alone() func() {
 
 func (p *phone) Traits(idp.Method) idp.Traits { return idp.Traits{} }
 
-func (p *phone) Begin(_ context.Context, _ idp.Person, _ idp.Text, _ *x509.Certificate) (idp.State, idp.Event, error) {
+func (p *phone) Begin(_ context.Context, _ string, _ idp.Person, _ idp.Text, _ *x509.Certificate) (idp.State, idp.Event, error) {
 	defer p.alone()()
 	event, err := p.begin()
 	return idp.State{Provider: "phone", Version: 1, Expires: time.Now().Add(time.Hour)}, event, err
