@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/storage"
