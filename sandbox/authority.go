@@ -3,12 +3,14 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"crypto"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -110,6 +112,16 @@ func (s *Sandbox) Roots() *x509.CertPool { return s.authority.Roots() }
 
 // RootPEM is the root's certificate in PEM.
 func (s *Sandbox) RootPEM() []byte { return s.authority.RootPEM() }
+
+// Issue certifies a key of somebody who is no user, as those are whom a simulated provider
+// stands for. The chain is the certificate and those above it, up to the root.
+func (s *Sandbox) Issue(name, kennitala string, public crypto.PublicKey) (chain []*x509.Certificate, err error) {
+	cert, err := s.authority.Issue(name, idp.NormalKennitala(kennitala), public, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	return append([]*x509.Certificate{cert}, s.authority.Chain()...), nil
+}
 
 // Timestamp answers a DER TimeStampReq with a DER TimeStampResp (RFC 3161 2.4), also
 // one that cannot be read.

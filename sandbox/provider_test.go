@@ -18,13 +18,19 @@ import (
 
 const account = "an account"
 
-func open(t *testing.T) (*sandbox.Sandbox, *bolt.DB) {
+func openStore(t testing.TB) *bolt.DB {
 	t.Helper()
 	db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func open(t *testing.T) (*sandbox.Sandbox, *bolt.DB) {
+	t.Helper()
+	db := openStore(t)
 	s, err := sandbox.Open(t.Context(), db.Sandbox(), db, sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -13,47 +13,89 @@ import (
 
 // ask makes the first calls to the provider.
 func (t *turn) ask(ctx context.Context) error {
-	state, event, err := t.callBegin(ctx)
+	known, err := t.known(ctx)
+	if err != nil {
+		return err
+	}
+	state, event, err := t.callBegin(ctx, known)
 	if err != nil {
 		return fmt.Errorf("signing: asking the identity provider: %w", err)
 	}
 	failpoint.Here("signing/begun")
-	if failed, ok := event.(idp.Failed); ok {
-		return t.insist(ctx, func(ctx context.Context, r *Request) error {
-			r.Refused = true
-			t.converse(r, state)
-			return errors.Join(t.failed(ctx, r, failed.Failure), t.end(ctx, r))
-		})
-	}
 	return t.follow(ctx, state, event)
 }
+
+// mostSteps bounds what a provider makes of one turn.
+const mostSteps = 16
 
 // follow stores the provider's answer and what it leads to. A digest that is asked
 // for is prepared, stored and handed over.
 func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) error {
-	for {
-		need, ok := event.(idp.NeedDigest)
-		if !ok {
-			return t.insist(ctx, func(ctx context.Context, r *Request) error {
-				t.accept(r, state)
-				return t.apply(ctx, r, event)
-			})
+	for range mostSteps {
+		var over bool
+		var err error
+		switch e := event.(type) {
+		case idp.NeedDigest:
+			state, event, over, err = t.give(ctx, state, e)
+		case idp.Continue:
+			state, event, err = t.goOn(ctx, state)
+		default:
+			return t.conclude(ctx, state, event)
 		}
-		pending, failure, err := t.prepare(ctx, need)
-		if err != nil {
-			return err
-		}
-		if failure != nil {
-			return t.insist(ctx, func(ctx context.Context, r *Request) error {
-				r.show(need.Code)
-				t.accept(r, state)
-				return t.failed(ctx, r, *failure)
-			})
-		}
-		if state, event, err = t.sign(ctx, state, pending); err != nil {
+		if over || err != nil {
 			return err
 		}
 	}
+	return errors.New("signing: the identity provider comes to no end")
+}
+
+// conclude stores an answer after which there is nothing to be said to the provider. A
+// failure at the start refuses it.
+func (t *turn) conclude(ctx context.Context, state idp.State, event idp.Event) error {
+	return t.insist(ctx, func(ctx context.Context, r *Request) error {
+		failed, ok := event.(idp.Failed)
+		if ok && r.Phase == Starting {
+			r.Refused = true
+			t.converse(r, state)
+			return errors.Join(t.failed(ctx, r, failed.Failure), t.end(ctx, r))
+		}
+		t.accept(r, state)
+		return t.apply(ctx, r, event)
+	})
+}
+
+// give hands the digest over that the provider asks for. over says that there is none.
+func (t *turn) give(ctx context.Context, state idp.State, need idp.NeedDigest) (_ idp.State, _ idp.Event, over bool, err error) {
+	pending, failure, err := t.prepare(ctx, need)
+	if err != nil {
+		return state, nil, true, err
+	}
+	if failure != nil {
+		return state, nil, true, t.insist(ctx, func(ctx context.Context, r *Request) error {
+			r.show(need.Code)
+			t.accept(r, state)
+			return t.failed(ctx, r, *failure)
+		})
+	}
+	state, event, err := t.sign(ctx, state, pending, need.Code)
+	return state, event, false, err
+}
+
+// goOn stores what the provider says only once, and asks further.
+func (t *turn) goOn(ctx context.Context, state idp.State) (idp.State, idp.Event, error) {
+	err := t.insist(ctx, func(_ context.Context, r *Request) error {
+		t.accept(r, state)
+		return nil
+	})
+	if err != nil {
+		return state, nil, err
+	}
+	failpoint.Here("signing/continued")
+	state, event, err := t.callPoll(ctx)
+	if err != nil {
+		return state, nil, errors.Join(faultError{err}, t.keep(ctx, state))
+	}
+	return state, event, nil
 }
 
 // apply is what an event means for a request.
@@ -67,7 +109,7 @@ func (t *turn) apply(ctx context.Context, r *Request, event idp.Event) error {
 		}
 		now := now()
 		r.Phase, r.Value, r.SignedAt, r.NextTry = Signed, e.Values[0], now, now
-		return errors.Join(t.recordMade(ctx, r), t.enqueue(ctx, r))
+		return errors.Join(t.recordMade(ctx, r), t.enqueueCompletion(ctx, r))
 	case idp.Failed:
 		return t.failed(ctx, r, e.Failure)
 	}
@@ -81,6 +123,7 @@ func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
 		return t.failed(ctx, r, expired)
 	}
 	r.show(e.Code)
+	t.slower = e.SlowDown
 	r.NextAsk = time.Time{}
 	if e.RetryAfter > 0 {
 		r.NextAsk = whole(t.asked.Add(e.RetryAfter))
@@ -115,6 +158,9 @@ func (t *turn) converse(r *Request, state idp.State) {
 	if expires := r.State.Expires; !expires.IsZero() && expires.Before(r.Expires) {
 		r.Expires = expires
 	}
+	if r.Phase == Starting {
+		r.StartExpires = r.Expires
+	}
 }
 
 // hear notes the provider's side of the conversation.
@@ -126,15 +172,16 @@ func (r *Request) hear(state idp.State) {
 // sign stores the prepared signature and asks the person for it. A request that is
 // starting stays so until the provider has answered: should the process die before,
 // the person may not have been asked, and polls alone would never get a signature.
-func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending) (idp.State, idp.Event, error) {
+func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending, code string) (idp.State, idp.Event, error) {
 	encoded, err := pending.MarshalBinary()
 	if err != nil {
 		return idp.State{}, nil, err
 	}
 	err = t.insist(ctx, func(ctx context.Context, r *Request) error {
 		t.converse(r, state)
+		r.show(code)
 		r.Pending = encoded
-		return t.recordPrepared(ctx, r, pending)
+		return errors.Join(t.remember(ctx, r, pending.Signer().Certificate), t.recordPrepared(ctx, r, pending))
 	})
 	if err != nil {
 		return idp.State{}, nil, err

@@ -2,6 +2,7 @@ package signing
 
 import (
 	"context"
+	"crypto/x509"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -11,31 +12,37 @@ import (
 // The calls to the provider. A program that looks for calls made twice finds them in the
 // trace of internal/failpoint.
 
-func (t *turn) callBegin(ctx context.Context) (idp.State, idp.Event, error) {
-	return t.call("begin", func() (idp.State, idp.Event, error) {
-		return t.provider.Begin(ctx, t.id, t.r.Person, t.r.Text, nil)
+func (t *turn) callBegin(ctx context.Context, known *x509.Certificate) (idp.State, idp.Event, error) {
+	return t.call(ctx, "begin", func() (idp.State, idp.Event, error) {
+		return t.provider.Begin(ctx, t.id, t.r.Person, t.r.Text, known)
 	})
 }
 
 func (t *turn) callSign(ctx context.Context, state idp.State, d ades.Digest) (idp.State, idp.Event, error) {
-	return t.call("sign", func() (idp.State, idp.Event, error) {
+	return t.call(ctx, "sign", func() (idp.State, idp.Event, error) {
 		return t.provider.Sign(ctx, state, []ades.Digest{d})
 	})
 }
 
 func (t *turn) callPoll(ctx context.Context) (idp.State, idp.Event, error) {
-	return t.call("poll", func() (idp.State, idp.Event, error) { return t.provider.Poll(ctx, t.r.State) })
+	return t.call(ctx, "poll", func() (idp.State, idp.Event, error) { return t.provider.Poll(ctx, t.r.State) })
 }
 
-func (t *turn) call(name string, do func() (idp.State, idp.Event, error)) (idp.State, idp.Event, error) {
+func (t *turn) call(ctx context.Context, name string, do func() (idp.State, idp.Event, error)) (idp.State, idp.Event, error) {
 	t.asked, t.called = now(), name
 	failpoint.Called(name, t.id)
 	state, event, err := do()
-	failpoint.Returned(name, t.id, outcome(event))
+	came := outcome(event)
+	failpoint.Returned(name, t.id, came)
+	if err != nil {
+		t.report(ctx, Step{Request: t.id, Name: "provider.failed", Err: err})
+	} else {
+		t.report(ctx, Step{Request: t.id, Name: "provider.asked", Note: name + " " + came})
+	}
 	return state, event, err
 }
 
-// outcome names what a call came to, for the trace.
+// outcome names what a call came to.
 func outcome(event idp.Event) string {
 	switch event.(type) {
 	case idp.Waiting:
@@ -46,6 +53,8 @@ func outcome(event idp.Event) string {
 		return "signed"
 	case idp.Failed:
 		return "failed"
+	case idp.Continue:
+		return "continue"
 	}
 	return "error"
 }

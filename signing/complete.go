@@ -73,7 +73,11 @@ func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ e
 	if err := p.UnmarshalBinary(t.r.Pending); err != nil {
 		return signed, nil, fmt.Errorf("signing: reading the prepared signature: %w", err)
 	}
-	signer, sources := p.Signer(), t.options.Sources()
+	signer, err := p.SignerOf(t.r.Value)
+	if err != nil {
+		return signed, wrongValue, nil
+	}
+	sources := t.options.Sources()
 	chain, f := t.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, time.Now())
 	if f != nil {
 		return signed, f, nil
@@ -87,7 +91,7 @@ func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ e
 	if unsigned, _ := p.Base(); doc.Size == unsigned { // an earlier try may have kept the signature
 		first, err := p.Complete(ctx, t.r.Value, sources.Time)
 		if errors.Is(err, ades.ErrValue) {
-			return signed, &idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."}, nil
+			return signed, wrongValue, nil
 		}
 		if err != nil {
 			return signed, nil, err
@@ -107,6 +111,9 @@ func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ e
 	signed.content = known(doc)
 	return signed, nil, err
 }
+
+// wrongValue is the failure of a value that is no signature of the person's.
+var wrongValue = &idp.Failure{Code: idp.SignatureVerificationError, Description: "The signature does not belong to the document and the certificate."}
 
 // add appends a revision to the document.
 func (f *finished) add(doc pades.Document, r pades.Revision) pades.Document {

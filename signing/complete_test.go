@@ -81,7 +81,11 @@ func TestSourceThatIsDownForTenMinutes(t *testing.T) {
 					p := newPhone(t)
 					o := newOutage(p.ca)
 					var told atomic.Int64
-					s := newService(t, p, signing.Options{Sources: o.sources, Postponed: func(context.Context, error) { told.Add(1) }})
+					s := newService(t, p, signing.Options{Sources: o.sources, Told: func(_ context.Context, s signing.Step) {
+						if s.Err != nil {
+							told.Add(1)
+						}
+					}})
 					o.cut(test.tsa, test.status)
 					id := s.atLevel(test.level)
 					if driven == "in the background" {

@@ -30,7 +30,7 @@ func (t *turn) failedAtStart(ctx context.Context, r *Request) error {
 // discardNow leaves what was started after all, its commit being unheard of, to the client
 // that repeats its call with the same idempotency key.
 func (t *turn) discardNow(ctx context.Context) error {
-	return t.tx.InTx(ctx, func(ctx context.Context) error {
+	return t.inTx(ctx, func(ctx context.Context) error {
 		r, err := t.Service.store.Request(ctx, t.id)
 		switch {
 		case errors.Is(err, storage.ErrNotFound):

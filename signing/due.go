@@ -21,31 +21,43 @@ const duePatience = time.Minute
 // signature.
 const heldPause = 5 * time.Second
 
-// Handlers are what a runner of jobs calls for the kinds of this package: the signatures
-// whose value is stored but whose document is not, because a source of evidence was down
-// or a process died (decisions.md 4.8). A signature does not depend on its client's polls
-// then, nor on how long they wait. They answer when the job is to be done again; zero
-// means that it is done.
+// Handlers are what a runner of jobs calls for the kinds of this package. Some complete the
+// signatures whose value is stored but whose document is not, because a source of evidence
+// was down or a process died (decisions.md 4.8): a signature does not depend on its client's
+// polls then, nor on how long they wait. Others ask a provider that said it has news. They
+// answer when the job is to be done again; zero means that it is done.
 func (s *Service) Handlers() map[string]func(ctx context.Context, job storage.Job) (retry time.Time, err error) {
-	return map[string]func(context.Context, storage.Job) (time.Time, error){completeKind: s.completeDue}
+	return map[string]func(context.Context, storage.Job) (time.Time, error){completeKind: s.completeDue, newsKind: s.askDue}
 }
 
-// completePayload is what a job of completeKind carries.
-type completePayload struct {
+// payload is what the jobs of this package carry.
+type payload struct {
 	Version int    `json:"version"`
 	Request string `json:"request"`
 }
 
-// enqueue leaves the completion of a signature to a job. It comes when the poll that brought
-// the value has had its time to complete it, and one that did drops it.
-func (s *Service) enqueue(ctx context.Context, r *Request) error {
-	payload, err := json.Marshal(completePayload{Version: 1, Request: r.ID})
+// enqueue leaves something to a job, of which a request has one at most.
+func (s *Service) enqueue(ctx context.Context, kind string, r *Request, due time.Time) error {
+	encoded, err := json.Marshal(payload{Version: 1, Request: r.ID})
 	if err != nil {
 		return err
 	}
-	return s.jobs.Enqueue(ctx, storage.Job{
-		Kind: completeKind, Group: r.Account, Unique: r.ID, Due: r.SignedAt.Add(pollPatience), Payload: payload,
-	})
+	return s.jobs.Enqueue(ctx, storage.Job{Kind: kind, Group: r.Account, Unique: r.ID, Due: due, Payload: encoded})
+}
+
+// enqueueCompletion leaves the completion of a signature to a job. It comes when the poll that
+// brought the value has had its time to complete it, and one that did drops it.
+func (s *Service) enqueueCompletion(ctx context.Context, r *Request) error {
+	return s.enqueue(ctx, completeKind, r, r.SignedAt.Add(pollPatience))
+}
+
+// awaitFor waits for the lease of a job's request.
+func (s *Service) awaitFor(ctx context.Context, job storage.Job, admit func(r *Request, now time.Time) error) (*turn, error) {
+	var p payload
+	if err := json.Unmarshal(job.Payload, &p); err != nil || p.Version != 1 {
+		return nil, fmt.Errorf("signing: payload of job %s, version %d: %w", job.ID, p.Version, errors.Join(err, errPayload))
+	}
+	return s.await(ctx, p.Request, admit)
 }
 
 // errNotYet: the request is to be completed, though later.
@@ -53,11 +65,7 @@ var errNotYet = errors.New("signing: not yet to be completed")
 
 // completeDue completes a request, unless a poll is at it.
 func (s *Service) completeDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
-	var p completePayload
-	if err := json.Unmarshal(job.Payload, &p); err != nil || p.Version != 1 {
-		return retry, fmt.Errorf("signing: payload of job %s, version %d: %w", job.ID, p.Version, errors.Join(err, errPayload))
-	}
-	t, err := s.await(ctx, p.Request, func(r *Request, now time.Time) error {
+	t, err := s.awaitFor(ctx, job, func(r *Request, now time.Time) error {
 		switch {
 		case r.Phase != Signed:
 			return ErrFinished

@@ -49,11 +49,11 @@ type content struct {
 
 // preparedFacts are what the person is asked to sign, and as whom.
 type preparedFacts struct {
-	Provider    string `json:"provider"`    // that is asked
-	Certificate []byte `json:"certificate"` // DER, in Base64
-	Algorithm   string `json:"algorithm"`   // of the signature
-	Hash        string `json:"hash"`        // of the digest, such as SHA-256
-	Digest      string `json:"digest"`      // hex
+	Provider    string `json:"provider"`              // that is asked
+	Certificate []byte `json:"certificate,omitempty"` // DER, in Base64; without it, it comes in a CMS that is the value
+	Algorithm   string `json:"algorithm,omitempty"`   // of the signature, likewise
+	Hash        string `json:"hash"`                  // of the digest, such as SHA-256
+	Digest      string `json:"digest"`                // hex
 }
 
 // madeFacts are the signature.
@@ -87,6 +87,11 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 	if err != nil {
 		return fmt.Errorf("signing: encoding evidence: %w", err)
 	}
+	step := Step{Request: r.ID, Name: kind}
+	if f, ok := facts.(failedFacts); ok {
+		step.Code = f.Code
+	}
+	noteStep(ctx, step)
 	return s.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: kind, At: now(), Facts: encoded})
 }
 
@@ -101,13 +106,11 @@ func (s *Service) recordAsked(ctx context.Context, r *Request, client string, or
 
 func (t *turn) recordPrepared(ctx context.Context, r *Request, p *pades.Pending) error {
 	d := p.Digest()
-	return t.record(ctx, r, preparedEntry, preparedFacts{
-		Provider:    r.State.Provider,
-		Certificate: p.Signer().Certificate.Raw,
-		Algorithm:   d.Algorithm.Scheme.String(),
-		Hash:        d.Algorithm.Hash.String(),
-		Digest:      hex.EncodeToString(d.Sum),
-	})
+	facts := preparedFacts{Provider: r.State.Provider, Hash: d.Algorithm.Hash.String(), Digest: hex.EncodeToString(d.Sum)}
+	if cert := p.Signer().Certificate; cert != nil {
+		facts.Certificate, facts.Algorithm = cert.Raw, d.Algorithm.Scheme.String()
+	}
+	return t.record(ctx, r, preparedEntry, facts)
 }
 
 func (t *turn) recordMade(ctx context.Context, r *Request) error {

@@ -40,6 +40,9 @@ type phone struct {
 	calls int
 	busy  chan struct{}
 
+	traits idp.Traits
+	known  *x509.Certificate // of the last Begin
+
 	begin func() (idp.Event, error)
 	sign  func(idp.State) (idp.State, idp.Event, error)
 	poll  func(idp.State) (idp.State, idp.Event, error)
@@ -96,12 +99,13 @@ func (p *phone) alone() func() {
 	return func() { <-p.busy }
 }
 
-func (p *phone) Traits(idp.Method) idp.Traits { return idp.Traits{} }
+func (p *phone) Traits(idp.Method) idp.Traits { return p.traits }
 
-func (p *phone) Begin(_ context.Context, _ string, _ idp.Person, _ idp.Text, _ *x509.Certificate) (idp.State, idp.Event, error) {
+func (p *phone) Begin(_ context.Context, key string, _ idp.Person, _ idp.Text, known *x509.Certificate) (idp.State, idp.Event, error) {
 	defer p.alone()()
+	p.known = known
 	event, err := p.begin()
-	return idp.State{Provider: "phone", Version: 1, Expires: time.Now().Add(time.Hour)}, event, err
+	return idp.State{Provider: "phone", Version: 1, Key: key, Expires: time.Now().Add(time.Hour)}, event, err
 }
 
 func (p *phone) Sign(_ context.Context, s idp.State, digests []ades.Digest) (idp.State, idp.Event, error) {

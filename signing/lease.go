@@ -65,7 +65,7 @@ func (s *Service) await(ctx context.Context, id string, admit func(r *Request, n
 // admitted.
 func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, now time.Time) error) (*turn, error) {
 	t := s.newTurn(Request{ID: id})
-	err := s.tx.InTx(ctx, func(ctx context.Context) error {
+	err := s.inTx(ctx, func(ctx context.Context) error {
 		r, err := s.store.Request(ctx, id)
 		if errors.Is(err, storage.ErrNotFound) {
 			return ErrFinished

@@ -102,7 +102,11 @@ func TestPersonalDataIsInNoError(t *testing.T) {
 func (n *network) errors(t *testing.T) (told []error) {
 	t.Helper()
 	options := n.options(n.client(tsa, n.roots))
-	options.Postponed = func(_ context.Context, err error) { told = append(told, err) }
+	options.Told = func(_ context.Context, s signing.Step) {
+		if s.Err != nil {
+			told = append(told, s.Err)
+		}
+	}
 	s := newService(t, n.phone, options)
 	started, err := s.start(func(in *signing.Start) { in.Level = ades.LT })
 	if err != nil {

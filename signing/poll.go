@@ -63,13 +63,13 @@ func (t *turn) poll(ctx context.Context, early bool, answer func(Answer) error) 
 	case Failed:
 		return t.tell(ctx, answer)
 	}
-	return t.r.wait(early, answer)
+	return t.r.wait(early || t.slower, answer)
 }
 
-// wait tells the client to poll again.
-func (r *Request) wait(early bool, answer func(Answer) error) error {
+// wait tells the client to poll again, or to do so more slowly.
+func (r *Request) wait(slower bool, answer func(Answer) error) error {
 	a := Answer{Failure: pending, Code: r.Code}
-	if early {
+	if slower {
 		a.Failure = slowDown
 	}
 	return answer(a)

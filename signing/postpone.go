@@ -50,9 +50,7 @@ func (t *turn) told(ctx context.Context, cause error) error {
 	if !slices.ContainsFunc(faultsOfSources, func(fault error) bool { return errors.Is(cause, fault) }) {
 		return cause
 	}
-	if t.options.Postponed != nil {
-		t.options.Postponed(ctx, cause)
-	}
+	t.report(ctx, Step{Request: t.id, Name: "signature.postponed", Err: cause})
 	return nil
 }
 

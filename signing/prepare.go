@@ -16,32 +16,47 @@ import (
 // prepare makes the document ready to be signed with the certificate. What keeps
 // it from being signed, in the document or in the certificate, is the failure.
 func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending, *idp.Failure, error) {
-	now := time.Now()
-	chain, f := t.checkCertificate(ctx, need.Certificate, need.Chain, t.options.Sources(), now)
-	if f != nil {
-		return nil, f, nil
+	traits, options := t.traits(), pades.Options{
+		Reason:   t.r.Text.Reason,
+		Location: t.r.Place,
+		Time:     time.Now(),
+		Level:    t.r.Level,
+	}
+	signer := ades.Signer{Certificate: need.Certificate, Algorithm: traits.Algorithm}
+	if !traits.CMS {
+		chain, f := t.checkCertificate(ctx, need.Certificate, need.Chain, t.options.Sources(), options.Time)
+		if f != nil {
+			return nil, f, nil
+		}
+		signer.Chain, options.Name = chain[1:], need.Certificate.Subject.CommonName
 	}
 	blob, err := t.documents.Open(ctx, t.r.Document)
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing: opening the document: %w", err)
 	}
 	defer blob.Close()
-	signer := ades.Signer{
-		Certificate: need.Certificate,
-		Chain:       chain[1:],
-		Algorithm:   t.provider.Traits(t.r.Person.Method).Algorithm,
+	var pending *pades.Pending
+	if traits.CMS {
+		pending, err = pades.PrepareCMS(ctx, document(blob), traits.Algorithm.Hash, options)
+	} else {
+		pending, err = pades.Prepare(ctx, document(blob), signer, options)
 	}
-	pending, err := pades.Prepare(ctx, document(blob), signer, pades.Options{
-		Name:     need.Certificate.Subject.CommonName,
-		Reason:   t.r.Text.Reason,
-		Location: t.r.Place,
-		Time:     now,
-		Level:    t.r.Level,
-	})
 	if f := documentFailure(err); f != nil {
 		return nil, f, nil
 	}
 	return pending, nil, err
+}
+
+// traits are those of the request's method.
+func (t *turn) traits() idp.Traits { return t.provider.Traits(t.r.Person.Method) }
+
+// highest is the highest level that a method allows: a CMS that is made on the phone is no
+// baseline signature, and is not raised.
+func (s *Service) highest(m idp.Method) ades.Level {
+	if s.provider.Traits(m).CMS {
+		return ades.B
+	}
+	return ades.LTA
 }
 
 // checkCertificate says what is wrong with a signer's certificate (decisions.md 4.9), or
@@ -55,8 +70,7 @@ func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, fur
 	if err != nil {
 		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}
 	}
-	byPhone := t.provider.Traits(t.r.Person.Method).ByPhone
-	if !byPhone && idp.Kennitala(cert) != t.r.Person.Kennitala {
+	if !t.traits().ByPhone && idp.Kennitala(cert) != t.r.Person.Kennitala {
 		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}
 	}
 	return chain, nil

@@ -107,7 +107,11 @@ func TestSourcesAreTakenOnce(t *testing.T) {
 			}
 			return ades.Sources{}
 		},
-		Postponed: func(_ context.Context, err error) { t.Error(err) },
+		Told: func(_ context.Context, s signing.Step) {
+			if s.Err != nil {
+				t.Error(s.Err)
+			}
+		},
 	})
 	s.checkSigned(s.poll(s.atLevel(ades.LTA)).Document)
 }

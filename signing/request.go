@@ -49,7 +49,9 @@ type Request struct {
 
 	// StartCode is the verification code that the start call answered with.
 	StartCode string
-	Key       *IdempotencyKey
+	// StartExpires is until when the start call said that the request lives.
+	StartExpires time.Time
+	Key          *IdempotencyKey
 
 	PolledAt time.Time
 	Lease    Lease

@@ -42,13 +42,18 @@ var (
 	ErrKeyReused = errors.New("signing: idempotency key used with another request")
 	// ErrKeyInUse: the start call with that idempotency key is still running.
 	ErrKeyInUse = errors.New("signing: request with that idempotency key is being started")
+	// ErrLevel: with the signing method there is no level but B, since the identity provider
+	// makes the signature itself (idp.Traits.CMS).
+	ErrLevel = errors.New("signing: level is not to be had with the signing method")
 	// ErrConflict is a store's answer to a change of an outdated record.
 	ErrConflict = errors.New("signing: request was changed meanwhile")
 )
 
-// Store keeps requests. Methods that write join a transaction and answer
+// Store keeps requests and certificates. Methods that write join a transaction and answer
 // storage.ErrNoTx outside one.
 type Store interface {
+	Certificates
+
 	// CreateRequest adds a request; storage.ErrExists when its ID or its
 	// idempotency key is taken.
 	CreateRequest(ctx context.Context, r Request) error
@@ -100,9 +105,10 @@ type Options struct {
 	// has to lead to. They are asked for anew each time, so that they may change while
 	// the service runs. nil: nothing is trusted.
 	Sources func() ades.Sources
-	// Postponed is told why a request could not be completed and is tried again later:
-	// a source was down, or what it said was not to be relied upon. nil: nobody is told.
-	Postponed func(context.Context, error)
+	// Told is called with each step of a request once it is stored, with faults of the provider
+	// that end nothing, and with the reason why a request could not be completed and is tried
+	// again later. nil: nobody is told.
+	Told func(context.Context, Step)
 	// Alone: no other process uses the store, so the leases of a process that died
 	// are void at once and not only when they run out.
 	Alone bool

@@ -57,7 +57,7 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // Start starts a request: it clears what the account abandoned, takes the busy
 // signal, stores the request and asks the provider. It returns a [*Refusal] when
 // the provider refuses, the error of [BusySignal.Take] when the signal cannot be
-// had, and [ErrKeyReused] or [ErrKeyInUse]; storage.ErrUnavailable or storage.ErrFull when the
+// had, and [ErrLevel], [ErrKeyReused] or [ErrKeyInUse]; storage.ErrUnavailable or storage.ErrFull when the
 // store was away, after which the start may be made again, best with an idempotency key. The
 // document of a start that failed is removed. Once the request is stored, a client that hangs up stops nothing
 // half-way.
@@ -88,7 +88,11 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 
 // started is the answer to the start call, and to every repetition of it.
 func (s *Service) started(r Request) Started {
-	return Started{r.ID, r.Expires.Sub(r.CreatedAt).Round(time.Second), s.options.Interval, r.StartCode}
+	expires := r.StartExpires
+	if expires.IsZero() { // stored by a version that did not note it
+		expires = r.Expires
+	}
+	return Started{r.ID, expires.Sub(r.CreatedAt).Round(time.Second), s.options.Interval, r.StartCode}
 }
 
 // createTries bounds how often a start gives way to another with the same idempotency key.
@@ -97,6 +101,9 @@ const createTries = 3
 // create stores the request, or finds the one that the same idempotency key made. Another
 // server may make that one between our looking for it and our adding ours.
 func (s *Service) create(ctx context.Context, in Start) (r Request, replay bool, err error) {
+	if in.Level > s.highest(in.Person.Method) {
+		return r, false, ErrLevel
+	}
 	if err := s.clear(ctx, in.Account); err != nil {
 		return r, false, err
 	}
@@ -122,7 +129,7 @@ func (s *Service) tryCreate(ctx context.Context, in Start, original content) (r 
 	now := now()
 	fresh := in.request(now)
 	fresh.Lease = s.newLease(now)
-	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+	err = s.inTx(ctx, func(ctx context.Context) error {
 		if in.Key != nil {
 			r, err = s.store.RequestByKey(ctx, in.Key.Client, in.Key.Key)
 			if replay = err == nil && !(s.diedStarting(r, now) && r.Key.Fingerprint == in.Key.Fingerprint); replay {

@@ -18,7 +18,7 @@ const (
 func (s *Service) clear(ctx context.Context, account string) error {
 	for limit := batch; ; {
 		var found, ended int
-		err := s.tx.InTx(ctx, func(ctx context.Context) error {
+		err := s.inTx(ctx, func(ctx context.Context) error {
 			now := now()
 			old, err := s.store.Abandoned(ctx, account, now.Add(-abandonedAfter), limit)
 			if err != nil {
@@ -74,7 +74,7 @@ const unfinishedFor = 24 * time.Hour
 // that nobody has finished in a day. It says how many there were; when there were any, there
 // may be more.
 func (s *Service) Sweep(ctx context.Context) (n int, err error) {
-	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+	err = s.inTx(ctx, func(ctx context.Context) error {
 		now := now()
 		old, err := s.store.RequestsBefore(ctx, now.Add(-s.options.Keep), batch)
 		if err = errors.Join(err, each(ctx, old, s.remove)); err != nil {

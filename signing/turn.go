@@ -22,6 +22,7 @@ type turn struct {
 
 	asked  time.Time // when the provider was called last
 	called string    // how
+	slower bool      // it wants to be called less often
 }
 
 // newTurn is the turn of a request that was stored with a lease of ours.
@@ -53,7 +54,7 @@ type attempts struct {
 
 func (t *turn) attempt(ctx context.Context, a *attempts, f change) (Request, error) {
 	var out Request
-	err := t.tx.InTx(ctx, func(ctx context.Context) error {
+	err := t.inTx(ctx, func(ctx context.Context) error {
 		r, err := t.Service.store.Request(ctx, t.id)
 		switch {
 		case err != nil:

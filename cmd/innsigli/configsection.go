@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // section is a table of a TOML file that is being read. Its methods note values of another
@@ -46,6 +47,32 @@ func take[T any](s section, name, kind string) (value T) {
 
 func (s section) text(name string) string { return take[string](s, name, "a string") }
 
+// required notes the keys that are missing.
+func (s section) required(names ...string) {
+	for _, name := range names {
+		if !s.has(name) || s.values[name] == "" {
+			s.fault(name, "is missing")
+		}
+	}
+}
+
+// flag is true or false, and otherwise when the key is not there.
+func (s section) flag(name string, otherwise bool) bool {
+	if !s.has(name) {
+		return otherwise
+	}
+	return take[bool](s, name, "true or false")
+}
+
+// oneOf is one of the values, or empty when the key is not there.
+func (s section) oneOf(name string, values ...string) string {
+	text := s.text(name)
+	if text != "" && !slices.Contains(values, text) {
+		s.fault(name, "%q is none of %s", text, strings.Join(values, ", "))
+	}
+	return text
+}
+
 // texts are the strings of an array with their places in it.
 func (s section) texts(name string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
@@ -58,6 +85,14 @@ func (s section) texts(name string) iter.Seq2[int, string] {
 			}
 		}
 	}
+}
+
+// list are the strings of an array.
+func (s section) list(name string) (all []string) {
+	for _, text := range s.texts(name) {
+		all = append(all, text)
+	}
+	return all
 }
 
 func (s section) section(name string) section {

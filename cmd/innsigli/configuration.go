@@ -15,8 +15,29 @@ type configuration struct {
 	roots, intermediates []*x509.Certificate
 	private              []netip.Prefix // that addresses in certificates may lead to
 	authorities          []timestampAuthority
-	retention            retention        // taken when a server starts
-	stamps               map[string]stamp // of the files that were read
+	atStart
+	stamps map[string]stamp // of the files that were read
+}
+
+// atStart is what of a configuration is taken when a server starts.
+type atStart struct {
+	retention retention
+	provider  *identityProvider // nil: there is none
+	login     *loginProvider    // nil: there is none
+}
+
+// changed are the sections that are not as they were.
+func (a atStart) changed(before atStart) (sections []string) {
+	if a.retention != before.retention {
+		sections = append(sections, "retention")
+	}
+	if !a.provider.same(before.provider) {
+		sections = append(sections, "identity-provider")
+	}
+	if !a.login.same(before.login) {
+		sections = append(sections, "login")
+	}
+	return sections
 }
 
 // readConfiguration reads a configuration and all that it names. Of one that has faults
@@ -39,6 +60,8 @@ func readConfiguration(path string) (configuration, faults) {
 	for _, t := range root.sections("timestamp") {
 		c.authorities = append(c.authorities, c.readAuthority(t, files))
 	}
+	c.provider = readProvider(root, files)
+	c.login = readLogin(root, files)
 	c.retention = readRetention(root.section("retention"))
 	root.end()
 	return c, found
@@ -65,6 +88,9 @@ func (c configuration) required(found *faults) {
 	}
 	if len(c.authorities) == 0 {
 		found.add("timestamp", "there is none, and without one there is no level but B")
+	}
+	if c.provider == nil {
+		found.add("identity-provider", "there is none, and without one nobody can be asked to sign")
 	}
 }
 

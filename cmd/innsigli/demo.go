@@ -56,11 +56,11 @@ func (c demoCommand) Run(ctx context.Context, s streams) error {
 // finish verifies the signed document and writes the files.
 func (c demoCommand) finish(ctx context.Context, s streams, server *server, signed []byte) error {
 	root := filepath.Join(filepath.Dir(c.Out), "sandbox-root.pem")
-	if err := errors.Join(writeFile(c.Out, signed), writeFile(root, server.sandbox.RootPEM())); err != nil {
+	if err := errors.Join(writeFile(c.Out, signed), writeFile(root, server.signers.own.RootPEM())); err != nil {
 		return err
 	}
 	fmt.Fprintln(s.out)
-	result := verifyFile(ctx, c.Out, pades.VerifyOptions{Roots: server.sandbox.Roots()})
+	result := verifyFile(ctx, c.Out, pades.VerifyOptions{Roots: server.signers.own.Roots()})
 	if err := result.print(s.out, false); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func withDemoServer(ctx context.Context, s streams, store string, f func(*server
 		masterKey: store + ".key",
 		keys:      sandbox.P256,
 		retention: defaultRetention,
-		log:       slog.New(slog.NewTextHandler(s.talk, nil)),
+		log:       slog.New(slog.NewTextHandler(s.talk, &slog.HandlerOptions{Level: slog.LevelWarn})), // it prints each request itself
 	}.open(ctx)
 	if err != nil {
 		return err

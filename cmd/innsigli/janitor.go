@@ -11,7 +11,8 @@ const (
 	sweepEvery = time.Minute
 	// unkeptFor is how long a document may take from its first byte to its request.
 	unkeptFor = time.Hour
-	// sweepBatch is how many entries of the evidence log one transaction removes.
+	// sweepBatch is how many entries of the evidence log, or kept certificates, one transaction
+	// removes.
 	sweepBatch = 1000
 )
 
@@ -28,6 +29,7 @@ func (s *server) chores() []chore {
 	return []chore{
 		{"documents that no request was started with", s.sweepDocuments},
 		{"requests and idempotency keys", s.signing.Sweep},
+		{"kept certificates", s.sweepCertificates},
 		{"access tokens", s.accounts.Sweep},
 		{"busy signals", s.signals.Sweep},
 		{"evidence log", s.sweepEvidence},
@@ -63,6 +65,18 @@ func (s *server) sweepEvidence(ctx context.Context) (n int, err error) {
 	})
 	if err != nil {
 		return 0, fmt.Errorf("removing entries: %w", err)
+	}
+	return n, nil
+}
+
+// sweepCertificates removes those that are of no more use because they have expired.
+func (s *server) sweepCertificates(ctx context.Context) (n int, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		n, err = s.db.Requests().DropCertificates(ctx, time.Now(), sweepBatch)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("dropping certificates: %w", err)
 	}
 	return n, nil
 }

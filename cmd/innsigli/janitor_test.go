@@ -68,22 +68,24 @@ func TestJanitor(t *testing.T) {
 			return errors.Join(
 				s.db.EvidenceLog().Record(ctx, storage.Entry{Subject: "request", Account: sandboxAccount, Kind: "signature.asked", At: now, Facts: json.RawMessage(`{}`)}),
 				s.db.Requests().CreateRequest(ctx, signing.Request{ID: "request", Account: sandboxAccount, CreatedAt: now, Phase: signing.Ended}),
+				s.db.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: "person", Certificate: document, Expires: now.Add(2 * day)}),
 			)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		type left struct{ Document, Request, Signal, Entry bool }
+		type left struct{ Document, Request, Certificate, Signal, Entry bool }
 		for _, step := range []struct {
 			after time.Duration
 			want  left
 		}{
-			{0, left{true, true, true, true}},
-			{unkeptFor - time.Second, left{true, true, true, true}},
-			{2 * time.Second, left{false, true, true, true}},
-			{23 * time.Hour, left{false, false, true, true}},
-			{363 * day, left{false, false, true, true}},
-			{2 * day, left{false, false, false, false}},
+			{0, left{true, true, true, true, true}},
+			{unkeptFor - time.Second, left{true, true, true, true, true}},
+			{2 * time.Second, left{false, true, true, true, true}},
+			{23 * time.Hour, left{false, false, true, true, true}},
+			{day, left{false, false, false, true, true}},
+			{362 * day, left{false, false, false, true, true}},
+			{2 * day, left{false, false, false, false, false}},
 		} {
 			time.Sleep(step.after)
 			s.sweepOnce(t.Context())
@@ -92,6 +94,8 @@ func TestJanitor(t *testing.T) {
 			got.Document = there(t, err)
 			_, err = s.db.Requests().Request(t.Context(), "request")
 			got.Request = there(t, err)
+			_, err = s.db.Requests().KeptCertificate(t.Context(), "person")
+			got.Certificate = there(t, err)
 			_, err = s.db.BusySignals().Signal(t.Context(), signal)
 			got.Signal = there(t, err)
 			entries, err := s.db.EvidenceLog().Entries(t.Context(), "request")

@@ -34,17 +34,13 @@ func writeSigner(t *testing.T, folder string, ca *authority.Authority) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var chain bytes.Buffer
 	for _, c := range append([]*x509.Certificate{cert}, ca.Chain()...) {
 		pem.Encode(&chain, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 	}
 	for name, content := range map[string][]byte{
 		"chain.pem": chain.Bytes(), "root.pem": ca.RootPEM(), "in.pdf": pdftest.Build(pdftest.Options{}),
-		"key.pem": pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}),
+		"key.pem": pemKey(t, key),
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 			t.Fatal(err)

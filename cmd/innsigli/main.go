@@ -32,6 +32,7 @@ type cli struct {
 	Demo     demoCommand     `cmd:"" help:"Sign a PDF over the real API, in a sandbox that lives for the moment."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Run the sandbox: the whole API, with test users in place of people."`
 	Serve    serveCommand    `cmd:"" help:"Run the server."`
+	IDP      idpCommand      `cmd:"" name:"idp" help:"The identity provider."`
 	Sign     signCommand     `cmd:"" help:"Sign a PDF with a key at hand."`
 	Extend   extendCommand   `cmd:"" help:"Give the signatures of a PDF a higher level, or renew the highest."`
 	Verify   verifyCommand   `cmd:"" help:"Report on the signatures of PDF files."`

@@ -28,19 +28,19 @@ func (f masterKeyFlag) file(of place) string {
 	return cmp.Or(f.MasterKeyFile, of.path+".key")
 }
 
-// masterKeys reads the keys of a sandbox. The first start on a store makes them; where
+// masterKeys reads the keys. The first start of a sandbox on a store makes them; where
 // something is sealed already a missing file is to be found, not made anew.
-func masterKeys(ctx context.Context, path string, people sandbox.Store) (*sealed.Keys, error) {
+func (c setup) masterKeys(ctx context.Context, people sandbox.Store) (*sealed.Keys, error) {
 	authority, err := people.Authority(ctx)
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
 		return nil, err
 	}
-	if !sealed.Is(authority) {
-		if err := sealed.MakeFile(path); err != nil {
+	if !c.production && !sealed.Is(authority) {
+		if err := sealed.MakeFile(c.masterKey); err != nil {
 			return nil, fmt.Errorf("--master-key-file: %w", err)
 		}
 	}
-	keys, err := sealed.ReadFile(path)
+	keys, err := sealed.ReadFile(c.masterKey)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("--master-key-file: %w: this store was sealed with the key of another file, as a backup is: name that, --master-key-file OLD.key", err)

@@ -14,11 +14,11 @@ const lookEvery = 2 * time.Second
 // reload takes a changed configuration while the server runs. It is taken whole or not at
 // all: while it has faults the one before stays in force.
 type reload struct {
-	path      string
-	read      func(path string) (configuration, faults)
-	evidence  *evidence
-	retention retention // that the server started with
-	log       *slog.Logger
+	path     string
+	read     func(path string) (configuration, faults)
+	evidence *evidence
+	started  atStart // what the server started with
+	log      *slog.Logger
 
 	seen, next map[string]stamp // the files as they were read, and as they are about to be
 }
@@ -66,8 +66,8 @@ func (r *reload) load() {
 		return
 	}
 	r.evidence.take(c)
-	if c.retention != r.retention {
-		r.log.Warn("the retention was changed, which is taken at the next start")
+	for _, section := range c.changed(r.started) {
+		r.log.Warn("a section was changed that is taken at the next start", "section", section)
 	}
 	r.log.Info("the configuration was taken", "roots", len(c.roots), "intermediates", len(c.intermediates), "timestamp authorities", len(c.authorities))
 }

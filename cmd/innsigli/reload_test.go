@@ -26,7 +26,7 @@ func newReload(t *testing.T, content string) *reloaded {
 	t.Helper()
 	r := &reloaded{written: time.Now()}
 	r.path, r.read, r.evidence = filepath.Join(t.TempDir(), "conf.toml"), readConfiguration, &evidence{own: noSources}
-	r.retention = defaultRetention
+	r.started = atStart{retention: defaultRetention}
 	r.reload.log = slog.New(slog.NewTextHandler(&r.log, nil))
 	for _, name := range []string{"root.pem", "other.pem"} {
 		ca := newAuthority(t)
@@ -129,7 +129,7 @@ func TestFaultyReload(t *testing.T) {
 
 // The retention is that of the start, which the log says when it was changed.
 func TestReloadedRetention(t *testing.T) {
-	const said = "taken at the next start"
+	const said = "taken at the next start\" section=retention"
 	r := newReload(t, "[retention]\nevidence = \"10y\"\n")
 	if strings.Contains(r.log.String(), said) {
 		t.Errorf("nothing was changed:\n%s", &r.log)

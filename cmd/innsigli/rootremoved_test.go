@@ -16,12 +16,12 @@ func TestRootRemoved(t *testing.T) {
 	r := newReload(t, "")
 	server := openServer(t, place{path: filepath.Join(shortFolder(t), "store.db")}, r.reload.log)
 	server.evidence.own = func() ades.Sources {
-		own := server.sandbox.Sources()
+		own := server.signers.own.Sources()
 		own.Roots = nil
 		return own
 	}
 	r.evidence = server.evidence
-	r.write(t, "root.pem", string(server.sandbox.RootPEM()))
+	r.write(t, "root.pem", string(server.signers.own.RootPEM()))
 	c := clientIn(t, server)
 	for _, step := range []struct {
 		conf string

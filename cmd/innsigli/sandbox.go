@@ -61,7 +61,7 @@ func (c sandboxCommand) serve(ctx context.Context, s streams, server *server, in
 		BaseURL:         baseURL(listener.Addr()),
 		ClientID:        credentials.id,
 		ClientSecret:    credentials.secret,
-		RootCertificate: string(server.sandbox.RootPEM()),
+		RootCertificate: string(server.signers.own.RootPEM()),
 	}
 	return server.serve(ctx, listener, ready.BaseURL, in.socket(), func() error {
 		if c.JSON {

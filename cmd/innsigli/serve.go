@@ -20,17 +20,19 @@ import (
 )
 
 type serveCommand struct {
-	Environment string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox, with test users in place of people. production is refused as long as it has no identity provider."`
+	Environment string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox, with test users in place of people, or production."`
 	Listen      string `required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8080."`
 	BaseURL     string `required:"" name:"base-url" placeholder:"URL" help:"Address that clients reach the server at, such as https://sign.example."`
 	Store       string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 	masterKeyFlag
-	Config string `placeholder:"FILE" help:"TOML file with the trusted roots and the timestamp authorities. It is read again on SIGHUP, and when it or a file that it names was changed."`
+	Config string `placeholder:"FILE" help:"TOML file with the trusted roots, the timestamp authorities and the identity provider. It is read again on SIGHUP, and when it or a file that it names was changed."`
 	Check  bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`
+
+	Simulated bool `name:"insecure-simulated-idp" help:"In production, for trials on this machine: people who are simulated in place of an identity provider, certified by an authority of the server's own. Nobody is asked to sign."`
 }
 
 func (serveCommand) Help() string {
-	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its [retention] is taken when the server starts.\n\n" + storeHelp + "\n\n" + masterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url https://sign.example --store bolt:innsigli.db --config innsigli.toml"
+	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its [retention], [identity-provider] and [login] are taken when the server starts.\n\n" + storeHelp + "\n\n" + masterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url https://sign.example --store bolt:innsigli.db --config innsigli.toml"
 }
 
 func (c serveCommand) Run(ctx context.Context, s streams) error {
@@ -47,11 +49,14 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	server, err := setup{
-		place:     place,
-		masterKey: c.file(place),
-		keys:      sandbox.P256,
-		retention: conf.retention,
-		log:       slog.New(slog.NewTextHandler(s.talk, nil)),
+		place:      place,
+		masterKey:  c.file(place),
+		production: c.production(),
+		keys:       sandbox.P256,
+		provider:   conf.provider,
+		simulated:  c.Simulated,
+		retention:  conf.retention,
+		log:        slog.New(slog.NewTextHandler(s.talk, nil)),
 	}.open(ctx)
 	if err != nil {
 		return err
@@ -61,8 +66,8 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 
 // read reads what the flags and the file say, and finds every fault in both.
 func (c serveCommand) read() (conf configuration, found faults) {
-	if c.production() {
-		found.add("--environment", "production has no identity provider yet; sandbox is all that can be served")
+	if c.Simulated && !c.production() {
+		found.add("--insecure-simulated-idp", "is for production; a sandbox has test users")
 	}
 	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 		found.add("--listen", "%q is no address with a port", c.Listen)
@@ -83,7 +88,7 @@ func (c serveCommand) readFile(path string) (conf configuration, found faults) {
 	if path != "" {
 		conf, found = readConfiguration(path)
 	}
-	if c.production() {
+	if c.production() && !c.Simulated {
 		conf.required(&found)
 	}
 	return conf, found
@@ -111,8 +116,14 @@ func (c serveCommand) checkBaseURL(found *faults) {
 		found.add("--base-url", "%q is no http or https URL of a server", c.BaseURL)
 		return
 	}
-	if c.production() && u.Scheme == "http" && !loopback(u.Hostname()) {
+	if loopback(u.Hostname()) {
+		return
+	}
+	if c.production() && u.Scheme == "http" {
 		found.add("--base-url", "is not https, and not on this machine")
+	}
+	if c.Simulated {
+		found.add("--insecure-simulated-idp", "is for a --base-url on this machine, such as http://localhost:8080")
 	}
 }
 
@@ -132,7 +143,7 @@ func (c serveCommand) serve(ctx context.Context, server *server, conf configurat
 		signal.Notify(signals, syscall.SIGHUP)
 		defer signal.Stop(signals)
 		server.evidence.take(conf)
-		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, retention: conf.retention, log: server.log, seen: conf.stamps}
+		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, started: conf.atStart, log: server.log, seen: conf.stamps}
 		group.Go(func() error { return r.watch(ctx, signals) })
 	}
 	group.Go(func() error {

@@ -44,7 +44,7 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 
 	write("innsigli.toml", down)
 	p := startServer(t, folder, "SSL_CERT_FILE="+filepath.Join(folder, "tls.pem"))
-	c := p.account(t, filepath.Join(folder, "store.db"))
+	c := p.account(t, "bolt:"+filepath.Join(folder, "store.db"))
 	c.addPeople(t, people[0])
 	started := c.must(t, http.MethodPost, "/api/v1/signing", startText(document, people[0], "IdpApp", "Lt", ""))
 	poll := func() reply {
@@ -59,7 +59,7 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 	if a := poll(); a.ErrorCode != "AuthorizationPending" {
 		t.Fatalf("the authority is down: %v", a)
 	}
-	p.waitFor(t, "a signature waits for evidence", 1)
+	p.waitFor(t, "step=signature.postponed", 1)
 
 	write("innsigli.toml", untrusted)
 	p.hangUp(t)

@@ -13,16 +13,21 @@ import (
 	"time"
 )
 
-// startServer runs "innsigli serve" on store.db and innsigli.toml of a folder, and waits
-// until it listens.
+// startServer runs "innsigli serve" for a sandbox on store.db and innsigli.toml of a folder,
+// and waits until it listens.
 func startServer(t *testing.T, folder string, environment ...string) *sandboxProcess {
 	t.Helper()
 	program, err := exec.LookPath("innsigli")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &sandboxProcess{command: exec.Command(program, "serve", "--environment", "sandbox", "--listen", "127.0.0.1:0",
-		"--base-url", "http://sandbox.example", "--store", "bolt:store.db", "--config", "innsigli.toml")}
+	return serveIn(t, program, folder, environment, "--environment", "sandbox", "--base-url", "http://sandbox.example", "--store", "bolt:store.db", "--config", "innsigli.toml")
+}
+
+// serveIn runs "innsigli serve" in a folder and waits until it listens.
+func serveIn(t *testing.T, program, folder string, environment []string, flags ...string) *sandboxProcess {
+	t.Helper()
+	p := &sandboxProcess{command: exec.Command(program, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)}
 	p.command.Dir, p.command.Env = folder, append(os.Environ(), environment...)
 	if err := p.start(); err != nil {
 		t.Fatal(err)
@@ -36,8 +41,8 @@ func startServer(t *testing.T, folder string, environment ...string) *sandboxPro
 // account makes an account with a client, as an operator does, and returns the client.
 func (p *sandboxProcess) account(t *testing.T, store string) *client {
 	t.Helper()
-	id := strings.TrimSpace(output(t, done, "account", "create", "Example", "--store", "bolt:"+store))
-	fields := strings.Fields(output(t, done, "client", "create", id, "test", "--store", "bolt:"+store)) // client id ID client secret SECRET
+	id := strings.TrimSpace(output(t, done, "account", "create", "Example", "--store", store))
+	fields := strings.Fields(output(t, done, "client", "create", id, "test", "--store", store)) // client id ID client secret SECRET
 	c := clientOf(p.BaseURL)
 	_, token, err := c.issue(fields[2], fields[5])
 	if err != nil || token.AccessToken == "" {

@@ -15,7 +15,6 @@ import (
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/internal/runner"
-	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -25,7 +24,7 @@ type server struct {
 	db        store
 	accounts  *account.Service
 	signals   *busysignal.Service
-	sandbox   *sandbox.Sandbox
+	signers   signers
 	signing   *signing.Service
 	evidence  *evidence
 	retention retention
@@ -40,17 +39,26 @@ func (s *server) close() error {
 }
 
 func (s *server) handler(baseURL string) http.Handler {
-	return httpapi.New(httpapi.Config{
+	c := httpapi.Config{
 		BaseURL:  baseURL,
 		Accounts: s.accounts,
 		Signals:  s.signals,
 		Signing:  s.signing,
-		Sandbox:  s.sandbox,
 		Ready:    s.ready,
 		Failed: func(_ context.Context, err error) {
 			s.log.Error("request failed", "error", err)
 		},
-	})
+	}
+	if s.signers.users != nil {
+		c.Sandbox = s.signers.users
+	}
+	if s.signers.own != nil {
+		c.Authority = s.signers.own
+	}
+	if s.signers.notifier != nil {
+		c.Notifier, c.News = s.signers.notifier, s.signing
+	}
+	return httpapi.New(c)
 }
 
 // checked is a store whose tables may be changed by others while it is open.
@@ -71,8 +79,10 @@ func (s *server) ready(ctx context.Context) error {
 // until the context ends; then it lets requests finish. listening is called
 // once both are answering.
 func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, socket string, listening func() error) error {
-	if err := s.sandbox.At(ctx, baseURL); err != nil {
-		return errors.Join(err, listener.Close())
+	if s.signers.own != nil {
+		if err := s.signers.own.At(ctx, baseURL); err != nil {
+			return errors.Join(err, listener.Close())
+		}
 	}
 	var admin net.Listener
 	if socket != "" {
@@ -141,9 +151,12 @@ func (s *server) runner() runner.Runner {
 	}
 }
 
-// renewOnce renews the certificates of the sandbox's authority.
+// renewOnce renews the certificates of the server's own authority.
 func (s *server) renewOnce(ctx context.Context) {
-	if err := s.sandbox.Renew(ctx); err != nil && ctx.Err() == nil {
-		s.log.Error("renewing the sandbox's certificates failed", "error", err)
+	if s.signers.own == nil {
+		return
+	}
+	if err := s.signers.own.Renew(ctx); err != nil && ctx.Err() == nil {
+		s.log.Error("renewing the server's own certificates failed", "error", err)
 	}
 }

@@ -15,14 +15,17 @@ import (
 
 // setup is what a server is made of.
 type setup struct {
-	place     place
-	masterKey string          // the file
-	keys      sandbox.KeyType // of new test users
-	retention retention
-	log       *slog.Logger
+	place      place
+	masterKey  string          // the file
+	production bool            // else it is a sandbox
+	keys       sandbox.KeyType // of new test users
+	provider   *identityProvider
+	simulated  bool // people, in place of the provider's
+	retention  retention
+	log        *slog.Logger
 }
 
-// open opens the store and wires a sandbox on it.
+// open opens the store and wires a server on it.
 func (c setup) open(ctx context.Context) (*server, error) {
 	db, err := c.place.openToServe(ctx)
 	if err != nil {
@@ -36,11 +39,11 @@ func (c setup) open(ctx context.Context) (*server, error) {
 }
 
 func (c setup) wire(ctx context.Context, db store) (*server, error) {
-	keys, err := masterKeys(ctx, c.masterKey, db.Sandbox())
+	keys, err := c.masterKeys(ctx, db.Sandbox())
 	if err != nil {
 		return nil, err
 	}
-	people, err := sandbox.Open(ctx, sealed.Sandbox(db.Sandbox(), keys), db, sandbox.Options{Keys: c.keys})
+	signers, err := c.signers(ctx, db, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -50,24 +53,19 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 		c.log.Info("secrets were sealed with the first master key", "number", n)
 	}
 	signals := busysignal.New(db.BusySignals(), db)
-	evidence := &evidence{own: people.Sources}
+	evidence := &evidence{own: signers.sources}
+	options := signers.pace
+	options.Sources = evidence.sources
+	options.Told = steps(c.log)
+	options.Alone = !c.place.inPostgres() // bbolt is locked by one process
+	options.Keep = c.retention.requests(time.Now())
 	return &server{
-		place:    c.place,
-		db:       db,
-		accounts: account.New(db.Accounts(), db, account.Options{}),
-		signals:  signals,
-		sandbox:  people,
-		signing: signing.New(sealed.Requests(db.Requests(), keys), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, signals, signing.Options{
-			Expiry:   sandbox.Expiry,
-			Interval: time.Second,
-			AnyPace:  true,
-			Sources:  evidence.sources,
-			Postponed: func(_ context.Context, err error) {
-				c.log.Warn("a signature waits for evidence", "error", err)
-			},
-			Alone: !c.place.inPostgres(), // bbolt is locked by one process
-			Keep:  c.retention.requests(time.Now()),
-		}),
+		place:     c.place,
+		db:        db,
+		accounts:  account.New(db.Accounts(), db, account.Options{}),
+		signals:   signals,
+		signers:   signers,
+		signing:   signing.New(sealed.Requests(db.Requests(), keys), db, db.Documents(), db.Jobs(), db.EvidenceLog(), signers.provider, signals, options),
 		evidence:  evidence,
 		retention: c.retention,
 		log:       c.log,

@@ -109,18 +109,27 @@ func parsePermission(name string) (pades.Permission, error) {
 
 // readKey reads the first private key of a PEM file.
 func readKey(path string) (crypto.Signer, error) {
-	rest, err := os.ReadFile(path)
+	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	key, err := findKey(content)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// findKey is the first private key among PEM blocks.
+func findKey(rest []byte) (crypto.Signer, error) {
 	for {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
-			return nil, fmt.Errorf("%s has no private key in PEM that can be read", path)
+			return nil, errors.New("there is no private key in PEM that can be read")
 		}
 		key, err := parseKey(block)
 		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", path, err)
+			return nil, err
 		}
 		if signer, ok := key.(crypto.Signer); ok {
 			return signer, nil

@@ -12,7 +12,10 @@ type floor []room
 // plan is the drawing of ARCHITECTURE.md from the roof down. The first three floors are
 // for tests alone: nothing below imports them.
 var plan = []floor{
-	{{"internal/trial", "pades internal/pdftest", "pgx sync uuid"}},
+	{
+		{"internal/trial", "pades internal/pdftest", "pgx sync uuid"},
+		{"idp/idptest", "idp ades internal/cms internal/certtest", ""},
+	},
 	{
 		{"internal/archtest", "", ""},
 		{"internal/authority/authoritytest", "internal/authority", ""},
@@ -21,11 +24,12 @@ var plan = []floor{
 		{"internal/pdftest", "", ""},
 		{"internal/validators", "internal/testenv", ""},
 		{"internal/postgrestest", "internal/testenv", "pgx"},
+		{"internal/openidtest", "internal/testenv", ""},
 		{"storage/storagetest", "account sandbox signing busysignal idp pades ades storage", "go-cmp sync uuid"},
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account sandbox signing busysignal pades ades/online ades storage internal/runner internal/sealed internal/durable", "kong sync toml"}},
+	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account sandbox signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades ades/online ades storage internal/runner internal/sealed internal/durable", "kong sync toml"}},
 
 	{
 		{"httpapi", "account sandbox signing busysignal idp ades storage internal/jsonbody", ""},
@@ -40,9 +44,15 @@ var plan = []floor{
 		{"account", "storage", "uuid"},
 		{"sandbox", "idp ades storage internal/authority", "uuid"},
 	},
-	{{"signing", "idp pades busysignal ades storage internal/evidence internal/failpoint", "uuid"}},
+	{
+		{"signing", "idp pades busysignal ades storage internal/evidence internal/failpoint", "uuid"},
+		{"idp/audkenni", "idp idp/ciba ades", "uax29"},
+		{"idp/login", "idp/ciba", "oidc oauth2"},
+		{"idp/simulated", "idp ades internal/authority", ""},
+	},
 	{
 		{"idp", "ades", ""},
+		{"idp/ciba", "", "jose oidc oauth2"},
 		{"pades", "ades internal/evidence internal/cms internal/tsp internal/ocsp internal/crl internal/pdf", ""},
 		{"busysignal", "storage", "uuid"},
 		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl", ""},
@@ -76,9 +86,13 @@ var modules = map[string]string{
 	"bbolt":  "go.etcd.io/bbolt",
 	"crypto": "golang.org/x/crypto",
 	"go-cmp": "github.com/google/go-cmp",
+	"jose":   "github.com/go-jose/go-jose/v4",
 	"kong":   "github.com/alecthomas/kong",
+	"oauth2": "golang.org/x/oauth2",
+	"oidc":   "github.com/coreos/go-oidc/v3",
 	"pgx":    "github.com/jackc/pgx/v5",
 	"sync":   "golang.org/x/sync",
 	"toml":   "github.com/BurntSushi/toml",
+	"uax29":  "github.com/clipperhouse/uax29/v2",
 	"uuid":   "github.com/google/uuid",
 }

@@ -5,8 +5,9 @@
 //	users := sealed.Sandbox(db.Sandbox(), keys)
 //	requests := sealed.Requests(db.Requests(), keys)
 //
-// Sealed are the keys of sandbox users, the sandbox's authority and the secret part of
-// conversations with identity providers. Access tokens and client secrets need no key:
+// Sealed are the keys of sandbox users, the sandbox's authority, the secret part of
+// conversations with identity providers, and the certificates of signers that are kept for
+// the next time. Access tokens and client secrets need no key:
 // they are stored as hashes alone.
 //
 // # What is stored
@@ -24,8 +25,8 @@
 // sealed with one key (SP 800-38D 8.3), which rotation sees to long before.
 //
 // A value that does not begin with the magic was stored before there was sealing. It is
-// read as it is, and sealed when it is written the next time; [Reseal] does that at the
-// start of a server. So sealing protects from who reads the store, not from who writes to
+// read as it is, and sealed when it is written the next time; [Reseal] and
+// [ResealCertificates] do that at the start of a server. So sealing protects from who reads the store, not from who writes to
 // it.
 package sealed
 

@@ -12,6 +12,7 @@ const (
 	userKey       kind = "sandbox user"
 	authorityKeys kind = "sandbox authority"
 	stateSecret   kind = "signing request"
+	certificate   kind = "kept certificate"
 )
 
 // theAuthority is the ID of the only authority there is.
@@ -89,7 +90,8 @@ func (s people) opened(u sandbox.User, err error) (sandbox.User, error) {
 	return u, nil
 }
 
-// Requests is a store in which the secret part of each request's State is sealed.
+// Requests is a store in which the secret part of each request's State is sealed, and kept
+// certificates are.
 func Requests(store signing.Store, keys *Keys) signing.Store { return requests{store, keys} }
 
 // requests embeds no store either.

@@ -75,7 +75,7 @@ func TestBackend(t *testing.T) {
 	}
 	storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 		return backend(t, filepath.Join(t.TempDir(), "store.db"))
-	}, "Transactions", "Overlapping", "Requests", "Sandbox", "Reopen", "Concurrency")
+	}, "Transactions", "Overlapping", "Requests", "Certificates", "Sandbox", "Reopen", "Concurrency")
 }
 
 // deployment is a store with something secret of each kind in it.
@@ -131,6 +131,8 @@ func TestTheFileHasNoSecrets(t *testing.T) {
 	}
 	secret := []byte("what the provider wants kept")
 	d.create(t, sealed.Requests(d.db.Requests(), k), request("r", signing.Waiting, secret))
+	of := []byte("a certificate, in which the name is")
+	d.keep(t, sealed.Requests(d.db.Requests(), k), "person", of)
 	// The file keeps what is overwritten, too: the same without sealing shows that the
 	// test would find it.
 	bare := filepath.Join(t.TempDir(), "bare.db")
@@ -140,12 +142,13 @@ func TestTheFileHasNoSecrets(t *testing.T) {
 			plain.Sandbox().CreateUser(ctx, u),
 			plain.Sandbox().SaveAuthority(ctx, authority),
 			plain.Requests().CreateRequest(ctx, request("r", signing.Waiting, secret)),
+			plain.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: "person", Certificate: of}),
 		)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, secret := range map[string][]byte{"user's key": u.Key, "authority": authority, "provider's secret": secret} {
+	for name, secret := range map[string][]byte{"user's key": u.Key, "authority": authority, "provider's secret": secret, "person's certificate": of} {
 		if holds(t, path, secret) {
 			t.Errorf("the file has the %s", name)
 		}

@@ -20,7 +20,8 @@
 //	INNSIGLI_TOOLS    folder of built tools; default innsigli-tools in the user's
 //	                  cache folder
 //
-// Tests that need a Postgres get it from internal/postgrestest.
+// Tests that need a Postgres get it from internal/postgrestest, and an OpenID provider from
+// internal/openidtest.
 package testenv
 
 import (

@@ -34,6 +34,11 @@ func (db *DB) AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
 	return all(ctx, db, requestTable, requestsByAge, func(r requestRecord) signing.Request { return signing.Request(r) })
 }
 
+// AllCertificates lists the kept certificates of all people, those that expire first first.
+func (db *DB) AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error] {
+	return all(ctx, db, certificateTable, certificateExpiry, func(r certificateRecord) signing.KeptCertificate { return signing.KeptCertificate(r) })
+}
+
 // AllJobs lists the jobs kind by kind, those first that can be claimed first.
 func (db *DB) AllJobs(ctx context.Context) iter.Seq2[storage.Job, error] {
 	return all(ctx, db, jobTable, jobsByTime, jobRecord.job)

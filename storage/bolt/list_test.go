@@ -32,6 +32,7 @@ func TestLongLists(t *testing.T) {
 				db.Accounts().AddToken(ctx, account.TokenRecord{Hash: []byte(id), ExpiresAt: at}),
 				db.BusySignals().AddSignal(ctx, busysignal.Signal{ID: id, UsedAt: at}),
 				db.Requests().CreateRequest(ctx, signing.Request{ID: id, CreatedAt: at}),
+				db.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: id, Expires: at}),
 				db.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Unique: id, Due: at}),
 			)
 			if err != nil {
@@ -47,6 +48,7 @@ func TestLongLists(t *testing.T) {
 	t.Run("tokens", lists(db, db.AllTokens(t.Context()), func(r account.TokenRecord) string { return string(r.Hash) }, ids))
 	t.Run("signals", lists(db, db.AllSignals(t.Context()), func(s busysignal.Signal) string { return s.ID }, ids))
 	t.Run("requests", lists(db, db.AllRequests(t.Context()), func(r signing.Request) string { return r.ID }, ids))
+	t.Run("certificates", lists(db, db.AllCertificates(t.Context()), func(c signing.KeptCertificate) string { return c.Person }, ids))
 	t.Run("jobs", lists(db, db.AllJobs(t.Context()), func(j storage.Job) string { return j.Unique }, ids))
 }
 

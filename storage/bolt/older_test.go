@@ -16,8 +16,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// testdata/schema1.db.gz was written before there were jobs, an evidence log and folders
-// of documents: one record of each kind, and a document with a revision.
+// testdata/schema1.db.gz was written before there were jobs, an evidence log, kept
+// certificates and folders of documents: one record of each kind, and a document with a revision.
 func TestAnOlderFileOpens(t *testing.T) {
 	packed, err := os.Open("testdata/schema1.db.gz")
 	if err != nil {
@@ -53,10 +53,16 @@ func TestAnOlderFileOpens(t *testing.T) {
 	is(t, unfinished, err, []signing.Request{request})
 	is(t, string(whole(t, db, request.Document)), nil, "a document, signed")
 
+	certificate := signing.KeptCertificate{Person: "p", Certificate: []byte{1}, Expires: at}
 	err = db.InTx(t.Context(), func(ctx context.Context) error {
+		if err := db.Requests().KeepCertificate(ctx, certificate); err != nil {
+			return err
+		}
 		return db.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Due: at})
 	})
 	is(t, err, nil, nil)
+	kept, err := db.Requests().KeptCertificate(t.Context(), "p")
+	is(t, kept, err, certificate)
 	due, err := db.Jobs().NextDue(t.Context(), "k")
 	is(t, due, err, at)
 	entries, err := db.EvidenceLog().EntriesAfter(t.Context(), 0, 1)

@@ -44,32 +44,33 @@ var (
 func idempotencyKey(client, key string) []byte { return append(text(client), text(key)...) }
 
 type requestRecord struct {
-	ID         string                  `json:"id"`
-	Account    string                  `json:"account"`
-	CreatedAt  time.Time               `json:"createdAt"`
-	UpdatedAt  time.Time               `json:"updatedAt"`
-	Expires    time.Time               `json:"expires"`
-	Phase      signing.Phase           `json:"phase"`
-	Person     idp.Person              `json:"person"`
-	Text       idp.Text                `json:"text"`
-	Place      string                  `json:"place,omitempty"`
-	Level      ades.Level              `json:"level"`
-	Document   string                  `json:"document"`
-	BusySignal string                  `json:"busySignal,omitempty"`
-	State      idp.State               `json:"state"`
-	Pending    []byte                  `json:"pending,omitempty"`
-	Code       string                  `json:"code,omitempty"`
-	Value      []byte                  `json:"value,omitempty"`
-	SignedAt   time.Time               `json:"signedAt,omitzero"`
-	NextTry    time.Time               `json:"nextTry,omitzero"`
-	NextAsk    time.Time               `json:"nextAsk,omitzero"`
-	Failure    *idp.Failure            `json:"failure,omitempty"`
-	Refused    bool                    `json:"refused,omitempty"`
-	StartCode  string                  `json:"startCode,omitempty"`
-	Key        *signing.IdempotencyKey `json:"key,omitempty"`
-	PolledAt   time.Time               `json:"polledAt,omitzero"`
-	Lease      signing.Lease           `json:"lease"`
-	Revision   int64                   `json:"revision"`
+	ID           string                  `json:"id"`
+	Account      string                  `json:"account"`
+	CreatedAt    time.Time               `json:"createdAt"`
+	UpdatedAt    time.Time               `json:"updatedAt"`
+	Expires      time.Time               `json:"expires"`
+	Phase        signing.Phase           `json:"phase"`
+	Person       idp.Person              `json:"person"`
+	Text         idp.Text                `json:"text"`
+	Place        string                  `json:"place,omitempty"`
+	Level        ades.Level              `json:"level"`
+	Document     string                  `json:"document"`
+	BusySignal   string                  `json:"busySignal,omitempty"`
+	State        idp.State               `json:"state"`
+	Pending      []byte                  `json:"pending,omitempty"`
+	Code         string                  `json:"code,omitempty"`
+	Value        []byte                  `json:"value,omitempty"`
+	SignedAt     time.Time               `json:"signedAt,omitzero"`
+	NextTry      time.Time               `json:"nextTry,omitzero"`
+	NextAsk      time.Time               `json:"nextAsk,omitzero"`
+	Failure      *idp.Failure            `json:"failure,omitempty"`
+	Refused      bool                    `json:"refused,omitempty"`
+	StartCode    string                  `json:"startCode,omitempty"`
+	StartExpires time.Time               `json:"startExpires,omitzero"`
+	Key          *signing.IdempotencyKey `json:"key,omitempty"`
+	PolledAt     time.Time               `json:"polledAt,omitzero"`
+	Lease        signing.Lease           `json:"lease"`
+	Revision     int64                   `json:"revision"`
 }
 
 // requests is the signing.Store of a DB.

@@ -23,7 +23,7 @@ var schema = []interface {
 }{
 	accountTable, clientTable, tokenTable,
 	signalTable,
-	requestTable,
+	requestTable, certificateTable,
 	userTable, authorityTable,
 	documentTable, chunkBuckets,
 	jobTable,

@@ -87,6 +87,14 @@ func (t table[R]) update(tx *bbolt.Tx, id string, record R) error {
 	return t.put(tx, id, r)
 }
 
+// save adds a record, or replaces the one of that id.
+func (t table[R]) save(tx *bbolt.Tx, id string, record R) error {
+	if t.has(tx, id) {
+		return t.update(tx, id, record)
+	}
+	return t.insert(tx, id, record)
+}
+
 // remove deletes a record, or answers storage.ErrNotFound.
 func (t table[R]) remove(tx *bbolt.Tx, id string) error {
 	old, err := t.row(tx, id)

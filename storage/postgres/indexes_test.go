@@ -85,6 +85,11 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, unfinished := db.Requests().Unfinished(ctx, time.Now(), 10)
 			return errors.Join(unlessAbsent(one), unlessAbsent(byKey), abandoned, old, unfinished)
 		},
+		"kept_certificates": func(ctx context.Context, db *DB) error {
+			_, one := db.Requests().KeptCertificate(ctx, "p")
+			_, expired := db.Requests().DropCertificates(ctx, time.Now(), 10)
+			return errors.Join(unlessAbsent(one), expired)
+		},
 		"sandbox_users": func(ctx context.Context, db *DB) error {
 			_, one := db.Sandbox().User(ctx, "a", "u")
 			_, byKennitala := db.Sandbox().UserByKennitala(ctx, "a", "1234567890")

@@ -59,6 +59,11 @@ func (db *DB) AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
 	return all(ctx, db, requestTable, requestRow.request, "created_at", "seq")
 }
 
+// AllCertificates lists the kept certificates of all people.
+func (db *DB) AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error] {
+	return all(ctx, db, certificateTable, func(c signing.KeptCertificate) signing.KeptCertificate { return c }, "person")
+}
+
 // AllJobs lists the jobs in the order in which they were enqueued.
 func (db *DB) AllJobs(ctx context.Context) iter.Seq2[storage.Job, error] {
 	return all(ctx, db, jobTable, jobRow.job, "seq")

@@ -35,6 +35,18 @@ func (t table[R]) insert(ctx context.Context, tx pgx.Tx, r R) error {
 	return err
 }
 
+// save adds a record, or replaces the one of that key.
+func (t table[R]) save(ctx context.Context, tx pgx.Tx, r R) error {
+	set := make([]string, len(t.columns))
+	for i, column := range t.columns {
+		set[i] = column + " = excluded." + column
+	}
+	statement := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s",
+		t.name, strings.Join(t.columns, ", "), strings.Join(parameters(len(t.columns)), ", "), t.columns[0], strings.Join(set[1:], ", "))
+	_, err := tx.Exec(ctx, statement, t.fields(&r)...)
+	return err
+}
+
 // parameters are $1, $2 and so on.
 func parameters(n int) []string {
 	list := make([]string, n)

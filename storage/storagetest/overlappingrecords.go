@@ -17,11 +17,12 @@ type record struct {
 // records are one of each kind that is read by a key, each in a backend of its own.
 func records(t *testing.T, open func(*testing.T) Backend) map[string]record {
 	return map[string]record{
-		"account":  accountRecord(t, open(t)),
-		"signal":   signalRecord(t, open(t)),
-		"request":  requestRecord(t, open(t)),
-		"user":     userRecord(t, open(t)),
-		"document": documentRecord(t, open(t)),
+		"account":     accountRecord(t, open(t)),
+		"signal":      signalRecord(t, open(t)),
+		"request":     requestRecord(t, open(t)),
+		"certificate": certificateRecord(t, open(t)),
+		"user":        userRecord(t, open(t)),
+		"document":    documentRecord(t, open(t)),
 	}
 }
 
@@ -51,6 +52,16 @@ func requestRecord(t *testing.T, b Backend) record {
 	return record{b,
 		func(ctx context.Context) (any, error) { return b.Requests.Request(ctx, r.ID) },
 		func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, r) },
+	}
+}
+
+func certificateRecord(t *testing.T, b Backend) record {
+	c := exampleCertificate("jon")
+	keep(t, b, c)
+	c.Certificate = []byte("another")
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Requests.KeptCertificate(ctx, c.Person) },
+		func(ctx context.Context) error { return b.Requests.KeepCertificate(ctx, c) },
 	}
 }
 

@@ -32,11 +32,11 @@ func exampleRequest(name string) signing.Request {
 		NextAsk:   base.Add(6 * time.Second),
 		Failure:   &idp.Failure{Code: idp.UserCancelled, OAuth: "access_denied", Description: "mssp_401"},
 		Refused:   true,
-		StartCode: "0041",
-		Key:       &signing.IdempotencyKey{Client: "client", Key: "key of " + name, Fingerprint: "body"},
-		PolledAt:  base.Add(2 * time.Second),
-		Lease:     signing.Lease{Process: "process", Token: "token", Until: base.Add(3 * time.Second)},
-		Revision:  1,
+		StartCode: "0041", StartExpires: base.Add(7 * time.Second),
+		Key:      &signing.IdempotencyKey{Client: "client", Key: "key of " + name, Fingerprint: "body"},
+		PolledAt: base.Add(2 * time.Second),
+		Lease:    signing.Lease{Process: "process", Token: "token", Until: base.Add(3 * time.Second)},
+		Revision: 1,
 	}
 }
 

@@ -70,6 +70,7 @@ func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 		{"Tokens", tokens},
 		{"BusySignals", busySignals},
 		{"Requests", requests},
+		{"Certificates", certificates},
 		{"Sandbox", sandboxUsers},
 		{"Jobs", jobs},
 		{"UniqueJobs", uniqueJobs},

@@ -138,6 +138,7 @@ func addOneOfEach(ctx context.Context, b Backend) error {
 		b.Accounts.AddToken(ctx, exampleToken("t")),
 		b.BusySignals.AddSignal(ctx, exampleSignal("s")),
 		b.Requests.CreateRequest(ctx, exampleRequest("r")),
+		b.Requests.KeepCertificate(ctx, exampleCertificate("jon")),
 		b.Sandbox.CreateUser(ctx, exampleUser("u")),
 		b.Jobs.Enqueue(ctx, work("k", "g", 0)),
 		b.EvidenceLog.Record(ctx, fact("s", "asked", 0)),
@@ -155,6 +156,8 @@ func nothingStored(t *testing.T, b Backend) {
 	_, err = b.BusySignals.Signal(t.Context(), exampleSignal("s").ID)
 	failed(t, err, storage.ErrNotFound)
 	_, err = b.Requests.Request(t.Context(), exampleRequest("r").ID)
+	failed(t, err, storage.ErrNotFound)
+	_, err = b.Requests.KeptCertificate(t.Context(), exampleCertificate("jon").Person)
 	failed(t, err, storage.ErrNotFound)
 	_, err = b.Sandbox.User(t.Context(), exampleUser("u").Account, exampleUser("u").ID)
 	failed(t, err, storage.ErrNotFound)

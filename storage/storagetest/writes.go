@@ -37,7 +37,7 @@ func accountWrites(b Backend) map[string]func(ctx context.Context) error {
 }
 
 func signingWrites(b Backend) map[string]func(ctx context.Context) error {
-	signal, request := exampleSignal("s"), exampleRequest("r")
+	signal, request, certificate := exampleSignal("s"), exampleRequest("r"), exampleCertificate("jon")
 	return map[string]func(ctx context.Context) error{
 		"AddSignal":    func(ctx context.Context) error { return b.BusySignals.AddSignal(ctx, signal) },
 		"UpdateSignal": func(ctx context.Context) error { return b.BusySignals.UpdateSignal(ctx, signal) },
@@ -45,9 +45,14 @@ func signingWrites(b Backend) map[string]func(ctx context.Context) error {
 			_, err := b.BusySignals.DeleteUnusedSignals(ctx, signal.UsedAt, 1)
 			return err
 		},
-		"CreateRequest": func(ctx context.Context) error { return b.Requests.CreateRequest(ctx, request) },
-		"UpdateRequest": func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, request) },
-		"DeleteRequest": func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, request.ID) },
+		"CreateRequest":   func(ctx context.Context) error { return b.Requests.CreateRequest(ctx, request) },
+		"UpdateRequest":   func(ctx context.Context) error { return b.Requests.UpdateRequest(ctx, request) },
+		"DeleteRequest":   func(ctx context.Context) error { return b.Requests.DeleteRequest(ctx, request.ID) },
+		"KeepCertificate": func(ctx context.Context) error { return b.Requests.KeepCertificate(ctx, certificate) },
+		"DropCertificates": func(ctx context.Context) error {
+			_, err := b.Requests.DropCertificates(ctx, after(1), 1)
+			return err
+		},
 	}
 }
 

@@ -21,16 +21,17 @@ import (
 
 // content is all that a store has, without what a copy has anew.
 type content struct {
-	Authority []byte
-	Accounts  []account.Account
-	Clients   []account.Client
-	Users     []sandbox.User
-	Tokens    []account.TokenRecord
-	Signals   []busysignal.Signal
-	Requests  []signing.Request
-	Documents []document // of the requests
-	Jobs      []storage.Job
-	Entries   []storage.Entry
+	Authority    []byte
+	Accounts     []account.Account
+	Clients      []account.Client
+	Users        []sandbox.User
+	Tokens       []account.TokenRecord
+	Signals      []busysignal.Signal
+	Requests     []signing.Request
+	Documents    []document // of the requests
+	Certificates []signing.KeptCertificate
+	Jobs         []storage.Job
+	Entries      []storage.Entry
 }
 
 // document is what one that is not gone holds, and by what it was hashed.
@@ -60,9 +61,10 @@ func contentOf(t *testing.T, s transfer.Source) (c content) {
 		must(err)
 		c.Clients, c.Users = append(c.Clients, clients...), append(c.Users, users...)
 	}
-	// These two have no order but that of a time.
+	// These have no order but that of a time, if any.
 	c.Tokens = slices.SortedFunc(slices.Values(listed(t, s.AllTokens(ctx))), func(a, b account.TokenRecord) int { return bytes.Compare(a.Hash, b.Hash) })
 	c.Signals = slices.SortedFunc(slices.Values(listed(t, s.AllSignals(ctx))), func(a, b busysignal.Signal) int { return strings.Compare(a.ID, b.ID) })
+	c.Certificates = slices.SortedFunc(slices.Values(listed(t, s.AllCertificates(ctx))), func(a, b signing.KeptCertificate) int { return strings.Compare(a.Person, b.Person) })
 	for _, r := range listed(t, s.AllRequests(ctx)) {
 		d := documentOf(t, s, r.Document)
 		if d.Size > 0 {
@@ -118,7 +120,7 @@ func documentOf(t *testing.T, s transfer.Source, id string) (d document) {
 func (c content) count() (p transfer.Progress) {
 	p = transfer.Progress{
 		Accounts: len(c.Accounts), Clients: len(c.Clients), Users: len(c.Users), Tokens: len(c.Tokens),
-		Signals: len(c.Signals), Requests: len(c.Requests), Jobs: len(c.Jobs), Entries: len(c.Entries),
+		Signals: len(c.Signals), Requests: len(c.Requests), Certificates: len(c.Certificates), Jobs: len(c.Jobs), Entries: len(c.Entries),
 	}
 	for _, d := range c.Documents {
 		if d.Size > 0 {

@@ -28,6 +28,7 @@ func empty(ctx context.Context, s Target) error {
 		}},
 		{"busy signals", anyOf(s.AllSignals)},
 		{"requests", anyOf(s.AllRequests)},
+		{"kept certificates", anyOf(s.AllCertificates)},
 		{"jobs", anyOf(s.AllJobs)},
 		{"tokens", anyOf(s.AllTokens)},
 		{"an evidence log", func(ctx context.Context) (bool, error) {

@@ -70,14 +70,15 @@ func addAccount(ctx context.Context, s transfer.Target, id string) error {
 	return errors.Join(errs...)
 }
 
-// addOne adds a token, a signal, a request that has ended and whose document is gone, a job
-// and an entry.
+// addOne adds a token, a signal, a request that has ended and whose document is gone, a
+// certificate, a job and an entry.
 func addOne(ctx context.Context, s transfer.Target, i int) error {
 	id, at, user := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second), "user"
 	return errors.Join(
 		s.Accounts().AddToken(ctx, account.TokenRecord{Hash: []byte(id), ClientID: "c", AccountID: "a", Scopes: []string{"s"}, IssuedAt: start, ExpiresAt: at}),
 		s.BusySignals().AddSignal(ctx, busysignal.Signal{ID: id, Account: "a", CreatedAt: start, UsedAt: at, Holder: &busysignal.Holder{ID: id, UserID: &user, Since: at}}),
 		s.Requests().CreateRequest(ctx, signing.Request{ID: id, Account: "a", CreatedAt: at, UpdatedAt: at, Expires: at, Phase: signing.Ended, Document: "6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11"}),
+		s.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: id, Certificate: []byte{5, byte(i)}, Expires: at}),
 		s.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Group: "g", Unique: id, Due: at, Payload: []byte("payload")}),
 		s.EvidenceLog().Record(ctx, storage.Entry{Subject: id, Account: "a", Kind: "k", At: start, Facts: json.RawMessage(`{"n": ` + fmt.Sprint(i) + `}`)}),
 	)
@@ -93,7 +94,7 @@ func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref) err
 			ID: fmt.Sprint("live-", i), Account: "a", CreatedAt: at, UpdatedAt: at, Expires: at, Phase: signing.Signed,
 			Person: idp.Person{Kennitala: "0101302399", Phone: "5550001"}, Text: idp.Text{Document: "contract.pdf", Reason: "agreed"}, Place: "Reykjavík",
 			Level: ades.LT, Document: ref.ID, BusySignal: "001", State: idp.State{Provider: "p", Version: 2, Key: "k", Public: []byte{1}, Secret: []byte{2}, Expires: at},
-			Pending: []byte{3}, Code: "1234", Value: []byte{4}, SignedAt: at, NextTry: at, NextAsk: at, StartCode: "5678",
+			Pending: []byte{3}, Code: "1234", Value: []byte{4}, SignedAt: at, NextTry: at, NextAsk: at, StartCode: "5678", StartExpires: at,
 			Key: &signing.IdempotencyKey{Client: "c", Key: fmt.Sprint(i), Fingerprint: "f"}, PolledAt: at,
 			Lease: signing.Lease{Process: "p", Token: "t", Until: at}, Revision: 7,
 		}))

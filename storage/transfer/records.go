@@ -65,6 +65,10 @@ func (c *transfer) signals(ctx context.Context) error {
 	return each(ctx, c, c.from.AllSignals(ctx), &c.done.Signals, c.to.BusySignals().AddSignal)
 }
 
+func (c *transfer) certificates(ctx context.Context) error {
+	return each(ctx, c, c.from.AllCertificates(ctx), &c.done.Certificates, c.to.Requests().KeepCertificate)
+}
+
 func (c *transfer) jobs(ctx context.Context) error {
 	return each(ctx, c, c.from.AllJobs(ctx), &c.done.Jobs, func(ctx context.Context, j storage.Job) error {
 		return c.to.Jobs().Enqueue(ctx, j)

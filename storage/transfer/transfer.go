@@ -40,6 +40,7 @@ type Source interface {
 	AllTokens(ctx context.Context) iter.Seq2[account.TokenRecord, error]
 	AllSignals(ctx context.Context) iter.Seq2[busysignal.Signal, error]
 	AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
+	AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error]
 	AllJobs(ctx context.Context) iter.Seq2[storage.Job, error]
 }
 
@@ -54,7 +55,7 @@ type Target interface {
 
 // Progress is how many of each were copied so far.
 type Progress struct {
-	Accounts, Clients, Tokens, Signals, Users, Requests, Documents, Jobs, Entries int
+	Accounts, Clients, Tokens, Signals, Users, Requests, Documents, Certificates, Jobs, Entries int
 	// Bytes are those of the documents.
 	Bytes int64
 }
@@ -77,6 +78,7 @@ func Copy(ctx context.Context, from Source, to Target, progress func(Progress)) 
 		{"the authority", c.authority}, // first, so that what follows is never taken for nothing
 		{"busy signals", c.signals},
 		{"requests", c.requests},
+		{"kept certificates", c.certificates},
 		{"jobs", c.jobs},
 		{"the evidence log", c.evidence},
 		{"tokens", c.tokens},

@@ -82,6 +82,9 @@ func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
 		"requests": func(ctx context.Context, s transfer.Target) error {
 			return s.Requests().CreateRequest(ctx, signing.Request{ID: "r"})
 		},
+		"kept certificates": func(ctx context.Context, s transfer.Target) error {
+			return s.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: "p", Certificate: []byte{1}, Expires: start})
+		},
 		"jobs": func(ctx context.Context, s transfer.Target) error {
 			return s.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Due: start})
 		},

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/idp/audkenni"
+	"github.com/innsigli/innsigli/idp/ciba"
+)
+
+// topic is what sentences of a ciba.Report are about, by how they begin.
+type topic struct{ begins, what, advice string }
+
+var topics = []topic{
+	{"the metadata", "metadata", "issuer has to be the provider's own, byte for byte; discovery says where the metadata is."},
+	{"neither the metadata", "endpoints", "Name them in [identity-provider.endpoints]."},
+	{"the provider's keys", "keys", "Its tokens cannot be verified without them; jwks in [identity-provider.endpoints] says where they are."},
+	{"the provider's clock", "clock", "Keep the clock of this machine by NTP."},
+	{"the token endpoint does not take the client", "client", "See client-id, authentication, client-secret-file and secret-encoding; the provider may know the client by others."},
+	{"the token endpoint", "client", "See token in [identity-provider.endpoints], and whether a firewall or proxy is in between."},
+	{"", "endpoints", "See [identity-provider.endpoints]."},
+}
+
+func topicOf(sentence string) topic {
+	return topics[slices.IndexFunc(topics, func(t topic) bool { return strings.HasPrefix(sentence, t.begins) })]
+}
+
+// addReport enters what the client found out without asking for anybody.
+func (s *checkSheet) addReport(r ciba.Report, p *identityProvider) {
+	spoken := make(map[string]bool)
+	enter := func(add func(what, says, advice string), sentences []string) {
+		for _, sentence := range sentences {
+			t := topicOf(sentence)
+			spoken[t.what] = true
+			add(t.what, sentence, t.advice)
+		}
+	}
+	enter(s.fault, r.Problems)
+	enter(s.doubt, r.Doubts)
+	for _, right := range []struct{ what, says string }{
+		{"metadata", "its issuer is " + p.client.Issuer},
+		{"endpoints", "requests go to " + r.Endpoints.BackchannelAuthentication},
+		{"keys", fmt.Sprintf("%d that can be used", r.Keys)},
+		{"clock", "the provider's is " + ahead(r.Skew)},
+		{"client", "the provider knows " + p.client.ClientID},
+	} {
+		if !spoken[right.what] {
+			s.ok(right.what, right.says)
+		}
+	}
+	s.addACRValues(r.ACRValues, p.adapter)
+}
+
+func ahead(skew time.Duration) string {
+	switch {
+	case skew > 0:
+		return fmt.Sprint(skew, " ahead")
+	case skew < 0:
+		return fmt.Sprint(-skew, " behind")
+	}
+	return "right"
+}
+
+// addACRValues compares the values that requests have with those that the metadata names.
+func (s *checkSheet) addACRValues(known []string, o audkenni.Options) {
+	used := []string{o.App.CertificateACR, o.App.SignACR, cmp.Or(o.SIM.CMSACR, o.SIM.ACR)}
+	missing := slices.DeleteFunc(slices.Clone(used), func(acr string) bool { return slices.Contains(known, acr) })
+	switch {
+	case known == nil:
+		s.doubt("acr values", "the metadata does not say which there are", "")
+	case len(missing) > 0:
+		s.doubt("acr values", "the metadata does not name "+strings.Join(missing, ", "), "See certificate-acr, sign-acr and acr; a provider need not name all of them.")
+	default:
+		s.ok("acr values", strings.Join(used, ", "))
+	}
+}
+
+// nobody is a kennitala that nobody can have: there is no day 00.
+const nobody = "0000000000"
+
+// acceptedCodes are those of providers that took a request up and found nobody to ask.
+var acceptedCodes = []idp.ErrorCode{idp.UserNotFound, idp.UserHasNoPhone, idp.CertificateNotFound, idp.KeyNotFound}
+
+// addRequest asks for nobody's certificate. What was signed for it is verified before the
+// person is looked up.
+func (s *checkSheet) addRequest(ctx context.Context, provider idp.Provider) {
+	const what = "request"
+	person := idp.Person{Method: idp.App, Kennitala: nobody}
+	_, event, err := provider.Begin(ctx, rand.Text(), person, idp.Text{Document: "innsigli idp check"}, nil)
+	if err != nil {
+		s.fault(what, fmt.Sprintf("a request for nobody: %v", err), "")
+		return
+	}
+	failed, ok := event.(idp.Failed)
+	switch {
+	case !ok:
+		s.doubt(what, "the provider accepted what the key signed, and asks somebody with kennitala "+nobody, "It looks people up later. No phone of anybody rings.")
+	case slices.Contains(acceptedCodes, failed.Code):
+		s.ok(what, "the provider accepted what the key signed; nobody was asked")
+	default:
+		s.fault(what, fmt.Sprintf("the provider refused it: %s", words(failed.Failure)), requestAdvice(failed.Code))
+	}
+}
+
+// words are what the provider said, and what the service makes of it.
+func words(f idp.Failure) string {
+	said := slices.DeleteFunc([]string{f.OAuth, f.Description}, func(text string) bool { return text == "" })
+	return fmt.Sprintf("%q, which is told as errorCode %q", strings.Join(said, ": "), f.Code)
+}
+
+func requestAdvice(code idp.ErrorCode) string {
+	switch code {
+	case idp.InvalidRequest:
+		return "Give the provider the public key that belongs to key; see issuer, key-id and algorithm, and the clock."
+	case idp.InvalidClient, idp.AuthorizationPartyUnknown, idp.UnauthorizedClient:
+		return "The provider knows the client by another secret, or not for requests like this one."
+	case idp.CommunicationError, idp.SystemUnderMaintenance:
+		return "Try again; see backchannel-authentication in [identity-provider.endpoints] if it stays so."
+	}
+	return "The row of this error belongs into [[identity-provider.error]], if it means that there is no such person."
+}
+
+// addLogin enters whether people can be sent to log in. The metadata is read for that, and
+// its issuer compared.
+func (s *checkSheet) addLogin(ctx context.Context, p *loginProvider) {
+	const what = "login"
+	browser, err := p.open("https://localhost/")
+	if err != nil {
+		s.fault(what, err.Error(), "")
+		return
+	}
+	address, _, err := browser.Begin(ctx)
+	if err != nil {
+		s.fault(what, err.Error(), "See issuer and discovery in [login].")
+		return
+	}
+	page, _, _ := strings.Cut(address, "?")
+	s.ok(what, "people are sent to "+page)
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"cmp"
+	"crypto"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/authority/authoritytest"
+	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/sealed"
+)
+
+// production is "innsigli serve --environment production" with all that it needs: an OpenID
+// provider, a certification and timestamp authority, and an account with a client.
+type production struct {
+	*sandboxProcess
+	client   *client // of the account, with a token
+	provider *openidtest.Provider
+	ca       *authority.Authority // of people's certificates and of timestamps
+	program  string
+	folder   string // with innsigli.toml and the files that it names
+	store    string
+	flags    []string          // beside those of every server in production
+	ended    []*sandboxProcess // those before, for their logs
+	relayed  *httptest.Server  // where pings go, and on to the server that there is
+}
+
+// productionOptions are what a test wants to be otherwise.
+type productionOptions struct {
+	provider    openidtest.Options
+	ping        bool     // the provider tells its news
+	store       string   // a --store; "": a file in the folder
+	keys        string   // lines of [identity-provider] beside the usual ones
+	sections    string   // of the configuration, beside the usual ones
+	environment []string // of the program
+}
+
+// startProduction makes a world and runs the program in it.
+func startProduction(t *testing.T, program string, o productionOptions) *production {
+	t.Helper()
+	p := newProduction(t, program, o.store, "--config", "innsigli.toml")
+	p.ca = newAuthority(t)
+	if o.ping {
+		p.relay(t)
+		o.provider.Notify, o.keys = p.relayed.URL+httpapi.NotificationPath, o.keys+"delivery = \"ping\"\n"
+	}
+	p.provider = openidtest.Start(t, o.provider)
+	p.configure(t, o)
+	p.run(t, o.environment...)
+	p.client = p.account(t, p.store)
+	return p
+}
+
+// newProduction is a folder with a master key.
+func newProduction(t *testing.T, program, store string, flags ...string) *production {
+	t.Helper()
+	p := &production{program: program, folder: shortFolder(t), flags: flags}
+	p.store = cmp.Or(store, "bolt:"+filepath.Join(p.folder, "store.db"))
+	if err := sealed.MakeFile(filepath.Join(p.folder, "master.key")); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// configure writes the configuration.
+func (p *production) configure(t *testing.T, o productionOptions) {
+	t.Helper()
+	tsa := authoritytest.Serve(t, p.ca) + authority.PathTimestamp
+	p.write(t, "root.pem", p.ca.RootPEM())
+	p.write(t, "secret.txt", []byte(p.provider.Secret+"\n"))
+	p.write(t, "idp-key.pem", pemKey(t, p.provider.Key))
+	p.write(t, "innsigli.toml", fmt.Appendf(nil, `
+[trust]
+roots = ["root.pem"]
+private-addresses = ["127.0.0.0/8"]
+
+[[timestamp]]
+url = %q
+
+[identity-provider]
+issuer = %q
+discovery = %q
+client-id = %q
+client-secret-file = "secret.txt"
+key = "idp-key.pem"
+key-id = %q
+%s
+%s`, tsa, p.provider.Issuer, p.provider.Discovery, p.provider.ClientID, p.provider.KeyID, o.keys, o.sections))
+}
+
+func (p *production) write(t *testing.T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(p.folder, name), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pemKey is a private key in PEM.
+func pemKey(t *testing.T, key crypto.Signer) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+// run starts the program, for the first time or after it has ended. The client goes on
+// with its token.
+func (p *production) run(t *testing.T, environment ...string) {
+	t.Helper()
+	if p.sandboxProcess != nil {
+		p.ended = append(p.ended, p.sandboxProcess)
+	}
+	flags := []string{"--environment", "production", "--base-url", "http://localhost", "--store", p.store, "--master-key-file", "master.key"}
+	p.sandboxProcess = serveIn(t, p.program, p.folder, environment, append(flags, p.flags...)...)
+	if p.client != nil {
+		p.client.base = p.BaseURL
+	}
+}
+
+// relay has an address that stays while servers come and go.
+func (p *production) relay(t *testing.T) {
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		to, err := url.Parse(p.BaseURL)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.SetURL(to)
+	}}
+	p.relayed = httptest.NewServer(http.HandlerFunc(proxy.ServeHTTP))
+	t.Cleanup(p.relayed.Close)
+}
+
+// logs are what all servers so far have written.
+func (p *production) logs() string {
+	var all strings.Builder
+	for _, one := range append(p.ended, p.sandboxProcess) {
+		all.WriteString(one.talk() + "\n")
+	}
+	return all.String()
+}
+
+// person makes somebody whom the provider can ask, with a certificate of the authority's.
+func (p *production) person(t *testing.T, who person, answer openidtest.Answer) openidtest.Person {
+	t.Helper()
+	key := openidtest.RSAKey()
+	cert, err := p.ca.Issue(who.name, who.kennitala, key.Public(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := openidtest.Person{
+		Kennitala: who.kennitala, Phone: who.phone, Name: who.name, Document: "PNOIS-" + who.kennitala + "-TEST-Q",
+		Certificate: cert.Raw, Key: key, Answer: answer,
+	}
+	p.provider.Person(one)
+	return one
+}
+
+// finish polls at the pace of production until the request has ended.
+func (p *production) finish(t *testing.T, id string) (a reply) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Second) {
+		a, err := p.client.call(t.Context(), http.MethodGet, "/api/v1/signing/"+id, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" {
+			return a
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("the request does not end: %v\n%s", a, p.logs())
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package audkenni
+
+import (
+	"context"
+	"encoding/base64"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/idp/ciba"
+)
+
+// question is what a person is asked. binding_message and binding_content are always there,
+// and may be empty.
+func question(hint, acr, text string, sum []byte) ciba.Request {
+	return ciba.Request{LoginHint: hint, ACR: acr, Extra: map[string]any{
+		"binding_message": text,
+		"binding_content": base64.StdEncoding.EncodeToString(sum),
+	}}
+}
+
+// ask asks the person for something, or begins to.
+func (p *Provider) ask(ctx context.Context, c *conversation, next phase, r ciba.Request) (idp.Event, error) {
+	r.Scope, r.Ping = p.scope, c.Notification
+	now := time.Now()
+	asked, err := p.options.Client.Ask(ctx, r)
+	if err != nil {
+		return p.refused(ctx, c, err)
+	}
+	c.asked(next, asked, now)
+	return p.waiting(c, false), nil
+}
+
+// refused is what becomes of a conversation whose question was not taken.
+func (p *Provider) refused(ctx context.Context, c *conversation, err error) (idp.Event, error) {
+	if f := p.errors.refusal(err); f != nil {
+		return failed(*f), nil
+	}
+	if c.AuthReqID == "" && ctx.Err() == nil {
+		if f, ok := p.errors.unreachable(err); ok {
+			return failed(f), nil
+		}
+	}
+	return nil, err
+}
+
+// fetch asks for the answer, which is given once.
+func (p *Provider) fetch(ctx context.Context, c *conversation) (idp.Event, error) {
+	tokens, err := p.options.Client.Tokens(ctx, c.AuthReqID)
+	if err == nil {
+		c.Tokens = &tokens
+		return idp.Continue{}, nil
+	}
+	f, late := p.errors.refusal(err), !time.Now().Before(c.expires)
+	switch {
+	case f == nil && (ctx.Err() != nil || !late):
+		return nil, err
+	case late && (f == nil || f.Code.Pending() || f.Code == idp.InvalidGrant): // or it is forgotten by now
+		return expired, nil
+	case f.Code == idp.SlowDown: // for good (CIBA Core 11)
+		c.Interval += 5 * time.Second
+		return p.waiting(c, true), nil
+	case f.Code == idp.AuthorizationPending:
+		return p.waiting(c, false), nil
+	}
+	return idp.Failed{Failure: *f}, nil
+}
+
+// pingPatience is how long nobody need poll where a ping tells that there is news. One may
+// get lost.
+const pingPatience = 30 * time.Second
+
+// waiting says when there may be news: the end is, too.
+func (p *Provider) waiting(c *conversation, slowDown bool) idp.Event {
+	wait := c.Interval
+	if p.options.Ping && !slowDown {
+		wait = max(wait, pingPatience)
+	}
+	return idp.Waiting{Code: c.Code, RetryAfter: max(0, min(wait, time.Until(c.expires))), SlowDown: slowDown}
+}
+
+// failed is a failure that is no answer to a poll, so that none can come after it.
+func failed(f idp.Failure) idp.Event {
+	if f.Code.Pending() {
+		f.Code = ""
+	}
+	return idp.Failed{Failure: f}
+}

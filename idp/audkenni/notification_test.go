@@ -1,0 +1,99 @@
+package audkenni
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/base64"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/idp/ciba"
+)
+
+var clientKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
+// unreachable is a provider of which nobody is there.
+func unreachable(t testing.TB, o Options) *Provider {
+	t.Helper()
+	key, err := clientKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Client, err = ciba.New(ciba.Options{
+		Issuer: "https://audkenni.invalid", ClientID: "innsigli", Secret: "secret", Key: key,
+		HTTP: &http.Client{Transport: nobody{}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+type nobody struct{}
+
+func (nobody) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
+
+// What is no ping, or one with another token, is not authentic.
+func TestNotification(t *testing.T) {
+	p := unreachable(t, Options{Ping: true, SIM: SIMOptions{CMS: true}})
+	person := idp.Person{Method: idp.SIM, Kennitala: "0101302989", Phone: "6990001"}
+	state, _, err := p.Begin(t.Context(), "ský 1/2", person, idp.Text{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := resume(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := c.Notification
+	named, random, _ := strings.Cut(token, ".")
+	if strings.Contains(string(state.Public), random) {
+		t.Error("the token is in the public part of the state")
+	}
+	elsewhere := base64.RawURLEncoding.EncodeToString([]byte("elsewhere"))
+	for _, test := range []struct {
+		name, token string
+		key         string // "": not read
+		authentic   bool
+	}{
+		{"the conversation's", token, "ský 1/2", true},
+		{"without the secret", named + ".", "ský 1/2", false},
+		{"without any", named, "ský 1/2", false},
+		{"with another secret", named + "." + strings.Repeat("A", len(random)), "ský 1/2", false},
+		{"cut off", token[:len(token)-1], "ský 1/2", false},
+		{"too long", token + "A", "ský 1/2", false},
+		{"of another conversation", elsewhere + "." + random, "elsewhere", false},
+		{"that names nothing", "?." + random, "", false},
+		{"empty", "", "", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"auth_req_id":"x"}`))
+			r.Header.Set("Authorization", "Bearer "+test.token)
+			key, authentic, err := p.Notification(r)
+			if (err == nil) != (test.key != "") || key != test.key {
+				t.Fatalf("the key is %q, not %q: %v", key, test.key, err)
+			}
+			if err == nil && authentic(state) != test.authentic {
+				t.Errorf("authentic: %v", !test.authentic)
+			}
+		})
+	}
+
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"auth_req_id":"x"}`))
+	r.Header.Set("Authorization", "Bearer "+token)
+	if _, _, err := unreachable(t, Options{}).Notification(r); err == nil {
+		t.Error("who polls takes no pings")
+	}
+	if _, _, err := p.Begin(t.Context(), strings.Repeat("k", 1000), person, idp.Text{}, nil); err == nil {
+		t.Error("a key that has no room in a token is refused")
+	}
+}

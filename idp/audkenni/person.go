@@ -1,0 +1,60 @@
+package audkenni
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+)
+
+// newConversation is one in which nobody was asked yet.
+func (p *Provider) newConversation(key string, person idp.Person, text idp.Text) (*conversation, error) {
+	person.Kennitala = kennitala(person.Kennitala)
+	c := &conversation{key: key, expires: time.Now().Add(unasked).UTC()}
+	c.Person, c.Phase = person, ready
+	c.Document = cut(line(text.Document), longestLong)
+	switch {
+	case person.Kennitala == "":
+		return nil, fmt.Errorf("audkenni: nobody is asked without a kennitala")
+	case person.Method == idp.SIM && p.options.SIM.Hint.of(person) == "":
+		return nil, fmt.Errorf("audkenni: nobody is asked by %s without a phone number", idp.SIM)
+	case !p.options.Ping:
+		return c, nil
+	}
+	var err error
+	c.Notification, err = newNotification(key)
+	return c, err
+}
+
+// kennitala is the number alone, which may be written with a hyphen or as in EN 319 412-1
+// 5.1.3.
+func kennitala(s string) string {
+	return idp.NormalKennitala(strings.TrimPrefix(s, "PNOIS-"))
+}
+
+// of returns what names the person.
+func (h Hint) of(person idp.Person) string {
+	switch h {
+	case HintKennitala:
+		return person.Kennitala
+	case HintLocalPhone:
+		if local, ok := localPhone(person.Phone); ok {
+			return local
+		}
+	}
+	return person.Phone
+}
+
+// localPhone returns the seven digits of a number in Iceland, where numbers have no area code.
+func localPhone(phone string) (digits string, ok bool) {
+	digits = strings.NewReplacer(" ", "", "-", "").Replace(phone)
+	for _, iceland := range []string{"+354", "00354"} {
+		if local, found := strings.CutPrefix(digits, iceland); found {
+			digits = local
+			break
+		}
+	}
+	other := func(r rune) bool { return r < '0' || r > '9' }
+	return digits, len(digits) == 7 && !strings.ContainsFunc(digits, other)
+}

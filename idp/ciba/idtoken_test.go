@@ -1,0 +1,260 @@
+package ciba_test
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/idp/ciba"
+	"github.com/innsigli/innsigli/internal/openidtest"
+)
+
+// keys publishes the public parts of keys, the kids of which are their places: "0", "1".
+func keys(t *testing.T, of ...crypto.Signer) http.HandlerFunc {
+	t.Helper()
+	var set jose.JSONWebKeySet
+	for i, key := range of {
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.Public(), KeyID: string(rune('0' + i))})
+	}
+	text, err := json.Marshal(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return says(200, "", string(text))
+}
+
+// token signs claims over those of an ID token for the client.
+func token(t *testing.T, issuer string, algorithm jose.SignatureAlgorithm, kid string, key any, claims map[string]any) string {
+	t.Helper()
+	all := map[string]any{"iss": issuer, "aud": clientID, "sub": "a", "exp": time.Now().Add(time.Minute).Unix(), "name": "Anna"}
+	maps.Copy(all, claims)
+	maps.DeleteFunc(all, func(_ string, value any) bool { return value == nil })
+	options := &jose.SignerOptions{}
+	if kid != "" {
+		options = options.WithHeader("kid", kid)
+	}
+	s, err := jose.NewSigner(jose.SigningKey{Algorithm: algorithm, Key: key}, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := jwt.Signed(s).Claims(all).Serialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func tokensFor(t *testing.T, c *ciba.Client, claims map[string]any) ciba.Tokens {
+	t.Helper()
+	return ciba.Tokens{Access: "secret-access", ID: token(t, c.Issuer(), jose.RS256, "0", openidtest.RSAKey(), claims)}
+}
+
+// OpenID Connect Core 3.1.3.7, 5.3.2
+func TestClaims(t *testing.T) {
+	ours := openidtest.RSAKey()
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, ed, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ago := func(d time.Duration) int64 { return time.Now().Add(-d).Unix() }
+	type claims = map[string]any
+	for name, test := range map[string]struct {
+		algorithm jose.SignatureAlgorithm // RS256
+		key       any                     // ours
+		kid       string                  // "0"; "-": none
+		claims    claims
+		userinfo  string // {"sub":"a"}
+		trusted   bool
+	}{
+		"good":                        {trusted: true},
+		"PS256":                       {algorithm: jose.PS256, trusted: true},
+		"ES256":                       {algorithm: jose.ES256, key: ec, kid: "1", trusted: true},
+		"EdDSA":                       {algorithm: jose.EdDSA, key: ed, kid: "2", trusted: true},
+		"without a kid":               {kid: "-", trusted: true},
+		"of several audiences":        {claims: claims{"aud": []string{"b", clientID}, "azp": clientID}, trusted: true},
+		"expired within the leeway":   {claims: claims{"exp": ago(30 * time.Second)}, trusted: true},
+		"HS256 with the public key":   {algorithm: jose.HS256, key: []byte(strings.Repeat("k", 32))},
+		"of another key":              {key: other},
+		"of another key without kid":  {key: other, kid: "-"},
+		"of an unknown key":           {kid: "9"},
+		"of another key's kid":        {kid: "1"},
+		"of another issuer":           {claims: claims{"iss": "https://other.example"}},
+		"of the issuer with a slash":  {claims: claims{"iss": "/"}},
+		"for another client":          {claims: claims{"aud": "b"}},
+		"for nobody":                  {claims: claims{"aud": nil}},
+		"issued to another client":    {claims: claims{"azp": "b"}},
+		"expired":                     {claims: claims{"exp": ago(2 * time.Minute)}},
+		"without an end":              {claims: claims{"exp": nil}},
+		"not yet valid":               {claims: claims{"nbf": ago(-time.Hour)}},
+		"about nobody":                {claims: claims{"sub": nil}},
+		"about a number":              {claims: claims{"sub": 101302989}},
+		"and userinfo about another":  {userinfo: `{"sub":"b"}`},
+		"and userinfo about nobody":   {userinfo: `{}`},
+		"and userinfo about a number": {userinfo: `{"sub":1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			userinfo := `{"sub":"a"}`
+			if test.userinfo != "" {
+				userinfo = test.userinfo
+			}
+			w := newWire(t, map[string]http.HandlerFunc{
+				"/userinfo": says(200, "", userinfo),
+				"/keys":     keys(t, ours, ec, ed),
+			})
+			algorithm, key, kid := test.algorithm, test.key, test.kid
+			if algorithm == "" {
+				algorithm = jose.RS256
+			}
+			if key == nil {
+				key = ours
+			}
+			switch kid {
+			case "":
+				kid = "0"
+			case "-":
+				kid = ""
+			}
+			id := token(t, w.URL, algorithm, kid, key, test.claims)
+			got, err := w.client(t, nil).Claims(t.Context(), ciba.Tokens{Access: "secret-access", ID: id})
+			var untrusted *ciba.UntrustedError
+			switch {
+			case test.trusted && (err != nil || got.Text("name") != "Anna"):
+				t.Errorf("%v, %v", got, err)
+			case !test.trusted && !errors.As(err, &untrusted):
+				t.Errorf("%v, %v", got, err)
+			case !test.trusted:
+				discreet(t, err)
+			}
+		})
+	}
+}
+
+// RFC 7515: what is no token in the compact form, or is not signed.
+func TestTokensThatAreNone(t *testing.T) {
+	w := newWire(t, map[string]http.HandlerFunc{"/keys": keys(t, openidtest.RSAKey())})
+	c := w.client(t, nil)
+	good := tokensFor(t, c, nil).ID
+	parts := strings.Split(good, ".")
+	for name, id := range map[string]string{
+		"nothing":              "",
+		"words":                "secret-words",
+		"not signed":           "eyJhbGciOiJub25lIn0." + parts[1] + ".",
+		"without a signature":  parts[0] + "." + parts[1] + ".",
+		"of another signature": parts[0] + "." + parts[1] + "." + strings.Repeat("A", len(parts[2])),
+		"of other claims":      parts[0] + ".e30." + parts[2],
+		"in JSON":              `{"protected":"` + parts[0] + `","payload":"` + parts[1] + `","signature":"` + parts[2] + `"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := c.Claims(t.Context(), ciba.Tokens{Access: "secret-access", ID: id})
+			var untrusted *ciba.UntrustedError
+			if !errors.As(err, &untrusted) {
+				t.Fatal(err)
+			}
+			discreet(t, err)
+		})
+	}
+}
+
+// RFC 7517 section 5: what is not understood is left out, and so is what is weak or meant for
+// something else.
+func TestKeysThatAreNone(t *testing.T) {
+	weak, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strong := openidtest.RSAKey()
+	published := func(key *rsa.PrivateKey, use string) string {
+		text, err := json.Marshal(jose.JSONWebKey{Key: key.Public(), KeyID: "0", Use: use})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for name, test := range map[string]struct {
+		key     *rsa.PrivateKey // strong
+		set     string
+		trusted bool
+	}{
+		"none":                       {set: `{"keys":[]}`},
+		"no set":                     {set: `{}`},
+		"an RSA key of 1024 bits":    {set: `{"keys":[` + published(weak, "sig") + `]}`, key: weak},
+		"for encryption":             {set: `{"keys":[` + published(strong, "enc") + `]}`},
+		"symmetric":                  {set: `{"keys":[{"kty":"oct","kid":"0","k":"AAAA"}]}`},
+		"of a kind to come":          {set: `{"keys":[{"kty":"XYZ","kid":"0"}, 1, null, "a", {}]}`},
+		"beside one of a kind":       {set: `{"keys":[{"kty":"XYZ","kid":"0"}, 1, ` + published(strong, "sig") + `]}`, trusted: true},
+		"beside more than can be":    {set: `{"keys":[` + strings.Repeat("1,", 100) + published(strong, "sig") + `]}`},
+		"beside as many as there be": {set: `{"keys":[` + strings.Repeat("1,", 99) + published(strong, "sig") + `]}`, trusted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := strong
+			if test.key != nil {
+				key = test.key
+			}
+			w := newWire(t, map[string]http.HandlerFunc{"/keys": says(200, "", test.set), "/userinfo": says(200, "", `{"sub":"a"}`)})
+			id := token(t, w.URL, jose.RS256, "0", key, nil)
+			_, err := w.client(t, nil).Claims(t.Context(), ciba.Tokens{Access: "a", ID: id})
+			var untrusted *ciba.UntrustedError
+			if test.trusted && err != nil || !test.trusted && !errors.As(err, &untrusted) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// The keys being away says nothing of a token.
+func TestKeysAreAway(t *testing.T) {
+	w := newWire(t, map[string]http.HandlerFunc{"/keys": says(503, "Retry-After: 60", "")})
+	c := w.client(t, nil)
+	_, err := c.Claims(t.Context(), tokensFor(t, c, nil))
+	if d := cmp.Diff([]any{"fault", true, 503, time.Minute}, withoutCause(err)); d != "" {
+		t.Error(err, d)
+	}
+}
+
+// However many ask at once, the keys are fetched once.
+func TestManyAtOnce(t *testing.T) {
+	var fetched atomic.Int32
+	published := keys(t, openidtest.RSAKey())
+	w := newWire(t, map[string]http.HandlerFunc{
+		"/userinfo": says(200, "", `{"sub":"a"}`),
+		"/keys":     func(w http.ResponseWriter, r *http.Request) { fetched.Add(1); published(w, r) },
+	})
+	c := w.client(t, nil)
+	tokens := tokensFor(t, c, nil)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			if _, err := c.Claims(t.Context(), tokens); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := fetched.Load(); n != 1 {
+		t.Errorf("fetched %d times", n)
+	}
+}

@@ -1,0 +1,61 @@
+package ciba
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/url"
+	"strings"
+)
+
+// Tokens are the provider's answer, which it gives once. They are secret, at most 32 KiB, and
+// nothing in them has been verified.
+type Tokens struct {
+	Access string `json:"access"`
+	ID     string `json:"id"`
+}
+
+// Tokens asks once whether the person has answered (CIBA Core 10.1). An [*Error] that is not
+// Pending ends the request. The call needs nothing else of the network, once the metadata is
+// known.
+func (c *Client) Tokens(ctx context.Context, authReqID string) (Tokens, error) {
+	return c.Redeem(ctx, grant(authReqID))
+}
+
+func grant(authReqID string) url.Values {
+	return url.Values{"grant_type": {grantType}, "auth_req_id": {authReqID}}
+}
+
+const grantType = "urn:openid:params:grant-type:ciba"
+
+// Redeem asks the token endpoint for tokens for a grant of any type (RFC 6749 4.1.3), as the
+// client. It is there for logins by the code flow.
+func (c *Client) Redeem(ctx context.Context, given url.Values) (Tokens, error) {
+	address, err := c.endpoint(ctx, tokenEndpoint)
+	if err != nil {
+		return Tokens{}, err
+	}
+	form := make(url.Values)
+	maps.Copy(form, given)
+	a, err := c.post(ctx, address, form)
+	if err != nil {
+		return Tokens{}, err
+	}
+	return a.tokens()
+}
+
+// tokens reads a successful answer (OpenID Connect Core 3.1.3.3).
+func (a answer) tokens() (Tokens, error) {
+	var t struct {
+		Access string `json:"access_token"`
+		ID     string `json:"id_token"`
+		Type   string `json:"token_type"`
+	}
+	if err := a.decode(&t); err != nil {
+		return Tokens{}, err
+	}
+	if !visible(t.Access) || !visible(t.ID) || !strings.EqualFold(t.Type, "Bearer") {
+		return Tokens{}, a.fault(errors.New("no Bearer token with an ID token"))
+	}
+	return Tokens{Access: t.Access, ID: t.ID}, nil
+}

@@ -1,0 +1,132 @@
+package idptest
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/cms"
+)
+
+const (
+	// slack is how far two clocks may be apart, and how long an answer is under way.
+	slack = 5 * time.Second
+	// longest is what is kept of a provider's words.
+	longest = 4096
+)
+
+// check holds an answer to the rules that are the same in every conversation.
+func (c *conversation) check(of call, state idp.State, event idp.Event) {
+	c.t.Helper()
+	failed, over := event.(idp.Failed)
+	if !over || state.Provider != "" { // one that Begin refused has no State
+		c.checkState(of, state)
+	}
+	switch e := event.(type) {
+	case idp.Waiting:
+		if left := time.Until(state.Expires) + slack; e.RetryAfter < 0 || e.RetryAfter > left {
+			c.t.Errorf("RetryAfter lies in the conversation, but %s answers %v with %v left", of.name, e.RetryAfter, left)
+		}
+		c.checkCode(of, e.Code)
+	case idp.NeedDigest:
+		c.checkCertificate(e)
+		c.checkCode(of, e.Code)
+		c.asked = e
+	case idp.Signed:
+		c.checkSigned(e)
+	case idp.Failed:
+		if d := failed.Description; len(d) > longest || !utf8.ValidString(d) || !utf8.ValidString(failed.OAuth) {
+			c.t.Errorf("a failure's words are short and UTF-8, but %q", d)
+		}
+		if failed.Code.Pending() {
+			c.t.Errorf("%s is no end", failed.Code)
+		}
+	case idp.Continue:
+	default:
+		c.t.Fatalf("%s answers %T, which is no event", of.name, event)
+	}
+	if !over && c.person.Method == idp.SIM && !c.start && !c.codeAtStart {
+		c.t.Errorf("the start call shows the SIM's code (service.md 4.1), but by %q it is not known", c.seen)
+	}
+}
+
+func (c *conversation) checkState(of call, state idp.State) {
+	c.t.Helper()
+	if state.Key != c.key {
+		c.t.Errorf("the State of %s has the key %q, not Begin's", of.name, state.Key)
+	}
+	if state.Provider == "" || state.Expires.IsZero() {
+		c.t.Errorf("the State of %s names no provider or does not expire: %q, %v", of.name, state.Provider, state.Expires)
+	}
+	if before := c.stored; before != nil {
+		if earlier := c.state(); earlier.Provider != state.Provider || earlier.Version != state.Version {
+			c.t.Errorf("the State of %s is of %q version %d, the one before of %q version %d", of.name, state.Provider, state.Version, earlier.Provider, earlier.Version)
+		}
+	}
+}
+
+func (c *conversation) checkCertificate(e idp.NeedDigest) {
+	c.t.Helper()
+	traits := c.traits()
+	if traits.CMS {
+		if e.Certificate != nil {
+			c.t.Error("with Traits.CMS NeedDigest has no certificate")
+		}
+		return
+	}
+	if e.Certificate == nil {
+		c.t.Fatal("NeedDigest has a certificate")
+	}
+	for _, further := range e.Chain {
+		if further == nil {
+			c.t.Error("the Chain of NeedDigest has a nil certificate")
+		}
+	}
+	if got := idp.Kennitala(e.Certificate); got != idp.NormalKennitala(c.person.Kennitala) && !traits.ByPhone && !e.Certificate.Equal(c.known) {
+		c.t.Errorf("the certificate names the person (decisions.md 4.9), but it has another kennitala")
+	}
+	if now := time.Now(); now.Before(e.Certificate.NotBefore) || now.After(e.Certificate.NotAfter) {
+		c.t.Error("the certificate is valid now")
+	}
+	if (traits.Algorithm.Hash != 0 || traits.Algorithm.Scheme != 0) && traits.Algorithm.Check(e.Certificate.PublicKey) != nil {
+		c.t.Errorf("the certificate's key signs by Traits.Algorithm, but %v", traits.Algorithm.Check(e.Certificate.PublicKey))
+	}
+}
+
+// checkSigned checks each value against the digest in its place.
+func (c *conversation) checkSigned(e idp.Signed) {
+	c.t.Helper()
+	if c.code == "" {
+		c.t.Errorf("a code was shown before somebody signs, but the answers are %q", c.seen)
+	}
+	if len(e.Values) != len(c.signs) || len(c.signs) == 0 {
+		c.t.Fatalf("Signed has a value for each digest of Sign, but %d for %d", len(e.Values), len(c.signs))
+	}
+	for i, value := range e.Values {
+		var err error
+		if c.traits().CMS {
+			err = c.verifyCMS(value, c.signs[i].Sum)
+		} else {
+			err = c.signs[i].Algorithm.Verify(c.asked.Certificate.PublicKey, c.signs[i].Sum, value)
+		}
+		if err != nil {
+			c.t.Errorf("value %d verifies over its digest under the certificate of the last NeedDigest, but: %v", i, err)
+		}
+	}
+}
+
+func (c *conversation) verifyCMS(value, sum []byte) error {
+	c.t.Helper()
+	sd, err := cms.Parse(value)
+	if err != nil {
+		return err
+	}
+	signer, err := sd.Signer()
+	if err != nil {
+		return err
+	}
+	if !c.traits().ByPhone && idp.Kennitala(signer) != idp.NormalKennitala(c.person.Kennitala) {
+		c.t.Errorf("the certificate in the CMS names the person (decisions.md 4.9), but it has another kennitala")
+	}
+	return sd.Verify(sum)
+}

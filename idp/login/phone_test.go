@@ -1,0 +1,176 @@
+package login_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/idp/ciba"
+	"github.com/innsigli/innsigli/idp/login"
+	"github.com/innsigli/innsigli/internal/openidtest"
+)
+
+// answered polls until there is an answer, through a store.
+func answered(t *testing.T, p *login.Phone, s login.PhoneState) (login.PhoneState, *login.Identity, error) {
+	t.Helper()
+	for {
+		state, identity, err := p.Poll(t.Context(), stored(t, s))
+		if identity != nil || err != nil {
+			return state, identity, err
+		}
+		s = state
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func TestPhone(t *testing.T) {
+	refusal := &openidtest.Refusal{Code: "access_denied", Description: "mssp_401"}
+	for name, test := range map[string]struct {
+		answer   openidtest.Answer
+		provider openidtest.Options
+		hint     string // the kennitala
+		reading  login.Reading
+		code     string // of a *ciba.Error
+		want     error
+	}{
+		"at once":           {},
+		"by phone":          {hint: "5550101"},
+		"a moment later":    {answer: openidtest.Answer{Delay: 300 * time.Millisecond}},
+		"refused":           {answer: openidtest.Answer{Error: refusal}, code: "access_denied"},
+		"expired":           {answer: openidtest.Answer{Silent: true}, provider: openidtest.Options{Expires: time.Second}, want: login.ErrExpired},
+		"without kennitala": {answer: openidtest.Answer{Claims: map[string]any{"nationalRegisterId": "na"}}, want: login.ErrNoKennitala},
+		"in another form":   {answer: openidtest.Answer{Claims: map[string]any{"nationalRegisterId": "PNOIS-010130-2989"}}},
+		"in another claim":  {answer: openidtest.Answer{Claims: map[string]any{"nationalRegisterId": "na", "name": kennitala}}, reading: login.Reading{Kennitala: "name"}},
+		"by a method":       {reading: login.Reading{Methods: []string{"app-auth"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, client := start(t, test.provider)
+			p.Person(person(test.answer))
+			phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "app-auth", Reading: test.reading})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hint := kennitala
+			if test.hint != "" {
+				hint = test.hint
+			}
+			state, err := phone.Begin(t.Context(), hint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, identity, err := answered(t, phone, state)
+			var refused *ciba.Error
+			switch {
+			case test.want != nil && !errors.Is(err, test.want),
+				test.code != "" && (!errors.As(err, &refused) || refused.Code != test.code),
+				test.want == nil && test.code == "" && (err != nil || identity.Kennitala != kennitala):
+				t.Errorf("%+v, %v", identity, err)
+			}
+		})
+	}
+}
+
+// Who is not known is refused at once, and no text names whom it is about.
+func TestPhoneOfNobody(t *testing.T) {
+	_, client := start(t, openidtest.Options{})
+	phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "sim-auth"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = phone.Begin(t.Context(), "0000000000")
+	if d := cmp.Diff(`ciba: the provider answers 400 "access_denied"`, err.Error()); d != "" {
+		t.Error(d)
+	}
+}
+
+// The code is on the phone.
+func TestPhoneShowsTheCode(t *testing.T) {
+	p, client := start(t, openidtest.Options{})
+	content := base64.StdEncoding.EncodeToString(make([]byte, 64))
+	for name, test := range map[string]struct {
+		options login.PhoneOptions
+		code    string // a regular expression
+		text    func(code string) string
+		content any
+	}{
+		"drawn":          {code: `^\d{4}$`, text: func(code string) string { return code }},
+		"within a text":  {options: login.PhoneOptions{Text: "Innskráning: {code}"}, code: `^\d{4}$`, text: func(code string) string { return "Innskráning: " + code }},
+		"of the content": {options: login.PhoneOptions{Text: "Innskráning", Code: func() (string, map[string]any, error) { return "4141", map[string]any{"binding_content": content}, nil }}, code: "^4141$", text: func(string) string { return "Innskráning" }, content: content},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.options.Client, test.options.ACR = client, "app-auth"
+			phone, err := login.NewPhone(test.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			state, err := phone.Begin(t.Context(), kennitala)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !regexp.MustCompile(test.code).MatchString(state.Code) {
+				t.Errorf("the code is %q", state.Code)
+			}
+			asked := p.Asked()
+			claims := asked[len(asked)-1].Claims
+			if got := claims["binding_message"]; got != test.text(state.Code) {
+				t.Errorf("the text is %q", got)
+			}
+			if d := cmp.Diff(test.content, claims["binding_content"]); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// The answer is given once; what is lost on the way to the person's claims is not asked for
+// again but read again.
+func TestPhoneLosesAnAnswer(t *testing.T) {
+	p, client := start(t, openidtest.Options{})
+	phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "app-auth"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := phone.Begin(t.Context(), kennitala)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Fault(openidtest.Fault{Endpoint: openidtest.UserInfo, Status: 502})
+	state, identity, err := answered(t, phone, state)
+	var fault *ciba.TransportError
+	if !errors.As(err, &fault) || identity != nil {
+		t.Fatalf("%+v, %v", identity, err)
+	}
+	p.Restart()
+	state.Expires = time.Now().Add(-time.Hour) // which is about asking
+	if _, identity, err = answered(t, phone, state); err != nil || identity.Kennitala != kennitala {
+		t.Errorf("%+v, %v", identity, err)
+	}
+}
+
+// CIBA Core 11: the interval is longer by 5 seconds from then on.
+func TestPhoneSlowsDown(t *testing.T) {
+	p, client := start(t, openidtest.Options{Interval: 2 * time.Second, SlowDowns: 1})
+	p.Person(person(openidtest.Answer{Silent: true}))
+	phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "app-auth"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := phone.Begin(t.Context(), kennitala)
+	if err != nil {
+		t.Fatal(err)
+	}
+	intervals := []time.Duration{state.Interval}
+	for range 3 {
+		if state, _, err = phone.Poll(t.Context(), state); err != nil {
+			t.Fatal(err)
+		}
+		intervals = append(intervals, state.Interval)
+	}
+	if d := cmp.Diff([]time.Duration{2 * time.Second, 2 * time.Second, 7 * time.Second, 7 * time.Second}, intervals); d != "" {
+		t.Error(d)
+	}
+}

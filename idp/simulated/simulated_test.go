@@ -1,0 +1,60 @@
+package simulated_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/idp/idptest"
+	"github.com/innsigli/innsigli/idp/simulated"
+)
+
+var seed = bytes.Repeat([]byte{7}, 32)
+
+func open(t testing.TB, o simulated.Options) *simulated.Provider {
+	t.Helper()
+	p, err := simulated.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestProvider(t *testing.T) {
+	for name, delay := range map[string]time.Duration{"at once": 0, "after a delay": 3 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			lacks := map[idptest.Need]string{
+				idptest.Breaks: "there is no way to it that could be faulty",
+				idptest.Renews: "each conversation has a certificate of its own, for the person's only key",
+			}
+			if delay == 0 {
+				lacks[idptest.Late] = "nobody is late without a delay"
+			}
+			idptest.RunInBubble(t, func(t testing.TB) idptest.Backend {
+				o := simulated.Options{Seed: seed, Delay: delay}
+				return idptest.Backend{
+					Provider: open(t, o),
+					Methods:  []idp.Method{idp.App, idp.SIM},
+					Person:   people(),
+					Reopen:   func(t testing.TB) idp.Provider { return open(t, o) },
+					Lacks:    lacks,
+				}
+			})
+		})
+	}
+}
+
+// people finds somebody new at each call whose digits choose what is needed.
+func people() func(testing.TB, idp.Method, idptest.Need) idp.Person {
+	n := 0
+	return func(_ testing.TB, _ idp.Method, need idptest.Need) idp.Person {
+		n++
+		status := map[idptest.Need]string{idptest.Refuses: "401", idptest.Silent: "504", idptest.Unknown: "105"}[need]
+		if status == "" {
+			status = "239"
+		}
+		return idp.Person{Kennitala: fmt.Sprintf("%07d%s", n, status), Phone: fmt.Sprintf("%04d%s", n, status)}
+	}
+}

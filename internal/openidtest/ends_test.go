@@ -1,0 +1,53 @@
+package openidtest_test
+
+import (
+	"bufio"
+	"net/http"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/openidtest"
+)
+
+// holding tells the tests' own program, run again, to be the one that is killed.
+const holding = "INNSIGLI_OPENIDTEST_HOLD"
+
+// A process that is killed, and so cannot stop its provider, leaves none behind.
+func TestAProviderEndsWithItsProcess(t *testing.T) {
+	if os.Getenv(holding) != "" {
+		os.Stdout.WriteString(openidtest.Start(t, openidtest.Options{}).Discovery + "\n")
+		time.Sleep(time.Hour)
+	}
+	openidtest.Start(t, openidtest.Options{}) // skips where there is none
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestAProviderEndsWithItsProcess$")
+	cmd.Env = append(os.Environ(), holding+"=1", "TMPDIR="+folder)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the program ended by itself: %v", err)
+	}
+	discovery := line[:len(line)-1]
+	get(t, discovery, "")
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	waitUntil(t, func() bool {
+		_, err := http.Get(discovery)
+		left, readErr := os.ReadDir(folder)
+		return err != nil && readErr == nil && len(left) == 0
+	})
+}

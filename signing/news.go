@@ -1,0 +1,51 @@
+package signing
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// newsKind is the kind of the jobs that ask a provider which has news.
+const newsKind = "signing.news"
+
+// News is called when the provider says that it has news of a conversation
+// ([idp.Notifier]): it is asked soon, without waiting for a poll. [ErrFinished] when there is
+// no such conversation, or when the news is not authentic.
+func (s *Service) News(ctx context.Context, key string, authentic func(idp.State) bool) error {
+	r, err := s.store.Request(ctx, key)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && !authentic(r.State) {
+		return ErrFinished
+	}
+	if err != nil || r.Phase != Waiting {
+		return err
+	}
+	return s.tx.InTx(ctx, func(ctx context.Context) error { return s.enqueue(ctx, newsKind, &r, now()) })
+}
+
+// askDue asks the provider, whatever it said before of when there would be news.
+func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
+	t, err := s.awaitFor(ctx, job, func(r *Request, _ time.Time) error {
+		if r.Phase != Waiting {
+			return ErrFinished
+		}
+		r.NextAsk = time.Time{}
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrFinished):
+		return retry, nil
+	case err != nil:
+		return retry, err
+	}
+	work, stop := t.hold(context.WithoutCancel(ctx)) // its answer may be given only once
+	defer stop()
+	failpoint.Here("signing/news")
+	err = t.proceed(work, false)
+	stop()
+	return retry, errors.Join(err, t.release(ctx))
+}

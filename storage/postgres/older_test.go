@@ -1,0 +1,66 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/signing"
+)
+
+// olderRequest is how the program of version 4 stores a request.
+const olderRequest = `INSERT INTO signing_requests (id, account, created_at, updated_at, expires, phase,
+		person, text, place, level, document, busy_signal,
+		state_provider, state_version, state_key, state_public, state_secret, state_expires,
+		pending, code, value, signed_at, next_try, next_ask, failure, refused,
+		start_code, key_client, key, key_fingerprint,
+		polled_at, lease_process, lease_token, lease_until, revision)
+	VALUES ('r', 'a', '2026-03-01T12:30:15.123456Z', '2026-03-01T12:30:16Z', '2026-03-01T12:35:05Z', 'waiting',
+		'{"account":"a","method":"IdpSim","kennitala":"0101302399","phone":"555 0001"}', '{"document":"contract.pdf","reason":"agreed"}', 'Reykjavík', 2, 'd', 's',
+		'p', 2, 'k', '\x01', '\x02', NULL,
+		'\x03', '1234', NULL, NULL, NULL, NULL, NULL, false,
+		'5678', 'c', 'key', 'f',
+		NULL, 'process', 'token', NULL, 7)`
+
+// What the version before stored, also on this version's tables, is read and goes on.
+func TestRequestsOfTheVersionBefore(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC)
+	want := signing.Request{
+		ID: "r", Account: "a", CreatedAt: at, UpdatedAt: at.Truncate(time.Second).Add(time.Second), Expires: at.Truncate(time.Second).Add(290 * time.Second),
+		Phase:  signing.Waiting,
+		Person: idp.Person{Account: "a", Method: idp.SIM, Kennitala: "0101302399", Phone: "555 0001"}, Text: idp.Text{Document: "contract.pdf", Reason: "agreed"}, Place: "Reykjavík",
+		Level: ades.LT, Document: "d", BusySignal: "s", State: idp.State{Provider: "p", Version: 2, Key: "k", Public: []byte{1}, Secret: []byte{2}},
+		Pending: []byte{3}, Code: "1234", StartCode: "5678", Key: &signing.IdempotencyKey{Client: "c", Key: "key", Fingerprint: "f"},
+		Lease: signing.Lease{Process: "process", Token: "token"}, Revision: 7,
+	}
+	for name, stored := range map[string]int{"before the migration": 4, "after it": 5} {
+		t.Run(name, func(t *testing.T) {
+			url := postgrestest.Database(t)
+			if _, _, err := migrate(t.Context(), url, versions(t, stored)); err != nil {
+				t.Fatal(err)
+			}
+			execute(t, url, olderRequest)
+			if _, _, err := Migrate(t.Context(), url); err != nil {
+				t.Fatal(err)
+			}
+			db := openedAt(t, url, Options{})
+			got, err := db.Requests().Request(t.Context(), "r")
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Fatalf("%v\n%s", err, diff)
+			}
+			got.Revision, got.StartExpires = 8, got.Expires
+			if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().UpdateRequest(ctx, got) }); err != nil {
+				t.Fatal(err)
+			}
+			again, err := db.Requests().Request(t.Context(), "r")
+			if diff := cmp.Diff(got, again); err != nil || diff != "" {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
+	}
+}
