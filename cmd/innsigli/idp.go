@@ -59,7 +59,7 @@ func (c idpCheck) ask(ctx context.Context, conf configuration, sheet *checkSheet
 			return err
 		}
 		sheet.addReport(report, p)
-		if !c.WithoutRequest {
+		if !c.WithoutRequest && report.Endpoints.BackchannelAuthentication != "" {
 			sheet.addRequest(ctx, provider)
 		}
 	}

@@ -14,47 +14,70 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// topic is what sentences of a ciba.Report are about, by how they begin.
+// topic is what sentences of a ciba.Report are about, by how they begin, and what to do then.
 type topic struct{ begins, what, advice string }
 
+// topics are in the order of the sheet. The last is for all other sentences.
 var topics = []topic{
 	{"the metadata", "metadata", "issuer has to be the provider's own, byte for byte; discovery says where the metadata is."},
-	{"neither the metadata", "endpoints", "Name them in [identity-provider.endpoints]."},
 	{"the provider's keys", "keys", "Its tokens cannot be verified without them; jwks in [identity-provider.endpoints] says where they are."},
 	{"the provider's clock", "clock", "Keep the clock of this machine by NTP."},
 	{"the token endpoint does not take the client", "client", "See client-id, authentication, client-secret-file and secret-encoding; the provider may know the client by others."},
-	{"the token endpoint", "client", "See token in [identity-provider.endpoints], and whether a firewall or proxy is in between."},
+	{"the token endpoint", "tokens", "See token in [identity-provider.endpoints], and whether a firewall or proxy is in between."},
 	{"", "endpoints", "See [identity-provider.endpoints]."},
 }
 
-func topicOf(sentence string) topic {
-	return topics[slices.IndexFunc(topics, func(t topic) bool { return strings.HasPrefix(sentence, t.begins) })]
-}
+func (t topic) has(sentence string) bool { return strings.HasPrefix(sentence, t.begins) }
 
 // addReport enters what the client found out without asking for anybody.
 func (s *checkSheet) addReport(r ciba.Report, p *identityProvider) {
-	spoken := make(map[string]bool)
-	enter := func(add func(what, says, advice string), sentences []string) {
-		for _, sentence := range sentences {
-			t := topicOf(sentence)
-			spoken[t.what] = true
-			add(t.what, sentence, t.advice)
+	right := rightOnes(r, p.client)
+	for _, t := range topics {
+		var problems, doubts []string
+		problems, r.Problems = split(r.Problems, t.has)
+		doubts, r.Doubts = split(r.Doubts, t.has)
+		for _, sentence := range problems {
+			s.fault(t.what, strings.TrimPrefix(sentence, t.begins+": "), t.advice)
+		}
+		for _, sentence := range doubts {
+			s.doubt(t.what, strings.TrimPrefix(sentence, t.begins+": "), t.advice)
+		}
+		if says := right[t.what]; says != "" && problems == nil && doubts == nil {
+			s.ok(t.what, says)
+		}
+		if t.what == "metadata" && (r.ACRValues != nil || problems == nil && doubts == nil) {
+			s.addACRValues(r.ACRValues, p.adapter)
 		}
 	}
-	enter(s.fault, r.Problems)
-	enter(s.doubt, r.Doubts)
-	for _, right := range []struct{ what, says string }{
-		{"metadata", "its issuer is " + p.client.Issuer},
-		{"endpoints", "requests go to " + r.Endpoints.BackchannelAuthentication},
-		{"keys", fmt.Sprintf("%d that can be used", r.Keys)},
-		{"clock", "the provider's is " + ahead(r.Skew)},
-		{"client", "the provider knows " + p.client.ClientID},
-	} {
-		if !spoken[right.what] {
-			s.ok(right.what, right.says)
+}
+
+// rightOnes are what is to be said of each topic when nothing is wrong with it, if it is known.
+func rightOnes(r ciba.Report, o ciba.Options) map[string]string {
+	right := map[string]string{"metadata": "its issuer is " + o.Issuer}
+	if address := r.Endpoints.BackchannelAuthentication; address != "" {
+		right["endpoints"] = "requests go to " + address
+	}
+	if r.Endpoints.JWKS != "" {
+		right["keys"] = fmt.Sprintf("%d that can be used", r.Keys)
+	}
+	unanswered := slices.ContainsFunc(r.Problems, func(sentence string) bool { return strings.HasPrefix(sentence, "the token endpoint: ") })
+	if r.Endpoints.Token != "" && !unanswered {
+		right["clock"] = "the provider's is " + ahead(r.Skew)
+		right["client"] = "the provider knows " + o.ClientID
+	}
+	return right
+}
+
+// split divides a list into those that are meant and the others.
+func split(list []string, meant func(string) bool) (those, others []string) {
+	for _, text := range list {
+		if meant(text) {
+			those = append(those, text)
+		} else {
+			others = append(others, text)
 		}
 	}
-	s.addACRValues(r.ACRValues, p.adapter)
+	return those, others
 }
 
 func ahead(skew time.Duration) string {
@@ -137,7 +160,7 @@ func (s *checkSheet) addLogin(ctx context.Context, p *loginProvider) {
 	}
 	address, _, err := browser.Begin(ctx)
 	if err != nil {
-		s.fault(what, err.Error(), "See issuer and discovery in [login].")
+		s.fault(what, strings.TrimPrefix(err.Error(), "ciba: "), "See issuer and discovery in [login].")
 		return
 	}
 	page, _, _ := strings.Cut(address, "?")

@@ -125,7 +125,7 @@ func (p *production) run(t *testing.T, environment ...string) {
 	if p.sandboxProcess != nil {
 		p.ended = append(p.ended, p.sandboxProcess)
 	}
-	flags := []string{"--environment", "production", "--base-url", "http://localhost", "--store", p.store, "--master-key-file", "master.key"}
+	flags := []string{"--environment", "production", "--base-url", "http://localhost", "--store", p.store, "--master-key-file", "master.key", "--log-level", "debug"}
 	p.sandboxProcess = serveIn(t, p.program, p.folder, environment, append(flags, p.flags...)...)
 	if p.client != nil {
 		p.client.base = p.BaseURL

@@ -16,6 +16,7 @@ import (
 type sandboxCommand struct {
 	storeFlag
 	masterKeyFlag
+	logFlag
 	Listen       string          `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
 	ClientID     string          `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
 	ClientSecret string          `placeholder:"SECRET" help:"The secret of --client-id."`
@@ -40,7 +41,8 @@ func (c sandboxCommand) Run(ctx context.Context, s streams) error {
 		masterKey: c.file(place),
 		keys:      c.Keys,
 		retention: defaultRetention,
-		log:       slog.New(slog.NewTextHandler(s.talk, nil)),
+		log:       c.log(s.talk),
+		steps:     slog.LevelDebug,
 	}.open(ctx)
 	if err != nil {
 		return err

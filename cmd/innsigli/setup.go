@@ -23,6 +23,7 @@ type setup struct {
 	simulated  bool // people, in place of the provider's
 	retention  retention
 	log        *slog.Logger
+	steps      slog.Level // of what happens to requests, in the log
 }
 
 // open opens the store and wires a server on it.
@@ -56,7 +57,7 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 	evidence := &evidence{own: signers.sources}
 	options := signers.pace
 	options.Sources = evidence.sources
-	options.Told = steps(c.log)
+	options.Told = steps(c.log, c.steps)
 	options.Alone = !c.place.inPostgres() // bbolt is locked by one process
 	options.Keep = c.retention.requests(time.Now())
 	return &server{

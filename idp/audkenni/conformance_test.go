@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 	}{
 		{"polls", audkenni.Options{}, openidtest.Options{}, both},
 		{"CMS", audkenni.Options{SIM: audkenni.SIMOptions{CMS: true}}, openidtest.Options{}, both[1:]},
-		{"pings", audkenni.Options{Ping: true}, openidtest.Options{Notify: "http://127.0.0.1:1/lost"}, both},
+		{"pings", audkenni.Options{Ping: true}, openidtest.Options{Notify: "http://127.0.0.1:1/lost"}, both[:1]},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,7 @@ type SIMOptions struct {
 	// LearnText is what it shows while the certificate is learnt; default
 	// "{code} Staðfesting fyrir undirritun".
 	LearnText string
-	// TextLimit is how many characters of both are sent; default 60.
+	// TextLimit is how many characters of both are sent, at most 200; default 60.
 	TextLimit int
 }
 
@@ -118,6 +118,9 @@ func (a AppOptions) check() error {
 }
 
 func (s SIMOptions) check() error {
+	if s.TextLimit > longestLong {
+		return fmt.Errorf("audkenni: a SIM's text has at most %d characters", longestLong)
+	}
 	for _, text := range []string{s.Text, s.LearnText} {
 		if strings.Count(text, codePlace) != 1 || !fits(text, s.TextLimit) {
 			return fmt.Errorf("audkenni: a SIM's text is one line with %s once that leaves room in %d characters: %q", codePlace, s.TextLimit, text)

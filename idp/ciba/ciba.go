@@ -26,6 +26,8 @@
 //     again; TransportError.Sent says whether the provider may have had the request.
 //   - [*UntrustedError]: the tokens are not what the provider is known to issue. Final.
 //
+// Beside them is a key that does not sign.
+//
 // No error text has a secret, a token, a hint or what the provider wrote about a person.
 //
 // # What is trusted

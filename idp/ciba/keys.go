@@ -15,17 +15,19 @@ type keySet struct {
 	read time.Time
 }
 
-func (s keySet) has(kid string) bool { return len(s.named(kid)) > 0 }
-
-// named returns the keys that may have signed a token with that kid; without one, any.
-func (s keySet) named(kid string) []jose.JSONWebKey {
-	var out []jose.JSONWebKey
-	for _, k := range s.keys {
-		if kid == "" || k.KeyID == kid {
-			out = append(out, k)
+// verified returns what a token says if one of the keys signed it: one with the token's kid, or
+// any for a token without (RFC 7515 4.1.4).
+func (s keySet) verified(token *jose.JSONWebSignature) (payload []byte, ok bool) {
+	kid := token.Signatures[0].Header.KeyID
+	for _, key := range s.keys {
+		if kid != "" && key.KeyID != kid {
+			continue
+		}
+		if payload, err := token.Verify(key); err == nil {
+			return payload, true
 		}
 	}
-	return out
+	return nil, false
 }
 
 // maxKeys bounds the work of a token that names no key.

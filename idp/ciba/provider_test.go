@@ -80,131 +80,67 @@ func authenticate(t *testing.T, c *ciba.Client) (ciba.Claims, error) {
 	return c.Claims(t.Context(), tokens)
 }
 
+// identified is a whole round.
+func identified(t *testing.T, c *ciba.Client) {
+	t.Helper()
+	claims, err := authenticate(t, c)
+	if err != nil {
+		t.Error(err)
+	}
+	got := []string{claims.Text("nationalRegisterId"), claims.Text("name"), claims.Text("certificate")}
+	if d := cmp.Diff([]string{kennitala, "Anna Örk", "na"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
 // Every way to sign and to authenticate is one that a certified provider takes, which
 // demands iat, nbf, exp and jti of what is signed.
 func TestProviderTakesRequests(t *testing.T) {
-	for name, test := range map[string]struct {
-		provider openidtest.Options
-		change   func(*ciba.Options)
-	}{
-		"RS256":                      {},
-		"PS256":                      {provider: openidtest.Options{Algorithm: "PS256"}},
-		"ES256":                      {provider: openidtest.Options{Algorithm: "ES256"}},
-		"form-encoded secret":        {change: func(o *ciba.Options) { o.FormSecret = true }},
-		"without a kid":              {change: func(o *ciba.Options) { o.KeyID = "" }},
-		"assertion in RS256":         {provider: openidtest.Options{PrivateKeyJWT: true}},
-		"assertion in PS256":         {provider: openidtest.Options{PrivateKeyJWT: true, Algorithm: "PS256"}},
-		"assertion in ES256":         {provider: openidtest.Options{PrivateKeyJWT: true, Algorithm: "ES256"}},
-		"an issuer that is no place": {provider: openidtest.Options{Issuer: "https://idp.example:443/realms/audkenni"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, c := connect(t, test.provider, test.change)
-			claims, err := authenticate(t, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := []string{claims.Text("nationalRegisterId"), claims.Text("name"), claims.Text("certificate")}
-			if d := cmp.Diff([]string{kennitala, "Anna Örk", "na"}, got); d != "" {
-				t.Error(d)
-			}
+	for _, algorithm := range []string{"RS256", "PS256", "ES256"} {
+		t.Run(algorithm, func(t *testing.T) {
+			_, c := connect(t, openidtest.Options{Algorithm: algorithm}, nil)
+			identified(t, c)
+		})
+		t.Run("assertion in "+algorithm, func(t *testing.T) {
+			_, c := connect(t, openidtest.Options{Algorithm: algorithm, PrivateKeyJWT: true}, nil)
+			identified(t, c)
 		})
 	}
 }
 
-// What the provider was sent, byte for byte where it is text.
-func TestRequestObject(t *testing.T) {
-	p, c := connect(t, openidtest.Options{}, nil)
-	before := time.Now().Unix()
-	ask(t, c, ciba.Request{
-		LoginHint: kennitala, Scope: []string{"openid", "RELATEDPARTY:Felag"}, ACR: "app-auth", Expiry: 90 * time.Second,
-		Extra: map[string]any{"binding_message": "", "vchoice": "true", "iss": "other", "exp": 1, "login_hint": "other"},
-	})
-	asked := p.Asked()[0]
-	claims := asked.Claims
-	for name, within := range map[string][2]int64{"iat": {0, 10}, "nbf": {-30, 10}, "exp": {60, 70}} {
-		at, _ := claims[name].(float64)
-		if int64(at) < before+within[0] || int64(at) > before+within[1] {
-			t.Errorf("%s is %v, at %d", name, claims[name], before)
-		}
-		delete(claims, name)
-	}
-	if id, _ := claims["jti"].(string); len(id) < 20 {
-		t.Errorf("jti is %q", id)
-	}
-	delete(claims, "jti")
-	want := map[string]any{
-		"iss": p.ClientID, "aud": p.Issuer, "login_hint": kennitala, "scope": "openid RELATEDPARTY:Felag",
-		"acr_values": "app-auth", "binding_message": "", "vchoice": "true", "requested_expiry": "90",
-	}
-	if d := cmp.Diff(want, claims); d != "" {
-		t.Errorf("claims: %s", d)
-	}
-	if d := cmp.Diff(map[string]any{"typ": "JWT", "alg": "RS256", "kid": p.KeyID}, asked.Header); d != "" {
-		t.Errorf("header: %s", d)
-	}
-}
-
-func TestProviderRefuses(t *testing.T) {
-	refusal := func(description string) *openidtest.Refusal {
-		return &openidtest.Refusal{Code: "access_denied", Description: description}
-	}
-	for name, test := range map[string]struct {
-		answer   openidtest.Answer
-		provider openidtest.Options
-		change   func(*ciba.Options)
-		request  func(*ciba.Request)
-		want     ciba.Error
-	}{
-		"a wrong secret": {change: func(o *ciba.Options) { o.Secret = "wrong" },
-			want: ciba.Error{Status: 401, Code: "invalid_client", Description: "client authentication failed"}},
-		"who is not known": {request: func(r *ciba.Request) { r.LoginHint = "0000000000" },
-			want: ciba.Error{Status: 400, Code: "access_denied", Description: "audkenni_404"}},
-		"on the phone": {answer: openidtest.Answer{Error: refusal("mssp_401")},
-			want: ciba.Error{Status: 400, Code: "access_denied", Description: "mssp_401"}},
-		"what has expired": {answer: openidtest.Answer{Silent: true}, provider: openidtest.Options{Expires: time.Second},
-			want: ciba.Error{Status: 400, Code: "expired_token", Description: "backchannel authentication request is expired"}},
+func TestProviderTakesClients(t *testing.T) {
+	p, _ := connect(t, openidtest.Options{}, nil)
+	for name, change := range map[string]func(*ciba.Options){
+		"with a form-encoded secret": func(o *ciba.Options) { o.FormSecret = true },
+		"without a kid":              func(o *ciba.Options) { o.KeyID = "" },
+		"without discovery": func(o *ciba.Options) {
+			o.Discovery = p.URL("nowhere")
+			o.Endpoints = ciba.Endpoints{
+				BackchannelAuthentication: p.URL(openidtest.Backchannel),
+				Token:                     p.URL(openidtest.Token),
+				UserInfo:                  p.URL(openidtest.UserInfo),
+				JWKS:                      p.URL(openidtest.JWKS),
+			}
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p, c := connect(t, test.provider, test.change)
-			p.Person(person(test.answer))
-			request := appAuth()
-			if test.request != nil {
-				test.request(&request)
-			}
-			asked, err := c.Ask(t.Context(), request)
-			if err == nil {
-				_, err = poll(t, c, asked.ID)
-			}
-			var refused *ciba.Error
-			if !errors.As(err, &refused) {
-				t.Fatalf("%v", err)
-			}
-			if d := cmp.Diff(test.want, *refused); d != "" {
-				t.Error(d)
-			}
-		})
+		t.Run(name, func(t *testing.T) { identified(t, client(t, p, openidtest.Options{}, change)) })
 	}
 }
 
-// An answer is given once. Its tokens can be used until the request is asked about again,
-// for which the provider takes them back (RFC 6749 4.1.2).
-func TestAnswerIsGivenOnce(t *testing.T) {
-	_, c := connect(t, openidtest.Options{}, nil)
-	asked := ask(t, c, appAuth())
-	tokens, err := poll(t, c, asked.ID)
-	if err != nil {
-		t.Fatal(err)
+// An issuer is a name, which need not be where the provider is.
+func TestIssuerIsElsewhere(t *testing.T) {
+	_, c := connect(t, openidtest.Options{Issuer: "https://idp.example:443/realms/audkenni"}, nil)
+	identified(t, c)
+}
+
+// A provider whose metadata lacks the endpoint of CIBA is asked at the one of the options.
+func TestEndpointIsNotDiscovered(t *testing.T) {
+	p, c := connect(t, openidtest.Options{Undiscovered: true}, nil)
+	var fault *ciba.TransportError
+	if _, err := c.Ask(t.Context(), appAuth()); !errors.As(err, &fault) || fault.Sent {
+		t.Errorf("without the endpoint: %v", err)
 	}
-	for range 2 {
-		if _, err := c.Claims(t.Context(), tokens); err != nil {
-			t.Error(err)
-		}
-	}
-	var refused *ciba.Error
-	if _, err := c.Tokens(t.Context(), asked.ID); !errors.As(err, &refused) || refused.Code != "invalid_grant" {
-		t.Errorf("asked again: %v", err)
-	}
-	if _, err := c.Claims(t.Context(), tokens); !errors.As(err, &refused) || refused.Status != 401 {
-		t.Errorf("an access token that does not count any more: %v", err)
-	}
+	identified(t, client(t, p, openidtest.Options{}, func(o *ciba.Options) {
+		o.Endpoints.BackchannelAuthentication = p.URL(openidtest.Backchannel)
+	}))
 }

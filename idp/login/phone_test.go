@@ -27,61 +27,88 @@ func answered(t *testing.T, p *login.Phone, s login.PhoneState) (login.PhoneStat
 	}
 }
 
+func newPhone(t *testing.T, o login.PhoneOptions) *login.Phone {
+	t.Helper()
+	p, err := login.NewPhone(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func ring(t *testing.T, p *login.Phone, hint string) login.PhoneState {
+	t.Helper()
+	state, err := p.Begin(t.Context(), hint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
 func TestPhone(t *testing.T) {
-	refusal := &openidtest.Refusal{Code: "access_denied", Description: "mssp_401"}
+	p, client := start(t, openidtest.Options{})
+	claims := func(c map[string]any) openidtest.Answer { return openidtest.Answer{Claims: c} }
 	for name, test := range map[string]struct {
-		answer   openidtest.Answer
-		provider openidtest.Options
-		hint     string // the kennitala
-		reading  login.Reading
-		code     string // of a *ciba.Error
-		want     error
+		answer  openidtest.Answer
+		reading login.Reading
+		want    error
 	}{
 		"at once":           {},
-		"by phone":          {hint: "5550101"},
 		"a moment later":    {answer: openidtest.Answer{Delay: 300 * time.Millisecond}},
-		"refused":           {answer: openidtest.Answer{Error: refusal}, code: "access_denied"},
-		"expired":           {answer: openidtest.Answer{Silent: true}, provider: openidtest.Options{Expires: time.Second}, want: login.ErrExpired},
-		"without kennitala": {answer: openidtest.Answer{Claims: map[string]any{"nationalRegisterId": "na"}}, want: login.ErrNoKennitala},
-		"in another form":   {answer: openidtest.Answer{Claims: map[string]any{"nationalRegisterId": "PNOIS-010130-2989"}}},
-		"in another claim":  {answer: openidtest.Answer{Claims: map[string]any{"nationalRegisterId": "na", "name": kennitala}}, reading: login.Reading{Kennitala: "name"}},
 		"by a method":       {reading: login.Reading{Methods: []string{"app-auth"}}},
+		"by another method": {reading: login.Reading{Methods: []string{"sim-auth"}}, want: login.ErrMethod},
+		"in another form":   {answer: claims(map[string]any{"nationalRegisterId": "PNOIS-010130-2989"})},
+		"in another claim":  {answer: claims(map[string]any{"nationalRegisterId": "na", "name": kennitala}), reading: login.Reading{Kennitala: "name"}},
+		"without kennitala": {answer: claims(map[string]any{"nationalRegisterId": "na"}), want: login.ErrNoKennitala},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, client := start(t, test.provider)
 			p.Person(person(test.answer))
-			phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "app-auth", Reading: test.reading})
-			if err != nil {
-				t.Fatal(err)
-			}
-			hint := kennitala
-			if test.hint != "" {
-				hint = test.hint
-			}
-			state, err := phone.Begin(t.Context(), hint)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, identity, err := answered(t, phone, state)
-			var refused *ciba.Error
-			switch {
-			case test.want != nil && !errors.Is(err, test.want),
-				test.code != "" && (!errors.As(err, &refused) || refused.Code != test.code),
-				test.want == nil && test.code == "" && (err != nil || identity.Kennitala != kennitala):
+			phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth", Reading: test.reading})
+			_, identity, err := answered(t, phone, ring(t, phone, kennitala))
+			if !errors.Is(err, test.want) || test.want == nil && identity.Kennitala != kennitala {
 				t.Errorf("%+v, %v", identity, err)
 			}
 		})
 	}
 }
 
+func TestPhoneRefuses(t *testing.T) {
+	p, client := start(t, openidtest.Options{})
+	p.Person(person(openidtest.Answer{Error: &openidtest.Refusal{Code: "access_denied", Description: "mssp_401"}}))
+	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "sim-auth"})
+	_, identity, err := answered(t, phone, ring(t, phone, "5550101"))
+	var refused *ciba.Error
+	if !errors.As(err, &refused) || identity != nil {
+		t.Fatalf("%+v, %v", identity, err)
+	}
+	if d := cmp.Diff(ciba.Error{Status: 400, Code: "access_denied", Description: "mssp_401"}, *refused); d != "" {
+		t.Error(d)
+	}
+}
+
+// Whose clock finds it, the error is the same.
+func TestPhoneExpires(t *testing.T) {
+	p, client := start(t, openidtest.Options{Expires: time.Second})
+	p.Person(person(openidtest.Answer{Silent: true}))
+	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"})
+	ours := ring(t, phone, kennitala)
+	theirs := ours
+	ours.Expires, theirs.Expires = time.Now(), time.Now().Add(time.Hour)
+	for name, state := range map[string]login.PhoneState{"ours": ours, "the provider's": theirs} {
+		if _, identity, err := answered(t, phone, state); !errors.Is(err, login.ErrExpired) {
+			t.Errorf("%s: %+v, %v", name, identity, err)
+		}
+	}
+}
+
 // Who is not known is refused at once, and no text names whom it is about.
 func TestPhoneOfNobody(t *testing.T) {
 	_, client := start(t, openidtest.Options{})
-	phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "sim-auth"})
-	if err != nil {
-		t.Fatal(err)
+	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "sim-auth"})
+	_, err := phone.Begin(t.Context(), "0000000000")
+	if err == nil {
+		t.Fatal("somebody was asked")
 	}
-	_, err = phone.Begin(t.Context(), "0000000000")
 	if d := cmp.Diff(`ciba: the provider answers 400 "access_denied"`, err.Error()); d != "" {
 		t.Error(d)
 	}
@@ -103,14 +130,7 @@ func TestPhoneShowsTheCode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.options.Client, test.options.ACR = client, "app-auth"
-			phone, err := login.NewPhone(test.options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			state, err := phone.Begin(t.Context(), kennitala)
-			if err != nil {
-				t.Fatal(err)
-			}
+			state := ring(t, newPhone(t, test.options), kennitala)
 			if !regexp.MustCompile(test.code).MatchString(state.Code) {
 				t.Errorf("the code is %q", state.Code)
 			}
@@ -130,14 +150,8 @@ func TestPhoneShowsTheCode(t *testing.T) {
 // again but read again.
 func TestPhoneLosesAnAnswer(t *testing.T) {
 	p, client := start(t, openidtest.Options{})
-	phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "app-auth"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := phone.Begin(t.Context(), kennitala)
-	if err != nil {
-		t.Fatal(err)
-	}
+	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"})
+	state := ring(t, phone, kennitala)
 	p.Fault(openidtest.Fault{Endpoint: openidtest.UserInfo, Status: 502})
 	state, identity, err := answered(t, phone, state)
 	var fault *ciba.TransportError
@@ -155,16 +169,11 @@ func TestPhoneLosesAnAnswer(t *testing.T) {
 func TestPhoneSlowsDown(t *testing.T) {
 	p, client := start(t, openidtest.Options{Interval: 2 * time.Second, SlowDowns: 1})
 	p.Person(person(openidtest.Answer{Silent: true}))
-	phone, err := login.NewPhone(login.PhoneOptions{Client: client, ACR: "app-auth"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := phone.Begin(t.Context(), kennitala)
-	if err != nil {
-		t.Fatal(err)
-	}
+	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"})
+	state := ring(t, phone, kennitala)
 	intervals := []time.Duration{state.Interval}
 	for range 3 {
+		var err error
 		if state, _, err = phone.Poll(t.Context(), state); err != nil {
 			t.Fatal(err)
 		}

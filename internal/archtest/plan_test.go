@@ -48,7 +48,7 @@ var plan = []floor{
 		{"signing", "idp pades busysignal ades storage internal/evidence internal/failpoint", "uuid"},
 		{"idp/audkenni", "idp idp/ciba ades", "uax29"},
 		{"idp/login", "idp/ciba", "oidc oauth2"},
-		{"idp/simulated", "idp ades internal/authority", ""},
+		{"idp/simulated", "idp ades", ""},
 	},
 	{
 		{"idp", "ades", ""},

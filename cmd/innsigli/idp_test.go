@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/rsa"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/openidtest"
+)
+
+// "innsigli idp check" finds each thing that is wrong, and only that, without a phone that
+// rings or a secret in what it says.
+func TestIdentityProviderCheck(t *testing.T) {
+	p := newProduction(t, "", "")
+	p.ca = newAuthority(t)
+	p.provider = openidtest.Start(t, openidtest.Options{})
+	p.configure(t, productionOptions{sections: "[login]\nissuer = \"" + p.provider.Issuer + "\"\nclient-id = \"innsigli\"\nclient-secret-file = \"secret.txt\"\n"})
+	right := string(mustRead(t, filepath.Join(p.folder, "innsigli.toml")))
+	p.write(t, "other.txt", []byte("another secret of mine\n"))
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, "other.pem", pemKey(t, other))
+	said := func(key, value string) string { return key + " = \"" + value + "\"\n" }
+
+	for _, test := range []struct {
+		name     string
+		old, new string // in the configuration
+		fault    openidtest.Fault
+		flags    []string
+		right    string   // the lines that are "ok"
+		lines    []string // the others begin so
+	}{
+		{name: "all is right"},
+		{name: "nobody is asked for", flags: []string{"--without-request"}},
+		{
+			name: "another secret", old: "secret.txt", new: "other.txt",
+			lines: []string{`FAULT  client  the token endpoint does not take the client: 401 "invalid_client"`, "FAULT  request  "},
+		},
+		{name: "another key", old: "idp-key.pem", new: "other.pem", lines: []string{`FAULT  request  the provider refused it: "invalid_request`}},
+		{
+			name: "another issuer", old: said("issuer", p.provider.Issuer) + said("discovery", p.provider.Discovery), new: said("issuer", p.provider.Issuer+"/") + said("discovery", p.provider.Discovery),
+			lines: []string{"FAULT  metadata  GET "},
+		},
+		{name: "another key ID", old: p.provider.KeyID, new: "2025", lines: []string{"FAULT  request  "}},
+		{
+			name: "nobody there", old: p.provider.Issuer, new: "http://127.0.0.1:1",
+			lines: []string{"FAULT  metadata  GET ", "FAULT  login  "},
+		},
+		{
+			name: "an acr that it does not know", old: "[login]", new: "[identity-provider.app]\nsign-acr = \"app-signed\"\n[login]",
+			lines: []string{"doubt  acr values  the metadata does not name app-signed"},
+		},
+		{
+			name:  "a clock that is behind",
+			fault: openidtest.Fault{Endpoint: openidtest.Token, Status: http.StatusBadRequest, Body: `{"error":"invalid_grant"}`, Header: map[string]string{"Date": time.Now().Add(-5 * time.Minute).UTC().Format(http.TimeFormat)}},
+			lines: []string{"FAULT  clock  the provider's clock differs by -"},
+		},
+		{
+			name:  "under maintenance",
+			fault: openidtest.Fault{Endpoint: openidtest.Backchannel, Status: http.StatusServiceUnavailable},
+			lines: []string{`FAULT  request  the provider refused it: "The identity provider is under maintenance.", which is told as errorCode "SystemUnderMaintenance"`},
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p.write(t, "innsigli.toml", []byte(strings.ReplaceAll(right, test.old, test.new)))
+			if test.old == "" {
+				p.write(t, "innsigli.toml", []byte(right))
+			}
+			if test.fault.Endpoint != "" {
+				p.provider.Fault(test.fault)
+			}
+			before := len(p.provider.Asked())
+			status, out, talk := p.check(t, test.flags...)
+			checkLines(t, out, test.lines)
+			if wanted := strings.Contains(strings.Join(test.lines, "\n"), checkFault); (status == failed) != wanted || talk != "" {
+				t.Errorf("status %d, stderr %q\n%s", status, talk, out)
+			}
+			for _, asked := range p.provider.Asked()[before:] {
+				if hint := asked.Claims["login_hint"]; hint != nobody || len(test.flags) > 0 {
+					t.Errorf("somebody was asked: %v", hint)
+				}
+			}
+			for _, secret := range []string{p.provider.Secret, "another secret of mine"} {
+				if strings.Contains(out, secret) {
+					t.Errorf("a secret is said:\n%s", out)
+				}
+			}
+		})
+	}
+}
+
+// check runs "innsigli idp check" on the configuration.
+func (p *production) check(t *testing.T, flags ...string) (status int, out, talk string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status = run(t.Context(), append([]string{"idp", "check", "--config", filepath.Join(p.folder, "innsigli.toml")}, flags...), &stdout, &stderr)
+	return status, stdout.String(), stderr.String()
+}
+
+// checkLines: of the lines of a sheet, those that are not ok begin like these.
+func checkLines(t *testing.T, sheet string, want []string) {
+	t.Helper()
+	var got []string
+	for line := range strings.Lines(sheet) {
+		if !strings.HasPrefix(line, checkOK) && !strings.HasPrefix(line, " ") {
+			got = append(got, strings.TrimSpace(line))
+		}
+	}
+	alike := len(got) == len(want)
+	for i := range min(len(got), len(want)) {
+		alike = alike && strings.HasPrefix(squeezed(got[i]), squeezed(want[i]))
+	}
+	if !alike {
+		t.Errorf("want lines like %q:\n%s", want, sheet)
+	}
+}
+
+func squeezed(line string) string { return strings.Join(strings.Fields(line), " ") }

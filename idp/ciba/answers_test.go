@@ -1,0 +1,133 @@
+package ciba_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/idp/ciba"
+	"github.com/innsigli/innsigli/internal/openidtest"
+)
+
+// tries are the calls that ask the provider something, by the endpoint.
+func tries(t *testing.T, c *ciba.Client) map[string]func() error {
+	return map[string]func() error{
+		"/ask":      func() error { _, err := c.Ask(t.Context(), appAuth()); return err },
+		"/token":    func() error { _, err := c.Tokens(t.Context(), "secret-auth-req-id"); return err },
+		"/userinfo": func() error { _, err := c.Claims(t.Context(), tokensFor(t, c, nil)); return err },
+	}
+}
+
+// An answer that is none is a fault, and an error answer is one, wherever it comes from.
+func TestAnswers(t *testing.T) {
+	const denied = `{"error":"access_denied","error_description":"mssp_401 Ö"}`
+	large := `{"auth_req_id":"1","sub":"a","x":"` + strings.Repeat("x", 1<<20) + `"}`
+	inAnHour := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+	for name, test := range map[string]struct {
+		answer http.HandlerFunc
+		want   error
+	}{
+		"an error":                {says(400, "", denied), &ciba.Error{Status: 400, Code: "access_denied", Description: "mssp_401 Ö"}},
+		"an error and its wait":   {says(503, "Retry-After: 7", `{"error":"temporarily_unavailable"}`), &ciba.Error{Status: 503, Code: "temporarily_unavailable", RetryAfter: 7 * time.Second}},
+		"an error of no length":   {says(400, "", `{"error":"","error_description":"mssp_401"}`), &ciba.TransportError{Sent: true, Status: 400}},
+		"an error of any length":  {says(400, "", `{"error":"`+strings.Repeat("e", 201)+`"}`), &ciba.TransportError{Sent: true, Status: 400}},
+		"an error of a type":      {says(400, "", `{"error":{}}`), &ciba.TransportError{Sent: true, Status: 400}},
+		"a long description":      {says(400, "", `{"error":"e","error_description":"`+strings.Repeat("x", 5000)+`"}`), &ciba.Error{Status: 400, Code: "e", Description: strings.Repeat("x", 4096)}},
+		"a page":                  {says(502, "", `<html>Bad gateway</html>`), &ciba.TransportError{Sent: true, Status: 502}},
+		"a page and its wait":     {says(503, "Retry-After: 120", `<html>Maintenance</html>`), &ciba.TransportError{Sent: true, Status: 503, RetryAfter: 2 * time.Minute}},
+		"a wait until a time":     {says(503, "Retry-After: "+inAnHour, ""), &ciba.TransportError{Sent: true, Status: 503, RetryAfter: time.Hour}},
+		"a wait of a year":        {says(503, "Retry-After: 31536000", ""), &ciba.TransportError{Sent: true, Status: 503}},
+		"a wait in the past":      {says(503, "Retry-After: Sun, 06 Nov 1994 08:49:37 GMT", ""), &ciba.TransportError{Sent: true, Status: 503}},
+		"garbage":                 {says(200, "", "\x00\x01"), &ciba.TransportError{Sent: true, Status: 200}},
+		"nothing":                 {says(200, "", ""), &ciba.TransportError{Sent: true, Status: 200}},
+		"an array":                {says(200, "", "[]"), &ciba.TransportError{Sent: true, Status: 200}},
+		"too much":                {says(200, "", large), &ciba.TransportError{Sent: true, Status: 200}},
+		"a redirect":              {says(307, "Location: /token", ""), &ciba.TransportError{Sent: true, Status: 307}},
+		"an error in a redirect":  {says(302, "", denied), &ciba.TransportError{Sent: true, Status: 302}},
+		"a connection that ends":  {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, &ciba.TransportError{Sent: true}},
+		"an answer that breaks":   {breaks, &ciba.TransportError{Sent: true, Status: 200}},
+		"an answer without an ID": {says(200, "", `{"access_token":"a","token_type":"Bearer","expires_in":5}`), nil},
+		"IDs with spaces":         {says(200, "", `{"auth_req_id":"a b","access_token":"a","id_token":"b c","token_type":"Bearer"}`), nil},
+		"another kind of token":   {says(200, "", `{"access_token":"a","id_token":"b","token_type":"DPoP"}`), nil},
+	} {
+		for _, path := range []string{"/ask", "/token", "/userinfo"} {
+			want := test.want
+			if want == nil { // an object: of userinfo, one of nobody
+				want = &ciba.TransportError{Sent: true, Status: 200}
+				if path == "/userinfo" {
+					want = &ciba.UntrustedError{}
+				}
+			}
+			t.Run(name+path, func(t *testing.T) {
+				w := newWire(t, map[string]http.HandlerFunc{path: test.answer, "/keys": keys(t, openidtest.RSAKey())})
+				c := w.client(t, nil)
+				err := tries(t, c)[path]()
+				if d := cmp.Diff(withoutCause(want), withoutCause(err)); d != "" {
+					t.Errorf("%v\n%s", err, d)
+				}
+				discreet(t, err)
+			})
+		}
+	}
+}
+
+func breaks(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Length", "100")
+	fmt.Fprint(w, `{"auth_req_id"`)
+}
+
+// withoutCause leaves what a test can foretell; of a fault's wait the minutes.
+func withoutCause(err error) any {
+	var fault *ciba.TransportError
+	var refused *ciba.Error
+	var untrusted *ciba.UntrustedError
+	switch {
+	case errors.As(err, &fault):
+		return []any{"fault", fault.Sent, fault.Status, fault.RetryAfter.Round(time.Minute)}
+	case errors.As(err, &refused):
+		return []any{"refused", *refused}
+	case errors.As(err, &untrusted):
+		return []any{"untrusted"}
+	}
+	return nil
+}
+
+// discreet: an error has nothing that is secret or that names a person.
+func discreet(t *testing.T, err error) {
+	t.Helper()
+	if err == nil || !strings.HasPrefix(err.Error(), "ciba: ") {
+		t.Fatalf("error: %v", err)
+	}
+	for _, s := range []string{kennitala, secret, url.QueryEscape(secret), "secret-", "mssp", "a=b"} {
+		if strings.Contains(err.Error(), s) {
+			t.Errorf("%q has %q", err, s)
+		}
+	}
+}
+
+// Without a connection nothing was sent; without an answer in time something may have been.
+func TestNoAnswer(t *testing.T) {
+	w := newWire(t, map[string]http.HandlerFunc{"/": func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // without which the server does not see the client go
+		<-r.Context().Done()
+	}})
+	c := w.client(t, func(o *ciba.Options) { o.HTTP = &http.Client{Timeout: 100 * time.Millisecond} })
+	_, err := c.Tokens(t.Context(), "secret-auth-req-id")
+	if d := cmp.Diff([]any{"fault", true, 0, time.Duration(0)}, withoutCause(err)); d != "" {
+		t.Error(err, d)
+	}
+	discreet(t, err)
+	w.Close()
+	_, err = c.Tokens(t.Context(), "secret-auth-req-id")
+	if d := cmp.Diff([]any{"fault", false, 0, time.Duration(0)}, withoutCause(err)); d != "" {
+		t.Error(err, d)
+	}
+	discreet(t, err)
+}
