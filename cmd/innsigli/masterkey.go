@@ -60,5 +60,10 @@ func reseal(ctx context.Context, db store, keys *sealed.Keys) (int, error) {
 	for _, a := range accounts {
 		ids = append(ids, a.ID)
 	}
-	return sealed.Reseal(ctx, db, db.Sandbox(), keys, ids)
+	n, err := sealed.Reseal(ctx, db, db.Sandbox(), keys, ids)
+	if err != nil {
+		return n, err
+	}
+	certificates, err := sealed.ResealCertificates(ctx, db, db.Requests(), db.AllCertificates(ctx), keys)
+	return n + certificates, err
 }

@@ -103,7 +103,7 @@ func copyStore(ctx context.Context, s streams, from, to store) (copied transfer.
 	shown := newProgress(s.talk, "records")
 	err = transfer.Copy(ctx, from.(transferable), to.(transferable), func(p transfer.Progress) {
 		copied = p
-		shown.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Documents + p.Jobs + p.Entries))
+		shown.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Certificates + p.Documents + p.Jobs + p.Entries))
 	})
 	shown.end()
 	return copied, err
@@ -115,7 +115,7 @@ func summary(s streams, p transfer.Progress) error {
 		number int
 	}{
 		{"accounts", p.Accounts}, {"API clients", p.Clients}, {"access tokens", p.Tokens}, {"busy signals", p.Signals},
-		{"sandbox users", p.Users}, {"signing requests", p.Requests}, {"documents", p.Documents}, {"jobs", p.Jobs},
+		{"sandbox users", p.Users}, {"signing requests", p.Requests}, {"kept certificates", p.Certificates}, {"documents", p.Documents}, {"jobs", p.Jobs},
 		{"entries of the evidence log", p.Entries},
 	}
 	for _, k := range kinds {

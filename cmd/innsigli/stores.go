@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/innsigli/innsigli/account"
@@ -24,6 +25,7 @@ type store interface {
 	Documents() storage.Documents
 	Jobs() storage.Jobs
 	EvidenceLog() storage.EvidenceLog
+	AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error]
 	Close() error
 }
 

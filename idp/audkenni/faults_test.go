@@ -32,6 +32,7 @@ var faults = []struct {
 // A fault ends a conversation only where nobody was asked yet; else the same call brings what
 // it would have brought. What is lost after Auðkenni has given it is not to be had again.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	p := openidtest.Start(t, openidtest.Options{})
 	for _, at := range []struct {
 		method   idp.Method
@@ -156,6 +157,7 @@ func texts(value any) (all []string) {
 
 // Auðkenni is restarted between any two calls, and so is the service.
 func TestRestarts(t *testing.T) {
+	t.Parallel()
 	p := openidtest.Start(t, openidtest.Options{})
 	for method, want := range map[idp.Method][]string{idp.App: byApp, idp.SIM: trail(learns, signs)} {
 		t.Run(string(method), func(t *testing.T) {

@@ -1,36 +1,30 @@
 package audkenni
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
+	"crypto/elliptic"
 	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/ciba"
+	"github.com/innsigli/innsigli/internal/certtest"
 )
-
-var clientKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
 // unreachable is a provider of which nobody is there.
 func unreachable(t testing.TB, o Options) *Provider {
 	t.Helper()
-	key, err := clientKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Client, err = ciba.New(ciba.Options{
-		Issuer: "https://audkenni.invalid", ClientID: "innsigli", Secret: "secret", Key: key,
-		HTTP: &http.Client{Transport: nobody{}},
+	client, err := ciba.New(ciba.Options{
+		Issuer: "https://audkenni.invalid", ClientID: "innsigli", Secret: "secret",
+		Key: certtest.NewKey(t, elliptic.P256()), HTTP: &http.Client{Transport: nobody{}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.Client = client
 	p, err := New(o)
 	if err != nil {
 		t.Fatal(err)

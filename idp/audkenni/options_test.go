@@ -10,6 +10,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/openidtest"
 )
 
 func TestOptions(t *testing.T) {
@@ -98,7 +99,7 @@ func TestMistakes(t *testing.T) {
 		t.Errorf("with an ended context: %+v", event)
 	}
 
-	state, event, err := p.Begin(t.Context(), "key", whole, idp.Text{}, someone(t))
+	state, event, err := p.Begin(t.Context(), "key", whole, idp.Text{}, someone(t, openidtest.RSAKey()))
 	if err != nil {
 		t.Fatal(err)
 	}

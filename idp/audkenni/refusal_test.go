@@ -131,6 +131,7 @@ func TestSlowDown(t *testing.T) {
 // Who does not answer is waited for until the request expires, and a person who was asked
 // twice has the time of the second request.
 func TestExpiry(t *testing.T) {
+	t.Parallel()
 	const second = time.Second
 	p := openidtest.Start(t, openidtest.Options{Interval: second, Expires: 6 * second})
 	person := somebody(t)

@@ -1,15 +1,19 @@
 package audkenni
 
 import (
+	"crypto"
+	"crypto/elliptic"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
+	"math/big"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/certtest"
 )
 
 // FuzzState: whatever a store gives back, there is an answer, and no panic.
@@ -49,7 +53,7 @@ func FuzzState(f *testing.F) {
 // seeds are conversations of each phase.
 func seeds(t testing.TB) (all []*conversation) {
 	t.Helper()
-	cert := someone(t)
+	cert := someone(t, certtest.NewKey(t, elliptic.P256()))
 	for _, m := range []idp.Method{idp.App, idp.SIM} {
 		for _, phase := range []phase{choosing, learning, ready, signing} {
 			c := &conversation{key: "k", expires: time.Now().Add(time.Minute)}
@@ -64,22 +68,12 @@ func seeds(t testing.TB) (all []*conversation) {
 	return all
 }
 
-func someone(t testing.TB) *x509.Certificate {
+// someone is the certificate of the person of these tests.
+func someone(t testing.TB, key crypto.Signer) *x509.Certificate {
 	t.Helper()
-	now := time.Now()
-	ca, err := authority.New(now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := clientKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := ca.Issue("Jóna Prófdóttir", "0101302989", key.Public(), now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
+	return certtest.Issue(t, x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{SerialNumber: "0101302989", CommonName: "Jóna Prófdóttir"},
+	}, key, nil, nil)
 }
 
 // A store may keep the public part as it is.

@@ -28,7 +28,7 @@ func tries(t *testing.T, c *ciba.Client) map[string]func() error {
 // An answer that is none is a fault, and an error answer is one, wherever it comes from.
 func TestAnswers(t *testing.T) {
 	const denied = `{"error":"access_denied","error_description":"mssp_401 Ö"}`
-	large := `{"auth_req_id":"1","sub":"a","x":"` + strings.Repeat("x", 1<<20) + `"}`
+	large := `{"auth_req_id":"1","access_token":"a","id_token":"b","token_type":"Bearer","sub":"a"}` + strings.Repeat(" ", 1<<20)
 	inAnHour := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
@@ -112,6 +112,21 @@ func discreet(t *testing.T, err error) {
 	}
 }
 
+// What the metadata says is no reason to send a secret in the clear.
+func TestDiscoveredAddress(t *testing.T) {
+	w := newWire(t, map[string]http.HandlerFunc{"/.well-known/openid-configuration": func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, `{"issuer":"http://%s","token_endpoint":"http://idp.example/token?a=b"}`, r.Host)
+	}})
+	c := w.client(t, func(o *ciba.Options) { o.Endpoints = ciba.Endpoints{} })
+	_, err := c.Tokens(t.Context(), "secret-auth-req-id")
+	if err == nil || err.Error() != "ciba: the provider's token_endpoint: not an https address: http://idp.example/token" {
+		t.Error(err)
+	}
+	if d := cmp.Diff([]any{"fault", false, 0, time.Duration(0)}, withoutCause(err)); d != "" {
+		t.Error(d)
+	}
+}
+
 // Without a connection nothing was sent; without an answer in time something may have been.
 func TestNoAnswer(t *testing.T) {
 	w := newWire(t, map[string]http.HandlerFunc{"/": func(_ http.ResponseWriter, r *http.Request) {
@@ -130,4 +145,27 @@ func TestNoAnswer(t *testing.T) {
 		t.Error(err, d)
 	}
 	discreet(t, err)
+}
+
+// An answer without an end is not read to it.
+func TestEndlessAnswer(t *testing.T) {
+	written := make(chan int, 1)
+	w := newWire(t, map[string]http.HandlerFunc{"/token": func(w http.ResponseWriter, _ *http.Request) {
+		const much = 256 << 20
+		n, chunk := 0, make([]byte, 1<<20)
+		for n < much {
+			m, err := w.Write(chunk)
+			if n += m; err != nil {
+				break
+			}
+		}
+		written <- n
+	}})
+	_, err := w.client(t, nil).Tokens(t.Context(), "secret-auth-req-id")
+	if d := cmp.Diff([]any{"fault", true, 200, time.Duration(0)}, withoutCause(err)); d != "" {
+		t.Error(err, d)
+	}
+	if n := <-written; n > 128<<20 { // 1 MiB and what is in buffers on the way
+		t.Errorf("%d bytes were read", n)
+	}
 }

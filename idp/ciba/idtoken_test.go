@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/internal/openidtest"
@@ -108,6 +109,7 @@ func TestClaims(t *testing.T) {
 		"without an end":              {claims: claims{"exp": nil}},
 		"not yet valid":               {claims: claims{"nbf": ago(-time.Hour)}},
 		"about nobody":                {claims: claims{"sub": nil}},
+		"about nobody, as userinfo":   {claims: claims{"sub": nil}, userinfo: `{"sub":""}`},
 		"about a number":              {claims: claims{"sub": 101302989}},
 		"and userinfo about another":  {userinfo: `{"sub":"b"}`},
 		"and userinfo about nobody":   {userinfo: `{}`},
@@ -150,11 +152,32 @@ func TestClaims(t *testing.T) {
 	}
 }
 
+// The provider no longer takes the access token, whatever its answer looks like (RFC 6750 3.1).
+func TestUserInfoRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		body   string
+		code   string
+	}{
+		"401":                {401, "", "invalid_token"},
+		"403":                {403, "<html>", "invalid_token"},
+		"401 and its reason": {401, `{"error":"expired_token"}`, "expired_token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWire(t, map[string]http.HandlerFunc{"/userinfo": says(test.status, "", test.body), "/keys": keys(t, openidtest.RSAKey())})
+			c := w.client(t, nil)
+			_, err := c.Claims(t.Context(), tokensFor(t, c, nil))
+			if d := cmp.Diff([]any{"refused", ciba.Error{Status: test.status, Code: test.code}}, withoutCause(err)); d != "" {
+				t.Error(err, d)
+			}
+		})
+	}
+}
+
 // RFC 7515: what is no token in the compact form, or is not signed.
 func TestTokensThatAreNone(t *testing.T) {
 	w := newWire(t, map[string]http.HandlerFunc{"/keys": keys(t, openidtest.RSAKey())})
-	c := w.client(t, nil)
-	good := tokensFor(t, c, nil).ID
+	good := tokensFor(t, w.client(t, nil), nil).ID
 	parts := strings.Split(good, ".")
 	for name, id := range map[string]string{
 		"nothing":              "",
@@ -166,7 +189,7 @@ func TestTokensThatAreNone(t *testing.T) {
 		"in JSON":              `{"protected":"` + parts[0] + `","payload":"` + parts[1] + `","signature":"` + parts[2] + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := c.Claims(t.Context(), ciba.Tokens{Access: "secret-access", ID: id})
+			_, err := w.client(t, nil).Claims(t.Context(), ciba.Tokens{Access: "secret-access", ID: id})
 			var untrusted *ciba.UntrustedError
 			if !errors.As(err, &untrusted) {
 				t.Fatal(err)

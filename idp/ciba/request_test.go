@@ -2,6 +2,7 @@ package ciba_test
 
 import (
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -15,10 +16,15 @@ import (
 func TestRequestObject(t *testing.T) {
 	p, c := connect(t, openidtest.Options{}, nil)
 	before := time.Now().Unix()
+	extra := map[string]any{"binding_message": "", "vchoice": "true", "iss": "other", "exp": 1, "login_hint": "other"}
+	given := maps.Clone(extra)
 	ask(t, c, ciba.Request{
 		LoginHint: kennitala, Scope: []string{"openid", "RELATEDPARTY:Felag"}, ACR: "app-auth", Expiry: 90 * time.Second,
-		Extra: map[string]any{"binding_message": "", "vchoice": "true", "iss": "other", "exp": 1, "login_hint": "other"},
+		Extra: extra,
 	})
+	if d := cmp.Diff(given, extra); d != "" {
+		t.Errorf("the caller's claims: %s", d)
+	}
 	asked := p.Asked()[0]
 	claims := asked.Claims
 	for name, within := range map[string][2]int64{"iat": {0, 10}, "nbf": {-30, 10}, "exp": {60, 70}} {

@@ -63,7 +63,11 @@ func TestDocumentsAndACrash(t *testing.T) {
 	}
 
 	p := bytes.Repeat([]byte("whole"), 1<<20)
-	ref := create(t, db, p)
+	var ref storage.Ref
+	again(t, func() (err error) {
+		ref, err = db.Documents().Create(t.Context(), bytes.NewReader(p), int64(len(p)))
+		return err
+	})
 	crash(t, url)
 	again(t, func() error { return holds(t, db, ref.ID, p) })
 }
