@@ -143,7 +143,12 @@ type Signed struct {
 }
 
 // Failed: the conversation has ended without a signature.
-type Failed struct{ Failure }
+type Failed struct {
+	Failure
+	// Cause is for the operator's log, where it is not the person's or the provider's decision
+	// that ended it. It tells nothing of persons and no secret. nil: there is no more to say.
+	Cause error
+}
 
 // Continue: the State has what cannot be had again. It is to be stored, and Poll to be called
 // at once.

@@ -34,10 +34,13 @@ func (t *turn) call(ctx context.Context, name string, do func() (idp.State, idp.
 	state, event, err := do()
 	came := outcome(event)
 	failpoint.Returned(name, t.id, came)
-	if err != nil {
-		t.report(ctx, Step{Request: t.id, Name: "provider.failed", Err: err})
-	} else {
-		t.report(ctx, Step{Request: t.id, Name: "provider.asked", Note: name + " " + came})
+	t.report(ctx, Step{Request: t.id, Name: "provider.asked", Note: name + " " + came})
+	cause := err
+	if failed, ok := event.(idp.Failed); ok {
+		cause = failed.Cause
+	}
+	if cause != nil {
+		t.report(ctx, Step{Request: t.id, Name: "provider.failed", Err: cause})
 	}
 	return state, event, err
 }

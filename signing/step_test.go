@@ -39,17 +39,17 @@ func TestSteps(t *testing.T) {
 	answer := p.poll
 	p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, nil, errors.New("connection reset") }
 	s.poll(id)
-	steps("a fault", "provider.failed connection reset")
+	steps("a fault", "provider.asked poll error", "provider.failed connection reset")
 
 	p.poll = answer
 	s.poll(id)
 	steps("the signature", "provider.asked poll continue", "provider.asked poll signed", "signature.made ", "signature.completed ", "signature.delivered ")
 
 	p.begin = func() (idp.Event, error) {
-		return idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound, Description: "audkenni_404"}}, nil
+		return idp.Failed{Failure: idp.Failure{Code: idp.CommunicationError}, Cause: errors.New("no route to host")}, nil
 	}
 	if _, err := s.start(); err == nil {
 		t.Error("not refused")
 	}
-	steps("a refusal", "signature.asked ", "provider.asked begin failed", "signature.failed UserNotFound")
+	steps("a refusal", "signature.asked ", "provider.asked begin failed", "provider.failed no route to host", "signature.failed CommunicationError")
 }

@@ -23,7 +23,7 @@ func (p *Provider) hear(ctx context.Context, c *conversation) (idp.Event, error)
 	claims, err := p.options.Client.Claims(ctx, *c.Tokens)
 	if err != nil {
 		if f := p.errors.refusal(err); f != nil {
-			return failed(*f), nil
+			return failed(*f, err), nil
 		}
 		return nil, err
 	}

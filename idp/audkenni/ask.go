@@ -3,6 +3,7 @@ package audkenni
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -33,11 +34,11 @@ func (p *Provider) ask(ctx context.Context, c *conversation, next phase, r ciba.
 // refused is what becomes of a conversation whose question was not taken.
 func (p *Provider) refused(ctx context.Context, c *conversation, err error) (idp.Event, error) {
 	if f := p.errors.refusal(err); f != nil {
-		return failed(*f), nil
+		return failed(*f, err), nil
 	}
 	if c.AuthReqID == "" && ctx.Err() == nil {
 		if f, ok := p.errors.unreachable(err); ok {
-			return failed(f), nil
+			return failed(f, err), nil
 		}
 	}
 	return nil, err
@@ -78,10 +79,14 @@ func (p *Provider) waiting(c *conversation, slowDown bool) idp.Event {
 	return idp.Waiting{Code: c.Code, RetryAfter: max(0, min(wait, time.Until(c.expires))), SlowDown: slowDown}
 }
 
-// failed is a failure that is no answer to a poll, so that none can come after it.
-func failed(f idp.Failure) idp.Event {
+// failed is a failure that is no answer to a poll, so that none can come after it. What the
+// provider said is in the failure; of what it did not say, err tells more.
+func failed(f idp.Failure, err error) idp.Event {
 	if f.Code.Pending() {
 		f.Code = ""
 	}
-	return idp.Failed{Failure: f}
+	if said := new(ciba.Error); errors.As(err, &said) {
+		err = nil
+	}
+	return idp.Failed{Failure: f, Cause: err}
 }
