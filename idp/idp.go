@@ -126,6 +126,8 @@ type Waiting struct {
 	RetryAfter time.Duration
 	// SlowDown: the provider was asked too often, which the client may hear.
 	SlowDown bool
+	// Description is the provider's own words, passed on unchanged; empty: it said none.
+	Description string
 }
 
 // NeedDigest: the certificate is known, and Sign can be called.

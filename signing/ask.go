@@ -123,7 +123,7 @@ func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
 		return t.failed(ctx, r, expired)
 	}
 	r.show(e.Code)
-	t.slower = e.SlowDown
+	t.heard = e
 	r.NextAsk = time.Time{}
 	if e.RetryAfter > 0 {
 		r.NextAsk = whole(t.asked.Add(e.RetryAfter))

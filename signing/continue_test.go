@@ -100,10 +100,10 @@ func TestRefusedWhenAskedToSign(t *testing.T) {
 	}
 }
 
-// The client hears of a provider that is asked too often, once.
+// The client hears of a provider that is asked too often, once, and in its words.
 func TestProviderSaysSlowDown(t *testing.T) {
 	p := newPhone(t)
-	answers := []idp.Waiting{{SlowDown: true}, {}}
+	answers := []idp.Waiting{{SlowDown: true, Description: "too fast"}, {SlowDown: true}, {Description: "not yet"}, {}}
 	p.poll = func(s idp.State) (idp.State, idp.Event, error) {
 		next := answers[0]
 		answers = answers[1:]
@@ -111,10 +111,20 @@ func TestProviderSaysSlowDown(t *testing.T) {
 	}
 	s := newService(t, p, signing.Options{AnyPace: true})
 	id := s.mustStart()
-	if r := s.poll(id); r.Code != idp.SlowDown {
-		t.Errorf("%+v", r)
-	}
-	if r := s.poll(id); r.Code != idp.AuthorizationPending {
-		t.Errorf("%+v", r)
+	for _, want := range []idp.Failure{
+		{Code: idp.SlowDown, OAuth: "slow_down", Description: "too fast"},
+		{Code: idp.SlowDown, OAuth: "slow_down", Description: "The identity provider wants to be asked less often."},
+		{Code: idp.AuthorizationPending, OAuth: "authorization_pending", Description: "not yet"},
+		{Code: idp.AuthorizationPending, OAuth: "authorization_pending", Description: "The signer has not answered yet."},
+	} {
+		err := s.Poll(t.Context(), account, id, func(a signing.Answer) error {
+			if diff := cmp.Diff(want, a.Failure); diff != "" {
+				t.Error(diff)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

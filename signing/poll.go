@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,22 +64,36 @@ func (t *turn) poll(ctx context.Context, early bool, answer func(Answer) error) 
 	case Failed:
 		return t.tell(ctx, answer)
 	}
-	return t.r.wait(early || t.slower, answer)
+	return t.wait(early, answer)
 }
 
 // wait tells the client to poll again, or to do so more slowly.
-func (r *Request) wait(slower bool, answer func(Answer) error) error {
+func (r *Request) wait(early bool, answer func(Answer) error) error {
 	a := Answer{Failure: pending, Code: r.Code}
-	if slower {
+	if early {
 		a.Failure = slowDown
 	}
 	return answer(a)
 }
 
+// wait tells the client so in the words of the provider, if it was asked and had any.
+func (t *turn) wait(early bool, answer func(Answer) error) error {
+	if early || !t.heard.SlowDown && t.heard.Description == "" {
+		return t.r.wait(early, answer)
+	}
+	a := Answer{Failure: pending, Code: t.r.Code}
+	if t.heard.SlowDown {
+		a.Failure = askedTooOften
+	}
+	a.Failure.Description = cmp.Or(t.heard.Description, a.Failure.Description)
+	return answer(a)
+}
+
 var (
-	pending  = idp.Failure{Code: idp.AuthorizationPending, OAuth: "authorization_pending", Description: "The signer has not answered yet."}
-	slowDown = idp.Failure{Code: idp.SlowDown, OAuth: "slow_down", Description: "Polls come faster than the interval allows."}
-	expired  = idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token", Description: "The signing request has expired."}
+	pending       = idp.Failure{Code: idp.AuthorizationPending, OAuth: "authorization_pending", Description: "The signer has not answered yet."}
+	slowDown      = idp.Failure{Code: idp.SlowDown, OAuth: "slow_down", Description: "Polls come faster than the interval allows."}
+	askedTooOften = idp.Failure{Code: idp.SlowDown, OAuth: "slow_down", Description: "The identity provider wants to be asked less often."}
+	expired       = idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token", Description: "The signing request has expired."}
 )
 
 // proceed takes the request as far as it goes now.

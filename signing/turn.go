@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -20,9 +21,9 @@ type turn struct {
 	changing chan struct{}
 	left     bool // the last change is made: no renewal comes after it
 
-	asked  time.Time // when the provider was called last
-	called string    // how
-	slower bool      // it wants to be called less often
+	asked  time.Time   // when the provider was called last
+	called string      // how
+	heard  idp.Waiting // what it said, if the person has not answered
 }
 
 // newTurn is the turn of a request that was stored with a lease of ours.

@@ -16,9 +16,10 @@ import (
 // client calls the API of a sandbox as a client system does. Its methods return errors:
 // some tests kill the server while it answers.
 type client struct {
-	base  string
-	token string
-	http  http.Client
+	base   string
+	secret string // of a client that an operator made
+	token  string
+	http   http.Client
 }
 
 // clientOf has a connection of its own for each request, so that none is left over
@@ -62,9 +63,12 @@ type reply struct {
 	RetryAfter string `json:"-"`
 	ID         string `json:"id"`
 	PollingID  string `json:"pollingId"`
+	ExpiresIn  int    `json:"expiresIn"`
 	SignedFile []byte `json:"signedFileB64"`
 	ErrorCode  string `json:"errorCode"`
 	Title      string `json:"title"`
+	Code       string `json:"verificationCode"`
+	Body       []byte `json:"-"` // of a failure
 	BusySignal struct {
 		UserID string `json:"userId"`
 	} `json:"busySignal"`
@@ -94,6 +98,9 @@ func (c *client) call(ctx context.Context, method, path string, body io.Reader, 
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return a, err
+	}
+	if a.Status >= http.StatusBadRequest {
+		a.Body = text
 	}
 	return a, json.Unmarshal(text, &a)
 }

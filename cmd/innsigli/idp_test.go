@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,16 +30,17 @@ func TestIdentityProviderCheck(t *testing.T) {
 	p.write(t, "other.pem", pemKey(t, other))
 	said := func(key, value string) string { return key + " = \"" + value + "\"\n" }
 
+	unasked := []string{"acr values", "keys", "clock", "client", "endpoints", "request"} // without the metadata
 	for _, test := range []struct {
 		name     string
 		old, new string // in the configuration
 		fault    openidtest.Fault
 		flags    []string
-		right    string   // the lines that are "ok"
-		lines    []string // the others begin so
+		lines    []string // that are not "ok" begin so
+		unknown  []string // of which nothing is said; all else is "ok"
 	}{
 		{name: "all is right"},
-		{name: "nobody is asked for", flags: []string{"--without-request"}},
+		{name: "nobody is asked for", flags: []string{"--without-request"}, unknown: []string{"request"}},
 		{
 			name: "another secret", old: "secret.txt", new: "other.txt",
 			lines: []string{`FAULT  client  the token endpoint does not take the client: 401 "invalid_client"`, "FAULT  request  "},
@@ -46,12 +48,12 @@ func TestIdentityProviderCheck(t *testing.T) {
 		{name: "another key", old: "idp-key.pem", new: "other.pem", lines: []string{`FAULT  request  the provider refused it: "invalid_request`}},
 		{
 			name: "another issuer", old: said("issuer", p.provider.Issuer) + said("discovery", p.provider.Discovery), new: said("issuer", p.provider.Issuer+"/") + said("discovery", p.provider.Discovery),
-			lines: []string{"FAULT  metadata  GET "},
+			lines: []string{"FAULT  metadata  GET "}, unknown: unasked,
 		},
 		{name: "another key ID", old: p.provider.KeyID, new: "2025", lines: []string{"FAULT  request  "}},
 		{
 			name: "nobody there", old: p.provider.Issuer, new: "http://127.0.0.1:1",
-			lines: []string{"FAULT  metadata  GET ", "FAULT  login  "},
+			lines: []string{"FAULT  metadata  GET ", "FAULT  login  "}, unknown: unasked,
 		},
 		{
 			name: "an acr that it does not know", old: "[login]", new: "[identity-provider.app]\nsign-acr = \"app-signed\"\n[login]",
@@ -78,7 +80,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 			}
 			before := len(p.provider.Asked())
 			status, out, talk := p.check(t, test.flags...)
-			checkLines(t, out, test.lines)
+			checkLines(t, out, test.lines, test.unknown)
 			if wanted := strings.Contains(strings.Join(test.lines, "\n"), checkFault); (status == failed) != wanted || talk != "" {
 				t.Errorf("status %d, stderr %q\n%s", status, talk, out)
 			}
@@ -94,6 +96,11 @@ func TestIdentityProviderCheck(t *testing.T) {
 			}
 		})
 	}
+	p.write(t, "innsigli.toml", []byte(right))
+	p.person(t, person{"Nobody", nobody, "5550100"}, openidtest.Answer{})
+	if status, out, _ := p.check(t); status != done || !strings.Contains(squeezed(out), "doubt request the provider accepted what the key signed, and asks somebody") {
+		t.Errorf("somebody has the kennitala of nobody: status %d\n%s", status, out)
+	}
 }
 
 // check runs "innsigli idp check" on the configuration.
@@ -104,21 +111,25 @@ func (p *production) check(t *testing.T, flags ...string) (status int, out, talk
 	return status, stdout.String(), stderr.String()
 }
 
-// checkLines: of the lines of a sheet, those that are not ok begin like these.
-func checkLines(t *testing.T, sheet string, want []string) {
+// checkLines: the lines of a sheet that are not ok begin as they should, and every check is
+// there once, but for those of which nothing is known.
+func checkLines(t *testing.T, sheet string, wrong, unknown []string) {
 	t.Helper()
-	var got []string
+	var got, about []string
 	for line := range strings.Lines(sheet) {
-		if !strings.HasPrefix(line, checkOK) && !strings.HasPrefix(line, " ") {
-			got = append(got, strings.TrimSpace(line))
+		if strings.HasPrefix(line, " ") { // an advice
+			continue
+		}
+		about = append(about, strings.TrimSpace(line[7:21]))
+		if !strings.HasPrefix(line, checkOK) {
+			got = append(got, squeezed(line))
 		}
 	}
-	alike := len(got) == len(want)
-	for i := range min(len(got), len(want)) {
-		alike = alike && strings.HasPrefix(squeezed(got[i]), squeezed(want[i]))
-	}
-	if !alike {
-		t.Errorf("want lines like %q:\n%s", want, sheet)
+	alike := slices.EqualFunc(got, wrong, func(line, begin string) bool { return strings.HasPrefix(line, squeezed(begin)) })
+	whole := []string{"configuration", "metadata", "acr values", "keys", "clock", "client", "endpoints", "request", "login"}
+	whole = slices.DeleteFunc(whole, func(what string) bool { return slices.Contains(unknown, what) })
+	if !alike || !slices.Equal(about, whole) {
+		t.Errorf("want lines like %q, and the others ok:\n%s", wrong, sheet)
 	}
 }
 

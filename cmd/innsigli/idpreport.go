@@ -22,7 +22,7 @@ var topics = []topic{
 	{"the metadata", "metadata", "issuer has to be the provider's own, byte for byte; discovery says where the metadata is."},
 	{"the provider's keys", "keys", "Its tokens cannot be verified without them; jwks in [identity-provider.endpoints] says where they are."},
 	{"the provider's clock", "clock", "Keep the clock of this machine by NTP."},
-	{"the token endpoint does not take the client", "client", "See client-id, authentication, client-secret-file and secret-encoding; the provider may know the client by others."},
+	{"the token endpoint does not", "client", "See client-id, authentication, client-secret-file and secret-encoding; the provider may know the client by others."},
 	{"the token endpoint", "tokens", "See token in [identity-provider.endpoints], and whether a firewall or proxy is in between."},
 	{"", "endpoints", "See [identity-provider.endpoints]."},
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"net/http"
@@ -22,13 +23,15 @@ type request struct {
 	body      string // of the start call
 	pollingID string // once the start call was answered
 	waiting   time.Duration
+	pause     time.Duration // between tries; 0: 50 ms
+	key       string        // of idempotency; "": one for all
 }
 
 // goOn does what is left to do, again as long as it is in hand somewhere.
 func (r *request) goOn(ctx context.Context, c *client) (reply, error) {
-	for limit := time.Now().Add(r.waiting); ; time.Sleep(50 * time.Millisecond) {
+	for limit := time.Now().Add(r.waiting); ; time.Sleep(cmp.Or(r.pause, 50*time.Millisecond)) {
 		a, err := r.try(ctx, c)
-		inHand := a.ErrorCode == "AuthorizationPending" || a.Status == http.StatusConflict
+		inHand := a.ErrorCode == "AuthorizationPending" || a.ErrorCode == "SlowDown" || a.Status == http.StatusConflict
 		if err != nil || !inHand || time.Now().After(limit) {
 			return a, err
 		}
@@ -38,7 +41,7 @@ func (r *request) goOn(ctx context.Context, c *client) (reply, error) {
 // try makes a start that was cut off again with the same key and body, and polls.
 func (r *request) try(ctx context.Context, c *client) (reply, error) {
 	if r.pollingID == "" {
-		a, err := c.call(ctx, http.MethodPost, "/api/v1/signing", strings.NewReader(r.body), "Idempotency-Key", "one-request")
+		a, err := c.call(ctx, http.MethodPost, "/api/v1/signing", strings.NewReader(r.body), "Idempotency-Key", cmp.Or(r.key, "one-request"))
 		if err != nil || a.Status != http.StatusOK {
 			return a, err
 		}

@@ -87,6 +87,7 @@ func TestProductionIsPinged(t *testing.T) {
 // again meanwhile, under an authority that it answers for itself.
 func TestSimulatedPeople(t *testing.T) {
 	p := newProduction(t, installed(t), "", "--insecure-simulated-idp")
+	p.keepsToItself(t)
 	p.run(t)
 	p.client = p.account(t, p.store)
 	started := p.client.must(t, http.MethodPost, "/api/v1/signing", startText(document, people[0], "IdpApp", "Lt", ""))

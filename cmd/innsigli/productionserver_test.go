@@ -30,6 +30,7 @@ type production struct {
 	client   *client // of the account, with a token
 	provider *openidtest.Provider
 	ca       *authority.Authority // of people's certificates and of timestamps
+	tsa      string               // its address
 	program  string
 	folder   string // with innsigli.toml and the files that it names
 	store    string
@@ -46,6 +47,7 @@ type productionOptions struct {
 	keys        string   // lines of [identity-provider] beside the usual ones
 	sections    string   // of the configuration, beside the usual ones
 	environment []string // of the program
+	secret      string   // of the client; "": as the provider knows it
 }
 
 // startProduction makes a world and runs the program in it.
@@ -58,6 +60,7 @@ func startProduction(t *testing.T, program string, o productionOptions) *product
 		o.provider.Notify, o.keys = p.relayed.URL+httpapi.NotificationPath, o.keys+"delivery = \"ping\"\n"
 	}
 	p.provider = openidtest.Start(t, o.provider)
+	p.keepsToItself(t)
 	p.configure(t, o)
 	p.run(t, o.environment...)
 	p.client = p.account(t, p.store)
@@ -78,9 +81,11 @@ func newProduction(t *testing.T, program, store string, flags ...string) *produc
 // configure writes the configuration.
 func (p *production) configure(t *testing.T, o productionOptions) {
 	t.Helper()
-	tsa := authoritytest.Serve(t, p.ca) + authority.PathTimestamp
+	if p.tsa == "" {
+		p.tsa = authoritytest.Serve(t, p.ca) + authority.PathTimestamp
+	}
 	p.write(t, "root.pem", p.ca.RootPEM())
-	p.write(t, "secret.txt", []byte(p.provider.Secret+"\n"))
+	p.write(t, "secret.txt", []byte(cmp.Or(o.secret, p.provider.Secret)+"\n"))
 	p.write(t, "idp-key.pem", pemKey(t, p.provider.Key))
 	p.write(t, "innsigli.toml", fmt.Appendf(nil, `
 [trust]
@@ -98,7 +103,7 @@ client-secret-file = "secret.txt"
 key = "idp-key.pem"
 key-id = %q
 %s
-%s`, tsa, p.provider.Issuer, p.provider.Discovery, p.provider.ClientID, p.provider.KeyID, o.keys, o.sections))
+%s`, p.tsa, p.provider.Issuer, p.provider.Discovery, p.provider.ClientID, p.provider.KeyID, o.keys, o.sections))
 }
 
 func (p *production) write(t *testing.T, name string, content []byte) {
@@ -159,26 +164,29 @@ func (p *production) logs() string {
 func (p *production) person(t *testing.T, who person, answer openidtest.Answer) openidtest.Person {
 	t.Helper()
 	key := openidtest.RSAKey()
+	one := openidtest.Person{
+		Kennitala: who.kennitala, Phone: who.phone, Name: who.name, Document: "PNOIS-" + who.kennitala + "-TEST-Q",
+		Certificate: p.certificate(t, who, key), Key: key, Answer: answer,
+	}
+	p.provider.Person(one)
+	return one
+}
+
+// certificate is one of the authority's.
+func (p *production) certificate(t *testing.T, who person, key crypto.Signer) []byte {
+	t.Helper()
 	cert, err := p.ca.Issue(who.name, who.kennitala, key.Public(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := openidtest.Person{
-		Kennitala: who.kennitala, Phone: who.phone, Name: who.name, Document: "PNOIS-" + who.kennitala + "-TEST-Q",
-		Certificate: cert.Raw, Key: key, Answer: answer,
-	}
-	p.provider.Person(one)
-	return one
+	return cert.Raw
 }
 
 // finish polls at the pace of production until the request has ended.
 func (p *production) finish(t *testing.T, id string) (a reply) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Second) {
-		a, err := p.client.call(t.Context(), http.MethodGet, "/api/v1/signing/"+id, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := p.poll(t, id)
 		if a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" {
 			return a
 		}

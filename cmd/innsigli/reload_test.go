@@ -127,19 +127,6 @@ func TestFaultyReload(t *testing.T) {
 	}
 }
 
-// The retention is that of the start, which the log says when it was changed.
-func TestReloadedRetention(t *testing.T) {
-	const said = "taken at the next start\" section=retention"
-	r := newReload(t, "[retention]\nevidence = \"10y\"\n")
-	if strings.Contains(r.log.String(), said) {
-		t.Errorf("nothing was changed:\n%s", &r.log)
-	}
-	r.configure(t, "[retention]\nevidence = \"7y\"\n")
-	if strings.Count(r.log.String(), said) != 1 {
-		t.Errorf("the change is not logged once:\n%s", &r.log)
-	}
-}
-
 // Clients are kept through any number of reloads, unless what they are made of changes.
 // Whom they trust and which password they send is that of now.
 func TestReloadKeepsClients(t *testing.T) {

@@ -48,7 +48,7 @@ func (p *sandboxProcess) account(t *testing.T, store string) *client {
 	if err != nil || token.AccessToken == "" {
 		t.Fatalf("token: %+v, %v", token, err)
 	}
-	c.token = token.AccessToken
+	c.secret, c.token = fields[5], token.AccessToken
 	return c
 }
 

@@ -28,7 +28,7 @@ func (p *Provider) ask(ctx context.Context, c *conversation, next phase, r ciba.
 		return p.refused(ctx, c, err)
 	}
 	c.asked(next, asked, now)
-	return p.waiting(c, false), nil
+	return p.waiting(c, idp.Failure{}), nil
 }
 
 // refused is what becomes of a conversation whose question was not taken.
@@ -59,9 +59,9 @@ func (p *Provider) fetch(ctx context.Context, c *conversation) (idp.Event, error
 		return expired, nil
 	case f.Code == idp.SlowDown: // for good (CIBA Core 11)
 		c.Interval += 5 * time.Second
-		return p.waiting(c, true), nil
+		return p.waiting(c, *f), nil
 	case f.Code == idp.AuthorizationPending:
-		return p.waiting(c, false), nil
+		return p.waiting(c, *f), nil
 	}
 	return idp.Failed{Failure: *f}, nil
 }
@@ -70,13 +70,13 @@ func (p *Provider) fetch(ctx context.Context, c *conversation) (idp.Event, error
 // get lost.
 const pingPatience = 30 * time.Second
 
-// waiting says when there may be news: the end is, too.
-func (p *Provider) waiting(c *conversation, slowDown bool) idp.Event {
-	wait := c.Interval
+// waiting says when there may be news: the end is, too. said is what the provider answered.
+func (p *Provider) waiting(c *conversation, said idp.Failure) idp.Event {
+	wait, slowDown := c.Interval, said.Code == idp.SlowDown
 	if p.options.Ping && !slowDown {
 		wait = max(wait, pingPatience)
 	}
-	return idp.Waiting{Code: c.Code, RetryAfter: max(0, min(wait, time.Until(c.expires))), SlowDown: slowDown}
+	return idp.Waiting{Code: c.Code, RetryAfter: max(0, min(wait, time.Until(c.expires))), SlowDown: slowDown, Description: said.Description}
 }
 
 // failed is a failure that is no answer to a poll, so that none can come after it. What the

@@ -96,6 +96,12 @@ func TestTheClientIsRefused(t *testing.T) {
 	}
 }
 
+// The provider's words, which are passed on.
+const (
+	notYet  = "authorization request is still pending as the end-user hasn't yet completed the user interaction steps"
+	tooFast = "polled within the interval"
+)
+
 // Who asks too often asks less often from then on (CIBA Core 1.0 11), also in the second
 // request of the conversation.
 func TestSlowDown(t *testing.T) {
@@ -107,10 +113,10 @@ func TestSlowDown(t *testing.T) {
 
 	c := begin(t, provider, named(person, idp.App), nil)
 	for _, want := range []idp.Waiting{
-		{RetryAfter: time.Second}, // the first poll is not early
-		{RetryAfter: 6 * time.Second, SlowDown: true},
-		{RetryAfter: 11 * time.Second, SlowDown: true},
-		{RetryAfter: 11 * time.Second},
+		{RetryAfter: time.Second, Description: notYet}, // the first poll is not early
+		{RetryAfter: 6 * time.Second, SlowDown: true, Description: tooFast},
+		{RetryAfter: 11 * time.Second, SlowDown: true, Description: tooFast},
+		{RetryAfter: 11 * time.Second, Description: notYet},
 	} {
 		c.step()
 		if diff := cmp.Diff(want, c.event); diff != "" {

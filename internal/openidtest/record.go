@@ -10,6 +10,7 @@ import (
 // Asked is a request at the endpoint of CIBA that reached the provider, refused or not.
 type Asked struct {
 	At     time.Time
+	ID     string            // auth_req_id; "": refused
 	Form   map[string]string // as it was sent
 	Header map[string]any    // of the request object
 	Claims map[string]any    // of the request object
@@ -20,12 +21,13 @@ func (p *Provider) Asked() []Asked {
 	p.t.Helper()
 	var noted []struct {
 		At   int64
+		ID   string
 		Body map[string]string
 	}
 	p.order("asked", nil, &noted)
 	asked := make([]Asked, len(noted))
 	for i, n := range noted {
-		asked[i] = Asked{At: time.UnixMilli(n.At), Form: n.Body}
+		asked[i] = Asked{At: time.UnixMilli(n.At), ID: n.ID, Form: n.Body}
 		if parts := strings.Split(n.Body["request"], "."); len(parts) == 3 {
 			asked[i].Header, asked[i].Claims = object(parts[0]), object(parts[1])
 		}
@@ -42,6 +44,28 @@ func object(part string) map[string]any {
 	var o map[string]any
 	_ = json.Unmarshal(text, &o) // nil is the answer
 	return o
+}
+
+// Polled is a question for an answer that reached the provider.
+type Polled struct {
+	At    time.Time
+	ID    string // auth_req_id
+	Error string // of the answer; "": it was the tokens
+}
+
+// Polled returns all questions so far.
+func (p *Provider) Polled() []Polled {
+	p.t.Helper()
+	var noted []struct {
+		At        int64
+		ID, Error string
+	}
+	p.order("polled", nil, &noted)
+	polled := make([]Polled, len(noted))
+	for i, n := range noted {
+		polled[i] = Polled{time.UnixMilli(n.At), n.ID, n.Error}
+	}
+	return polled
 }
 
 // Call is a request at any endpoint.

@@ -64,7 +64,7 @@ type Finding struct {
 func DSS(t testing.TB, options DSSOptions, files ...string) []DSSReport {
 	t.Helper()
 	java := testenv.Program(t, "java")
-	args := []string{"-jar", testenv.Tool(t, "dss/target/dss-validate.jar")}
+	args := append(shortRun(), "-jar", testenv.Tool(t, "dss/target/dss-validate.jar"))
 	args = append(args, rootArguments(t, options.Roots)...)
 	if options.RevocationOptional {
 		args = append(args, "--revocation-optional")

@@ -34,20 +34,24 @@ type SignedFile struct {
 // DSSSign signs files of different names with EU DSS.
 func DSSSign(t testing.TB, options SignOptions, files ...string) []SignedFile {
 	t.Helper()
-	return signDSS(t, options.arguments(t), files)
+	return signDSS(t, options, options.arguments(t), files)
 }
 
 // DSSExtend raises the signatures in files of different names to a level with EU DSS. It
 // takes the anchor, the timestamp authority, the level and the runs of the options.
 func DSSExtend(t testing.TB, options SignOptions, files ...string) []SignedFile {
 	t.Helper()
-	return signDSS(t, append(options.common(t), "--extend"), files)
+	return signDSS(t, options, append(options.common(t), "--extend"), files)
 }
 
-func signDSS(t testing.TB, arguments, files []string) []SignedFile {
+func signDSS(t testing.TB, options SignOptions, arguments, files []string) []SignedFile {
 	t.Helper()
-	jar := testenv.Tool(t, "dss/target/dss-validate.jar")
-	return signing(t, "EU DSS", testenv.Program(t, "java"), append([]string{"-cp", jar, "innsigli.Sign"}, arguments...), files)
+	var java []string
+	if options.Runs <= 1 { // several runs are timed, with Java at its best
+		java = shortRun()
+	}
+	java = append(java, "-cp", testenv.Tool(t, "dss/target/dss-validate.jar"), "innsigli.Sign")
+	return signing(t, "EU DSS", testenv.Program(t, "java"), append(java, arguments...), files)
 }
 
 // PyHankoSign signs files of different names with pyHanko.

@@ -35,7 +35,7 @@ func (f VeraPDFFailure) String() string {
 func VeraPDF(t testing.TB, claims ...VeraPDFClaim) []VeraPDFReport {
 	t.Helper()
 	java := testenv.Program(t, "java")
-	args := []string{"-jar", testenv.Tool(t, "verapdf/target/verapdf-validate.jar")}
+	args := append(shortRun(), "-jar", testenv.Tool(t, "verapdf/target/verapdf-validate.jar"))
 	for _, claim := range claims {
 		args = append(args, claim.Profile, claim.File)
 	}

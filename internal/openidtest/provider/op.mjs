@@ -69,7 +69,7 @@ function client({ key, kid, ...metadata }) {
 }
 
 // manners are what oidc-provider leaves out: the interval, slow_down, and a discovery document
-// without the endpoint of CIBA. It also notes what was asked.
+// without the endpoint of CIBA. It also notes what was asked, and what was issued.
 function manners(settings, store) {
   const polled = new Map();
   let { slowDowns } = settings;
@@ -80,11 +80,16 @@ function manners(settings, store) {
     return Date.now() - before < settings.interval * 1000;
   };
 
+  const issued = (name, answer) => {
+    if (answer?.[name]) store.add('issued', answer[name]);
+  };
+
   return async (ctx, next) => {
     await next();
     switch (ctx.oidc?.route) {
       case 'backchannel_authentication':
-        store.add('asked', { at: Date.now(), body: { ...ctx.oidc.body } });
+        store.add('asked', { at: Date.now(), body: { ...ctx.oidc.body }, id: ctx.body?.auth_req_id });
+        issued('auth_req_id', ctx.body);
         if (settings.interval && ctx.status === 200) ctx.body.interval = settings.interval;
         break;
       case 'token':
@@ -92,6 +97,10 @@ function manners(settings, store) {
           slowDowns -= 1;
           ctx.body = { error: 'slow_down', error_description: 'polled within the interval' };
         }
+        if (ctx.oidc.params?.auth_req_id) {
+          store.add('polled', { at: Date.now(), id: ctx.oidc.params.auth_req_id, error: ctx.body.error });
+        }
+        ['access_token', 'id_token'].forEach((name) => issued(name, ctx.body));
         break;
       case 'discovery':
         if (settings.undiscovered) delete ctx.body.backchannel_authentication_endpoint;

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/idp/audkenni"
+	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// signer is one in a crowd, with a document that nobody else has.
+type signer struct {
+	who      person
+	method   string
+	document []byte
+	code     string // that the client was told
+	signed   []byte
+}
+
+// 50 people sign at once through one server, and one of them several documents. Each gets the
+// own document with the own signature, and was told the code on the own phone.
+func TestProductionCrowd(t *testing.T) {
+	t.Parallel()
+	const crowd, busy = 50, 5
+	p := startProduction(t, installed(t), productionOptions{provider: eager})
+	all := make([]signer, crowd)
+	for i := range all {
+		who := numbered(max(i, busy))
+		p.person(t, who, openidtest.Answer{Delay: time.Duration(i*41%1500) * time.Millisecond})
+		all[i] = signer{who: who, method: []string{"IdpApp", "IdpSim"}[i%2], document: pdftest.Build(pdftest.Options{Catalog: fmt.Sprintf("/Number %d", i)})}
+	}
+	began := time.Now()
+	var group errgroup.Group
+	for i := range all {
+		group.Go(func() error { return all[i].sign(t, p.client) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, p.logs())
+	}
+	t.Logf("figure: %d requests at once took %.1f s, and %.1f calls to the provider each", crowd, time.Since(began).Seconds(), float64(len(p.provider.Calls()))/crowd)
+	codes := make(map[person][]string)
+	for _, s := range all {
+		s.check(t, p)
+		codes[s.who] = append(codes[s.who], s.code)
+	}
+	for who, told := range codes {
+		slices.Sort(told)
+		if diff := cmp.Diff(p.shown(who), told); diff != "" {
+			t.Errorf("the codes on the phone of %s, and those that the client was told: %s", who.name, diff)
+		}
+	}
+}
+
+// sign goes from the start of a request to the signed document.
+func (s *signer) sign(t *testing.T, c *client) error {
+	a, err := c.call(t.Context(), http.MethodPost, "/api/v1/signing", strings.NewReader(startText(s.document, s.who, s.method, "B", "")))
+	for id := a.PollingID; err == nil; time.Sleep(2 * time.Second) {
+		if a.Code != "" {
+			s.code = a.Code
+		}
+		switch {
+		case a.SignedFile != nil:
+			s.signed = a.SignedFile
+			return nil
+		case a.Status != http.StatusOK && a.ErrorCode != "AuthorizationPending" && a.Status != http.StatusServiceUnavailable:
+			return fmt.Errorf("%s by %s: %v", s.who.name, s.method, a)
+		}
+		a, err = c.call(t.Context(), http.MethodGet, "/api/v1/signing/"+id, nil)
+	}
+	return err
+}
+
+// check: the document is the person's, and so is its one signature.
+func (s *signer) check(t *testing.T, p *production) {
+	t.Helper()
+	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(s.signed), Size: int64(len(s.signed))}, pades.VerifyOptions{Roots: p.ca.Roots()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !report.Passed() || !bytes.HasPrefix(s.signed, s.document) || len(report.Signatures) != 1 || idp.Kennitala(report.Signatures[0].Certificate) != s.who.kennitala {
+		t.Errorf("the document of %s by %s: %+v", s.who.name, s.method, report.Signatures)
+	}
+}
+
+// shown are the codes that a person's phone showed with what was signed: by the app that of the
+// digest, and on a SIM that in the text.
+func (p *production) shown(who person) (codes []string) {
+	for _, prompt := range p.prompts(who) {
+		text := prompt.Claims["binding_message"].(string)
+		digest, err := base64.StdEncoding.DecodeString(prompt.Claims["binding_content"].(string))
+		switch acr := prompt.Claims["acr_values"]; {
+		case acr == "sim-sign-pkcs1" && strings.HasSuffix(text, "contract.pdf"): // or else the certificate is learnt
+			codes = append(codes, text[:4])
+		case acr == "app-sign-with-certificate" && err == nil:
+			codes = append(codes, audkenni.VerificationCode(digest))
+		}
+	}
+	slices.Sort(codes)
+	return codes
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/openidtest"
+)
+
+// Every errorCode of service.md 7.2 comes about in production, at the start or at a poll, and
+// arrives in a body of four members, with the provider's own error and words. So does null, for
+// an error that nobody knows.
+func TestErrorCodesOfProduction(t *testing.T) {
+	if diff := cmp.Diff(errorCodes(t), slices.Sorted(maps.Keys(failures))); diff != "" {
+		t.Fatalf("the table has not what idp/failure.go has (-want +got):\n%s", diff)
+	}
+	p := startProduction(t, installed(t), productionOptions{
+		provider: openidtest.Options{Interval: time.Second, OneAtATime: true},
+		sections: `
+[identity-provider.sim]
+login-hint = "kennitala"
+[[identity-provider.error]]
+description = "mssp_601"
+code = "WrongVerificationCodeSelected"
+[[identity-provider.error]]
+description = "mssp_602"
+code = "InternalErrorCheckApp"
+[[identity-provider.error]]
+description = "mssp_750"
+code = ""
+`})
+	var together []*failing
+	for code, f := range failures {
+		if f.disturb == nil {
+			together = append(together, f.begin(t, p, code, len(together)))
+		}
+	}
+	for _, f := range unknownErrors {
+		together = append(together, f.begin(t, p, "", len(together)))
+	}
+	checkAll(t, together...)
+	if !slices.ContainsFunc(p.provider.Polled(), func(one openidtest.Polled) bool { return one.Error == "slow_down" }) {
+		t.Error("nobody said to slow down but the server")
+	}
+	for code, f := range failures {
+		if f.disturb != nil {
+			together = append(together, f.begin(t, p, code, len(together)))
+			checkAll(t, together[len(together)-1])
+		}
+	}
+	t.Logf("figure: %d errorCodes through the API of production, and null in %d ways", len(failures), len(unknownErrors))
+}
+
+// errorCodes are those that idp/failure.go declares.
+func errorCodes(t *testing.T) (codes []idp.ErrorCode) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "idp", "failure.go"), nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		c, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		code, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
+		if err != nil || code != c.Names[0].Name {
+			t.Errorf("%v is %q, %v", c.Names[0], code, err)
+		}
+		codes = append(codes, idp.ErrorCode(code))
+		return true
+	})
+	if len(codes) != 33 {
+		t.Errorf("%d errorCodes, where service.md 7.2 has 33", len(codes))
+	}
+	slices.Sort(codes)
+	return codes
+}
+
+// failure is how a request comes to an errorCode, and what is told of it.
+type failure struct {
+	bySIM   bool
+	answer  openidtest.Answer                                   // of the person
+	person  func(*testing.T, *production, *openidtest.Person)   // what else is about the person
+	before  func(*testing.T, *production, order)                // the start
+	disturb func(*testing.T, *production) (*production, func()) // what others would suffer from; the server to ask, and the end of it
+
+	atStart            bool
+	oauth, description any
+	code               bool // there is a verification code
+}
+
+// failing is a request that comes to an errorCode.
+type failing struct {
+	failure
+	*production
+	errorCode     idp.ErrorCode
+	started, last reply
+}
+
+// begin makes the start call of a person of its own, the n-th.
+func (f failure) begin(t *testing.T, p *production, code idp.ErrorCode, n int) *failing {
+	t.Helper()
+	who := person{fmt.Sprintf("Prófun Villudóttir %d", n), fmt.Sprintf("020285%04d", n), fmt.Sprintf("698%04d", n)}
+	one := openidtest.Person{
+		Kennitala: who.kennitala, Phone: who.phone, Name: who.name, Document: "PNOIS-" + who.kennitala + "-TEST-Q",
+		Key: openidtest.RSAKey(), Answer: f.answer,
+	}
+	one.Certificate = p.certificate(t, who, one.Key)
+	if f.person != nil {
+		f.person(t, p, &one)
+	}
+	p.provider.Person(one)
+	o := order{who, "IdpApp", "B"}
+	if f.bySIM {
+		o.method = "IdpSim"
+	}
+	if f.before != nil {
+		f.before(t, p, o)
+	}
+	if f.disturb != nil {
+		server, restore := f.disturb(t, p)
+		defer restore()
+		p = server
+	}
+	started := p.order(t, o)
+	return &failing{f, p, code, started, started}
+}
+
+// checkAll polls at the pace of production until all have come to their end.
+func checkAll(t *testing.T, all ...*failing) {
+	t.Helper()
+	running := slices.Clone(all)
+	for range 30 {
+		running = slices.DeleteFunc(running, func(f *failing) bool { return f.over(t) })
+		if len(running) == 0 {
+			break
+		}
+		time.Sleep(2 * time.Second)
+	}
+	for _, f := range all {
+		t.Run(f.name(), f.check)
+	}
+}
+
+func (f *failing) name() string {
+	if f.errorCode == "" {
+		return "null"
+	}
+	return string(f.errorCode)
+}
+
+// over polls, unless the start was refused.
+func (f *failing) over(t *testing.T) bool {
+	t.Helper()
+	if f.started.Status != http.StatusOK {
+		return true
+	}
+	f.last = f.poll(t, f.started.PollingID)
+	return f.last.ErrorCode == string(f.errorCode) || !idp.ErrorCode(f.last.ErrorCode).Pending()
+}
+
+func (f *failing) check(t *testing.T) {
+	want := map[string]any{"errorCode": nil, "error": f.oauth, "errorDescription": f.description, "verificationCode": nil}
+	if f.errorCode != "" {
+		want["errorCode"] = string(f.errorCode)
+	}
+	if f.code {
+		want["verificationCode"] = f.started.Code
+	}
+	var got map[string]any
+	if err := json.Unmarshal(f.last.Body, &got); err != nil {
+		t.Fatalf("%v: %v", f.last, err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" || f.last.Status != http.StatusBadRequest {
+		t.Errorf("%d (-want +got):\n%s\n%s", f.last.Status, diff, f.logs())
+	}
+	if refused := f.started.Status == http.StatusBadRequest; refused != f.atStart {
+		t.Errorf("the start: %v", f.started)
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/openidtest"
+)
+
+// keepsToItself: when the test ends, nothing that is a secret or somebody's own is in the log
+// of any of its servers, at the level that says most. It is called before the first server
+// runs, so that what the last one says when it ends counts too.
+func (p *production) keepsToItself(t *testing.T) {
+	t.Cleanup(func() {
+		if p.sandboxProcess == nil {
+			return
+		}
+		log, own := p.logs(), p.confidential(t)
+		for _, text := range own {
+			if strings.Contains(log, text) {
+				t.Errorf("%q is in a log:\n%s", text, log)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+		t.Logf("figure: %d lines of logs with none of %d secrets and personal texts", strings.Count(log, "\n"), len(own))
+	})
+}
+
+// confidential is what must not be in a log: what the provider knows of people and has issued,
+// the keys and secrets of the server, and what clients send.
+func (p *production) confidential(t *testing.T) []string {
+	t.Helper()
+	all := []string{"contract.pdf", "Undirritun", longName, reason}
+	if p.provider != nil {
+		all = append(all, p.provider.Confidential()...)
+	}
+	if p.client != nil {
+		all = append(all, p.client.token, p.client.secret)
+	}
+	for _, one := range people {
+		all = append(all, one.kennitala, one.phone, one.name)
+	}
+	for _, text := range all {
+		if tenDigits.MatchString(text) {
+			all = append(all, text[:6]+"-"+text[6:])
+		}
+	}
+	return append(all, p.keys(t)...)
+}
+
+// keys are the lines of the server's key files that have keys.
+func (p *production) keys(t *testing.T) (lines []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(p.folder, "*key*"))
+	if err != nil || len(files) == 0 {
+		t.Errorf("no key files: %v", err)
+	}
+	for _, file := range files {
+		for _, word := range strings.Fields(string(mustRead(t, file))) {
+			if len(word) > 40 {
+				lines = append(lines, word)
+			}
+		}
+	}
+	return lines
+}
+
+var tenDigits = regexp.MustCompile(`^\d{10}$`)
+
+// What became of a request is found in the log by its pollingId: each step, each call to the
+// provider, what failed on the way and how it ended.
+func TestRequestsAreFoundInTheLog(t *testing.T) {
+	p := startProduction(t, installed(t), productionOptions{provider: eager})
+	p.person(t, people[0], openidtest.Answer{})
+	p.person(t, people[1], openidtest.Answer{Error: &openidtest.Refusal{Code: "access_denied", Description: "mssp_401"}})
+	p.provider.Fault(openidtest.Fault{Endpoint: openidtest.UserInfo, Status: http.StatusInternalServerError})
+
+	signed, cancelled := p.order(t, order{people[0], "IdpApp", "B"}).PollingID, p.order(t, order{people[1], "IdpSim", "B"}).PollingID
+	if a := p.finish(t, signed); a.Status != http.StatusOK {
+		t.Fatalf("%v %s", a, a.Body)
+	}
+	if a := p.finish(t, cancelled); a.ErrorCode != "UserCancelled" {
+		t.Fatalf("%v %s", a, a.Body)
+	}
+	p.provider.Stop()
+	if a := p.order(t, order{people[0], "IdpApp", "B"}); a.ErrorCode != "CommunicationError" {
+		t.Fatalf("%v %s", a, a.Body)
+	}
+	p.provider.Go()
+	p.waitFor(t, "step=signature.delivered", 1) // it is written when the client has its answer
+
+	asked := func(call string) string { return fmt.Sprintf("provider.asked call=%q", call) }
+	for name, want := range map[string][]string{
+		signed: {
+			"signature.asked", asked("begin waiting"),
+			asked("poll continue"), asked("poll error"), "provider.failed error", asked("poll needdigest"), "signature.prepared", asked("sign waiting"),
+			asked("poll continue"), asked("poll signed"), "signature.made", "signature.completed", "signature.delivered",
+		},
+		cancelled:    {"signature.asked", asked("begin waiting"), asked("poll failed"), "signature.failed errorCode=UserCancelled"},
+		p.refused(t): {"signature.asked", asked("begin failed"), "provider.failed error", "signature.failed errorCode=CommunicationError"},
+	} {
+		if diff := cmp.Diff(want, p.stepsOf(name)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s\n%s", name, diff, p.logs())
+		}
+	}
+}
+
+// refused finds the request that was refused at its start, whose client has no pollingId.
+func (p *production) refused(t *testing.T) string {
+	t.Helper()
+	found := regexp.MustCompile(`pollingId=(\S+) step=signature\.failed errorCode=CommunicationError`).FindStringSubmatch(p.logs())
+	if found == nil {
+		t.Fatal(p.logs())
+	}
+	return found[1]
+}
+
+// stepsOf are the steps of a request in the log, but for the polls that came to nothing, and
+// without the words of errors.
+func (p *production) stepsOf(id string) (steps []string) {
+	for line := range strings.Lines(p.logs()) {
+		_, step, ok := strings.Cut(strings.TrimSpace(line), "pollingId="+id+" step=")
+		if !ok || strings.Contains(step, `"poll waiting"`) {
+			continue
+		}
+		step, _, _ = strings.Cut(step, "=\"ciba:")
+		steps = append(steps, step)
+	}
+	return steps
+}
