@@ -18,8 +18,8 @@ var failures = map[idp.ErrorCode]failure{
 		oauth: "authorization_pending", description: "The signer has not answered yet.",
 	},
 	idp.SlowDown: {
-		bySIM: true, answer: openidtest.Answer{Error: &openidtest.Refusal{Code: "slow_down"}}, code: true,
-		oauth: "slow_down", description: "Polls come faster than the interval allows.",
+		bySIM: true, answer: openidtest.Answer{Error: &openidtest.Refusal{Code: "slow_down", Description: "Of tíð köll."}}, code: true,
+		oauth: "slow_down", description: "Of tíð köll.",
 	},
 
 	idp.ExpiredToken:                  answers("expired_token", "Beiðnin rann út."),

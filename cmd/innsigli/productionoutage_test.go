@@ -13,6 +13,7 @@ import (
 // to come, and get the signed document when it has. Tokens are fetched once.
 func TestProductionThroughOutages(t *testing.T) {
 	t.Parallel()
+	program := build(t)
 	var tests []subtest
 	everywhere := func(p *production, f openidtest.Fault) {
 		for _, e := range []openidtest.Endpoint{openidtest.Token, openidtest.UserInfo, openidtest.JWKS} {
@@ -48,7 +49,7 @@ func TestProductionThroughOutages(t *testing.T) {
 		},
 	} {
 		tests = append(tests, subtest{name, func(t *testing.T) {
-			p := startProduction(t, installed(t), productionOptions{provider: eager})
+			p := startProduction(t, program, productionOptions{provider: eager})
 			all := p.throughOutage(t, func() { happens(t, p) })
 			if all.prompts != 5 || all.answers != 5 || all.again != 0 { // two of them for learning
 				t.Errorf("%d prompts, %d answers, asked for again %d times", all.prompts, all.answers, all.again)
