@@ -58,3 +58,16 @@ const (
 
 // Pending says whether polling goes on after the code.
 func (c ErrorCode) Pending() bool { return c == AuthorizationPending || c == SlowDown }
+
+// ErrorCodes returns all codes of service.md 7.2.
+func ErrorCodes() []ErrorCode {
+	return []ErrorCode{
+		AuthorizationPending, SlowDown,
+		ExpiredToken, AccessDenied, TimeoutNoAnswer, UserCancelled, UserNotFound, UserHasNoPhone, WrongVerificationCodeSelected,
+		RequestInProgress, PinBlocked, CardBlocked, InternalErrorCheckApp,
+		KeyNotFound, CertificateNotFound, CertificateIsRevoked, CertificateValidationError, SignatureVerificationError,
+		CommunicationError, SystemUnderMaintenance, InternalError, AuthorizationPartyUnknown,
+		InvalidRequest, InvalidClient, InvalidGrant, UnauthorizedClient, UnsupportedGrantType, IncorrectParameter, MissingParameter,
+		WrongDataLength, UnableToHandleGivenData, IncompatibleVersion, UnsupportedProfile,
+	}
+}

@@ -99,7 +99,7 @@ func TestKeptCertificateNotGood(t *testing.T) {
 			return s
 		}
 		s := keep(p.cert)
-		time.Sleep(p.cert.NotAfter.Sub(time.Now()) + time.Hour)
+		time.Sleep(time.Until(p.cert.NotAfter) + time.Hour)
 		if s.mustStart(); p.known != nil {
 			t.Error("known after its end")
 		}
