@@ -47,8 +47,8 @@ const (
 )
 
 // Provider asks people to sign. Its errors are faults of its own or of the way to
-// it, after which the same call may be tried again; what the person or the
-// provider decided is an [Event]. The State that Sign and Poll return with an error
+// it, after which the same call may be tried again ([*FaultError] says when); what the person
+// or the provider decided is an [Event]. The State that Sign and Poll return with an error
 // is still to be stored, where it has a Provider; a Begin that failed has begun
 // nothing.
 type Provider interface {
@@ -154,7 +154,20 @@ type Failed struct {
 
 // Continue: the State has what cannot be had again. It is to be stored, and Poll to be called
 // at once.
-type Continue struct{}
+type Continue struct {
+	// Answer: it is what the person answered to Sign, so that a request does not expire any
+	// more for want of an answer.
+	Answer bool
+}
+
+// FaultError is an error of a Provider that says when the same may be tried again.
+type FaultError struct {
+	RetryAfter time.Duration
+	Err        error
+}
+
+func (e *FaultError) Error() string { return e.Err.Error() }
+func (e *FaultError) Unwrap() error { return e.Err }
 
 func (Waiting) event()    {}
 func (NeedDigest) event() {}

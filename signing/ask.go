@@ -1,11 +1,13 @@
 package signing
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/pades"
@@ -38,7 +40,7 @@ func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) err
 		case idp.NeedDigest:
 			state, event, over, err = t.give(ctx, state, e)
 		case idp.Continue:
-			state, event, err = t.goOn(ctx, state)
+			state, event, err = t.goOn(ctx, state, e)
 		default:
 			return t.conclude(ctx, state, event)
 		}
@@ -52,6 +54,9 @@ func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) err
 // conclude stores an answer after which there is nothing to be said to the provider. A
 // failure at the start refuses it.
 func (t *turn) conclude(ctx context.Context, state idp.State, event idp.Event) error {
+	if failed, ok := event.(idp.Failed); ok && failed.Code == idp.InvalidGrant && t.tookOver {
+		return t.fault(ctx, t.with, errGivenAway)
+	}
 	return t.insist(ctx, func(ctx context.Context, r *Request) error {
 		failed, ok := event.(idp.Failed)
 		if ok && r.Phase == Starting {
@@ -64,15 +69,26 @@ func (t *turn) conclude(ctx context.Context, state idp.State, event idp.Event) e
 	})
 }
 
-// give hands the digest over that the provider asks for. over says that there is none.
+// errGivenAway: the provider has given its answer, probably to the process that had the lease
+// before. That may be about to store it.
+var errGivenAway = &idp.FaultError{RetryAfter: retryAfter, Err: errors.New("signing: the identity provider gave its answer to another process")}
+
+// give hands the digest over that the provider asks for. over says that there is none: not
+// now, while what the certificate is checked against is down, or not at all.
 func (t *turn) give(ctx context.Context, state idp.State, need idp.NeedDigest) (_ idp.State, _ idp.Event, over bool, err error) {
+	if !now().Before(t.limit(&t.r)) { // nobody would wait for the signature
+		return state, nil, true, t.conclude(ctx, state, idp.Failed{Failure: expired})
+	}
 	pending, failure, err := t.prepare(ctx, need)
+	if errors.Is(err, ades.ErrUnavailable) {
+		return state, nil, true, errors.Join(t.postponeAsking(ctx, state, need), t.told(ctx, err))
+	}
 	if err != nil {
 		return state, nil, true, err
 	}
 	if failure != nil {
 		return state, nil, true, t.insist(ctx, func(ctx context.Context, r *Request) error {
-			r.show(need.Code)
+			t.show(r, need.Code)
 			t.accept(r, state)
 			return t.failed(ctx, r, *failure)
 		})
@@ -81,10 +97,26 @@ func (t *turn) give(ctx context.Context, state idp.State, need idp.NeedDigest) (
 	return state, event, false, err
 }
 
-// goOn stores what the provider says only once, and asks further.
-func (t *turn) goOn(ctx context.Context, state idp.State) (idp.State, idp.Event, error) {
+// postponeAsking has the provider ask for the digest again, a little later.
+func (t *turn) postponeAsking(ctx context.Context, state idp.State, need idp.NeedDigest) error {
+	t.faulty = true
+	return t.insist(ctx, func(_ context.Context, r *Request) error {
+		t.show(r, need.Code)
+		t.accept(r, state)
+		t.pause(r, retryAfter)
+		return nil
+	})
+}
+
+// goOn stores what the provider says only once, and asks further. What a person has answered
+// is not lost because what is to be asked further takes its time: it has as long as a
+// signature has to be completed.
+func (t *turn) goOn(ctx context.Context, state idp.State, e idp.Continue) (idp.State, idp.Event, error) {
 	err := t.insist(ctx, func(_ context.Context, r *Request) error {
 		t.accept(r, state)
+		if e.Answer {
+			r.Expires = whole(now().Add(completeFor))
+		}
 		return nil
 	})
 	if err != nil {
@@ -93,7 +125,7 @@ func (t *turn) goOn(ctx context.Context, state idp.State) (idp.State, idp.Event,
 	failpoint.Here("signing/continued")
 	state, event, err := t.callPoll(ctx)
 	if err != nil {
-		return state, nil, errors.Join(faultError{err}, t.keep(ctx, state))
+		return state, nil, t.fault(ctx, state, err)
 	}
 	return state, event, nil
 }
@@ -122,23 +154,31 @@ func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
 	if now().After(r.Expires) {
 		return t.failed(ctx, r, expired)
 	}
-	r.show(e.Code)
+	t.show(r, e.Code)
 	t.heard = e
-	r.NextAsk = time.Time{}
-	if e.RetryAfter > 0 {
-		r.NextAsk = whole(t.asked.Add(e.RetryAfter))
-	}
+	t.pause(r, e.RetryAfter)
 	return giveBack(ctx, r)
 }
 
-// show notes a verification code. The one that is known before the first poll is
-// the start call's.
-func (r *Request) show(code string) {
+// pause notes until when there is no use in asking. At the end of the request there always
+// is: the person may have answered at the last moment.
+func (t *turn) pause(r *Request, long time.Duration) {
+	r.NextAsk = time.Time{}
+	if long > 0 {
+		r.NextAsk = whole(t.asked.Add(long))
+	}
+	if r.NextAsk.After(r.Expires) {
+		r.NextAsk = r.Expires
+	}
+}
+
+// show notes a verification code. The one that is known at the start is the start call's.
+func (t *turn) show(r *Request, code string) {
 	if code == "" {
 		return
 	}
 	r.Code = code
-	if r.PolledAt.IsZero() {
+	if t.starts {
 		r.StartCode = code
 	}
 }
@@ -151,10 +191,15 @@ func (t *turn) accept(r *Request, state idp.State) {
 	}
 }
 
-// converse notes how far the conversation with the provider is.
+// converse notes how far the conversation with the provider is. It prolongs no request but
+// one that has its answer.
 func (t *turn) converse(r *Request, state idp.State) {
 	r.hear(state)
-	r.Expires = whole(r.CreatedAt.Add(t.options.Expiry))
+	limit := t.limit(r)
+	if r.Expires.After(limit) {
+		return
+	}
+	r.Expires = limit
 	if expires := r.State.Expires; !expires.IsZero() && expires.Before(r.Expires) {
 		r.Expires = expires
 	}
@@ -162,6 +207,9 @@ func (t *turn) converse(r *Request, state idp.State) {
 		r.StartExpires = r.Expires
 	}
 }
+
+// limit is how long a request without an answer lives.
+func (t *turn) limit(r *Request) time.Time { return whole(r.CreatedAt.Add(t.options.Expiry)) }
 
 // hear notes the provider's side of the conversation.
 func (r *Request) hear(state idp.State) {
@@ -175,21 +223,24 @@ func (r *Request) hear(state idp.State) {
 func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending, code string) (idp.State, idp.Event, error) {
 	encoded, err := pending.MarshalBinary()
 	if err != nil {
-		return idp.State{}, nil, err
+		return state, nil, err
 	}
 	err = t.insist(ctx, func(ctx context.Context, r *Request) error {
 		t.converse(r, state)
-		r.show(code)
+		t.show(r, code)
+		if bytes.Equal(r.Pending, encoded) { // asked the same again
+			return nil
+		}
 		r.Pending = encoded
 		return errors.Join(t.remember(ctx, r, pending.Signer().Certificate), t.recordPrepared(ctx, r, pending))
 	})
 	if err != nil {
-		return idp.State{}, nil, err
+		return state, nil, err
 	}
 	failpoint.Here("signing/prepared")
 	state, event, err := t.callSign(ctx, state, pending.Digest())
 	if err != nil {
-		return state, nil, errors.Join(faultError{err}, t.keep(ctx, state))
+		return state, nil, t.fault(ctx, state, err)
 	}
 	return state, event, nil
 }
@@ -199,15 +250,26 @@ type faultError struct{ error }
 
 func (e faultError) Unwrap() error { return e.error }
 
-// keep stores the state that a provider returned with an error (idp.Provider).
-func (t *turn) keep(ctx context.Context, state idp.State) error {
-	if state.Provider == "" {
-		return nil
+// fault stores the state that a provider returned with an error (idp.Provider), and how long
+// there is no use in trying again. The error is a faultError once it is stored.
+func (t *turn) fault(ctx context.Context, state idp.State, err error) error {
+	t.faulty = true
+	wait := new(idp.FaultError)
+	errors.As(err, &wait)
+	if state.Provider == "" && wait.RetryAfter == 0 {
+		return faultError{err}
 	}
-	return t.insist(ctx, func(_ context.Context, r *Request) error {
-		r.hear(state)
+	stored := t.insist(ctx, func(_ context.Context, r *Request) error {
+		if state.Provider != "" {
+			r.hear(state)
+		}
+		t.pause(r, wait.RetryAfter)
 		return nil
 	})
+	if stored != nil {
+		return stored
+	}
+	return faultError{err}
 }
 
 // fail ends the request without a signature.

@@ -46,13 +46,13 @@ func repeat(ctx context.Context, long time.Duration, do func() error) error {
 }
 
 // insist stores what the provider answered, also when the client has gone and when the store
-// is away for a while. Should the lease run out meanwhile, another may take the request over;
-// its token says so.
+// is away for a while. Should the lease run out meanwhile, another may take the request over.
+// The answer is stored all the same if nobody has heard another, and this turn is over.
 func (t *turn) insist(ctx context.Context, f change) error {
 	t.changing <- struct{}{} // no renewal comes in between
 	defer func() { <-t.changing }()
 	ctx = context.WithoutCancel(ctx)
-	var a attempts
+	a := attempts{answer: true}
 	err := repeat(ctx, insistFor, func() error {
 		r, err := t.attempt(ctx, &a, f)
 		if err == nil {

@@ -13,23 +13,23 @@ import (
 // trace of internal/failpoint.
 
 func (t *turn) callBegin(ctx context.Context, known *x509.Certificate) (idp.State, idp.Event, error) {
-	return t.call(ctx, "begin", func() (idp.State, idp.Event, error) {
+	return t.call(ctx, "begin", idp.State{}, func() (idp.State, idp.Event, error) {
 		return t.provider.Begin(ctx, t.id, t.r.Person, t.r.Text, known)
 	})
 }
 
 func (t *turn) callSign(ctx context.Context, state idp.State, d ades.Digest) (idp.State, idp.Event, error) {
-	return t.call(ctx, "sign", func() (idp.State, idp.Event, error) {
+	return t.call(ctx, "sign", state, func() (idp.State, idp.Event, error) {
 		return t.provider.Sign(ctx, state, []ades.Digest{d})
 	})
 }
 
 func (t *turn) callPoll(ctx context.Context) (idp.State, idp.Event, error) {
-	return t.call(ctx, "poll", func() (idp.State, idp.Event, error) { return t.provider.Poll(ctx, t.r.State) })
+	return t.call(ctx, "poll", t.r.State, func() (idp.State, idp.Event, error) { return t.provider.Poll(ctx, t.r.State) })
 }
 
-func (t *turn) call(ctx context.Context, name string, do func() (idp.State, idp.Event, error)) (idp.State, idp.Event, error) {
-	t.asked, t.called = now(), name
+func (t *turn) call(ctx context.Context, name string, with idp.State, do func() (idp.State, idp.Event, error)) (idp.State, idp.Event, error) {
+	t.asked, t.called, t.with = now(), name, with
 	failpoint.Called(name, t.id)
 	state, event, err := do()
 	came := outcome(event)

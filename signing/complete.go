@@ -78,9 +78,9 @@ func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ e
 		return signed, wrongValue, nil
 	}
 	sources := t.options.Sources()
-	chain, f := t.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, time.Now())
-	if f != nil {
-		return signed, f, nil
+	chain, f, err := t.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, time.Now())
+	if f != nil || err != nil {
+		return signed, f, err
 	}
 	blob, err := t.documents.Open(ctx, t.r.Document)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ e
 	doc := document(blob)
 	if unsigned, _ := p.Base(); doc.Size == unsigned { // an earlier try may have kept the signature
 		first, err := p.Complete(ctx, t.r.Value, sources.Time)
-		if errors.Is(err, ades.ErrValue) {
+		if errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm) {
 			return signed, wrongValue, nil
 		}
 		if err != nil {

@@ -154,8 +154,10 @@ func TestEvidenceOfRepetitions(t *testing.T) {
 		s := newService(t, p, signing.Options{Sources: o.sources, AnyPace: true})
 		id := s.atLevel(ades.LT)
 		answer := p.poll
+		p.key, p.cert = p.issue(kennitala)
 		p.poll = func(state idp.State) (idp.State, idp.Event, error) { return state, p.needDigest(), nil }
 		s.pending(id, "another certificate")
+		s.pending(id, "the same again")
 		p.poll = answer
 		o.cut(nil, errResponderDown)
 		for range 3 {

@@ -32,7 +32,7 @@ func (t *turn) known(ctx context.Context) (*x509.Certificate, error) {
 	if err != nil {
 		return nil, nil
 	}
-	if _, f := t.checkCertificate(ctx, cert, nil, t.options.Sources(), time.Now()); f != nil {
+	if _, f, _ := t.checkCertificate(ctx, cert, nil, t.options.Sources(), time.Now()); f != nil {
 		return nil, nil
 	}
 	return cert, nil

@@ -85,6 +85,7 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 			}
 			return errHeld
 		}
+		t.tookOver = r.Lease.Process != ""
 		t.r.Lease = s.newLease(now)
 		t.token = t.r.Lease.Token
 		return t.put(ctx, &t.r)

@@ -122,6 +122,7 @@ func TestSilenceUntilAfterTheEnd(t *testing.T) {
 		p.sign = func(s idp.State) (idp.State, idp.Event, error) {
 			return s, idp.Waiting{RetryAfter: time.Hour}, nil
 		}
+		p.poll = p.sign
 		m := newMeter(t, p, signing.Options{})
 		id := m.mustStart()
 		var got []idp.ErrorCode

@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -21,10 +22,13 @@ func (s *Service) News(ctx context.Context, key string, authentic func(idp.State
 	if errors.Is(err, storage.ErrNotFound) || err == nil && !authentic(r.State) {
 		return ErrFinished
 	}
-	if err != nil || r.Phase != Waiting {
+	if err != nil || r.Phase != Waiting && r.Phase != Starting {
 		return err
 	}
-	return s.tx.InTx(ctx, func(ctx context.Context) error { return s.enqueue(ctx, newsKind, &r, now()) })
+	return s.inTx(ctx, func(ctx context.Context) error {
+		// A job that is there may have asked already, and not have heard this news.
+		return errors.Join(s.jobs.DropUnique(ctx, newsKind, r.ID), s.enqueue(ctx, newsKind, &r, now()))
+	})
 }
 
 // askDue asks the provider, whatever it said before of when there would be news.
@@ -47,5 +51,8 @@ func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time,
 	failpoint.Here("signing/news")
 	err = t.proceed(work, false)
 	stop()
+	if t.r.Phase == Waiting && t.faulty {
+		retry = cmp.Or(t.r.NextAsk, now().Add(retryAfter))
+	}
 	return retry, errors.Join(err, t.release(ctx))
 }

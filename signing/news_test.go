@@ -3,6 +3,7 @@ package signing_test
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -59,4 +60,56 @@ func TestNewsThatIsNone(t *testing.T) {
 	if n := s.work(t.Context()); n != 0 {
 		t.Errorf("%d jobs", n)
 	}
+}
+
+// News that comes while earlier news is being asked about counts too, and so does news that
+// overtakes the end of the start.
+func TestNewsThatOvertakes(t *testing.T) {
+	p := newPhone(t)
+	quiet := idp.Waiting{RetryAfter: 30 * time.Second}
+	var s service
+	news := func(key string) {
+		if err := s.News(t.Context(), key, anybody); err != nil {
+			t.Error(err)
+		}
+	}
+	p.sign = func(st idp.State) (idp.State, idp.Event, error) {
+		news(st.Key)
+		return st, quiet, nil
+	}
+	p.poll = func(st idp.State) (idp.State, idp.Event, error) {
+		news(st.Key)
+		p.poll = func(st idp.State) (idp.State, idp.Event, error) { return st, p.signed(), nil }
+		return st, quiet, nil
+	}
+	s = newService(t, p, signing.Options{AnyPace: true})
+	id := s.mustStart()
+	s.work(t.Context()) // hears nothing, while there is news
+	s.work(t.Context())
+	s.checkSigned(s.poll(id).Document)
+}
+
+// A fault on the way to the provider does not end it.
+func TestNewsAndAFault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPhone(t)
+		p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{RetryAfter: time.Hour}, nil }
+		answer := p.poll
+		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+			p.poll = answer
+			return s, nil, &idp.FaultError{RetryAfter: 5 * time.Second, Err: errors.New("no route")}
+		}
+		s := newService(t, p, signing.Options{AnyPace: true})
+		s.background(t)
+		id := s.mustStart()
+		if err := s.News(t.Context(), id, anybody); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+			t.Error("nobody asked before")
+			return s, idp.Waiting{}, nil
+		}
+		s.checkSigned(s.poll(id).Document)
+	})
 }

@@ -102,8 +102,8 @@ func (t *turn) proceed(ctx context.Context, early bool) error {
 	case t.r.Phase == Starting: // the process died before the provider had answered
 		return t.expire(ctx, t.r.CreatedAt.Add(t.options.Expiry))
 	case t.r.Phase == Waiting && !early:
-		if now().Before(t.r.NextAsk) { // another poll has just heard so
-			return t.expire(ctx, t.r.Expires)
+		if t.r.silent(now()) { // another poll has just heard so
+			return nil
 		}
 		if err := t.askAgain(ctx); err != nil {
 			return err
@@ -139,20 +139,22 @@ func (r *Request) pollCompletes(now time.Time) bool {
 func (t *turn) askAgain(ctx context.Context) error {
 	state, event, err := t.callPoll(ctx)
 	if err != nil {
-		if err := t.keep(ctx, state); err != nil {
-			return err
-		}
-		return t.expire(ctx, t.r.Expires)
+		err = t.fault(ctx, state, err)
+	} else {
+		failpoint.Here("signing/polled")
+		err = t.follow(ctx, state, event)
 	}
-	failpoint.Here("signing/polled")
 	var fault faultError
-	if err := t.follow(ctx, state, event); errors.As(err, &fault) {
-		return t.expire(ctx, t.r.Expires)
-	} else if err != nil {
-		return err
+	switch {
+	case errors.As(err, &fault):
+		err = nil
+	case err == nil:
+		failpoint.Here("signing/signed")
 	}
-	failpoint.Here("signing/signed")
-	return nil
+	if t.r.Phase == Waiting && !away(err) {
+		err = errors.Join(err, t.expire(ctx, t.r.Expires))
+	}
+	return err
 }
 
 // expire ends the request when its time is over.

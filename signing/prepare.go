@@ -22,11 +22,14 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending
 		Time:     time.Now(),
 		Level:    t.r.Level,
 	}
+	if p := t.prepared(need.Certificate); p != nil {
+		return p, nil, nil
+	}
 	signer := ades.Signer{Certificate: need.Certificate, Algorithm: traits.Algorithm}
 	if !traits.CMS {
-		chain, f := t.checkCertificate(ctx, need.Certificate, need.Chain, t.options.Sources(), options.Time)
-		if f != nil {
-			return nil, f, nil
+		chain, f, err := t.checkCertificate(ctx, need.Certificate, need.Chain, t.options.Sources(), options.Time)
+		if f != nil || err != nil {
+			return nil, f, err
 		}
 		signer.Chain, options.Name = chain[1:], need.Certificate.Subject.CommonName
 	}
@@ -44,7 +47,20 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending
 	if f := documentFailure(err); f != nil {
 		return nil, f, nil
 	}
+	if errors.Is(err, ades.ErrAlgorithm) {
+		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate's key cannot be used."}, nil
+	}
 	return pending, nil, err
+}
+
+// prepared is what was prepared for the certificate already: whoever is asked again is asked
+// the same, so that the code on the phone is the one before.
+func (t *turn) prepared(cert *x509.Certificate) *pades.Pending {
+	p := new(pades.Pending)
+	if t.r.Pending == nil || p.UnmarshalBinary(t.r.Pending) != nil || !p.Signer().Certificate.Equal(cert) {
+		return nil
+	}
+	return p
 }
 
 // traits are those of the request's method.
@@ -61,19 +77,22 @@ func (s *Service) highest(m idp.Method) ades.Level {
 
 // checkCertificate says what is wrong with a signer's certificate (decisions.md 4.9), or
 // returns its chain to a root: over the certificates that came with it, or else those that
-// the sources find.
-func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, *idp.Failure) {
+// the sources find. The error is ades.ErrUnavailable: one of them is down.
+func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, *idp.Failure, error) {
 	if cert == nil {
-		return nil, &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}
-	}
-	chain, err := evidence.FindChain(ctx, sources, evidence.NewKnown(ctx, sources, further...), cert, now)
-	if err != nil {
-		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}
+		return nil, &idp.Failure{Code: idp.CertificateNotFound, Description: "The identity provider gave no certificate."}, nil
 	}
 	if !t.traits().ByPhone && idp.Kennitala(cert) != t.r.Person.Kennitala {
-		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}
+		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}, nil
 	}
-	return chain, nil
+	chain, err := evidence.FindChain(ctx, sources, evidence.NewKnown(ctx, sources, further...), cert, now)
+	switch {
+	case errors.Is(err, ades.ErrUnavailable):
+		return nil, nil, err
+	case err != nil:
+		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate does not lead to a trusted root."}, nil
+	}
+	return chain, nil, nil
 }
 
 // documentFailure is what a document that cannot be signed is answered with

@@ -74,6 +74,7 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	}
 	failpoint.Here("signing/stored")
 	t := s.newTurn(r)
+	t.starts = true
 	ctx, stop := t.hold(context.WithoutCancel(ctx))
 	defer stop()
 	if err := t.ask(ctx); err != nil {

@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"time"
@@ -24,6 +25,11 @@ type turn struct {
 	asked  time.Time   // when the provider was called last
 	called string      // how
 	heard  idp.Waiting // what it said, if the person has not answered
+	with   idp.State   // the state that it was called with
+	faulty bool        // it could not be asked, or what it said not be gone on with
+	starts bool        // it is the start call's
+	// tookOver: another process had the lease and did not give it back
+	tookOver bool
 }
 
 // newTurn is the turn of a request that was stored with a lease of ours.
@@ -51,31 +57,48 @@ func (t *turn) store(ctx context.Context, f change) error {
 // a word: the change is then found made, and not made twice.
 type attempts struct {
 	revision int64 // that one came to; 0: there was none
+	answer   bool  // it is an answer of the provider's
+}
+
+// stillAsked says whether an answer is one to what the request is at, although another has its
+// lease by now: the provider may not give it again.
+func (t *turn) stillAsked(r *Request) bool {
+	return r.Phase == Waiting && r.State.Key == t.with.Key &&
+		bytes.Equal(r.State.Public, t.with.Public) && bytes.Equal(r.State.Secret, t.with.Secret)
 }
 
 func (t *turn) attempt(ctx context.Context, a *attempts, f change) (Request, error) {
 	var out Request
+	late := false
 	err := t.inTx(ctx, func(ctx context.Context) error {
 		r, err := t.Service.store.Request(ctx, t.id)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case r.Lease.Token != t.token:
-			return errLeaseLost
-		case a.revision != 0 && r.Revision == a.revision:
+		}
+		if a.revision != 0 && r.Revision == a.revision {
 			out = r
 			return nil
 		}
+		late = r.Lease.Token != t.token
+		if late && !(a.answer && t.stillAsked(&r)) {
+			return errLeaseLost
+		}
+		lease := r.Lease
 		if err := f(ctx, &r); err != nil {
 			return err
 		}
-		if out = r; out.Lease.Process != "" {
+		if out = r; late {
+			out.Lease = lease
+		} else if out.Lease.Process != "" {
 			out.Lease.Until = now().Add(leaseTime)
 		}
 		err = t.put(ctx, &out)
 		a.revision = out.Revision
 		return err
 	})
+	if err == nil && late { // stored for whoever has the lease now
+		err = errLeaseLost
+	}
 	return out, err
 }
 

@@ -25,7 +25,7 @@ func (p *Provider) hear(ctx context.Context, c *conversation) (idp.Event, error)
 		if f := p.errors.refusal(err); f != nil {
 			return failed(*f, err), nil
 		}
-		return nil, err
+		return nil, fault(err, c.Interval)
 	}
 	a, failure := p.read(claims, c.Person)
 	switch {

@@ -28,20 +28,29 @@ func (p *Provider) ask(ctx context.Context, c *conversation, next phase, r ciba.
 		return p.refused(ctx, c, err)
 	}
 	c.asked(next, asked, now)
+	c.Unheard = 0
 	return p.waiting(c, idp.Failure{}), nil
 }
 
-// refused is what becomes of a conversation whose question was not taken.
+// mostUnheard is how often a person is asked the same again because the answer to the request
+// was lost: their phone may have rung each time.
+const mostUnheard = 2
+
+// refused is what becomes of a conversation whose question was not taken, or of which nobody
+// knows whether it was.
 func (p *Provider) refused(ctx context.Context, c *conversation, err error) (idp.Event, error) {
 	if f := p.errors.refusal(err); f != nil {
 		return failed(*f, err), nil
 	}
-	if c.AuthReqID == "" && ctx.Err() == nil {
+	if lost := new(ciba.TransportError); errors.As(err, &lost) && lost.Sent {
+		c.Unheard++
+	}
+	if (c.AuthReqID == "" || c.Unheard > mostUnheard) && ctx.Err() == nil {
 		if f, ok := p.errors.unreachable(err); ok {
 			return failed(f, err), nil
 		}
 	}
-	return nil, err
+	return nil, fault(err, max(c.Interval, 5*time.Second))
 }
 
 // fetch asks for the answer, which is given once.
@@ -49,12 +58,12 @@ func (p *Provider) fetch(ctx context.Context, c *conversation) (idp.Event, error
 	tokens, err := p.options.Client.Tokens(ctx, c.AuthReqID)
 	if err == nil {
 		c.Tokens = &tokens
-		return idp.Continue{}, nil
+		return idp.Continue{Answer: c.Phase == signing}, nil
 	}
 	f, late := p.errors.refusal(err), !time.Now().Before(c.expires)
 	switch {
 	case f == nil && (ctx.Err() != nil || !late):
-		return nil, err
+		return nil, fault(err, c.Interval)
 	case late && (f == nil || f.Code.Pending() || f.Code == idp.InvalidGrant): // or it is forgotten by now
 		return expired, nil
 	case f.Code == idp.SlowDown: // for good (CIBA Core 11)
@@ -63,7 +72,7 @@ func (p *Provider) fetch(ctx context.Context, c *conversation) (idp.Event, error
 	case f.Code == idp.AuthorizationPending:
 		return p.waiting(c, *f), nil
 	}
-	return idp.Failed{Failure: *f}, nil
+	return failed(*f, err), nil
 }
 
 // pingPatience is how long nobody need poll where a ping tells that there is news. One may

@@ -85,6 +85,15 @@ func (p *Provider) Traits(m idp.Method) idp.Traits {
 	return idp.Traits{}
 }
 
+// ACRValues are the acr_values of requests, by the options: of the app's two, and of the SIM's.
+func (p *Provider) ACRValues() []string {
+	app, sim := p.options.App, p.options.SIM
+	if sim.CMS {
+		return []string{app.CertificateACR, app.SignACR, sim.CMSACR}
+	}
+	return []string{app.CertificateACR, app.SignACR, sim.ACR}
+}
+
 // Begin implements [idp.Provider].
 func (p *Provider) Begin(ctx context.Context, key string, person idp.Person, text idp.Text, known *x509.Certificate) (idp.State, idp.Event, error) {
 	c, err := p.newConversation(key, person, text)
@@ -146,11 +155,24 @@ func turn(s idp.State, goOn func(*conversation) (idp.Event, error)) (idp.State, 
 	}
 	event, err := goOn(c)
 	if err != nil {
-		return s, nil, err
+		return unheard(s, c.Unheard), nil, err
 	}
 	next, err := c.state()
 	if err != nil {
 		return s, nil, err
 	}
 	return next, event, nil
+}
+
+// unheard is a state as it was before a fault, but for how often there was one.
+func unheard(s idp.State, times int) idp.State {
+	c, err := resume(s)
+	if err != nil || c.Unheard == times {
+		return s
+	}
+	c.Unheard = times
+	if counted, err := c.state(); err == nil {
+		return counted
+	}
+	return s
 }

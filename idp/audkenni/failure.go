@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/ciba"
@@ -50,8 +51,11 @@ func (t translation) text(description string) (string, bool) {
 }
 
 // code is the service's for an error answer: by its description, or else by the OAuth
-// error, or else by the status.
+// error, or else by the status. As long as polling goes on, a description decides nothing.
 func (t translation) code(e *ciba.Error) idp.ErrorCode {
+	if e.Pending() {
+		return t.codes[e.Code]
+	}
 	if text, ok := t.text(e.Description); ok {
 		return t.codes[text]
 	}
@@ -83,11 +87,34 @@ func (t translation) refusal(err error) *idp.Failure {
 	case !errors.As(err, &refused):
 		return nil
 	}
-	if _, spoken := t.text(refused.Description); !spoken && refused.Status >= http.StatusInternalServerError {
+	if _, spoken := t.text(refused.Description); !spoken && !refused.Pending() && passing(refused.Status) {
 		return nil
 	}
 	f := t.failure(refused)
 	return &f
+}
+
+// passing says whether a status is one of a server that may answer later.
+func passing(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	}
+	return status >= http.StatusInternalServerError
+}
+
+// fault is an error that ends nothing, with the pause that it asks for.
+func fault(err error, interval time.Duration) error {
+	wait := interval
+	var refused *ciba.Error
+	var transport *ciba.TransportError
+	switch {
+	case errors.As(err, &refused):
+		wait = max(wait, refused.RetryAfter)
+	case errors.As(err, &transport):
+		wait = max(wait, transport.RetryAfter)
+	}
+	return &idp.FaultError{RetryAfter: wait, Err: err}
 }
 
 func (t translation) failure(e *ciba.Error) idp.Failure {

@@ -53,6 +53,7 @@ type public struct {
 	Device      string        `json:"device,omitempty"`      // documentNr of the app that was chosen
 	Digest      []byte        `json:"digest,omitempty"`      // the person was asked to sign last
 	Renewals    int           `json:"renewals,omitempty"`    // how often the certificate turned out to be another
+	Unheard     int           `json:"unheard,omitempty"`     // how often it is not known whether the person was asked
 }
 
 // secret is the part with which an answer can be fetched, and a ping be sent.

@@ -1,0 +1,115 @@
+package signing_test
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// A server hears the answer that is given once, and its store is away for longer than its
+// lease. Another takes over and hears that the answer was given. The first stores it all the
+// same, and nothing is lost.
+func TestAnswerOfAServerThatLostItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, db := newPhone(t), newStore(t)
+		tx := &shaky{Transactor: db, outing: outing{at: -1, err: storage.ErrUnavailable}}
+		given := false
+		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+			if given {
+				return s, idp.Failed{Failure: idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_grant"}}, nil
+			}
+			given, tx.until = true, time.Now().Add(12*time.Second)
+			return s, p.signed(), nil
+		}
+		first, second := wired(t, db, db.Requests(), tx, p, signing.Options{}), onStore(t, db, p, signing.Options{})
+		id := first.mustStart()
+		done := make(chan error, 1)
+		go func() {
+			done <- first.Poll(t.Context(), account, id, func(signing.Answer) error { return nil })
+		}()
+		time.Sleep(2 * time.Second)
+		if r := second.poll(id); r.Code != idp.AuthorizationPending {
+			t.Errorf("the second server: %+v", r)
+		}
+		if err := <-done; err == nil {
+			t.Error("the first server goes on without a lease")
+		}
+		time.Sleep(20 * time.Second)
+		second.checkSigned(second.poll(id).Document)
+	})
+}
+
+// Nobody has the answer any more, and the request ends.
+func TestAnswerThatNobodyHas(t *testing.T) {
+	p := newPhone(t)
+	p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+		return s, idp.Failed{Failure: idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_grant"}}, nil
+	}
+	s := newService(t, p, signing.Options{AnyPace: true})
+	if r := s.poll(s.mustStart()); r.Code != idp.InvalidGrant {
+		t.Errorf("%+v", r)
+	}
+}
+
+// outOfReach are issuers that cannot be asked just now.
+type outOfReach struct {
+	issuers ades.Issuers
+	down    *bool
+}
+
+func (o outOfReach) Issuers(ctx context.Context, c *x509.Certificate) ([]*x509.Certificate, error) {
+	if *o.down {
+		return nil, fmt.Errorf("asking for issuers: %w", ades.ErrUnavailable)
+	}
+	return o.issuers.Issuers(ctx, c)
+}
+
+// That a certificate's issuer cannot be had for a moment says nothing against it.
+func TestIssuerOutOfReach(t *testing.T) {
+	for name, phone := range map[string]func(*testing.T) *phone{"before": newPhone, "after": wholeCMS} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, down := phone(t), true
+				if !p.traits.CMS {
+					p.begin = func() (idp.Event, error) { return idp.NeedDigest{Certificate: p.cert}, nil }
+					answer := p.poll
+					p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+						if p.digests == nil {
+							return s, idp.NeedDigest{Certificate: p.cert}, nil
+						}
+						return answer(s)
+					}
+				}
+				s := newService(t, p, signing.Options{AnyPace: true, Sources: func() ades.Sources {
+					all := p.ca.Sources(nil)
+					all.Issuers = outOfReach{all.Issuers, &down}
+					return all
+				}})
+				s.background(t)
+				id := s.mustStart()
+				for range 3 {
+					time.Sleep(10 * time.Second)
+					s.pending(id, "while the issuer is out of reach")
+				}
+				down = false
+				time.Sleep(time.Minute)
+				r := s.poll(id)
+				if r.Code.Pending() {
+					time.Sleep(time.Minute)
+					r = s.poll(id)
+				}
+				if r.Document == nil {
+					t.Errorf("%+v", r)
+				}
+			})
+		})
+	}
+}
