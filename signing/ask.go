@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -69,10 +68,6 @@ func (t *turn) conclude(ctx context.Context, state idp.State, event idp.Event) e
 	})
 }
 
-// errGivenAway: the provider has given its answer, probably to the process that had the lease
-// before. That may be about to store it.
-var errGivenAway = &idp.FaultError{RetryAfter: retryAfter, Err: errors.New("signing: the identity provider gave its answer to another process")}
-
 // give hands the digest over that the provider asks for. over says that there is none: not
 // now, while what the certificate is checked against is down, or not at all.
 func (t *turn) give(ctx context.Context, state idp.State, need idp.NeedDigest) (_ idp.State, _ idp.Event, over bool, err error) {
@@ -130,93 +125,6 @@ func (t *turn) goOn(ctx context.Context, state idp.State, e idp.Continue) (idp.S
 	return state, event, nil
 }
 
-// apply is what an event means for a request.
-func (t *turn) apply(ctx context.Context, r *Request, event idp.Event) error {
-	switch e := event.(type) {
-	case idp.Waiting:
-		return t.waits(ctx, r, e)
-	case idp.Signed:
-		if len(e.Values) != 1 {
-			return t.failed(ctx, r, idp.Failure{Code: idp.InternalError, Description: "The identity provider returned no single signature."})
-		}
-		now := now()
-		r.Phase, r.Value, r.SignedAt, r.NextTry = Signed, e.Values[0], now, now
-		return errors.Join(t.recordMade(ctx, r), t.enqueueCompletion(ctx, r))
-	case idp.Failed:
-		return t.failed(ctx, r, e.Failure)
-	}
-	return nil
-}
-
-// waits notes that the person has not answered, and until when that will be so. There is
-// nothing more to do in this turn, so the lease goes back with the same write.
-func (t *turn) waits(ctx context.Context, r *Request, e idp.Waiting) error {
-	if now().After(r.Expires) {
-		return t.failed(ctx, r, expired)
-	}
-	t.show(r, e.Code)
-	t.heard = e
-	t.pause(r, e.RetryAfter)
-	return giveBack(ctx, r)
-}
-
-// pause notes until when there is no use in asking. At the end of the request there always
-// is: the person may have answered at the last moment.
-func (t *turn) pause(r *Request, long time.Duration) {
-	r.NextAsk = time.Time{}
-	if long > 0 {
-		r.NextAsk = whole(t.asked.Add(long))
-	}
-	if r.NextAsk.After(r.Expires) {
-		r.NextAsk = r.Expires
-	}
-}
-
-// show notes a verification code. The one that is known at the start is the start call's.
-func (t *turn) show(r *Request, code string) {
-	if code == "" {
-		return
-	}
-	r.Code = code
-	if t.starts {
-		r.StartCode = code
-	}
-}
-
-// accept notes that the provider has taken the request up.
-func (t *turn) accept(r *Request, state idp.State) {
-	t.converse(r, state)
-	if r.Phase == Starting {
-		r.Phase = Waiting
-	}
-}
-
-// converse notes how far the conversation with the provider is. It prolongs no request but
-// one that has its answer.
-func (t *turn) converse(r *Request, state idp.State) {
-	r.hear(state)
-	limit := t.limit(r)
-	if r.Expires.After(limit) {
-		return
-	}
-	r.Expires = limit
-	if expires := r.State.Expires; !expires.IsZero() && expires.Before(r.Expires) {
-		r.Expires = expires
-	}
-	if r.Phase == Starting {
-		r.StartExpires = r.Expires
-	}
-}
-
-// limit is how long a request without an answer lives.
-func (t *turn) limit(r *Request) time.Time { return whole(r.CreatedAt.Add(t.options.Expiry)) }
-
-// hear notes the provider's side of the conversation.
-func (r *Request) hear(state idp.State) {
-	r.State = state
-	r.State.Expires = whole(state.Expires)
-}
-
 // sign stores the prepared signature and asks the person for it. A request that is
 // starting stays so until the provider has answered: should the process die before,
 // the person may not have been asked, and polls alone would never get a signature.
@@ -243,47 +151,4 @@ func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending
 		return state, nil, t.fault(ctx, state, err)
 	}
 	return state, event, nil
-}
-
-// faultError is a fault of the provider, or of the way to it.
-type faultError struct{ error }
-
-func (e faultError) Unwrap() error { return e.error }
-
-// fault stores the state that a provider returned with an error (idp.Provider), and how long
-// there is no use in trying again. The error is a faultError once it is stored.
-func (t *turn) fault(ctx context.Context, state idp.State, err error) error {
-	t.faulty = true
-	wait := new(idp.FaultError)
-	errors.As(err, &wait)
-	if state.Provider == "" && wait.RetryAfter == 0 {
-		return faultError{err}
-	}
-	stored := t.insist(ctx, func(_ context.Context, r *Request) error {
-		if state.Provider != "" {
-			r.hear(state)
-		}
-		t.pause(r, wait.RetryAfter)
-		return nil
-	})
-	if stored != nil {
-		return stored
-	}
-	return faultError{err}
-}
-
-// fail ends the request without a signature.
-func (t *turn) fail(ctx context.Context, f idp.Failure) error {
-	return t.store(ctx, func(ctx context.Context, r *Request) error { return t.failed(ctx, r, f) })
-}
-
-// failed notes the failure. One that repeats has no poll that ends the request, so
-// it frees the busy signal itself.
-func (t *turn) failed(ctx context.Context, r *Request, f idp.Failure) error {
-	r.fail(f)
-	err := t.record(ctx, r, failedEntry, failedFacts{Provider: r.State.Provider, Code: f.Code})
-	if repeats(&f) {
-		err = errors.Join(err, t.free(ctx, r))
-	}
-	return err
 }
