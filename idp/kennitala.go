@@ -9,8 +9,10 @@ import (
 // (decisions.md 4.12).
 func NormalKennitala(s string) string { return strings.ReplaceAll(s, "-", "") }
 
+// NamedKennitala returns the kennitala in what a provider says: bare, with a hyphen, or
+// in the form of EN 319 412-1 5.1.3 ("PNOIS-").
+func NamedKennitala(s string) string { return NormalKennitala(strings.TrimPrefix(s, "PNOIS-")) }
+
 // Kennitala returns the kennitala that a certificate names: the serialNumber of
-// its subject, bare or in the form of EN 319 412-1 5.1.3 ("PNOIS-").
-func Kennitala(cert *x509.Certificate) string {
-	return NormalKennitala(strings.TrimPrefix(cert.Subject.SerialNumber, "PNOIS-"))
-}
+// its subject.
+func Kennitala(cert *x509.Certificate) string { return NamedKennitala(cert.Subject.SerialNumber) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -15,8 +16,11 @@ import (
 
 // The sandbox is a provider like another.
 func TestProvider(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { golden(t) }) // made in a bubble if at all, where it is to be read
 	idptest.RunInBubble(t, func(t testing.TB) idptest.Backend {
 		db := openStore(t)
+		older, certificate := golden(t)
+		addStoredUser(t, db, certificate)
 		store := &shaky{Store: db.Sandbox()}
 		openAgain := func(t testing.TB) *sandbox.Sandbox {
 			s, err := sandbox.Open(t.Context(), store, db, sandbox.Options{})
@@ -40,6 +44,7 @@ func TestProvider(t *testing.T) {
 			Break:  func(_ testing.TB, on bool) { store.broken = on },
 			Reopen: func(t testing.TB) idp.Provider { return openAgain(t) },
 			Code:   func(idp.Method, []ades.Digest) string { return "1234" }, // service.md 4.4 item 4
+			Older:  older,
 			Lacks:  map[idptest.Need]string{idptest.Renews: "a user has one key for good"},
 		}
 	})

@@ -32,11 +32,17 @@ type stamp struct{ modified, size int64 }
 
 func stampOf(stat os.FileInfo) stamp { return stamp{stat.ModTime().UnixNano(), stat.Size()} }
 
+// path is where a file is that the configuration names.
+func (f configFiles) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(f.folder, name)
+}
+
 // read returns the content of a file of at most limit bytes.
 func (f configFiles) read(name string, limit int64) ([]byte, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(f.folder, name)
-	}
+	name = f.path(name)
 	f.stamps[name] = stamp{}
 	file, err := os.Open(name)
 	if err != nil {
@@ -66,6 +72,22 @@ func (f configFiles) secret(name string) (string, error) {
 		return "", fmt.Errorf("%s does not consist of one line", name)
 	}
 	return string(line), nil
+}
+
+// closed reads by read what others than its owner and group may not read, nor others than its
+// owner change: with the client's secret and key anybody could ask people in the server's name.
+func (f configFiles) closed(read func(name string) (string, error)) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		content, err := read(name)
+		if err != nil {
+			return "", err
+		}
+		stat, err := os.Stat(f.path(name))
+		if err == nil && stat.Mode().Perm()&0o027 != 0 {
+			err = fmt.Errorf("%s is open to others (%04o): chmod 600 it, and get another if somebody may have read it", name, stat.Mode().Perm())
+		}
+		return content, err
+	}
 }
 
 // pem reads a file of certificates or a key.

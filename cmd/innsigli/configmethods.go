@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto"
 	_ "crypto/sha512" // for SHA-384 and SHA-512
 	"maps"
@@ -14,8 +13,8 @@ import (
 // readApp reads an [identity-provider.app].
 func readApp(t section) audkenni.AppOptions {
 	o := audkenni.AppOptions{
-		CertificateACR: cmp.Or(t.text("certificate-acr"), "app-certificate-choice"),
-		SignACR:        cmp.Or(t.text("sign-acr"), "app-sign-with-certificate"),
+		CertificateACR: t.text("certificate-acr"),
+		SignACR:        t.text("sign-acr"),
 		Hash:           readHash(t),
 		SignHint:       readHint(t, "sign-login-hint", "kennitala", "document-number"),
 		ChoiceClaim:    t.text("choice-claim"),
@@ -23,26 +22,29 @@ func readApp(t section) audkenni.AppOptions {
 		Confirm:        t.flag("confirm", false),
 		LongText:       t.text("long-text"),
 	}
+	t.adapter("long-text", audkenni.Options{App: audkenni.AppOptions{LongText: o.LongText, Confirm: o.Confirm}})
 	t.end()
 	return o
 }
 
 // readSIM reads an [identity-provider.sim].
 func readSIM(t section) audkenni.SIMOptions {
-	acr, cms := t.text("acr"), t.oneOf("answer", "pkcs1", "pkcs7") == "pkcs7"
 	o := audkenni.SIMOptions{
 		Hash:       readHash(t),
 		Hint:       readHint(t, "login-hint", "local-phone", "phone", "kennitala"),
-		CMS:        cms,
+		CMS:        t.oneOf("answer", "pkcs1", "pkcs7") == "pkcs7",
 		NoLearning: !t.flag("learn", true),
 		Text:       t.text("text"),
 		LearnText:  t.text("learn-text"),
+		TextLimit:  t.number("text-limit", 20, 200),
 	}
-	if cms {
-		o.CMSACR = cmp.Or(acr, "sim-sign")
+	if acr := t.text("acr"); o.CMS {
+		o.CMSACR = acr
 	} else {
-		o.ACR = cmp.Or(acr, "sim-sign-pkcs1")
+		o.ACR = acr
 	}
+	t.adapter("text", audkenni.Options{SIM: audkenni.SIMOptions{Text: o.Text, LearnText: "{code}", TextLimit: o.TextLimit}})
+	t.adapter("learn-text", audkenni.Options{SIM: audkenni.SIMOptions{LearnText: o.LearnText, Text: "{code}", TextLimit: o.TextLimit}})
 	t.end()
 	return o
 }
@@ -75,8 +77,8 @@ func readErrorRows(rows []section) map[string]idp.ErrorCode {
 		if _, twice := all[description]; twice {
 			t.fault("description", "is there already")
 		}
-		if code != "" && !slices.Contains(finalCodes, code) {
-			t.fault("code", "%q is no errorCode that ends a request", code)
+		if description != "" {
+			t.adapter("code", audkenni.Options{Errors: map[string]idp.ErrorCode{description: code}})
 		}
 		all[description] = code
 		t.end()

@@ -2,13 +2,10 @@ package main
 
 import (
 	"crypto"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +15,6 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/idp/login"
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
@@ -76,15 +72,12 @@ func TestProductionConfigurations(t *testing.T) {
 		t.Errorf("production needs more: %v", missing)
 	}
 	const issuer = "https://idp.example:443/sso/oauth2/realms/root/realms/audkenni"
-	client := ciba.Options{Issuer: issuer, ClientID: "sign.example", Secret: "a secret of mine", Algorithm: "RS256"}
-	defaults := audkenni.Options{
-		App: audkenni.AppOptions{CertificateACR: "app-certificate-choice", SignACR: "app-sign-with-certificate"},
-		SIM: audkenni.SIMOptions{ACR: "sim-sign-pkcs1"},
-	}
+	client := ciba.Options{Issuer: issuer, ClientID: "sign.example", Secret: "a secret of mine"}
 	compare(t, client, least.provider.client)
-	compare(t, defaults, least.provider.adapter)
+	compare(t, audkenni.Options{}, least.provider.adapter) // which leaves all to the adapter
 
-	client.Discovery, client.KeyID = "https://idp.example/metadata", "2026-1"
+	client.Discovery, client.KeyID, client.Algorithm = "https://idp.example/metadata", "2026-1", "RS256"
+	client.Lifetime = time.Minute
 	client.Endpoints = ciba.Endpoints{
 		BackchannelAuthentication: "https://idp.example/bc-authorize", Token: "https://idp.example/access_token",
 		UserInfo: "https://idp.example/userinfo", JWKS: "https://idp.example/connect/jwk_uri",
@@ -93,19 +86,18 @@ func TestProductionConfigurations(t *testing.T) {
 	if got := all.provider.client.HTTP.Timeout; got != 10*time.Second {
 		t.Errorf("timeout %v", got)
 	}
-	adapter := defaults
-	adapter.RelatedParty = "Example"
-	adapter.App.Hash, adapter.App.SignHint, adapter.App.ChoiceClaim = crypto.SHA512, audkenni.HintKennitala, "documentNr"
-	adapter.App.Confirm, adapter.App.LongText = true, "{document}"
-	adapter.SIM.Hash, adapter.SIM.Hint = crypto.SHA256, audkenni.HintLocalPhone
-	adapter.SIM.Text, adapter.SIM.LearnText = "{code} {document}", "{code} Staðfesting fyrir undirritun"
-	adapter.Errors = map[string]idp.ErrorCode{"mssp_600": idp.WrongVerificationCodeSelected}
-	compare(t, adapter, all.provider.adapter)
-	compare(t, ciba.Options{Issuer: issuer, ClientID: "sign.example", Secret: "a secret of mine"}, all.login.client)
-	compare(t, login.BrowserOptions{
-		Scope: []string{"openid", "profile"}, ACR: []string{"nexus"},
-		Reading: login.Reading{Kennitala: "nationalRegisterId", Name: "name"},
-	}, all.login.browser)
+	compare(t, audkenni.Options{
+		RelatedParty: "Example",
+		App: audkenni.AppOptions{
+			CertificateACR: "app-certificate-choice", SignACR: "app-sign-with-certificate",
+			Hash: crypto.SHA512, SignHint: audkenni.HintKennitala, ChoiceClaim: "documentNr", Confirm: true, LongText: "{document}",
+		},
+		SIM: audkenni.SIMOptions{
+			ACR: "sim-sign-pkcs1", Hash: crypto.SHA256, Hint: audkenni.HintLocalPhone,
+			Text: "{code} {document}", LearnText: "{code} Staðfesting fyrir undirritun", TextLimit: 60,
+		},
+		Errors: map[string]idp.ErrorCode{"mssp_600": idp.WrongVerificationCodeSelected},
+	}, all.provider.adapter)
 }
 
 // compare leaves out what a configuration has no say in.
@@ -125,14 +117,19 @@ func TestProviderChoices(t *testing.T) {
 		want func(*identityProvider) bool
 	}{
 		{`secret-encoding = "form"`, func(p *identityProvider) bool { return p.client.FormSecret }},
+		{`omit-claims = ["iat", "nbf"]`, func(p *identityProvider) bool { return slices.Equal(p.client.OmitClaims, []string{"iat", "nbf"}) }},
+		{`request-lifetime = "2m"`, func(p *identityProvider) bool { return p.client.Lifetime == 2*time.Minute }},
 		{`algorithm = "PS256"`, func(p *identityProvider) bool { return p.client.Algorithm == "PS256" }},
 		{`delivery = "ping"`, func(p *identityProvider) bool { return p.adapter.Ping }},
 		{`check-name = false`, func(p *identityProvider) bool { return p.adapter.AnyName }},
 		{"[identity-provider.app]\nchoose-code = true", func(p *identityProvider) bool { return p.adapter.App.CodeChoice }},
 		{"[identity-provider.app]\ndigest = \"SHA-384\"", func(p *identityProvider) bool { return p.adapter.App.Hash == crypto.SHA384 }},
 		{"[identity-provider.app]\nsign-login-hint = \"document-number\"", func(p *identityProvider) bool { return p.adapter.App.SignHint == audkenni.HintDocument }},
+		{"[identity-provider.sim]\nacr = \"sim-signed\"", func(p *identityProvider) bool { return p.adapter.SIM.ACR == "sim-signed" && p.adapter.SIM.CMSACR == "" }},
+		{"[identity-provider.sim]\ntext-limit = 120", func(p *identityProvider) bool { return p.adapter.SIM.TextLimit == 120 }},
 		{"[identity-provider.sim]\nlearn = false", func(p *identityProvider) bool { return p.adapter.SIM.NoLearning }},
-		{"[identity-provider.sim]\nanswer = \"pkcs7\"", func(p *identityProvider) bool { return p.adapter.SIM.CMS && p.adapter.SIM.CMSACR == "sim-sign" }},
+		{"[identity-provider.sim]\nanswer = \"pkcs7\"", func(p *identityProvider) bool { return p.adapter.SIM.CMS }},
+		{"[identity-provider.sim]\nanswer = \"pkcs7\"\nacr = \"sim-cms\"", func(p *identityProvider) bool { return p.adapter.SIM.CMSACR == "sim-cms" && p.adapter.SIM.ACR == "" }},
 		{"[identity-provider.sim]\nlogin-hint = \"phone\"", func(p *identityProvider) bool { return p.adapter.SIM.Hint == audkenni.HintPhone }},
 		{"[identity-provider.sim]\nlogin-hint = \"kennitala\"", func(p *identityProvider) bool { return p.adapter.SIM.Hint == audkenni.HintKennitala }},
 	} {
@@ -145,28 +142,5 @@ func TestProviderChoices(t *testing.T) {
 				t.Error("the change is not noticed, or one where there is none")
 			}
 		})
-	}
-}
-
-// Every code of idp but those after which polling goes on can be that of an error.
-func TestFinalCodesAreAll(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(testenv.Root(t), "idp", "failure.go"), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []idp.ErrorCode
-	for _, d := range file.Decls {
-		constants, ok := d.(*ast.GenDecl)
-		if !ok || constants.Tok != token.CONST {
-			continue
-		}
-		for _, spec := range constants.Specs {
-			if code := idp.ErrorCode(strings.Trim(spec.(*ast.ValueSpec).Values[0].(*ast.BasicLit).Value, `"`)); !code.Pending() {
-				want = append(want, code)
-			}
-		}
-	}
-	if diff := cmp.Diff(want, finalCodes); diff != "" || len(want) != 31 {
-		t.Errorf("%d codes (-want +got):\n%s", len(want), diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // section is a table of a TOML file that is being read. Its methods note values of another
@@ -56,12 +57,55 @@ func (s section) required(names ...string) {
 	}
 }
 
+// unused notes the keys that are there and have no effect.
+func (s section) unused(when string, names ...string) {
+	for _, name := range names {
+		if s.has(name) {
+			s.fault(name, "is not used %s", when)
+		}
+	}
+}
+
+// judged notes what the package that a value is for has against it.
+func (s section) judged(name string, err error) (right bool) {
+	if err != nil {
+		_, says, _ := strings.Cut(err.Error(), ": ") // without the package's name
+		s.fault(name, "%s", says)
+	}
+	return err == nil
+}
+
 // flag is true or false, and otherwise when the key is not there.
 func (s section) flag(name string, otherwise bool) bool {
 	if !s.has(name) {
 		return otherwise
 	}
 	return take[bool](s, name, "true or false")
+}
+
+// number is a whole number within limits, or 0 when the key is not there.
+func (s section) number(name string, least, most int64) int {
+	_, whole := s.values[name].(int64)
+	n := take[int64](s, name, "a whole number")
+	if whole && (n < least || n > most) {
+		s.fault(name, "is not between %d and %d", least, most)
+		n = 0
+	}
+	return int(n)
+}
+
+// span is a length of time, or 0 when the key is not there.
+func (s section) span(name string) time.Duration {
+	text := s.text(name)
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		s.fault(name, "%q is no time such as 60s", text)
+		return 0
+	}
+	return d
 }
 
 // oneOf is one of the values, or empty when the key is not there.

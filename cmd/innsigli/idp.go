@@ -18,7 +18,7 @@ type idpCheck struct {
 }
 
 func (idpCheck) Help() string {
-	return "It reads the configuration, the provider's metadata and keys, compares the clocks, asks for the tokens of a request that does not exist, and at last has the app ask for the certificate of kennitala " + nobody + ". Nobody has that one, so no phone rings: a provider that says so has accepted what this client signed.\n\nExample: innsigli idp check --config innsigli.toml"
+	return "It reads the configuration, the provider's metadata and keys, compares the clocks, asks for the tokens of a request that does not exist, and at last has the app ask for the certificate of kennitala " + nobody + ". Nobody has that one, so no phone rings: a provider that says so has accepted what this client signed. If it refuses the app, the SIM of phone number " + nobodysPhone + " is tried, which nobody has either: where that is accepted, the client is right and the app alone in doubt. Of [login] it does the same without a request, with an authorization code that does not exist.\n\nExample: innsigli idp check --config innsigli.toml"
 }
 
 func (c idpCheck) Run(ctx context.Context, s streams) error {
@@ -49,22 +49,32 @@ func (c idpCheck) Run(ctx context.Context, s streams) error {
 
 // ask asks the providers of a configuration without faults.
 func (c idpCheck) ask(ctx context.Context, conf configuration, sheet *checkSheet) error {
-	if p := conf.provider; p != nil {
-		client, provider, err := p.open()
-		if err != nil {
-			return fmt.Errorf("the identity provider: %w", err)
-		}
-		report, err := client.Check(ctx)
-		if err != nil {
+	if conf.provider != nil {
+		if err := c.askProvider(ctx, *conf.provider, sheet); err != nil {
 			return err
-		}
-		sheet.addReport(report, p)
-		if !c.WithoutRequest && report.Endpoints.BackchannelAuthentication != "" {
-			sheet.addRequest(ctx, provider)
 		}
 	}
 	if conf.login != nil {
-		sheet.addLogin(ctx, conf.login)
+		if err := sheet.addLogin(ctx, *conf.login); err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
+}
+
+func (c idpCheck) askProvider(ctx context.Context, p identityProvider, sheet *checkSheet) error {
+	p.adapter.SIM.NoLearning = false // the SIM is asked, whose certificate nobody knows
+	client, provider, err := p.open()
+	if err != nil {
+		return fmt.Errorf("the identity provider: %w", err)
+	}
+	report, err := client.Check(ctx)
+	if err != nil {
+		return err
+	}
+	sheet.addReport(report, p, provider.ACRValues())
+	if !c.WithoutRequest && report.Endpoints.BackchannelAuthentication != "" {
+		sheet.addRequest(ctx, provider)
+	}
+	return nil
 }

@@ -19,8 +19,9 @@ import (
 func TestIdentityProviderCheck(t *testing.T) {
 	p := newProduction(t, "", "")
 	p.ca = newAuthority(t)
-	p.provider = openidtest.Start(t, openidtest.Options{})
-	p.configure(t, productionOptions{sections: "[login]\nissuer = \"" + p.provider.Issuer + "\"\nclient-id = \"innsigli\"\nclient-secret-file = \"secret.txt\"\n"})
+	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{"https://sign.example/login"}})
+	p.write(t, "login.txt", []byte(p.provider.Secret))
+	p.configure(t, productionOptions{sections: "[login]\nissuer = \"" + p.provider.Issuer + "\"\nclient-id = \"innsigli\"\nclient-secret-file = \"login.txt\"\n"})
 	right := string(mustRead(t, filepath.Join(p.folder, "innsigli.toml")))
 	p.write(t, "other.txt", []byte("another secret of mine\n"))
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -30,7 +31,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 	p.write(t, "other.pem", pemKey(t, other))
 	said := func(key, value string) string { return key + " = \"" + value + "\"\n" }
 
-	unasked := []string{"acr values", "keys", "clock", "client", "endpoints", "request"} // without the metadata
+	unasked := []string{"acr values", "delivery", "keys", "clock", "client", "endpoints", "request"} // without the metadata
 	for _, test := range []struct {
 		name     string
 		old, new string // in the configuration
@@ -45,6 +46,10 @@ func TestIdentityProviderCheck(t *testing.T) {
 			name: "another secret", old: "secret.txt", new: "other.txt",
 			lines: []string{`FAULT  client  the token endpoint does not take the client: 401 "invalid_client"`, "FAULT  request  "},
 		},
+		{
+			name: "another secret for logins", old: "login.txt", new: "other.txt",
+			lines: []string{`FAULT  login  client: the token endpoint does not take the client: 401 "invalid_client"`},
+		},
 		{name: "another key", old: "idp-key.pem", new: "other.pem", lines: []string{`FAULT  request  the provider refused it: "invalid_request`}},
 		{
 			name: "another issuer", old: said("issuer", p.provider.Issuer) + said("discovery", p.provider.Discovery), new: said("issuer", p.provider.Issuer+"/") + said("discovery", p.provider.Discovery),
@@ -53,12 +58,29 @@ func TestIdentityProviderCheck(t *testing.T) {
 		{name: "another key ID", old: p.provider.KeyID, new: "2025", lines: []string{"FAULT  request  "}},
 		{
 			name: "nobody there", old: p.provider.Issuer, new: "http://127.0.0.1:1",
-			lines: []string{"FAULT  metadata  GET ", "FAULT  login  "}, unknown: unasked,
+			lines: []string{"FAULT  metadata  GET ", "FAULT  login  metadata: GET "}, unknown: unasked,
 		},
 		{
 			name: "an acr that it does not know", old: "[login]", new: "[identity-provider.app]\nsign-acr = \"app-signed\"\n[login]",
 			lines: []string{"doubt  acr values  the metadata does not name app-signed"},
 		},
+		{
+			name: "an app that it does not know", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[login]",
+			lines: []string{"doubt  acr values  the metadata does not name app", "doubt  request  the provider accepted what the key signed for the SIM, and refused it for the app: \"invalid_request: unknown acr_values\""},
+		},
+		{
+			name: "an app that it does not know, and a SIM that makes a CMS", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[identity-provider.sim]\nanswer = \"pkcs7\"\nlearn = false\n[login]",
+			lines: []string{"doubt  acr values  the metadata does not name app", "doubt  request  the provider accepted what the key signed for the SIM"},
+		},
+		{
+			name: "neither the app nor the SIM", old: "[login]", new: "[identity-provider.app]\ncertificate-acr = \"app\"\n[identity-provider.sim]\nacr = \"sim\"\nlearn = false\n[login]",
+			lines: []string{"doubt  acr values  the metadata does not name app, sim", "FAULT  request  the provider refused it: \"invalid_request: unknown acr_values\""},
+		},
+		{
+			name: "an acr of logins that it does not know", old: "[login]", new: "[login]\nacr-values = [\"nexus\", \"app-auth\"]",
+			lines: []string{"doubt  login  the metadata does not name nexus"},
+		},
+		{name: "logins on phones", old: "[login]", new: "[login.phone]\n[login]\nkey = \"idp-key.pem\""},
 		{
 			name:  "a clock that is behind",
 			fault: openidtest.Fault{Endpoint: openidtest.Token, Status: http.StatusBadRequest, Body: `{"error":"invalid_grant"}`, Header: map[string]string{"Date": time.Now().Add(-5 * time.Minute).UTC().Format(http.TimeFormat)}},
@@ -85,7 +107,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 				t.Errorf("status %d, stderr %q\n%s", status, talk, out)
 			}
 			for _, asked := range p.provider.Asked()[before:] {
-				if hint := asked.Claims["login_hint"]; hint != nobody || len(test.flags) > 0 {
+				if hint := asked.Claims["login_hint"]; hint != nobody && hint != nobodysPhone || len(test.flags) > 0 {
 					t.Errorf("somebody was asked: %v", hint)
 				}
 			}
@@ -112,7 +134,7 @@ func (p *production) check(t *testing.T, flags ...string) (status int, out, talk
 }
 
 // checkLines: the lines of a sheet that are not ok begin as they should, and every check is
-// there once, but for those of which nothing is known.
+// there, but for those of which nothing is known.
 func checkLines(t *testing.T, sheet string, wrong, unknown []string) {
 	t.Helper()
 	var got, about []string
@@ -126,9 +148,9 @@ func checkLines(t *testing.T, sheet string, wrong, unknown []string) {
 		}
 	}
 	alike := slices.EqualFunc(got, wrong, func(line, begin string) bool { return strings.HasPrefix(line, squeezed(begin)) })
-	whole := []string{"configuration", "metadata", "acr values", "keys", "clock", "client", "endpoints", "request", "login"}
+	whole := []string{"configuration", "metadata", "acr values", "delivery", "keys", "clock", "client", "endpoints", "request", "login"}
 	whole = slices.DeleteFunc(whole, func(what string) bool { return slices.Contains(unknown, what) })
-	if !alike || !slices.Equal(about, whole) {
+	if !alike || !slices.Equal(slices.Compact(about), whole) {
 		t.Errorf("want lines like %q, and the others ok:\n%s", wrong, sheet)
 	}
 }

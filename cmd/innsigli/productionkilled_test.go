@@ -92,33 +92,6 @@ func TestProductionKilled(t *testing.T) {
 	}
 }
 
-// productionTally counts what became of requests, and what the provider saw of them.
-type productionTally struct {
-	requests, kills, lost, doubled int
-	prompts, vain                  int // vain: more than the way needs
-	answers, again                 int // again: asked for after they were given
-}
-
-func (a *productionTally) add(b productionTally) {
-	a.requests, a.kills, a.lost, a.doubled = a.requests+b.requests, a.kills+b.kills, a.lost+b.lost, a.doubled+b.doubled
-	a.prompts, a.vain, a.answers, a.again = a.prompts+b.prompts, a.vain+b.vain, a.answers+b.answers, a.again+b.again
-}
-
-// see counts what the provider saw of a request.
-func (a *productionTally) see(prompts []prompt, w way) {
-	a.prompts, a.vain = len(prompts), len(prompts)-w.prompts
-	for _, one := range prompts {
-		for _, poll := range one.polls {
-			if poll.Error == "" {
-				a.answers++
-			}
-		}
-		if given := slices.IndexFunc(one.polls, func(p openidtest.Polled) bool { return p.Error == "" }); given >= 0 {
-			a.again += len(one.polls) - given - 1
-		}
-	}
-}
-
 // productionKilling is a provider whose client's servers are killed.
 type productionKilling struct {
 	times    int

@@ -22,8 +22,14 @@ func (p *production) keepsToItself(t *testing.T) {
 			return
 		}
 		log, own := p.logs(), p.confidential(t)
+		anonymous := uuids.ReplaceAllString(log, "")
 		for _, text := range own {
-			if strings.Contains(log, text) {
+			// A request's ID may have a phone number's digits in it by chance.
+			among := log
+			if digits.MatchString(text) {
+				among = anonymous
+			}
+			if strings.Contains(among, text) {
 				t.Errorf("%q is in a log:\n%s", text, log)
 			}
 		}
@@ -72,6 +78,11 @@ func (p *production) keys(t *testing.T) (lines []string) {
 	}
 	return lines
 }
+
+var (
+	digits = regexp.MustCompile(`^\d+$`)
+	uuids  = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+)
 
 var tenDigits = regexp.MustCompile(`^\d{10}$`)
 

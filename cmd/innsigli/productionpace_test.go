@@ -8,12 +8,23 @@ import (
 	"github.com/innsigli/innsigli/internal/openidtest"
 )
 
+// The provider is asked at its own pace, whatever its client's is.
+func TestProductionPace(t *testing.T) {
+	t.Parallel()
+	abreast(t, 4, []subtest{
+		{"interval", keepsInterval},
+		{"slow_down", slowsDown},
+		{"expiry that the provider tells of", func(t *testing.T) { expires(t, false) }},
+		{"expiry while the provider is away", func(t *testing.T) { expires(t, true) }},
+	})
+}
+
 // jitter is how much closer to each other calls may be when they arrive than when they are made.
 const jitter = 300 * time.Millisecond
 
-// The provider is asked at its interval, however often its client is (CIBA Core 1.0 7.3).
-func TestProductionInterval(t *testing.T) {
-	t.Parallel()
+// However often the client polls, an interval is between two questions (CIBA Core 1.0 7.3), and
+// before the first.
+func keepsInterval(t *testing.T) {
 	const interval = 3 * time.Second
 	p := startProduction(t, installed(t), productionOptions{provider: openidtest.Options{Interval: interval}})
 	who := numbered(1)
@@ -24,23 +35,19 @@ func TestProductionInterval(t *testing.T) {
 		t.Errorf("the request lives %d s, of ten minutes that the provider gives it", started.ExpiresIn)
 	}
 	r.pause = 100 * time.Millisecond
-	if a, err := r.goOn(t.Context(), p.client); err != nil || a.Status != http.StatusOK {
-		t.Fatalf("%v, %v\n%s", a, err, p.logs())
+	a, err := r.goOn(t.Context(), p.client)
+	if err != nil {
+		t.Fatal(err)
 	}
-	p.checkPace(t, who, 2, interval)
-}
-
-// checkPace: each answer was asked for so often, and never sooner than the interval allows.
-func (p *production) checkPace(t *testing.T, who person, least int, interval time.Duration) {
-	t.Helper()
+	p.checkSigned(t, &r, a)
 	for i, prompt := range p.prompts(who) {
-		if len(prompt.polls) < least {
-			t.Errorf("prompt %d: asked for %d times, want %d at least", i, len(prompt.polls), least)
+		if len(prompt.polls) < 2 {
+			t.Errorf("prompt %d: asked for %d times", i, len(prompt.polls))
 		}
 		before := prompt.At
 		for _, poll := range prompt.polls {
 			if pause := poll.At.Sub(before); pause < interval-jitter {
-				t.Errorf("prompt %d: asked for after %v, and the interval is %v", i, pause, interval)
+				t.Errorf("prompt %d: asked for after %v", i, pause)
 			}
 			before = poll.At
 		}
@@ -48,34 +55,32 @@ func (p *production) checkPace(t *testing.T, who person, least int, interval tim
 }
 
 // A provider that says slow_down is asked five seconds later from then on (CIBA Core 1.0 11),
-// which its client hears once.
-func TestProductionSlowsDown(t *testing.T) {
-	t.Parallel()
+// also for the next answer. The client hears it once.
+func slowsDown(t *testing.T) {
 	p := startProduction(t, installed(t), productionOptions{provider: eager})
 	who := numbered(1)
 	p.person(t, who, openidtest.Answer{Delay: time.Second})
 	p.provider.Fault(openidtest.Fault{Endpoint: openidtest.Token, Status: http.StatusBadRequest, Body: `{"error":"slow_down"}`})
-	id := p.client.must(t, http.MethodPost, "/api/v1/signing", startText(document, who, "IdpSim", "B", "")).PollingID
-	told := 0
-	for {
-		a, err := p.client.call(t.Context(), http.MethodGet, "/api/v1/signing/"+id, nil)
-		if err != nil || a.Status != http.StatusOK && a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" {
-			t.Fatalf("%v, %v\n%s", a, err, p.logs())
+	r := newRequest(who, "IdpSim", "")
+	r.pollingID = p.client.must(t, http.MethodPost, "/api/v1/signing", r.body).PollingID
+	told, a := 0, reply{}
+	for a.SignedFile == nil {
+		var err error
+		if a, err = p.client.call(t.Context(), http.MethodGet, "/api/v1/signing/"+r.pollingID, nil); err != nil {
+			t.Fatal(err)
 		}
-		if a.Status == http.StatusOK {
-			break
-		}
-		if a.ErrorCode == "SlowDown" {
+		switch {
+		case a.ErrorCode == "SlowDown":
 			told++
+		case a.Status != http.StatusOK && a.ErrorCode != "AuthorizationPending":
+			t.Fatalf("%v\n%s", a, p.logs())
 		}
 		time.Sleep(2 * time.Second)
 	}
-	if told != 1 {
-		t.Errorf("the client was told to slow down %d times", told)
-	}
+	p.checkSigned(t, &r, a)
 	calls := p.calls(openidtest.Token)
-	if len(calls) != 3 { // slow_down, and two answers
-		t.Fatalf("%d calls", len(calls))
+	if told != 1 || len(calls) != 3 { // slow_down, and two answers
+		t.Fatalf("the client was told to slow down %d times, and the provider asked %d times", told, len(calls))
 	}
 	for i, call := range calls[1:] {
 		if pause := call.At.Sub(calls[i].At); pause < 6*time.Second-jitter {
@@ -86,35 +91,30 @@ func TestProductionSlowsDown(t *testing.T) {
 
 // Who does not answer ends the request when the provider's time is over, also when the provider
 // is not there to say so. That is answered again and again.
-func TestProductionExpires(t *testing.T) {
-	for name, away := range map[string]bool{"the provider says so": false, "the provider is away": true} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := startProduction(t, installed(t), productionOptions{provider: openidtest.Options{Interval: time.Second, Expires: 5 * time.Second}})
-			who := numbered(1)
-			p.person(t, who, openidtest.Answer{Silent: true})
-			for _, method := range []string{"IdpApp", "IdpSim"} {
-				if started := p.client.must(t, http.MethodPost, "/api/v1/signing", startText(document, who, method, "B", "")); started.ExpiresIn != 5 {
-					t.Errorf("%s: the request lives %d s", method, started.ExpiresIn)
-				}
+func expires(t *testing.T, away bool) {
+	const life = 5 * time.Second
+	p := startProduction(t, installed(t), productionOptions{provider: openidtest.Options{Interval: time.Second, Expires: life}})
+	who := numbered(1)
+	p.person(t, who, openidtest.Answer{Silent: true})
+	for _, method := range []string{"IdpApp", "IdpSim"} {
+		began := time.Now()
+		started := p.client.must(t, http.MethodPost, "/api/v1/signing", startText(document, who, method, "B", ""))
+		if started.ExpiresIn != int(life.Seconds()) {
+			t.Errorf("%s: the request lives %d s", method, started.ExpiresIn)
+		}
+		if away {
+			p.provider.Stop()
+		}
+		for range 2 {
+			if a := p.finish(t, started.PollingID); a.Status != http.StatusBadRequest || a.ErrorCode != "ExpiredToken" {
+				t.Fatalf("%s: %v\n%s", method, a, p.logs())
 			}
-			began := time.Now()
-			started := p.client.must(t, http.MethodPost, "/api/v1/signing", startText(document, who, "IdpApp", "B", ""))
-			if away {
-				p.provider.Stop()
-			}
-			for range 2 {
-				a := p.finish(t, started.PollingID)
-				if a.Status != http.StatusBadRequest || a.ErrorCode != "ExpiredToken" {
-					t.Fatalf("%v\n%s", a, p.logs())
-				}
-			}
-			if long := time.Since(began); long < 5*time.Second-jitter {
-				t.Errorf("it ended after %v", long)
-			}
-			if away {
-				p.provider.Go() // for what looks at its journal
-			}
-		})
+		}
+		if long := time.Since(began); long < life-jitter {
+			t.Errorf("%s: it ended after %v", method, long)
+		}
+		if away {
+			p.provider.Go()
+		}
 	}
 }

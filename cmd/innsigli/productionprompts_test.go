@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,6 +57,33 @@ func (p *production) calls(e openidtest.Endpoint) (all []openidtest.Call) {
 	return all
 }
 
+// productionTally counts what became of requests, and what the provider saw of them.
+type productionTally struct {
+	requests, kills, lost, doubled int
+	prompts, vain                  int // vain: more than the way needs
+	answers, again                 int // again: asked for after they were given
+}
+
+func (a *productionTally) add(b productionTally) {
+	a.requests, a.kills, a.lost, a.doubled = a.requests+b.requests, a.kills+b.kills, a.lost+b.lost, a.doubled+b.doubled
+	a.prompts, a.vain, a.answers, a.again = a.prompts+b.prompts, a.vain+b.vain, a.answers+b.answers, a.again+b.again
+}
+
+// see counts what the provider saw of a request.
+func (a *productionTally) see(prompts []prompt, w way) {
+	a.prompts, a.vain = len(prompts), len(prompts)-w.prompts
+	for _, one := range prompts {
+		for _, poll := range one.polls {
+			if poll.Error == "" {
+				a.answers++
+			}
+		}
+		if given := slices.IndexFunc(one.polls, func(p openidtest.Polled) bool { return p.Error == "" }); given >= 0 {
+			a.again += len(one.polls) - given - 1
+		}
+	}
+}
+
 // numbered is one of many people.
 func numbered(n int) person {
 	return person{fmt.Sprintf("Signer %d", n), fmt.Sprintf("010130%04d", n), fmt.Sprintf("555%04d", n)}
@@ -72,6 +100,16 @@ func (p *production) learn(t *testing.T, who person) {
 	started := p.client.must(t, http.MethodPost, "/api/v1/signing", startText(document, who, "IdpSim", "B", ""))
 	if a := p.finish(t, started.PollingID); a.Status != http.StatusOK {
 		t.Fatalf("learning: %v\n%s", a, p.logs())
+	}
+}
+
+// checkSigned: a request has come to a document with one signature.
+func (p *production) checkSigned(t *testing.T, r *request, a reply) {
+	t.Helper()
+	if a.Status != http.StatusOK {
+		t.Errorf("the end: %v\n%s", a, p.logs())
+	} else if n := r.checkDocument(t, a.SignedFile, string(p.ca.RootPEM())); n != 1 {
+		t.Errorf("%d signatures", n)
 	}
 }
 

@@ -43,7 +43,7 @@ func (p *Provider) hear(ctx context.Context, c *conversation) (idp.Event, error)
 
 // read takes the claims for what they are, once it is certain that they are about the person.
 func (p *Provider) read(claims ciba.Claims, person idp.Person) (a answer, failure idp.Event) {
-	if k := kennitala(claim(claims, "nationalRegisterId")); k != "" && k != person.Kennitala {
+	if k := idp.NamedKennitala(claim(claims, "nationalRegisterId")); k != "" && k != person.Kennitala {
 		return a, otherPerson
 	}
 	der, err := base64.StdEncoding.DecodeString(claim(claims, "certificate"))

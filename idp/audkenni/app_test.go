@@ -145,8 +145,9 @@ func TestAppShowsTheNameOfTheDocument(t *testing.T) {
 	}
 }
 
-// Another device than the one chosen cannot sign for it, nor can a new certificate.
-func TestAppAnswersWithAnotherCertificate(t *testing.T) {
+// chosen is a conversation with a person whose certificate is known.
+func chosen(t *testing.T) (*openidtest.Provider, openidtest.Person, *talk) {
+	t.Helper()
 	p := openidtest.Start(t, openidtest.Options{})
 	person := somebody(t)
 	p.Person(person)
@@ -155,6 +156,12 @@ func TestAppAnswersWithAnotherCertificate(t *testing.T) {
 	for c.need.Certificate == nil {
 		c.step()
 	}
+	return p, person, c
+}
+
+// Another device than the one chosen cannot sign for it, nor can a new certificate.
+func TestAppAnswersWithAnotherCertificate(t *testing.T) {
+	p, person, c := chosen(t)
 	renew(t, p, person)
 	want := idp.Failure{Code: idp.CertificateValidationError, Description: "The signer answered with another certificate."}
 	if diff := cmp.Diff(want, c.run().failure()); diff != "" {
@@ -164,16 +171,9 @@ func TestAppAnswersWithAnotherCertificate(t *testing.T) {
 
 // Who died before the digest was handed over is asked for it again.
 func TestAppIsPolledInsteadOfSigned(t *testing.T) {
-	p := openidtest.Start(t, openidtest.Options{})
-	person := somebody(t)
-	p.Person(person)
-	provider, _ := open(t, p, audkenni.Options{})
-	c := begin(t, provider, named(person, idp.App), nil)
-	for c.need.Certificate == nil {
-		c.step()
-	}
+	_, _, c := chosen(t)
 	first := c.need
-	c.note(provider.Poll(t.Context(), c.state()))
+	c.note(c.provider.Poll(t.Context(), c.state()))
 	if diff := cmp.Diff(first, c.event); diff != "" {
 		t.Error(diff)
 	}

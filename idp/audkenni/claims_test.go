@@ -61,6 +61,12 @@ func TestClaims(t *testing.T) {
 		{"a certificate for a key that cannot sign so", all, func(p openidtest.Person) claims {
 			return claims{"certificate": encoded(certificate(t, p.Name, p.Kennitala, certtest.NewKey(t, elliptic.P256()), time.Now()).Raw)}
 		}, false, idp.CertificateValidationError},
+		{"a certificate as in EN 319 412-1", []string{simSign}, func(p openidtest.Person) claims {
+			return claims{"certificate": encoded(certificate(t, p.Name, "PNOIS-"+p.Kennitala, p.Key, time.Now()).Raw)}
+		}, false, ok},
+		{"another's certificate as in EN 319 412-1", all, func(p openidtest.Person) claims {
+			return claims{"certificate": encoded(certificate(t, p.Name, "PNOIS-0101302989", p.Key, time.Now()).Raw)}
+		}, false, idp.CertificateValidationError},
 		{"another certificate of the person", app[1:], func(p openidtest.Person) claims {
 			return claims{"certificate": encoded(certificate(t, p.Name, p.Kennitala, p.Key, time.Now()).Raw)}
 		}, false, idp.CertificateValidationError},

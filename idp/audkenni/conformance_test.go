@@ -24,17 +24,20 @@ func TestConformance(t *testing.T) {
 		options audkenni.Options
 		op      openidtest.Options
 		methods []idp.Method
+		older   string // what was stored
 	}{
-		{"polls", audkenni.Options{}, openidtest.Options{}, both},
-		{"CMS", audkenni.Options{SIM: audkenni.SIMOptions{CMS: true}}, openidtest.Options{}, both[1:]},
-		{"pings", audkenni.Options{Ping: true}, openidtest.Options{Notify: "http://127.0.0.1:1/lost"}, both[:1]},
+		{"polls", audkenni.Options{}, openidtest.Options{}, both, "testdata/state-1"},
+		{"CMS", audkenni.Options{SIM: audkenni.SIMOptions{CMS: true}}, openidtest.Options{}, both[1:], "testdata/state-1-cms"},
+		{"pings", audkenni.Options{Ping: true}, openidtest.Options{Notify: "http://127.0.0.1:1/lost"}, both[:1], "testdata/state-1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			test.op.Interval, test.op.Expires = time.Second, 10*time.Second
 			p := openidtest.Start(t, test.op)
 			idptest.Run(t, func(t testing.TB) idptest.Backend {
-				return backend(t, p, test.options, test.methods)
+				b := backend(t, p, test.options, test.methods)
+				b.Older = idptest.Golden(t, test.older, nil)
+				return b
 			})
 		})
 	}

@@ -70,9 +70,7 @@ func TestNotification(t *testing.T) {
 		{"empty", "", "", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"auth_req_id":"x"}`))
-			r.Header.Set("Authorization", "Bearer "+test.token)
-			key, authentic, err := p.Notification(r)
+			key, authentic, err := p.Notification(ping(test.token, "x"))
 			if (err == nil) != (test.key != "") || key != test.key {
 				t.Fatalf("the key is %q, not %q: %v", key, test.key, err)
 			}
@@ -82,12 +80,37 @@ func TestNotification(t *testing.T) {
 		})
 	}
 
-	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"auth_req_id":"x"}`))
-	r.Header.Set("Authorization", "Bearer "+token)
-	if _, _, err := unreachable(t, Options{}).Notification(r); err == nil {
+	if _, _, err := unreachable(t, Options{}).Notification(ping(token, "x")); err == nil {
 		t.Error("who polls takes no pings")
 	}
 	if _, _, err := p.Begin(t.Context(), strings.Repeat("k", 1000), person, idp.Text{}, nil); err == nil {
 		t.Error("a key that has no room in a token is refused")
+	}
+}
+
+func ping(token, authReqID string) *http.Request {
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"auth_req_id":"`+authReqID+`"}`))
+	r.Header.Set("Authorization", "Bearer "+token)
+	return r
+}
+
+// CIBA Core 1.0 10.2: the token goes with the request that the ping is about. That may be one
+// of which the State does not know yet, if it knows of none that is open.
+func TestNotificationOfRequests(t *testing.T) {
+	p := unreachable(t, Options{Ping: true})
+	for _, c := range seeds(t) {
+		state, err := c.state()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[string]bool{c.AuthReqID: true, "another": c.Phase == ready} {
+			_, authentic, err := p.Notification(ping(c.Notification, id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := authentic(state); got != want {
+				t.Errorf("a ping about %q while %s: %v", id, c.Phase, got)
+			}
+		}
 	}
 }

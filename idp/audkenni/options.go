@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,7 +22,8 @@ type Options struct {
 	RelatedParty string
 	App          AppOptions
 	SIM          SIMOptions
-	// Errors adds to the table of [Errors], or goes before it.
+	// Errors adds to the table of [Errors], or goes before it: [idp.ErrorCodes] by texts, but
+	// not those after which polling goes on; "" where the service has no word.
 	Errors map[string]idp.ErrorCode
 	// AnyName: the name that Auðkenni gives may be written in another way than in the
 	// certificate. The kennitala is compared all the same.
@@ -149,9 +151,18 @@ func checkHint(h Hint, allowed ...Hint) error {
 	return nil
 }
 
+// checkErrors names the first row, by its text, that clients could not understand or that would
+// keep them polling.
 func checkErrors(rows map[string]idp.ErrorCode) error {
-	if _, ok := rows[""]; ok {
-		return errors.New("audkenni: a row of the errors has no text")
+	for _, text := range slices.Sorted(maps.Keys(rows)) {
+		switch code := rows[text]; {
+		case text == "":
+			return errors.New("audkenni: a row of the errors has no text")
+		case code.Pending():
+			return fmt.Errorf("audkenni: row %q of the errors: %s is no end", text, code)
+		case code != "" && !slices.Contains(idp.ErrorCodes(), code):
+			return fmt.Errorf("audkenni: row %q of the errors: there is no code %q", text, code)
+		}
 	}
 	return nil
 }

@@ -42,6 +42,9 @@ func TestOptions(t *testing.T) {
 		{"no room for the default", Options{SIM: SIMOptions{TextLimit: 20}}, "20 characters"},
 		{"no room at all", Options{SIM: SIMOptions{TextLimit: -1}}, "-1 characters"},
 		{"more room than names are kept for", Options{SIM: SIMOptions{TextLimit: 201}}, "200 characters"},
+		{"rows of errors", Options{Errors: map[string]idp.ErrorCode{"mssp_600": idp.PinBlocked, "mssp_401": ""}}, ""},
+		{"a row of errors with another's code", Options{Errors: map[string]idp.ErrorCode{"a": "", "mssp_600": "WrongPin"}}, `row "mssp_600" of the errors: there is no code "WrongPin"`},
+		{"a row of errors that is no end", Options{Errors: map[string]idp.ErrorCode{"mssp_600": idp.SlowDown}}, `row "mssp_600" of the errors: SlowDown is no end`},
 		{"a row of errors for nothing", Options{Errors: map[string]idp.ErrorCode{"": idp.InternalError}}, "no text"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -72,6 +75,22 @@ func TestTraits(t *testing.T) {
 		{"another", Options{}, "IdpCard", idp.Traits{}},
 	} {
 		if diff := cmp.Diff(test.want, unreachable(t, test.o).Traits(test.method)); diff != "" {
+			t.Errorf("%s:\n%s", test.name, diff)
+		}
+	}
+}
+
+func TestACRValues(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		o    Options
+		want []string
+	}{
+		{"as documented", Options{}, []string{"app-certificate-choice", "app-sign-with-certificate", "sim-sign-pkcs1"}},
+		{"as agreed", Options{App: AppOptions{CertificateACR: "a", SignACR: "b"}, SIM: SIMOptions{ACR: "c"}}, []string{"a", "b", "c"}},
+		{"with a CMS", Options{SIM: SIMOptions{CMS: true}}, []string{"app-certificate-choice", "app-sign-with-certificate", "sim-sign"}},
+	} {
+		if diff := cmp.Diff(test.want, unreachable(t, test.o).ACRValues()); diff != "" {
 			t.Errorf("%s:\n%s", test.name, diff)
 		}
 	}

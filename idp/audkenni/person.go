@@ -10,7 +10,7 @@ import (
 
 // newConversation is one in which nobody was asked yet.
 func (p *Provider) newConversation(key string, person idp.Person, text idp.Text) (*conversation, error) {
-	person.Kennitala = kennitala(person.Kennitala)
+	person.Kennitala = idp.NamedKennitala(person.Kennitala)
 	c := &conversation{key: key, expires: time.Now().Add(unasked).UTC()}
 	c.Person, c.Phase = person, ready
 	c.Document = cut(line(text.Document), longestLong)
@@ -25,12 +25,6 @@ func (p *Provider) newConversation(key string, person idp.Person, text idp.Text)
 	var err error
 	c.Notification, err = newNotification(key)
 	return c, err
-}
-
-// kennitala is the number alone, which may be written with a hyphen or as in EN 319 412-1
-// 5.1.3.
-func kennitala(s string) string {
-	return idp.NormalKennitala(strings.TrimPrefix(s, "PNOIS-"))
 }
 
 // of returns what names the person.

@@ -34,14 +34,3 @@ func TestHint(t *testing.T) {
 		})
 	}
 }
-
-func TestKennitala(t *testing.T) {
-	for written, want := range map[string]string{
-		"0101302989": "0101302989", "010130-2989": "0101302989", "PNOIS-0101302989": "0101302989",
-		"PNOIS-010130-2989": "0101302989", "PNODK-0101302989": "PNODK0101302989", "": "",
-	} {
-		if got := kennitala(written); got != want {
-			t.Errorf("%q is %q, not %q", written, got, want)
-		}
-	}
-}

@@ -23,13 +23,23 @@ const maxErrorCode = 200 // bytes
 // oauthError reads an answer that is not 200.
 func (a answer) oauthError() error {
 	var e struct {
-		Code        string `json:"error"`
-		Description string `json:"error_description"`
+		Code        string          `json:"error"`
+		Description json.RawMessage `json:"error_description"`
 	}
 	if a.status < 400 || a.decode(&e) != nil || e.Code == "" || len(e.Code) > maxErrorCode {
 		return a.fault(nil)
 	}
-	return &Error{Status: a.status, Code: e.Code, Description: cut(e.Description), RetryAfter: a.retryAfter(time.Now())}
+	return &Error{Status: a.status, Code: e.Code, Description: cut(text(e.Description)), RetryAfter: a.retryAfter(time.Now())}
+}
+
+// text is a member that is to be a string. RFC 6749 5.2 has no place for anything else, but
+// what some providers write there says no less: it stays JSON.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return strings.ToValidUTF8(string(raw), "")
+	}
+	return s
 }
 
 // cut keeps the first 4 KiB of a text.

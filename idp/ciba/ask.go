@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -21,9 +20,6 @@ type Request struct {
 	// Ping is the client_notification_token, at most 1024 characters of RFC 6750 2.1, of a
 	// client that is registered for ping mode; empty: poll.
 	Ping string
-	// Expiry is how long the person has to answer, in whole seconds (requested_expiry);
-	// 0 leaves it to the provider.
-	Expiry time.Duration
 	// Extra are further claims of the request object. They do not replace those of the
 	// fields above.
 	Extra map[string]any
@@ -77,9 +73,6 @@ func (c *Client) claims(r Request) map[string]any {
 		if value != "" {
 			claims[name] = value
 		}
-	}
-	if r.Expiry > 0 {
-		claims["requested_expiry"] = strconv.Itoa(int(r.Expiry / time.Second))
 	}
 	maps.Copy(claims, c.issued())
 	return claims

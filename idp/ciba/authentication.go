@@ -1,27 +1,37 @@
 package ciba
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net/http"
 	"net/url"
 	"time"
 )
 
-// lifetime is how long what the client signs may be used. Providers refuse what lives long,
-// Ping AM beyond 30 minutes.
-const lifetime = time.Minute
+const minLifetime, maxLifetime = 10 * time.Second, 10 * time.Minute
+
+// omissible are claims that some providers may not bear. RFC 7523 section 3 leaves them to
+// choice; the others say who signed for whom and until when.
+var omissible = []string{"iat", "nbf", "jti"}
+
+// lifetime is how long what the client signs can be used.
+func (o Options) lifetime() time.Duration { return cmp.Or(o.Lifetime, time.Minute) }
 
 // issued are the claims of what the client signs now (RFC 7523 section 3, CIBA Core 7.1.1).
 func (c *Client) issued() map[string]any {
 	now := time.Now()
-	return map[string]any{
+	claims := map[string]any{
 		"iss": c.options.ClientID,
 		"aud": c.options.Issuer,
 		"iat": now.Unix(),
 		"nbf": now.Add(-5 * time.Second).Unix(), // the provider's clock may be behind
-		"exp": now.Add(lifetime).Unix(),
+		"exp": now.Add(c.options.lifetime()).Unix(),
 		"jti": rand.Text(),
 	}
+	for _, name := range c.options.OmitClaims {
+		delete(claims, name)
+	}
+	return claims
 }
 
 // authentication says in the form or in the header which client it is.

@@ -19,14 +19,14 @@ func TestCheck(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	for name, test := range map[string]struct {
 		change   func(*ciba.Options)
-		problems []string // how each begins
+		problems []string // how each begins, with its topic
 		doubts   []string
 	}{
 		"all is right": {},
 		"a wrong secret": {change: func(o *ciba.Options) { o.Secret = "wrong" },
-			problems: []string{`the token endpoint does not take the client: 401 "invalid_client"`}},
+			problems: []string{`client: the token endpoint does not take the client: 401 "invalid_client"`}},
 		"another issuer": {change: func(o *ciba.Options) { o.Issuer += "/" },
-			problems: []string{"the metadata: GET " + p.Discovery}},
+			problems: []string{"metadata: GET " + p.Discovery}},
 		"metadata of another issuer that is not needed": {
 			change: func(o *ciba.Options) {
 				o.Issuer += "/"
@@ -37,17 +37,15 @@ func TestCheck(t *testing.T) {
 					JWKS:                      p.URL(openidtest.JWKS),
 				}
 			},
-			doubts: []string{"the metadata: GET " + p.Discovery}},
-		"no key": {change: func(o *ciba.Options) { o.Key = nil },
-			problems: []string{"there is no key to sign requests with"}},
+			doubts: []string{"metadata: GET " + p.Discovery}},
 		"keys at the wrong address": {change: func(o *ciba.Options) { o.Endpoints.JWKS = o.Issuer + "/elsewhere" },
-			problems: []string{"the provider's keys: GET " + p.Issuer + "/elsewhere: status 404"}},
+			problems: []string{"keys: GET " + p.Issuer + "/elsewhere: status 404"}},
 		"no keys": {change: func(o *ciba.Options) { o.Endpoints.JWKS = p.Discovery },
-			problems: []string{"the provider's keys: none"}},
+			problems: []string{"keys: none"}},
 		"nobody there": {change: func(o *ciba.Options) {
 			o.Endpoints.Token, o.Endpoints.JWKS = "https://127.0.0.1:1/", "https://127.0.0.1:1/"
 		},
-			problems: []string{"the provider's keys: GET https://127.0.0.1:1/: dial", "the token endpoint: POST https://127.0.0.1:1/: dial"}},
+			problems: []string{"keys: GET https://127.0.0.1:1/: dial", "tokens: POST https://127.0.0.1:1/: dial"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			checks(t, client(t, p, openidtest.Options{}, test.change), test.problems, test.doubts)
@@ -61,7 +59,12 @@ func TestCheck(t *testing.T) {
 func checks(t *testing.T, c *ciba.Client, problems, doubts []string) {
 	t.Helper()
 	r, err := c.Check(t.Context())
-	begins := func(got, want string) bool { return strings.HasPrefix(got, want) }
+	reports(t, r, err, problems, doubts)
+}
+
+func reports(t *testing.T, r ciba.Report, err error, problems, doubts []string) {
+	t.Helper()
+	begins := func(got ciba.Problem, want string) bool { return strings.HasPrefix(got.String(), want) }
 	if err != nil || !slices.EqualFunc(r.Problems, problems, begins) || !slices.EqualFunc(r.Doubts, doubts, begins) {
 		t.Errorf("problems %q, doubts %q, %v", r.Problems, r.Doubts, err)
 	}
@@ -80,13 +83,12 @@ func TestCheckOfMetadata(t *testing.T) {
 			metadata: `,"grant_types_supported":["a"],"token_endpoint_auth_methods_supported":["b"],
 				"backchannel_token_delivery_modes_supported":["push"],"backchannel_authentication_request_signing_alg_values_supported":["ES256","d"]`,
 			doubts: []string{
-				`the metadata names no request signing algorithm "RS256", only ES256, d`,
-				`the metadata names no delivery mode "poll", only push`,
-				`the metadata names no grant type "urn:openid:params:grant-type:ciba", only a`,
-				`the metadata names no client authentication "client_secret_basic", only b`,
+				`metadata: the metadata names no request signing algorithm "RS256", only "ES256, d"`,
+				`metadata: the metadata names no grant type "urn:openid:params:grant-type:ciba", only "a"`,
+				`metadata: the metadata names no client authentication "client_secret_basic", only "b"`,
 			}},
-		"another time": {date: time.Hour, problems: []string{"the provider's clock differs by 1h0m"}},
-		"a time ago":   {date: -time.Hour, problems: []string{"the provider's clock differs by -"}},
+		"another time": {date: time.Hour, problems: []string{"clock: the provider's clock differs by 1h0m"}},
+		"a time ago":   {date: -time.Hour, problems: []string{"clock: the provider's clock differs by -"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWire(t, map[string]http.HandlerFunc{
@@ -108,9 +110,9 @@ func TestCheckOfMetadata(t *testing.T) {
 // The wire's tokens for nothing, and a provider without the endpoint of CIBA.
 func TestCheckOfOdd(t *testing.T) {
 	w := newWire(t, map[string]http.HandlerFunc{"/": says(200, "", `{}`), "/keys": keys(t, openidtest.RSAKey())})
-	checks(t, w.client(t, nil), []string{"the token endpoint gives tokens for nothing"}, []string{"the metadata: "})
+	checks(t, w.client(t, nil), []string{"tokens: the token endpoint gives tokens for nothing"}, []string{"metadata: "})
 	p := openidtest.Start(t, openidtest.Options{Undiscovered: true})
-	checks(t, client(t, p, openidtest.Options{}, nil), []string{"neither the metadata nor the configuration has backchannel_authentication_endpoint"}, nil)
+	checks(t, client(t, p, openidtest.Options{}, nil), []string{"endpoints: neither the metadata nor the configuration has backchannel_authentication_endpoint"}, nil)
 }
 
 func TestReport(t *testing.T) {
@@ -129,7 +131,59 @@ func TestReport(t *testing.T) {
 	if d := cmp.Diff(want, r.Endpoints); d != "" {
 		t.Error(d)
 	}
+	if d := cmp.Diff([]string{"poll", "ping"}, r.DeliveryModes); d != "" {
+		t.Error(d)
+	}
 	if r.Keys != 1 || !slices.Contains(r.ACRValues, "app-auth") || r.Skew.Abs() > 2*time.Second {
 		t.Errorf("keys %d, acr %q, skew %v", r.Keys, r.ACRValues, r.Skew)
 	}
+}
+
+// A client without a key can ask nobody, and is checked for what it can do.
+func TestCheckWithoutKey(t *testing.T) {
+	const redirect = "https://sign.example/back"
+	p := openidtest.Start(t, openidtest.Options{Redirects: []string{redirect}, Undiscovered: true})
+	for name, test := range map[string]struct {
+		change   func(*ciba.Options)
+		problems []string
+	}{
+		"all is right": {},
+		"a wrong secret": {change: func(o *ciba.Options) { o.Secret = "wrong" },
+			problems: []string{`client: the token endpoint does not take the client: 401 "invalid_client"`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := client(t, p, openidtest.Options{}, func(o *ciba.Options) {
+				o.Key = nil
+				if test.change != nil {
+					test.change(o)
+				}
+			})
+			checks(t, c, test.problems, nil)
+			r, err := c.CheckCode(t.Context(), redirect)
+			reports(t, r, err, test.problems, nil)
+		})
+	}
+}
+
+// What CheckCode needs of the metadata, and sends.
+func TestCheckCode(t *testing.T) {
+	w := newWire(t, map[string]http.HandlerFunc{
+		"/keys": keys(t, openidtest.RSAKey()),
+		"/.well-known/openid-configuration": func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, `{"issuer":"http://%s","grant_types_supported":["a"],"backchannel_authentication_request_signing_alg_values_supported":["b"]}`, r.Host)
+		},
+		"/token": func(w http.ResponseWriter, r *http.Request) {
+			if r.PostFormValue("grant_type") != "authorization_code" || r.PostFormValue("redirect_uri") != "https://sign.example/" || r.PostFormValue("code") == "" {
+				t.Errorf("sent: %v", r.PostForm)
+			}
+			w.WriteHeader(400)
+			fmt.Fprint(w, `{"error":"unauthorized_client"}`)
+		},
+	})
+	c := w.client(t, func(o *ciba.Options) { o.Endpoints.BackchannelAuthentication = "" })
+	r, err := c.CheckCode(t.Context(), "https://sign.example/")
+	reports(t, r, err, []string{
+		"endpoints: neither the metadata nor the configuration has authorization_endpoint",
+		`client: the token endpoint does not take the client: 400 "unauthorized_client"`,
+	}, []string{`metadata: the metadata names no grant type "authorization_code", only "a"`})
 }

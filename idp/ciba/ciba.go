@@ -12,6 +12,9 @@
 //	claims, err := client.Claims(ctx, tokens)
 //	name := claims.Text("name")
 //
+// [Client.Authorize], [Client.Redeem] and [Redirected] are for logins by the code flow with the
+// same client (OpenID Connect Core 3.1); package login is built on them.
+//
 // A request is a signed request object (CIBA Core 7.1.1). The provider gives the answer to
 // Tokens once only; what has to survive a crash stores it before it calls Claims, which may
 // be repeated.
@@ -22,7 +25,8 @@
 //
 //   - [*Error]: the provider refused, by an OAuth error answer (RFC 6749 5.2, CIBA Core 11 and 13).
 //     [Error.Pending] tells those after which polling goes on.
-//   - [*TransportError]: there was no answer, or none that can be understood. The call may be tried
+//   - [*TransportError]: there was no answer, or none that can be understood, or none yet by a key
+//     that the provider publishes. The call may be tried
 //     again; TransportError.Sent says whether the provider may have had the request.
 //   - [*UntrustedError]: the tokens are not what the provider is known to issue. Final.
 //
@@ -33,9 +37,9 @@
 // # What is trusted
 //
 // The provider is believed over TLS alone: addresses, also those of its metadata, begin with
-// https, except on this machine. Redirects are not followed, answers have at most 1 MiB, and
-// a try takes at most 10 seconds unless Options.HTTP says otherwise. An ID token
-// counts when a key of the provider's key set signed it (RFC 7517), with an asymmetric
+// https, except on this machine when the provider is there. Redirects are not followed,
+// answers have at most 1 MiB, and a try takes at most 10 seconds unless Options.HTTP says
+// otherwise. An ID token counts when a key of the provider's key set signed it (RFC 7517), with an asymmetric
 // algorithm; a key that was taken out of the set is trusted for 10 minutes at most.
 //
 // A Client is safe for concurrent use and starts no goroutines.
@@ -43,6 +47,7 @@ package ciba
 
 import (
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -60,6 +65,7 @@ func New(o Options) (*Client, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	o.OmitClaims = slices.Clone(o.OmitClaims)
 	c := &Client{options: o, http: bounded(o.HTTP)}
 	if o.Key != nil {
 		s, err := newSigner(o.Key, o.KeyID, o.Algorithm)
@@ -81,6 +87,12 @@ func bounded(given *http.Client) *http.Client {
 	var own http.Client
 	if given != nil {
 		own = *given
+	}
+	if usual, ok := http.DefaultTransport.(*http.Transport); ok && own.Transport == nil {
+		// A connection that the provider is about to close would take a request with it.
+		transport := usual.Clone()
+		transport.IdleConnTimeout = 5 * time.Second
+		own.Transport = transport
 	}
 	if own.Timeout == 0 {
 		own.Timeout = 10 * time.Second

@@ -25,10 +25,12 @@ func (c Claims) Text(name string) string {
 	return ""
 }
 
-// Claims verifies the ID token and gets the userinfo. It may be called again with the same
-// tokens. An [*Error] means that the provider no longer takes the access token.
+// Claims verifies the ID token, as of when it was received, and gets the userinfo. It may be
+// called again with the same tokens, also when the provider does not publish the key yet with
+// which it signed: that is a [*TransportError]. An [*Error] means that the provider no longer
+// takes the access token.
 func (c *Client) Claims(ctx context.Context, t Tokens) (Claims, error) {
-	id, err := c.verify(ctx, t.ID)
+	id, err := c.verify(ctx, t)
 	if err != nil {
 		return Claims{}, err
 	}

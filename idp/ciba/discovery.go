@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 )
 
 // metadata is what of the provider's metadata is of use (OpenID Connect Discovery 1.0,
@@ -43,38 +44,67 @@ const (
 	authorizationEndpoint = "authorization_endpoint"
 )
 
-func (e Endpoints) named(name string) string {
+var endpointNames = []string{backchannelEndpoint, tokenEndpoint, userInfoEndpoint, keysEndpoint, authorizationEndpoint}
+
+func (e Endpoints) named(name string) string { return *e.place(name) }
+
+func (e *Endpoints) place(name string) *string {
 	switch name {
 	case backchannelEndpoint:
-		return e.BackchannelAuthentication
+		return &e.BackchannelAuthentication
 	case tokenEndpoint:
-		return e.Token
+		return &e.Token
 	case userInfoEndpoint:
-		return e.UserInfo
+		return &e.UserInfo
 	case keysEndpoint:
-		return e.JWKS
+		return &e.JWKS
 	case authorizationEndpoint:
-		return e.Authorization
+		return &e.Authorization
 	}
-	return ""
+	return new(string)
 }
 
 // endpoint returns an address: the options' if they have it, or the metadata's, which is
 // read again when it lacks the endpoint.
 func (c *Client) endpoint(ctx context.Context, name string) (string, error) {
-	if own := c.options.Endpoints.named(name); own != "" {
-		return own, nil
+	var m metadata
+	if c.options.Endpoints.named(name) == "" {
+		var err error
+		if m, err = c.metadata.get(ctx, func(m metadata) bool { return m.named(name) != "" }); err != nil {
+			return "", err
+		}
 	}
-	m, err := c.metadata.get(ctx, func(m metadata) bool { return m.named(name) != "" })
-	if err != nil {
-		return "", err
-	}
-	address := m.named(name)
-	if address == "" {
+	address, err := c.address(m, name)
+	switch {
+	case address == "":
 		return "", &TransportError{Err: errors.New("the provider's metadata has no " + name)}
-	}
-	if err := checkAddress(address); err != nil {
+	case err != nil:
 		return "", &TransportError{Err: fmt.Errorf("the provider's %s: %w", name, err)}
 	}
 	return address, nil
+}
+
+// address returns where an endpoint is by the options, or else by the metadata, and with it what
+// is wrong with that.
+func (c *Client) address(m metadata, name string) (string, error) {
+	if own := c.options.Endpoints.named(name); own != "" {
+		return own, nil
+	}
+	discovered := m.named(name)
+	return discovered, c.checkDiscovered(discovered)
+}
+
+// checkDiscovered refuses http also on this machine, unless the provider is there: the metadata
+// of another must not send a secret to whoever listens here.
+func (c *Client) checkDiscovered(address string) error {
+	if here(address) && !here(c.options.Issuer) && !here(c.options.discovery()) {
+		return fmt.Errorf("%w: http on this machine", errAddress)
+	}
+	return checkAddress(address)
+}
+
+// here says whether an address is one of http on this machine.
+func here(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "http" && loopback(u.Hostname())
 }

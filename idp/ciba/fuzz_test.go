@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 )
 
 // Whatever the provider writes, it is a value within bounds or one of the three errors.
@@ -16,6 +17,7 @@ func FuzzAnswer(f *testing.F) {
 		`{"auth_req_id":"1","expires_in":"1e400","interval":-0.5}`,
 		`{"access_token":"a","id_token":"b","token_type":"Bearer","expires_in":5}`,
 		`{"error":"access_denied","error_description":"mssp_401"}`,
+		`{"error":"access_denied","error_description":["mssp_401",{}],"error_uri":7}`,
 		`{"issuer":"https://idp.example","token_endpoint":"https://idp.example/token","acr_values_supported":["app-auth"]}`,
 		`{"keys":[{"kty":"RSA","kid":"0","n":"AQAB","e":"AQAB"}]}`, "[]", "",
 	} {
@@ -32,14 +34,14 @@ func FuzzAnswer(f *testing.F) {
 		}
 		tokens, err := a.tokens()
 		known(t, err)
-		if err == nil && (!visible(tokens.Access) || !visible(tokens.ID)) {
+		if err == nil && (!visible(tokens.Access) || !compact(tokens.ID) || tokens.Received.IsZero()) {
 			t.Errorf("tokens: %+v", tokens)
 		}
 		refusal := a.oauthError()
 		known(t, refusal)
 		var refused *Error
 		if errors.As(refusal, &refused) && (refused.Code == "" || len(refused.Code) > maxErrorCode ||
-			len(refused.Description) > 4<<10 || refused.RetryAfter < 0 || refused.RetryAfter > 24*time.Hour) {
+			len(refused.Description) > 4<<10 || !utf8.ValidString(refused.Description) || refused.RetryAfter < 0 || refused.RetryAfter > 24*time.Hour) {
 			t.Errorf("refused: %+v", refused)
 		}
 		var m metadata

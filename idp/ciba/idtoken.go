@@ -23,18 +23,19 @@ func parse(raw string) (*jose.JSONWebSignature, error) {
 // leeway is how far the provider's clock may be ahead of or behind ours.
 const leeway = time.Minute
 
-// verify returns the claims of an ID token (OpenID Connect Core 3.1.3.7).
-func (c *Client) verify(ctx context.Context, raw string) (map[string]any, error) {
-	payload, err := c.verified(ctx, raw)
+// verify returns the claims of an ID token (OpenID Connect Core 3.1.3.7), as they were when it
+// was received.
+func (c *Client) verify(ctx context.Context, t Tokens) (map[string]any, error) {
+	payload, err := c.verified(ctx, t.ID)
 	if err != nil {
 		return nil, err
 	}
 	verifier := oidc.NewVerifier(c.options.Issuer, payload, &oidc.Config{
 		ClientID:             c.options.ClientID,
 		SupportedSigningAlgs: algorithms,
-		Now:                  func() time.Time { return time.Now().Add(-leeway) },
+		Now:                  func() time.Time { return t.received().Add(-leeway) },
 	})
-	token, err := verifier.Verify(ctx, raw)
+	token, err := verifier.Verify(ctx, t.ID)
 	if err != nil {
 		return nil, untrusted("ID token: %w", err)
 	}
@@ -49,7 +50,8 @@ func (c *Client) verify(ctx context.Context, raw string) (map[string]any, error)
 }
 
 // verified returns what the provider signed. Its keys are read again when none of them made the
-// signature (OpenID Connect Core 10.1.1).
+// signature (OpenID Connect Core 10.1.1). A key that is not among them then may be soon: what
+// publishes the keys, such as a cache or another node, can be behind what signs.
 func (c *Client) verified(ctx context.Context, raw string) (signed, error) {
 	token, err := parse(raw)
 	if err != nil {
@@ -63,7 +65,7 @@ func (c *Client) verified(ctx context.Context, raw string) (signed, error) {
 	if payload, ok := set.verified(token); ok {
 		return payload, nil
 	}
-	if set.read.Before(asked) { // the keys may have changed since
+	if set.read.Before(asked) || len(set.of(token)) == 0 {
 		return nil, &TransportError{Err: errors.New("ID token: not signed with a key that the provider had when it was last asked")}
 	}
 	return nil, untrusted("ID token: not signed with a key of the provider's")

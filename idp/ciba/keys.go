@@ -15,14 +15,21 @@ type keySet struct {
 	read time.Time
 }
 
-// verified returns what a token says if one of the keys signed it: one with the token's kid, or
-// any for a token without (RFC 7515 4.1.4).
-func (s keySet) verified(token *jose.JSONWebSignature) (payload []byte, ok bool) {
+// of returns the keys that may have signed a token: those with its kid, or all for a token
+// without (RFC 7515 4.1.4).
+func (s keySet) of(token *jose.JSONWebSignature) (named []jose.JSONWebKey) {
 	kid := token.Signatures[0].Header.KeyID
 	for _, key := range s.keys {
-		if kid != "" && key.KeyID != kid {
-			continue
+		if kid == "" || key.KeyID == kid {
+			named = append(named, key)
 		}
+	}
+	return named
+}
+
+// verified returns what a token says if one of the keys signed it.
+func (s keySet) verified(token *jose.JSONWebSignature) (payload []byte, ok bool) {
+	for _, key := range s.of(token) {
 		if payload, err := token.Verify(key); err == nil {
 			return payload, true
 		}

@@ -7,7 +7,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Options describe a provider and what it knows of its client.
@@ -38,6 +40,12 @@ type Options struct {
 	KeyID string
 	// Algorithm is "RS256" (default for RSA), "PS256" or "ES256" (default for P-256).
 	Algorithm string
+	// Lifetime is how long a request object or an assertion can be used, between 10 seconds
+	// and 10 minutes; 0: 60 seconds. Providers refuse what lives long, Ping AM beyond 30 minutes.
+	Lifetime time.Duration
+	// OmitClaims are those of "iat", "nbf" and "jti" that the provider does not bear in what is
+	// signed for it. CIBA Core 7.1.1 wants all of them in request objects.
+	OmitClaims []string
 
 	// HTTP is used for every request; nil: one of its own. Its CheckRedirect is ignored, and a
 	// Timeout of 0 is 10 seconds.
@@ -68,8 +76,20 @@ func (o Options) check() error {
 	case !o.PrivateKeyJWT && !o.FormSecret && strings.Contains(o.ClientID, ":"):
 		return errors.New("ciba: a client ID with a colon needs FormSecret")
 	}
+	if o.Lifetime != 0 && (o.Lifetime < minLifetime || o.Lifetime > maxLifetime) {
+		return fmt.Errorf("ciba: a lifetime of %v is not between %v and %v", o.Lifetime, minLifetime, maxLifetime)
+	}
+	for _, name := range o.OmitClaims {
+		if !slices.Contains(omissible, name) {
+			return fmt.Errorf("ciba: claim %q cannot be left out", name)
+		}
+	}
+	return o.checkAddresses()
+}
+
+func (o Options) checkAddresses() error {
 	addresses := []string{o.discovery()}
-	for _, name := range []string{backchannelEndpoint, tokenEndpoint, userInfoEndpoint, keysEndpoint, authorizationEndpoint} {
+	for _, name := range endpointNames {
 		if own := o.Endpoints.named(name); own != "" {
 			addresses = append(addresses, own)
 		}

@@ -9,6 +9,7 @@ import (
 	"crypto/rsa"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestOptions(t *testing.T) {
@@ -39,6 +40,13 @@ func TestOptions(t *testing.T) {
 		"an IPv6 loopback":          {func(o *Options) { o.Issuer = "http://[::1]:8080" }, ""},
 		"a port":                    {func(o *Options) { o.Issuer = "https://idp.example:443/realms/a" }, ""},
 		"a colon, encoded":          {func(o *Options) { o.ClientID, o.FormSecret = "a:b", true }, ""},
+		"a short life":              {func(o *Options) { o.Lifetime = 10 * time.Second }, ""},
+		"too short a life":          {func(o *Options) { o.Lifetime = 10*time.Second - 1 }, "not between 10s and 10m0s"},
+		"a long life":               {func(o *Options) { o.Lifetime = 10 * time.Minute }, ""},
+		"too long a life":           {func(o *Options) { o.Lifetime = 10*time.Minute + 1 }, "not between"},
+		"a negative life":           {func(o *Options) { o.Lifetime = -1 }, "not between"},
+		"claims that may be":        {func(o *Options) { o.OmitClaims = []string{"jti", "iat", "nbf", "iat"} }, ""},
+		"claims that have to be":    {func(o *Options) { o.OmitClaims = []string{"jti", "exp"} }, `claim "exp" cannot be left out`},
 		"no issuer":                 {func(o *Options) { o.Issuer = "" }, "no issuer"},
 		"no client":                 {func(o *Options) { o.ClientID = "" }, "no client ID"},
 		"no secret":                 {func(o *Options) { o.Secret = "" }, "neither"},

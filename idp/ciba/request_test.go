@@ -19,8 +19,7 @@ func TestRequestObject(t *testing.T) {
 	extra := map[string]any{"binding_message": "", "vchoice": "true", "iss": "other", "exp": 1, "login_hint": "other"}
 	given := maps.Clone(extra)
 	ask(t, c, ciba.Request{
-		LoginHint: kennitala, Scope: []string{"openid", "RELATEDPARTY:Felag"}, ACR: "app-auth", Expiry: 90 * time.Second,
-		Extra: extra,
+		LoginHint: kennitala, Scope: []string{"openid", "RELATEDPARTY:Felag"}, ACR: "app-auth", Extra: extra,
 	})
 	if d := cmp.Diff(given, extra); d != "" {
 		t.Errorf("the caller's claims: %s", d)
@@ -40,7 +39,7 @@ func TestRequestObject(t *testing.T) {
 	delete(claims, "jti")
 	want := map[string]any{
 		"iss": p.ClientID, "aud": p.Issuer, "login_hint": kennitala, "scope": "openid RELATEDPARTY:Felag",
-		"acr_values": "app-auth", "binding_message": "", "vchoice": "true", "requested_expiry": "90",
+		"acr_values": "app-auth", "binding_message": "", "vchoice": "true",
 	}
 	if d := cmp.Diff(want, claims); d != "" {
 		t.Errorf("claims: %s", d)
@@ -65,8 +64,6 @@ func TestProviderRefuses(t *testing.T) {
 			want: ciba.Error{Status: 400, Code: "access_denied", Description: "audkenni_404"}},
 		"on the phone": {answer: openidtest.Answer{Error: refusal},
 			want: ciba.Error{Status: 400, Code: "access_denied", Description: "mssp_401"}},
-		"what has expired": {answer: openidtest.Answer{Silent: true}, request: func(r *ciba.Request) { r.Expiry = time.Second },
-			want: ciba.Error{Status: 400, Code: "expired_token", Description: "backchannel authentication request is expired"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p.Person(person(test.answer))
@@ -87,6 +84,16 @@ func TestProviderRefuses(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+func TestRequestExpires(t *testing.T) {
+	p, c := connect(t, openidtest.Options{Expires: time.Second}, nil)
+	p.Person(person(openidtest.Answer{Silent: true}))
+	_, err := poll(t, c, ask(t, c, appAuth()).ID)
+	var refused *ciba.Error
+	if !errors.As(err, &refused) || refused.Code != "expired_token" || refused.Pending() {
+		t.Errorf("%v", err)
 	}
 }
 

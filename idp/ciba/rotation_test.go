@@ -1,9 +1,15 @@
 package ciba_test
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
 	"errors"
+	"net/http"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/idp/ciba"
@@ -47,17 +53,80 @@ func TestKeysChange(t *testing.T) {
 	if d := cmp.Diff([]int{200, 200, 200}, calls(p, openidtest.JWKS)); d != "" {
 		t.Errorf("requests for keys: %s", d)
 	}
-	var untrusted *ciba.UntrustedError
-	if _, err := c.Claims(t.Context(), old); !errors.As(err, &untrusted) {
-		t.Errorf("a withdrawn key: %v", err)
-	}
-	// It was looked for, and is not looked for again so soon.
-	var fault *ciba.TransportError
-	if _, err := c.Claims(t.Context(), old); !errors.As(err, &fault) {
-		t.Errorf("a withdrawn key, again: %v", err)
+	// It is looked for, and not looked for again so soon.
+	for range 2 {
+		var fault *ciba.TransportError
+		if _, err := c.Claims(t.Context(), old); !errors.As(err, &fault) {
+			t.Errorf("a withdrawn key: %v", err)
+		}
 	}
 	if d := cmp.Diff([]int{200, 200, 200, 200}, calls(p, openidtest.JWKS)); d != "" {
 		t.Errorf("requests for keys: %s", d)
+	}
+}
+
+// The keys are published later than they sign: the token is good from then on.
+func TestKeysAreBehind(t *testing.T) {
+	for name, test := range map[string]struct {
+		kid    string
+		before http.HandlerFunc
+	}{
+		"with other keys": {"1", keys(t, openidtest.RSAKey())},
+		"with no keys":    {"1", keys(t)},
+		"with no names":   {"", keys(t)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				next, err := rsa.GenerateKey(rand.Reader, 2048)
+				if err != nil {
+					t.Fatal(err)
+				}
+				published, fetched := test.before, 0
+				w := unwired(map[string]http.HandlerFunc{
+					"/userinfo": says(200, "", `{"sub":"a"}`),
+					"/keys":     func(w http.ResponseWriter, r *http.Request) { fetched++; published(w, r) },
+				})
+				c := w.client(t, nil)
+				tokens := ciba.Tokens{Access: "secret-access", ID: token(t, w.URL, jose.RS256, test.kid, next, nil), Received: time.Now()}
+				for range 60 { // every 5 seconds
+					_, err := c.Claims(t.Context(), tokens)
+					if d := cmp.Diff([]any{"fault", false, 0, time.Duration(0)}, withoutCause(err)); d != "" {
+						t.Fatal(err, d)
+					}
+					discreet(t, err)
+					time.Sleep(5 * time.Second)
+				}
+				if fetched != 30 { // every 10 seconds
+					t.Errorf("fetched %d times", fetched)
+				}
+				published = keys(t, openidtest.RSAKey(), next)
+				if _, err := c.Claims(t.Context(), tokens); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// A signature that is not of the key that it names is final, once the keys were read again.
+func TestKeysDoNotFit(t *testing.T) {
+	fetched, published := 0, keys(t, openidtest.RSAKey())
+	w := newWire(t, map[string]http.HandlerFunc{
+		"/userinfo": says(200, "", `{"sub":"a"}`),
+		"/keys":     func(w http.ResponseWriter, r *http.Request) { fetched++; published(w, r) },
+	})
+	c := w.client(t, nil)
+	if _, err := c.Claims(t.Context(), tokensFor(t, c, nil)); err != nil {
+		t.Fatal(err)
+	}
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := ciba.Tokens{Access: "secret-access", ID: token(t, w.URL, jose.RS256, "0", other, nil)}
+	_, err = c.Claims(t.Context(), forged)
+	if d := cmp.Diff([]any{"untrusted"}, withoutCause(err)); d != "" || fetched != 2 {
+		t.Errorf("%v after the keys were fetched %d times", err, fetched)
 	}
 }
 

@@ -6,13 +6,24 @@ import (
 	"maps"
 	"net/url"
 	"strings"
+	"time"
 )
 
-// Tokens are the provider's answer, which it gives once. They are secret, at most 32 KiB, and
-// nothing in them has been verified.
+// Tokens are the provider's answer, which it gives once. They are secret, and nothing in them
+// has been verified.
 type Tokens struct {
-	Access string `json:"access"`
-	ID     string `json:"id"`
+	Access string `json:"access"` // at most 16 KiB
+	ID     string `json:"id"`     // at most 128 KiB
+	// Received is when they came, to the second: the ID token has to be valid then. Zero, as in
+	// Tokens that were stored without it, stands for now.
+	Received time.Time `json:"received,omitzero"`
+}
+
+func (t Tokens) received() time.Time {
+	if t.Received.IsZero() {
+		return time.Now()
+	}
+	return t.Received
 }
 
 // Tokens asks once whether the person has answered (CIBA Core 10.1). An [*Error] that is not
@@ -54,8 +65,19 @@ func (a answer) tokens() (Tokens, error) {
 	if err := a.decode(&t); err != nil {
 		return Tokens{}, err
 	}
-	if !visible(t.Access) || !visible(t.ID) || !strings.EqualFold(t.Type, "Bearer") {
+	if !visible(t.Access) || !compact(t.ID) || !strings.EqualFold(t.Type, "Bearer") {
 		return Tokens{}, a.fault(errors.New("no Bearer token with an ID token"))
 	}
-	return Tokens{Access: t.Access, ID: t.ID}, nil
+	return Tokens{Access: t.Access, ID: t.ID, Received: time.Now().UTC().Truncate(time.Second)}, nil
+}
+
+// maxIDToken leaves room for a signature and a certificate among the claims, which are in base64
+// twice: a CMS of 9 KiB takes 16.
+const maxIDToken = 128 << 10 // bytes
+
+// compact says whether a token may be a JWS in the compact form (RFC 7515 7.1): base64url, of a
+// length that a state can carry.
+func compact(token string) bool {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+	return token != "" && len(token) <= maxIDToken && strings.Trim(token, alphabet) == ""
 }

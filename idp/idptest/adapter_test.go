@@ -31,6 +31,7 @@ type wrongs struct {
 	missesRenewal bool
 	fatalFaults   bool // a fault ends the conversation
 	anyState      bool // States are not looked at
+	oldStates     bool // version 0 is taken for version 1
 	sharedSecret  bool // of notifications, between conversations
 }
 

@@ -34,6 +34,8 @@ type conversation struct {
 	seen   []string  // the answers, for messages
 	start  bool      // so far the calls are those of a start call: none was a Poll
 
+	outdated bool // the State is one of an earlier version, and may become one of this
+
 	asked       idp.NeedDigest // the last
 	signs       []ades.Digest  // what Sign was called with
 	code        string         // the client shows it

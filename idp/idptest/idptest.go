@@ -12,6 +12,7 @@
 //				},
 //				Break:  func(t testing.TB, on bool) { ... },
 //				Reopen: func(t testing.TB) idp.Provider { return openProvider(t, double) },
+//				Older:  idptest.Golden(t, "testdata/state-1", nil),
 //				Lacks:  map[idptest.Need]string{idptest.Renews: "its people have one certificate for good"},
 //			}
 //		})
@@ -23,6 +24,9 @@
 //
 // In every test each State is encoded and decoded before its next use, as by a store, and
 // every event is held to the rules of its kind: values verify, codes are constant, and so on.
+//
+// What a version has stored is kept in golden files ([Golden]): later ones go on with it, or
+// refuse it under another State.Version.
 //
 // A provider that uses no network may run the suite by [RunInBubble], where waiting takes no
 // time; with [Run] the people should be quick. Each is worth running with -race.
@@ -65,9 +69,10 @@ type Backend struct {
 	// Code is the verification code of the digests by the provider's rule, "" for a method of
 	// which the code is drawn. nil: it is with all.
 	Code func(m idp.Method, digests []ades.Digest) string
-	// Refused are further states that Sign and Poll have to answer with an error, such as those
-	// of an earlier version.
-	Refused []idp.State
+	// Older is what this version and earlier ones of the provider have stored; see [Golden].
+	// Each goes on as it would have, or is refused by an error if its State has an earlier
+	// Version. Versions of which nothing is here have to be refused.
+	Older []Stored
 	// Lacks says why the provider cannot be shown with something.
 	Lacks map[Need]string
 }
@@ -90,6 +95,7 @@ const (
 	Renews   Need = "Backend.Renew"
 	Reopens  Need = "Backend.Reopen"
 	Notifies Need = "Backend.Notification"
+	Keeps    Need = "Backend.Older"
 )
 
 func (b Backend) has(n Need) bool {
@@ -102,6 +108,8 @@ func (b Backend) has(n Need) bool {
 		return b.Reopen != nil
 	case Notifies:
 		return b.Notification != nil
+	case Keeps:
+		return b.Older != nil
 	}
 	return b.Person != nil
 }
@@ -139,7 +147,7 @@ func run(t *testing.T, open func(t testing.TB) Backend, within func(t *testing.T
 }
 
 func rules() []rule {
-	return slices.Concat(answers, certificates, losses, faults, states, notifications, together)
+	return slices.Concat(answers, certificates, losses, faults, states, stored, notifications, together)
 }
 
 // rule is a rule of the contract with its test.

@@ -19,12 +19,19 @@ var wrongStates = []mistake{
 	{name: "a State is kept in memory", around: remembering, found: "a conversation goes on in another process"},
 	{name: "conversations mix", around: mixing, found: "conversations side by side do not mix"},
 	{name: "States of others are taken", inside: wrongs{anyState: true}, found: "a State of another provider is refused"},
+	{name: "States of the version before are taken", inside: wrongs{oldStates: true}, found: "a State of the version before is refused"},
+	{name: "what was stored is refused", around: after(func(a *answer) {
+		if a.before.Key == storedKey {
+			a.err = io.ErrUnexpectedEOF
+		}
+	}), found: "a State of the present version is not refused, but Poll of ready"},
 	{name: "a State that cannot be read panics", inside: wrongs{anyState: true}, found: "a State that is damaged breaks nothing: no input makes a provider panic"},
 	{name: "a State that cannot be read waits", around: after(func(a *answer) {
 		if a.call == "Poll" && a.err != nil {
 			a.event, a.err = idp.Waiting{}, nil
 		}
 	}), found: "a State that is cut off is refused"},
+	{name: "who called Sign is asked for the digest", around: askingAgain, found: "for another certificate only"},
 	{name: "who never called Sign waits", around: silentAfterNeedDigest, found: "NeedDigest comes again where Sign was never called: the conversation has no end"},
 }
 
@@ -42,6 +49,21 @@ func remembering(p idp.Provider) idp.Provider {
 func mixing(p idp.Provider) idp.Provider {
 	var last []byte
 	return twisted{p.(idp.Notifier), func(a *answer) { a.before.Secret = last }, func(a *answer) { last = a.state.Secret }}
+}
+
+// askingAgain asks for the digest once more when the person has signed it.
+func askingAgain(p idp.Provider) idp.Provider {
+	asked := map[string]idp.Event{}
+	return after(func(a *answer) {
+		switch a.event.(type) {
+		case idp.NeedDigest:
+			asked[a.state.Key] = a.event
+		case idp.Continue:
+			if again := asked[a.state.Key]; again != nil {
+				a.event = again
+			}
+		}
+	})(p)
 }
 
 // silentAfterNeedDigest answers a Poll with Waiting when it has answered NeedDigest.

@@ -33,6 +33,11 @@ func mistakes(t testing.TB) []mistake {
 var wrongCodes = []mistake{
 	{name: "no code", around: code(func(string) string { return "" }),
 		found: "a code was shown before somebody signs"},
+	{name: "a code that is shown once", around: after(func(a *answer) {
+		if a.call == "Poll" {
+			a.event = withCode(a.event, func(string) string { return "" })
+		}
+	}), found: "a code is 4 digits (service.md 4.1), but Poll shows \"\""},
 	{name: "a code of 3 digits", around: code(func(c string) string { return c[:min(3, len(c))] }),
 		found: "a code is 4 digits"},
 	{name: "a new code at each call", around: after(func(a *answer) {

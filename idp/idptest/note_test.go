@@ -37,7 +37,11 @@ func (a *adapter) write(state idp.State, n noted, event idp.Event) (idp.State, i
 }
 
 func (a *adapter) read(state idp.State) (n noted, err error) {
-	if !a.anyState && (state.Provider != "network" || state.Version != 1) {
+	version := state.Version
+	if a.oldStates && version == 0 {
+		version = 1
+	}
+	if !a.anyState && (state.Provider != "network" || version != 1) {
 		return n, errors.New("the state is another's")
 	}
 	if err := errors.Join(json.Unmarshal(state.Public, &n.note), json.Unmarshal(state.Secret, &n.sealedNote)); err != nil && !a.anyState {

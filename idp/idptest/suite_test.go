@@ -53,7 +53,7 @@ func failures(t *testing.T, open func(testing.TB) Backend, wanted string) (all [
 }
 
 // backend is one with everything, around which a mistake is made.
-func backend(a *adapter, around func(idp.Provider) idp.Provider) Backend {
+func backend(t testing.TB, a *adapter, around func(idp.Provider) idp.Provider) Backend {
 	around = orNothing(around)
 	return Backend{
 		Provider: around(a),
@@ -61,6 +61,7 @@ func backend(a *adapter, around func(idp.Provider) idp.Provider) Backend {
 		Person:   func(t testing.TB, _ idp.Method, n Need) idp.Person { return a.add(t, n) },
 		Break:    func(_ testing.TB, on bool) { a.broken = on },
 		Renew:    func(t testing.TB, p idp.Person) { a.renew(t, p) },
+		Older:    a.stored(t, 1, ""),
 		Reopen:   func(testing.TB) idp.Provider { return around(&adapter{a.network, a.cms, a.wrongs}) },
 		Notification: func(t testing.TB, s idp.State) *http.Request {
 			n, err := a.read(s)
@@ -84,7 +85,7 @@ func orNothing(around func(idp.Provider) idp.Provider) func(idp.Provider) idp.Pr
 func TestRightProvidersPass(t *testing.T) {
 	for name, cms := range map[string]bool{"raw values": false, "CMS": true} {
 		t.Run(name, func(t *testing.T) {
-			RunInBubble(t, func(testing.TB) Backend { return backend(&adapter{network: newNetwork(), cms: cms}, nil) })
+			RunInBubble(t, func(t testing.TB) Backend { return backend(t, &adapter{network: newNetwork(), cms: cms}, nil) })
 		})
 	}
 }
@@ -93,8 +94,8 @@ func TestRightProvidersPass(t *testing.T) {
 func TestWrongProvidersFail(t *testing.T) {
 	for _, wrong := range mistakes(t) {
 		t.Run(wrong.name, func(t *testing.T) {
-			all, found := failures(t, func(testing.TB) Backend {
-				return backend(&adapter{newNetwork(), wrong.cms, wrong.inside}, wrong.around)
+			all, found := failures(t, func(t testing.TB) Backend {
+				return backend(t, &adapter{newNetwork(), wrong.cms, wrong.inside}, wrong.around)
 			}, wrong.found)
 			if !found {
 				t.Errorf("not found: %s\n%s", wrong.found, strings.Join(all, "\n"))
@@ -106,8 +107,8 @@ func TestWrongProvidersFail(t *testing.T) {
 // A Break that breaks nothing shows nothing.
 func TestBreakHasToBreak(t *testing.T) {
 	const want = "some call fails while Break is on"
-	all, found := failures(t, func(testing.TB) Backend {
-		b := backend(&adapter{network: newNetwork()}, nil)
+	all, found := failures(t, func(t testing.TB) Backend {
+		b := backend(t, &adapter{network: newNetwork()}, nil)
 		b.Break = func(testing.TB, bool) {}
 		return b
 	}, want)
@@ -118,8 +119,8 @@ func TestBreakHasToBreak(t *testing.T) {
 
 // What a Backend lacks is said.
 func TestWhatIsMissingIsNamed(t *testing.T) {
-	whole := backend(&adapter{network: newNetwork()}, nil)
-	for _, need := range []Need{Breaks, Renews, Reopens, Notifies} {
+	whole := backend(t, &adapter{network: newNetwork()}, nil)
+	for _, need := range []Need{Breaks, Renews, Reopens, Notifies, Keeps} {
 		part := whole
 		switch need {
 		case Breaks:
@@ -130,6 +131,8 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 			part.Reopen = nil
 		case Notifies:
 			part.Notification = nil
+		case Keeps:
+			part.Older = nil
 		}
 		r := &recorder{TB: t}
 		if _, lacking := (rule{needs: []Need{need}}).lacking(r, part); !lacking || len(r.failures) != 1 {

@@ -55,6 +55,12 @@ func NewBrowser(o BrowserOptions) (*Browser, error) {
 	return &Browser{o}, nil
 }
 
+// Check asks the provider for all that can be asked without a person; see
+// [ciba.Client.CheckCode]. It does not find out whether the provider knows the redirect.
+func (b *Browser) Check(ctx context.Context) (ciba.Report, error) {
+	return b.options.Client.CheckCode(ctx, b.options.Redirect)
+}
+
 // Begin returns the address to send the browser to.
 func (b *Browser) Begin(ctx context.Context) (address string, s BrowserState, err error) {
 	s = BrowserState{

@@ -24,7 +24,7 @@ type behaviour struct {
 func (b behaviour) failed() idp.Event { return idp.Failed{Failure: b.Failure} }
 
 // behaviours is the table of the package comment: status codes of ETSI TS 102 204 by what
-// they mean here.
+// they mean here, but for 504.
 var behaviours = map[string]behaviour{
 	"105": {atOnce, denied(idp.UserNotFound, "105")},
 	"406": {atOnce, denied(idp.RequestInProgress, "406")},

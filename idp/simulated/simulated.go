@@ -5,7 +5,8 @@
 // ID, who approves what is asked after [Options].Delay. The last three digits, of the
 // kennitala with [idp.App] and of the phone number with [idp.SIM], say otherwise: they choose
 // a failure. They are the status codes of ETSI TS 102 204, which the provider of Iceland
-// names "mssp_401"; no kennitala in use ends in one, as its last digit is 9 or 0.
+// names "mssp_401", but for 504: that is a transaction still open there, and here somebody who
+// never answers. No kennitala in use ends in one, as its last digit is 9 or 0.
 //
 //	105  UserNotFound         at once
 //	406  RequestInProgress    at once
@@ -122,7 +123,7 @@ func (p *Provider) Sign(ctx context.Context, state idp.State, digests []ades.Dig
 	now := time.Now().UTC()
 	c.Digests, c.Answers = digests, now.Add(p.options.Delay)
 	if c.Method == idp.App {
-		c.Code = codeOf(digests[0].Sum)
+		c.Code = drawCode()
 	}
 	return c.into(state, c.waits(now))
 }

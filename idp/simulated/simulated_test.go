@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -22,7 +23,18 @@ func open(t testing.TB, o simulated.Options) *simulated.Provider {
 	return p
 }
 
+// golden is what conversations of version 1 have stored.
+func golden(t testing.TB) []idptest.Stored {
+	return idptest.Golden(t, "testdata/state-1", func() []idptest.Stored {
+		b := idptest.Backend{Provider: open(t, simulated.Options{Seed: seed, Delay: time.Second}), Person: people()}
+		app, sim := b.Person(t, idp.App, idptest.Approves), b.Person(t, idp.SIM, idptest.Approves)
+		app.Method, sim.Method = idp.App, idp.SIM
+		return append(idptest.Converse(t, b, app), idptest.Converse(t, b, sim)...)
+	})
+}
+
 func TestProvider(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { golden(t) }) // made in a bubble if at all, where it is to be read
 	for name, delay := range map[string]time.Duration{"at once": 0, "after a delay": 3 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			lacks := map[idptest.Need]string{
@@ -38,6 +50,7 @@ func TestProvider(t *testing.T) {
 					Provider: open(t, o),
 					Methods:  []idp.Method{idp.App, idp.SIM},
 					Person:   people(),
+					Older:    golden(t),
 					Reopen:   func(t testing.TB) idp.Provider { return open(t, o) },
 					Lacks:    lacks,
 				}
