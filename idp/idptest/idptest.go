@@ -1,5 +1,5 @@
 // Package idptest is the suite that every [idp.Provider] passes. The author of a provider
-// runs it from a test of his own, against the real provider's test double:
+// runs it from a test of their own, against the real provider's test double:
 //
 //	func TestProvider(t *testing.T) {
 //		idptest.Run(t, func(t testing.TB) idptest.Backend {
