@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,11 +63,11 @@ func TestAnswerThatNobodyHas(t *testing.T) {
 // outOfReach are issuers that cannot be asked just now.
 type outOfReach struct {
 	issuers ades.Issuers
-	down    *bool
+	down    *atomic.Bool
 }
 
 func (o outOfReach) Issuers(ctx context.Context, c *x509.Certificate) ([]*x509.Certificate, error) {
-	if *o.down {
+	if o.down.Load() {
 		return nil, fmt.Errorf("asking for issuers: %w", ades.ErrUnavailable)
 	}
 	return o.issuers.Issuers(ctx, c)
@@ -77,7 +78,9 @@ func TestIssuerOutOfReach(t *testing.T) {
 	for name, phone := range map[string]func(*testing.T) *phone{"before": newPhone, "after": wholeCMS} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p, down := phone(t), true
+				p := phone(t)
+				var down atomic.Bool
+				down.Store(true)
 				if !p.traits.CMS {
 					p.begin = func() (idp.Event, error) { return idp.NeedDigest{Certificate: p.cert}, nil }
 					answer := p.poll
@@ -99,7 +102,7 @@ func TestIssuerOutOfReach(t *testing.T) {
 					time.Sleep(10 * time.Second)
 					s.pending(id, "while the issuer is out of reach")
 				}
-				down = false
+				down.Store(false)
 				time.Sleep(time.Minute)
 				r := s.poll(id)
 				if r.Code.Pending() {

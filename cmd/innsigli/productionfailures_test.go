@@ -15,7 +15,7 @@ import (
 var failures = map[idp.ErrorCode]failure{
 	idp.AuthorizationPending: {
 		bySIM: true, answer: openidtest.Answer{Silent: true}, code: true,
-		oauth: "authorization_pending", description: "The signer has not answered yet.",
+		oauth: "authorization_pending", description: "authorization request is still pending as the end-user hasn't yet completed the user interaction steps",
 	},
 	idp.SlowDown: {
 		bySIM: true, answer: openidtest.Answer{Error: &openidtest.Refusal{Code: "slow_down", Description: "Of tíð köll."}}, code: true,

@@ -32,7 +32,7 @@ type serveCommand struct {
 }
 
 func (serveCommand) Help() string {
-	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its [retention], [identity-provider] and [login] are taken when the server starts.\n\n" + storeHelp + "\n\n" + masterKeyHelp + "\n\nExamples:\n\ninnsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\ninnsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
+	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its [retention], [identity-provider] and [login] are taken when the server starts.\n\n" + storeHelp + "\n\n" + masterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
 }
 
 func (c serveCommand) Run(ctx context.Context, s streams) error {
