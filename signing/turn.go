@@ -75,11 +75,11 @@ func (t *turn) attempt(ctx context.Context, a *attempts, f change) (Request, err
 		if err != nil {
 			return err
 		}
+		late = r.Lease.Token != t.token
 		if a.revision != 0 && r.Revision == a.revision {
 			out = r
 			return nil
 		}
-		late = r.Lease.Token != t.token
 		if late && !(a.answer && t.stillAsked(&r)) {
 			return errLeaseLost
 		}
