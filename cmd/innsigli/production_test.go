@@ -27,7 +27,7 @@ func installed(t *testing.T) string {
 var eager = openidtest.Options{Interval: time.Second}
 
 // A server in production has people sign with each method, up to level LT, and knows no
-// sandbox. Nothing of theirs is in its log, and its store is none for tests.
+// sandbox. Its store is none for tests.
 func TestProduction(t *testing.T) {
 	p := startProduction(t, installed(t), productionOptions{provider: eager})
 	p.person(t, people[0], openidtest.Answer{})
@@ -46,11 +46,6 @@ func TestProduction(t *testing.T) {
 	}
 	if rest, err := p.stop(); err != nil || rest != "" {
 		t.Errorf("stopping: %v, stdout %q", err, rest)
-	}
-	for _, secret := range []string{people[0].kennitala, people[0].phone, people[0].name, p.provider.Secret, p.client.token} {
-		if strings.Contains(p.logs(), secret) {
-			t.Errorf("%q is in the log:\n%s", secret, p.logs())
-		}
 	}
 	status, _, talk := program(t, p.folder, "serve", "--environment", "sandbox", "--listen", "127.0.0.1:0", "--base-url", "http://localhost",
 		"--store", p.store, "--master-key-file", "master.key")

@@ -3,14 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"maps"
 	"net/http"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -24,8 +19,8 @@ import (
 // arrives in a body of four members, with the provider's own error and words. So does null, for
 // an error that nobody knows.
 func TestErrorCodesOfProduction(t *testing.T) {
-	if diff := cmp.Diff(errorCodes(t), slices.Sorted(maps.Keys(failures))); diff != "" {
-		t.Fatalf("the table has not what idp/failure.go has (-want +got):\n%s", diff)
+	if diff := cmp.Diff(slices.Sorted(slices.Values(idp.ErrorCodes())), slices.Sorted(maps.Keys(failures))); diff != "" {
+		t.Fatalf("the table has not what package idp has (-want +got):\n%s", diff)
 	}
 	p := startProduction(t, installed(t), productionOptions{
 		provider: openidtest.Options{Interval: time.Second, OneAtATime: true},
@@ -62,32 +57,6 @@ code = ""
 		}
 	}
 	t.Logf("figure: %d errorCodes through the API of production, and null in %d ways", len(failures), len(unknownErrors))
-}
-
-// errorCodes are those that idp/failure.go declares.
-func errorCodes(t *testing.T) (codes []idp.ErrorCode) {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "idp", "failure.go"), nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		c, ok := n.(*ast.ValueSpec)
-		if !ok {
-			return true
-		}
-		code, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
-		if err != nil || code != c.Names[0].Name {
-			t.Errorf("%v is %q, %v", c.Names[0], code, err)
-		}
-		codes = append(codes, idp.ErrorCode(code))
-		return true
-	})
-	if len(codes) != 33 {
-		t.Errorf("%d errorCodes, where service.md 7.2 has 33", len(codes))
-	}
-	slices.Sort(codes)
-	return codes
 }
 
 // failure is how a request comes to an errorCode, and what is told of it.
