@@ -22,6 +22,9 @@ func storeSeeds() []string {
 		"<< /Certs 900 0 R /OCSPs 900 0 R /CRLs 900 0 R >>\n~\n[901 0 R 902 0 R 903 0 R]\n~\n$issuing\n~\n$good\n~\n$list",
 		"<< /Certs 900 0 R /OCSPs 901 0 R /CRLs 902 0 R >>\n~\n[900 0 R [900 0 R]]\n~\n902 0 R\n~\n901 0 R",
 		"<< /Certs << >> /OCSPs (x) /CRLs 900 0 R >>\n~\n$list",
+		// References to nothing: to null, to no object, and by way of another.
+		"<< /OCSPs 900 0 R >>\n~\nnull", "<< /OCSPs 900 0 R >>\n~\n901 0 R\n~\nnull", "<< /OCSPs 900 0 R >>\n~\n999 0 R",
+		"<< /VRI 900 0 R >>\n~\n901 0 R\n~\nnull",
 		"<< /OCSPs [null 5 (x) /N [] << >> 900 0 R] /CRLs [999 0 R 1 0 R 0 0 R] >>\n~\n$good",
 		"900 0 R\n~\n900 0 R",
 		"900 0 R\n~\n$good /OCSPs [900 0 R]",

@@ -8,8 +8,8 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// change says what is wrong with how a value was changed, or nothing. What was null, or a
-// reference to nothing, is nil.
+// change says what is wrong with how a value was changed, or nothing. What was null, or
+// references that end in nothing, is nil.
 type change func(l *linter, was, is pdf.Object) []string
 
 // compare applies a change to what differs. may is nil where nothing may.
@@ -17,7 +17,7 @@ func (l *linter) compare(was, is pdf.Object, may change) []string {
 	if reflect.DeepEqual(was, is) {
 		return nil
 	}
-	if ref, ok := was.(pdf.Ref); ok && l.newObject(ref) {
+	if value, err := l.old.Resolve(was); value == nil && err == nil {
 		was = nil
 	}
 	switch {
