@@ -188,15 +188,25 @@ func TestBusySignalThatDoesNotExist(t *testing.T) {
 	c.wantHeld(c.colleague(account.ScopeSignatures).start(body.with(fields{"busySignal.id": strings.ToUpper(id)})), nil)
 }
 
-// decisions.md 4.2: fields, then the busy signal's 404 and 423, then the provider.
+// decisions.md 4.2: fields, then the page and the slot, then the busy signal's 404 and 423, then
+// the provider.
 func TestOrderOfTheChecks(t *testing.T) {
 	c, body, _ := pair(t, start(t, wiring{}))
+	stamped := body.with(manual).with(ofImage(pngPicture(t), "Png"))
+	wrongPage := inImage(fields{"page": 2})
 	unknown, nobody := fields{"busySignal.id": uuid.NewString()}, fields{"signer.phone": "999"}
 	c.wantInvalid(c.start(body.with(unknown).with(fields{"signer.city": 1})), "signer.city")
-	c.wantProblem(c.start(body.with(unknown).with(nobody)), http.StatusNotFound, "Not found")
+	c.wantInvalid(c.start(stamped.with(wrongPage).with(fields{"signer.city": 1})), "signer.city")
+	c.wantProblem(c.start(stamped.with(wrongPage).with(unknown)), http.StatusBadRequest, "Signature page does not exist")
+	for _, body := range []fields{body, stamped} {
+		c.wantProblem(c.start(body.with(unknown).with(nobody)), http.StatusNotFound, "Not found")
+	}
 	c.begin(body)
 	c.wantInvalid(c.start(body.with(fields{"signer.city": 1})), "signer.city")
-	c.wantHeld(c.start(body.with(nobody)), nil)
+	c.wantProblem(c.start(stamped.with(wrongPage).with(nobody)), http.StatusBadRequest, "Signature page does not exist")
+	for _, body := range []fields{body, stamped} {
+		c.wantHeld(c.start(body.with(nobody)), nil)
+	}
 	c.wantDocuments(1)
 }
 

@@ -9,8 +9,10 @@ import (
 
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -57,6 +59,18 @@ var problems = []struct {
 	{signing.ErrKeyInUse, problem{Status: http.StatusConflict, Title: "Request is still running", Detail: "The request with this Idempotency-Key has not been answered yet."}},
 	{signing.ErrKeyReused, problem{Status: http.StatusUnprocessableEntity, Title: "Idempotency key was used", Detail: "The Idempotency-Key was used with another request body."}},
 	{signing.ErrLevel, *invalid(map[string][]string{"advancedSignatureSettings.signatureLevel": {"Only B is to be had with this signingMethod: the phone makes the whole signature."}})},
+	{stamp.ErrNoRoom, problem{Status: http.StatusBadRequest, Title: "No free signature slot", Detail: "No free place was found on the page for the stamp."}},
+	{stamp.ErrNoPage, noPage},
+	{pades.ErrPage, noPage},
+	{stamp.ErrOverlap, problem{Status: http.StatusBadRequest, Title: "Stamp overlaps another signature", Detail: "The stamp would cover the visible signature that is there."}},
+	{pades.ErrForbidden, problem{Status: http.StatusBadRequest, Title: "Document does not allow signatures", Detail: "The document's permissions, or an earlier signature, do not allow another signature."}},
+	{pades.ErrEncrypted, unreadable("The document is encrypted and does not open without a password or key.")},
+	{pades.ErrBroken, unreadable("The last signature in the document is broken.")},
+	{pades.ErrUnreadable, unreadable("The document is not a readable PDF.")},
+	{stamp.ErrUnreadable, unreadable("The document is not a readable PDF.")},
+	{stamp.ErrImage, *invalid(map[string][]string{"signatureImage.imageB64": {imageFault}})},
+	{pades.ErrAppearance, *invalid(map[string][]string{"signatureImage.imageB64": {imageFault}})},
+	{stamp.ErrNotReady, problem{Status: http.StatusServiceUnavailable, Title: "Service unavailable", Detail: "The server is being made ready to look for free places on pages."}},
 	{busysignal.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The busy signal does not exist."}},
 	{sandbox.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The sandbox user does not exist."}},
 	{sandbox.ErrUserExists, problem{Status: http.StatusUnprocessableEntity, Title: "Sandbox user already exists", Detail: "Another of your sandbox users has that kennitala or phone."}},
@@ -65,6 +79,13 @@ var problems = []struct {
 	{storage.ErrTooLarge, tooLarge},
 	{storage.ErrUnavailable, unavailable},
 	{storage.ErrFull, problem{Status: http.StatusInsufficientStorage, Title: "No room left", Detail: "The server has no room left for what the request brings. Nothing of it was stored."}},
+}
+
+var noPage = problem{Status: http.StatusBadRequest, Title: "Signature page does not exist", Detail: "The document has no page of that number."}
+
+// unreadable is the answer to a document that cannot be signed whoever signs it.
+func unreadable(why string) problem {
+	return problem{Status: http.StatusBadRequest, Title: "Document could not be read", Detail: why}
 }
 
 var unavailable = problem{Status: http.StatusServiceUnavailable, Title: "Service unavailable", Detail: "The server's storage does not answer just now."}

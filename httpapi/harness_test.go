@@ -23,6 +23,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 
@@ -32,6 +33,7 @@ type wiring struct {
 	breaks     bool // the test breaks connections, which the server may complain about
 	provider   func(*sandbox.Sandbox) idp.Provider
 	signing    func(httpapi.Signing) httpapi.Signing
+	renderer   stamp.Renderer
 }
 
 // smallBuffer is what a connection that a test breaks may hold on the way.
@@ -130,6 +132,7 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 	if w.production {
 		options = signing.Options{Sources: s.people.Sources, Alone: true}
 	}
+	options.Renderer = w.renderer
 	var provider idp.Provider = s.people
 	if w.provider != nil {
 		provider = w.provider(s.people)

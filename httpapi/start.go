@@ -13,6 +13,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/jsonbody"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/stamp"
 )
 
 func (a *api) createBusySignal(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
@@ -54,6 +55,9 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	var refusal *signing.Refusal
 	if errors.As(err, &refusal) {
 		return writeJSON(w, http.StatusBadRequest, failureBody(refusal.Failure, ""))
+	}
+	if errors.Is(err, stamp.ErrOutside) {
+		return outside(in.Stamp)
 	}
 	if err != nil {
 		return err
@@ -99,7 +103,8 @@ func startFields(body *jsonbody.Object) signing.Start {
 	var in signing.Start
 	body.Content(jsonbody.Required)
 	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(256))
-	if kind := body.String("file.type", jsonbody.Required, jsonbody.OneOf("Pdf", "Xml")); kind == "Xml" {
+	kind := body.String("file.type", jsonbody.Required, jsonbody.OneOf("Pdf", "Xml"))
+	if kind == "Xml" {
 		body.Fault("file.type", "XML documents are not signed by this version.")
 	}
 	method := body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(string(idp.App), string(idp.SIM)))
@@ -111,9 +116,7 @@ func startFields(body *jsonbody.Object) signing.Start {
 	in.Country = body.String("signer.country", jsonbody.MaxLen(64))
 	in.City = body.String("signer.city", jsonbody.MaxLen(64))
 	in.Reason = body.String("signer.reason", jsonbody.MaxLen(64))
-	if body.Object("signatureImage") != nil {
-		body.Fault("signatureImage", "Stamps are not drawn by this version.")
-	}
+	in.Stamp = signatureImage(body, kind)
 	in.Level = settings(body)
 	if signal := body.Object("busySignal"); signal != nil {
 		in.BusySignal = &signing.BusySignalUse{

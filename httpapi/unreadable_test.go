@@ -2,10 +2,14 @@ package httpapi_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/pdftest"
 )
+
+// lockedPage needs a password that nobody knows.
+var lockedPage = pdftest.Build(pdftest.Options{Trailer: "/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <" + strings.Repeat("00", 32) + "> /U <" + strings.Repeat("00", 32) + "> >> /ID [<00> <00>]"})
 
 // service.md 4.1: "Without signatureImage, an unreadable file fails later in the
 // signing": with UnableToHandleGivenData at a poll (decisions.md 4.11).
@@ -16,7 +20,6 @@ func TestFileThatCannotBeRead(t *testing.T) {
 	if len(noPages) == len(page) && bytes.Equal(noPages, page) {
 		t.Fatal("the page is still there")
 	}
-	encrypt := "/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <" + string(bytes.Repeat([]byte("00"), 32)) + "> /U <" + string(bytes.Repeat([]byte("00"), 32)) + "> >> /ID [<00> <00>]"
 	for name, content := range map[string][]byte{
 		"not a PDF":             []byte("This is no PDF."),
 		"one byte":              {0},
@@ -24,7 +27,7 @@ func TestFileThatCannotBeRead(t *testing.T) {
 		"truncated":             page[:len(page)/2],
 		"without its beginning": page[len(page)/2:],
 		"0 pages":               noPages,
-		"encrypted":             pdftest.Build(pdftest.Options{Trailer: encrypt}),
+		"encrypted":             lockedPage,
 		"a megabyte of nothing": make([]byte, 1<<20),
 	} {
 		for _, method := range methods {

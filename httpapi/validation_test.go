@@ -23,7 +23,6 @@ func TestFaultyStart(t *testing.T) {
 		}
 		return f
 	}
-	stamp := fields{"signatureImage.alignment": "TopLeft", "signatureImage.positioning": "Auto"}
 	for name, test := range map[string]struct {
 		sent  fields
 		paths []string
@@ -83,8 +82,6 @@ func TestFaultyStart(t *testing.T) {
 		"Xml":                         {fields{"file.type": "Xml"}, []string{"file.type"}},
 		"packing Enveloping":          {fields{packing: "Enveloping"}, []string{packing}},
 		"packing InternallyDetached":  {fields{packing: "InternallyDetached"}, []string{packing}},
-		"stamp":                       {stamp, []string{"signatureImage"}},
-		"stamp on Xml":                {stamp.with(fields{"file.type": "Xml"}), []string{"signatureImage", "file.type"}},
 		"some of everything":          {fields{"file.name": nil, "file.contentB64": "?", "signer.phone": absent{}, "signer.signingMethod": idpSim, "signer.city": long(65), "busySignal": object{}}, []string{"file.name", "file.contentB64", "signer.phone", "signer.city", "busySignal.id"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,7 +44,7 @@ func addAppearancePage(update *pdf.Update, into box, appearance []byte) (pdf.Ref
 	if err != nil {
 		return pdf.Ref{}, err
 	}
-	form := formXObject{box: visible(page), filter: "/FlateDecode"}
+	form := formXObject{box: page.Visible(), filter: "/FlateDecode"}
 	if form.matrix, err = fit(form.box, page.Rotate, into); err != nil {
 		return pdf.Ref{}, err
 	}

@@ -58,17 +58,6 @@ func checkDrawable(file *pdf.File) error {
 	return err
 }
 
-// visible is the part of a page that is displayed: the crop box as far as it lies on the
-// medium (ISO 32000-2 14.11.2.1).
-func visible(page *pdf.Page) pdf.Rect {
-	m, c := page.MediaBox, page.CropBox
-	r := pdf.Rect{LLX: max(m.LLX, c.LLX), LLY: max(m.LLY, c.LLY), URX: min(m.URX, c.URX), URY: min(m.URY, c.URY)}
-	if r.LLX >= r.URX || r.LLY >= r.URY {
-		return m
-	}
-	return r
-}
-
 // pageContent returns the content of a page, compressed. The division between content
 // streams is one between lexical tokens (ISO 32000-2 table 31).
 func pageContent(file *pdf.File, page *pdf.Page) ([]byte, error) {

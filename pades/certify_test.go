@@ -30,7 +30,7 @@ func TestCertify(t *testing.T) {
 					signed := sign(t, pdftest.Build(options), newPerson(t, ca, p256(t)), pades.Options{Certify: p})
 					checkCertified(t, signed, p, options.Catalog != "")
 					c := signedCase{name: name, b: signed, fields: []string{"Signature1"}}
-					_, err := pades.Prepare(t.Context(), document(signed), newPerson(t, ca, p256(t)).signer, pades.Options{})
+					_, err := prepare(t, signed, newPerson(t, ca, p256(t)).signer, pades.Options{})
 					if p == pades.NoChanges {
 						if !errors.Is(err, pades.ErrForbidden) {
 							t.Errorf("an approval after it: %v", err)
@@ -85,13 +85,13 @@ func TestCertificationComesFirst(t *testing.T) {
 		"timestamped": timestamped,
 		"named":       named,
 	} {
-		_, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Certify: pades.FormFilling})
+		_, err := prepare(t, b, p.signer, pades.Options{Certify: pades.FormFilling})
 		if !errors.Is(err, pades.ErrForbidden) || !strings.Contains(err.Error(), "has to come first") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, permission := range []pades.Permission{-1, 4} {
-		if _, err := pades.Prepare(t.Context(), document(whole), p.signer, pades.Options{Certify: permission}); err == nil {
+		if _, err := prepare(t, whole, p.signer, pades.Options{Certify: permission}); err == nil {
 			t.Errorf("permission %d is taken", permission)
 		}
 	}

@@ -194,10 +194,10 @@ func TestPermissionsOfEncryptedDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := encrypt(t, formToEncrypt(pdftest.Table), test.user, test.arguments...)
-			if _, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{}); !errors.Is(err, test.made) {
+			if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, test.made) {
 				t.Errorf("new field: %v, want %v", err, test.made)
 			}
-			if _, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Field: "Guardian"}); !errors.Is(err, test.filled) {
+			if _, err := prepare(t, b, p.signer, pades.Options{Field: "Guardian"}); !errors.Is(err, test.filled) {
 				t.Errorf("field that is there: %v, want %v", err, test.filled)
 			}
 			if _, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{}); (test.user != "") != errors.Is(err, pades.ErrEncrypted) {

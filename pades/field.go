@@ -7,8 +7,7 @@ import (
 )
 
 // addField adds a signature field with the signature as its value: to the form,
-// which is made when there is none, and as an invisible widget to the first page
-// (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
+// which is made when there is none, and as a widget to the page (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
 // signature made earlier covers its meaning.
 func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, f newField) (pdf.Ref, error) {
 	catalogRef, catalog, err := file.Catalog()
@@ -16,13 +15,9 @@ func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, f newField) (p
 		return pdf.Ref{}, err
 	}
 	field := update.Reserve()
-	drawn := ""
-	if f.appearance {
-		appearance, err := addAppearance(update, 0, 0, 0, nil)
-		if err != nil {
-			return pdf.Ref{}, err
-		}
-		drawn = fmt.Sprintf(" /AP << /N %s >>", appearance)
+	drawn, err := f.draw(update, page.Rotate)
+	if err != nil {
+		return pdf.Ref{}, err
 	}
 	update.Set(field, f.source(page.Ref, drawn))
 	if err := addToPage(file, update, page, field); err != nil {
@@ -39,14 +34,35 @@ type newField struct {
 	name       string // partial name
 	title      string // what a screen reader says
 	signature  pdf.Ref
-	appearance bool // an empty one: PDF/A-1 has every field have some (ISO 19005-1 6.9)
+	appearance bool // PDF/A-1 has every field have some, be it empty (ISO 19005-1 6.9)
+	visible    *Visible
+}
+
+// draw adds the appearance of a field on a page that is displayed turned by rotate degrees,
+// and returns the entry of the widget's source that names it, if any.
+func (f newField) draw(update *pdf.Update, rotate int) (entry string, err error) {
+	if !f.appearance {
+		return "", nil
+	}
+	var appearance pdf.Ref
+	if f.visible == nil {
+		appearance, err = addAppearance(update, 0, 0, 0, nil)
+	} else {
+		size := f.visible.Rect.box()
+		appearance, err = addAppearance(update, rotate, size.width, size.height, f.visible.Appearance)
+	}
+	return fmt.Sprintf(" /AP << /N %s >>", appearance), err
 }
 
 // source is the field and its widget in one dictionary. The flags are Print and Locked
 // (ISO 32000-2 table 167); drawn is the entry of its appearance, if any.
 func (f newField) source(page pdf.Ref, drawn string) []byte {
-	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect [0 0 0 0]%s /F 132 >>",
-		pdf.TextString(f.name), pdf.TextString(f.title), f.signature, page, drawn)
+	var rect Rect
+	if f.visible != nil {
+		rect = f.visible.Rect
+	}
+	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect %s%s /F 132 >>",
+		pdf.TextString(f.name), pdf.TextString(f.title), f.signature, page, rect.source(), drawn)
 }
 
 func addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, field pdf.Ref) error {

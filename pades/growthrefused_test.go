@@ -22,7 +22,7 @@ const (
 	anotherPage = "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 3 0 R >>"
 	drawing     = "0 0 m 90 10 l S"
 	timestamp   = "<< /Type /DocTimeStamp /SubFilter /ETSI.RFC3161 >>"
-	stamp       = "<< /Type /Annot /Subtype /Widget /FT /Sig /T (Old) /V " + timestamp + " /P 10 0 R /Rect [0 0 0 0] /F 132 >>"
+	stampField  = "<< /Type /Annot /Subtype /Widget /FT /Sig /T (Old) /V " + timestamp + " /P 10 0 R /Rect [0 0 0 0] /F 132 >>"
 )
 
 // changedDocuments are those in which something changed that was there.
@@ -94,7 +94,7 @@ var changedForms = []otherGrowth{
 	{"a field of text", pdftest.Options{}, func(r *revision) {
 		r.appendTo(r.form(), "Fields", r.add("<< /FT /Tx /T (New) /V (Text) >>"))
 	}},
-	{"a field that was there", pdftest.Options{Page: "/Annots [100 0 R]", Objects: []string{stamp}},
+	{"a field that was there", pdftest.Options{Page: "/Annots [100 0 R]", Objects: []string{stampField}},
 		func(r *revision) { r.appendTo(r.form(), "Fields", pdf.Ref{Num: first}) }},
 	{"an annotation", pdftest.Options{}, func(r *revision) { r.appendTo(page, "Annots", r.add(square)) }},
 	{"an annotation is another", pdftest.Options{}, func(r *revision) {

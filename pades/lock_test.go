@@ -80,7 +80,7 @@ func checkPermittedFields(t *testing.T, b []byte, p person, permitted []string) 
 	t.Helper()
 	var got []string
 	for _, field := range []string{"Second", "Group.Third", ""} {
-		_, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Field: field})
+		_, err := prepare(t, b, p.signer, pades.Options{Field: field})
 		if err == nil {
 			got = append(got, field)
 		} else if !errors.Is(err, pades.ErrForbidden) {
@@ -115,7 +115,7 @@ func TestUnknownLock(t *testing.T) {
 		"<< >>":  nil,
 		"null":   nil,
 	} {
-		_, err := pades.Prepare(t.Context(), document(pdftest.Build(lockedForm(lock))), p.signer, pades.Options{Field: "First"})
+		_, err := prepare(t, pdftest.Build(lockedForm(lock)), p.signer, pades.Options{Field: "First"})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v", lock, err)
 		}
@@ -138,7 +138,7 @@ func TestMalformedTransforms(t *testing.T) {
 			Catalog: "/AcroForm << /Fields [100 0 R] >>",
 			Objects: []string{"<< /FT /Sig /T (A) /V 101 0 R >>", "<< /Type /Sig /Reference " + reference + " >>", "<< /Circle 102 0 R >>"},
 		})
-		if _, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{}); !errors.Is(err, want) {
+		if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, want) {
 			t.Errorf("%s: %v", reference, err)
 		}
 	}

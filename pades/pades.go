@@ -42,13 +42,15 @@
 // P-256, P-384 and P-521, and Ed25519. Of a provider who returns a whole CMS, [PrepareCMS]
 // makes a signature of ISO 32000-2 12.8.3.3 instead.
 //
-// The field is one that is there ([Options].Field), or a new one, invisible, on the
-// first page. A certification ([Options].Certify) and the lock of a field become
-// references of the signature. A new field of a tagged document has its structure
-// element (PDF/UA), but not behind earlier signatures, of which validators would say
-// that somebody changed the document. With the first signature comes, in PDF 1.7, the
-// developer extension ESIC. PDF/A stays what it was, if an appearance is. Encrypted
-// documents stay encrypted.
+// The field is one that is there ([Options].Field), or a new one: with an appearance where
+// [Options].Visible says, or else invisible, on the first page. A certification
+// ([Options].Certify) and the lock of a field become references of the signature. A new
+// field of a tagged document has its structure element (PDF/UA), but not behind earlier
+// signatures, of which validators would say that somebody changed the document. With the
+// first signature comes, in PDF 1.7, the developer extension ESIC. PDF/A stays what it was,
+// if an appearance is. Encrypted documents stay encrypted.
+//
+// Whether a document takes a signature can be asked before anybody is: [Check].
 package pades
 
 import (
@@ -56,9 +58,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
-	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
@@ -74,6 +74,8 @@ var (
 	// field, the field requires another signature, or the permissions of the document's
 	// encryption do not include signing.
 	ErrForbidden = errors.New("pades: document does not allow signatures")
+	// ErrPage: the document has no page of that number.
+	ErrPage = errors.New("pades: document has no such page")
 	// ErrBroken: the last signature of the document is not what its ByteRange says, or
 	// does not cover its revision. Another one would seem to confirm it.
 	ErrBroken = errors.New("pades: last signature of the document is broken")
@@ -104,54 +106,6 @@ type Revision struct {
 	Hashed []Midstate // after the last of Bytes
 
 	before []Midstate // after the document that it is appended to
-}
-
-// Options are what a signature says beside who signed. The zero value is right.
-type Options struct {
-	Name        string    // /Name: who signs
-	Reason      string    // /Reason
-	Location    string    // /Location
-	ContactInfo string    // /ContactInfo
-	Time        time.Time // /M, the claimed signing time; zero: now
-
-	// Level is what the signature is to become. From T on there is room in it for the
-	// timestamp that [Pending.Complete] puts in; the rest is for an [Extender]. A document that
-	// does not take the rest is refused at once.
-	Level ades.Level
-
-	// Field is the fully qualified name of the empty signature field to sign, else
-	// [ErrField]. Its lock becomes part of the signature, and what its seed value
-	// requires is [ErrForbidden] unless it is so: nothing is chosen in its favour.
-	// "": a new field, which is invisible, on the first page.
-	Field string
-	// Appearance is a PDF of one page that is drawn in Field's rectangle, else
-	// [ErrAppearance]: not encrypted, at most 8 MiB with all that the page uses. Its
-	// fonts, colours and transparency come along as they are, so that what is to stay
-	// PDF/A needs a page that is. nil: nothing is drawn, and what the author has drawn
-	// there stays.
-	Appearance []byte
-	// Certify makes the signature a certification: it says what may be done to the
-	// document later, and has to be its first signature, else [ErrForbidden]. 0: an
-	// approval signature.
-	Certify Permission
-}
-
-// check refuses options that contradict themselves.
-func (o Options) check() error {
-	switch {
-	case o.Appearance != nil && o.Field == "":
-		return errors.New("pades: an appearance is drawn in an existing field, and none is named")
-	case o.Certify < 0 || o.Certify > Annotations:
-		return fmt.Errorf("pades: certifying with the unknown permission %d", o.Certify)
-	}
-	return checkLevel(o.Level)
-}
-
-func checkLevel(l ades.Level) error {
-	if l < ades.B || l > ades.LTA {
-		return fmt.Errorf("pades: unknown level %v", l)
-	}
-	return nil
 }
 
 // readError turns an error of reading a PDF into one that callers tell apart.

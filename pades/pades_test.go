@@ -73,6 +73,9 @@ func document(b []byte) pades.Document {
 // sign signs and appends, and checks that the increment harms nothing.
 func sign(t testing.TB, b []byte, p person, o pades.Options) []byte {
 	t.Helper()
+	if err := pades.Check(t.Context(), document(b), o); err != nil {
+		t.Errorf("checked: %v", err)
+	}
 	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, o)
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +84,18 @@ func sign(t testing.TB, b []byte, p person, o pades.Options) []byte {
 		t.Fatalf("revision at %d of a document of %d bytes", r.Base, len(b))
 	}
 	signed := append(bytes.Clone(b), r.Bytes...)
-	pdflint.Clean(t, b, signed)
+	for _, fault := range pdflint.CheckAt(placeOf(o), b, signed) {
+		t.Error(fault)
+	}
 	return signed
+}
+
+// placeOf is where a new field is to be.
+func placeOf(o pades.Options) pdflint.Place {
+	if o.Visible == nil {
+		return pdflint.Place{Page: 1}
+	}
+	return pdflint.Place{Page: o.Visible.Page, Rect: pdf.Rect(o.Visible.Rect)}
 }
 
 func verify(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureReport {
@@ -359,7 +372,7 @@ func TestPrepareRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := pades.Prepare(t.Context(), document(tt.b), tt.signer, pades.Options{})
+			_, err := prepare(t, tt.b, tt.signer, pades.Options{})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}

@@ -15,13 +15,18 @@ import (
 // rendered draws the first page with mutool or pdftoppm in 72 dots per inch.
 func rendered(t *testing.T, program string, content []byte) *image.RGBA {
 	t.Helper()
+	return renderedPage(t, program, content, 1)
+}
+
+func renderedPage(t *testing.T, program string, content []byte, page int) *image.RGBA {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.pdf")
 	if err := os.WriteFile(path, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	args := map[string][]string{
-		"mutool":   {"draw", "-q", "-r", "72", "-c", "rgb", "-F", "ppm", "-o", "-", path, "1"},
-		"pdftoppm": {"-r", "72", "-l", "1", path},
+		"mutool":   {"draw", "-q", "-r", "72", "-c", "rgb", "-F", "ppm", "-o", "-", path, fmt.Sprint(page)},
+		"pdftoppm": {"-cropbox", "-r", "72", "-f", fmt.Sprint(page), "-l", fmt.Sprint(page), path},
 	}
 	out, err := exec.Command(testenv.Program(t, program), args[program]...).Output()
 	if err != nil {

@@ -28,7 +28,7 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{file: file, fields: found, options: o, extends: !found.signed() && signer.Certificate != nil, usageRights: hasUsageRights(file)}
+	p := &plan{file: file, fields: found, options: o, extends: !found.signed() && subFilter(signer) == cadesFormat, usageRights: hasUsageRights(file)}
 	if o.Field != "" {
 		if p.field, err = selectField(file, o.Field, found.wanted); err != nil {
 			return nil, err
@@ -40,7 +40,7 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 	if err := checkPermitted(doc, file, found, o.Field); err != nil {
 		return nil, err
 	}
-	if p.page, err = file.Page(1); err != nil {
+	if p.page, err = o.page(file); err != nil {
 		return nil, err
 	}
 	if p.structure, err = readStructure(file, found.signed()); err != nil {
@@ -140,9 +140,10 @@ func (p *plan) rehearse(size int64) error {
 
 // addField adds a new field, and its widget to the structure of a tagged document.
 func (p *plan) addField(update *pdf.Update, signature pdf.Ref) error {
-	widget, err := addField(p.file, update, p.page, newField{p.field.name, "Digital signature", signature, true})
+	f := newField{p.field.name, p.options.title(), signature, true, p.options.Visible}
+	widget, err := addField(p.file, update, p.page, f)
 	if err != nil {
 		return err
 	}
-	return p.structure.addWidget(update, p.page, widget)
+	return p.structure.addWidget(update, p.page, widget, f)
 }

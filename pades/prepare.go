@@ -3,6 +3,7 @@ package pades
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -13,8 +14,8 @@ import (
 
 // Prepare makes a document ready to be signed: it lays out the revision in which
 // only the signature value is missing. [ErrUnreadable], [ErrEncrypted],
-// [ErrForbidden], [ErrBroken], [ErrField], [ErrAppearance], [ades.ErrAlgorithm]. Options
-// that contradict themselves are an error of no kind.
+// [ErrForbidden], [ErrBroken], [ErrField], [ErrPage], [ErrAppearance],
+// [ades.ErrAlgorithm]. Options that contradict themselves are an error of no kind.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -33,19 +34,15 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 // prepare is what [Prepare] and [PrepareCMS] share. The certificate of a signer who is not
 // known yet is nil.
 func prepare(ctx context.Context, doc Document, signer ades.Signer, options Options, reserved int) (*Pending, error) {
-	if err := options.check(); err != nil {
-		return nil, err
+	if options.Visible != nil && options.Visible.Appearance == nil {
+		return nil, errors.New("pades: a visible signature without an appearance")
 	}
 	if options.Time.IsZero() {
 		options.Time = time.Now()
 	}
-	var layout layout
-	err := opened(doc, func(file *pdf.File) (err error) {
-		layout, err = layOut(doc, file, signer, options, reserved)
-		return err
-	})
+	layout, err := layOut(doc, signer, options, reserved)
 	if err != nil {
-		return nil, readError(err)
+		return nil, err
 	}
 	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved, level: options.Level, usageRights: layout.usageRights}
 	if err := p.bind(ctx, doc); err != nil {
@@ -92,7 +89,20 @@ func contentsSize(signer ades.Signer) (int, error) {
 	return len(der), err
 }
 
-func layOut(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
+// layOut lays out the revision in which only the signature value is missing.
+func layOut(doc Document, signer ades.Signer, options Options, reserved int) (l layout, err error) {
+	if err := options.check(); err != nil {
+		return l, err
+	}
+	err = pdf.Opened(doc, doc.Size, func(file *pdf.File) (err error) {
+		l, err = layOutIn(doc, file, signer, options, reserved)
+		return err
+	})
+	return l, readError(err)
+}
+
+// layOutIn lays it out for the document as it was opened.
+func layOutIn(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
 	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {
 		return layout{}, err

@@ -38,13 +38,18 @@ func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Option
 // anonymous says that the signer is not known before Complete.
 func (p *Pending) anonymous() bool { return p.signer.Certificate == nil }
 
-// subFilter is the format of a signature: of a signer who is not known, one that demands
-// no attributes.
+// The formats of a signature.
+const (
+	cadesFormat pdf.Name = "ETSI.CAdES.detached"
+	cmsFormat   pdf.Name = "adbe.pkcs7.detached" // which demands no attributes
+)
+
+// subFilter is the format of a signature.
 func subFilter(signer ades.Signer) pdf.Name {
-	if signer.Certificate == nil {
-		return "adbe.pkcs7.detached"
+	if signer.Certificate == nil && !anybody(signer) {
+		return cmsFormat
 	}
-	return "ETSI.CAdES.detached"
+	return cadesFormat
 }
 
 // SignerOf is who signed, by the value that [Pending.Complete] takes: [Pending.Signer], or

@@ -77,10 +77,10 @@ func TestSeedValue(t *testing.T) {
 		tt.options.Field = "Buyer"
 		flags := 1 << tt.bit >> 1
 		t.Run(fmt.Sprintf("%d %s %s", flags, tt.entry, tt.options.Reason), func(t *testing.T) {
-			_, err := pades.Prepare(t.Context(), document(seeded(fmt.Sprintf("<< /Type /SV /Ff %d %s >>", flags, tt.entry))), p.signer, tt.options)
+			_, err := prepare(t, seeded(fmt.Sprintf("<< /Type /SV /Ff %d %s >>", flags, tt.entry)), p.signer, tt.options)
 			checkRefusal(t, err, tt.says)
 			if tt.bit > 0 {
-				_, err = pades.Prepare(t.Context(), document(seeded("<< "+tt.entry+" >>")), p.signer, tt.options)
+				_, err = prepare(t, seeded("<< "+tt.entry+" >>"), p.signer, tt.options)
 				checkRefusal(t, err, "")
 			}
 		})
@@ -144,7 +144,7 @@ func TestCertificateSeedValue(t *testing.T) {
 				if required {
 					seed, says = fmt.Sprintf("<< /Cert << /Ff %d %s >> >>", flags, tt.entry), tt.says
 				}
-				_, err := pades.Prepare(t.Context(), document(seeded(seed)), p.signer, pades.Options{Field: "Buyer"})
+				_, err := prepare(t, seeded(seed), p.signer, pades.Options{Field: "Buyer"})
 				checkRefusal(t, err, says)
 			}
 		})
@@ -158,7 +158,7 @@ func TestMalformedSeedValue(t *testing.T) {
 		"<< /Cert 1 >>", "<< /Cert << /Ff 8 /SubjectDN [1] >> >>", "<< /Cert << /Ff 1 /Subject [" + strings.Repeat("()", 65) + "] >> >>",
 		"<< /Ff 2 /SubFilter 101 0 R >>",
 	} {
-		if _, err := pades.Prepare(t.Context(), document(seeded(seed)), p.signer, pades.Options{Field: "Buyer"}); !errors.Is(err, pades.ErrUnreadable) {
+		if _, err := prepare(t, seeded(seed), p.signer, pades.Options{Field: "Buyer"}); !errors.Is(err, pades.ErrUnreadable) {
 			t.Errorf("%.60s: %v", seed, err)
 		}
 	}
@@ -198,7 +198,7 @@ func TestForeignSeedValue(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := addPyHankoFields(t, pdftest.Build(pdftest.Options{}), pyHankoField{Name: "Buyer", Box: []int{10, 10, 110, 60}, Seed: tt.seed})
 			tt.options.Field = "Buyer"
-			_, err := pades.Prepare(t.Context(), document(b), p.signer, tt.options)
+			_, err := prepare(t, b, p.signer, tt.options)
 			checkRefusal(t, err, tt.says)
 			if tt.says == "" && err == nil {
 				cases = append(cases, signedCase{name: tt.name, b: sign(t, b, p, tt.options), fields: []string{"Buyer"}})

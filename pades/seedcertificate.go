@@ -24,6 +24,9 @@ func (s seed) certificate() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if anybody(s.signer) {
+		return "", nil
+	}
 	if s.signer.Certificate == nil && dict["Ff"] != nil {
 		return "Cert: the signer's certificate is not known beforehand", nil
 	}

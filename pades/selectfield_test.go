@@ -197,7 +197,7 @@ func TestFieldAppearance(t *testing.T) {
 	}
 	checkForeign(t, ca, cases)
 	whole := pdftest.Build(pdftest.Options{})
-	if _, err := pades.Prepare(t.Context(), document(whole), p.signer, pades.Options{Appearance: appearance}); err == nil {
+	if _, err := prepare(t, whole, p.signer, pades.Options{Appearance: appearance}); err == nil {
 		t.Error("an appearance without a field is taken")
 	}
 }
@@ -224,7 +224,7 @@ func TestFieldThatCannotBeSigned(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			b := pdftest.Build(pdftest.Options{Catalog: "/AcroForm << /Fields [100 0 R] >>", Objects: test.objects})
-			_, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Field: "Buyer"})
+			_, err := prepare(t, b, p.signer, pades.Options{Field: "Buyer"})
 			if !errors.Is(err, pades.ErrField) || !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v", err)
 			}

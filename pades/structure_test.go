@@ -68,7 +68,7 @@ func TestSignatureDictionaryWrittenAgain(t *testing.T) {
 	if len(got) != 1 || got[0].SubIndication != ades.FormatFailure || got[0].Intact {
 		t.Errorf("%+v", got)
 	}
-	if _, err := pades.Prepare(t.Context(), document(forged), p.signer, pades.Options{}); !errors.Is(err, pades.ErrBroken) {
+	if _, err := prepare(t, forged, p.signer, pades.Options{}); !errors.Is(err, pades.ErrBroken) {
 		t.Errorf("it can be signed again: %v", err)
 	}
 }
@@ -116,7 +116,7 @@ func TestPrepareObeysEarlierSignatures(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := pades.Prepare(t.Context(), document(tt.b), p.signer, pades.Options{}); !errors.Is(err, tt.want) {
+			if _, err := prepare(t, tt.b, p.signer, pades.Options{}); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
 		})
@@ -259,7 +259,7 @@ func TestWorkIsBounded(t *testing.T) {
 		Catalog: "/AcroForm << /Fields [" + strings.Repeat(field, 10_000) + "] >>",
 		Objects: []string{"(" + strings.Repeat("x", 1<<20) + ")"},
 	})
-	if _, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{}); !errors.Is(err, pades.ErrUnreadable) {
+	if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, pades.ErrUnreadable) {
 		t.Errorf("signing: %v", err)
 	}
 	if _, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{}); !errors.Is(err, pades.ErrUnreadable) {

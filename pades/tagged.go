@@ -9,13 +9,13 @@ import (
 // structure is the structure tree of a tagged document (ISO 32000-2 14.7) with what it
 // takes to add an element to it.
 type structure struct {
-	file     *pdf.File
-	ref      pdf.Ref // of the structure tree root
-	root     pdf.Dict
-	parent   pdf.Ref // that the new element goes under: the Document, or the root
-	element  pdf.Dict
-	parents  parentTree
-	artifact bool // a new widget is one, and no part of the structure
+	file    *pdf.File
+	ref     pdf.Ref // of the structure tree root
+	root    pdf.Dict
+	parent  pdf.Ref // that the new element goes under: the Document, or the root
+	element pdf.Dict
+	parents parentTree
+	ua2     bool // the file is of PDF 2.0, which PDF/UA-2 is for
 }
 
 // readStructure reads the structure of a document that has one and is not signed; of
@@ -38,7 +38,7 @@ func readStructure(file *pdf.File, signed bool) (*structure, error) {
 	}
 	s := &structure{file: file, ref: ref}
 	major, _ := file.Version()
-	s.artifact = major >= 2
+	s.ua2 = major >= 2
 	if err := s.read(); err != nil {
 		return nil, notMalformed(err)
 	}
@@ -96,17 +96,22 @@ func (s *structure) role(element pdf.Dict) pdf.Name {
 	return name
 }
 
-// addWidget adds the invisible widget of a new field on a page, which is to have an order
-// of tabs (ISO 14289-1 7.18.3): that of the structure, unless the author wanted another one.
-// PDF/UA-1 has no exception for a widget of no size; PDF/UA-2, which is of PDF 2.0, has it
-// be an artifact (ISO 14289-2 8.9.2.4.13).
-func (s *structure) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref) error {
+// addWidget adds the widget of a new field on a page, which is to have an order of tabs
+// (ISO 14289-1 7.18.3): that of the structure, unless the author wanted another one.
+// PDF/UA-1 has no exception for a widget of no size; PDF/UA-2 has it be an artifact, and asks
+// for Contents in others (ISO 14289-2 8.9.2.4.13, 8.10.2.3).
+func (s *structure) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref, f newField) error {
 	if s == nil {
 		return nil
 	}
 	return notMalformed(update.Attempt(func(draft *pdf.Update) error {
-		if !s.artifact {
+		if f.visible != nil || !s.ua2 {
 			if err := s.addForm(draft, page.Ref, widget); err != nil {
+				return err
+			}
+		}
+		if f.visible != nil && s.ua2 {
+			if err := setEntry(draft, widget, "Contents", pdf.TextString(f.title)); err != nil {
 				return err
 			}
 		}

@@ -253,17 +253,39 @@ func TestOrderOfTabsStays(t *testing.T) {
 
 // A second signature leaves the structure alone, and the first one stays valid with it.
 // That is what pyHanko's analysis of differences is about: it takes a change of the
-// structure for one of the document.
+// structure for one of the document. A second one that is shown is therefore no part of the
+// structure, which veraPDF misses in PDF/UA-1, and nothing else.
 func TestStructureOfSignedDocumentStays(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
-	once := sign(t, pdftest.Archival(pdftest.Archive{Profile: "ua1"}), p, pades.Options{})
-	twice := sign(t, once, p, pades.Options{})
-	checkNotTagged(t, twice[len(once):])
-	path := filepath.Join(t.TempDir(), "twice.pdf")
-	writeFile(t, path, twice)
-	for _, s := range validators.PyHanko(t, nil, path)[0].Signatures {
-		if !s.Intact || !s.Valid || s.ModificationLevel == "OTHER" {
-			t.Errorf("%+v", s)
+	folder := t.TempDir()
+	var paths []string
+	for name, shown := range map[string]*pades.Visible{"invisible": nil, "visible": at(1, 100, 100)} {
+		once := sign(t, pdftest.Archival(pdftest.Archive{Profile: "ua1"}), p, pades.Options{Visible: shown})
+		twice := sign(t, once, p, pades.Options{Visible: shown})
+		checkNotTagged(t, twice[len(once):])
+		paths = append(paths, filepath.Join(folder, name+".pdf"))
+		writeFile(t, paths[len(paths)-1], twice)
+	}
+	for _, report := range validators.PyHanko(t, nil, paths...) {
+		for _, s := range report.Signatures {
+			if !s.Intact || !s.Valid || s.ModificationLevel == "OTHER" {
+				t.Errorf("%s: %+v", report.File, s)
+			}
+		}
+	}
+	visible := validators.VeraPDF(t, validators.VeraPDFClaim{Profile: "ua1", File: filepath.Join(folder, "visible.pdf")})[0]
+	if len(visible.Failures) != 1 || visible.Failures[0].Clause != "7.18.4" {
+		t.Errorf("%+v", visible)
+	}
+}
+
+// The widget of a signature that is shown is part of the structure in each version of PDF.
+func TestVisibleWidgetIsTagged(t *testing.T) {
+	p := newPerson(t, newAuthority(t), p256(t))
+	for _, profile := range []string{"1a", "2a", "ua1", "ua2"} {
+		for _, kind := range pdftest.Kinds {
+			b := pdftest.Archival(pdftest.Archive{Profile: profile, Kind: kind})
+			checkTagged(t, profile, b, sign(t, b, p, pades.Options{Visible: at(1, 100, 100)}))
 		}
 	}
 }

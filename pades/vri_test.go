@@ -73,7 +73,7 @@ func TestLevelIsRehearsed(t *testing.T) {
 		"a store that is none":           {pdftest.Build(pdftest.Options{Catalog: "/DSS 1"}), ades.LT},
 	} {
 		for level := ades.B; level <= ades.LTA; level++ {
-			_, err := pades.Prepare(t.Context(), document(row.b), p.signer, pades.Options{Level: level})
+			_, err := prepare(t, row.b, p.signer, pades.Options{Level: level})
 			if refused := err != nil; refused != (level >= row.from) {
 				t.Errorf("%s, level %v: %v", name, level, err)
 			}

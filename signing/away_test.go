@@ -19,8 +19,8 @@ import (
 )
 
 // Whatever transaction the store goes away at, and whether or not that one was committed: a
-// client that repeats its calls gets one document with one signature, and the person was
-// asked once.
+// client that repeats its calls gets one document with one signature, the person was asked
+// once, and no document is left.
 func TestStoreThatGoesAway(t *testing.T) {
 	for _, err := range []error{storage.ErrUnavailable, storage.ErrFull} {
 		for _, committed := range []bool{false, true} {
@@ -47,7 +47,7 @@ func TestStoreThatGoesAway(t *testing.T) {
 func goesAway(t *testing.T, o outing) (went bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p, db := newPhone(t), newStore(t)
+		p, db := newPhone(t), &creating{DB: newStore(t)}
 		signal, err := busysignal.New(db.BusySignals(), db).Create(t.Context(), account)
 		if err != nil {
 			t.Fatal(err)
@@ -79,6 +79,8 @@ func goesAway(t *testing.T, o outing) (went bool) {
 		if next, err := db.Jobs().NextDue(t.Context(), "signing.complete"); !errors.Is(err, storage.ErrNotFound) {
 			t.Errorf("transaction %d: there is a job at %v, %v", o.at, next, err)
 		}
+		plain.documents() // those of starts that were not committed are swept
+		plain.wantThere(db.created, false)
 		went = tx.went()
 	})
 	return went && !t.Failed()

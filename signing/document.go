@@ -18,8 +18,20 @@ func (s *Service) Upload(ctx context.Context, r io.Reader, limit int64) (documen
 }
 
 // Discard removes an uploaded document that no request was started with.
-func (s *Service) Discard(ctx context.Context, document string) error {
-	return s.tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) error { return s.documents.Delete(ctx, document) })
+func (s *Service) Discard(ctx context.Context, document string) error { return s.drop(ctx, document) }
+
+// drop removes documents that no request refers to.
+func (s *Service) drop(ctx context.Context, documents ...string) error {
+	return s.tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) error { return s.deleteAll(ctx, documents) })
+}
+
+func (s *Service) deleteAll(ctx context.Context, documents []string) error {
+	for _, id := range documents {
+		if err := s.documents.Delete(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // document is a stored document as pades reads it.

@@ -38,6 +38,9 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (*pades.Pending
 		return nil, nil, fmt.Errorf("signing: opening the document: %w", err)
 	}
 	defer blob.Close()
+	if options.Visible, err = t.visible(ctx, need.Certificate, options); err != nil {
+		return nil, nil, err
+	}
 	var pending *pades.Pending
 	if traits.CMS {
 		pending, err = pades.PrepareCMS(ctx, document(blob), traits.Algorithm.Hash, options)
@@ -108,6 +111,8 @@ func documentFailure(err error) *idp.Failure {
 		f.Description = "The last signature in the document is broken."
 	case errors.Is(err, pades.ErrUnreadable):
 		f.Description = "The document is not a readable PDF."
+	case errors.Is(err, pades.ErrAppearance):
+		f.Description = "The stamp cannot be drawn."
 	default:
 		return nil
 	}

@@ -35,6 +35,7 @@ type Request struct {
 	Level  ades.Level
 
 	Document   string // in storage.Documents
+	Stamp      *Stamp // nil: the signature is not visible
 	BusySignal string // empty: none
 
 	State    idp.State

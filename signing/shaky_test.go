@@ -88,10 +88,12 @@ func (s service) insistent(call func() error) error {
 	return errors.New("no answer in a minute")
 }
 
+// startInsistently starts a request for a document with a stamp that has a picture.
 func (s service) startInsistently(signal string) (id string) {
 	s.t.Helper()
+	picture := pictured(s.t)
 	err := s.insistent(func() error {
-		started, err := s.start(func(in *signing.Start) {
+		started, err := s.start(picture, func(in *signing.Start) {
 			in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}
 			in.BusySignal = &signing.BusySignalUse{ID: signal}
 		})

@@ -1,6 +1,9 @@
 // Package signing is the life of a signing request: one document, one signer,
 // from the start call to the delivery of the signed document (service.md 3.2).
 //
+// A signature that is to be seen has its place found at the start, in the document as it was
+// sent, and before anything is held; the standard stamp is drawn when the certificate is known.
+//
 // # What it promises
 //
 // A signature that a person gave is never lost and never made twice. The request
@@ -32,6 +35,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -112,6 +116,10 @@ type Options struct {
 	// Alone: no other process uses the store, so the leases of a process that died
 	// are void at once and not only when they run out.
 	Alone bool
+	// Renderer draws the pages on which free places are looked for; it is used by several
+	// goroutines. nil: there are none (stamp.ErrNoRoom), so each stamp needs a place that is
+	// named.
+	Renderer stamp.Renderer
 	// Keep is how long requests and their idempotency keys are remembered, counted from the
 	// start; 0 is 24 h (decisions.md 8.2). Less than an hour counts as one, in which all that
 	// a request has time for is over. A request that nobody finished ends after 24 h, however

@@ -3,16 +3,11 @@ package signing
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
-	"github.com/innsigli/innsigli/storage"
 )
 
 // defaultReason is the reason for signing when none is given (service.md 2.1).
@@ -29,6 +24,7 @@ type Start struct {
 	City     string
 	Country  string
 	Level    ades.Level
+	Stamp    *StampRequest // nil: the signature is not visible
 
 	BusySignal *BusySignalUse
 	Key        *IdempotencyKey
@@ -54,17 +50,20 @@ type Refusal struct{ idp.Failure }
 
 func (r *Refusal) Error() string { return "signing: the identity provider refused: " + string(r.Code) }
 
-// Start starts a request: it clears what the account abandoned, takes the busy
-// signal, stores the request and asks the provider. It returns a [*Refusal] when
-// the provider refuses, the error of [BusySignal.Take] when the signal cannot be
+// Start starts a request: it clears what the account abandoned, finds the stamp's place,
+// takes the busy signal, stores the request and asks the provider. It returns a [*Refusal]
+// when the provider refuses, the error of [BusySignal.Take] when the signal cannot be
 // had, and [ErrLevel], [ErrKeyReused] or [ErrKeyInUse]; storage.ErrUnavailable or storage.ErrFull when the
-// store was away, after which the start may be made again, best with an idempotency key. The
-// document of a start that failed is removed. Once the request is stored, a client that hangs up stops nothing
+// store was away, after which the start may be made again, best with an idempotency key. With a
+// stamp also the errors of pades.Check, of stamp.ReadPage and of finding a place, and
+// stamp.ErrImage; without one, a document that cannot be signed fails later. The
+// documents of a start that failed are removed. Once the request is stored, a client that hangs up stops nothing
 // half-way.
 func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
-	r, replay, err := s.create(ctx, in)
+	b := beginning{Start: in}
+	r, replay, err := s.create(ctx, &b)
 	if err != nil || replay {
-		if removeErr := s.Discard(ctx, in.Document); err == nil && !away(removeErr) { // else it is swept
+		if removeErr := s.drop(ctx, b.documents()...); err == nil && !away(removeErr) { // else they are swept
 			err = removeErr
 		}
 		if err != nil {
@@ -96,70 +95,6 @@ func (s *Service) started(r Request) Started {
 	return Started{r.ID, expires.Sub(r.CreatedAt).Round(time.Second), s.options.Interval, r.StartCode}
 }
 
-// createTries bounds how often a start gives way to another with the same idempotency key.
-const createTries = 3
-
-// create stores the request, or finds the one that the same idempotency key made. Another
-// server may make that one between our looking for it and our adding ours.
-func (s *Service) create(ctx context.Context, in Start) (r Request, replay bool, err error) {
-	if in.Level > s.highest(in.Person.Method) {
-		return r, false, ErrLevel
-	}
-	if err := s.clear(ctx, in.Account); err != nil {
-		return r, false, err
-	}
-	original, err := s.uploaded(ctx, in.Document)
-	if err != nil {
-		return r, false, err
-	}
-	for range createTries {
-		if r, replay, err = s.tryCreate(ctx, in, original); !errors.Is(err, storage.ErrExists) {
-			break
-		}
-	}
-	switch {
-	case errors.Is(err, storage.ErrExists):
-		err = ErrKeyInUse
-	case err == nil && replay && r.Key.Fingerprint != in.Key.Fingerprint:
-		err = ErrKeyReused
-	}
-	return r, replay, err
-}
-
-func (s *Service) tryCreate(ctx context.Context, in Start, original content) (r Request, replay bool, err error) {
-	now := now()
-	fresh := in.request(now)
-	fresh.Lease = s.newLease(now)
-	err = s.inTx(ctx, func(ctx context.Context) error {
-		if in.Key != nil {
-			r, err = s.store.RequestByKey(ctx, in.Key.Client, in.Key.Key)
-			if replay = err == nil && !(s.diedStarting(r, now) && r.Key.Fingerprint == in.Key.Fingerprint); replay {
-				return nil
-			}
-			if err == nil {
-				err = s.remove(ctx, r)
-			}
-			if err != nil && !errors.Is(err, storage.ErrNotFound) {
-				return err
-			}
-		}
-		r = fresh
-		if err := s.store.CreateRequest(ctx, fresh); err != nil {
-			return err
-		}
-		if b := in.BusySignal; b != nil {
-			if err := s.busy.Take(ctx, in.Account, b.ID, busysignal.Holder{ID: fresh.ID, UserID: b.UserID}); err != nil {
-				return err
-			}
-		}
-		return errors.Join(s.documents.Keep(ctx, in.Document), s.recordAsked(ctx, &r, in.Client, original))
-	})
-	if away(err) { // it may have been stored
-		s.afterwards(s.newTurn(fresh).discardNow)
-	}
-	return r, replay, err
-}
-
 // repeat answers a start that was made before with the same key and body.
 func (s *Service) repeat(r Request) (Started, error) {
 	switch {
@@ -175,26 +110,4 @@ func (s *Service) repeat(r Request) (Started, error) {
 // could answer, so that the same start may be made again.
 func (s *Service) diedStarting(r Request, now time.Time) bool {
 	return r.Phase == Starting && r.Lease.free(now, s.process, s.options.Alone)
-}
-
-func (in Start) request(now time.Time) Request {
-	r := Request{
-		ID: uuid.NewString(), Account: in.Account, CreatedAt: now, UpdatedAt: now, Phase: Starting,
-		Person: in.Person, Document: in.Document, Level: in.Level, Key: in.Key,
-		Text:  idp.Text{Document: in.Name, Reason: in.Reason},
-		Place: place(in.City, in.Country),
-	}
-	r.Person.Account = in.Account
-	if r.Text.Reason == "" {
-		r.Text.Reason = defaultReason
-	}
-	if in.BusySignal != nil {
-		r.BusySignal = in.BusySignal.ID
-	}
-	return r
-}
-
-// place is where the signer signs from, as one line (decisions.md 4.12).
-func place(city, country string) string {
-	return strings.Trim(city+", "+country, ", ")
 }

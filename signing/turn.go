@@ -134,8 +134,9 @@ func (s *Service) end(ctx context.Context, r *Request) error {
 		}
 	}
 	r.Phase, r.Lease = Ended, r.Lease.given()
-	r.Pending, r.Value, r.State.Public, r.State.Secret = nil, nil, nil, nil
-	if err := s.documents.Delete(ctx, r.Document); err != nil {
+	documents := append(r.Stamp.documents(), r.Document)
+	r.Stamp, r.Pending, r.Value, r.State.Public, r.State.Secret = nil, nil, nil, nil, nil
+	if err := s.deleteAll(ctx, documents); err != nil {
 		return err
 	}
 	return s.free(ctx, r)

@@ -22,15 +22,17 @@ const (
 // configFiles reads what a configuration names and remembers how each file was, so that a
 // change is noticed.
 type configFiles struct {
-	folder string // that relative names are in
-	stamps map[string]stamp
+	folder   string // that relative names are in
+	versions map[string]fileVersion
 }
 
-// stamp is when a file was last changed, in nanoseconds, and how long it was. The zero
+// fileVersion is when a file was last changed, in nanoseconds, and how long it was. The zero
 // value is that of a file that is not there.
-type stamp struct{ modified, size int64 }
+type fileVersion struct{ modified, size int64 }
 
-func stampOf(stat os.FileInfo) stamp { return stamp{stat.ModTime().UnixNano(), stat.Size()} }
+func versionOf(stat os.FileInfo) fileVersion {
+	return fileVersion{stat.ModTime().UnixNano(), stat.Size()}
+}
 
 // path is where a file is that the configuration names.
 func (f configFiles) path(name string) string {
@@ -43,7 +45,7 @@ func (f configFiles) path(name string) string {
 // read returns the content of a file of at most limit bytes.
 func (f configFiles) read(name string, limit int64) ([]byte, error) {
 	name = f.path(name)
-	f.stamps[name] = stamp{}
+	f.versions[name] = fileVersion{}
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -53,7 +55,7 @@ func (f configFiles) read(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.stamps[name] = stampOf(stat) // of before: what is written meanwhile is a change
+	f.versions[name] = versionOf(stat) // of before: what is written meanwhile is a change
 	content, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if int64(len(content)) > limit {
 		return nil, fmt.Errorf("%s is longer than %d bytes", name, limit)

@@ -16,7 +16,7 @@ type configuration struct {
 	private              []netip.Prefix // that addresses in certificates may lead to
 	authorities          []timestampAuthority
 	atStart
-	stamps map[string]stamp // of the files that were read
+	versions map[string]fileVersion // of the files that were read
 }
 
 // atStart is what of a configuration is taken when a server starts.
@@ -41,11 +41,11 @@ func (a atStart) changed(before atStart) (sections []string) {
 }
 
 // readConfiguration reads a configuration and all that it names. Of one that has faults
-// the stamps alone are to be used.
+// the versions alone are to be used.
 func readConfiguration(path string) (configuration, faults) {
 	var found faults
-	files := configFiles{filepath.Dir(path), make(map[string]stamp)}
-	c := configuration{stamps: files.stamps}
+	files := configFiles{filepath.Dir(path), make(map[string]fileVersion)}
+	c := configuration{versions: files.versions}
 	content, err := files.read(filepath.Base(path), maxConfiguration)
 	if err != nil {
 		found.add("--config", "%v", err)

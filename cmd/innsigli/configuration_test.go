@@ -33,7 +33,7 @@ func TestREADMEConfiguration(t *testing.T) {
 	if err := found.err(); err != nil {
 		t.Fatal(err)
 	}
-	if len(c.roots) != 1 || len(c.intermediates) != 2 || len(c.private) != 1 || len(c.authorities) != 2 || len(c.stamps) != 6 {
+	if len(c.roots) != 1 || len(c.intermediates) != 2 || len(c.private) != 1 || len(c.authorities) != 2 || len(c.versions) != 6 {
 		t.Errorf("%+v", c)
 	}
 	first, second := c.authorities[0].tsa, c.authorities[1].tsa
@@ -47,7 +47,7 @@ func TestREADMEConfiguration(t *testing.T) {
 
 // What is longer than anybody means is not read to its end.
 func TestConfigurationFilesAreBounded(t *testing.T) {
-	files := configFiles{t.TempDir(), make(map[string]stamp)}
+	files := configFiles{t.TempDir(), make(map[string]fileVersion)}
 	for name, length := range map[string]int{"fits": 100, "long": 101} {
 		if err := os.WriteFile(filepath.Join(files.folder, name), make([]byte, length), 0o600); err != nil {
 			t.Fatal(err)

@@ -18,6 +18,7 @@ type demoCommand struct {
 	File  string `arg:"" optional:"" name:"file" help:"PDF to sign (default a sample)."`
 	Out   string `short:"o" default:"signed.pdf" placeholder:"FILE" help:"File to write (default ${default}); sandbox-root.pem goes beside it."`
 	Level string `default:"LT" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
+	rendererFlag
 }
 
 func (demoCommand) Help() string { return "Example: innsigli demo contract.pdf -o signed.pdf" }
@@ -44,7 +45,10 @@ func (c demoCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	return withDemoServer(ctx, s, filepath.Join(folder, "demo.db"), func(server *server, d *demoClient) error {
+	return c.withServer(ctx, s, filepath.Join(folder, "demo.db"), func(server *server, d *demoClient) error {
+		if err := server.renderer.warm(ctx, s.say); err != nil {
+			return err
+		}
 		signed, err := d.sign(ctx, name, content, level)
 		if err != nil {
 			return err
@@ -71,13 +75,14 @@ func (c demoCommand) finish(ctx context.Context, s streams, server *server, sign
 	return nil
 }
 
-// withDemoServer calls f while a sandbox runs on a store of its own.
-func withDemoServer(ctx context.Context, s streams, store string, f func(*server, *demoClient) error) error {
+// withServer calls f while a sandbox runs on a store of its own.
+func (c demoCommand) withServer(ctx context.Context, s streams, store string, f func(*server, *demoClient) error) error {
 	server, err := setup{
 		place:     place{path: store},
 		masterKey: store + ".key",
 		keys:      sandbox.P256,
 		retention: defaultRetention,
+		renderer:  c.cache(),
 		log:       slog.New(slog.NewTextHandler(s.talk, &slog.HandlerOptions{Level: slog.LevelWarn})), // it prints each request itself
 	}.open(ctx)
 	if err != nil {

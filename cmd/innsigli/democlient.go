@@ -40,6 +40,7 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte, leve
 	if err := d.call(ctx, http.MethodPost, "/api/v1/signing", startBody(name, content, level), &started); err != nil {
 		return nil, err
 	}
+	fmt.Fprintf(d.out, "     \"signatureImage\": %s\n", signatureImage)
 	for {
 		var answer struct {
 			SignedFile []byte `json:"signedFileB64"`
@@ -63,10 +64,14 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte, leve
 // wireLevels are the levels as the API writes them (service.md 2.1).
 var wireLevels = map[ades.Level]string{ades.B: "B", ades.T: "T", ades.LT: "Lt", ades.LTA: "Lta"}
 
+// signatureImage is a stamp in the first free spot (service.md 2.1).
+const signatureImage = `{"alignment": "BottomRight", "positioning": "Auto"}`
+
 func startBody(name string, content []byte, level ades.Level) map[string]any {
 	return map[string]any{
-		"file":   map[string]any{"type": "Pdf", "name": name, "contentB64": base64.StdEncoding.EncodeToString(content)},
-		"signer": map[string]any{"kennitala": "0101302989", "signingMethod": "IdpApp", "city": "Reykjavík", "country": "Ísland"},
+		"file":           map[string]any{"type": "Pdf", "name": name, "contentB64": base64.StdEncoding.EncodeToString(content)},
+		"signer":         map[string]any{"kennitala": "0101302989", "signingMethod": "IdpApp", "city": "Reykjavík", "country": "Ísland"},
+		"signatureImage": json.RawMessage(signatureImage),
 		"advancedSignatureSettings": map[string]any{
 			"signatureLevel": wireLevels[level],
 		},

@@ -29,7 +29,8 @@ var deaths = [][]string{
 // signed document before it is delivered. So a server that is killed anywhere between
 // start and delivery goes on after its restart: the client repeats the call that was cut
 // off, and gets one document with one signature. Nor is the provider called again for an
-// answer that was stored. INNSIGLI_KILLS says how often each death is tried.
+// answer that was stored. Each has a stamp whose place was found by the first server.
+// INNSIGLI_KILLS says how often each death is tried.
 func TestKilled(t *testing.T) {
 	killing{
 		times:   cmp.Or(os.Getenv("INNSIGLI_KILLS"), "2"),
@@ -130,7 +131,7 @@ func (k killing) killAt(t *testing.T, points []string, method string) (result ta
 	c := server.signIn(t)
 	c.addPeople(t, people...)
 	r := request{signal: c.must(t, http.MethodPost, "/api/v1/signing/busy-signal", "").ID}
-	r.body = startText(document, people[0], method, "B", r.signal)
+	r.body = withStamp(startText(document, people[0], method, "B", r.signal), method)
 
 	cut, err := r.goOn(t.Context(), c)
 	if delivered := points[0] == "signing/delivered"; delivered != (err == nil && cut.Status == http.StatusOK) {
@@ -170,6 +171,7 @@ func (k killing) killAt(t *testing.T, points []string, method string) (result ta
 		t.Errorf("%s: the document delivered again is another one", method)
 		result.doubled++
 	}
+	wantStamp(t, ended.SignedFile)
 	r.checkFree(t, c)
 	if rest, err := server.stop(); err != nil || rest != "" {
 		t.Errorf("%s: the end of the server: %q, %v\n%s", method, rest, err, server.talk())

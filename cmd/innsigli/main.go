@@ -48,6 +48,8 @@ type cli struct {
 // streams are where a command writes: results to out, talk to talk.
 type streams struct{ out, talk io.Writer }
 
+func (s streams) say(text string) { fmt.Fprintln(s.talk, "innsigli:", text) }
+
 // run is the program. A test calls it as main does.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	var c cli

@@ -2,6 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +17,26 @@ import (
 // TestMain makes the program a command of its own in the path of the tests, so that
 // they run what a user runs: arguments, streams, signals and exit status.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"innsigli": main})
+	testscript.Main(warmed{m}, map[string]func(){"innsigli": main})
 }
+
+// warmed has the page renderer compiled before any test, for all programs that the tests
+// start: each on a store of its own would compile it again.
+type warmed struct{ *testing.M }
+
+func (w warmed) Run() int {
+	cache := rendererFlag{RendererCache: os.Getenv(cacheVariable)}.cache()
+	os.Setenv(cacheVariable, cache)
+	renderer := newRenderer(cache)
+	err := renderer.warm(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, text) })
+	if err = errors.Join(err, renderer.Close()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return w.M.Run()
+}
+
+const cacheVariable = "INNSIGLI_RENDERER_CACHE"
 
 // cli.md: "--help on every command says what it does, its defaults and an example",
 // and every flag can be an environment variable.

@@ -20,7 +20,7 @@ type reload struct {
 	started  atStart // what the server started with
 	log      *slog.Logger
 
-	seen, next map[string]stamp // the files as they were read, and as they are about to be
+	seen, next map[string]fileVersion // the files as they were read, and as they are about to be
 }
 
 // watch reads the configuration at each signal, and when one of its files was changed.
@@ -44,11 +44,11 @@ func (r *reload) watch(ctx context.Context, signals <-chan os.Signal) error {
 // changed says whether the files are others than those that were read, and have come to
 // rest: half of a file could be read without a fault.
 func (r *reload) changed() bool {
-	now := make(map[string]stamp)
+	now := make(map[string]fileVersion)
 	for path := range r.seen {
-		now[path] = stamp{}
+		now[path] = fileVersion{}
 		if stat, err := os.Stat(path); err == nil {
-			now[path] = stampOf(stat)
+			now[path] = versionOf(stat)
 		}
 	}
 	atRest := maps.Equal(now, r.next)
@@ -58,7 +58,7 @@ func (r *reload) changed() bool {
 
 func (r *reload) load() {
 	c, faults := r.read(r.path)
-	r.seen = c.stamps
+	r.seen = c.versions
 	if len(faults) > 0 {
 		for _, fault := range faults {
 			r.log.Error("the configuration is faulty; the one before stays in force", "fault", fault)

@@ -16,6 +16,7 @@ import (
 type sandboxCommand struct {
 	storeFlag
 	masterKeyFlag
+	rendererFlag
 	logFlag
 	Listen       string          `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
 	ClientID     string          `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
@@ -41,6 +42,7 @@ func (c sandboxCommand) Run(ctx context.Context, s streams) error {
 		masterKey: c.file(place),
 		keys:      c.Keys,
 		retention: defaultRetention,
+		renderer:  c.cacheBeside(place),
 		log:       c.log(s.talk),
 		steps:     slog.LevelDebug,
 	}.open(ctx)
@@ -111,7 +113,8 @@ Sign a document.pdf, in four steps:
     -H 'Content-Type: application/json'
 
   POLL=$(printf '{"file":{"type":"Pdf","name":"document.pdf","contentB64":"%%s"},
-    "signer":{"kennitala":"0101302989","signingMethod":"IdpApp"}}' "$(base64 < document.pdf | tr -d '\n')" |
+    "signer":{"kennitala":"0101302989","signingMethod":"IdpApp"},
+    "signatureImage":{"alignment":"BottomRight","positioning":"Auto"}}' "$(base64 < document.pdf | tr -d '\n')" |
     curl -s %[1]s/api/v1/signing -H "Authorization: Bearer $TOKEN" \
     -H 'Content-Type: application/json' --data-binary @- |
     sed 's/.*"pollingId":"\([^"]*\)".*/\1/')

@@ -38,10 +38,11 @@ import (
 //	token ID SECRET               asks the sandbox for a token, prints status and scope
 //	capture NAME REGEXP           sets NAME to the first group in the last stdout
 //	mode FILE PERMISSIONS         checks a file's permissions
+//	stamped FILE CORNER           checks that page 1 has a stamp in a corner
 //	break FILE OUT                copies a PDF with one byte of its page changed
 //
-// and the files table.pdf and stream.pdf, unsigned, field.pdf with the empty signature
-// field "Buyer" and usage rights, and for the signers p256 and rsa3072 a chain and a key,
+// and the files table.pdf and stream.pdf, unsigned, full.pdf, which has no room for a stamp,
+// field.pdf with the empty signature field "Buyer" and usage rights, and for the signers p256 and rsa3072 a chain and a key,
 // under the root in root.pem.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, scriptParams("script"))
@@ -63,6 +64,7 @@ func scriptParams(folder string) testscript.Params {
 			"capture":      scriptCapture,
 			"mode":         scriptMode,
 			"break":        scriptBreak,
+			"stamped":      scriptStamped,
 			"empty":        scriptEmpty,
 		},
 	}
@@ -71,6 +73,7 @@ func scriptParams(folder string) testscript.Params {
 // scriptFiles makes what the scripts find in their folder.
 func scriptFiles(env *testscript.Env) error {
 	env.Values[running{}] = new(*sandboxProcess)
+	env.Setenv(cacheVariable, os.Getenv(cacheVariable))
 	files, err := signerFiles()
 	if err != nil {
 		return err
@@ -82,6 +85,10 @@ func scriptFiles(env *testscript.Env) error {
 		Catalog: "/AcroForm << /Fields [100 0 R] >> /Perms << /UR3 << /Type /Sig >> >>",
 		Page:    "/Annots [100 0 R]",
 		Objects: []string{"<< /FT /Sig /T (Buyer) /Type /Annot /Subtype /Widget /Rect [10 10 110 60] /P 10 0 R >>"},
+	})
+	files["full.pdf"] = pdftest.Build(pdftest.Options{
+		Page:    "/Annots [100 0 R]",
+		Objects: []string{"<< /Type /Annot /Subtype /Square /Rect [0 0 595 842] >>"},
 	})
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), content, 0o600); err != nil {

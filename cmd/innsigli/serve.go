@@ -24,6 +24,7 @@ type serveCommand struct {
 	BaseURL     string `required:"" name:"base-url" placeholder:"URL" help:"Address that clients reach the server at, such as https://sign.example."`
 	Store       string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 	masterKeyFlag
+	rendererFlag
 	logFlag
 	Config string `placeholder:"FILE" help:"TOML file with the trusted roots, the timestamp authorities and the identity provider. It is read again on SIGHUP, and when it or a file that it names was changed."`
 	Check  bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`
@@ -56,6 +57,7 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 		provider:   conf.provider,
 		simulated:  c.Simulated,
 		retention:  conf.retention,
+		renderer:   c.cacheBeside(place),
 		log:        c.log(s.talk),
 	}.open(ctx)
 	if err != nil {
@@ -143,7 +145,7 @@ func (c serveCommand) serve(ctx context.Context, server *server, conf configurat
 		signal.Notify(signals, syscall.SIGHUP)
 		defer signal.Stop(signals)
 		server.evidence.take(conf)
-		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, started: conf.atStart, log: server.log, seen: conf.stamps}
+		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, started: conf.atStart, log: server.log, seen: conf.versions}
 		group.Go(func() error { return r.watch(ctx, signals) })
 	}
 	group.Go(func() error {

@@ -27,6 +27,7 @@ type server struct {
 	signers   signers
 	signing   *signing.Service
 	evidence  *evidence
+	renderer  pageRenderer
 	retention retention
 	log       *slog.Logger
 }
@@ -35,7 +36,7 @@ type server struct {
 func (s *server) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	return errors.Join(s.signing.Close(ctx), s.db.Close())
+	return errors.Join(s.signing.Close(ctx), s.renderer.Close(), s.db.Close())
 }
 
 func (s *server) handler(baseURL string) http.Handler {
@@ -100,6 +101,7 @@ func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, sock
 	group.Go(func() error { return every(ctx, sweepEvery, s.sweepOnce) })
 	group.Go(func() error { return every(ctx, sweepEvery, s.renewOnce) })
 	group.Go(func() error { return s.runner().Run(ctx) })
+	group.Go(func() error { return s.warmRenderer(ctx) })
 	group.Go(listening)
 	return group.Wait()
 }
@@ -159,4 +161,13 @@ func (s *server) renewOnce(ctx context.Context) {
 	if err := s.signers.own.Renew(ctx); err != nil && ctx.Err() == nil {
 		s.log.Error("renewing the server's own certificates failed", "error", err)
 	}
+}
+
+// warmRenderer makes the page renderer ready before somebody asks for a stamp.
+func (s *server) warmRenderer(ctx context.Context) error {
+	err := s.renderer.warm(ctx, func(text string) { s.log.Info(text) })
+	if err != nil && ctx.Err() == nil {
+		s.log.Error("stamps cannot be placed automatically", "error", err)
+	}
+	return nil
 }

@@ -22,6 +22,7 @@ type setup struct {
 	provider   *identityProvider
 	simulated  bool // people, in place of the provider's
 	retention  retention
+	renderer   string // folder of its cache
 	log        *slog.Logger
 	steps      slog.Level // of what happens to requests, in the log
 }
@@ -55,7 +56,9 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 	}
 	signals := busysignal.New(db.BusySignals(), db)
 	evidence := &evidence{own: signers.sources}
+	renderer := newRenderer(c.renderer)
 	options := signers.pace
+	options.Renderer = renderer
 	options.Sources = evidence.sources
 	options.Told = steps(c.log, c.steps)
 	options.Alone = !c.place.inPostgres() // bbolt is locked by one process
@@ -68,6 +71,7 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 		signers:   signers,
 		signing:   signing.New(sealed.Requests(db.Requests(), keys), db, db.Documents(), db.Jobs(), db.EvidenceLog(), signers.provider, signals, options),
 		evidence:  evidence,
+		renderer:  renderer,
 		retention: c.retention,
 		log:       c.log,
 	}, nil

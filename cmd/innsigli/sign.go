@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto"
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/stamp"
 )
 
 type signCommand struct {
@@ -24,12 +23,14 @@ type signCommand struct {
 	Reason   string `help:"Reason for signing, stored in the signature."`
 	Location string `help:"Where the signer signs from, stored in the signature."`
 	Field    string `placeholder:"NAME" help:"Fully qualified name of the empty signature field to sign (default a new one, invisible)."`
-	Certify  string `placeholder:"PERMISSION" help:"Certify the document, as its first signature, and permit later: no-changes, form-filling or annotations."`
-	Out      string `short:"o" required:"" placeholder:"OUT" help:"File to write."`
+	Stamp    string `placeholder:"CORNER[:X,Y][@PAGE]" help:"Draw a stamp, with the name and kennitala of the certificate, the time and the reason: BottomRight finds the first free spot from that corner, BottomRight:36,36@2 is so many points from that corner of page 2. Corners are TopLeft, TopRight, BottomLeft and BottomRight."`
+	rendererFlag
+	Certify string `placeholder:"PERMISSION" help:"Certify the document, as its first signature, and permit later: no-changes, form-filling or annotations."`
+	Out     string `short:"o" required:"" placeholder:"OUT" help:"File to write."`
 }
 
 func (signCommand) Help() string {
-	return "Example: innsigli sign contract.pdf --cert chain.pem --key key.pem -o signed.pdf"
+	return "Example: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf"
 }
 
 func (c signCommand) Run(ctx context.Context, s streams) error {
@@ -38,6 +39,10 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	certify, err := parsePermission(c.Certify)
+	if err != nil {
+		return err
+	}
+	place, err := c.placement()
 	if err != nil {
 		return err
 	}
@@ -63,14 +68,22 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 	}
 	signer := ades.Signer{Certificate: certificates[0], Chain: certificates[1:]}
 	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	pending, err := pades.Prepare(ctx, document, signer, pades.Options{
+	options := pades.Options{
 		Name:     certificates[0].Subject.CommonName,
 		Reason:   c.Reason,
 		Location: c.Location,
+		Time:     time.Now(),
 		Field:    c.Field,
 		Certify:  certify,
 		Level:    level,
-	})
+	}
+	if place != nil {
+		text := stamp.Text{Name: options.Name, Kennitala: kennitala(certificates[0]), Time: options.Time, Reason: options.Reason}
+		if options.Visible, err = c.visible(ctx, s, *place, document, text); err != nil {
+			return fmt.Errorf("the stamp on %s: %w", c.File, err)
+		}
+	}
+	pending, err := pades.Prepare(ctx, document, signer, options)
 	if err != nil {
 		return fmt.Errorf("signing %s: %w", c.File, err)
 	}
@@ -105,49 +118,4 @@ func parsePermission(name string) (pades.Permission, error) {
 		return pades.Annotations, nil
 	}
 	return 0, fmt.Errorf("%w: --certify is no-changes, form-filling or annotations, not %q", errUsage, name)
-}
-
-// readKey reads the first private key of a PEM file.
-func readKey(path string) (crypto.Signer, error) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	key, err := findKey(content)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	return key, nil
-}
-
-// findKey is the first private key among PEM blocks.
-func findKey(rest []byte) (crypto.Signer, error) {
-	for {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			return nil, errors.New("there is no private key in PEM that can be read")
-		}
-		key, err := parseKey(block)
-		if err != nil {
-			return nil, err
-		}
-		if signer, ok := key.(crypto.Signer); ok {
-			return signer, nil
-		}
-	}
-}
-
-// parseKey returns nil for a block that is no key.
-func parseKey(block *pem.Block) (any, error) {
-	switch block.Type {
-	case "PRIVATE KEY":
-		return x509.ParsePKCS8PrivateKey(block.Bytes)
-	case "RSA PRIVATE KEY":
-		return x509.ParsePKCS1PrivateKey(block.Bytes)
-	case "EC PRIVATE KEY":
-		return x509.ParseECPrivateKey(block.Bytes)
-	case "ENCRYPTED PRIVATE KEY":
-		return nil, errors.New("the key is encrypted; decrypt it first")
-	}
-	return nil, nil
 }

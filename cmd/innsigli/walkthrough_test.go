@@ -31,6 +31,7 @@ func TestWalkThrough(t *testing.T) {
 	if text, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	wantStamp(t, mustRead(t, filepath.Join(folder, "signed.pdf")))
 	output(t, done, "verify", filepath.Join(folder, "signed.pdf"), "--trust", filepath.Join(folder, "root.pem"))
 }
 

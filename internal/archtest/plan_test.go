@@ -29,10 +29,10 @@ var plan = []floor{
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account sandbox signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades ades/online ades storage internal/runner internal/sealed internal/durable", "kong sync toml"}},
+	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account sandbox signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades stamp stamp/pdfium ades/online ades storage internal/runner internal/sealed internal/durable", "kong sync toml"}},
 
 	{
-		{"httpapi", "account sandbox signing busysignal idp ades storage internal/jsonbody", ""},
+		{"httpapi", "account sandbox signing busysignal idp pades stamp ades storage internal/jsonbody", ""},
 		{"storage/bolt", "account sandbox signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
 		{"storage/postgres", "account sandbox signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
 		{"storage/transfer", "account sandbox signing busysignal storage", ""},
@@ -45,7 +45,8 @@ var plan = []floor{
 		{"sandbox", "idp ades storage internal/authority", "uuid"},
 	},
 	{
-		{"signing", "idp pades busysignal ades storage internal/evidence internal/failpoint", "uuid"},
+		{"signing", "idp pades stamp busysignal ades storage internal/evidence internal/failpoint", "uuid"},
+		{"stamp/pdfium", "stamp", "pdfium wazero sync"},
 		{"idp/audkenni", "idp idp/ciba ades", "uax29"},
 		{"idp/login", "idp/ciba", "oidc oauth2"},
 		{"idp/simulated", "idp ades", ""},
@@ -54,6 +55,7 @@ var plan = []floor{
 		{"idp", "ades", ""},
 		{"idp/ciba", "", "jose oidc oauth2"},
 		{"pades", "ades internal/evidence internal/cms internal/tsp internal/ocsp internal/crl internal/pdf", ""},
+		{"stamp", "internal/pdf internal/truetype", "text image"},
 		{"busysignal", "storage", "uuid"},
 		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl", ""},
 	},
@@ -76,6 +78,7 @@ var plan = []floor{
 		{"internal/failpoint", "", ""},
 		{"internal/jsonbody", "", "uuid"},
 		{"internal/pdf", "", ""},
+		{"internal/truetype", "", ""},
 	},
 }
 
@@ -89,6 +92,10 @@ var modules = map[string]string{
 	"jose":   "github.com/go-jose/go-jose/v4",
 	"kong":   "github.com/alecthomas/kong",
 	"oauth2": "golang.org/x/oauth2",
+	"image":  "golang.org/x/image",
+	"text":   "golang.org/x/text",
+	"pdfium": "github.com/klippa-app/go-pdfium",
+	"wazero": "github.com/tetratelabs/wazero",
 	"oidc":   "github.com/coreos/go-oidc/v3",
 	"pgx":    "github.com/jackc/pgx/v5",
 	"sync":   "golang.org/x/sync",

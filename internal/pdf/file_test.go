@@ -18,6 +18,7 @@ var a4 = &Page{
 	Dict:     Dict{"Type": Name("Page"), "Parent": Ref{Num: 2}},
 	MediaBox: Rect{URX: 595, URY: 842},
 	CropBox:  Rect{URX: 595, URY: 842},
+	UserUnit: 1,
 }
 
 // junked returns a file behind some bytes; offsets count from the header.

@@ -9,10 +9,11 @@ import (
 type Page struct {
 	Ref       Ref
 	Dict      Dict
-	MediaBox  Rect   // in units of user space; US Letter when missing, as viewers have it
-	CropBox   Rect   // MediaBox when missing
-	Rotate    int    // clockwise when displayed: 0, 90, 180 or 270 degrees
-	Resources Object // a dictionary or a reference to one; nil when missing
+	MediaBox  Rect    // in units of user space; US Letter when missing, as viewers have it
+	CropBox   Rect    // MediaBox when missing
+	Rotate    int     // clockwise when displayed: 0, 90, 180 or 270 degrees
+	UserUnit  float64 // of user space, in points; 1 when missing or not positive (table 31)
+	Resources Object  // a dictionary or a reference to one; nil when missing
 }
 
 // Rect is a rectangle in user space with its corners in order (7.9.5).
@@ -108,7 +109,24 @@ func (f *File) page(ref Ref, dict Dict, attributes inherited) (*Page, error) {
 		return nil, fmt.Errorf("reading Rotate: %w", err)
 	}
 	page.Rotate = quarterTurns(rotate)
+	if page.UserUnit, err = f.number(dict["UserUnit"]); err != nil {
+		return nil, fmt.Errorf("reading UserUnit: %w", err)
+	}
+	if !(page.UserUnit > 0) {
+		page.UserUnit = 1
+	}
 	return page, nil
+}
+
+// Visible is the part of a page that is displayed: the crop box as far as it lies on the
+// medium (14.11.2.1), and all of the medium where it does not.
+func (p *Page) Visible() Rect {
+	m, c := p.MediaBox, p.CropBox
+	r := Rect{max(m.LLX, c.LLX), max(m.LLY, c.LLY), min(m.URX, c.URX), min(m.URY, c.URY)}
+	if r.LLX >= r.URX || r.LLY >= r.URY {
+		return m
+	}
+	return r
 }
 
 // quarterTurns returns an angle as one of 0, 90, 180 and 270 degrees. Others than

@@ -29,6 +29,10 @@ func TestPageAttributes(t *testing.T) {
 			"/MediaBox [0 0 100 100] /CropBox [1 2 3 4] /Rotate 90 /Resources 9 0 R", "",
 			Page{MediaBox: square, CropBox: Rect{1, 2, 3, 4}, Rotate: 90, Resources: Ref{Num: 9}},
 		},
+		"table 31 UserUnit":         {"", "/UserUnit 2.5", Page{MediaBox: letter, CropBox: letter, UserUnit: 2.5}},
+		"UserUnit is not inherited": {"/UserUnit 2.5", "", Page{MediaBox: letter, CropBox: letter, UserUnit: 1}},
+		"UserUnit of nothing":       {"", "/UserUnit 0", Page{MediaBox: letter, CropBox: letter, UserUnit: 1}},
+		"UserUnit below 0":          {"", "/UserUnit -2", Page{MediaBox: letter, CropBox: letter, UserUnit: 1}},
 		"7.7.3.4 own ones win": {
 			"/MediaBox [0 0 1 1] /CropBox [0 0 1 1] /Rotate 90 /Resources 9 0 R",
 			"/MediaBox [0 0 100 100] /CropBox [1 2 3 4] /Rotate 180 /Resources << /A 1 >>",
@@ -56,8 +60,27 @@ func TestPageAttributes(t *testing.T) {
 				t.Fatal(err)
 			}
 			test.want.Ref, test.want.Dict = got.Ref, got.Dict
+			if test.want.UserUnit == 0 {
+				test.want.UserUnit = 1
+			}
 			if diff := cmp.Diff(&test.want, got); diff != "" || got.Ref.Num != 6 {
 				t.Errorf("page %v\n%s", got.Ref, diff)
+			}
+		})
+	}
+}
+
+func TestVisible(t *testing.T) {
+	tests := map[string]struct{ page, want Rect }{
+		"14.11.2.1 crop box within the medium": {Rect{10, 20, 90, 80}, Rect{10, 20, 90, 80}},
+		"beyond the medium":                    {Rect{-10, 20, 200, 80}, Rect{0, 20, 100, 80}},
+		"off the medium":                       {Rect{200, 0, 300, 100}, Rect{0, 0, 100, 100}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := Page{MediaBox: Rect{0, 0, 100, 100}, CropBox: test.page}
+			if got := p.Visible(); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
 			}
 		})
 	}

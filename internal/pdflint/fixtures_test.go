@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pdflint"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/pades"
@@ -23,6 +25,14 @@ type fixture struct {
 	name    string
 	base    func(t *testing.T, s signer) []byte
 	options pades.Options
+}
+
+// place is where the new field of the fixture is to be.
+func (f fixture) place() pdflint.Place {
+	if v := f.options.Visible; v != nil {
+		return pdflint.Place{Page: v.Page, Rect: pdf.Rect(v.Rect)}
+	}
+	return pdflint.Place{Page: 1}
 }
 
 func built(name string, o pdftest.Options, options pades.Options) fixture {
@@ -96,6 +106,11 @@ var (
 	// afterTagged has a structure that may change no more.
 	afterTagged = tagged.signed("after tagged", pades.Options{})
 
+	// Signatures that are shown in new fields.
+	onSecond      = built("shown on page 2", pdftest.Options{Pages: 2}, shown(2))
+	onTurned      = built("shown on a page that is turned", pdftest.Options{Page: "/Rotate 90"}, shown(1))
+	shownArtifact = fixture{"shown in ua2", artifact.base, shown(1)}
+
 	aes     = objects.encrypted("AES-256", "256")
 	rc4File = aField.visible().encrypted("RC4", "40")
 	noID    = fixture{"no ID", func(*testing.T, signer) []byte { return withoutID() }, pades.Options{}}
@@ -103,6 +118,13 @@ var (
 
 func archival(profile string) fixture {
 	return fixture{profile, func(*testing.T, signer) []byte { return pdftest.Archival(pdftest.Archive{Profile: profile}) }, pades.Options{}}
+}
+
+// shown are options for a new field that a page is drawn in.
+func shown(page int) pades.Options {
+	return pades.Options{Visible: &pades.Visible{
+		Page: page, Rect: pades.Rect{LLX: 100, LLY: 700, URX: 217, URY: 755}, Appearance: pdftest.Build(pdftest.Options{}),
+	}}
 }
 
 // visible draws a page in the field.

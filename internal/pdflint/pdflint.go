@@ -48,6 +48,7 @@ const (
 	FieldName     Rule = "field name"    // unique, without a full stop (12.7.4.2)
 	AltName       Rule = "alt name"      // a new field says what it is (ISO 14289-1 7.18.4)
 	Annots        Rule = "Annots"        // a new widget is one of its page's, and names the page (12.5.2)
+	Rect          Rule = "Rect"          // and is where it was to be, or nowhere (12.5.2)
 	WidgetFlags   Rule = "widget flags"  // printed and not hidden (12.5.3, ISO 19005-2 6.3.2)
 	Appearance    Rule = "appearance"    // AP has N alone (ISO 19005-2 6.3.3)
 	Tagged        Rule = "tagged"        // the first new widget is part of the structure (14.7, ISO 14289)
@@ -71,7 +72,7 @@ type Fault struct {
 func (f Fault) String() string { return string(f.Rule) + ": " + f.Text }
 
 // Clean fails the test with every fault of every increment. Each version is the one before
-// it with one increment more.
+// it with one increment more, in which nothing new is shown.
 func Clean(t testing.TB, versions ...[]byte) {
 	t.Helper()
 	for i := 1; i < len(versions); i++ {
@@ -82,9 +83,13 @@ func Clean(t testing.TB, versions ...[]byte) {
 }
 
 // Check returns the faults of the increment that whole is longer by than base: one
-// revision with one signature, with one document timestamp, or with validation data. base is a file that package pdf opens.
-func Check(base, whole []byte) []Fault {
-	l := &linter{base: base, whole: whole}
+// revision with one signature, with one document timestamp, or with validation data. base is
+// a file that package pdf opens. A new field is invisible, on the first page.
+func Check(base, whole []byte) []Fault { return CheckAt(Place{Page: 1}, base, whole) }
+
+// CheckAt is Check for a new field that is at a place.
+func CheckAt(place Place, base, whole []byte) []Fault {
+	l := &linter{base: base, whole: whole, asked: place}
 	if !l.checkPrefix() || !l.readIncrement() || !l.readBase() {
 		return l.faults
 	}
@@ -115,6 +120,7 @@ func Check(base, whole []byte) []Fault {
 // linter is one increment under examination.
 type linter struct {
 	base, whole []byte
+	asked       Place     // of a new field
 	old, new    *pdf.File // both as package pdf reads them, for values
 	was, is     []formField
 	shift       int      // of the header: what offsets count from

@@ -28,9 +28,11 @@ func TestRules(t *testing.T) {
 		t.Run(string(test.rule)+"/"+test.says+"/"+test.file.name, func(t *testing.T) {
 			base := test.file.base(t, s)
 			i := &increment{t, base, s.sign(t, base, test.file.options)}
-			pdflint.Clean(t, i.base, i.whole)
+			if faults := pdflint.CheckAt(test.file.place(), i.base, i.whole); len(faults) > 0 {
+				t.Errorf("before anything is spoilt: %v", faults)
+			}
 			test.spoil(i)
-			faults := pdflint.Check(i.base, i.whole)
+			faults := pdflint.CheckAt(test.file.place(), i.base, i.whole)
 			found := slices.ContainsFunc(faults, func(f pdflint.Fault) bool {
 				return f.Rule == test.rule && strings.Contains(f.Text, test.says)
 			})

@@ -79,7 +79,7 @@ func (l *linter) playExtensions(roles parts, catalog pdf.Dict) {
 }
 
 // playField: the field that the signature is the value of, and its widgets. A new one goes
-// to the first page, and to the structure.
+// to its page, and to the structure.
 func (l *linter) playField(roles parts) {
 	signed, ok := l.signedField()
 	if !ok {
@@ -92,9 +92,9 @@ func (l *linter) playField(roles parts) {
 	if !l.newObject(signed.ref) {
 		return
 	}
-	if first, err := l.old.Page(1); err == nil {
-		roles.add(first.Ref, page)
-		l.play(roles, first.Dict["Annots"], grown)
+	if its, err := l.old.Page(l.asked.Page); err == nil {
+		roles.add(its.Ref, page)
+		l.play(roles, its.Dict["Annots"], grown)
 	}
 	if root, state := l.structure(); state != malformed {
 		l.playStructure(roles, root)

@@ -7,14 +7,17 @@ import (
 )
 
 // checkTagged: the widget of the first signature of a tagged file is part of the structure,
-// and its page has an order of tabs (ISO 14289-1 7.18). In PDF 2.0 it is an artifact. The
-// structure of a signed file, and one that is malformed, stays as it is.
+// and its page has an order of tabs (ISO 14289-1 7.18). An invisible one is an artifact in PDF
+// 2.0. The structure of a signed file, and one that is malformed, stays as it is.
 func (l *linter) checkTagged(field formField) {
-	page, err := l.new.Page(1)
+	page, err := l.new.Page(l.asked.Page)
 	if err != nil {
 		return // judged by checkPlace
 	}
-	before, _ := l.old.Page(1)
+	before, err := l.old.Page(l.asked.Page)
+	if err != nil {
+		return
+	}
 	root, state := l.structure()
 	number, numbered := field.dict["StructParent"].(pdf.Integer)
 	tree := state == sound || state == doubtful && (numbered || before.Dict["Tabs"] == nil && page.Dict["Tabs"] != nil)
@@ -31,7 +34,7 @@ func (l *linter) checkTagged(field formField) {
 // artifact: ISO 14289-2 8.9.2.4.13.
 func (l *linter) artifact() bool {
 	major, _ := l.old.Version()
-	return major >= 2
+	return major >= 2 && !l.asked.shown()
 }
 
 // checkElement follows the number through the parent tree to the element, which refers

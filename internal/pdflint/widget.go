@@ -22,25 +22,6 @@ func (l *linter) checkFlags(w formField) {
 	}
 }
 
-// checkPlace: a new field is its own widget, on the first page: that lists it last among
-// what it had, and the widget names the page.
-func (l *linter) checkPlace(field formField) {
-	before, err1 := l.old.Page(1)
-	after, err2 := l.new.Page(1)
-	if err1 != nil || err2 != nil {
-		l.fault(Annots, "no first page: %v, %v", err1, err2)
-		return
-	}
-	if field.dict["P"] != after.Ref {
-		l.fault(Annots, "%s says that it is on %v, and the first page is %s", field.ref, field.dict["P"], after.Ref)
-	}
-	was, _ := l.old.Array(before.Dict["Annots"])
-	is, err := l.new.Array(after.Dict["Annots"])
-	if err != nil || len(is) != len(was)+1 || is[len(was)] != field.ref {
-		l.fault(Annots, "%v on the page of %s, and were %v", is, field.ref, was)
-	}
-}
-
 // checkAppearance: there is a normal one, and no other, unless it is the author's. A
 // document timestamp needs none (12.8.5).
 func (l *linter) checkAppearance(w formField) {
@@ -53,8 +34,13 @@ func (l *linter) checkAppearance(w formField) {
 		l.fault(Appearance, "of %s: %v, %v", w.ref, w.dict["AP"], err)
 		return
 	}
-	if s, err := l.new.StreamObject(appearances["N"]); s == nil || err != nil {
+	s, err := l.new.StreamObject(appearances["N"])
+	if s == nil || err != nil {
 		l.fault(Appearance, "of %s is %v", w.ref, appearances["N"])
+		return
+	}
+	if l.asked.shown() && l.newObject(w.ref) {
+		l.checkDrawn(s)
 	}
 }
 

@@ -46,6 +46,7 @@ func Program(t testing.TB, name string) string {
 var debianPackage = map[string]string{
 	"certutil":  "libnss3-tools",
 	"mutool":    "mupdf-tools",
+	"pdffonts":  "poppler-utils",
 	"pdfinfo":   "poppler-utils",
 	"pdfsig":    "poppler-utils",
 	"pdftoppm":  "poppler-utils",

@@ -55,6 +55,7 @@ type requestRecord struct {
 	Place        string                  `json:"place,omitempty"`
 	Level        ades.Level              `json:"level"`
 	Document     string                  `json:"document"`
+	Stamp        *signing.Stamp          `json:"stamp,omitempty"`
 	BusySignal   string                  `json:"busySignal,omitempty"`
 	State        idp.State               `json:"state"`
 	Pending      []byte                  `json:"pending,omitempty"`

@@ -13,18 +13,18 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// olderRequest is how the program of version 4 stores a request.
+// olderRequest is how the program of version 5 stores a request.
 const olderRequest = `INSERT INTO signing_requests (id, account, created_at, updated_at, expires, phase,
 		person, text, place, level, document, busy_signal,
 		state_provider, state_version, state_key, state_public, state_secret, state_expires,
 		pending, code, value, signed_at, next_try, next_ask, failure, refused,
-		start_code, key_client, key, key_fingerprint,
+		start_code, start_expires, key_client, key, key_fingerprint,
 		polled_at, lease_process, lease_token, lease_until, revision)
 	VALUES ('r', 'a', '2026-03-01T12:30:15.123456Z', '2026-03-01T12:30:16Z', '2026-03-01T12:35:05Z', 'waiting',
 		'{"account":"a","method":"IdpSim","kennitala":"0101302399","phone":"555 0001"}', '{"document":"contract.pdf","reason":"agreed"}', 'Reykjavík', 2, 'd', 's',
 		'p', 2, 'k', '\x01', '\x02', NULL,
 		'\x03', '1234', NULL, NULL, NULL, NULL, NULL, false,
-		'5678', 'c', 'key', 'f',
+		'5678', '2026-03-01T12:35:06Z', 'c', 'key', 'f',
 		NULL, 'process', 'token', NULL, 7)`
 
 // What the version before stored, also on this version's tables, is read and goes on.
@@ -35,10 +35,10 @@ func TestRequestsOfTheVersionBefore(t *testing.T) {
 		Phase:  signing.Waiting,
 		Person: idp.Person{Account: "a", Method: idp.SIM, Kennitala: "0101302399", Phone: "555 0001"}, Text: idp.Text{Document: "contract.pdf", Reason: "agreed"}, Place: "Reykjavík",
 		Level: ades.LT, Document: "d", BusySignal: "s", State: idp.State{Provider: "p", Version: 2, Key: "k", Public: []byte{1}, Secret: []byte{2}},
-		Pending: []byte{3}, Code: "1234", StartCode: "5678", Key: &signing.IdempotencyKey{Client: "c", Key: "key", Fingerprint: "f"},
+		Pending: []byte{3}, Code: "1234", StartCode: "5678", StartExpires: at.Truncate(time.Second).Add(291 * time.Second), Key: &signing.IdempotencyKey{Client: "c", Key: "key", Fingerprint: "f"},
 		Lease: signing.Lease{Process: "process", Token: "token"}, Revision: 7,
 	}
-	for name, stored := range map[string]int{"before the migration": 4, "after it": 5} {
+	for name, stored := range map[string]int{"before the migration": 5, "after it": 6} {
 		t.Run(name, func(t *testing.T) {
 			url := postgrestest.Database(t)
 			if _, _, err := migrate(t.Context(), url, versions(t, stored)); err != nil {
@@ -53,7 +53,7 @@ func TestRequestsOfTheVersionBefore(t *testing.T) {
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Fatalf("%v\n%s", err, diff)
 			}
-			got.Revision, got.StartExpires = 8, got.Expires
+			got.Revision, got.Stamp = 8, &signing.Stamp{Page: 1, Rect: [4]float64{1, 2, 118, 57}}
 			if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().UpdateRequest(ctx, got) }); err != nil {
 				t.Fatal(err)
 			}

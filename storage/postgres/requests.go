@@ -19,7 +19,7 @@ var requestTable = table[requestRow]{
 		"person", "text", "place", "level", "document", "busy_signal",
 		"state_provider", "state_version", "state_key", "state_public", "state_secret", "state_expires",
 		"pending", "code", "value", "signed_at", "next_try", "next_ask", "failure", "refused",
-		"start_code", "start_expires", "key_client", "key", "key_fingerprint",
+		"start_code", "start_expires", "stamp", "key_client", "key", "key_fingerprint",
 		"polled_at", "lease_process", "lease_token", "lease_until", "revision",
 	},
 	fields: func(r *requestRow) []any {
@@ -28,7 +28,7 @@ var requestTable = table[requestRow]{
 			encoded[idp.Person]{&r.Person}, encoded[idp.Text]{&r.Text}, &r.Place, (*int)(&r.Level), &r.Document, &r.BusySignal,
 			&r.State.Provider, &r.State.Version, &r.State.Key, &r.State.Public, &r.State.Secret, (*moment)(&r.State.Expires),
 			&r.Pending, &r.Code, &r.Value, (*moment)(&r.SignedAt), (*moment)(&r.NextTry), (*moment)(&r.NextAsk), encoded[*idp.Failure]{&r.Failure}, &r.Refused,
-			&r.StartCode, (*moment)(&r.StartExpires), &r.keyClient, &r.key, &r.keyFingerprint,
+			&r.StartCode, (*moment)(&r.StartExpires), encoded[*signing.Stamp]{&r.Stamp}, &r.keyClient, &r.key, &r.keyFingerprint,
 			(*moment)(&r.PolledAt), &r.Lease.Process, &r.Lease.Token, (*moment)(&r.Lease.Until), &r.Revision,
 		}
 	},

@@ -23,6 +23,7 @@ func exampleRequest(name string) signing.Request {
 		Place:    "Reykjavík",
 		Level:    ades.LTA,
 		Document: id("document"), BusySignal: id("signal"),
+		Stamp:     &signing.Stamp{Page: 3, Rect: [4]float64{36.5, 0.1, 153.5, 1.0 / 3}, Image: id("image")},
 		State:     idp.State{Provider: "p", Version: 3, Key: "k", Public: []byte{0, 1}, Secret: []byte{2, 255}, Expires: base.Add(time.Hour)},
 		Pending:   []byte{3, 0},
 		Code:      "0042",

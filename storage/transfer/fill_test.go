@@ -29,7 +29,7 @@ var (
 // fill stores more of everything than is copied at once, with each member set in one.
 func fill(t *testing.T, s transfer.Target) {
 	t.Helper()
-	documents := make([]storage.Ref, 5)
+	documents := make([]storage.Ref, 6) // of five requests, and the image of a stamp
 	for i := range documents {
 		content := bytes.Repeat([]byte{byte(i + 1)}, i*300_000)
 		ref, err := s.Documents().Create(t.Context(), bytes.NewReader(content), 1<<30, crypto.SHA256)
@@ -46,9 +46,11 @@ func fill(t *testing.T, s transfer.Target) {
 		for i := range 300 {
 			errs = append(errs, addOne(ctx, s, i))
 		}
-		for i, ref := range documents {
-			errs = append(errs, addLive(ctx, s, i, ref))
+		image := documents[5]
+		for i, ref := range documents[:5] {
+			errs = append(errs, addLive(ctx, s, i, ref, stamps(image.ID)[i]))
 		}
+		errs = append(errs, s.Documents().Keep(ctx, image.ID))
 		return errors.Join(errs...)
 	})
 	if err != nil {
@@ -84,8 +86,13 @@ func addOne(ctx context.Context, s transfer.Target, i int) error {
 	)
 }
 
+// stamps are those of the live requests: none, the standard one, and an image.
+func stamps(image string) []*signing.Stamp {
+	return []*signing.Stamp{3: {Page: 1, Rect: [4]float64{1, 2, 118, 57}}, 4: {Page: 2, Rect: [4]float64{1, 2, 3.5, 4}, Image: image}}
+}
+
 // addLive adds a request that is not at its end, with a document that has a revision.
-func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref) error {
+func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref, stamp *signing.Stamp) error {
 	at := start.Add(time.Duration(i) * 2 * time.Second)
 	return errors.Join(
 		s.Documents().Keep(ctx, ref.ID),
@@ -93,7 +100,7 @@ func addLive(ctx context.Context, s transfer.Target, i int, ref storage.Ref) err
 		s.Requests().CreateRequest(ctx, signing.Request{
 			ID: fmt.Sprint("live-", i), Account: "a", CreatedAt: at, UpdatedAt: at, Expires: at, Phase: signing.Signed,
 			Person: idp.Person{Kennitala: "0101302399", Phone: "5550001"}, Text: idp.Text{Document: "contract.pdf", Reason: "agreed"}, Place: "Reykjavík",
-			Level: ades.LT, Document: ref.ID, BusySignal: "001", State: idp.State{Provider: "p", Version: 2, Key: "k", Public: []byte{1}, Secret: []byte{2}, Expires: at},
+			Level: ades.LT, Document: ref.ID, Stamp: stamp, BusySignal: "001", State: idp.State{Provider: "p", Version: 2, Key: "k", Public: []byte{1}, Secret: []byte{2}, Expires: at},
 			Pending: []byte{3}, Code: "1234", Value: []byte{4}, SignedAt: at, NextTry: at, NextAsk: at, StartCode: "5678", StartExpires: at,
 			Key: &signing.IdempotencyKey{Client: "c", Key: fmt.Sprint(i), Fingerprint: "f"}, PolledAt: at,
 			Lease: signing.Lease{Process: "p", Token: "t", Until: at}, Revision: 7,

@@ -11,15 +11,16 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// requests copies the requests and the documents that they refer to. Nothing else refers
-// to a document; those that nothing refers to would be swept.
+// requests copies the requests and the documents that they refer to: what is signed, and the
+// image of a stamp. Nothing else refers to a document; those that nothing refers to would be
+// swept.
 func (c *transfer) requests(ctx context.Context) error {
 	return batches(c.from.AllRequests(ctx), func(some []signing.Request) error {
 		var documents []string
 		for i := range some {
-			created, err := c.document(ctx, &some[i])
+			created, err := c.documents(ctx, &some[i])
 			if err != nil {
-				return fmt.Errorf("document of request %s: %w", some[i].ID, err)
+				return fmt.Errorf("documents of request %s: %w", some[i].ID, err)
 			}
 			documents = append(documents, created...)
 		}
@@ -27,27 +28,40 @@ func (c *transfer) requests(ctx context.Context) error {
 	})
 }
 
-// document copies the document of a request and has the request refer to the copy, whose
-// ID it returns. A request that has ended need not have its document any more, nor one whose
+// documents copies the documents of a request and has the request refer to the copies, whose
+// IDs it returns. A request that has ended need not have its documents any more, nor one whose
 // start failed before anybody was asked.
-func (c *transfer) document(ctx context.Context, r *signing.Request) (created []string, err error) {
-	blob, err := c.from.Documents().Open(ctx, r.Document)
-	if errors.Is(err, storage.ErrNotFound) && (r.Phase == signing.Ended || r.Phase == signing.Starting) {
-		return nil, nil
+func (c *transfer) documents(ctx context.Context, r *signing.Request) (created []string, err error) {
+	refers := []*string{&r.Document}
+	if r.Stamp != nil && r.Stamp.Image != "" {
+		planned := *r.Stamp
+		r.Stamp = &planned // the source's may be in its memory
+		refers = append(refers, &planned.Image)
 	}
+	for _, id := range refers {
+		ref, err := c.document(ctx, *id)
+		if errors.Is(err, storage.ErrNotFound) && (r.Phase == signing.Ended || r.Phase == signing.Starting) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		*id = ref.ID
+		created = append(created, ref.ID)
+		c.done.Documents++
+		c.done.Bytes += ref.Size
+		c.tell()
+	}
+	return created, nil
+}
+
+func (c *transfer) document(ctx context.Context, id string) (storage.Ref, error) {
+	blob, err := c.from.Documents().Open(ctx, id)
 	if err != nil {
-		return nil, err
+		return storage.Ref{}, err
 	}
 	defer blob.Close()
-	ref, err := c.to.Documents().Create(ctx, io.NewSectionReader(blob, 0, blob.Size()), blob.Size(), hashes(blob)...)
-	if err != nil {
-		return nil, err
-	}
-	r.Document = ref.ID
-	c.done.Documents++
-	c.done.Bytes += ref.Size
-	c.tell()
-	return []string{ref.ID}, nil
+	return c.to.Documents().Create(ctx, io.NewSectionReader(blob, 0, blob.Size()), blob.Size(), hashes(blob)...)
 }
 
 // hashes are the ones that the document was hashed with, so that the copy has their states

@@ -33,7 +33,7 @@ func TestRebuildOnlyForABrokenCrossReference(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := pades.Prepare(t.Context(), document(tt.b), p.signer, pades.Options{})
+			_, err := prepare(t, tt.b, p.signer, pades.Options{})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
@@ -51,7 +51,7 @@ func TestSignatureThatCannotBeRead(t *testing.T) {
 		"kid":       {"<< /T (A) /Kids [101 0 R] >>", "<< /FT /Sig " + quirk + " >>"},
 	} {
 		b := pdftest.Build(pdftest.Options{Catalog: "/AcroForm << /Fields [100 0 R] >>", Objects: objects})
-		if _, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{}); !errors.Is(err, pades.ErrUnreadable) {
+		if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, pades.ErrUnreadable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{}); !errors.Is(err, pades.ErrUnreadable) {
@@ -81,7 +81,7 @@ func TestLocksInOddForms(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			b := pdftest.Build(pdftest.Options{Catalog: "/AcroForm << /Fields [100 0 R] >>", Objects: tt.objects})
-			_, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Field: tt.field})
+			_, err := prepare(t, b, p.signer, pades.Options{Field: tt.field})
 			if !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}

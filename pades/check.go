@@ -1,0 +1,23 @@
+package pades
+
+import (
+	"context"
+
+	"github.com/innsigli/innsigli/ades"
+)
+
+// Check says whether a document takes a signature with these options, without a signer and
+// without hashing the document. Its errors are those of [Prepare] but [ades.ErrAlgorithm]; which
+// certificate and which hash a field's seed value requires is left to Prepare. The Appearance
+// of Visible may be nil: it is still to come.
+func Check(ctx context.Context, doc Document, options Options) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := layOut(doc, ades.Signer{}, options, 0)
+	return err
+}
+
+// anybody says that nothing is known about a signer: of one who is known, or whose CMS is
+// awaited, there is at least a hash.
+func anybody(signer ades.Signer) bool { return signer.Algorithm == ades.Algorithm{} }

@@ -1,0 +1,151 @@
+package stamp_test
+
+import (
+	"context"
+	"errors"
+	"image"
+	"image/draw"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/stamp"
+)
+
+// rendererFunc is a renderer that is a function of the picture's size.
+type rendererFunc func(ctx context.Context, width, height int) (*image.RGBA, error)
+
+func (f rendererFunc) Render(ctx context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
+	return f(ctx, width, height)
+}
+
+func TestFindWithoutPicture(t *testing.T) {
+	page := readPage(t, onPage(""))
+	trap := errors.New("out of memory")
+	fails := func(err error) rendererFunc {
+		return func(context.Context, int, int) (*image.RGBA, error) { return nil, err }
+	}
+	for name, test := range map[string]struct {
+		renderer stamp.Renderer
+		want     []error
+	}{
+		"no renderer":        {nil, []error{stamp.ErrNoRoom}},
+		"a renderer yet":     {fails(stamp.ErrNotReady), []error{stamp.ErrNotReady}},
+		"no page":            {fails(trap), []error{stamp.ErrNoRoom, trap}},
+		"no time of its own": {fails(context.DeadlineExceeded), []error{stamp.ErrNoRoom, context.DeadlineExceeded}},
+		"another size": {rendererFunc(func(_ context.Context, width, height int) (*image.RGBA, error) {
+			return image.NewRGBA(image.Rect(0, 0, height, width)), nil
+		}), []error{stamp.ErrNoRoom}},
+		"no picture": {fails(nil), []error{stamp.ErrNoRoom}},
+	} {
+		_, err := page.Find(t.Context(), test.renderer, stamp.TopLeft, stamp.StandardSize)
+		_, capacityErr := page.Capacity(t.Context(), test.renderer, stamp.TopLeft, stamp.StandardSize, 2)
+		for _, want := range test.want {
+			if !errors.Is(err, want) || !errors.Is(capacityErr, want) {
+				t.Errorf("%s: %v; %v", name, err, capacityErr)
+			}
+		}
+	}
+}
+
+// A picture may be part of a larger one.
+func TestFindInPartOfPicture(t *testing.T) {
+	page := readPage(t, onPage(""))
+	place, err := page.Find(t.Context(), rendererFunc(func(_ context.Context, width, height int) (*image.RGBA, error) {
+		all := drawing{size: page.Size, paper: black}.draw(width+20, height+20)
+		part := all.SubImage(image.Rect(10, 10, 10+width, 10+height)).(*image.RGBA)
+		draw.Draw(part, part.Rect, image.White, image.Point{}, draw.Src)
+		return part, nil
+	}), stamp.TopLeft, stamp.StandardSize)
+	if want := (stamp.Rect{Left: 8, Top: 8, Width: 117, Height: 55}); place != want || err != nil {
+		t.Errorf("%+v, %v", place, err)
+	}
+}
+
+// A page that takes for ever takes less than two seconds.
+func TestFindEnds(t *testing.T) {
+	for name, test := range map[string]struct {
+		limit time.Duration // of the caller
+		want  error
+	}{
+		"its own limit": {time.Hour, stamp.ErrNoRoom},
+		"the caller's":  {time.Second, context.DeadlineExceeded},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			page := readPage(t, onPage(""))
+			ctx, cancel := context.WithTimeout(t.Context(), test.limit)
+			defer cancel()
+			start := time.Now()
+			_, err := page.Find(ctx, rendererFunc(func(ctx context.Context, _, _ int) (*image.RGBA, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}), stamp.TopLeft, stamp.StandardSize)
+			if took := time.Since(start); took >= 2*time.Second {
+				t.Errorf("%s: %v", name, took)
+			}
+			if noRoom := errors.Is(err, stamp.ErrNoRoom); !errors.Is(err, test.want) || noRoom != (test.want == stamp.ErrNoRoom) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+// slow is a renderer that takes its time.
+type slow struct {
+	rendererFunc
+	ready time.Duration
+	err   error
+}
+
+func (s slow) Ready(context.Context) error {
+	time.Sleep(s.ready)
+	return s.err
+}
+
+// The time of a page counts from when the renderer is ready.
+func TestFindWaitsForTheRenderer(t *testing.T) {
+	for name, test := range map[string]struct {
+		renderer slow
+		want     error
+	}{
+		"long":     {slow{ready: 8 * time.Second}, nil},
+		"too long": {slow{ready: 8 * time.Second, err: stamp.ErrNotReady}, stamp.ErrNotReady},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			test.renderer.rendererFunc = func(ctx context.Context, width, height int) (*image.RGBA, error) {
+				time.Sleep(time.Second)
+				return image.NewRGBA(image.Rect(0, 0, width, height)), ctx.Err()
+			}
+			if _, err := readPage(t, onPage("")).Find(t.Context(), test.renderer, stamp.TopLeft, stamp.StandardSize); !errors.Is(err, test.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+// Pages are drawn with a pixel to the point, large ones smaller, and small ones larger.
+func TestPictureSize(t *testing.T) {
+	for name, test := range map[string]struct {
+		entries string
+		size    stamp.Size
+		want    image.Point
+	}{
+		"A4":                    {"/MediaBox [0 0 595.276 841.89]", stamp.StandardSize, image.Pt(595, 842)},
+		"A4 on its side":        {"/MediaBox [0 0 595.276 841.89] /Rotate 90", stamp.StandardSize, image.Pt(842, 595)},
+		"A6":                    {"/MediaBox [0 0 300 400]", stamp.StandardSize, image.Pt(450, 600)},
+		"A0":                    {"/MediaBox [0 0 2400 3200]", stamp.StandardSize, image.Pt(1200, 1600)},
+		"stamp of five points":  {"/MediaBox [0 0 2400 3200]", stamp.Size{Width: 5, Height: 5}, image.Pt(1536, 2048)},
+		"a field of 25 by 25 m": {"/MediaBox [0 0 7200 7200] /UserUnit 10", stamp.StandardSize, image.Pt(1774, 1774)},
+	} {
+		page := readPage(t, onPage(test.entries))
+		var got image.Point
+		page.Find(t.Context(), rendererFunc(func(_ context.Context, width, height int) (*image.RGBA, error) {
+			got = image.Pt(width, height)
+			return nil, nil
+		}), stamp.TopLeft, test.size)
+		if got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

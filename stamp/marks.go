@@ -1,0 +1,104 @@
+package stamp
+
+import (
+	"encoding/binary"
+	"image"
+)
+
+// tolerance is how far a channel of a pixel may be from the paper's. A hairline of faint ink
+// that is drawn over half a pixel is further off, the grain of a clean scan is not.
+const tolerance = 10
+
+// run is a number of pixels of one colour that follow each other. Pages consist of few.
+type run struct {
+	colour [3]uint8
+	length int32
+}
+
+// runsOf returns what a picture consists of, row by row.
+func runsOf(picture *image.RGBA) []run {
+	runs := make([]run, 0, picture.Rect.Dx()*picture.Rect.Dy()/16)
+	last := uint32(0)
+	for y := picture.Rect.Min.Y; y < picture.Rect.Max.Y; y++ {
+		row := picture.Pix[picture.PixOffset(picture.Rect.Min.X, y):]
+		for row = row[:4*picture.Rect.Dx()]; len(row) >= 4; row = row[4:] {
+			pixel := binary.LittleEndian.Uint32(row)
+			if pixel != last || len(runs) == 0 {
+				runs = append(runs, run{colour: [3]uint8(row)})
+			}
+			last = pixel
+			runs[len(runs)-1].length++
+		}
+	}
+	return runs
+}
+
+// marks says of each pixel of a picture, row by row, whether it differs from the paper.
+func marks(picture *image.RGBA) []bool {
+	runs := runsOf(picture)
+	background := paper(runs)
+	marked := make([]bool, picture.Rect.Dx()*picture.Rect.Dy())
+	at := int32(0)
+	for _, r := range runs {
+		if !near(r.colour, background, tolerance) {
+			for i := range marked[at : at+r.length] {
+				marked[at:][i] = true
+			}
+		}
+		at += r.length
+	}
+	return marked
+}
+
+// paper returns the colour that most of a picture has, or is near to: that of the page
+// whatever is printed on it, and the middle of the many that scanned paper has.
+func paper(runs []run) [3]uint8 {
+	about := coarsely(runs)
+	var seen [3][256]int32
+	count := int32(0)
+	for _, r := range runs {
+		if near(r.colour, about, 24) {
+			count += r.length
+			for channel, value := range r.colour {
+				seen[channel][value] += r.length
+			}
+		}
+	}
+	return [3]uint8{median(&seen[0], count), median(&seen[1], count), median(&seen[2], count)}
+}
+
+func median(seen *[256]int32, count int32) uint8 {
+	below := int32(0)
+	for value, n := range seen {
+		if below += n; 2*below >= count {
+			return uint8(value)
+		}
+	}
+	return 255
+}
+
+// coarsely returns the colour with the most pixels, of 16 shades in each channel.
+func coarsely(runs []run) [3]uint8 {
+	var shades [1 << 12]int32
+	for _, r := range runs {
+		shades[int(r.colour[0]>>4)<<8|int(r.colour[1]>>4)<<4|int(r.colour[2]>>4)] += r.length
+	}
+	most := 0
+	for shade, n := range shades {
+		if n > shades[most] {
+			most = shade
+		}
+	}
+	middle := func(shade int) uint8 { return uint8(shade&15<<4 | 8) }
+	return [3]uint8{middle(most >> 8), middle(most >> 4), middle(most)}
+}
+
+// near says whether no channel of two colours differs by more than a distance.
+func near(a, b [3]uint8, distance int) bool {
+	for channel := range a {
+		if d := int(a[channel]) - int(b[channel]); d > distance || -d > distance {
+			return false
+		}
+	}
+	return true
+}

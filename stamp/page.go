@@ -1,0 +1,80 @@
+package stamp
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// Page is a page as it is displayed.
+type Page struct {
+	Number int
+	Size   // of the displayed page
+	// Archival: the document says that it is PDF/A (ISO 19005), so what is drawn on it should
+	// have no transparency.
+	Archival bool
+
+	document   io.ReaderAt
+	length     int64
+	geometry   geometry
+	taken      []Rect // by annotations of any kind, as far as they lie on the page
+	signatures []Rect // those of them that show a signature
+}
+
+// ReadPage reads page number of the PDF that r holds in its first size bytes; r has to stay
+// readable for as long as the Page is used. [ErrUnreadable], [ErrNoPage], or an error of r.
+func ReadPage(r io.ReaderAt, size int64, number int) (*Page, error) {
+	var page *Page
+	err := pdf.Opened(r, size, func(file *pdf.File) (err error) {
+		page, err = readPage(file, number)
+		return err
+	})
+	if err != nil {
+		return nil, readError(err)
+	}
+	page.document, page.length = r, size
+	return page, nil
+}
+
+func readPage(file *pdf.File, number int) (*Page, error) {
+	leaf, err := file.Page(number)
+	if err != nil {
+		return nil, err
+	}
+	page := &Page{Number: number}
+	if page.geometry, err = newGeometry(leaf); err != nil {
+		return nil, err
+	}
+	page.Size = page.geometry.size()
+	if err = page.readAnnotations(file, leaf); err != nil {
+		return nil, fmt.Errorf("reading annotations: %w", err)
+	}
+	page.Archival, err = archival(file)
+	return page, err
+}
+
+// UserSpace returns a rectangle on the page in the page's user space, as /Rect of an
+// annotation has it: the lower left corner and the upper right one.
+func (p *Page) UserSpace(r Rect) (llx, lly, urx, ury float64) {
+	u := p.geometry.userSpace(r)
+	return u.LLX, u.LLY, u.URX, u.URY
+}
+
+// readError turns an error of reading a PDF into one that callers tell apart. Errors of the
+// underlying reader stay what they are.
+func readError(err error) error {
+	switch {
+	case errors.Is(err, pdf.ErrNoPage):
+		return fmt.Errorf("%w: %w", ErrNoPage, err)
+	case errors.Is(err, pdf.ErrNotPDF), errors.Is(err, pdf.ErrEncrypted), errors.Is(err, pdf.ErrNoPages), unknown(err):
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	return err
+}
+
+// unknown says whether an object could not be read because of what the file has there.
+func unknown(err error) bool {
+	return errors.Is(err, pdf.ErrDamaged) || errors.Is(err, pdf.ErrUnsupported) || errors.Is(err, pdf.ErrLimit)
+}

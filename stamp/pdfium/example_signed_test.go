@@ -1,0 +1,89 @@
+package pdfium_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/stamp"
+	"github.com/innsigli/innsigli/stamp/pdfium"
+)
+
+// signStamped is the example of README.md.
+func signStamped(ctx context.Context, document pades.Document, key crypto.Signer, signer ades.Signer, renderer stamp.Renderer) error {
+	page, err := stamp.ReadPage(document, document.Size, 1)
+	if err != nil {
+		return err
+	}
+	place, err := page.Find(ctx, renderer, stamp.BottomRight, stamp.StandardSize)
+	if err != nil {
+		return err
+	}
+	picture, err := stamp.Standard(stamp.Text{Name: "Jóna Jónsdóttir", Time: time.Now(), Reason: "Undirritun"})
+	if err != nil {
+		return err
+	}
+	visible := &pades.Visible{Page: page.Number, Appearance: picture}
+	r := &visible.Rect
+	r.LLX, r.LLY, r.URX, r.URY = page.UserSpace(place)
+	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{Visible: visible})
+	if err != nil {
+		return err
+	}
+	return checkStamped(document.With(revision))
+}
+
+// A signature with a stamp in the first free spot of a page.
+func Example_signed() {
+	content := pdftest.Build(pdftest.Options{})
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ca, err := authority.New(time.Now())
+	if err != nil {
+		log.Fatal(err)
+	}
+	certificate, err := ca.Issue("Jóna Jónsdóttir", "0101302989", key.Public(), time.Now())
+	if err != nil {
+		log.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		log.Fatal(err)
+	}
+	renderer := pdfium.New(pdfium.Options{Cache: filepath.Join(cache, "innsigli-tools", "pdfium-test")})
+	defer renderer.Close()
+	if _, err := renderer.Warm(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	fmt.Println(signStamped(context.Background(), document, key, ades.Signer{Certificate: certificate, Chain: ca.Chain()}, renderer))
+	// Output: <nil>
+}
+
+// checkStamped: where a stamp is there is no room for another.
+func checkStamped(document pades.Document) error {
+	page, err := stamp.ReadPage(document, document.Size, 1)
+	if err != nil {
+		return err
+	}
+	if _, err := page.Place(stamp.BottomRight, 8, 8, stamp.StandardSize); !errors.Is(err, stamp.ErrOverlap) {
+		return fmt.Errorf("the page has no stamp: %w", err)
+	}
+	return nil
+}

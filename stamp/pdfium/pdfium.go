@@ -1,0 +1,209 @@
+// Package pdfium draws pages with PDFium, compiled to WebAssembly: no C compiler, and a sandbox
+// around what parses foreign files.
+//
+//	renderer := pdfium.New(pdfium.Options{Cache: "/var/lib/innsigli/pdfium"})
+//	defer renderer.Close()
+//	go renderer.Warm(ctx) // seconds the first time, a tenth of one later
+//
+// The sandbox has no files, no network, no environment and no output. It reads the document it
+// is given, has 256 MiB of memory at most, and stops when the context of a rendering ends. No
+// script and no action of a document is run.
+package pdfium
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/innsigli/innsigli/stamp"
+)
+
+// ErrClosed: the renderer was closed.
+var ErrClosed = errors.New("pdfium: renderer is closed")
+
+// Options are a renderer's choices. The zero value is right but for Cache.
+type Options struct {
+	// Cache is a folder for compiled code, made if absent, for its owner alone: with it a
+	// renderer is ready within a tenth of a second, without it within several. What lies there
+	// is run, outside of the sandbox: nobody else may write to it. Several processes may share
+	// it. One that is damaged, or cannot be written, costs time and nothing else. "": none.
+	Cache string
+
+	// Instances is how many pages are drawn at once, others wait. 0: as many as Go uses
+	// processors. Each holds 20 to 32 MiB while it has nothing to do.
+	Instances int
+
+	// Wait is how long somebody waits for the renderer to be made ready. 0: 8 s.
+	Wait time.Duration
+}
+
+const (
+	defaultWait = 8 * time.Second
+	maxPixels   = 4 << 20
+	maxDocument = math.MaxInt32 // PDFium's offsets are of 32 bits here
+)
+
+// Renderer draws pages. It may be used by several goroutines.
+type Renderer struct {
+	options Options
+	life    context.Context // until Close
+	end     context.CancelFunc
+	engine  engine
+	slots   chan struct{} // one for each page that is being drawn
+
+	running sync.WaitGroup // renderings and the preparation
+	lock    sync.Mutex     // of what follows
+	idle    []*instance
+	closed  bool
+}
+
+var _ stamp.Preparer = (*Renderer)(nil)
+
+// New returns a renderer. It is made ready by its first use, or by [Renderer.Warm].
+func New(o Options) *Renderer {
+	if o.Instances <= 0 {
+		o.Instances = runtime.GOMAXPROCS(0)
+	}
+	if o.Wait <= 0 {
+		o.Wait = defaultWait
+	}
+	r := &Renderer{options: o, slots: make(chan struct{}, o.Instances)}
+	r.life, r.end = context.WithCancel(context.Background())
+	r.engine.done = make(chan struct{})
+	return r
+}
+
+// Warm makes the renderer ready, and says whether the cache was cold: then it takes seconds. An
+// error is that of ctx, which does not end what was begun, [ErrClosed], or lasting.
+func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
+	if err := r.enter(); err != nil {
+		return false, err
+	}
+	defer r.running.Done()
+	select {
+	case <-r.prepare():
+		return r.engine.cold, r.engine.err
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+}
+
+// Ready is the method of [stamp.Preparer]. It waits as long as Options.Wait says.
+func (r *Renderer) Ready(ctx context.Context) error {
+	if err := r.enter(); err != nil {
+		return err
+	}
+	defer r.running.Done()
+	return r.ready(ctx)
+}
+
+// Render is the method of [stamp.Renderer]. Besides, a picture of more than 4 Mi pixels is an
+// error, and one whose sides are not to each other as those of the page, but for 1 % and a
+// pixel. The deadline of ctx stops it.
+func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
+	switch {
+	case size <= 0 || size > maxDocument:
+		return nil, fmt.Errorf("pdfium: a document of %d bytes", size)
+	case page < 1 || page > math.MaxInt32:
+		return nil, fmt.Errorf("pdfium: page %d", page)
+	case width < 1 || height < 1 || width > maxPixels || height > maxPixels/width:
+		return nil, fmt.Errorf("pdfium: a picture of %d x %d pixels", width, height)
+	}
+	if err := r.enter(); err != nil {
+		return nil, err
+	}
+	defer r.running.Done()
+	until, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.life, cancel)()
+
+	picture, err := r.render(until, drawing{io.NewSectionReader(src, 0, size), page, width, height})
+	switch {
+	case err == nil:
+		return picture, nil
+	case errors.Is(err, stamp.ErrNotReady):
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case r.life.Err() != nil:
+		return nil, ErrClosed
+	}
+	return nil, err
+}
+
+func (r *Renderer) render(ctx context.Context, d drawing) (*image.RGBA, error) {
+	if err := r.ready(ctx); err != nil {
+		return nil, err
+	}
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	i := r.take()
+	if i == nil {
+		var err error
+		if i, err = newInstance(ctx, r.engine.pool); err != nil {
+			return nil, err
+		}
+	}
+	picture, err := i.draw(ctx, d)
+	if err != nil || i.spent() {
+		i.close() // whatever a document did to it ends here
+		return picture, err
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.idle = append(r.idle, i)
+	return picture, nil
+}
+
+// take returns an instance that has nothing to do, or nil.
+func (r *Renderer) take() *instance {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	last := len(r.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	i := r.idle[last]
+	r.idle = r.idle[:last]
+	return i
+}
+
+// enter counts a caller in, whom Close waits for.
+func (r *Renderer) enter() error {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.running.Add(1)
+	return nil
+}
+
+// Close stops what is running, which ends with [ErrClosed], waits for it, and frees what the
+// renderer holds.
+func (r *Renderer) Close() error {
+	r.lock.Lock()
+	closed := r.closed
+	r.closed = true
+	r.lock.Unlock()
+	if closed {
+		return nil
+	}
+	r.end()
+	r.running.Wait()
+	for _, i := range r.idle {
+		i.close()
+	}
+	r.idle = nil
+	return r.engine.close()
+}
