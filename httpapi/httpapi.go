@@ -113,14 +113,17 @@ const (
 )
 
 // api is the configuration with its handlers.
-type api struct{ Config }
+type api struct {
+	Config
+	images chan struct{} // one image is read at a time: it takes memory for all its pixels
+}
 
 // New returns the API's handler.
 func New(c Config) http.Handler {
 	if c.MaxBody == 0 {
 		c.MaxBody = defaultMaxBody
 	}
-	a := &api{c}
+	a := &api{Config: c, images: make(chan struct{}, 1)}
 	routes := a.routes()
 	mux := http.NewServeMux()
 	for path, methods := range routes {

@@ -19,7 +19,7 @@ var corners = map[string]stamp.Corner{
 // signatureImage reads the stamp of service.md 2.1, for a document of a type; nil when there is
 // none. What does not apply is not looked at: the origin with Auto, and without an image what
 // says how it is drawn (decisions.md 4.14).
-func signatureImage(body *jsonbody.Object, document string) *signing.StampRequest {
+func (a *api) signatureImage(body *jsonbody.Object, document string) *signing.StampRequest {
 	settings := body.Object("signatureImage")
 	if settings == nil {
 		return nil
@@ -38,12 +38,12 @@ func signatureImage(body *jsonbody.Object, document string) *signing.StampReques
 		in.X = settings.Number("originX", jsonbody.Required, jsonbody.AtLeast(0))
 		in.Y = settings.Number("originY", jsonbody.Required, jsonbody.AtLeast(0))
 	}
-	readImage(settings, in)
+	a.readImage(settings, in)
 	return in
 }
 
 // readImage reads the image that is drawn in place of the standard stamp, if there is one.
-func readImage(settings *jsonbody.Object, in *signing.StampRequest) {
+func (a *api) readImage(settings *jsonbody.Object, in *signing.StampRequest) {
 	encoded := settings.Base64("imageB64")
 	if encoded == nil && !faulty(settings, "imageB64") {
 		return
@@ -60,6 +60,8 @@ func readImage(settings *jsonbody.Object, in *signing.StampRequest) {
 	if encoded == nil || format == "" {
 		return
 	}
+	a.images <- struct{}{}
+	defer func() { <-a.images }()
 	var err error
 	if in.Image, err = stamp.ReadImage(encoded, stamp.ImageType(format)); err != nil {
 		settings.Fault("imageB64", imageFault)

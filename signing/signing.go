@@ -147,10 +147,11 @@ type Service struct {
 	options   Options
 	process   string // this one, in leases
 
-	pace  pace
-	after sync.WaitGroup  // what calls have left to be done
-	open  context.Context // ends when the service does not wait for that any longer
-	close context.CancelFunc
+	pace   pace
+	images chan struct{}   // one is drawn at a time
+	after  sync.WaitGroup  // what calls have left to be done
+	open   context.Context // ends when the service does not wait for that any longer
+	close  context.CancelFunc
 }
 
 // New returns a service.
@@ -171,6 +172,6 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 	open, end := context.WithCancel(context.Background())
 	return &Service{
 		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
-		options: options, process: uuid.NewString(), open: open, close: end,
+		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1),
 	}
 }

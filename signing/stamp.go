@@ -70,7 +70,7 @@ func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Sta
 	r := &planned.Rect
 	r[0], r[1], r[2], r[3] = page.UserSpace(place)
 	options.Visible = planned.visible(nil)
-	if options.Visible.Appearance, err = in.Stamp.draw(page); err != nil {
+	if options.Visible.Appearance, err = s.draw(in.Stamp, page); err != nil {
 		return nil, err
 	}
 	if err := pades.Check(ctx, doc, options); err != nil {
@@ -95,12 +95,14 @@ func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest
 	return page.Find(ctx, s.options.Renderer, in.Corner, size)
 }
 
-// draw draws the image, if there is one. What is archived has no transparency: PDF/A-1 forbids
-// it (ISO 19005-1 6.4).
-func (in *StampRequest) draw(page *stamp.Page) ([]byte, error) {
+// draw draws the image, if there is one: one at a time, as it takes memory for all its pixels.
+// What is archived has no transparency: PDF/A-1 forbids it (ISO 19005-1 6.4).
+func (s *Service) draw(in *StampRequest, page *stamp.Page) ([]byte, error) {
 	if in.Image == nil {
 		return nil, nil
 	}
+	s.images <- struct{}{}
+	defer func() { <-s.images }()
 	drawing := in.Drawing
 	drawing.Opaque = drawing.Opaque || page.Archival
 	return in.Image.Draw(in.Size, drawing)

@@ -37,6 +37,14 @@ func (i *Image) Draw(s Size, d Drawing) ([]byte, error) {
 	if err := d.check(s); err != nil {
 		return nil, err
 	}
+	pixels, err := decode(i.encoded, i.format)
+	if err != nil {
+		return nil, err
+	}
+	return pixels.draw(s, d)
+}
+
+func (i *decoded) draw(s Size, d Drawing) ([]byte, error) {
 	size, zoom := i.drawn(s, d), d.zoom()
 	var page onePage
 	object, err := i.add(&page, Size{size.Width * zoom, size.Height * zoom}, d.Opaque)
@@ -80,7 +88,7 @@ func (d Drawing) zoom() float64 {
 }
 
 // drawn is how large the image is in a box before it is zoomed.
-func (i *Image) drawn(s Size, d Drawing) Size {
+func (i *decoded) drawn(s Size, d Drawing) Size {
 	pixels := i.displayed()
 	switch d.Scaling {
 	case Center:
@@ -93,13 +101,13 @@ func (i *Image) drawn(s Size, d Drawing) Size {
 }
 
 // displayed is the size in pixels.
-func (i *Image) displayed() Size {
+func (i *decoded) displayed() Size {
 	b := i.picture.Bounds()
 	return i.turned(Size{float64(b.Dx()), float64(b.Dy())})
 }
 
 // turned is a size of the picture as it is displayed, and the other way about.
-func (i *Image) turned(s Size) Size {
+func (i *decoded) turned(s Size) Size {
 	if i.turn.sideways() {
 		return Size{s.Height, s.Width}
 	}
@@ -107,7 +115,7 @@ func (i *Image) turned(s Size) Size {
 }
 
 // add adds the object of the image, which is drawn in a size of points.
-func (i *Image) add(page *onePage, s Size, opaque bool) (int, error) {
+func (i *decoded) add(page *onePage, s Size, opaque bool) (int, error) {
 	picture, file := i.picture, i.jpeg
 	enough := i.enough(s)
 	if b := picture.Bounds(); b.Dx() > 2*enough.X || b.Dy() > 2*enough.Y {
@@ -120,7 +128,7 @@ func (i *Image) add(page *onePage, s Size, opaque bool) (int, error) {
 }
 
 // enough is how many pixels of the picture are not too few in any print.
-func (i *Image) enough(s Size) image.Point {
+func (i *decoded) enough(s Size) image.Point {
 	s = i.turned(s)
 	return image.Pt(int(math.Ceil(s.Width*dotsPerPoint)), int(math.Ceil(s.Height*dotsPerPoint)))
 }

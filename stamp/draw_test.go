@@ -43,9 +43,13 @@ func TestScalingAndZoom(t *testing.T) {
 
 // Zoomed, all that is seen of the quarters is around their middle.
 func TestZoomIsAboutTheMiddle(t *testing.T) {
-	i := &Image{picture: quarters(64, 64, colours), turn: upright}
+	i := &decoded{picture: quarters(64, 64, colours), turn: upright}
 	for _, scaling := range []Scaling{Stretch, ZoomAndCenter, Center} {
-		inViewers(t, drawImage(t, i, Size{60, 60}, Drawing{Scaling: scaling, Zoom: 1000}), 144, func(t *testing.T, page image.Image) {
+		drawn, err := i.draw(Size{60, 60}, Drawing{Scaling: scaling, Zoom: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inViewers(t, drawn, 144, func(t *testing.T, page image.Image) {
 			checkQuarters(t, page, page.Bounds(), colours)
 		})
 	}
@@ -91,12 +95,12 @@ func TestDrawingRefused(t *testing.T) {
 
 // What is drawn is small however large the image is, and never beyond what an appearance may have.
 func TestDrawnIsSmall(t *testing.T) {
-	photo := imageOf(t, jpegOf(t, image.NewGray(image.Rect(0, 0, 4000, 3000))), JPEG)
+	photo := imageOf(t, jpegOf(t, image.NewGray(image.Rect(0, 0, 4000, 2250))), JPEG)
 	if n := len(drawImage(t, photo, StandardSize, Drawing{})); n > 32<<10 {
-		t.Errorf("a photo of 12 million pixels takes %d bytes", n)
+		t.Errorf("a photo of 9 million pixels takes %d bytes", n)
 	}
-	i := &Image{picture: noise(1500, 1500), turn: upright}
-	if b, err := i.Draw(Size{1000, 1000}, Drawing{}); !errors.Is(err, ErrImage) {
+	i := &decoded{picture: noise(1500, 1500), turn: upright}
+	if b, err := i.draw(Size{1000, 1000}, Drawing{}); !errors.Is(err, ErrImage) {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 }

@@ -19,15 +19,22 @@ const (
 // What an image may have. Its header says how much memory decoding takes.
 const (
 	maxImageBytes  = 2 << 20
-	maxImagePixels = 16_000_000
-	maxImageSide   = 1 << 14 // so that a pixel may be a point within the reals of PDF 1.4, up to 32767
+	maxImagePixels = 9_000_000 // of A4 at 300 dots per inch
+	maxImageSide   = 1 << 14   // so that a pixel may be a point within the reals of PDF 1.4, up to 32767
 )
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// Image is an image that was decoded. Its colours are taken for sRGB, whatever profile came with
-// them. It may be used by several goroutines.
+// Image is an image that can be drawn. It keeps the file and not the pixels, which can be a
+// hundred times as much. Its colours are taken for sRGB, whatever profile came with them. It may
+// be used by several goroutines.
 type Image struct {
+	encoded []byte
+	format  ImageType
+}
+
+// decoded is an image with its pixels.
+type decoded struct {
 	picture picture
 	turn    orientation
 	lossy   bool   // it was a JPEG
@@ -40,21 +47,29 @@ type picture interface {
 	Opaque() bool
 }
 
-// ReadImage decodes an image. A PNG (ISO/IEC 15948) may be of any kind. A JPEG (ISO/IEC 10918-1)
-// may be sequential or progressive, in 8 bits, grey, RGB or YCbCr, or CMYK or YCCK with the marker
-// of Adobe; it is displayed in the orientation that its Exif metadata names.
+// ReadImage reads an image, all of it. A PNG (ISO/IEC 15948) may be of any kind. A JPEG
+// (ISO/IEC 10918-1) may be sequential or progressive, in 8 bits, grey, RGB or YCbCr, or CMYK or YCCK
+// with the marker of Adobe; it is displayed in the orientation that its Exif metadata names.
 //
-// An image has at most 2 MiB, 16 million pixels, and 16384 of them in a line. Else, and when it
-// is damaged or of another type, the error is [ErrImage] and says why.
+// An image has at most 2 MiB, 9 million pixels, and 16384 of them in a line. Else, and when it
+// is damaged or of another type, the error is [ErrImage] and says why. Reading and drawing an
+// image each take up to 200 MB for a moment.
 func ReadImage(encoded []byte, t ImageType) (*Image, error) {
-	i, err := readImage(encoded, t)
+	if _, err := decode(encoded, t); err != nil {
+		return nil, err
+	}
+	return &Image{bytes.Clone(encoded), t}, nil
+}
+
+func decode(encoded []byte, t ImageType) (*decoded, error) {
+	i, err := readFormat(encoded, t)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrImage, err)
 	}
 	return i, nil
 }
 
-func readImage(encoded []byte, t ImageType) (*Image, error) {
+func readFormat(encoded []byte, t ImageType) (*decoded, error) {
 	if len(encoded) > maxImageBytes {
 		return nil, fmt.Errorf("it has %d bytes, more than %d", len(encoded), maxImageBytes)
 	}
@@ -69,7 +84,7 @@ func readImage(encoded []byte, t ImageType) (*Image, error) {
 	return nil, fmt.Errorf("it is no %s", t)
 }
 
-func readPNG(encoded []byte) (*Image, error) {
+func readPNG(encoded []byte) (*decoded, error) {
 	config, err := png.DecodeConfig(bytes.NewReader(encoded))
 	if err == nil {
 		err = checkPixels(config)
@@ -77,11 +92,11 @@ func readPNG(encoded []byte) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := png.Decode(bytes.NewReader(encoded))
+	pixels, err := png.Decode(bytes.NewReader(encoded))
 	if err != nil {
 		return nil, err
 	}
-	return &Image{picture: eightBits(decoded), turn: upright}, nil
+	return &decoded{picture: eightBits(pixels), turn: upright}, nil
 }
 
 func checkPixels(c image.Config) error {
@@ -98,8 +113,8 @@ func checkPixels(c image.Config) error {
 
 // eightBits returns what image/png decodes, with the more significant byte of each sample: images
 // of 16 bits came with PDF 1.5 (ISO 32000-2 table 87). It never multiplies a colour by its alpha.
-func eightBits(decoded image.Image) picture {
-	switch p := decoded.(type) {
+func eightBits(pixels image.Image) picture {
+	switch p := pixels.(type) {
 	case *image.Gray16:
 		return &image.Gray{Pix: everySecond(p.Pix), Stride: p.Stride / 2, Rect: p.Rect}
 	case *image.RGBA64:
@@ -107,7 +122,7 @@ func eightBits(decoded image.Image) picture {
 	case *image.NRGBA64:
 		return &image.NRGBA{Pix: everySecond(p.Pix), Stride: p.Stride / 2, Rect: p.Rect}
 	}
-	return decoded.(picture) // as all pictures of the standard library are
+	return pixels.(picture) // as all pictures of the standard library are
 }
 
 func everySecond(b []byte) []byte {

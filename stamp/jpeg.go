@@ -35,7 +35,7 @@ const (
 	adobeSegment = "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
 )
 
-func readJPEG(encoded []byte) (*Image, error) {
+func readJPEG(encoded []byte) (*decoded, error) {
 	config, err := jpeg.DecodeConfig(bytes.NewReader(encoded))
 	if err == nil {
 		err = checkPixels(config)
@@ -47,12 +47,12 @@ func readJPEG(encoded []byte) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoded, err := jpeg.Decode(bytes.NewReader(encoded))
+	pixels, err := jpeg.Decode(bytes.NewReader(encoded))
 	if err != nil {
 		return nil, err
 	}
-	i := &Image{picture: decoded.(picture), turn: exifOrientation(exif), lossy: true}
-	switch decoded.(type) {
+	i := &decoded{picture: pixels.(picture), turn: exifOrientation(exif), lossy: true}
+	switch pixels.(type) {
 	case *image.Gray, *image.YCbCr:
 		i.jpeg = slices.Concat([]byte(startOfImage+jfifSegment), frame)
 	case *image.RGBA:

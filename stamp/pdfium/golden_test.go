@@ -41,7 +41,11 @@ func (l look) golden(t *testing.T, who signer, view viewer) *picture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return opaque(decoded.(*image.RGBA))
+	sheet, ok := decoded.(*image.RGBA)
+	if !ok {
+		t.Fatalf("%s is a %T", path, decoded)
+	}
+	return opaque(sheet)
 }
 
 func (l look) makeGolden(t *testing.T, path string, who signer, view viewer) {

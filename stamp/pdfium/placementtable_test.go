@@ -9,7 +9,7 @@ import (
 )
 
 // placementTable is docs/placement.md. Its figures are those of the run, even if that failed.
-func placementTable(pages []*judgedPage, speed placementSpeed, failed bool) []byte {
+func placementTable(pages []*judgedPage, found foundPlaces, failed bool) []byte {
 	all := countPlaces(pages)
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Room for a stamp, found on foreign pages
@@ -39,24 +39,26 @@ form fields. Colours are alike when no channel differs by more than %[5]d.
 	if failed {
 		b.WriteString("**The run that wrote this failed.**\n\n")
 	}
-	fmt.Fprintf(&b, "## Time and memory\n\n%s\n\n", speed.table())
-	listPlaces(&b, "Stamps that cover something", pages, func(p *judgedPage, place judgedPlace) string {
-		if place.covered == 0 {
+	speedTable(&b, found)
+	listPlaces(&b, "Stamps that cover something", pages, func(p *judgedPage, c int) string {
+		if p.places[c].covered == 0 {
 			return ""
 		}
-		return fmt.Sprintf("%d pixels at %s", place.covered, spotOf(place.found, place.corner, p.size))
+		return fmt.Sprintf("%d pixels, at %s", p.places[c].covered, p.spot(c))
 	})
-	listPlaces(&b, "Room, and no stamp about there", pages, func(p *judgedPage, place judgedPlace) string {
-		if !place.room || place.near {
+	listPlaces(&b, "Room, and no stamp about there", pages, func(p *judgedPage, c int) string {
+		j := p.places[c]
+		switch {
+		case !j.room || j.near:
 			return ""
+		case p.Unread != "":
+			return p.Unread
+		case p.otherSize != "":
+			return "page of another size"
+		case p.Places[c].Refused != "":
+			return fmt.Sprintf("room at %s; %s", j.first, strings.TrimPrefix(p.Places[c].Refused, stamp.ErrNoRoom.Error()+": "))
 		}
-		if place.refused != nil {
-			return fmt.Sprintf("room at %s: %v", place.first, place.refused)
-		}
-		if p.otherSize != "" {
-			return "another size"
-		}
-		return fmt.Sprintf("room at %s, stamp at %s", place.first, spotOf(place.found, place.corner, p.size))
+		return fmt.Sprintf("room at %s; stamp at %s", j.first, p.spot(c))
 	})
 	listPages(&b, "Pages of another size for mutool", "They count as having no stamp.", pages, func(p *judgedPage) string { return p.otherSize })
 	listPages(&b, "Pages that mutool does not draw", "They are not judged.", pages, func(p *judgedPage) string {
@@ -68,25 +70,44 @@ form fields. Colours are alike when no channel differs by more than %[5]d.
 	return b.Bytes()
 }
 
+func speedTable(b *bytes.Buffer, found foundPlaces) {
+	times := found.times()
+	fmt.Fprintf(b, `## Time and memory
+
+%d places looked for in a row by a process of its own.
+
+| | | asked for, at most |
+|---|---|---|
+| median | %v | %v |
+| 99th percentile | %v | %v |
+| longest | %v | %v |
+| resident memory | %d MB | %d MB |
+
+`, len(times), atMost(times, .5), wantMedian, atMost(times, .99), want99th, atMost(times, 1), deadline, found.Memory>>20, maxMemory>>20)
+}
+
+// spot is where the stamp is.
+func (p *judgedPage) spot(c int) spot { return spotOf(p.Places[c].Found, stamp.Corner(c), p.Size) }
+
 func (s spot) String() string { return fmt.Sprintf("%.1f along, %.1f inwards", s.along, s.inwards) }
 
 // listPlaces lists the places of which there is something to say, those of a page together
 // where the same is to be said of them.
-func listPlaces(b *bytes.Buffer, title string, pages []*judgedPage, say func(*judgedPage, judgedPlace) string) {
+func listPlaces(b *bytes.Buffer, title string, pages []*judgedPage, say func(p *judgedPage, corner int) string) {
 	fmt.Fprintf(b, "## %s\n\n| page of | corner | |\n|---|---|---|\n", title)
 	for _, p := range pages {
 		said := make(map[string][]string)
 		var order []string
-		for _, place := range p.places {
-			if text := say(p, place); text != "" {
+		for c := range p.places {
+			if text := say(p, c); text != "" {
 				if said[text] == nil {
 					order = append(order, text)
 				}
-				said[text] = append(said[text], cornerName(place.corner))
+				said[text] = append(said[text], cornerName(stamp.Corner(c)))
 			}
 		}
 		for _, text := range order {
-			fmt.Fprintf(b, "| %s | %s | %s |\n", p.name, strings.Join(said[text], ", "), cell(text))
+			fmt.Fprintf(b, "| %s | %s | %s |\n", p.Name, strings.Join(said[text], ", "), cell(text))
 		}
 	}
 	b.WriteString("\n")
@@ -97,7 +118,7 @@ func listPages(b *bytes.Buffer, title, about string, pages []*judgedPage, say fu
 	fmt.Fprintf(b, "## %s\n\n%s\n\n| page of | |\n|---|---|\n", title, about)
 	for _, p := range pages {
 		if text := say(p); text != "" {
-			fmt.Fprintf(b, "| %s | %s |\n", p.name, cell(text))
+			fmt.Fprintf(b, "| %s | %s |\n", p.Name, cell(text))
 		}
 	}
 	b.WriteString("\n")

@@ -86,11 +86,13 @@ func wantSix[S any](t *testing.T, c stamp.Corner, fault string, signatures []S, 
 func signedBySix(t *testing.T, renderer stamp.Renderer, ca *authority.Authority, c stamp.Corner) []byte {
 	t.Helper()
 	document := pageOfText()
-	plan, err := readPage(t, document).Capacity(t.Context(), renderer, c, stamp.StandardSize, len(signatories))
+	page := readPage(t, document)
+	plan, err := page.Capacity(t.Context(), renderer, c, stamp.StandardSize, len(signatories))
 	if err != nil || len(plan) != len(signatories) {
 		t.Fatalf("%s: room for %d: %v", cornerName(c), len(plan), err)
 	}
-	was := drawnByMutool(t, document)
+	view := mutool(t)
+	was := view(t, document, page.Size)
 	for i, name := range signatories {
 		page := readPage(t, document)
 		place, err := page.Find(t.Context(), renderer, c, stamp.StandardSize)
@@ -101,7 +103,7 @@ func signedBySix(t *testing.T, renderer stamp.Renderer, ca *authority.Authority,
 			t.Errorf("%s, signer %d is not where it was planned: %s", cornerName(c), i+1, diff)
 		}
 		document = signatory(t, ca, name).sign(t, document, page, place, signature(t, name))
-		is := drawnByMutool(t, document)
+		is := view(t, document, page.Size)
 		onBlankPaper(t, was, is, pixels(place))
 		was = is
 	}
@@ -141,19 +143,6 @@ func onBlankPaper(t *testing.T, was, is *picture, place image.Rectangle) {
 	}
 }
 
-func drawnByMutool(t *testing.T, document []byte) *picture {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "page.pdf")
-	if err := os.WriteFile(path, document, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := draw(t, path, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // changes is the smallest rectangle outside of which two pictures are the same.
 func (p *picture) changes(other *picture) (box image.Rectangle) {
 	for y := range p.height {
@@ -179,7 +168,6 @@ func pageOfText() []byte {
 		fmt.Fprintf(&text, "(%2d. The parties agree on what is written here, and on what they sign below it and above it.) Tj T*\n", n+1)
 	}
 	text.WriteString("ET")
-	document := pdftest.Build(pdftest.Options{Page: "/MediaBox [0 0 595.28 841.89]" +
-		"/Resources << /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>"})
+	document := pdftest.Build(pdftest.Options{Page: "/Resources << /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>"})
 	return revised(document, content, stream("", text.String()))
 }

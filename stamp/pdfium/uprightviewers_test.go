@@ -22,14 +22,19 @@ type viewer func(t *testing.T, document []byte, page stamp.Size) *picture
 func viewers(t *testing.T) map[string]viewer {
 	t.Helper()
 	return map[string]viewer{
-		"mutool": program(testenv.Program(t, "mutool"), func(path, longSide string) []string {
-			return []string{"draw", "-q", "-w", longSide, "-h", longSide, "-c", "rgb", "-F", "ppm", "-o", "-", path, "1"}
-		}),
+		"mutool": mutool(t),
 		"pdftoppm": program(testenv.Program(t, "pdftoppm"), func(path, longSide string) []string {
 			return []string{"-cropbox", "-scale-to", longSide, "-f", "1", "-l", "1", path}
 		}),
 		"PDFium": ours(shared(t)),
 	}
+}
+
+func mutool(t *testing.T) viewer {
+	t.Helper()
+	return program(testenv.Program(t, "mutool"), func(path, longSide string) []string {
+		return []string{"draw", "-q", "-w", longSide, "-h", longSide, "-c", "rgb", "-F", "ppm", "-o", "-", path, "1"}
+	})
 }
 
 func program(path string, arguments func(path, longSide string) []string) viewer {
