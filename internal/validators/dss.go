@@ -63,8 +63,8 @@ type Finding struct {
 // DSS validates files with EU DSS, offline.
 func DSS(t testing.TB, options DSSOptions, files ...string) []DSSReport {
 	t.Helper()
-	java := testenv.Program(t, "java")
-	args := append(shortRun(), "-jar", testenv.Tool(t, "dss/target/dss-validate.jar"))
+	java, jar := testenv.Program(t, "java"), jar(t, "dss")
+	args := append(shortRun(jar), "-jar", jar)
 	args = append(args, rootArguments(t, options.Roots)...)
 	if options.RevocationOptional {
 		args = append(args, "--revocation-optional")

@@ -46,11 +46,12 @@ func DSSExtend(t testing.TB, options SignOptions, files ...string) []SignedFile 
 
 func signDSS(t testing.TB, options SignOptions, arguments, files []string) []SignedFile {
 	t.Helper()
+	jar := jar(t, "dss")
 	var java []string
 	if options.Runs <= 1 { // several runs are timed, with Java at its best
-		java = shortRun()
+		java = shortRun(jar)
 	}
-	java = append(java, "-cp", testenv.Tool(t, "dss/target/dss-validate.jar"), "innsigli.Sign")
+	java = append(java, "-cp", jar, "innsigli.Sign")
 	return signing(t, "EU DSS", testenv.Program(t, "java"), append(java, arguments...), files)
 }
 

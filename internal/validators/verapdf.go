@@ -34,8 +34,8 @@ func (f VeraPDFFailure) String() string {
 // VeraPDF checks files against profiles of PDF/A and PDF/UA with veraPDF, offline.
 func VeraPDF(t testing.TB, claims ...VeraPDFClaim) []VeraPDFReport {
 	t.Helper()
-	java := testenv.Program(t, "java")
-	args := append(shortRun(), "-jar", testenv.Tool(t, "verapdf/target/verapdf-validate.jar"))
+	java, jar := testenv.Program(t, "java"), jar(t, "verapdf")
+	args := append(shortRun(jar), "-jar", jar)
 	for _, claim := range claims {
 		args = append(args, claim.Profile, claim.File)
 	}

@@ -25,9 +25,12 @@ func apart(got, want image.Rectangle) []string {
 // PDFium draws it as it did when somebody looked.
 func TestUpright(t *testing.T) {
 	looks, views, who := allLooks(t), viewers(t), newSigner(t)
-	goldens := make(map[string]*picture)
+	goldens, alone := make(map[string]*picture), make(map[string]*picture)
 	for _, l := range looks {
 		goldens[l.name] = l.golden(t, who, views["PDFium"])
+		for name, view := range views {
+			alone[l.name+name] = view(t, l.appearance, l.Size)
+		}
 	}
 	try := func(p pose, looks []look) {
 		t.Run(p.name, func(t *testing.T) {
@@ -36,7 +39,7 @@ func TestUpright(t *testing.T) {
 				signed, places := who.inCorners(t, p.document, l.Size, l.appearance)
 				for name, view := range views {
 					page := view(t, signed, p.Size)
-					faults := l.judge(t, view, p, page, places)
+					faults := l.judge(page, p.Size, places, alone[l.name+name])
 					if name == "PDFium" && !p.scaled {
 						faults = append(faults, page.unlikeGolden(goldens[l.name].part(p.onSheet()))...)
 					}
@@ -58,9 +61,8 @@ func TestUpright(t *testing.T) {
 }
 
 // judge looks at a page that has a stamp in each quarter, and nothing else.
-func (l look) judge(t *testing.T, view viewer, p pose, page *picture, places []stamp.Rect) (faults []string) {
-	t.Helper()
-	if !page.shows(p.Size) {
+func (l look) judge(page *picture, size stamp.Size, places []stamp.Rect, alone *picture) (faults []string) {
+	if !page.shows(size) {
 		return []string{fmt.Sprintf("a page of %v", page.bounds().Size())}
 	}
 	middle := page.bounds().Size().Div(2)
@@ -71,7 +73,7 @@ func (l look) judge(t *testing.T, view viewer, p pose, page *picture, places []s
 			faults = append(faults, fmt.Sprintf("%s: ink at %v, outside of %v", cornerName(corners[i]), ink, area))
 			continue
 		}
-		for _, fault := range l.faults(t, view, page.part(area)) {
+		for _, fault := range l.faults(page.part(area), alone) {
 			faults = append(faults, fmt.Sprintf("%s: %s", cornerName(corners[i]), fault))
 		}
 	}
@@ -84,7 +86,7 @@ func TestUprightIsSeen(t *testing.T) {
 	view, p, who := ours(shared(t)), sheet(false, 1)[0], newSigner(t)
 	for _, l := range allLooks(t) {
 		signed, places := who.inCorners(t, p.document, l.Size, l.appearance)
-		page := view(t, signed, p.Size)
+		page, alone := view(t, signed, p.Size), view(t, l.appearance, l.Size)
 		area := pixels(places[0])
 		for _, test := range []struct {
 			name  string
@@ -98,7 +100,7 @@ func TestUprightIsSeen(t *testing.T) {
 			{"upside down", page.part(area).mirrored().flipped(), false},
 			{"in a mirror below", page.part(area).flipped(), false},
 		} {
-			if faults := l.faults(t, view, test.place); (faults == nil) != test.sound {
+			if faults := l.faults(test.place, alone); (faults == nil) != test.sound {
 				t.Errorf("%s, %s: %q", l.name, test.name, faults)
 			}
 		}

@@ -19,8 +19,9 @@ type look struct {
 	name string
 	stamp.Size
 	appearance []byte
-	// faults judges the pixels of a place, none of which is inked outside of it.
-	faults func(t *testing.T, v viewer, place *picture) []string
+	// faults judges the pixels of a place, none of which is inked outside of it. The same
+	// viewer has drawn the stamp alone.
+	faults func(place, alone *picture) []string
 }
 
 // allLooks are the standard stamp, and images of either type in each scaling.
@@ -29,7 +30,7 @@ func allLooks(t *testing.T) []look {
 	return append([]look{standardLook(t)}, append(imageLooks(t, stamp.PNG), imageLooks(t, stamp.JPEG)...)...)
 }
 
-// standardLook is the standard stamp. Whatever draws it draws it in its place as on its own.
+// standardLook is the standard stamp. Whatever draws it draws it in its place as alone.
 func standardLook(t *testing.T) look {
 	t.Helper()
 	appearance, err := stamp.Standard(stamp.Text{
@@ -39,17 +40,16 @@ func standardLook(t *testing.T) look {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return look{"standard", stamp.StandardSize, appearance, func(t *testing.T, v viewer, place *picture) []string {
-		alone := v(t, appearance, stamp.StandardSize)
+	return look{"standard", stamp.StandardSize, appearance, func(place, alone *picture) []string {
 		faults := apart(place.ink(place.bounds()), alone.ink(alone.bounds()))
 		if unlike := place.difference(alone); unlike > maxDifference {
-			faults = append(faults, fmt.Sprintf("it is not what it is on its own: %.2f", unlike))
+			faults = append(faults, fmt.Sprintf("it is not what it is alone: %.2f", unlike))
 		}
 		return faults
 	}}
 }
 
-// maxDifference is how far the stamp on a page may be from that on its own. Programs smooth
+// maxDifference is how far the stamp on a page may be from that alone. Programs smooth
 // what is turned in another way.
 const maxDifference = 0.25
 
@@ -96,7 +96,7 @@ func imageLooks(t *testing.T, kind stamp.ImageType) (looks []look) {
 			t.Fatal(err)
 		}
 		name := strings.ToLower(fmt.Sprintf("%s-%s", kind, s.Scaling))
-		looks = append(looks, look{name, imagePlace, appearance, func(_ *testing.T, _ viewer, place *picture) []string {
+		looks = append(looks, look{name, imagePlace, appearance, func(place, _ *picture) []string {
 			return place.faultsOfImage(s.drawn)
 		}})
 	}

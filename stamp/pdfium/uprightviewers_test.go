@@ -91,21 +91,19 @@ func (p *picture) part(area image.Rectangle) *picture {
 	return out
 }
 
-// ink is the smallest rectangle outside of which an area is white.
+// ink is the smallest rectangle outside of which an area is like white.
 func (p *picture) ink(area image.Rectangle) (box image.Rectangle) {
 	blank := bytes.Repeat([]byte{255}, 3*area.Dx())
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		row := p.row(y, area.Min.X, area.Max.X)
-		if bytes.Equal(row, blank) {
+		if bytes.Equal(row, blank) { // as most are, which is sooner seen than looked for
 			continue
 		}
-		left, right := len(row)/3, 0
-		for x := range len(row) / 3 {
+		for x := range area.Dx() {
 			if !colour(row[3*x:]).like(colour{255, 255, 255}) {
-				left, right = min(left, x), x+1
+				box = box.Union(image.Rect(area.Min.X+x, y, area.Min.X+x+1, y+1))
 			}
 		}
-		box = box.Union(image.Rect(area.Min.X+left, y, area.Min.X+right, y+1))
 	}
 	return box
 }
