@@ -21,7 +21,7 @@ type letterhead struct{}
 func (letterhead) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
 	page := image.NewRGBA(image.Rect(0, 0, width, height))
 	draw.Draw(page, page.Rect, image.White, image.Point{}, draw.Src)
-	draw.Draw(page, image.Rect(0, 0, width, 70), image.NewUniform(color.Gray{200}), image.Point{}, draw.Src)
+	draw.Draw(page, image.Rect(0, 0, width, height/12), image.NewUniform(color.Gray{200}), image.Point{}, draw.Src)
 	return page, nil
 }
 
@@ -40,8 +40,8 @@ func ExamplePage_Find() {
 	llx, lly, urx, ury := page.UserSpace(place)
 	fmt.Printf("/Rect [%v %v %v %v]\n", llx, lly, urx, ury)
 	// Output:
-	// 717 points from the left and 72 from the top
-	// /Rect [72 717 127 834]
+	// 717 points from the left and 52 from the top
+	// /Rect [52 717 107 834]
 }
 
 // Places for everybody who signs, before the first does.

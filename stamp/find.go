@@ -41,22 +41,21 @@ func (p *Page) places(ctx context.Context, renderer Renderer, c Corner, s Size, 
 	if !(s.Width > 0 && s.Height > 0 && box.Width <= p.Width && box.Height <= p.Height) {
 		return nil, nil
 	}
-	picture, err := p.look(ctx, renderer, box)
+	grid := newGrid(p.Size, p.squares(box))
+	picture, err := p.look(ctx, renderer, image.Pt(grid.width, grid.height))
 	if err != nil {
 		return nil, err
 	}
-	grid, marked := newGrid(p.Size, picture.Rect.Size()), marks(picture)
-	grid.cover(marked, p.reserved())
-	sheet := newSheet(grid, c, marked)
-	pixels, wanted := grid.box(box), image.Pt(int(inset*grid.perX), int(inset*grid.perY))
+	sheet := newSheet(grid, c, grid.covered(append(marks(picture, p.Size), p.reserved()...)))
+	squares, wanted := grid.box(box), image.Pt(int(inset*grid.perX), int(inset*grid.perY))
 	var places []Rect
 	for row := 0; len(places) < most; {
-		at, ok := sheet.first(pixels, row)
+		at, ok := sheet.first(squares, row)
 		if !ok {
 			break
 		}
 		row = at.Y // there was nothing free before it, and will not be
-		at = sheet.inwards(at, pixels, wanted)
+		at = sheet.inwards(at, squares, wanted)
 		place := p.at(c, float64(at.X)/grid.perX+margin, float64(at.Y)/grid.perY+margin, s)
 		sheet.take(place.grown(margin))
 		places = append(places, place)

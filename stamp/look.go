@@ -13,27 +13,32 @@ const (
 	// renderTime is what is left to the renderer of the two seconds that a search may take.
 	renderTime = 1800 * time.Millisecond
 
-	// A page is drawn with a pixel to the point, within these bounds in pixels.
+	// A place begins where a square of the page does, and these have a side of a point within
+	// these bounds, in squares.
 	minLongSide = 600  // of the page, so that a small one is seen well enough
 	maxLongSide = 1600 // of the page, ...
 	minBoxSide  = 8    // ... unless the free place would be less than this
-	maxPixels   = 3 << 20
+	maxSquares  = 3 << 20
+
+	// pixelsPerSquare is how many the picture of the page has for each square, along either side. With
+	// more, drawing takes longer, and hardly other places are found (docs/placement.md).
+	pixelsPerSquare = 0.75
 )
 
-// pictureSize returns how many pixels wide and high a page is drawn in which a free
-// place of some size is looked for.
-func (p *Page) pictureSize(box Size) (width, height int) {
+// squares returns how many squares wide and high a page is on which a free place of some
+// size is looked for.
+func (p *Page) squares(box Size) image.Point {
 	long := max(p.Width, p.Height)
 	scale := min(max(1, minLongSide/long), maxLongSide/long)
 	scale = max(scale, minBoxSide/min(box.Width, box.Height))
-	scale = min(scale, math.Sqrt(maxPixels/p.Width/p.Height))
-	pixels := func(points float64) int { return int(min(maxPixels, max(1, math.Round(points*scale)))) }
-	return pixels(p.Width), pixels(p.Height)
+	scale = min(scale, math.Sqrt(maxSquares/p.Width/p.Height))
+	count := func(points float64) int { return int(min(maxSquares, max(1, math.Round(points*scale)))) }
+	return image.Pt(count(p.Width), count(p.Height))
 }
 
 // look has the page drawn. A page that cannot be drawn in time has no room that anybody
 // knows of.
-func (p *Page) look(ctx context.Context, renderer Renderer, box Size) (*image.RGBA, error) {
+func (p *Page) look(ctx context.Context, renderer Renderer, squares image.Point) (*image.RGBA, error) {
 	if renderer == nil {
 		return nil, fmt.Errorf("%w: there is no renderer to draw the page", ErrNoRoom)
 	}
@@ -42,7 +47,7 @@ func (p *Page) look(ctx context.Context, renderer Renderer, box Size) (*image.RG
 			return nil, err
 		}
 	}
-	width, height := p.pictureSize(box)
+	width, height := int(math.Ceil(pixelsPerSquare*float64(squares.X))), int(math.Ceil(pixelsPerSquare*float64(squares.Y)))
 	limited, cancel := context.WithTimeout(ctx, renderTime)
 	defer cancel()
 	picture, err := renderer.Render(limited, p.document, p.length, p.Number, width, height)

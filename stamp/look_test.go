@@ -124,19 +124,19 @@ func TestFindWaitsForTheRenderer(t *testing.T) {
 	}
 }
 
-// Pages are drawn with a pixel to the point, large ones smaller, and small ones larger.
+// Pages are drawn with three pixels to four points, large ones smaller, and small ones larger.
 func TestPictureSize(t *testing.T) {
 	for name, test := range map[string]struct {
 		entries string
 		size    stamp.Size
 		want    image.Point
 	}{
-		"A4":                    {"/MediaBox [0 0 595.276 841.89]", stamp.StandardSize, image.Pt(595, 842)},
-		"A4 on its side":        {"/MediaBox [0 0 595.276 841.89] /Rotate 90", stamp.StandardSize, image.Pt(842, 595)},
-		"A6":                    {"/MediaBox [0 0 300 400]", stamp.StandardSize, image.Pt(450, 600)},
-		"A0":                    {"/MediaBox [0 0 2400 3200]", stamp.StandardSize, image.Pt(1200, 1600)},
-		"stamp of five points":  {"/MediaBox [0 0 2400 3200]", stamp.Size{Width: 5, Height: 5}, image.Pt(1536, 2048)},
-		"a field of 25 by 25 m": {"/MediaBox [0 0 7200 7200] /UserUnit 10", stamp.StandardSize, image.Pt(1774, 1774)},
+		"A4":                    {"/MediaBox [0 0 595.276 841.89]", stamp.StandardSize, image.Pt(447, 632)},
+		"A4 on its side":        {"/MediaBox [0 0 595.276 841.89] /Rotate 90", stamp.StandardSize, image.Pt(632, 447)},
+		"A6":                    {"/MediaBox [0 0 300 400]", stamp.StandardSize, image.Pt(338, 450)},
+		"A0":                    {"/MediaBox [0 0 2400 3200]", stamp.StandardSize, image.Pt(900, 1200)},
+		"stamp of five points":  {"/MediaBox [0 0 2400 3200]", stamp.Size{Width: 5, Height: 5}, image.Pt(1152, 1536)},
+		"a field of 25 by 25 m": {"/MediaBox [0 0 7200 7200] /UserUnit 10", stamp.StandardSize, image.Pt(1331, 1331)},
 	} {
 		page := readPage(t, onPage(test.entries))
 		var got image.Point

@@ -9,7 +9,7 @@ import (
 // that is drawn over half a pixel is further off, the grain of a clean scan is not.
 const tolerance = 10
 
-// run is a number of pixels of one colour that follow each other. Pages consist of few.
+// run is a number of pixels of one colour that follow each other in a row. Pages consist of few.
 type run struct {
 	colour [3]uint8
 	length int32
@@ -21,10 +21,10 @@ func runsOf(picture *image.RGBA) []run {
 	last := uint32(0)
 	for y := picture.Rect.Min.Y; y < picture.Rect.Max.Y; y++ {
 		row := picture.Pix[picture.PixOffset(picture.Rect.Min.X, y):]
-		for row = row[:4*picture.Rect.Dx()]; len(row) >= 4; row = row[4:] {
-			pixel := binary.LittleEndian.Uint32(row)
-			if pixel != last || len(runs) == 0 {
-				runs = append(runs, run{colour: [3]uint8(row)})
+		for x := range picture.Rect.Dx() {
+			pixel := binary.LittleEndian.Uint32(row[4*x:])
+			if pixel != last || x == 0 {
+				runs = append(runs, run{colour: [3]uint8(row[4*x:])})
 			}
 			last = pixel
 			runs[len(runs)-1].length++
@@ -33,21 +33,20 @@ func runsOf(picture *image.RGBA) []run {
 	return runs
 }
 
-// marks says of each pixel of a picture, row by row, whether it differs from the paper.
-func marks(picture *image.RGBA) []bool {
+// marks returns the places on a page where its picture differs from the paper.
+func marks(picture *image.RGBA, page Size) (places []Rect) {
 	runs := runsOf(picture)
 	background := paper(runs)
-	marked := make([]bool, picture.Rect.Dx()*picture.Rect.Dy())
+	width := int32(picture.Rect.Dx())
+	wide, high := page.Width/float64(width), page.Height/float64(picture.Rect.Dy()) // a pixel
 	at := int32(0)
 	for _, r := range runs {
 		if !near(r.colour, background, tolerance) {
-			for i := range marked[at : at+r.length] {
-				marked[at:][i] = true
-			}
+			places = append(places, Rect{float64(at%width) * wide, float64(at/width) * high, float64(r.length) * wide, high})
 		}
 		at += r.length
 	}
-	return marked
+	return places
 }
 
 // paper returns the colour that most of a picture has, or is near to: that of the page

@@ -2,17 +2,17 @@ package stamp
 
 import "image"
 
-// sheet is a page in pixels as it is seen from a corner: that is the origin, and x and y run
+// sheet is a page in squares as it is seen from a corner: that is the origin, and x and y run
 // inwards, so that every search is one from the upper left.
 type sheet struct {
 	grid
 	corner Corner
-	room   []int32 // of each pixel, row by row: how many are free from it on inwards from the edge
+	room   []int32 // of each square, row by row: how many are free from it on inwards from the edge
 }
 
-// newSheet returns a page whose pixels are free where they are not marked.
-func newSheet(g grid, c Corner, marked []bool) *sheet {
-	s := &sheet{grid: g, corner: c, room: make([]int32, len(marked))}
+// newSheet returns a page whose squares are free where they are not covered.
+func newSheet(g grid, c Corner, covered []bool) *sheet {
+	s := &sheet{grid: g, corner: c, room: make([]int32, len(covered))}
 	for y := s.height - 1; y >= 0; y-- {
 		room := s.room[y*s.width:][:s.width]
 		if y < s.height-1 {
@@ -22,7 +22,7 @@ func newSheet(g grid, c Corner, marked []bool) *sheet {
 		if c.bottom() {
 			row = s.height - 1 - y
 		}
-		for x, m := range marked[row*s.width:][:s.width] {
+		for x, m := range covered[row*s.width:][:s.width] {
 			if c.right() {
 				x = s.width - 1 - x
 			}
@@ -76,7 +76,7 @@ func (s *sheet) inwards(at, box, wanted image.Point) image.Point {
 
 // take takes a place on the page.
 func (s *sheet) take(place Rect) {
-	r := s.fromCorner(s.pixels(place))
+	r := s.fromCorner(s.squares(place))
 	for x := r.Min.X; x < r.Max.X; x++ {
 		for y := r.Min.Y; y < r.Max.Y; y++ {
 			s.room[y*s.width+x] = 0
@@ -88,7 +88,7 @@ func (s *sheet) take(place Rect) {
 	}
 }
 
-// fromCorner returns pixels of the page as they are seen from the corner.
+// fromCorner returns squares of the page as they are seen from the corner.
 func (s *sheet) fromCorner(r image.Rectangle) image.Rectangle {
 	if s.corner.right() {
 		r.Min.X, r.Max.X = s.width-r.Max.X, s.width-r.Min.X

@@ -48,11 +48,12 @@ func TestPlacement(t *testing.T) {
 	testenv.WriteTable(t, "placement.md", placementTable(pages, found, t.Failed()))
 }
 
-// tried are all files, or the sample.
+// tried are all files, or a sample without pages that take long: the race detector makes
+// them take longer than the deadline.
 func tried(t *testing.T) (files []testenv.ForeignFile) {
 	t.Helper()
 	for i, f := range testenv.Expected(t, "pdf") {
-		if testenv.Full() || i%16 == 7 {
+		if testenv.Full() || i%32 == 17 {
 			files = append(files, f)
 		}
 	}
