@@ -115,7 +115,7 @@ const (
 // api is the configuration with its handlers.
 type api struct {
 	Config
-	images chan struct{} // one image is read at a time: it takes memory for all its pixels
+	images chan struct{} // one image is read at a time, and one drawn (package signing): that takes memory for all its pixels
 }
 
 // New returns the API's handler.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"math"
 
 	"github.com/innsigli/innsigli/internal/jsonbody"
@@ -19,7 +20,7 @@ var corners = map[string]stamp.Corner{
 // signatureImage reads the stamp of service.md 2.1, for a document of a type; nil when there is
 // none. What does not apply is not looked at: the origin with Auto, and without an image what
 // says how it is drawn (decisions.md 4.14).
-func (a *api) signatureImage(body *jsonbody.Object, document string) *signing.StampRequest {
+func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, document string) *signing.StampRequest {
 	settings := body.Object("signatureImage")
 	if settings == nil {
 		return nil
@@ -38,12 +39,12 @@ func (a *api) signatureImage(body *jsonbody.Object, document string) *signing.St
 		in.X = settings.Number("originX", jsonbody.Required, jsonbody.AtLeast(0))
 		in.Y = settings.Number("originY", jsonbody.Required, jsonbody.AtLeast(0))
 	}
-	a.readImage(settings, in)
+	a.readImage(ctx, settings, in)
 	return in
 }
 
 // readImage reads the image that is drawn in place of the standard stamp, if there is one.
-func (a *api) readImage(settings *jsonbody.Object, in *signing.StampRequest) {
+func (a *api) readImage(ctx context.Context, settings *jsonbody.Object, in *signing.StampRequest) {
 	encoded := settings.Base64("imageB64")
 	if encoded == nil && !faulty(settings, "imageB64") {
 		return
@@ -60,15 +61,20 @@ func (a *api) readImage(settings *jsonbody.Object, in *signing.StampRequest) {
 	if encoded == nil || format == "" {
 		return
 	}
-	a.images <- struct{}{}
-	defer func() { <-a.images }()
+	select {
+	case a.images <- struct{}{}:
+		defer func() { <-a.images }()
+	case <-ctx.Done(): // nobody hears the answer
+		settings.Fault("imageB64", "Was not read.")
+		return
+	}
 	var err error
 	if in.Image, err = stamp.ReadImage(encoded, stamp.ImageType(format)); err != nil {
 		settings.Fault("imageB64", imageFault)
 	}
 }
 
-const imageFault = "Must be an image of the imageType that can be decoded, and not too large."
+const imageFault = "Must be an image of the imageType that can be decoded, of at most 2 MiB, 9 million pixels and 16384 in a line."
 
 // faulty says whether a member of signatureImage was found to be faulty.
 func faulty(settings *jsonbody.Object, member string) bool {

@@ -42,7 +42,7 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	if err != nil {
 		return err
 	}
-	in := a.startFields(body)
+	in := a.startFields(r.Context(), body)
 	if faults := body.Errors(); faults != nil {
 		return invalid(faults)
 	}
@@ -99,7 +99,7 @@ func (u *upload) drop() {
 }
 
 // startFields reads the fields of service.md 2.1.
-func (a *api) startFields(body *jsonbody.Object) signing.Start {
+func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.Start {
 	var in signing.Start
 	body.Content(jsonbody.Required)
 	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(256))
@@ -116,7 +116,7 @@ func (a *api) startFields(body *jsonbody.Object) signing.Start {
 	in.Country = body.String("signer.country", jsonbody.MaxLen(64))
 	in.City = body.String("signer.city", jsonbody.MaxLen(64))
 	in.Reason = body.String("signer.reason", jsonbody.MaxLen(64))
-	in.Stamp = a.signatureImage(body, kind)
+	in.Stamp = a.signatureImage(ctx, body, kind)
 	in.Level = settings(body)
 	if signal := body.Object("busySignal"); signal != nil {
 		in.BusySignal = &signing.BusySignalUse{

@@ -46,6 +46,8 @@ func (o Options) check() error {
 	switch {
 	case o.Visible != nil && o.Field != "":
 		return errors.New("pades: an existing field is where it is, and a place for a new one is given")
+	case o.Appearance != nil && o.Visible != nil:
+		return errors.New("pades: what is drawn in a place is Visible.Appearance")
 	case o.Appearance != nil && o.Field == "":
 		return errors.New("pades: an appearance is drawn in an existing field, and none is named")
 	case o.Certify < 0 || o.Certify > Annotations:

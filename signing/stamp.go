@@ -70,7 +70,7 @@ func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Sta
 	r := &planned.Rect
 	r[0], r[1], r[2], r[3] = page.UserSpace(place)
 	options.Visible = planned.visible(nil)
-	if options.Visible.Appearance, err = s.draw(in.Stamp, page); err != nil {
+	if options.Visible.Appearance, err = s.draw(ctx, in.Stamp, page); err != nil {
 		return nil, err
 	}
 	if err := pades.Check(ctx, doc, options); err != nil {
@@ -86,23 +86,24 @@ func (s *Service) choose(ctx context.Context, page *stamp.Page, in *StampRequest
 	if in.Image == nil {
 		size = stamp.StandardSize
 	}
-	switch {
-	case !in.Auto:
+	if !in.Auto {
 		return page.Place(in.Corner, in.X, in.Y, size)
-	case s.options.Renderer == nil:
-		return stamp.Rect{}, stamp.ErrNoRoom
 	}
 	return page.Find(ctx, s.options.Renderer, in.Corner, size)
 }
 
 // draw draws the image, if there is one: one at a time, as it takes memory for all its pixels.
 // What is archived has no transparency: PDF/A-1 forbids it (ISO 19005-1 6.4).
-func (s *Service) draw(in *StampRequest, page *stamp.Page) ([]byte, error) {
+func (s *Service) draw(ctx context.Context, in *StampRequest, page *stamp.Page) ([]byte, error) {
 	if in.Image == nil {
 		return nil, nil
 	}
-	s.images <- struct{}{}
-	defer func() { <-s.images }()
+	select {
+	case s.images <- struct{}{}:
+		defer func() { <-s.images }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	drawing := in.Drawing
 	drawing.Opaque = drawing.Opaque || page.Archival
 	return in.Image.Draw(in.Size, drawing)

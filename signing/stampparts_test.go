@@ -24,9 +24,11 @@ func (b *blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, heig
 }
 
 // unready is a renderer that cannot draw yet.
-type unready struct{ blank }
+type unready struct{}
 
-func (*unready) Ready(context.Context) error { return stamp.ErrNotReady }
+func (*unready) Render(context.Context, io.ReaderAt, int64, int, int, int) (*image.RGBA, error) {
+	return nil, stamp.ErrNotReady
+}
 
 // going is a store whose request of an idempotency key is gone when it is looked for again.
 type going struct {

@@ -19,7 +19,7 @@ const (
 type Drawing struct {
 	Scaling Scaling
 	Zoom    int  // per cent about the middle of the box, 1 to 1000; 0 is 100
-	Opaque  bool // without transparency: what shows through is white
+	Opaque  bool // without transparency: what shows through is white; set it to [Page.Archival]
 }
 
 // What [Image.Draw] makes.
@@ -32,7 +32,8 @@ const (
 
 // Draw draws the image in a page of a size, clipped to it: a PDF whose colours depend on no
 // device. Sides are from 0.001 to 14400 points. An image of far more than 600 dots per inch gets as
-// many. [ErrImage] when the PDF would have more than 4 MiB.
+// many. [ErrImage] when the PDF would have more than 4 MiB; a size or a [Drawing] out of
+// bounds is an error of no kind.
 func (i *Image) Draw(s Size, d Drawing) ([]byte, error) {
 	if err := d.check(s); err != nil {
 		return nil, err
@@ -67,17 +68,17 @@ func (i *decoded) draw(s Size, d Drawing) ([]byte, error) {
 func (d Drawing) check(s Size) error {
 	for _, side := range []float64{s.Width, s.Height} {
 		if !(side >= minDrawnSide && side <= maxDrawnSide) {
-			return fmt.Errorf("stamp: drawing an image of %g by %g points", s.Width, s.Height)
+			return fmt.Errorf("stamp: an image is drawn in %g to %d points, not in %g by %g", minDrawnSide, maxDrawnSide, s.Width, s.Height)
 		}
 	}
 	if d.Zoom < 0 || d.Zoom > 1000 {
-		return fmt.Errorf("stamp: zoom of %d %%", d.Zoom)
+		return fmt.Errorf("stamp: zoom is 1 to 1000 per cent, not %d", d.Zoom)
 	}
 	switch d.Scaling {
 	case "", Stretch, ZoomAndCenter, Center:
 		return nil
 	}
-	return fmt.Errorf("stamp: scaling %q", d.Scaling)
+	return fmt.Errorf("stamp: scaling is %s, %s or %s, not %q", Stretch, ZoomAndCenter, Center, d.Scaling)
 }
 
 func (d Drawing) zoom() float64 {

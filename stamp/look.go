@@ -6,13 +6,9 @@ import (
 	"fmt"
 	"image"
 	"math"
-	"time"
 )
 
 const (
-	// renderTime is what is left to the renderer of the two seconds that a search may take.
-	renderTime = 1800 * time.Millisecond
-
 	// A place begins where a square of the page does, and these have a side of a point within
 	// these bounds, in squares.
 	minLongSide = 600  // of the page, so that a small one is seen well enough
@@ -42,18 +38,14 @@ func (p *Page) look(ctx context.Context, renderer Renderer, squares image.Point)
 	if renderer == nil {
 		return nil, fmt.Errorf("%w: there is no renderer to draw the page", ErrNoRoom)
 	}
-	if r, ok := renderer.(Preparer); ok {
-		if err := r.Ready(ctx); err != nil {
-			return nil, err
-		}
-	}
 	width, height := int(math.Ceil(pixelsPerSquare*float64(squares.X))), int(math.Ceil(pixelsPerSquare*float64(squares.Y)))
-	limited, cancel := context.WithTimeout(ctx, renderTime)
-	defer cancel()
-	picture, err := renderer.Render(limited, p.document, p.length, p.Number, width, height)
-	switch {
+	document := &watched{ReaderAt: p.document}
+	picture, err := renderer.Render(ctx, document, p.length, p.Number, width, height)
+	switch failure := document.failure(); {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
+	case failure != nil: // with or without a picture, which shows less than the page then
+		return nil, fmt.Errorf("stamp: reading the document: %w", failure)
 	case errors.Is(err, ErrNotReady):
 		return nil, err
 	case err != nil:

@@ -1,14 +1,13 @@
 package stamp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"image"
 	"image/draw"
 	"io"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/innsigli/innsigli/stamp"
 )
@@ -63,65 +62,47 @@ func TestFindInPartOfPicture(t *testing.T) {
 	}
 }
 
-// A page that takes for ever takes less than two seconds.
-func TestFindEnds(t *testing.T) {
-	for name, test := range map[string]struct {
-		limit time.Duration // of the caller
-		want  error
-	}{
-		"its own limit": {time.Hour, stamp.ErrNoRoom},
-		"the caller's":  {time.Second, context.DeadlineExceeded},
+// What cannot be read while the page is drawn is no lack of room, and no page without marks.
+func TestFindInADocumentThatGoesAway(t *testing.T) {
+	away := errors.New("the store is away")
+	content := onPage("")
+	for name, renderer := range map[string]rendererFunc{
+		"no picture": func(context.Context, int, int) (*image.RGBA, error) { return nil, errors.New("no page") },
+		"a picture": func(_ context.Context, width, height int) (*image.RGBA, error) {
+			return image.NewRGBA(image.Rect(0, 0, width, height)), nil
+		},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			page := readPage(t, onPage(""))
-			ctx, cancel := context.WithTimeout(t.Context(), test.limit)
-			defer cancel()
-			start := time.Now()
-			_, err := page.Find(ctx, rendererFunc(func(ctx context.Context, _, _ int) (*image.RGBA, error) {
-				<-ctx.Done()
-				return nil, ctx.Err()
-			}), stamp.TopLeft, stamp.StandardSize)
-			if took := time.Since(start); took >= 2*time.Second {
-				t.Errorf("%s: %v", name, took)
-			}
-			if noRoom := errors.Is(err, stamp.ErrNoRoom); !errors.Is(err, test.want) || noRoom != (test.want == stamp.ErrNoRoom) {
-				t.Errorf("%s: %v", name, err)
-			}
-		})
+		r := &goesAway{ReaderAt: bytes.NewReader(content)}
+		page, err := stamp.ReadPage(r, int64(len(content)), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.err = away
+		if _, err := page.Find(t.Context(), reading{renderer}, stamp.TopLeft, stamp.StandardSize); !errors.Is(err, away) || errors.Is(err, stamp.ErrNoRoom) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
-// slow is a renderer that takes its time.
-type slow struct {
-	rendererFunc
-	ready time.Duration
-	err   error
+// goesAway is a document that cannot be read once there is an error.
+type goesAway struct {
+	io.ReaderAt
+	err error
 }
 
-func (s slow) Ready(context.Context) error {
-	time.Sleep(s.ready)
-	return s.err
-}
-
-// The time of a page counts from when the renderer is ready.
-func TestFindWaitsForTheRenderer(t *testing.T) {
-	for name, test := range map[string]struct {
-		renderer slow
-		want     error
-	}{
-		"long":     {slow{ready: 8 * time.Second}, nil},
-		"too long": {slow{ready: 8 * time.Second, err: stamp.ErrNotReady}, stamp.ErrNotReady},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			test.renderer.rendererFunc = func(ctx context.Context, width, height int) (*image.RGBA, error) {
-				time.Sleep(time.Second)
-				return image.NewRGBA(image.Rect(0, 0, width, height)), ctx.Err()
-			}
-			if _, err := readPage(t, onPage("")).Find(t.Context(), test.renderer, stamp.TopLeft, stamp.StandardSize); !errors.Is(err, test.want) {
-				t.Errorf("%s: %v", name, err)
-			}
-		})
+func (g *goesAway) ReadAt(p []byte, offset int64) (int, error) {
+	if g.err != nil {
+		return 0, g.err
 	}
+	return g.ReaderAt.ReadAt(p, offset)
+}
+
+// reading is a renderer that reads the document.
+type reading struct{ rendererFunc }
+
+func (r reading) Render(ctx context.Context, document io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
+	document.ReadAt(make([]byte, 8), 0) // as renderers do, that go on without
+	return r.rendererFunc(ctx, width, height)
 }
 
 // Pages are drawn with three pixels to four points, large ones smaller, and small ones larger.

@@ -8,10 +8,11 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// Page is a page as it is displayed.
+// Page is a page as it is displayed, from [ReadPage]. It shows the document as it was then: who
+// has signed since is not on it. It may be used by several goroutines.
 type Page struct {
-	Number int
-	Size   // of the displayed page
+	Number int // the first is 1
+	Size       // of the displayed page
 	// Archival: the document says that it is PDF/A (ISO 19005), so what is drawn on it should
 	// have no transparency.
 	Archival bool
@@ -23,7 +24,7 @@ type Page struct {
 	signatures []Rect // those of them that show a signature
 }
 
-// ReadPage reads page number of the PDF that r holds in its first size bytes; r has to stay
+// ReadPage reads a page, the first being number 1, of the PDF that r holds in its first size bytes; r has to stay
 // readable for as long as the Page is used. [ErrUnreadable], [ErrNoPage], or an error of r.
 func ReadPage(r io.ReaderAt, size int64, number int) (*Page, error) {
 	var page *Page

@@ -25,7 +25,7 @@ func (p *Page) Place(c Corner, x, y float64, s Size) (Rect, error) {
 	place := p.at(c, x, y, s)
 	for _, signature := range p.signatures {
 		if place.overlaps(signature) {
-			return Rect{}, fmt.Errorf("%w: %+v", ErrOverlap, signature)
+			return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g from the upper left corner", ErrOverlap, signature.Width, signature.Height, signature.Left, signature.Top)
 		}
 	}
 	return place, nil

@@ -41,6 +41,8 @@ var (
 	// ErrNoRoom: the page has no free place of that size, or nobody could say where one is
 	// because the page cannot be drawn or takes too long.
 	ErrNoRoom = errors.New("stamp: no free place on the page")
+	// ErrNotReady: the renderer cannot draw yet. It can a little later.
+	ErrNotReady = errors.New("stamp: renderer is not ready yet")
 	// ErrImage: the image cannot be decoded, is not of the type it is said to be, or is too large.
 	ErrImage = errors.New("stamp: image cannot be used")
 )
@@ -70,19 +72,8 @@ type Renderer interface {
 	// Render draws a page of the PDF that r holds in its first size bytes, the first page
 	// being 1, as it is displayed and with annotations and form fields. The picture has
 	// the width and height that are asked for, in pixels, and shows all of the page, on white.
-	// The error is that of ctx, or ErrNotReady; any other one says that this page cannot be
-	// drawn.
+	// The renderer bounds how long a page may take; that another caller is waited for, or
+	// that it is being made ready, does not count. ErrNotReady when such waiting takes long;
+	// the error of ctx; any other error says that this page cannot be drawn.
 	Render(ctx context.Context, r io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error)
 }
-
-// Preparer is a [Renderer] that has to be made ready first. That is waited for before the time
-// counts that a page may take.
-type Preparer interface {
-	Renderer
-	// Ready waits until the renderer can draw: ErrNotReady when that takes long, or the
-	// error of ctx; any other error is lasting.
-	Ready(ctx context.Context) error
-}
-
-// ErrNotReady: the renderer cannot draw yet. It can a little later.
-var ErrNotReady = errors.New("stamp: renderer is not ready yet")

@@ -12,8 +12,8 @@ import (
 // Greek and Cyrillic, is shown as a box; programs that copy the text find the character.
 type Text struct {
 	Name      string    // from the certificate
-	Kennitala string    // shown as ddmmyy-nnnn when it has 10 digits
-	Time      time.Time // of signing; shown in Icelandic time, which is UTC
+	Kennitala string    // shown behind "Kt.", as ddmmyy-nnnn when it has 10 digits
+	Time      time.Time // of signing; shown in Icelandic time, which is UTC: "22.11.2026 kl. 14:32:07"
 	Reason    string
 }
 

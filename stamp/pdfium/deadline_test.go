@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
@@ -39,22 +40,19 @@ const enough = 20 * time.Second
 // The deadline stops a rendering, and the next page is drawn.
 func TestDeadline(t *testing.T) {
 	r := shared(t)
-	foreign, err := os.ReadFile(filepath.Join(testenv.Corpus(t, "pdf"), "issue16263.pdf"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, test := range map[string]struct {
-		document      []byte
+		document      func(t *testing.T) []byte
 		width, height int
 	}{
-		"built":   {slow(), 1000, 1000},
-		"foreign": {foreign, 960, 540},
+		"built":   {func(*testing.T) []byte { return slow() }, 1000, 1000},
+		"foreign": {foreignSlow, 960, 540},
 	} {
 		t.Run(name, func(t *testing.T) {
+			document := test.document(t)
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			began := time.Now()
-			if _, err := rendered(ctx, r, test.document, test.width, test.height); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := rendered(ctx, r, document, test.width, test.height); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v", err)
 			}
 			if took := time.Since(began); took > enough {
@@ -63,6 +61,37 @@ func TestDeadline(t *testing.T) {
 			drawn(t, r, source{page: page200}.bytes(), 200, 100)
 		})
 	}
+}
+
+func foreignSlow(t *testing.T) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(testenv.Corpus(t, "pdf"), "issue16263.pdf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A page has a limit of its own, which counts from when it is its turn: who waits for slow pages
+// of others loses nothing by it.
+func TestLimit(t *testing.T) {
+	const limit = 500 * time.Millisecond
+	r := started(t, pdfium.Options{Cache: sharedCache(t), Instances: 1, Limit: limit, Wait: enough})
+	document := slow()
+	var all sync.WaitGroup
+	for range 2 {
+		reading := begin(document)
+		all.Go(func() {
+			if _, err := r.Render(t.Context(), reading, int64(len(document)), 1, 1000, 1000); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+	time.Sleep(limit / 10)
+	if _, err := rendered(t.Context(), r, source{page: page200}.bytes(), 200, 100); err != nil {
+		t.Errorf("behind slow pages: %v", err)
+	}
+	all.Wait()
 }
 
 // begun is a document that says when it is read.
@@ -84,7 +113,7 @@ func (b *begun) ReadAt(p []byte, offset int64) (int, error) {
 // Who waits for an instance does so no longer than allowed, and Close stops who has it.
 func TestWaitingAndClose(t *testing.T) {
 	before := runtime.NumGoroutine()
-	r := started(t, pdfium.Options{Cache: sharedCache(t), Instances: 1})
+	r := started(t, pdfium.Options{Cache: sharedCache(t), Instances: 1, Wait: time.Second, Limit: enough})
 	document := slow()
 	reading, ended := begin(document), make(chan error)
 	go func() {
@@ -93,10 +122,13 @@ func TestWaitingAndClose(t *testing.T) {
 	}()
 	<-reading.read
 
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := rendered(ctx, r, document, 1000, 1000); !errors.Is(err, context.DeadlineExceeded) {
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, err := rendered(gone, r, document, 1000, 1000); !errors.Is(err, context.Canceled) {
 		t.Errorf("waiting for an instance: %v", err)
+	}
+	if _, err := rendered(t.Context(), r, document, 1000, 1000); !errors.Is(err, stamp.ErrNotReady) {
+		t.Errorf("waiting for an instance for long: %v", err)
 	}
 
 	closing := make(chan error)

@@ -57,19 +57,26 @@ func (r *Renderer) prepare() <-chan struct{} {
 	return e.done
 }
 
-// ready waits for the engine.
-func (r *Renderer) ready(ctx context.Context) error {
+// turn waits for the engine, and for one of the slots, which it takes.
+func (r *Renderer) turn(ctx context.Context) error {
 	patience := time.NewTimer(r.options.Wait)
 	defer patience.Stop()
 	select {
 	case <-r.prepare():
-		return r.engine.err
 	case <-patience.C:
 		return stamp.ErrNotReady
 	case <-ctx.Done():
-		if r.life.Err() != nil {
-			return ErrClosed
-		}
+		return ctx.Err()
+	}
+	if r.engine.err != nil {
+		return r.engine.err
+	}
+	select {
+	case r.slots <- struct{}{}:
+		return nil
+	case <-patience.C:
+		return stamp.ErrNotReady
+	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
@@ -78,7 +85,7 @@ func (r *Renderer) ready(ctx context.Context) error {
 // what is in it may be damaged, and it may not be writable.
 func (e *engine) make(ctx context.Context, folder string) (err error) {
 	ctx = experimental.WithCompilationWorkers(ctx, compilers)
-	if folder != "" {
+	if folder != "" && ownFolder(folder) {
 		before := entries(folder)
 		e.cache, _ = wazero.NewCompilationCacheWithDir(folder)
 		for try := 0; try < cacheTries && e.cache != nil && ctx.Err() == nil; try++ {
@@ -86,6 +93,9 @@ func (e *engine) make(ctx context.Context, folder string) (err error) {
 				after := entries(folder)
 				e.cold = len(before) == 0 || !slices.Equal(before, after)
 				return nil
+			}
+			if ctx.Err() != nil {
+				break
 			}
 			for _, entry := range entries(folder) {
 				os.Remove(entry.path)

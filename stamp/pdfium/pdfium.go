@@ -31,22 +31,28 @@ var ErrClosed = errors.New("pdfium: renderer is closed")
 type Options struct {
 	// Cache is a folder for compiled code, made if absent, for its owner alone: with it a
 	// renderer is ready within a tenth of a second, without it within several. What lies there
-	// is run, outside of the sandbox: nobody else may write to it. Several processes may share
-	// it. One that is damaged, or cannot be written, costs time and nothing else. "": none.
+	// is run, outside of the sandbox: nobody else may write to it. Several processes of
+	// that user may share it. One that is damaged, cannot be written, or belongs to or can be
+	// written by others is done without, which costs time and nothing else. "": none.
 	Cache string
 
 	// Instances is how many pages are drawn at once, others wait. 0: as many as Go uses
 	// processors. Each holds 20 to 32 MiB while it has nothing to do.
 	Instances int
 
-	// Wait is how long somebody waits for the renderer to be made ready. 0: 8 s.
+	// Wait is how long a rendering waits until the renderer is ready and an instance free, else
+	// [stamp.ErrNotReady]. 0: 8 s.
 	Wait time.Duration
+
+	// Limit is how long a page may take from then on. 0: 1.8 s.
+	Limit time.Duration
 }
 
 const (
-	defaultWait = 8 * time.Second
-	maxPixels   = 4 << 20
-	maxDocument = math.MaxInt32 // PDFium's offsets are of 32 bits here
+	defaultWait  = 8 * time.Second
+	defaultLimit = 1800 * time.Millisecond
+	maxPixels    = 4 << 20
+	maxDocument  = math.MaxInt32 // PDFium's offsets are of 32 bits here
 )
 
 // Renderer draws pages. It may be used by several goroutines.
@@ -63,7 +69,7 @@ type Renderer struct {
 	closed  bool
 }
 
-var _ stamp.Preparer = (*Renderer)(nil)
+var _ stamp.Renderer = (*Renderer)(nil)
 
 // New returns a renderer. It is made ready by its first use, or by [Renderer.Warm].
 func New(o Options) *Renderer {
@@ -72,6 +78,9 @@ func New(o Options) *Renderer {
 	}
 	if o.Wait <= 0 {
 		o.Wait = defaultWait
+	}
+	if o.Limit <= 0 {
+		o.Limit = defaultLimit
 	}
 	r := &Renderer{options: o, slots: make(chan struct{}, o.Instances)}
 	r.life, r.end = context.WithCancel(context.Background())
@@ -94,18 +103,9 @@ func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
 	}
 }
 
-// Ready is the method of [stamp.Preparer]. It waits as long as Options.Wait says.
-func (r *Renderer) Ready(ctx context.Context) error {
-	if err := r.enter(); err != nil {
-		return err
-	}
-	defer r.running.Done()
-	return r.ready(ctx)
-}
-
 // Render is the method of [stamp.Renderer]. Besides, a picture of more than 4 Mi pixels is an
 // error, and one whose sides are not to each other as those of the page, but for 1 % and a
-// pixel. The deadline of ctx stops it.
+// pixel.
 func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
 	switch {
 	case size <= 0 || size > maxDocument:
@@ -138,15 +138,12 @@ func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page
 }
 
 func (r *Renderer) render(ctx context.Context, d drawing) (*image.RGBA, error) {
-	if err := r.ready(ctx); err != nil {
+	if err := r.turn(ctx); err != nil {
 		return nil, err
 	}
-	select {
-	case r.slots <- struct{}{}:
-		defer func() { <-r.slots }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	defer func() { <-r.slots }()
+	ctx, cancel := context.WithTimeout(ctx, r.options.Limit)
+	defer cancel()
 	i := r.take()
 	if i == nil {
 		var err error
@@ -163,47 +160,4 @@ func (r *Renderer) render(ctx context.Context, d drawing) (*image.RGBA, error) {
 	defer r.lock.Unlock()
 	r.idle = append(r.idle, i)
 	return picture, nil
-}
-
-// take returns an instance that has nothing to do, or nil.
-func (r *Renderer) take() *instance {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	last := len(r.idle) - 1
-	if last < 0 {
-		return nil
-	}
-	i := r.idle[last]
-	r.idle = r.idle[:last]
-	return i
-}
-
-// enter counts a caller in, whom Close waits for.
-func (r *Renderer) enter() error {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if r.closed {
-		return ErrClosed
-	}
-	r.running.Add(1)
-	return nil
-}
-
-// Close stops what is running, which ends with [ErrClosed], waits for it, and frees what the
-// renderer holds.
-func (r *Renderer) Close() error {
-	r.lock.Lock()
-	closed := r.closed
-	r.closed = true
-	r.lock.Unlock()
-	if closed {
-		return nil
-	}
-	r.end()
-	r.running.Wait()
-	for _, i := range r.idle {
-		i.close()
-	}
-	r.idle = nil
-	return r.engine.close()
 }
