@@ -70,7 +70,7 @@ var problems = []struct {
 	{stamp.ErrUnreadable, unreadable("The document is not a readable PDF.")},
 	{stamp.ErrImage, *invalid(map[string][]string{"signatureImage.imageB64": {imageFault}})},
 	{pades.ErrAppearance, *invalid(map[string][]string{"signatureImage.imageB64": {imageFault}})},
-	{stamp.ErrNotReady, problem{Status: http.StatusServiceUnavailable, Title: "Service unavailable", Detail: "The server is being made ready to look for free places on pages."}},
+	{stamp.ErrNotReady, problem{Status: http.StatusServiceUnavailable, Title: "Service unavailable", Detail: "The server is being made ready to look for free places on pages, or is looking on others."}},
 	{busysignal.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The busy signal does not exist."}},
 	{sandbox.ErrNotFound, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The sandbox user does not exist."}},
 	{sandbox.ErrUserExists, problem{Status: http.StatusUnprocessableEntity, Title: "Sandbox user already exists", Detail: "Another of your sandbox users has that kennitala or phone."}},

@@ -91,7 +91,7 @@ func outside(in *signing.StampRequest) *problem {
 	}
 	faults := map[string][]string{}
 	for _, member := range members {
-		faults["signatureImage."+member] = []string{"The stamp leaves the page."}
+		faults["signatureImage."+member] = []string{"The stamp leaves the page, or what a PDF can say of places."}
 	}
 	return invalid(faults)
 }

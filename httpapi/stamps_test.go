@@ -2,9 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,11 +15,7 @@ import (
 // newRenderer is the renderer that the program uses, ready, with its code compiled once for all tests.
 func newRenderer(t *testing.T) *pdfium.Renderer {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := pdfium.New(pdfium.Options{Cache: filepath.Join(cache, "innsigli-tools", "pdfium-test")})
+	r := pdfium.New(pdfium.Options{Cache: testenv.RendererCache()})
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)

@@ -68,6 +68,16 @@ func TestNoFreeSlot(t *testing.T) {
 	c.wantDocuments(0)
 }
 
+// A page may be displayed whose places no PDF can say: with coordinates beyond 32767
+// (ISO 19005-1 6.1.12).
+func TestStampFarOut(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	c.user(person)
+	far := pdftest.Build(pdftest.Options{Page: "/MediaBox [40000 0 40595 842]"})
+	c.wantInvalid(c.start(startBody(idpApp).with(manual).with(fields{"file.contentB64": far})), "signatureImage.originX", "signatureImage.originY")
+	c.wantDocuments(0)
+}
+
 // decisions.md 4.11: a document whose author allows no further signature.
 func TestStampOnADocumentThatAllowsNoSignatures(t *testing.T) {
 	c := start(t, wiring{}).signer(t)

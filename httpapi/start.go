@@ -12,6 +12,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 )
@@ -56,7 +57,7 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	if errors.As(err, &refusal) {
 		return writeJSON(w, http.StatusBadRequest, failureBody(refusal.Failure, ""))
 	}
-	if errors.Is(err, stamp.ErrOutside) {
+	if errors.Is(err, stamp.ErrOutside) || errors.Is(err, pades.ErrRect) {
 		return outside(in.Stamp)
 	}
 	if err != nil {

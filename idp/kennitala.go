@@ -16,3 +16,13 @@ func NamedKennitala(s string) string { return NormalKennitala(strings.TrimPrefix
 // Kennitala returns the kennitala that a certificate names: the serialNumber of
 // its subject.
 func Kennitala(cert *x509.Certificate) string { return NamedKennitala(cert.Subject.SerialNumber) }
+
+// ShownKennitala returns the kennitala that a stamp shows of a certificate, ten digits. It is
+// empty for a certificate without one: a serialNumber may as well be a passport's, or another
+// country's (EN 319 412-1 5.1.3).
+func ShownKennitala(cert *x509.Certificate) string {
+	if k := Kennitala(cert); len(k) == 10 && strings.Trim(k, "0123456789") == "" {
+		return k
+	}
+	return ""
+}

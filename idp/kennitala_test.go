@@ -21,3 +21,14 @@ func TestNamedKennitala(t *testing.T) {
 		}
 	}
 }
+
+func TestShownKennitala(t *testing.T) {
+	for serial, want := range map[string]string{
+		"0101302989": "0101302989", "PNOIS-010130-2989": "0101302989",
+		"": "", "PNODK-0101302989": "", "PASIS-A1234567": "", "A010130298": "", "010130298": "", "01013029890": "", "٠١٠١٣": "",
+	} {
+		if got := idp.ShownKennitala(&x509.Certificate{Subject: pkix.Name{SerialNumber: serial}}); got != want {
+			t.Errorf("of %q it is %q, not %q", serial, got, want)
+		}
+	}
+}

@@ -32,7 +32,7 @@ func prepare(t *testing.T, b []byte, signer ades.Signer, o pades.Options) (*pade
 
 // kindOf is the error that callers tell apart, or else what the error says.
 func kindOf(err error) string {
-	for _, kind := range slices.Concat(refusals, []error{pades.ErrPage, pades.ErrField, pades.ErrAppearance}) {
+	for _, kind := range slices.Concat(refusals, []error{pades.ErrPage, pades.ErrRect, pades.ErrField, pades.ErrAppearance}) {
 		if errors.Is(err, kind) {
 			return kind.Error()
 		}

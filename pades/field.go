@@ -20,7 +20,7 @@ func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, f newField) (p
 		return pdf.Ref{}, err
 	}
 	update.Set(field, f.source(page.Ref, drawn))
-	if err := addToPage(file, update, page, field); err != nil {
+	if err := f.addToPage(file, update, page, field); err != nil {
 		return pdf.Ref{}, fmt.Errorf("adding the widget to the page: %w", err)
 	}
 	if err := addToForm(file, update, catalogRef, catalog, field); err != nil {
@@ -36,6 +36,7 @@ type newField struct {
 	signature  pdf.Ref
 	appearance bool // PDF/A-1 has every field have some, be it empty (ISO 19005-1 6.9)
 	visible    *Visible
+	shared     bool // are the page's annotations with another page, which is not to show it
 }
 
 // draw adds the appearance of a field on a page that is displayed turned by rotate degrees,
@@ -63,12 +64,6 @@ func (f newField) source(page pdf.Ref, drawn string) []byte {
 	}
 	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect %s%s /F 132 >>",
 		pdf.TextString(f.name), pdf.TextString(f.title), f.signature, page, rect.source(), drawn)
-}
-
-func addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, field pdf.Ref) error {
-	return patchObject(update, page.Ref, func(source []byte) ([]byte, error) {
-		return appendReference(file, update, source, page.Dict, "Annots", field)
-	})
 }
 
 func addToForm(file *pdf.File, update *pdf.Update, catalogRef pdf.Ref, catalog pdf.Dict, field pdf.Ref) error {

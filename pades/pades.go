@@ -76,6 +76,8 @@ var (
 	ErrForbidden = errors.New("pades: document does not allow signatures")
 	// ErrPage: the document has no page of that number.
 	ErrPage = errors.New("pades: document has no such page")
+	// ErrRect: nobody sees what is shown in a rectangle like that, or not every file can say it.
+	ErrRect = errors.New("pades: signature cannot be shown in that rectangle")
 	// ErrBroken: the last signature of the document is not what its ByteRange says, or
 	// does not cover its revision. Another one would seem to confirm it.
 	ErrBroken = errors.New("pades: last signature of the document is broken")

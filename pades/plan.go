@@ -16,6 +16,7 @@ type plan struct {
 	options     Options
 	field       emptyField // to be filled in; without reference, a new one
 	page        *pdf.Page  // for a new field
+	shared      bool       // are its annotations with another page, and the field is to be seen
 	structure   *structure // for a new field's widget; nil: it is not tagged
 	extends     bool       // the signature is the first of a form that PDF 1.7 does not know
 	references  []byte     // source of /Reference of the signature; nil for none
@@ -41,6 +42,9 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 		return nil, err
 	}
 	if p.page, err = o.page(file); err != nil {
+		return nil, err
+	}
+	if p.shared, err = o.shares(file, p.page); err != nil {
 		return nil, err
 	}
 	if p.structure, err = readStructure(file, found.signed()); err != nil {
@@ -140,7 +144,7 @@ func (p *plan) rehearse(size int64) error {
 
 // addField adds a new field, and its widget to the structure of a tagged document.
 func (p *plan) addField(update *pdf.Update, signature pdf.Ref) error {
-	f := newField{p.field.name, p.options.title(), signature, true, p.options.Visible}
+	f := newField{p.field.name, p.options.title(), signature, true, p.options.Visible, p.shared}
 	widget, err := addField(p.file, update, p.page, f)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 
 // Prepare makes a document ready to be signed: it lays out the revision in which
 // only the signature value is missing. [ErrUnreadable], [ErrEncrypted],
-// [ErrForbidden], [ErrBroken], [ErrField], [ErrPage], [ErrAppearance],
+// [ErrForbidden], [ErrBroken], [ErrField], [ErrPage], [ErrRect], [ErrAppearance],
 // [ades.ErrAlgorithm]. Options that contradict themselves are an error of no kind.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()

@@ -104,7 +104,7 @@ func layOutTimestamp(file *pdf.File, found fields, size int64, reserved int) (la
 	timestamp.source = b.Bytes()
 	update := file.NewUpdate()
 	ref := update.Add(timestamp.source)
-	field := newField{found.freeName("Timestamp"), "Document timestamp", ref, mayBePDFA1(file), nil}
+	field := newField{found.freeName("Timestamp"), "Document timestamp", ref, mayBePDFA1(file), nil, false}
 	if _, err := addField(file, update, page, field); err != nil {
 		return layout{}, err
 	}

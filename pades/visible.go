@@ -9,12 +9,14 @@ import (
 
 // Visible is a place on a page, with what is drawn in it. Behind a certification that permits
 // signatures (ISO 32000-2 table 257) validators differ: EU DSS takes a new field that is shown
-// for one, pyHanko by default for a change of what was certified. An existing field is none.
+// for one, pyHanko by default for a change of what was certified; of a field that was there
+// already, neither says so.
 type Visible struct {
 	Page int // the first is 1; else [ErrPage]
 	// Rect is in the page's user space, as annotations have it (ISO 32000-2 8.3.2.3): where
 	// the page is not turned by Rotate, shifted by a crop box or scaled by UserUnit. Its sides
-	// are from 0.01 to 32767, and no coordinate is farther than 32767 from the origin.
+	// are from 0.01 to 32767 units long, and no coordinate is farther than 32767 from the origin;
+	// else [ErrRect].
 	Rect Rect
 	// Appearance is a PDF of one page, as [Options] has it for a Field. It is drawn upright on
 	// the page as displayed, as large as fits and centred.
@@ -33,7 +35,7 @@ func (r Rect) check() error {
 	size := r.box()
 	inRange := min(r.LLX, r.LLY) >= -maxReal && max(r.URX, r.URY) <= maxReal
 	if !inRange || !(min(size.width, size.height) >= minSide && max(size.width, size.height) <= maxReal) {
-		return fmt.Errorf("pades: a signature cannot be shown in the rectangle from (%g, %g) to (%g, %g)", r.LLX, r.LLY, r.URX, r.URY)
+		return fmt.Errorf("%w: from (%g, %g) to (%g, %g)", ErrRect, r.LLX, r.LLY, r.URX, r.URY)
 	}
 	return nil
 }

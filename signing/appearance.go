@@ -1,6 +1,7 @@
 package signing
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -33,9 +34,7 @@ func (t *turn) visible(ctx context.Context, cert *x509.Certificate, o pades.Opti
 func (t *turn) stampText(cert *x509.Certificate, o pades.Options) stamp.Text {
 	text := stamp.Text{Name: o.Name, Kennitala: t.r.Person.Kennitala, Time: o.Time, Reason: o.Reason}
 	if cert != nil {
-		if certified := idp.Kennitala(cert); certified != "" {
-			text.Kennitala = certified
-		}
+		text.Kennitala = cmp.Or(idp.ShownKennitala(cert), text.Kennitala)
 	}
 	return text
 }

@@ -37,10 +37,18 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte, leve
 		PollingID string `json:"pollingId"`
 		Interval  int    `json:"interval"`
 	}
-	if err := d.call(ctx, http.MethodPost, "/api/v1/signing", startBody(name, content, level), &started); err != nil {
+	body := startBody(name, content, level)
+	fmt.Fprintf(d.out, "     \"signatureImage\": %s\n", signatureImage)
+	err := d.call(ctx, http.MethodPost, "/api/v1/signing", body, &started)
+	var full *refusedError
+	if errors.As(err, &full) && full.Title == "No free signature slot" {
+		fmt.Fprintln(d.out, "     no free spot for a stamp on page 1: once more, without signatureImage")
+		delete(body, "signatureImage")
+		err = d.call(ctx, http.MethodPost, "/api/v1/signing", body, &started)
+	}
+	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(d.out, "     \"signatureImage\": %s\n", signatureImage)
 	for {
 		var answer struct {
 			SignedFile []byte `json:"signedFileB64"`

@@ -12,6 +12,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // TestMain makes the program a command of its own in the path of the tests, so that
@@ -25,15 +27,22 @@ func TestMain(m *testing.M) {
 type warmed struct{ *testing.M }
 
 func (w warmed) Run() int {
-	cache := rendererFlag{RendererCache: os.Getenv(cacheVariable)}.cache()
-	os.Setenv(cacheVariable, cache)
-	renderer := newRenderer(cache)
-	err := renderer.warm(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, text) })
-	if err = errors.Join(err, renderer.Close()); err != nil {
+	if err := warmTools(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return w.M.Run()
+}
+
+// warmTools keeps the renderer with the tools of the tests, apart from what the user has.
+func warmTools() error {
+	cache := testenv.RendererCache()
+	if err := os.Setenv(cacheVariable, cache); err != nil {
+		return err
+	}
+	renderer := newRenderer(cache)
+	err := renderer.warm(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, text) })
+	return errors.Join(err, renderer.Close())
 }
 
 const cacheVariable = "INNSIGLI_RENDERER_CACHE"

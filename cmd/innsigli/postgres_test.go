@@ -71,7 +71,7 @@ func TestTwoServers(t *testing.T) {
 	}
 	r.checkFree(t, one)
 	for _, p := range servers {
-		if rest, err := p.stop(); err != nil || rest != "" || p.talk() != "" {
+		if rest, err := p.stop(); err != nil || rest != "" || p.talkInTime() != "" {
 			t.Errorf("the end: %v, %q\n%s", err, rest, p.talk())
 		}
 	}

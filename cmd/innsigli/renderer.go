@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,10 +14,10 @@ import (
 
 // rendererFlag says where the code of the page renderer is kept once it was compiled.
 type rendererFlag struct {
-	RendererCache string `placeholder:"FOLDER" help:"Folder of what finds free spots for stamps: a renderer of pages, which takes seconds to compile once (default STORE.pdfium beside a store of the form bolt:PATH, else innsigli/pdfium in the user's cache folder)."`
+	RendererCache string `placeholder:"FOLDER" help:"Folder for the compiled page renderer, which finds free spots for stamps (default innsigli/pdfium in the user's cache folder)."`
 }
 
-// cache is the folder where there is no store that stays; empty if the user has none for caches either.
+// cache is empty if the user has no folder for caches.
 func (f rendererFlag) cache() string {
 	if f.RendererCache != "" {
 		return f.RendererCache
@@ -28,10 +29,14 @@ func (f rendererFlag) cache() string {
 	return filepath.Join(folder, "innsigli", "pdfium")
 }
 
-// cacheBeside is the folder of a server.
-func (f rendererFlag) cacheBeside(p place) string {
+// storedRendererFlag is that of a server, whose store stays.
+type storedRendererFlag struct {
+	RendererCache string `placeholder:"FOLDER" help:"Folder for the compiled page renderer, which finds free spots for stamps (default STORE.pdfium beside a store of the form bolt:PATH, else innsigli/pdfium in the user's cache folder)."`
+}
+
+func (f storedRendererFlag) cacheBeside(p place) string {
 	if p.inPostgres() {
-		return f.cache()
+		return rendererFlag(f).cache()
 	}
 	return cmp.Or(f.RendererCache, p.path+".pdfium")
 }
@@ -46,18 +51,33 @@ func newRenderer(cache string) pageRenderer {
 	return pageRenderer{pdfium.New(pdfium.Options{Cache: cache}), cache}
 }
 
-// warm makes the renderer ready, and says so where that takes seconds: somebody may be waiting.
+// silence is how long somebody may wait without being told why: ten times what a renderer
+// takes that was compiled before.
+const silence = time.Second
+
+// warm makes the renderer ready, and says so where that takes long.
 func (r pageRenderer) warm(ctx context.Context, say func(text string)) error {
 	began := time.Now()
-	if compiled, _ := filepath.Glob(filepath.Join(r.cache, "*", "*")); len(compiled) == 0 { // by version and machine
-		say("compiling the page renderer, which is kept for the next time")
+	soon, cancel := context.WithTimeout(ctx, silence)
+	defer cancel()
+	cold, err := r.Warm(soon)
+	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
+	if late { // which has not stopped it
+		say(r.compiling())
+		cold, err = r.Warm(ctx)
 	}
-	cold, err := r.Warm(ctx)
 	if err != nil {
 		return fmt.Errorf("the page renderer: %w", err)
 	}
-	if cold {
+	if late && cold {
 		say(fmt.Sprintf("compiled the page renderer in %v", time.Since(began).Round(100*time.Millisecond)))
 	}
 	return nil
+}
+
+func (r pageRenderer) compiling() string {
+	if r.cache == "" {
+		return "compiling the page renderer"
+	}
+	return "compiling the page renderer, which is kept for the next time"
 }

@@ -1,17 +1,21 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/innsigli/innsigli/internal/pdftest"
 )
 
 // The first server on a store compiles the page renderer and says so. It is kept beside the
-// store, so that the next one is ready at once.
+// store, so that the next one has it.
 func TestColdRenderer(t *testing.T) {
 	t.Parallel()
 	program, folder := build(t), shortFolder(t)
@@ -28,7 +32,7 @@ func TestColdRenderer(t *testing.T) {
 	}
 
 	server = start(store)
-	server.waitFor(t, `level=INFO msg="compiling the page renderer`, 1)
+	server.waitFor(t, `level=INFO msg="compiling the page renderer, which is kept for the next time"`, 1)
 	server.waitFor(t, `level=INFO msg="compiled the page renderer in [0-9.]+m?s"`, 1)
 	c := server.signIn(t)
 	c.addPeople(t, people[0])
@@ -43,10 +47,29 @@ func TestColdRenderer(t *testing.T) {
 	server = start(store)
 	c.base = server.BaseURL
 	c.must(t, http.MethodPost, "/api/v1/signing", body)
-	if talk := server.talk(); strings.Contains(talk, "renderer") {
+	if talk := server.talk(); strings.Contains(talk, "compiled") {
 		t.Errorf("the second server: %s", talk)
 	}
 	if rest, err := server.stop(); err != nil || rest != "" {
 		t.Errorf("the end of the server: %q, %v", rest, err)
+	}
+}
+
+// Who has no folder for it is not told that it is kept.
+func TestColdRendererWithoutFolder(t *testing.T) {
+	t.Parallel()
+	var said []string
+	renderer := newRenderer("")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	err := renderer.warm(ctx, func(text string) {
+		said = append(said, text)
+		cancel()
+	})
+	if diff := cmp.Diff([]string{"compiling the page renderer"}, said); diff != "" || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if err := renderer.Close(); err != nil {
+		t.Error(err)
 	}
 }

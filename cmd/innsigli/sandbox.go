@@ -16,7 +16,7 @@ import (
 type sandboxCommand struct {
 	storeFlag
 	masterKeyFlag
-	rendererFlag
+	storedRendererFlag
 	logFlag
 	Listen       string          `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
 	ClientID     string          `placeholder:"ID" help:"Make an API client with this ID, if there is none."`

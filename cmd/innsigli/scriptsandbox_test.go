@@ -53,7 +53,7 @@ func scriptStop(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	p := sandboxOf(ts)
 	rest, err := p.stop()
-	if err != nil || rest != "" || !talk.MatchString(p.talk()) {
+	if err != nil || rest != "" || !talk.MatchString(p.talkInTime()) {
 		ts.Fatalf("%v; stdout %q, stderr %q", err, rest, p.talk())
 	}
 }

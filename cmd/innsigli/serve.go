@@ -24,7 +24,7 @@ type serveCommand struct {
 	BaseURL     string `required:"" name:"base-url" placeholder:"URL" help:"Address that clients reach the server at, such as https://sign.example."`
 	Store       string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 	masterKeyFlag
-	rendererFlag
+	storedRendererFlag
 	logFlag
 	Config string `placeholder:"FILE" help:"TOML file with the trusted roots, the timestamp authorities and the identity provider. It is read again on SIGHUP, and when it or a file that it names was changed."`
 	Check  bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`

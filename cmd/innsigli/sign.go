@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/stamp"
 )
@@ -78,7 +79,10 @@ func (c signCommand) Run(ctx context.Context, s streams) error {
 		Level:    level,
 	}
 	if place != nil {
-		text := stamp.Text{Name: options.Name, Kennitala: kennitala(certificates[0]), Time: options.Time, Reason: options.Reason}
+		if err := pades.Check(ctx, document, options); err != nil { // before pages are drawn
+			return fmt.Errorf("signing %s: %w", c.File, err)
+		}
+		text := stamp.Text{Name: options.Name, Kennitala: idp.ShownKennitala(certificates[0]), Time: options.Time, Reason: options.Reason}
 		if options.Visible, err = c.visible(ctx, s, *place, document, text); err != nil {
 			return fmt.Errorf("the stamp on %s: %w", c.File, err)
 		}

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/stamp"
 )
@@ -52,12 +49,4 @@ func (c signCommand) place(ctx context.Context, s streams, p placement, page *st
 		return stamp.Rect{}, err
 	}
 	return page.Find(ctx, renderer, p.corner, stamp.StandardSize)
-}
-
-// kennitala is that of a certificate; empty for one that has another serialNumber, or none.
-func kennitala(cert *x509.Certificate) string {
-	if k := idp.Kennitala(cert); len(k) == 10 && strings.Trim(k, "0123456789") == "" {
-		return k
-	}
-	return ""
 }

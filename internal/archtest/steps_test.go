@@ -75,6 +75,7 @@ func startSandbox(t *testing.T, program, folder string, arguments []string) (bas
 	t.Helper()
 	command := exec.CommandContext(t.Context(), program, append(arguments, "--listen", "127.0.0.1:0", "--json")...)
 	command.Dir, command.Stderr = folder, os.Stderr
+	command.Env = append(os.Environ(), "INNSIGLI_RENDERER_CACHE="+testenv.RendererCache())
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	out, err := command.StdoutPipe()
 	if err != nil {

@@ -109,6 +109,20 @@ func joined(l *linter, was, is pdf.Object) []string {
 	return prefix(l, pdf.Array{was}, is)
 }
 
+// apart: an array that somebody else has too was copied to a new object, and grew there.
+func apart(l *linter, was, is pdf.Object) []string {
+	if was == nil {
+		return nil
+	}
+	ref, ok := is.(pdf.Ref)
+	if !ok || !l.newObject(ref) {
+		return []string{"is no array of its own"}
+	}
+	before, _ := l.old.Array(was)
+	after, _ := l.new.Array(ref)
+	return prefix(l, before, after)
+}
+
 // replaced: whatever it was, it is what we say.
 func replaced(*linter, pdf.Object, pdf.Object) []string { return nil }
 
@@ -141,6 +155,8 @@ var (
 	})
 
 	page = entries(map[pdf.Name]change{"Annots": grown, "Tabs": added})
+
+	pageApart = entries(map[pdf.Name]change{"Annots": apart, "Tabs": added})
 
 	field = entries(map[pdf.Name]change{"V": added, "F": replaced, "AP": replaced})
 

@@ -107,14 +107,24 @@ var (
 	afterTagged = tagged.signed("after tagged", pades.Options{})
 
 	// Signatures that are shown in new fields.
-	onSecond      = built("shown on page 2", pdftest.Options{Pages: 2}, shown(2))
-	onTurned      = built("shown on a page that is turned", pdftest.Options{Page: "/Rotate 90"}, shown(1))
+	onSecond = built("shown on page 2", pdftest.Options{Pages: 2}, shown(2))
+	onTurned = built("shown on a page that is turned", pdftest.Options{Page: "/Rotate 90"}, shown(1))
+	// onShared has a page whose annotations are another page's too.
+	onShared      = fixture{"shown on one of two pages", func(*testing.T, signer) []byte { return twoPagesOfOneArray() }, shown(2)}
 	shownArtifact = fixture{"shown in ua2", artifact.base, shown(1)}
 
 	aes     = objects.encrypted("AES-256", "256")
 	rc4File = aField.visible().encrypted("RC4", "40")
 	noID    = fixture{"no ID", func(*testing.T, signer) []byte { return withoutID() }, pades.Options{}}
 )
+
+// twoPagesOfOneArray has pages with the same annotations and without content.
+func twoPagesOfOneArray() []byte {
+	b := pdftest.Build(pdftest.Options{Pages: 2, Objects: []string{
+		"[101 0 R]", "<< /Type /Annot /Subtype /Text /Rect [10 10 20 20] /Contents (Note) >>",
+	}})
+	return bytes.ReplaceAll(b, []byte("/Contents 3 0 R"), []byte("/Annots 100 0 R"))
+}
 
 func archival(profile string) fixture {
 	return fixture{profile, func(*testing.T, signer) []byte { return pdftest.Archival(pdftest.Archive{Profile: profile}) }, pades.Options{}}

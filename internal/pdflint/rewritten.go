@@ -92,13 +92,35 @@ func (l *linter) playField(roles parts) {
 	if !l.newObject(signed.ref) {
 		return
 	}
-	if its, err := l.old.Page(l.asked.Page); err == nil {
-		roles.add(its.Ref, page)
-		l.play(roles, its.Dict["Annots"], grown)
-	}
+	l.playPage(roles)
 	if root, state := l.structure(); state != malformed {
 		l.playStructure(roles, root)
 	}
+}
+
+// playPage: the page of a new field. Annotations that another page has too are left alone
+// if the field is to be seen.
+func (l *linter) playPage(roles parts) {
+	its, err := l.old.Page(l.asked.Page)
+	switch {
+	case err != nil: // judged by checkPlace
+	case l.asked.shown() && l.sharesAnnotations(its):
+		roles.add(its.Ref, pageApart)
+	default:
+		roles.add(its.Ref, page)
+		l.play(roles, its.Dict["Annots"], grown)
+	}
+}
+
+// sharesAnnotations says whether one array is the annotations of the page and of another.
+func (l *linter) sharesAnnotations(page *pdf.Page) (shared bool) {
+	ref, ok := target(l.old, page.Dict["Annots"])
+	_, _ = l.old.FindPage(func(other pdf.Ref, dict pdf.Dict) bool {
+		its, also := target(l.old, dict["Annots"])
+		shared = ok && also && its == ref && other != page.Ref
+		return shared
+	})
+	return shared
 }
 
 // maxNodes bounds the walk of a structure tree.

@@ -78,6 +78,16 @@ func toolsFolder(t testing.TB) string {
 	return filepath.Join(cache, "innsigli-tools")
 }
 
+// RendererCache is the folder where tests have the compiled page renderer, which takes seconds
+// to compile; empty if the user has none for caches.
+func RendererCache() string {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(cache, "innsigli-tools", "pdfium-test")
+}
+
 // Corpus returns a folder of foreign files, for example "pdf" or "signed/pdf". They
 // belong to other projects and are no part of the repository.
 func Corpus(t testing.TB, sub string) string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkFirst(b *testing.B) {
 	shared(b)
 	document := text()
 	for b.Loop() {
-		r := pdfium.New(pdfium.Options{Cache: sharedCache(b)})
+		r := pdfium.New(pdfium.Options{Cache: testenv.RendererCache()})
 		drawn(b, r, document, 595, 842)
 		b.StopTimer()
 		r.Close()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
@@ -47,7 +48,7 @@ func TestCold(t *testing.T) {
 func TestDamagedCache(t *testing.T) {
 	shared(t) // has made the entries
 	folder := filepath.Join(t.TempDir(), "cache")
-	if err := os.CopyFS(folder, os.DirFS(sharedCache(t))); err != nil {
+	if err := os.CopyFS(folder, os.DirFS(testenv.RendererCache())); err != nil {
 		t.Fatal(err)
 	}
 	files, err := fs.Glob(os.DirFS(folder), "*/*")

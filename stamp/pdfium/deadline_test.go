@@ -76,7 +76,7 @@ func foreignSlow(t *testing.T) []byte {
 // of others loses nothing by it.
 func TestLimit(t *testing.T) {
 	const limit = 500 * time.Millisecond
-	r := started(t, pdfium.Options{Cache: sharedCache(t), Instances: 1, Limit: limit, Wait: enough})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: limit, Wait: enough})
 	document := slow()
 	var all sync.WaitGroup
 	for range 2 {
@@ -113,7 +113,7 @@ func (b *begun) ReadAt(p []byte, offset int64) (int, error) {
 // Who waits for an instance does so no longer than allowed, and Close stops who has it.
 func TestWaitingAndClose(t *testing.T) {
 	before := runtime.NumGoroutine()
-	r := started(t, pdfium.Options{Cache: sharedCache(t), Instances: 1, Wait: time.Second, Limit: enough})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Wait: time.Second, Limit: enough})
 	document := slow()
 	reading, ended := begin(document), make(chan error)
 	go func() {
@@ -158,7 +158,7 @@ func TestWaitingAndClose(t *testing.T) {
 
 // Fifty at once, and each gets the picture of its own page, with the form on it.
 func TestCrowd(t *testing.T) {
-	r := started(t, pdfium.Options{Cache: sharedCache(t), Instances: 3})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 3})
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {
@@ -188,7 +188,7 @@ func TestCrowd(t *testing.T) {
 
 // An instance is used a number of times, and not after it has grown, or a page has failed.
 func TestRecycling(t *testing.T) {
-	r := started(t, pdfium.Options{Cache: sharedCache(t), Instances: 1})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1})
 	small := source{page: page200}.bytes()
 	for n := range pdfium.MaxDrawings + 2 {
 		drawn(t, r, small, 200, 100)

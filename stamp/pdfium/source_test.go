@@ -6,27 +6,16 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"os"
-	"path/filepath"
 	"testing"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
-
-// sharedCache is where tests have the compiled code, which takes seconds.
-func sharedCache(t testing.TB) string {
-	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Join(cache, "innsigli-tools", "pdfium-test")
-}
 
 // shared returns a renderer that is ready.
 func shared(t testing.TB) *pdfium.Renderer {
 	t.Helper()
-	return started(t, pdfium.Options{Cache: sharedCache(t)})
+	return started(t, pdfium.Options{Cache: testenv.RendererCache(), Limit: enough}) // however busy the machine
 }
 
 func started(t testing.TB, o pdfium.Options) *pdfium.Renderer {
