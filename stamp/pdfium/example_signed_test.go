@@ -10,13 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"
@@ -61,11 +60,7 @@ func Example_signed() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		log.Fatal(err)
-	}
-	renderer := pdfium.New(pdfium.Options{Cache: filepath.Join(cache, "innsigli-tools", "pdfium-test")})
+	renderer := pdfium.New(pdfium.Options{Cache: testenv.RendererCache()}) // a folder of your own
 	defer renderer.Close()
 	if _, err := renderer.Warm(context.Background()); err != nil {
 		log.Fatal(err)

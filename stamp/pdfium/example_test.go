@@ -5,21 +5,16 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
 // A renderer finds the first free place for a stamp.
 func Example() {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		log.Fatal(err)
-	}
-	renderer := pdfium.New(pdfium.Options{Cache: filepath.Join(cache, "innsigli-tools", "pdfium-test")})
+	renderer := pdfium.New(pdfium.Options{Cache: testenv.RendererCache()}) // a folder of your own
 	defer renderer.Close()
 	if _, err := renderer.Warm(context.Background()); err != nil {
 		log.Fatal(err)
