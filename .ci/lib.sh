@@ -61,6 +61,7 @@ install_tools() {
 		install_maven dss
 		install_maven verapdf
 		install_openid
+		install_webhooks
 		install_go_tools
 	) 9>"$tools/.lock"
 }
@@ -109,11 +110,12 @@ install_pyhanko() {
 # install_maven NAME builds the project in .ci/NAME, a program around a validator's library.
 install_maven() {
 	local inputs
-	inputs=$(find ".ci/$1" -type f -print0 | sort -z | xargs -0 sha256sum && declare -f archive_classes)
+	inputs=$(find ".ci/$1" .ci/serve -type f -print0 | sort -z | xargs -0 sha256sum && declare -f archive_classes)
 	up_to_date "$tools/$1" "$inputs" && return
 	echo "building the validator $1"
 	rm -rf "${tools:?}/$1"
 	cp -r ".ci/$1" "$tools/$1"
+	cp .ci/serve/Serve.java "$tools/$1/src/main/java/innsigli"
 	mvn --quiet --batch-mode -Dstyle.color=never --file "$tools/$1/pom.xml" \
 		package dependency:copy-dependencies -DincludeScope=runtime
 	archive_classes "$1"
@@ -121,7 +123,7 @@ install_maven() {
 }
 
 # archive_classes NAME has Java keep the classes of a validator as they are once loaded, which
-# saves a third of each run. It keeps those that checking one of the foreign files takes.
+# saves a third of each start. It keeps those that checking one of the foreign files takes.
 archive_classes() {
 	local files=${INNSIGLI_CORPUS:-../shared/corpus}/signed/pdf/Test.signed_Certipost-2048-SHA512.extended-LTA.pdf
 	[[ -e $files ]] || return 0
@@ -165,6 +167,20 @@ install_openid() {
 	fi
 	PATH=$tools/openid/bin:$PATH npm --prefix "$tools/openid" ci --ignore-scripts --no-audit --no-fund --silent
 	echo "$inputs" >"$tools/openid/.inputs"
+}
+
+# install_webhooks installs the libraries of other senders and receivers of webhooks, for the Node
+# above.
+install_webhooks() {
+	local inputs
+	inputs=$(cat .ci/webhooks/package*.json "$tools/openid/.inputs" | sha256sum)
+	up_to_date "$tools/webhooks" "$inputs" && return
+	echo "installing other webhook libraries"
+	rm -rf "${tools:?}/webhooks"
+	mkdir "$tools/webhooks"
+	cp .ci/webhooks/package*.json "$tools/webhooks"
+	PATH=$tools/openid/bin:$PATH npm --prefix "$tools/webhooks" ci --ignore-scripts --no-audit --no-fund --silent
+	echo "$inputs" >"$tools/webhooks/.inputs"
 }
 
 # recent_node prints the versions of an installed Node that is recent enough, which Debian's is

@@ -1,4 +1,4 @@
-// Package account knows who calls: accounts, their API clients, and the access
+// Package account knows who calls, and what they owe: accounts, their API clients, and the access
 // tokens that clients exchange their secrets for (service.md 5, decisions.md 3).
 //
 // An account owns everything that its clients make; any client of an account
@@ -9,12 +9,16 @@
 // that an operator chooses ([Service.EnsureClient]) is as good as the operator
 // made it.
 //
+// Every signature of an account is a [Line] in the ledger, whichever API it was made with;
+// what the signatures of a month cost is computed from the lines ([Service.Statement]).
+//
 //	accounts := account.New(store, tx, account.Options{})
 //	owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
 //	client, secret, err := accounts.CreateClient(ctx, owner.ID, "archive", []string{account.ScopeSignatures})
 //	token, err := accounts.Issue(ctx, client.ID, secret, nil)
 //	caller, err := accounts.Authenticate(ctx, token.Value)
 //	caller.Has(account.ScopeSignatures) // true
+//	statement, err := accounts.Statement(ctx, owner.ID, time.Now())
 //
 // All methods of [Service] may be called from several goroutines. Those that
 // change something join the transaction of their context, if it carries one.
@@ -44,7 +48,7 @@ var (
 )
 
 // DefaultQuota is the document storage of an account when nothing else is said,
-// in bytes.
+// in bytes. Account.Stored counts against it.
 const DefaultQuota int64 = 10 << 30
 
 // TokenLifetime is how long an access token is good for (decisions.md 3).
@@ -54,8 +58,11 @@ const TokenLifetime = time.Hour
 type Account struct {
 	ID            string // a UUID
 	Name          string
-	PaymentMethod bool  // one is on file, so that more than the free signatures can be made
-	Quota         int64 // document storage in bytes
+	PaymentMethod bool     // one is on file, so that more than the free signatures can be made
+	Quota         int64    // document storage in bytes
+	Admins        []string // who is told of trouble: addresses for mail
+	Signatures    int64    // made so far, those that cost nothing included
+	Stored        int64    // bytes of its documents that are there until they are deleted
 	CreatedAt     time.Time
 }
 

@@ -6,6 +6,9 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/storage/bolt"
@@ -47,4 +50,41 @@ func Example() {
 	// Output:
 	// 1h0m0s [api/signatures]
 	// true false
+}
+
+// What the signatures of a month cost. The first three of the account are free, and count for the
+// price of the others.
+func ExampleService_Statement() {
+	folder, err := os.MkdirTemp("", "innsigli")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	db, err := bolt.Open(filepath.Join(folder, "innsigli.db"), bolt.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	ctx := context.Background()
+	accounts := account.New(db.Accounts(), db, account.Options{})
+	owner, err := accounts.CreateAccount(ctx, "Example Ltd.")
+	if err != nil {
+		log.Fatal(err)
+	}
+	november := time.Date(2026, time.November, 14, 12, 0, 0, 0, time.UTC)
+	for range 12 {
+		if err := accounts.Signed(ctx, owner.ID, uuid.NewString(), account.PortalAPI, november); err != nil {
+			log.Fatal(err)
+		}
+	}
+	statement, err := accounts.Statement(ctx, owner.ID, november)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(statement.Signatures(), "signatures,", statement.Free, "of them free, at", statement.Price)
+	fmt.Println(statement.Amount, "ISK")
+	// Output:
+	// 12 signatures, 3 of them free, at 215
+	// 1935 ISK
 }

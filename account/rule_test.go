@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,5 +96,26 @@ func TestGood(t *testing.T) {
 				t.Errorf("good is %v", got)
 			}
 		})
+	}
+}
+
+func TestValidAddresses(t *testing.T) {
+	many := make([]string, maxAdmins+1)
+	for i := range many {
+		many[i] = fmt.Sprintf("admin%d@example.is", i)
+	}
+	for name, list := range map[string][]string{"none": nil, "one": {"admin@example.is"}, "as many as there may be": many[:maxAdmins]} {
+		if err := validAddresses(list); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, list := range map[string][]string{
+		"too many": many, "no address": {"admin"}, "empty": {""}, "with a name": {"Admin <admin@example.is>"},
+		"twice": {"admin@example.is", "ADMIN@example.is"}, "a line break": {"admin@example.is\r\nBcc: all@example.is"},
+		"two in one": {"a@example.is, b@example.is"}, "too long": {strings.Repeat("a", 250) + "@example.is"},
+	} {
+		if err := validAddresses(list); !errors.Is(err, ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

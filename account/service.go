@@ -105,13 +105,23 @@ func (s *Service) SetPaymentMethod(ctx context.Context, id string, onFile bool) 
 	return s.change(ctx, id, func(a *Account) { a.PaymentMethod = onFile })
 }
 
-// SetQuota sets the account's document storage in bytes, 0 or more. Documents
-// already stored stay, also when they are more.
+// SetQuota sets the account's document storage in bytes, 0 or more: what
+// Account.Stored may come to before another document is refused. Documents already
+// stored stay, also when they are more.
 func (s *Service) SetQuota(ctx context.Context, id string, bytes int64) error {
 	if bytes < 0 {
 		return fmt.Errorf("%w: the quota is less than 0 bytes", ErrInvalid)
 	}
 	return s.change(ctx, id, func(a *Account) { a.Quota = bytes })
+}
+
+// SetAdmins says who is told of trouble: at most 20 different addresses for mail, without names;
+// none is nobody. [ErrInvalid], [ErrNotFound].
+func (s *Service) SetAdmins(ctx context.Context, id string, addresses []string) error {
+	if err := validAddresses(addresses); err != nil {
+		return err
+	}
+	return s.change(ctx, id, func(a *Account) { a.Admins = addresses })
 }
 
 func (s *Service) change(ctx context.Context, id string, set func(*Account)) error {

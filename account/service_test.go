@@ -82,8 +82,8 @@ func TestAnAccount(t *testing.T) {
 		if diff := cmp.Diff(want, a); diff != "" {
 			f.Errorf("created (-want +got):\n%s", diff)
 		}
-		want.PaymentMethod, want.Quota = true, 5
-		if err := errors.Join(f.SetPaymentMethod(f.Context(), a.ID, true), f.SetQuota(f.Context(), a.ID, 5)); err != nil {
+		want.PaymentMethod, want.Quota, want.Admins = true, 5, []string{"admin@example.is"}
+		if err := errors.Join(f.SetPaymentMethod(f.Context(), a.ID, true), f.SetQuota(f.Context(), a.ID, 5), f.SetAdmins(f.Context(), a.ID, []string{"admin@example.is"})); err != nil {
 			f.Fatal(err)
 		}
 		second := f.account("second")
@@ -111,13 +111,20 @@ func TestAnUnknownAccountOrClient(t *testing.T) {
 		_, _, created := f.CreateClient(f.Context(), uuid.NewString(), "client", nil)
 		_, ensured := f.EnsureClient(f.Context(), account.Client{ID: "id", AccountID: uuid.NewString(), Name: "client"}, "secret")
 		_, read := f.Account(f.Context(), uuid.NewString())
+		_, terms := f.Terms(f.Context(), uuid.NewString())
+		_, statement := f.Statement(f.Context(), uuid.NewString(), time.Now())
 		for name, err := range map[string]error{
 			"CreateClient":     created,
 			"EnsureClient":     ensured,
 			"Account":          read,
 			"SetPaymentMethod": f.SetPaymentMethod(f.Context(), uuid.NewString(), true),
 			"SetQuota":         f.SetQuota(f.Context(), uuid.NewString(), 1),
+			"SetAdmins":        f.SetAdmins(f.Context(), uuid.NewString(), nil),
 			"DeleteClient":     f.DeleteClient(f.Context(), "nobody"),
+			"Signed":           f.Signed(f.Context(), uuid.NewString(), "request", account.PortalAPI, time.Now()),
+			"Stored":           f.Stored(f.Context(), uuid.NewString(), 1),
+			"Terms":            terms,
+			"Statement":        statement,
 		} {
 			if !errors.Is(err, account.ErrNotFound) {
 				f.Errorf("%s: %v", name, err)
@@ -248,7 +255,13 @@ func TestAStoreThatFails(t *testing.T) {
 		_, authenticated := f.Authenticate(f.Context(), token)
 		_, read := f.Account(f.Context(), c.AccountID)
 		_, swept := f.Sweep(f.Context())
-		for name, err := range map[string]error{"Issue": issued, "Authenticate": authenticated, "Account": read, "Sweep": swept} {
+		_, terms := f.Terms(f.Context(), c.AccountID)
+		_, statement := f.Statement(f.Context(), c.AccountID, time.Now())
+		signed := f.Signed(f.Context(), c.AccountID, "request", account.PortalAPI, time.Now())
+		for name, err := range map[string]error{
+			"Issue": issued, "Authenticate": authenticated, "Account": read, "Sweep": swept,
+			"Terms": terms, "Statement": statement, "Signed": signed,
+		} {
 			if !errors.Is(err, bolt.ErrClosed) {
 				f.Errorf("%s: %v", name, err)
 			}

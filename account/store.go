@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"iter"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type Store interface {
 	AccountStore
 	ClientStore
 	TokenStore
+	LedgerStore
 }
 
 // AccountStore keeps accounts by ID.
@@ -45,4 +47,13 @@ type TokenStore interface {
 	// DeleteExpiredTokens deletes tokens whose ExpiresAt is now or before, those
 	// that expired first and at most limit of them, and says how many.
 	DeleteExpiredTokens(ctx context.Context, now time.Time, limit int) (int, error)
+}
+
+// LedgerStore keeps the ledger.
+type LedgerStore interface {
+	// AddLine answers storage.ErrExists when there is a line of that ID.
+	AddLine(ctx context.Context, l Line) error
+	// Lines lists the lines of an account from a time, which is included, to another, which is
+	// not, in the order of their times. Lines that are added meanwhile may be in it or not.
+	Lines(ctx context.Context, account string, from, to time.Time) iter.Seq2[Line, error]
 }

@@ -2,6 +2,8 @@ package account
 
 import (
 	"fmt"
+	"net/mail"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,6 +27,25 @@ func validName(name string) error {
 		return fmt.Errorf("%w: the name has characters that no name has", ErrInvalid)
 	case utf8.RuneCountInString(name) > maxName:
 		return fmt.Errorf("%w: the name is longer than %d characters", ErrInvalid, maxName)
+	}
+	return nil
+}
+
+// maxAdmins is how many get a mail when there is trouble.
+const maxAdmins = 20
+
+func validAddresses(list []string) error {
+	if len(list) > maxAdmins {
+		return fmt.Errorf("%w: more than %d admins", ErrInvalid, maxAdmins)
+	}
+	for i, text := range list {
+		a, err := mail.ParseAddress(text)
+		if err != nil || a.Address != text || len(text) > maxName {
+			return fmt.Errorf("%w: admin %d is no address for mail, such as admin@example.is", ErrInvalid, i+1)
+		}
+		if slices.ContainsFunc(list[:i], func(other string) bool { return strings.EqualFold(other, text) }) {
+			return fmt.Errorf("%w: admin %d is listed twice", ErrInvalid, i+1)
+		}
 	}
 	return nil
 }

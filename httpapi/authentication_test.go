@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -19,6 +20,19 @@ var endpoints = []struct{ method, path, scope string }{
 	{http.MethodGet, users, ""},
 	{http.MethodPost, users, ""},
 	{http.MethodPut, users + "/" + uuid.NewString(), ""},
+	{http.MethodGet, webhooks, account.ScopePortalRead},
+	{http.MethodPost, webhooks, account.ScopePortalWrite},
+	{http.MethodGet, webhooks + "/" + uuid.NewString(), account.ScopePortalRead},
+	{http.MethodPut, webhooks + "/" + uuid.NewString(), account.ScopePortalWrite},
+	{http.MethodDelete, webhooks + "/" + uuid.NewString(), account.ScopePortalWrite},
+	{http.MethodPost, webhooks + "/" + uuid.NewString() + "/activate", account.ScopePortalWrite},
+	{http.MethodPost, webhooks + "/" + uuid.NewString() + "/test", account.ScopePortalWrite},
+	{http.MethodPost, processes, account.ScopePortalWrite},
+	{http.MethodGet, processes + "/" + uuid.NewString(), account.ScopePortalRead},
+	{http.MethodGet, processes + "/" + uuid.NewString() + "/document", account.ScopePortalRead},
+	{http.MethodDelete, processes + "/" + uuid.NewString(), account.ScopePortalWrite},
+	{http.MethodPost, answers + uuid.NewString() + "/participants/" + uuid.NewString() + "/sign", account.ScopePortalWrite},
+	{http.MethodPost, answers + uuid.NewString() + "/participants/" + uuid.NewString() + "/decline", account.ScopePortalWrite},
 }
 
 // decisions.md 2.5 and RFC 6750 3.
@@ -59,18 +73,18 @@ func TestTokenThatIsNone(t *testing.T) {
 // need a token but no scope.
 func TestScopes(t *testing.T) {
 	s := start(t, wiring{})
-	for _, scopes := range [][]string{nil, {account.ScopePortalRead}, {account.ScopePortalWrite}, {account.ScopePortalRead, account.ScopePortalWrite}} {
+	for _, scopes := range [][]string{nil, {account.ScopeSignatures}, {account.ScopePortalRead}, {account.ScopePortalWrite}, {account.ScopePortalRead, account.ScopePortalWrite}} {
 		c := s.client(t, scopes...)
 		for _, e := range endpoints {
 			a := c.call(e.method, e.path, nil)
-			if e.scope == "" {
+			if e.scope == "" || slices.Contains(scopes, e.scope) {
 				if a.status == http.StatusForbidden || a.status == http.StatusUnauthorized {
 					t.Errorf("%s %s with %q: %d", e.method, e.path, scopes, a.status)
 				}
 				continue
 			}
 			c.wantProblem(a, http.StatusForbidden, "Forbidden")
-			diff(t, e.path, []string{`Bearer realm="innsigli", error="insufficient_scope", scope="api/signatures"`}, a.header.Values("WWW-Authenticate"))
+			diff(t, e.path, []string{`Bearer realm="innsigli", error="insufficient_scope", scope="` + e.scope + `"`}, a.header.Values("WWW-Authenticate"))
 		}
 		c.update(c.user(person), fields{"phone": "222"})
 		diff(t, "number of users", 1, len(c.listed()))

@@ -163,7 +163,7 @@ func (s *server) watch(h http.Handler) http.Handler {
 }
 
 // leaksNothing checks that an error answer repeats no value that was sent. Of one
-// as short as "B" that cannot be told.
+// as short as "B" that cannot be told, nor of the words that a value is chosen from.
 func (c *client) leaksNothing(a answer, sent any) {
 	c.Helper()
 	encoded, err := json.Marshal(sent)
@@ -175,7 +175,7 @@ func (c *client) leaksNothing(a answer, sent any) {
 		c.Fatal(err)
 	}
 	for _, s := range texts(v) {
-		if utf8.RuneCountInString(s) >= 5 && bytes.Contains(a.body, []byte(s)) {
+		if utf8.RuneCountInString(s) >= 5 && !slices.Contains(roles, s) && bytes.Contains(a.body, []byte(s)) {
 			c.Errorf("the answer repeats the value %.40q: %s", s, a.body)
 		}
 	}

@@ -21,10 +21,12 @@ import (
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // wiring is what a test wants to be otherwise than in the sandbox.
@@ -34,6 +36,9 @@ type wiring struct {
 	provider   func(*sandbox.Sandbox) idp.Provider
 	signing    func(httpapi.Signing) httpapi.Signing
 	renderer   stamp.Renderer
+	webhooks   webhook.Options
+	hooks      func(httpapi.Webhooks) httpapi.Webhooks
+	portal     func(httpapi.Portal) httpapi.Portal
 }
 
 // smallBuffer is what a connection that a test breaks may hold on the way.
@@ -49,6 +54,9 @@ type server struct {
 	documents *documents
 	accounts  *account.Service
 	people    *sandbox.Sandbox
+	hooks     *webhook.Service
+	requests  *signing.Service
+	processes *portal.Service
 	running   *sync.Map // requests that the server is not through with
 	pages     *sync.Map // that explain problems and were read
 }
@@ -96,6 +104,7 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 		documents: &documents{Documents: db.Documents()},
 		accounts:  account.New(db.Accounts(), db, account.Options{}),
 		people:    people,
+		hooks:     hooks(t, db, w.webhooks),
 		running:   new(sync.Map),
 		pages:     new(sync.Map),
 	}
@@ -119,6 +128,7 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 	})
 	t.Cleanup(func() {
 		s.stop()
+		s.hooks.Close()
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
@@ -137,15 +147,16 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 	if w.provider != nil {
 		provider = w.provider(s.people)
 	}
-	var requests httpapi.Signing = signing.New(db.Requests(), db, s.documents, db.Jobs(), db.EvidenceLog(), provider, signals, options)
-	if w.signing != nil {
-		requests = w.signing(requests)
-	}
+	newPortal := s.wireProcesses(db, &options)
+	s.requests = signing.New(db.Requests(), db, s.documents, db.Jobs(), db.EvidenceLog(), provider, signals, options)
+	s.processes = newPortal(s.requests)
 	config := httpapi.Config{
 		BaseURL:   s.url,
 		Accounts:  s.accounts,
 		Signals:   signals,
-		Signing:   requests,
+		Signing:   inPlace(w.signing, httpapi.Signing(s.requests)),
+		Webhooks:  inPlace(w.hooks, httpapi.Webhooks(s.hooks)),
+		Portal:    inPlace(w.portal, httpapi.Portal(s.processes)),
 		Sandbox:   s.people,
 		Authority: s.people,
 		Ready:     db.ready,
@@ -159,6 +170,25 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 		config.Sandbox, config.Authority = nil, nil
 	}
 	return httpapi.New(config)
+}
+
+// inPlace is what a test puts in the place of a service, or the service.
+func inPlace[T any](replace func(T) T, service T) T {
+	if replace == nil {
+		return service
+	}
+	return replace(service)
+}
+
+// hooks are the webhooks of a store, with the event types of service.md 6.1.
+func hooks(t *testing.T, db *fallible, o webhook.Options) *webhook.Service {
+	t.Helper()
+	o.EventTypes = portal.EventTypes()
+	s := webhook.New(db.Webhooks(), db, db.Jobs(), o)
+	if err := s.EnsureKey(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // pipes is a listener whose connections are pipes within the process.

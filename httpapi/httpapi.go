@@ -8,6 +8,8 @@
 //		Accounts: accounts,
 //		Signals:  signals,
 //		Signing:  requests,
+//		Webhooks: hooks,
+//		Portal:   processes,
 //	})
 //
 // Documents go through as streams: Base64 is decoded into storage while the body
@@ -87,6 +89,9 @@ type Config struct {
 	Accounts Accounts
 	Signals  BusySignals
 	Signing  Signing
+	Webhooks Webhooks
+	// Portal is nil where there are no signing processes: their paths do not exist then.
+	Portal Portal
 	// Sandbox is nil in production: its paths do not exist then.
 	Sandbox SandboxUsers
 	// Authority is nil where people have certificates of others: its paths do not exist then.
@@ -161,6 +166,10 @@ func (a *api) routes() map[string]methods {
 		"/healthz":                    {"GET": a.alive},
 		"/readyz":                     {"GET": a.ready},
 		"/problems/{name}":            {"GET": a.problemPage},
+	}
+	maps.Copy(routes, a.webhookRoutes())
+	if a.Portal != nil {
+		maps.Copy(routes, a.processRoutes())
 	}
 	if a.Sandbox != nil {
 		routes["/api/v1/sandbox/users"] = methods{"GET": a.authorized(noScope, a.listSandboxUsers), "POST": a.authorized(noScope, a.createSandboxUser)}

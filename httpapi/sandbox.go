@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
@@ -66,7 +65,7 @@ func (a *api) updateSandboxUser(w http.ResponseWriter, r *http.Request, caller a
 	if err != nil {
 		return err
 	}
-	if err := a.Sandbox.Update(r.Context(), caller.AccountID, strings.ToLower(r.PathValue("uuid")), profile); err != nil {
+	if err := a.Sandbox.Update(r.Context(), caller.AccountID, idInPath(r, "uuid"), profile); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

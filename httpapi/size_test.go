@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/pdftest"
 )
 
@@ -18,7 +19,18 @@ const mebibyte = 1 << 20
 // sized is a start request whose body is of exactly that many bytes.
 func sized(t *testing.T, size int) string {
 	t.Helper()
-	const head, tail = `{"file":{"type":"Pdf","name":"a","contentB64":"`, `"},"signer":{"kennitala":"0101302989","signingMethod":"IdpSim","phone":"5550101"},"advancedSignatureSettings":{"signatureLevel":"B"}}`
+	return filled(t, size, `{"file":{"type":"Pdf","name":"a","contentB64":"`, `"},"signer":{"kennitala":"0101302989","signingMethod":"IdpSim","phone":"5550101"},"advancedSignatureSettings":{"signatureLevel":"B"}}`)
+}
+
+// sizedDraft is a body that creates a process, of exactly that many bytes.
+func sizedDraft(t *testing.T, size int) string {
+	t.Helper()
+	return filled(t, size, `{"file":{"name":"a.pdf","contentBase64":"`, `"},"participants":[{"name":"A","email":"a@example.is","role":"Signer"}],"signatureLocation":"TopLeft"}`)
+}
+
+// filled is a body of exactly that many bytes, with a document between its head and its tail.
+func filled(t *testing.T, size int, head, tail string) string {
+	t.Helper()
 	empty := len(pdftest.Build(pdftest.Options{Payload: 1})) + 8 // the length and the offsets take digits
 	content := pdftest.Build(pdftest.Options{Payload: (size-len(head)-len(tail))/4*3 - empty - 4})
 	body := head + base64.StdEncoding.EncodeToString(content) + tail
@@ -57,6 +69,16 @@ func TestBodyThatIsTooLarge(t *testing.T) {
 		c := c.in(t)
 		c.wantProblem(c.call(http.MethodPost, users, person.with(fields{"fullName": strings.Repeat("x", 2*mebibyte)})), http.StatusRequestEntityTooLarge, "Request too large")
 	})
+	t.Run("a webhook of 2 MiB", func(t *testing.T) {
+		c := c.colleague(account.ScopePortalWrite).in(t)
+		id := c.subscribe("https://hooks.example/")
+		for _, call := range []struct{ method, path string }{
+			{http.MethodPost, webhooks}, {http.MethodPut, webhooks + "/" + id}, {http.MethodPost, webhooks + "/" + id + "/activate"}, {http.MethodPost, webhooks + "/" + id + "/test"},
+		} {
+			a := c.call(call.method, call.path, fields{"url": "https://hooks.example/" + strings.Repeat("x", 2*mebibyte)})
+			c.wantProblem(a, http.StatusRequestEntityTooLarge, "Request too large")
+		}
+	})
 	c.signature(c.sign(startBody(idpApp)))
 	c.wantDocuments(0)
 }
@@ -64,14 +86,15 @@ func TestBodyThatIsTooLarge(t *testing.T) {
 // decisions.md 2.6: "at once where Content-Length tells": before any of the body has
 // come, also to a client that waits to be told to send it.
 func TestTooLargeIsSaidAtOnce(t *testing.T) {
-	c := start(t, wiring{}).signer(t)
+	c := start(t, wiring{}).client(t, account.Scopes()...)
 	for name, test := range map[string]struct {
-		header string
-		size   int
+		path, header string
+		size         int
 	}{
-		"31 MiB":         {"", 31 * mebibyte},
-		"31 MiB, Expect": {"Expect: 100-continue\r\n", 31 * mebibyte},
-		"a byte more":    {"", 30*mebibyte + 1},
+		"31 MiB":                    {"/api/v1/signing", "", 31 * mebibyte},
+		"31 MiB, Expect":            {"/api/v1/signing", "Expect: 100-continue\r\n", 31 * mebibyte},
+		"a byte more":               {"/api/v1/signing", "", 30*mebibyte + 1},
+		"a byte more for a process": {processes, "", 30*mebibyte + 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
@@ -82,7 +105,7 @@ func TestTooLargeIsSaidAtOnce(t *testing.T) {
 			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := fmt.Fprintf(conn, "POST /api/v1/signing HTTP/1.1\r\nHost: large\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n", c.token, test.header, test.size); err != nil {
+			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: large\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n", test.path, c.token, test.header, test.size); err != nil {
 				t.Fatal(err)
 			}
 			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -96,18 +119,21 @@ func TestTooLargeIsSaidAtOnce(t *testing.T) {
 
 // A client that goes away in the middle of its document leaves nothing behind.
 func TestUploadThatBreaksOff(t *testing.T) {
-	c := start(t, wiring{breaks: true}).signer(t)
-	body := sized(t, 4*mebibyte)
-	conn, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
+	for path, body := range map[string]string{"/api/v1/signing": sized(t, 4*mebibyte), processes: sizedDraft(t, 4*mebibyte)} {
+		t.Run(path, func(t *testing.T) {
+			c := start(t, wiring{breaks: true, renderer: blank{}}).client(t, account.Scopes()...)
+			conn, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: broken\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", path, c.token, len(body), body[:len(body)/2]); err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.Close(); err != nil {
+				t.Fatal(err)
+			}
+			c.stop()
+			c.wantNothing()
+		})
 	}
-	if _, err := fmt.Fprintf(conn, "POST /api/v1/signing HTTP/1.1\r\nHost: broken\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s", c.token, len(body), body[:len(body)/2]); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
-	}
-	c.stop()
-	c.wantDocuments(0)
 }

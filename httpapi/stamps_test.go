@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/testenv"
@@ -15,7 +16,7 @@ import (
 // newRenderer is the renderer that the program uses, ready, with its code compiled once for all tests.
 func newRenderer(t *testing.T) *pdfium.Renderer {
 	t.Helper()
-	r := pdfium.New(pdfium.Options{Cache: testenv.RendererCache()})
+	r := pdfium.New(pdfium.Options{Cache: testenv.RendererCache(), Limit: 20 * time.Second})
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)

@@ -2,10 +2,7 @@ package httpapi
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
 	"net/http"
 
 	"github.com/innsigli/innsigli/account"
@@ -36,10 +33,9 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	if err != nil {
 		return err
 	}
-	upload := upload{api: a, ctx: r.Context()}
+	upload := a.upload(r.Context())
 	defer upload.drop()
-	fingerprint := sha256.New()
-	body, err := readLimited(w, r, teeBody{r.Body, fingerprint}, a.MaxBody, jsonbody.Options{Content: "file.contentB64", Sink: upload.store})
+	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentB64"})
 	if err != nil {
 		return err
 	}
@@ -47,11 +43,10 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	if faults := body.Errors(); faults != nil {
 		return invalid(faults)
 	}
-	in.Account, in.Client, in.Document = caller.AccountID, caller.ClientID, upload.document
+	in.Account, in.Client, in.Document = caller.AccountID, caller.ClientID, upload.take()
 	if key != "" {
-		in.Key = &signing.IdempotencyKey{Client: caller.ClientID, Key: key, Fingerprint: hex.EncodeToString(fingerprint.Sum(nil))}
+		in.Key = &signing.IdempotencyKey{Client: caller.ClientID, Key: key, Fingerprint: upload.fingerprint()}
 	}
-	upload.document = "" // the request's from now on
 	started, err := a.Signing.Start(r.Context(), in)
 	var refusal *signing.Refusal
 	if errors.As(err, &refusal) {
@@ -69,34 +64,6 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 		Interval  int     `json:"interval"`
 		Code      *string `json:"verificationCode"`
 	}{started.ID, int(started.ExpiresIn.Seconds()), int(started.Interval.Seconds()), nullable(started.Code)})
-}
-
-// upload is the document that comes in with a start.
-type upload struct {
-	*api
-	ctx      context.Context
-	document string
-}
-
-// store is where the decoded document goes. One that is no Base64 is a fault of
-// its field, to be reported with the others.
-func (u *upload) store(content io.Reader) error {
-	var err error
-	u.document, err = u.Signing.Upload(u.ctx, content, u.MaxBody)
-	if errors.Is(err, jsonbody.ErrBase64) {
-		return nil
-	}
-	return err
-}
-
-// drop removes the document of a start that did not come about.
-func (u *upload) drop() {
-	if u.document == "" {
-		return
-	}
-	if err := u.Signing.Discard(u.ctx, u.document); err != nil && u.Failed != nil {
-		u.Failed(u.ctx, err)
-	}
 }
 
 // startFields reads the fields of service.md 2.1.

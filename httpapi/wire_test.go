@@ -2,15 +2,20 @@ package httpapi_test
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
+
+	"github.com/innsigli/innsigli/account"
 )
 
 // decisions.md 2.4: 405 names what the path takes. A HEAD is no GET: as a poll it
 // would end the request.
 func TestMethodThatAPathDoesNotTake(t *testing.T) {
 	c := start(t, wiring{}).signer(t)
+	one := uuid.NewString()
 	for path, allow := range map[string]string{
 		"/api/v1/auth/token":                  "POST",
 		"/api/v1/signing/busy-signal":         "POST",
@@ -18,12 +23,22 @@ func TestMethodThatAPathDoesNotTake(t *testing.T) {
 		"/api/v1/signing/" + uuid.NewString(): "GET",
 		users:                                 "GET, POST",
 		users + "/" + uuid.NewString():        "PUT",
-		"/problems/not-found":                 "GET",
-		"/healthz":                            "GET",
-		"/readyz":                             "GET",
+		webhooks:                              "GET, POST",
+		webhooks + "/" + uuid.NewString():     "DELETE, GET, PUT",
+		webhooks + "/x/activate":              "POST",
+		webhooks + "/x/test":                  "POST",
+		processes:                             "POST",
+		processes + "/" + one:                 "DELETE, GET",
+		processes + "/" + one + "/document":   "GET",
+		answers + one + "/participants/" + one + "/sign":    "POST",
+		answers + one + "/participants/" + one + "/decline": "POST",
+		"/.well-known/webhook-key.pub":                      "GET",
+		"/problems/not-found":                               "GET",
+		"/healthz":                                          "GET",
+		"/readyz":                                           "GET",
 	} {
 		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "BREW"} {
-			if method == allow || path == users && (method == "GET" || method == "POST") {
+			if slices.Contains(strings.Split(allow, ", "), method) {
 				continue
 			}
 			a := c.send(c.request(method, path, nil))
@@ -50,7 +65,7 @@ func TestPathThatDoesNotExist(t *testing.T) {
 	c := start(t, wiring{}).signer(t)
 	for _, path := range []string{
 		"/", "/api", "/api/v1", "/api/v2/signing", "/api/v1/signing/", "/api/v1/signing//", "/api/v1//signing", "/api/v1/signing/./busy-signal",
-		"/api/v1/signing/" + uuid.NewString() + "/document", "/api/v1/Signing", users + "/", "/problems/", "/api/v1/signing/..", "/api/v1/auth%2f%2ftoken",
+		"/api/v1/signing/" + uuid.NewString() + "/document", "/api/v1/Signing", users + "/", webhooks + "/", webhooks + "/x/y", processes + "/", processes + "/x/y", processes + "/x/participants/x/sign", answers + "x", answers + "x/participants/x", "/problems/", "/api/v1/signing/..", "/api/v1/auth%2f%2ftoken",
 	} {
 		for _, method := range []string{"GET", "POST"} {
 			t.Run(method+" "+path, func(t *testing.T) {
@@ -64,8 +79,8 @@ func TestPathThatDoesNotExist(t *testing.T) {
 
 // decisions.md 2.1: a body without Content-Type is read as JSON, another type is 415.
 func TestContentType(t *testing.T) {
-	c := start(t, wiring{}).signer(t)
-	id := c.user(person)
+	c := start(t, wiring{}).client(t, account.Scopes()...)
+	id, hook := c.user(person), c.subscribe("https://hooks.example/")
 	calls := []struct {
 		method, path string
 		body         any
@@ -75,6 +90,13 @@ func TestContentType(t *testing.T) {
 		{http.MethodPost, "/api/v1/signing/busy-signal", fields{}, http.StatusOK},
 		{http.MethodPost, users, person, http.StatusUnprocessableEntity},
 		{http.MethodPut, users + "/" + id, person, http.StatusNoContent},
+		{http.MethodPut, webhooks + "/" + hook, fields{}, http.StatusOK},
+		{http.MethodPost, webhooks, fields{}, http.StatusBadRequest},
+		{http.MethodPost, webhooks + "/x/activate", fields{}, http.StatusNotFound},
+		{http.MethodPost, webhooks + "/x/test", fields{}, http.StatusNotFound},
+		{http.MethodPost, processes, fields{}, http.StatusBadRequest},
+		{http.MethodPost, answers + "x/participants/x/sign", fields{}, http.StatusBadRequest},
+		{http.MethodPost, answers + "x/participants/x/decline", fields{}, http.StatusNotFound},
 	}
 	for kind, taken := range map[string]bool{
 		"": true, "application/json": true, "Application/JSON": true, "application/json; charset=utf-8": true, `application/json;charset="UTF-8"`: true, "application/json; charset=Utf-8": true,
@@ -104,9 +126,14 @@ func TestContentType(t *testing.T) {
 func TestPathsWithoutAToken(t *testing.T) {
 	s := start(t, wiring{})
 	c := s.client(t)
+	keys, err := s.hooks.PublicKeys(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, want := range map[string]struct{ kind, body string }{
 		"/healthz":                      {"text/plain; charset=utf-8", "ok\n"},
 		"/readyz":                       {"text/plain; charset=utf-8", "ready\n"},
+		"/.well-known/webhook-key.pub":  {"text/plain; charset=utf-8", string(keys)},
 		"/.well-known/sandbox-root.pem": {"application/x-pem-file", string(s.people.RootPEM())},
 	} {
 		r := c.request(http.MethodGet, path, nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
 )
 
 // Check says whether a document takes a signature with these options, without a signer and
@@ -16,6 +17,17 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	}
 	_, err := layOut(doc, ades.Signer{}, options, 0)
 	return err
+}
+
+// Encrypted says whether a document is encrypted, also when it opens without a password. A
+// document that does not is [ErrEncrypted], as in [Prepare], and [ErrUnreadable] is one that
+// cannot be read.
+func Encrypted(doc Document) (encrypted bool, err error) {
+	err = pdf.Opened(doc, doc.Size, func(file *pdf.File) error {
+		_, encrypted = file.Permissions()
+		return nil
+	})
+	return encrypted, readError(err)
 }
 
 // anybody says that nothing is known about a signer: of one who is known, or whose CMS is

@@ -96,3 +96,29 @@ func TestCheckRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A document is encrypted also when it opens without a password, and whatever it permits.
+func TestEncrypted(t *testing.T) {
+	broken := bytes.Replace(encrypt(t, form(), "", "256"), []byte("startxref"), []byte("startxxxx"), 1)
+	for name, test := range map[string]struct {
+		b    []byte
+		want bool
+		err  error
+	}{
+		"plain":                {b: form()},
+		"signed":               {b: seeded("<< /Ff 0 >>")},
+		"an empty password":    {b: encrypt(t, form(), "", "256"), want: true},
+		"an old cipher":        {b: encrypt(t, form(), "", "40"), want: true},
+		"without permissions":  {b: encrypt(t, form(), "", "256", "--modify=none"), want: true},
+		"a broken reference":   {b: broken, want: true},
+		"a password":           {b: encrypt(t, form(), "secret", "256"), err: pades.ErrEncrypted},
+		"no PDF":               {b: []byte("GIF89a"), err: pades.ErrUnreadable},
+		"nothing":              {err: pades.ErrUnreadable},
+		"an unknown handler":   {b: pdftest.Build(pdftest.Options{Trailer: "/Encrypt << /Filter /Acme.Secret >>"}), err: pades.ErrEncrypted},
+		"a mangled dictionary": {b: pdftest.Build(pdftest.Options{Trailer: "/Encrypt 42"}), err: pades.ErrUnreadable},
+	} {
+		if got, err := pades.Encrypted(document(test.b)); got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}

@@ -19,6 +19,7 @@ import (
 // difference whether a signature is shown, but for a later one in PDF/UA-1: see
 // TestStructureOfSignedDocumentStays.
 func TestConformanceSurvivesSigning(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, newAuthority(t), p256(t))
 	folder := t.TempDir()
 	stamped := at(1, 360, 100)

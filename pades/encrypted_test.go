@@ -69,6 +69,7 @@ func encrypt(t *testing.T, content []byte, user string, arguments ...string) []b
 // ISO 32000-2 7.6: a document that opens without a password is signed like any other: in a
 // new field, then in the one that is there, with an appearance.
 func TestEncryptedDocuments(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, newAuthority(t), p256(t))
 	folder := t.TempDir()
 	var paths []string

@@ -32,6 +32,7 @@ func fieldToEncrypt(kind pdftest.Kind) []byte {
 // other streams, the value of a document timestamp is not. What comes of it passes in EU
 // DSS, pyHanko and pdfsig: two signers of level LTA, one after the other, and a renewal.
 func TestLevelsOfEncryptedDocuments(t *testing.T) {
+	t.Parallel()
 	ca := newAuthority(t)
 	ca.At("http://sandbox.example") // or pyHanko asks for no revocation
 	if _, err := ca.Renew(time.Now()); err != nil {

@@ -2,6 +2,7 @@ package pades_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 
 // What proves a signature may follow it (ISO 32000-2 12.8.2.2.2).
 func TestGrowthByProof(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, newAuthority(t), p256(t))
 	for _, kind := range []pdftest.Kind{pdftest.Table, pdftest.Stream, pdftest.Hybrid} {
 		t.Run(string(kind), func(t *testing.T) { checkGrowth(t, pdftest.Build(pdftest.Options{Kind: kind}), p) })
@@ -89,12 +91,13 @@ func TestGrowthByOthers(t *testing.T) {
 
 // A document that refers to more than anybody follows is not looked at to the end.
 func TestGrowthOfTooMuch(t *testing.T) {
+	t.Parallel()
 	var options pdftest.Options
 	var further, numbers strings.Builder
 	for i := range 5 {
 		numbers.Reset()
 		for n := range 250_000 {
-			fmt.Fprintf(&numbers, "%d 0 R ", 1000+250_000*i+n)
+			numbers.WriteString(strconv.Itoa(1000+250_000*i+n) + " 0 R ")
 		}
 		options.Objects = append(options.Objects, "["+numbers.String()+"]")
 		fmt.Fprintf(&further, "%d 0 R ", 100+i)

@@ -10,6 +10,7 @@ import (
 
 // Nothing passes here behind which EU DSS or pyHanko see a change, of which both see some.
 func TestGrowthByJudges(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, newAuthority(t), p256(t))
 	folder := t.TempDir()
 	var names, paths []string

@@ -50,6 +50,7 @@ func (row otherGrowth) document(t *testing.T, p person) []byte {
 
 // Whatever else follows a signature is no proof of it.
 func TestOtherGrowth(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, newAuthority(t), p256(t))
 	for name, rows := range growthTable {
 		for _, row := range rows {

@@ -21,6 +21,7 @@ import (
 // (EN 319 142-1 6.3), and in pyHanko and pdfsig. What signatures of level B and T
 // cannot have is proof of revocation.
 func TestLevels(t *testing.T) {
+	t.Parallel()
 	ca := newAuthority(t)
 	ca.At("http://sandbox.example") // or pyHanko asks for no revocation
 	if _, err := ca.Renew(time.Now()); err != nil {

@@ -28,6 +28,7 @@ func lockedForm(lock string) pdftest.Options {
 // 12.8.2.4 and table 236: what the lock of a field says is part of its signature, and
 // obeyed by later ones. Which field each may sign is in the table; "" is a new one.
 func TestLocks(t *testing.T) {
+	t.Parallel()
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
 	tests := []struct {

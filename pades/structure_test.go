@@ -252,6 +252,7 @@ func TestOneArrayForFieldsAndAnnotations(t *testing.T) {
 
 // A form that makes a reader look at one large object again and again is given up.
 func TestWorkIsBounded(t *testing.T) {
+	t.Parallel()
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
 	field := "<< /FT /Sig /T 100 0 R >> "

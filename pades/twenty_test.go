@@ -27,6 +27,7 @@ type twentyFile struct {
 // Twenty people sign one file of each kind, one after another: every signature stays
 // valid, every increment is clean, and the last takes little more room than the second.
 func TestTwentySignatures(t *testing.T) {
+	t.Parallel()
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
 	folder := t.TempDir()

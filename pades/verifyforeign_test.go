@@ -51,6 +51,7 @@ var elsewhere = map[string]string{
 // EN 319 142-1 6.3 and EN 319 102-1 5: the levels and verdicts that EU DSS finds in foreign
 // files, without a trust anchor.
 func TestLevelsOfForeignFiles(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob(filepath.Join(testenv.Corpus(t, "signed/pdf"), "*.pdf"))
 	if err != nil {
 		t.Fatal(err)

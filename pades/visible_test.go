@@ -48,6 +48,7 @@ var shownFiles = []struct {
 // 12.7.5.5: a new field is where it was asked for, in files of each kind, and foreign
 // programs find nothing amiss: a later one is to earlier signatures a form filled in.
 func TestVisible(t *testing.T) {
+	t.Parallel()
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
 	var cases []signedCase

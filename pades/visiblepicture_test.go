@@ -28,6 +28,7 @@ var pageBoxes = []struct {
 // upright, however the page is turned, cropped and scaled, and an appearance likewise. As
 // displayed it is 100 by 50 units, 40 from the left and 30 from the top.
 func TestVisibleIsUpright(t *testing.T) {
+	t.Parallel()
 	appearances := quarters()
 	for rotate, rect := range map[int]Rect{
 		// From the lower left corner of what is displayed when it is not turned.

@@ -20,6 +20,7 @@ var contentsOf = regexp.MustCompile(`/Contents <([0-9a-f]+)>`)
 // ISO 32000-2 table 262: asked for, the validation data is listed for each signature too,
 // under the digest of its Contents, and what is listed stays.
 func TestVRI(t *testing.T) {
+	t.Parallel()
 	ca := newAuthority(t)
 	ca.At("http://sandbox.example")
 	if _, err := ca.Renew(time.Now()); err != nil {

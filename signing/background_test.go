@@ -15,7 +15,7 @@ import (
 func (s service) background(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	jobs := runner.Runner{
-		Jobs: s.db.Jobs(), Tx: s.db, Handlers: s.Handlers(),
+		Jobs: s.db.Jobs(), Tx: s.db, Kinds: s.works(),
 		Failed: func(_ context.Context, kind string, err error) { t.Errorf("%s: %v", kind, err) },
 	}
 	done := make(chan error, 1)
@@ -28,8 +28,16 @@ func (s service) background(t *testing.T) {
 	})
 }
 
+// works are what a runner does for the service.
+func (s service) works() (all []runner.Kind) {
+	for name, do := range s.Handlers() {
+		all = append(all, runner.Kind{Name: name, Do: do})
+	}
+	return all
+}
+
 // work does what the background would do now, within the context, and says how many jobs it
-// finished.
+// finished. What the store keeps it from is put off.
 func (s service) work(ctx context.Context) (finished int) {
 	s.t.Helper()
 	for kind, handle := range s.Handlers() {
@@ -46,7 +54,9 @@ func (s service) work(ctx context.Context) (finished int) {
 		})
 		for _, l := range leases {
 			retry, err := handle(ctx, l.Job)
-			if err != nil {
+			if again(err) {
+				retry = time.Now().Add(5 * time.Second)
+			} else if err != nil {
 				s.t.Error(err)
 			}
 			if !retry.IsZero() {

@@ -43,13 +43,16 @@ func (t *turn) complete(ctx context.Context, patience time.Duration) error {
 		r.Phase = Complete
 		return errors.Join(
 			t.documents.Append(ctx, r.Document, signed.revisions...),
-			t.jobs.DropUnique(ctx, completeKind, r.ID),
+			t.jobs.DropUnique(ctx, r.completionKind(), r.ID),
 			t.record(ctx, r, completedEntry, completedFacts{Level: r.Level.String(), content: signed.content}),
+			t.handOver(ctx, r, signed),
 		)
 	})
 	switch {
 	case err == nil:
 		failpoint.Here("signing/completed")
+	case errors.Is(err, ErrUnwanted), t.r.ordered() && errors.Is(err, storage.ErrMoved):
+		return t.fail(ctx, *unwanted)
 	case errors.Is(err, storage.ErrFull): // there may be room for so little that it is put off
 		_ = t.store(ctx, func(_ context.Context, r *Request) error {
 			r.NextTry = now().Add(retrySeldom)
@@ -61,6 +64,7 @@ func (t *turn) complete(ctx context.Context, patience time.Duration) error {
 
 // finished is what completes a document.
 type finished struct {
+	signer    ades.Signer
 	revisions []storage.Revision // to append
 	content                      // of the document with them
 }
@@ -77,6 +81,7 @@ func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ e
 	if err != nil {
 		return signed, wrongValue, nil
 	}
+	signed.signer = signer
 	sources := t.options.Sources()
 	chain, f, err := t.checkCertificate(ctx, signer.Certificate, signer.Chain, sources, time.Now())
 	if f != nil || err != nil {
@@ -88,15 +93,12 @@ func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ e
 	}
 	defer blob.Close()
 	doc := document(blob)
-	if unsigned, _ := p.Base(); doc.Size == unsigned { // an earlier try may have kept the signature
-		first, err := p.Complete(ctx, t.r.Value, sources.Time)
-		if errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm) {
-			return signed, wrongValue, nil
-		}
-		if err != nil {
-			return signed, nil, err
-		}
-		doc = signed.add(doc, first)
+	made, f, err := t.made(ctx, &p, doc, sources.Time)
+	if f != nil || err != nil {
+		return signed, f, err
+	}
+	for _, r := range made {
+		doc = signed.add(doc, r)
 	}
 	further, err := t.prove(ctx, doc, signer, sources)
 	if f := cmp.Or(revoked(err, chain), documentFailure(err)); f != nil {
@@ -110,6 +112,26 @@ func (t *turn) finish(ctx context.Context) (signed finished, _ *idp.Failure, _ e
 	}
 	signed.content = known(doc)
 	return signed, nil, err
+}
+
+// made is what the value makes of the document: the revision with the signature, or what an
+// earlier try has come to; nothing more where that one has kept it in the document.
+func (t *turn) made(ctx context.Context, p *pades.Pending, doc pades.Document, time ades.Timestamper) ([]pades.Revision, *idp.Failure, error) {
+	unsigned, _ := p.Base()
+	switch {
+	case doc.Size != unsigned && t.r.ordered(): // somebody else has signed it since
+		return nil, unwanted, nil
+	case doc.Size != unsigned:
+		return nil, nil, nil
+	case t.r.Kept != nil:
+		kept, err := t.r.kept()
+		return kept, nil, err
+	}
+	first, err := p.Complete(ctx, t.r.Value, time)
+	if errors.Is(err, ades.ErrValue) || errors.Is(err, ades.ErrAlgorithm) {
+		return nil, wrongValue, nil
+	}
+	return []pades.Revision{first}, nil, err
 }
 
 // wrongValue is the failure of a value that is no signature of the person's.

@@ -16,15 +16,20 @@ import (
 // beginning is a start with what is found out before the request is stored.
 type beginning struct {
 	Start
-	original content
+	original content // of an order, as it is when that is accepted
 	stamp    *Stamp
 }
 
 // lacksPlace says whether the place of the stamp is still to be found.
 func (b *beginning) lacksPlace() bool { return b.Stamp != nil && b.stamp == nil }
 
-// documents are those that are to be kept with the request.
-func (b *beginning) documents() []string { return append(b.stamp.documents(), b.Document) }
+// documents are those that are to be kept with the request, or dropped without it.
+func (b *beginning) documents() []string {
+	if b.Order != nil {
+		return b.stamp.documents()
+	}
+	return append(b.stamp.documents(), b.Document)
+}
 
 // createTries bounds how often a start gives way to another with the same idempotency key.
 const createTries = 3
@@ -35,10 +40,9 @@ func (s *Service) create(ctx context.Context, b *beginning) (r Request, replay b
 	if b.Level > s.highest(b.Person.Method) {
 		return r, false, ErrLevel
 	}
-	if err := s.clear(ctx, b.Account); err != nil {
-		return r, false, err
-	}
-	if b.original, err = s.uploaded(ctx, b.Document); err != nil {
+	if b.Order != nil {
+		b.stamp = b.Order.Stamp
+	} else if err := s.takeIn(ctx, b); err != nil {
 		return r, false, err
 	}
 	for range createTries {
@@ -56,6 +60,16 @@ func (s *Service) create(ctx context.Context, b *beginning) (r Request, replay b
 		err = ErrKeyReused
 	}
 	return r, replay, err
+}
+
+// takeIn begins a start call of the Signing API, which alone clears what was abandoned there
+// (decisions.md 4.7).
+func (s *Service) takeIn(ctx context.Context, b *beginning) (err error) {
+	if err := s.clear(ctx, b.Account); err != nil {
+		return err
+	}
+	b.original, err = s.uploaded(ctx, b.Document)
+	return err
 }
 
 // findPlace finds the stamp's place. A start that was made before with the same idempotency
@@ -114,6 +128,11 @@ func (s *Service) tryCreate(ctx context.Context, b *beginning) (r Request, repla
 				return err
 			}
 		}
+		if b.Order != nil {
+			if b.original, err = s.order(ctx, &r, b.Order); err != nil {
+				return err
+			}
+		}
 		return s.recordAsked(ctx, &r, b.Client, b.original)
 	})
 	if away(err) { // it may have been stored
@@ -135,6 +154,9 @@ func (b *beginning) request(now time.Time) Request {
 	}
 	if b.BusySignal != nil {
 		r.BusySignal = b.BusySignal.ID
+	}
+	if b.Order != nil {
+		r.Order = b.Order.ID
 	}
 	return r
 }

@@ -28,7 +28,7 @@ func (t *turn) failedAtStart(ctx context.Context, r *Request) error {
 }
 
 // discardNow leaves what was started after all, its commit being unheard of, to the client
-// that repeats its call with the same idempotency key.
+// that repeats its call with the same idempotency key, and what was ordered to its job.
 func (t *turn) discardNow(ctx context.Context) error {
 	return t.inTx(ctx, func(ctx context.Context) error {
 		r, err := t.Service.store.Request(ctx, t.id)
@@ -39,7 +39,7 @@ func (t *turn) discardNow(ctx context.Context) error {
 			return err
 		case r.Lease.Token != t.token:
 			return errLeaseLost
-		case r.Phase != Starting && r.Key != nil:
+		case r.Phase != Starting && (r.Key != nil || r.ordered()):
 			return errors.Join(giveBack(ctx, &r), t.put(ctx, &r))
 		}
 		if err := t.failedAtStart(ctx, &r); err != nil {

@@ -51,3 +51,12 @@ func stored(r pades.Revision) storage.Revision {
 	}
 	return s
 }
+
+// restored is a revision as pades made it.
+func restored(s storage.Revision) pades.Revision {
+	r := pades.Revision{Base: s.Base, Bytes: s.Bytes}
+	for _, m := range s.Hashed {
+		r.Hashed = append(r.Hashed, pades.Midstate(m))
+	}
+	return r
+}

@@ -11,8 +11,20 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// completeKind is the kind of the jobs that complete signatures.
-const completeKind = "signing.complete"
+// completeKind is the kind of the jobs that complete signatures, and completeOrderKind of those that
+// do so for orders: a server of a version that knows no orders is to leave them alone.
+const (
+	completeKind      = "signing.complete"
+	completeOrderKind = "signing.complete.order"
+)
+
+// completionKind is the kind of the job that completes the request.
+func (r *Request) completionKind() string {
+	if r.ordered() {
+		return completeOrderKind
+	}
+	return completeKind
+}
 
 // duePatience is how long one try may take. What it has come to is kept.
 const duePatience = time.Minute
@@ -24,10 +36,13 @@ const heldPause = 5 * time.Second
 // Handlers are what a runner of jobs calls for the kinds of this package. Some complete the
 // signatures whose value is stored but whose document is not, because a source of evidence
 // was down or a process died (decisions.md 4.8): a signature does not depend on its client's
-// polls then, nor on how long they wait. Others ask a provider that said it has news. They
-// answer when the job is to be done again; zero means that it is done.
+// polls then, nor on how long they wait. Others ask a provider that said it has news, or drive
+// what was ordered, which nobody polls. They answer when the job is to be done again; zero
+// means that it is done.
 func (s *Service) Handlers() map[string]func(ctx context.Context, job storage.Job) (retry time.Time, err error) {
-	return map[string]func(context.Context, storage.Job) (time.Time, error){completeKind: s.completeDue, newsKind: s.askDue}
+	return map[string]func(context.Context, storage.Job) (time.Time, error){
+		completeKind: s.completeDue, completeOrderKind: s.completeDue, newsKind: s.askDue, DriveKind: s.driveDue,
+	}
 }
 
 // payload is what the jobs of this package carry.
@@ -48,16 +63,25 @@ func (s *Service) enqueue(ctx context.Context, kind string, r *Request, due time
 // enqueueCompletion leaves the completion of a signature to a job. It comes when the poll that
 // brought the value has had its time to complete it, and one that did drops it.
 func (s *Service) enqueueCompletion(ctx context.Context, r *Request) error {
-	return s.enqueue(ctx, completeKind, r, r.SignedAt.Add(pollPatience))
+	return s.enqueue(ctx, r.completionKind(), r, r.SignedAt.Add(pollPatience))
+}
+
+// requestOf is the ID of a job's request.
+func requestOf(job storage.Job) (string, error) {
+	var p payload
+	if err := json.Unmarshal(job.Payload, &p); err != nil || p.Version != 1 {
+		return "", fmt.Errorf("signing: payload of job %s, version %d: %w", job.ID, p.Version, errors.Join(err, errPayload))
+	}
+	return p.Request, nil
 }
 
 // awaitFor waits for the lease of a job's request.
 func (s *Service) awaitFor(ctx context.Context, job storage.Job, admit func(r *Request, now time.Time) error) (*turn, error) {
-	var p payload
-	if err := json.Unmarshal(job.Payload, &p); err != nil || p.Version != 1 {
-		return nil, fmt.Errorf("signing: payload of job %s, version %d: %w", job.ID, p.Version, errors.Join(err, errPayload))
+	id, err := requestOf(job)
+	if err != nil {
+		return nil, err
 	}
-	return s.await(ctx, p.Request, admit)
+	return s.await(ctx, id, admit)
 }
 
 // errNotYet: the request is to be completed, though later.
@@ -95,6 +119,9 @@ func (t *turn) completeDue(ctx context.Context) (retry time.Time, err error) {
 	failpoint.Here("signing/due")
 	err = t.complete(work, duePatience)
 	stop()
+	if t.cancelled(ctx, t.id, err) {
+		return retry, nil
+	}
 	if ctx.Err() != nil { // the server stops; the next one goes on
 		err = nil
 	}

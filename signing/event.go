@@ -105,7 +105,10 @@ func (t *turn) fail(ctx context.Context, f idp.Failure) error {
 func (t *turn) failed(ctx context.Context, r *Request, f idp.Failure) error {
 	r.fail(f)
 	err := t.record(ctx, r, failedEntry, failedFacts{Provider: r.State.Provider, Code: f.Code})
-	if repeats(&f) {
+	switch {
+	case r.ordered(): // nobody polls for what came of it
+		err = errors.Join(err, t.end(ctx, r))
+	case repeats(&f):
 		err = errors.Join(err, t.free(ctx, r))
 	}
 	return err

@@ -42,7 +42,7 @@ func TestAFullStoreIsNotPressed(t *testing.T) {
 			t.Errorf("the first poll: %v, want ErrFull", err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		r := runner.Runner{Jobs: s.db.Jobs(), Tx: s.db, Handlers: s.Handlers()}
+		r := runner.Runner{Jobs: s.db.Jobs(), Tx: s.db, Kinds: s.works()}
 		done := make(chan error)
 		go func() { done <- r.Run(ctx) }()
 		before := asked.Load()

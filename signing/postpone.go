@@ -26,7 +26,7 @@ const (
 func (t *turn) postpone(ctx context.Context, cause error, revisions []storage.Revision) error {
 	now := now()
 	waited := now.Sub(cmp.Or(t.r.SignedAt, t.r.Expires))
-	if waited > completeFor {
+	if waited > t.r.completeFor() {
 		return errors.Join(t.fail(ctx, incomplete), t.told(ctx, cause))
 	}
 	pause := min(max(waited/4, retryAfter), retrySeldom)
@@ -37,6 +37,9 @@ func (t *turn) postpone(ctx context.Context, cause error, revisions []storage.Re
 		r.NextTry = whole(now.Add(pause))
 		if len(revisions) == 0 {
 			return nil
+		}
+		if r.ordered() {
+			return r.keep(revisions)
 		}
 		return t.documents.Append(ctx, r.Document, revisions...)
 	})

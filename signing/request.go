@@ -37,11 +37,13 @@ type Request struct {
 	Document   string // in storage.Documents
 	Stamp      *Stamp // nil: the signature is not visible
 	BusySignal string // empty: none
+	Order      string // empty: the document is the request's own
 
 	State    idp.State
 	Pending  []byte    // pades.Pending, once the certificate is known
 	Code     string    // verification code, once known
 	Value    []byte    // the signature value
+	Kept     []byte    // revisions in JSON that an order's document gets once they have all their evidence
 	SignedAt time.Time // when the value was stored
 	NextTry  time.Time // before it, completing is not tried again
 	NextAsk  time.Time // before it, the provider has nothing new to say
@@ -95,7 +97,9 @@ func (r *Request) fail(f idp.Failure) {
 }
 
 // pollable says whether there is something to poll for an account (decisions.md 2.10).
-func (r *Request) pollable(account string) bool { return r.Account == account && r.Phase != Ended }
+func (r *Request) pollable(account string) bool {
+	return r.Account == account && !r.ordered() && r.Phase != Ended
+}
 
 // over says whether it is known what came of the request.
 func (r *Request) over() bool { return r.Phase == Failed || r.Phase == Ended }

@@ -18,6 +18,10 @@
 // because a source of evidence is down, is a job of the kinds that [Service.Handlers]
 // names; whoever runs the service runs them too.
 //
+// A document that several people sign is its [Owner]'s, and each request for it an [Order]. A job
+// drives that to its end, so that nobody has to poll. Its signature comes into the document in one
+// piece with all its evidence, in the transaction in which the owner hears of it.
+//
 // Who was asked, by whom, over which digest, with which certificate and when is recorded in
 // the evidence log, in the transactions in which it happens (facts.go).
 package signing
@@ -120,6 +124,10 @@ type Options struct {
 	// goroutines. nil: there are none (stamp.ErrNoRoom), so each stamp needs a place that is
 	// named.
 	Renderer stamp.Renderer
+	// Owner has the documents that are signed to order. nil: nobody has, and none is signed.
+	Owner Owner
+	// Ledger counts the signatures that are made. nil: nobody does.
+	Ledger Ledger
 	// Keep is how long requests and their idempotency keys are remembered, counted from the
 	// start; 0 is 24 h (decisions.md 8.2). Less than an hour counts as one, in which all that
 	// a request has time for is over. A request that nobody finished ends after 24 h, however
@@ -149,6 +157,7 @@ type Service struct {
 
 	pace   pace
 	images chan struct{}   // one is drawn at a time
+	plans  chan struct{}   // one for each document that is planned on
 	after  sync.WaitGroup  // what calls have left to be done
 	open   context.Context // ends when the service does not wait for that any longer
 	close  context.CancelFunc
@@ -169,9 +178,12 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 	if options.Sources == nil {
 		options.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
 	}
+	if options.Owner == nil {
+		options.Owner = unowned{}
+	}
 	open, end := context.WithCancel(context.Background())
 	return &Service{
 		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
-		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1),
+		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1), plans: make(chan struct{}, plansAtOnce),
 	}
 }

@@ -54,6 +54,11 @@ func (s *Service) plan(ctx context.Context, in Start) (*Stamp, error) {
 }
 
 func (s *Service) planOn(ctx context.Context, blob storage.Blob, in Start) (*Stamp, error) {
+	done, err := s.planning(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	doc, options := document(blob), pades.Options{Level: in.Level}
 	if err := pades.Check(ctx, doc, options); err != nil {
 		return nil, err

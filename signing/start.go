@@ -17,17 +17,18 @@ const defaultReason = "Undirritun"
 type Start struct {
 	Account  string
 	Client   string // ID of the API client that called, for the evidence log
-	Document string // stored, not yet kept; it belongs to the service from now on
+	Document string // stored, not yet kept; it belongs to the service from now on, but for that of an Order
 	Name     string // of the document
 	Person   idp.Person
 	Reason   string // empty: defaultReason
 	City     string
 	Country  string
 	Level    ades.Level
-	Stamp    *StampRequest // nil: the signature is not visible
+	Stamp    *StampRequest // nil: the signature is not visible, but for that of an Order
 
 	BusySignal *BusySignalUse
 	Key        *IdempotencyKey
+	Order      *Order // nil: the document is the request's own
 }
 
 // BusySignalUse names the signal to hold and who holds it.
@@ -57,8 +58,9 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // store was away, after which the start may be made again, best with an idempotency key. With a
 // stamp also the errors of pades.Check, of stamp.ReadPage and of finding a place, and
 // stamp.ErrImage; without one, a document that cannot be signed fails later. The
-// documents of a start that failed are removed. Once the request is stored, a client that hangs up stops nothing
-// half-way.
+// documents of a start that failed are removed. Once the request is stored, a client that
+// hangs up stops nothing half-way. The start of an order has the error of [Order.Accept] too, and
+// [ErrFinished] when it is cancelled meanwhile; its document stays whatever comes of it.
 func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	b := beginning{Start: in}
 	r, replay, err := s.create(ctx, &b)
@@ -77,6 +79,9 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 	ctx, stop := t.hold(context.WithoutCancel(ctx))
 	defer stop()
 	if err := t.ask(ctx); err != nil {
+		if s.cancelled(ctx, t.id, err) {
+			return Started{}, ErrFinished
+		}
 		return Started{}, errors.Join(err, t.discard(ctx))
 	}
 	if t.r.refused() {

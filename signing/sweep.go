@@ -3,6 +3,7 @@ package signing
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,7 @@ const (
 )
 
 // clear ends what an account abandoned (service.md 3.2), but what is being worked on right
-// now, or was signed a short while ago.
+// now, or was signed a short while ago. What was ordered has a job that takes it to its end.
 func (s *Service) clear(ctx context.Context, account string) error {
 	for limit := batch; ; {
 		var found, ended int
@@ -26,7 +27,7 @@ func (s *Service) clear(ctx context.Context, account string) error {
 			}
 			found, ended = len(old), 0
 			for _, r := range old {
-				if !r.Lease.free(now, s.process, s.options.Alone) || r.promised(now) {
+				if r.ordered() || !r.Lease.free(now, s.process, s.options.Alone) || r.promised(now) {
 					continue
 				}
 				if err := s.abandon(ctx, r); err != nil {
@@ -51,7 +52,7 @@ func (s *Service) clear(ctx context.Context, account string) error {
 // promised says whether there is a signature that a client may still wait for: its
 // completion has time from when the value came, which may be late (decisions.md 4.8).
 func (r *Request) promised(now time.Time) bool {
-	return (r.Phase == Signed || r.Phase == Complete) && now.Before(r.SignedAt.Add(completeFor))
+	return (r.Phase == Signed || r.Phase == Complete) && now.Before(r.SignedAt.Add(r.completeFor()))
 }
 
 // abandon ends a request. Its record stays for the idempotency key, unless the
@@ -59,6 +60,9 @@ func (r *Request) promised(now time.Time) bool {
 func (s *Service) abandon(ctx context.Context, r Request) error {
 	if r.Phase == Starting {
 		return s.remove(ctx, r)
+	}
+	if r.ordered() { // whoever asks how it ended is not to believe that it was signed
+		r.Failure = &incomplete
 	}
 	if err := errors.Join(s.recordAbandoned(ctx, &r), s.end(ctx, &r)); err != nil {
 		return err
@@ -70,22 +74,42 @@ func (s *Service) abandon(ctx context.Context, r Request) error {
 // unfinishedFor is for how long a request that nobody finished is answered (decisions.md 4.7).
 const unfinishedFor = 24 * time.Hour
 
-// Sweep removes a batch of requests that are older than [Options.Keep] and ends one of those
-// that nobody has finished in a day. It says how many there were; when there were any, there
-// may be more.
+// Sweep removes a batch of requests that are older than [Options.Keep], and ends one of those that
+// nobody has finished in a day: but signatures that may still be completed stay, and those of orders
+// until they are. It says how many there were; when there were any, there may be more.
 func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 	err = s.inTx(ctx, func(ctx context.Context) error {
 		now := now()
-		old, err := s.store.RequestsBefore(ctx, now.Add(-s.options.Keep), batch)
+		old, err := swept(ctx, now, s.store.RequestsBefore, s.options.Keep)
 		if err = errors.Join(err, each(ctx, old, s.remove)); err != nil {
 			return err
 		}
-		unfinished, err := s.store.Unfinished(ctx, now.Add(-unfinishedFor), batch)
+		unfinished, err := swept(ctx, now, s.store.Unfinished, unfinishedFor)
 		n = len(old) + len(unfinished)
 		return errors.Join(err, each(ctx, unfinished, s.abandon))
 	})
 	return n, err
 }
+
+// swept are requests of a list that are older than that and may go, a batch or what there is behind
+// those that stay.
+func swept(ctx context.Context, now time.Time, list func(context.Context, time.Time, int) ([]Request, error), age time.Duration) ([]Request, error) {
+	for limit := batch; ; limit *= 2 {
+		found, err := list(ctx, now.Add(-age), limit)
+		if err != nil {
+			return nil, err
+		}
+		all := len(found) < limit || limit >= mostBehind
+		found = slices.DeleteFunc(found, func(r Request) bool { return r.promised(now) || r.landing() })
+		if all || len(found) > 0 {
+			return found, nil
+		}
+	}
+}
+
+// landing says whether there is a signature to order that was given. Its job sees to it that it lands, or
+// has had the time for that.
+func (r *Request) landing() bool { return r.ordered() && r.Phase == Signed }
 
 // each does something with every request of a list.
 func each(ctx context.Context, list []Request, do func(context.Context, Request) error) error {

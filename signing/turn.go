@@ -128,26 +128,49 @@ func (t *turn) release(ctx context.Context) error {
 
 // end finishes a request: nothing of it is left but that it was.
 func (s *Service) end(ctx context.Context, r *Request) error {
-	if r.Value != nil && r.Phase != Complete { // then a job may be about to complete it
-		if err := s.jobs.DropUnique(ctx, completeKind, r.ID); err != nil {
-			return err
-		}
+	if r.Phase == Ended {
+		return nil
+	}
+	if err := s.dropJobs(ctx, r); err != nil {
+		return err
 	}
 	r.Phase, r.Lease = Ended, r.Lease.given()
-	documents := append(r.Stamp.documents(), r.Document)
-	r.Stamp, r.Pending, r.Value, r.State.Public, r.State.Secret = nil, nil, nil, nil, nil
+	documents := r.documents()
+	r.Stamp, r.Pending, r.Value, r.Kept, r.State.Public, r.State.Secret = nil, nil, nil, nil, nil, nil
 	if err := s.deleteAll(ctx, documents); err != nil {
 		return err
 	}
 	return s.free(ctx, r)
 }
 
-// free gives the busy signal back.
-func (s *Service) free(ctx context.Context, r *Request) error {
-	if r.BusySignal == "" {
-		return nil
+// dropJobs drops those that may be about to complete the request, or to drive it.
+func (s *Service) dropJobs(ctx context.Context, r *Request) (err error) {
+	if r.Value != nil && r.Phase != Complete {
+		err = s.jobs.DropUnique(ctx, r.completionKind(), r.ID)
 	}
-	return s.busy.Release(ctx, r.BusySignal, r.ID)
+	if r.ordered() {
+		err = errors.Join(err, s.jobs.DropUnique(ctx, DriveKind, r.ID))
+	}
+	return err
+}
+
+// documents are those that only the request refers to.
+func (r *Request) documents() []string {
+	if r.ordered() {
+		return r.Stamp.documents()
+	}
+	return append(r.Stamp.documents(), r.Document)
+}
+
+// free gives the busy signal back, and the turn of an order.
+func (s *Service) free(ctx context.Context, r *Request) (err error) {
+	if r.BusySignal != "" {
+		err = s.busy.Release(ctx, r.BusySignal, r.ID)
+	}
+	if r.ordered() {
+		err = errors.Join(err, s.options.Owner.Ended(ctx, r.Order, r.ID))
+	}
+	return err
 }
 
 // remove deletes a request with all that belongs to it.

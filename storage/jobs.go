@@ -49,6 +49,10 @@ type Jobs interface {
 	// Finish removes the job of a lease; [ErrLeaseLost].
 	Finish(ctx context.Context, l Lease) error
 
+	// FinishAll is Finish for several jobs, and says of each lease whether its job was removed;
+	// if not, it was lost.
+	FinishAll(ctx context.Context, leases []Lease) (finished []bool, err error)
+
 	// Retry gives the lease back and makes the job due at the time given; [ErrLeaseLost].
 	Retry(ctx context.Context, l Lease, due time.Time) error
 

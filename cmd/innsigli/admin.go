@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/innsigli/innsigli/account"
 )
@@ -49,6 +50,11 @@ type (
 		ID            string
 		PaymentMethod *bool
 		Quota         *int64
+		Admins        *[]string
+	}
+	monthOf struct {
+		Account string
+		Month   time.Time
 	}
 	newClient struct {
 		AccountID, Name string
@@ -73,6 +79,9 @@ func adminHandler(until context.Context, o direct) http.Handler {
 		if s.Quota != nil {
 			return nothing{}, o.SetQuota(ctx, s.ID, *s.Quota)
 		}
+		if s.Admins != nil {
+			return nothing{}, o.SetAdmins(ctx, s.ID, *s.Admins)
+		}
 		return nothing{}, nil
 	}))
 	mux.HandleFunc("POST /create-client", answer(func(ctx context.Context, c newClient) (madeClient, error) {
@@ -88,6 +97,11 @@ func adminHandler(until context.Context, o direct) http.Handler {
 		return clients, err
 	}))
 	mux.HandleFunc("POST /delete-client", answer(func(ctx context.Context, id string) (nothing, error) { return nothing{}, o.DeleteClient(ctx, id) }))
+	mux.HandleFunc("POST /statement", answer(func(ctx context.Context, m monthOf) (account.Statement, error) {
+		return o.Statement(ctx, m.Account, m.Month)
+	}))
+	processCalls(mux, o)
+	webhookCalls(mux, o)
 	mux.HandleFunc("POST /evidence", streamed(o.streamEvidence))
 	mux.HandleFunc("POST /backup", streamed(o.streamBackup))
 	mux.HandleFunc("POST /hold", o.serveHold(until))

@@ -52,8 +52,8 @@ func streamed[A any](f func(ctx context.Context, argument A, w *stream) error) h
 }
 
 func (d direct) streamEvidence(ctx context.Context, request string, w *stream) error {
-	lines := json.NewEncoder(w)
-	return d.Evidence(ctx, request, func(e storage.Entry) error { return lines.Encode(evidenceLine(e)) })
+	_, err := printEntries(w, func(each func(storage.Entry) error) error { return d.Evidence(ctx, request, each) })
+	return err
 }
 
 func (d direct) streamBackup(_ context.Context, _ nothing, w *stream) error {

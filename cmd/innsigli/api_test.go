@@ -67,7 +67,12 @@ type reply struct {
 	SignedFile []byte `json:"signedFileB64"`
 	ErrorCode  string `json:"errorCode"`
 	Title      string `json:"title"`
+	Secret     string `json:"secret"`
+	Active     bool   `json:"isActive"`
+	Failed     string `json:"failedCheck"`
 	Code       string `json:"verificationCode"`
+	UUID       string `json:"uuid"` // of a sandbox user
+	processReply
 	Body       []byte `json:"-"` // of a failure
 	BusySignal struct {
 		UserID string `json:"userId"`
@@ -101,6 +106,9 @@ func (c *client) call(ctx context.Context, method, path string, body io.Reader, 
 	}
 	if a.Status >= http.StatusBadRequest {
 		a.Body = text
+	}
+	if a.Status == http.StatusNoContent {
+		return a, nil
 	}
 	return a, json.Unmarshal(text, &a)
 }

@@ -13,7 +13,7 @@ import (
 
 // The [login] of docs/production.md says what the comments beside it do.
 func TestLoginConfiguration(t *testing.T) {
-	got := reader(t)(documented(t, "docs/production.md")[1]).login
+	got := reader(t)(documented(t, "docs/production.md", "toml")[1]).login
 	compare(t, ciba.Options{
 		Issuer: "https://idp.example:443/sso/oauth2/realms/root/realms/audkenni", Discovery: "https://idp.example/metadata",
 		ClientID: "sign.example", Secret: "a secret of mine",
@@ -40,7 +40,7 @@ func TestLoginConfiguration(t *testing.T) {
 
 // Of a [login] little is needed, and all of it is noticed when it changes.
 func TestLoginChoices(t *testing.T) {
-	base, read := documented(t, "docs/production.md")[0]+"[login]\nissuer = \"https://idp.example\"\nclient-id = \"sign.example\"\n", reader(t)
+	base, read := documented(t, "docs/production.md", "toml")[0]+"[login]\nissuer = \"https://idp.example\"\nclient-id = \"sign.example\"\n", reader(t)
 	secret := base + "client-secret-file = \"idp-secret.txt\"\n"
 	least := read(secret).login
 	compare(t, ciba.Options{Issuer: "https://idp.example", ClientID: "sign.example", Secret: "a secret of mine"}, least.client)

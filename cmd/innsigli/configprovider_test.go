@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,11 +19,11 @@ import (
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
-// documented are the blocks of TOML in a paper.
-func documented(t *testing.T, paper string) (blocks []string) {
+// documented are the blocks of a language in a paper.
+func documented(t *testing.T, paper, language string) (blocks []string) {
 	t.Helper()
 	text := mustRead(t, filepath.Join(testenv.Root(t), filepath.FromSlash(paper)))
-	for _, m := range regexp.MustCompile("(?ms)^```toml\n(.*?)^```$").FindAllSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllSubmatch(text, -1) {
 		blocks = append(blocks, string(m[1]))
 	}
 	return blocks
@@ -61,7 +62,7 @@ func reader(t *testing.T) (read func(text string) configuration) {
 // The configurations of docs/production.md are without faults, and say what the comments
 // beside them do.
 func TestProductionConfigurations(t *testing.T) {
-	blocks := documented(t, "docs/production.md")
+	blocks := documented(t, "docs/production.md", "toml")
 	if len(blocks) != 2 {
 		t.Fatalf("%d blocks of TOML", len(blocks))
 	}
@@ -98,6 +99,12 @@ func TestProductionConfigurations(t *testing.T) {
 		},
 		Errors: map[string]idp.ErrorCode{"mssp_600": idp.WrongVerificationCodeSelected},
 	}, all.provider.adapter)
+	if want := (webhookSettings{url.URL{Scheme: "http", Host: "proxy.example:3128"}, 100}); least.webhooks != (webhookSettings{}) || all.webhooks != want {
+		t.Errorf("webhooks %+v and %+v", least.webhooks, all.webhooks)
+	}
+	if all.retention != defaultRetention {
+		t.Errorf("retention %+v", all.retention)
+	}
 }
 
 // compare leaves out what a configuration has no say in.
@@ -110,7 +117,7 @@ func compare[T any](t *testing.T, want, got T) {
 
 // What is otherwise than the defaults is told from them, key by key.
 func TestProviderChoices(t *testing.T) {
-	base, read := documented(t, "docs/production.md")[0], reader(t)
+	base, read := documented(t, "docs/production.md", "toml")[0], reader(t)
 	before := read(base)
 	for _, test := range []struct {
 		text string

@@ -10,6 +10,7 @@ import (
 // is remembered (decisions.md 8.2).
 type retention struct {
 	ended, keys lifespan // requests and their idempotency keys, which are one record
+	attempts    lifespan // to deliver to webhooks, and what was given up
 	evidence    lifespan
 }
 
@@ -17,6 +18,7 @@ type retention struct {
 var defaultRetention = retention{
 	ended:    lifespan{rest: 24 * time.Hour},
 	keys:     lifespan{rest: 24 * time.Hour},
+	attempts: lifespan{rest: 14 * day},
 	evidence: lifespan{years: 10},
 }
 
@@ -29,6 +31,7 @@ func readRetention(t section) retention {
 	r := defaultRetention
 	readLifespan(t, "ended-requests", &r.ended)
 	readLifespan(t, "idempotency-keys", &r.keys)
+	readLifespan(t, "delivery-attempts", &r.attempts)
 	readLifespan(t, "evidence", &r.evidence)
 	t.end()
 	return r
@@ -65,19 +68,12 @@ func readLifespan(t section, name string, into *lifespan) {
 }
 
 func parseLifespan(text string) (l lifespan, ok bool) {
-	years, rest, inYears := strings.Cut(text, "y")
-	days, hours, inDays := strings.Cut(text, "d")
-	switch {
-	case inYears:
+	if years, rest, inYears := strings.Cut(text, "y"); inYears {
 		l.years, ok = parseCount(years, maxYears)
 		return l, ok && l.years > 0 && rest == ""
-	case inDays:
-		n, ok := parseCount(days, maxYears*365)
-		l.rest = time.Duration(n) * day
-		return l, ok && n > 0 && hours == ""
 	}
-	d, err := time.ParseDuration(text)
-	return lifespan{rest: d}, err == nil && d >= minLifespan && d <= maxYears*365*day
+	l.rest, ok = parseSpan(text)
+	return l, ok && l.rest >= minLifespan && l.rest <= maxYears*365*day
 }
 
 // parseCount reads a whole number up to a limit, in digits alone.

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/innsigli/innsigli/internal/mail"
 )
 
 // configuration is what the file of "innsigli serve --config" says.
@@ -16,20 +18,32 @@ type configuration struct {
 	private              []netip.Prefix // that addresses in certificates may lead to
 	authorities          []timestampAuthority
 	atStart
-	versions map[string]fileVersion // of the files that were read
+	transport mail.Transport         // by --mail and [mail]; nil: there is no mail
+	versions  map[string]fileVersion // of the files that were read
 }
 
 // atStart is what of a configuration is taken when a server starts.
 type atStart struct {
 	retention retention
+	webhooks  webhookSettings
+	mail      mail.Sender
 	provider  *identityProvider // nil: there is none
 	login     *loginProvider    // nil: there is none
 }
+
+// sectionsAtStart names the sections that make it up.
+const sectionsAtStart = "[retention], [webhooks], [mail], [identity-provider] and [login]"
 
 // changed are the sections that are not as they were.
 func (a atStart) changed(before atStart) (sections []string) {
 	if a.retention != before.retention {
 		sections = append(sections, "retention")
+	}
+	if a.webhooks != before.webhooks {
+		sections = append(sections, "webhooks")
+	}
+	if a.mail != before.mail {
+		sections = append(sections, "mail")
 	}
 	if !a.provider.same(before.provider) {
 		sections = append(sections, "identity-provider")
@@ -63,6 +77,8 @@ func readConfiguration(path string) (configuration, faults) {
 	c.provider = readProvider(root, files)
 	c.login = readLogin(root, files)
 	c.retention = readRetention(root.section("retention"))
+	c.webhooks = readWebhooks(root.section("webhooks"))
+	c.mail = readMail(root.section("mail"))
 	root.end()
 	return c, found
 }

@@ -16,7 +16,7 @@ func TestREADMEConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := documented(t, "README.md")
+	blocks := documented(t, "README.md", "toml")
 	if len(blocks) != 1 {
 		t.Fatalf("README.md has %d blocks of TOML", len(blocks))
 	}

@@ -20,26 +20,31 @@ func (evidenceCommand) Help() string {
 
 type evidenceExport struct {
 	storeFlag
-	Request string `placeholder:"ID" help:"Only what is about this request."`
+	Request string `placeholder:"ID" help:"Only what is about this request, or this process."`
 }
 
 func (evidenceExport) Help() string {
-	return "An object has the members seq, subject (the request), account, kind, at and facts, in the order in which they were recorded. It works while a server runs, too. What is exported names people.\n\nExample: innsigli evidence export --store bolt:innsigli.db --request 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55"
+	return "An object has the members seq, subject (the request or the process), account, kind, at and facts, in the order in which they were recorded. " + worksWhileServing + " What is exported names people.\n\nExample: innsigli evidence export --store bolt:innsigli.db --request 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
 func (c evidenceExport) Run(ctx context.Context, s streams) error {
-	lines := json.NewEncoder(s.out)
-	printed := 0
-	err := withOperator(ctx, c.Store, func(o operator) error {
-		return o.Evidence(ctx, c.Request, func(e storage.Entry) error {
-			printed++
-			return lines.Encode(evidenceLine(e))
-		})
+	printed, err := printEntries(s.out, func(each func(storage.Entry) error) error {
+		return withOperator(ctx, c.Store, func(o operator) error { return o.Evidence(ctx, c.Request, each) })
 	})
 	if err == nil && printed == 0 && c.Request != "" {
 		return fmt.Errorf("the evidence log has nothing about a request %q", c.Request)
 	}
 	return err
+}
+
+// printEntries prints entries of the evidence log, and says how many.
+func printEntries(w io.Writer, entries func(each func(storage.Entry) error) error) (printed int, err error) {
+	lines := json.NewEncoder(w)
+	err = entries(func(e storage.Entry) error {
+		printed++
+		return lines.Encode(evidenceLine(e))
+	})
+	return printed, err
 }
 
 // evidenceLine is an entry of the log as it is exported.
@@ -86,9 +91,14 @@ func eachOf(entries []storage.Entry, each func(storage.Entry) error) error {
 	return nil
 }
 
-// Evidence implements [operator]. An answer that breaks off is an error.
+// Evidence implements [operator].
 func (c socketClient) Evidence(ctx context.Context, request string, each func(storage.Entry) error) error {
-	response, err := c.post(ctx, "evidence", request)
+	return c.entries(ctx, "evidence", request, each)
+}
+
+// entries makes a call that answers with entries. An answer that breaks off is an error.
+func (c socketClient) entries(ctx context.Context, name, argument string, each func(storage.Entry) error) error {
+	response, err := c.post(ctx, name, argument)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ type chore struct {
 	do   func(context.Context) (int, error)
 }
 
-// chores are the retention table (decisions.md 8.2). A document is not in it: it goes with
-// the delivery of its request.
+// chores are the retention table (decisions.md 8.2). Documents are not in it: one goes with the
+// delivery of its request, or with its process, which stays until it is deleted.
 func (s *server) chores() []chore {
 	return []chore{
 		{"documents that no request was started with", s.sweepDocuments},
@@ -32,6 +32,8 @@ func (s *server) chores() []chore {
 		{"kept certificates", s.sweepCertificates},
 		{"access tokens", s.accounts.Sweep},
 		{"busy signals", s.signals.Sweep},
+		{"links of processes that expired unopened, and their idempotency keys", s.processes.Sweep},
+		{"webhook attempts and dropped events", s.sweepWebhooks},
 		{"evidence log", s.sweepEvidence},
 	}
 }
@@ -67,6 +69,10 @@ func (s *server) sweepEvidence(ctx context.Context) (n int, err error) {
 		return 0, fmt.Errorf("removing entries: %w", err)
 	}
 	return n, nil
+}
+
+func (s *server) sweepWebhooks(ctx context.Context) (int, error) {
+	return s.hooks.Sweep(ctx, s.retention.attempts.before(time.Now()))
 }
 
 // sweepCertificates removes those that are of no more use because they have expired.

@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 func TestLifespans(t *testing.T) {
@@ -68,24 +70,33 @@ func TestJanitor(t *testing.T) {
 			return errors.Join(
 				s.db.EvidenceLog().Record(ctx, storage.Entry{Subject: "request", Account: sandboxAccount, Kind: "signature.asked", At: now, Facts: json.RawMessage(`{}`)}),
 				s.db.Requests().CreateRequest(ctx, signing.Request{ID: "request", Account: sandboxAccount, CreatedAt: now, Phase: signing.Ended}),
+				s.db.Webhooks().AddAttempt(ctx, webhook.Attempt{Subscription: "subscription", At: now}),
 				s.db.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: "person", Certificate: document, Expires: now.Add(2 * day)}),
+				s.db.Processes().CreateKey(ctx, portal.Key{Client: "client", Value: "key", CreatedAt: now, Process: "process"}),
+				s.db.Processes().CreateProcess(ctx, portal.Process{
+					ID: "process", Account: sandboxAccount, CreatedAt: now, Participants: []portal.Participant{{ID: "one", Link: portal.Link{InvitedAt: now, Hash: []byte("hash")}}},
+				}),
 			)
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		type left struct{ Document, Request, Certificate, Signal, Entry bool }
+		type left struct{ Document, Request, Key, Certificate, Link, Attempt, Signal, Entry bool }
 		for _, step := range []struct {
 			after time.Duration
 			want  left
 		}{
-			{0, left{true, true, true, true, true}},
-			{unkeptFor - time.Second, left{true, true, true, true, true}},
-			{2 * time.Second, left{false, true, true, true, true}},
-			{23 * time.Hour, left{false, false, true, true, true}},
-			{day, left{false, false, false, true, true}},
-			{362 * day, left{false, false, false, true, true}},
-			{2 * day, left{false, false, false, false, false}},
+			{0, left{true, true, true, true, true, true, true, true}},
+			{unkeptFor - time.Second, left{true, true, true, true, true, true, true, true}},
+			{2 * time.Second, left{false, true, true, true, true, true, true, true}},
+			{23 * time.Hour, left{false, false, false, true, true, true, true, true}},
+			{day, left{false, false, false, false, true, true, true, true}},
+			{5*day - 2*time.Second, left{false, false, false, false, true, true, true, true}},
+			{2 * time.Second, left{false, false, false, false, false, true, true, true}},
+			{7*day - time.Hour, left{false, false, false, false, false, true, true, true}},
+			{time.Hour, left{false, false, false, false, false, false, true, true}},
+			{350 * day, left{false, false, false, false, false, false, true, true}},
+			{2 * day, left{false, false, false, false, false, false, false, false}},
 		} {
 			time.Sleep(step.after)
 			s.sweepOnce(t.Context())
@@ -94,8 +105,15 @@ func TestJanitor(t *testing.T) {
 			got.Document = there(t, err)
 			_, err = s.db.Requests().Request(t.Context(), "request")
 			got.Request = there(t, err)
+			_, err = s.db.Processes().Key(t.Context(), "client", "key")
+			got.Key = there(t, err)
+			_, err = s.db.Processes().ProcessByLink(t.Context(), []byte("hash"))
+			got.Link = there(t, err)
 			_, err = s.db.Requests().KeptCertificate(t.Context(), "person")
 			got.Certificate = there(t, err)
+			for range s.hooks.Attempts(t.Context(), "subscription") {
+				got.Attempt = true
+			}
 			_, err = s.db.BusySignals().Signal(t.Context(), signal)
 			got.Signal = there(t, err)
 			entries, err := s.db.EvidenceLog().Entries(t.Context(), "request")

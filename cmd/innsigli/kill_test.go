@@ -32,6 +32,7 @@ var deaths = [][]string{
 // answer that was stored. Each has a stamp whose place was found by the first server.
 // INNSIGLI_KILLS says how often each death is tried.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	killing{
 		times:   cmp.Or(os.Getenv("INNSIGLI_KILLS"), "2"),
 		store:   func(t *testing.T, folder string) string { return "bolt:" + filepath.Join(folder, "store.db") },
@@ -42,6 +43,7 @@ func TestKilled(t *testing.T) {
 // Documents in a folder are files beside the transactions. INNSIGLI_KILLS_FOLDER says how
 // often each death is tried.
 func TestKilledWithAFolder(t *testing.T) {
+	t.Parallel()
 	killing{
 		times: cmp.Or(os.Getenv("INNSIGLI_KILLS_FOLDER"), "1"),
 		store: func(t *testing.T, folder string) string {
@@ -53,6 +55,7 @@ func TestKilledWithAFolder(t *testing.T) {
 // On Postgres the lease that the server had lasts until it runs out, for another may have
 // it. INNSIGLI_KILLS_POSTGRES says how often each death is tried.
 func TestKilledOnPostgres(t *testing.T) {
+	t.Parallel()
 	killing{
 		times:   cmp.Or(os.Getenv("INNSIGLI_KILLS_POSTGRES"), "1"), // each waits for a lease
 		store:   func(t *testing.T, _ string) string { return postgrestest.Database(t) },

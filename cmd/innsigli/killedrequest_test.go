@@ -27,27 +27,50 @@ type request struct {
 	key       string        // of idempotency; "": one for all
 }
 
-// goOn does what is left to do, again as long as it is in hand somewhere.
+// goOn does what is left to do, again as long as it is in hand somewhere. A page renderer that
+// is late, on a machine that is busy, has a minute beside that.
 func (r *request) goOn(ctx context.Context, c *client) (reply, error) {
-	for limit := time.Now().Add(r.waiting); ; time.Sleep(cmp.Or(r.pause, 50*time.Millisecond)) {
+	began := time.Now()
+	for ; ; time.Sleep(cmp.Or(r.pause, 50*time.Millisecond)) {
 		a, err := r.try(ctx, c)
-		inHand := a.ErrorCode == "AuthorizationPending" || a.ErrorCode == "SlowDown" || a.Status == http.StatusConflict
-		if err != nil || !inHand || time.Now().After(limit) {
+		limit := r.waiting
+		switch {
+		case a.unready():
+			limit += time.Minute
+		case a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" && a.Status != http.StatusConflict:
+			return a, err
+		}
+		if err != nil || time.Since(began) > limit {
 			return a, err
 		}
 	}
 }
 
+// unready says that there is no page renderer yet to look for a free place with.
+func (a reply) unready() bool {
+	return a.Status == http.StatusServiceUnavailable && bytes.Contains(a.Body, []byte("being made ready to look"))
+}
+
 // try makes a start that was cut off again with the same key and body, and polls.
 func (r *request) try(ctx context.Context, c *client) (reply, error) {
 	if r.pollingID == "" {
-		a, err := c.call(ctx, http.MethodPost, "/api/v1/signing", strings.NewReader(r.body), "Idempotency-Key", cmp.Or(r.key, "one-request"))
-		if err != nil || a.Status != http.StatusOK {
+		if a, err := r.call(ctx, c); err != nil || a.Status != http.StatusOK {
 			return a, err
 		}
-		r.pollingID = a.PollingID
 	}
 	return c.pollOn(ctx, r.pollingID)
+}
+
+// call makes one call: the start, or a poll.
+func (r *request) call(ctx context.Context, c *client) (reply, error) {
+	if r.pollingID != "" {
+		return c.call(ctx, http.MethodGet, "/api/v1/signing/"+r.pollingID, nil)
+	}
+	a, err := c.call(ctx, http.MethodPost, "/api/v1/signing", strings.NewReader(r.body), "Idempotency-Key", cmp.Or(r.key, "one-request"))
+	if err == nil && a.Status == http.StatusOK {
+		r.pollingID = a.PollingID
+	}
+	return a, err
 }
 
 // startOther starts a request of somebody else through the same busy signal.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,6 +19,9 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// net/http writes there what an endpoint sends unasked, which may be about people. The server
+	// has a log of its own.
+	log.SetOutput(io.Discard)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
@@ -38,6 +42,8 @@ type cli struct {
 	Verify   verifyCommand   `cmd:"" help:"Report on the signatures of PDF files."`
 	Account  accountCommand  `cmd:"" help:"Accounts of the service."`
 	Client   clientCommand   `cmd:"" help:"API clients of an account."`
+	Process  processCommand  `cmd:"" help:"Signing processes."`
+	Webhook  webhookCommand  `cmd:"" help:"Webhooks: their log, what was given up, and the keys that sign them."`
 	Store    storeCommand    `cmd:"" help:"Move everything to another store."`
 	Backup   backupCommand   `cmd:"" help:"Copy a store of the form bolt:PATH, also while a server runs."`
 	Migrate  migrateCommand  `cmd:"" help:"Make or change the tables of a database for this version."`

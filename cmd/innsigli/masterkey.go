@@ -65,5 +65,13 @@ func reseal(ctx context.Context, db store, keys *sealed.Keys) (int, error) {
 		return n, err
 	}
 	certificates, err := sealed.ResealCertificates(ctx, db, db.Requests(), db.AllCertificates(ctx), keys)
-	return n + certificates, err
+	if err != nil {
+		return n + certificates, err
+	}
+	hooks, err := sealed.ResealWebhooks(ctx, db, db.Webhooks(), db.AllSubscriptions(ctx), keys)
+	if err != nil {
+		return n + certificates + hooks, err
+	}
+	processes, err := sealed.ResealProcesses(ctx, db, db.Processes(), db.AllUnopened(ctx), keys)
+	return n + certificates + hooks + processes, err
 }

@@ -30,10 +30,12 @@ const (
 )
 
 func TestMemoryOfLargeDocuments(t *testing.T) {
+	t.Parallel()
 	memoryOfLargeDocuments(t, "bolt:"+filepath.Join(shortFolder(t), "store.db"))
 }
 
 func TestMemoryOfLargeDocumentsInPostgres(t *testing.T) {
+	t.Parallel()
 	memoryOfLargeDocuments(t, postgrestest.Database(t))
 }
 
@@ -71,6 +73,48 @@ func memoryOfLargeDocuments(t *testing.T, store string) {
 				t.Errorf("%s: peak RssAnon is over %d MB", step.name, round.limit>>20)
 			}
 		}
+	}
+}
+
+// A signing process is made of a large document, and this is read, with little memory beside what the page
+// renderer keeps, which has drawn a page before.
+func TestMemoryOfALargeProcess(t *testing.T) {
+	t.Parallel()
+	program := build(t)
+	t.Run("bbolt", func(t *testing.T) {
+		memoryOfALargeProcess(t, program, "bolt:"+filepath.Join(shortFolder(t), "store.db"))
+	})
+	t.Run("postgres", func(t *testing.T) { memoryOfALargeProcess(t, program, postgrestest.Database(t)) })
+}
+
+func memoryOfALargeProcess(t *testing.T, program, store string) {
+	t.Helper()
+	collected := []string{"GOGC=20"} // so that little counts which nobody holds any more
+	server := startSandbox(t, program, store, collected, "--master-key-file", filepath.Join(t.TempDir(), "master.key"))
+	c := server.signIn(t)
+	anna := invitee{Name: "Anna", Email: "anna@example.is", Role: "Signer"}
+	c.createProcess(t, inviteText(t, document, anna))
+	body := []byte(inviteText(t, pdftest.Build(pdftest.Options{Payload: largeDocument}), anna))
+	idle := server.anonymousMemory(t)
+	var made reply
+	making := server.peakDuring(t, 1, func(ctx context.Context, _ int) (err error) {
+		made, err = c.call(ctx, http.MethodPost, processesPath, bytes.NewReader(body))
+		if err == nil && made.Status != http.StatusCreated {
+			err = fmt.Errorf("creation: %v", made)
+		}
+		return err
+	})
+	reading := server.peakDuring(t, 1, func(ctx context.Context, _ int) error {
+		size, err := c.download(ctx, processesPath+"/"+made.ProcessID+"/document")
+		if err == nil && size < largeDocument*4/3 {
+			err = fmt.Errorf("document: %d bytes", size)
+		}
+		return err
+	})
+	const mb = 1 << 20
+	t.Logf("figure: a process of %d MB: peak RssAnon %.1f MB making it and %.1f MB reading its document, idle %.1f MB", largeDocument/mb, float64(making)/mb, float64(reading)/mb, float64(idle)/mb)
+	if max(making, reading) > idle+memoryOfOne {
+		t.Errorf("peak RssAnon is more than that and %d MB", memoryOfOne/mb)
 	}
 }
 

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // operator is what an operator's commands do. It is a store that the command has opened,
@@ -19,11 +22,17 @@ type operator interface {
 	Accounts(ctx context.Context) ([]account.Account, error)
 	SetPaymentMethod(ctx context.Context, id string, onFile bool) error
 	SetQuota(ctx context.Context, id string, bytes int64) error
+	SetAdmins(ctx context.Context, id string, addresses []string) error
+	// Statement is what an account owes for the month in which the time is.
+	Statement(ctx context.Context, id string, month time.Time) (account.Statement, error)
 	CreateClient(ctx context.Context, accountID, name string, scopes []string) (account.Client, string, error)
 	Clients(ctx context.Context, accountID string) ([]account.Client, error)
 	DeleteClient(ctx context.Context, id string) error
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
+
+	processOperator
+	webhookOperator
 
 	// Hold keeps documents that are deleted, until release is called, and says in which
 	// folder they are; empty: in the store's file.
@@ -42,11 +51,13 @@ var (
 type direct struct {
 	*account.Service
 	db        store
-	documents string // the folder, if there is one
+	documents string           // the folder, if there is one
+	webhooks  *webhook.Service // the server's; nil: there is no server
+	processes *portal.Service  // likewise
 }
 
 func newDirect(db store, in place) direct {
-	return direct{account.New(db.Accounts(), db, account.Options{}), db, in.documents}
+	return direct{Service: account.New(db.Accounts(), db, account.Options{}), db: db, documents: in.documents}
 }
 
 // withOperator calls f on the store, through its server when one is running.

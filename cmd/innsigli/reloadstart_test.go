@@ -11,7 +11,7 @@ func TestReloadedAtStart(t *testing.T) {
 	const (
 		provider = "[identity-provider]\nissuer = \"https://idp.example\"\nclient-id = \"a\"\nclient-secret-file = \"secret\"\nkey = \"key.pem\"\n"
 		login    = "[login]\nissuer = \"https://idp.example\"\nclient-id = \"a\"\nclient-secret-file = \"login-secret\"\n"
-		all      = "[retention]\nevidence = \"10y\"\n" + provider + login
+		all      = "[retention]\nevidence = \"10y\"\n[webhooks]\nmax-subscriptions = 7\n" + provider + login
 	)
 	r := newReload(t, "")
 	writeSigner(t, r.file("."), newAuthority(t)) // for key.pem
@@ -31,6 +31,9 @@ func TestReloadedAtStart(t *testing.T) {
 	}{
 		{"a comment", "conf.toml", "# the same\n" + all, ""},
 		{"the retention", "conf.toml", strings.Replace(all, "10y", "7y", 1), "retention"},
+		{"the webhooks", "conf.toml", strings.Replace(all, "= 7", "= 8", 1), "webhooks"},
+		{"their proxy", "conf.toml", strings.Replace(all, "= 7", "= 7\negress-proxy = \"http://proxy.example:3128\"", 1), "webhooks"},
+		{"who mail is from", "conf.toml", all + "[mail]\nfrom = \"sign@example.is\"\n", "mail"},
 		{"the provider", "conf.toml", strings.Replace(all, "[login]", "delivery = \"ping\"\n[login]", 1), "identity-provider"},
 		{"no provider", "conf.toml", strings.Replace(all, provider, "", 1), "identity-provider"},
 		{"its secret", "secret", "two\n", "identity-provider"},
@@ -47,6 +50,9 @@ func TestReloadedAtStart(t *testing.T) {
 			const said = "a section was changed that is taken at the next start"
 			if strings.Count(r.log.String(), said) != min(1, len(test.want)) || !strings.Contains(r.log.String(), "section="+test.want) && test.want != "" {
 				t.Errorf("want the section %q:\n%s", test.want, &r.log)
+			}
+			if test.want != "" && !strings.Contains(sectionsAtStart, "["+test.want+"]") {
+				t.Errorf("the help of serve does not name [%s]", test.want)
 			}
 		})
 	}

@@ -43,7 +43,14 @@ func TestRootRemoved(t *testing.T) {
 // openServer opens a server on a store, for the time of the test.
 func openServer(t *testing.T, in place, log *slog.Logger) *server {
 	t.Helper()
-	server, err := setup{place: in, masterKey: masterKeyFlag{}.file(in), retention: defaultRetention, log: log}.open(t.Context())
+	return setup{place: in, log: log}.openFor(t)
+}
+
+// openFor opens a server with the usual master key and retention, for the time of the test.
+func (c setup) openFor(t *testing.T) *server {
+	t.Helper()
+	c.masterKey, c.retention = masterKeyFlag{}.file(c.place), defaultRetention
+	server, err := c.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

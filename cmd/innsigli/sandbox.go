@@ -18,6 +18,7 @@ type sandboxCommand struct {
 	masterKeyFlag
 	storedRendererFlag
 	logFlag
+	privateWebhooksFlag
 	Listen       string          `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
 	ClientID     string          `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
 	ClientSecret string          `placeholder:"SECRET" help:"The secret of --client-id."`
@@ -42,6 +43,7 @@ func (c sandboxCommand) Run(ctx context.Context, s streams) error {
 		masterKey: c.file(place),
 		keys:      c.Keys,
 		retention: defaultRetention,
+		private:   c.PrivateWebhooks,
 		renderer:  c.cacheBeside(place),
 		log:       c.log(s.talk),
 		steps:     slog.LevelDebug,

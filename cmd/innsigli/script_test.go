@@ -35,6 +35,8 @@ import (
 //	                              stderr nothing, or what the expression says
 //	kill-sandbox                  ends it with SIGKILL
 //	sign                          has a document signed in the sandbox by a new test user
+//	process                       has a process made in the sandbox, of two signers and a
+//	                              viewer, and the first of them sign; its ID is in PROCESS
 //	token ID SECRET               asks the sandbox for a token, prints status and scope
 //	capture NAME REGEXP           sets NAME to the first group in the last stdout
 //	mode FILE PERMISSIONS         checks a file's permissions
@@ -60,6 +62,7 @@ func scriptParams(folder string) testscript.Params {
 			"stop":         scriptStop,
 			"kill-sandbox": scriptKill,
 			"sign":         scriptSign,
+			"process":      scriptProcess,
 			"token":        scriptToken,
 			"capture":      scriptCapture,
 			"mode":         scriptMode,

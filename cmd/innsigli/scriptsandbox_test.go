@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -66,22 +67,38 @@ func scriptKill(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func scriptSign(ts *testscript.TestScript, neg bool, args []string) {
+// apiOf calls the API of the sandbox. What it is asked has to succeed.
+func apiOf(ts *testscript.TestScript) func(method, path, body string) reply {
 	c := clientOf(ts.Getenv("BASE"))
 	_, token, err := c.issue(ts.Getenv("CLIENT_ID"), ts.Getenv("CLIENT_SECRET"))
 	ts.Check(err)
 	c.token = token.AccessToken
-	call := func(method, path, body string) reply {
+	return func(method, path, body string) reply {
 		a, err := c.call(context.Background(), method, path, strings.NewReader(body))
-		if err != nil || a.Status != http.StatusOK {
+		for limit := time.Now().Add(time.Minute); a.Status == http.StatusServiceUnavailable && time.Now().Before(limit); {
+			time.Sleep(100 * time.Millisecond) // until the renderer is ready
+			a, err = c.call(context.Background(), method, path, strings.NewReader(body))
+		}
+		if err != nil || a.Status >= http.StatusBadRequest {
 			ts.Fatalf("%s: %v, %v", path, a, err)
 		}
 		return a
 	}
-	p := people[0]
+}
+
+func scriptSign(ts *testscript.TestScript, neg bool, args []string) {
+	call, p := apiOf(ts), people[0]
 	call(http.MethodPost, "/api/v1/sandbox/users", p.profile())
 	started := call(http.MethodPost, "/api/v1/signing", startText(document, p, "IdpSim", "B", ""))
 	call(http.MethodGet, "/api/v1/signing/"+started.PollingID, "")
+}
+
+func scriptProcess(ts *testscript.TestScript, neg bool, args []string) {
+	call := apiOf(ts)
+	user := call(http.MethodPost, "/api/v1/sandbox/users", people[0].profile())
+	made := call(http.MethodPost, processesPath, processText(document, people[0], people[1]))
+	call(http.MethodPost, made.answerPath(0, "sign"), fmt.Sprintf(`{"sandboxUserId":%q}`, user.UUID))
+	ts.Setenv("PROCESS", made.ProcessID)
 }
 
 func scriptToken(ts *testscript.TestScript, neg bool, args []string) {

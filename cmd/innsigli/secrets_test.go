@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -17,8 +19,8 @@ import (
 	"github.com/innsigli/innsigli/internal/sealed"
 )
 
-// What a store holds gives away no secret: the keys of test users and of the authority are
-// sealed, tokens and client secrets are there as hashes alone, and the master key is
+// What a store holds gives away no secret: the keys of test users, of the authority and of
+// webhooks are sealed, tokens and client secrets are there as hashes alone, and the master key is
 // elsewhere.
 func TestStoresHoldNoSecrets(t *testing.T) {
 	for name, backend := range map[string]func(t *testing.T) (store string, content func(*testing.T) []byte){
@@ -42,10 +44,18 @@ func TestStoresHoldNoSecrets(t *testing.T) {
 			c := p.signIn(t)
 			c.addPeople(t, people[0])
 			c.sign(t, document, people[0], "IdpApp", "Lt", "")
+			hook, err := c.call(t.Context(), http.MethodPost, "/api/v1/portal/webhooks", strings.NewReader(`{"url":"https://hooks.example/","eventTypes":["process.completed"]}`))
+			if err != nil || hook.Status != http.StatusCreated {
+				t.Fatal(hook, err)
+			}
+			made := c.createProcess(t, processText(document, people[0]))
+			_, link, _ := strings.Cut(*made.Participants[0].SigningURL, "/sign/")
 			if rest, err := p.stop(); err != nil || rest != "" {
 				t.Fatal(rest, err)
 			}
 			public, secret := kept(t, store, key)
+			sum := sha256.Sum256([]byte(link))
+			public["hash of a link"], secret["link"] = sum[:], []byte(link)
 			secret["client secret"], secret["token"] = []byte(clientSecret), []byte(c.token)
 			found := content(t)
 			for what, value := range public {
@@ -83,6 +93,15 @@ func kept(t *testing.T, store, key string) (public, secret map[string][]byte) {
 	if err != nil || len(users) != 1 {
 		t.Fatalf("%d users, %v", len(users), err)
 	}
+	hooks := sealed.Webhooks(db.Webhooks(), keys)
+	subscriptions, err := hooks.Subscriptions(t.Context(), sandboxAccount)
+	if err != nil || len(subscriptions) != 1 {
+		t.Fatalf("%d subscriptions, %v", len(subscriptions), err)
+	}
+	signing, err := hooks.Keys(t.Context())
+	if err != nil || len(signing) != 1 {
+		t.Fatalf("%d keys of webhooks, %v", len(signing), err)
+	}
 	authority, err := people.Authority(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -96,8 +115,12 @@ func kept(t *testing.T, store, key string) (public, secret map[string][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string][]byte{"user's certificate": users[0].Certificate, "sealed authority": raw},
-		map[string][]byte{"user's key": users[0].Key, "authority": authority, "master key": master}
+	public = map[string][]byte{"user's certificate": users[0].Certificate, "sealed authority": raw, "public key of webhooks": signing[0].Public}
+	secret = map[string][]byte{
+		"user's key": users[0].Key, "authority": authority, "master key": master,
+		"subscription's secret": subscriptions[0].Secret, "private key of webhooks": signing[0].Private,
+	}
+	return public, secret
 }
 
 // holds says whether a value is in what a store holds, in a form that the backends use.

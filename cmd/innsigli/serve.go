@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/url"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
@@ -26,14 +24,17 @@ type serveCommand struct {
 	masterKeyFlag
 	storedRendererFlag
 	logFlag
-	Config string `placeholder:"FILE" help:"TOML file with the trusted roots, the timestamp authorities and the identity provider. It is read again on SIGHUP, and when it or a file that it names was changed."`
+	mailFlag
+	AdminListen string `placeholder:"ADDRESS" help:"Address to serve metrics and profiles on, without a token, such as :9464. One without a host is this machine's own; empty: nowhere."`
+	privateWebhooksFlag
+	Config string `placeholder:"FILE" help:"TOML file: [trust], [[timestamp]], [identity-provider], [login], [webhooks], [mail] and [retention]. It is read again on SIGHUP, and when it or a file that it names was changed."`
 	Check  bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`
 
 	Simulated bool `name:"insecure-simulated-idp" help:"In production, for trials on this machine: people who are simulated in place of an identity provider, certified by an authority of the server's own. Nobody is asked to sign."`
 }
 
 func (serveCommand) Help() string {
-	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its [retention], [identity-provider] and [login] are taken when the server starts.\n\n" + storeHelp + "\n\n" + masterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
+	return "A configuration that becomes faulty while the server runs is not taken: the one before stays in force, and the faults are in the log. Its " + sectionsAtStart + " are taken when the server starts.\n\n" + storeHelp + "\n\n" + masterKeyHelp + "\n\nExample: innsigli serve --environment sandbox --listen 127.0.0.1:8080 --base-url http://localhost:8080 --store bolt:innsigli.db\n\nExample: innsigli serve --environment production --listen 127.0.0.1:8080 --base-url https://sign.example --store postgres://innsigli@db.example/innsigli --master-key-file master.key --config innsigli.toml"
 }
 
 func (c serveCommand) Run(ctx context.Context, s streams) error {
@@ -57,6 +58,10 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 		provider:   conf.provider,
 		simulated:  c.Simulated,
 		retention:  conf.retention,
+		mail:       conf.transport,
+		baseURL:    c.base(),
+		webhooks:   conf.webhooks,
+		private:    c.PrivateWebhooks,
 		renderer:   c.cacheBeside(place),
 		log:        c.log(s.talk),
 	}.open(ctx)
@@ -75,12 +80,19 @@ func (c serveCommand) read() (conf configuration, found faults) {
 		found.add("--listen", "%q is no address with a port", c.Listen)
 	}
 	c.checkBaseURL(&found)
+	if _, err := orLoopback(c.AdminListen); c.AdminListen != "" && err != nil {
+		found.add("--admin-listen", "%q is no address with a port", c.AdminListen)
+	}
+	if c.Mail != "" && !c.production() {
+		found.add("--mail", "is for production; a sandbox sends no mail")
+	}
 	if place, err := parseStore(c.Store); err != nil {
 		found.add("--store", "is not of the form %s", storeForms)
 	} else {
 		c.checkMasterKey(place, &found)
 	}
 	conf, more := c.readFile(c.Config)
+	conf.transport = c.transport(conf.mail, c.BaseURL, &more)
 	return conf, append(found, more...)
 }
 
@@ -111,35 +123,21 @@ func (c serveCommand) checkMasterKey(of place, found *faults) {
 
 func (c serveCommand) production() bool { return c.Environment == "production" }
 
-// checkBaseURL: tokens and documents go there, so others may not read along.
-func (c serveCommand) checkBaseURL(found *faults) {
-	u, err := url.Parse(c.BaseURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		found.add("--base-url", "%q is no http or https URL of a server", c.BaseURL)
-		return
-	}
-	if loopback(u.Hostname()) {
-		return
-	}
-	if c.production() && u.Scheme == "http" {
-		found.add("--base-url", "is not https, and not on this machine")
-	}
-	if c.Simulated {
-		found.add("--insecure-simulated-idp", "is for a --base-url on this machine, such as http://localhost:8080")
-	}
-}
-
-func loopback(host string) bool {
-	return host == "localhost" || net.ParseIP(host).IsLoopback()
-}
-
 func (c serveCommand) serve(ctx context.Context, server *server, conf configuration, in place) error {
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	base := strings.TrimSuffix(c.BaseURL, "/")
+	metricsListener, err := c.listenMetrics()
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	base := c.base()
 	group, ctx := errgroup.WithContext(ctx)
+	if metricsListener != nil {
+		server.log.Info("metrics are served", "on", metricsListener.Addr().String())
+		group.Go(func() error { return serveHTTP(ctx, metricsListener, server.metrics.handler(), server.log) })
+	}
 	if c.Config != "" {
 		signals := make(chan os.Signal, 1)
 		signal.Notify(signals, syscall.SIGHUP)
@@ -155,4 +153,20 @@ func (c serveCommand) serve(ctx context.Context, server *server, conf configurat
 		})
 	})
 	return group.Wait()
+}
+
+// listenMetrics listens where metrics are served; nil when they are not.
+func (c serveCommand) listenMetrics() (net.Listener, error) {
+	if c.AdminListen == "" {
+		return nil, nil
+	}
+	address, err := orLoopback(c.AdminListen)
+	if err != nil {
+		return nil, fmt.Errorf("listening for --admin-listen: %w", err)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listening for --admin-listen: %w", err)
+	}
+	return listener, nil
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // server is the service with everything wired.
@@ -26,6 +27,11 @@ type server struct {
 	signals   *busysignal.Service
 	signers   signers
 	signing   *signing.Service
+	hooks     *webhook.Service
+	processes *portal.Service
+	metrics   *metrics
+	mail      *mailJobs // nil: there is none
+	letters   *letters  // nil: there is no mail
 	evidence  *evidence
 	renderer  pageRenderer
 	retention retention
@@ -36,7 +42,9 @@ type server struct {
 func (s *server) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	return errors.Join(s.signing.Close(ctx), s.renderer.Close(), s.db.Close())
+	err := s.signing.Close(ctx)
+	s.hooks.Close()
+	return errors.Join(err, s.renderer.Close(), s.db.Close())
 }
 
 func (s *server) handler(baseURL string) http.Handler {
@@ -45,6 +53,8 @@ func (s *server) handler(baseURL string) http.Handler {
 		Accounts: s.accounts,
 		Signals:  s.signals,
 		Signing:  s.signing,
+		Webhooks: s.hooks,
+		Portal:   s.processes,
 		Ready:    s.ready,
 		Failed: func(_ context.Context, err error) {
 			s.log.Error("request failed", "error", err)
@@ -85,18 +95,18 @@ func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, sock
 			return errors.Join(err, listener.Close())
 		}
 	}
-	var admin net.Listener
+	var operatorListener net.Listener
 	if socket != "" {
 		var err error
-		if admin, err = listenOwner(socket); err != nil {
+		if operatorListener, err = listenOwner(socket); err != nil {
 			return errors.Join(err, listener.Close())
 		}
 		defer os.Remove(socket)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveHTTP(ctx, listener, s.handler(baseURL), s.log) })
-	if admin != nil {
-		group.Go(func() error { return serveHTTP(ctx, admin, adminHandler(ctx, newDirect(s.db, s.place)), s.log) })
+	if operatorListener != nil {
+		group.Go(func() error { return serveHTTP(ctx, operatorListener, adminHandler(ctx, s.operator()), s.log) })
 	}
 	group.Go(func() error { return every(ctx, sweepEvery, s.sweepOnce) })
 	group.Go(func() error { return every(ctx, sweepEvery, s.renewOnce) })
@@ -104,6 +114,13 @@ func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, sock
 	group.Go(func() error { return s.warmRenderer(ctx) })
 	group.Go(listening)
 	return group.Wait()
+}
+
+// operator is what the server does for its operator's commands.
+func (s *server) operator() direct {
+	o := newDirect(s.db, s.place)
+	o.webhooks, o.processes = s.hooks, s.processes
+	return o
 }
 
 // stopTime is how long requests may take to finish when the server stops.
@@ -135,22 +152,6 @@ func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler,
 		return err
 	}
 	return <-stopped
-}
-
-// runner does the jobs.
-func (s *server) runner() runner.Runner {
-	return runner.Runner{
-		Jobs:     s.db.Jobs(),
-		Tx:       s.db,
-		Handlers: s.signing.Handlers(),
-		// What these do is wait for timestamps and revocation status, so that many may, and
-		// those of one account may well be all there are.
-		Concurrency: 32,
-		PerGroup:    16,
-		Failed: func(_ context.Context, kind string, err error) {
-			s.log.Error("a job failed", "kind", kind, "error", err)
-		},
-	}
 }
 
 // renewOnce renews the certificates of the server's own authority.

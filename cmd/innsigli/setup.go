@@ -8,6 +8,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/internal/mail"
 	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
@@ -22,7 +23,11 @@ type setup struct {
 	provider   *identityProvider
 	simulated  bool // people, in place of the provider's
 	retention  retention
-	renderer   string // folder of its cache
+	webhooks   webhookSettings
+	private    bool           // webhooks may go to this machine and private networks
+	mail       mail.Transport // nil: there is none
+	baseURL    string         // that mail leads to
+	renderer   string         // folder of its cache
 	log        *slog.Logger
 	steps      slog.Level // of what happens to requests, in the log
 }
@@ -54,6 +59,11 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 	} else if n > 0 {
 		c.log.Info("secrets were sealed with the first master key", "number", n)
 	}
+	accounts, measured := account.New(db.Accounts(), db, account.Options{}), newMetrics()
+	hooks, err := c.hooks(ctx, db, keys, accounts, measured)
+	if err != nil {
+		return nil, err
+	}
 	signals := busysignal.New(db.BusySignals(), db)
 	evidence := &evidence{own: signers.sources}
 	renderer := newRenderer(c.renderer)
@@ -63,16 +73,27 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 	options.Told = steps(c.log, c.steps)
 	options.Alone = !c.place.inPostgres() // bbolt is locked by one process
 	options.Keep = c.retention.requests(time.Now())
-	return &server{
+	owner := new(documentOwner)
+	options.Owner, options.Ledger = owner, ledger{accounts}
+	s := &server{
 		place:     c.place,
 		db:        db,
-		accounts:  account.New(db.Accounts(), db, account.Options{}),
+		accounts:  accounts,
 		signals:   signals,
 		signers:   signers,
 		signing:   signing.New(sealed.Requests(db.Requests(), keys), db, db.Documents(), db.Jobs(), db.EvidenceLog(), signers.provider, signals, options),
+		hooks:     hooks,
+		metrics:   measured,
 		evidence:  evidence,
 		renderer:  renderer,
 		retention: c.retention,
 		log:       c.log,
-	}, nil
+	}
+	if c.mail != nil {
+		m := c.mailJobs(db)
+		s.mail, s.letters = &m, &letters{m, sealed.Processes(db.Processes(), keys), accounts, c.baseURL}
+	}
+	owner.Service = c.processes(db, keys, s)
+	s.processes = owner.Service
+	return s, nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"time"
 
 	"github.com/innsigli/innsigli/account"
 )
@@ -84,6 +85,15 @@ func (c socketClient) SetPaymentMethod(ctx context.Context, id string, onFile bo
 func (c socketClient) SetQuota(ctx context.Context, id string, bytes int64) error {
 	_, err := call[nothing](ctx, c, "set-account", accountSetting{ID: id, Quota: &bytes})
 	return err
+}
+
+func (c socketClient) SetAdmins(ctx context.Context, id string, addresses []string) error {
+	_, err := call[nothing](ctx, c, "set-account", accountSetting{ID: id, Admins: &addresses})
+	return err
+}
+
+func (c socketClient) Statement(ctx context.Context, id string, month time.Time) (account.Statement, error) {
+	return call[account.Statement](ctx, c, "statement", monthOf{id, month})
 }
 
 func (c socketClient) CreateClient(ctx context.Context, accountID, name string, scopes []string) (account.Client, string, error) {

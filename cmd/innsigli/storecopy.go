@@ -103,7 +103,9 @@ func copyStore(ctx context.Context, s streams, from, to store) (copied transfer.
 	shown := newProgress(s.talk, "records")
 	err = transfer.Copy(ctx, from.(transferable), to.(transferable), func(p transfer.Progress) {
 		copied = p
-		shown.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Certificates + p.Documents + p.Jobs + p.Entries))
+		shown.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Certificates + p.Documents + p.Jobs + p.Entries +
+			p.Subscriptions + p.SigningKeys + p.Attempts + p.Dropped +
+			p.Processes + p.ProcessKeys + p.Lines))
 	})
 	shown.end()
 	return copied, err
@@ -117,6 +119,9 @@ func summary(s streams, p transfer.Progress) error {
 		{"accounts", p.Accounts}, {"API clients", p.Clients}, {"access tokens", p.Tokens}, {"busy signals", p.Signals},
 		{"sandbox users", p.Users}, {"signing requests", p.Requests}, {"kept certificates", p.Certificates}, {"documents", p.Documents}, {"jobs", p.Jobs},
 		{"entries of the evidence log", p.Entries},
+		{"webhook subscriptions", p.Subscriptions}, {"webhook keys", p.SigningKeys},
+		{"attempts at webhooks", p.Attempts}, {"dropped webhook events", p.Dropped},
+		{"signing processes", p.Processes}, {"idempotency keys of processes", p.ProcessKeys}, {"lines of the ledger", p.Lines},
 	}
 	for _, k := range kinds {
 		if _, err := fmt.Fprintf(s.out, "%8d  %s\n", k.number, k.name); err != nil {

@@ -8,11 +8,13 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/postgres"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // store is an open store; each backend's DB is one.
@@ -25,7 +27,12 @@ type store interface {
 	Documents() storage.Documents
 	Jobs() storage.Jobs
 	EvidenceLog() storage.EvidenceLog
+	Webhooks() webhook.Store
+	Processes() portal.Store
 	AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error]
+	AllSubscriptions(ctx context.Context) iter.Seq2[webhook.Subscription, error]
+	AllProcesses(ctx context.Context) iter.Seq2[portal.Process, error]
+	AllUnopened(ctx context.Context) iter.Seq2[portal.Process, error]
 	Close() error
 }
 

@@ -13,7 +13,7 @@ type floor []room
 // for tests alone: nothing below imports them.
 var plan = []floor{
 	{
-		{"internal/trial", "pades internal/pdftest", "pgx sync uuid"},
+		{"internal/trial", "account portal webhook signing pades storage storage/bolt storage/postgres internal/runner internal/pdftest", "pgx sync uuid"},
 		{"idp/idptest", "idp ades internal/cms internal/certtest", ""},
 	},
 	{
@@ -25,24 +25,27 @@ var plan = []floor{
 		{"internal/validators", "internal/testenv", ""},
 		{"internal/postgrestest", "internal/testenv", "pgx"},
 		{"internal/openidtest", "internal/testenv", ""},
-		{"storage/storagetest", "account sandbox signing busysignal idp pades ades storage", "go-cmp sync uuid"},
+		{"storage/storagetest", "account portal sandbox webhook signing busysignal idp pades ades storage", "go-cmp sync uuid"},
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account sandbox signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades stamp stamp/pdfium ades/online ades storage internal/runner internal/sealed internal/durable", "kong sync toml"}},
+	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades stamp stamp/pdfium ades/online ades storage internal/runner internal/sealed internal/mail internal/durable", "kong prometheus sync toml"}},
 
 	{
-		{"httpapi", "account sandbox signing busysignal idp pades stamp ades storage internal/jsonbody", ""},
-		{"storage/bolt", "account sandbox signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
-		{"storage/postgres", "account sandbox signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
-		{"storage/transfer", "account sandbox signing busysignal storage", ""},
+		{"httpapi", "account portal sandbox webhook signing busysignal idp pades stamp ades storage internal/jsonbody", ""},
+		{"storage/bolt", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
+		{"storage/postgres", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
+		{"storage/transfer", "account portal sandbox webhook signing busysignal storage", ""},
 		{"internal/runner", "storage", ""},
-		{"internal/sealed", "sandbox signing storage internal/durable", ""},
+		{"internal/mail", "", "go-mail"},
+		{"internal/sealed", "portal sandbox webhook signing storage internal/durable", ""},
 	},
 	{
 		{"storage/internal/document", "storage", ""},
 		{"account", "storage", "uuid"},
+		{"portal", "signing idp stamp ades storage internal/failpoint", "uuid"},
 		{"sandbox", "idp ades storage internal/authority", "uuid"},
+		{"webhook", "storage internal/netguard internal/failpoint", "crypto uuid"},
 	},
 	{
 		{"signing", "idp pades stamp busysignal ades storage internal/evidence internal/failpoint", "uuid"},
@@ -57,7 +60,7 @@ var plan = []floor{
 		{"pades", "ades internal/evidence internal/cms internal/tsp internal/ocsp internal/crl internal/pdf", ""},
 		{"stamp", "internal/pdf internal/truetype", "text image"},
 		{"busysignal", "storage", "uuid"},
-		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl", ""},
+		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl internal/netguard", ""},
 	},
 
 	{
@@ -77,6 +80,7 @@ var plan = []floor{
 		{"internal/durable", "", ""},
 		{"internal/failpoint", "", ""},
 		{"internal/jsonbody", "", "uuid"},
+		{"internal/netguard", "", ""},
 		{"internal/pdf", "", ""},
 		{"internal/truetype", "", ""},
 	},
@@ -86,20 +90,22 @@ const house = "github.com/innsigli/innsigli"
 
 // modules are the short names in the plan.
 var modules = map[string]string{
-	"bbolt":  "go.etcd.io/bbolt",
-	"crypto": "golang.org/x/crypto",
-	"go-cmp": "github.com/google/go-cmp",
-	"jose":   "github.com/go-jose/go-jose/v4",
-	"kong":   "github.com/alecthomas/kong",
-	"oauth2": "golang.org/x/oauth2",
-	"image":  "golang.org/x/image",
-	"text":   "golang.org/x/text",
-	"pdfium": "github.com/klippa-app/go-pdfium",
-	"wazero": "github.com/tetratelabs/wazero",
-	"oidc":   "github.com/coreos/go-oidc/v3",
-	"pgx":    "github.com/jackc/pgx/v5",
-	"sync":   "golang.org/x/sync",
-	"toml":   "github.com/BurntSushi/toml",
-	"uax29":  "github.com/clipperhouse/uax29/v2",
-	"uuid":   "github.com/google/uuid",
+	"bbolt":      "go.etcd.io/bbolt",
+	"crypto":     "golang.org/x/crypto",
+	"go-mail":    "github.com/wneessen/go-mail",
+	"go-cmp":     "github.com/google/go-cmp",
+	"jose":       "github.com/go-jose/go-jose/v4",
+	"kong":       "github.com/alecthomas/kong",
+	"oauth2":     "golang.org/x/oauth2",
+	"image":      "golang.org/x/image",
+	"text":       "golang.org/x/text",
+	"pdfium":     "github.com/klippa-app/go-pdfium",
+	"wazero":     "github.com/tetratelabs/wazero",
+	"oidc":       "github.com/coreos/go-oidc/v3",
+	"pgx":        "github.com/jackc/pgx/v5",
+	"prometheus": "github.com/prometheus/client_golang",
+	"sync":       "golang.org/x/sync",
+	"toml":       "github.com/BurntSushi/toml",
+	"uax29":      "github.com/clipperhouse/uax29/v2",
+	"uuid":       "github.com/google/uuid",
 }

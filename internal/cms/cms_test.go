@@ -280,19 +280,3 @@ func indefinite(t *testing.T, der []byte) []byte {
 	}
 	return append(out, 0, 0)
 }
-
-func FuzzParse(f *testing.F) {
-	key := certtest.NewKey(f, elliptic.P256())
-	f.Add(newSigner(f, key, ades.Algorithm{}).sign(f, []byte("x")))
-	f.Add([]byte{0x30, 0x80, 0, 0})
-	f.Add([]byte{0x24, 0x80, 4, 1, 'a', 0, 0})
-	f.Fuzz(func(t *testing.T, b []byte) {
-		sd, err := Parse(b)
-		if err != nil {
-			return
-		}
-		if sd.Verify(make([]byte, sd.Algorithm().Hash.Size())) == nil {
-			t.Error("a digest of zeros verifies")
-		}
-	})
-}

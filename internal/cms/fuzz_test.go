@@ -2,6 +2,7 @@ package cms
 
 import (
 	"bytes"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -10,12 +11,13 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/certtest"
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // FuzzForeign reads what openssl makes in its many forms, with bytes replaced: detached and
-// with content, in pieces of indefinite length, without signers. What is read is the same
-// in DER, and verifies only as it was signed.
+// with content, in pieces of indefinite length, without signers. And it reads bytes that are
+// of nothing. What is read is the same in DER, and verifies only as it was signed.
 func FuzzForeign(f *testing.F) {
 	content := []byte("the bytes of a document")
 	messages := opensslMessages(f, content)
@@ -30,9 +32,16 @@ func FuzzForeign(f *testing.F) {
 	if len(signed) == 0 {
 		f.Fatal("nothing of openssl's can be read")
 	}
+	key := certtest.NewKey(f, elliptic.P256())
+	for _, b := range [][]byte{newSigner(f, key, ades.Algorithm{}).sign(f, []byte("x")), {0x30, 0x80, 0, 0}, {0x24, 0x80, 4, 1, 'a', 0, 0}} {
+		f.Add(uint8(len(messages)), uint16(0), b)
+	}
 	f.Fuzz(func(t *testing.T, which uint8, at uint16, with []byte) {
-		ber := slices.Clone(messages[int(which)%len(messages)]) // each process has its own
-		copy(ber[min(int(at), len(ber)):], with)
+		ber := with
+		if n := int(which) % (len(messages) + 1); n < len(messages) {
+			ber = slices.Clone(messages[n]) // each process has its own
+			copy(ber[min(int(at), len(ber)):], with)
+		}
 		if certificates, err := Certificates(ber); err == nil && len(certificates) > maxCertificates {
 			t.Errorf("%d certificates", len(certificates))
 		}
@@ -48,6 +57,9 @@ func FuzzForeign(f *testing.F) {
 			if len(token) > len(sd.Raw) {
 				t.Errorf("a timestamp of %d bytes", len(token))
 			}
+		}
+		if sd.Verify(make([]byte, sd.Algorithm().Hash.Size())) == nil {
+			t.Error("a digest of zeros verifies")
 		}
 		sd.CheckBinding()
 		sd.CheckNamed()

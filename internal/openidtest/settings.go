@@ -19,6 +19,7 @@ type settings struct {
 	Path         string         `json:"path"`
 	Issuer       string         `json:"issuer"`
 	Secret       string         `json:"secret"` // of the way to control it
+	Key          []byte         `json:"key"`    // in PKCS #8, signs ID tokens until it is rotated
 	Client       map[string]any `json:"client"`
 	Notify       string         `json:"notify"`
 	Interval     int            `json:"interval"`
@@ -30,10 +31,15 @@ type settings struct {
 }
 
 func (p *Provider) configure(o Options) settings {
+	key, err := x509.MarshalPKCS8PrivateKey(providerKey())
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	return settings{
 		Path:         Path,
 		Issuer:       o.Issuer,
 		Secret:       rand.Text(),
+		Key:          key,
 		Client:       p.client(o),
 		Notify:       o.Notify,
 		Interval:     int(o.Interval / time.Second),
@@ -83,13 +89,18 @@ func (p *Provider) client(o Options) map[string]any {
 
 // RSAKey is a key of 2048 bits that the tests of a process have in common: making one takes
 // longer than most tests.
-var RSAKey = sync.OnceValue(func() *rsa.PrivateKey {
+var RSAKey = sync.OnceValue(rsaKey)
+
+// providerKey is the one that all providers of a process begin with, for the same reason.
+var providerKey = sync.OnceValue(rsaKey)
+
+func rsaKey() *rsa.PrivateKey {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		panic(err) // crypto/rand does not fail
 	}
 	return key
-})
+}
 
 func clientKey(t testing.TB, algorithm string) crypto.Signer {
 	t.Helper()

@@ -136,67 +136,67 @@ func TestAppendItemRefuses(t *testing.T) {
 	}
 }
 
-// What is patched parses, and differs in the one key only.
-func FuzzSetKey(f *testing.F) {
+// What is read is the same once it is written. What is patched parses, and differs in the one
+// key only; what is appended to parses, and has one item more.
+func FuzzPatch(f *testing.F) {
 	f.Add([]byte("<< /A 1 /B(x)>>"), "A", []byte("[2 0 R]"))
 	f.Add([]byte("<</#41/ %x\n/A<41>>>"), "A", []byte("7"))
 	f.Add([]byte("<</A<</A 1>>>>"), "B C", []byte("null"))
+	f.Add([]byte("[1 0 R]"), "", []byte("2 0 R"))
+	f.Add([]byte("%x\n[/ %y\n]"), "", []byte("7"))
+	f.Add([]byte("[1 0]"), "", []byte("<</A[]>>"))
+	for _, src := range []string{
+		"<</A[1 0 R (a\\(b) <41>]/B#20 -1.5/C null>>", "[true false null 1 2 R]", "%c\n/N", "(\\", "<<", "--1", "1 0 R",
+	} {
+		f.Add([]byte(src), "A", []byte("1"))
+	}
 	f.Fuzz(func(t *testing.T, src []byte, key string, value []byte) {
-		before, err := Parse(src)
+		before, err := reparsed(t, src)
 		if err != nil {
 			return
 		}
-		after, err := Parse(value)
+		with, err := reparsed(t, value)
 		if err != nil {
 			return
 		}
-		want, ok := before.(Dict)
-		patched, err := SetKey(src, Name(key), value)
-		if !ok || err != nil {
-			if ok != (err == nil) && !errors.Is(err, ErrLimit) {
-				t.Fatalf("%q: %T, error %v", src, before, err)
-			}
-			return
-		}
-		if want[Name(key)] = after; after == nil {
-			delete(want, Name(key))
-		}
-		got, err := Parse(patched)
-		if diff := cmp.Diff(Object(want), got); err != nil || diff != "" {
-			t.Fatalf("%q with /%s %q is %q, error %v\n%s", src, key, value, patched, err, diff)
-		}
-		source, found, err := Key(patched, Name(key))
-		if err != nil || !found || !bytes.Contains(value, source) {
-			t.Fatalf("%q: the value is %q, %v, error %v", patched, source, found, err)
-		}
+		checkAppendItem(t, src, before, value, with)
+		checkSetKey(t, src, before, Name(key), value, with) // which sets it in the dictionary before
 	})
 }
 
-// What is appended to parses, and has one item more.
-func FuzzAppendItem(f *testing.F) {
-	f.Add([]byte("[1 0 R]"), []byte("2 0 R"))
-	f.Add([]byte("%x\n[/ %y\n]"), []byte("7"))
-	f.Add([]byte("[1 0]"), []byte("<</A[]>>"))
-	f.Fuzz(func(t *testing.T, src, item []byte) {
-		before, err := Parse(src)
-		if err != nil {
-			return
+func checkSetKey(t *testing.T, src []byte, before Object, key Name, value []byte, with Object) {
+	want, ok := before.(Dict)
+	patched, err := SetKey(src, key, value)
+	if !ok || err != nil {
+		if ok != (err == nil) && !errors.Is(err, ErrLimit) {
+			t.Fatalf("%q: %T, error %v", src, before, err)
 		}
-		last, err := Parse(item)
-		if err != nil {
-			return
+		return
+	}
+	if want[key] = with; with == nil {
+		delete(want, key)
+	}
+	got, err := Parse(patched)
+	if diff := cmp.Diff(Object(want), got); err != nil || diff != "" {
+		t.Fatalf("%q with /%s %q is %q, error %v\n%s", src, key, value, patched, err, diff)
+	}
+	source, found, err := Key(patched, key)
+	if err != nil || !found || !bytes.Contains(value, source) {
+		t.Fatalf("%q: the value is %q, %v, error %v", patched, source, found, err)
+	}
+}
+
+func checkAppendItem(t *testing.T, src []byte, before Object, item []byte, last Object) {
+	want, ok := before.(Array)
+	patched, err := AppendItem(src, item)
+	if !ok || err != nil {
+		if ok != (err == nil) && !errors.Is(err, ErrLimit) {
+			t.Fatalf("%q: %T, error %v", src, before, err)
 		}
-		want, ok := before.(Array)
-		patched, err := AppendItem(src, item)
-		if !ok || err != nil {
-			if ok != (err == nil) && !errors.Is(err, ErrLimit) {
-				t.Fatalf("%q: %T, error %v", src, before, err)
-			}
-			return
-		}
-		got, err := Parse(patched)
-		if diff := cmp.Diff(Object(append(want, last)), got); err != nil || diff != "" {
-			t.Fatalf("%q with %q is %q, error %v\n%s", src, item, patched, err, diff)
-		}
-	})
+		return
+	}
+	got, err := Parse(patched)
+	if diff := cmp.Diff(Object(append(want, last)), got); err != nil || diff != "" {
+		t.Fatalf("%q with %q is %q, error %v\n%s", src, item, patched, err, diff)
+	}
 }

@@ -77,6 +77,7 @@ func (p *parser) literal() (Object, error) {
 	p.pos++
 	var decoded []byte
 	for open := 1; ; {
+		decoded = append(decoded, p.plain()...)
 		c, ok := p.next()
 		if !ok {
 			return nil, syntaxError("literal string without end")
@@ -97,6 +98,18 @@ func (p *parser) literal() (Object, error) {
 		}
 		decoded = append(decoded, c)
 	}
+}
+
+// plain reads characters that stand for themselves in a literal string.
+func (p *parser) plain() []byte {
+	start := p.pos
+	for _, c := range p.buf[start:] {
+		if c == '(' || c == ')' || c == '\\' || c == '\r' {
+			break
+		}
+		p.pos++
+	}
+	return p.buf[start:p.pos]
 }
 
 func (p *parser) skipLineFeed() {

@@ -17,7 +17,7 @@ func create(programs string) (*Server, error) {
 	if s.address, err = freeAddress(); err != nil {
 		return s, err
 	}
-	if s.folder, err = os.MkdirTemp("", "innsigli-postgres-"); err != nil {
+	if s.folder, err = os.MkdirTemp(os.Getenv("INNSIGLI_POSTGRES_FOLDER"), "innsigli-postgres-"); err != nil {
 		return s, err
 	}
 	secret := filepath.Join(s.folder, "password")

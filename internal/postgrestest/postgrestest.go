@@ -12,8 +12,8 @@
 // the package starts a server of its own from the programs that are installed: those in
 // the folder INNSIGLI_POSTGRES_BIN, on the PATH or where Debian puts them. That server
 // listens on the loopback interface, keeps its files in a temporary folder and does not
-// wait for the disk; it is quicker where TMPDIR is in memory. Where there is neither,
-// the test ends as testenv.Absent says.
+// wait for the disk; it is much quicker where INNSIGLI_POSTGRES_FOLDER names a folder in
+// memory for these. Where there is neither, the test ends as testenv.Absent says.
 //
 // A server is there for one process and never outlives it, however that ends.
 package postgrestest

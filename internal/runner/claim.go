@@ -3,85 +3,98 @@ package runner
 import (
 	"context"
 	"errors"
-	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/innsigli/innsigli/storage"
 )
 
 // claimAll begins the jobs that are due, as many as there is room for, and says when to look
-// again. It reads before it claims: an idle queue costs no write.
+// again.
 func (w *run) claimAll(ctx context.Context) (next time.Time) {
-	for {
+	for ctx.Err() == nil {
 		now := time.Now()
 		next = now.Add(lookEvery)
-		claimed := 0
-		for _, kind := range w.kinds {
-			due, n := w.claim(ctx, kind, now)
-			claimed += n
-			if due.After(now) && due.Before(next) {
-				next = due
+		var due []*line
+		for _, l := range w.lines {
+			if !l.look.After(now) && w.due(ctx, l, now) {
+				due = append(due, l)
+			}
+			if l.look.Before(next) {
+				next = l.look
 			}
 		}
-		w.takeTurns()
-		if claimed == 0 || w.room() == 0 || ctx.Err() != nil {
-			return next
+		if len(due) == 0 {
+			break
+		}
+		w.claim(ctx, due, now)
+	}
+	return next
+}
+
+// due says whether there are jobs to claim, and when to look again if there are none. It reads,
+// so that an idle queue costs no write.
+func (w *run) due(ctx context.Context, l *line, now time.Time) bool {
+	seen := l.seen
+	l.look, l.looked, l.seen = now.Add(lookEvery), now, time.Time{}
+	if l.waits = l.room() == 0; l.waits {
+		return false
+	}
+	due, err := w.Jobs.NextDue(ctx, l.Name)
+	if ctx.Err() != nil || errors.Is(err, storage.ErrNotFound) {
+		return false
+	}
+	if w.tell("", err, &w.noReads); err != nil {
+		return false
+	}
+	if due.After(now) {
+		l.look = earlier(l.look, due)
+		return false
+	}
+	l.waits = !seen.IsZero() && !due.After(seen)
+	return !l.waits
+}
+
+// claim begins the jobs that are due. It takes one transaction for all kinds.
+func (w *run) claim(ctx context.Context, due []*line, now time.Time) {
+	claimed := make([][]storage.Lease, len(due))
+	// A claim is not broken off: nobody would know what was claimed.
+	err := w.Tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
+		for i, l := range due {
+			limit, perGroup := l.share()
+			if claimed[i], err = w.Jobs.Claim(ctx, l.Name, now, limit, perGroup, l.Lease); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if w.tell("", err, &w.noWrites); err != nil {
+		return
+	}
+	for i, l := range due {
+		l.look = time.Time{}
+		if limit, _ := l.share(); len(claimed[i]) < limit {
+			l.seen = now
+		}
+		for _, lease := range claimed[i] {
+			l.inWork++
+			go func() { w.ended <- w.do(l, lease) }()
 		}
 	}
 }
 
-// takeTurns lets each kind be the first to be asked for in its turn, so that none takes all
-// the room for good.
-func (w *run) takeTurns() {
-	if len(w.kinds) > 1 {
-		w.kinds = slices.Concat(w.kinds[1:], w.kinds[:1])
+// share is how many jobs may be claimed, and of one group. The last quarter of the room is for groups
+// that have nothing in work: so many that take long, as endpoints that do not answer, hold up none
+// that has had no turn.
+func (l *line) share() (limit, perGroup int) {
+	if spare := l.room() - l.Concurrency/4; spare > 0 {
+		return spare, l.PerGroup
 	}
+	return l.room(), 1
 }
 
-// room is how many further jobs may be begun.
-func (w *run) room() int { return w.Concurrency - w.inWork }
-
-// claim begins the jobs of a kind that are due, and says how many. When none is, it says when
-// the next one will be.
-func (w *run) claim(ctx context.Context, kind string, now time.Time) (due time.Time, n int) {
-	if w.room() == 0 {
-		return due, 0
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
 	}
-	due, err := w.Jobs.NextDue(ctx, kind)
-	if ctx.Err() != nil || errors.Is(err, storage.ErrNotFound) {
-		return time.Time{}, 0
-	}
-	if w.tell(kind, err, &w.noReads); err != nil || due.After(now) {
-		return due, 0
-	}
-	var leases []storage.Lease
-	// A claim is not broken off: nobody would know what was claimed.
-	err = w.Tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
-		leases, err = w.Jobs.Claim(ctx, kind, now, w.room(), w.PerGroup, w.Lease)
-		return err
-	})
-	if w.tell(kind, err, &w.noWrites); err != nil {
-		return due, 0
-	}
-	for _, l := range leases {
-		w.inWork++
-		go func() {
-			defer func() { w.ended <- struct{}{} }()
-			w.do(l)
-		}()
-	}
-	return due, len(leases)
-}
-
-// tell passes on an error, but for all of an outage except its beginning. It also hears when
-// there was none, which ends the outage.
-func (w *run) tell(kind string, err error, outage *atomic.Bool) {
-	known := w.noReads.Load() || w.noWrites.Load()
-	if err == nil || storage.Passing(err) {
-		outage.Store(err != nil)
-	}
-	if err != nil && w.Failed != nil && !(storage.Passing(err) && known) {
-		w.Failed(w.settling, kind, err)
-	}
+	return a
 }

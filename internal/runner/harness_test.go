@@ -25,6 +25,7 @@ type queue struct {
 	done   []time.Duration // when handlers were called, since began
 	unique []string        // for which jobs
 	told   []error
+	kinds  []string // of what was told
 }
 
 // bubble runs a test in which time is made of nothing.
@@ -59,18 +60,23 @@ func (q *queue) add(jobs ...storage.Job) {
 func (q *queue) runner(rest runner.Handler) runner.Runner {
 	return runner.Runner{
 		Jobs: q.db.Jobs(), Tx: q.db,
-		Handlers: map[string]runner.Handler{kind: func(ctx context.Context, job storage.Job) (time.Time, error) {
-			q.mu.Lock()
-			q.done, q.unique = append(q.done, time.Since(q.began)), append(q.unique, job.Unique)
-			q.mu.Unlock()
+		Kinds: []runner.Kind{{Name: kind, Do: func(ctx context.Context, job storage.Job) (time.Time, error) {
+			q.note(job)
 			return rest(ctx, job)
-		}},
-		Failed: func(_ context.Context, _ string, err error) {
+		}}},
+		Failed: func(_ context.Context, kind string, err error) {
 			q.mu.Lock()
 			defer q.mu.Unlock()
-			q.told = append(q.told, err)
+			q.told, q.kinds = append(q.told, err), append(q.kinds, kind)
 		},
 	}
+}
+
+// note notes that a handler was called.
+func (q *queue) note(job storage.Job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.done, q.unique = append(q.done, time.Since(q.began)), append(q.unique, job.Unique)
 }
 
 // start lets a runner run until stop is called, which says what Run answered.

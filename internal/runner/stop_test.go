@@ -140,7 +140,7 @@ func TestStoreThatIsAway(t *testing.T) {
 		unsaid   bool
 		want     []time.Duration // when the jobs were done
 	}{
-		{"before the claim", 0, 10500 * time.Millisecond, false, []time.Duration{11 * time.Second}},
+		{"before the claim", 0, 10500 * time.Millisecond, false, []time.Duration{11020 * time.Millisecond}}, // tried when told, and each second
 		{"before the end of the job", 500 * time.Millisecond, 20 * time.Second, false, []time.Duration{0}},
 		{"at the end of the job, which was committed", 500 * time.Millisecond, 1500 * time.Millisecond, true, []time.Duration{0}},
 		{"at the claim, which was committed", 0, 500 * time.Millisecond, true, []time.Duration{2 * time.Minute}},
@@ -157,8 +157,8 @@ func TestStoreThatIsAway(t *testing.T) {
 				if _, none := q.left(); !none {
 					t.Error("the job was not finished")
 				}
-				if len(q.told) != 1 || !errors.Is(q.told[0], storage.ErrUnavailable) {
-					t.Errorf("told %v", q.told)
+				if len(q.told) != 1 || !errors.Is(q.told[0], storage.ErrUnavailable) || q.kinds[0] != "" {
+					t.Errorf("told %v of %q", q.told, q.kinds)
 				}
 			})
 		})

@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -17,40 +16,51 @@ const (
 	// margin is how long before its lease the context of a handler ends, at most a quarter
 	// of it: for storing what the job came to.
 	margin = 5 * time.Second
-	// awayPause is the pause between tries while the store is away.
-	awayPause = time.Second
 )
 
-// do takes a job from its lease to its end.
-func (w *run) do(l storage.Lease) {
-	retry, err := w.handle(l)
+// end is what a job came to.
+type end struct {
+	line  *line
+	lease storage.Lease
+	retry time.Time // zero: it is done
+	then  func(ctx context.Context) error
+}
+
+// do does a job.
+func (w *run) do(l *line, lease storage.Lease) end {
+	e, err := w.handle(l, lease)
 	switch {
 	case err != nil && w.work.Err() != nil: // it was cut short by us
-		retry = time.Now()
+		e.retry, e.then = time.Now(), nil
 	case err != nil:
-		w.tell(l.Kind, err, &w.noWrites)
-		if now := time.Now(); !retry.After(now) { // what failed at once would fail at once again
-			retry = now.Add(pauseAfter(l.Attempt))
+		w.tell(l.Name, err, &w.noWrites)
+		if !e.retry.After(time.Now()) { // what failed at once would fail at once again
+			e.retry = time.Now().Add(pauseAfter(lease.Attempt))
 		}
+		e.then = nil
 	}
-	w.settle(l, func(ctx context.Context) error {
-		if retry.IsZero() {
-			return w.Jobs.Finish(ctx, l)
-		}
-		return w.Jobs.Retry(ctx, l, retry)
-	})
+	return e
 }
 
 // handle calls the handler. One that panics has failed, and stops no other.
-func (w *run) handle(l storage.Lease) (retry time.Time, err error) {
-	ctx, end := context.WithDeadline(w.work, l.Until.Add(-min(margin, w.Lease/4)))
-	defer end()
-	defer func() {
-		if v := recover(); v != nil {
-			retry, err = time.Time{}, fmt.Errorf("runner: the handler panicked: %v\n%s", v, debug.Stack())
-		}
-	}()
-	return w.Handlers[l.Kind](ctx, l.Job)
+func (w *run) handle(l *line, lease storage.Lease) (e end, err error) {
+	ctx, cancel := context.WithDeadline(w.work, lease.Until.Add(-min(margin, l.Lease/4)))
+	defer cancel()
+	e = end{line: l, lease: lease}
+	defer recovered(&err)
+	if l.DoThen != nil {
+		e.then, err = l.DoThen(ctx, lease.Job)
+	} else {
+		e.retry, err = l.Do(ctx, lease.Job)
+	}
+	return e, err
+}
+
+// recovered makes an error of a panic.
+func recovered(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("runner: the handler panicked: %v\n%s", v, debug.Stack())
+	}
 }
 
 // pauseAfter is the pause after so many attempts.
@@ -60,24 +70,4 @@ func pauseAfter(attempts int) time.Duration {
 		pause *= 2
 	}
 	return min(pause, longestPause)
-}
-
-// settle stores what a job came to, as long as its lease lasts: after that, the job is
-// another's to do again.
-func (w *run) settle(l storage.Lease, f func(ctx context.Context) error) {
-	for {
-		err := w.Tx.InTx(w.settling, f)
-		if errors.Is(err, storage.ErrLeaseLost) { // also after a commit that was not heard of
-			err = nil
-		}
-		w.tell(l.Kind, err, &w.noWrites)
-		if !storage.Passing(err) || time.Now().After(l.Until) {
-			return
-		}
-		select {
-		case <-w.settling.Done():
-			return
-		case <-time.After(awayPause):
-		}
-	}
 }

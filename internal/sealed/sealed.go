@@ -4,11 +4,14 @@
 //	keys, err := sealed.ReadFile("innsigli.key")
 //	users := sealed.Sandbox(db.Sandbox(), keys)
 //	requests := sealed.Requests(db.Requests(), keys)
+//	hooks := sealed.Webhooks(db.Webhooks(), keys)
+//	processes := sealed.Processes(db.Processes(), keys)
 //
 // Sealed are the keys of sandbox users, the sandbox's authority, the secret part of
-// conversations with identity providers, and the certificates of signers that are kept for
-// the next time. Access tokens and client secrets need no key:
-// they are stored as hashes alone.
+// conversations with identity providers, the certificates of signers that are kept for the next
+// time, the secrets of webhook subscriptions, the keys that sign webhooks and the tokens of the links
+// that participants were not yet logged in with. Access tokens and client secrets need no key: they
+// are stored as hashes alone.
 //
 // # What is stored
 //
@@ -25,9 +28,9 @@
 // sealed with one key (SP 800-38D 8.3), which rotation sees to long before.
 //
 // A value that does not begin with the magic was stored before there was sealing. It is
-// read as it is, and sealed when it is written the next time; [Reseal] and
-// [ResealCertificates] do that at the start of a server. So sealing protects from who reads the store, not from who writes to
-// it.
+// read as it is, and sealed when it is written the next time; [Reseal], [ResealCertificates],
+// [ResealWebhooks] and [ResealProcesses] do that at the start of a server. So sealing protects from
+// who reads the store, not from who writes to it.
 package sealed
 
 import (

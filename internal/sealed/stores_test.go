@@ -65,6 +65,8 @@ func TestBackend(t *testing.T) {
 			Sandbox:     sealed.Sandbox(db.Sandbox(), k),
 			Jobs:        db.Jobs(),
 			EvidenceLog: db.EvidenceLog(),
+			Webhooks:    sealed.Webhooks(db.Webhooks(), k),
+			Processes:   sealed.Processes(db.Processes(), k),
 			Reopen: func(t *testing.T) storagetest.Backend {
 				if err := db.Close(); err != nil {
 					t.Fatal(err)
@@ -75,7 +77,9 @@ func TestBackend(t *testing.T) {
 	}
 	storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 		return backend(t, filepath.Join(t.TempDir(), "store.db"))
-	}, "Transactions", "Overlapping", "Requests", "Certificates", "Sandbox", "Reopen", "Concurrency")
+	}, "Transactions", "Overlapping", "Requests", "Certificates", "Sandbox",
+		"Subscriptions", "SigningKeys", "WebhookAttempts", "DroppedEvents",
+		"Processes", "ProcessLinks", "ListedProcesses", "ProcessKeys", "Reopen", "Concurrency")
 }
 
 // deployment is a store with something secret of each kind in it.
@@ -133,6 +137,8 @@ func TestTheFileHasNoSecrets(t *testing.T) {
 	d.create(t, sealed.Requests(d.db.Requests(), k), request("r", signing.Waiting, secret))
 	of := []byte("a certificate, in which the name is")
 	d.keep(t, sealed.Requests(d.db.Requests(), k), "person", of)
+	hook, webhookKey := subscription("s"), signingKey(1)
+	d.add(t, sealed.Webhooks(d.db.Webhooks(), k), webhookKey, hook)
 	// The file keeps what is overwritten, too: the same without sealing shows that the
 	// test would find it.
 	bare := filepath.Join(t.TempDir(), "bare.db")
@@ -143,12 +149,17 @@ func TestTheFileHasNoSecrets(t *testing.T) {
 			plain.Sandbox().SaveAuthority(ctx, authority),
 			plain.Requests().CreateRequest(ctx, request("r", signing.Waiting, secret)),
 			plain.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: "person", Certificate: of}),
+			plain.Webhooks().CreateSubscription(ctx, hook, 1),
+			plain.Webhooks().CreateKey(ctx, webhookKey),
 		)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, secret := range map[string][]byte{"user's key": u.Key, "authority": authority, "provider's secret": secret, "person's certificate": of} {
+	for name, secret := range map[string][]byte{
+		"user's key": u.Key, "authority": authority, "provider's secret": secret, "person's certificate": of,
+		"subscription's secret": hook.Secret, "webhook key": webhookKey.Private,
+	} {
 		if holds(t, path, secret) {
 			t.Errorf("the file has the %s", name)
 		}

@@ -38,7 +38,6 @@ const maxShown = 20
 
 // print prints the figures, and a line for each fault.
 func (f *figures) print(out io.Writer, took time.Duration, rows ...[2]any) error {
-	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	all := append([][2]any{
 		{"requests started", f.started},
 		{"delivered", fmt.Sprintf("%d (%.0f a second)", f.delivered, float64(f.delivered)/took.Seconds())},
@@ -47,14 +46,19 @@ func (f *figures) print(out io.Writer, took time.Duration, rows ...[2]any) error
 		{"requests lost", f.lost},
 		{"documents doubled", f.doubled},
 	}, rows...)
-	for _, row := range append(all, [2]any{"faults", len(f.faults)}) {
+	return f.table(out, all)
+}
+
+// table prints rows, and a line for each fault.
+func (f *figures) table(out io.Writer, rows [][2]any) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range append(rows, [2]any{"faults", len(f.faults)}) {
 		fmt.Fprintf(columns, "%v\t%v\n", row[0], row[1])
 	}
 	err := columns.Flush()
-	for i, fault := range f.faults {
-		if i == maxShown {
-			break
-		}
+	for _, fault := range f.faults[:min(len(f.faults), maxShown)] {
 		fmt.Fprintln(out, fault)
 	}
 	return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -9,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,9 +17,6 @@ import (
 
 	"github.com/innsigli/innsigli/internal/pdftest"
 )
-
-// atMost is how much longer a call may take beside all those requests.
-const atMost = 1.2
 
 func growthTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
 	full := flags.String("postgres", "", "URL of an empty database, which is filled")
@@ -224,29 +221,18 @@ func (g *grown) statistics(ctx context.Context) (c cost, err error) {
 }
 
 func printGrowth(out io.Writer, empty, full *grown, ended, live int, c cost) error {
-	columns := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(columns, "medians of %d\tempty store\t%d ended, %d live\tratio\n", len(full.start), ended, live)
-	broken := c.broken()
-	for _, call := range []struct {
-		name        string
-		empty, full []time.Duration
-	}{{"start", empty.start, full.start}, {"poll that waits", empty.poll, full.poll}} {
-		a, b := median(call.empty), median(call.full)
-		ratio := float64(b) / float64(a)
-		broken = broken || ratio > atMost
-		fmt.Fprintf(columns, "%s\t%v\t%v\t%.2f\n", call.name, a.Round(time.Microsecond), b.Round(time.Microsecond), ratio)
-	}
-	if err := columns.Flush(); err != nil {
-		return err
-	}
+	err := printRatios(out, fmt.Sprintf("%d ended, %d live", ended, live), []timed{
+		{"start", empty.start, full.start},
+		{"poll that waits", empty.poll, full.poll},
+	})
 	fmt.Fprintf(out, "%d polls that wait: %d reads, %d rows written\n", c.polls, c.reads, c.writes)
-	if broken {
-		return errBroken
+	if err == nil && c.broken() {
+		err = errBroken
 	}
-	return nil
+	return err
 }
 
-func median(all []time.Duration) time.Duration {
+func median[N cmp.Ordered](all []N) N {
 	sorted := slices.Sorted(slices.Values(all))
 	return sorted[len(sorted)/2]
 }

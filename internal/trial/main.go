@@ -4,9 +4,14 @@
 //	go run ./internal/trial servers -postgres URL      servers of one database, killed one after another
 //	go run ./internal/trial outage -postgres URL -restart COMMAND      their database restarted under load
 //	go run ./internal/trial growth -postgres URL      start and poll beside a million ended requests
+//	go run ./internal/trial processes -store URL      creation and reading of signing processes beside 100,000
+//	go run ./internal/trial webhooks -postgres URL      processes that send events of one database, killed one after another
+//	go run ./internal/trial sent -store URL      a process killed between sending events and storing that
+//	go run ./internal/trial load -store URL      events at a steady rate, to endpoints of which some are slow or dead
+//	go run ./internal/trial burst -store URL      many events at once, beside a bare loop that sends the same
 //
-// URL names an empty database for each trial but growth, which needs two: the second with
-// -beside. The exit status is 1 when a promise of the service was not kept. -h lists the
+// URL names an empty database for each trial but growth and processes, which need two: the second
+// with -beside. For a -store it may also be the path of a new file. The exit status is 1 when a promise of the service was not kept. -h lists the
 // flags of a trial.
 package main
 
@@ -35,12 +40,18 @@ var errBroken = errors.New("a promise was not kept")
 
 func run(ctx context.Context, args []string, out io.Writer) error {
 	trials := map[string]func(context.Context, *flag.FlagSet, []string, io.Writer) error{
-		"servers": serversTrial,
-		"outage":  outageTrial,
-		"growth":  growthTrial,
+		"servers":   serversTrial,
+		"outage":    outageTrial,
+		"growth":    growthTrial,
+		"processes": processesTrial,
+		"webhooks":  webhooksTrial,
+		"sent":      sentTrial,
+		"load":      loadTrial,
+		"burst":     burstTrial,
+		"deliver":   deliverTrial,
 	}
 	if len(args) == 0 || trials[args[0]] == nil {
-		return errors.New("say which trial: servers, outage or growth")
+		return errors.New("say which trial: servers, outage, growth, processes, webhooks, sent, load or burst")
 	}
 	return trials[args[0]](ctx, flag.NewFlagSet(args[0], flag.ContinueOnError), args[1:], out)
 }

@@ -161,7 +161,7 @@ func (c *crowd) signFor(ctx context.Context, span time.Duration, happens func(co
 func (c *crowd) stop() error {
 	var errs []error
 	for _, s := range c.servers {
-		if s != nil && s.process != nil {
+		if s != nil && s.command != nil {
 			errs = append(errs, s.stop())
 		}
 	}

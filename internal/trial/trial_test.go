@@ -14,6 +14,10 @@ import (
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
+// The trials of these tests are short, and run beside other tests, of other packages too. So their
+// figures are logged, and promises about times and shares are for the benchmarks to judge, which
+// .ci/full runs alone.
+
 // span is how long the trials last here; INNSIGLI_TRIAL says another time.
 func span(t *testing.T) time.Duration {
 	t.Helper()
@@ -25,7 +29,7 @@ func span(t *testing.T) time.Duration {
 }
 
 // ends logs a trial's figures, and fails the test when it says that a promise was broken.
-func ends(t *testing.T, out *bytes.Buffer, err error) {
+func ends(t testing.TB, out *bytes.Buffer, err error) {
 	t.Helper()
 	for line := range strings.Lines(out.String()) {
 		t.Logf("figure: %s", strings.TrimRight(line, "\n"))
@@ -84,18 +88,5 @@ func TestGrowth(t *testing.T) {
 	t.Logf("figure: %d polls that wait: %d reads, %d rows written", c.polls, c.reads, c.writes)
 	if c.broken() {
 		t.Error(errBroken)
-	}
-}
-
-// Start and poll beside a million ended requests, as multiples of their times on an empty
-// store.
-func BenchmarkGrowth(b *testing.B) {
-	for b.Loop() {
-		var out bytes.Buffer
-		err := run(b.Context(), []string{"growth", "-postgres", postgrestest.Database(b), "-beside", postgrestest.Database(b)}, &out)
-		b.Logf("\n%s", out.Bytes())
-		if err != nil {
-			b.Error(err)
-		}
 	}
 }

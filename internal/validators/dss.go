@@ -4,8 +4,6 @@ import (
 	"crypto/x509"
 	"testing"
 	"time"
-
-	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // DSSOptions say how EU DSS validates. The zero value is its default policy without a
@@ -63,12 +61,10 @@ type Finding struct {
 // DSS validates files with EU DSS, offline.
 func DSS(t testing.TB, options DSSOptions, files ...string) []DSSReport {
 	t.Helper()
-	java, jar := testenv.Program(t, "java"), jar(t, "dss")
-	args := append(shortRun(jar), "-jar", jar)
-	args = append(args, rootArguments(t, options.Roots)...)
+	args := append([]string{"Validate"}, rootArguments(t, options.Roots)...)
 	if options.RevocationOptional {
 		args = append(args, "--revocation-optional")
 	}
-	lines := mustRun(t, java, append(args, files...)...)
+	lines := ask(t, serveJava(t, "dss"), append(args, files...))
 	return decodeLines[DSSReport](t, "EU DSS", lines, len(files))
 }

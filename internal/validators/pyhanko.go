@@ -106,8 +106,24 @@ func PyHankoProfile(t testing.TB, roots []*x509.Certificate, files ...string) []
 // its folder.
 func runPyHanko[Report any](t testing.TB, script string, roots []*x509.Certificate, files []string) []Report {
 	t.Helper()
-	args := []string{filepath.Join(testenv.Root(t), ".ci", script)}
-	args = append(args, rootArguments(t, roots)...)
-	lines := mustRun(t, testenv.Tool(t, filepath.Dir(script)+"/bin/python"), append(args, files...)...)
+	lines := askPyHanko(t, script, append(rootArguments(t, roots), files...))
 	return decodeLines[Report](t, "pyHanko", lines, len(files))
+}
+
+// askPyHanko runs a script below .ci.
+func askPyHanko(t testing.TB, name string, arguments []string) []byte {
+	t.Helper()
+	return ask(t, servePyHanko(t, filepath.Dir(name)), append([]string{script(t, name)}, arguments...))
+}
+
+// servePyHanko is the command line of .ci/serve with an installed pyHanko.
+func servePyHanko(t testing.TB, name string) []string {
+	t.Helper()
+	return []string{testenv.Tool(t, name+"/bin/python"), script(t, "serve/serve.py")}
+}
+
+// script returns the path of a program below .ci.
+func script(t testing.TB, name string) string {
+	t.Helper()
+	return filepath.Join(testenv.Root(t), ".ci", filepath.FromSlash(name))
 }

@@ -46,29 +46,28 @@ func DSSExtend(t testing.TB, options SignOptions, files ...string) []SignedFile 
 
 func signDSS(t testing.TB, options SignOptions, arguments, files []string) []SignedFile {
 	t.Helper()
-	jar := jar(t, "dss")
-	var java []string
-	if options.Runs <= 1 { // several runs are timed, with Java at its best
-		java = shortRun(jar)
-	}
-	java = append(java, "-cp", jar, "innsigli.Sign")
-	return signing(t, "EU DSS", testenv.Program(t, "java"), append(java, arguments...), files)
+	return signing(t, "EU DSS", arguments, files, func(arguments []string) []byte {
+		if options.Runs > 1 { // which are timed, with Java at its best
+			return mustRun(t, testenv.Program(t, "java"), append([]string{"-cp", jar(t, "dss"), "innsigli.Sign"}, arguments...)...)
+		}
+		return ask(t, serveJava(t, "dss"), append([]string{"Sign"}, arguments...))
+	})
 }
 
 // PyHankoSign signs files of different names with pyHanko.
 func PyHankoSign(t testing.TB, options SignOptions, files ...string) []SignedFile {
 	t.Helper()
-	script := filepath.Join(testenv.Root(t), ".ci", "pyhanko", "sign.py")
-	arguments := append([]string{script}, options.arguments(t)...)
-	return signing(t, "pyHanko", testenv.Tool(t, "pyhanko/bin/python"), arguments, files)
+	return signing(t, "pyHanko", options.arguments(t), files, func(arguments []string) []byte {
+		return askPyHanko(t, "pyhanko/sign.py", arguments)
+	})
 }
 
-// signing runs a program that signs files into a folder.
-func signing(t testing.TB, name, program string, arguments, files []string) []SignedFile {
+// signing has a program sign files into a folder.
+func signing(t testing.TB, name string, arguments, files []string, run func(arguments []string) []byte) []SignedFile {
 	t.Helper()
 	folder := t.TempDir()
 	arguments = append(append(arguments, "--output", folder), files...)
-	signed := decodeLines[SignedFile](t, name, mustRun(t, program, arguments...), len(files))
+	signed := decodeLines[SignedFile](t, name, run(arguments), len(files))
 	for i := range signed {
 		signed[i].Path = filepath.Join(folder, filepath.Base(signed[i].File))
 	}

@@ -15,9 +15,9 @@
 //		}
 //	})
 //
-// All of them work offline, unless asked not to: they see the file and the anchors. DSS
-// and pyHanko take many files in one process and answer in the same order; starting DSS
-// costs two seconds.
+// All of them work offline, unless asked not to: they see the file and the anchors. DSS,
+// veraPDF and pyHanko take many files at once and answer in the same order. They take seconds
+// to start, and stay up for all tests of a binary; what they know of a file is forgotten with it.
 //
 // DSS and pyHanko also sign, for tests that start from what others made.
 package validators
@@ -35,7 +35,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
 	"time"
 )
 
@@ -56,7 +55,7 @@ func run(t testing.TB, program string, args ...string) outcome {
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	command := exec.CommandContext(ctx, program, args...)
-	command.Env = append(os.Environ(), "LC_ALL=C.UTF-8", "TZ=UTC")
+	command.Env = environment()
 	command.Stdout, command.Stderr = &stdout, &stderr
 	command.WaitDelay = time.Second
 	err := command.Run()
@@ -66,23 +65,8 @@ func run(t testing.TB, program string, args ...string) outcome {
 	return outcome{stdout.Bytes(), stderr.Bytes(), command.ProcessState.ExitCode()}
 }
 
-// jar returns where .ci/tools has put a validator that is written in Java.
-func jar(t testing.TB, name string) string {
-	t.Helper()
-	return testenv.Tool(t, name+"/target/"+name+"-validate.jar")
-}
-
-// shortRun are options of Java for work on a few files: code is compiled once and not again with
-// more care, and one thread collects the garbage, which takes a third less processor time; the
-// classes that .ci/tools has archived take another third less. An archive that does not fit is
-// done without, and nothing is said of it where the results go.
-func shortRun(jar string) []string {
-	archive := filepath.Join(filepath.Dir(filepath.Dir(jar)), "classes.jsa")
-	return []string{
-		"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
-		"-XX:SharedArchiveFile=" + archive, "-Xlog:disable", "-Xlog:all=error:stderr",
-	}
-}
+// environment is that of every program: in English and UTC.
+func environment() []string { return append(os.Environ(), "LC_ALL=C.UTF-8", "TZ=UTC") }
 
 // mustRun is run for programs whose exit status is zero whatever the verdict.
 func mustRun(t testing.TB, program string, args ...string) []byte {

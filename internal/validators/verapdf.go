@@ -3,8 +3,6 @@ package validators
 import (
 	"fmt"
 	"testing"
-
-	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // VeraPDFClaim is a file and a profile that it claims to conform to, as veraPDF names
@@ -34,10 +32,9 @@ func (f VeraPDFFailure) String() string {
 // VeraPDF checks files against profiles of PDF/A and PDF/UA with veraPDF, offline.
 func VeraPDF(t testing.TB, claims ...VeraPDFClaim) []VeraPDFReport {
 	t.Helper()
-	java, jar := testenv.Program(t, "java"), jar(t, "verapdf")
-	args := append(shortRun(jar), "-jar", jar)
+	args := []string{"Conform"}
 	for _, claim := range claims {
 		args = append(args, claim.Profile, claim.File)
 	}
-	return decodeLines[VeraPDFReport](t, "veraPDF", mustRun(t, java, args...), len(claims))
+	return decodeLines[VeraPDFReport](t, "veraPDF", ask(t, serveJava(t, "verapdf"), args), len(claims))
 }

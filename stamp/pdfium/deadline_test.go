@@ -158,7 +158,7 @@ func TestWaitingAndClose(t *testing.T) {
 
 // Fifty at once, and each gets the picture of its own page, with the form on it.
 func TestCrowd(t *testing.T) {
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 3})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 3, Wait: enough, Limit: enough})
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {
@@ -188,7 +188,7 @@ func TestCrowd(t *testing.T) {
 
 // An instance is used a number of times, and not after it has grown, or a page has failed.
 func TestRecycling(t *testing.T) {
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: enough})
 	small := source{page: page200}.bytes()
 	for n := range pdfium.MaxDrawings + 2 {
 		drawn(t, r, small, 200, 100)

@@ -22,7 +22,7 @@ const (
 	wantMedian = 15 * time.Millisecond
 	want99th   = 1200 * time.Millisecond
 	deadline   = 2 * time.Second
-	busy       = 2 * time.Second // how much later than the deadline a busy machine may be
+	busy       = 2 * time.Second // how much later than the deadline a machine may be that does little else
 	maxMemory  = 500 << 20
 )
 
@@ -113,7 +113,7 @@ func (p *foundPage) find(t *testing.T, renderer stamp.Renderer) {
 		place := &p.Places[c]
 		began := time.Now()
 		place.Found, err = page.Find(t.Context(), renderer, stamp.Corner(c), stamp.StandardSize)
-		if place.Took = time.Since(began); place.Took > deadline+busy {
+		if place.Took = time.Since(began); place.Took > longest() {
 			t.Errorf("%s: it took %v", p.Name, place.Took)
 		}
 		if err != nil {
@@ -123,6 +123,15 @@ func (p *foundPage) find(t *testing.T, renderer stamp.Renderer) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
 	}
+}
+
+// longest is what finding a place may take. The race detector, which watches the sample, and
+// other tests beside it take several times as long as the deadline allows.
+func longest() time.Duration {
+	if testenv.Full() {
+		return deadline + busy
+	}
+	return enough
 }
 
 // times are those of all places, in order.

@@ -25,6 +25,9 @@ type accountRecord struct {
 	Name          string    `json:"name"`
 	PaymentMethod bool      `json:"paymentMethod"`
 	Quota         int64     `json:"quota"`
+	Admins        []string  `json:"admins,omitempty"`
+	Signatures    int64     `json:"signatures,omitempty"`
+	Stored        int64     `json:"stored,omitempty"`
 	CreatedAt     time.Time `json:"createdAt"`
 }
 
@@ -51,7 +54,7 @@ type accounts struct{ db *DB }
 
 var _ account.Store = accounts{}
 
-// Accounts is the store of accounts, clients and tokens.
+// Accounts is the store of accounts, clients, tokens and the ledger.
 func (db *DB) Accounts() account.Store { return accounts{db} }
 
 func (s accounts) Account(ctx context.Context, id string) (account.Account, error) {

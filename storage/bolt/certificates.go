@@ -31,10 +31,6 @@ func (s requests) KeptCertificate(ctx context.Context, person string) (signing.K
 	return signing.KeptCertificate(record), err
 }
 
-func (s requests) DropCertificates(ctx context.Context, expired time.Time, limit int) (n int, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
-		n, err = certificateTable.removeFirst(tx, certificateExpiry, before(expired), limit)
-		return err
-	})
-	return n, err
+func (s requests) DropCertificates(ctx context.Context, expired time.Time, limit int) (int, error) {
+	return removeBefore(ctx, s.db, certificateTable, certificateExpiry, expired, limit)
 }

@@ -82,10 +82,6 @@ func (s evidenceLog) EntriesAfter(ctx context.Context, seq int64, limit int) (en
 	return entries, err
 }
 
-func (s evidenceLog) DeleteEntries(ctx context.Context, earlier time.Time, limit int) (n int, err error) {
-	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
-		n, err = entryTable.removeFirst(tx, entriesByTime, before(earlier), limit)
-		return err
-	})
-	return n, err
+func (s evidenceLog) DeleteEntries(ctx context.Context, earlier time.Time, limit int) (int, error) {
+	return removeBefore(ctx, s.db, entryTable, entriesByTime, earlier, limit)
 }

@@ -2,7 +2,9 @@ package bolt
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
 
 	"go.etcd.io/bbolt"
 )
@@ -15,15 +17,56 @@ type index[R any] struct {
 	unique bool
 	// key of a record, nil to leave the record out of the index.
 	key func(R) []byte
+	// keys is in place of key where a record may have several.
+	keys func(R) [][]byte
 }
 
-// entry is the key of the record's entry in the index.
-func (ix index[R]) entry(r row[R]) []byte {
-	key := ix.key(r.Record)
-	if key == nil || ix.unique {
-		return key
+// entries are the keys of the record's entries in the index; none of nil.
+func (ix index[R]) entries(r *row[R]) (list [][]byte) {
+	if r == nil {
+		return nil
 	}
-	return bytes.Join([][]byte{key, number(r.Seq)}, nil)
+	for _, key := range ix.keysOf(r.Record) {
+		if !ix.unique {
+			key = bytes.Join([][]byte{key, number(r.Seq)}, nil)
+		}
+		list = append(list, key)
+	}
+	return list
+}
+
+func (ix index[R]) keysOf(record R) [][]byte {
+	if ix.keys != nil {
+		return ix.keys(record)
+	}
+	if key := ix.key(record); key != nil {
+		return [][]byte{key}
+	}
+	return nil
+}
+
+// move has the record of an id found by the entries of what it is instead of what it was. An entry
+// that stays is not written again: one in many pages of a large file would cost as much as all.
+func (ix index[R]) move(tx *bbolt.Tx, id string, was, is *row[R]) error {
+	entries, before, after := tx.Bucket([]byte(ix.bucket)), ix.entries(was), ix.entries(is)
+	var errs []error
+	for _, key := range without(before, after) {
+		errs = append(errs, entries.Delete(key))
+	}
+	for _, key := range without(after, before) {
+		errs = append(errs, entries.Put(key, []byte(id)))
+	}
+	return errors.Join(errs...)
+}
+
+// without are the keys that are not among others.
+func without(keys, others [][]byte) (list [][]byte) {
+	for _, key := range keys {
+		if !slices.ContainsFunc(others, func(other []byte) bool { return bytes.Equal(key, other) }) {
+			list = append(list, key)
+		}
+	}
+	return list
 }
 
 // ids are the ids of the first records in the span of an index, at most limit.
@@ -36,6 +79,9 @@ func (ix index[R]) ids(tx *bbolt.Tx, in span, limit int) []string {
 	}
 	return ids
 }
+
+// byID stands for an index that has the records in the order of their ids, which the table itself is.
+func (t table[R]) byID() index[R] { return index[R]{bucket: t.bucket} }
 
 // create makes the buckets of a table that a file does not have. An index that an older file
 // does not have is made of its records.
@@ -65,8 +111,10 @@ func (t table[R]) fill(tx *bbolt.Tx, ix index[R]) error {
 		if err != nil {
 			return err
 		}
-		if key := ix.entry(r); key != nil {
-			return entries.Put(key, id)
+		for _, key := range ix.entries(&r) {
+			if err := entries.Put(key, id); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

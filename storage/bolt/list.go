@@ -8,8 +8,10 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // listBatch is how many records of a long list are read at once. Between batches there is
@@ -44,11 +46,54 @@ func (db *DB) AllJobs(ctx context.Context) iter.Seq2[storage.Job, error] {
 	return all(ctx, db, jobTable, jobsByTime, jobRecord.job)
 }
 
+// AllSubscriptions lists the webhook subscriptions account by account, those of each in the order
+// of their creation.
+func (db *DB) AllSubscriptions(ctx context.Context) iter.Seq2[webhook.Subscription, error] {
+	return all(ctx, db, subscriptionTable, subscriptionsOfAccount, func(r subscriptionRecord) webhook.Subscription { return webhook.Subscription(r) })
+}
+
+// AllAttempts lists the attempts to reach all subscriptions, the earliest first.
+func (db *DB) AllAttempts(ctx context.Context) iter.Seq2[webhook.Attempt, error] {
+	return all(ctx, db, attemptTable, attemptsByTime, func(r attemptRecord) webhook.Attempt { return webhook.Attempt(r) })
+}
+
+// AllDropped lists the events that were given up for all subscriptions, the earliest first.
+func (db *DB) AllDropped(ctx context.Context) iter.Seq2[webhook.Dropped, error] {
+	return all(ctx, db, droppedTable, droppedByTime, func(r droppedRecord) webhook.Dropped { return webhook.Dropped(r) })
+}
+
+// AllProcesses lists the processes of all accounts, in the order of their IDs.
+func (db *DB) AllProcesses(ctx context.Context) iter.Seq2[portal.Process, error] {
+	return all(ctx, db, processTable, processTable.byID(), processRecord.process)
+}
+
+// AllUnopened lists the processes that have links which were not opened, those first whose links
+// expire first.
+func (db *DB) AllUnopened(ctx context.Context) iter.Seq2[portal.Process, error] {
+	return all(ctx, db, processTable, unopenedProcesses, processRecord.process)
+}
+
+// AllKeys lists the idempotency keys of all clients that processes were created with, the oldest
+// first.
+func (db *DB) AllKeys(ctx context.Context) iter.Seq2[portal.Key, error] {
+	return all(ctx, db, processKeyTable, processKeysByAge, processKeyRecord.key)
+}
+
+// AllLines lists the ledger account by account, the lines of each in the order of their times.
+func (db *DB) AllLines(ctx context.Context) iter.Seq2[account.Line, error] {
+	return all(ctx, db, lineTable, linesOfAccount, lineRecord.line)
+}
+
 // all goes through the records in the order of an index.
 func all[R, D any](ctx context.Context, db *DB, t table[R], ix index[R], to func(R) D) iter.Seq2[D, error] {
+	return within(ctx, db, t, ix, every(), to)
+}
+
+// within goes through the records in the span of an index.
+func within[R, D any](ctx context.Context, db *DB, t table[R], ix index[R], in span, to func(R) D) iter.Seq2[D, error] {
 	return func(yield func(D, error) bool) {
-		for from := []byte(nil); ; {
-			records, last, err := batch(ctx, db, t, ix, from)
+		for in := in; ; {
+			records, last, err := batch(ctx, db, t, ix, in)
 			if err != nil {
 				var none D
 				yield(none, err)
@@ -62,16 +107,19 @@ func all[R, D any](ctx context.Context, db *DB, t table[R], ix index[R], to func
 			if len(records) < listBatch {
 				return
 			}
-			from = append(last, 0) // the next key there can be
+			in.from = append(last, 0) // the next key there can be
 		}
 	}
 }
 
-// batch reads the next records from a key of the index on, and the key of the last one.
-func batch[R any](ctx context.Context, db *DB, t table[R], ix index[R], from []byte) (records []R, last []byte, err error) {
+// batch reads the first records in the span of an index, and the key of the last one.
+func batch[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span) (records []R, last []byte, err error) {
 	err = db.read(ctx, func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(ix.bucket)).Cursor()
-		for k, id := c.Seek(from); k != nil && len(records) < listBatch; k, id = c.Next() {
+		for k, id := c.Seek(in.from); k != nil && in.holds(k) && len(records) < listBatch; k, id = c.Next() {
+			if ix.bucket == t.bucket {
+				id = k
+			}
 			r, err := t.get(tx, string(id))
 			if err != nil {
 				return err

@@ -12,12 +12,15 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // testdata/schema1.db.gz was written before there were jobs, an evidence log, kept
-// certificates and folders of documents: one record of each kind, and a document with a revision.
+// certificates, folders of documents, webhooks and processes: one record of each kind, and a document with a
+// revision.
 func TestAnOlderFileOpens(t *testing.T) {
 	packed, err := os.Open("testdata/schema1.db.gz")
 	if err != nil {
@@ -54,8 +57,19 @@ func TestAnOlderFileOpens(t *testing.T) {
 	is(t, string(whole(t, db, request.Document)), nil, "a document, signed")
 
 	certificate := signing.KeptCertificate{Person: "p", Certificate: []byte{1}, Expires: at}
+	process := portal.Process{ID: "p", Participants: []portal.Participant{{ID: "1", Link: portal.Link{Hash: []byte{1}}}}}
+	line := account.Line{ID: "r", Account: "a", At: at}
 	err = db.InTx(t.Context(), func(ctx context.Context) error {
 		if err := db.Requests().KeepCertificate(ctx, certificate); err != nil {
+			return err
+		}
+		if err := db.Processes().CreateProcess(ctx, process); err != nil {
+			return err
+		}
+		if err := db.Accounts().AddLine(ctx, line); err != nil {
+			return err
+		}
+		if err := db.Webhooks().AddAttempt(ctx, webhook.Attempt{Subscription: "s", Event: "1", At: at}); err != nil {
 			return err
 		}
 		return db.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Due: at})
@@ -63,8 +77,18 @@ func TestAnOlderFileOpens(t *testing.T) {
 	is(t, err, nil, nil)
 	kept, err := db.Requests().KeptCertificate(t.Context(), "p")
 	is(t, kept, err, certificate)
+	linked, err := db.Processes().ProcessByLink(t.Context(), []byte{1})
+	is(t, linked, err, process)
+	for one, err := range db.Accounts().Lines(t.Context(), "a", at, time.Now()) {
+		is(t, one, err, line)
+	}
 	due, err := db.Jobs().NextDue(t.Context(), "k")
 	is(t, due, err, at)
+	for attempt, err := range db.Webhooks().Attempts(t.Context(), "s") {
+		is(t, attempt.Event, err, "1")
+	}
+	subscriptions, err := db.Webhooks().Subscriptions(t.Context(), "a")
+	is(t, len(subscriptions), err, 0)
 	entries, err := db.EvidenceLog().EntriesAfter(t.Context(), 0, 1)
 	is(t, len(entries), err, 0)
 }

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -17,8 +18,13 @@ func read[R any](ctx context.Context, db *DB, t table[R], id string) (record R, 
 
 // list reads the records in the span of an index, in its order.
 func list[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span) (records []R, err error) {
+	return first(ctx, db, t, ix, in, noLimit)
+}
+
+// first reads the first records in the span of an index, at most limit.
+func first[R any](ctx context.Context, db *DB, t table[R], ix index[R], in span, limit int) (records []R, err error) {
 	err = db.read(ctx, func(tx *bbolt.Tx) error {
-		records, err = t.list(tx, ix, in)
+		records, err = t.list(tx, ix, in, limit)
 		return err
 	})
 	return records, err
@@ -31,4 +37,14 @@ func convert[R, D any](records []R, to func(R) D) []D {
 		list = append(list, to(r))
 	}
 	return list
+}
+
+// removeBefore deletes the first records of an index by time that are earlier, at most limit, and
+// says how many.
+func removeBefore[R any](ctx context.Context, db *DB, t table[R], byTime index[R], earlier time.Time, limit int) (n int, err error) {
+	err = db.write(ctx, func(tx *bbolt.Tx) error {
+		n, err = t.removeFirst(tx, byTime, before(earlier), limit)
+		return err
+	})
+	return n, err
 }

@@ -57,10 +57,12 @@ type requestRecord struct {
 	Document     string                  `json:"document"`
 	Stamp        *signing.Stamp          `json:"stamp,omitempty"`
 	BusySignal   string                  `json:"busySignal,omitempty"`
+	Order        string                  `json:"order,omitempty"`
 	State        idp.State               `json:"state"`
 	Pending      []byte                  `json:"pending,omitempty"`
 	Code         string                  `json:"code,omitempty"`
 	Value        []byte                  `json:"value,omitempty"`
+	Kept         []byte                  `json:"kept,omitempty"`
 	SignedAt     time.Time               `json:"signedAt,omitzero"`
 	NextTry      time.Time               `json:"nextTry,omitzero"`
 	NextAsk      time.Time               `json:"nextAsk,omitzero"`
@@ -138,16 +140,7 @@ func (s requests) Unfinished(ctx context.Context, created time.Time, limit int) 
 	return s.first(ctx, unfinishedRequests, before(created), limit)
 }
 
-func (s requests) first(ctx context.Context, ix index[requestRecord], in span, limit int) (list []signing.Request, err error) {
-	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
-		for _, id := range ix.ids(tx, in, limit) {
-			record, err := requestTable.get(tx, id)
-			if err != nil {
-				return err
-			}
-			list = append(list, signing.Request(record))
-		}
-		return nil
-	})
-	return list, err
+func (s requests) first(ctx context.Context, ix index[requestRecord], in span, limit int) ([]signing.Request, error) {
+	records, err := first(ctx, s.db, requestTable, ix, in, limit)
+	return convert(records, func(r requestRecord) signing.Request { return signing.Request(r) }), err
 }

@@ -10,8 +10,10 @@ import (
 
 // schemaVersion counts the changes that an earlier version of this package could
 // not read. A member more in a record is none of them. With 2 came sealed secrets, which
-// the one before would take for keys; a file at 1 is brought there when it is opened.
-const schemaVersion = 2
+// the one before would take for keys; with 3 requests that sign a document of several, which the
+// one before would take for the request's own and discard with it. An older file is brought there
+// when it is opened.
+const schemaVersion = 3
 
 // metaBucket keeps what is to be known before anything else is read.
 const metaBucket = "meta"
@@ -21,13 +23,15 @@ var schema = []interface {
 	buckets() []string
 	create(*bbolt.Tx) error // what of them the file does not have
 }{
-	accountTable, clientTable, tokenTable,
+	accountTable, clientTable, tokenTable, lineTable,
 	signalTable,
 	requestTable, certificateTable,
 	userTable, authorityTable,
 	documentTable, chunkBuckets,
 	jobTable,
 	entryTable,
+	subscriptionTable, signingKeyTable, attemptTable, droppedTable,
+	processTable, processKeyTable,
 }
 
 // prepare makes the buckets that a new or an older file does not have. It writes nothing

@@ -3,6 +3,8 @@ package bolt_test
 import (
 	"testing"
 
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
@@ -18,4 +20,11 @@ func BenchmarkSigners(b *testing.B) {
 func BenchmarkClaims(b *testing.B) {
 	db := openIn(b, b.TempDir(), places[0])
 	storagetest.BenchmarkClaims(b, db, db.Jobs())
+}
+
+func BenchmarkProcesses(b *testing.B) {
+	storagetest.BenchmarkProcesses(b, func() (storage.Transactor, portal.Store) {
+		db := openIn(b, b.TempDir(), places[0])
+		return db, db.Processes()
+	})
 }

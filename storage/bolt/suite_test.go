@@ -46,6 +46,8 @@ func backend(t *testing.T, folder, place string) storagetest.Backend {
 		Sandbox:     db.Sandbox(),
 		Jobs:        db.Jobs(),
 		EvidenceLog: db.EvidenceLog(),
+		Webhooks:    db.Webhooks(),
+		Processes:   db.Processes(),
 		Bytes:       func(t testing.TB) int64 { return documentBytes(t, db) },
 		Reopen: func(t *testing.T) storagetest.Backend {
 			if err := db.Close(); err != nil {

@@ -68,7 +68,7 @@ func (t table[R]) insert(tx *bbolt.Tx, id string, record R) error {
 	if err := t.free(tx, id, r); err != nil {
 		return err
 	}
-	return t.put(tx, id, r)
+	return t.put(tx, id, nil, &r)
 }
 
 // update replaces a record, which keeps its place in the order of creation.
@@ -81,10 +81,7 @@ func (t table[R]) update(tx *bbolt.Tx, id string, record R) error {
 	if err := t.free(tx, id, r); err != nil {
 		return err
 	}
-	if err := t.unindex(tx, old); err != nil {
-		return err
-	}
-	return t.put(tx, id, r)
+	return t.put(tx, id, &old, &r)
 }
 
 // save adds a record, or replaces the one of that id.
@@ -101,7 +98,7 @@ func (t table[R]) remove(tx *bbolt.Tx, id string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.unindex(tx, old); err != nil {
+	if err := t.move(tx, id, &old, nil); err != nil {
 		return err
 	}
 	return tx.Bucket([]byte(t.bucket)).Delete([]byte(id))
@@ -112,40 +109,36 @@ func (t table[R]) remove(tx *bbolt.Tx, id string) error {
 // transaction as it was.
 func (t table[R]) free(tx *bbolt.Tx, id string, r row[R]) error {
 	for _, ix := range t.indexes {
-		key := ix.entry(r)
-		if !ix.unique || key == nil {
+		if !ix.unique {
 			continue
 		}
-		if holder := tx.Bucket([]byte(ix.bucket)).Get(key); holder != nil && string(holder) != id {
-			return storage.ErrExists
+		for _, key := range ix.entries(&r) {
+			if holder := tx.Bucket([]byte(ix.bucket)).Get(key); holder != nil && string(holder) != id {
+				return storage.ErrExists
+			}
 		}
 	}
 	return nil
 }
 
-func (t table[R]) put(tx *bbolt.Tx, id string, r row[R]) error {
-	value, err := json.Marshal(r)
+// put stores a record in place of what was there; nil: nothing.
+func (t table[R]) put(tx *bbolt.Tx, id string, was, is *row[R]) error {
+	value, err := json.Marshal(is)
 	if err != nil {
 		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
 	}
-	errs := []error{tx.Bucket([]byte(t.bucket)).Put([]byte(id), value)}
-	for _, ix := range t.indexes {
-		if key := ix.entry(r); key != nil {
-			errs = append(errs, tx.Bucket([]byte(ix.bucket)).Put(key, []byte(id)))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	err = errors.Join(tx.Bucket([]byte(t.bucket)).Put([]byte(id), value), t.move(tx, id, was, is))
+	if err != nil {
 		return fmt.Errorf("bolt: %s %q: %w", t.bucket, id, err)
 	}
 	return nil
 }
 
-func (t table[R]) unindex(tx *bbolt.Tx, r row[R]) error {
+// move is that of each index.
+func (t table[R]) move(tx *bbolt.Tx, id string, was, is *row[R]) error {
 	for _, ix := range t.indexes {
-		if key := ix.entry(r); key != nil {
-			if err := tx.Bucket([]byte(ix.bucket)).Delete(key); err != nil {
-				return fmt.Errorf("bolt: %s: %w", ix.bucket, err)
-			}
+		if err := ix.move(tx, id, was, is); err != nil {
+			return fmt.Errorf("bolt: %s: %w", ix.bucket, err)
 		}
 	}
 	return nil
@@ -162,10 +155,10 @@ func (t table[R]) find(tx *bbolt.Tx, ix index[R], key []byte) (R, error) {
 	return t.get(tx, string(id))
 }
 
-// list reads the records in the span of an index.
-func (t table[R]) list(tx *bbolt.Tx, ix index[R], in span) ([]R, error) {
+// list reads the first records in the span of an index, at most limit.
+func (t table[R]) list(tx *bbolt.Tx, ix index[R], in span, limit int) ([]R, error) {
 	var list []R
-	for _, id := range ix.ids(tx, in, noLimit) {
+	for _, id := range ix.ids(tx, in, limit) {
 		record, err := t.get(tx, id)
 		if err != nil {
 			return nil, fmt.Errorf("bolt: entry of %s for %q: %w", ix.bucket, id, err)

@@ -7,20 +7,22 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A file of the version before sealing is brought to this one when it is opened, so that the
-// program of then does not take what is sealed for keys.
+// A file of an earlier version is brought to this one when it is opened, so that the program of then
+// does not take what is sealed for keys, nor the document of several for a request's own.
 func TestAnOlderFileIsUpgraded(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "store.db")
-	open(t, path).Close()
-	meta(t, path, func(b *bbolt.Bucket) error { return b.Put([]byte("schema"), []byte("1")) })
-	for range 2 {
+	for _, older := range []string{"1", "2"} {
+		path := filepath.Join(t.TempDir(), "store.db")
 		open(t, path).Close()
-		meta(t, path, func(b *bbolt.Bucket) error {
-			if version := b.Get([]byte("schema")); string(version) != "2" {
-				t.Errorf("the schema is %s, want 2", version)
-			}
-			return nil
-		})
+		meta(t, path, func(b *bbolt.Bucket) error { return b.Put([]byte("schema"), []byte(older)) })
+		for range 2 {
+			open(t, path).Close()
+			meta(t, path, func(b *bbolt.Bucket) error {
+				if version := b.Get([]byte("schema")); string(version) != "3" {
+					t.Errorf("the schema is %s, want 3", version)
+				}
+				return nil
+			})
+		}
 	}
 }
 

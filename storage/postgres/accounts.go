@@ -12,9 +12,9 @@ import (
 var (
 	accountTable = table[account.Account]{
 		name:    "accounts",
-		columns: []string{"id", "name", "payment_method", "quota", "created_at"},
+		columns: []string{"id", "name", "payment_method", "quota", "admins", "signatures", "stored", "created_at"},
 		fields: func(a *account.Account) []any {
-			return []any{&a.ID, &a.Name, &a.PaymentMethod, &a.Quota, &a.CreatedAt}
+			return []any{&a.ID, &a.Name, &a.PaymentMethod, &a.Quota, &a.Admins, &a.Signatures, &a.Stored, &a.CreatedAt}
 		},
 	}
 
@@ -40,7 +40,7 @@ type accounts struct{ db *DB }
 
 var _ account.Store = accounts{}
 
-// Accounts is the store of accounts, clients and tokens.
+// Accounts is the store of accounts, clients, tokens and the ledger.
 func (db *DB) Accounts() account.Store { return accounts{db} }
 
 func (s accounts) Account(ctx context.Context, id string) (account.Account, error) {

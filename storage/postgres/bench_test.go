@@ -6,6 +6,8 @@ import (
 	"io"
 	"testing"
 
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
@@ -17,6 +19,13 @@ func BenchmarkSigners(b *testing.B) {
 func BenchmarkClaims(b *testing.B) {
 	db, _ := migrated(b)
 	storagetest.BenchmarkClaims(b, db, db.Jobs())
+}
+
+func BenchmarkProcesses(b *testing.B) {
+	storagetest.BenchmarkProcesses(b, func() (storage.Transactor, portal.Store) {
+		db, _ := migrated(b)
+		return db, db.Processes()
+	})
 }
 
 const benchSize = 22 << 20

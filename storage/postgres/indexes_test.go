@@ -10,10 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // statistics are what the server has counted for a table.
@@ -96,6 +99,58 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			_, byPhone := db.Sandbox().UserByPhone(ctx, "a", "5550101")
 			_, all := db.Sandbox().Users(ctx, "a")
 			return errors.Join(unlessAbsent(one), unlessAbsent(byKennitala), unlessAbsent(byPhone), all)
+		},
+		"processes": func(ctx context.Context, db *DB) error {
+			_, one := db.Processes().Process(ctx, "p")
+			_, byLink := db.Processes().ProcessByLink(ctx, []byte("h"))
+			_, waiting := db.Processes().Waiting(ctx, "a", time.Now(), 10)
+			_, unopened := db.Processes().Unopened(ctx, time.Now(), 10)
+			for _, err := range db.AllUnopened(ctx) {
+				return err
+			}
+			return errors.Join(unlessAbsent(one), unlessAbsent(byLink), waiting, unopened)
+		},
+		"process_links": func(ctx context.Context, db *DB) error {
+			_, byLink := db.Processes().ProcessByLink(ctx, []byte("h"))
+			return errors.Join(unlessAbsent(byLink), db.Processes().CreateProcess(ctx, portal.Process{ID: "p"}))
+		},
+		"process_keys": func(ctx context.Context, db *DB) error {
+			_, one := db.Processes().Key(ctx, "c", "v")
+			_, old := db.Processes().DeleteKeys(ctx, time.Now(), 10)
+			for _, err := range db.AllKeys(ctx) {
+				return err
+			}
+			return errors.Join(unlessAbsent(one), db.Processes().DeleteKey(ctx, "c", "v"), old)
+		},
+		"ledger": func(ctx context.Context, db *DB) error {
+			for _, err := range db.Accounts().Lines(ctx, "a", time.Now(), time.Now()) {
+				return err
+			}
+			for range 2 { // of which the second finds the first by its ID
+				if err := db.Accounts().AddLine(ctx, account.Line{ID: "l", At: time.Now()}); err != nil && !errors.Is(err, storage.ErrExists) {
+					return err
+				}
+			}
+			return nil
+		},
+		"webhook_subscriptions": func(ctx context.Context, db *DB) error {
+			_, one := db.Webhooks().Subscription(ctx, "s")
+			_, all := db.Webhooks().Subscriptions(ctx, "a")
+			added := db.Webhooks().CreateSubscription(ctx, webhook.Subscription{ID: "s", Account: "a", EventTypes: []string{"e"}, Secret: []byte{1}}, 1)
+			return errors.Join(unlessAbsent(one), all, added)
+		},
+		"webhook_attempts": func(ctx context.Context, db *DB) error {
+			for _, err := range db.Webhooks().Attempts(ctx, "s") {
+				return err
+			}
+			_, old := db.Webhooks().DeleteAttempts(ctx, time.Now(), 10)
+			return old
+		},
+		"webhook_dropped": func(ctx context.Context, db *DB) error {
+			_, one := db.Webhooks().RemoveDropped(ctx, "s", "e")
+			_, all := db.Webhooks().Dropped(ctx, "s")
+			_, old := db.Webhooks().DeleteDropped(ctx, time.Now(), 10)
+			return errors.Join(unlessAbsent(one), all, old)
 		},
 	} {
 		t.Run(table, func(t *testing.T) {

@@ -26,22 +26,53 @@ func (s jobs) Enqueue(ctx context.Context, list ...storage.Job) error {
 		kinds, groups, uniques = append(kinds, j.Kind), append(groups, j.Group), append(uniques, j.Unique)
 		dues, payloads = append(dues, j.Due), append(payloads, j.Payload)
 	}
-	err := s.db.write(ctx, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, `
+	err := s.db.later(ctx, `
 			INSERT INTO jobs (kind, grp, unique_key, due, payload)
 			SELECT kind, grp, nullif(unique_key, ''), due, coalesce(payload, '')
 			FROM unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::bytea[]) WITH ORDINALITY
 				AS new (kind, grp, unique_key, due, payload, place)
 			ORDER BY place
 			ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO NOTHING`,
-			kinds, groups, uniques, dues, payloads)
-		return err
-	})
+		kinds, groups, uniques, dues, payloads)
 	return s.announced(ctx, err)
 }
 
 func (s jobs) Finish(ctx context.Context, l storage.Lease) error {
 	return s.withLease(ctx, l, `DELETE FROM jobs WHERE id = $1 AND token = $2`)
+}
+
+func (s jobs) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, error) {
+	finished := make([]bool, len(leases))
+	if len(leases) == 0 {
+		return finished, nil
+	}
+	ids, tokens := make([]uuid.UUID, len(leases)), make([]uuid.UUID, len(leases))
+	for i, l := range leases {
+		ids[i], tokens[i] = asUUID(l.ID), asUUID(l.Token)
+	}
+	err := s.db.write(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, `
+			DELETE FROM jobs USING unnest($1::uuid[], $2::uuid[]) WITH ORDINALITY AS done (id, token, place)
+			WHERE jobs.id = done.id AND jobs.token = done.token RETURNING done.place`, ids, tokens)
+		if err != nil {
+			return err
+		}
+		places, err := pgx.CollectRows(rows, pgx.RowTo[int])
+		for _, place := range places {
+			finished[place-1] = true
+		}
+		return err
+	})
+	return finished, err
+}
+
+// asUUID is the zero UUID, which no job and no lease has, of what is none.
+func asUUID(text string) uuid.UUID {
+	id, err := uuid.Parse(text)
+	if err != nil {
+		return uuid.Nil
+	}
+	return id
 }
 
 func (s jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {

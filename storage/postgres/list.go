@@ -2,21 +2,15 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"strings"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook"
 )
-
-// listBatch is how many records of a long list are read at once. Between batches there is
-// no transaction, so that who goes through the list may take his time.
-const listBatch = 256
 
 // jobTable is how AllJobs reads jobs; all else about them is in statements of their own.
 var jobTable = table[jobRow]{
@@ -45,7 +39,7 @@ func (r jobRow) job() storage.Job {
 // an error, if there is one. As the other long lists here, it reads a few records at a
 // time: what is changed while it runs may be seen twice, or not at all.
 func (db *DB) AllTokens(ctx context.Context) iter.Seq2[account.TokenRecord, error] {
-	return all(ctx, db, tokenTable, func(t account.TokenRecord) account.TokenRecord { return t }, "expires_at", "hash")
+	return all(ctx, db, tokenTable, itself, "expires_at", "hash")
 }
 
 // AllSignals lists the busy signals of all accounts, those that were used least recently
@@ -61,7 +55,7 @@ func (db *DB) AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
 
 // AllCertificates lists the kept certificates of all people.
 func (db *DB) AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error] {
-	return all(ctx, db, certificateTable, func(c signing.KeptCertificate) signing.KeptCertificate { return c }, "person")
+	return all(ctx, db, certificateTable, itself, "person")
 }
 
 // AllJobs lists the jobs in the order in which they were enqueued.
@@ -69,53 +63,43 @@ func (db *DB) AllJobs(ctx context.Context) iter.Seq2[storage.Job, error] {
 	return all(ctx, db, jobTable, jobRow.job, "seq")
 }
 
-// all goes through the records in the order of columns whose values no two of them share,
-// and of which there is an index.
-func all[R, D any](ctx context.Context, db *DB, t table[R], to func(R) D, order ...string) iter.Seq2[D, error] {
-	return func(yield func(D, error) bool) {
-		for last := []any(nil); ; {
-			rows, next, err := batch(ctx, db, t, order, last)
-			if err != nil {
-				var none D
-				yield(none, err)
-				return
-			}
-			for _, r := range rows {
-				if !yield(to(r), nil) {
-					return
-				}
-			}
-			if len(rows) < listBatch {
-				return
-			}
-			last = next
-		}
-	}
+// AllSubscriptions lists the webhook subscriptions account by account, those of each in the order
+// of their creation.
+func (db *DB) AllSubscriptions(ctx context.Context) iter.Seq2[webhook.Subscription, error] {
+	return all(ctx, db, subscriptionTable, itself, "account", "seq")
 }
 
-// batch reads the records that come after the one with these values of the columns that
-// they are ordered by, and says which the last one has.
-func batch[R any](ctx context.Context, db *DB, t table[R], order []string, after []any) (records []R, last []any, err error) {
-	columns, condition := strings.Join(order, ", "), "true"
-	if after != nil {
-		condition = fmt.Sprintf("(%s) > (%s)", columns, strings.Join(parameters(len(after)), ", "))
-	}
-	statement := fmt.Sprintf("SELECT %s, %s FROM %s WHERE %s ORDER BY %s LIMIT %d",
-		strings.Join(t.columns, ", "), columns, t.name, condition, columns, listBatch)
-	last = make([]any, len(order))
-	var keys []any
-	for i := range last {
-		keys = append(keys, &last[i])
-	}
-	err = db.read(ctx, func(q querier) error {
-		rows, err := q.Query(ctx, statement, after...)
-		if err != nil {
-			return err
-		}
-		records, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r R, err error) {
-			return r, row.Scan(append(t.fields(&r), keys...)...)
-		})
-		return err
-	})
-	return records, last, err
+// AllAttempts lists the attempts to reach all subscriptions, the earliest first.
+func (db *DB) AllAttempts(ctx context.Context) iter.Seq2[webhook.Attempt, error] {
+	return all(ctx, db, attemptTable, itself, "at", "seq")
 }
+
+// AllDropped lists the events that were given up for all subscriptions, the earliest first.
+func (db *DB) AllDropped(ctx context.Context) iter.Seq2[webhook.Dropped, error] {
+	return all(ctx, db, droppedTable, itself, "at", "seq")
+}
+
+// AllProcesses lists the processes of all accounts, in the order of their IDs.
+func (db *DB) AllProcesses(ctx context.Context) iter.Seq2[portal.Process, error] {
+	return all(ctx, db, processTable, processRow.process, "id")
+}
+
+// AllUnopened lists the processes that have links which were not opened, those first whose links
+// expire first.
+func (db *DB) AllUnopened(ctx context.Context) iter.Seq2[portal.Process, error] {
+	return some(ctx, db, processTable, processRow.process, way{where: "unopened_until IS NOT NULL", order: []string{"unopened_until", "seq"}})
+}
+
+// AllKeys lists the idempotency keys of all clients that processes were created with, the oldest
+// first.
+func (db *DB) AllKeys(ctx context.Context) iter.Seq2[portal.Key, error] {
+	return all(ctx, db, processKeyTable, itself, "created_at", "client", "value")
+}
+
+// AllLines lists the ledger account by account, the lines of each in the order of their times.
+func (db *DB) AllLines(ctx context.Context) iter.Seq2[account.Line, error] {
+	return all(ctx, db, lineTable, itself, "account", "at", "seq")
+}
+
+// itself is a record that is stored as its domain has it.
+func itself[R any](r R) R { return r }

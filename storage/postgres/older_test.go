@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/postgrestest"
@@ -62,5 +63,45 @@ func TestRequestsOfTheVersionBefore(t *testing.T) {
 				t.Errorf("%v\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// An account of the version before, also one that is added on this version's tables, has made no
+// signature, and that version leaves alone what it does not know.
+func TestAccountsOfTheVersionBefore(t *testing.T) {
+	db, url := opened(t, Options{})
+	execute(t, url, `INSERT INTO accounts (id, name, payment_method, quota, admins, created_at)
+		VALUES ('a', 'Þór', true, 1024, NULL, '2026-03-01T12:30:15Z')`)
+	want := account.Account{ID: "a", Name: "Þór", PaymentMethod: true, Quota: 1024, CreatedAt: time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC)}
+	got, err := db.Accounts().Account(t.Context(), "a")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("%v\n%s", err, diff)
+	}
+	want.Signatures, want.Stored = 3, 4
+	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Accounts().UpdateAccount(ctx, want) }); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, url, `UPDATE accounts SET name = 'Þór', payment_method = true, quota = 2048, admins = NULL WHERE id = 'a'`)
+	want.Quota = 2048
+	got, err = db.Accounts().Account(t.Context(), "a")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// The version before does not find the document of an order, which it would discard with the request.
+func TestOrdersAndTheVersionBefore(t *testing.T) {
+	db, url := opened(t, Options{})
+	want := signing.Request{ID: "r", Account: "a", CreatedAt: time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC), Phase: signing.Waiting, Document: "d", Order: "o"}
+	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().CreateRequest(ctx, want) }); err != nil {
+		t.Fatal(err)
+	}
+	execute(t, url, `DO $$ BEGIN ASSERT (SELECT document FROM signing_requests) = ''; END $$`)
+	execute(t, url, `UPDATE signing_requests SET phase = 'ended', document = '' WHERE id = 'r'`)
+	want.Phase = signing.Ended
+	got, err := db.Requests().Request(t.Context(), "r")
+	got.UpdatedAt, got.Expires = want.UpdatedAt, want.Expires
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -36,6 +37,19 @@ func convert[R, D any](records []R, to func(R) D) []D {
 		list = append(list, to(r))
 	}
 	return list
+}
+
+// deleteFirst deletes the records of which a column has a time that is "<" or "<=" the one given, the
+// earliest first and at most limit of them, and says how many. They are named by their place in the
+// table, which needs no index: it does not change while they are locked.
+func deleteFirst[R any](ctx context.Context, db *DB, t table[R], column, comparison string, at time.Time, limit int) (n int, err error) {
+	err = db.write(ctx, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, fmt.Sprintf(`DELETE FROM %s WHERE ctid = ANY (ARRAY (
+			SELECT ctid FROM %[1]s WHERE %[2]s %[3]s $1 ORDER BY %[2]s LIMIT $2 FOR UPDATE SKIP LOCKED))`, t.name, column, comparison), at, max(limit, 0))
+		n = int(tag.RowsAffected())
+		return err
+	})
+	return n, err
 }
 
 // moment is a time that may not be set, which is NULL.

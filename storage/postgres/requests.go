@@ -20,7 +20,7 @@ var requestTable = table[requestRow]{
 		"state_provider", "state_version", "state_key", "state_public", "state_secret", "state_expires",
 		"pending", "code", "value", "signed_at", "next_try", "next_ask", "failure", "refused",
 		"start_code", "start_expires", "stamp", "key_client", "key", "key_fingerprint",
-		"polled_at", "lease_process", "lease_token", "lease_until", "revision",
+		"polled_at", "lease_process", "lease_token", "lease_until", "revision", "order_id", "order_document", "kept",
 	},
 	fields: func(r *requestRow) []any {
 		return []any{
@@ -29,22 +29,27 @@ var requestTable = table[requestRow]{
 			&r.State.Provider, &r.State.Version, &r.State.Key, &r.State.Public, &r.State.Secret, (*moment)(&r.State.Expires),
 			&r.Pending, &r.Code, &r.Value, (*moment)(&r.SignedAt), (*moment)(&r.NextTry), (*moment)(&r.NextAsk), encoded[*idp.Failure]{&r.Failure}, &r.Refused,
 			&r.StartCode, (*moment)(&r.StartExpires), encoded[*signing.Stamp]{&r.Stamp}, &r.keyClient, &r.key, &r.keyFingerprint,
-			(*moment)(&r.PolledAt), &r.Lease.Process, &r.Lease.Token, (*moment)(&r.Lease.Until), &r.Revision,
+			(*moment)(&r.PolledAt), &r.Lease.Process, &r.Lease.Token, (*moment)(&r.Lease.Until), &r.Revision, &r.Order, &r.orderDocument, &r.Kept,
 		}
 	},
 }
 
 // requestRow is a request as it is stored: its idempotency key has columns, which are
-// NULL when there is none. The Key of the embedded request is not used.
+// NULL when there is none. The Key of the embedded request is not used, nor the Document of one
+// with an order.
 type requestRow struct {
 	signing.Request
 	keyClient, key, keyFingerprint *string
+	orderDocument                  string
 }
 
 func storedRequest(r signing.Request) requestRow {
 	row := requestRow{Request: r}
 	if k := r.Key; k != nil {
 		row.keyClient, row.key, row.keyFingerprint = &k.Client, &k.Key, &k.Fingerprint
+	}
+	if r.Order != "" {
+		row.Document, row.orderDocument = "", r.Document
 	}
 	return row
 }
@@ -53,6 +58,9 @@ func (r requestRow) request() signing.Request {
 	request := r.Request
 	if r.key != nil {
 		request.Key = &signing.IdempotencyKey{Client: *r.keyClient, Key: *r.key, Fingerprint: *r.keyFingerprint}
+	}
+	if r.Order != "" {
+		request.Document = r.orderDocument
 	}
 	return request
 }

@@ -73,6 +73,8 @@ func backend(t *testing.T, url string) storagetest.Backend {
 		Sandbox:     db.Sandbox(),
 		Jobs:        db.Jobs(),
 		EvidenceLog: db.EvidenceLog(),
+		Webhooks:    db.Webhooks(),
+		Processes:   db.Processes(),
 		Bytes:       func(t testing.TB) int64 { return documentBytes(t, url) },
 		Reopen: func(t *testing.T) storagetest.Backend {
 			if err := db.Close(); err != nil {

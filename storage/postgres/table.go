@@ -26,13 +26,16 @@ type table[R any] struct {
 // insert adds a record; storage.ErrExists when its key or another unique value is taken,
 // which leaves the transaction as it was.
 func (t table[R]) insert(ctx context.Context, tx pgx.Tx, r R) error {
-	statement := fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
-		t.name, strings.Join(t.columns, ", "), strings.Join(parameters(len(t.columns)), ", "))
-	tag, err := tx.Exec(ctx, statement, t.fields(&r)...)
+	tag, err := tx.Exec(ctx, t.inserting(), t.fields(&r)...)
 	if err == nil && tag.RowsAffected() == 0 {
 		return storage.ErrExists
 	}
 	return err
+}
+
+func (t table[R]) inserting() string {
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT DO NOTHING",
+		t.name, strings.Join(t.columns, ", "), strings.Join(parameters(len(t.columns)), ", "))
 }
 
 // save adds a record, or replaces the one of that key.
@@ -87,7 +90,7 @@ func (t table[R]) replace(ctx context.Context, tx pgx.Tx, r R) error {
 }
 
 // remove deletes the record of that key, or answers storage.ErrNotFound.
-func (t table[R]) remove(ctx context.Context, tx pgx.Tx, key string) error {
+func (t table[R]) remove(ctx context.Context, tx pgx.Tx, key any) error {
 	if !storable(key) {
 		return storage.ErrNotFound
 	}

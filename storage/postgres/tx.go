@@ -26,6 +26,7 @@ type txn struct {
 	aborted   error      // by a statement; all others are refused then
 	failed    error      // of a nested InTx
 	committed []func()   // what is to be done when it was
+	waiting   pgx.Batch  // statements that are to be sent (later)
 }
 
 // querier asks the database, in a transaction or outside one.
@@ -102,6 +103,9 @@ func (t *txn) commit(ctx context.Context) error {
 	if t.aborted != nil {
 		return fmt.Errorf("postgres: a statement of the transaction failed: %w", t.aborted)
 	}
+	if err := t.did(ctx, t.send(ctx)); err != nil {
+		return fmt.Errorf("postgres: a statement of the transaction failed: %w", err)
+	}
 	ctx = context.WithoutCancel(ctx)
 	soon, cancel := context.WithTimeout(ctx, commitTimeout)
 	defer cancel()
@@ -150,7 +154,16 @@ func (t *txn) use(ctx context.Context, fn func(tx pgx.Tx) error) error {
 	if t.aborted != nil {
 		return t.aborted
 	}
-	err := outcome(ctx, fn(t.tx))
+	err := t.send(ctx)
+	if err == nil {
+		err = fn(t.tx)
+	}
+	return t.did(ctx, err)
+}
+
+// did looks at the transaction after a statement.
+func (t *txn) did(ctx context.Context, err error) error {
+	err = outcome(ctx, err)
 	if conn := t.tx.Conn(); conn.IsClosed() || conn.PgConn().TxStatus() != inTransaction {
 		if err == nil {
 			err = errors.New("postgres: the transaction was aborted")

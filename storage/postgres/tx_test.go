@@ -98,7 +98,7 @@ func locked(t *testing.T, db *DB, id string, fn func()) {
 
 // What takes longer than it may is broken off, and another time it may go well.
 func TestLimits(t *testing.T) {
-	db, _ := opened(t, Options{StatementTimeout: 300 * time.Millisecond, LockTimeout: 50 * time.Millisecond, IdleTimeout: 100 * time.Millisecond})
+	db, _ := opened(t, Options{StatementTimeout: 2 * time.Second, LockTimeout: 50 * time.Millisecond, IdleTimeout: time.Second})
 	withAccounts(t, db, "a", "b")
 	for name, fn := range map[string]func(ctx context.Context) error{
 		"a statement": func(ctx context.Context) error {
@@ -112,7 +112,7 @@ func TestLimits(t *testing.T) {
 				if err := raise(ctx, db, "a"); err != nil {
 					return err
 				}
-				time.Sleep(300 * time.Millisecond)
+				time.Sleep(3 * time.Second)
 				return raise(ctx, db, "b")
 			})
 		},

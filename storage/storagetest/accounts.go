@@ -35,7 +35,8 @@ var accounts = tests{
 	"updating replaces and keeps the order of creation": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		want := addAccounts(t, b, "c", "a", "b")
-		want[0].Name, want[0].PaymentMethod, want[0].Quota = "changed", false, 0
+		want[0].Name, want[0].PaymentMethod, want[0].Quota, want[0].Admins = "changed", false, 0, nil
+		want[0].Signatures, want[0].Stored = 0, -1
 		do(t, b, func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, want[0]) })
 		got, err := b.Accounts.Accounts(t.Context())
 		found(t, got, err, want)

@@ -17,12 +17,17 @@ type record struct {
 // records are one of each kind that is read by a key, each in a backend of its own.
 func records(t *testing.T, open func(*testing.T) Backend) map[string]record {
 	return map[string]record{
-		"account":     accountRecord(t, open(t)),
-		"signal":      signalRecord(t, open(t)),
-		"request":     requestRecord(t, open(t)),
-		"certificate": certificateRecord(t, open(t)),
-		"user":        userRecord(t, open(t)),
-		"document":    documentRecord(t, open(t)),
+		"account":           accountRecord(t, open(t)),
+		"signal":            signalRecord(t, open(t)),
+		"request":           requestRecord(t, open(t)),
+		"certificate":       certificateRecord(t, open(t)),
+		"user":              userRecord(t, open(t)),
+		"document":          documentRecord(t, open(t)),
+		"subscription":      subscriptionRecord(t, open(t)),
+		"signing keys":      signingKeyRecord(t, open(t)),
+		"process":           processRecord(t, open(t)),
+		"process of a link": processOfALinkRecord(t, open(t)),
+		"process key":       processKeyRecord(t, open(t)),
 	}
 }
 
@@ -88,5 +93,53 @@ func documentRecord(t *testing.T, b Backend) record {
 		func(ctx context.Context) error {
 			return b.Documents.Append(ctx, ref.ID, storage.Revision{Base: ref.Size, Bytes: []byte(" more")})
 		},
+	}
+}
+
+func subscriptionRecord(t *testing.T, b Backend) record {
+	s := exampleSubscription("s")
+	subscribe(t, b, s)
+	s.Generation++
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Webhooks.Subscription(ctx, s.ID) },
+		func(ctx context.Context) error { return b.Webhooks.UpdateSubscription(ctx, s) },
+	}
+}
+
+func signingKeyRecord(t *testing.T, b Backend) record {
+	k := exampleKey(1)
+	do(t, b, func(ctx context.Context) error { return b.Webhooks.CreateKey(ctx, k) })
+	k.EndsAt = after(100)
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Webhooks.Keys(ctx) },
+		func(ctx context.Context) error { return b.Webhooks.UpdateKey(ctx, k) },
+	}
+}
+
+func processRecord(t *testing.T, b Backend) record {
+	p := exampleProcess("p")
+	addProcesses(t, b, p)
+	p.Turns++
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Processes.Process(ctx, p.ID) },
+		func(ctx context.Context) error { return b.Processes.UpdateProcess(ctx, p) },
+	}
+}
+
+func processOfALinkRecord(t *testing.T, b Backend) record {
+	r := processRecord(t, b)
+	r.read = func(ctx context.Context) (any, error) {
+		return b.Processes.ProcessByLink(ctx, invitation("p 3", 0).Hash)
+	}
+	return r
+}
+
+func processKeyRecord(t *testing.T, b Backend) record {
+	k := exampleProcessKey("k")
+	addProcessKeys(t, b, k)
+	k.Process = id("another")
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Processes.Key(ctx, k.Client, k.Value) },
+		func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) },
 	}
 }

@@ -22,12 +22,13 @@ func exampleRequest(name string) signing.Request {
 		Text:     idp.Text{Document: "Samningur 漢字.pdf", Reason: "Undirritun"},
 		Place:    "Reykjavík",
 		Level:    ades.LTA,
-		Document: id("document"), BusySignal: id("signal"),
+		Document: id("document"), BusySignal: id("signal"), Order: "order",
 		Stamp:     &signing.Stamp{Page: 3, Rect: [4]float64{36.5, 0.1, 153.5, 1.0 / 3}, Image: id("image")},
 		State:     idp.State{Provider: "p", Version: 3, Key: "k", Public: []byte{0, 1}, Secret: []byte{2, 255}, Expires: base.Add(time.Hour)},
 		Pending:   []byte{3, 0},
 		Code:      "0042",
 		Value:     []byte{4, 0},
+		Kept:      []byte{5, 0},
 		SignedAt:  base.Add(4 * time.Second),
 		NextTry:   base.Add(5 * time.Second),
 		NextAsk:   base.Add(6 * time.Second),
@@ -65,12 +66,15 @@ func names(requests []signing.Request) []string {
 
 var requests = tests{
 	"a request is kept whole": func(t *testing.T, open func(*testing.T) Backend) {
-		b, r := open(t), exampleRequest("r")
-		addRequests(t, b, r)
+		b, r, own := open(t), exampleRequest("r"), exampleRequest("of its own document")
+		own.Order, own.Kept = "", nil
+		addRequests(t, b, r, own)
 		b = b.Reopen(t)
-		got, err := b.Requests.Request(t.Context(), r.ID)
-		found(t, got, err, r)
-		got, err = b.Requests.RequestByKey(t.Context(), r.Key.Client, r.Key.Key)
+		for _, want := range []signing.Request{r, own} {
+			got, err := b.Requests.Request(t.Context(), want.ID)
+			found(t, got, err, want)
+		}
+		got, err := b.Requests.RequestByKey(t.Context(), r.Key.Client, r.Key.Key)
 		found(t, got, err, r)
 	},
 

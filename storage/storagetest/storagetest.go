@@ -13,6 +13,8 @@
 //				Sandbox:     db.Sandbox(),
 //				Jobs:        db.Jobs(),
 //				EvidenceLog: db.EvidenceLog(),
+//				Webhooks:    db.Webhooks(),
+//				Processes:   db.Processes(),
 //				Bytes:       func(t testing.TB) int64 { ... },
 //				Reopen:      func(t *testing.T) storagetest.Backend { ... },
 //			}
@@ -33,9 +35,11 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // Backend is a backend under test, with nothing stored in it yet.
@@ -48,6 +52,8 @@ type Backend struct {
 	Sandbox     sandbox.Store
 	Jobs        storage.Jobs
 	EvidenceLog storage.EvidenceLog
+	Webhooks    webhook.Store
+	Processes   portal.Store
 	// Bytes is how much room the documents take now, with all that is kept beside their
 	// own bytes.
 	Bytes func(t testing.TB) int64
@@ -68,15 +74,25 @@ func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 		{"Accounts", accounts},
 		{"Clients", clients},
 		{"Tokens", tokens},
+		{"Ledger", ledger},
 		{"BusySignals", busySignals},
 		{"Requests", requests},
 		{"Certificates", certificates},
 		{"Sandbox", sandboxUsers},
 		{"Jobs", jobs},
+		{"Leases", leases},
 		{"UniqueJobs", uniqueJobs},
 		{"Claims", claims},
 		{"ClaimsAtOnce", claimsAtOnce},
 		{"EvidenceLog", evidence},
+		{"Subscriptions", subscriptions},
+		{"SigningKeys", signingKeys},
+		{"WebhookAttempts", webhookAttempts},
+		{"DroppedEvents", droppedEvents},
+		{"Processes", processes},
+		{"ProcessLinks", processLinks},
+		{"ListedProcesses", listedProcesses},
+		{"ProcessKeys", processKeys},
 		{"Create", creating},
 		{"Read", reading},
 		{"Append", appending},

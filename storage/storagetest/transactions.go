@@ -142,6 +142,13 @@ func addOneOfEach(ctx context.Context, b Backend) error {
 		b.Sandbox.CreateUser(ctx, exampleUser("u")),
 		b.Jobs.Enqueue(ctx, work("k", "g", 0)),
 		b.EvidenceLog.Record(ctx, fact("s", "asked", 0)),
+		b.Webhooks.CreateSubscription(ctx, exampleSubscription("s"), manySubscriptions),
+		b.Webhooks.CreateKey(ctx, exampleKey(1)),
+		b.Webhooks.AddAttempt(ctx, attempt("s", "1", 0)),
+		b.Webhooks.AddDropped(ctx, givenUp("s", "e", 0)),
+		b.Processes.CreateProcess(ctx, exampleProcess("p")),
+		b.Processes.CreateKey(ctx, exampleProcessKey("k")),
+		b.Accounts.AddLine(ctx, line("1", "a", 0)),
 	)
 }
 
@@ -164,4 +171,16 @@ func nothingStored(t *testing.T, b Backend) {
 	_, err = b.Jobs.NextDue(t.Context(), "k")
 	failed(t, err, storage.ErrNotFound)
 	logged(t, log(t, b), nil)
+	_, err = b.Webhooks.Subscription(t.Context(), exampleSubscription("s").ID)
+	failed(t, err, storage.ErrNotFound)
+	signedWith(t, b)
+	found(t, attempted(t.Context(), t, b, id("s")), nil, nil)
+	dropped(t, b, id("s"))
+	_, err = b.Processes.Process(t.Context(), id("p"))
+	failed(t, err, storage.ErrNotFound)
+	_, err = b.Processes.ProcessByLink(t.Context(), invitation("p 3", 0).Hash)
+	failed(t, err, storage.ErrNotFound)
+	_, err = b.Processes.Key(t.Context(), "client", "k")
+	failed(t, err, storage.ErrNotFound)
+	found(t, lines(t.Context(), t, b, id("a"), base, after(1)), nil, nil)
 }

@@ -11,7 +11,7 @@ import (
 // transaction or answer storage.ErrNotFound there.
 func writes(b Backend) map[string]func(ctx context.Context) error {
 	all := make(map[string]func(ctx context.Context) error)
-	for _, some := range []map[string]func(ctx context.Context) error{accountWrites(b), signingWrites(b), documentWrites(b), jobWrites(b)} {
+	for _, some := range []map[string]func(ctx context.Context) error{accountWrites(b), signingWrites(b), documentWrites(b), jobWrites(b), webhookWrites(b), sentWrites(b), processWrites(b)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -29,6 +29,7 @@ func accountWrites(b Backend) map[string]func(ctx context.Context) error {
 			_, err := b.Accounts.DeleteExpiredTokens(ctx, token.ExpiresAt, 1)
 			return err
 		},
+		"AddLine":         func(ctx context.Context) error { return b.Accounts.AddLine(ctx, line("1", "a", 0)) },
 		"CreateUser":      func(ctx context.Context) error { return b.Sandbox.CreateUser(ctx, user) },
 		"UpdateUser":      func(ctx context.Context) error { return b.Sandbox.UpdateUser(ctx, user) },
 		"SaveAuthority":   func(ctx context.Context) error { return b.Sandbox.SaveAuthority(ctx, []byte("a")) },
@@ -72,13 +73,65 @@ func jobWrites(b Backend) map[string]func(ctx context.Context) error {
 			_, err := b.Jobs.Claim(ctx, "k", base, 1, 1, lease)
 			return err
 		},
-		"Finish":     func(ctx context.Context) error { return b.Jobs.Finish(ctx, l) },
+		"Finish": func(ctx context.Context) error { return b.Jobs.Finish(ctx, l) },
+		"FinishAll": func(ctx context.Context) error {
+			_, err := b.Jobs.FinishAll(ctx, []storage.Lease{l})
+			return err
+		},
 		"Retry":      func(ctx context.Context) error { return b.Jobs.Retry(ctx, l, base) },
 		"Drop":       func(ctx context.Context) error { return b.Jobs.Drop(ctx, "k", "g") },
 		"DropUnique": func(ctx context.Context) error { return b.Jobs.DropUnique(ctx, "k", "u") },
 		"Record":     func(ctx context.Context) error { return b.EvidenceLog.Record(ctx, fact("s", "asked", 0)) },
 		"DeleteEntries": func(ctx context.Context) error {
 			_, err := b.EvidenceLog.DeleteEntries(ctx, base, 1)
+			return err
+		},
+	}
+}
+
+func webhookWrites(b Backend) map[string]func(ctx context.Context) error {
+	s, k := exampleSubscription("s"), exampleKey(1)
+	return map[string]func(ctx context.Context) error{
+		"CreateSubscription": func(ctx context.Context) error { return b.Webhooks.CreateSubscription(ctx, s, manySubscriptions) },
+		"UpdateSubscription": func(ctx context.Context) error { return b.Webhooks.UpdateSubscription(ctx, s) },
+		"DeleteSubscription": func(ctx context.Context) error { return b.Webhooks.DeleteSubscription(ctx, s.ID) },
+		"CreateKey":          func(ctx context.Context) error { return b.Webhooks.CreateKey(ctx, k) },
+		"UpdateKey":          func(ctx context.Context) error { return b.Webhooks.UpdateKey(ctx, k) },
+		"DeleteKey":          func(ctx context.Context) error { return b.Webhooks.DeleteKey(ctx, k.Number) },
+	}
+}
+
+func sentWrites(b Backend) map[string]func(ctx context.Context) error {
+	d := givenUp("s", "e", 0)
+	return map[string]func(ctx context.Context) error{
+		"AddAttempt": func(ctx context.Context) error { return b.Webhooks.AddAttempt(ctx, attempt("s", "1", 0)) },
+		"DeleteAttempts": func(ctx context.Context) error {
+			_, err := b.Webhooks.DeleteAttempts(ctx, after(1), 1)
+			return err
+		},
+		"AddDropped": func(ctx context.Context) error { return b.Webhooks.AddDropped(ctx, d) },
+		"RemoveDropped": func(ctx context.Context) error {
+			_, err := b.Webhooks.RemoveDropped(ctx, d.Subscription, d.Event)
+			return err
+		},
+		"DeleteDropped": func(ctx context.Context) error {
+			_, err := b.Webhooks.DeleteDropped(ctx, after(1), 1)
+			return err
+		},
+	}
+}
+
+func processWrites(b Backend) map[string]func(ctx context.Context) error {
+	p, k := exampleProcess("p"), exampleProcessKey("k")
+	return map[string]func(ctx context.Context) error{
+		"CreateProcess":    func(ctx context.Context) error { return b.Processes.CreateProcess(ctx, p) },
+		"UpdateProcess":    func(ctx context.Context) error { return b.Processes.UpdateProcess(ctx, p) },
+		"DeleteProcess":    func(ctx context.Context) error { return b.Processes.DeleteProcess(ctx, p.ID) },
+		"CreateProcessKey": func(ctx context.Context) error { return b.Processes.CreateKey(ctx, k) },
+		"UpdateProcessKey": func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) },
+		"DeleteProcessKey": func(ctx context.Context) error { return b.Processes.DeleteKey(ctx, k.Client, k.Value) },
+		"DeleteProcessKeys": func(ctx context.Context) error {
+			_, err := b.Processes.DeleteKeys(ctx, base, 1)
 			return err
 		},
 	}

@@ -13,10 +13,12 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/transfer"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 // content is all that a store has, without what a copy has anew.
@@ -32,6 +34,24 @@ type content struct {
 	Certificates []signing.KeptCertificate
 	Jobs         []storage.Job
 	Entries      []storage.Entry
+	Webhooks     webhooks
+	Portal       processes
+}
+
+// webhooks are what a store has of them.
+type webhooks struct {
+	Keys          []webhook.SigningKey
+	Subscriptions []webhook.Subscription
+	Attempts      []webhook.Attempt
+	Dropped       []webhook.Dropped
+}
+
+// processes are what a store has of them, with the documents of those that no request refers to.
+type processes struct {
+	Processes []portal.Process
+	Documents []document
+	Keys      []portal.Key
+	Lines     []account.Line
 }
 
 // document is what one that is not gone holds, and by what it was hashed.
@@ -65,8 +85,18 @@ func contentOf(t *testing.T, s transfer.Source) (c content) {
 	c.Tokens = slices.SortedFunc(slices.Values(listed(t, s.AllTokens(ctx))), func(a, b account.TokenRecord) int { return bytes.Compare(a.Hash, b.Hash) })
 	c.Signals = slices.SortedFunc(slices.Values(listed(t, s.AllSignals(ctx))), func(a, b busysignal.Signal) int { return strings.Compare(a.ID, b.ID) })
 	c.Certificates = slices.SortedFunc(slices.Values(listed(t, s.AllCertificates(ctx))), func(a, b signing.KeptCertificate) int { return strings.Compare(a.Person, b.Person) })
+	ordered := map[string]string{}
 	for _, r := range listed(t, s.AllRequests(ctx)) {
+		if with, there := ordered[r.Document]; there {
+			r.Document = with
+			c.Requests = append(c.Requests, r)
+			continue
+		}
+		of := r.Document
 		c.Documents = append(c.Documents, documentOf(t, s, &r.Document))
+		if r.Order != "" && r.Document != of {
+			ordered[of] = "copied with " + r.ID
+		}
 		if r.Stamp != nil && r.Stamp.Image != "" {
 			c.Documents = append(c.Documents, documentOf(t, s, &r.Stamp.Image))
 		}
@@ -81,7 +111,38 @@ func contentOf(t *testing.T, s transfer.Source) (c content) {
 	for i := range c.Entries {
 		c.Entries[i].Seq = int64(i)
 	}
+	c.Webhooks = webhooksOf(t, s)
+	c.Portal = processesOf(t, s, ordered)
 	return c
+}
+
+// processesOf reads the processes. Those whose documents are also of requests are to say so.
+func processesOf(t *testing.T, s transfer.Source, ordered map[string]string) (c processes) {
+	t.Helper()
+	for _, p := range listed(t, s.AllProcesses(t.Context())) {
+		if with, there := ordered[p.Document]; there {
+			p.Document = with
+		} else {
+			c.Documents = append(c.Documents, documentOf(t, s, &p.Document))
+		}
+		c.Processes = append(c.Processes, p)
+	}
+	c.Keys = slices.SortedFunc(slices.Values(listed(t, s.AllKeys(t.Context()))), func(a, b portal.Key) int { return strings.Compare(a.Value, b.Value) })
+	c.Lines = listed(t, s.AllLines(t.Context()))
+	return c
+}
+
+func webhooksOf(t *testing.T, s transfer.Source) (w webhooks) {
+	t.Helper()
+	var err error
+	if w.Keys, err = s.Webhooks().Keys(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.Subscriptions = listed(t, s.AllSubscriptions(t.Context()))
+	// Events have no order but that of their time.
+	w.Attempts = listed(t, s.AllAttempts(t.Context()))
+	w.Dropped = listed(t, s.AllDropped(t.Context()))
+	return w
 }
 
 func listed[T any](t *testing.T, list iter.Seq2[T, error]) (all []T) {
@@ -123,8 +184,10 @@ func (c content) count() (p transfer.Progress) {
 	p = transfer.Progress{
 		Accounts: len(c.Accounts), Clients: len(c.Clients), Users: len(c.Users), Tokens: len(c.Tokens),
 		Signals: len(c.Signals), Requests: len(c.Requests), Certificates: len(c.Certificates), Jobs: len(c.Jobs), Entries: len(c.Entries),
+		Subscriptions: len(c.Webhooks.Subscriptions), SigningKeys: len(c.Webhooks.Keys), Attempts: len(c.Webhooks.Attempts), Dropped: len(c.Webhooks.Dropped),
+		Processes: len(c.Portal.Processes), ProcessKeys: len(c.Portal.Keys), Lines: len(c.Portal.Lines),
 	}
-	for _, d := range c.Documents {
+	for _, d := range slices.Concat(c.Documents, c.Portal.Documents) {
 		if d.Size > 0 {
 			p.Documents++
 			p.Bytes += d.Size

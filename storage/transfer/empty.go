@@ -35,6 +35,16 @@ func empty(ctx context.Context, s Target) error {
 			list, err := s.EvidenceLog().EntriesAfter(ctx, 0, 1)
 			return len(list) > 0, err
 		}},
+		{"webhook keys", func(ctx context.Context) (bool, error) {
+			list, err := s.Webhooks().Keys(ctx)
+			return len(list) > 0, err
+		}},
+		{"webhook subscriptions", anyOf(s.AllSubscriptions)},
+		{"attempts at webhooks", anyOf(s.AllAttempts)},
+		{"dropped webhook events", anyOf(s.AllDropped)},
+		{"processes", anyOf(s.AllProcesses)},
+		{"idempotency keys of processes", anyOf(s.AllKeys)},
+		{"a ledger", anyOf(s.AllLines)},
 	} {
 		there, err := one.there(ctx)
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/transfer"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 var (
@@ -29,28 +30,24 @@ var (
 // fill stores more of everything than is copied at once, with each member set in one.
 func fill(t *testing.T, s transfer.Target) {
 	t.Helper()
-	documents := make([]storage.Ref, 6) // of five requests, and the image of a stamp
-	for i := range documents {
-		content := bytes.Repeat([]byte{byte(i + 1)}, i*300_000)
-		ref, err := s.Documents().Create(t.Context(), bytes.NewReader(content), 1<<30, crypto.SHA256)
-		if err != nil {
-			t.Fatal(err)
-		}
-		documents[i] = ref
-	}
+	documents := create(t, s, 6, 300_000) // of five requests, and the image of a stamp
+	contracts := create(t, s, 130, 10)
 	err := s.InTx(t.Context(), func(ctx context.Context) error {
 		errs := []error{s.Sandbox().SaveAuthority(ctx, []byte("authority"))}
 		for i := range 3 {
 			errs = append(errs, addAccount(ctx, s, fmt.Sprint("account-", 3-i)))
 		}
 		for i := range 300 {
-			errs = append(errs, addOne(ctx, s, i))
+			errs = append(errs, addOne(ctx, s, i), addWebhook(ctx, s, i))
 		}
 		image := documents[5]
 		for i, ref := range documents[:5] {
 			errs = append(errs, addLive(ctx, s, i, ref, stamps(image.ID)[i]))
 		}
-		errs = append(errs, s.Documents().Keep(ctx, image.ID))
+		errs = append(errs, s.Documents().Keep(ctx, image.ID), addOrders(ctx, s, contracts[7]))
+		for i, ref := range contracts {
+			errs = append(errs, addProcess(ctx, s, i, ref))
+		}
 		return errors.Join(errs...)
 	})
 	if err != nil {
@@ -58,8 +55,22 @@ func fill(t *testing.T, s transfer.Target) {
 	}
 }
 
+// create creates documents, each so many bytes longer than the one before.
+func create(t *testing.T, s transfer.Target, number, more int) (documents []storage.Ref) {
+	t.Helper()
+	for i := range number {
+		content := bytes.Repeat([]byte{byte(i + 1)}, i*more)
+		ref, err := s.Documents().Create(t.Context(), bytes.NewReader(content), 1<<30, crypto.SHA256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, ref)
+	}
+	return documents
+}
+
 func addAccount(ctx context.Context, s transfer.Target, id string) error {
-	errs := []error{s.Accounts().AddAccount(ctx, account.Account{ID: id, Name: "Þór", PaymentMethod: true, Quota: 1024, CreatedAt: start})}
+	errs := []error{s.Accounts().AddAccount(ctx, account.Account{ID: id, Name: "Þór", PaymentMethod: true, Quota: 1024, Signatures: 5, Stored: 1023, CreatedAt: start})}
 	for i := range 5 {
 		name := fmt.Sprint(id, "-", 5-i)
 		errs = append(errs,
@@ -83,6 +94,24 @@ func addOne(ctx context.Context, s transfer.Target, i int) error {
 		s.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: id, Certificate: []byte{5, byte(i)}, Expires: at}),
 		s.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Group: "g", Unique: id, Due: at, Payload: []byte("payload")}),
 		s.EvidenceLog().Record(ctx, storage.Entry{Subject: id, Account: "a", Kind: "k", At: start, Facts: json.RawMessage(`{"n": ` + fmt.Sprint(i) + `}`)}),
+	)
+}
+
+// addWebhook adds a subscription, a key, an event, an attempt and an event that was given up.
+func addWebhook(ctx context.Context, s transfer.Target, i int) error {
+	id, at := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second)
+	return errors.Join(
+		s.Webhooks().CreateKey(ctx, webhook.SigningKey{Number: i + 1, Public: []byte{1, byte(i)}, Private: []byte{2, byte(i)}, CreatedAt: start, EndsAt: at}),
+		s.Webhooks().CreateSubscription(ctx, webhook.Subscription{
+			ID: id, Account: fmt.Sprint("account-", i%3), URL: "https://þór.example/", EventTypes: []string{"process.completed", "participant.signed"},
+			Active: true, Reason: webhook.PingsFailed, CreatedAt: at, UpdatedAt: at, Secret: []byte{3, byte(i)}, Generation: i,
+			ActivatedAt: at, FailingSince: at, AlertedAt: at,
+		}, 100),
+		s.Webhooks().AddAttempt(ctx, webhook.Attempt{
+			Subscription: fmt.Sprint(i % 2), Event: id, Type: "process.completed", Purpose: webhook.ForDelivery, Number: 3,
+			At: at, Duration: time.Duration(i), Status: 503, Failure: webhook.BadStatus, Detail: "því miður", Next: at,
+		}),
+		s.Webhooks().AddDropped(ctx, webhook.Dropped{Subscription: fmt.Sprint(i % 2), Event: id, Type: "process.completed", At: at, Body: []byte{4, 0, byte(i)}}),
 	)
 }
 

@@ -12,22 +12,30 @@ import (
 const batch = 128
 
 // each stores a list, a batch in each transaction, and counts.
-func each[T any](ctx context.Context, c *transfer, list iter.Seq2[T, error], count *int, store func(ctx context.Context, one T) error) error {
-	return batches(list, func(some []T) error {
-		err := c.to.InTx(ctx, func(ctx context.Context) error {
-			for _, one := range some {
-				if err := store(ctx, one); err != nil {
-					return err
-				}
+func each[T any](ctx context.Context, c *transfer, list iter.Seq2[T, error], count *int, add func(ctx context.Context, one T) error) error {
+	return batches(list, func(some []T) error { return store(ctx, c, some, nil, count, add) })
+}
+
+// store stores some of a list in a transaction, keeps the documents that they refer to, and counts.
+func store[T any](ctx context.Context, c *transfer, some []T, documents []string, count *int, add func(ctx context.Context, one T) error) error {
+	err := c.to.InTx(ctx, func(ctx context.Context) error {
+		for _, one := range some {
+			if err := add(ctx, one); err != nil {
+				return err
 			}
-			return nil
-		})
-		if err == nil {
-			*count += len(some)
-			c.tell()
 		}
-		return err
+		for _, id := range documents {
+			if err := c.to.Documents().Keep(ctx, id); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+	if err == nil {
+		*count += len(some)
+		c.tell()
+	}
+	return err
 }
 
 // batches calls store with the list's elements, a batch at a time.
@@ -137,19 +145,7 @@ func (c *transfer) accounts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = c.to.InTx(ctx, func(ctx context.Context) error {
-		for _, a := range accounts {
-			if err := c.to.Accounts().AddAccount(ctx, a); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		c.done.Accounts = len(accounts)
-		c.tell()
-	}
-	return err
+	return store(ctx, c, accounts, nil, &c.done.Accounts, c.to.Accounts().AddAccount)
 }
 
 // known is a list that was read without an error.

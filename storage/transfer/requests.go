@@ -12,8 +12,8 @@ import (
 )
 
 // requests copies the requests and the documents that they refer to: what is signed, and the
-// image of a stamp. Nothing else refers to a document; those that nothing refers to would be
-// swept.
+// image of a stamp. Nothing else refers to a document but processes; those that nothing refers to
+// would be swept.
 func (c *transfer) requests(ctx context.Context) error {
 	return batches(c.from.AllRequests(ctx), func(some []signing.Request) error {
 		var documents []string
@@ -24,7 +24,7 @@ func (c *transfer) requests(ctx context.Context) error {
 			}
 			documents = append(documents, created...)
 		}
-		return c.store(ctx, some, documents)
+		return store(ctx, c, some, documents, &c.done.Requests, c.to.Requests().CreateRequest)
 	})
 }
 
@@ -39,29 +39,41 @@ func (c *transfer) documents(ctx context.Context, r *signing.Request) (created [
 		refers = append(refers, &planned.Image)
 	}
 	for _, id := range refers {
-		ref, err := c.document(ctx, *id)
+		if copied, there := c.shared[*id]; there {
+			*id = copied
+			continue
+		}
+		copied, err := c.document(ctx, *id)
 		if errors.Is(err, storage.ErrNotFound) && (r.Phase == signing.Ended || r.Phase == signing.Starting) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		*id = ref.ID
-		created = append(created, ref.ID)
-		c.done.Documents++
-		c.done.Bytes += ref.Size
-		c.tell()
+		if r.Order != "" {
+			c.shared[*id] = copied
+		}
+		*id = copied
+		created = append(created, copied)
 	}
 	return created, nil
 }
 
-func (c *transfer) document(ctx context.Context, id string) (storage.Ref, error) {
+// document copies a document, and returns the ID of the copy.
+func (c *transfer) document(ctx context.Context, id string) (copied string, err error) {
 	blob, err := c.from.Documents().Open(ctx, id)
 	if err != nil {
-		return storage.Ref{}, err
+		return "", err
 	}
 	defer blob.Close()
-	return c.to.Documents().Create(ctx, io.NewSectionReader(blob, 0, blob.Size()), blob.Size(), hashes(blob)...)
+	ref, err := c.to.Documents().Create(ctx, io.NewSectionReader(blob, 0, blob.Size()), blob.Size(), hashes(blob)...)
+	if err != nil {
+		return "", err
+	}
+	c.done.Documents++
+	c.done.Bytes += ref.Size
+	c.tell()
+	return ref.ID, nil
 }
 
 // hashes are the ones that the document was hashed with, so that the copy has their states
@@ -73,26 +85,4 @@ func hashes(blob storage.Blob) (list []crypto.Hash) {
 		}
 	}
 	return list
-}
-
-// store stores requests and keeps their documents.
-func (c *transfer) store(ctx context.Context, some []signing.Request, documents []string) error {
-	err := c.to.InTx(ctx, func(ctx context.Context) error {
-		for _, r := range some {
-			if err := c.to.Requests().CreateRequest(ctx, r); err != nil {
-				return err
-			}
-		}
-		for _, id := range documents {
-			if err := c.to.Documents().Keep(ctx, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		c.done.Requests += len(some)
-		c.tell()
-	}
-	return err
 }

@@ -12,11 +12,13 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/postgres"
 	"github.com/innsigli/innsigli/storage/transfer"
+	"github.com/innsigli/innsigli/webhook"
 )
 
 var (
@@ -94,6 +96,27 @@ func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
 		"an evidence log": func(ctx context.Context, s transfer.Target) error {
 			return s.EvidenceLog().Record(ctx, storage.Entry{Facts: []byte("{}")})
 		},
+		"webhook keys": func(ctx context.Context, s transfer.Target) error {
+			return s.Webhooks().CreateKey(ctx, webhook.SigningKey{Number: 1})
+		},
+		"webhook subscriptions": func(ctx context.Context, s transfer.Target) error {
+			return s.Webhooks().CreateSubscription(ctx, webhook.Subscription{ID: "s"}, 1)
+		},
+		"attempts at webhooks": func(ctx context.Context, s transfer.Target) error {
+			return s.Webhooks().AddAttempt(ctx, webhook.Attempt{})
+		},
+		"dropped webhook events": func(ctx context.Context, s transfer.Target) error {
+			return s.Webhooks().AddDropped(ctx, webhook.Dropped{})
+		},
+		"processes": func(ctx context.Context, s transfer.Target) error {
+			return s.Processes().CreateProcess(ctx, portal.Process{ID: "p"})
+		},
+		"idempotency keys of processes": func(ctx context.Context, s transfer.Target) error {
+			return s.Processes().CreateKey(ctx, portal.Key{Value: "v"})
+		},
+		"a ledger": func(ctx context.Context, s transfer.Target) error {
+			return s.Accounts().AddLine(ctx, account.Line{ID: "l"})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from, to := newBolt(t, false), newBolt(t, false)
@@ -144,17 +167,23 @@ func TestACopyThatBreaksOff(t *testing.T) {
 }
 
 // Only a request that has ended may be without its document.
-func TestALiveRequestWithoutItsDocument(t *testing.T) {
-	from := newBolt(t, false)
-	err := from.InTx(t.Context(), func(ctx context.Context) error {
-		return from.Requests().CreateRequest(ctx, signing.Request{ID: "request-1", Phase: signing.Waiting, Document: "gone"})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = transfer.Copy(t.Context(), from, newBolt(t, false), nil)
-	if !errors.Is(err, storage.ErrNotFound) || !strings.Contains(err.Error(), "request-1") {
-		t.Errorf("Copy: %v", err)
+func TestWhatNeedsItsDocument(t *testing.T) {
+	for name, add := range map[string]func(ctx context.Context, s transfer.Target) error{
+		"request live": func(ctx context.Context, s transfer.Target) error {
+			return s.Requests().CreateRequest(ctx, signing.Request{ID: "live", Phase: signing.Waiting, Document: "gone"})
+		},
+		"process p": func(ctx context.Context, s transfer.Target) error {
+			return s.Processes().CreateProcess(ctx, portal.Process{ID: "p", Document: "gone"})
+		},
+	} {
+		from := newBolt(t, false)
+		if err := from.InTx(t.Context(), func(ctx context.Context) error { return add(ctx, from) }); err != nil {
+			t.Fatal(err)
+		}
+		err := transfer.Copy(t.Context(), from, newBolt(t, false), nil)
+		if !errors.Is(err, storage.ErrNotFound) || !strings.Contains(err.Error(), name) {
+			t.Errorf("Copy: %v", err)
+		}
 	}
 }
 

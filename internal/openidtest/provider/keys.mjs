@@ -1,14 +1,19 @@
 // The keys that sign ID tokens.
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 
-export function signingKeys(store) {
-  if (!store.get('keys', 'current')) rotate(store, false);
+// signingKeys are those that there are, the first of which the test gave.
+export function signingKeys(store, first) {
+  if (!store.get('keys', 'current')) {
+    const key = createPrivateKey({ key: Buffer.from(first, 'base64'), format: 'der', type: 'pkcs8' });
+    store.put('keys', 'current', [described(key)]);
+  }
   return store.get('keys', 'current');
 }
 
 // rotate puts a new key first, which is the one that signs. The old ones stay published or not.
 export function rotate(store, keep) {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const key = { ...privateKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'RS256', use: 'sig' };
-  store.put('keys', 'current', [key, ...keep ? store.get('keys', 'current') : []]);
+  store.put('keys', 'current', [described(privateKey), ...keep ? store.get('keys', 'current') : []]);
 }
+
+const described = (key) => ({ ...key.export({ format: 'jwk' }), kid: randomUUID(), alg: 'RS256', use: 'sig' });

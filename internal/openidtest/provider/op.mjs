@@ -39,7 +39,7 @@ export function openProvider(settings, store, people, phones) {
     fetch: (url, { dispatcher, ...options }) => fetch(settings.notify, options),
     findAccount: people.account,
     interactions: { url: (ctx, { uid }) => `${settings.path}/interaction/${uid}` },
-    jwks: { keys: signingKeys(store) },
+    jwks: { keys: signingKeys(store, settings.key) },
     loadExistingGrant: consent,
     pkce: { required: () => true },
     routes,

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	netmail "net/mail"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/mail"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// received is a message as its receiver reads it.
+type received struct {
+	netmail.Header
+	subject, text, html string
+}
+
+// readLetter reads a file that ends in .eml.
+func readLetter(t *testing.T, path string) (r received) {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	m, err := netmail.ReadMessage(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = m.Header
+	if r.subject, err = new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil {
+		t.Fatal(err)
+	}
+	_, parameters, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for parts := multipart.NewReader(m.Body, parameters["boundary"]); ; {
+		part, err := parts.NextPart() // which decodes quoted-printable
+		if errors.Is(err, io.EOF) {
+			return r
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.ReplaceAll(string(content), "\r\n", "\n")
+		if strings.HasPrefix(part.Header.Get("Content-Type"), "text/html") {
+			r.html = text
+		} else {
+			r.text = text
+		}
+	}
+}
+
+// The names of files, accounts and people are anybody's: they add no header, line or markup, put in
+// nothing of the other words, and turn no text around.
+func TestHostileNames(t *testing.T) {
+	const hostile = "a\r\nBcc: victim@example.is\r\n\r\nSENDER <script>alert(1)</script> \"&\u202eUNTIL\u2066\x00\x1b[31m\u2028"
+	const harmless = "a  Bcc: victim@example.is    SENDER <script>alert(1)</script> \"&UNTIL[31m"
+	w := writer{
+		process:     portal.Process{ID: "p", FileName: hostile, Participants: []portal.Participant{invited("first", portal.Signer)}},
+		participant: portal.Participant{ID: "first", Name: hostile, Decline: &portal.Decline{Reason: hostile}},
+		sender:      hostile, baseURL: "https://sign.example",
+	}
+	w.participant.Link = w.process.Participants[0].Link
+	refusal, err := w.refusal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.participant.Decline, w.participant.Role = nil, portal.Signer
+	invitation, err := w.invitation(w.participant.Link.InvitedAt, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	completion, err := w.completion(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range map[string]notice{"invitation": invitation, "completion": completion, "refusal": refusal} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			out, err := mail.Parse("dir:"+folder, mail.Sender{From: "Innsigli <sign@example.is>"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := n.message("i")
+			m.To = []string{"to@example.is"}
+			if err := errors.Join(err, out.Send(t.Context(), m)); err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(filepath.Join(folder, "*.eml"))
+			if err != nil || len(files) != 1 {
+				t.Fatal(files, err)
+			}
+			r := readLetter(t, files[0])
+			if !strings.HasSuffix(r.subject, ": "+harmless) || r.Get("Bcc") != "" || r.Get("To") != "<to@example.is>" {
+				t.Errorf("the header: %v, subject %q", r.Header, r.subject)
+			}
+			if strings.Count(r.text, harmless) < 2 || strings.Contains(r.text, "\nBcc") {
+				t.Errorf("the text:\n%s", r.text)
+			}
+			if strings.Contains(r.html, "<script") || strings.Count(r.html, "&lt;script&gt;alert(1)&lt;/script&gt;") < 3 {
+				t.Errorf("the HTML:\n%s", r.html)
+			}
+			for _, forbidden := range "\u202e\u2066\x00\x1b\u2028" {
+				if strings.ContainsRune(r.subject+r.text+r.html, forbidden) {
+					t.Errorf("%U is left", forbidden)
+				}
+			}
+		})
+	}
+}
+
+// What a later version has enqueued, or nobody has, is left for one that can read it.
+func TestLettersThatCannotBeRead(t *testing.T) {
+	postsOf(t, func(p *posts) {
+		unknown, err := json.Marshal(letter{Version: letterVersion, Topic: "greeting", Process: p.process.ID, Participant: "first"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, payload := range []string{"", "{", "[]", `{"version":2}`, string(unknown)} {
+			if retry, err := p.letters.send(t.Context(), storage.Job{Payload: []byte(payload)}); err == nil || !retry.IsZero() {
+				t.Errorf("%s: %v, %v", payload, retry, err)
+			}
+		}
+		if len(p.sent) > 0 {
+			t.Error(p.sent)
+		}
+	})
+}

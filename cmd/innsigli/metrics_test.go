@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/webhook"
+)
+
+func scrape(t *testing.T, m *metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	if w.Code != 200 {
+		t.Fatalf("status %d: %s", w.Code, w.Body)
+	}
+	return w.Body.String()
+}
+
+// oldestDue is the value of the metric in a scrape.
+func oldestDue(t *testing.T, text string) float64 {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^innsigli_webhook_oldest_due_seconds (\S+)$`).FindStringSubmatch(text)
+	if line == nil {
+		t.Fatalf("no oldest_due_seconds in\n%s", text)
+	}
+	age, err := strconv.ParseFloat(line[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return age
+}
+
+func TestMetrics(t *testing.T) {
+	m := newMetrics()
+	due, failed := time.Now().Add(-time.Minute), error(nil)
+	m.backlog(func(context.Context) (time.Time, error) { return due, failed })
+	for range 3 {
+		m.attempt(webhook.Attempt{Purpose: webhook.ForDelivery, Failure: webhook.TimedOut, Duration: 15 * time.Second})
+	}
+	m.attempt(webhook.Attempt{Purpose: webhook.ForPing, Duration: 20 * time.Millisecond})
+	text := scrape(t, m)
+	if age := oldestDue(t, text); age < time.Minute.Seconds() || age > time.Since(due).Seconds() {
+		t.Errorf("due for %v s, since %v", age, due)
+	}
+	for _, want := range []string{
+		`innsigli_webhook_attempts_total{failure="timeout",purpose="delivery"} 3`,
+		`innsigli_webhook_attempts_total{failure="none",purpose="ping"} 1`,
+		`innsigli_webhook_attempt_duration_seconds_bucket{purpose="ping",le="0.03"} 1`,
+		"go_goroutines ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	for name, soon := range map[string]time.Time{"none": {}, "later": time.Now().Add(time.Hour)} {
+		if due = soon; oldestDue(t, scrape(t, m)) != 0 {
+			t.Errorf("%s: it is not 0", name)
+		}
+	}
+	failed = errors.New("the store is away")
+	if text := scrape(t, m); strings.Contains(text, "oldest_due_seconds") || !strings.Contains(text, "attempts_total") {
+		t.Errorf("without a store:\n%s", text)
+	}
+}
+
+func TestOrLoopback(t *testing.T) {
+	for address, want := range map[string]string{":9464": "127.0.0.1:9464", "[::1]:9464": "[::1]:9464", "0.0.0.0:9464": "0.0.0.0:9464", "9464": ""} {
+		if got, err := orLoopback(address); err == nil && got != want || (err != nil) != (want == "") {
+			t.Errorf("%s: %s, %v", address, got, err)
+		}
+	}
+}

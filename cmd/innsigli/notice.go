@@ -1,0 +1,86 @@
+package main
+
+import (
+	_ "embed"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/innsigli/innsigli/internal/mail"
+)
+
+// notice is a mail that says one thing, in each of its languages.
+type notice struct {
+	Subject   string
+	Languages []translation
+}
+
+// translation is a notice in one language. Link, if there is one, is where it leads.
+type translation struct {
+	Lang, Title, Text string
+	Link, LinkText    string
+	Facts             []fact
+}
+
+// fact is a value under a label.
+type fact struct{ Label, Value string }
+
+// wording is what a notice says in one language, with words in capitals where something is to be
+// put in.
+type wording struct{ title, text string }
+
+// with puts in what comes after each of the words. That may be anybody's: it is taken for text.
+func (w wording) with(pairs ...string) string {
+	pairs = slices.Clone(pairs)
+	for i := 1; i < len(pairs); i += 2 {
+		pairs[i] = plain(pairs[i])
+	}
+	return strings.NewReplacer(pairs...).Replace(w.text)
+}
+
+// plain is text without what ends a line or a header, or turns the text around that it stands in.
+func plain(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, text))
+}
+
+//go:embed mails/notice.html
+var noticeHTML string
+
+var noticeTemplate = template.Must(template.New("notice").Parse(noticeHTML))
+
+// message is the notice as text and as HTML.
+func (n notice) message(id string) (mail.Message, error) {
+	var texts []string
+	for _, t := range n.Languages {
+		texts = append(texts, t.text())
+	}
+	var page strings.Builder
+	err := noticeTemplate.Execute(&page, n)
+	return mail.Message{ID: id, Subject: n.Subject, Text: strings.Join(texts, "\n----\n\n"), HTML: page.String()}, err
+}
+
+func (t translation) text() string {
+	out := t.Title + "\n\n" + t.Text + "\n"
+	if t.Link != "" {
+		out += "\n" + t.Link + "\n"
+	}
+	for _, f := range t.Facts {
+		out += "\n" + f.Label + ": " + f.Value + "\n"
+	}
+	return out
+}
+
+// icelandicTime and englishTime are a time as it is written in a notice: to the minute, in the time
+// of Iceland, which is UTC.
+func icelandicTime(t time.Time) string { return t.UTC().Format("2.1.2006 kl. 15:04") }
+func englishTime(t time.Time) string   { return t.UTC().Format("2 January 2006 15:04 UTC") }

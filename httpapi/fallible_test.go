@@ -1,0 +1,140 @@
+package httpapi_test
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/webhook"
+)
+
+// fallible is a store that fails when it is told to.
+type fallible struct {
+	*bolt.DB
+	failure atomic.Pointer[storeFailure]
+}
+
+// storeFailure is how a store fails: in reads too, or writes alone as when there is no room.
+type storeFailure struct {
+	err   error
+	reads bool
+}
+
+func (f *fallible) fail(with *storeFailure) { f.failure.Store(with) }
+
+func (f *fallible) write() error {
+	if failure := f.failure.Load(); failure != nil {
+		return fmt.Errorf("store: writing: %w", failure.err)
+	}
+	return nil
+}
+
+func (f *fallible) read() error {
+	if failure := f.failure.Load(); failure != nil && failure.reads {
+		return fmt.Errorf("store: reading: %w", failure.err)
+	}
+	return nil
+}
+
+// ready is what the server is ready by.
+func (f *fallible) ready(ctx context.Context) error {
+	_, err := f.Accounts().Accounts(ctx)
+	return errors.Join(err, f.read())
+}
+
+func (f *fallible) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if err := f.write(); err != nil {
+		return err
+	}
+	return f.DB.InTx(ctx, fn)
+}
+
+func (f *fallible) Accounts() account.Store      { return fallibleAccounts{f.DB.Accounts(), f} }
+func (f *fallible) Requests() signing.Store      { return fallibleRequests{f.DB.Requests(), f} }
+func (f *fallible) Sandbox() sandbox.Store       { return fallibleSandbox{f.DB.Sandbox(), f} }
+func (f *fallible) Webhooks() webhook.Store      { return fallibleWebhooks{f.DB.Webhooks(), f} }
+func (f *fallible) Processes() portal.Store      { return fallibleProcesses{f.DB.Processes(), f} }
+func (f *fallible) Documents() storage.Documents { return fallibleDocuments{f.DB.Documents(), f} }
+
+type fallibleAccounts struct {
+	account.Store
+	of *fallible
+}
+
+func (s fallibleAccounts) Token(ctx context.Context, hash []byte) (account.TokenRecord, error) {
+	token, err := s.Store.Token(ctx, hash)
+	return token, errors.Join(err, s.of.read())
+}
+
+func (s fallibleAccounts) Client(ctx context.Context, id string) (account.Client, error) {
+	client, err := s.Store.Client(ctx, id)
+	return client, errors.Join(err, s.of.read())
+}
+
+type fallibleRequests struct {
+	signing.Store
+	of *fallible
+}
+
+func (s fallibleRequests) Request(ctx context.Context, id string) (signing.Request, error) {
+	r, err := s.Store.Request(ctx, id)
+	return r, errors.Join(err, s.of.read())
+}
+
+type fallibleSandbox struct {
+	sandbox.Store
+	of *fallible
+}
+
+func (s fallibleSandbox) Users(ctx context.Context, account string) ([]sandbox.User, error) {
+	list, err := s.Store.Users(ctx, account)
+	return list, errors.Join(err, s.of.read())
+}
+
+type fallibleWebhooks struct {
+	webhook.Store
+	of *fallible
+}
+
+func (s fallibleWebhooks) Subscription(ctx context.Context, id string) (webhook.Subscription, error) {
+	found, err := s.Store.Subscription(ctx, id)
+	return found, errors.Join(err, s.of.read())
+}
+
+func (s fallibleWebhooks) Subscriptions(ctx context.Context, account string) ([]webhook.Subscription, error) {
+	list, err := s.Store.Subscriptions(ctx, account)
+	return list, errors.Join(err, s.of.read())
+}
+
+type fallibleProcesses struct {
+	portal.Store
+	of *fallible
+}
+
+func (s fallibleProcesses) Process(ctx context.Context, id string) (portal.Process, error) {
+	p, err := s.Store.Process(ctx, id)
+	return p, errors.Join(err, s.of.read())
+}
+
+type fallibleDocuments struct {
+	storage.Documents
+	of *fallible
+}
+
+// Create fails in the middle of the document.
+func (s fallibleDocuments) Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (storage.Ref, error) {
+	if err := s.of.write(); err != nil {
+		_, _ = io.CopyN(io.Discard, r, 100)
+		return storage.Ref{}, err
+	}
+	return s.Documents.Create(ctx, r, limit, hashes...)
+}

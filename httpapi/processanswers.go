@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/portal"
+)
+
+// signAs has a test person sign in the place of a participant (service.md 4.4).
+func (a *api) signAs(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	body, err := readBody(w, r, jsonbody.Options{})
+	if err != nil {
+		return err
+	}
+	user := body.UUID("sandboxUserId", jsonbody.Required)
+	if faults := body.Errors(); faults != nil {
+		return invalid(faults)
+	}
+	if err := a.Portal.SignAs(r.Context(), caller.AccountID, idInPath(r, "id"), idInPath(r, "participant"), user); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// declineAs declines in the place of a participant. The reason may be empty (decisions.md 5.6),
+// which is what one that is missing counts as (2.2), so the call needs no body.
+func (a *api) declineAs(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	body, err := readBody(w, r, jsonbody.Options{Optional: true})
+	if err != nil {
+		return err
+	}
+	reason := body.String("reason", jsonbody.MaxLen(portal.MaxReason))
+	if faults := body.Errors(); faults != nil {
+		return invalid(faults)
+	}
+	if err := a.Portal.DeclineAs(r.Context(), caller.AccountID, idInPath(r, "id"), idInPath(r, "participant"), reason); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}

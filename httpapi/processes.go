@@ -1,0 +1,129 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// Portal keeps signing processes; *portal.Service is one.
+type Portal interface {
+	Create(ctx context.Context, d portal.Draft) (portal.View, error)
+	Process(ctx context.Context, account, id string) (portal.View, error)
+	Document(ctx context.Context, account, id string) (fileName string, content storage.Blob, err error)
+	Delete(ctx context.Context, account, id string) error
+	SignAs(ctx context.Context, account, process, participant, testPerson string) error
+	DeclineAs(ctx context.Context, account, process, participant, reason string) error
+}
+
+const processesPath = "/api/v1/portal/signing-processes"
+
+// processRoutes are the paths of service.md 4.2, and of 4.4 those in which test people answer.
+func (a *api) processRoutes() map[string]methods {
+	const one, participant = processesPath + "/{id}", "/api/v1/sandbox/portal/signing-processes/{id}/participants/{participant}"
+	const read, write = account.ScopePortalRead, account.ScopePortalWrite
+	routes := map[string]methods{
+		processesPath:     {"POST": a.authorized(write, a.createProcess)},
+		one:               {"GET": a.authorized(read, a.getProcess), "DELETE": a.authorized(write, a.deleteProcess)},
+		one + "/document": {"GET": a.authorized(read, a.getProcessDocument)},
+	}
+	if a.Sandbox != nil {
+		routes[participant+"/sign"] = methods{"POST": a.authorized(write, a.signAs)}
+		routes[participant+"/decline"] = methods{"POST": a.authorized(write, a.declineAs)}
+	}
+	return routes
+}
+
+// createProcess is POST /api/v1/portal/signing-processes (service.md 2.5, 4.2).
+func (a *api) createProcess(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	key, err := idempotencyKey(r)
+	if err != nil {
+		return err
+	}
+	upload := a.upload(r.Context())
+	defer upload.drop()
+	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentBase64", Limit: maxSmallBody})
+	if err != nil {
+		return err
+	}
+	d := readDraft(body)
+	if faults := body.Errors(); faults != nil {
+		return invalid(faults)
+	}
+	d.Account, d.Client, d.Origin, d.Document = caller.AccountID, caller.ClientID, portal.API, upload.take()
+	if key != "" {
+		d.Key = &portal.DraftKey{Value: key, Fingerprint: upload.fingerprint()}
+	}
+	made, err := a.Portal.Create(r.Context(), d)
+	if errors.Is(err, pades.ErrEncrypted) { // also when it opens without a password
+		return new(unreadable("The document is encrypted."))
+	}
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Location", processesPath+"/"+made.ID)
+	return writeJSON(w, http.StatusCreated, a.processBody(made))
+}
+
+// readDraft reads the fields of service.md 2.5. What the portal has against them is among the
+// faults together with what is of another type.
+func readDraft(body *jsonbody.Object) (d portal.Draft) {
+	body.Content(jsonbody.Required)
+	d.FileName = body.String("file.name", jsonbody.Required)
+	page := jsonbody.Or(body.OptionalInt("signaturePage"), 1)
+	d.Page = int(min(max(page, 0), math.MaxInt32)) // the numbers beyond are no pages either
+	d.Corner = corners[body.String("signatureLocation", jsonbody.Required, jsonbody.OneOf("TopLeft", "TopRight", "BottomLeft", "BottomRight"))]
+	for _, one := range body.Objects("participants", jsonbody.Required, jsonbody.Items(1, portal.MaxParticipants)) {
+		d.Participants = append(d.Participants, portal.Invitee{
+			Name:      one.String("name", jsonbody.Required),
+			Email:     one.String("email", jsonbody.Required),
+			Role:      portal.Role(one.String("role", jsonbody.Required)),
+			Kennitala: one.String("kennitala"),
+			Phone:     one.String("phoneNumber"),
+		})
+	}
+	addFaults(body, d.Check())
+	return d
+}
+
+func (a *api) getProcess(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	found, err := a.Portal.Process(r.Context(), caller.AccountID, idInPath(r, "id"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, a.processBody(found))
+}
+
+func (a *api) deleteProcess(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	if err := a.Portal.Delete(r.Context(), caller.AccountID, idInPath(r, "id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// getProcessDocument streams the body of service.md 2.6.
+func (a *api) getProcessDocument(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	name, content, err := a.Portal.Document(r.Context(), caller.AccountID, idInPath(r, "id"))
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	encoded, err := json.Marshal(name)
+	if err != nil {
+		return err
+	}
+	prefix := `{"fileName":` + string(encoded) + `,"contentBase64":"`
+	if err := writeDocument(r.Context(), w, prefix, content, func() error { return nil }); err != nil {
+		a.breakOff(r.Context(), err)
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"net/http"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/webhook"
+)
+
+// Webhooks keeps webhook subscriptions; *webhook.Service is one.
+type Webhooks interface {
+	Validate(url *string, eventTypes []string) error
+	Create(ctx context.Context, account, url string, eventTypes []string) (webhook.Subscription, error)
+	Subscription(ctx context.Context, account, id string) (webhook.Subscription, error)
+	Subscriptions(ctx context.Context, account string) ([]webhook.Subscription, error)
+	Update(ctx context.Context, account, id string, c webhook.Change) (webhook.Subscription, error)
+	Delete(ctx context.Context, account, id string) error
+	Activate(ctx context.Context, account, id string) (webhook.Subscription, error)
+	Test(ctx context.Context, account, id string) error
+	PublicKeys(ctx context.Context) ([]byte, error)
+}
+
+const webhooksPath = "/api/v1/portal/webhooks"
+
+// maxEventTypes is how long a list of event types may be, with its repeats.
+const maxEventTypes = 100
+
+// webhookRoutes are the paths of service.md 4.3, and that of the key (decisions.md 1).
+func (a *api) webhookRoutes() map[string]methods {
+	const one = webhooksPath + "/{id}"
+	const read, write = account.ScopePortalRead, account.ScopePortalWrite
+	return map[string]methods{
+		webhooksPath:                   {"GET": a.authorized(read, a.listWebhooks), "POST": a.authorized(write, a.createWebhook)},
+		one:                            {"GET": a.authorized(read, a.getWebhook), "PUT": a.authorized(write, a.updateWebhook), "DELETE": a.authorized(write, a.deleteWebhook)},
+		one + "/activate":              {"POST": a.authorized(write, a.activateWebhook)},
+		one + "/test":                  {"POST": a.authorized(write, a.testWebhook)},
+		"/.well-known/webhook-key.pub": {"GET": a.webhookKeys},
+	}
+}
+
+// subscription is a webhook subscription on the wire (service.md 2.8, decisions.md 7.1).
+type subscription struct {
+	ID         string          `json:"id"`
+	URL        string          `json:"url"`
+	EventTypes []string        `json:"eventTypes"`
+	Active     bool            `json:"isActive"`
+	CreatedAt  string          `json:"createdAt"`
+	UpdatedAt  string          `json:"updatedAt"`
+	Reason     *webhook.Reason `json:"deactivatedReason"`
+	Secret     string          `json:"secret,omitempty"` // of the answer to its creation alone
+}
+
+func subscriptionBody(s webhook.Subscription) subscription {
+	body := subscription{
+		ID: s.ID, URL: s.URL, EventTypes: s.EventTypes, Active: s.Active,
+		CreatedAt: timestamp(s.CreatedAt), UpdatedAt: timestamp(s.UpdatedAt),
+	}
+	if s.Reason != "" {
+		body.Reason = &s.Reason
+	}
+	return body
+}
+
+func (a *api) createWebhook(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	body, err := readBody(w, r, jsonbody.Options{})
+	if err != nil {
+		return err
+	}
+	c, err := a.readChange(body, jsonbody.Required)
+	if err != nil {
+		return err
+	}
+	made, err := a.Webhooks.Create(r.Context(), caller.AccountID, *c.URL, c.EventTypes)
+	if err != nil {
+		return err
+	}
+	answer := subscriptionBody(made)
+	answer.Secret = hex.EncodeToString(made.Secret)
+	w.Header().Set("Location", webhooksPath+"/"+made.ID)
+	return writeJSON(w, http.StatusCreated, answer)
+}
+
+func (a *api) updateWebhook(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	body, err := readBody(w, r, jsonbody.Options{})
+	if err != nil {
+		return err
+	}
+	active := body.OptionalBool("isActive")
+	c, err := a.readChange(body)
+	if err != nil {
+		return err
+	}
+	c.Active = active
+	updated, err := a.Webhooks.Update(r.Context(), caller.AccountID, idInPath(r, "id"), c)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, subscriptionBody(updated))
+}
+
+// readChange reads the URL and the event types. What the service has against them is in the
+// answer together with what is no string or no array.
+func (a *api) readChange(body *jsonbody.Object, rules ...jsonbody.Rule) (webhook.Change, error) {
+	c := webhook.Change{
+		URL:        body.OptionalString("url", rules...),
+		EventTypes: body.Strings("eventTypes", append(rules, jsonbody.Items(1, maxEventTypes))...),
+	}
+	addFaults(body, a.Webhooks.Validate(c.URL, c.EventTypes))
+	if faults := body.Errors(); faults != nil {
+		return c, invalid(faults)
+	}
+	return c, nil
+}
+
+func (a *api) getWebhook(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	found, err := a.Webhooks.Subscription(r.Context(), caller.AccountID, idInPath(r, "id"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, subscriptionBody(found))
+}
+
+func (a *api) listWebhooks(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	all, err := a.Webhooks.Subscriptions(r.Context(), caller.AccountID)
+	if err != nil {
+		return err
+	}
+	list := struct {
+		Items []subscription `json:"items"`
+	}{[]subscription{}}
+	for _, s := range all {
+		list.Items = append(list.Items, subscriptionBody(s))
+	}
+	return writeJSON(w, http.StatusOK, list)
+}
+
+func (a *api) deleteWebhook(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	if err := a.Webhooks.Delete(r.Context(), caller.AccountID, idInPath(r, "id")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *api) activateWebhook(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	if _, err := readBody(w, r, jsonbody.Options{Optional: true}); err != nil {
+		return err
+	}
+	active, err := a.Webhooks.Activate(r.Context(), caller.AccountID, idInPath(r, "id"))
+	var failed *webhook.EndpointError
+	if errors.As(err, &failed) {
+		return &problem{Status: http.StatusUnprocessableEntity, Title: "Activation failed", Detail: failed.Detail, FailedCheck: string(failed.Failed)}
+	}
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, subscriptionBody(active))
+}
+
+func (a *api) testWebhook(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
+	if _, err := readBody(w, r, jsonbody.Options{Optional: true}); err != nil {
+		return err
+	}
+	err := a.Webhooks.Test(r.Context(), caller.AccountID, idInPath(r, "id"))
+	var failed *webhook.EndpointError
+	if errors.As(err, &failed) {
+		return &problem{Status: http.StatusBadGateway, Title: "Webhook test failed", Detail: failed.Detail}
+	}
+	if err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (a *api) webhookKeys(w http.ResponseWriter, r *http.Request) error {
+	lines, err := a.Webhooks.PublicKeys(r.Context())
+	if err != nil {
+		return err
+	}
+	return writeText(w, "text/plain; charset=utf-8", string(lines))
+}

@@ -1,0 +1,135 @@
+package sealed
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/innsigli/innsigli/webhook"
+)
+
+const (
+	subscriptionSecret kind = "webhook subscription"
+	signingKey         kind = "webhook key"
+)
+
+// Webhooks is a store in which the secrets of subscriptions and the private keys that sign are
+// sealed.
+func Webhooks(store webhook.Store, keys *Keys) webhook.Store { return webhooks{store, keys} }
+
+// webhooks embeds no store either.
+type webhooks struct {
+	store webhook.Store
+	keys  *Keys
+}
+
+var _ webhook.Store = webhooks{}
+
+func (s webhooks) CreateSubscription(ctx context.Context, sub webhook.Subscription, limit int) error {
+	return s.store.CreateSubscription(ctx, s.sealed(sub), limit)
+}
+
+func (s webhooks) UpdateSubscription(ctx context.Context, sub webhook.Subscription) error {
+	return s.store.UpdateSubscription(ctx, s.sealed(sub))
+}
+
+func (s webhooks) DeleteSubscription(ctx context.Context, id string) error {
+	return s.store.DeleteSubscription(ctx, id)
+}
+
+func (s webhooks) Subscription(ctx context.Context, id string) (webhook.Subscription, error) {
+	return s.opened(s.store.Subscription(ctx, id))
+}
+
+// Subscriptions leaves out secrets that do not open: what is listed to be shown, or to see whom an
+// event goes to, is not to fail because of one of them.
+func (s webhooks) Subscriptions(ctx context.Context, account string) ([]webhook.Subscription, error) {
+	list, err := s.store.Subscriptions(ctx, account)
+	for i, sub := range list {
+		list[i].Secret, _ = s.keys.open(subscriptionSecret, sub.ID, sub.Secret)
+	}
+	return list, err
+}
+
+func (s webhooks) sealed(sub webhook.Subscription) webhook.Subscription {
+	sub.Secret = s.keys.seal(subscriptionSecret, sub.ID, sub.Secret)
+	return sub
+}
+
+func (s webhooks) opened(sub webhook.Subscription, err error) (webhook.Subscription, error) {
+	if err != nil {
+		return sub, err
+	}
+	if sub.Secret, err = s.keys.open(subscriptionSecret, sub.ID, sub.Secret); err != nil {
+		return webhook.Subscription{}, err
+	}
+	return sub, nil
+}
+
+func (s webhooks) CreateKey(ctx context.Context, k webhook.SigningKey) error {
+	return s.store.CreateKey(ctx, s.sealedKey(k))
+}
+
+func (s webhooks) UpdateKey(ctx context.Context, k webhook.SigningKey) error {
+	return s.store.UpdateKey(ctx, s.sealedKey(k))
+}
+
+func (s webhooks) Keys(ctx context.Context) ([]webhook.SigningKey, error) {
+	list, err := s.store.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i], err = s.openedKey(list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+func (s webhooks) DeleteKey(ctx context.Context, number int) error {
+	return s.store.DeleteKey(ctx, number)
+}
+
+func (s webhooks) sealedKey(k webhook.SigningKey) webhook.SigningKey {
+	k.Private = s.keys.seal(signingKey, strconv.Itoa(k.Number), k.Private)
+	return k
+}
+
+func (s webhooks) openedKey(k webhook.SigningKey) (webhook.SigningKey, error) {
+	private, err := s.keys.open(signingKey, strconv.Itoa(k.Number), k.Private)
+	if err != nil {
+		return webhook.SigningKey{}, err
+	}
+	k.Private = private
+	return k, nil
+}
+
+func (s webhooks) AddAttempt(ctx context.Context, a webhook.Attempt) error {
+	return s.store.AddAttempt(ctx, a)
+}
+
+func (s webhooks) Attempts(ctx context.Context, subscription string) iter.Seq2[webhook.Attempt, error] {
+	return s.store.Attempts(ctx, subscription)
+}
+
+func (s webhooks) DeleteAttempts(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.store.DeleteAttempts(ctx, before, limit)
+}
+
+func (s webhooks) AddDropped(ctx context.Context, d webhook.Dropped) error {
+	return s.store.AddDropped(ctx, d)
+}
+
+func (s webhooks) Dropped(ctx context.Context, subscription string) ([]webhook.Dropped, error) {
+	return s.store.Dropped(ctx, subscription)
+}
+
+func (s webhooks) RemoveDropped(ctx context.Context, subscription, event string) (webhook.Dropped, error) {
+	return s.store.RemoveDropped(ctx, subscription, event)
+}
+
+func (s webhooks) DeleteDropped(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.store.DeleteDropped(ctx, before, limit)
+}

@@ -1,0 +1,92 @@
+package validators
+
+import (
+	"crypto/x509"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+)
+
+// What a program throws is an error of who asked, with its words; who asks next has an answer.
+func TestStandingProgramThatThrows(t *testing.T) {
+	unsigned := filepath.Join(testenv.Corpus(t, "pdf"), "160F-2019.pdf")
+	for name, test := range map[string]struct {
+		command []string
+		program string
+		message string // about a root that is not there
+	}{
+		"Java":   {serveJava(t, "dss"), "Validate", "Exception"},
+		"Python": {servePyHanko(t, "pyhanko"), script(t, "pyhanko/validate.py"), "FileNotFoundError"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &standing{command: test.command, limit: limit}
+			answer, err := s.ask([]string{test.program, "--root", "/nowhere.pem", unsigned})
+			if err == nil || !strings.Contains(err.Error(), "exit status 1") || !strings.Contains(err.Error(), test.message) {
+				t.Errorf("%q, %v", answer, err)
+			}
+			if answer, err := s.ask([]string{test.program, unsigned}); err != nil || !strings.Contains(string(answer), unsigned) {
+				t.Errorf("%q, %v", answer, err)
+			}
+			if s.process == nil {
+				t.Fatal("it did not stay up")
+			}
+			s.end()
+		})
+	}
+}
+
+// Whoever asks has their own answers, to the last line, and no other process is started.
+func TestStandingProgramAskedByMany(t *testing.T) {
+	echo := filepath.Join(testenv.Root(t), "internal", "validators", "testdata", "echo.py")
+	s := &standing{command: servePyHanko(t, "pyhanko"), limit: limit}
+	var asking sync.WaitGroup
+	for i := range 20 {
+		asking.Go(func() {
+			words := strings.Fields(strings.Repeat(string(rune('a'+i))+" ", 1000*i+1))
+			answer, err := s.ask(append([]string{echo}, words...))
+			if want := strings.Join(words, "\n") + "\n"; err != nil || string(answer) != want {
+				t.Errorf("%c: %d bytes, want %d; %v", 'a'+i, len(answer), len(want), err)
+			}
+		})
+	}
+	asking.Wait()
+	s.end()
+}
+
+// A program that does not answer in its time is ended.
+func TestStandingProgramThatHangs(t *testing.T) {
+	s := &standing{command: []string{testenv.Program(t, "sleep"), "600"}, limit: 50 * time.Millisecond}
+	if answer, err := s.ask(nil); err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
+		t.Errorf("%q, %v", answer, err)
+	}
+	if s.process != nil {
+		t.Error("it was left running")
+	}
+}
+
+// What was asked before changes no answer: a root that was trusted for one file is none for the
+// next, and what each program says of a file is the same again.
+func TestStandingProgramForgets(t *testing.T) {
+	f := newFixture(t)
+	claim := VeraPDFClaim{"2b", f.path}
+	ask := func(roots []*x509.Certificate) []any {
+		return []any{
+			DSS(t, DSSOptions{Roots: roots, RevocationOptional: true}, f.path),
+			DSS(t, DSSOptions{Roots: roots}, f.path), PyHanko(t, roots, f.path), VeraPDF(t, claim),
+		}
+	}
+	before := ask(nil)
+	if trusting := ask(f.roots); cmp.Equal(before[0], trusting[0]) || cmp.Equal(before[2], trusting[2]) {
+		t.Errorf("the root makes no difference: %v", trusting)
+	}
+	if diff := cmp.Diff(before, ask(nil), cmpopts.IgnoreFields(DSSSignature{}, "BestTime")); diff != "" {
+		t.Errorf("-before +after:\n%s", diff)
+	}
+}

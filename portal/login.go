@@ -1,0 +1,49 @@
+package portal
+
+import (
+	"context"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/failpoint"
+)
+
+// Login has somebody whom an electronic ID has identified take the place that a link leads to, by its
+// token, which is used up then. At of the person is set here. It returns whose page the link leads on
+// to. [ErrNotFound]: the link is used up, has expired, or never was one. [ErrOtherPerson]: the place is
+// another's; the link stays.
+func (s *Service) Login(ctx context.Context, token string, who Person) (process, participant string, err error) {
+	hash := hashOf(token)
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		p, err := s.store.ProcessByLink(ctx, hash)
+		if err != nil {
+			return found(err)
+		}
+		one, err := p.login(hash, who, now())
+		if err != nil {
+			return err
+		}
+		process, participant = p.ID, one.ID
+		if err := s.recordLogin(ctx, &p, one.ID, who); err != nil {
+			return err
+		}
+		return s.save(ctx, p)
+	})
+	if err != nil {
+		return "", "", err
+	}
+	failpoint.Here("portal/loggedin")
+	return process, participant, nil
+}
+
+// LoginAgain admits somebody whom an electronic ID has identified to the page of a participant, which
+// only the person may see who logged in with the link (service.md 3.3); also after the answer, to read.
+// [ErrNotFound], [ErrNotLoggedIn], [ErrOtherPerson].
+func (s *Service) LoginAgain(ctx context.Context, process, participant string, who Person) error {
+	return s.change(ctx, process, func(ctx context.Context, p *Process, _ time.Time) error {
+		one, err := p.loginAgain(participant, who)
+		if err != nil {
+			return err
+		}
+		return s.recordLogin(ctx, p, one.ID, who)
+	})
+}

@@ -1,0 +1,164 @@
+package portal
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
+)
+
+// The rules of service.md 3.1 and 3.3. Each says whether something may happen to the process, and
+// changes the record if so; one that refuses changes nothing.
+
+// login has a person take the place that a link leads to, and uses the link up. [ErrNotFound],
+// [ErrOtherPerson].
+func (p *Process) login(hash []byte, who Person, now time.Time) (*Participant, error) {
+	i := slices.IndexFunc(p.Participants, func(one Participant) bool {
+		return one.Link.Hash != nil && bytes.Equal(one.Link.Hash, hash)
+	})
+	if i < 0 || p.Participants[i].Link.expired(now) {
+		return nil, ErrNotFound
+	}
+	one := &p.Participants[i]
+	if !one.admits(who.Kennitala) {
+		return nil, ErrOtherPerson
+	}
+	one.Person = &Person{Name: who.Name, Kennitala: idp.NormalKennitala(who.Kennitala), At: now}
+	one.Link.useUp()
+	return one, nil
+}
+
+// loginAgain lets the person return who has the place. [ErrNotFound], [ErrNotLoggedIn],
+// [ErrOtherPerson].
+func (p *Process) loginAgain(participant string, who Person) (*Participant, error) {
+	one := p.participant(participant)
+	switch {
+	case one == nil:
+		return nil, ErrNotFound
+	case one.Person == nil:
+		return nil, ErrNotLoggedIn
+	case !one.admits(who.Kennitala):
+		return nil, ErrOtherPerson
+	}
+	return one, nil
+}
+
+// maySign says whether a participant who has logged in may begin to sign. The errors here and below
+// are found in the order of decisions.md 5.6.
+func (p *Process) maySign(participant string, now time.Time) (*Participant, error) {
+	one, err := p.present(participant)
+	if err != nil {
+		return nil, err
+	}
+	return one, p.takesSignatures(now)
+}
+
+// maySignAs says whether a person may begin to sign as a participant without having logged in. ready
+// says that the person signs when asked.
+func (p *Process) maySignAs(participant, kennitala string, ready bool, now time.Time) error {
+	one, err := p.unanswered(participant)
+	switch {
+	case err != nil:
+		return err
+	case !one.admits(kennitala):
+		return ErrOtherPerson
+	case !ready:
+		return ErrCannotSign
+	}
+	return p.takesSignatures(now)
+}
+
+// takesSignatures says whether anybody may begin to sign now.
+func (p *Process) takesSignatures(now time.Time) error {
+	switch {
+	case p.Status(now) != Waiting:
+		return ErrNotWaiting
+	case p.Turn != nil:
+		return ErrTurn
+	}
+	return nil
+}
+
+// begin gives a participant the turn who may sign.
+func (p *Process) begin(participant, request string, now time.Time) {
+	p.Turns++
+	p.Turn = &Turn{Number: p.Turns, Participant: participant, Request: request, Since: now}
+}
+
+// land notes the signature that was given in a turn, whatever has become of the process meanwhile: a
+// signature once given lands. One of an earlier turn, or of another person's, is signing.ErrUnwanted.
+func (p *Process) land(turn int64, s Signature) (*Participant, error) {
+	if !p.has(turn) {
+		return nil, signing.ErrUnwanted
+	}
+	one := p.participant(p.Turn.Participant)
+	if one == nil || !one.waits() || !one.admits(s.Kennitala) {
+		return nil, signing.ErrUnwanted
+	}
+	one.Signature = &s
+	one.Link.useUp()
+	return one, nil
+}
+
+// end gives a turn back, and says whether it was the present one.
+func (p *Process) end(turn int64) bool {
+	if !p.has(turn) {
+		return false
+	}
+	p.Turn = nil
+	return true
+}
+
+func (p *Process) has(turn int64) bool { return p.Turn != nil && p.Turn.Number == turn }
+
+// decline notes that a participant refuses to sign. Another's signature that is under way does not
+// matter: it lands all the same.
+func (p *Process) decline(participant, reason string, now time.Time) (*Participant, error) {
+	one, err := p.unanswered(participant)
+	switch {
+	case err != nil:
+		return nil, err
+	case p.Status(now) != Waiting:
+		return nil, ErrNotWaiting
+	case p.Turn != nil && p.Turn.Participant == participant:
+		return nil, ErrTurn
+	}
+	one.Decline = &Decline{Reason: reason, Kennitala: one.whose(), At: now}
+	one.Link.useUp()
+	return one, nil
+}
+
+// inviteAgain renews the invitations of all whom the process waits for, and of viewers who have not
+// looked yet, which they may whatever came of it, and returns them. Who has logged in keeps the page;
+// all others get new links.
+func (p *Process) inviteAgain(now time.Time) (invited []*Participant, err error) {
+	over := p.WaitsUntil().IsZero()
+	for i := range p.Participants {
+		one := &p.Participants[i]
+		asked := one.waits() && !over
+		switch {
+		case one.Person == nil && (asked || one.Role == Viewer):
+			one.Link = newLink(now)
+		case asked:
+			one.Link.InvitedAt = now
+		default:
+			continue
+		}
+		invited = append(invited, one)
+	}
+	if invited == nil {
+		return nil, ErrNotWaiting
+	}
+	return invited, nil
+}
+
+// eraseExpired erases the tokens of links that have expired unopened (decisions.md 6.3).
+func (p *Process) eraseExpired(now time.Time) {
+	for i := range p.Participants {
+		if link := &p.Participants[i].Link; link.expired(now) {
+			link.useUp()
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package portal
+
+import (
+	"context"
+	"time"
+)
+
+// Store keeps processes and the idempotency keys they were created with. Methods that write join the
+// transaction of their context and answer storage.ErrNoTx outside one.
+type Store interface {
+	ProcessStore
+	KeyStore
+}
+
+// ProcessStore keeps processes by ID.
+type ProcessStore interface {
+	// CreateProcess adds a process; storage.ErrExists when its ID is taken.
+	CreateProcess(ctx context.Context, p Process) error
+	// UpdateProcess replaces a process; storage.ErrNotFound.
+	UpdateProcess(ctx context.Context, p Process) error
+	// DeleteProcess removes a process; storage.ErrNotFound.
+	DeleteProcess(ctx context.Context, id string) error
+	// Process returns a process of any account and origin; storage.ErrNotFound. One that is read
+	// in a transaction stays as it is until that ends, as does what the next one returns.
+	Process(ctx context.Context, id string) (Process, error)
+	// ProcessByLink returns the process with a participant whose Link has that Hash;
+	// storage.ErrNotFound.
+	ProcessByLink(ctx context.Context, hash []byte) (Process, error)
+	// Waiting returns up to limit processes of an account whose [Process.WaitsUntil] is after the
+	// time given, in any order.
+	Waiting(ctx context.Context, account string, after time.Time, limit int) ([]Process, error)
+	// Unopened returns up to limit processes of all accounts whose [Process.UnopenedUntil] is not
+	// zero and not after the time given, the earliest first.
+	Unopened(ctx context.Context, until time.Time, limit int) ([]Process, error)
+}
+
+// KeyStore keeps idempotency keys by client and value.
+type KeyStore interface {
+	// CreateKey adds an idempotency key; storage.ErrExists when its client has it already.
+	CreateKey(ctx context.Context, k Key) error
+	// UpdateKey replaces the key of that client and value; storage.ErrNotFound.
+	UpdateKey(ctx context.Context, k Key) error
+	// Key returns a client's key; storage.ErrNotFound. One that is read in a transaction stays
+	// as it is until that ends.
+	Key(ctx context.Context, client, value string) (Key, error)
+	// DeleteKey removes a client's key; one that does not exist is no error.
+	DeleteKey(ctx context.Context, client, value string) error
+	// DeleteKeys removes keys that were created at the time given or before, the earliest first
+	// and at most limit of them, and says how many.
+	DeleteKeys(ctx context.Context, until time.Time, limit int) (int, error)
+}
+
+// Key is an idempotency key with what its process was created from (decisions.md 2.11). It
+// outlives the process.
+type Key struct {
+	Client      string // ID of the API client
+	Value       string
+	Fingerprint string // of the body
+	CreatedAt   time.Time
+	Process     string    // ID; empty: it is being created
+	Until       time.Time // by when it is created, or whoever was at it has died
+}

@@ -1,0 +1,82 @@
+package portal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/signing"
+)
+
+// SignAs has a test person sign as a participant, without logging in, and returns when the signature is
+// in the document (service.md 4.4). Errors, in the order of decisions.md 5.6: [ErrNotFound], also when
+// there is no such test person; [ErrViewer], [ErrAnswered], [ErrOtherPerson], [ErrCannotSign],
+// [ErrNotWaiting], [ErrTurn]. When ctx ends first, the signature lands all the same.
+func (s *Service) SignAs(ctx context.Context, account, process, participant, testPerson string) error {
+	if s.options.TestPeople == nil {
+		return ErrNotFound
+	}
+	who, ready, err := s.options.TestPeople.TestPerson(ctx, account, testPerson)
+	if err != nil {
+		return err
+	}
+	who.Kennitala = idp.NormalKennitala(who.Kennitala)
+	started, err := s.begin(ctx, process, participant, func(p *Process, now time.Time) (idp.Person, error) {
+		if !p.visible(account) {
+			return who, ErrNotFound
+		}
+		return who, p.maySignAs(participant, who.Kennitala, ready, now)
+	})
+	var refusal *signing.Refusal
+	if errors.As(err, &refusal) { // the test person was changed meanwhile
+		return fmt.Errorf("%w: %w", ErrCannotSign, err)
+	}
+	if err != nil {
+		return err
+	}
+	progress, err := s.signing.Drive(ctx, started.ID)
+	failpoint.Here("portal/driven")
+	switch {
+	case err == nil && progress.Failure == nil:
+		return nil
+	case err == nil || errors.Is(err, signing.ErrFinished):
+		return s.unlanded(ctx, process, participant, progress.Failure)
+	}
+	return fmt.Errorf("portal: driving the signature: %w", err)
+}
+
+// unlanded says why there is no signature of a request that was driven to its end.
+func (s *Service) unlanded(ctx context.Context, process, participant string, failure *idp.Failure) error {
+	p, err := s.process(ctx, process)
+	if err != nil {
+		return err // it was deleted
+	}
+	if one := p.participant(participant); one == nil || one.Signature != nil {
+		return nil // the request was forgotten since
+	}
+	if failure == nil {
+		return errors.New("portal: the request of a test person has ended without a signature")
+	}
+	if failure.Code == idp.InternalError {
+		return fmt.Errorf("portal: signing as a test person failed: %s: %s", failure.Code, failure.Description)
+	}
+	return fmt.Errorf("%w: %s", ErrCannotSign, failure.Code)
+}
+
+// DeclineAs has a participant decline who has not logged in, in a sandbox. [ErrNotFound], [ErrViewer],
+// [ErrAnswered], [ErrNotWaiting]; [ErrTurn] while the participant's own signature is under way;
+// [*InvalidError], as of [Service.Decline].
+func (s *Service) DeclineAs(ctx context.Context, account, process, participant, reason string) error {
+	if s.options.TestPeople == nil {
+		return ErrNotFound
+	}
+	return s.decline(ctx, process, participant, reason, func(p *Process) error {
+		if !p.visible(account) {
+			return ErrNotFound
+		}
+		return nil
+	})
+}

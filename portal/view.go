@@ -1,0 +1,110 @@
+package portal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// View is a process as it is shown at a time.
+type View struct {
+	Process
+	Status       Status
+	Participants []ParticipantView
+}
+
+// ParticipantView is a participant as it is shown with its process.
+type ParticipantView struct {
+	Participant
+	Status Status
+	Path   string // where on the server the participant signs or reads; empty: nowhere
+}
+
+func (p Process) view(now time.Time) View {
+	v := View{Process: p, Status: p.Status(now)}
+	for _, one := range p.Participants {
+		v.Participants = append(v.Participants, ParticipantView{one, one.Status(), one.Path(now)})
+	}
+	return v
+}
+
+// Process returns a process of an account as it is now. [ErrNotFound], also for one that was not made
+// with the API (decisions.md 6.9).
+func (s *Service) Process(ctx context.Context, account, id string) (View, error) {
+	p, err := s.ofAccount(ctx, account, id)
+	if err != nil {
+		return View{}, err
+	}
+	return p.view(now()), nil
+}
+
+// Document opens the document of a process as it is now, whatever the status of the process, with its
+// file name. The caller closes it. [ErrNotFound].
+func (s *Service) Document(ctx context.Context, account, id string) (fileName string, content storage.Blob, err error) {
+	p, err := s.ofAccount(ctx, account, id)
+	if err != nil {
+		return "", nil, err
+	}
+	content, err = s.documents.Open(ctx, p.Document)
+	if errors.Is(err, storage.ErrNotFound) { // the process was deleted meanwhile
+		return "", nil, ErrNotFound
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("portal: opening the document: %w", err)
+	}
+	return p.FileName, content, nil
+}
+
+// process reads a process.
+func (s *Service) process(ctx context.Context, id string) (Process, error) {
+	p, err := s.store.Process(ctx, id)
+	return p, found(err)
+}
+
+// ofAccount reads a process that the API shows to an account.
+func (s *Service) ofAccount(ctx context.Context, account, id string) (Process, error) {
+	p, err := s.process(ctx, id)
+	if err == nil && !p.visible(account) {
+		return Process{}, ErrNotFound
+	}
+	return p, err
+}
+
+// visible says whether the API shows the process to an account.
+func (p *Process) visible(account string) bool { return p.Origin == API && p.Account == account }
+
+// found puts an error of reading a process into this package's words.
+func found(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, storage.ErrNotFound):
+		return ErrNotFound
+	}
+	return fmt.Errorf("portal: reading the process: %w", err)
+}
+
+// change reads a process, has it changed and stores it, in a transaction that all which follows from
+// the change joins.
+func (s *Service) change(ctx context.Context, id string, f func(ctx context.Context, p *Process, now time.Time) error) error {
+	return s.tx.InTx(ctx, func(ctx context.Context) error {
+		p, err := s.process(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := f(ctx, &p, now()); err != nil {
+			return err
+		}
+		return s.save(ctx, p)
+	})
+}
+
+func (s *Service) save(ctx context.Context, p Process) error {
+	if err := s.store.UpdateProcess(ctx, p); err != nil {
+		return fmt.Errorf("portal: storing the process: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package signing_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// unsettled is what the evidence log tells of a signature that was given for nothing.
+var unsettled = []string{"signature.asked", "signature.prepared", "signature.made", "signature.failed"}
+
+// A signature that the owner does not take is neither in the document nor in the ledger.
+func TestUnwantedSignature(t *testing.T) {
+	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true})
+	o.owner.objects = func() error { return signing.ErrUnwanted }
+	id := o.mustOrder()
+	if got := o.drive(id); !got.Done || got.Failure == nil || got.Failure.Code != idp.InternalError {
+		t.Errorf("%+v", got)
+	}
+	o.tells(property, "accepted", "ended")
+	o.tells(id, unsettled...)
+	o.wantSignatures(0)
+	o.wantNoJobs()
+}
+
+// A service without an Owner takes no orders to an end.
+func TestOrderWithoutAnOwner(t *testing.T) {
+	p := newPhone(t)
+	o := newOrders(t, p, signing.Options{})
+	o.service = onStore(t, o.db, p, signing.Options{AnyPace: true})
+	id := o.mustOrder()
+	if got := o.drive(id); !got.Done || got.Failure == nil {
+		t.Errorf("%+v", got)
+	}
+	o.tells(id, unsettled...)
+	o.wantSignatures(0)
+}
+
+// What else keeps the owner from taking a signature does not last.
+func TestOwnerThatFails(t *testing.T) {
+	for _, fault := range []error{storage.ErrUnavailable, storage.ErrFull, errors.New("a fault of ours")} {
+		synctest.Test(t, func(t *testing.T) {
+			o := newOrders(t, newPhone(t), signing.Options{AnyPace: true})
+			o.owner.objects = func() error { return fault }
+			id := o.mustOrder()
+			if _, err := o.Drive(t.Context(), id); !errors.Is(err, fault) {
+				t.Error(err)
+			}
+			o.wantSignatures(0)
+			o.tells(property, "accepted")
+			o.tells(id, "signature.asked", "signature.prepared", "signature.made")
+			o.owner.objects = nil
+			o.background(t)
+			time.Sleep(time.Minute)
+			o.wantSignatures(1)
+			o.tells(property, landed...)
+			o.tells(id, ordered...)
+			o.wantNoJobs()
+		})
+	}
+}
+
+// What an account orders is not what it polls: no start clears it, and nothing is swept while its
+// signature may still land (service.md 3.2 is of polled requests).
+func TestOrdersAreNotCleared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPhone(t)
+		out := newOutage(p.ca)
+		o := newOrders(t, p, signing.Options{Sources: out.sources, Keep: time.Hour})
+		out.cut(errTSADown, nil)
+		id := o.mustOrder()
+		time.Sleep(20 * time.Minute)
+		asked := p.digests
+		o.mustStart() // with which that of another would be cleared
+		p.digests = asked
+		o.tells(id, "signature.asked", "signature.prepared")
+		o.work(t.Context()) // the person had answered in time
+		o.tells(id, "signature.asked", "signature.prepared", "signature.made")
+		time.Sleep(11 * time.Hour)
+		if n, err := o.Sweep(t.Context()); n != 1 || err != nil { // the other
+			t.Errorf("swept %d, %v", n, err)
+		}
+		out.cut(nil, nil)
+		o.work(t.Context())
+		o.wantSignatures(1)
+		o.tells(property, landed...)
+		if n, err := o.Sweep(t.Context()); n != 1 || err != nil {
+			t.Errorf("swept %d, %v", n, err)
+		}
+		o.wantSignatures(1)
+	})
+}
+
+// An order that nobody drives does not keep the document for ever. What was given is its job's to end,
+// which tries first.
+func TestOrderThatNobodyDrives(t *testing.T) {
+	for _, given := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPhone(t)
+			out := newOutage(p.ca)
+			o := newOrders(t, p, signing.Options{Sources: out.sources, Keep: 48 * time.Hour})
+			out.cut(errTSADown, nil)
+			id := o.mustOrder()
+			if given {
+				time.Sleep(3 * time.Second)
+				o.work(t.Context())
+			}
+			time.Sleep(25 * time.Hour)
+			want, last := 1, "signature.abandoned"
+			if given {
+				want, last = 0, "signature.failed"
+			}
+			if n, err := o.Sweep(t.Context()); n != want || err != nil {
+				t.Errorf("swept %d, %v", n, err)
+			}
+			o.work(t.Context())
+			if got := o.progress(id); !got.Done || got.Failure == nil {
+				t.Errorf("%+v", got)
+			}
+			o.remembered(id)
+			o.tells(property, "accepted", "ended")
+			if kinds := o.kinds(id); slices.Contains(kinds, "ledger") || kinds[len(kinds)-1] != last {
+				t.Errorf("%v", kinds)
+			}
+			o.wantNoJobs()
+			o.wantSignatures(0)
+			o.wantThere([]string{o.document}, true)
+		})
+	}
+}

@@ -1,0 +1,115 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
+)
+
+var (
+	processesByLink = index[processRecord]{bucket: "portal.process.link", keys: processRecord.links}
+
+	waitingProcesses = index[processRecord]{bucket: "portal.process.waiting", key: func(r processRecord) []byte {
+		p := r.process()
+		if p.WaitsUntil().IsZero() {
+			return nil
+		}
+		return append(text(p.Account), instant(p.WaitsUntil())...)
+	}}
+
+	unopenedProcesses = index[processRecord]{bucket: "portal.process.unopened", key: func(r processRecord) []byte {
+		p := r.process()
+		if p.UnopenedUntil().IsZero() {
+			return nil
+		}
+		return instant(p.UnopenedUntil())
+	}}
+
+	processTable = table[processRecord]{bucket: "portal.process", indexes: []index[processRecord]{processesByLink, waitingProcesses, unopenedProcesses}}
+)
+
+type processRecord struct {
+	ID           string               `json:"id"`
+	Account      string               `json:"account"`
+	Origin       portal.Origin        `json:"origin"`
+	CreatedAt    time.Time            `json:"createdAt"`
+	FileName     string               `json:"fileName"`
+	Document     string               `json:"document"`
+	Participants []portal.Participant `json:"participants"`
+	Turn         *portal.Turn         `json:"turn,omitempty"`
+	Turns        int64                `json:"turns,omitempty"`
+}
+
+func (r processRecord) process() portal.Process { return portal.Process(r) }
+
+// links are the keys of the links that are not used up.
+func (r processRecord) links() (keys [][]byte) {
+	for _, p := range r.Participants {
+		if hash := p.Link.Hash; len(hash) > 0 {
+			keys = append(keys, text(string(hash)))
+		}
+	}
+	return keys
+}
+
+// processes is the portal.Store of a DB.
+type processes struct{ db *DB }
+
+var _ portal.Store = processes{}
+
+// Processes is the store of signing processes and of the idempotency keys they were created with.
+func (db *DB) Processes() portal.Store { return processes{db} }
+
+func (s processes) CreateProcess(ctx context.Context, p portal.Process) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return processTable.insert(tx, p.ID, processRecord(p))
+	})
+}
+
+func (s processes) UpdateProcess(ctx context.Context, p portal.Process) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return processTable.update(tx, p.ID, processRecord(p))
+	})
+}
+
+func (s processes) DeleteProcess(ctx context.Context, id string) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return processTable.remove(tx, id)
+	})
+}
+
+func (s processes) Process(ctx context.Context, id string) (portal.Process, error) {
+	record, err := read(ctx, s.db, processTable, id)
+	return record.process(), err
+}
+
+func (s processes) ProcessByLink(ctx context.Context, hash []byte) (portal.Process, error) {
+	list, err := s.first(ctx, processesByLink, under(text(string(hash))), 1)
+	if err != nil {
+		return portal.Process{}, err
+	}
+	if len(list) == 0 {
+		return portal.Process{}, storage.ErrNotFound
+	}
+	return list[0], nil
+}
+
+func (s processes) Waiting(ctx context.Context, account string, after time.Time, limit int) ([]portal.Process, error) {
+	of := text(account)
+	from := bytes.Join([][]byte{of, instant(after.Add(time.Microsecond))}, nil)
+	return s.first(ctx, waitingProcesses, span{from: from, to: under(of).to}, limit)
+}
+
+func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]portal.Process, error) {
+	return s.first(ctx, unopenedProcesses, upTo(until), limit)
+}
+
+func (s processes) first(ctx context.Context, ix index[processRecord], in span, limit int) (list []portal.Process, err error) {
+	records, err := first(ctx, s.db, processTable, ix, in, limit)
+	return convert(records, processRecord.process), err
+}

@@ -1,0 +1,59 @@
+package bolt
+
+import (
+	"context"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/webhook"
+)
+
+var (
+	droppedOfSubscription = index[droppedRecord]{bucket: "webhook.dropped.subscription", key: func(d droppedRecord) []byte {
+		return append(text(d.Subscription), instant(d.At)...)
+	}}
+	droppedByTime = index[droppedRecord]{bucket: "webhook.dropped.time", key: func(d droppedRecord) []byte { return instant(d.At) }}
+	droppedTable  = table[droppedRecord]{bucket: "webhook.dropped", indexes: []index[droppedRecord]{droppedOfSubscription, droppedByTime}}
+)
+
+type droppedRecord struct {
+	Subscription string    `json:"subscription"`
+	Event        string    `json:"event"`
+	Type         string    `json:"type"`
+	At           time.Time `json:"at"`
+	// Body stays as it is, to the byte: it is what requests are signed over.
+	Body []byte `json:"body"`
+}
+
+func droppedID(subscription, event string) string {
+	return string(append(text(subscription), text(event)...))
+}
+
+func (s webhooks) AddDropped(ctx context.Context, d webhook.Dropped) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return droppedTable.save(tx, droppedID(d.Subscription, d.Event), droppedRecord(d))
+	})
+}
+
+func (s webhooks) Dropped(ctx context.Context, subscription string) ([]webhook.Dropped, error) {
+	records, err := list(ctx, s.db, droppedTable, droppedOfSubscription, under(text(subscription)))
+	return convert(records, func(r droppedRecord) webhook.Dropped { return webhook.Dropped(r) }), err
+}
+
+func (s webhooks) RemoveDropped(ctx context.Context, subscription, event string) (d webhook.Dropped, err error) {
+	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
+		id := droppedID(subscription, event)
+		record, err := droppedTable.get(tx, id)
+		if err != nil {
+			return err
+		}
+		d = webhook.Dropped(record)
+		return droppedTable.remove(tx, id)
+	})
+	return d, err
+}
+
+func (s webhooks) DeleteDropped(ctx context.Context, earlier time.Time, limit int) (int, error) {
+	return removeBefore(ctx, s.db, droppedTable, droppedByTime, earlier, limit)
+}

@@ -1,0 +1,114 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
+)
+
+var processTable = table[processRow]{
+	name: "processes",
+	columns: []string{
+		"id", "account", "origin", "created_at", "file_name", "document", "participants", "turn", "turns", "waits_until", "unopened_until",
+	},
+	fields: func(p *processRow) []any {
+		return []any{
+			&p.ID, &p.Account, (*string)(&p.Origin), &p.CreatedAt, &p.FileName, &p.Document, encoded[[]portal.Participant]{&p.Participants},
+			encoded[*portal.Turn]{&p.Turn}, &p.Turns, (*moment)(&p.waitsUntil), (*moment)(&p.unopenedUntil),
+		}
+	},
+}
+
+// processRow is a process as it is stored, with the times that it is found by.
+type processRow struct {
+	portal.Process
+	waitsUntil, unopenedUntil time.Time
+}
+
+func storedProcess(p portal.Process) processRow {
+	return processRow{p, p.WaitsUntil(), p.UnopenedUntil()}
+}
+
+func (r processRow) process() portal.Process { return r.Process }
+
+// processes is the portal.Store of a DB.
+type processes struct{ db *DB }
+
+var _ portal.Store = processes{}
+
+// Processes is the store of signing processes and of the idempotency keys they were created with.
+func (db *DB) Processes() portal.Store { return processes{db} }
+
+func (s processes) CreateProcess(ctx context.Context, p portal.Process) error {
+	err := s.db.write(ctx, func(tx pgx.Tx) error { return processTable.insert(ctx, tx, storedProcess(p)) })
+	if err != nil {
+		return err
+	}
+	return s.link(ctx, p)
+}
+
+func (s processes) UpdateProcess(ctx context.Context, p portal.Process) error {
+	err := s.db.write(ctx, func(tx pgx.Tx) error { return processTable.replace(ctx, tx, storedProcess(p)) })
+	if err != nil {
+		return err
+	}
+	return s.link(ctx, p)
+}
+
+func (s processes) DeleteProcess(ctx context.Context, id string) error {
+	err := s.db.write(ctx, func(tx pgx.Tx) error { return processTable.remove(ctx, tx, id) })
+	if err != nil {
+		return err
+	}
+	return s.link(ctx, portal.Process{ID: id})
+}
+
+// link has the process found by those of its links that are not used up.
+func (s processes) link(ctx context.Context, p portal.Process) error {
+	hashes := [][]byte{}
+	for _, one := range p.Participants {
+		if hash := one.Link.Hash; len(hash) > 0 {
+			hashes = append(hashes, hash)
+		}
+	}
+	return s.db.later(ctx, `WITH used AS (DELETE FROM process_links WHERE process = $1 AND hash <> ALL ($2))
+		INSERT INTO process_links (process, hash) SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING`, p.ID, hashes)
+}
+
+func (s processes) Process(ctx context.Context, id string) (portal.Process, error) {
+	row, err := find(ctx, s.db, processTable, "id = $1", id)
+	return row.process(), err
+}
+
+// ProcessByLink looks at what it has found: a transaction that it had to wait for may have used the
+// link up.
+func (s processes) ProcessByLink(ctx context.Context, hash []byte) (portal.Process, error) {
+	row, err := find(ctx, s.db, processTable, "id IN (SELECT process FROM process_links WHERE hash = $1 LIMIT 1)", hash)
+	if err != nil {
+		return portal.Process{}, err
+	}
+	if !slices.ContainsFunc(row.Participants, func(p portal.Participant) bool { return bytes.Equal(p.Link.Hash, hash) }) {
+		return portal.Process{}, storage.ErrNotFound
+	}
+	return row.process(), nil
+}
+
+// Waiting locks nothing: it is to count, and in many processes of others.
+func (s processes) Waiting(ctx context.Context, account string, after time.Time, limit int) ([]portal.Process, error) {
+	return s.list(ctx, "account = $1 AND waits_until > $2 LIMIT $3", account, after, max(limit, 0))
+}
+
+func (s processes) Unopened(ctx context.Context, until time.Time, limit int) ([]portal.Process, error) {
+	return s.list(ctx, "unopened_until <= $1 ORDER BY unopened_until, seq LIMIT $2", until, max(limit, 0))
+}
+
+func (s processes) list(ctx context.Context, condition string, args ...any) ([]portal.Process, error) {
+	rows, err := list(ctx, s.db, processTable, condition, args...)
+	return convert(rows, processRow.process), err
+}

@@ -1,0 +1,29 @@
+package webhook
+
+import (
+	"context"
+	"strconv"
+	"testing"
+)
+
+// The number of what is remembered is bounded; the earliest is forgotten first.
+func TestMemoryIsBounded(t *testing.T) {
+	r, calls := newRecent(), 0
+	once := func(id int, want int) {
+		t.Helper()
+		err := r.Once(t.Context(), strconv.Itoa(id), func(context.Context) error { calls++; return nil })
+		if err != nil || calls != want {
+			t.Errorf("%d: %d calls, want %d; %v", id, calls, want, err)
+		}
+	}
+	for i := range maxRemembered {
+		once(i, i+1)
+	}
+	once(0, maxRemembered)
+	once(-1, maxRemembered+1)
+	once(1, maxRemembered+1)
+	once(0, maxRemembered+2)
+	if len(r.handled) != maxRemembered || len(r.order) != maxRemembered || len(r.running) != 0 {
+		t.Errorf("%d remembered, %d in order, %d running", len(r.handled), len(r.order), len(r.running))
+	}
+}
