@@ -61,7 +61,8 @@ install_tools() {
 		install_maven dss
 		install_maven verapdf
 		install_openid
-		install_webhooks
+		install_npm webhooks
+		install_npm browser
 		install_go_tools
 	) 9>"$tools/.lock"
 }
@@ -69,7 +70,7 @@ install_tools() {
 # missing_packages prints the Debian package of each program that is not there.
 missing_packages() {
 	local pair
-	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools \
+	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools chromium:chromium \
 		openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3; do
 		command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
 	done
@@ -169,18 +170,18 @@ install_openid() {
 	echo "$inputs" >"$tools/openid/.inputs"
 }
 
-# install_webhooks installs the libraries of other senders and receivers of webhooks, for the Node
-# above.
-install_webhooks() {
+# install_npm NAME installs what .ci/NAME/package.json says, for the Node above: libraries of other
+# senders and receivers of webhooks; and what drives a browser and judges what it shows.
+install_npm() {
 	local inputs
-	inputs=$(cat .ci/webhooks/package*.json "$tools/openid/.inputs" | sha256sum)
-	up_to_date "$tools/webhooks" "$inputs" && return
-	echo "installing other webhook libraries"
-	rm -rf "${tools:?}/webhooks"
-	mkdir "$tools/webhooks"
-	cp .ci/webhooks/package*.json "$tools/webhooks"
-	PATH=$tools/openid/bin:$PATH npm --prefix "$tools/webhooks" ci --ignore-scripts --no-audit --no-fund --silent
-	echo "$inputs" >"$tools/webhooks/.inputs"
+	inputs=$(cat ".ci/$1"/package*.json "$tools/openid/.inputs" | sha256sum)
+	up_to_date "$tools/$1" "$inputs" && return
+	echo "installing npm packages: $1"
+	rm -rf "${tools:?}/$1"
+	mkdir "$tools/$1"
+	cp ".ci/$1"/package*.json "$tools/$1"
+	PATH=$tools/openid/bin:$PATH npm --prefix "$tools/$1" ci --ignore-scripts --no-audit --no-fund --silent
+	echo "$inputs" >"$tools/$1/.inputs"
 }
 
 # recent_node prints the versions of an installed Node that is recent enough, which Debian's is

@@ -23,11 +23,11 @@ func (c *client) begun(p object, i int, kennitala string) (request string) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	started, err := c.processes.Sign(c.Context(), process, participant, idp.App, "")
+	started, err := c.processes.Sign(c.Context(), process, participant, portal.Ask{Method: idp.App})
 	if err != nil {
 		c.Fatal(err)
 	}
-	one["signingUrl"] = c.url + "/sign/participants/" + participant
+	one["signingUrl"] = c.url + "/sign/" + process + "/" + participant
 	return started.ID
 }
 

@@ -27,6 +27,11 @@ func (h *hand) Start(ctx context.Context, in signing.Start) (signing.Started, er
 	return signing.Started{ID: id}, err
 }
 
+// Progress knows of all requests what they are for.
+func (h *hand) Progress(_ context.Context, request string) (signing.Progress, error) {
+	return signing.Progress{Order: h.orderOf(request)}, nil
+}
+
 // Cancel ends a request, also one that has ended already.
 func (h *hand) Cancel(ctx context.Context, request string) error {
 	return h.s.Ended(ctx, h.orderOf(request), request)

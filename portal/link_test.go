@@ -46,10 +46,10 @@ func TestPath(t *testing.T) {
 }
 
 func (s *story) kindOfPath(one *Participant) string {
-	switch path := one.Path(s.now); path {
+	switch path := s.Path(*one, s.now); path {
 	case "":
 		return ""
-	case "/sign/participants/" + one.ID:
+	case "/sign/a process/" + one.ID:
 		return "page"
 	case "/sign/" + s.tokens[one.ID]:
 		return "link"
@@ -104,6 +104,44 @@ func TestTokensAreErased(t *testing.T) {
 			}
 			if d := cmp.Diff(test.want, got); d != "" {
 				t.Error(d)
+			}
+		})
+	}
+}
+
+// What the first link of a participant leads to, whatever has become of it: a link that was used up
+// leads on to the page, and one that another has taken the place of leads nowhere.
+func TestWhereLinksLead(t *testing.T) {
+	const nowhere LinkState = -1
+	for name, test := range map[string]struct {
+		after []action
+		want  LinkState // of Jón's
+	}{
+		"invited":                     {nil, Unopened},
+		"at the last moment":          {[]action{waits(week)}, Unopened},
+		"after it":                    {[]action{waits(week + moment)}, LinkExpired},
+		"swept":                       {[]action{waits(week + moment), sweeps}, LinkExpired},
+		"opened":                      {[]action{opens("Jón", jons)}, Opened},
+		"opened long ago":             {[]action{opens("Jón", jons), waits(week + moment), sweeps}, Opened},
+		"opened twice":                {[]action{opens("Jón", jons), opens("Jón", jons)}, Opened},
+		"opened and signed":           {[]action{opens("Jón", jons), signs("Jón", jons)}, Opened},
+		"opened and declined":         {[]action{opens("Jón", jons), declines("Jón")}, Opened},
+		"signed without opening":      {[]action{signs("Jón", jons)}, Opened},
+		"another declined":            {[]action{declines("Anna")}, Unopened},
+		"invited again":               {[]action{inviteAgain}, nowhere},
+		"opened, and invited again":   {[]action{opens("Jón", jons), inviteAgain}, Opened},
+		"swept, and invited again":    {[]action{waits(week + moment), sweeps, inviteAgain}, nowhere},
+		"a token that does not open":  {[]action{doesNotOpen("Jón")}, Unopened},
+		"it was opened, then expires": {[]action{doesNotOpen("Jón"), opens("Jón", jons), waits(week + moment)}, Opened},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, got := told(t, test.after...), nowhere
+			place, err := s.place(s.linked(hashOf(s.tokens["Jón"])), s.now)
+			if err == nil {
+				got = place.Link
+			}
+			if got != test.want || err == nil && (place.Participant.ID != "Jón" || place.Participant.Path != s.Path(place.Participant.Participant, s.now)) {
+				t.Errorf("%d, want %d: %+v, %v", got, test.want, place.Participant, err)
 			}
 		})
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // Login has somebody whom an electronic ID has identified take the place that a link leads to, by its
-// token, which is used up then. At of the person is set here. It returns whose page the link leads on
-// to. [ErrNotFound]: the link is used up, has expired, or never was one. [ErrOtherPerson]: the place is
-// another's; the link stays.
+// token, which is used up then; the same person may do so again. At of the person is set here. It
+// returns whose page the link leads on to. [ErrNotFound]: the link has expired, another has taken its
+// place, or it never was one. [ErrOtherPerson]: the place is another's; the link stays as it is.
 func (s *Service) Login(ctx context.Context, token string, who Person) (process, participant string, err error) {
 	hash := hashOf(token)
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {

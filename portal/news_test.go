@@ -76,7 +76,7 @@ func (n *news) Emit(ctx context.Context, account, eventType string, at time.Time
 }
 
 func (n *news) Invite(ctx context.Context, p portal.Process, to portal.Participant) error {
-	return n.write(ctx, letter{"invitation", p.ID, to.Email, to.Path(time.Now())})
+	return n.write(ctx, letter{"invitation", p.ID, to.Email, p.Path(to, time.Now())})
 }
 
 func (n *news) Completed(ctx context.Context, p portal.Process) error {

@@ -13,8 +13,16 @@
 // One participant signs at a time. Who begins takes the process' [Turn], which lasts as long as the
 // signing request does and has a number that no other turn of the process has, so that a signature
 // once given always lands: nobody else appends to the document meanwhile, and what comes of an
-// earlier turn changes nothing. The signature, its event, its mail, its line in the ledger and the
+// earlier turn changes nothing. Who begins names the revision of the document that they have read; when
+// another signature has landed since, that is [ErrChanged]. The signature, its event, its mail, its line in the ledger and the
 // end of the turn are one transaction.
+//
+// # A place
+//
+// What a page tells a participant is their [Place], which the link leads to and which is theirs from the
+// first login on: the same person may come back by the link that was used up, or log in to the page.
+// Nothing but a login opens a link; looking at it changes nothing. Who is admitted to a place is for
+// whoever calls [Service.Open], [Service.Sign] and [Service.Decline] to see to.
 //
 // # Who does what
 //
@@ -32,7 +40,7 @@ import (
 
 var (
 	// ErrNotFound: the account has no such process, or the process no such participant; or the
-	// link is used up, has expired, or never was one.
+	// link has expired, another has taken its place, or it never was one.
 	ErrNotFound = errors.New("portal: not found")
 	// ErrViewer: the participant reads, and signs nothing.
 	ErrViewer = errors.New("portal: participant is a viewer")
@@ -48,6 +56,8 @@ var (
 	ErrNotLoggedIn = errors.New("portal: nobody has logged in as the participant")
 	// ErrTurn: a signature of the process is under way.
 	ErrTurn = errors.New("portal: a signature is under way")
+	// ErrChanged: the document is not any more what the person has read: somebody else has signed it.
+	ErrChanged = errors.New("portal: the document has changed")
 	// ErrPayment: the account has no payment method, and its free signatures do not cover the
 	// signers.
 	ErrPayment = errors.New("portal: payment method required")
@@ -136,6 +146,7 @@ type Participant struct {
 type Link struct {
 	InvitedAt time.Time `json:"invitedAt"`
 	Hash      []byte    `json:"hash,omitempty"`  // SHA-256 of the token; nil: the link is used up
+	Was       []byte    `json:"was,omitempty"`   // the Hash that it had, when it is used up
 	Token     []byte    `json:"token,omitempty"` // a credential; nil with Hash, or when it cannot be shown
 }
 

@@ -59,6 +59,17 @@ func (p *Process) Unsigned() (n int) {
 	return n
 }
 
+// Revision is how many signatures of participants the document has. Each lands in the document and in
+// the process at once, so that what somebody has read is known by it.
+func (p *Process) Revision() (n int) {
+	for i := range p.Participants {
+		if p.Participants[i].Signature != nil {
+			n++
+		}
+	}
+	return n
+}
+
 // participant finds one by its ID; nil when there is none.
 func (p *Process) participant(id string) *Participant {
 	i := slices.IndexFunc(p.Participants, func(one Participant) bool { return one.ID == id })
@@ -84,17 +95,20 @@ func (p *Participant) Status() Status {
 // waits says whether the process waits for the participant.
 func (p *Participant) waits() bool { return p.Status() == Waiting }
 
-// Path is where on the server the participant signs or reads (service.md 3.3): the link as long as it
-// is unopened, the page from then on; empty when there is neither, and for a link whose token the store
-// could not open.
-func (p *Participant) Path(now time.Time) string {
+// Path is where on the server a participant of the process signs or reads (service.md 3.3): the link as
+// long as it is unopened, the page from then on; empty when there is neither, and for a link whose token
+// the store could not open.
+func (p *Process) Path(one Participant, now time.Time) string {
 	switch {
-	case p.Signature != nil, p.Decline != nil:
+	case one.Signature != nil, one.Decline != nil:
 		return ""
-	case p.Person != nil:
-		return "/sign/participants/" + p.ID
-	case len(p.Link.Token) == 0, p.Link.expired(now):
+	case one.Person != nil:
+		return p.Page(one.ID)
+	case len(one.Link.Token) == 0, one.Link.expired(now):
 		return ""
 	}
-	return "/sign/" + string(p.Link.Token)
+	return "/sign/" + string(one.Link.Token)
 }
+
+// Page is where on the server a participant's page is, which needs a login.
+func (p *Process) Page(participant string) string { return "/sign/" + p.ID + "/" + participant }

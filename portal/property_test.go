@@ -17,7 +17,7 @@ import (
 // What happens, the more often the more often it is here. Patient walks leave out the last: who
 // declines, and the time that passes. Some end in the middle.
 var (
-	steps = strings.Fields("login login login stranger return intrude begin begin begin land land land fail resend sweep wait wait wait decline decline")
+	steps = strings.Fields("login login login stranger return intrude begin begin begin outdated land land land fail resend sweep wait wait wait decline decline")
 	leave = []int{0, 2, 5}
 )
 
@@ -52,7 +52,19 @@ func (w *walk) is() bool {
 	if w.deleted {
 		return errors.Is(err, portal.ErrNotFound)
 	}
-	return err == nil && got.Status == w.status() && (got.Turn != nil) == (w.turn >= 0)
+	return err == nil && got.Status == w.status() && (got.Turn != nil) == (w.turn >= 0) && got.Revision() == w.revision() && w.lead()
+}
+
+// lead says whether the links lead to where the reference says.
+func (w *walk) lead() bool {
+	for i := range w.n {
+		place, err := w.s.Linked(w.t.Context(), w.tokens[i])
+		if err != nil || place.Participant.ID != w.made.Participants[i].ID || place.Link != w.link(i) {
+			w.t.Errorf("the link of %d: %+v, %v; want %v", i, place.Link, err, w.link(i))
+			return false
+		}
+	}
+	return true
 }
 
 // Whatever happens to a process, it is what the reference says, nothing is allowed or refused against

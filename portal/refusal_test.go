@@ -19,11 +19,43 @@ func TestOrderOfRefusals(t *testing.T) {
 		"of another kennitala, not ready":        {nil, beginsAs("Anna", jons, false), ErrOtherPerson},
 		"not ready, in a process that is over":   {[]action{declines("Jón")}, beginsAs("Anna", annas, false), ErrCannotSign},
 		"over, in a turn":                        {[]action{beginsAs("Anna", annas, true), waits(week + moment)}, beginsAs("Jón", jons, true), ErrNotWaiting},
+		"in a turn, having read another":         {[]action{opens("Jón", jons), beginsAs("Anna", annas, true)}, beginsHavingRead("Jón", 1), ErrTurn},
+		"over, having read another":              {[]action{opens("Jón", jons), declines("Anna")}, beginsHavingRead("Jón", 1), ErrNotWaiting},
+		"answered, having read another":          {[]action{opens("Jón", jons), signs("Jón", jons)}, beginsHavingRead("Jón", 0), ErrAnswered},
 		"in a turn":                              {[]action{beginsAs("Anna", annas, true)}, beginsAs("Jón", jons, true), ErrTurn},
 		"declining, answered, in a process over": {[]action{declines("Jón")}, declines("Jón"), ErrAnswered},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := test.do(told(t, test.after...)); !errors.Is(err, test.want) {
+				t.Errorf("%v, want %v", err, test.want)
+			}
+		})
+	}
+}
+
+// Who signs, signs what they have read: a signature of another makes it something else, one that came
+// to nothing does not.
+func TestSigningWhatWasRead(t *testing.T) {
+	both := []action{opens("Anna", annas), opens("Jón", jons)}
+	for name, test := range map[string]struct {
+		after []action
+		read  int
+		want  error
+	}{
+		"the first":                  {nil, 0, nil},
+		"the first, of none":         {nil, 1, ErrChanged},
+		"another signed":             {[]action{signs("Anna", annas)}, 1, nil},
+		"another signed since":       {[]action{signs("Anna", annas)}, 0, ErrChanged},
+		"another was asked in vain":  {[]action{begins("Anna"), fails}, 0, nil},
+		"the own attempt was vain":   {[]action{begins("Jón"), fails}, 0, nil},
+		"another opened the link":    {[]action{opens("Vala", jons)}, 0, nil},
+		"all were invited again":     {[]action{inviteAgain}, 0, nil},
+		"of fewer than none":         {nil, -1, ErrChanged},
+		"another signs at this time": {[]action{begins("Anna")}, 0, ErrTurn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := told(t, append(both, test.after...)...)
+			if err := beginsHavingRead("Jón", test.read)(s); !errors.Is(err, test.want) {
 				t.Errorf("%v, want %v", err, test.want)
 			}
 		})
@@ -49,6 +81,13 @@ func TestWhosePlace(t *testing.T) {
 		"another returns in Jón's place":   {[]action{opens("Jón", jons)}, returns("Jón", annas), ErrOtherPerson},
 		"Jón returns who never came":       {nil, returns("Jón", jons), ErrNotLoggedIn},
 		"nobody returns":                   {nil, returns("nobody", jons), ErrNotFound},
+		"Jón opens his link again":         {[]action{opens("Jón", jons)}, opens("Jón", "020230-2129"), nil},
+		"he does once he has signed":       {[]action{opens("Jón", jons), signs("Jón", jons)}, opens("Jón", jons), nil},
+		"another opens it too":             {[]action{opens("Jón", jons)}, opens("Jón", annas), ErrOtherPerson},
+		"nobody opens it too":              {[]action{opens("Jón", jons)}, opens("Jón", ""), ErrOtherPerson},
+		"Jón opens what is replaced":       {[]action{inviteAgain}, opens("Jón", jons), ErrNotFound},
+		"Jón opens what was swept":         {[]action{waits(week + moment), sweeps}, opens("Jón", jons), ErrNotFound},
+		"signed without a login, opened":   {[]action{signs("Jón", jons)}, opens("Jón", jons), ErrNotFound},
 		"another signs in Jón's place":     {[]action{opens("Jón", jons)}, beginsAs("Jón", annas, true), ErrOtherPerson},
 		"anybody signs in an open place":   {nil, beginsAs("Jón", annas, true), nil},
 		"a certificate of another person":  {[]action{opens("Jón", jons), begins("Jón")}, lands(annas), signing.ErrUnwanted},

@@ -1,8 +1,6 @@
 package portal
 
 import (
-	"bytes"
-	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -12,18 +10,18 @@ import (
 // The rules of service.md 3.1 and 3.3. Each says whether something may happen to the process, and
 // changes the record if so; one that refuses changes nothing.
 
-// login has a person take the place that a link leads to, and uses the link up. [ErrNotFound],
+// login has a person take the place that a link leads to, and uses the link up. One that was used up
+// by the same person leads there again: a second tab or click is no other visit. [ErrNotFound],
 // [ErrOtherPerson].
 func (p *Process) login(hash []byte, who Person, now time.Time) (*Participant, error) {
-	i := slices.IndexFunc(p.Participants, func(one Participant) bool {
-		return one.Link.Hash != nil && bytes.Equal(one.Link.Hash, hash)
-	})
-	if i < 0 || p.Participants[i].Link.expired(now) {
+	one := p.linked(hash)
+	switch {
+	case one == nil, one.linkState(now) == LinkExpired, one.Link.Hash == nil && one.Person == nil:
 		return nil, ErrNotFound
-	}
-	one := &p.Participants[i]
-	if !one.admits(who.Kennitala) {
+	case !one.admits(who.Kennitala):
 		return nil, ErrOtherPerson
+	case one.Person != nil:
+		return one, nil
 	}
 	one.Person = &Person{Name: who.Name, Kennitala: idp.NormalKennitala(who.Kennitala), At: now}
 	one.Link.useUp()
@@ -45,14 +43,20 @@ func (p *Process) loginAgain(participant string, who Person) (*Participant, erro
 	return one, nil
 }
 
-// maySign says whether a participant who has logged in may begin to sign. The errors here and below
-// are found in the order of decisions.md 5.6.
-func (p *Process) maySign(participant string, now time.Time) (*Participant, error) {
+// maySign says whether a participant who has logged in may begin to sign a revision of the document.
+// The errors here and below are found in the order of decisions.md 5.6; the last is [ErrChanged].
+func (p *Process) maySign(participant string, revision int, now time.Time) (*Participant, error) {
 	one, err := p.present(participant)
 	if err != nil {
 		return nil, err
 	}
-	return one, p.takesSignatures(now)
+	if err := p.takesSignatures(now); err != nil {
+		return nil, err
+	}
+	if p.Revision() != revision {
+		return nil, ErrChanged
+	}
+	return one, nil
 }
 
 // maySignAs says whether a person may begin to sign as a participant without having logged in. ready

@@ -46,7 +46,7 @@ func (s *service) show(id string) portal.View {
 	s.must(err)
 	v := portal.View{Process: p, Status: p.Status(time.Now())}
 	for _, one := range p.Participants {
-		v.Participants = append(v.Participants, portal.ParticipantView{Participant: one, Status: one.Status(), Path: one.Path(time.Now())})
+		v.Participants = append(v.Participants, portal.ParticipantView{Participant: one, Status: one.Status(), Path: p.Path(one, time.Now())})
 	}
 	return v
 }

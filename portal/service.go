@@ -15,6 +15,7 @@ type Signing interface {
 	Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*signing.Stamp, error)
 	Start(ctx context.Context, in signing.Start) (signing.Started, error)
 	Drive(ctx context.Context, request string) (signing.Progress, error)
+	Progress(ctx context.Context, request string) (signing.Progress, error)
 	Cancel(ctx context.Context, request string) error
 	Discard(ctx context.Context, document string) error
 }
@@ -43,7 +44,7 @@ type Events interface {
 // Mail tells people what concerns them. Its methods join the transaction of their context: what is
 // sent, is sent later.
 type Mail interface {
-	// Invite sends an invitation, with what [Participant.Path] then is.
+	// Invite sends an invitation, with what [Process.Path] then is.
 	Invite(ctx context.Context, p Process, to Participant) error
 	// Completed tells the participants that all have signed.
 	Completed(ctx context.Context, p Process) error

@@ -12,18 +12,24 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// Sign asks the person who has logged in as a participant to sign, as they are to be reached; phone is
-// for idp.SIM. The participant has the turn from then on until the signature is in the document or
-// there will be none. What comes of it is signing.Service.Progress' to tell. [ErrNotFound], [ErrViewer],
-// [ErrAnswered], [ErrNotLoggedIn], [ErrNotWaiting], [ErrTurn], and those of signing.Service.Start, such
-// as [*signing.Refusal].
-func (s *Service) Sign(ctx context.Context, process, participant string, method idp.Method, phone string) (signing.Started, error) {
+// Ask says how somebody is asked to sign, and what.
+type Ask struct {
+	Method   idp.Method
+	Phone    string // for idp.SIM
+	Revision int    // that the person has read: that of [Copy]
+}
+
+// Sign asks the person who has logged in as a participant to sign. The participant has the turn from
+// then on until the signature is in the document or there will be none: [Service.Progress].
+// [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn], [ErrNotWaiting], [ErrTurn],
+// [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
+func (s *Service) Sign(ctx context.Context, process, participant string, a Ask) (signing.Started, error) {
 	return s.begin(ctx, process, participant, func(p *Process, now time.Time) (idp.Person, error) {
-		one, err := p.maySign(participant, now)
+		one, err := p.maySign(participant, a.Revision, now)
 		if err != nil {
 			return idp.Person{}, err
 		}
-		return idp.Person{Method: method, Kennitala: one.Person.Kennitala, Phone: phone}, nil
+		return idp.Person{Method: a.Method, Kennitala: one.Person.Kennitala, Phone: a.Phone}, nil
 	})
 }
 

@@ -38,9 +38,10 @@ func (s *service) login(v portal.View, i int, u sandbox.User) {
 	}
 }
 
-// sign has the participant of that place begin to sign with the app.
+// sign has the participant of that place begin to sign with the app what is there now.
 func (s *service) sign(v portal.View, i int) (signing.Started, error) {
-	return s.Sign(s.t.Context(), v.ID, v.Participants[i].ID, idp.App, "")
+	there, _ := s.db.Processes().Process(s.t.Context(), v.ID) // nothing, once it is deleted
+	return s.Sign(s.t.Context(), v.ID, v.Participants[i].ID, portal.Ask{Method: idp.App, Revision: there.Revision()})
 }
 
 // drive drives a request to its end, and checks whether it came to a signature.

@@ -23,7 +23,7 @@ type ProcessStore interface {
 	// Process returns a process of any account and origin; storage.ErrNotFound. One that is read
 	// in a transaction stays as it is until that ends, as does what the next one returns.
 	Process(ctx context.Context, id string) (Process, error)
-	// ProcessByLink returns the process with a participant whose Link has that Hash;
+	// ProcessByLink returns the process of whose [Process.LinkHashes] that is one;
 	// storage.ErrNotFound.
 	ProcessByLink(ctx context.Context, hash []byte) (Process, error)
 	// Waiting returns up to limit processes of an account whose [Process.WaitsUntil] is after the

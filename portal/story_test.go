@@ -50,10 +50,15 @@ func returns(who, kennitala string) action {
 	}
 }
 
-// begins is signing on the page, and beginsAs that of a test person.
+// begins is signing on the page what it shows, beginsHavingRead what it has shown earlier, and beginsAs
+// is a test person's.
 func begins(who string) action {
+	return func(s *story) error { return beginsHavingRead(who, s.Revision())(s) }
+}
+
+func beginsHavingRead(who string, revision int) action {
 	return func(s *story) error {
-		if _, err := s.maySign(who, s.now); err != nil {
+		if _, err := s.maySign(who, revision, s.now); err != nil {
 			return err
 		}
 		s.begin(who, "a request", s.now)

@@ -23,12 +23,16 @@ type ParticipantView struct {
 	Path   string // where on the server the participant signs or reads; empty: nowhere
 }
 
-func (p Process) view(now time.Time) View {
-	v := View{Process: p, Status: p.Status(now)}
+func (p *Process) view(now time.Time) View {
+	v := View{Process: *p, Status: p.Status(now)}
 	for _, one := range p.Participants {
-		v.Participants = append(v.Participants, ParticipantView{one, one.Status(), one.Path(now)})
+		v.Participants = append(v.Participants, p.viewOf(one, now))
 	}
 	return v
+}
+
+func (p *Process) viewOf(one Participant, now time.Time) ParticipantView {
+	return ParticipantView{one, one.Status(), p.Path(one, now)}
 }
 
 // Process returns a process of an account as it is now. [ErrNotFound], also for one that was not made
@@ -48,12 +52,8 @@ func (s *Service) Document(ctx context.Context, account, id string) (fileName st
 	if err != nil {
 		return "", nil, err
 	}
-	content, err = s.documents.Open(ctx, p.Document)
-	if errors.Is(err, storage.ErrNotFound) { // the process was deleted meanwhile
-		return "", nil, ErrNotFound
-	}
-	if err != nil {
-		return "", nil, fmt.Errorf("portal: opening the document: %w", err)
+	if content, err = s.open(ctx, p); err != nil {
+		return "", nil, err
 	}
 	return p.FileName, content, nil
 }

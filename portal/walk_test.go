@@ -3,6 +3,7 @@ package portal_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,45 +15,6 @@ import (
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 )
-
-// reference is what a process is to be, in other words than the service's: what happened to each
-// participant.
-type reference struct {
-	signer, pinned, opened, signed, declined [8]bool
-	invited                                  [8]time.Time
-	n, turn                                  int // turn is whose it is; -1: nobody's
-	deleted                                  bool
-}
-
-func (r *reference) status() portal.Status {
-	status := portal.Completed
-	for i := range r.n {
-		switch {
-		case r.declined[i]:
-			return portal.Declined
-		case r.signer[i] && !r.signed[i] && time.Since(r.invited[i]) > 7*24*time.Hour:
-			status = portal.Expired
-		case r.signer[i] && !r.signed[i] && status == portal.Completed:
-			status = portal.Waiting
-		}
-	}
-	return status
-}
-
-func (r *reference) asked(i int) bool { return r.signer[i] && !r.signed[i] && !r.declined[i] }
-
-// linked says whether a link leads to the place.
-func (r *reference) linked(i int) bool {
-	return !r.opened[i] && !r.signed[i] && !r.declined[i] && time.Since(r.invited[i]) <= 7*24*time.Hour
-}
-
-// unread says whether there is a viewer who has not looked.
-func (r *reference) unread() (found bool) {
-	for i := range r.n {
-		found = found || !r.signer[i] && !r.opened[i]
-	}
-	return found
-}
 
 // walk is a process to which things happen at random.
 type walk struct {
@@ -75,19 +37,26 @@ func (w *walk) step(ctx context.Context) (what string, allowed bool, err error) 
 	status := w.status()
 	switch what = w.steps[w.IntN(len(w.steps))]; what {
 	case "login":
-		allowed, err = w.linked(i), w.login(ctx, i, w.person(i))
+		allowed = w.linked(i) || w.opened[i] && w.who[i] != stranger
+		err = w.login(ctx, i, w.person(i))
 	case "stranger": // whose the place is from then on, if it was nobody's
-		allowed, err = w.linked(i) && !w.pinned[i], w.login(ctx, i, stranger)
+		allowed = w.linked(i) && !w.pinned[i] || w.opened[i] && w.who[i] == stranger
+		err = w.login(ctx, i, stranger)
 	case "return":
 		allowed = w.opened[i]
 		err = w.s.LoginAgain(ctx, w.made.ID, id, w.who[i])
 	case "intrude":
 		err = w.s.LoginAgain(ctx, w.made.ID, id, portal.Person{Kennitala: "0303302239"})
 	case "begin":
-		allowed = w.asked(i) && w.opened[i] && status == portal.Waiting && w.turn < 0
+		allowed = w.may(i)
 		var started signing.Started
-		if started, err = w.s.Sign(ctx, w.made.ID, id, idp.App, ""); err == nil {
+		if started, err = w.s.Sign(ctx, w.made.ID, id, portal.Ask{Method: idp.App, Revision: w.revision()}); err == nil {
 			w.turn, w.request = i, started.ID
+		}
+	case "outdated": // what was read is not what is there
+		_, err = w.s.Sign(ctx, w.made.ID, id, portal.Ask{Method: idp.App, Revision: w.revision() - 1 + 2*w.IntN(2)})
+		if changed := w.may(i) && !w.deleted; errors.Is(err, portal.ErrChanged) != changed {
+			w.t.Errorf("%v, want ErrChanged %v", err, changed)
 		}
 	case "land":
 		allowed, err = w.land(ctx)
@@ -122,6 +91,11 @@ func (w *walk) step(ctx context.Context) (what string, allowed bool, err error) 
 		}
 	}
 	return what, allowed && !w.deleted, err
+}
+
+// may says whether a participant may begin to sign what is there.
+func (w *walk) may(i int) bool {
+	return w.asked(i) && w.opened[i] && w.status() == portal.Waiting && w.turn < 0
 }
 
 var stranger = portal.Person{Name: "A stranger", Kennitala: "0202302129"}

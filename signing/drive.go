@@ -15,9 +15,12 @@ const DriveKind = "signing.drive"
 
 // Progress is how far the request of an order is.
 type Progress struct {
+	Order   string       // its ID
 	Done    bool         // it has ended
 	Failure *idp.Failure // why without a signature
 	Code    string       // verification code, empty when not known
+	Given   bool         // the person has answered, and the signature is on its way into the document
+	Expires time.Time    // when the person is not waited for any longer
 }
 
 // Progress says how far the request of an order is; [ErrFinished] when it is not known any more.
@@ -26,7 +29,7 @@ func (s *Service) Progress(ctx context.Context, request string) (Progress, error
 	if errors.Is(err, storage.ErrNotFound) {
 		return Progress{}, ErrFinished
 	}
-	return Progress{Done: r.Phase == Ended, Failure: r.Failure, Code: r.Code}, err
+	return Progress{Order: r.Order, Done: r.Phase == Ended, Failure: r.Failure, Code: r.Code, Given: r.Phase == Signed, Expires: r.Expires}, err
 }
 
 // Drive drives the request of an order to its end, as its job does, and waits for that. What ends

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
@@ -30,7 +32,12 @@ func TestOrders(t *testing.T) {
 		for n := range 3 {
 			before := o.content()
 			id := o.mustOrder()
-			if diff := cmp.Diff(signing.Progress{Code: "0042"}, o.progress(id)); diff != "" {
+			order := strconv.Itoa(o.n)
+			waits := o.progress(id)
+			if left := time.Until(waits.Expires); left <= 0 || left > 290*time.Second { // decisions.md 4.4
+				t.Errorf("expires in %v", left)
+			}
+			if diff := cmp.Diff(signing.Progress{Order: order, Code: "0042", Expires: waits.Expires}, waits); diff != "" {
 				t.Error(diff)
 			}
 			if _, err := o.order(); !errors.Is(err, errTaken) {
@@ -41,7 +48,7 @@ func TestOrders(t *testing.T) {
 			}
 			asked := time.Now()
 			time.Sleep(10 * time.Second)
-			if diff := cmp.Diff(signing.Progress{Done: true, Code: "0042"}, o.progress(id)); diff != "" {
+			if diff := cmp.Diff(signing.Progress{Order: order, Done: true, Code: "0042"}, o.progress(id), cmpopts.IgnoreFields(signing.Progress{}, "Expires")); diff != "" {
 				t.Error(diff)
 			}
 			o.tells(id, ordered...)

@@ -63,6 +63,12 @@ func (p *Page) UserSpace(r Rect) (llx, lly, urx, ury float64) {
 	return u.LLX, u.LLY, u.URX, u.URY
 }
 
+// Displayed is the reverse of [Page.UserSpace]: where a rectangle in the page's user space is on the
+// page as displayed.
+func (p *Page) Displayed(llx, lly, urx, ury float64) Rect {
+	return p.geometry.displayed(pdf.Rect{LLX: llx, LLY: lly, URX: urx, URY: ury})
+}
+
 // readError turns an error of reading a PDF into one that callers tell apart. Errors of the
 // underlying reader stay what they are.
 func readError(err error) error {
@@ -78,4 +84,10 @@ func readError(err error) error {
 // unknown says whether an object could not be read because of what the file has there.
 func unknown(err error) bool {
 	return errors.Is(err, pdf.ErrDamaged) || errors.Is(err, pdf.ErrUnsupported) || errors.Is(err, pdf.ErrLimit)
+}
+
+// Line is a line of text as it is written on a page.
+type Line struct {
+	Rect
+	Text string
 }

@@ -53,13 +53,14 @@ var alertsInEnglish = wordings{
 
 // alertMail is the message for an alert, in Icelandic and in English. Of the URL it tells the host:
 // the rest may be a secret.
-func alertMail(a webhook.Alert) (mail.Message, error) {
+func alertMail(a webhook.Alert, head letterhead) (mail.Message, error) {
 	endpoint, err := url.Parse(a.URL)
 	if err != nil {
 		return mail.Message{}, fmt.Errorf("the URL of subscription %s cannot be read", a.Subscription)
 	}
 	is, en := alertsInIcelandic.of(a), alertsInEnglish.of(a)
 	return notice{
+		Head:    head,
 		Subject: fmt.Sprintf("%s / %s: %s", is.title, en.title, endpoint.Host),
 		Languages: []translation{
 			{Lang: "is", Title: is.title, Text: is.with("HOST", endpoint.Host, "SINCE", icelandicTime(a.Since)), Facts: []fact{{"Áskrift", a.Subscription}}},

@@ -19,7 +19,8 @@ type alerts struct {
 	mail interface {
 		enqueue(ctx context.Context, m mail.Message) error
 	} // nil: there is none
-	log *slog.Logger
+	head letterhead
+	log  *slog.Logger
 }
 
 var _ webhook.Alerts = alerts{}
@@ -33,7 +34,7 @@ func (a alerts) Alert(ctx context.Context, alert webhook.Alert) error {
 	if a.mail == nil || len(owner.Admins) == 0 {
 		return a.untold(alert, "there is no mail, or the account has no admins")
 	}
-	m, err := alertMail(alert)
+	m, err := alertMail(alert, a.head)
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func TestAlertMail(t *testing.T) {
 			m, err := alertMail(webhook.Alert{
 				ID: "i", Subscription: "0b6c8f0e", URL: "https://hooks.example.is:8443/secret?key=secret",
 				Purpose: test.purpose, Reason: test.reason, Since: since,
-			})
+			}, letterhead{})
 			if err != nil {
 				t.Fatal(err)
 			}

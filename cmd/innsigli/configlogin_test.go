@@ -3,6 +3,7 @@ package main
 import (
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,7 +41,9 @@ func TestLoginConfiguration(t *testing.T) {
 
 // Of a [login] little is needed, and all of it is noticed when it changes.
 func TestLoginChoices(t *testing.T) {
-	base, read := documented(t, "docs/production.md", "toml")[0]+"[login]\nissuer = \"https://idp.example\"\nclient-id = \"sign.example\"\n", reader(t)
+	before, rest, _ := strings.Cut(documented(t, "docs/production.md", "toml")[0], "[login]")
+	_, after, _ := strings.Cut(rest, "[identity-provider]")
+	base, read := before+"[identity-provider]"+after+"[login]\nissuer = \"https://idp.example\"\nclient-id = \"sign.example\"\n", reader(t)
 	secret := base + "client-secret-file = \"idp-secret.txt\"\n"
 	least := read(secret).login
 	compare(t, ciba.Options{Issuer: "https://idp.example", ClientID: "sign.example", Secret: "a secret of mine"}, least.client)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto"
+	"image/color"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -48,6 +49,7 @@ func reader(t *testing.T) (read func(text string) configuration) {
 	write("fullgilt-audkenni.pem", material["p256-chain.pem"])
 	write("idp-key.pem", material["rsa3072-key.pem"])
 	write("idp-secret.txt", []byte("a secret of mine\n"))
+	write("logo.png", logoOf(t, color.Black))
 	return func(text string) configuration {
 		t.Helper()
 		write("innsigli.toml", []byte(text))

@@ -10,6 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/innsigli/innsigli/internal/mail"
+	"github.com/innsigli/innsigli/portal/page"
 )
 
 // configuration is what the file of "innsigli serve --config" says.
@@ -26,13 +27,14 @@ type configuration struct {
 type atStart struct {
 	retention retention
 	webhooks  webhookSettings
-	mail      mail.Sender
+	mail      mailSettings
 	provider  *identityProvider // nil: there is none
 	login     *loginProvider    // nil: there is none
+	operator  page.Operator
 }
 
 // sectionsAtStart names the sections that make it up.
-const sectionsAtStart = "[retention], [webhooks], [mail], [identity-provider] and [login]"
+const sectionsAtStart = "[retention], [webhooks], [mail], [identity-provider], [login] and [page]"
 
 // changed are the sections that are not as they were.
 func (a atStart) changed(before atStart) (sections []string) {
@@ -50,6 +52,9 @@ func (a atStart) changed(before atStart) (sections []string) {
 	}
 	if !a.login.same(before.login) {
 		sections = append(sections, "login")
+	}
+	if !sameOperator(a.operator, before.operator) {
+		sections = append(sections, "page")
 	}
 	return sections
 }
@@ -78,7 +83,8 @@ func readConfiguration(path string) (configuration, faults) {
 	c.login = readLogin(root, files)
 	c.retention = readRetention(root.section("retention"))
 	c.webhooks = readWebhooks(root.section("webhooks"))
-	c.mail = readMail(root.section("mail"))
+	c.mail = readMail(root.section("mail"), files)
+	c.operator = readPage(root.section("page"), files)
 	root.end()
 	return c, found
 }

@@ -11,8 +11,8 @@ const (
 	sweepEvery = time.Minute
 	// unkeptFor is how long a document may take from its first byte to its request.
 	unkeptFor = time.Hour
-	// sweepBatch is how many entries of the evidence log, or kept certificates, one transaction
-	// removes.
+	// sweepBatch is how many entries of the evidence log, kept certificates, or records of the signing
+	// page, one transaction removes.
 	sweepBatch = 1000
 )
 
@@ -33,6 +33,7 @@ func (s *server) chores() []chore {
 		{"access tokens", s.accounts.Sweep},
 		{"busy signals", s.signals.Sweep},
 		{"links of processes that expired unopened, and their idempotency keys", s.processes.Sweep},
+		{"what the signing page remembers", s.sweepPages},
 		{"webhook attempts and dropped events", s.sweepWebhooks},
 		{"evidence log", s.sweepEvidence},
 	}
@@ -83,6 +84,18 @@ func (s *server) sweepCertificates(ctx context.Context) (n int, err error) {
 	})
 	if err != nil {
 		return 0, fmt.Errorf("dropping certificates: %w", err)
+	}
+	return n, nil
+}
+
+// sweepPages removes visits that are over, and counts of what was begun too long ago to matter.
+func (s *server) sweepPages(ctx context.Context) (n int, err error) {
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		n, err = s.db.Pages().DeleteRecords(ctx, time.Now(), sweepBatch)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("removing records of the signing page: %w", err)
 	}
 	return n, nil
 }

@@ -72,6 +72,7 @@ func TestJanitor(t *testing.T) {
 				s.db.Requests().CreateRequest(ctx, signing.Request{ID: "request", Account: sandboxAccount, CreatedAt: now, Phase: signing.Ended}),
 				s.db.Webhooks().AddAttempt(ctx, webhook.Attempt{Subscription: "subscription", At: now}),
 				s.db.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: "person", Certificate: document, Expires: now.Add(2 * day)}),
+				s.db.Pages().PutRecord(ctx, storage.Record{Key: []byte("visit"), Expires: now.Add(unkeptFor)}),
 				s.db.Processes().CreateKey(ctx, portal.Key{Client: "client", Value: "key", CreatedAt: now, Process: "process"}),
 				s.db.Processes().CreateProcess(ctx, portal.Process{
 					ID: "process", Account: sandboxAccount, CreatedAt: now, Participants: []portal.Participant{{ID: "one", Link: portal.Link{InvitedAt: now, Hash: []byte("hash")}}},
@@ -81,22 +82,22 @@ func TestJanitor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		type left struct{ Document, Request, Key, Certificate, Link, Attempt, Signal, Entry bool }
+		type left struct{ Visit, Document, Request, Key, Certificate, Link, Attempt, Signal, Entry bool }
 		for _, step := range []struct {
 			after time.Duration
 			want  left
 		}{
-			{0, left{true, true, true, true, true, true, true, true}},
-			{unkeptFor - time.Second, left{true, true, true, true, true, true, true, true}},
-			{2 * time.Second, left{false, true, true, true, true, true, true, true}},
-			{23 * time.Hour, left{false, false, false, true, true, true, true, true}},
-			{day, left{false, false, false, false, true, true, true, true}},
-			{5*day - 2*time.Second, left{false, false, false, false, true, true, true, true}},
-			{2 * time.Second, left{false, false, false, false, false, true, true, true}},
-			{7*day - time.Hour, left{false, false, false, false, false, true, true, true}},
-			{time.Hour, left{false, false, false, false, false, false, true, true}},
-			{350 * day, left{false, false, false, false, false, false, true, true}},
-			{2 * day, left{false, false, false, false, false, false, false, false}},
+			{0, left{true, true, true, true, true, true, true, true, true}},
+			{unkeptFor - time.Second, left{true, true, true, true, true, true, true, true, true}},
+			{2 * time.Second, left{false, false, true, true, true, true, true, true, true}},
+			{23 * time.Hour, left{false, false, false, false, true, true, true, true, true}},
+			{day, left{false, false, false, false, false, true, true, true, true}},
+			{5*day - 2*time.Second, left{false, false, false, false, false, true, true, true, true}},
+			{2 * time.Second, left{false, false, false, false, false, false, true, true, true}},
+			{7*day - time.Hour, left{false, false, false, false, false, false, true, true, true}},
+			{time.Hour, left{false, false, false, false, false, false, false, true, true}},
+			{350 * day, left{false, false, false, false, false, false, false, true, true}},
+			{2 * day, left{false, false, false, false, false, false, false, false, false}},
 		} {
 			time.Sleep(step.after)
 			s.sweepOnce(t.Context())
@@ -107,8 +108,10 @@ func TestJanitor(t *testing.T) {
 			got.Request = there(t, err)
 			_, err = s.db.Processes().Key(t.Context(), "client", "key")
 			got.Key = there(t, err)
-			_, err = s.db.Processes().ProcessByLink(t.Context(), []byte("hash"))
-			got.Link = there(t, err)
+			_, err = s.db.Pages().Record(t.Context(), []byte("visit"))
+			got.Visit = there(t, err)
+			process, err := s.db.Processes().ProcessByLink(t.Context(), []byte("hash"))
+			got.Link = there(t, err) && !process.UnopenedUntil().IsZero()
 			_, err = s.db.Requests().KeptCertificate(t.Context(), "person")
 			got.Certificate = there(t, err)
 			for range s.hooks.Attempts(t.Context(), "subscription") {

@@ -40,6 +40,6 @@ func (s *server) runner() runner.Runner {
 	}
 	r.Kinds = append(r.Kinds,
 		runner.Kind{Name: mailKind, Do: s.mail.send, PerGroup: 8},
-		runner.Kind{Name: letterKind, Do: s.letters.send, Concurrency: 16, PerGroup: 8})
+		runner.Kind{Name: letterKind, DoThen: s.letters.send, Concurrency: 16, PerGroup: 8})
 	return r
 }

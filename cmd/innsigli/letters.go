@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
@@ -24,6 +21,7 @@ type letters struct {
 		Account(ctx context.Context, id string) (account.Account, error)
 	}
 	baseURL string // before the paths of links
+	head    letterhead
 }
 
 var _ portal.Mail = (*letters)(nil)
@@ -93,57 +91,4 @@ func (l *letters) enqueue(ctx context.Context, list ...letter) error {
 		jobs = append(jobs, storage.Job{Kind: letterKind, Group: one.Process, Due: time.Now(), Payload: payload})
 	}
 	return l.post.tx.InTx(ctx, func(ctx context.Context) error { return l.post.jobs.Enqueue(ctx, jobs...) })
-}
-
-// errOutdated: what a letter would tell is not so any more.
-var errOutdated = errors.New("the letter is outdated")
-
-// send does a job. A letter that is outdated is not sent.
-func (l *letters) send(ctx context.Context, job storage.Job) (retry time.Time, err error) {
-	var carried letter
-	if err := json.Unmarshal(job.Payload, &carried); err != nil || carried.Version != letterVersion {
-		return retry, errors.Join(fmt.Errorf("a letter of version %d cannot be read", carried.Version), err)
-	}
-	n, err := l.write(ctx, carried)
-	if errors.Is(err, errOutdated) {
-		return retry, nil
-	}
-	if err != nil {
-		return retry, err
-	}
-	m, err := n.message(job.ID)
-	if err != nil {
-		return retry, err
-	}
-	m.To = []string{carried.To}
-	return l.post.deliver(ctx, m, carried.Since)
-}
-
-// write writes a letter.
-func (l *letters) write(ctx context.Context, of letter) (notice, error) {
-	p, err := l.processes.Process(ctx, of.Process)
-	if errors.Is(err, storage.ErrNotFound) {
-		return notice{}, errOutdated
-	}
-	if err != nil {
-		return notice{}, err
-	}
-	i := slices.IndexFunc(p.Participants, func(one portal.Participant) bool { return one.ID == of.Participant })
-	if i < 0 {
-		return notice{}, errOutdated
-	}
-	sender, err := l.accounts.Account(ctx, p.Account)
-	if err != nil {
-		return notice{}, err
-	}
-	w := writer{p, p.Participants[i], sender.Name, l.baseURL}
-	switch of.Topic {
-	case invitation:
-		return w.invitation(of.Since, time.Now())
-	case completion:
-		return w.completion(time.Now())
-	case refusal:
-		return w.refusal()
-	}
-	return notice{}, fmt.Errorf("a letter about %q cannot be written", of.Topic)
 }

@@ -124,7 +124,7 @@ func TestInvitationOfWhoHasLoggedIn(t *testing.T) {
 		}
 		until := now().Add(portal.InvitationTime)
 		for _, not := range []string{"gildir", "valid until", "persónulegur", until.Format("2.1.2006"), until.Format("January 2006")} {
-			checkLetter(t, p.sent[0], "Skjal til undirritunar / A document to sign: Leigusamningur.pdf", []string{"https://sign.example/sign/participants/first"}, not)
+			checkLetter(t, p.sent[0], "Skjal til undirritunar / A document to sign: Leigusamningur.pdf", []string{"https://sign.example/sign/" + p.process.ID + "/first"}, not)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	netmail "net/mail"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,11 +26,21 @@ type posts struct {
 	*letters
 	db      *bolt.DB
 	process portal.Process
-	sent    []mail.Message
+	fault   error // of all mail
+	names   []string
+	sent    []mail.Message // to addresses without the names
 }
 
 // Send implements [mail.Transport].
 func (p *posts) Send(_ context.Context, m mail.Message) error {
+	if p.fault != nil {
+		return p.fault
+	}
+	to, err := netmail.ParseAddress(m.To[0])
+	if err != nil {
+		return err
+	}
+	p.names, m.To = append(p.names, to.Name), []string{to.Address}
 	p.sent = append(p.sent, m)
 	return nil
 }
@@ -58,7 +69,7 @@ func postsOf(t *testing.T, test func(p *posts)) {
 		if err := errors.Join(err, accounts.SetAdmins(t.Context(), owner.ID, []string{"one@example.is", "two@example.is"})); err != nil {
 			t.Fatal(err)
 		}
-		p.letters = &letters{mailJobs{db, db.Jobs(), p, slog.New(slog.DiscardHandler)}, sealed.Processes(db.Processes(), keys), accounts, "https://sign.example"}
+		p.letters = &letters{mailJobs{db, db.Jobs(), p, slog.New(slog.DiscardHandler), db.EvidenceLog()}, sealed.Processes(db.Processes(), keys), accounts, "https://sign.example", letterhead{}}
 		p.process = portal.Process{
 			ID: "0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11", Account: owner.ID, Origin: portal.API, CreatedAt: now(), FileName: "Leigusamningur.pdf", Document: "d",
 			Participants: []portal.Participant{
@@ -127,7 +138,7 @@ func (p *posts) work() (to []string) {
 	ctx, cancel := context.WithTimeout(p.Context(), 10*time.Second)
 	defer cancel()
 	r := runner.Runner{
-		Jobs: p.db.Jobs(), Tx: p.db, Kinds: []runner.Kind{{Name: letterKind, Do: p.letters.send, Concurrency: 1}},
+		Jobs: p.db.Jobs(), Tx: p.db, Kinds: []runner.Kind{{Name: letterKind, DoThen: p.letters.send, Concurrency: 1}},
 		Failed: func(_ context.Context, kind string, err error) { p.Errorf("%s: %v", kind, err) },
 	}
 	if err := r.Run(ctx); err != nil {

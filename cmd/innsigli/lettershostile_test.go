@@ -92,7 +92,7 @@ func TestHostileNames(t *testing.T) {
 	for name, n := range map[string]notice{"invitation": invitation, "completion": completion, "refusal": refusal} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
-			out, err := mail.Parse("dir:"+folder, mail.Sender{From: "Innsigli <sign@example.is>"})
+			out, err := mail.Parse("dir:"+folder, mail.Options{Sender: mail.Sender{From: "Innsigli <sign@example.is>"}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -132,8 +132,8 @@ func TestLettersThatCannotBeRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, payload := range []string{"", "{", "[]", `{"version":2}`, string(unknown)} {
-			if retry, err := p.letters.send(t.Context(), storage.Job{Payload: []byte(payload)}); err == nil || !retry.IsZero() {
-				t.Errorf("%s: %v, %v", payload, retry, err)
+			if then, err := p.letters.send(t.Context(), storage.Job{Payload: []byte(payload)}); err == nil || then != nil {
+				t.Errorf("%s: %v", payload, err)
 			}
 		}
 		if len(p.sent) > 0 {

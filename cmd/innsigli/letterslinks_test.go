@@ -28,7 +28,7 @@ func TestCompletions(t *testing.T) {
 		}
 		for _, m := range p.sent {
 			who, _, _ := strings.Cut(m.To[0], "@")
-			link := "https://sign.example/sign/participants/" + who
+			link := "https://sign.example/sign/" + p.process.ID + "/" + who
 			if who == "viewer" { // who has not logged in yet
 				link = "https://sign.example/sign/token-of-viewer"
 			}
@@ -57,7 +57,7 @@ func TestCompletionsWithoutALink(t *testing.T) {
 				t.Error(to)
 			}
 			for _, m := range p.sent {
-				words, not := []string{"sækja það undirritað", "To get it with the signatures", "https://sign.example/sign/participants/"}, "gildir ekki lengur"
+				words, not := []string{"sækja það undirritað", "To get it with the signatures", "https://sign.example/sign/" + p.process.ID + "/"}, "gildir ekki lengur"
 				if m.To[0] == "viewer@example.is" {
 					words, not = []string{"Biðjið Íslenskt fyrirtæki ehf. um nýjan", "Ask Íslenskt fyrirtæki ehf. for another one"}, "sign.example"
 				}

@@ -1,6 +1,13 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/innsigli/innsigli/portal/page"
+)
+
+// headOf has mail look as the signing page does.
+func headOf(o page.Operator) letterhead { return letterhead{o.Name, o.Colour, o.Logo} }
 
 // letterWords are what a letter says in Icelandic and in English, to one or to several, as the alerts
 // do. SENDER is the name of the account, FILE that of the document, UNTIL when the link expires, and

@@ -60,11 +60,11 @@ var errSealed = errors.New("the link of the participant does not open with this 
 // place.
 func (w writer) link(now time.Time) (string, error) {
 	one := w.participant
-	switch path := one.Path(now); {
+	switch path := w.process.Path(one, now); {
 	case path != "":
 		return w.baseURL + path, nil
 	case one.Person != nil:
-		return w.baseURL + "/sign/participants/" + one.ID, nil
+		return w.baseURL + w.process.Page(one.ID), nil
 	case one.Link.Hash != nil && !now.After(one.Link.InvitedAt.Add(portal.InvitationTime)):
 		return "", errSealed
 	}

@@ -25,6 +25,8 @@ type mailJobs struct {
 	jobs storage.Jobs
 	out  mail.Transport
 	log  *slog.Logger
+
+	evidence storage.EvidenceLog // of what became of letters
 }
 
 // mailJob is what a job carries.
@@ -59,16 +61,37 @@ func (m mailJobs) send(ctx context.Context, job storage.Job) (retry time.Time, e
 	if err := json.Unmarshal(job.Payload, &carried); err != nil || carried.Version != mailVersion {
 		return retry, errors.Join(fmt.Errorf("a message of version %d cannot be read", carried.Version), err)
 	}
-	return m.deliver(ctx, carried.Message, carried.Since)
+	fate, err := m.deliver(ctx, carried.Message, carried.Since, job.Attempt)
+	if fate == mailDelayed {
+		return retry, err
+	}
+	return retry, nil
 }
 
-// deliver sends a message that is there to be sent since that time. What is refused for good, or for
-// too long, is in the log, which names nobody.
-func (m mailJobs) deliver(ctx context.Context, message mail.Message, since time.Time) (retry time.Time, err error) {
-	err = m.out.Send(ctx, message)
-	if errors.Is(err, mail.ErrRefused) || err != nil && time.Since(since) > mailPatience {
-		m.log.Error("a message was not sent", "message", message.ID, "error", err)
-		return retry, nil
+// fate is what became of a message.
+type fate string
+
+const (
+	mailSent    fate = "sent"    // taken by the server
+	mailDelayed fate = "delayed" // it is tried again
+	mailRefused fate = "refused" // for good
+	mailGaveUp  fate = "gaveup"  // it was tried for long enough
+)
+
+// deliver tries to send a message that is there to be sent since that time, and says why it was not
+// sent. What became of it is in the log, which names nobody.
+func (m mailJobs) deliver(ctx context.Context, message mail.Message, since time.Time, attempt int) (fate, error) {
+	err := m.out.Send(ctx, message)
+	switch {
+	case err == nil:
+		m.log.Info("a message was sent", "message", message.ID, "attempts", attempt)
+		return mailSent, nil
+	case errors.Is(err, mail.ErrRefused):
+		m.log.Error("a message was not sent", "message", message.ID, "attempts", attempt, "error", err)
+		return mailRefused, err
+	case time.Since(since) > mailPatience:
+		m.log.Error("a message was not sent", "message", message.ID, "attempts", attempt, "error", err)
+		return mailGaveUp, err
 	}
-	return retry, err
+	return mailDelayed, fmt.Errorf("message %s, attempt %d: %w", message.ID, attempt, err)
 }

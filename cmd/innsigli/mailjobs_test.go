@@ -47,7 +47,7 @@ func TestMailToSeveral(t *testing.T) {
 		defer db.Close()
 		var log bytes.Buffer
 		boxes := &mailboxes{fault: map[string]error{"gone": fmt.Errorf("%w: 550", mail.ErrRefused), "away": errors.New("not now")}}
-		m := mailJobs{db, db.Jobs(), boxes, slog.New(slog.NewTextHandler(&log, nil))}
+		m := mailJobs{db, db.Jobs(), boxes, slog.New(slog.NewTextHandler(&log, nil)), db.EvidenceLog()}
 		message := mail.Message{ID: "i", To: []string{"gone", "away", "there"}}
 		for range 2 { // told again, because nobody knows that it was told
 			if err := m.enqueue(t.Context(), message); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -18,7 +19,15 @@ import (
 
 // TestMain makes the program a command of its own in the path of the tests, so that
 // they run what a user runs: arguments, streams, signals and exit status.
+//
+// Tests that are parallel wait for servers that start, for leases of those that were killed, and for
+// people on the phone, far more than they compute: unless told otherwise, five at a time keep two
+// cores busy.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", "5"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	testscript.Main(warmed{m}, map[string]func(){"innsigli": main})
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"html/template"
 	"slices"
@@ -15,6 +16,26 @@ import (
 type notice struct {
 	Subject   string
 	Languages []translation
+	Head      letterhead
+}
+
+// letterhead is how the operator looks, in mail as on the signing page. The zero value is Innsigli's
+// own.
+type letterhead struct {
+	Operator string
+	Hex      string // the colour, "#rrggbb", which white words can be read on
+	Logo     []byte // PNG
+}
+
+func (h letterhead) Name() string   { return cmp.Or(h.Operator, "Innsigli") }
+func (h letterhead) Colour() string { return cmp.Or(h.Hex, "#1d4f91") }
+
+// LogoURL is where the HTML finds the logo that comes with it; empty: there is none.
+func (h letterhead) LogoURL() template.URL {
+	if h.Logo == nil {
+		return ""
+	}
+	return mail.LogoURL
 }
 
 // translation is a notice in one language. Link, if there is one, is where it leads.
@@ -60,13 +81,17 @@ var noticeTemplate = template.Must(template.New("notice").Parse(noticeHTML))
 
 // message is the notice as text and as HTML.
 func (n notice) message(id string) (mail.Message, error) {
-	var texts []string
+	var texts, languages []string
 	for _, t := range n.Languages {
 		texts = append(texts, t.text())
+		languages = append(languages, t.Lang)
 	}
 	var page strings.Builder
 	err := noticeTemplate.Execute(&page, n)
-	return mail.Message{ID: id, Subject: n.Subject, Text: strings.Join(texts, "\n----\n\n"), HTML: page.String()}, err
+	return mail.Message{
+		ID: id, Subject: n.Subject, Text: strings.Join(texts, "\n----\n\n"), HTML: page.String(),
+		Languages: languages, Logo: n.Head.Logo,
+	}, err
 }
 
 func (t translation) text() string {

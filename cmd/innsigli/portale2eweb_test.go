@@ -28,7 +28,7 @@ func TestWebProcess(t *testing.T) {
 	ofAPI := c.createProcess(t, inviteText(t, document, invitee{Name: "Anna", Email: "anna@example.is", Role: "Signer"}))
 
 	signed, declined := s.webProcess(t), s.webProcess(t)
-	started, err := s.processes.Sign(t.Context(), signed.ID, signed.Participants[0].ID, idp.App, "")
+	started, err := s.processes.Sign(t.Context(), signed.ID, signed.Participants[0].ID, portal.Ask{Method: idp.App})
 	if err == nil {
 		_, err = s.signing.Drive(t.Context(), started.ID)
 	}

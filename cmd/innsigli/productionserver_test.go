@@ -103,7 +103,17 @@ client-secret-file = "secret.txt"
 key = "idp-key.pem"
 key-id = %q
 %s
-%s`, p.tsa, p.provider.Issuer, p.provider.Discovery, p.provider.ClientID, p.provider.KeyID, o.keys, o.sections))
+%s
+%s`, p.tsa, p.provider.Issuer, p.provider.Discovery, p.provider.ClientID, p.provider.KeyID, o.keys, o.sections, p.login(o)))
+}
+
+// login is a [login] at the same provider, unless the options have one.
+func (p *production) login(o productionOptions) string {
+	if strings.Contains(o.sections, "[login]") {
+		return ""
+	}
+	return fmt.Sprintf("[login]\nissuer = %q\ndiscovery = %q\nclient-id = %q\nclient-secret-file = \"secret.txt\"\n",
+		p.provider.Issuer, p.provider.Discovery, p.provider.ClientID)
 }
 
 func (p *production) write(t *testing.T, name string, content []byte) {

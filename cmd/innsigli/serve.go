@@ -27,10 +27,10 @@ type serveCommand struct {
 	mailFlag
 	AdminListen string `placeholder:"ADDRESS" help:"Address to serve metrics and profiles on, without a token, such as :9464. One without a host is this machine's own; empty: nowhere."`
 	privateWebhooksFlag
-	Config string `placeholder:"FILE" help:"TOML file: [trust], [[timestamp]], [identity-provider], [login], [webhooks], [mail] and [retention]. It is read again on SIGHUP, and when it or a file that it names was changed."`
+	Config string `placeholder:"FILE" help:"TOML file: [trust], [[timestamp]], [identity-provider], [login], [page], [webhooks], [mail] and [retention]. It is read again on SIGHUP, and when it or a file that it names was changed."`
 	Check  bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`
 
-	Simulated bool `name:"insecure-simulated-idp" help:"In production, for trials on this machine: people who are simulated in place of an identity provider, certified by an authority of the server's own. Nobody is asked to sign."`
+	Simulated bool `name:"insecure-simulated-idp" help:"In production, for trials on this machine: people who are simulated in place of an identity provider log in and sign, certified by an authority of the server's own. Nobody is asked, and every page says so."`
 }
 
 func (serveCommand) Help() string {
@@ -56,6 +56,8 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 		production: c.production(),
 		keys:       sandbox.P256,
 		provider:   conf.provider,
+		login:      conf.login,
+		operator:   conf.operator,
 		simulated:  c.Simulated,
 		retention:  conf.retention,
 		mail:       conf.transport,

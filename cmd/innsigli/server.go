@@ -15,6 +15,7 @@ import (
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/page"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/webhook"
 )
@@ -29,6 +30,8 @@ type server struct {
 	signing   *signing.Service
 	hooks     *webhook.Service
 	processes *portal.Service
+	page      *page.Page // nil: nobody logs in
+	trial     bool       // and who does is simulated
 	metrics   *metrics
 	mail      *mailJobs // nil: there is none
 	letters   *letters  // nil: there is no mail
@@ -44,6 +47,9 @@ func (s *server) close() error {
 	defer cancel()
 	err := s.signing.Close(ctx)
 	s.hooks.Close()
+	if s.page != nil {
+		s.page.Close()
+	}
 	return errors.Join(err, s.renderer.Close(), s.db.Close())
 }
 
@@ -69,7 +75,7 @@ func (s *server) handler(baseURL string) http.Handler {
 	if s.signers.notifier != nil {
 		c.Notifier, c.News = s.signers.notifier, s.signing
 	}
-	return httpapi.New(c)
+	return s.withPage(httpapi.New(c))
 }
 
 // checked is a store whose tables may be changed by others while it is open.

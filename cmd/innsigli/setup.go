@@ -10,6 +10,7 @@ import (
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/internal/mail"
 	"github.com/innsigli/innsigli/internal/sealed"
+	"github.com/innsigli/innsigli/portal/page"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -21,12 +22,14 @@ type setup struct {
 	production bool            // else it is a sandbox
 	keys       sandbox.KeyType // of new test users
 	provider   *identityProvider
-	simulated  bool // people, in place of the provider's
+	login      *loginProvider
+	simulated  bool // people, in place of the providers'
+	operator   page.Operator
 	retention  retention
 	webhooks   webhookSettings
 	private    bool           // webhooks may go to this machine and private networks
 	mail       mail.Transport // nil: there is none
-	baseURL    string         // that mail leads to
+	baseURL    string         // that browsers and mail lead to
 	renderer   string         // folder of its cache
 	log        *slog.Logger
 	steps      slog.Level // of what happens to requests, in the log
@@ -86,14 +89,16 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 		metrics:   measured,
 		evidence:  evidence,
 		renderer:  renderer,
+		trial:     c.simulated,
 		retention: c.retention,
 		log:       c.log,
 	}
 	if c.mail != nil {
 		m := c.mailJobs(db)
-		s.mail, s.letters = &m, &letters{m, sealed.Processes(db.Processes(), keys), accounts, c.baseURL}
+		s.mail, s.letters = &m, &letters{m, sealed.Processes(db.Processes(), keys), accounts, c.baseURL, headOf(c.operator)}
 	}
 	owner.Service = c.processes(db, keys, s)
 	s.processes = owner.Service
-	return s, nil
+	s.page, err = c.signingPage(db, keys, s)
+	return s, err
 }

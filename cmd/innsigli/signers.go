@@ -14,6 +14,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/simulated"
 	"github.com/innsigli/innsigli/internal/sealed"
+	"github.com/innsigli/innsigli/portal/page"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
@@ -23,6 +24,7 @@ import (
 type signers struct {
 	provider idp.Provider
 	notifier idp.Notifier     // the provider, when it says that it has news
+	logins   page.Login       // by which people show who they are; nil: nobody does
 	users    *sandbox.Sandbox // nil in production
 	own      *sandbox.Sandbox // as the authority of their certificates; nil where others certify them
 	pace     signing.Options  // with Expiry, Interval and AnyPace
@@ -52,6 +54,11 @@ func (c setup) signers(ctx context.Context, db store, keys *sealed.Keys) (signer
 		return signers{}, fmt.Errorf("the identity provider: %w", err)
 	}
 	p := signers{provider: provider}
+	if c.login == nil { // as whoever uses the Signing API alone may have it
+		c.log.Warn("there is no [login]: nobody can open what they are invited to sign")
+	} else if p.logins, err = c.login.logins(c.baseURL, provider.Refusal, c.log); err != nil {
+		return signers{}, fmt.Errorf("the login: %w", err)
+	}
 	if c.provider.adapter.Ping {
 		p.notifier = provider
 	}
@@ -77,9 +84,9 @@ func (c setup) simulatedPeople(ctx context.Context, db store, keys *sealed.Keys)
 	if err != nil {
 		return signers{}, err
 	}
-	provider, err := simulated.New(simulated.Options{Issue: own.Issue, Seed: seed})
+	provider, err := simulated.New(simulated.Options{Issue: own.Issue, Seed: seed, Delay: trialDelay, Name: simulated.Name})
 	c.log.Warn("the identity provider is simulated: nobody is asked, and the signatures are worth nothing")
-	return signers{provider: provider, own: own}, err
+	return signers{provider: provider, own: own, logins: newTrialLogins(c.baseURL)}, err
 }
 
 // apart keeps what was signed in production and what was not in stores of their own

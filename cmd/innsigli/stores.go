@@ -29,6 +29,7 @@ type store interface {
 	EvidenceLog() storage.EvidenceLog
 	Webhooks() webhook.Store
 	Processes() portal.Store
+	Pages() storage.Records
 	AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error]
 	AllSubscriptions(ctx context.Context) iter.Seq2[webhook.Subscription, error]
 	AllProcesses(ctx context.Context) iter.Seq2[portal.Process, error]

@@ -27,7 +27,7 @@ func (c setup) hooks(ctx context.Context, db store, keys *sealed.Keys, accounts 
 		Observed:         measured.attempt,
 	}
 	if c.production { // the sandbox sends no mail (service.md 4.4 item 10)
-		told := alerts{accounts: accounts, log: c.log}
+		told := alerts{accounts: accounts, head: headOf(c.operator), log: c.log}
 		if c.mail != nil {
 			told.mail = c.mailJobs(db)
 		}
@@ -39,7 +39,9 @@ func (c setup) hooks(ctx context.Context, db store, keys *sealed.Keys, accounts 
 }
 
 // mailJobs is for a server with mail.
-func (c setup) mailJobs(db store) mailJobs { return mailJobs{db, db.Jobs(), c.mail, c.log} }
+func (c setup) mailJobs(db store) mailJobs {
+	return mailJobs{db, db.Jobs(), c.mail, c.log, db.EvidenceLog()}
+}
 
 // endpoints are those that webhooks may go to.
 func (c setup) endpoints() webhook.Endpoints {

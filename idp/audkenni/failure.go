@@ -75,6 +75,10 @@ func statusCode(status int) idp.ErrorCode {
 	return ""
 }
 
+// Refusal returns the failure that an error of package ciba is, as in a conversation: what [Errors]
+// says, after Options.Errors. nil: it ends nothing, and the same may be asked again.
+func (p *Provider) Refusal(err error) *idp.Failure { return p.errors.refusal(err) }
+
 // refusal returns the failure that an error is; nil for a fault on the way, or at the
 // provider, after which the same may be asked again. An answer with a status of a server's
 // fault is one, unless it speaks of the phone.

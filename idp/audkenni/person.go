@@ -33,15 +33,16 @@ func (h Hint) of(person idp.Person) string {
 	case HintKennitala:
 		return person.Kennitala
 	case HintLocalPhone:
-		if local, ok := localPhone(person.Phone); ok {
+		if local, ok := LocalPhone(person.Phone); ok {
 			return local
 		}
 	}
 	return person.Phone
 }
 
-// localPhone returns the seven digits of a number in Iceland, where numbers have no area code.
-func localPhone(phone string) (digits string, ok bool) {
+// LocalPhone returns the seven digits of a number in Iceland, where numbers have no area code. It is
+// what [HintLocalPhone] sends, and what logins by the SIM go by.
+func LocalPhone(phone string) (digits string, ok bool) {
 	digits = strings.NewReplacer(" ", "", "-", "").Replace(phone)
 	for _, iceland := range []string{"+354", "00354"} {
 		if local, found := strings.CutPrefix(digits, iceland); found {

@@ -21,6 +21,8 @@
 //
 // The signatures are real ones (ECDSA on P-256), by certificates of an authority that only
 // trials should trust.
+//
+// [Login] has the same people log in. With a phone number alone it is [KennitalaOf] who answers.
 package simulated
 
 import (
@@ -71,7 +73,7 @@ func New(o Options) (*Provider, error) {
 		return nil, fmt.Errorf("simulated: a seed of %d bytes, which is less than 16", len(o.Seed))
 	}
 	if o.Name == nil {
-		o.Name = func(string) string { return "Simulated Signer" }
+		o.Name = sameName
 	}
 	p := &Provider{options: o}
 	if o.Issue == nil {

@@ -24,15 +24,17 @@ var plan = []floor{
 		{"internal/pdftest", "", ""},
 		{"internal/validators", "internal/testenv", ""},
 		{"internal/postgrestest", "internal/testenv", "pgx"},
+		{"internal/browsertest", "internal/testenv", ""},
 		{"internal/openidtest", "internal/testenv", ""},
 		{"storage/storagetest", "account portal sandbox webhook signing busysignal idp pades ades storage", "go-cmp sync uuid"},
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades stamp stamp/pdfium ades/online ades storage internal/runner internal/sealed internal/mail internal/durable", "kong prometheus sync toml"}},
+	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades stamp stamp/pdfium ades/online ades storage internal/runner internal/sealed internal/mail internal/durable", "kong prometheus sync toml"}},
 
 	{
 		{"httpapi", "account portal sandbox webhook signing busysignal idp pades stamp ades storage internal/jsonbody", ""},
+		{"portal/page", "portal signing idp stamp storage", ""},
 		{"storage/bolt", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
 		{"storage/postgres", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
 		{"storage/transfer", "account portal sandbox webhook signing busysignal storage", ""},

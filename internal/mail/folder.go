@@ -14,6 +14,7 @@ import (
 type folder struct {
 	path   string
 	sender sender
+	told   func(string)
 }
 
 var _ Transport = folder{}
@@ -35,7 +36,10 @@ func (f folder) Send(_ context.Context, m Message) error {
 	defer os.Remove(file.Name())
 	_, err = msg.WriteTo(file)
 	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), filepath.Join(f.path, f.name(m)))
+		name := filepath.Join(f.path, f.name(m))
+		if err = os.Rename(file.Name(), name); err == nil {
+			f.told("written to " + name)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("mail: writing a message: %w", err)

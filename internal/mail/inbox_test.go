@@ -21,35 +21,47 @@ import (
 
 // inbox is an SMTP server and what it took.
 type inbox struct {
-	mu     sync.Mutex
-	from   string
-	to     []string
-	bodies [][]byte
-	user   string
-	refuse *smtp.SMTPError // for each recipient
+	mu         sync.Mutex
+	from       string
+	to         []string
+	bodies     [][]byte
+	protected  bool // the last message came over TLS
+	utf8       bool // and was announced to have addresses beyond ASCII
+	mechanisms map[string]func() sasl.Server
+	user       string // who logged in last
+	tried      []string
+
+	refuseFrom, refuseTo, refuseData *smtp.SMTPError
 }
 
-func (b *inbox) NewSession(*smtp.Conn) (smtp.Session, error) { return &session{b}, nil }
+func (b *inbox) NewSession(c *smtp.Conn) (smtp.Session, error) { return &session{b, c}, nil }
 
-type session struct{ *inbox }
-
-func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
-
-func (s *session) Auth(string) (sasl.Server, error) {
-	return sasl.NewPlainServer(func(_, user, password string) error {
-		if password != "secret" {
-			return smtp.ErrAuthFailed
-		}
-		s.user = user
-		return nil
-	}), nil
+type session struct {
+	*inbox
+	conn *smtp.Conn
 }
 
-func (s *session) Mail(from string, _ *smtp.MailOptions) error { s.from = from; return nil }
+func (s *session) AuthMechanisms() (list []string) {
+	for name := range s.mechanisms {
+		list = append(list, name)
+	}
+	return list
+}
+
+func (s *session) Auth(mechanism string) (sasl.Server, error) {
+	s.tried = append(s.tried, mechanism)
+	return s.mechanisms[mechanism](), nil
+}
+
+func (s *session) Mail(from string, o *smtp.MailOptions) error {
+	s.from, s.utf8 = from, o.UTF8
+	_, s.protected = s.conn.TLSConnectionState()
+	return given(s.refuseFrom)
+}
 
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	if s.refuse != nil {
-		return s.refuse
+	if s.refuseTo != nil {
+		return s.refuseTo
 	}
 	s.to = append(s.to, to)
 	return nil
@@ -57,9 +69,19 @@ func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 
 func (s *session) Data(r io.Reader) error {
 	body, err := io.ReadAll(r)
+	if err != nil || s.refuseData != nil {
+		return given(s.refuseData)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bodies = append(s.bodies, body)
+	return nil
+}
+
+func given(err *smtp.SMTPError) error {
+	if err == nil {
+		return nil
+	}
 	return err
 }
 
@@ -71,7 +93,7 @@ func serve(t *testing.T, b *inbox, config *tls.Config, fromTheStart bool) string
 	t.Helper()
 	s := smtp.NewServer(b)
 	s.ErrorLog = log.New(io.Discard, "", 0)
-	s.Domain, s.TLSConfig, s.AllowInsecureAuth = "mail.example.is", config, config == nil
+	s.Domain, s.TLSConfig, s.AllowInsecureAuth, s.EnableSMTPUTF8 = "mail.example.is", config, config == nil, true
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -14,13 +14,14 @@ var (
 	from    = Sender{From: "Innsigli á Íslandi <sign@example.is>", ReplyTo: "help@example.is", Envelope: "bounces@example.is"}
 	message = Message{
 		ID: "0b6c8f0e", To: []string{"one@example.is", "two@example.is"},
-		Subject: "Þjónustan svarar ekki", Text: "Halló heimur\n", HTML: "<p>Halló heimur</p>",
+		Languages: []string{"is", "en"},
+		Subject:   "Þjónustan svarar ekki", Text: "Halló heimur\n", HTML: "<p>Halló heimur</p>",
 	}
 )
 
 func send(t *testing.T, to string) {
 	t.Helper()
-	transport, err := Parse(to, from)
+	transport, err := Parse(to, Options{Sender: from})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +47,7 @@ func judge(t *testing.T, content []byte) {
 	}
 	for name, want := range map[string]string{
 		"Message-Id": "<0b6c8f0e@example.is>", "Reply-To": "<help@example.is>", "Auto-Submitted": "auto-generated",
+		"Content-Language": "is, en",
 	} {
 		if got := m.Header.Get(name); got != want {
 			t.Errorf("%s: %q", name, got)

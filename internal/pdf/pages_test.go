@@ -3,6 +3,7 @@ package pdf
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +124,14 @@ func TestPageTree(t *testing.T) {
 			if n, err := f.PageCount(); !errors.Is(err, test.err) || err == nil && n != len(test.pages) {
 				t.Errorf("%d pages, error %v; want %d, %v", n, err, len(test.pages), test.err)
 			}
+			var each []uint32
+			err := f.EachPage(func(page *Page, err error) error {
+				each = append(each, page.Ref.Num)
+				return err
+			})
+			if !errors.Is(err, test.err) || err == nil && !slices.Equal(each, test.pages) {
+				t.Errorf("each page: %v, error %v; want %v, %v", each, err, test.pages, test.err)
+			}
 			for i, num := range test.pages {
 				page, err := f.Page(i + 1)
 				if err != nil || page.Ref.Num != num {
@@ -149,6 +158,25 @@ func TestPageReadsNoFurther(t *testing.T) {
 	}
 	if _, err := f.Page(2); !errors.Is(err, ErrDamaged) {
 		t.Errorf("error %v, want ErrDamaged", err)
+	}
+}
+
+// Whoever visits pages is told of one that cannot be read, and may stop.
+func TestEachPage(t *testing.T) {
+	f := mustOpen(t, treeFile("<< /Kids [3 0 R 4 0 R 5 0 R] >>", "<< /MediaBox 7 >>", "<< >>", "<< >>"))
+	stop, visits := errors.New("stop"), 0
+	err := f.EachPage(func(page *Page, err error) error {
+		visits++
+		if damaged := visits == 1; damaged != errors.Is(err, ErrDamaged) || damaged != (page == nil) {
+			t.Errorf("page %d: %v, %v", visits, page, err)
+		}
+		if visits == 2 {
+			return stop
+		}
+		return nil
+	})
+	if err != stop || visits != 2 {
+		t.Errorf("error %v after %d visits", err, visits)
 	}
 }
 

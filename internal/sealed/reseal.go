@@ -12,7 +12,8 @@ import (
 // Reseal seals with the first key what lives long and is sealed with another, or not at
 // all: the sandbox's authority and the users of the accounts. It says how many values there
 // were. store is the backend's own. Requests are not gone through: the last that an older
-// key sealed is forgotten when the time for ended requests has passed.
+// key sealed is forgotten when the time for ended requests has passed. Nor is what the signing page
+// remembers, which is a matter of hours: without the older key, who was there logs in again.
 //
 // Several servers may do it at once, and while others serve.
 func Reseal(ctx context.Context, tx storage.Transactor, store sandbox.Store, keys *Keys, accounts []string) (n int, err error) {

@@ -6,11 +6,12 @@
 //	requests := sealed.Requests(db.Requests(), keys)
 //	hooks := sealed.Webhooks(db.Webhooks(), keys)
 //	processes := sealed.Processes(db.Processes(), keys)
+//	visits := sealed.Pages(db.Pages(), keys)
 //
 // Sealed are the keys of sandbox users, the sandbox's authority, the secret part of
 // conversations with identity providers, the certificates of signers that are kept for the next
-// time, the secrets of webhook subscriptions, the keys that sign webhooks and the tokens of the links
-// that participants were not yet logged in with. Access tokens and client secrets need no key: they
+// time, the secrets of webhook subscriptions, the keys that sign webhooks, the tokens of the links
+// that participants were not yet logged in with and what the signing page remembers of its visitors. Access tokens and client secrets need no key: they
 // are stored as hashes alone.
 //
 // # What is stored

@@ -67,6 +67,7 @@ func TestBackend(t *testing.T) {
 			EvidenceLog: db.EvidenceLog(),
 			Webhooks:    sealed.Webhooks(db.Webhooks(), k),
 			Processes:   sealed.Processes(db.Processes(), k),
+			Pages:       sealed.Pages(db.Pages(), k),
 			Reopen: func(t *testing.T) storagetest.Backend {
 				if err := db.Close(); err != nil {
 					t.Fatal(err)
@@ -79,7 +80,7 @@ func TestBackend(t *testing.T) {
 		return backend(t, filepath.Join(t.TempDir(), "store.db"))
 	}, "Transactions", "Overlapping", "Requests", "Certificates", "Sandbox",
 		"Subscriptions", "SigningKeys", "WebhookAttempts", "DroppedEvents",
-		"Processes", "ProcessLinks", "ListedProcesses", "ProcessKeys", "Reopen", "Concurrency")
+		"Processes", "ProcessLinks", "ListedProcesses", "ProcessKeys", "PageRecords", "Reopen", "Concurrency")
 }
 
 // deployment is a store with something secret of each kind in it.

@@ -190,9 +190,9 @@ func TestCrowd(t *testing.T) {
 func TestRecycling(t *testing.T) {
 	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: enough})
 	small := source{page: page200}.bytes()
-	for n := range pdfium.MaxDrawings + 2 {
+	for n := range pdfium.MaxUses + 2 {
 		drawn(t, r, small, 200, 100)
-		left := []int{(n + 1) % pdfium.MaxDrawings}
+		left := []int{(n + 1) % pdfium.MaxUses}
 		if left[0] == 0 {
 			left = nil
 		}

@@ -31,12 +31,12 @@ const (
 
 // draw draws a page. After an error the instance is good for nothing but to be closed.
 func (i *instance) draw(ctx context.Context, d drawing) (*image.RGBA, error) {
-	i.drawn++
+	i.used++
 	access, _, err := i.files.CreateFileAccessReader(d.document.Size(), d.document)
 	if err != nil {
 		return nil, fmt.Errorf("pdfium: opening the document: %w", err)
 	}
-	c := &calls{Context: ctx, module: i.module}
+	c := newCalls(ctx, i)
 	document := c.need("FPDF_LoadCustomDocument", *access, 0)
 	info := c.formInfo()
 	form := c.need("FPDFDOC_InitFormFillEnvironment", document, info)

@@ -1,14 +1,14 @@
 package pdfium
 
-// MaxDrawings is for tests.
-const MaxDrawings = maxDrawings
+// MaxUses is for tests.
+const MaxUses = maxUses
 
 // Idle says how often each instance that has nothing to do has been used.
-func (r *Renderer) Idle() (drawn []int) {
+func (r *Renderer) Idle() (used []int) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	for _, i := range r.idle {
-		drawn = append(drawn, i.drawn)
+		used = append(used, i.used)
 	}
-	return drawn
+	return used
 }

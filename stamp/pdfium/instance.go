@@ -14,7 +14,7 @@ import (
 const (
 	// An instance is used again this often at most, and while its memory, which never
 	// shrinks, is no more than this. A new one takes a few milliseconds and 18 MiB.
-	maxDrawings   = 100
+	maxUses       = 100
 	maxIdleMemory = 32 << 20
 )
 
@@ -27,7 +27,7 @@ type instance struct {
 	pool   pdfium.Pdfium
 	files  fileReaders
 	module api.Module
-	drawn  int
+	used   int // how often
 }
 
 // fileReaders is go-pdfium's way from the sandbox to the files that are being read.
@@ -59,7 +59,7 @@ func newInstance(ctx context.Context, pool pdfium.Pool) (*instance, error) {
 
 // spent reports whether the instance should not be used again.
 func (i *instance) spent() bool {
-	return i.drawn >= maxDrawings || i.module.Memory().Size() > maxIdleMemory
+	return i.used >= maxUses || i.module.Memory().Size() > maxIdleMemory
 }
 
 // close frees the instance. What it could still say is of no use.
@@ -72,8 +72,13 @@ func (i *instance) close() {
 // more, and all of them return 0.
 type calls struct {
 	context.Context
-	module api.Module
-	err    error
+	module    api.Module
+	functions map[string]api.Function // that were called: each has a stack of its own
+	err       error
+}
+
+func newCalls(ctx context.Context, i *instance) *calls {
+	return &calls{Context: ctx, module: i.module, functions: make(map[string]api.Function)}
 }
 
 // do calls a function of PDFium and returns what that returns.
@@ -81,10 +86,13 @@ func (c *calls) do(function string, args ...uint64) uint64 {
 	if c.err != nil {
 		return 0
 	}
-	f := c.module.ExportedFunction(function)
+	f := c.functions[function]
 	if f == nil {
-		c.err = fmt.Errorf("pdfium: there is no %s", function)
-		return 0
+		if f = c.module.ExportedFunction(function); f == nil {
+			c.err = fmt.Errorf("pdfium: there is no %s", function)
+			return 0
+		}
+		c.functions[function] = f
 	}
 	results, err := f.Call(c, args...)
 	if err != nil {

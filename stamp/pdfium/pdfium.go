@@ -1,4 +1,4 @@
-// Package pdfium draws pages with PDFium, compiled to WebAssembly: no C compiler, and a sandbox
+// Package pdfium draws pages and reads their text with PDFium, compiled to WebAssembly: no C compiler, and a sandbox
 // around what parses foreign files.
 //
 //	renderer := pdfium.New(pdfium.Options{Cache: "/var/lib/innsigli/pdfium"})
@@ -13,7 +13,6 @@ package pdfium
 import (
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"io"
 	"math"
@@ -36,7 +35,7 @@ type Options struct {
 	// written by others is done without, which costs time and nothing else. "": none.
 	Cache string
 
-	// Instances is how many pages are drawn at once, others wait. 0: as many as Go uses
+	// Instances is how many pages are drawn or read at once, others wait. 0: as many as Go uses
 	// processors. Each holds 20 to 32 MiB while it has nothing to do.
 	Instances int
 
@@ -55,7 +54,7 @@ const (
 	maxDocument  = math.MaxInt32 // PDFium's offsets are of 32 bits here
 )
 
-// Renderer draws pages. It may be used by several goroutines.
+// Renderer draws pages and reads their text. It may be used by several goroutines.
 type Renderer struct {
 	options Options
 	life    context.Context // until Close
@@ -69,7 +68,10 @@ type Renderer struct {
 	closed  bool
 }
 
-var _ stamp.Renderer = (*Renderer)(nil)
+var (
+	_ stamp.Renderer = (*Renderer)(nil)
+	_ stamp.Renderer = Limited{}
+)
 
 // New returns a renderer. It is made ready by its first use, or by [Renderer.Warm].
 func New(o Options) *Renderer {
@@ -107,57 +109,5 @@ func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
 // error, and one whose sides are not to each other as those of the page, but for 1 % and a
 // pixel.
 func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
-	switch {
-	case size <= 0 || size > maxDocument:
-		return nil, fmt.Errorf("pdfium: a document of %d bytes", size)
-	case page < 1 || page > math.MaxInt32:
-		return nil, fmt.Errorf("pdfium: page %d", page)
-	case width < 1 || height < 1 || width > maxPixels || height > maxPixels/width:
-		return nil, fmt.Errorf("pdfium: a picture of %d x %d pixels", width, height)
-	}
-	if err := r.enter(); err != nil {
-		return nil, err
-	}
-	defer r.running.Done()
-	until, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(r.life, cancel)()
-
-	picture, err := r.render(until, drawing{io.NewSectionReader(src, 0, size), page, width, height})
-	switch {
-	case err == nil:
-		return picture, nil
-	case errors.Is(err, stamp.ErrNotReady):
-		return nil, err
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case r.life.Err() != nil:
-		return nil, ErrClosed
-	}
-	return nil, err
-}
-
-func (r *Renderer) render(ctx context.Context, d drawing) (*image.RGBA, error) {
-	if err := r.turn(ctx); err != nil {
-		return nil, err
-	}
-	defer func() { <-r.slots }()
-	ctx, cancel := context.WithTimeout(ctx, r.options.Limit)
-	defer cancel()
-	i := r.take()
-	if i == nil {
-		var err error
-		if i, err = newInstance(ctx, r.engine.pool); err != nil {
-			return nil, err
-		}
-	}
-	picture, err := i.draw(ctx, d)
-	if err != nil || i.spent() {
-		i.close() // whatever a document did to it ends here
-		return picture, err
-	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	r.idle = append(r.idle, i)
-	return picture, nil
+	return r.Within(r.options.Limit).Render(ctx, src, size, page, width, height)
 }

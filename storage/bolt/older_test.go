@@ -19,7 +19,7 @@ import (
 )
 
 // testdata/schema1.db.gz was written before there were jobs, an evidence log, kept
-// certificates, folders of documents, webhooks and processes: one record of each kind, and a document with a
+// certificates, folders of documents, webhooks, processes and a signing page: one record of each kind, and a document with a
 // revision.
 func TestAnOlderFileOpens(t *testing.T) {
 	packed, err := os.Open("testdata/schema1.db.gz")
@@ -58,6 +58,7 @@ func TestAnOlderFileOpens(t *testing.T) {
 
 	certificate := signing.KeptCertificate{Person: "p", Certificate: []byte{1}, Expires: at}
 	process := portal.Process{ID: "p", Participants: []portal.Participant{{ID: "1", Link: portal.Link{Hash: []byte{1}}}}}
+	record := storage.Record{Key: []byte{1}, Value: []byte{2}, Expires: at}
 	line := account.Line{ID: "r", Account: "a", At: at}
 	err = db.InTx(t.Context(), func(ctx context.Context) error {
 		if err := db.Requests().KeepCertificate(ctx, certificate); err != nil {
@@ -72,6 +73,9 @@ func TestAnOlderFileOpens(t *testing.T) {
 		if err := db.Webhooks().AddAttempt(ctx, webhook.Attempt{Subscription: "s", Event: "1", At: at}); err != nil {
 			return err
 		}
+		if err := db.Pages().PutRecord(ctx, record); err != nil {
+			return err
+		}
 		return db.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Due: at})
 	})
 	is(t, err, nil, nil)
@@ -79,6 +83,8 @@ func TestAnOlderFileOpens(t *testing.T) {
 	is(t, kept, err, certificate)
 	linked, err := db.Processes().ProcessByLink(t.Context(), []byte{1})
 	is(t, linked, err, process)
+	remembered, err := db.Pages().Record(t.Context(), record.Key)
+	is(t, remembered, err, record)
 	for one, err := range db.Accounts().Lines(t.Context(), "a", at, time.Now()) {
 		is(t, one, err, line)
 	}

@@ -47,12 +47,10 @@ type processRecord struct {
 
 func (r processRecord) process() portal.Process { return portal.Process(r) }
 
-// links are the keys of the links that are not used up.
 func (r processRecord) links() (keys [][]byte) {
-	for _, p := range r.Participants {
-		if hash := p.Link.Hash; len(hash) > 0 {
-			keys = append(keys, text(string(hash)))
-		}
+	p := r.process()
+	for _, hash := range p.LinkHashes() {
+		keys = append(keys, text(string(hash)))
 	}
 	return keys
 }

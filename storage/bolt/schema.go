@@ -32,6 +32,7 @@ var schema = []interface {
 	entryTable,
 	subscriptionTable, signingKeyTable, attemptTable, droppedTable,
 	processTable, processKeyTable,
+	pageRecordTable,
 }
 
 // prepare makes the buckets that a new or an older file does not have. It writes nothing

@@ -122,6 +122,11 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 			}
 			return errors.Join(unlessAbsent(one), db.Processes().DeleteKey(ctx, "c", "v"), old)
 		},
+		"page_records": func(ctx context.Context, db *DB) error {
+			_, one := db.Pages().Record(ctx, []byte("k"))
+			_, old := db.Pages().DeleteRecords(ctx, time.Now(), 10)
+			return errors.Join(unlessAbsent(one), db.Pages().DeleteRecord(ctx, []byte("k")), old)
+		},
 		"ledger": func(ctx context.Context, db *DB) error {
 			for _, err := range db.Accounts().Lines(ctx, "a", time.Now(), time.Now()) {
 				return err

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -11,7 +12,9 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // olderRequest is how the program of version 5 stores a request.
@@ -103,5 +106,31 @@ func TestOrdersAndTheVersionBefore(t *testing.T) {
 	got.UpdatedAt, got.Expires = want.UpdatedAt, want.Expires
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// A process that the version before has stored knows nothing of the links that were used up: they lead
+// nowhere then, as they did there, and all else is as it was.
+func TestLinksAndTheVersionBefore(t *testing.T) {
+	db, url := opened(t, Options{})
+	link := func(hash byte) error {
+		_, err := db.Processes().ProcessByLink(t.Context(), []byte{hash})
+		return err
+	}
+	p := portal.Process{ID: "p", Participants: []portal.Participant{{ID: "1", Link: portal.Link{Was: []byte{1}}}, {ID: "2", Link: portal.Link{Hash: []byte{2}, Token: []byte("t")}}}}
+	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Processes().CreateProcess(ctx, p) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(link(1), link(2)); err != nil {
+		t.Error(err)
+	}
+	execute(t, url, `DELETE FROM process_links WHERE process = 'p' AND hash <> ALL (ARRAY['\x02'::bytea])`)
+	if one, other := link(1), link(2); !errors.Is(one, storage.ErrNotFound) || other != nil {
+		t.Errorf("%v, %v", one, other)
+	}
+	execute(t, url, `INSERT INTO process_links (process, hash) VALUES ('p', '\x01');
+		UPDATE processes SET participants = '[{"id": "2", "link": {"hash": "Ag==", "token": "dA=="}}]' WHERE id = 'p'`)
+	if one, other := link(1), link(2); !errors.Is(one, storage.ErrNotFound) || other != nil {
+		t.Errorf("%v, %v", one, other)
 	}
 }

@@ -69,14 +69,9 @@ func (s processes) DeleteProcess(ctx context.Context, id string) error {
 	return s.link(ctx, portal.Process{ID: id})
 }
 
-// link has the process found by those of its links that are not used up.
+// link has the process found by its links.
 func (s processes) link(ctx context.Context, p portal.Process) error {
-	hashes := [][]byte{}
-	for _, one := range p.Participants {
-		if hash := one.Link.Hash; len(hash) > 0 {
-			hashes = append(hashes, hash)
-		}
-	}
+	hashes := append([][]byte{}, p.LinkHashes()...) // which is not NULL
 	return s.db.later(ctx, `WITH used AS (DELETE FROM process_links WHERE process = $1 AND hash <> ALL ($2))
 		INSERT INTO process_links (process, hash) SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING`, p.ID, hashes)
 }
@@ -86,14 +81,14 @@ func (s processes) Process(ctx context.Context, id string) (portal.Process, erro
 	return row.process(), err
 }
 
-// ProcessByLink looks at what it has found: a transaction that it had to wait for may have used the
-// link up.
+// ProcessByLink looks at what it has found: a transaction that it had to wait for may have put another
+// link in its place.
 func (s processes) ProcessByLink(ctx context.Context, hash []byte) (portal.Process, error) {
 	row, err := find(ctx, s.db, processTable, "id IN (SELECT process FROM process_links WHERE hash = $1 LIMIT 1)", hash)
 	if err != nil {
 		return portal.Process{}, err
 	}
-	if !slices.ContainsFunc(row.Participants, func(p portal.Participant) bool { return bytes.Equal(p.Link.Hash, hash) }) {
+	if !slices.ContainsFunc(row.LinkHashes(), func(one []byte) bool { return bytes.Equal(one, hash) }) {
 		return portal.Process{}, storage.ErrNotFound
 	}
 	return row.process(), nil

@@ -75,6 +75,7 @@ func backend(t *testing.T, url string) storagetest.Backend {
 		EvidenceLog: db.EvidenceLog(),
 		Webhooks:    db.Webhooks(),
 		Processes:   db.Processes(),
+		Pages:       db.Pages(),
 		Bytes:       func(t testing.TB) int64 { return documentBytes(t, url) },
 		Reopen: func(t *testing.T) storagetest.Backend {
 			if err := db.Close(); err != nil {

@@ -28,6 +28,7 @@ func records(t *testing.T, open func(*testing.T) Backend) map[string]record {
 		"process":           processRecord(t, open(t)),
 		"process of a link": processOfALinkRecord(t, open(t)),
 		"process key":       processKeyRecord(t, open(t)),
+		"page record":       pageRecord(t, open(t)),
 	}
 }
 
@@ -141,5 +142,15 @@ func processKeyRecord(t *testing.T, b Backend) record {
 	return record{b,
 		func(ctx context.Context) (any, error) { return b.Processes.Key(ctx, k.Client, k.Value) },
 		func(ctx context.Context) error { return b.Processes.UpdateKey(ctx, k) },
+	}
+}
+
+func pageRecord(t *testing.T, b Backend) record {
+	r := remembered("r", 1)
+	remember(t, b, r)
+	r.Value = []byte("another")
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Pages.Record(ctx, r.Key) },
+		func(ctx context.Context) error { return b.Pages.PutRecord(ctx, r) },
 	}
 }

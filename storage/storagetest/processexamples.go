@@ -11,8 +11,8 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// exampleProcess has something in every field, in one participant or another. The last two have links
-// that were not opened.
+// exampleProcess has something in every field, in one participant or another. The first two have links
+// that are used up, one of which nobody knows, and the last two have links that were not opened.
 func exampleProcess(name string) portal.Process {
 	person := &portal.Person{Name: "Þór Önundarson", Kennitala: "0101302989", At: after(1)}
 	return portal.Process{
@@ -20,7 +20,7 @@ func exampleProcess(name string) portal.Process {
 		Participants: []portal.Participant{
 			{
 				ID: id(name + " 1"), Name: "Þór \u2028<b>\x00&\\\"", Email: "þór@example.is", Role: portal.Signer, Kennitala: "0101302989", Phone: "5550101",
-				Stamp: &signing.Stamp{Page: 3, Rect: [4]float64{36.5, 0.1, 153.5, 1.0 / 3}}, Link: portal.Link{InvitedAt: base}, Person: person,
+				Stamp: &signing.Stamp{Page: 3, Rect: [4]float64{36.5, 0.1, 153.5, 1.0 / 3}}, Link: usedUp(name+" 1", 0), Person: person,
 				Signature: &portal.Signature{Name: "ÞÓR ÖNUNDARSON", Kennitala: "0101302989", Value: []byte{0, 1, 255}, At: after(2)},
 			},
 			{
@@ -39,6 +39,12 @@ func invitation(name string, seconds int) portal.Link {
 	token := []byte("token of " + name)
 	hash := sha256.Sum256(token)
 	return portal.Link{InvitedAt: after(seconds), Hash: hash[:], Token: token}
+}
+
+// usedUp is a link that was opened.
+func usedUp(name string, seconds int) portal.Link {
+	link := invitation(name, seconds)
+	return portal.Link{InvitedAt: link.InvitedAt, Was: link.Hash}
 }
 
 // invited is a process of an account with one signer, who was invited so many seconds after base.

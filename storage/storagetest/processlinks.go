@@ -3,6 +3,7 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -29,15 +30,28 @@ func unlinked(t *testing.T, b Backend, names ...string) {
 }
 
 var processLinks = tests{
-	"each link that is not used up leads to its process": func(t *testing.T, open func(*testing.T) Backend) {
+	"each link leads to its process, also one that is used up": func(t *testing.T, open func(*testing.T) Backend) {
 		b, p, other := open(t), exampleProcess("p"), exampleProcess("other")
 		addProcesses(t, b, p, other)
 		b = b.Reopen(t)
-		for _, participant := range []string{" 3", " 4"} {
+		for _, participant := range []string{" 1", " 3", " 4"} {
 			linked(t, b, "p"+participant, p)
 			linked(t, b, "other"+participant, other)
 		}
-		unlinked(t, b, "p 1", "p 2", "unknown")
+		unlinked(t, b, "p 2", "unknown")
+	},
+
+	"one that is used up leads on, until another takes its place": func(t *testing.T, open func(*testing.T) Backend) {
+		b, p := open(t), exampleProcess("p")
+		addProcesses(t, b, p)
+		p.Participants[2].Link = usedUp("p 3", 5)
+		updateProcess(t, b, p)
+		linked(t, b, "p 3", p)
+		p.Participants[0].Link, p.Participants[2].Link = invitation("new 1", 9), invitation("new 3", 9)
+		updateProcess(t, b, p)
+		unlinked(t, b, "p 1", "p 3")
+		linked(t, b, "new 1", p)
+		linked(t, b, "new 3", p)
 	},
 
 	"nothing but the whole hash of a link leads there": func(t *testing.T, open func(*testing.T) Backend) {
@@ -50,7 +64,7 @@ var processLinks = tests{
 		}
 	},
 
-	"one that is used up leads nowhere, and a new one does": func(t *testing.T, open func(*testing.T) Backend) {
+	"one that is gone leads nowhere, and a new one does": func(t *testing.T, open func(*testing.T) Backend) {
 		b, p, other := open(t), exampleProcess("p"), exampleProcess("other")
 		addProcesses(t, b, p, other)
 		p.Participants[2].Link = portal.Link{InvitedAt: base}
@@ -65,7 +79,7 @@ var processLinks = tests{
 		b, p, other := open(t), exampleProcess("p"), exampleProcess("other")
 		addProcesses(t, b, p, other)
 		do(t, b, func(ctx context.Context) error { return b.Processes.DeleteProcess(ctx, p.ID) })
-		unlinked(t, b, "p 3", "p 4")
+		unlinked(t, b, "p 1", "p 3", "p 4")
 		linked(t, b, "other 4", other)
 	},
 
@@ -91,24 +105,28 @@ var processLinks = tests{
 			if err := group.Wait(); err != nil || in.Load() != 1 {
 				t.Fatalf("%d came in, %v", in.Load(), err)
 			}
-			unlinked(t, b, "p 3")
+			opened := p
+			opened.Participants = slices.Clone(p.Participants)
+			opened.Participants[2].Link = usedUp("p 3", 5)
+			linked(t, b, "p 3", opened)
 			updateProcess(t, b, p)
 		}
 	},
 }
 
-// useUp opens the link of a name.
+// useUp opens the link of a name; storage.ErrNotFound when somebody else has.
 func useUp(ctx context.Context, b Backend, name string) error {
 	return b.InTx(ctx, func(ctx context.Context) error {
 		p, err := b.Processes.ProcessByLink(ctx, invitation(name, 0).Hash)
 		if err != nil {
 			return err
 		}
-		for i := range p.Participants {
-			if one := &p.Participants[i]; one.ID == id(name) {
-				one.Link.Hash, one.Link.Token = nil, nil
-			}
+		i := slices.IndexFunc(p.Participants, func(one portal.Participant) bool { return one.ID == id(name) })
+		link := &p.Participants[i].Link
+		if link.Hash == nil {
+			return storage.ErrNotFound
 		}
+		link.Hash, link.Was, link.Token = nil, link.Hash, nil
 		return b.Processes.UpdateProcess(ctx, p)
 	})
 }

@@ -15,6 +15,7 @@
 //				EvidenceLog: db.EvidenceLog(),
 //				Webhooks:    db.Webhooks(),
 //				Processes:   db.Processes(),
+//				Pages:       db.Pages(),
 //				Bytes:       func(t testing.TB) int64 { ... },
 //				Reopen:      func(t *testing.T) storagetest.Backend { ... },
 //			}
@@ -54,6 +55,7 @@ type Backend struct {
 	EvidenceLog storage.EvidenceLog
 	Webhooks    webhook.Store
 	Processes   portal.Store
+	Pages       storage.Records
 	// Bytes is how much room the documents take now, with all that is kept beside their
 	// own bytes.
 	Bytes func(t testing.TB) int64
@@ -93,6 +95,7 @@ func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 		{"ProcessLinks", processLinks},
 		{"ListedProcesses", listedProcesses},
 		{"ProcessKeys", processKeys},
+		{"PageRecords", pageRecords},
 		{"Create", creating},
 		{"Read", reading},
 		{"Append", appending},

@@ -11,7 +11,7 @@ import (
 // transaction or answer storage.ErrNotFound there.
 func writes(b Backend) map[string]func(ctx context.Context) error {
 	all := make(map[string]func(ctx context.Context) error)
-	for _, some := range []map[string]func(ctx context.Context) error{accountWrites(b), signingWrites(b), documentWrites(b), jobWrites(b), webhookWrites(b), sentWrites(b), processWrites(b)} {
+	for _, some := range []map[string]func(ctx context.Context) error{accountWrites(b), signingWrites(b), documentWrites(b), jobWrites(b), webhookWrites(b), sentWrites(b), processWrites(b), pageWrites(b)} {
 		maps.Copy(all, some)
 	}
 	return all
@@ -132,6 +132,18 @@ func processWrites(b Backend) map[string]func(ctx context.Context) error {
 		"DeleteProcessKey": func(ctx context.Context) error { return b.Processes.DeleteKey(ctx, k.Client, k.Value) },
 		"DeleteProcessKeys": func(ctx context.Context) error {
 			_, err := b.Processes.DeleteKeys(ctx, base, 1)
+			return err
+		},
+	}
+}
+
+func pageWrites(b Backend) map[string]func(ctx context.Context) error {
+	r := remembered("r", 0)
+	return map[string]func(ctx context.Context) error{
+		"PutPageRecord":    func(ctx context.Context) error { return b.Pages.PutRecord(ctx, r) },
+		"DeletePageRecord": func(ctx context.Context) error { return b.Pages.DeleteRecord(ctx, r.Key) },
+		"DeletePageRecords": func(ctx context.Context) error {
+			_, err := b.Pages.DeleteRecords(ctx, base, 1)
 			return err
 		},
 	}

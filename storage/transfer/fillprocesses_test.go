@@ -26,7 +26,7 @@ func addProcess(ctx context.Context, s transfer.Target, i int, ref storage.Ref) 
 			Participants: []portal.Participant{
 				{
 					ID: id + "-1", Name: "Jón", Email: "jon@example.is", Role: portal.Signer, Kennitala: "0101302399", Phone: "5550001",
-					Stamp: &signing.Stamp{Page: 1, Rect: [4]float64{1, 2, 118, 57}}, Link: portal.Link{InvitedAt: at}, Person: person,
+					Stamp: &signing.Stamp{Page: 1, Rect: [4]float64{1, 2, 118, 57}}, Link: portal.Link{InvitedAt: at, Was: []byte{8, byte(i)}}, Person: person,
 					Signature: &portal.Signature{Name: "JÓN", Kennitala: "0101302399", Value: []byte{5, byte(i)}, At: at},
 				},
 				{ID: id + "-2", Name: "Anna", Role: portal.Signer, Link: portal.Link{InvitedAt: at}, Decline: &portal.Decline{Reason: "nei", Kennitala: "0101302399", At: at}},

@@ -5,7 +5,9 @@
 // Nobody else may use either of the two meanwhile. Records stay as they are, with their
 // IDs and in the order of their creation; sealed values stay sealed, so the master key
 // file goes along. New are the IDs of documents, which only the requests and processes know that
-// refer to them, and those of jobs; jobs that were being done are to be done again.
+// refer to them, and those of jobs; jobs that were being done are to be done again. What the signing
+// page remembers of its visitors is not copied: whoever was logged in logs in again. Links that were
+// opened lead there, as before.
 //
 // Accounts come last, in one transaction. So a copy that broke off has none, and cannot be
 // taken for a whole one: Copy refuses to go on with it, and it is to be removed.

@@ -66,6 +66,14 @@ func copied(t *testing.T, from transfer.Source, to transfer.Target) {
 	if diff := cmp.Diff(want.count(), last); diff != "" {
 		t.Errorf("progress (-stored +told):\n%s", diff)
 	}
+	// Links lead to their processes, also those that are used up.
+	for _, p := range listed(t, to.AllProcesses(t.Context())) {
+		for _, hash := range p.LinkHashes() {
+			if got, err := to.Processes().ProcessByLink(t.Context(), hash); err != nil || got.ID != p.ID {
+				t.Errorf("the link %x of process %s leads to %q: %v", hash, p.ID, got.ID, err)
+			}
+		}
+	}
 	// What was copied is kept, and nothing else is there.
 	if n, err := to.Documents().Sweep(t.Context(), farFuture); n != 0 || err != nil {
 		t.Errorf("Sweep: %d, %v", n, err)

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/innsigli/innsigli/idp/simulated"
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/portal/page"
+)
+
+// What the README says of a trial works as it is typed: two people are invited, log in, read and sign.
+func TestREADMETriesTheSigningPage(t *testing.T) {
+	t.Parallel()
+	testenv.Program(t, "curl")
+	shell := testenv.Program(t, "sh")
+	p := newProduction(t, installed(t), "")
+	p.relay(t)
+	serve, steps := p.trialSteps(t)
+	p.flags = serve
+	p.keepsToItself(t)
+	p.write(t, "document.pdf", document)
+	p.run(t)
+	p.waitFor(t, "the identity provider is simulated", 1)
+	command := exec.CommandContext(t.Context(), shell, "-e", "-c", steps)
+	command.Dir = p.folder
+	said, err := command.CombinedOutput()
+	links := strings.Fields(string(said))
+	if err != nil || len(links) != 2 {
+		t.Fatalf("%v\n%s\n%s", err, steps, said)
+	}
+
+	jona, jon := newVisitor(t), newVisitor(t)
+	jona.open(links[0])
+	jona.sees(http.StatusOK, "Example Ltd.", "contract.pdf")
+	jona.logIn("way", string(page.App), "kennitala", "010130-2989")
+	jona.sees(http.StatusOK, "contract.pdf", simulated.Name("0101302989"))
+	jona.signs("method", "IdpApp")
+	jon.open(links[1])
+	jon.logIn("way", string(page.SIM), "phone", "555 0101")
+	jon.sees(http.StatusOK, simulated.Name(simulated.KennitalaOf("5550101")))
+	jon.signs("method", "IdpSim", "phone", "5550101")
+	jon.open(p.relayed.URL + jon.address.Path + "/document")
+	jon.sees(http.StatusOK)
+	p.write(t, "signed.pdf", []byte(jon.page))
+	jona.open(p.BaseURL + "/.well-known/sandbox-root.pem")
+	p.write(t, "root.pem", []byte(jona.page))
+	report := output(t, done, "verify", filepath.Join(p.folder, "signed.pdf"), "--trust", filepath.Join(p.folder, "root.pem"))
+	if strings.Count(report, "PAdES-BASELINE-LT") != 2 {
+		t.Error(report)
+	}
+	if invitations, err := filepath.Glob(filepath.Join(p.folder, "mail", "*.eml")); err != nil || len(invitations) < 2 {
+		t.Errorf("%d letters, %v", len(invitations), err)
+	}
+}
+
+// trialSteps are the flags of the server in the README's trial, beside those of every server in
+// production, and what is typed after it was started; both for this server's address and store.
+func (p *production) trialSteps(t *testing.T) (flags []string, steps string) {
+	t.Helper()
+	for _, block := range documented(t, "README.md", "sh") {
+		block = strings.ReplaceAll(block, "http://localhost:8080", p.relayed.URL)
+		block = strings.ReplaceAll(block, "bolt:trial.db", p.store)
+		if _, serve, ok := strings.Cut(block, "innsigli serve "); ok && strings.Contains(block, "--insecure-simulated-idp") {
+			flags = strings.Fields(strings.ReplaceAll(serve, "\\\n", " "))
+		}
+		if strings.HasPrefix(block, "ACCOUNT=") {
+			steps = block
+		}
+	}
+	if flags == nil || steps == "" {
+		t.Fatal("README.md has no trial")
+	}
+	return append(flags, "--listen", "127.0.0.1:0"), steps
+}
+
+// The page in the place of the provider's leads back, as who one says to be, or without anybody.
+func TestTrialLoginPage(t *testing.T) {
+	t.Parallel()
+	p := newProduction(t, installed(t), "", "--insecure-simulated-idp")
+	p.relay(t)
+	p.flags = append(p.flags, "--base-url", p.relayed.URL)
+	p.run(t)
+	p.client = p.account(t, p.store)
+	made, v := p.invite(t), newVisitor(t)
+	answer := func(name, value string) {
+		t.Helper()
+		v.open(made.link(0))
+		v.logIn("way", string(page.Browser))
+		if v.address.Path != trialLoginPath {
+			t.Fatalf("at %s: status %d\n%s", v.address, v.status, v.page)
+		}
+		form := v.hidden(backPath)
+		form.Del("error") // of the other form
+		form.Set(name, value)
+		v.open(p.relayed.URL + backPath + "?" + form.Encode())
+	}
+	answer("error", "access_denied")
+	v.strange(p, made)
+	answer("kennitala", "0101302401") // who does not want to
+	v.strange(p, made)
+	answer("kennitala", "010130-2989")
+	v.at(made, 0)
+	v.sees(http.StatusOK, simulated.Name("0101302989"), documentName)
+
+	v.open(p.relayed.URL + trialLoginPath + "?" + url.Values{"state": {`"><script>`}}.Encode())
+	if v.status != http.StatusOK || strings.Contains(v.page, "<script") {
+		t.Errorf("status %d\n%s", v.status, v.page)
+	}
+	v.open(p.relayed.URL + trialLoginPath)
+	v.sees(http.StatusBadRequest)
+}
+
+// In a sandbox nobody logs in, and there is no page to.
+func TestNoSigningPageInASandbox(t *testing.T) {
+	t.Parallel()
+	p := startSandbox(t, installed(t), "bolt:"+filepath.Join(shortFolder(t), "store.db"), nil)
+	for _, path := range []string{signingPath + "token", signingPath, backPath, trialLoginPath, signingPath + "assets/style.css"} {
+		response, err := http.Get(p.BaseURL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusNotFound || response.Header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s: %s, %s", path, response.Status, response.Header.Get("Content-Type"))
+		}
+	}
+}

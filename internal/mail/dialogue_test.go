@@ -1,0 +1,61 @@
+package mail
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What is said on both sides is told line by line, without the message, and with no byte that a terminal
+// would take for a command.
+func TestDialogue(t *testing.T) {
+	script := scripted(t, func(_ int, line string) string {
+		if line == "" {
+			return "220-mail.example.is\r\n220 \x1b[2Jhello\x07 \xff"
+		}
+		return ""
+	})
+	var told []string
+	o := Options{Told: func(line string) { told = append(told, line) }}
+	if err := parsed(t, script.address, o).Send(t.Context(), message); err != nil {
+		t.Fatal(err)
+	}
+	host := strings.TrimSuffix(strings.TrimPrefix(script.address, "smtp://"), "?tls=none")
+	if i := len(told) - 4; i > 0 && strings.HasPrefix(told[i], "C: (the message, ") {
+		told[i] = "C: (the message)"
+	}
+	if diff := cmp.Diff([]string{
+		"connecting to " + host,
+		"S: 220-mail.example.is", "S: 220 ?[2Jhello? ?",
+		"C: EHLO example.is", "S: 250-mail.example.is", "S: 250 8BITMIME",
+		"C: MAIL FROM:<bounces@example.is> BODY=8BITMIME", "S: 250 ok",
+		"C: RCPT TO:<one@example.is>", "S: 250 ok", "C: RCPT TO:<two@example.is>", "S: 250 ok",
+		"C: DATA", "S: 354 go on", "C: (the message)", "S: 250 2.0.0 queued as 4711",
+		"C: QUIT", "S: 221 bye",
+	}, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Of logins is told that there was one, by each mechanism.
+func TestDialogueWithoutSecrets(t *testing.T) {
+	for _, by := range Authentications[1 : len(Authentications)-1] {
+		b, config := new(inbox).all(), certificate(t)
+		var told strings.Builder
+		o := Options{Authentication: by, Roots: trusting(t, config), Told: func(line string) { told.WriteString(line + "\n") }}
+		if err := parsed(t, "smtp://somebody:secret@"+serve(t, b, config, false), o).Send(t.Context(), message); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"C: STARTTLS\n", "TLS 1.3, TLS_", "; a certificate of mail until ", "C: (secret)\n", "S: 235 "} {
+			if !strings.Contains(told.String(), want) {
+				t.Errorf("%s: no %q in\n%s", by, want, &told)
+			}
+		}
+		for _, not := range []string{"somebody", ":secret", "c2VjcmV0", "c29tZWJvZHk", message.Text, message.Subject} {
+			if strings.Contains(told.String(), not) {
+				t.Errorf("%s: %q in\n%s", by, not, &told)
+			}
+		}
+	}
+}

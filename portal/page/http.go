@@ -1,0 +1,96 @@
+package page
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path"
+	"strings"
+)
+
+// headers are those of every answer.
+var headers = map[string]string{
+	"Cache-Control":                "no-store",
+	"Content-Security-Policy":      "default-src 'none'; img-src 'self'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Permissions-Policy":           "camera=(), geolocation=(), microphone=()",
+	"Referrer-Policy":              "no-referrer",
+	"X-Content-Type-Options":       "nosniff",
+	"X-Frame-Options":              "DENY",
+	"X-Robots-Tag":                 "noindex",
+}
+
+// maxForm is the longest form that is read.
+const maxForm = 16 << 10
+
+// guard sets the headers, reads no long forms, and has foreign refused what comes from other sites.
+func guard(next, foreign http.Handler) http.Handler {
+	protection := http.NewCrossOriginProtection()
+	protection.SetDenyHandler(foreign)
+	protected := protection.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		protected.ServeHTTP(w, r)
+	})
+}
+
+// serve makes a handler of an action, whose errors are shown.
+func (p *Page) serve(do action) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if chooses(w, r) {
+			return
+		}
+		if err := do(w, r); err != nil {
+			p.fail(w, r, err)
+		}
+	})
+}
+
+// noPage answers for the paths that are left over: also of pages that are there for another method.
+func noPage(mux *http.ServeMux) action {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		var methods []string
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+			other := *r
+			other.Method = method
+			if _, pattern := mux.Handler(&other); pattern != r.Pattern {
+				methods = append(methods, method)
+			}
+		}
+		switch {
+		case methods == nil:
+			return errNoPage
+		case r.Method == http.MethodGet || r.Method == http.MethodHead: // of what a form was sent to
+			return seeOther(w, r, path.Dir(r.URL.Path))
+		}
+		return wrongMethod{strings.Join(methods, ", ")}
+	}
+}
+
+// action answers a request. What it returns is shown as a page of its own; after an answer was begun
+// it returns nil.
+type action func(w http.ResponseWriter, r *http.Request) error
+
+// readForm reads a form into r.PostForm. errForm, errTooLong.
+func readForm(r *http.Request) error {
+	err := r.ParseForm()
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return errTooLong
+	case err != nil:
+		return errForm
+	}
+	return nil
+}
+
+// writeNews answers a page's script.
+func writeNews(w http.ResponseWriter, status int, news placeNews) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	return ignoreGone(json.NewEncoder(w).Encode(news))
+}

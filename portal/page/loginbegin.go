@@ -1,0 +1,131 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/innsigli/innsigli/portal"
+)
+
+// beginLogin has the provider ask somebody who they are, or sends the browser there; who has logged in
+// already goes on.
+func (p *Page) beginLogin(w http.ResponseWriter, r *http.Request) error {
+	place, to, err := p.targetOf(r)
+	if err != nil {
+		return err
+	}
+	if to.Token != "" && place.Link == portal.Opened {
+		return seeOther(w, r, pathOf(&place))
+	}
+	form, err := p.readLoginForm(r, to.path())
+	switch {
+	case err != nil:
+		return err
+	case form.Way == continuing:
+		return p.goOn(w, r, to)
+	case form.Fault != "" && to.Token != "":
+		return p.showLanding(w, r, &place, form)
+	case form.Fault != "":
+		return p.showLogin(w, r, http.StatusUnprocessableEntity, loginView{Form: form})
+	}
+	if err := p.startLogin(r, &place, to, form); err != nil {
+		return err
+	}
+	setCookie(w, form.Visit)
+	return seeOther(w, r, loginPath)
+}
+
+// targetOf finds the place that a path leads to. [portal.ErrNotFound], errExpired,
+// [portal.ErrNotLoggedIn].
+func (p *Page) targetOf(r *http.Request) (portal.Place, target, error) {
+	if token := r.PathValue("token"); token != "" {
+		place, err := p.linked(r.Context(), token)
+		return place, target{Token: token}, err
+	}
+	to := target{Process: r.PathValue("process"), Participant: r.PathValue("who")}
+	place, err := p.config.Portal.Place(r.Context(), to.Process, to.Participant)
+	if err == nil && place.Participant.Person == nil {
+		err = portal.ErrNotLoggedIn
+	}
+	return place, to, err
+}
+
+// linked finds the place of a link, opened or not. [portal.ErrNotFound], errExpired.
+func (p *Page) linked(ctx context.Context, token string) (portal.Place, error) {
+	place, err := p.config.Portal.Linked(ctx, token)
+	if err == nil && place.Link == portal.LinkExpired {
+		err = errExpired
+	}
+	return place, err
+}
+
+// startLogin stores that a login is begun and then begins it. A form that is sent several times begins
+// one: the others find it.
+func (p *Page) startLogin(r *http.Request, place *portal.Place, to target, form *loginForm) error {
+	hint, _ := form.hint()
+	lease, err := p.newAttempt(r, place, attempt{For: to, Way: form.Way, Hint: hint}, visitKey(form.Visit))
+	if err != nil || lease == "" {
+		return err
+	}
+	ctx, cancel := calling(r.Context())
+	defer cancel()
+	state, called := p.config.Login.Begin(ctx, form.Way, hint)
+	p.noteCall(ctx, called)
+	_, err = p.answered(context.WithoutCancel(ctx), visitKey(form.Visit), lease, func(v *visit) {
+		v.settle(state, nil, called, now())
+		if called != nil {
+			v.Login.Ended = endOf(called)
+		}
+	})
+	if errors.Is(err, errOvertaken) || errors.Is(err, errNobody) { // a new one was begun, or it was called off
+		err = nil
+	}
+	return err
+}
+
+// newAttempt stores a login that is to be begun under the lease, which is empty when it was begun
+// already. It takes the place of what the browser did before. errTooOften.
+func (p *Page) newAttempt(r *http.Request, place *portal.Place, a attempt, key []byte) (lease string, err error) {
+	before, err := p.visit(r)
+	if err != nil && !errors.Is(err, errNobody) {
+		return "", err
+	}
+	return lease, p.config.Tx.InTx(r.Context(), func(ctx context.Context) error {
+		now := now()
+		lease = ""
+		v, err := p.load(ctx, key)
+		if err != nil && !errors.Is(err, errNobody) {
+			return err
+		}
+		if v.Login.is(&a) && v.Login.open() && !v.Login.over(now) {
+			return nil
+		}
+		if err := p.countLogin(ctx, place, &a); err != nil {
+			return err
+		}
+		if before.key != nil && string(before.key) != string(key) {
+			if err := p.config.Store.DeleteRecord(ctx, before.key); err != nil {
+				return err
+			}
+		}
+		lease = a.take(now)
+		return p.save(ctx, visit{key: key, Until: now.Add(endTime), Login: &a})
+	})
+}
+
+// goOn has who has logged in take the place.
+func (p *Page) goOn(w http.ResponseWriter, r *http.Request, to target) error {
+	person, err := p.person(r)
+	switch {
+	case err != nil:
+		return err
+	case person == nil:
+		return seeOther(w, r, to.path())
+	}
+	path, err := p.admit(r.Context(), to, *person)
+	if err != nil {
+		return err
+	}
+	return seeOther(w, r, path)
+}

@@ -1,0 +1,53 @@
+package page
+
+import (
+	"testing"
+	"time"
+)
+
+// A script is told what the page would be.
+func TestScriptAsks(t *testing.T) {
+	inTime(t, func(t *testing.T, d *door) {
+		b := d.tab()
+		b.begin(d.link(0), "way", "app", "kennitala", annas)
+		b.header["Accept"] = "application/json"
+		wants := func(status int, want placeNews) {
+			t.Helper()
+			if a := b.get(loginPath); a.status != status || a.news(t) != want {
+				t.Errorf("%d %s, want %d %v", a.status, a.body, status, want)
+			}
+		}
+		wants(200, placeNews{"waiting", loginPath})
+		d.phones.answer(annas, reply{who: anna})
+		time.Sleep(2 * time.Second)
+		cookie := b.cookie()
+		wants(200, placeNews{"done", loginPath})
+		wants(200, placeNews{"done", loginPath}) // an answer to a script that is lost does no harm
+		if b.cookie() != cookie || d.now(d.made).Participants[0].Person != nil {
+			t.Error("the person is there before the page is")
+		}
+		delete(b.header, "Accept")
+		b.open(loginPath)
+		b.header["Accept"] = "application/json"
+		wants(200, placeNews{"done", of(d.made, 0)})
+		b.post("/sign/logout")
+		wants(403, placeNews{"failed", loginPath})
+	})
+}
+
+// A login goes on where another server has left it, with the store that they share.
+func TestAnotherServerGoesOn(t *testing.T) {
+	d := newDoor(t)
+	d.phones.answer(annas, reply{who: anna})
+	b := d.tab()
+	b.begin(d.link(0), "way", "app", "kennitala", annas)
+	b.wait()
+	other, err := New(d.config)
+	d.must(err)
+	t.Cleanup(other.Close)
+	d.page = other
+	if a := b.get(loginPath); a.location != of(d.made, 0) {
+		t.Error(a.status, a.text())
+	}
+	b.open(of(d.made, 0)).says(t, 200, "place.asked.title")
+}

@@ -1,0 +1,149 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// content is a document in memory.
+type content struct {
+	io.ReaderAt
+	size int64
+}
+
+func (content) Close() error               { return nil }
+func (c content) Size() int64              { return c.size }
+func (content) Hashed() []storage.Midstate { return nil }
+func opening(revision int, err error) opener {
+	return openingOf(bytes.NewReader(make([]byte, 100)), 100, revision, err)
+}
+
+func openingOf(r io.ReaderAt, size int64, revision int, err error) opener {
+	return func(context.Context) (portal.Copy, error) {
+		return portal.Copy{Revision: revision, Blob: content{r, size}}, err
+	}
+}
+
+// forgetAll forgets what was made.
+func (p *pictures) forgetAll() {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.shelf.forget(now().Add(2 * keptFor))
+}
+
+var third = key{edition: edition{"a process", 3}, page: 1, width: 640}
+
+// What many ask for at once is made once, and what was made is kept.
+func TestPicturesAreMadeOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPictures(blank{})
+		defer p.close()
+		var made atomic.Int32
+		do := func(context.Context, io.ReaderAt, int64) (kept, error) {
+			time.Sleep(time.Second)
+			return weighing(made.Add(1)), nil
+		}
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				if got, err := p.get(t.Context(), third, opening(3, nil), do); got != weighing(1) || err != nil {
+					t.Errorf("%v, %v", got, err)
+				}
+			})
+		}
+		all.Wait()
+		if got, err := p.get(t.Context(), third, nil, nil); got != weighing(1) || err != nil {
+			t.Errorf("afterwards: %v, %v", got, err)
+		}
+		later := third
+		later.revision = 4
+		if got, err := p.get(t.Context(), later, opening(4, nil), do); got != weighing(2) || err != nil {
+			t.Errorf("another revision: %v, %v", got, err)
+		}
+	})
+}
+
+// Who leaves takes nothing from who stays. When all have left, it is given up, and can be begun anew.
+func TestPicturesNobodyWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPictures(blank{})
+		defer p.close()
+		var ended atomic.Int32
+		do := func(ctx context.Context, _ io.ReaderAt, _ int64) (kept, error) {
+			select {
+			case <-ctx.Done():
+				ended.Add(1)
+				return nil, ctx.Err()
+			case <-time.After(10 * time.Second):
+				return weighing(7), nil
+			}
+		}
+		short, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		stays := make(chan kept)
+		go func() {
+			got, _ := p.get(t.Context(), third, opening(3, nil), do)
+			stays <- got
+		}()
+		synctest.Wait()
+		if _, err := p.get(short, third, opening(3, nil), do); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("who leaves: %v", err)
+		}
+		if got := <-stays; got != weighing(7) {
+			t.Errorf("who stays: %v", got)
+		}
+		p.forgetAll()
+
+		short, leave = context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		if _, err := p.get(short, third, opening(3, nil), do); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("who leaves: %v", err)
+		}
+		synctest.Wait()
+		p.lock.Lock()
+		p.turns.lock.Lock()
+		if ended.Load() != 1 || len(p.flights) != 0 || len(p.turns.working) != 0 {
+			t.Errorf("ended %d times, %d are being made, %v at work", ended.Load(), len(p.flights), p.turns.working)
+		}
+		p.turns.lock.Unlock()
+		p.lock.Unlock()
+		if got, err := p.get(t.Context(), third, opening(3, nil), do); got != weighing(7) || err != nil {
+			t.Errorf("begun anew: %v, %v", got, err)
+		}
+	})
+}
+
+// close ends what is under way, and nothing begins after it.
+func TestPicturesClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPictures(blank{})
+		failed := make(chan error)
+		go func() {
+			_, err := p.get(t.Context(), third, opening(3, nil), func(ctx context.Context, _ io.ReaderAt, _ int64) (kept, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			})
+			failed <- err
+		}()
+		synctest.Wait()
+		go p.close()
+		if err := <-failed; !errors.Is(err, errEnding) {
+			t.Errorf("what is under way: %v", err)
+		}
+		p.close()
+		if _, err := p.get(t.Context(), third, opening(3, nil), nil); !errors.Is(err, errEnding) {
+			t.Errorf("afterwards: %v", err)
+		}
+		p.ahead(third.edition, opening(3, nil))
+	})
+}

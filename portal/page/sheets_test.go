@@ -1,0 +1,112 @@
+package page
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/stamp"
+)
+
+// smallBook opens three pages of text.
+func smallBook(revision int) opener {
+	document := pdftest.Book([]pdftest.Leaf{{Text: clauses(1)}, {Text: clauses(2)}, {Text: clauses(3)}})
+	return openingOf(bytes.NewReader(document), int64(len(document)), revision, nil)
+}
+
+// A long document is shown in parts, and whatever the query says, it is one of them.
+func TestParts(t *testing.T) {
+	for _, test := range []struct {
+		from  string
+		pages int
+		want  [4]int // first, last, earlier, later
+	}{
+		{"", 1, [4]int{1, 1, 0, 0}},
+		{"", 50, [4]int{1, 50, 0, 0}},
+		{"", 51, [4]int{1, 50, 0, 51}},
+		{"51", 51, [4]int{51, 51, 1, 0}},
+		{"77", 170, [4]int{51, 100, 1, 101}},
+		{"170", 170, [4]int{151, 170, 101, 0}},
+		{"171", 170, [4]int{1, 50, 0, 51}},
+		{"0", 170, [4]int{1, 50, 0, 51}},
+		{"-50", 170, [4]int{1, 50, 0, 51}},
+		{"99999999999999999999", 170, [4]int{1, 50, 0, 51}},
+		{"<script>", 170, [4]int{1, 50, 0, 51}},
+	} {
+		v := documentView{Shown: test.pages}
+		v.turnTo(test.from)
+		if got := [4]int{v.First, v.Last, v.Earlier, v.Later}; got != test.want {
+			t.Errorf("%q of %d: %v, want %v", test.from, test.pages, got, test.want)
+		}
+	}
+}
+
+// The words stand on their lines, those that are written upwards or downwards too.
+func TestPlaceOfLines(t *testing.T) {
+	s := newSheet("/sign/a/b/pages/3", 2, 3, stamp.Size{Width: 595.28, Height: 841.89})
+	if s.Box != "0 0 595.3 841.9" || s.Width != 794 || s.Height != 1123 {
+		t.Errorf("%q, %d x %d", s.Box, s.Width, s.Height)
+	}
+	want := "/sign/a/b/pages/3/640?revision=2 640w, /sign/a/b/pages/3/960?revision=2 960w, /sign/a/b/pages/3/1440?revision=2 1440w"
+	if string(s.Sources) != want || s.Source != "/sign/a/b/pages/3/960?revision=2" {
+		t.Errorf("%q, %q", s.Sources, s.Source)
+	}
+	got := s.place([]stamp.Line{
+		{Rect: stamp.Rect{Left: 10, Top: 20, Width: 100, Height: 10}, Text: "along"},
+		{Rect: stamp.Rect{Left: 10, Top: 20, Width: 10, Height: 100}, Text: "down"},
+		{Rect: stamp.Rect{Left: 10, Top: 20, Width: 3, Height: 10}, Text: "I"},
+		{Text: "nowhere"},
+	})
+	if diff := cmp.Diff([]line{
+		{X: "10", Y: "27.8", Length: "100", Size: "10", Text: "along"},
+		{X: "12.2", Y: "20", Length: "100", Size: "10", Turn: "rotate(90 12.2 20)", Text: "down"},
+		{X: "10", Y: "27.8", Length: "3", Size: "10", Text: "I"},
+		{X: "0", Y: "0", Size: "1", Text: "nowhere"},
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A page that cannot be read says so, and takes nothing from the others.
+func TestSheetsThatCannotBeRead(t *testing.T) {
+	p := &Page{pictures: newPictures(half{})}
+	defer p.pictures.close()
+	of, open := edition{"a process", 0}, smallBook(0)
+	sizes, err := p.pictures.sizes(t.Context(), of, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flushed := 0
+	v := documentView{First: 1, Last: 3, live: &live{func() { flushed++ }}}
+	said := ""
+	for s := range p.sheets(t.Context(), &v, of, open, sizes) {
+		said += fmt.Sprintf("%d: %v %d, ", s.Number, s.Unread, len(s.Lines))
+	}
+	if want := "1: false 1, 2: true 0, 3: false 1, "; said != want || flushed != 3 {
+		t.Errorf("%q, want %q; sent %d times", said, want, flushed)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	p.pictures.forgetAll()
+	for s := range p.sheets(ended, &v, of, open, sizes) {
+		if !s.Unread {
+			t.Errorf("page %d is read for nobody", s.Number)
+		}
+	}
+}
+
+// half reads every other page.
+type half struct{ blank }
+
+func (half) Lines(_ context.Context, _ io.ReaderAt, _ int64, page int) ([]stamp.Line, error) {
+	if page%2 == 0 {
+		return nil, errors.New("damaged")
+	}
+	return []stamp.Line{{Text: "words"}}, nil
+}

@@ -1,0 +1,183 @@
+package page
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
+)
+
+const (
+	// cookieName is of a kind that browsers take over TLS alone, from this host, and for no other
+	// (RFC 6265bis 4.1.3.2).
+	cookieName = "__Host-innsigli"
+	cookieLen  = 32 // bytes, before they are written in base64url
+
+	idle    = 30 * time.Minute // how long nobody need be there
+	longest = 8 * time.Hour    // how long a person may be
+	renewal = time.Minute      // a visit that is used is stored again after this
+)
+
+// errNobody: nobody has logged in with this browser, or not who has the place.
+var errNobody = errors.New("nobody has logged in")
+
+// visit is what is remembered of a browser: the person who has logged in with it, or, in a visit of
+// its own, a login that is under way.
+type visit struct {
+	Person *portal.Person `json:"person,omitempty"`
+	Until  time.Time      `json:"until"`            // when it ends, however much it is used
+	To     string         `json:"to,omitempty"`     // path of the page that the person logged in for
+	Before []byte         `json:"before,omitempty"` // key of the visit in which the person logged in
+	Login  *attempt       `json:"login,omitempty"`
+
+	key     []byte
+	expires time.Time
+}
+
+// newCookie draws the value of a cookie.
+func newCookie() string {
+	random := make([]byte, cookieLen)
+	rand.Read(random)
+	return base64.RawURLEncoding.EncodeToString(random)
+}
+
+// visitKey is what a visit is looked up by: a copy of the store admits nobody. It is nil for what is no
+// value of a cookie.
+func visitKey(cookie string) []byte {
+	random, err := base64.RawURLEncoding.Strict().DecodeString(cookie)
+	if err != nil || len(random) != cookieLen {
+		return nil
+	}
+	return recordKey("visit", cookie)
+}
+
+// recordKey is the key of a record of a kind.
+func recordKey(kind, name string) []byte {
+	sum := sha256.Sum256([]byte(kind + " " + name))
+	return sum[:]
+}
+
+// setCookie gives the browser a cookie for as long as it is open; an empty value takes it away.
+func setCookie(w http.ResponseWriter, value string) {
+	c := http.Cookie{Name: cookieName, Value: value, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, &c)
+}
+
+// visit finds the visit of a browser. errNobody.
+func (p *Page) visit(r *http.Request) (visit, error) {
+	cookie, err := r.Cookie(cookieName)
+	if err != nil {
+		return visit{}, errNobody
+	}
+	return p.load(r.Context(), visitKey(cookie.Value))
+}
+
+// load reads a visit. errNobody: there is none, or not any more.
+func (p *Page) load(ctx context.Context, key []byte) (visit, error) {
+	if key == nil {
+		return visit{}, errNobody
+	}
+	record, err := p.config.Store.Record(ctx, key)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && !now().Before(record.Expires) {
+		return visit{}, errNobody
+	}
+	if err != nil {
+		return visit{}, fmt.Errorf("page: reading a visit: %w", err)
+	}
+	v := visit{key: key, expires: record.Expires}
+	if err := json.Unmarshal(record.Value, &v); err != nil {
+		return visit{}, errors.New("page: a visit cannot be read")
+	}
+	return v, nil
+}
+
+// save stores a visit. It joins the transaction.
+func (p *Page) save(ctx context.Context, v visit) error {
+	value, err := json.Marshal(v)
+	if err == nil {
+		err = p.config.Store.PutRecord(ctx, Record{Key: v.key, Value: value, Expires: v.end(now())})
+	}
+	if err != nil {
+		return fmt.Errorf("page: storing a visit: %w", err)
+	}
+	return nil
+}
+
+// end is when a visit that is used now ends.
+func (v *visit) end(now time.Time) time.Time {
+	if end := now.Add(idle); v.Login == nil && end.Before(v.Until) {
+		return end
+	}
+	return v.Until
+}
+
+// change stores what f makes of a visit, and returns it. errNobody: it has ended.
+func (p *Page) change(ctx context.Context, key []byte, f func(*visit) error) (changed visit, err error) {
+	err = p.config.Tx.InTx(ctx, func(ctx context.Context) error {
+		v, err := p.load(ctx, key)
+		if err == nil {
+			err = f(&v)
+		}
+		if err == nil {
+			err = p.save(ctx, v)
+		}
+		changed = v
+		return err
+	})
+	return changed, err
+}
+
+// person is who has logged in with the browser; nil: nobody, also while a login is under way.
+func (p *Page) person(r *http.Request) (*portal.Person, error) {
+	v, err := p.visit(r)
+	if err == nil && v.Login == nil && v.expires.Sub(now()) < idle-renewal && v.expires.Before(v.Until) {
+		_, err = p.change(r.Context(), v.key, func(*visit) error { return nil })
+		if errors.Is(err, storage.ErrFull) { // who was there a minute ago still is
+			err = nil
+		}
+	}
+	if errors.Is(err, errNobody) {
+		return nil, nil
+	}
+	return v.Person, err
+}
+
+// visitor finds the place of a path with process and who, if the person who has logged in with the
+// browser is the one who has it. [portal.ErrNotFound]; and with the place, errNobody,
+// [portal.ErrOtherPerson], and [portal.ErrNotLoggedIn] when nobody has the place yet.
+func (p *Page) visitor(r *http.Request) (portal.Place, portal.Person, error) {
+	place, err := p.config.Portal.Place(r.Context(), r.PathValue("process"), r.PathValue("who"))
+	if err != nil {
+		return portal.Place{}, portal.Person{}, err
+	}
+	person, err := p.person(r)
+	switch has := place.Participant.Person; {
+	case err != nil:
+		return portal.Place{}, portal.Person{}, err
+	case has == nil:
+		return place, portal.Person{}, portal.ErrNotLoggedIn
+	case person == nil:
+		return place, portal.Person{}, errNobody
+	case !samePerson(person.Kennitala, has.Kennitala):
+		return place, portal.Person{}, portal.ErrOtherPerson
+	}
+	return place, *person, nil
+}
+
+// samePerson compares kennitölur. Who has none is nobody in particular.
+func samePerson(a, b string) bool {
+	a, b = idp.NormalKennitala(a), idp.NormalKennitala(b)
+	return a != "" && a == b
+}

@@ -1,0 +1,100 @@
+package pdfium
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"time"
+
+	"github.com/innsigli/innsigli/stamp"
+)
+
+// Within returns the renderer with another limit than that of its [Options], for callers who can wait
+// for longer than others. Everything else is shared.
+func (r *Renderer) Within(limit time.Duration) Limited { return Limited{r, limit} }
+
+// Limited is a [Renderer] with a limit of its own.
+type Limited struct {
+	renderer *Renderer
+	limit    time.Duration
+}
+
+// Render is [Renderer.Render].
+func (l Limited) Render(ctx context.Context, src io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
+	if err := checkPage(size, page); err != nil {
+		return nil, err
+	}
+	if width < 1 || height < 1 || width > maxPixels || height > maxPixels/width {
+		return nil, fmt.Errorf("pdfium: a picture of %d x %d pixels", width, height)
+	}
+	var picture *image.RGBA
+	err := l.use(ctx, func(ctx context.Context, i *instance) (err error) {
+		picture, err = i.draw(ctx, drawing{io.NewSectionReader(src, 0, size), page, width, height})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return picture, nil
+}
+
+// checkPage says whether PDFium can count to a page, and through the document that it is in.
+func checkPage(size int64, page int) error {
+	switch {
+	case size <= 0 || size > maxDocument:
+		return fmt.Errorf("pdfium: a document of %d bytes", size)
+	case page < 1 || page > math.MaxInt32:
+		return fmt.Errorf("pdfium: page %d", page)
+	}
+	return nil
+}
+
+// use has something done with an instance, in its turn.
+func (l Limited) use(ctx context.Context, do func(context.Context, *instance) error) error {
+	r := l.renderer
+	if err := r.enter(); err != nil {
+		return err
+	}
+	defer r.running.Done()
+	until, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.life, cancel)()
+
+	err := r.inTurn(until, l.limit, do)
+	switch {
+	case err == nil || errors.Is(err, stamp.ErrNotReady):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case r.life.Err() != nil:
+		return ErrClosed
+	}
+	return err
+}
+
+func (r *Renderer) inTurn(ctx context.Context, limit time.Duration, do func(context.Context, *instance) error) error {
+	if err := r.turn(ctx); err != nil {
+		return err
+	}
+	defer func() { <-r.slots }()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	i := r.take()
+	if i == nil {
+		var err error
+		if i, err = newInstance(ctx, r.engine.pool); err != nil {
+			return err
+		}
+	}
+	if err := do(ctx, i); err != nil || i.spent() {
+		i.close() // whatever a document did to it ends here
+		return err
+	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.idle = append(r.idle, i)
+	return nil
+}
