@@ -15,7 +15,7 @@ import (
 const (
 	createdEntry   = "process.created"
 	invitedEntry   = "process.invited"      // again
-	loggedInEntry  = "participant.loggedin" // each time
+	loggedInEntry  = "participant.loggedin" // with an electronic ID, each time
 	begunEntry     = "signature.begun"
 	signedEntry    = "participant.signed"
 	declinedEntry  = "participant.declined"

@@ -68,8 +68,8 @@ func (p *Process) LinkHashes() (list [][]byte) {
 	return list
 }
 
-// linkState is what has become of the participant's link.
-func (p *Participant) linkState(now time.Time) LinkState {
+// LinkState is what has become of the participant's link.
+func (p *Participant) LinkState(now time.Time) LinkState {
 	switch {
 	case p.Person != nil, p.Signature != nil, p.Decline != nil:
 		return Opened

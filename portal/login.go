@@ -8,9 +8,10 @@ import (
 )
 
 // Login has somebody whom an electronic ID has identified take the place that a link leads to, by its
-// token, which is used up then; the same person may do so again. At of the person is set here. It
-// returns whose page the link leads on to. [ErrNotFound]: the link has expired, another has taken its
-// place, or it never was one. [ErrOtherPerson]: the place is another's; the link stays as it is.
+// token, which is used up then; the same person may do so again, which is nothing new and not recorded.
+// At of the person is set here. It returns whose page the link leads on to. [ErrNotFound]: the link has
+// expired, another has taken its place, or it never was one. [ErrOtherPerson]: the place is another's;
+// the link stays as it is.
 func (s *Service) Login(ctx context.Context, token string, who Person) (process, participant string, err error) {
 	hash := hashOf(token)
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
@@ -18,11 +19,16 @@ func (s *Service) Login(ctx context.Context, token string, who Person) (process,
 		if err != nil {
 			return found(err)
 		}
+		linked := p.linked(hash)
+		taken := linked != nil && linked.Person != nil
 		one, err := p.login(hash, who, now())
 		if err != nil {
 			return err
 		}
 		process, participant = p.ID, one.ID
+		if taken {
+			return nil
+		}
 		if err := s.recordLogin(ctx, &p, one.ID, who); err != nil {
 			return err
 		}

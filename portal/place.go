@@ -59,7 +59,7 @@ func (p *Process) place(one *Participant, now time.Time) (Place, error) {
 	if one == nil {
 		return Place{}, ErrNotFound
 	}
-	return Place{View: p.view(now), Participant: p.viewOf(*one, now), Link: one.linkState(now)}, nil
+	return Place{View: p.view(now), Participant: p.viewOf(*one, now), Link: one.LinkState(now)}, nil
 }
 
 // openTries bounds how often a call finds that the document has moved on while it was opened.

@@ -5,8 +5,9 @@
 //
 // A process is one PDF and a list of people, who sign it or only read it. Its status is computed
 // from its signers and the time, and is not stored: [Process.Status]. Declined always wins, and is
-// final; an invitation that is older than seven days makes what is unfinished Expired. What may happen to a process is a method of it that checks and changes the record alone,
-// knows no store and takes the time: rules.go, with its test, is the whole state machine.
+// final; an invitation that is older than seven days makes what is unfinished Expired. What may happen
+// to a process is a method of it that checks and changes the record alone, knows no store and takes the
+// time: rules.go, with its test, is the whole state machine.
 //
 // # A signature
 //
@@ -14,8 +15,8 @@
 // signing request does and has a number that no other turn of the process has, so that a signature
 // once given always lands: nobody else appends to the document meanwhile, and what comes of an
 // earlier turn changes nothing. Who begins names the revision of the document that they have read; when
-// another signature has landed since, that is [ErrChanged]. The signature, its event, its mail, its line in the ledger and the
-// end of the turn are one transaction.
+// another signature has landed since, that is [ErrChanged]. The signature, its event, its mail, its line
+// in the ledger and the end of the turn are one transaction.
 //
 // # A place
 //

@@ -99,12 +99,12 @@ func (p *Participant) waits() bool { return p.Status() == Waiting }
 // long as it is unopened, the page from then on; empty when there is neither, and for a link whose token
 // the store could not open.
 func (p *Process) Path(one Participant, now time.Time) string {
-	switch {
+	switch state := one.LinkState(now); {
 	case one.Signature != nil, one.Decline != nil:
 		return ""
-	case one.Person != nil:
+	case state == Opened:
 		return p.Page(one.ID)
-	case len(one.Link.Token) == 0, one.Link.expired(now):
+	case state == LinkExpired, len(one.Link.Token) == 0:
 		return ""
 	}
 	return "/sign/" + string(one.Link.Token)

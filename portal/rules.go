@@ -16,7 +16,7 @@ import (
 func (p *Process) login(hash []byte, who Person, now time.Time) (*Participant, error) {
 	one := p.linked(hash)
 	switch {
-	case one == nil, one.linkState(now) == LinkExpired, one.Link.Hash == nil && one.Person == nil:
+	case one == nil, one.LinkState(now) == LinkExpired, one.Link.Hash == nil && one.Person == nil:
 		return nil, ErrNotFound
 	case !one.admits(who.Kennitala):
 		return nil, ErrOtherPerson

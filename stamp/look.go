@@ -39,9 +39,9 @@ func (p *Page) look(ctx context.Context, renderer Renderer, squares image.Point)
 		return nil, fmt.Errorf("%w: there is no renderer to draw the page", ErrNoRoom)
 	}
 	width, height := int(math.Ceil(pixelsPerSquare*float64(squares.X))), int(math.Ceil(pixelsPerSquare*float64(squares.Y)))
-	document := &watched{ReaderAt: p.document}
+	document := Watch(p.document)
 	picture, err := renderer.Render(ctx, document, p.length, p.Number, width, height)
-	switch failure := document.failure(); {
+	switch failure := document.Failure(); {
 	case err != nil && ctx.Err() != nil:
 		return nil, ctx.Err()
 	case failure != nil: // with or without a picture, which shows less than the page then

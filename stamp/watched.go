@@ -6,16 +6,20 @@ import (
 	"sync"
 )
 
-// watched is a reader that remembers its first error: a renderer takes it for the end of the
-// document, or for damage.
-type watched struct {
-	io.ReaderAt
-	lock  sync.Mutex
-	first error
+// Watched is a document that remembers the first error of reading it: a [Renderer] takes that for the
+// end of the document, or for damage.
+type Watched struct {
+	document io.ReaderAt
+	lock     sync.Mutex
+	first    error
 }
 
-func (w *watched) ReadAt(p []byte, offset int64) (int, error) {
-	n, err := w.ReaderAt.ReadAt(p, offset)
+// Watch returns the document, watched.
+func Watch(document io.ReaderAt) *Watched { return &Watched{document: document} }
+
+// ReadAt implements [io.ReaderAt].
+func (w *Watched) ReadAt(p []byte, offset int64) (int, error) {
+	n, err := w.document.ReadAt(p, offset)
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.lock.Lock()
 		defer w.lock.Unlock()
@@ -26,7 +30,8 @@ func (w *watched) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-func (w *watched) failure() error {
+// Failure is the first error; nil: there was none.
+func (w *Watched) Failure() error {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	return w.first

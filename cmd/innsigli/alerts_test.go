@@ -91,11 +91,11 @@ func TestAlertMail(t *testing.T) {
 		not     string
 	}{
 		"pings fail": {webhook.ForPing, "", "Vefkrókur svarar ekki rétt / A webhook does not answer as it should",
-			[]string{"1.3.2026 kl. 07:05", "í þrjá daga", "1 March 2026 07:05 UTC", "five minutes", "three days"}, "401"},
+			[]string{"1. mars 2026 kl. 07:05", "í þrjá daga", "1 March 2026 at 07:05 UTC", "five minutes", "three days"}, "401"},
 		"checks fail": {webhook.ForCheck, "", "Vefkrókur svarar öryggisprófunum ekki rétt / A webhook does not answer security checks as it should",
-			[]string{"með stöðunni 401", "1.3.2026 kl. 07:05", "áfram virkur", "with status 401", "1 March 2026 07:05 UTC", "five minutes", "stays active"}, "three days"},
+			[]string{"með stöðunni 401", "1. mars 2026 kl. 07:05", "áfram virkur", "with status 401", "1 March 2026 at 07:05 UTC", "five minutes", "stays active"}, "three days"},
 		"off by pings": {webhook.ForPing, webhook.PingsFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
-			[]string{"í þrjá daga", "1.3.2026 kl. 07:05", "for three days", "1 March 2026 07:05 UTC"}, "401"},
+			[]string{"í þrjá daga", "1. mars 2026 kl. 07:05", "for three days", "1 March 2026 at 07:05 UTC"}, "401"},
 		"off by a check": {webhook.ForCheck, webhook.SecurityCheckFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
 			[]string{"undirskrift sem stenst ekki", "does not verify", "401"}, "three days"},
 		"the same, queued by an older version": {webhook.ForPing, webhook.SecurityCheckFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",

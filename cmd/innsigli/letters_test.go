@@ -23,7 +23,6 @@ func TestInvitations(t *testing.T) {
 		if diff := cmp.Diff([]string{"first@example.is", "second@example.is", "viewer@example.is"}, p.work()); diff != "" {
 			t.Error(diff)
 		}
-		until := now().Add(portal.InvitationTime)
 		for _, m := range p.sent {
 			words, not, subject := []string{"til undirritunar", "to sign"}, "to read", "Skjal til undirritunar / A document to sign: Leigusamningur.pdf"
 			who, _, _ := strings.Cut(m.To[0], "@")
@@ -31,11 +30,11 @@ func TestInvitations(t *testing.T) {
 				words, not, subject = []string{"til lestrar", "to read"}, "to sign", "Skjal til lestrar / A document to read: Leigusamningur.pdf"
 			}
 			link := "https://sign.example/sign/token-of-" + who
-			checkLetter(t, m, subject, append(words, link, "Íslenskt fyrirtæki ehf.", "„Leigusamningur.pdf“", "“Leigusamningur.pdf”"), not)
-			if !strings.Contains(m.HTML, `href="`+link+`"`) || strings.Count(m.Text, "token-of-") != 2 {
+			checkLetter(t, m, subject, append(words, link, "hefur sent þér", "Opnaðu tengilinn", "PIN-númerið er aðeins slegið inn í símanum", "Your PIN is entered on the phone", "Íslenskt fyrirtæki ehf.", "„Leigusamningur.pdf“", "“Leigusamningur.pdf”"), not)
+			if !strings.Contains(m.HTML, `href="`+link+`"`) || !strings.Contains(m.HTML, ">Opna skjalið</a>") || strings.Count(m.Text, "token-of-") != 2 {
 				t.Errorf("links in\n%s\n%s", m.Text, m.HTML)
 			}
-			for _, want := range []string{until.Format("2.1.2006"), until.Format("2 January 2006")} {
+			for _, want := range []string{"Tengillinn gildir til 8. janúar 2000 kl. 00:00", "valid until 8 January 2000"} {
 				if !strings.Contains(m.Text, want) {
 					t.Errorf("no %s in\n%s", want, m.Text)
 				}
@@ -56,7 +55,7 @@ func checkLetter(t *testing.T, m mail.Message, subject string, words []string, n
 				t.Errorf("no %q in\n%s", word, text)
 			}
 		}
-		for _, word := range []string{not, "SENDER", "FILE", "UNTIL", "NAME"} {
+		for _, word := range []string{not, "SENDER", "FILE", "UNTIL", "NAME", "INVITED"} {
 			if strings.Contains(text, word) {
 				t.Errorf("%q in\n%s", word, text)
 			}
@@ -122,8 +121,7 @@ func TestInvitationOfWhoHasLoggedIn(t *testing.T) {
 		if diff := cmp.Diff([]string{"first@example.is"}, p.work()); diff != "" {
 			t.Fatal(diff)
 		}
-		until := now().Add(portal.InvitationTime)
-		for _, not := range []string{"gildir", "valid until", "persónulegur", until.Format("2.1.2006"), until.Format("January 2006")} {
+		for _, not := range []string{"gildir", "valid until", "persónulegur", "janúar 2000", "January 2000"} {
 			checkLetter(t, p.sent[0], "Skjal til undirritunar / A document to sign: Leigusamningur.pdf", []string{"https://sign.example/sign/" + p.process.ID + "/first"}, not)
 		}
 	})
@@ -141,9 +139,34 @@ func TestRefusals(t *testing.T) {
 			for _, m := range p.sent {
 				checkLetter(t, m, "Undirritun var hafnað / A signature was declined: Leigusamningur.pdf",
 					[]string{"Name of second hafnaði", "Name of second has declined", p.process.ID}, "sign.example")
-				if strings.Contains(m.Text, "Ástæða: Rangt verð. Reynið aftur.\n") != told || strings.Contains(m.HTML, "Reason") != told {
+				if strings.Contains(m.Text, "Skýring: Rangt verð. Reynið aftur.\n") != told || strings.Contains(m.HTML, "Reason") != told {
 					t.Errorf("the reason in\n%s", m.Text)
 				}
+			}
+		})
+	}
+}
+
+// They are told the name of the electronic ID, if that is another than was invited: the place may have
+// been taken by whom it was not meant for.
+func TestRefusalOfSomebodyElse(t *testing.T) {
+	for name, words := range map[string][]string{
+		"Jón Einarsson":  {"Jón Einarsson, sem var boðið undir nafninu „Name of second“, hafnaði", "Jón Einarsson, invited as “Name of second”, has declined"},
+		"Name of second": {"Name of second hafnaði", "Name of second has declined"},
+		"":               {"Name of second hafnaði", "Name of second has declined"},
+	} {
+		postsOf(t, func(p *posts) {
+			p.change(func(of *portal.Process) {
+				one := &of.Participants[1]
+				one.Person, one.Decline = &portal.Person{Name: name, Kennitala: "0202302129", At: now()}, &portal.Decline{At: now()}
+			})
+			p.store(func(ctx context.Context) error { return p.Declined(ctx, p.process, p.process.Participants[1]) })
+			p.work()
+			for _, m := range p.sent {
+				checkLetter(t, m, "Undirritun var hafnað / A signature was declined: Leigusamningur.pdf", words, "0202302129")
+			}
+			if len(p.sent) != 2 {
+				t.Errorf("%d letters", len(p.sent))
 			}
 		})
 	}

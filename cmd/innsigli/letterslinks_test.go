@@ -59,7 +59,7 @@ func TestCompletionsWithoutALink(t *testing.T) {
 			for _, m := range p.sent {
 				words, not := []string{"sækja það undirritað", "To get it with the signatures", "https://sign.example/sign/" + p.process.ID + "/"}, "gildir ekki lengur"
 				if m.To[0] == "viewer@example.is" {
-					words, not = []string{"Biðjið Íslenskt fyrirtæki ehf. um nýjan", "Ask Íslenskt fyrirtæki ehf. for another one"}, "sign.example"
+					words, not = []string{"Íslenskt fyrirtæki ehf. getur látið þig fá skjalið", "Íslenskt fyrirtæki ehf. can give you the document"}, "sign.example"
 				}
 				checkLetter(t, m, "Undirritun er lokið / All have signed: Leigusamningur.pdf", words, not)
 			}

@@ -65,23 +65,28 @@ func (w writer) link(now time.Time) (string, error) {
 		return w.baseURL + path, nil
 	case one.Person != nil:
 		return w.baseURL + w.process.Page(one.ID), nil
-	case one.Link.Hash != nil && !now.After(one.Link.InvitedAt.Add(portal.InvitationTime)):
+	case one.LinkState(now) == portal.Unopened:
 		return "", errSealed
 	}
 	return "", nil
 }
 
-// refusal names the process, by which the account knows it.
+// refusal names the process, by which the account knows it, and who it was: somebody may have had the
+// place who is not whom it was meant for.
 func (w writer) refusal() (notice, error) {
-	decline := w.participant.Decline
+	decline, name := w.participant.Decline, w.participant.Name
 	if decline == nil {
 		return notice{}, errOutdated
 	}
-	n := refusalWords.notice(w.process.FileName, "", time.Time{}, "NAME", w.participant.Name)
+	words := refusalWords
+	if who := w.participant.Person; who != nil && who.Name != "" && who.Name != name {
+		words, name = otherRefusalWords, who.Name
+	}
+	n := words.notice(w.process.FileName, "", time.Time{}, "NAME", name, "INVITED", w.participant.Name)
 	n.Languages[0].Facts = []fact{{"Undirritunarferli", w.process.ID}}
 	n.Languages[1].Facts = []fact{{"Signing process", w.process.ID}}
 	if reason := plain(decline.Reason); reason != "" {
-		n.Languages[0].Facts = append(n.Languages[0].Facts, fact{"Ástæða", reason})
+		n.Languages[0].Facts = append(n.Languages[0].Facts, fact{"Skýring", reason})
 		n.Languages[1].Facts = append(n.Languages[1].Facts, fact{"Reason", reason})
 	}
 	return n, nil

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/innsigli/innsigli/internal/mail"
+	"github.com/innsigli/innsigli/portal/page"
 )
 
 // notice is a mail that says one thing, in each of its languages.
@@ -27,8 +28,8 @@ type letterhead struct {
 	Logo     []byte // PNG
 }
 
-func (h letterhead) Name() string   { return cmp.Or(h.Operator, "Innsigli") }
-func (h letterhead) Colour() string { return cmp.Or(h.Hex, "#1d4f91") }
+func (h letterhead) Name() string   { return cmp.Or(h.Operator, page.OwnName) }
+func (h letterhead) Colour() string { return cmp.Or(h.Hex, page.OwnColour) }
 
 // LogoURL is where the HTML finds the logo that comes with it; empty: there is none.
 func (h letterhead) LogoURL() template.URL {
@@ -38,10 +39,12 @@ func (h letterhead) LogoURL() template.URL {
 	return mail.LogoURL
 }
 
-// translation is a notice in one language. Link, if there is one, is where it leads.
+// translation is a notice in one language. Link, if there is one, is where it leads, and Note is said
+// about it.
 type translation struct {
 	Lang, Title, Text string
 	Link, LinkText    string
+	Note              string
 	Facts             []fact
 }
 
@@ -99,13 +102,15 @@ func (t translation) text() string {
 	if t.Link != "" {
 		out += "\n" + t.Link + "\n"
 	}
+	if t.Note != "" {
+		out += "\n" + t.Note + "\n"
+	}
 	for _, f := range t.Facts {
 		out += "\n" + f.Label + ": " + f.Value + "\n"
 	}
 	return out
 }
 
-// icelandicTime and englishTime are a time as it is written in a notice: to the minute, in the time
-// of Iceland, which is UTC.
-func icelandicTime(t time.Time) string { return t.UTC().Format("2.1.2006 kl. 15:04") }
-func englishTime(t time.Time) string   { return t.UTC().Format("2 January 2006 15:04 UTC") }
+// icelandicTime and englishTime are a time as the signing page writes it.
+func icelandicTime(t time.Time) string { return page.Date("is", t) }
+func englishTime(t time.Time) string   { return page.Date("en", t) }

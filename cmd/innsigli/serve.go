@@ -78,9 +78,7 @@ func (c serveCommand) read() (conf configuration, found faults) {
 	if c.Simulated && !c.production() {
 		found.add("--insecure-simulated-idp", "is for production; a sandbox has test users")
 	}
-	if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-		found.add("--listen", "%q is no address with a port", c.Listen)
-	}
+	c.checkListen(&found)
 	c.checkBaseURL(&found)
 	if _, err := orLoopback(c.AdminListen); c.AdminListen != "" && err != nil {
 		found.add("--admin-listen", "%q is no address with a port", c.AdminListen)
@@ -126,7 +124,11 @@ func (c serveCommand) checkMasterKey(of place, found *faults) {
 func (c serveCommand) production() bool { return c.Environment == "production" }
 
 func (c serveCommand) serve(ctx context.Context, server *server, conf configuration, in place) error {
-	listener, err := net.Listen("tcp", c.Listen)
+	address, err := c.address()
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 )
@@ -28,6 +29,41 @@ func (c serveCommand) checkBaseURL(found *faults) {
 	if c.production() && c.PrivateWebhooks {
 		found.add("--insecure-allow-private-webhooks", "is in production for a --base-url on this machine, such as http://localhost:8080")
 	}
+}
+
+// address is where the server listens: in a trial on this machine alone, since whoever reaches it is whoever
+// they say they are.
+func (c serveCommand) address() (string, error) {
+	if !c.Simulated {
+		return c.Listen, nil
+	}
+	return orLoopback(c.Listen)
+}
+
+func (c serveCommand) checkListen(found *faults) {
+	address, err := c.address()
+	if err == nil {
+		address, _, err = net.SplitHostPort(address)
+	}
+	switch {
+	case err != nil:
+		found.add("--listen", "%q is no address with a port", c.Listen)
+	case c.Simulated && !loopback(address):
+		found.add("--listen", "is not on this machine, as --insecure-simulated-idp needs it: such as 127.0.0.1:8080")
+	}
+}
+
+// onThisMachine refuses what was sent to another name than one of this machine's own. A stranger's page whose
+// name leads here for a while could read along in the browser of who tries the server, and a proxy would let
+// anybody in.
+func onThisMachine(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if to := (&url.URL{Host: r.Host}); !loopback(to.Hostname()) {
+			http.Error(w, "This server is for trials on its own machine.", http.StatusMisdirectedRequest)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 func loopback(host string) bool {

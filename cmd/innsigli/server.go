@@ -75,7 +75,11 @@ func (s *server) handler(baseURL string) http.Handler {
 	if s.signers.notifier != nil {
 		c.Notifier, c.News = s.signers.notifier, s.signing
 	}
-	return s.withPage(httpapi.New(c))
+	h := s.withPage(httpapi.New(c))
+	if s.trial {
+		h = onThisMachine(h)
+	}
+	return h
 }
 
 // checked is a store whose tables may be changed by others while it is open.

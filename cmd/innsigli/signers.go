@@ -24,7 +24,7 @@ import (
 type signers struct {
 	provider idp.Provider
 	notifier idp.Notifier     // the provider, when it says that it has news
-	logins   page.Login       // by which people show who they are; nil: nobody does
+	logins   page.Login       // by which people show who they are; nil: nobody can
 	users    *sandbox.Sandbox // nil in production
 	own      *sandbox.Sandbox // as the authority of their certificates; nil where others certify them
 	pace     signing.Options  // with Expiry, Interval and AnyPace

@@ -16,7 +16,7 @@ func (l logins) meaning(err error) error {
 	if means == nil {
 		return err
 	}
-	if means == page.ErrRefusedLogin && !errors.Is(err, login.ErrForeign) {
+	if means == page.ErrRefusedLogin {
 		l.log.Warn("a login was refused", "error", err)
 	}
 	return fmt.Errorf("%w: %w", means, err)
@@ -27,7 +27,9 @@ func (l logins) reason(err error) error {
 	switch {
 	case errors.Is(err, login.ErrExpired):
 		return page.ErrTimeout
-	case errors.Is(err, login.ErrForeign), errors.Is(err, login.ErrMethod), errors.Is(err, login.ErrNoKennitala):
+	case errors.Is(err, login.ErrForeign):
+		return page.ErrForeignAnswer
+	case errors.Is(err, login.ErrMethod), errors.Is(err, login.ErrNoKennitala):
 		return page.ErrRefusedLogin
 	}
 	if f := l.refusal(err); f != nil {

@@ -8,7 +8,6 @@ import (
 	"net/url"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/idp/audkenni"
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/idp/login"
 	"github.com/innsigli/innsigli/portal"
@@ -70,9 +69,6 @@ func (l logins) Begin(ctx context.Context, way page.Way, hint string) (page.Logi
 	phone := l.phones[way]
 	if phone == nil {
 		return page.LoginState{}, fmt.Errorf("nobody logs in by %q", way)
-	}
-	if local, ok := audkenni.LocalPhone(hint); way == page.SIM && ok {
-		hint = local
 	}
 	s, err := phone.Begin(ctx, hint)
 	if err != nil {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/innsigli/innsigli/idp"
@@ -127,10 +130,33 @@ func TestRefusedLoginsAreLogged(t *testing.T) {
 		}
 	}
 	l, log := loginsOf(t, nil)
-	if err := l.meaning(login.ErrForeign); !errors.Is(err, page.ErrRefusedLogin) || log.Len() > 0 {
+	if err := l.meaning(login.ErrForeign); !errors.Is(err, page.ErrForeignAnswer) || log.Len() > 0 {
 		t.Errorf("%v, log %q", err, log)
 	}
 	if err := l.meaning(login.ErrMethod); !errors.Is(err, page.ErrRefusedLogin) || log.Len() == 0 {
 		t.Errorf("%v, log %q", err, log)
+	}
+}
+
+// Without a [login] links lead to a page that says so.
+func TestSigningPageWithoutLogin(t *testing.T) {
+	t.Parallel()
+	p := startPages(t, "")
+	made := p.invite(t)
+	if _, err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(p.folder, "innsigli.toml")
+	rest, _, found := strings.Cut(string(mustRead(t, file)), "[login]")
+	if !found {
+		t.Fatal(rest)
+	}
+	p.write(t, "innsigli.toml", []byte(rest))
+	p.run(t)
+	v := newVisitor(t)
+	v.open(made.link(0))
+	v.sees(http.StatusOK, documentName, "the service is not connected to electronic IDs")
+	if strings.Contains(v.page, "<form") || !strings.Contains(p.logs(), "there is no [login]") {
+		t.Error(v.page, p.logs())
 	}
 }

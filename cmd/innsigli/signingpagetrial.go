@@ -67,7 +67,7 @@ func (l trialLogins) Poll(ctx context.Context, kept page.LoginState) (page.Login
 func (l trialLogins) Finish(_ context.Context, kept page.LoginState, query url.Values) (portal.Person, error) {
 	switch {
 	case subtle.ConstantTimeCompare([]byte(query.Get("state")), kept.Provider) != 1:
-		return portal.Person{}, page.ErrRefusedLogin
+		return portal.Person{}, page.ErrForeignAnswer
 	case time.Now().After(kept.Expires):
 		return portal.Person{}, page.ErrTimeout
 	case query.Has("error"):

@@ -2,7 +2,6 @@ package audkenni
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -33,23 +32,9 @@ func (h Hint) of(person idp.Person) string {
 	case HintKennitala:
 		return person.Kennitala
 	case HintLocalPhone:
-		if local, ok := LocalPhone(person.Phone); ok {
+		if local, ok := idp.LocalPhone(person.Phone); ok {
 			return local
 		}
 	}
 	return person.Phone
-}
-
-// LocalPhone returns the seven digits of a number in Iceland, where numbers have no area code. It is
-// what [HintLocalPhone] sends, and what logins by the SIM go by.
-func LocalPhone(phone string) (digits string, ok bool) {
-	digits = strings.NewReplacer(" ", "", "-", "").Replace(phone)
-	for _, iceland := range []string{"+354", "00354"} {
-		if local, found := strings.CutPrefix(digits, iceland); found {
-			digits = local
-			break
-		}
-	}
-	other := func(r rune) bool { return r < '0' || r > '9' }
-	return digits, len(digits) == 7 && !strings.ContainsFunc(digits, other)
 }

@@ -26,7 +26,7 @@ const goodbye = 2 * time.Second
 // connect is ready when the connection is protected and the user known, as the options say. All of the
 // conversation is over when the context is.
 func (s server) connect(ctx context.Context) (*conversation, error) {
-	c := &conversation{server: s, dialogue: dialogue{s.options.teller(), s.options.Password}}
+	c := &conversation{server: s, dialogue: dialogue{told: s.options.teller(), secret: s.options.Password}}
 	address := net.JoinHostPort(s.host, strconv.Itoa(s.port))
 	c.told("connecting to " + address)
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)

@@ -12,6 +12,13 @@ import (
 type dialogue struct {
 	told   func(line string)
 	secret string // which nobody is told, whoever says it
+	codes  bool   // of answers only codes are told
+}
+
+// ofCodes is for a login: the server may repeat what it was told then, in whatever form that was.
+func (d dialogue) ofCodes() dialogue {
+	d.codes = true
+	return d
 }
 
 var _ log.Logger = dialogue{}
@@ -29,6 +36,10 @@ func (d dialogue) Debugf(l log.Log) {
 
 // answered tells an answer as it came, with its code before each line (RFC 5321 4.2.1).
 func (d dialogue) answered(code int, text string) {
+	if d.codes {
+		d.tell("S", strings.TrimSpace(fmt.Sprint(code)+" "+enhancedCode.FindString(text)))
+		return
+	}
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		between := "-"

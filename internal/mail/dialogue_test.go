@@ -1,6 +1,8 @@
 package mail
 
 import (
+	"encoding/base64"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -56,6 +58,58 @@ func TestDialogueWithoutSecrets(t *testing.T) {
 			if strings.Contains(told.String(), not) {
 				t.Errorf("%s: %q in\n%s", by, not, &told)
 			}
+		}
+	}
+}
+
+// A server that repeats the password, in whatever form it came, does not have it told.
+func TestDialogueWithServerThatRepeats(t *testing.T) {
+	const password = "a secret of mine"
+	for _, by := range []Authentication{Plain, Login} {
+		for name, answer := range map[string]string{
+			"refused":      "535 5.7.8 not right: ",
+			"on two lines": "535-5.7.8 not right\r\n535 5.7.8 ",
+			"accepted":     "235 ",
+		} {
+			t.Run(string(by)+" "+name, func(t *testing.T) {
+				asked := 0
+				script := scripted(t, func(_ int, line string) string {
+					said, _ := strings.CutPrefix(line, "AUTH PLAIN ")
+					switch {
+					case strings.HasPrefix(line, "EHLO"):
+						return "250-mail.example.is\r\n250 AUTH PLAIN LOGIN"
+					case line == "AUTH LOGIN":
+						asked = 1
+						return "334 " + base64.StdEncoding.EncodeToString([]byte("Username:"))
+					case asked == 1:
+						asked = 2
+						return "334 " + base64.StdEncoding.EncodeToString([]byte("Password:"))
+					case asked == 2, strings.HasPrefix(line, "AUTH PLAIN "):
+						asked = 0
+						return answer + said
+					}
+					return ""
+				})
+				var told strings.Builder
+				o := Options{Authentication: by, Told: func(line string) { told.WriteString(line + "\n") }}
+				address := strings.Replace(script.address, "smtp://", "smtp://somebody:"+url.PathEscape(password)+"@", 1)
+				err := parsed(t, address, o).Send(t.Context(), message)
+				if (err == nil) != (name == "accepted") {
+					t.Error(err)
+				}
+				all := told.String()
+				for _, word := range strings.FieldsFunc(all, func(r rune) bool { return r == ' ' || r == '\n' || r == '=' }) {
+					if said, _ := base64.RawStdEncoding.DecodeString(word); strings.Contains(string(said), password) {
+						t.Errorf("%q is told", said)
+					}
+				}
+				if want := answer[:3]; !strings.Contains(all, "\nS: "+want) {
+					t.Errorf("no %s in\n%s", want, all)
+				}
+				if strings.Contains(answer, "5.7.8") && !strings.Contains(all, "\nS: 535 5.7.8\n") {
+					t.Errorf("no code in\n%s", all)
+				}
+			})
 		}
 	}
 }

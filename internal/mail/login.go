@@ -21,6 +21,8 @@ func (c *conversation) authenticate() error {
 	if err != nil {
 		return err
 	}
+	c.SetLogger(c.ofCodes())
+	defer c.SetLogger(c.dialogue)
 	return c.Auth(c.proof(mechanism))
 }
 

@@ -18,7 +18,7 @@ func get(t *testing.T, p *Page, method, path, accepted string) *httptest.Respons
 	r.SetPathValue("file", strings.TrimPrefix(path, assetPath))
 	r.Header.Set("Accept-Encoding", accepted)
 	w := httptest.NewRecorder()
-	guard(p.assets(), nil).ServeHTTP(w, r)
+	guard("", p.assets(), nil).ServeHTTP(w, r)
 	return w
 }
 

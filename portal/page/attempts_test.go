@@ -67,7 +67,8 @@ func TestFormsOfOtherSites(t *testing.T) {
 		"of a page without address": {"Origin": "null"},
 	} {
 		for _, path := range []string{
-			d.link(1) + "/login", of(d.made, 0, "/login"), of(d.made, 0, "/sign"), of(d.made, 0, "/decline"), "/sign/logout", "/sign/login/end",
+			d.link(1) + "/login", of(d.made, 0, "/login"), of(d.made, 0, "/sign"), of(d.made, 0, "/decline"),
+			"/sign/logout", of(d.made, 0, "/logout"), d.link(1) + "/logout", "/sign/login/end",
 		} {
 			b.header = header
 			b.post(path, "way", "continue", "method", "IdpApp", "revision", "0", "reason", "x").says(t, 403, "problem.foreign.title")

@@ -1,12 +1,16 @@
 package page
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/innsigli/innsigli/portal"
 )
 
 // sent begins a login on the provider's pages, and returns the state that the browser takes there.
@@ -115,6 +119,39 @@ func TestForeignAnswerEndsNoLogin(t *testing.T) {
 	b.back("another", "annas")
 	b.back("", "")
 	b.follow(b.back(state, "annas")).says(t, 200, "place.asked.title")
+}
+
+// pushed is a provider that was handed the request before (RFC 9126), so that the address to which the
+// browser is sent does not tell the state.
+type pushed struct{ *phones }
+
+func (p pushed) Begin(ctx context.Context, way Way, hint string) (LoginState, error) {
+	s, err := p.phones.Begin(ctx, way, hint)
+	s.Redirect = "https://idp.example/authorize?request_uri=urn:example:1"
+	return s, err
+}
+
+func (p pushed) Finish(ctx context.Context, s LoginState, query url.Values) (portal.Person, error) {
+	if query.Get("state") != s.state() {
+		return portal.Person{}, fmt.Errorf("%w, but to another", ErrForeignAnswer)
+	}
+	return p.phones.Finish(ctx, s, query)
+}
+
+// Nor does it where only the provider's client can tell.
+func TestForeignAnswerThatIsChecked(t *testing.T) {
+	d := newDoor(t, func(c *Config) { c.Login = pushed{c.Login.(*phones)} })
+	d.phones.answer("annas", reply{who: anna})
+	b := d.tab()
+	b.begin(d.link(0), "way", "browser")
+	b.get(loginPath)
+	for _, state := range []string{"another", "", "another"} {
+		b.follow(b.back(state, "annas")).says(t, 200, "redirect.go")
+	}
+	b.follow(b.back(visitOf(b).Login.State.state(), "annas")).says(t, 200, "place.asked.title")
+	if len(d.faults) > 0 {
+		t.Error(d.faults)
+	}
 }
 
 // An answer that cannot be checked ends the login, since its code is good once; and the next one goes

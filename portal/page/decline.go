@@ -69,8 +69,8 @@ func (p *Page) decliner(r *http.Request) (portal.Place, portal.Person, error) {
 }
 
 func (p *Page) showDecline(w http.ResponseWriter, r *http.Request, place *portal.Place, person portal.Person, v declineView) (err error) {
-	v.Path, v.File, v.Most = pathOf(place), place.FileName, portal.MaxReason
-	if v.Sender, err = p.config.Sender(r.Context(), place.Account); err != nil {
+	v.Path, v.File, v.Most = pathOf(place), plain(place.FileName), portal.MaxReason
+	if v.Sender, err = p.sender(r.Context(), place); err != nil {
 		return err
 	}
 	status := http.StatusOK

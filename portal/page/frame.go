@@ -28,6 +28,7 @@ type frame struct {
 	Logo     string         // empty: there is none
 	Refresh  int            // seconds after which the page is loaded again; 0: never
 	Person   *portal.Person // who has logged in; nil: nobody
+	Logout   string         // path of the form to log out
 	View     any            // what the page is about
 }
 
@@ -35,8 +36,8 @@ type frame struct {
 // of {name}.
 func (f frame) T(key string, pairs ...any) string { return words.text(f.Lang, key, pairs...) }
 
-// Date is a time to the minute, in the form of the language and the time of Iceland, which is UTC.
-func (f frame) Date(t time.Time) string { return words.date(f.Lang, t) }
+// Date is a time to the minute, in the form of the language.
+func (f frame) Date(t time.Time) string { return Date(f.Lang, t) }
 
 // Kennitala is a kennitala in the local form.
 func (f frame) Kennitala(k string) string { return localKennitala(k) }
@@ -77,13 +78,13 @@ func (p *Page) frame(r *http.Request, v view) frame {
 	f := frame{
 		Lang: languageOf(r), Title: v.title, Operator: p.config.Operator, Trial: p.config.Trial,
 		Style: p.theme.style, Theme: p.theme.colours, Script: p.theme.script, Logo: p.theme.logo,
-		Refresh: v.refresh, Person: v.person, View: v.data,
+		Refresh: v.refresh, Person: v.person, Logout: logoutPath(r), View: v.data,
 	}
-	if f.Person != nil && f.Person.Name == "" { // the provider does not say it
-		f.Person = &portal.Person{Name: localKennitala(f.Person.Kennitala), Kennitala: f.Person.Kennitala, At: f.Person.At}
+	if f.Person != nil {
+		f.Person = named(f.Person)
 	}
 	if f.Operator.Name == "" {
-		f.Operator.Name = "Innsigli"
+		f.Operator.Name = OwnName
 	}
 	for _, other := range languages {
 		if other != f.Lang {
@@ -112,8 +113,8 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request, v view) error {
 		return err
 	}
 	f.head(w, v.status)
-	_, err := out.WriteTo(w)
-	return ignoreGone(err)
+	out.WriteTo(w) // what fails here, fails for clients that are gone
+	return nil
 }
 
 // spaced has a code read aloud digit by digit.

@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -29,15 +28,13 @@ func (p *Page) landing(w http.ResponseWriter, r *http.Request) error {
 	case place.Link == portal.Opened:
 		return seeOther(w, r, pathOf(&place))
 	}
-	p.pictures.ahead(edition{place.ID, place.Revision()}, func(ctx context.Context) (portal.Copy, error) {
-		return p.config.Portal.Open(ctx, place.ID, place.Participant.ID)
-	})
+	p.pictures.ahead(p.edition(place))
 	return p.showLanding(w, r, &place, nil)
 }
 
 // showLanding shows the page of a link. form is what the person sent and has to correct; nil: nothing.
 func (p *Page) showLanding(w http.ResponseWriter, r *http.Request, place *portal.Place, form *loginForm) error {
-	sender, err := p.config.Sender(r.Context(), place.Account)
+	sender, err := p.sender(r.Context(), place)
 	if err != nil {
 		return err
 	}
@@ -47,7 +44,7 @@ func (p *Page) showLanding(w http.ResponseWriter, r *http.Request, place *portal
 	}
 	status, title := http.StatusOK, "landing.sign.title"
 	v := landingView{
-		Sender: sender, File: place.FileName, Name: place.Participant.Name,
+		Sender: sender, File: plain(place.FileName), Name: plain(place.Participant.Name),
 		Reads: place.Participant.Role == portal.Viewer, Status: statusKeys[place.Status],
 		Until: place.Participant.Link.InvitedAt.Add(portal.InvitationTime), Form: form,
 	}

@@ -85,8 +85,8 @@ func TestOtherLanguageOfAnswers(t *testing.T) {
 
 func TestDates(t *testing.T) {
 	at := time.Date(2026, 6, 7, 9, 5, 0, 0, time.FixedZone("", 2*3600))
-	for lang, want := range map[string]string{"is": "7. júní 2026 kl. 07:05", "en": "7 June 2026, 07:05 UTC"} {
-		if got := words.date(lang, at); got != want {
+	for lang, want := range map[string]string{"is": "7. júní 2026 kl. 07:05", "en": "7 June 2026 at 07:05 UTC"} {
+		if got := Date(lang, at); got != want {
 			t.Errorf("%s: %q, want %q", lang, got, want)
 		}
 	}

@@ -77,17 +77,17 @@ func TestLayout(t *testing.T) {
 	for _, want := range []string{
 		`<html lang="is">`, " – Þjónusta &#34;&amp;&#34; synir</title>", `<a class="skip" href="#content">`, `<main id="content"`,
 		`lang="en" hreflang="en">English</a>`, words.text("is", "layout.trial"), `<a href="mailto:help@example.is">`,
-		words.text("is", "layout.pin"),
+		words.text("is", "layout.pin"), `data-lost="` + words.text("is", "layout.lost") + `"`, `data-opening="` + words.text("is", "layout.on") + `"`,
 	} {
 		if !strings.Contains(stranger, want) {
 			t.Errorf("no %q in\n%s", want, stranger)
 		}
 	}
-	if strings.Contains(stranger, "/sign/logout") {
+	if strings.Contains(stranger, "/logout") {
 		t.Error("a stranger can log out")
 	}
 	place := b.follow(b.login(d.link(0), anna)).body
-	for _, want := range []string{`<form method="post" action="/sign/logout">`, "</span>Anna Jónsdóttir</span>"} {
+	for _, want := range []string{`<form method="post" action="` + of(d.made, 0) + `/logout">`, "</span>Anna Jónsdóttir</span>"} {
 		if !strings.Contains(place, want) {
 			t.Errorf("no %q in\n%s", want, place)
 		}

@@ -28,51 +28,104 @@ type limit struct {
 	within time.Duration
 }
 
+// A phone does not ring all the time, whoever has a link or several; and who has a link keeps others
+// from it, who say that they are somebody else, only by making many phones ring.
 var (
-	ofPlace   = limit{"begun at", 3, 5 * time.Minute}
-	ofPerson  = limit{"begun for", 5, 10 * time.Minute}
-	ofBrowser = limit{"sent from", 20, 5 * time.Minute}
+	ofPerson   = limit{"begun for", 5, 10 * time.Minute} // a kennitala or a phone number
+	ofBoth     = limit{"begun at for", 3, 5 * time.Minute}
+	ofPlace    = limit{"begun at", 10, 5 * time.Minute}
+	inVain     = limit{"begun in vain at", 20, 24 * time.Hour} // what nobody has logged in with
+	ofBrowsers = limit{"sent from", 100, 5 * time.Minute}      // no phone rings, but the store is filled
 )
 
-// count says whether something may be begun now, and counts it: a login or a signature, which make a
-// phone ring. It is by place and by person, a kennitala or a phone number. It joins the transaction, so
-// that what is counted is begun. errTooOften.
-func (p *Page) count(ctx context.Context, place, person string) error {
+// counter counts what has the same name.
+type counter struct {
+	limit
+	name string
+}
+
+// loginCounters are those of a login at the place with a path.
+func loginCounters(place string, a *attempt) []counter {
+	if a.Way == Browser {
+		return []counter{{ofBrowsers, place}}
+	}
+	whom := loginName(a.Way, a.Hint)
+	return []counter{{ofBoth, place + " " + whom}, {ofPlace, place}, {inVain, place}, {ofPerson, whom}}
+}
+
+func loginName(way Way, hint string) string { return "login " + string(way) + " " + hint }
+
+// signCounters are those of a signature. A phone that rings by its number rings as it does for a login.
+func signCounters(place *portal.Place, kennitala string, a portal.Ask) []counter {
+	all := []counter{{ofBoth, "sign " + pathOf(place)}, {ofPerson, "sign " + kennitala}}
+	if a.Phone != "" {
+		all = append(all, counter{ofPerson, loginName(SIM, a.Phone)})
+	}
+	return all
+}
+
+// count says whether something may be begun at a time, and counts it. It joins the transaction, so that
+// what is counted is begun. errTooOften.
+func (p *Page) count(ctx context.Context, at time.Time, counters []counter) error {
 	return p.config.Tx.InTx(ctx, func(ctx context.Context) error {
-		if err := p.countOne(ctx, ofPlace, place); err != nil {
-			return err
+		for _, c := range counters {
+			times, err := p.counted(ctx, c, at)
+			if err != nil {
+				return err
+			}
+			if len(times) >= c.most {
+				return tooOften{times[len(times)-c.most].Add(c.within).Sub(at)}
+			}
+			if err := p.noteTimes(ctx, c, append(times, at), at); err != nil {
+				return err
+			}
 		}
-		return p.countOne(ctx, ofPerson, person)
+		return nil
 	})
 }
 
-// countLogin is count for a login. Where no phone rings, but the browser is sent to the provider, there
-// is a limit for what that takes from the store.
-func (p *Page) countLogin(ctx context.Context, place *portal.Place, a *attempt) error {
-	name := "login " + place.ID + "/" + place.Participant.ID
-	if a.Way == Browser {
-		return p.countOne(ctx, ofBrowser, name)
-	}
-	return p.count(ctx, name, "login "+string(a.Way)+" "+a.Hint)
+// takeBack has what was begun at a time not count. It joins the transaction.
+func (p *Page) takeBack(ctx context.Context, at time.Time, counters ...counter) error {
+	return p.config.Tx.InTx(ctx, func(ctx context.Context) error {
+		now := now()
+		for _, c := range counters {
+			times, err := p.counted(ctx, c, now)
+			if err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(times, at.Equal); i >= 0 {
+				if err := p.noteTimes(ctx, c, slices.Delete(times, i, i+1), now); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
-func (p *Page) countOne(ctx context.Context, l limit, name string) error {
-	key, now := recordKey(l.kind, name), now()
-	record, err := p.config.Store.Record(ctx, key)
-	var times []time.Time
+// takeBackSoon is takeBack for what has come to nothing, whether the store is there or not.
+func (p *Page) takeBackSoon(ctx context.Context, at time.Time, counters []counter) {
+	if err := p.takeBack(ctx, at, counters...); err != nil {
+		p.tell(ctx, err)
+	}
+}
+
+// counted is when what a counter counts was begun, as far as it still counts.
+func (p *Page) counted(ctx context.Context, c counter, now time.Time) (times []time.Time, err error) {
+	record, err := p.config.Store.Record(ctx, recordKey(c.kind, c.name))
 	if err == nil {
 		err = json.Unmarshal(record.Value, &times)
 	}
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return fmt.Errorf("page: reading how often something was begun: %w", err)
+		return nil, fmt.Errorf("page: reading how often something was begun: %w", err)
 	}
-	times = slices.DeleteFunc(times, func(t time.Time) bool { return !t.Add(l.within).After(now) })
-	if len(times) >= l.most {
-		return tooOften{times[len(times)-l.most].Add(l.within).Sub(now)}
-	}
-	value, err := json.Marshal(append(times, now))
+	return slices.DeleteFunc(times, func(t time.Time) bool { return !t.Add(c.within).After(now) }), nil
+}
+
+func (p *Page) noteTimes(ctx context.Context, c counter, times []time.Time, now time.Time) error {
+	value, err := json.Marshal(times)
 	if err == nil {
-		err = p.config.Store.PutRecord(ctx, Record{Key: key, Value: value, Expires: now.Add(l.within)})
+		err = p.config.Store.PutRecord(ctx, Record{Key: recordKey(c.kind, c.name), Value: value, Expires: now.Add(c.within)})
 	}
 	if err != nil {
 		return fmt.Errorf("page: counting what is begun: %w", err)

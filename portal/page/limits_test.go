@@ -1,141 +1,153 @@
 package page
 
 import (
-	"net/http"
+	"errors"
+	"fmt"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 )
 
-// A link does not make phones ring all the time, nor do many links that of one person; and who waits
-// may begin again.
-func TestPhonesDoNotRingAllTheTime(t *testing.T) {
-	begins := func(d *door, page, kennitala string) answer {
-		return d.tab().begin(page, "way", "app", "kennitala", kennitala)
+// begins has somebody begin to log in, in another browser than before.
+func (d *door) begins(page string, form ...string) answer {
+	d.t.Helper()
+	return d.tab().begin(page, form...)
+}
+
+// rings has a phone ring for a kennitala.
+func (d *door) rings(page, kennitala string) {
+	d.t.Helper()
+	if a := d.begins(page, "way", "app", "kennitala", kennitala); a.location != loginPath {
+		d.t.Fatal(a.status, a.text())
 	}
+}
+
+// A link does not make somebody's phone ring all the time, nor do many links; and who waits may begin
+// again.
+func TestPhonesDoNotRingAllTheTime(t *testing.T) {
 	inTime(t, func(t *testing.T, d *door) {
-		for range ofPlace.most {
-			if a := begins(d, d.link(0), annas); a.location != loginPath {
-				t.Fatal(a.status, a.text())
-			}
+		for range ofBoth.most {
+			d.rings(d.link(0), annas)
 			time.Sleep(time.Minute)
 		}
 		b := d.tab()
-		b.begin(d.link(0), "way", "sim", "phone", "5550101").says(t, 429, "problem.often.title", "problem.often.text", "problem.back")
+		b.begin(d.link(0), "way", "app", "kennitala", annas).says(t, 429, "problem.often.title", "problem.often.text", "problem.back")
 		after, err := strconv.Atoi(b.last.Get("Retry-After"))
-		if want := ofPlace.within - time.Duration(ofPlace.most)*time.Minute; err != nil || time.Duration(after)*time.Second != want {
+		if want := ofBoth.within - time.Duration(ofBoth.most)*time.Minute; err != nil || time.Duration(after)*time.Second != want {
 			t.Error(after, want, err)
 		}
-		if b.cookie() != "" || d.phones.rings() != ofPlace.most {
+		if b.cookie() != "" || d.phones.rings() != ofBoth.most {
 			t.Error(b.cookies, d.phones.rung)
 		}
-		if a := begins(d, d.link(1), jons); a.location != loginPath { // it is not this link's matter
-			t.Error(a.status, a.text())
-		}
+		d.rings(d.link(1), jons) // it is not this link's matter
 		time.Sleep(time.Duration(after) * time.Second)
-		if a := begins(d, d.link(0), annas); a.location != loginPath {
-			t.Error(a.status, a.text())
-		}
+		d.rings(d.link(0), annas)
 	})
 	inTime(t, func(t *testing.T, d *door) {
 		for range ofPerson.most {
-			if a := begins(d, d.link(1), annas); a.location != loginPath {
-				t.Fatal(a.status, a.text())
-			}
+			d.rings(d.link(1), annas)
 			d.made = d.invite()
 		}
-		begins(d, d.link(1), annas).says(t, 429, "problem.often.title")
-		if a := begins(d, d.link(1), jons); a.location != loginPath { // it is not this person's matter
-			t.Error(a.status, a.text())
-		}
+		d.begins(d.link(1), "way", "app", "kennitala", annas).says(t, 429, "problem.often.title")
+		d.rings(d.link(1), jons) // it is not this person's matter
 		time.Sleep(ofPerson.within)
-		if a := begins(d, d.link(1), annas); a.location != loginPath {
-			t.Error(a.status, a.text())
-		}
+		d.rings(d.link(1), annas)
 	})
 }
 
-// What is sent several times at once, as by a double click, makes the phone ring once, and shows the
-// same login in all tabs.
-func TestFormIsSentManyTimes(t *testing.T) {
-	d := newDoor(t)
-	d.phones.takes(50 * time.Millisecond)
-	visit := visitIn(d.tab().get(d.link(0)).body)
-	tabs := make([]*tab, 16)
-	var all sync.WaitGroup
-	for i := range tabs {
-		tabs[i] = d.tab()
-		all.Go(func() {
-			a := tabs[i].post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", visit)
-			if a.status != http.StatusSeeOther || a.location != loginPath {
-				t.Error(a.status, a.location)
-			}
-		})
-	}
-	all.Wait()
-	if d.phones.rings() != 1 {
-		t.Error("phones rang", d.phones.rings(), "times")
-	}
-	for _, b := range tabs {
-		b.get(loginPath).says(t, 200, "wait.compare")
-		if b.cookie() != tabs[0].cookie() {
-			t.Error("two visits of one form")
+// Who has a link and says that they are somebody else keeps nobody from it, but where many phones ring;
+// and then the way on which none rings is there.
+func TestStrangersLockNobodyOut(t *testing.T) {
+	inTime(t, func(t *testing.T, d *door) {
+		for range ofBoth.most {
+			d.rings(d.link(0), jons)
 		}
-	}
-	// the answer is given once, and all tabs come to the page
-	d.phones.answer(annas, reply{who: anna})
-	tabs[0].wait()
-	for _, b := range tabs {
-		all.Go(func() {
-			for range 100 {
-				if a := b.get(loginPath); a.location == of(d.made, 0) {
-					return
-				}
-				time.Sleep(20 * time.Millisecond)
+		for range 20 {
+			d.begins(d.link(0), "way", "browser")
+		}
+		d.rings(d.link(0), annas)
+		for _, form := range [][]string{{"way", "sim", "phone", "5550101"}, {"way", "browser"}} {
+			if a := d.begins(d.link(0), form...); a.location != loginPath {
+				t.Error(form, a.status, a.text())
 			}
-			t.Error(b.get(loginPath).text())
-		})
-	}
-	all.Wait()
-	// who corrects what was typed begins anew
-	b := d.tab()
-	visit = visitIn(b.get(d.link(1)).body)
-	b.post(d.link(1)+"/login", "way", "app", "kennitala", annas, "visit", visit)
-	b.post(d.link(1)+"/login", "way", "app", "kennitala", jons, "visit", visit)
-	if d.phones.rings() != 3 {
-		t.Error(d.phones.rung)
-	}
+		}
+	})
+	inTime(t, func(t *testing.T, d *door) {
+		for i := range ofPlace.most {
+			d.rings(d.link(0), fmt.Sprint(2000000000+i))
+		}
+		d.begins(d.link(0), "way", "app", "kennitala", annas).says(t, 429, "problem.often.title")
+		if a := d.begins(d.link(0), "way", "browser"); a.location != loginPath {
+			t.Error(a.status, a.text())
+		}
+		d.rings(d.link(1), annas)
+		time.Sleep(ofPlace.within)
+		d.rings(d.link(0), annas)
+	})
 }
 
-// While the provider takes its time, the page says so; and a browser that hangs up loses nothing.
-func TestSlowProvider(t *testing.T) {
+// A link does not make phones ring all day. What somebody has logged in with is not in vain.
+func TestPhonesDoNotRingAllDay(t *testing.T) {
 	inTime(t, func(t *testing.T, d *door) {
-		d.phones.takes(5 * time.Second)
+		_ = d.loggedIn(0, anna)
+		page := of(d.made, 0)
+		for range inVain.most / 2 {
+			if a := d.tab().login(page, anna); a.location != page {
+				t.Fatal(a.status, a.text())
+			}
+			time.Sleep(ofPerson.within)
+		}
+		for i := range inVain.most {
+			d.rings(page, fmt.Sprint(2000000000+i))
+			time.Sleep(ofPlace.within)
+		}
 		b := d.tab()
-		visit := visitIn(b.get(d.link(0)).body)
-		b.cookies[cookieName] = visit // as the second click has it
-		var all sync.WaitGroup
-		all.Go(func() { d.tab().post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", visit) })
-		time.Sleep(time.Second)
-		b.get(loginPath).says(t, 200, "wait.asking", "wait.end")
-		all.Wait()
-		d.phones.takes(0)
-		b.get(loginPath).says(t, 200, "wait.compare")
+		b.begin(page, "way", "app", "kennitala", annas).says(t, 429, "problem.later.title", "problem.back")
+		if a := d.begins(page, "way", "browser"); a.location != loginPath {
+			t.Error(a.status, a.text())
+		}
+		after, err := strconv.Atoi(b.last.Get("Retry-After"))
+		if want := inVain.within - time.Duration(inVain.most)*ofPlace.within; err != nil || time.Duration(after)*time.Second != want {
+			t.Error(after, want, err)
+		}
+		time.Sleep(time.Duration(after) * time.Second)
+		d.rings(page, annas)
+	})
+}
+
+// What a provider that is away was asked does not count: no phone rang.
+func TestOutagesDoNotCount(t *testing.T) {
+	inTime(t, func(t *testing.T, d *door) {
+		d.phones.fails(errors.New("connection refused"))
+		for range 2 * inVain.most {
+			b := d.tab()
+			b.begin(d.link(0), "way", "app", "kennitala", annas)
+			b.get(loginPath).says(t, 502, "ended.outage.title")
+		}
+		d.phones.fails(nil)
+		for range ofBoth.most {
+			d.rings(d.link(0), annas)
+		}
+		d.begins(d.link(0), "way", "app", "kennitala", annas).says(t, 429, "problem.often.title")
+		d.phones.answer(jons, reply{err: ErrUnknown}) // who is unknown was asked for
+		for range ofBoth.most {
+			d.rings(d.link(0), jons)
+		}
+		d.begins(d.link(0), "way", "app", "kennitala", jons).says(t, 429, "problem.often.title")
 	})
 }
 
 // Where no phone rings somebody may try more often, though not for ever.
 func TestBrowserIsSentMoreOften(t *testing.T) {
 	inTime(t, func(t *testing.T, d *door) {
-		for range ofBrowser.most {
-			if a := d.tab().begin(d.link(0), "way", "browser"); a.location != loginPath {
+		for range ofBrowsers.most {
+			if a := d.begins(d.link(0), "way", "browser"); a.location != loginPath {
 				t.Fatal(a.status, a.text())
 			}
 		}
-		d.tab().begin(d.link(0), "way", "browser").says(t, 429, "problem.often.title")
-		time.Sleep(ofBrowser.within)
-		if a := d.tab().begin(d.link(0), "way", "browser"); a.location != loginPath {
+		d.begins(d.link(0), "way", "browser").says(t, 429, "problem.often.title")
+		time.Sleep(ofBrowsers.within)
+		if a := d.begins(d.link(0), "way", "browser"); a.location != loginPath {
 			t.Error(a.status, a.text())
 		}
 	})

@@ -22,13 +22,14 @@ const (
 type Login interface {
 	// Ways are those that there are, the usual one first.
 	Ways() []Way
-	// Begin asks the person with a kennitala of ten digits ([App]) or a phone number ([SIM]), or
+	// Begin asks the person with a kennitala of ten digits ([App]) or a phone number of seven ([SIM]), or
 	// says where to send the browser, which is asked for no hint. [ErrLogin].
 	Begin(ctx context.Context, way Way, hint string) (LoginState, error)
 	// Poll asks whether the person on the phone has answered; nil: not yet. The state is to be kept
 	// also with an error. [ErrLogin]; after any other error Poll may be called again.
 	Poll(ctx context.Context, s LoginState) (LoginState, *portal.Person, error)
-	// Finish reads the query with which the browser came back to /sign/back. [ErrLogin].
+	// Finish reads the query with which the browser came back to /sign/back. [ErrLogin],
+	// [ErrForeignAnswer].
 	Finish(ctx context.Context, s LoginState, query url.Values) (portal.Person, error)
 }
 
@@ -55,6 +56,9 @@ var (
 	// ErrRefusedLogin: the provider says no for another reason, or its answer cannot be trusted.
 	ErrRefusedLogin error = loginError("refused")
 )
+
+// ErrForeignAnswer: what the browser came back with does not belong to the login, which goes on.
+var ErrForeignAnswer = errors.New("the answer is not one to the login")
 
 type loginError string
 

@@ -15,7 +15,8 @@ const (
 	callTime  = 20 * time.Second // how long the provider may take
 	leaseTime = 30 * time.Second // after which whoever asked has died
 	endTime   = 10 * time.Minute // for how long it is told what came of a login
-	doneTime  = time.Minute      // for how long one that has come to its end can be ended once more
+	doneTime  = time.Minute      // for how long one that has come to its end leads on once more
+	formTime  = leaseTime        // for how long a form that is sent again leads to the same login
 	storeTime = 10 * time.Second // for how long it is tried to store an answer that is given once
 )
 
@@ -25,6 +26,7 @@ type attempt struct {
 	For     target         `json:"for"`
 	Way     Way            `json:"way"`
 	Hint    string         `json:"hint,omitempty"`
+	Begun   time.Time      `json:"begun"`             // as it was counted
 	State   *LoginState    `json:"state,omitempty"`   // nil: the provider is being asked
 	Next    time.Time      `json:"next"`              // when it may be called again; a lease ends then
 	Lease   string         `json:"lease,omitempty"`   // of who calls it; empty: nobody does
@@ -114,6 +116,11 @@ func endOf(err error) string {
 	return "ended.outage"
 }
 
+// outage says whether a call of the provider came to nothing that is known.
+func outage(called error) bool {
+	return called != nil && !errors.Is(called, ErrLogin) && !errors.Is(called, ErrForeignAnswer)
+}
+
 var errOvertaken = errors.New("page: another has called the provider meanwhile")
 
 // answered stores what came of a call of the provider under a lease. It is tried for a while: the
@@ -142,7 +149,7 @@ func (p *Page) answered(ctx context.Context, key []byte, lease string, note func
 
 // noteCall tells of a provider that could not be asked.
 func (p *Page) noteCall(ctx context.Context, err error) {
-	if err != nil && !errors.Is(err, ErrLogin) {
+	if outage(err) {
 		p.tell(ctx, fmt.Errorf("asking the provider: %w", err))
 	}
 }

@@ -53,8 +53,12 @@ func (a *attempt) mayBeFor(answer url.Values) bool {
 }
 
 // finish notes what the provider answered: the login is over, one way or the other, since its code is
-// good for one call (RFC 6749 4.1.2).
+// good for one call (RFC 6749 4.1.2). What was no answer to it leaves it as it was.
 func (v *visit) finish(person portal.Person, err error) {
+	if errors.Is(err, ErrForeignAnswer) {
+		v.Login.Lease = ""
+		return
+	}
 	if err != nil {
 		v.settle(*v.Login.State, nil, err, now())
 		v.Login.Ended = endOf(err)

@@ -29,10 +29,11 @@ func (p *Page) beginLogin(w http.ResponseWriter, r *http.Request) error {
 	case form.Fault != "":
 		return p.showLogin(w, r, http.StatusUnprocessableEntity, loginView{Form: form})
 	}
-	if err := p.startLogin(r, &place, to, form); err != nil {
+	cookie, err := p.startLogin(r, &place, to, form)
+	if err != nil {
 		return err
 	}
-	setCookie(w, form.Visit)
+	setCookie(w, cookie)
 	return seeOther(w, r, loginPath)
 }
 
@@ -60,19 +61,25 @@ func (p *Page) linked(ctx context.Context, token string) (portal.Place, error) {
 	return place, err
 }
 
-// startLogin stores that a login is begun and then begins it. A form that is sent several times begins
-// one: the others find it.
-func (p *Page) startLogin(r *http.Request, place *portal.Place, to target, form *loginForm) error {
+// startLogin stores that a login is begun, for the browser with the cookie that it returns, and then
+// begins it. A form that is sent several times begins one: the others find it.
+func (p *Page) startLogin(r *http.Request, place *portal.Place, to target, form *loginForm) (cookie string, err error) {
 	hint, _ := form.hint()
-	lease, err := p.newAttempt(r, place, attempt{For: to, Way: form.Way, Hint: hint}, visitKey(form.Visit))
+	a := attempt{For: to, Way: form.Way, Hint: hint, Begun: now()}
+	counters := loginCounters(pathOf(place), &a)
+	cookie, lease, err := p.newAttempt(r, a, form.Visit, counters)
 	if err != nil || lease == "" {
-		return err
+		return cookie, err
 	}
 	ctx, cancel := calling(r.Context())
 	defer cancel()
 	state, called := p.config.Login.Begin(ctx, form.Way, hint)
 	p.noteCall(ctx, called)
-	_, err = p.answered(context.WithoutCancel(ctx), visitKey(form.Visit), lease, func(v *visit) {
+	ctx = context.WithoutCancel(ctx)
+	if outage(called) { // no phone rang
+		p.takeBackSoon(ctx, a.Begun, counters)
+	}
+	_, err = p.answered(ctx, visitKey(cookie), lease, func(v *visit) {
 		v.settle(state, nil, called, now())
 		if called != nil {
 			v.Login.Ended = endOf(called)
@@ -81,46 +88,48 @@ func (p *Page) startLogin(r *http.Request, place *portal.Place, to target, form 
 	if errors.Is(err, errOvertaken) || errors.Is(err, errNobody) { // a new one was begun, or it was called off
 		err = nil
 	}
-	return err
+	return cookie, err
 }
 
 // newAttempt stores a login that is to be begun under the lease, which is empty when it was begun
 // already. It takes the place of what the browser did before. errTooOften.
-func (p *Page) newAttempt(r *http.Request, place *portal.Place, a attempt, key []byte) (lease string, err error) {
+func (p *Page) newAttempt(r *http.Request, a attempt, form string, counters []counter) (cookie, lease string, err error) {
 	before, err := p.visit(r)
 	if err != nil && !errors.Is(err, errNobody) {
-		return "", err
+		return "", "", err
 	}
-	return lease, p.config.Tx.InTx(r.Context(), func(ctx context.Context) error {
-		now := now()
+	err = p.config.Tx.InTx(r.Context(), func(ctx context.Context) (err error) {
 		lease = ""
-		v, err := p.load(ctx, key)
-		if err != nil && !errors.Is(err, errNobody) {
+		sent, cookieThen, err := p.sentBefore(ctx, form)
+		if err != nil {
 			return err
 		}
-		if v.Login.is(&a) && v.Login.open() && !v.Login.over(now) {
+		if sent.Login.is(&a) && sent.Login.open() && !sent.Login.over(now()) {
+			cookie = cookieThen
 			return nil
 		}
-		if err := p.countLogin(ctx, place, &a); err != nil {
+		if err := p.count(ctx, a.Begun, counters); err != nil {
 			return err
 		}
-		if before.key != nil && string(before.key) != string(key) {
-			if err := p.config.Store.DeleteRecord(ctx, before.key); err != nil {
-				return err
-			}
+		if err := errors.Join(p.forget(ctx, before), p.forget(ctx, sent)); err != nil {
+			return err
 		}
-		lease = a.take(now)
-		return p.save(ctx, visit{key: key, Until: now.Add(endTime), Login: &a})
+		if cookie, err = p.sentNow(ctx, form); err != nil {
+			return err
+		}
+		lease = a.take(now())
+		return p.save(ctx, visit{key: visitKey(cookie), Until: now().Add(endTime), Login: &a, Seed: newSeed()})
 	})
+	return cookie, lease, err
 }
 
-// goOn has who has logged in take the place.
+// goOn has who has logged in take the place of a link. One that somebody has is shown to who has it.
 func (p *Page) goOn(w http.ResponseWriter, r *http.Request, to target) error {
 	person, err := p.person(r)
 	switch {
 	case err != nil:
 		return err
-	case person == nil:
+	case person == nil, to.Token == "":
 		return seeOther(w, r, to.path())
 	}
 	path, err := p.admit(r.Context(), to, *person)

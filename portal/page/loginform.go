@@ -18,7 +18,7 @@ type loginForm struct {
 	Kennitala string // as the person wrote it
 	Phone     string
 	Fault     string // key of what is wrong
-	Visit     string // names the visit that the form begins: one, however often it is sent
+	Visit     string // names the form, which begins one login, however often it is sent
 }
 
 // continuing is the way of who has logged in already.
@@ -73,7 +73,7 @@ func (f *loginForm) hint() (hint, fault string) {
 			fault = "login.kennitala.fault"
 		}
 	case SIM:
-		if hint, ok = localPhone(f.Phone); !ok {
+		if hint, ok = idp.LocalPhone(f.Phone); !ok {
 			fault = "login.phone.fault"
 		}
 	}
@@ -94,8 +94,9 @@ type loginView struct {
 	Note string // key of why; empty: it is clear
 }
 
-// askLogin shows how to log in to see a place.
+// askLogin shows how to log in to see a place, whose document is drawn meanwhile.
 func (p *Page) askLogin(w http.ResponseWriter, r *http.Request, place portal.Place) error {
+	p.pictures.ahead(p.edition(place))
 	return p.showLogin(w, r, 0, loginView{Form: p.newLoginForm(r, pathOf(&place))})
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"time"
-
-	"github.com/innsigli/innsigli/portal"
 )
 
 // waitForLogin is the page of a login under way: it shows what to do on the phone, sends the browser to
@@ -149,46 +147,4 @@ func (p *Page) showEnded(w http.ResponseWriter, r *http.Request, a *attempt) err
 	return p.show(w, r, view{status: endStatus[a.Ended], file: "problem.html", title: a.Ended + ".title", data: problemView{
 		Key: a.Ended, Next: next, To: a.For.path(), Contact: p.config.Operator.Contact,
 	}})
-}
-
-// finish has the person take the place, and gives the browser a new visit, so that what somebody may
-// have seen of the one before is worth nothing.
-func (p *Page) finish(w http.ResponseWriter, r *http.Request, v visit) error {
-	person := *v.Login.Person
-	path, err := p.admit(r.Context(), v.Login.For, person)
-	if errors.Is(err, portal.ErrOtherPerson) {
-		v.Login.Ended = "ended.other"
-		return p.showEnded(w, r, v.Login)
-	}
-	if err != nil {
-		return err
-	}
-	cookie, now := newCookie(), now()
-	err = p.config.Tx.InTx(r.Context(), func(ctx context.Context) error {
-		before, err := p.load(ctx, v.key)
-		if err != nil {
-			return err
-		}
-		before.Until = now.Add(doneTime) // for a browser that this answer does not come to
-		if err := p.save(ctx, before); err != nil {
-			return err
-		}
-		return p.save(ctx, visit{key: visitKey(cookie), Person: &person, Until: now.Add(longest), To: path, Before: v.key})
-	})
-	if err != nil {
-		return err
-	}
-	setCookie(w, cookie)
-	return seeOther(w, r, path)
-}
-
-// admit has a person take the place that they have logged in for, and says where it is.
-func (p *Page) admit(ctx context.Context, to target, who portal.Person) (path string, err error) {
-	process, participant := to.Process, to.Participant
-	if to.Token != "" {
-		process, participant, err = p.config.Portal.Login(ctx, to.Token, who)
-	} else {
-		err = p.config.Portal.LoginAgain(ctx, process, participant, who)
-	}
-	return placePath(process, participant), err
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -33,6 +34,18 @@ func TestScriptAsks(t *testing.T) {
 		b.post("/sign/logout")
 		wants(403, placeNews{"failed", loginPath})
 	})
+}
+
+// Who has neither the script nor what works without one can look how things are by a link.
+func TestWaitingWithoutAScript(t *testing.T) {
+	d := newDoor(t)
+	b := d.tab()
+	b.begin(d.link(0), "way", "app", "kennitala", annas)
+	a := b.get(loginPath)
+	a.says(t, 200, "wait.look")
+	if !strings.Contains(a.body, `<a href="`+loginPath+`">`) {
+		t.Error(a.body)
+	}
 }
 
 // A login goes on where another server has left it, with the store that they share.

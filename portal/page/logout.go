@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 )
 
@@ -24,8 +25,7 @@ func (p *Page) endLogin(w http.ResponseWriter, r *http.Request) error {
 	return seeOther(w, r, v.Login.For.path())
 }
 
-// logout ends the visit of a browser, whose cookie is worth nothing then, nor is the one with which the
-// person logged in.
+// logout ends the visit of a browser, whose cookie is worth nothing then.
 func (p *Page) logout(w http.ResponseWriter, r *http.Request) error {
 	v, err := p.visit(r)
 	if err == nil {
@@ -35,20 +35,21 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	setCookie(w, "")
-	return seeOther(w, r, goodbyePath)
+	return seeOther(w, r, afterLogout(r))
 }
 
+// forget ends a visit, the login that it came from, and the visit that came from it: whichever of their
+// cookies somebody has. It joins the transaction.
 func (p *Page) forget(ctx context.Context, v visit) error {
 	return p.config.Tx.InTx(ctx, func(ctx context.Context) error {
-		err := p.config.Store.DeleteRecord(ctx, v.key)
-		if err == nil && v.Before != nil {
-			err = p.config.Store.DeleteRecord(ctx, v.Before)
+		for _, key := range [][]byte{v.key, v.Before, v.After} {
+			if key == nil {
+				continue
+			}
+			if err := p.config.Store.DeleteRecord(ctx, key); err != nil {
+				return fmt.Errorf("page: ending a visit: %w", err)
+			}
 		}
-		return err
+		return nil
 	})
-}
-
-// goodbye is the page of who has logged out.
-func (p *Page) goodbye(w http.ResponseWriter, r *http.Request) error {
-	return p.show(w, r, view{file: "goodbye.html", title: "goodbye.title"})
 }

@@ -42,6 +42,48 @@ func TestLogout(t *testing.T) {
 	})
 }
 
+// Nor is anybody there whom two tabs, or an answer that was lost, have led on from the same login;
+// whichever of them logs out, calls the login off, or begins another.
+func TestLogoutInAllTabs(t *testing.T) {
+	for name, end := range map[string]func(d *door, login, visit *tab){
+		"the visit":  func(_ *door, _, visit *tab) { visit.post("/sign/logout") },
+		"the login":  func(_ *door, login, _ *tab) { login.post("/sign/logout") },
+		"called off": func(_ *door, login, _ *tab) { login.post("/sign/login/end") },
+		"another": func(d *door, _, visit *tab) {
+			visit.post(d.link(1)+"/login", "way", "app", "kennitala", jons, "visit", newCookie())
+		},
+	} {
+		inTime(t, func(t *testing.T, d *door) {
+			d.phones.answer(annas, reply{who: anna})
+			login := d.tab()
+			login.begin(d.link(0), "way", "app", "kennitala", annas)
+			time.Sleep(2 * time.Second)
+			var cookies []string
+			for range 3 {
+				b := d.tab()
+				b.cookies[cookieName] = login.cookie()
+				b.get(loginPath)
+				if !b.there(of(d.made, 0)) {
+					t.Error("nobody is there")
+				}
+				cookies = append(cookies, b.cookie())
+			}
+			cookies = append(cookies, login.cookie())
+			visit := d.tab()
+			visit.cookies[cookieName] = cookies[0]
+			end(d, login, visit)
+			for _, cookie := range cookies {
+				thief := d.tab()
+				thief.cookies[cookieName] = cookie
+				thief.get(loginPath).says(t, 403, "problem.nobody.title")
+				if thief.there(of(d.made, 0)) {
+					t.Error(name, "leaves somebody there")
+				}
+			}
+		})
+	}
+}
+
 // Who calls a login off is nobody, whatever the phone says later.
 func TestLoginIsCalledOff(t *testing.T) {
 	inTime(t, func(t *testing.T, d *door) {

@@ -5,7 +5,8 @@
 //	p, err := page.New(page.Config{
 //		BaseURL:  "https://sign.example",
 //		Portal:   processes,
-//		Store:    store,
+//		Store:    db.Pages(),
+//		Tx:       db,
 //		Login:    login,
 //		Renderer: renderer,
 //		Sender:   nameOfAccount,
@@ -20,17 +21,16 @@
 //	/sign/PROCESS/PARTICIPANT        the document, and what to do with it
 //	/sign/PROCESS/PARTICIPANT/…      its pages, the file, to sign, to decline
 //
-// A GET changes nothing but what is counted as read by nobody: mail programs open links before
-// people do. The link shows who asks and the name of the document; the document itself is shown
-// after a login alone.
+// Looking changes nothing, since mail programs open links before people do: a place is taken on the
+// way back from a login. The link shows who asks and the name of the document; the document itself
+// is shown after a login alone.
 //
 // # Who is there
 //
 // A browser that begins to log in gets a cookie, of 256 random bits, of which the [Store] has the
 // SHA-256. Another one takes its place when the person has logged in, and is good for all documents
-// in which the person has a place. Requests that change
-// something have to come from the page itself ([http.CrossOriginProtection]), no other site can
-// frame it, and it loads nothing from elsewhere.
+// in which the person has a place. Requests that change something have to come from the page itself
+// ([http.CrossOriginProtection]), no other site can frame it, and it loads nothing from elsewhere.
 package page
 
 import (
@@ -68,11 +68,13 @@ type Renderer interface {
 
 // Config is what the page is made of.
 type Config struct {
-	BaseURL  string // that browsers reach the server at, without a slash at the end
+	// BaseURL is where browsers reach the server, by whatever name a proxy calls it: forms that come from
+	// there are the page's own. With https: they are told to use nothing else.
+	BaseURL  string
 	Portal   Portal
 	Store    Store
 	Tx       storage.Transactor // of the Store
-	Login    Login
+	Login    Login              // nil: nobody can log in, which the pages of links say
 	Renderer Renderer
 	// Methods are how people can be asked to sign, the usual one first.
 	Methods []idp.Method
@@ -87,11 +89,17 @@ type Config struct {
 
 // Operator is who runs the service, as people see it. The zero value is Innsigli's own.
 type Operator struct {
-	Name    string // empty: "Innsigli"
+	Name    string // empty: OwnName
 	Logo    []byte // PNG; nil: the name alone
-	Colour  string // "#rrggbb", readable on white; empty: Innsigli's own
+	Colour  string // "#rrggbb", readable on white; empty: OwnColour
 	Contact string // where people get help, a mailto: or https: URL; empty: nowhere
 }
+
+// The looks of who has chosen none.
+const (
+	OwnName   = "Innsigli"
+	OwnColour = "#1d4f91"
+)
 
 // Check says what is wrong with each of them.
 func (o Operator) Check() (name, logo, colour, contact error) { return checkOperator(o) }
@@ -109,6 +117,9 @@ func New(c Config) (*Page, error) {
 	name, logo, colour, contact := c.Operator.Check()
 	if err := errors.Join(name, logo, colour, contact); err != nil {
 		return nil, err
+	}
+	if c.Login == nil {
+		c.Login = noWays{}
 	}
 	p := &Page{config: c, theme: newTheme(c.Operator)}
 	p.pictures = newPictures(c.Renderer)
@@ -132,6 +143,10 @@ func (p *Page) routes() http.Handler {
 		"GET /sign/back":                              p.backFromProvider,
 		"POST /sign/logout":                           p.logout,
 		"GET /sign/goodbye":                           p.goodbye,
+		"POST /sign/{token}/logout":                   p.logout,
+		"GET /sign/goodbye/{token}":                   p.goodbye,
+		"POST /sign/{process}/{who}/logout":           p.logout,
+		"GET /sign/{process}/{who}/goodbye":           p.goodbye,
 		"GET /sign/{process}/{who}":                   p.place,
 		"POST /sign/{process}/{who}/login":            p.beginLogin,
 		"POST /sign/{process}/{who}/sign":             p.sign,
@@ -144,7 +159,7 @@ func (p *Page) routes() http.Handler {
 		mux.Handle(pattern, p.serve(do))
 	}
 	mux.Handle("GET /sign/assets/{file}", p.assets())
-	return guard(mux, p.serve(func(http.ResponseWriter, *http.Request) error { return errForeign }))
+	return guard(p.config.BaseURL, mux, p.serve(func(http.ResponseWriter, *http.Request) error { return errForeign }))
 }
 
 // now is when something happens.

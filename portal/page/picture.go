@@ -30,8 +30,8 @@ func (p *Page) picture(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Content-Type", made.kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(made.file)))
-	_, err = w.Write(made.file)
-	return ignoreGone(err)
+	w.Write(made.file) // what fails here, fails for clients that are gone
+	return nil
 }
 
 // pictureOf reads a path: which page, and how wide its picture is. errNoPage.
@@ -64,5 +64,5 @@ func notShown(w http.ResponseWriter, r *http.Request, err error) error {
 	default:
 		return err
 	}
-	return ignoreGone(why.show(w, languageOf(r)))
+	return why.show(w, languageOf(r))
 }

@@ -15,7 +15,8 @@ const (
 	keptBytes  = 64 << 20
 	keptFor    = 10 * time.Minute // after the last use
 	failedFor  = time.Minute      // until something that failed is tried again
-	maxWaiting = 256              // for a turn
+	maxWaiting = 1024             // for a turn
+	maxOfOne   = 64               // of them of one process: more than there are sheets on a page of HTML
 	patience   = 10 * time.Second // of who waits for a turn
 )
 
@@ -49,10 +50,12 @@ type opener func(ctx context.Context) (portal.Copy, error)
 // pictures are the pages of documents as they are shown, with their text. What was made is kept for a
 // while, and what several ask for at once is made once. All processors but one make them, which is for
 // others, such as who looks for the place of a stamp. The memory that they take is that of what is kept,
-// and of a page for each of these.
+// and of a page for each of these. How large pages are is found out beside that, without a renderer: no
+// page of HTML waits until others are drawn.
 type pictures struct {
 	renderer Renderer
-	turns    *turns
+	turns    *turns          // to draw a page, or to read it
+	sizing   *turns          // to find out how large all are
 	life     context.Context // until close
 	end      context.CancelFunc
 	running  sync.WaitGroup
@@ -64,9 +67,11 @@ type pictures struct {
 }
 
 func newPictures(r Renderer) *pictures {
+	atOnce := max(1, runtime.GOMAXPROCS(0)-1)
 	p := &pictures{
 		renderer: r,
-		turns:    newTurns(max(1, runtime.GOMAXPROCS(0)-1), maxWaiting),
+		turns:    newTurns(atOnce, maxWaiting, maxOfOne),
+		sizing:   newTurns(atOnce, maxWaiting, maxOfOne),
 		early:    make(chan early, maxEarly),
 		shelf:    newShelf(keptBytes, keptFor),
 		flights:  make(map[key]*flight),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"image"
 	"io"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -58,6 +59,24 @@ func TestPicturesAhead(t *testing.T) {
 		defer p.lock.Unlock()
 		if p.shelf.used != 0 {
 			t.Errorf("%d bytes are kept of what nobody has read for an hour", p.shelf.used)
+		}
+	})
+}
+
+// Who comes to the page of a participant to log in again, as after another's signature, has its first
+// pages drawn meanwhile.
+func TestPicturesAheadOfLogins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := new(counted)
+		d := newDoor(t, func(c *Config) { c.Renderer = r })
+		_, _, err := d.portal.Login(t.Context(), strings.TrimPrefix(d.link(0), "/sign/"), anna)
+		d.must(err)
+		for range 3 {
+			d.tab().get(of(d.made, 0)).says(t, 200, "login.see")
+			time.Sleep(time.Minute)
+			if got := r.drawn.Load(); got != int32(len(earlyWidths)) { // of its one page
+				t.Errorf("%d pictures, want %d", got, len(earlyWidths))
+			}
 		}
 	})
 }

@@ -77,6 +77,9 @@ func TestEncode(t *testing.T) {
 			if err != nil || made.kind != test.kind {
 				t.Fatalf("%s, %v", made.kind, err)
 			}
+			if most := len(made.file)*9/8 + 8192; cap(made.file) > most { // sizes in which memory is given
+				t.Errorf("a file of %d bytes takes %d", made.weight(), cap(made.file))
+			}
 			if made.kind == "image/jpeg" {
 				if got, err := jpeg.Decode(bytes.NewReader(made.file)); err != nil || got.Bounds() != test.drawn.Rect {
 					t.Errorf("%v", err)

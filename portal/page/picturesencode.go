@@ -35,12 +35,17 @@ func encode(drawn *image.RGBA) (*encoded, error) {
 		var out bytes.Buffer
 		encoder := png.Encoder{CompressionLevel: png.BestSpeed}
 		if err := encoder.Encode(&out, small); err != nil || !few || out.Len() < pixels/heavy {
-			return &encoded{"image/png", out.Bytes()}, err
+			return encodedAs("image/png", &out), err
 		}
 	}
 	var out bytes.Buffer
 	err := jpeg.Encode(&out, drawn, &jpeg.Options{Quality: jpegQuality})
-	return &encoded{"image/jpeg", out.Bytes()}, err
+	return encodedAs("image/jpeg", &out), err
+}
+
+// encodedAs has the file alone: the room that there was for more of it is not kept.
+func encodedAs(kind string, out *bytes.Buffer) *encoded {
+	return &encoded{kind, bytes.Clone(out.Bytes())}
 }
 
 // reduced is a picture with a palette, if it has few enough colours for one, as text has; and how many

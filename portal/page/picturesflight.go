@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
@@ -72,7 +71,7 @@ func (p *pictures) begin(k key, open opener, do maker) *flight {
 	p.flights[k] = f
 	p.running.Go(func() {
 		defer cancel()
-		made, err := p.make(ctx, k.edition, open, do)
+		made, err := p.make(ctx, k, open, do)
 		p.lock.Lock()
 		defer p.lock.Unlock()
 		switch {
@@ -103,24 +102,28 @@ func (p *pictures) leave(k key, f *flight) {
 }
 
 // make opens the document in its turn, and makes something of it.
-func (p *pictures) make(ctx context.Context, of edition, open opener, do maker) (kept, error) {
-	if err := p.turns.wait(ctx, of.process, patience); err != nil {
+func (p *pictures) make(ctx context.Context, k key, open opener, do maker) (kept, error) {
+	turns := p.turns
+	if k.page == 0 {
+		turns = p.sizing
+	}
+	if err := turns.wait(ctx, k.process, patience); err != nil {
 		return nil, err
 	}
-	defer p.turns.done(of.process)
+	defer turns.done(k.process)
 	document, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer document.Close()
-	if document.Revision != of.revision {
+	if document.Revision != k.revision {
 		return nil, portal.ErrChanged
 	}
-	file := &watched{ReaderAt: document.Blob}
+	file := stamp.Watch(document.Blob)
 	made, err := do(ctx, file, document.Size())
 	switch {
-	case file.failure() != nil: // of the store, which the renderer takes for damage
-		return nil, file.failure()
+	case file.Failure() != nil: // of the store, which the renderer takes for damage
+		return nil, file.Failure()
 	case err == nil:
 		return made, nil
 	case ctx.Err() != nil:
@@ -129,30 +132,4 @@ func (p *pictures) make(ctx context.Context, of edition, open opener, do maker) 
 		return nil, errBusy
 	}
 	return nil, fmt.Errorf("%w: %w", errUndrawable, err)
-}
-
-// watched is a document that remembers its first error: a renderer takes it for the end of the
-// document, or for damage.
-type watched struct {
-	io.ReaderAt
-	lock  sync.Mutex
-	first error
-}
-
-func (w *watched) ReadAt(p []byte, offset int64) (int, error) {
-	n, err := w.ReaderAt.ReadAt(p, offset)
-	if err != nil && !errors.Is(err, io.EOF) {
-		w.lock.Lock()
-		defer w.lock.Unlock()
-		if w.first == nil {
-			w.first = err
-		}
-	}
-	return n, err
-}
-
-func (w *watched) failure() error {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	return w.first
 }

@@ -8,12 +8,13 @@ import (
 )
 
 // turns let so many work at once. Who waits gets a turn in the order of coming, but those for whose
-// process fewer are at work come first: somebody who asks for all pages of a long document at once
-// keeps nobody else from the first page of theirs.
+// process fewer are at work come first, and after a turn the others of its process go to the end of the
+// line: somebody who asks for all pages of a long document at once keeps nobody else from theirs.
 type turns struct {
 	lock    sync.Mutex
 	free    int
 	most    int // who may wait
+	ofOne   int // of them of one process
 	working map[string]int
 	waiting []*turn
 }
@@ -23,8 +24,8 @@ type turn struct {
 	given   chan struct{} // closed when it is
 }
 
-func newTurns(n, waiting int) *turns {
-	return &turns{free: n, most: waiting, working: make(map[string]int)}
+func newTurns(n, waiting, ofOne int) *turns {
+	return &turns{free: n, most: waiting, ofOne: ofOne, working: make(map[string]int)}
 }
 
 // wait waits for a turn, for so long at most. errBusy, or the error of ctx.
@@ -52,13 +53,22 @@ func (t *turns) wait(ctx context.Context, process string, patience time.Duration
 func (t *turns) ask(process string) (*turn, error) {
 	t.lock.Lock()
 	defer t.lock.Unlock()
-	if len(t.waiting) >= t.most {
+	if len(t.waiting) >= t.most || t.waitingOf(process) >= t.ofOne {
 		return nil, errBusy
 	}
 	mine := &turn{process, make(chan struct{})}
 	t.waiting = append(t.waiting, mine)
 	t.give()
 	return mine, nil
+}
+
+func (t *turns) waitingOf(process string) (n int) {
+	for _, one := range t.waiting {
+		if one.process == process {
+			n++
+		}
+	}
+	return n
 }
 
 // withdraw says whether the turn was not given.
@@ -94,8 +104,22 @@ func (t *turns) give() {
 		}
 		one := t.waiting[next]
 		t.waiting = slices.Delete(t.waiting, next, next+1)
+		t.toTheEnd(one.process)
 		t.free--
 		t.working[one.process]++
 		close(one.given)
 	}
+}
+
+// toTheEnd lets all others go before those of a process.
+func (t *turns) toTheEnd(process string) {
+	var others, own []*turn
+	for _, one := range t.waiting {
+		if one.process == process {
+			own = append(own, one)
+		} else {
+			others = append(others, one)
+		}
+	}
+	t.waiting = append(others, own...)
 }

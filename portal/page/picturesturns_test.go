@@ -12,10 +12,17 @@ import (
 	"time"
 )
 
-// Somebody who asks for all pages of a document at once keeps nobody else waiting for more than one.
+// Somebody who asks for all pages of a document at once keeps nobody else waiting for more than one,
+// however few may work at once.
 func TestTurnsAreFair(t *testing.T) {
+	for n := 1; n <= 2; n++ {
+		t.Run(fmt.Sprint(n), func(t *testing.T) { turnsAreFair(t, n) })
+	}
+}
+
+func turnsAreFair(t *testing.T, n int) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(2, 100)
+		turns := newTurns(n, 100, 100)
 		var order []string
 		var lock sync.Mutex
 		var all sync.WaitGroup
@@ -39,10 +46,10 @@ func TestTurnsAreFair(t *testing.T) {
 		work("short")
 		work("short")
 		all.Wait()
-		if order[2] != "short" && order[3] != "short" {
+		if order[n] != "short" && order[n+1] != "short" {
 			t.Errorf("in the order %v", order)
 		}
-		if len(turns.working) != 0 || turns.free != 2 {
+		if len(turns.working) != 0 || turns.free != n {
 			t.Errorf("left: %v, %d free", turns.working, turns.free)
 		}
 	})
@@ -52,7 +59,7 @@ func TestTurnsAreFair(t *testing.T) {
 func TestTurnsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 3
-		turns := newTurns(most, 1000)
+		turns := newTurns(most, 1000, 1000)
 		var working, served atomic.Int32
 		var all sync.WaitGroup
 		random := rand.New(rand.NewPCG(1, 2))
@@ -83,7 +90,7 @@ func TestTurnsAreCounted(t *testing.T) {
 
 func TestTurnsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns(1, 1)
+		turns := newTurns(1, 1, 1)
 		if err := turns.wait(t.Context(), "a", time.Second); err != nil {
 			t.Fatal(err)
 		}
@@ -100,6 +107,32 @@ func TestTurnsAreRefused(t *testing.T) {
 		defer cancel()
 		if err := turns.wait(ctx, "c", time.Second); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("nobody waits: %v", err)
+		}
+	})
+}
+
+// No process has all of those who may wait.
+func TestTurnsOfOneProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := newTurns(1, 10, 3)
+		if err := turns.wait(t.Context(), "long", time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			go func() {
+				if turns.wait(t.Context(), "long", time.Minute) == nil {
+					turns.done("long")
+				}
+			}()
+		}
+		synctest.Wait()
+		began := time.Now()
+		if err := turns.wait(t.Context(), "long", time.Minute); !errors.Is(err, errBusy) || time.Since(began) > 0 {
+			t.Errorf("one more of the same: %v after %v", err, time.Since(began))
+		}
+		time.AfterFunc(time.Second, func() { turns.done("long") })
+		if err := turns.wait(t.Context(), "short", time.Minute); err != nil {
+			t.Errorf("another: %v", err)
 		}
 	})
 }

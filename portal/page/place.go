@@ -3,7 +3,6 @@ package page
 import (
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
@@ -78,8 +77,8 @@ func (p *Page) showCode(w http.ResponseWriter, r *http.Request, place *portal.Pl
 
 func codeOf(place *portal.Place, progress signing.Progress) codeView {
 	return codeView{
-		Path: pathOf(place), File: place.FileName,
-		Code: progress.Code, Spoken: strings.Join(strings.Split(progress.Code, ""), " "),
+		Path: pathOf(place), File: plain(place.FileName),
+		Code: progress.Code, Spoken: spaced(progress.Code),
 		Until: progress.Expires, Approved: progress.Given,
 	}
 }
@@ -90,7 +89,7 @@ type busyView struct{ Path, File string }
 func (p *Page) showBusy(w http.ResponseWriter, r *http.Request, place *portal.Place, person portal.Person) error {
 	return p.show(w, r, view{
 		file: "busy.html", title: othersTurn.Title, refresh: busyRefresh, person: &person,
-		data: busyView{pathOf(place), place.FileName},
+		data: busyView{pathOf(place), plain(place.FileName)},
 	})
 }
 

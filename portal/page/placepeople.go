@@ -20,20 +20,30 @@ type someone struct {
 func peopleOf(place *portal.Place) (people []someone) {
 	for i := range place.Participants {
 		one := &place.Participants[i]
-		s := someone{Name: one.Name}
+		own := one.ID == place.Participant.ID
+		s := someone{Name: plain(nameOf(one, own))}
 		s.State, s.At = stateOf(one)
-		if one.Signature != nil {
-			s.Name = one.Signature.Name
+		if own && one.Person != nil {
+			s.Kennitala = one.Person.Kennitala
 		}
-		if one.ID == place.Participant.ID && one.Person != nil {
-			s.Name, s.Kennitala = one.Person.Name, one.Person.Kennitala
-		}
-		if s.Name != one.Name {
-			s.Invited = one.Name
+		if invited := plain(one.Name); s.Name != invited {
+			s.Invited = invited
 		}
 		people = append(people, s)
 	}
 	return people
+}
+
+// nameOf is what the electronic ID says of who has answered, and of the person who looks; of the others
+// the invitation does.
+func nameOf(one *portal.ParticipantView, own bool) string {
+	switch {
+	case (own || one.Decline != nil) && one.Person != nil && one.Person.Name != "": // not every provider says it
+		return one.Person.Name
+	case one.Signature != nil:
+		return one.Signature.Name
+	}
+	return one.Name
 }
 
 // stateOf is what a participant has done, and when.

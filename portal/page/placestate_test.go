@@ -48,9 +48,9 @@ func TestPlaceInEachState(t *testing.T) {
 		},
 		"Jón has declined": {
 			func(s *scene, v portal.View) { s.declines(v, 1) },
-			with(over, []string{"place.declined", "people.declined", "!place.declined.reason"}),
+			with(over, []string{"place.declined", "people.declined", "people.invited", "!place.declined.reason"}),
 			with(over, []string{"place.declined.own", "place.declined.reason"}),
-			with(over, []string{"place.declined", "!place.declined.reason"}),
+			with(over, []string{"place.declined", "people.invited", "!place.declined.reason"}),
 		},
 		"Jón has declined while Anna signs": {
 			func(s *scene, v portal.View) { s.sign(v, 0, annas); s.declines(v, 1) },

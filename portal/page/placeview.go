@@ -1,6 +1,7 @@
 package page
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
@@ -35,14 +36,18 @@ func (p *Page) showPlace(w http.ResponseWriter, r *http.Request, place *portal.P
 	case form != nil:
 		v.Sign, status = form, http.StatusUnprocessableEntity
 	case v.situation == asked:
-		v.Sign = newSignForm(p.config.Methods, place, v.Document.Revision)
+		by, err := p.visit(r)
+		if err != nil && !errors.Is(err, errNobody) {
+			return err
+		}
+		v.Sign = newSignForm(p.config.Methods, place, v.Document.Revision, by)
 	}
 	return p.stream(w, r, view{status: status, file: "place.html", title: v.Title, person: &person, data: v}, v.Document)
 }
 
 func (p *Page) placeView(r *http.Request, place *portal.Place) (v placeView, err error) {
 	v = placeView{
-		situation: situationOf(place), Path: pathOf(place), File: place.FileName,
+		situation: situationOf(place), Path: pathOf(place), File: plain(place.FileName),
 		Whole: place.Status == portal.Completed, Signed: place.Revision() > 0,
 		People: peopleOf(place), MayDecline: mayDecline(place),
 	}
@@ -52,7 +57,7 @@ func (p *Page) placeView(r *http.Request, place *portal.Place) (v placeView, err
 	if decline := place.Participant.Decline; decline != nil {
 		v.Reason = decline.Reason
 	}
-	if v.Sender, err = p.config.Sender(r.Context(), place.Account); err != nil {
+	if v.Sender, err = p.sender(r.Context(), place); err != nil {
 		return v, err
 	}
 	if v.Failure, err = p.failure(r, place); err != nil {

@@ -36,8 +36,12 @@ type problem struct {
 	key    string
 	next   string        // key of what leads on; empty: nothing does
 	again  time.Duration // when the same may go well; 0: not known
+	usual  bool          // it is nobody's fault: Failed is not told of it
 	login  string        // key of why to log in, again or as somebody else, which leads on; empty: it does not
 }
+
+// manyMinutes is for how long people are told to wait in minutes.
+const manyMinutes = time.Hour
 
 var unexpected = problem{status: http.StatusInternalServerError, key: "problem.unexpected", next: "problem.again"}
 
@@ -46,16 +50,16 @@ var problems = []struct {
 	error
 	problem
 }{
-	{errNoPage, problem{status: http.StatusNotFound, key: "problem.nopage"}},
-	{errForeign, problem{status: http.StatusForbidden, key: "problem.foreign"}},
-	{errMethod, problem{status: http.StatusMethodNotAllowed, key: "problem.nopage"}},
+	{errNoPage, problem{status: http.StatusNotFound, key: "problem.nopage", next: "problem.back"}},
+	{errForeign, problem{status: http.StatusForbidden, key: "problem.foreign", next: "problem.back"}},
+	{errMethod, problem{status: http.StatusMethodNotAllowed, key: "problem.nopage", next: "problem.back"}},
 	{errForm, problem{status: http.StatusBadRequest, key: "problem.form", next: "problem.again"}},
 	{errTooLong, problem{status: http.StatusRequestEntityTooLarge, key: "problem.form", next: "problem.again"}},
 	{errExpired, problem{status: http.StatusGone, key: "problem.expired"}},
 	{errNobody, problem{status: http.StatusForbidden, key: "problem.nobody", login: "login.again"}},
 	{errTooOften, problem{status: http.StatusTooManyRequests, key: "problem.often", next: "problem.back"}},
 	{portal.ErrNotFound, problem{status: http.StatusNotFound, key: "problem.notfound"}},
-	{portal.ErrNotLoggedIn, problem{status: http.StatusForbidden, key: "problem.unopened"}},
+	{portal.ErrNotLoggedIn, problem{status: http.StatusForbidden, key: "problem.unopened", next: "problem.again"}},
 	{portal.ErrOtherPerson, problem{status: http.StatusForbidden, key: "problem.other", next: "problem.another", login: "problem.other.text"}},
 	{portal.ErrChanged, problem{status: http.StatusConflict, key: "problem.changed", next: "problem.look"}},
 	{portal.ErrTurn, problem{status: http.StatusLocked, key: "problem.turn", next: "problem.back", again: 10 * time.Second}},
@@ -63,6 +67,8 @@ var problems = []struct {
 	{portal.ErrNotWaiting, problem{status: http.StatusConflict, key: "problem.over", next: "problem.back"}},
 	{portal.ErrViewer, problem{status: http.StatusForbidden, key: "problem.viewer", next: "problem.back"}},
 	{errProvider, problem{status: http.StatusBadGateway, key: "problem.provider", next: "problem.again", again: 10 * time.Second}},
+	{errBusy, problem{status: http.StatusServiceUnavailable, key: "problem.away", next: "problem.again", again: 5 * time.Second, usual: true}},
+	{errEnding, problem{status: http.StatusServiceUnavailable, key: "problem.away", next: "problem.again", again: 5 * time.Second, usual: true}},
 	{storage.ErrUnavailable, problem{status: http.StatusServiceUnavailable, key: "problem.away", next: "problem.again", again: 5 * time.Second}},
 	{storage.ErrFull, problem{status: http.StatusServiceUnavailable, key: "problem.away", next: "problem.again", again: time.Minute}},
 }
@@ -80,7 +86,9 @@ func problemOf(err error) problem {
 type problemView struct {
 	Key      string
 	Minutes  int    // to wait, with problem.often
+	Hours    int    // to wait, with problem.later
 	Next, To string // what leads on and where; empty: nothing does
+	Sender   string // whom to ask; empty: nobody is known
 	Contact  string // where people get help; empty: nowhere
 }
 
@@ -94,12 +102,15 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	about := problemOf(err)
-	if about.status >= http.StatusInternalServerError {
+	if about.status >= http.StatusInternalServerError && !about.usual {
 		p.tell(r.Context(), err)
 	}
 	var wait tooOften
 	if errors.As(err, &wait) {
 		about.again = wait.wait
+		if wait.wait > manyMinutes {
+			about.key = "problem.later"
+		}
 	}
 	var method wrongMethod
 	if errors.As(err, &method) {
@@ -122,7 +133,7 @@ func formPage(r *http.Request) string {
 	case r.Method == http.MethodPost:
 	case placePath(process, who) == loginPath+"/end":
 		return loginPath
-	case who == "login":
+	case who == "login", who == "logout":
 		return linkPath(process)
 	}
 	return ""
@@ -142,9 +153,13 @@ func (p *Page) showProblem(w http.ResponseWriter, r *http.Request, about problem
 	if wantsNews(r) {
 		return writeNews(w, about.status, placeNews{"failed", home(r)})
 	}
-	v := problemView{Key: about.key, Minutes: int(math.Ceil(about.again.Minutes())), Contact: p.config.Operator.Contact}
-	if about.next != "" {
-		v.Next, v.To = about.next, home(r)
+	v := problemView{
+		Key: about.key, Minutes: int(math.Ceil(about.again.Minutes())), Hours: int(math.Ceil(about.again.Hours())),
+		Contact: p.config.Operator.Contact,
+	}
+	v.Sender = p.whoSent(r, about)
+	if to := wayOut(r, about); about.next != "" && to != "" {
+		v.Next, v.To = about.next, to
 	}
 	return p.show(w, r, view{status: about.status, file: "problem.html", title: about.key + ".title", data: v})
 }
@@ -155,7 +170,3 @@ func (p *Page) tell(ctx context.Context, err error) {
 		p.config.Failed(ctx, fmt.Errorf("the signing page: %w", err))
 	}
 }
-
-// ignoreGone is an error of writing an answer without those of clients that are gone: what is written
-// is in memory, so that there are no others.
-func ignoreGone(error) error { return nil }

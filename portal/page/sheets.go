@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 const (
 	sheetsAtOnce = 50 // pages of a document on one page of HTML
 	eagerSheets  = 2  // of them whose pictures are loaded at once
-	// textTime is how long the text of all of them may take: the form to sign comes after it.
+	// textTime is how long reading the text of all of them may take: the form to sign comes after it.
 	textTime = 8 * time.Second
 )
 
@@ -87,15 +88,16 @@ func (v *documentView) turnTo(page string) {
 func (v documentView) Parted() bool { return v.Earlier > 0 || v.Later > 0 }
 
 // sheets are the pages, each of which is read when it is written. What was written before is on its way
-// by then. Once reading has taken too long, the others come without their text, and say so.
+// by then. Once reading has taken too long, the others come without their text, and say so; how long the
+// reader's connection takes does not matter.
 func (p *Page) sheets(ctx context.Context, v *documentView, of edition, open opener, sizes *sizes) iter.Seq[sheet] {
 	path, first, last, live := v.Path, v.First, v.Last, v.live
 	return func(yield func(sheet) bool) {
-		ctx, cancel := context.WithTimeout(ctx, textTime)
-		defer cancel()
+		left := textTime
 		for n := first; n <= last; n++ {
 			live.flush()
-			written, err := p.pictures.text(ctx, of, open, n)
+			written, took, err := p.read(ctx, left, of, open, n)
+			left -= took
 			s := newSheet(fmt.Sprintf("%s/pages/%d", path, n), of.revision, n, sizes.pages[n-1])
 			s.Eager = n < first+eagerSheets
 			s.Unread = err != nil
@@ -109,6 +111,15 @@ func (p *Page) sheets(ctx context.Context, v *documentView, of edition, open ope
 	}
 }
 
+// read reads the text of a page in the time that is left for that, and says how much of it that took.
+func (p *Page) read(ctx context.Context, left time.Duration, of edition, open opener, page int) (*text, time.Duration, error) {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	written, err := p.pictures.text(ctx, of, open, page)
+	return written, time.Since(began), err
+}
+
 // stream writes a page as show does, but sends what comes before a sheet of the document before the
 // sheet is read: the browser lays out the page and asks for pictures meanwhile.
 func (p *Page) stream(w http.ResponseWriter, r *http.Request, v view, document documentView) error {
@@ -118,8 +129,22 @@ func (p *Page) stream(w http.ResponseWriter, r *http.Request, v view, document d
 		return nil
 	}
 	document.live.flush = func() { http.NewResponseController(w).Flush() } // what fails here fails below
-	if err := ignoreGone(pages[v.file].Execute(w, f)); err != nil && p.config.Failed != nil {
-		p.config.Failed(r.Context(), err) // too late for a page of its own
+	if err := pages[v.file].Execute(toClient{w}, f); err != nil && !errors.Is(err, errGone) {
+		p.tell(r.Context(), err) // too late for a page of its own
 	}
 	return nil
+}
+
+// errGone: the client reads no more of the answer.
+var errGone = errors.New("the client is gone")
+
+// toClient is an answer whose errors are errGone.
+type toClient struct{ io.Writer }
+
+func (c toClient) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errGone, err)
+	}
+	return n, err
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -98,6 +100,55 @@ func TestSheetsThatCannotBeRead(t *testing.T) {
 		if !s.Unread {
 			t.Errorf("page %d is read for nobody", s.Number)
 		}
+	}
+}
+
+// The text of a page is missing when reading takes too long, and not when the reader's connection does.
+func TestTimeOfText(t *testing.T) {
+	for name, test := range map[string]struct {
+		reading, sending time.Duration
+		unread           int
+	}{
+		"slow connection": {0, time.Minute, 0},
+		"slow reading":    {3 * time.Second, 0, 1},
+		"both":            {3 * time.Second, time.Minute, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &Page{pictures: newPictures(lengthy{takes: test.reading})}
+				defer p.pictures.close()
+				of, open := edition{"a process", 0}, smallBook(0)
+				sizes, err := p.pictures.sizes(t.Context(), of, open)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v := documentView{First: 1, Last: 3, live: &live{func() { time.Sleep(test.sending) }}}
+				unread := 0
+				for s := range p.sheets(t.Context(), &v, of, open, sizes) {
+					if s.Unread {
+						unread++
+					}
+				}
+				if unread != test.unread {
+					t.Errorf("%d pages are unread, want %d", unread, test.unread)
+				}
+			})
+		})
+	}
+}
+
+// lengthy is blank, and reads for a while.
+type lengthy struct {
+	blank
+	takes time.Duration
+}
+
+func (r lengthy) Lines(ctx context.Context, _ io.ReaderAt, _ int64, _ int) ([]stamp.Line, error) {
+	select {
+	case <-time.After(r.takes):
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 

@@ -76,3 +76,39 @@ func readUntil(t *testing.T, r io.Reader, all ...string) string {
 	}
 	return string(got)
 }
+
+// A fault of ours is told, however much was written before; that somebody has gone is not.
+func TestStreamTellsFaults(t *testing.T) {
+	s, v := withDocument(t, pdftest.Book(contract), blank{})
+	place, err := s.portal.Place(t.Context(), v.ID, v.Participants[0].ID)
+	s.must(err)
+	r := httptest.NewRequest(http.MethodGet, of(v, 0), nil)
+	document, err := s.page.document(t.Context(), place, "")
+	s.must(err)
+	broken := view{file: "place.html", title: "place.asked.title", data: struct{ Failure, Tone string }{}}
+	s.must(s.page.stream(httptest.NewRecorder(), r, broken, document))
+	if len(s.faults) != 1 || !strings.Contains(s.faults[0].Error(), "place.html") {
+		t.Error(s.faults)
+	}
+	s.faults = nil
+	whole, err := s.page.placeView(r, &place)
+	s.must(err)
+	gone := &goneAfter{ResponseWriter: httptest.NewRecorder(), left: 4000}
+	s.must(s.page.stream(gone, r, view{file: "place.html", title: whole.Title, data: whole}, whole.Document))
+	if gone.left > 0 || len(s.faults) > 0 {
+		t.Error(gone.left, s.faults)
+	}
+}
+
+// goneAfter is a client that goes after so many bytes.
+type goneAfter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (g *goneAfter) Write(b []byte) (int, error) {
+	if g.left -= len(b); g.left <= 0 {
+		return 0, io.ErrClosedPipe
+	}
+	return g.ResponseWriter.Write(b)
+}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
@@ -30,13 +29,27 @@ func (f *signForm) Chooses() bool { return len(f.Methods) > 1 }
 // AsksPhone says whether a phone number may be needed.
 func (f *signForm) AsksPhone() bool { return slices.Contains(f.Methods, idp.SIM) }
 
-func newSignForm(methods []idp.Method, place *portal.Place, revision int) *signForm {
-	f := &signForm{Methods: methods, Phone: place.Participant.Phone, Revision: revision}
+// newSignForm has what is known of the person: from the login of a visit, and before that from the
+// invitation. Nobody is to enter again what they have entered before (WCAG 2.2, 3.3.7).
+func newSignForm(methods []idp.Method, place *portal.Place, revision int, v visit) *signForm {
+	f := &signForm{Methods: methods, Revision: revision}
+	if place.Participant.Kennitala != "" { // whoever takes a place that is anybody's may be another than was invited
+		f.Phone = place.Participant.Phone
+	}
 	if len(methods) > 0 {
 		f.Method = methods[0]
 	}
+	if method := methodOf[v.Way]; slices.Contains(methods, method) {
+		f.Method = method
+	}
+	if v.Way == SIM {
+		f.Phone = v.Hint
+	}
 	return f
 }
+
+// methodOf is how who has logged in would be asked to sign in the same way.
+var methodOf = map[Way]idp.Method{App: idp.App, SIM: idp.SIM}
 
 // readSignForm reads what the person sent. errForm, errTooLong.
 func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
@@ -51,7 +64,7 @@ func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
 	if err != nil || !slices.Contains(f.Methods, f.Method) {
 		return nil, errForm
 	}
-	if _, ok := localPhone(f.Phone); f.Method == idp.SIM && !ok {
+	if _, ok := idp.LocalPhone(f.Phone); f.Method == idp.SIM && !ok {
 		f.Fault = "sign.phone.fault"
 	}
 	return f, nil
@@ -60,7 +73,7 @@ func (p *Page) readSignForm(r *http.Request) (*signForm, error) {
 func (f *signForm) ask() portal.Ask {
 	a := portal.Ask{Method: f.Method, Revision: f.Revision}
 	if f.Method == idp.SIM {
-		a.Phone, _ = localPhone(f.Phone)
+		a.Phone, _ = idp.LocalPhone(f.Phone)
 	}
 	return a
 }
@@ -86,8 +99,16 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
 	case form.Fault != "":
 		return p.showPlace(w, r, &place, person, form)
 	}
-	may := func(ctx context.Context) error { return p.count(ctx, place.Participant.ID, person.Kennitala) }
-	begin := func(ctx context.Context) (string, error) { return p.begin(ctx, &place, form.ask()) }
+	at, ask := now(), form.ask()
+	counters := signCounters(&place, person.Kennitala, ask)
+	may := func(ctx context.Context) error { return p.count(ctx, at, counters) }
+	begin := func(ctx context.Context) (string, error) {
+		started, err := p.config.Portal.Sign(ctx, place.ID, place.Participant.ID, ask)
+		if noAnswer(err) {
+			p.takeBackSoon(ctx, at, counters)
+		}
+		return leadsTo(&place, started, err)
+	}
 	to, err := p.once(r.Context(), beginKey(&place), may, begin)
 	if err != nil {
 		return err
@@ -95,9 +116,8 @@ func (p *Page) sign(w http.ResponseWriter, r *http.Request) error {
 	return seeOther(w, r, to)
 }
 
-// begin has the person asked, and says which page tells what comes of it.
-func (p *Page) begin(ctx context.Context, place *portal.Place, a portal.Ask) (to string, err error) {
-	started, err := p.config.Portal.Sign(ctx, place.ID, place.Participant.ID, a)
+// leadsTo says which page tells what comes of a start.
+func leadsTo(place *portal.Place, started signing.Started, err error) (to string, failed error) {
 	var refusal *signing.Refusal
 	switch {
 	case err == nil:
@@ -106,10 +126,24 @@ func (p *Page) begin(ctx context.Context, place *portal.Place, a portal.Ask) (to
 		return pathOf(place) + "?" + refusedQuery + "=" + string(refusal.Code), nil
 	case overtaken(err):
 		return pathOf(place), nil
-	case errors.Is(err, portal.ErrChanged), errors.Is(err, portal.ErrNotFound), storage.Passing(err):
+	case known(err):
 		return "", err
 	}
 	return "", fmt.Errorf("%w: %w", errProvider, err)
+}
+
+// known says whether an error has a page of its own.
+func known(err error) bool {
+	return errors.Is(err, portal.ErrChanged) || errors.Is(err, portal.ErrNotFound) || storage.Passing(err)
+}
+
+// noAnswer says whether a start failed since the provider did not answer, or is not there for anybody.
+func noAnswer(err error) bool {
+	var refusal *signing.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Code == idp.SystemUnderMaintenance || refusal.Code == idp.CommunicationError
+	}
+	return err != nil && !overtaken(err) && !known(err)
 }
 
 // overtaken says whether something else has happened before, which the participant's page tells.
@@ -118,14 +152,4 @@ func overtaken(err error) bool {
 		portal.ErrTurn, portal.ErrAnswered, portal.ErrNotWaiting, portal.ErrViewer, portal.ErrNotLoggedIn,
 		signing.ErrFinished,
 	}, func(one error) bool { return errors.Is(err, one) })
-}
-
-// localPhone is a number in Iceland, where numbers have seven digits, without what people write
-// between and before them.
-func localPhone(text string) (digits string, ok bool) {
-	digits = strings.NewReplacer(" ", "", "-", "", "\u00a0", "").Replace(text)
-	for _, iceland := range []string{"+354", "00354"} {
-		digits = strings.TrimPrefix(digits, iceland)
-	}
-	return digits, len(digits) == 7 && strings.Trim(digits, "0123456789") == ""
 }

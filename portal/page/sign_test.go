@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -85,6 +86,21 @@ func TestSigningWithSIM(t *testing.T) {
 	}
 	s.drive(v)
 	anna.get(begun.location).says(t, http.StatusOK, "place.signed")
+}
+
+// The number of who was invited is filled in for that person, and not shown to whoever else has taken the
+// place.
+func TestPhoneOfWhoWasInvited(t *testing.T) {
+	s := newScene(t)
+	v := s.process()
+	for kennitala, shown := range map[string]bool{jons: true, "": false} {
+		s.change(v, func(p *portal.Process) { p.Participants[1].Kennitala, p.Participants[1].Phone = kennitala, "5550202" })
+		form := s.browser(jons).get(of(v, 1))
+		form.says(t, http.StatusOK, "sign.phone")
+		if strings.Contains(form.body, "5550202") != shown {
+			t.Errorf("a place of %q shows the number: %v", kennitala, !shown)
+		}
+	}
 }
 
 // However often the button is pressed at once, the phone rings once, and all come to its code.

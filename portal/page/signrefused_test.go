@@ -53,16 +53,52 @@ func TestSigningTooOften(t *testing.T) {
 	s := newScene(t)
 	s.users(refuses)
 	v := s.process()
-	for range ofPlace.most {
+	for range ofBoth.most {
 		s.sign(v, 0, annas).says(t, http.StatusSeeOther)
 		s.drive(v)
 	}
 	a := s.sign(v, 0, annas)
 	a.says(t, http.StatusTooManyRequests, "problem.often.title")
-	if s.now(v).Turns != int64(ofPlace.most) || s.provider.asked != ofPlace.most {
+	if s.now(v).Turns != int64(ofBoth.most) || s.provider.asked != ofBoth.most {
 		t.Error("the phone was made to ring")
 	}
 	s.browser(annas).get(of(v, 0)).says(t, http.StatusOK, "sign.title")
+}
+
+// A phone that rings by its number does not ring all the time either, whoever signs and whoever has
+// logged in with it.
+func TestPhoneIsAskedToSignTooOften(t *testing.T) {
+	d := newDoor(t)
+	d.users(refuses)
+	d.phones.answer("5550202", reply{who: jon})
+	for range ofPerson.most - ofBoth.most {
+		b := d.tab()
+		b.begin(d.link(1), "way", "sim", "phone", "5550202")
+		b.wait()
+		b.get(loginPath)
+		d.made = d.invite()
+	}
+	b := d.loggedIn(0, anna)
+	sign := func(phone string) answer {
+		return b.post(of(d.made, 0, "/sign"), "method", "IdpSim", "phone", phone, "revision", "0")
+	}
+	for range ofBoth.most {
+		sign("5550202").says(t, http.StatusSeeOther)
+		if d.now(d.made).Turn != nil {
+			d.drive(d.made)
+		}
+	}
+	asked := d.provider.asked
+	d.made = d.invite()
+	b.post(d.link(0)+"/login", "way", "continue")
+	sign("555-0202").says(t, http.StatusTooManyRequests, "problem.often.title")
+	if d.provider.asked != asked {
+		t.Error("the phone was made to ring")
+	}
+	if a := sign("5550101"); a.status != http.StatusSeeOther {
+		t.Error("another phone:", a.status, a.text())
+	}
+	d.begins(d.link(1), "way", "sim", "phone", "5550202").says(t, http.StatusTooManyRequests, "problem.often.title")
 }
 
 // Nothing is lost when the provider is away: it is said, and the button may be pressed again.
@@ -71,10 +107,12 @@ func TestSigningWhileProviderIsAway(t *testing.T) {
 	s.users()
 	v := s.process()
 	s.provider.away = errors.New("no route to host")
-	a := s.sign(v, 0, annas)
-	a.says(t, http.StatusBadGateway, "problem.provider.title")
-	if strings.Contains(a.body, "route") || len(s.faults) != 1 || s.now(v).Turn != nil {
-		t.Error(s.faults, s.now(v).Turn)
+	for i := range 2 * ofBoth.most { // that no phone rang is not counted
+		a := s.sign(v, 0, annas)
+		a.says(t, http.StatusBadGateway, "problem.provider.title")
+		if strings.Contains(a.body, "route") || len(s.faults) != i+1 || s.now(v).Turn != nil {
+			t.Error(s.faults, s.now(v).Turn)
+		}
 	}
 	s.provider.away = nil
 	s.sign(v, 0, annas).says(t, http.StatusSeeOther)

@@ -10,9 +10,9 @@ import (
 type colour struct{ r, g, b uint8 }
 
 var (
-	white = colour{0xff, 0xff, 0xff}
-	black = colour{}
-	own   = colour{0x1d, 0x4f, 0x91} // of who has chosen none
+	white  = colour{0xff, 0xff, 0xff}
+	black  = colour{}
+	own, _ = parseColour(OwnColour)
 )
 
 // readable is the least contrast of words with what they stand on (WCAG 2.2, 1.4.3).

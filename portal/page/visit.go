@@ -2,9 +2,6 @@ package page
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,11 +14,6 @@ import (
 )
 
 const (
-	// cookieName is of a kind that browsers take over TLS alone, from this host, and for no other
-	// (RFC 6265bis 4.1.3.2).
-	cookieName = "__Host-innsigli"
-	cookieLen  = 32 // bytes, before they are written in base64url
-
 	idle    = 30 * time.Minute // how long nobody need be there
 	longest = 8 * time.Hour    // how long a person may be
 	renewal = time.Minute      // a visit that is used is stored again after this
@@ -35,53 +27,21 @@ var errNobody = errors.New("nobody has logged in")
 type visit struct {
 	Person *portal.Person `json:"person,omitempty"`
 	Until  time.Time      `json:"until"`            // when it ends, however much it is used
-	To     string         `json:"to,omitempty"`     // path of the page that the person logged in for
+	To     string         `json:"to,omitempty"`     // path of the page that the person has logged in for
+	Way    Way            `json:"way,omitempty"`    // by which the person has logged in
+	Hint   string         `json:"hint,omitempty"`   // that was given with it
 	Before []byte         `json:"before,omitempty"` // key of the visit in which the person logged in
 	Login  *attempt       `json:"login,omitempty"`
+	Seed   []byte         `json:"seed,omitempty"`  // of a login: of the cookie that the person gets then
+	After  []byte         `json:"after,omitempty"` // of a login: key of the person's visit
 
 	key     []byte
 	expires time.Time
 }
 
-// newCookie draws the value of a cookie.
-func newCookie() string {
-	random := make([]byte, cookieLen)
-	rand.Read(random)
-	return base64.RawURLEncoding.EncodeToString(random)
-}
-
-// visitKey is what a visit is looked up by: a copy of the store admits nobody. It is nil for what is no
-// value of a cookie.
-func visitKey(cookie string) []byte {
-	random, err := base64.RawURLEncoding.Strict().DecodeString(cookie)
-	if err != nil || len(random) != cookieLen {
-		return nil
-	}
-	return recordKey("visit", cookie)
-}
-
-// recordKey is the key of a record of a kind.
-func recordKey(kind, name string) []byte {
-	sum := sha256.Sum256([]byte(kind + " " + name))
-	return sum[:]
-}
-
-// setCookie gives the browser a cookie for as long as it is open; an empty value takes it away.
-func setCookie(w http.ResponseWriter, value string) {
-	c := http.Cookie{Name: cookieName, Value: value, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode}
-	if value == "" {
-		c.MaxAge = -1
-	}
-	http.SetCookie(w, &c)
-}
-
 // visit finds the visit of a browser. errNobody.
 func (p *Page) visit(r *http.Request) (visit, error) {
-	cookie, err := r.Cookie(cookieName)
-	if err != nil {
-		return visit{}, errNobody
-	}
-	return p.load(r.Context(), visitKey(cookie.Value))
+	return p.load(r.Context(), visitKey(cookieOf(r)))
 }
 
 // load reads a visit. errNobody: there is none, or not any more.

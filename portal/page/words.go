@@ -53,11 +53,12 @@ func (c catalogue) text(lang, key string, pairs ...any) string {
 	return strings.NewReplacer(list...).Replace(text)
 }
 
-// date is a time to the minute, as it is written in a language.
-func (c catalogue) date(lang string, t time.Time) string {
+// Date is a time to the minute, as the page writes it in a language, "is" or "en". It is that of Iceland,
+// which is UTC.
+func Date(lang string, t time.Time) string {
 	t = t.UTC()
-	month := c.text(lang, fmt.Sprintf("month.%d", t.Month()))
-	return c.text(lang, "date", "day", t.Day(), "month", month, "year", t.Year(), "time", t.Format("15:04"))
+	month := words.text(lang, fmt.Sprintf("month.%d", t.Month()))
+	return words.text(lang, "date", "day", t.Day(), "month", month, "year", t.Year(), "time", t.Format("15:04"))
 }
 
 // localKennitala is a kennitala as it is written in Iceland, with a hyphen; what is none stays as it

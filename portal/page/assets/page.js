@@ -51,7 +51,7 @@
     if (live.textContent !== text) live.textContent = text;
   };
   const goOn = (to) => {
-    say(live.dataset.on);
+    say(live.dataset.opening);
     const url = new URL(to || location.href, location.href);
     location.replace(url.origin === location.origin ? url.href : location.href);
   };

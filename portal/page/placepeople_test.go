@@ -1,0 +1,44 @@
+package page
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/portal"
+)
+
+// Who has answered goes by the name of their electronic ID, beside that of the invitation if it is
+// another: a place may have been taken by whom it was not meant for. Of who only looks, the others see
+// the invitation's.
+func TestNamesOfPeople(t *testing.T) {
+	named := func(id string, change func(*portal.Participant)) portal.ParticipantView {
+		one := portal.Participant{ID: id, Name: "Invited " + id, Role: portal.Signer, Person: &portal.Person{Name: "Person " + id, Kennitala: annas}}
+		change(&one)
+		return portal.ParticipantView{Participant: one}
+	}
+	own := named("own", func(*portal.Participant) {})
+	place := portal.Place{Participant: own, View: portal.View{Participants: []portal.ParticipantView{
+		own,
+		named("waits", func(*portal.Participant) {}),
+		named("signed", func(one *portal.Participant) { one.Signature = &portal.Signature{Name: "Certified signed"} }),
+		named("declined", func(one *portal.Participant) { one.Decline = &portal.Decline{} }),
+		named("nobody", func(one *portal.Participant) { one.Decline, one.Person = &portal.Decline{}, nil }), // through the API
+		named("nameless", func(one *portal.Participant) { one.Decline, one.Person.Name = &portal.Decline{}, "" }),
+	}}}
+	want := []someone{
+		{Name: "Person own", Invited: "Invited own", Kennitala: annas, State: "people.waits"},
+		{Name: "Invited waits", State: "people.waits"},
+		{Name: "Certified signed", Invited: "Invited signed", State: "people.signed"},
+		{Name: "Person declined", Invited: "Invited declined", State: "people.declined"},
+		{Name: "Invited nobody", State: "people.declined"},
+		{Name: "Invited nameless", State: "people.declined"},
+	}
+	if diff := cmp.Diff(want, peopleOf(&place)); diff != "" {
+		t.Error(diff)
+	}
+	place.Participant = place.Participants[5]
+	if own := peopleOf(&place)[5]; own.Name != "Invited nameless" || own.Kennitala != annas {
+		t.Errorf("%+v", own)
+	}
+}
