@@ -27,10 +27,11 @@ func TestSigningPage(t *testing.T) {
 	t.Parallel()
 	browsertest.Needed(t)
 	p, base := trialOnLocalhost(t)
+	past := p.past(t, base)
 	stage := browsertest.Stage{
 		BaseURL: base, API: p.BaseURL, Token: p.client.token, Mail: filepath.Join(p.folder, "mail"),
 		Document: filepath.Join(p.folder, "sample.pdf"), Text: filepath.Join(p.folder, "text.pdf"), Scan: filepath.Join(p.folder, "scan.pdf"),
-		Only: os.Getenv("INNSIGLI_SCENE"),
+		Past: past, Only: os.Getenv("INNSIGLI_SCENE"),
 	}
 	if os.Getenv("INNSIGLI_SCREENSHOTS") == "1" {
 		stage.Screenshots = screenshotFolder(t)
@@ -129,17 +130,4 @@ func (p *production) checkLinks(t *testing.T) {
 	if tokens == 0 || bytes.Contains(log, []byte("/sign/")) {
 		t.Errorf("%d links; the log:\n%s", tokens, log)
 	}
-}
-
-// screenshotFolder is where pictures of the pages are kept.
-func screenshotFolder(t *testing.T) string {
-	t.Helper()
-	folder, err := filepath.Abs(filepath.Join("..", "..", "docs", "screenshots"))
-	if err == nil {
-		err = os.MkdirAll(folder, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return folder
 }

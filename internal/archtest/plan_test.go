@@ -34,7 +34,7 @@ var plan = []floor{
 
 	{
 		{"httpapi", "account portal sandbox webhook signing busysignal idp pades stamp ades storage internal/jsonbody", ""},
-		{"portal/page", "portal signing idp stamp storage", ""},
+		{"portal/page", "portal signing idp stamp storage", "image"},
 		{"storage/bolt", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
 		{"storage/postgres", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
 		{"storage/transfer", "account portal sandbox webhook signing busysignal storage", ""},

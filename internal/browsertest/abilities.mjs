@@ -1,7 +1,7 @@
 // Everybody can use the pages: by the keyboard alone, read aloud, enlarged, in either language and on
 // dark or light ground. Tours lead past every page there is.
 import assert from 'node:assert/strict';
-import { inspect, inspectHere } from './inspect.mjs';
+import { inspect, inspectAnswer } from './inspect.mjs';
 import { keys, Signer } from './hands.mjs';
 import { phoneThat, somebody } from './people.mjs';
 
@@ -42,7 +42,7 @@ export const scenes = {
     await one.loginForm.evaluate((form) => { form.noValidate = true; });
     await one.hand.press(one.button(one.loginForm));
     await one.alert.first().waitFor();
-    await inspectHere(scene, one.page, 'login with a fault');
+    await inspectAnswer(scene, one.page, 'login with a fault');
     await one.open(made.links[0]);
     await one.fillLogin({ way: 'sim', phone: ringing() });
     await one.hand.press(one.button(one.loginForm));
@@ -52,10 +52,8 @@ export const scenes = {
     await thief.open(made.links[0]);
     await thief.fillLogin();
     await thief.hand.press(thief.button(thief.loginForm));
-    await thief.page.waitForResponse((response) => response.status() === 403);
-    await inspectHere(scene, thief.page, 'another person');
-    await one.page.goto(`${scene.base}/sign/${'x'.repeat(43)}`);
-    await inspect(scene, one.page, 'no such link');
+    await thief.ended();
+    await inspect(scene, thief.page, 'login of another person');
   },
 
   async 'every page of a document, for everybody'(scene) {
@@ -69,6 +67,10 @@ export const scenes = {
     const other = await signer(scene, jon);
     await other.open(made.links[1]);
     await other.logIn();
+    await other.askToSign({ method: 'IdpSim', phone: '12' });
+    await other.alert.first().waitFor();
+    await inspectAnswer(scene, other.page, 'document with a fault in the form');
+    await other.open(other.place);
     await other.askToSign({ method: 'IdpSim', phone: ringing() });
     await other.seeCode();
     await inspect(scene, other.page, 'code of a signature');
@@ -76,6 +78,11 @@ export const scenes = {
     await inspect(scene, one.page, 'somebody else signs');
     await one.open(`${one.place}/decline`);
     await inspect(scene, one.page, 'decline');
+    await one.page.locator('[name="reason"]').evaluate((field) => field.removeAttribute('maxlength'));
+    await one.page.locator('[name="reason"]').fill('x'.repeat(257));
+    await one.hand.press(one.button(one.declineForm));
+    await one.alert.first().waitFor();
+    await inspectAnswer(scene, one.page, 'decline with a fault');
     await one.logOut();
     await inspect(scene, one.page, 'goodbye');
     await one.open(one.place);
@@ -111,6 +118,7 @@ export const scenes = {
     const made = await scene.invite([anna, { ...somebody('Vala Sigurðardóttir'), role: 'Viewer' }]);
     const viewer = await signer(scene, somebody('Vala Sigurðardóttir'));
     await viewer.open(made.links[1]);
+    await inspect(scene, viewer.page, 'landing of a viewer');
     await viewer.logIn();
     await inspect(scene, viewer.page, 'document of a viewer');
     const one = await signer(scene, anna);

@@ -36,12 +36,32 @@ type Stage struct {
 	Document string `json:"document"`
 	Text     string `json:"text"`
 	Scan     string `json:"scan"`
+	// Past is a process whose time is over.
+	Past Past `json:"past"`
+	// Provider is the origin of the pages on which people log in, and Person the one who does so there;
+	// empty: the server plays the provider. The scenes are others then.
+	Provider string `json:"provider"`
+	Person   Person `json:"person"`
 	// Only is a part of the names of the scenes to play; empty: all.
 	Only string `json:"only"`
 	// Screenshots is a folder for pictures of the pages; empty: none are made.
 	Screenshots string `json:"-"`
 
 	scripts []string // those that have scenes; nil: all
+}
+
+// Past is a process in which one person had logged in, and another had not.
+type Past struct {
+	Link      string `json:"link"`      // of who had not
+	Place     string `json:"place"`     // path of the page of who had
+	Kennitala string `json:"kennitala"` // of the same person
+}
+
+// Person is somebody who has an electronic ID.
+type Person struct {
+	Name      string `json:"name"`
+	Kennitala string `json:"kennitala"`
+	Phone     string `json:"phone"`
 }
 
 // Scene is what became of a scene.
@@ -86,6 +106,9 @@ func (s Stage) play(t *testing.T, ended func(Scene)) {
 	t.Helper()
 	Needed(t)
 	folder := unpack(t)
+	if s.Provider != "" {
+		s.scripts = []string{"provider"}
+	}
 	settings, err := json.Marshal(struct {
 		Stage
 		Scripts []string `json:"scripts"`

@@ -1,13 +1,13 @@
 // How much and how long, with nothing else going on in the browser.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
+import { deflateSync } from 'node:zlib';
 import { Signer } from './hands.mjs';
 import { somebody } from './people.mjs';
+import { patience } from './scene.mjs';
 
 // landingLimit is how many bytes the page of a link may take, with all that it loads.
 const landingLimit = 50_000;
-
-const median = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
 // transferred counts the bytes of what a page loads, headers and all.
 async function transferred(page, load) {
@@ -26,39 +26,113 @@ async function transferred(page, load) {
   return { bytes, requests };
 }
 
-// rounds is how often a picture is waited for, with a page that was drawn before.
-const rounds = 20;
+// Medians of 20 logins are promised, on a machine that does nothing else (INNSIGLI_FULL=1); else a few show
+// that they hold in proportion. Two people log in at once, since most of a login is waiting; with more of
+// them what is drawn ahead for one is not there in time, as the others have theirs drawn. What else the
+// machine does may spoil a series, so that there are others.
+const alone = process.env.INNSIGLI_FULL === '1';
+const logins = alone ? 20 : 4;
+const together = 2;
+const series = 3;
 
-// seen waits until the first picture is there, and says how long that took.
-async function seen(page, go) {
+// burden is how much longer than at its best this machine takes for the same work just now. Where tests of
+// the whole project share it, that is how much longer a picture may take than promised.
+const work = Buffer.from(Array.from({ length: 1 << 21 }, (_, n) => (n * n) >> 7));
+let least = Infinity;
+function burden() {
   const began = performance.now();
-  await go();
-  await page.waitForFunction(() => {
-    const image = document.querySelector('.sheet img');
-    return image?.complete && image.naturalWidth > 0;
-  }, undefined, { polling: 10 });
-  return performance.now() - began;
+  deflateSync(work);
+  const took = performance.now() - began;
+  least = Math.min(least, took);
+  return took / least;
 }
 
-// leisure is how much longer than promised things may take where tests share the machine.
-const leisure = 5;
+const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
-// firstPicture is how long it takes from the end of a login, and from asking for the page again. The
-// stamp goes on another page, where there is room.
+// firstPicture is how long it takes from the end of a login until the first picture of the document is
+// there, which nobody has seen before. The stamp goes on another page, where there is room.
 async function firstPicture(scene, file, kind, page, promised) {
-  const anna = somebody();
-  const made = await scene.invite([anna], { file, page });
-  const one = new Signer(scene, await scene.visitor(), anna);
-  await one.open(made.links[0]);
+  let good = false;
+  for (let n = 0; n < series && !good; n++) {
+    const list = [];
+    const invite = () => inviteTogether(scene, file, page);
+    for (let invited = await invite(); list.length < logins;) {
+      const gates = await Promise.all(invited.map(({ who, made }) => phoneAnswers(scene, who, made.links[0])));
+      const next = list.length + together < logins ? await invite() : []; // while the phones are awaited
+      for (const gate of gates) list.push(await gate.pass());
+      for (const { made } of invited) await scene.call('DELETE', `/${made.id}`, 204);
+      invited = next;
+    }
+    const took = median(list.map(({ took }) => took));
+    const burdened = median(list.map(({ burdened }) => burdened));
+    good = took <= promised * (alone ? 1 : burdened);
+    scene.saw(`${kind}: ${list.map(({ took }) => Math.round(took)).join(' ')} ms, on a machine ${burdened.toFixed(2)} times as slow as at its best`);
+    scene.figures[`ms from the end of a login to the first picture, ${kind}, median of ${logins} logins`] = took;
+  }
+  assert.ok(good, `${promised} ms are promised`);
+}
+
+// inviteTogether makes processes of one person each.
+async function inviteTogether(scene, file, page) {
+  const invited = [];
+  for (let n = 0; n < together; n++) {
+    const who = somebody();
+    invited.push({ who, made: await scene.invite([who], { file, page }) });
+  }
+  return invited;
+}
+
+// phoneAnswers has somebody log in, who is kept from going on once the phone has answered: the page with
+// the code is about to load itself again, which is what leads to the document.
+async function phoneAnswers(scene, who, link) {
+  const one = new Signer(scene, await scene.visitor(), who);
+  await one.open(link);
   await one.fillLogin();
+  const gate = new Gate(one.page);
+  await gate.close();
   await one.hand.press(one.button(one.loginForm));
-  await one.arrive('commit');
-  scene.figures[`ms from the end of the login to the first picture, ${kind}`] = await seen(one.page, () => {});
-  const times = [];
-  for (let n = 0; n < rounds; n++) times.push(await seen(one.page, () => one.page.goto(one.place, { waitUntil: 'commit' })));
-  scene.figures[`ms to the first picture of a page drawn before, ${kind}, median of ${rounds}`] = median(times);
-  assert.ok(median(times) < leisure * promised, `${median(times)} ms, and ${promised} are promised`);
-  scene.saw(`the first page is drawn: ${kind}`);
+  await one.seeCode();
+  return gate;
+}
+
+// Gate keeps a page from loading the page of a login more than once: the form that was sent leads there
+// first, and then the page itself goes on.
+class Gate {
+  #loads = 0;
+
+  constructor(page) { this.page = page; }
+
+  async close() {
+    this.session = await this.page.context().newCDPSession(this.page);
+    this.waiting = new Promise((resolve, reject) => {
+      this.session.on('Fetch.requestPaused', ({ requestId }) => {
+        if (++this.#loads > 1) resolve(requestId);
+        else this.#go(requestId).catch(reject);
+      });
+      setTimeout(reject, patience, new Error('the phone does not answer')).unref();
+    });
+    this.waiting.catch(() => {}); // told by pass
+    await this.session.send('Fetch.enable', { patterns: [{ urlPattern: '*/sign/login', resourceType: 'Document' }] });
+  }
+
+  #go(requestId) { return this.session.send('Fetch.continueRequest', { requestId }); }
+
+  // pass lets it, and says how long the first picture took from then on.
+  async pass() {
+    const requestId = await this.waiting;
+    const before = burden();
+    const began = performance.now();
+    await this.#go(requestId);
+    await this.page.waitForURL(/\/sign\/[0-9a-f-]{36}\/[0-9a-f-]{36}$/, { waitUntil: 'commit' });
+    await this.page.waitForFunction(() => {
+      const image = document.querySelector('.sheet img');
+      return image?.complete && image.naturalWidth > 0;
+    }, undefined, { polling: 10 });
+    const took = performance.now() - began;
+    const burdened = (before + burden()) / 2;
+    await this.page.context().close();
+    return { took, burdened };
+  }
 }
 
 export const scenes = {

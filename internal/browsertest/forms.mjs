@@ -121,8 +121,7 @@ export const scenes = {
       await one.open(made.links[0]);
       await one.fillLogin({ way: 'sim', phone: phoneThat(status) });
       await one.hand.press(one.button(one.loginForm));
-      await one.page.waitForURL(/\/sign\/login$/);
-      await one.page.waitForFunction(() => document.querySelector('h1') && !document.querySelector('.code, .spinner'));
+      await one.ended();
       said.push(`${status}: “${(await one.page.locator('main').innerText()).split('\n')[0]}”`);
       assert.ok(await one.page.locator('main').locator('a, button').count() > 0, 'a way on');
     }

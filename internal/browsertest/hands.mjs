@@ -113,6 +113,12 @@ export class Signer {
     await this.hand.fill(field, this.typed);
   }
 
+  // ended waits for what has become of a login that came to nothing.
+  async ended() {
+    await this.page.waitForURL(/\/sign\/login$/);
+    await this.page.waitForFunction(() => document.querySelector('main a.button.primary') && !document.querySelector('.code, .spinner'));
+  }
+
   // logIn is all of a login, up to the page of the participant.
   async logIn(options) {
     await this.fillLogin(options);
@@ -194,7 +200,7 @@ export class Signer {
   }
 
   async logOut() {
-    await this.hand.press(this.page.locator('form[action="/sign/logout"] button'));
-    await this.page.waitForURL(/\/sign\/goodbye$/);
+    await this.hand.press(this.page.locator('header form[action$="/logout"] button'));
+    await this.page.waitForURL(/\/goodbye(\/[^/]+)?$/);
   }
 }

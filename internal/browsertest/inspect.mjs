@@ -23,18 +23,32 @@ export async function inspect(scene, page, name) {
   }
 }
 
+// inspectAnswer looks at a page that answers a form, in both languages: the form is sent again.
+export async function inspectAnswer(scene, page, name) {
+  const { hostname } = new URL(scene.base);
+  for (const language of ['en', 'is']) {
+    await page.context().addCookies([{ name: 'lang', value: language, domain: hostname, path: '/sign/', secure: true }]);
+    const answer = await page.reload();
+    assert.equal(answer.request().method(), 'POST', `how ${name} is asked for`);
+    assert.equal(await page.locator('html').getAttribute('lang'), language, `the language of ${name}`);
+    await inspectHere(scene, page, `${name}, ${language}`);
+  }
+}
+
 // inspectHere looks at a page as it is now: on light and on dark ground, and in a narrow window.
 export async function inspectHere(scene, page, name) {
   const size = page.viewportSize();
   const before = scene.faults.length;
-  for (const [colorScheme, runOnly] of [['dark', colours], ['light', rules]]) {
+  // The colours of a page without a style are the browser's own, of which axe knows the light ones alone.
+  const plain = await page.evaluate(() => document.styleSheets.length === 0);
+  for (const [colorScheme, runOnly] of plain ? [['light', rules]] : [['dark', colours], ['light', rules]]) {
     await page.emulateMedia({ colorScheme });
     for (const fault of await violations(page, runOnly)) scene.faults.push(`${name}, ${colorScheme}: ${fault}`);
   }
   await page.setViewportSize(narrow);
   for (const fault of await overflow(page)) scene.faults.push(`${name}, ${narrow.width} px: ${fault}`);
   await page.setViewportSize(size);
-  if (scene.faults.length === before) scene.saw(`${name}: axe finds nothing, dark and light; nothing is cut off at ${narrow.width} px`);
+  if (scene.faults.length === before) scene.saw(`${name}: axe finds nothing, ${plain ? 'light' : 'dark and light'}; nothing is cut off at ${narrow.width} px`);
 }
 
 // violations are what axe finds once no colour changes any more, and where it cannot tell a contrast.

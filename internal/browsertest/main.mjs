@@ -8,11 +8,11 @@ import { Scene } from './scene.mjs';
 const settings = JSON.parse(readFileSync(new URL('settings.json', import.meta.url)));
 
 // together is how many scenes are played at once: most of a scene is waiting for a phone.
-const together = 6;
+const together = 8;
 
 // The scenes of figures come last and alone, so that nothing else takes the machine's time meanwhile.
-const scripts = settings.scripts ?? ['stories', 'abilities', 'stumbles', 'attempts', 'forms', 'script', 'figures'];
-if (process.env.INNSIGLI_SCREENSHOTS) scripts.push('pictures');
+const scripts = settings.scripts ?? ['stories', 'abilities', 'corners', 'stumbles', 'attempts', 'forms', 'script', 'figures'];
+if (process.env.INNSIGLI_SCREENSHOTS && !settings.scripts) scripts.push('pictures');
 const crowd = [];
 const alone = [];
 for (const script of scripts) {

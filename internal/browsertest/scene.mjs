@@ -109,7 +109,7 @@ export class Scene {
   // invite makes a process of people with their roles, and returns it with each one's link.
   async invite(people, { fileName = 'Leigusamningur.pdf', file = this.settings.document, page = 1 } = {}) {
     const made = await this.call('POST', '', 201, {
-      file: { name: fileName, contentBase64: (await readFile(file)).toString('base64') },
+      file: { name: fileName, contentBase64: await content(file) },
       signatureLocation: 'BottomRight',
       signaturePage: page,
       participants: people.map(({ name, email, role = 'Signer', pinned, kennitala, number }) => ({
@@ -151,6 +151,13 @@ export class Scene {
     if (!link || !letter.html.includes(`href="${link}"`)) throw new Error(`no link in ${letter.text}`);
     return link;
   }
+}
+
+const contents = new Map(); // of files, in base64
+
+function content(file) {
+  if (!contents.has(file)) contents.set(file, readFile(file, 'base64'));
+  return contents.get(file);
 }
 
 const known = new Map(); // letters by file

@@ -7,8 +7,8 @@ const folder = process.env.INNSIGLI_SCREENSHOTS;
 
 // sizes are those of a phone that many have, and of a window on a laptop.
 const sizes = {
-  phone: { width: 390, height: 844, deviceScaleFactor: 1.5 },
-  wide: { width: 1180, height: 820, deviceScaleFactor: 1 },
+  phone: { width: 390, height: 800, deviceScaleFactor: 1.65 },
+  wide: { width: 1000, height: 760, deviceScaleFactor: 1 },
 };
 
 // most is how large a picture may be that is kept in the repository, in bytes.

@@ -12,8 +12,9 @@ const (
 	earlyAgain = 10 * time.Minute // until the same edition may be drawn ahead again
 )
 
-// earlyWidths are those of the pictures that browsers most likely ask for first.
-var earlyWidths = []int{usualWidth, 1440}
+// earlyWidths are those of the pictures that browsers most likely ask for first, phones and others. The
+// second is made of the first where drawing takes long.
+var earlyWidths = []int{widest, usualWidth}
 
 // early is a document whose first pages may be asked for soon.
 type early struct {

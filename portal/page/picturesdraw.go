@@ -17,9 +17,12 @@ const (
 
 // pictureWidths are those of the pictures of a page, in pixels, if it is not too high for that, and
 // usualWidth is that for browsers that do not choose.
-var pictureWidths = []int{640, usualWidth, 1440}
+var pictureWidths = []int{640, usualWidth, widest}
 
-const usualWidth = 960
+const (
+	usualWidth = 960
+	widest     = 1440
+)
 
 // sizes are those of the pages of a document.
 type sizes struct {
@@ -74,10 +77,14 @@ func (p *pictures) picture(ctx context.Context, of edition, open opener, page, w
 	if page < 1 || page > len(sizes.pages) {
 		return nil, portal.ErrNotFound
 	}
+	p.awaitWidest(ctx, key{of, page, width})
 	made, err := p.get(ctx, key{of, page, width}, open, func(ctx context.Context, file io.ReaderAt, size int64) (kept, error) {
 		w, h, err := pixels(sizes.pages[page-1], width)
 		if err != nil {
 			return nil, err
+		}
+		if wide := p.widest(key{of, page, width}); wide != nil {
+			return wide.scaled(w, h)
 		}
 		drawn, err := p.renderer.Render(ctx, file, size, page, w, h)
 		if err != nil {

@@ -17,6 +17,12 @@ const (
 	jpegQuality = 85
 )
 
+// The kinds of media of pictures.
+const (
+	pngKind  = "image/png"
+	jpegKind = "image/jpeg"
+)
+
 // encoded is a picture as a file.
 type encoded struct {
 	kind string // of media
@@ -35,12 +41,12 @@ func encode(drawn *image.RGBA) (*encoded, error) {
 		var out bytes.Buffer
 		encoder := png.Encoder{CompressionLevel: png.BestSpeed}
 		if err := encoder.Encode(&out, small); err != nil || !few || out.Len() < pixels/heavy {
-			return encodedAs("image/png", &out), err
+			return encodedAs(pngKind, &out), err
 		}
 	}
 	var out bytes.Buffer
 	err := jpeg.Encode(&out, drawn, &jpeg.Options{Quality: jpegQuality})
-	return encodedAs("image/jpeg", &out), err
+	return encodedAs(jpegKind, &out), err
 }
 
 // encodedAs has the file alone: the room that there was for more of it is not kept.

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/browsertest"
+	"github.com/innsigli/innsigli/internal/openidtest"
+)
+
+// In a real browser people log in on the pages of an OpenID provider, which is another site: it takes a
+// cookie that comes back from there, and a way there that the page's own policy does not forbid. To
+// their phones the provider does not get.
+func TestSigningPageWithAProvider(t *testing.T) {
+	t.Parallel()
+	browsertest.Needed(t)
+	address := freeAddress(t)
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := "http://localhost:" + port
+	p := newProduction(t, build(t), "", "--config", "innsigli.toml", "--listen", address, "--base-url", base)
+	p.ca = newAuthority(t)
+	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{base + backPath}})
+	p.keepsToItself(t)
+	p.configure(t, productionOptions{})
+	phones := "key = \"idp-key.pem\"\nkey-id = \"test-2026\"\n[login.phone]\n"
+	p.write(t, "innsigli.toml", append(mustRead(t, filepath.Join(p.folder, "innsigli.toml")), phones...))
+	p.run(t)
+	p.client = p.account(t, p.store)
+	p.write(t, "sample.pdf", mustRead(t, "sample.pdf"))
+
+	who := people[0]
+	p.person(t, who, openidtest.Answer{})
+	p.provider.Login(who.kennitala)
+	p.provider.Fault(openidtest.Fault{Endpoint: openidtest.Backchannel, Times: 100, Status: http.StatusInternalServerError})
+	origin, err := url.Parse(p.provider.URL(openidtest.Authorization))
+	if err != nil {
+		t.Fatal(err)
+	}
+	browsertest.Play(t, browsertest.Stage{
+		BaseURL: base, API: p.BaseURL, Token: p.client.token, Document: filepath.Join(p.folder, "sample.pdf"),
+		Provider: "http://" + origin.Host, Person: browsertest.Person{Name: who.name, Kennitala: who.kennitala, Phone: who.phone},
+	})
+}
