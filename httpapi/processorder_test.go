@@ -23,7 +23,11 @@ func (c *client) begun(p object, i int, kennitala string) (request string) {
 	if err != nil {
 		c.Fatal(err)
 	}
-	started, err := c.processes.Sign(c.Context(), process, participant, portal.Ask{Method: idp.App})
+	place, err := c.processes.Place(c.Context(), process, participant)
+	if err != nil {
+		c.Fatal(err)
+	}
+	started, err := c.processes.Sign(c.Context(), process, participant, portal.Ask{Method: idp.App, Revision: place.Revision()})
 	if err != nil {
 		c.Fatal(err)
 	}

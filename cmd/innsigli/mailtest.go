@@ -22,7 +22,7 @@ func (mailCommand) Help() string {
 type mailTest struct {
 	mailFlag
 	Config  string `placeholder:"FILE" help:"The configuration of innsigli serve, for its [mail]."`
-	BaseURL string `name:"base-url" default:"http://localhost" placeholder:"URL" help:"That of innsigli serve, in whose name a message is sent unless [mail] says from whom."`
+	BaseURL string `name:"base-url" default:"http://localhost" placeholder:"URL" help:"That of innsigli serve, in whose name a message is sent unless [mail] says from whom (default ${default})."`
 	Address string `arg:"" help:"Whom to send it to."`
 }
 
