@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"text/tabwriter"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
 )
@@ -107,19 +106,22 @@ func (k productionKilling) run(t *testing.T, points []string, w way) (all produc
 	p.configure(t, productionOptions{})
 	p.run(t)
 	p.client = p.account(t, p.store)
-	answer := openidtest.Answer{}
-	if points[0] == "polled" { // without an answer: with it, it is lost (TestProductionKilledInACall)
-		answer.Delay = 3 * time.Second
-	}
 	for i := range k.times {
 		who := numbered(int(k.people.Add(1)))
-		p.person(t, who, answer)
+		owner := p.person(t, who, openidtest.Answer{})
 		if w == byKnownSIM {
 			p.learn(t, who)
 		}
 		r := newRequest(who, w.method, strconv.Itoa(i))
 		before := len(p.prompts(who))
-		one := p.killAt(t, &r, points)
+		// A server that dies once it has polled must have got no answer: with it, the answer is
+		// lost (TestProductionKilledInACall).
+		owner.Answer.Silent = points[0] == "polled"
+		p.provider.Person(owner)
+		one := p.killAt(t, &r, points, func() {
+			owner.Answer.Silent = false
+			p.provider.Person(owner)
+		})
 		one.see(p.prompts(who)[before:], w)
 		want := w.prompts
 		if slices.Contains(points, "begun") {
@@ -136,8 +138,9 @@ func (k productionKilling) run(t *testing.T, points []string, w way) (all produc
 	return all
 }
 
-// killAt takes one request through the deaths of its servers.
-func (p *production) killAt(t *testing.T, r *request, points []string) (result productionTally) {
+// killAt takes one request through the deaths of its servers, and then through buried and to its
+// end.
+func (p *production) killAt(t *testing.T, r *request, points []string, buried func()) (result productionTally) {
 	t.Helper()
 	trace := filepath.Join(p.folder, "trace"+r.key)
 	result.requests = 1
@@ -157,6 +160,7 @@ func (p *production) killAt(t *testing.T, r *request, points []string) (result p
 		}
 		result.kills++
 	}
+	buried()
 	p.run(t, "INNSIGLI_TRACE="+trace)
 	ended, err := r.goOn(t.Context(), p.client)
 	if c := tracedCalls(t, trace); c.stored == 0 || c.doubled > 0 {
