@@ -96,10 +96,7 @@ func newJobID() string { return uuid.Must(uuid.NewV7()).String() }
 
 func (s jobs) Finish(ctx context.Context, l storage.Lease) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
-		if _, err := leased(tx, l); err != nil {
-			return err
-		}
-		return jobTable.remove(tx, l.ID)
+		return lost(jobTable.removeIf(tx, l.ID, func(j jobRecord) error { return j.check(l) }))
 	})
 }
 
@@ -117,23 +114,34 @@ func (s jobs) FinishAll(ctx context.Context, leases []storage.Lease) ([]bool, er
 
 func (s jobs) Retry(ctx context.Context, l storage.Lease, due time.Time) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
-		j, err := leased(tx, l)
-		if err != nil {
-			return err
+		err := jobTable.change(tx, l.ID, func(j *jobRecord) error {
+			if err := j.check(l); err != nil {
+				return err
+			}
+			j.Due, j.Token, j.Until = due, "", time.Time{}
+			return nil
+		})
+		if err == nil {
+			s.db.txn(ctx).afterCommit(s.db.announce)
 		}
-		j.Due, j.Token, j.Until = due, "", time.Time{}
-		s.db.txn(ctx).afterCommit(s.db.announce)
-		return jobTable.update(tx, j.ID, j)
+		return lost(err)
 	})
 }
 
-// leased reads the job of a lease that is still the latest one taken.
-func leased(tx *bbolt.Tx, l storage.Lease) (jobRecord, error) {
-	j, err := jobTable.get(tx, l.ID)
-	if errors.Is(err, storage.ErrNotFound) || err == nil && (j.Token == "" || j.Token != l.Token) {
-		err = storage.ErrLeaseLost
+// check says whether a lease is still the latest one taken.
+func (j jobRecord) check(l storage.Lease) error {
+	if j.Token == "" || j.Token != l.Token {
+		return storage.ErrLeaseLost
 	}
-	return j, err
+	return nil
+}
+
+// lost is the error about a lease whose job may be gone.
+func lost(err error) error {
+	if errors.Is(err, storage.ErrNotFound) {
+		return storage.ErrLeaseLost
+	}
+	return err
 }
 
 func (s jobs) Drop(ctx context.Context, kind, group string) error {

@@ -27,16 +27,15 @@ func (s jobs) Claim(ctx context.Context, kind string, now time.Time, limit, perG
 	}
 	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
 		for _, c := range chosen {
-			j, err := jobTable.get(tx, c.id)
+			err := jobTable.change(tx, c.id, func(j *jobRecord) error {
+				j.Attempt++
+				j.Token, j.Until = uuid.NewString(), now.Add(lease)
+				leases = append(leases, storage.Lease{Job: j.job(), Token: j.Token, Until: j.Until})
+				return nil
+			})
 			if err != nil {
 				return err
 			}
-			j.Attempt++
-			j.Token, j.Until = uuid.NewString(), now.Add(lease)
-			if err := jobTable.update(tx, j.ID, j); err != nil {
-				return err
-			}
-			leases = append(leases, storage.Lease{Job: j.job(), Token: j.Token, Until: j.Until})
 		}
 		return nil
 	})

@@ -73,11 +73,19 @@ func (t table[R]) insert(tx *bbolt.Tx, id string, record R) error {
 
 // update replaces a record, which keeps its place in the order of creation.
 func (t table[R]) update(tx *bbolt.Tx, id string, record R) error {
+	return t.change(tx, id, func(r *R) error { *r = record; return nil })
+}
+
+// change reads a record once and stores what becomes of it; an error leaves it as it was.
+func (t table[R]) change(tx *bbolt.Tx, id string, to func(*R) error) error {
 	old, err := t.row(tx, id)
 	if err != nil {
 		return err
 	}
-	r := row[R]{Seq: old.Seq, Record: record}
+	r := old
+	if err := to(&r.Record); err != nil {
+		return err
+	}
 	if err := t.free(tx, id, r); err != nil {
 		return err
 	}
@@ -94,8 +102,16 @@ func (t table[R]) save(tx *bbolt.Tx, id string, record R) error {
 
 // remove deletes a record, or answers storage.ErrNotFound.
 func (t table[R]) remove(tx *bbolt.Tx, id string) error {
+	return t.removeIf(tx, id, func(R) error { return nil })
+}
+
+// removeIf deletes a record of which there is no error.
+func (t table[R]) removeIf(tx *bbolt.Tx, id string, check func(R) error) error {
 	old, err := t.row(tx, id)
 	if err != nil {
+		return err
+	}
+	if err := check(old.Record); err != nil {
 		return err
 	}
 	if err := t.move(tx, id, &old, nil); err != nil {
