@@ -22,6 +22,7 @@ step_name=setup
 step_count=0
 remarks=() # what the closing line must not hide
 scratch=$(mktemp -d)
+quick= # a folder in memory, for who has made one
 exec {terminal}>&1 # for the closing line: the trap may run while output goes elsewhere
 
 # step NAME COMMAND... runs a command under a heading and says how long it took.
@@ -36,7 +37,7 @@ step() {
 
 close() {
 	local status=$?
-	rm -rf "$scratch"
+	rm -rf "$scratch" ${quick:+"$quick"}
 	{
 		if ((status == 0)); then
 			printf '\n%s: PASSED in %d s, steps run: %d' "$0" "$SECONDS" "$step_count"
@@ -56,8 +57,9 @@ install_tools() {
 	(
 		flock 9 # two runs on one machine share the folder
 		install_packages
-		install_pyhanko pyhanko
-		install_pyhanko pyhanko-ltv
+		install_python pyhanko
+		install_python pyhanko-ltv
+		install_python xmlsec
 		install_maven dss
 		install_maven verapdf
 		install_openid
@@ -71,7 +73,7 @@ install_tools() {
 missing_packages() {
 	local pair
 	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools chromium:chromium \
-		openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3; do
+		xmllint:libxml2-utils xmlsec1:xmlsec1 openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3; do
 		command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
 	done
 	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || echo postgresql
@@ -96,8 +98,8 @@ as_root() {
 # up_to_date FOLDER TEXT reports whether the folder was finished from the same inputs.
 up_to_date() { [[ -e $1/.inputs && $(<"$1/.inputs") == "$2" ]]; }
 
-# install_pyhanko NAME installs what .ci/NAME/requirements.txt says.
-install_pyhanko() {
+# install_python NAME installs what .ci/NAME/requirements.txt says.
+install_python() {
 	local inputs
 	inputs=$(python3 --version && sha256sum <".ci/$1/requirements.txt")
 	up_to_date "$tools/$1" "$inputs" && return

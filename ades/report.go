@@ -33,6 +33,9 @@ const (
 	RevokedNoPOE                  SubIndication = "REVOKED_NO_POE"
 	RevokedCANoPOE                SubIndication = "REVOKED_CA_NO_POE"
 	CryptoConstraintsFailureNoPOE SubIndication = "CRYPTO_CONSTRAINTS_FAILURE_NO_POE"
+	// SignedDataNotFound: what was signed is not in the document, or not where the
+	// signature may look for it.
+	SignedDataNotFound SubIndication = "SIGNED_DATA_NOT_FOUND"
 	// TryLater: revocation data is missing; more data may give another result.
 	TryLater SubIndication = "TRY_LATER"
 )

@@ -14,12 +14,15 @@ const (
 	SignatureTimestamp TimestampType = "SIGNATURE_TIMESTAMP"
 	// DocumentTimestamp is over a document with all signatures in it (ISO 32000-2 12.8.5).
 	DocumentTimestamp TimestampType = "DOCUMENT_TIMESTAMP"
+	// ArchiveTimestamp is over a signature with what it signs and its validation data, and carried
+	// by the signature (EN 319 132-1 5.5.2).
+	ArchiveTimestamp TimestampType = "ARCHIVE_TIMESTAMP"
 )
 
 // TimestampReport is the result for one timestamp.
 type TimestampReport struct {
 	Type      TimestampType
-	Name      string    // of the signature field of a document timestamp
+	Name      string    // of the signature field of a document timestamp, else empty
 	Time      time.Time // zero when the token cannot be read
 	Intact    bool      // it is over what it stands for, and its value verifies
 	Trusted   bool      // and its authority could be relied upon, so that it proves its time

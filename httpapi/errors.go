@@ -64,6 +64,7 @@ var problems = []row{
 	{signing.ErrFinished, problem{Status: http.StatusNotFound, Title: "Not found", Detail: "The signing request has finished, was cleared, or does not exist."}},
 	{signing.ErrKeyInUse, keyInUse},
 	{signing.ErrKeyReused, keyReused},
+	{signing.ErrFormat, *invalid(map[string][]string{"file.type": {"Only Pdf is to be had with this signingMethod: the phone makes the whole signature."}})},
 	{signing.ErrLevel, *invalid(map[string][]string{"advancedSignatureSettings.signatureLevel": {"Only B is to be had with this signingMethod: the phone makes the whole signature."}})},
 	{stamp.ErrNoRoom, problem{Status: http.StatusBadRequest, Title: "No free signature slot", Detail: "No free place was found on the page for the stamp."}},
 	{stamp.ErrNoPage, noPage},

@@ -13,6 +13,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/xades"
 )
 
 // fields are the members of a body by path: "signer.phone".
@@ -178,6 +179,9 @@ func (c *client) sign(f fields) []byte {
 func (c *client) signatures(document []byte) []ades.SignatureReport {
 	c.Helper()
 	report, err := pades.Verify(c.Context(), pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, pades.VerifyOptions{Roots: c.people.Roots()})
+	if !bytes.HasPrefix(document, []byte("%PDF-")) {
+		report, err = xades.Verify(c.Context(), xades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, xades.VerifyOptions{Roots: c.people.Roots()})
+	}
 	if err != nil {
 		c.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
+	"github.com/innsigli/innsigli/xades"
 )
 
 func (a *api) createBusySignal(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
@@ -72,9 +73,7 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	body.Content(jsonbody.Required)
 	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(256))
 	kind := body.String("file.type", jsonbody.Required, jsonbody.OneOf("Pdf", "Xml"))
-	if kind == "Xml" {
-		body.Fault("file.type", "XML documents are not signed by this version.")
-	}
+	in.Format = formats[kind]
 	method := body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(string(idp.App), string(idp.SIM)))
 	in.Person.Method = idp.Method(method)
 	in.Person.Kennitala = idp.NormalKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
@@ -85,7 +84,7 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	in.City = body.String("signer.city", jsonbody.MaxLen(64))
 	in.Reason = body.String("signer.reason", jsonbody.MaxLen(64))
 	in.Stamp = a.signatureImage(ctx, body, kind)
-	in.Level = settings(body)
+	in.Level, in.Packing = settings(body, kind)
 	if signal := body.Object("busySignal"); signal != nil {
 		in.BusySignal = &signing.BusySignalUse{
 			ID:     signal.UUID("id", jsonbody.Required),
@@ -98,14 +97,22 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 // levels are those of service.md 2.1, with the default.
 var levels = map[string]ades.Level{"B": ades.B, "T": ades.T, "Lt": ades.LT, "Lta": ades.LTA, "": ades.LT}
 
-// settings reads advancedSignatureSettings.
-func settings(body *jsonbody.Object) ades.Level {
+// formats are the types of files of service.md 2.1.
+var formats = map[string]signing.Format{"Pdf": signing.PDF, "Xml": signing.XML}
+
+// packings are those of service.md 2.1, with the default.
+var packings = map[string]signing.Packing{
+	"Enveloped": xades.Enveloped, "Enveloping": xades.Enveloping, "InternallyDetached": xades.InternallyDetached, "": xades.Enveloped,
+}
+
+// settings reads advancedSignatureSettings, for a document of a type.
+func settings(body *jsonbody.Object, document string) (ades.Level, signing.Packing) {
 	level := body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf("B", "T", "Lt", "Lta"))
 	packing := body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf("Enveloped", "Enveloping", "InternallyDetached"))
-	if packing != "" && packing != "Enveloped" {
+	if document == "Pdf" && packings[packing] != xades.Enveloped {
 		body.Fault("advancedSignatureSettings.signaturePacking", "A PDF takes Enveloped alone.")
 	}
-	return levels[level]
+	return levels[level], packings[packing]
 }
 
 func validKennitala(s string) bool {

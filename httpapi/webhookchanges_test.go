@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // change makes a PUT and returns the subscription after it.
@@ -39,6 +40,7 @@ func TestWebhookIsChanged(t *testing.T) {
 			c := start(t, wiring{}).portal(t)
 			want := c.created(before)
 			delete(want, "secret")
+			time.Sleep(2 * time.Millisecond) // that is what updatedAt can tell apart
 			got := c.change(want["id"].(string), test.sent)
 			if len(test.changed) > 0 {
 				if got["updatedAt"].(string) <= want["updatedAt"].(string) {

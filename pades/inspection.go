@@ -8,6 +8,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/cms"
 	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/validation"
 )
 
 // inspection is the verification of one document.
@@ -18,9 +19,9 @@ type inspection struct {
 	taken      map[int64]bool // gaps that are other fields' signatures
 	sums       rangeHashes
 	store      store
-	timestamps []timestamp     // of the document, in the order of what they cover
-	earlier    map[int64]store // of earlier revisions, by their length
-	known      *evidence.Known // whom to trust, and what the document timestamps carry
+	timestamps []documentTimestamp // in the order of what they cover
+	earlier    map[int64]store     // of earlier revisions, by their length
+	known      *evidence.Known     // whom to trust, and what the document timestamps carry
 }
 
 // verification is the work on one signature.
@@ -30,8 +31,8 @@ type verification struct {
 
 	ranges byteRange
 	signed *cms.SignedData
-	known  *evidence.Known // with what the signature carries
-	stamps []timestamp     // that the signature carries
+	known  *evidence.Known        // with what the signature carries
+	stamps []validation.Timestamp // that the signature carries
 	report ades.SignatureReport
 }
 

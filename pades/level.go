@@ -6,12 +6,14 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/validation"
 )
 
 // level is what the signature has, which is found as the validators find it (EN 319 142-1
 // 6.3): whether a timestamp is there, not whether it is any good, which its report says.
 func (v *verification) level() (ades.Level, error) {
-	own, later := readable(v.stamps), readable(v.later())
+	own := validation.Readable(v.stamps)
+	later := slices.DeleteFunc(v.later(), func(t documentTimestamp) bool { return t.Token == nil })
 	switch {
 	case len(own)+len(later) == 0:
 		return ades.B, nil
@@ -26,36 +28,23 @@ func (v *verification) level() (ades.Level, error) {
 }
 
 // later are the document timestamps over the signature.
-func (v *verification) later() []timestamp {
-	return slices.DeleteFunc(slices.Clone(v.timestamps), func(t timestamp) bool { return t.ranges.end <= v.ranges.end })
-}
-
-// readable leaves out what is no timestamp.
-func readable(timestamps []timestamp) []timestamp {
-	return slices.DeleteFunc(slices.Clone(timestamps), func(t timestamp) bool { return t.token == nil })
+func (v *verification) later() []documentTimestamp {
+	return slices.DeleteFunc(slices.Clone(v.timestamps), func(t documentTimestamp) bool { return t.ranges.end <= v.ranges.end })
 }
 
 // suffices says whether the data has what level LT needs for the signer and the timestamp
 // authorities, but that of the last document timestamp: what proves it comes with its
 // renewal. The others are those of all signatures, and looked at once.
-func (v *verification) suffices(data *evidence.Data, own, later []timestamp) bool {
+func (v *verification) suffices(data *evidence.Data, own []validation.Timestamp, later []documentTimestamp) bool {
 	signer := evidence.Target{Certificate: v.report.Certificate, Fresh: v.report.BestTime}
-	return len(data.Missing(v.known, append(targets(own), signer)...))+
-		len(data.Missing(v.inspection.known, targets(later[:max(len(later)-1, 0)])...)) == 0
-}
-
-// targets are the authorities of timestamps.
-func targets(timestamps []timestamp) []evidence.Target {
-	var all []evidence.Target
-	for _, t := range timestamps {
-		all = append(all, evidence.Target{Certificate: t.token.Certificate, Times: evidence.Times{Used: t.token.Time}})
-	}
-	return all
+	proven := tokensOf(later[:max(len(later)-1, 0)])
+	return len(data.Missing(v.known, append(validation.Targets(own), signer)...))+
+		len(data.Missing(v.inspection.known, validation.Targets(proven)...)) == 0
 }
 
 // coversEvidence says whether the last document timestamp is over validation data that
 // suffices for the signature (EN 319 142-1 5.5): it covers all that earlier ones do.
-func (v *verification) coversEvidence(own, later []timestamp) (bool, error) {
+func (v *verification) coversEvidence(own []validation.Timestamp, later []documentTimestamp) (bool, error) {
 	if len(later) == 0 {
 		return false, nil
 	}

@@ -80,7 +80,7 @@ func (v *verification) run() error {
 		return err
 	}
 	v.checkTimestamps()
-	v.checkChain()
+	v.judge().Signer(&v.report, v.known)
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
-	"github.com/innsigli/innsigli/pades"
 )
 
 // ask makes the first calls to the provider.
@@ -128,7 +127,7 @@ func (t *turn) goOn(ctx context.Context, state idp.State, e idp.Continue) (idp.S
 // sign stores the prepared signature and asks the person for it. A request that is
 // starting stays so until the provider has answered: should the process die before,
 // the person may not have been asked, and polls alone would never get a signature.
-func (t *turn) sign(ctx context.Context, state idp.State, pending *pades.Pending, code string) (idp.State, idp.Event, error) {
+func (t *turn) sign(ctx context.Context, state idp.State, pending preparation, code string) (idp.State, idp.Event, error) {
 	encoded, err := pending.MarshalBinary()
 	if err != nil {
 		return state, nil, err

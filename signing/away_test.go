@@ -31,7 +31,7 @@ func TestStoreThatGoesAway(t *testing.T) {
 				t.Run(fmt.Sprintf("%v, committed %v, for %v", err, committed, lasts), func(t *testing.T) {
 					t.Parallel()
 					at := 1
-					for goesAway(t, outing{at, committed, lasts, err}) {
+					for goesAway(t, outing{at, committed, lasts, err}, signing.PDF) {
 						at++
 					}
 					if at < 8 {
@@ -43,8 +43,26 @@ func TestStoreThatGoesAway(t *testing.T) {
 	}
 }
 
+// The signed document of XML is another one than that which was sent: of both, and of those that a
+// transaction which was not committed would have kept, none is left.
+func TestStoreThatGoesAwayFromXML(t *testing.T) {
+	for name, o := range map[string]outing{
+		"committed": {committed: true, err: storage.ErrUnavailable}, "not committed": {lasts: 4 * time.Second, err: storage.ErrUnavailable}, "full": {err: storage.ErrFull},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for o.at = 1; goesAway(t, o, signing.XML); {
+				o.at++
+			}
+			if o.at < 8 {
+				t.Errorf("a request took %d transactions: the test sees too few of them", o.at-1)
+			}
+		})
+	}
+}
+
 // goesAway takes a request through the outing, and says whether the store went.
-func goesAway(t *testing.T, o outing) (went bool) {
+func goesAway(t *testing.T, o outing, format signing.Format) (went bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), &creating{DB: newStore(t)}
@@ -54,6 +72,7 @@ func goesAway(t *testing.T, o outing) (went bool) {
 		}
 		tx := &shaky{Transactor: db, outing: o}
 		s := wired(t, db, db.Requests(), tx, p, signing.Options{})
+		s.format = format
 		id := s.startInsistently(signal)
 		signed := s.pollInsistently(id)
 		s.checkSigned(signed)
@@ -76,8 +95,10 @@ func goesAway(t *testing.T, o outing) (went bool) {
 		}
 		time.Sleep(time.Minute)
 		plain.work(t.Context())
-		if next, err := db.Jobs().NextDue(t.Context(), "signing.complete"); !errors.Is(err, storage.ErrNotFound) {
-			t.Errorf("transaction %d: there is a job at %v, %v", o.at, next, err)
+		for kind := range plain.Handlers() {
+			if next, err := db.Jobs().NextDue(t.Context(), kind); !errors.Is(err, storage.ErrNotFound) {
+				t.Errorf("transaction %d: there is a job %s at %v, %v", o.at, kind, next, err)
+			}
 		}
 		plain.documents() // those of starts that were not committed are swept
 		plain.wantThere(db.created, false)

@@ -37,8 +37,8 @@ const createTries = 3
 // create stores the request, or finds the one that the same idempotency key made. Another
 // server may make that one between our looking for it and our adding ours.
 func (s *Service) create(ctx context.Context, b *beginning) (r Request, replay bool, err error) {
-	if b.Level > s.highest(b.Person.Method) {
-		return r, false, ErrLevel
+	if err := s.allows(b.Start); err != nil {
+		return r, false, err
 	}
 	if b.Order != nil {
 		b.stamp = b.Order.Stamp
@@ -146,7 +146,8 @@ func (b *beginning) request(now time.Time) Request {
 		ID: uuid.NewString(), Account: b.Account, CreatedAt: now, UpdatedAt: now, Phase: Starting,
 		Person: b.Person, Document: b.Document, Stamp: b.stamp, Level: b.Level, Key: b.Key,
 		Text:  idp.Text{Document: b.Name, Reason: b.Reason},
-		Place: place(b.City, b.Country),
+		Place: place(b.City, b.Country), City: b.City, Country: b.Country,
+		Format: b.Format, Packing: b.Packing,
 	}
 	r.Person.Account = b.Account
 	if r.Text.Reason == "" {

@@ -11,17 +11,22 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// completeKind is the kind of the jobs that complete signatures, and completeOrderKind of those that
-// do so for orders: a server of a version that knows no orders is to leave them alone.
+// completeKind is the kind of the jobs that complete signatures, completeOrderKind of those that do so
+// for orders, and completeXMLKind for XML: a server of a version that knows neither is to leave them
+// alone.
 const (
 	completeKind      = "signing.complete"
 	completeOrderKind = "signing.complete.order"
+	completeXMLKind   = "signing.complete.xml"
 )
 
 // completionKind is the kind of the job that completes the request.
 func (r *Request) completionKind() string {
-	if r.ordered() {
+	switch {
+	case r.ordered():
 		return completeOrderKind
+	case r.Format == XML:
+		return completeXMLKind
 	}
 	return completeKind
 }
@@ -41,7 +46,8 @@ const heldPause = 5 * time.Second
 // means that it is done.
 func (s *Service) Handlers() map[string]func(ctx context.Context, job storage.Job) (retry time.Time, err error) {
 	return map[string]func(context.Context, storage.Job) (time.Time, error){
-		completeKind: s.completeDue, completeOrderKind: s.completeDue, newsKind: s.askDue, DriveKind: s.driveDue,
+		completeKind: s.completeDue, completeOrderKind: s.completeDue, completeXMLKind: s.completeDue,
+		newsKind: s.askDue, DriveKind: s.driveDue,
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/pades"
 )
 
 // fault is something wrong on the network, and what polls say of it.
@@ -130,13 +129,16 @@ func (n *network) checkLevel(b []byte, level ades.Level) {
 	if b == nil {
 		n.t.Fatal("no document")
 	}
-	report, err := pades.Verify(n.t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, pades.VerifyOptions{Roots: n.roots})
-	n.must(err)
+	report := verified(n.t, b, n.roots)
 	if len(report.Signatures) != 1 {
 		n.t.Fatalf("%d signatures", len(report.Signatures))
 	}
 	signature := report.Signatures[0]
-	if want := "PAdES-BASELINE-" + level.String(); signature.Format != want || !report.Passed() || !signature.Certificate.Equal(n.cert) {
+	family := "XAdES"
+	if bytes.HasPrefix(b, []byte("%PDF-")) {
+		family = "PAdES"
+	}
+	if want := family + "-BASELINE-" + level.String(); signature.Format != want || !report.Passed() || !signature.Certificate.Equal(n.cert) {
 		n.t.Errorf("want %s: %+v", want, signature)
 	}
 }

@@ -37,7 +37,8 @@ type askedFacts struct {
 	Document  string     `json:"document"` // its name
 	Reason    string     `json:"reason"`
 	Place     string     `json:"place,omitempty"`
-	Level     string     `json:"level"` // B, T, LT or LTA
+	Level     string     `json:"level"`             // B, T, LT or LTA
+	Packing   string     `json:"packing,omitempty"` // of XML alone
 	content              // as it was uploaded
 }
 
@@ -96,15 +97,19 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 }
 
 func (s *Service) recordAsked(ctx context.Context, r *Request, client string, original content) error {
-	return s.record(ctx, r, askedEntry, askedFacts{
+	facts := askedFacts{
 		Client: client,
 		Method: r.Person.Method, Kennitala: r.Person.Kennitala, Phone: r.Person.Phone,
 		Document: r.Text.Document, Reason: r.Text.Reason, Place: r.Place, Level: r.Level.String(),
 		content: original,
-	})
+	}
+	if r.Format == XML {
+		facts.Packing = r.Packing.String()
+	}
+	return s.record(ctx, r, askedEntry, facts)
 }
 
-func (t *turn) recordPrepared(ctx context.Context, r *Request, p *pades.Pending) error {
+func (t *turn) recordPrepared(ctx context.Context, r *Request, p preparation) error {
 	d := p.Digest()
 	facts := preparedFacts{Provider: r.State.Provider, Hash: d.Algorithm.Hash.String(), Digest: hex.EncodeToString(d.Sum)}
 	if cert := p.Signer().Certificate; cert != nil {
@@ -139,8 +144,11 @@ func (s *Service) uploaded(ctx context.Context, id string) (content, error) {
 	if _, err := io.Copy(h, io.NewSectionReader(blob, 0, blob.Size())); err != nil {
 		return content{}, fmt.Errorf("signing: reading the document: %w", err)
 	}
-	return content{hex.EncodeToString(h.Sum(nil)), blob.Size()}, nil
+	return identified(h.Sum(nil), blob.Size()), nil
 }
+
+// identified is a document by its SHA-256 and its length.
+func identified(sum []byte, size int64) content { return content{hex.EncodeToString(sum), size} }
 
 // known identifies a document by what is known of it without reading it.
 func known(d pades.Document) content {

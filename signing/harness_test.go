@@ -23,6 +23,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/xades"
 )
 
 const (
@@ -136,6 +137,7 @@ type service struct {
 	db      backend
 	signals *busysignal.Service
 	phone   *phone
+	format  signing.Format // of what start signs
 }
 
 func newService(t *testing.T, p *phone, o signing.Options) service {
@@ -169,12 +171,15 @@ func wired(t *testing.T, db backend, requests signing.Store, tx storage.Transact
 			t.Error(err)
 		}
 	})
-	return service{s, t, db, signals, p}
+	return service{s, t, db, signals, p, signing.PDF}
 }
 
-// start starts a request for a small PDF.
+// start starts a request for a small document.
 func (s service) start(change ...func(*signing.Start)) (signing.Started, error) {
 	s.t.Helper()
+	if s.format == signing.XML {
+		return s.startWith([]byte(invoice), change...)
+	}
 	return s.startWith(pdftest.Build(pdftest.Options{}), change...)
 }
 
@@ -186,7 +191,7 @@ func (s service) startWith(content []byte, change ...func(*signing.Start)) (sign
 	}
 	in := signing.Start{
 		Account: account, Document: document, Name: "contract.pdf",
-		Person: idp.Person{Method: idp.App, Kennitala: kennitala},
+		Person: idp.Person{Method: idp.App, Kennitala: kennitala}, Format: s.format,
 	}
 	for _, c := range change {
 		c(&in)
@@ -236,13 +241,26 @@ func (s service) poll(id string) result {
 // certificate.
 func (s service) checkSigned(b []byte) {
 	s.t.Helper()
-	report, err := pades.Verify(s.t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, pades.VerifyOptions{Roots: s.phone.ca.Roots()})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	report := verified(s.t, b, s.phone.ca.Roots())
 	if len(report.Signatures) != 1 || !report.Passed() || !report.Signatures[0].Certificate.Equal(s.phone.cert) {
 		s.t.Errorf("%+v", report.Signatures)
 	}
+}
+
+// verified is the report on a signed document of either format.
+func verified(t *testing.T, b []byte, roots *x509.CertPool) *ades.Report {
+	t.Helper()
+	var report *ades.Report
+	var err error
+	if bytes.HasPrefix(b, []byte("%PDF-")) {
+		report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, pades.VerifyOptions{Roots: roots})
+	} else {
+		report, err = xades.Verify(t.Context(), xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, xades.VerifyOptions{Roots: roots})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
 }
 
 // documents counts what is left in the store, kept or not.

@@ -9,6 +9,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/signing"
 )
 
 // unanswered is a request that has its timestamp, and lacks the status of its signer.
@@ -25,26 +26,31 @@ func (n *network) unanswered(s service, level ades.Level) (id string) {
 // whichever process. Level LTA has another in the end.
 func TestTimestampIsKept(t *testing.T) {
 	for level, want := range map[ades.Level]int{ades.B: 0, ades.T: 1, ades.LT: 1, ades.LTA: 2} {
-		t.Run(level.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				n := newNetwork(t)
-				first := n.service(n.client(tsa, n.roots))
-				id := n.unanswered(first, level)
-				for range 5 {
-					time.Sleep(time.Minute)
-					first.pending(id, "still")
-				}
-				second := onStore(t, first.db, n.phone, n.options(n.client(tsa, n.roots)))
-				time.Sleep(time.Minute)
-				second.pending(id, "asking another process")
-				n.restore()
-				time.Sleep(time.Minute)
-				n.checkLevel(second.poll(id).Document, level)
-				if got := n.requests(tsa); got != want {
-					t.Errorf("%d timestamps, want %d", got, want)
-				}
+		for _, format := range []signing.Format{signing.PDF, signing.XML} {
+			t.Run(level.String()+string(format), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { timestampIsKept(t, format, level, want) })
 			})
-		})
+		}
+	}
+}
+
+func timestampIsKept(t *testing.T, format signing.Format, level ades.Level, want int) {
+	n := newNetwork(t)
+	first := n.service(n.client(tsa, n.roots))
+	first.format = format
+	id := n.unanswered(first, level)
+	for range 5 {
+		time.Sleep(time.Minute)
+		first.pending(id, "still")
+	}
+	second := onStore(t, first.db, n.phone, n.options(n.client(tsa, n.roots)))
+	time.Sleep(time.Minute)
+	second.pending(id, "asking another process")
+	n.restore()
+	time.Sleep(time.Minute)
+	n.checkLevel(second.poll(id).Document, level)
+	if got := n.requests(tsa); got != want {
+		t.Errorf("%d timestamps, want %d", got, want)
 	}
 }
 

@@ -3,12 +3,10 @@ package signing
 import (
 	"context"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -77,23 +75,6 @@ func (r *Request) completeFor() time.Duration {
 	return completeFor
 }
 
-// keep notes what is to be appended once it is whole. The document is not the request's own: what
-// may come to nothing has no place in it.
-func (r *Request) keep(revisions []storage.Revision) (err error) {
-	r.Kept, err = json.Marshal(revisions)
-	return err
-}
-
-// kept is what was noted.
-func (r *Request) kept() (revisions []pades.Revision, err error) {
-	var all []storage.Revision
-	err = json.Unmarshal(r.Kept, &all)
-	for _, one := range all {
-		revisions = append(revisions, restored(one))
-	}
-	return revisions, err
-}
-
 // order has the owner accept the order of a request, and a job drive it. Nobody else signs the
 // document from then on: it is as it was found.
 func (s *Service) order(ctx context.Context, r *Request, o *Order) (found content, err error) {
@@ -129,11 +110,8 @@ func (t *turn) handOver(ctx context.Context, r *Request, signed finished) error 
 }
 
 func (f finished) signature(r *Request) Signature {
-	s := Signature{Request: r.ID, Certificate: f.signer.Certificate, Value: r.Value, At: r.SignedAt}
-	for _, revision := range f.revisions {
-		s.Bytes += int64(len(revision.Bytes))
-	}
-	return s
+	unsigned, _ := f.draft.base()
+	return Signature{Request: r.ID, Certificate: f.signer.Certificate, Value: r.Value, At: r.SignedAt, Bytes: f.content.Size - unsigned}
 }
 
 // Cancel removes the request of an order whatever it is at; one that does not exist is no error.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/storage"
 )
 
 const (
@@ -21,9 +20,9 @@ const (
 )
 
 // postpone lets a completion be tried again, until its time is over, and keeps what it has
-// come to. One that was cut short is due at once, for whoever has more time. That a source
+// come to, unless that is nil. One that was cut short is due at once, for whoever has more time. That a source
 // of evidence is down is nobody's error until then; others are the caller's to hear of.
-func (t *turn) postpone(ctx context.Context, cause error, revisions []storage.Revision) error {
+func (t *turn) postpone(ctx context.Context, cause error, d draft) error {
 	now := now()
 	waited := now.Sub(cmp.Or(t.r.SignedAt, t.r.Expires))
 	if waited > t.r.completeFor() {
@@ -35,13 +34,10 @@ func (t *turn) postpone(ctx context.Context, cause error, revisions []storage.Re
 	}
 	err := t.store(ctx, func(ctx context.Context, r *Request) error {
 		r.NextTry = whole(now.Add(pause))
-		if len(revisions) == 0 {
+		if d == nil {
 			return nil
 		}
-		if r.ordered() {
-			return r.keep(revisions)
-		}
-		return t.documents.Append(ctx, r.Document, revisions...)
+		return d.keep(ctx, t.documents, r)
 	})
 	return errors.Join(err, t.told(ctx, cause))
 }

@@ -10,19 +10,20 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/pades"
 )
 
 // prove makes what the level asks for beside the signature, and sees to it that the
-// signer's certificate is not revoked at any level. With an error comes what was made.
-func (t *turn) prove(ctx context.Context, doc pades.Document, signer ades.Signer, sources ades.Sources) (further []pades.Revision, err error) {
+// signer's certificate is not revoked at any level.
+func (t *turn) prove(ctx context.Context, d draft, signer ades.Signer, sources ades.Sources) error {
 	if t.r.Level >= ades.T { // a token that was too long for the signature stands beside it
-		further, err = pades.Extender{Sources: sources}.ExtendLast(ctx, doc, t.r.Level)
+		if err := d.extend(ctx, t.r.Level, sources); err != nil {
+			return err
+		}
 	}
-	if err != nil || t.r.Level >= ades.LT {
-		return further, err
+	if t.r.Level >= ades.LT {
+		return nil
 	}
-	return further, checkRevocation(ctx, signer, sources)
+	return checkRevocation(ctx, signer, sources)
 }
 
 // checkRevocation asks about the certificates below the root, about the signer's anew. The

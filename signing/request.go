@@ -31,8 +31,12 @@ type Request struct {
 
 	Person idp.Person
 	Text   idp.Text
-	Place  string // for /Location
+	Place  string // City and Country in one line, as a PDF has it
 	Level  ades.Level
+
+	Format        Format
+	Packing       Packing // of XML
+	City, Country string  // which XML has apart
 
 	Document   string // in storage.Documents
 	Stamp      *Stamp // nil: the signature is not visible
@@ -40,10 +44,10 @@ type Request struct {
 	Order      string // empty: the document is the request's own
 
 	State    idp.State
-	Pending  []byte    // pades.Pending, once the certificate is known
+	Pending  []byte    // a pades.Pending or xades.Pending, once the certificate is known
 	Code     string    // verification code, once known
 	Value    []byte    // the signature value
-	Kept     []byte    // revisions in JSON that an order's document gets once they have all their evidence
+	Kept     []byte    // revisions in JSON that the document of an order, or one of XML, gets once they have all their evidence
 	SignedAt time.Time // when the value was stored
 	NextTry  time.Time // before it, completing is not tried again
 	NextAsk  time.Time // before it, the provider has nothing new to say

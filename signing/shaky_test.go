@@ -88,10 +88,13 @@ func (s service) insistent(call func() error) error {
 	return errors.New("no answer in a minute")
 }
 
-// startInsistently starts a request for a document with a stamp that has a picture.
+// startInsistently starts a request for a document, a PDF with a stamp that has a picture.
 func (s service) startInsistently(signal string) (id string) {
 	s.t.Helper()
-	picture := pictured(s.t)
+	picture := func(*signing.Start) {}
+	if s.format == signing.PDF {
+		picture = pictured(s.t)
+	}
 	err := s.insistent(func() error {
 		started, err := s.start(picture, func(in *signing.Start) {
 			in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}

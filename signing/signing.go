@@ -18,6 +18,9 @@
 // because a source of evidence is down, is a job of the kinds that [Service.Handlers]
 // names; whoever runs the service runs them too.
 //
+// A PDF grows by its signature. The signed document of XML is another one: it is stored first, and
+// takes the place of the one that was sent in the transaction that completes the request.
+//
 // A document that several people sign is its [Owner]'s, and each request for it an [Order]. A job
 // drives that to its end, so that nobody has to poll. Its signature comes into the document in one
 // piece with all its evidence, in the transaction in which the owner hears of it.
@@ -35,6 +38,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
@@ -50,6 +54,9 @@ var (
 	ErrKeyReused = errors.New("signing: idempotency key used with another request")
 	// ErrKeyInUse: the start call with that idempotency key is still running.
 	ErrKeyInUse = errors.New("signing: request with that idempotency key is being started")
+	// ErrFormat: only PDF documents are signed to order, and with a signing method whose identity
+	// provider makes the CMS itself (idp.Traits.CMS).
+	ErrFormat = errors.New("signing: documents of the format are not signed with the signing method")
 	// ErrLevel: with the signing method there is no level but B, since the identity provider
 	// makes the signature itself (idp.Traits.CMS).
 	ErrLevel = errors.New("signing: level is not to be had with the signing method")
@@ -156,10 +163,11 @@ type Service struct {
 	process   string // this one, in leases
 
 	pace   pace
-	images chan struct{}   // one is drawn at a time
-	plans  chan struct{}   // one for each document that is planned on
-	after  sync.WaitGroup  // what calls have left to be done
-	open   context.Context // ends when the service does not wait for that any longer
+	images chan struct{}       // one is drawn at a time
+	plans  chan struct{}       // one for each document that is planned on
+	xml    *semaphore.Weighted // one for each byte of XML that is read
+	after  sync.WaitGroup      // what calls have left to be done
+	open   context.Context     // ends when the service does not wait for that any longer
 	close  context.CancelFunc
 }
 
@@ -185,5 +193,6 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 	return &Service{
 		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
 		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1), plans: make(chan struct{}, plansAtOnce),
+		xml: semaphore.NewWeighted(xmlAtOnce),
 	}
 }

@@ -24,6 +24,8 @@ type Start struct {
 	City     string
 	Country  string
 	Level    ades.Level
+	Format   Format
+	Packing  Packing       // of XML
 	Stamp    *StampRequest // nil: the signature is not visible, but for that of an Order
 
 	BusySignal *BusySignalUse
@@ -54,7 +56,7 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // Start starts a request: it clears what the account abandoned, finds the stamp's place,
 // takes the busy signal, stores the request and asks the provider. It returns a [*Refusal]
 // when the provider refuses, the error of [BusySignal.Take] when the signal cannot be
-// had, and [ErrLevel], [ErrKeyReused] or [ErrKeyInUse]; storage.ErrUnavailable or storage.ErrFull when the
+// had, and [ErrFormat], [ErrLevel], [ErrKeyReused] or [ErrKeyInUse]; storage.ErrUnavailable or storage.ErrFull when the
 // store was away, after which the start may be made again, best with an idempotency key. With a
 // stamp also the errors of pades.Check, of stamp.ReadPage and of finding a place, and
 // stamp.ErrImage; without one, a document that cannot be signed fails later. The

@@ -9,8 +9,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"time"
 
-	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/sandbox"
 )
 
@@ -64,7 +64,7 @@ func (c demoCommand) finish(ctx context.Context, s streams, server *server, sign
 		return err
 	}
 	fmt.Fprintln(s.out)
-	result := verifyFile(ctx, c.Out, pades.VerifyOptions{Roots: server.signers.own.Roots()})
+	result := verifyFile(ctx, c.Out, server.signers.own.Roots(), time.Time{})
 	if err := result.print(s.out, false); err != nil {
 		return err
 	}

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/xades"
 )
 
 type extendCommand struct {
-	File  string `arg:"" help:"Signed PDF."`
+	File  string `arg:"" help:"Signed PDF or XML."`
 	Level string `required:"" placeholder:"LEVEL" help:"Level that its signatures get: T, LT or LTA. Those that have it stay as they are."`
 	Renew bool   `help:"With LTA: put another timestamp over signatures that have it, before the certificate or the algorithms of the last one lose their force."`
 	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signers and the timestamp authorities; LT and LTA need them. Addresses in certificates are called only below these."`
@@ -20,7 +22,7 @@ type extendCommand struct {
 }
 
 func (extendCommand) Help() string {
-	return "Signatures stay as they are: what they need to be validated later is appended.\n\nExample: innsigli extend signed.pdf --level LTA --trust roots.pem --tsa https://tsa.example/ -o archived.pdf"
+	return "Signatures stay as they are: what they need to be validated later is appended, in XML to the signature itself.\n\nExample: innsigli extend signed.pdf --level LTA --trust roots.pem --tsa https://tsa.example/ -o archived.pdf"
 }
 
 func (c extendCommand) Run(ctx context.Context, _ streams) error {
@@ -45,27 +47,53 @@ func (c extendCommand) Run(ctx context.Context, _ streams) error {
 	if err != nil {
 		return err
 	}
-	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	revisions, err := c.extend(ctx, document, level, sources)
+	extended, err := c.extended(ctx, content, level, sources)
 	if err != nil {
 		return fmt.Errorf("extending %s: %w", c.File, err)
 	}
-	return writeFile(c.Out, append([][]byte{content}, contents(revisions)...)...)
+	return writeAll(c.Out, extended)
 }
 
-func (c extendCommand) extend(ctx context.Context, document pades.Document, level ades.Level, sources ades.Sources) ([]pades.Revision, error) {
+// extended is the file with what it gets.
+func (c extendCommand) extended(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
+	kind, err := formatOf(content[:min(len(content), headSize)])
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("it cannot be read: %w", err)
+	case kind == formatXML:
+		return c.extendXML(ctx, content, level, sources)
+	}
+	return c.extendPDF(ctx, content, level, sources)
+}
+
+func (c extendCommand) extendPDF(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
 	x := pades.Extender{Sources: sources}
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	var revisions []pades.Revision
+	var err error
 	if c.Renew {
-		return x.Renew(ctx, document)
+		revisions, err = x.Renew(ctx, document)
+	} else {
+		revisions, err = x.Extend(ctx, document, level)
 	}
-	return x.Extend(ctx, document, level)
+	if err != nil {
+		return nil, err
+	}
+	return io.MultiReader(bytes.NewReader(content), appended(revisions)), nil
 }
 
-// contents are the bytes of revisions, in their order.
-func contents(revisions []pades.Revision) [][]byte {
-	var all [][]byte
-	for _, r := range revisions {
-		all = append(all, r.Bytes)
+func (c extendCommand) extendXML(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
+	x := xades.Extender{Sources: sources}
+	document := xmlDocument(content)
+	var revisions []xades.Revision
+	var err error
+	if c.Renew {
+		revisions, err = x.Renew(ctx, document)
+	} else {
+		revisions, err = x.Extend(ctx, document, level)
 	}
-	return all
+	if err != nil {
+		return nil, err
+	}
+	return withRevisions(document, revisions), nil
 }

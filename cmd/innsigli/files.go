@@ -1,25 +1,32 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 )
 
 // writeFile puts a file in place whole or not at all, with the permissions that the
 // user gives to new files.
 func writeFile(path string, parts ...[]byte) error {
+	var readers []io.Reader
+	for _, part := range parts {
+		readers = append(readers, bytes.NewReader(part))
+	}
+	return writeAll(path, io.MultiReader(readers...))
+}
+
+// writeAll is writeFile for what is read to its end.
+func writeAll(path string, content io.Reader) error {
 	temporary := fmt.Sprintf("%s.%s.tmp", path, rand.Text())
 	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	for _, part := range parts {
-		if _, err = file.Write(part); err != nil {
-			break
-		}
-	}
+	_, err = io.Copy(file, content)
 	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
 		err = os.Rename(temporary, path)
 	}

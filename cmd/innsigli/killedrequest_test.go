@@ -10,21 +10,46 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/xades"
 )
 
 // document is what the tests sign.
 var document = pdftest.Build(pdftest.Options{})
 
+// invoice is the XML that they sign, and invoiceText what of it is in every signed document.
+const (
+	invoiceText = "<to>Þór</to>\r\n<!-- a note --><sum>1000</sum>"
+	invoice     = "<invoice xmlns=\"urn:example:invoice\">" + invoiceText + "</invoice>"
+)
+
 // request is one signing request as its client sees it over two lives of the server.
 type request struct {
+	method    string
+	packing   string // of XML; empty: it is a PDF that is signed
 	signal    string // a busy signal's ID
 	body      string // of the start call
 	pollingID string // once the start call was answered
 	waiting   time.Duration
 	pause     time.Duration // between tries; 0: 50 ms
 	key       string        // of idempotency; "": one for all
+}
+
+// prepare makes the body.
+func (r *request) prepare() {
+	if r.packing == "" {
+		r.body = withStamp(startText(document, people[0], r.method, "B", r.signal), r.method)
+		return
+	}
+	r.prepareFor([]byte(invoice), "B")
+}
+
+// prepareFor makes the body for XML.
+func (r *request) prepareFor(content []byte, level string) {
+	body := strings.Replace(startText(content, people[0], r.method, level, r.signal), `"type":"Pdf"`, `"type":"Xml"`, 1)
+	r.body = strings.Replace(body, `"signatureLevel":`, `"signaturePacking":"`+r.packing+`","signatureLevel":`, 1)
 }
 
 // goOn does what is left to do, again as long as it is in hand somewhere. A page renderer that
@@ -106,15 +131,25 @@ func (r *request) checkFree(t *testing.T, c *client) {
 // checkDocument checks what was delivered and counts its signatures.
 func (r *request) checkDocument(t *testing.T, signed []byte, root string) int {
 	t.Helper()
-	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: rootPool(t, root)})
+	report, kept, err := r.verify(t, signed, rootPool(t, root))
 	if err != nil {
 		t.Errorf("reading the signed document: %v", err)
 		return 0
 	}
-	if !report.Passed() || !bytes.HasPrefix(signed, document) {
+	if !report.Passed() || !kept {
 		t.Errorf("the signed document does not verify: %+v", report.Signatures)
 	}
 	return len(report.Signatures)
+}
+
+// verify also says whether what was signed is in the document as it was.
+func (r *request) verify(t *testing.T, signed []byte, roots *x509.CertPool) (report *ades.Report, kept bool, err error) {
+	if r.packing == "" {
+		report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: roots})
+		return report, bytes.HasPrefix(signed, document), err
+	}
+	report, err = xades.Verify(t.Context(), xades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, xades.VerifyOptions{Roots: roots})
+	return report, bytes.Contains(signed, []byte(invoiceText)), err
 }
 
 // rootPool reads a sandbox's root.

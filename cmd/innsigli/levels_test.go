@@ -23,7 +23,8 @@ import (
 	"github.com/innsigli/innsigli/internal/validators"
 )
 
-// writeSigner writes chain.pem, key.pem and root.pem for a signer of the authority.
+// writeSigner writes chain.pem, key.pem and root.pem for a signer of the authority, and in.pdf and in.xml
+// to sign.
 func writeSigner(t *testing.T, folder string, ca *authority.Authority) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,8 +40,8 @@ func writeSigner(t *testing.T, folder string, ca *authority.Authority) {
 		pem.Encode(&chain, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
 	}
 	for name, content := range map[string][]byte{
-		"chain.pem": chain.Bytes(), "root.pem": ca.RootPEM(), "in.pdf": pdftest.Build(pdftest.Options{}),
-		"key.pem": pemKey(t, key),
+		"chain.pem": chain.Bytes(), "root.pem": ca.RootPEM(), "key.pem": pemKey(t, key),
+		"in.pdf": pdftest.Build(pdftest.Options{}), "in.xml": []byte("<letter><sum>842</sum></letter>\n"),
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 			t.Fatal(err)
@@ -61,6 +62,11 @@ func program(t *testing.T, folder string, args ...string) (status int, out, talk
 // HTTP from addresses in certificates; EU DSS finds that level and passes it. The timestamps
 // of an authority that leads to another root are passed over.
 func TestSignAndExtendToEachLevel(t *testing.T) {
+	t.Run("PDF", func(t *testing.T) { signAndExtendToEachLevel(t, "pdf", "PAdES-BASELINE-") })
+	t.Run("XML", func(t *testing.T) { signAndExtendToEachLevel(t, "xml", "XAdES-BASELINE-") })
+}
+
+func signAndExtendToEachLevel(t *testing.T, extension, baseline string) {
 	ca := newAuthority(t)
 	address := authoritytest.Serve(t, ca)
 	folder := t.TempDir()
@@ -75,23 +81,23 @@ func TestSignAndExtendToEachLevel(t *testing.T) {
 	}
 	formats := map[bool]map[string]string{true: {}, false: {}} // by whether they may lack revocation data
 	made := func(name, level string) {
-		formats[level == "B" || level == "T"][filepath.Join(folder, name)] = "PAdES-BASELINE-" + level
+		formats[level == "B" || level == "T"][filepath.Join(folder, name+"."+extension)] = baseline + level
 	}
 	for _, level := range []string{"B", "T", "LT", "LTA"} {
-		must("sign", "in.pdf", "--cert", "chain.pem", "--key", "key.pem", "--level", level, "-o", level+".pdf")
-		made(level+".pdf", level)
+		must("sign", "in."+extension, "--cert", "chain.pem", "--key", "key.pem", "--level", level, "-o", level+"."+extension)
+		made(level, level)
 	}
 	for _, step := range [][3]string{
 		{"B", "T", "T"}, {"B", "LT", "LT"}, {"B", "LTA", "LTA"}, {"T", "LTA", "LTA"}, {"LT", "LTA", "LTA"},
 		{"LTA", "LTA", "LTA"}, {"LTA", "T", "LTA"}, // reached already
 	} {
-		name := step[0] + "-to-" + step[1] + ".pdf"
-		must("extend", step[0]+".pdf", "--level", step[1], "-o", name)
+		name := step[0] + "-to-" + step[1]
+		must("extend", step[0]+"."+extension, "--level", step[1], "-o", name+"."+extension)
 		made(name, step[2])
 	}
 	for _, name := range []string{"B", "LTA"} {
-		must("extend", name+".pdf", "--level", "LTA", "--renew", "-o", name+"-renewed.pdf")
-		made(name+"-renewed.pdf", "LTA")
+		must("extend", name+"."+extension, "--level", "LTA", "--renew", "-o", name+"-renewed."+extension)
+		made(name+"-renewed", "LTA")
 	}
 	for optional, want := range formats {
 		options := validators.DSSOptions{Roots: []*x509.Certificate{ca.Root()}, RevocationOptional: optional}

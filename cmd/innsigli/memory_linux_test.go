@@ -24,6 +24,7 @@ import (
 const (
 	memoryOfOne     = 16 << 20  // what one start or one poll adds
 	memoryLimit     = 128 << 20 // in all, with many at once
+	memoryOfOneXML  = 200 << 20 // what signing one adds
 	largeDocument   = 22 << 20  // service.md 8: about the largest that fits a request
 	memorySampling  = 2 * time.Millisecond
 	largeRequestMax = 5 * time.Minute
@@ -72,6 +73,33 @@ func memoryOfLargeDocuments(t *testing.T, store string) {
 			if step.peak > round.limit {
 				t.Errorf("%s: peak RssAnon is over %d MB", step.name, round.limit>>20)
 			}
+		}
+	}
+}
+
+// XML is read whole to be signed. One document takes several times its length, and many at once no more
+// than two of the largest.
+func TestMemoryOfLargeXML(t *testing.T) {
+	t.Parallel()
+	server := startSandbox(t, build(t), "bolt:"+filepath.Join(shortFolder(t), "store.db"), nil, "--master-key-file", filepath.Join(t.TempDir(), "master.key"))
+	c := server.signIn(t)
+	c.addPeople(t, people[0])
+	row := "<row n='1'><to>Jón Jónsson</to><sum currency='ISK'>1000</sum></row>\n"
+	large := request{method: "IdpSim", packing: "Enveloped"}
+	large.prepareFor([]byte("<rows>"+strings.Repeat(row, largeDocument/len(row))+"</rows>"), "Lt")
+	idle := server.anonymousMemory(t)
+	for _, round := range []struct{ requests, limit int }{{1, idle + memoryOfOneXML}, {5, idle + 2*memoryOfOneXML}} {
+		peak := server.peakDuring(t, round.requests, func(ctx context.Context, i int) error {
+			r := request{body: large.body, key: fmt.Sprint(round.requests, "/", i), waiting: largeRequestMax}
+			a, err := r.goOn(ctx, c)
+			if err == nil && (a.Status != http.StatusOK || len(a.SignedFile) < largeDocument) {
+				err = fmt.Errorf("%v", a)
+			}
+			return err
+		})
+		t.Logf("figure: %d XML documents of %d MB at once: peak RssAnon %.1f MB, idle %.1f MB", round.requests, largeDocument>>20, float64(peak)/(1<<20), float64(idle)/(1<<20))
+		if peak > round.limit {
+			t.Errorf("%d: peak RssAnon is over %d MB", round.requests, round.limit>>20)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -108,7 +109,17 @@ var coverageText = map[ades.Coverage]string{
 	ades.Partial:       "not all of its revision",
 }
 
+// coverageOfXML: signatures of XML stand beside one another, or one holds the others.
+var coverageOfXML = map[ades.Coverage]string{
+	ades.WholeDocument: "the whole document",
+	ades.WholeRevision: "all that was there; a later signature holds it",
+	ades.Partial:       "a part of the document",
+}
+
 func (s signatureResult) covers() string {
+	if strings.HasPrefix(s.Format, "X") { // XAdES-…, or XML-NOT-ETSI
+		return coverageOfXML[s.Coverage]
+	}
 	if s.Extended {
 		return "its revision; the proof of the signature follows"
 	}
@@ -141,8 +152,11 @@ func (s signatureResult) print(w io.Writer) error {
 // String is one line: when, by whom, and what keeps it from being relied upon.
 func (t timestampResult) String() string {
 	text := t.Time + "  " + t.Authority
-	if t.Type == ades.DocumentTimestamp {
+	switch t.Type {
+	case ades.DocumentTimestamp:
 		text += ", over the document"
+	case ades.ArchiveTimestamp:
+		text += ", over the signature and its proof"
 	}
 	switch {
 	case !t.Intact:

@@ -41,9 +41,9 @@ import (
 //	capture NAME REGEXP           sets NAME to the first group in the last stdout
 //	mode FILE PERMISSIONS         checks a file's permissions
 //	stamped FILE CORNER           checks that page 1 has a stamp in a corner
-//	break FILE OUT                copies a PDF with one byte of its page changed
+//	break FILE OUT                copies a file with one byte changed: 842, in the PDFs a page's height, is 841
 //
-// and the files table.pdf and stream.pdf, unsigned, full.pdf, which has no room for a stamp,
+// and the files table.pdf and stream.pdf, unsigned, wide.xml, which is in UTF-16, full.pdf, which has no room for a stamp,
 // field.pdf with the empty signature field "Buyer" and usage rights, and for the signers p256 and rsa3072 a chain and a key,
 // under the root in root.pem.
 func TestScripts(t *testing.T) {
@@ -93,6 +93,7 @@ func scriptFiles(env *testscript.Env) error {
 		Page:    "/Annots [100 0 R]",
 		Objects: []string{"<< /Type /Annot /Subtype /Square /Rect [0 0 595 842] >>"},
 	})
+	files["wide.xml"] = []byte("\xff\xfe<\x00l\x00e\x00t\x00t\x00e\x00r\x00/\x00>\x00")
 	for name, content := range files {
 		if err := os.WriteFile(filepath.Join(env.WorkDir, name), content, 0o600); err != nil {
 			return err

@@ -1,125 +1,118 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"fmt"
+	"io"
 	"os"
-	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/pades"
-	"github.com/innsigli/innsigli/stamp"
 )
 
 type signCommand struct {
-	File  string `arg:"" help:"PDF to sign."`
+	File  string `arg:"" help:"PDF or XML to sign."`
 	Cert  string `required:"" placeholder:"CHAIN.pem" help:"The signer's certificate, and those above it."`
 	Key   string `required:"" placeholder:"KEY.pem" help:"The signer's private key: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
 	Level string `default:"B" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
 	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signer and the timestamp authorities, for the levels above B (default the self-signed ones in --cert). Addresses in certificates are called only below these."`
 	evidenceFlags
-	Reason   string `help:"Reason for signing, stored in the signature."`
-	Location string `help:"Where the signer signs from, stored in the signature."`
-	Field    string `placeholder:"NAME" help:"Fully qualified name of the empty signature field to sign (default a new one, invisible)."`
-	Stamp    string `placeholder:"CORNER[:X,Y][@PAGE]" help:"Draw a stamp, with the name and kennitala of the certificate, the time and the reason: BottomRight finds the first free spot from that corner, BottomRight:36,36@2 is so many points from that corner of page 2. Corners are TopLeft, TopRight, BottomLeft and BottomRight."`
-	rendererFlag
-	Certify string `placeholder:"PERMISSION" help:"Certify the document, as its first signature, and permit later: no-changes, form-filling or annotations."`
-	Out     string `short:"o" required:"" placeholder:"OUT" help:"File to write."`
+	Reason string `help:"Reason for signing, stored in the signature."`
+	pdfFlags
+	xmlFlags
+	Out string `short:"o" required:"" placeholder:"OUT" help:"File to write."`
 }
 
 func (signCommand) Help() string {
-	return "Example: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf"
+	return "A file is a PDF or XML by its content, whatever its name.\n\nExamples:\n  innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n  innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
+}
+
+// assignment is what is to be signed and by whom, in either format.
+type assignment struct {
+	file    string
+	content []byte
+	signer  ades.Signer
+	key     crypto.Signer
+	reason  string
+	level   ades.Level
+	sources ades.Sources // for the level
 }
 
 func (c signCommand) Run(ctx context.Context, s streams) error {
-	level, err := parseLevel(c.Level)
+	if err := c.checkFlags(); err != nil {
+		return err
+	}
+	a, err := c.assignment()
 	if err != nil {
 		return err
 	}
-	certify, err := parsePermission(c.Certify)
+	kind, err := formatOf(a.content[:min(len(a.content), headSize)])
+	if err != nil {
+		return fmt.Errorf("signing %s: it cannot be read: %w", c.File, err)
+	}
+	if err := c.checkFormat(kind); err != nil {
+		return err
+	}
+	signed, err := c.signed(ctx, s, kind, a)
 	if err != nil {
 		return err
 	}
-	place, err := c.placement()
-	if err != nil {
+	return writeAll(c.Out, signed)
+}
+
+func (c signCommand) signed(ctx context.Context, s streams, kind format, a assignment) (io.Reader, error) {
+	if kind == formatXML {
+		return c.xmlFlags.sign(ctx, a)
+	}
+	return c.pdfFlags.sign(ctx, s, a)
+}
+
+// checkFlags refuses flags that are wrong whatever the file is.
+func (c signCommand) checkFlags() error {
+	if _, err := parsePermission(c.Certify); err != nil {
 		return err
+	}
+	if _, err := c.placement(); err != nil {
+		return err
+	}
+	_, err := c.packing()
+	return err
+}
+
+// checkFormat refuses flags that say something of the other format.
+func (c signCommand) checkFormat(kind format) error {
+	flag, other := c.xmlFlags.first(), formatXML
+	if kind == formatXML {
+		flag, other = c.pdfFlags.first(), formatPDF
+	}
+	if flag == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: --%s is for %v, and %s is %v", errUsage, flag, other, c.File, kind)
+}
+
+// assignment reads the files that the flags name.
+func (c signCommand) assignment() (assignment, error) {
+	a := assignment{file: c.File, reason: c.Reason}
+	var err error
+	if a.level, err = parseLevel(c.Level); err != nil {
+		return a, err
 	}
 	certificates, err := readCertificates(c.Cert)
 	if err != nil {
-		return err
+		return a, err
 	}
-	sources, err := c.sources(level, c.Trust, certificates)
-	if err != nil {
-		return err
+	a.signer = ades.Signer{Certificate: certificates[0], Chain: certificates[1:]}
+	if a.sources, err = c.sources(a.level, c.Trust, certificates); err != nil {
+		return a, err
 	}
-	key, err := readKey(c.Key)
-	if err != nil {
-		return err
+	if a.key, err = readKey(c.Key); err != nil {
+		return a, err
 	}
-	public, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool })
+	public, ok := a.key.Public().(interface{ Equal(crypto.PublicKey) bool })
 	if !ok || !public.Equal(certificates[0].PublicKey) {
-		return fmt.Errorf("the key in %s is not that of the first certificate in %s", c.Key, c.Cert)
+		return a, fmt.Errorf("the key in %s is not that of the first certificate in %s", c.Key, c.Cert)
 	}
-	content, err := os.ReadFile(c.File)
-	if err != nil {
-		return err
-	}
-	signer := ades.Signer{Certificate: certificates[0], Chain: certificates[1:]}
-	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	options := pades.Options{
-		Name:     certificates[0].Subject.CommonName,
-		Reason:   c.Reason,
-		Location: c.Location,
-		Time:     time.Now(),
-		Field:    c.Field,
-		Certify:  certify,
-		Level:    level,
-	}
-	if place != nil {
-		if err := pades.Check(ctx, document, options); err != nil { // before pages are drawn
-			return fmt.Errorf("signing %s: %w", c.File, err)
-		}
-		text := stamp.Text{Name: options.Name, Kennitala: idp.ShownKennitala(certificates[0]), Time: options.Time, Reason: options.Reason}
-		if options.Visible, err = c.visible(ctx, s, *place, document, text); err != nil {
-			return fmt.Errorf("the stamp on %s: %w", c.File, err)
-		}
-	}
-	pending, err := pades.Prepare(ctx, document, signer, options)
-	if err != nil {
-		return fmt.Errorf("signing %s: %w", c.File, err)
-	}
-	revision, err := pending.Sign(ctx, key, sources.Time)
-	if err != nil {
-		return fmt.Errorf("signing %s: %w", c.File, err)
-	}
-	parts := [][]byte{content, revision.Bytes}
-	if level >= ades.T { // a timestamp that was too long for the signature comes behind it
-		further, err := pades.Extender{Sources: sources}.ExtendLast(ctx, document.With(revision), level)
-		if err != nil {
-			return fmt.Errorf("signing %s: %w", c.File, err)
-		}
-		parts = append(parts, contents(further)...)
-	}
-	if pending.UsageRights() {
-		fmt.Fprintf(s.talk, "%s was enabled for features of Adobe Reader. The signature ends that, and Acrobat will say so.\n", c.File)
-	}
-	return writeFile(c.Out, parts...)
-}
-
-// parsePermission reads what a certification permits; "" is none.
-func parsePermission(name string) (pades.Permission, error) {
-	switch name {
-	case "":
-		return 0, nil
-	case "no-changes":
-		return pades.NoChanges, nil
-	case "form-filling":
-		return pades.FormFilling, nil
-	case "annotations":
-		return pades.Annotations, nil
-	}
-	return 0, fmt.Errorf("%w: --certify is no-changes, form-filling or annotations, not %q", errUsage, name)
+	a.content, err = os.ReadFile(c.File)
+	return a, err
 }

@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"os"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/xades"
 )
 
 type verifyCommand struct {
-	Files []string  `arg:"" name:"file" help:"PDF files."`
+	Files []string  `arg:"" name:"file" help:"PDF or XML files."`
 	Trust string    `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them nobody is trusted."`
 	At    time.Time `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
 	JSON  bool      `help:"Print one JSON object a line for each file: file, passed, signatures and error."`
@@ -24,10 +27,9 @@ func (c verifyCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	options := pades.VerifyOptions{Time: c.At, Roots: roots}
 	passed := true
 	for _, path := range c.Files {
-		result := verifyFile(ctx, path, options)
+		result := verifyFile(ctx, path, roots, c.At)
 		passed = passed && result.Passed
 		if err := result.print(s.out, c.JSON); err != nil {
 			return err
@@ -39,20 +41,10 @@ func (c verifyCommand) Run(ctx context.Context, s streams) error {
 	return nil
 }
 
-func verifyFile(ctx context.Context, path string, options pades.VerifyOptions) fileResult {
+// verifyFile judges as of a time, or now if that is zero.
+func verifyFile(ctx context.Context, path string, roots *x509.CertPool, at time.Time) fileResult {
 	result := fileResult{File: path, Signatures: []signatureResult{}}
-	file, err := os.Open(path)
-	if err != nil {
-		result.Error = err.Error()
-		return result
-	}
-	defer file.Close()
-	stat, err := file.Stat()
-	if err != nil {
-		result.Error = err.Error()
-		return result
-	}
-	report, err := pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()}, options)
+	report, err := reportOn(ctx, path, roots, at)
 	if err != nil {
 		result.Error = err.Error()
 		return result
@@ -62,4 +54,24 @@ func verifyFile(ctx context.Context, path string, options pades.VerifyOptions) f
 		result.Signatures = append(result.Signatures, toResult(s))
 	}
 	return result
+}
+
+func reportOn(ctx context.Context, path string, roots *x509.CertPool, at time.Time) (*ades.Report, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	kind, err := readFormat(file)
+	if err != nil {
+		return nil, err
+	}
+	if kind == formatXML {
+		return xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()}, xades.VerifyOptions{Time: at, Roots: roots})
+	}
+	return pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()}, pades.VerifyOptions{Time: at, Roots: roots})
 }

@@ -30,10 +30,10 @@ var plan = []floor{
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades stamp stamp/pdfium ades/online ades storage internal/runner internal/sealed internal/mail internal/durable", "kong prometheus sync toml"}},
+	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades xades stamp stamp/pdfium ades/online ades storage internal/runner internal/sealed internal/mail internal/durable", "kong prometheus sync toml"}},
 
 	{
-		{"httpapi", "account portal sandbox webhook signing busysignal idp pades stamp ades storage internal/jsonbody", ""},
+		{"httpapi", "account portal sandbox webhook signing busysignal idp pades xades stamp ades storage internal/jsonbody", ""},
 		{"portal/page", "portal signing idp stamp storage", "image"},
 		{"storage/bolt", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
 		{"storage/postgres", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
@@ -50,7 +50,7 @@ var plan = []floor{
 		{"webhook", "storage internal/netguard internal/failpoint", "crypto uuid"},
 	},
 	{
-		{"signing", "idp pades stamp busysignal ades storage internal/evidence internal/failpoint", "uuid"},
+		{"signing", "idp pades xades stamp busysignal ades storage internal/evidence internal/failpoint", "sync uuid"},
 		{"stamp/pdfium", "stamp", "pdfium wazero sync"},
 		{"idp/audkenni", "idp idp/ciba ades", "uax29"},
 		{"idp/login", "idp/ciba", "oidc oauth2"},
@@ -59,12 +59,14 @@ var plan = []floor{
 	{
 		{"idp", "ades", ""},
 		{"idp/ciba", "", "jose oidc oauth2"},
-		{"pades", "ades internal/evidence internal/cms internal/tsp internal/ocsp internal/crl internal/pdf", ""},
+		{"pades", "ades internal/validation internal/evidence internal/cms internal/tsp internal/ocsp internal/crl internal/pdf", ""},
+		{"xades", "ades internal/validation internal/evidence internal/tsp internal/ocsp internal/crl internal/xmldsig internal/xmldoc", ""},
 		{"stamp", "internal/pdf internal/truetype", "text image"},
 		{"busysignal", "storage", "uuid"},
 		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl internal/netguard", ""},
 	},
 
+	{{"internal/validation", "ades internal/evidence internal/tsp", ""}},
 	{
 		{"internal/authority", "ades internal/cms internal/tsp internal/ocsp internal/crl", "crypto"},
 		{"internal/evidence", "ades internal/ocsp internal/crl internal/x509der", ""},
@@ -75,7 +77,10 @@ var plan = []floor{
 		{"internal/crl", "ades internal/x509der", "crypto"},
 	},
 	{{"internal/cms", "ades internal/x509der", "crypto"}},
-	{{"internal/x509der", "ades", "crypto"}},
+	{
+		{"internal/x509der", "ades", "crypto"},
+		{"internal/xmldsig", "ades internal/xmldoc", ""},
+	},
 	{
 		{"ades", "", ""},
 		{"storage", "", ""},
@@ -85,6 +90,7 @@ var plan = []floor{
 		{"internal/netguard", "", ""},
 		{"internal/pdf", "", ""},
 		{"internal/truetype", "", ""},
+		{"internal/xmldoc", "", "text"},
 	},
 }
 

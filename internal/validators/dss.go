@@ -25,14 +25,15 @@ type DSSReport struct {
 
 // DSSSignature is EU DSS's verdict on one signature, in the order of signing.
 type DSSSignature struct {
-	Format          string // "PAdES-BASELINE-B"
+	Format          string // "PAdES-BASELINE-B", "XAdES-BASELINE-LTA"
 	Indication      string // "TOTAL_PASSED", "INDETERMINATE", "TOTAL_FAILED"
 	SubIndication   string // "TRY_LATER", "HASH_FAILURE"; empty when passed
 	Intact          bool   // the value fits the signed attributes
 	Valid           bool   // and what they refer to is intact too
 	Scopes          []string
-	Modified        bool // pages or annotations changed in a later revision
-	UndefinedChange int  `json:"undefinedChanges"` // objects changed for no known reason
+	Structure       []string // what is against the schema of XAdES; none in what is no XML
+	Modified        bool     // pages or annotations changed in a later revision
+	UndefinedChange int      `json:"undefinedChanges"` // objects changed for no known reason
 	SignedBy        string
 	SigningTime     time.Time // claimed
 	BestTime        time.Time `json:"bestSignatureTime"` // of the earliest proof of existence
@@ -42,7 +43,7 @@ type DSSSignature struct {
 
 // DSSTimestamp is EU DSS's verdict on one timestamp.
 type DSSTimestamp struct {
-	Type           string // "SIGNATURE_TIMESTAMP", "DOCUMENT_TIMESTAMP"
+	Type           string // "SIGNATURE_TIMESTAMP", "DOCUMENT_TIMESTAMP", "ARCHIVE_TIMESTAMP"
 	Indication     string // "PASSED", "INDETERMINATE", "FAILED"
 	SubIndication  string
 	Intact         bool

@@ -2,6 +2,7 @@ package validators
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -61,12 +62,18 @@ func issue(t *testing.T, template x509.Certificate, parent *x509.Certificate, pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	template.SerialNumber = big.NewInt(time.Now().UnixNano())
-	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	if parent == nil {
 		parent, parentKey = &template, key
 	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, parent, key.Public(), parentKey)
+	return issueTo(t, template, key.Public(), parent, parentKey), key
+}
+
+// issueTo certifies a key.
+func issueTo(t *testing.T, template x509.Certificate, key crypto.PublicKey, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) *x509.Certificate {
+	t.Helper()
+	template.SerialNumber = big.NewInt(time.Now().UnixNano())
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	der, err := x509.CreateCertificate(rand.Reader, &template, parent, key, parentKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +81,7 @@ func issue(t *testing.T, template x509.Certificate, parent *x509.Certificate, pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cert, key
+	return cert
 }
 
 // forged is the fixture with one byte of the signed page changed.

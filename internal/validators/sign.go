@@ -21,6 +21,7 @@ type SignOptions struct {
 	Root        *x509.Certificate   // the anchor; levels LT and LTA need one
 	TSA         string              // URL of the timestamp authority; level B needs none
 	Level       string              // "B", "T", "LT", "LTA"
+	Packaging   string              // of XML, by EU DSS: "ENVELOPED", "ENVELOPING"; empty: the files are PDFs
 	Runs        int                 // as often is each file signed; 0 is once
 }
 
@@ -38,7 +39,7 @@ func DSSSign(t testing.TB, options SignOptions, files ...string) []SignedFile {
 }
 
 // DSSExtend raises the signatures in files of different names to a level with EU DSS. It
-// takes the anchor, the timestamp authority, the level and the runs of the options.
+// takes the anchor, the timestamp authority, the level, the packaging and the runs of the options.
 func DSSExtend(t testing.TB, options SignOptions, files ...string) []SignedFile {
 	t.Helper()
 	return signDSS(t, options, append(options.common(t), "--extend"), files)
@@ -96,6 +97,9 @@ func (o SignOptions) common(t testing.TB) []string {
 	arguments := []string{"--level", o.Level, "--runs", strconv.Itoa(max(o.Runs, 1))}
 	if o.TSA != "" {
 		arguments = append(arguments, "--tsa", o.TSA)
+	}
+	if o.Packaging != "" {
+		arguments = append(arguments, "--packaging", o.Packaging)
 	}
 	if o.Root != nil {
 		arguments = append(arguments, rootArguments(t, []*x509.Certificate{o.Root})...)

@@ -1,6 +1,6 @@
 // Package validators asks foreign programs what they think of a signed PDF: EU DSS,
-// pyHanko, poppler's pdfsig, OpenSSL, qpdf, and veraPDF about PDF/A and PDF/UA. Only
-// tests import it.
+// pyHanko, poppler's pdfsig, OpenSSL, qpdf, and veraPDF about PDF/A and PDF/UA; and of signed XML:
+// EU DSS, XML Security Library and libxml2. Only tests import it.
 //
 // Each function takes the test, the trust anchors and the files, and returns what the
 // program said in the program's own words; it judges nothing. A program that is not
@@ -16,7 +16,7 @@
 //	})
 //
 // All of them work offline, unless asked not to: they see the file and the anchors. DSS,
-// veraPDF and pyHanko take many files at once and answer in the same order. They take seconds
+// veraPDF, pyHanko and XML Security Library take many files at once and answer in the same order. They take seconds
 // to start, and stay up for all tests of a binary; what they know of a file is forgotten with it.
 //
 // DSS and pyHanko also sign, for tests that start from what others made.

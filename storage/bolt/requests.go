@@ -54,6 +54,10 @@ type requestRecord struct {
 	Text         idp.Text                `json:"text"`
 	Place        string                  `json:"place,omitempty"`
 	Level        ades.Level              `json:"level"`
+	Format       signing.Format          `json:"format,omitempty"`
+	Packing      signing.Packing         `json:"packing,omitempty"`
+	City         string                  `json:"city,omitempty"`
+	Country      string                  `json:"country,omitempty"`
 	Document     string                  `json:"document"`
 	Stamp        *signing.Stamp          `json:"stamp,omitempty"`
 	BusySignal   string                  `json:"busySignal,omitempty"`

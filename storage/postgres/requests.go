@@ -21,6 +21,7 @@ var requestTable = table[requestRow]{
 		"pending", "code", "value", "signed_at", "next_try", "next_ask", "failure", "refused",
 		"start_code", "start_expires", "stamp", "key_client", "key", "key_fingerprint",
 		"polled_at", "lease_process", "lease_token", "lease_until", "revision", "order_id", "order_document", "kept",
+		"format", "packing", "city", "country",
 	},
 	fields: func(r *requestRow) []any {
 		return []any{
@@ -30,6 +31,7 @@ var requestTable = table[requestRow]{
 			&r.Pending, &r.Code, &r.Value, (*moment)(&r.SignedAt), (*moment)(&r.NextTry), (*moment)(&r.NextAsk), encoded[*idp.Failure]{&r.Failure}, &r.Refused,
 			&r.StartCode, (*moment)(&r.StartExpires), encoded[*signing.Stamp]{&r.Stamp}, &r.keyClient, &r.key, &r.keyFingerprint,
 			(*moment)(&r.PolledAt), &r.Lease.Process, &r.Lease.Token, (*moment)(&r.Lease.Until), &r.Revision, &r.Order, &r.orderDocument, &r.Kept,
+			(*string)(&r.Format), (*int)(&r.Packing), &r.City, &r.Country,
 		}
 	},
 }

@@ -17,11 +17,12 @@ import (
 func exampleRequest(name string) signing.Request {
 	return signing.Request{
 		ID: id(name), Account: id("a"), CreatedAt: base, UpdatedAt: base.Add(time.Second), Expires: base.Add(time.Minute),
-		Phase:    signing.Waiting,
-		Person:   idp.Person{Account: id("a"), Method: idp.SIM, Kennitala: "0101302989", Phone: "555 0101"},
-		Text:     idp.Text{Document: "Samningur 漢字.pdf", Reason: "Undirritun"},
-		Place:    "Reykjavík",
-		Level:    ades.LTA,
+		Phase:  signing.Waiting,
+		Person: idp.Person{Account: id("a"), Method: idp.SIM, Kennitala: "0101302989", Phone: "555 0101"},
+		Text:   idp.Text{Document: "Samningur 漢字.pdf", Reason: "Undirritun"},
+		Place:  "Reykjavík",
+		Level:  ades.LTA,
+		Format: signing.XML, Packing: 2, City: "Reykjavík", Country: "Ísland",
 		Document: id("document"), BusySignal: id("signal"), Order: "order",
 		Stamp:     &signing.Stamp{Page: 3, Rect: [4]float64{36.5, 0.1, 153.5, 1.0 / 3}, Image: id("image")},
 		State:     idp.State{Provider: "p", Version: 3, Key: "k", Public: []byte{0, 1}, Secret: []byte{2, 255}, Expires: base.Add(time.Hour)},

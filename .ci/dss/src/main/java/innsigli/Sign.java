@@ -4,6 +4,7 @@ import com.google.gson.Gson;
 import eu.europa.esig.dss.enumerations.DigestAlgorithm;
 import eu.europa.esig.dss.enumerations.SignatureAlgorithm;
 import eu.europa.esig.dss.enumerations.SignatureLevel;
+import eu.europa.esig.dss.enumerations.SignaturePackaging;
 import eu.europa.esig.dss.model.DSSDocument;
 import eu.europa.esig.dss.model.FileDocument;
 import eu.europa.esig.dss.model.SignatureValue;
@@ -13,9 +14,13 @@ import eu.europa.esig.dss.pades.signature.PAdESService;
 import eu.europa.esig.dss.service.crl.OnlineCRLSource;
 import eu.europa.esig.dss.service.ocsp.OnlineOCSPSource;
 import eu.europa.esig.dss.service.tsp.OnlineTSPSource;
+import eu.europa.esig.dss.signature.AbstractSignatureParameters;
+import eu.europa.esig.dss.signature.AbstractSignatureService;
 import eu.europa.esig.dss.spi.DSSUtils;
 import eu.europa.esig.dss.spi.validation.CommonCertificateVerifier;
 import eu.europa.esig.dss.spi.x509.CommonTrustedCertificateSource;
+import eu.europa.esig.dss.xades.XAdESSignatureParameters;
+import eu.europa.esig.dss.xades.signature.XAdESService;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -32,12 +37,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Signs PDF files with EU DSS, invisibly, and times it; or extends the signatures in them.
+ * Signs PDF files with EU DSS, invisibly, and times it; or extends the signatures in them. With a
+ * packaging it does so with XML files.
  *
  * <pre>
  * Sign --key key.pem --cert cert.pem [--chain issuer.pem]... [--root anchor.pem] [--tsa URL]
- *     [--level B] [--runs 5] [--output folder] file...
- * Sign --extend --root anchor.pem --tsa URL --level LTA [--runs 5] [--output folder] file...
+ *     [--packaging ENVELOPED] [--level B] [--runs 5] [--output folder] file...
+ * Sign --extend --root anchor.pem --tsa URL --level LTA [--packaging ENVELOPED] [--runs 5]
+ *     [--output folder] file...
  * </pre>
  *
  * Level B is the default; T, LT and LTA need the timestamp authority, LT and LTA the anchor too.
@@ -58,6 +65,7 @@ public final class Sign {
   private CertificateToken certificate;
   private String tsa;
   private String level = "B";
+  private SignaturePackaging packaging;
   private boolean extend;
   private int runs = 5;
   private Path output;
@@ -71,6 +79,7 @@ public final class Sign {
         case "--root" -> anchors.addCertificate(DSSUtils.loadCertificate(new File(args[++i])));
         case "--tsa" -> tsa = args[++i];
         case "--level" -> level = args[++i];
+        case "--packaging" -> packaging = SignaturePackaging.valueOf(args[++i]);
         case "--extend" -> extend = true;
         case "--runs" -> runs = Integer.parseInt(args[++i]);
         case "--output" -> output = Path.of(args[++i]);
@@ -93,7 +102,10 @@ public final class Sign {
     DSSDocument result = null;
     for (int run = 0; run < runs; run++) {
       long began = System.nanoTime();
-      result = extend ? extended(file) : signed(file, loaded);
+      result =
+          packaging == null
+              ? result(file, loaded, new PAdESService(verifier()), new PAdESSignatureParameters())
+              : result(file, loaded, new XAdESService(verifier()), xadesParameters());
       seconds[run] = (System.nanoTime() - began) / 1e9;
     }
     if (output != null) {
@@ -103,10 +115,22 @@ public final class Sign {
     return new Timing(file, seconds[runs / 2]);
   }
 
-  private DSSDocument signed(String file, PrivateKey key) throws GeneralSecurityException {
+  private <P extends AbstractSignatureParameters<?>> DSSDocument result(
+      String file, PrivateKey key, AbstractSignatureService<P, ?> service, P parameters)
+      throws GeneralSecurityException {
     var document = new FileDocument(file);
-    var service = service();
-    var parameters = parameters();
+    var format = packaging == null ? "PAdES" : "XAdES";
+    service.setTspSource(new OnlineTSPSource(tsa));
+    parameters.setSignatureLevel(SignatureLevel.valueByName(format + "-BASELINE-" + level));
+    parameters.setDigestAlgorithm(DigestAlgorithm.SHA256);
+    return extend
+        ? service.extendDocument(document, parameters)
+        : signed(document, key, service, parameters);
+  }
+
+  private <P extends AbstractSignatureParameters<?>> DSSDocument signed(
+      DSSDocument document, PrivateKey key, AbstractSignatureService<P, ?> service, P parameters)
+      throws GeneralSecurityException {
     parameters.setSigningCertificate(certificate);
     parameters.setCertificateChain(chain());
     var content = service.getDataToSign(document, parameters);
@@ -117,25 +141,18 @@ public final class Sign {
     return service.signDocument(document, parameters, new SignatureValue(algorithm, signature.sign()));
   }
 
-  private DSSDocument extended(String file) {
-    return service().extendDocument(new FileDocument(file), parameters());
-  }
-
-  private PAdESSignatureParameters parameters() {
-    var parameters = new PAdESSignatureParameters();
-    parameters.setSignatureLevel(SignatureLevel.valueByName("PAdES-BASELINE-" + level));
-    parameters.setDigestAlgorithm(DigestAlgorithm.SHA256);
+  private XAdESSignatureParameters xadesParameters() {
+    var parameters = new XAdESSignatureParameters();
+    parameters.setSignaturePackaging(packaging);
     return parameters;
   }
 
-  private PAdESService service() {
+  private CommonCertificateVerifier verifier() {
     var verifier = new CommonCertificateVerifier();
     verifier.setTrustedCertSources(anchors);
     verifier.setOcspSource(new OnlineOCSPSource());
     verifier.setCrlSource(new OnlineCRLSource());
-    var service = new PAdESService(verifier);
-    service.setTspSource(new OnlineTSPSource(tsa));
-    return service;
+    return verifier;
   }
 
   /** The signer's certificate comes first. */

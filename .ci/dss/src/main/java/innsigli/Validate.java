@@ -2,6 +2,7 @@ package innsigli;
 
 import com.google.gson.GsonBuilder;
 import eu.europa.esig.dss.diagnostic.DiagnosticData;
+import eu.europa.esig.dss.diagnostic.SignatureWrapper;
 import eu.europa.esig.dss.jaxb.object.Message;
 import eu.europa.esig.dss.model.FileDocument;
 import eu.europa.esig.dss.simplereport.SimpleReport;
@@ -45,6 +46,7 @@ public final class Validate {
       boolean intact,
       boolean valid,
       List<String> scopes,
+      List<String> structure,
       boolean modified,
       int undefinedChanges,
       String signedBy,
@@ -124,6 +126,7 @@ public final class Validate {
                   token.isSignatureIntact(),
                   token.isSignatureValid(),
                   simple.getSignatureScopes(id).stream().map(s -> name(s.getScope())).toList(),
+                  structure(token),
                   token.arePdfModificationsDetected(),
                   token.getPdfUndefinedChanges().size(),
                   simple.getSignedBy(id),
@@ -133,6 +136,15 @@ public final class Validate {
                   findings(simple.getAdESValidationWarnings(id)));
             })
         .toList();
+  }
+
+  /** What is against the schema of XAdES; of other formats DSS checks something else, or nothing. */
+  private static List<String> structure(SignatureWrapper token) {
+    if (token.isStructuralValidationValid()) {
+      return List.of();
+    }
+    var messages = token.getStructuralValidationMessages();
+    return messages.isEmpty() ? List.of("not valid, and no message") : messages;
   }
 
   private static List<Timestamp> timestamps(Reports reports) {

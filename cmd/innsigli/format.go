@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// format is what a file is by its content, whatever its name.
+type format int
+
+const (
+	formatPDF format = iota + 1
+	formatXML
+)
+
+func (f format) String() string {
+	if f == formatPDF {
+		return "a PDF"
+	}
+	return "XML"
+}
+
+// headSize is how far into a file readers look for the header of a PDF (ISO 32000-1 annex H, note 13).
+const headSize = 1024
+
+var errFormat = errors.New("neither a PDF nor XML")
+
+// readFormat looks at the beginning of a file.
+func readFormat(file io.ReaderAt) (format, error) {
+	head := make([]byte, headSize)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	return formatOf(head[:n])
+}
+
+func formatOf(head []byte) (format, error) {
+	switch {
+	case bytes.Contains(head, []byte("%PDF-")):
+		return formatPDF, nil
+	case beginsAsXML(head):
+		return formatXML, nil
+	}
+	return 0, errFormat
+}
+
+// beginsAsXML says whether the first character but white space is a "<", in UTF-8 or in UTF-16 (XML 1.0
+// appendix F), whose second bytes are 0 there. Whether it is XML is for its reader to say.
+func beginsAsXML(head []byte) bool {
+	for _, mark := range []string{"\xef\xbb\xbf", "\xfe\xff", "\xff\xfe"} {
+		head = bytes.TrimPrefix(head, []byte(mark))
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\x00"), []byte("<"))
+}

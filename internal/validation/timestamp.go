@@ -1,0 +1,110 @@
+package validation
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/tsp"
+)
+
+// Timestamp is a timestamp that a document carries.
+type Timestamp struct {
+	Token  *tsp.Token // nil when it cannot be read
+	Report ades.TimestampReport
+}
+
+// Read reads a token. What is the matter with one that cannot be read is in its report.
+func Read(kind ades.TimestampType, ber []byte) Timestamp {
+	t := Timestamp{Report: ades.TimestampReport{Type: kind}}
+	token, err := tsp.ParseToken(ber)
+	if err != nil {
+		t.Report.Fail(err.Error())
+		return t
+	}
+	t.Token, t.Report.Time = token, token.Time
+	return t
+}
+
+// Check compares a token that could be read with what it stands for, by the digest of that under the
+// token's Hash. Its certificate may be elsewhere in the document, among those known.
+func (t *Timestamp) Check(sum []byte, known []*x509.Certificate) {
+	t.Token.Supply(known)
+	t.Report.Authority = t.Token.Certificate
+	switch err := t.Token.VerifyOver(sum); {
+	case errors.Is(err, tsp.ErrMismatch):
+		t.Report.Fail("The timestamp is over something else.")
+	case err != nil:
+		t.Report.Fail(err.Error())
+	default:
+		t.Report.Intact = true
+	}
+}
+
+// ProvenAt is the time at which what the timestamp is over is known to have existed, when
+// that is known at a later time already.
+func (t *Timestamp) ProvenAt(later time.Time) time.Time {
+	if t.Report.Trusted && t.Report.Time.Before(later) {
+		return t.Report.Time
+	}
+	return later
+}
+
+// Timestamp decides whether a timestamp that was checked proves its time, given that it existed at
+// another (EN 319 102-1 5.6.3).
+func (j Judge) Timestamp(t *Timestamp, known *evidence.Known, at time.Time) {
+	if !t.Report.Intact {
+		return
+	}
+	if err := j.token(t.Token, known, at); err != nil {
+		t.Report.Fail(err.Error())
+		return
+	}
+	t.Report.Trusted = true
+}
+
+func (j Judge) token(token *tsp.Token, known *evidence.Known, at time.Time) error {
+	if token.Time.After(at.Add(ades.MaxSkew)) {
+		return fmt.Errorf("timestamp of %s, after the time of judgement", token.Time.UTC().Format(time.RFC3339))
+	}
+	chain, err := j.Data.Chain(known, token.Certificate, at)
+	if err != nil {
+		return err
+	}
+	for _, a := range []ades.Algorithm{token.Algorithm, {Hash: token.Hash, Scheme: token.Algorithm.Scheme}} {
+		if err := a.CheckSuite(token.Certificate.PublicKey); err != nil {
+			return err
+		}
+	}
+	if err := evidence.CheckSuite(chain); err != nil {
+		return err
+	}
+	return j.Data.ChainStatus(chain, evidence.Times{Used: token.Time, Judged: at})
+}
+
+// Readable leaves out what is no timestamp.
+func Readable(stamps []Timestamp) []Timestamp {
+	return slices.DeleteFunc(slices.Clone(stamps), func(t Timestamp) bool { return t.Token == nil })
+}
+
+// Certificates returns what the tokens carry.
+func Certificates(stamps []Timestamp) []*x509.Certificate {
+	var all []*x509.Certificate
+	for _, t := range Readable(stamps) {
+		all = append(all, t.Token.Certificates...)
+	}
+	return all
+}
+
+// Targets are the authorities of the timestamps that could be read.
+func Targets(stamps []Timestamp) []evidence.Target {
+	var all []evidence.Target
+	for _, t := range Readable(stamps) {
+		all = append(all, evidence.Target{Certificate: t.Token.Certificate, Times: evidence.Times{Used: t.Token.Time}})
+	}
+	return all
+}

@@ -1,0 +1,147 @@
+package xmldsig
+
+import (
+	"crypto/x509"
+	"fmt"
+	"strings"
+
+	"github.com/innsigli/innsigli/internal/xmldoc"
+)
+
+// What one signature may have; the corpora of the field have up to 900 references.
+const (
+	maxReferences   = 1000
+	maxTransforms   = 5
+	maxObjects      = 1000
+	maxCertificates = 1000
+)
+
+// Find returns the ds:Signature elements of a document, in document order, but for counter-signatures
+// and whatever else stands in an unsigned property of another: those sign that other.
+func Find(d *xmldoc.Document) []xmldoc.Node {
+	var found []xmldoc.Node
+	root := d.Root()
+	if root.Is(Namespace, "Signature") {
+		found = append(found, root)
+	}
+	var unsigned xmldoc.Node // that the walk is in
+	for n := range root.Descendants() {
+		switch {
+		case unsigned != (xmldoc.Node{}) && unsigned.Contains(n):
+		case isUnsignedProperties(n):
+			unsigned = n
+		case n.Is(Namespace, "Signature"):
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// isUnsignedProperties says whether an element is the UnsignedProperties of a signature, by the way that
+// leads to it from the signature (EN 319 132-1 4.3), in any edition of XAdES.
+func isUnsignedProperties(n xmldoc.Node) bool {
+	if n.Name().Local != "UnsignedProperties" || !strings.HasPrefix(n.Name().Space, "http://uri.etsi.org/01903/v") {
+		return false
+	}
+	qualifying := n.Parent()
+	object := qualifying.Parent()
+	return qualifying.Is(n.Name().Space, "QualifyingProperties") && object.Is(Namespace, "Object") &&
+		object.Parent().Is(Namespace, "Signature")
+}
+
+// Reader reads the signatures of one document. What they have in common is digested once, and the work for
+// all of them together is bounded.
+type Reader struct {
+	document *xmldoc.Document
+	work     *work
+}
+
+// NewReader is for the signatures of a document.
+func NewReader(d *xmldoc.Document) *Reader { return &Reader{document: d, work: newWork(d)} }
+
+// Read is [Reader.Read] for one signature alone.
+func Read(d *xmldoc.Document, element xmldoc.Node) (*Signature, error) {
+	return NewReader(d).Read(element)
+}
+
+// Read reads a ds:Signature element. [ErrFormat], [ErrTransform], [ErrLimit], and
+// [ades.ErrAlgorithm] for a signature method that is not known.
+func (r *Reader) Read(element xmldoc.Node) (*Signature, error) {
+	if !element.Is(Namespace, "Signature") {
+		return nil, fmt.Errorf("%w: not a Signature", ErrFormat)
+	}
+	s := &Signature{Document: r.document, Element: element, work: r.work}
+	s.ID, _ = element.Attr("", "Id")
+	in := sequenceOf(element)
+	s.SignedInfo, s.SignatureValue = in.one("SignedInfo"), in.one("SignatureValue")
+	s.KeyInfo = in.maybe(Namespace, "KeyInfo")
+	s.Objects = in.some("Object", maxObjects)
+	if err := in.end(); err != nil {
+		return nil, err
+	}
+	if err := s.readSignedInfo(); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.octets, err = binaryOf(s.SignatureValue); err != nil {
+		return nil, err
+	}
+	s.Value = decodeValue(s.Algorithm, s.octets)
+	return s, s.readKeyInfo()
+}
+
+// readSignedInfo reads what the value is over (xmldsig-core1 4.4).
+func (s *Signature) readSignedInfo() (err error) {
+	in := sequenceOf(s.SignedInfo)
+	canonicalization, method := in.one("CanonicalizationMethod"), in.one("SignatureMethod")
+	references := in.some("Reference", maxReferences)
+	if err := in.end(); err != nil {
+		return err
+	}
+	if s.Canonicalization, err = ReadCanonicalization(canonicalization); err != nil {
+		return err
+	}
+	if s.Algorithm, err = readSignatureMethod(method); err != nil {
+		return err
+	}
+	s.References, err = readReferences(references)
+	return err
+}
+
+// readKeyInfo takes the certificates of X509Data. Keys by name, by value or at other places are not
+// looked at: XAdES goes by certificates (EN 319 132-1 6.3).
+func (s *Signature) readKeyInfo() error {
+	if s.KeyInfo == (xmldoc.Node{}) {
+		return nil
+	}
+	n := 0
+	for data := range s.KeyInfo.Elements() {
+		if !data.Is(Namespace, "X509Data") {
+			continue
+		}
+		for element := range data.Elements() {
+			if !element.Is(Namespace, "X509Certificate") {
+				continue
+			}
+			if n++; n > maxCertificates {
+				return fmt.Errorf("%w: certificates in KeyInfo", ErrLimit)
+			}
+			if cert := certificateOf(element); cert != nil {
+				s.Certificates = append(s.Certificates, cert)
+			}
+		}
+	}
+	return nil
+}
+
+func certificateOf(n xmldoc.Node) *x509.Certificate {
+	der, err := binaryOf(n)
+	if err != nil {
+		return nil
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil
+	}
+	return cert
+}

@@ -1,0 +1,97 @@
+package xmldsig
+
+import (
+	"fmt"
+
+	"github.com/innsigli/innsigli/internal/xmldoc"
+)
+
+// readReferences reads those of SignedInfo or of a Manifest, which have one at least.
+func readReferences(elements []xmldoc.Node) (all []Reference, err error) {
+	if len(elements) == 0 {
+		return nil, fmt.Errorf("%w: no Reference", ErrFormat)
+	}
+	for _, n := range elements {
+		r, err := readReference(n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	return all, nil
+}
+
+// readReference reads a ds:Reference (xmldsig-core1 4.4.3).
+func readReference(n xmldoc.Node) (Reference, error) {
+	r := Reference{Element: n}
+	r.ID, _ = n.Attr("", "Id")
+	r.Type, _ = n.Attr("", "Type")
+	r.URI, r.HasURI = n.Attr("", "URI")
+	in := sequenceOf(n)
+	transforms := in.maybe(Namespace, "Transforms")
+	method, value := in.one("DigestMethod"), in.one("DigestValue")
+	err := in.end()
+	if err != nil {
+		return r, err
+	}
+	if err := sequenceOf(method).end(); err != nil {
+		return r, err
+	}
+	uri, _ := method.Attr("", "Algorithm")
+	r.Hash = Hash(uri)
+	if r.Digest, err = binaryOf(value); err != nil {
+		return r, err
+	}
+	r.Transforms, err = readTransforms(transforms)
+	return r, err
+}
+
+// readTransforms reads a ds:Transforms. Those that leave nodes out come before the one that makes octets:
+// octets are not parsed again.
+func readTransforms(n xmldoc.Node) (all []Transform, err error) {
+	if n == (xmldoc.Node{}) {
+		return nil, nil
+	}
+	in := sequenceOf(n)
+	elements := in.some("Transform", maxTransforms)
+	if err := in.end(); err != nil {
+		return nil, err
+	}
+	if len(elements) == 0 {
+		return nil, fmt.Errorf("%w: no Transform in Transforms", ErrFormat)
+	}
+	for i, element := range elements {
+		t, err := readTransform(element)
+		if err != nil {
+			return nil, err
+		}
+		if t.Kind >= Base64 && i < len(elements)-1 {
+			return nil, fmt.Errorf("%w: one more after that to octets", ErrTransform)
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// The algorithms of transforms that are no canonicalization (xmldsig-core1 6.6, XPath Filter 2.0).
+const (
+	transformEnveloped = Namespace + "enveloped-signature"
+	transformBase64    = Namespace + "base64"
+	transformXPath     = "http://www.w3.org/TR/1999/REC-xpath-19991116"
+	transformFilter2   = "http://www.w3.org/2002/06/xmldsig-filter2"
+)
+
+func readTransform(n xmldoc.Node) (Transform, error) {
+	switch uri, _ := n.Attr("", "Algorithm"); uri {
+	case transformEnveloped:
+		return Transform{Kind: EnvelopedSignature}, sequenceOf(n).end()
+	case transformBase64:
+		return Transform{Kind: Base64}, sequenceOf(n).end()
+	case transformXPath:
+		return readXPath(n)
+	case transformFilter2:
+		return readFilter2(n)
+	}
+	c, err := ReadCanonicalization(n)
+	return Transform{Kind: Canonicalize, Canonicalization: c}, err
+}

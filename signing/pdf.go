@@ -1,0 +1,142 @@
+package signing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// pdfFormat signs PDF documents, which grow by what is appended to them.
+type pdfFormat struct{}
+
+func (pdfFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.Signer, at time.Time) (preparation, error) {
+	options := pades.Options{Reason: t.r.Text.Reason, Location: t.r.Place, Time: at, Level: t.r.Level}
+	cms := t.traits().CMS
+	if !cms {
+		options.Name = signer.Certificate.Subject.CommonName
+	}
+	var err error
+	if options.Visible, err = t.visible(ctx, signer.Certificate, options); err != nil {
+		return nil, err
+	}
+	var p *pades.Pending
+	if cms {
+		p, err = pades.PrepareCMS(ctx, document(blob), signer.Algorithm.Hash, options)
+	} else {
+		p, err = pades.Prepare(ctx, document(blob), signer, options)
+	}
+	return p, err
+}
+
+func (pdfFormat) read(encoded []byte) (preparation, error) { return readPDF(encoded) }
+
+func readPDF(encoded []byte) (*pades.Pending, error) {
+	p := new(pades.Pending)
+	if err := p.UnmarshalBinary(encoded); err != nil {
+		return nil, fmt.Errorf("signing: reading the prepared signature: %w", err)
+	}
+	return p, nil
+}
+
+func (pdfFormat) draft(_ context.Context, _ *turn, blob storage.Blob, encoded []byte) (draft, error) {
+	p, err := readPDF(encoded)
+	if err != nil {
+		return nil, err
+	}
+	return &pdfDraft{Blob: blob, prepared: p, doc: document(blob)}, nil
+}
+
+func (pdfFormat) failure(err error) *idp.Failure {
+	switch {
+	case errors.Is(err, pades.ErrEncrypted):
+		return cannotSign("The document is encrypted and does not open without a password or key.")
+	case errors.Is(err, pades.ErrForbidden):
+		return cannotSign("The document does not allow signatures.")
+	case errors.Is(err, pades.ErrBroken):
+		return cannotSign("The last signature in the document is broken.")
+	case errors.Is(err, pades.ErrUnreadable):
+		return cannotSign("The document is not a readable PDF.")
+	case errors.Is(err, pades.ErrAppearance):
+		return cannotSign("The stamp cannot be drawn.")
+	}
+	return nil
+}
+
+// pdfDraft is a PDF with the revisions that are to be appended.
+type pdfDraft struct {
+	storage.Blob
+	prepared  *pades.Pending
+	doc       pades.Document // with the revisions
+	revisions []storage.Revision
+}
+
+func (d *pdfDraft) signer(value []byte) (ades.Signer, error) { return d.prepared.SignerOf(value) }
+
+func (d *pdfDraft) base() (prepared, stored int64) {
+	prepared, _ = d.prepared.Base()
+	return prepared, d.Size()
+}
+
+func (d *pdfDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) error {
+	r, err := d.prepared.Complete(ctx, value, t)
+	if err == nil {
+		d.grow(r)
+	}
+	return err
+}
+
+func (d *pdfDraft) extend(ctx context.Context, level ades.Level, s ades.Sources) error {
+	further, err := pades.Extender{Sources: s}.ExtendLast(ctx, d.doc, level)
+	if err == nil {
+		d.grow(further...)
+	}
+	return err
+}
+
+func (d *pdfDraft) grow(revisions ...pades.Revision) {
+	for _, r := range revisions {
+		d.revisions = append(d.revisions, stored(r))
+		d.doc = d.doc.With(r)
+	}
+}
+
+func (d *pdfDraft) finish(context.Context, storage.Documents) (content, error) {
+	return known(d.doc), nil
+}
+
+func (d *pdfDraft) fresh() []string { return nil }
+
+func (d *pdfDraft) land(ctx context.Context, documents storage.Documents, r *Request) error {
+	return documents.Append(ctx, r.Document, d.revisions...)
+}
+
+// keep appends what there is, but to a document that is not the request's own: what may come to
+// nothing has no place in it.
+func (d *pdfDraft) keep(ctx context.Context, documents storage.Documents, r *Request) (err error) {
+	switch {
+	case len(d.revisions) == 0:
+		return nil
+	case !r.ordered():
+		return documents.Append(ctx, r.Document, d.revisions...)
+	}
+	r.Kept, err = json.Marshal(d.revisions)
+	return err
+}
+
+func (d *pdfDraft) restore(kept []byte) error {
+	var all []storage.Revision
+	if err := json.Unmarshal(kept, &all); err != nil {
+		return fmt.Errorf("signing: reading what an earlier try has come to: %w", err)
+	}
+	for _, r := range all {
+		d.grow(restored(r))
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package signing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/xades"
+)
+
+// xmlFormat signs XML documents. Signatures stand in their midst, so that the signed document is a
+// new one, made of pieces of the one before.
+type xmlFormat struct{}
+
+func (xmlFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.Signer, at time.Time) (preparation, error) {
+	waiting, end := context.WithTimeout(ctx, xmlPatience)
+	defer end()
+	done, err := t.readXML(waiting, blob.Size())
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ades.ErrUnavailable, err)
+	}
+	defer done()
+	return xades.Prepare(ctx, xmlDocument(blob), signer, xades.Options{
+		Packing: t.r.Packing, Time: at, City: t.r.City, Country: t.r.Country, Reason: t.r.Text.Reason, Level: t.r.Level,
+	})
+}
+
+// xmlDocument is a stored document as xades reads it.
+func xmlDocument(b storage.Blob) xades.Document { return xades.Document{ReaderAt: b, Size: b.Size()} }
+
+func (xmlFormat) read(encoded []byte) (preparation, error) { return readPrepared(encoded) }
+
+func readPrepared(encoded []byte) (*xades.Pending, error) {
+	p := new(xades.Pending)
+	if err := p.UnmarshalBinary(encoded); err != nil {
+		return nil, fmt.Errorf("signing: reading the prepared signature: %w", err)
+	}
+	return p, nil
+}
+
+func (xmlFormat) draft(ctx context.Context, t *turn, blob storage.Blob, encoded []byte) (draft, error) {
+	p, err := readPrepared(encoded)
+	if err != nil {
+		return nil, err
+	}
+	done, err := t.readXML(ctx, blob.Size())
+	if err != nil {
+		return nil, err
+	}
+	return &xmlDraft{Blob: blob, prepared: p, doc: xmlDocument(blob), done: done}, nil
+}
+
+const (
+	// xmlAtOnce bounds the XML that is read at once, in bytes: as long as a document is worked on, it
+	// takes several times its length of memory.
+	xmlAtOnce = 48 << 20
+	// xmlPatience is how long one waits until it is prepared. Then its turn comes with a later poll.
+	xmlPatience = 8 * time.Second
+)
+
+// readXML waits until there is room for so much more XML. done is to be called when it is not needed
+// any longer.
+func (s *Service) readXML(ctx context.Context, size int64) (done func(), err error) {
+	size = min(size, xmlAtOnce)
+	if err := s.xml.Acquire(ctx, size); err != nil {
+		return nil, fmt.Errorf("signing: waiting for other documents: %w", err)
+	}
+	return func() { s.xml.Release(size) }, nil
+}
+
+func (xmlFormat) failure(err error) *idp.Failure {
+	switch {
+	case errors.Is(err, xades.ErrForbidden):
+		return cannotSign("A signature in the document would break, or the document takes none.")
+	case errors.Is(err, xades.ErrBroken):
+		return cannotSign("A signature in the document is broken.")
+	case errors.Is(err, xades.ErrUnreadable):
+		return cannotSign("The document is not XML that can be signed: not well-formed, with a document type declaration, or too large.")
+	}
+	return nil
+}
+
+// xmlDraft is an XML document with the revisions that lead to the signed one, each made of the one
+// before.
+type xmlDraft struct {
+	storage.Blob
+	prepared  *xades.Pending
+	doc       xades.Document // with the revisions
+	revisions []xades.Revision
+	created   string // the signed document, once it is stored
+	done      func() // with the reading
+}
+
+// Close implements [io.Closer].
+func (d *xmlDraft) Close() error {
+	d.done()
+	return d.Blob.Close()
+}
+
+func (d *xmlDraft) signer([]byte) (ades.Signer, error) { return d.prepared.Signer(), nil }
+
+func (d *xmlDraft) base() (prepared, stored int64) {
+	prepared, _ = d.prepared.Base()
+	return prepared, d.Size()
+}
+
+func (d *xmlDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) error {
+	r, err := d.prepared.Complete(ctx, value, t)
+	if err == nil {
+		d.change(r)
+	}
+	return err
+}
+
+func (d *xmlDraft) extend(ctx context.Context, level ades.Level, s ades.Sources) error {
+	further, err := xades.Extender{Sources: s}.ExtendLast(ctx, d.doc, level)
+	if err == nil {
+		d.change(further...)
+	}
+	return err
+}
+
+func (d *xmlDraft) change(revisions ...xades.Revision) {
+	for _, r := range revisions {
+		d.revisions = append(d.revisions, r)
+		d.doc = d.doc.With(r)
+	}
+}
+
+func (d *xmlDraft) finish(ctx context.Context, documents storage.Documents) (c content, err error) {
+	ref, err := documents.Create(ctx, io.NewSectionReader(d.doc, 0, d.doc.Size), d.doc.Size, storedHash)
+	if err != nil {
+		return c, fmt.Errorf("signing: storing the signed document: %w", err)
+	}
+	d.created = ref.ID
+	return identified(ref.Sums[0], ref.Size), nil
+}
+
+func (d *xmlDraft) fresh() []string { return []string{d.created} }
+
+func (d *xmlDraft) land(ctx context.Context, documents storage.Documents, r *Request) error {
+	unsigned := r.Document
+	r.Document, r.Kept = d.created, nil
+	return errors.Join(documents.Keep(ctx, d.created), documents.Delete(ctx, unsigned))
+}
+
+func (d *xmlDraft) keep(_ context.Context, _ storage.Documents, r *Request) (err error) {
+	if len(d.revisions) > 0 {
+		r.Kept, err = json.Marshal(d.revisions)
+	}
+	return err
+}
+
+func (d *xmlDraft) restore(kept []byte) error {
+	var all []xades.Revision
+	if err := json.Unmarshal(kept, &all); err != nil {
+		return fmt.Errorf("signing: reading what an earlier try has come to: %w", err)
+	}
+	d.change(all...)
+	return nil
+}

@@ -1,0 +1,126 @@
+package xades
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/innsigli/innsigli/internal/xmldsig"
+)
+
+// carried is what a document has by way of signatures and evidence, as far as it is looked after.
+type carried struct {
+	*source
+	signatures []carriedSignature
+	hidden     bool // there are signatures, but all of them are enclosed
+}
+
+// carriedSignature is a signature with those of its timestamps that prove something.
+type carriedSignature struct {
+	*signature
+	tokens []carriedStamp // over the value, those that verify
+}
+
+// selection chooses the signatures that are looked after.
+type selection func([]signature) []signature
+
+func everySignature(all []signature) []signature { return all }
+
+// lastSignature leaves the one that comes last: signatures are added behind those that are there, or around
+// them.
+func lastSignature(all []signature) []signature { return all[max(len(all)-1, 0):] }
+
+// readCarried refuses a document with a signature that is selected and cannot be read: there would be no
+// telling what it lacks. Enclosed signatures are none of its business: they are what others sign.
+func readCarried(ctx context.Context, src *source, which selection) (*carried, error) {
+	all, err := readSignatures(src.doc)
+	if err != nil {
+		return nil, err
+	}
+	open := slices.DeleteFunc(slices.Clone(all), func(s signature) bool { return s.enclosed })
+	c := &carried{source: src, hidden: len(all) > 0 && len(open) == 0}
+	selected := which(open)
+	for i := range selected {
+		s := &selected[i]
+		if err := s.checkExtensible(); err != nil {
+			return nil, err
+		}
+		tokens, err := s.proving(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.signatures = append(c.signatures, carriedSignature{s, tokens})
+	}
+	return c, nil
+}
+
+func broken(s *signature, err error) error {
+	id, _ := s.element.Attr("", "Id")
+	return fmt.Errorf("%w: %q: %w", ErrBroken, id, err)
+}
+
+// checkExtensible says whether the signature has a place for evidence, and evidence of what.
+func (s *signature) checkExtensible() error {
+	switch {
+	case s.fault != nil:
+		return broken(s, s.fault)
+	case s.irregularity != nil:
+		return broken(s, s.irregularity)
+	case s.properties == none:
+		return fmt.Errorf("%w: %q has no properties that evidence could be added to", ErrForbidden, s.ID)
+	case !s.named:
+		return broken(s, errors.New("it names no certificate that it carries"))
+	}
+	for _, t := range s.archives {
+		if t.token == nil {
+			return broken(s, errors.New("an archive timestamp cannot be read"))
+		}
+	}
+	return nil
+}
+
+// proving are the signature timestamps that verify. The others prove nothing.
+func (s *signature) proving(ctx context.Context) ([]carriedStamp, error) {
+	var all []carriedStamp
+	for _, t := range s.stamps {
+		if s.checkStamp(ctx, t) == nil {
+			all = append(all, t)
+		}
+	}
+	return all, ctx.Err()
+}
+
+// verify compares the signatures and archive timestamps with the document: what is added would seem to
+// confirm them.
+func (c *carried) verify(ctx context.Context) error {
+	for _, s := range c.signatures {
+		err := s.verify(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, xmldsig.ErrLimit):
+			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+		case err != nil:
+			return broken(s.signature, err)
+		}
+	}
+	return nil
+}
+
+func (s *signature) verify(ctx context.Context) error {
+	if err := s.VerifyValue(s.signer); err != nil {
+		return err
+	}
+	for _, r := range s.References {
+		if err := s.VerifyReference(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.archives {
+		if err := s.checkStamp(ctx, t); err != nil {
+			return fmt.Errorf("archive timestamp: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package xades
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/xmldoc"
+)
+
+// imprints says of each timestamp of a file whether it is over what this package takes it for.
+func imprints(t *testing.T, path string) []string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := xmldoc.Parse(b)
+	if err != nil {
+		return nil
+	}
+	all, err := readSignatures(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for i := range all {
+		for _, stamps := range [][]carriedStamp{all[i].stamps, all[i].archives} {
+			for _, stamp := range stamps {
+				found = append(found, all[i].imprint(t, stamp))
+			}
+		}
+	}
+	return found
+}
+
+func (s *signature) imprint(t *testing.T, stamp carriedStamp) string {
+	name := stamp.property.Name().Local
+	if stamp.token == nil {
+		return name + " unreadable"
+	}
+	sum, err := s.stampedSum(t.Context(), stamp, stamp.token.Hash)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("%s: %v", name, err)
+	case bytes.Equal(sum, stamp.token.Sum):
+		return name + " equal"
+	}
+	return name + " differs"
+}
+
+// otherImprints are the samples with a timestamp that is not over what it stands for: copied from another
+// signature, over a certificate that was changed, or over a file that is not there.
+var otherImprints = map[string][]string{
+	"xades-t-copied-sigtst.xml":    {"SignatureTimeStamp differs"},
+	"xades-lta-corrupted-cert.xml": {"SignatureTimeStamp equal", "ArchiveTimeStamp differs"},
+	"dss1688.xml": {
+		"SignatureTimeStamp equal", "ArchiveTimeStamp: what a timestamp is over: xmldsig: reference: without a URI",
+	},
+	"xades-detached-with-object-type-ref.xml": {
+		"SignatureTimeStamp equal", "ArchiveTimeStamp: what a timestamp is over: xmldsig: reference: out of the document",
+	},
+}
+
+// The imprints of other people's timestamps are what this package computes (EN 319 132-1 5.3, 5.5.2.2), but
+// for those of which it is known that they are not.
+func TestImprints(t *testing.T) {
+	t.Parallel()
+	stamped := make(map[string][]string)
+	for _, path := range samples(t) {
+		got := imprints(t, path)
+		if len(got) == 0 {
+			continue
+		}
+		name := filepath.Base(path)
+		stamped[path] = got
+		want := otherImprints[name]
+		if want == nil {
+			want = equalImprints(got)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	if len(stamped) < 40 {
+		t.Errorf("%d samples with timestamps", len(stamped))
+	}
+	if !testenv.Full() {
+		maps.DeleteFunc(stamped, func(path string, _ []string) bool { return !slices.Contains(forDSS, filepath.Base(path)) })
+	}
+	compareWithDSS(t, stamped)
+}
+
+// forDSS are those that EU DSS is asked about when not in full.
+var forDSS = []string{
+	"data2sign-signed-xades-enveloped-baseline-cts-lta.xml", "doubleSignedTest.xml", "xades-lta-valid.xml",
+	"xades-t-copied-sigtst.xml", "xades-lta-corrupted-cert.xml", "Signature-X-LT-5b5edd31-344d-4d66-8e95-79f9acaab566.xml",
+}
+
+// dssAlone are timestamps that EU DSS knows in a file and this package does not judge: that of a
+// counter-signature, and one by the rules of XAdES 1.3.2.
+var dssAlone = map[string]map[string]int{
+	"X-B-LT-with-counter-sig-X-E-ERS.xml": {"SignatureTimeStamp equal": 1},
+	"xades-enveloped-arcTst132.xml":       {"ArchiveTimeStamp equal": 1},
+}
+
+func samples(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(testenv.Corpus(t, "signed/xml"), "*.xml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	return files
+}
+
+func equalImprints(stamps []string) []string {
+	var want []string
+	for _, s := range stamps {
+		name, _, _ := strings.Cut(s, " ")
+		want = append(want, name+" equal")
+	}
+	return want
+}
+
+// compareWithDSS compares with what EU DSS finds intact.
+func compareWithDSS(t *testing.T, stamped map[string][]string) {
+	t.Helper()
+	paths := slices.Sorted(maps.Keys(stamped))
+	for i, r := range validators.DSS(t, validators.DSSOptions{}, paths...) {
+		got, want := make(map[string]int), make(map[string]int)
+		maps.Copy(got, dssAlone[filepath.Base(paths[i])])
+		for _, s := range r.Timestamps {
+			if name := dssNames[s.Type]; name != "" && s.Intact {
+				want[name+" equal"]++
+			}
+		}
+		for _, s := range stamped[paths[i]] {
+			if strings.HasSuffix(s, " equal") {
+				got[s]++
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: EU DSS finds intact (-want +got):\n%s", filepath.Base(paths[i]), diff)
+		}
+	}
+}
+
+var dssNames = map[string]string{"SIGNATURE_TIMESTAMP": "SignatureTimeStamp", "ARCHIVE_TIMESTAMP": "ArchiveTimeStamp"}

@@ -1,0 +1,98 @@
+package xades
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/xmldsig"
+)
+
+// Pending is a signature that lacks only its value. It does not refer to the document and can be
+// stored.
+type Pending struct {
+	signer     ades.Signer
+	base       int64  // length of the document
+	baseSum    []byte // its digest
+	frame      frame
+	text       text
+	signedInfo []byte // of text, in canonical form
+	level      ades.Level
+}
+
+// Digest is what has to be signed.
+func (p *Pending) Digest() ades.Digest { return p.signer.Algorithm.Digest(p.signedInfo) }
+
+// Signer is who the signature was prepared for.
+func (p *Pending) Signer() ades.Signer { return p.signer }
+
+// Base is the length of the document that the signature was prepared for, and its digest by the hash of
+// Digest.
+func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
+
+// Level is the level that the signature was prepared for.
+func (p *Pending) Level() ades.Level { return p.level }
+
+// Complete checks the signature value against the signer's certificate and returns what the document
+// becomes. [ades.ErrValue] when the value does not belong to it. ECDSA values are DER.
+//
+// Prepared for level T or above, the signature gets its timestamp from t, which is nil for level B alone:
+// [Extender.ExtendLast] adds the rest. [ades.ErrTimestamp] when there is none, and
+// [ades.ErrOutsideValidity] when it is from after the end of the signer's certificate; the value stays
+// good, and Complete may be called again.
+func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper) (Revision, error) {
+	if err := ctx.Err(); err != nil {
+		return Revision{}, err
+	}
+	a, public := p.signer.Algorithm, p.signer.Certificate.PublicKey
+	if err := a.Verify(public, p.Digest().Sum, value); err != nil {
+		return Revision{}, err
+	}
+	octets, err := xmldsig.EncodeValue(a, public, value)
+	if err != nil {
+		return Revision{}, err
+	}
+	encoded := base64.StdEncoding.EncodeToString(octets)
+	unsigned, err := p.timestamped(ctx, encoded, t)
+	if err != nil {
+		return Revision{}, err
+	}
+	return p.frame.revision(p.base, p.text.head, encoded, p.text.body, unsigned, p.text.foot), nil
+}
+
+// timestamped is the markup of the unsigned properties with the timestamp over the value that level T asks
+// for (EN 319 132-1 5.3); nothing at level B.
+func (p *Pending) timestamped(ctx context.Context, value string, t ades.Timestamper) (string, error) {
+	if p.level == ades.B {
+		return "", nil
+	}
+	token, err := p.timestamp(ctx, value, t)
+	if err != nil {
+		return "", err
+	}
+	return element("xades:UnsignedProperties", nil,
+		element("xades:UnsignedSignatureProperties", nil,
+			timestampProperty("xades:SignatureTimeStamp", attributes{"Id", p.frame.ids.timestamp()}, token.Raw))), nil
+}
+
+// timestamp gets the token.
+func (p *Pending) timestamp(ctx context.Context, value string, t ades.Timestamper) (*tsp.Token, error) {
+	if t == nil {
+		return nil, fmt.Errorf("xades: %w: level %v without a timestamp authority", ades.ErrTimestamp, p.level)
+	}
+	stamped, err := canonicalPart(p.text.whole(value, ""), xmldsig.Namespace, "SignatureValue")
+	if err != nil {
+		return nil, err
+	}
+	h := p.signer.Algorithm.Hash
+	token, err := timestampOver(ctx, t, h, sumOf(h, stamped))
+	if err != nil {
+		return nil, err
+	}
+	if c := p.signer.Certificate; token.Time.After(c.NotAfter) {
+		return nil, fmt.Errorf("xades: %w: the signer's certificate expired at %v, before the timestamp of %v", ades.ErrOutsideValidity, c.NotAfter, token.Time)
+	}
+	return token, nil
+}

@@ -1,0 +1,96 @@
+package xades
+
+import (
+	"bytes"
+	"crypto/x509"
+	"slices"
+
+	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/xmldsig"
+)
+
+// maxNamed bounds the certificates that SigningCertificate(V2) names, and those that are tried where it
+// names none.
+const maxNamed = 16
+
+// findSigner finds the signer's certificate among those of KeyInfo and of the validation data. The one that
+// comes first is anybody's: what is signed, SigningCertificate(V2), says which it is (EN 319 132-1 5.2.2).
+func (s *signature) findSigner() {
+	named := s.namedCertificates()
+	s.named = len(named) > 0
+	if !s.named {
+		s.signer = s.agreeing(s.Certificates)
+		return
+	}
+	if s.signer = s.agreeing(named); s.signer == nil {
+		s.signer = named[0]
+	}
+}
+
+// agreeing is the first certificate by which the value verifies.
+func (s *signature) agreeing(certificates []*x509.Certificate) *x509.Certificate {
+	for _, c := range certificates[:min(len(certificates), maxNamed)] {
+		if s.VerifyValue(c) == nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// namedCertificates are those that the property names by their digests, in its order.
+func (s *signature) namedCertificates() []*x509.Certificate {
+	about := at(s.properties, "SignedSignatureProperties")
+	property := at(about, "SigningCertificateV2")
+	if property == (xmldoc.Node{}) {
+		property = at(about, "SigningCertificate")
+	}
+	if property == (xmldoc.Node{}) {
+		return nil
+	}
+	var named []*x509.Certificate
+	candidates, count := slices.Concat(s.Certificates, s.data.Certificates), 0
+	for cert := range property.Elements() {
+		if count++; count > maxNamed {
+			break
+		}
+		if i := slices.IndexFunc(candidates, digestOf(cert).fits); i >= 0 {
+			named = append(named, candidates[i])
+		}
+	}
+	return named
+}
+
+// certificateDigest is how a certificate is named.
+type certificateDigest struct {
+	method string // URI
+	sum    []byte // nil: none
+}
+
+// digestOf reads the CertDigest of a Cert element.
+func digestOf(cert xmldoc.Node) certificateDigest {
+	n := at(cert, "CertDigest")
+	method, err := only(n, xmldsig.Namespace, "DigestMethod")
+	if err != nil || method == (xmldoc.Node{}) {
+		return certificateDigest{}
+	}
+	uri, _ := method.Attr("", "Algorithm")
+	value, err := only(n, xmldsig.Namespace, "DigestValue")
+	if err != nil {
+		return certificateDigest{}
+	}
+	sum, _ := decode(value, maxDigest)
+	return certificateDigest{uri, sum}
+}
+
+// maxDigest bounds a digest in bytes.
+const maxDigest = 64
+
+func (d certificateDigest) fits(c *x509.Certificate) bool {
+	h := xmldsig.Hash(d.method)
+	if len(d.sum) == 0 || h == 0 || !h.Available() {
+		return false
+	}
+	sum := h.New()
+	sum.Write(c.Raw)
+	return bytes.Equal(sum.Sum(nil), d.sum)
+}

@@ -1,0 +1,167 @@
+package xades
+
+import (
+	"crypto/x509"
+	"encoding/base64"
+	"strings"
+
+	"github.com/innsigli/innsigli/internal/crl"
+	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/ocsp"
+	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/xmldsig"
+)
+
+const (
+	// maxCertificate bounds one certificate in bytes, and maxToken a timestamp.
+	maxCertificate = 64 << 10
+	maxToken       = 4 << 20
+)
+
+// unsignedReader reads unsigned properties (EN 319 132-1 5.3 to 5.5), of a document so much and no more.
+type unsignedReader struct{ left int }
+
+// read reads what a signature carries that it does not sign.
+func (r *unsignedReader) read(s *signature) {
+	s.known = append(s.known, s.Certificates...)
+	if s.unsigned == (xmldoc.Node{}) {
+		return
+	}
+	for property := range s.unsigned.Elements() {
+		switch property.Name() {
+		case xmldoc.Name{Space: ns132, Local: "SignatureTimeStamp"}:
+			s.stamps = append(s.stamps, r.stamps(s, property)...)
+		case xmldoc.Name{Space: ns141, Local: "ArchiveTimeStamp"}:
+			s.archives = append(s.archives, r.stamps(s, property)...)
+		case xmldoc.Name{Space: ns132, Local: "ArchiveTimeStamp"}:
+			s.old = append(s.old, property)
+		default:
+			r.readValues(s, property)
+		}
+	}
+	var all []*evidence.Data
+	for _, v := range s.values {
+		all = append(all, v.data)
+	}
+	s.data = evidence.Merge(all...)
+}
+
+// stamps reads the timestamps of a property, of which there is one in a baseline signature.
+func (r *unsignedReader) stamps(s *signature, property xmldoc.Node) []carriedStamp {
+	var all []carriedStamp
+	method := readMethod(property)
+	for e := range property.Elements() {
+		if !e.Is(ns132, "EncapsulatedTimeStamp") || !r.take() {
+			continue
+		}
+		t := carriedStamp{property: property, c14n: method}
+		if der, ok := decode(e, maxToken); ok {
+			t.der = der
+			t.token, _ = tsp.ParseToken(der)
+		}
+		if t.token != nil {
+			s.known = append(s.known, t.token.Certificates...)
+		}
+		all = append(all, t)
+	}
+	return all
+}
+
+// readMethod reads how a timestamp has its pieces canonicalized: without a word by Canonical XML 1.0 (EN 319
+// 132-1 4.5). Zero when it is not known.
+func readMethod(property xmldoc.Node) xmldoc.Canonicalization {
+	n, err := only(property, xmldsig.Namespace, "CanonicalizationMethod")
+	switch {
+	case err != nil:
+		return xmldoc.Canonicalization{}
+	case n == (xmldoc.Node{}):
+		return xmldoc.Canonicalization{Method: xmldoc.C14N10}
+	}
+	c, err := xmldsig.ReadCanonicalization(n)
+	if err != nil {
+		return xmldoc.Canonicalization{}
+	}
+	return c
+}
+
+// readValues reads the validation data of a property, if it is one that has any.
+func (r *unsignedReader) readValues(s *signature, property xmldoc.Node) {
+	data := new(evidence.Data)
+	switch name := property.Name(); name.Local {
+	case "CertificateValues", "RevocationValues", "AttrAuthoritiesCertValues", "AttributeRevocationValues":
+		if name.Space == ns132 {
+			r.addValues(data, property)
+		}
+	case "TimeStampValidationData", "AnyValidationData":
+		if name.Space == ns141 {
+			for values := range property.Elements() {
+				r.addValues(data, values)
+			}
+		}
+	}
+	if len(data.Certificates)+len(data.OCSP)+len(data.CRLs) > 0 {
+		s.values = append(s.values, carriedValues{property, data})
+	}
+}
+
+// addValues reads CertificateValues or RevocationValues, or others of their types (EN 319 132-1 5.4).
+func (r *unsignedReader) addValues(data *evidence.Data, values xmldoc.Node) {
+	for e := range values.Elements() {
+		switch e.Name() {
+		case xmldoc.Name{Space: ns132, Local: "EncapsulatedX509Certificate"}:
+			r.addCertificate(data, e)
+		case xmldoc.Name{Space: ns132, Local: "CRLValues"}:
+			data.CRLs = r.appendValues(data.CRLs, e, "EncapsulatedCRLValue", crl.MaxSize)
+		case xmldoc.Name{Space: ns132, Local: "OCSPValues"}:
+			data.OCSP = r.appendValues(data.OCSP, e, "EncapsulatedOCSPValue", ocsp.MaxSize)
+		}
+	}
+}
+
+func (r *unsignedReader) addCertificate(data *evidence.Data, e xmldoc.Node) {
+	der, ok := decode(e, maxCertificate)
+	if !ok || !r.take() {
+		return
+	}
+	if c, err := x509.ParseCertificate(der); err == nil {
+		data.Certificates = append(data.Certificates, c)
+	}
+}
+
+func (r *unsignedReader) appendValues(list [][]byte, values xmldoc.Node, local string, limit int) [][]byte {
+	for e := range values.Elements() {
+		if !e.Is(ns132, local) {
+			continue
+		}
+		if der, ok := decode(e, limit); ok && r.take() {
+			list = append(list, der)
+		}
+	}
+	return list
+}
+
+// take says whether one more piece may be read.
+func (r *unsignedReader) take() bool {
+	r.left--
+	return r.left >= 0
+}
+
+// white is what may stand anywhere in Base64 (XML Schema Part 2 3.2.16).
+var white = strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", "")
+
+// decode is what an element has in Base64, and nothing else, up to a limit in bytes.
+func decode(n xmldoc.Node, limit int) (value []byte, ok bool) {
+	if n == (xmldoc.Node{}) {
+		return nil, false
+	}
+	for range n.Elements() {
+		return nil, false
+	}
+	text := white.Replace(n.Text())
+	if len(text) == 0 || base64.StdEncoding.DecodedLen(len(text)) > limit+2 {
+		return nil, false
+	}
+	value, err := base64.StdEncoding.DecodeString(text)
+	return value, err == nil && len(value) <= limit
+}

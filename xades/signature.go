@@ -1,0 +1,127 @@
+package xades
+
+import (
+	"crypto/x509"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/xmldsig"
+)
+
+// Namespaces of the properties (EN 319 132-1 5).
+const (
+	ns132 = "http://uri.etsi.org/01903/v1.3.2#"
+	ns141 = "http://uri.etsi.org/01903/v1.4.1#"
+)
+
+const (
+	// maxSignatures bounds the signatures of a document.
+	maxSignatures = 500
+	// maxEvidence bounds the timestamps and the validation data of a document, in pieces.
+	maxEvidence = 4096
+)
+
+// signature is a signature of a document with its properties.
+type signature struct {
+	*xmldsig.Signature             // nil: it cannot be read
+	element            xmldoc.Node // ds:Signature, also of one that cannot be read
+	fault              error       // why it cannot be read
+
+	qualifying   xmldoc.Node // QualifyingProperties; zero: none
+	properties   xmldoc.Node // SignedProperties that the signature signs; zero: none
+	unsigned     xmldoc.Node // UnsignedSignatureProperties; zero: none yet
+	irregularity error       // what is wrong with where the properties are; then there may be none
+	enclosed     bool        // something is signed that its unsigned properties belong to, so that they may not change
+
+	// signer is the certificate that the value and SigningCertificate(V2) agree on; where they do not, the
+	// first that is named; where none of those that are there is named, one that the value agrees with.
+	// It is nil when there is none of these.
+	signer        *x509.Certificate
+	named         bool      // SigningCertificate(V2) names the signer
+	time          time.Time // SigningTime; zero: none
+	city, country string
+	reason        string
+
+	known    []*x509.Certificate // that KeyInfo and the timestamps carry
+	values   []carriedValues     // validation data, in the order of the properties
+	data     *evidence.Data      // all of it
+	stamps   []carriedStamp      // SignatureTimeStamps, in their order
+	archives []carriedStamp      // ArchiveTimeStamps of 1.4.1, in their order
+	old      []xmldoc.Node       // ArchiveTimeStamps of 1.3.2, which are over something else and not judged
+}
+
+// carriedStamp is a timestamp in an unsigned property.
+type carriedStamp struct {
+	property xmldoc.Node
+	c14n     xmldoc.Canonicalization // zero: one that is not known
+	der      []byte
+	token    *tsp.Token // nil: it cannot be read
+}
+
+// carriedValues are the validation data of an unsigned property.
+type carriedValues struct {
+	property xmldoc.Node
+	data     *evidence.Data
+}
+
+// readSignatures reads all signatures of a document, in document order. One that cannot be read does not
+// hide the others, and a piece of validation data that cannot proves nothing and is left out. They share a
+// bound on the work, and are for one goroutine at a time. [ErrUnreadable] when there are too many.
+func readSignatures(d *xmldoc.Document) ([]signature, error) {
+	elements := xmldsig.Find(d)
+	if len(elements) > maxSignatures {
+		return nil, fmt.Errorf("%w: %d signatures", ErrUnreadable, len(elements))
+	}
+	r := newSignatureReader(d)
+	all := make([]signature, len(elements))
+	for i, element := range elements {
+		all[i] = r.readSignature(element)
+	}
+	markEnclosed(all)
+	return all, nil
+}
+
+// signatureReader reads the signatures of one document.
+type signatureReader struct {
+	in       *xmldsig.Reader
+	unsigned unsignedReader
+}
+
+func newSignatureReader(d *xmldoc.Document) *signatureReader {
+	return &signatureReader{xmldsig.NewReader(d), unsignedReader{left: maxEvidence}}
+}
+
+// readSignature reads a ds:Signature. Whether it is enclosed the others say.
+func (r *signatureReader) readSignature(element xmldoc.Node) signature {
+	s := signature{element: element, data: new(evidence.Data)}
+	if s.Signature, s.fault = r.in.Read(element); s.fault != nil {
+		s.Signature = nil
+		return s
+	}
+	s.irregularity = s.findProperties()
+	s.describe()
+	r.unsigned.read(&s)
+	s.findSigner()
+	return s
+}
+
+// before is the validation data that precedes an unsigned property.
+func (s *signature) before(property xmldoc.Node) *evidence.Data {
+	var all []*evidence.Data
+	for _, v := range s.values {
+		if precedes(v.property, property) {
+			all = append(all, v.data)
+		}
+	}
+	return evidence.Merge(all...)
+}
+
+// precedes says whether a node comes before another one, in document order.
+func precedes(a, b xmldoc.Node) bool {
+	start, _ := a.Span()
+	other, _ := b.Span()
+	return start < other
+}

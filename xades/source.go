@@ -1,0 +1,109 @@
+package xades
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/innsigli/innsigli/internal/xmldoc"
+)
+
+const (
+	// maxSize is the length in bytes up to which documents are read. They are in memory while that is
+	// so, with a tree of their elements.
+	maxSize = 256 << 20
+	// readSize is how much of a document is read at a time.
+	readSize = 1 << 20
+)
+
+// source is a document that was read.
+type source struct {
+	bytes []byte
+	doc   *xmldoc.Document
+}
+
+func (s *source) size() int64 { return int64(len(s.bytes)) }
+
+// readSource reads a document once, and writes what it reads to base as well, if that is not nil.
+func readSource(ctx context.Context, doc Document, base io.Writer) (*source, error) {
+	b, err := readBytes(ctx, doc, base)
+	if err != nil {
+		return nil, err
+	}
+	return parseSource(b)
+}
+
+func readBytes(ctx context.Context, doc Document, base io.Writer) ([]byte, error) {
+	if doc.Size < 0 || doc.Size > maxSize {
+		return nil, errSize(doc.Size)
+	}
+	if base == nil {
+		base = io.Discard
+	}
+	b := make([]byte, doc.Size)
+	w := contextWriter{ctx, base}
+	for at := int64(0); at < doc.Size; at += readSize {
+		part := b[at:min(at+readSize, doc.Size)]
+		if err := readFull(doc, part, at); err != nil {
+			return nil, fmt.Errorf("xades: reading the document at %d: %w", at, err)
+		}
+		if _, err := w.Write(part); err != nil {
+			return nil, err
+		}
+	}
+	return b, ctx.Err()
+}
+
+func errSize(size int64) error {
+	return fmt.Errorf("%w: it has %d bytes, and %d are the most", ErrUnreadable, size, maxSize)
+}
+
+// parseSource reads what is in memory.
+func parseSource(b []byte) (*source, error) {
+	d, err := xmldoc.Parse(b)
+	if err != nil {
+		return nil, readError(err)
+	}
+	return &source{b, d}, nil
+}
+
+// next is the document that a revision makes of it.
+func (s *source) next(r Revision) (*source, error) {
+	doc := Document{bytes.NewReader(s.bytes), s.size()}.With(r)
+	b := make([]byte, doc.Size)
+	if err := readFull(doc, b, 0); err != nil {
+		return nil, err
+	}
+	return parseSource(b)
+}
+
+// nameOf is where the name in an element's start tag stands. It is not of ASCII in general, and copied.
+func (s *source) nameOf(n xmldoc.Node, e encoding) (from, to int64) {
+	start, end := n.Span()
+	from = start + e.width()
+	for to = from; to < end && !s.delimiterAt(to, e); to += e.width() {
+	}
+	return from, to
+}
+
+// delimiterAt says whether a name ends before the character at an offset (XML 1.0, production 44).
+func (s *source) delimiterAt(at int64, e encoding) bool {
+	for _, c := range []string{" ", "\t", "\r", "\n", "/", ">"} {
+		if bytes.HasPrefix(s.bytes[at:], e.encode(c)) {
+			return true
+		}
+	}
+	return false
+}
+
+// readError turns an error of reading XML into one that callers tell apart.
+func readError(err error) error {
+	for _, kind := range []error{xmldoc.ErrMalformed, xmldoc.ErrDoctype, xmldoc.ErrEncoding, xmldoc.ErrLimit, xmldoc.ErrNamespace} {
+		if errors.Is(err, kind) {
+			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package xades
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/validation"
+	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/xmldsig"
+)
+
+// VerifyOptions are what a verification goes by. The zero value trusts nobody and
+// judges at the present time.
+type VerifyOptions struct {
+	Roots *x509.CertPool
+	Time  time.Time // at which certificates have to be valid; zero: now
+}
+
+// Verify reports on the signatures of a document. A signature that does not verify
+// is no error but a result; [ErrUnreadable] when there is nothing to report on.
+//
+// What is signed is found in the document alone: no address is asked, and a signature of
+// anything elsewhere is INDETERMINATE with SIGNED_DATA_NOT_FOUND. Counter-signatures, which
+// sign another signature, are left out.
+//
+// Certificates are judged by the revocation data that a signature carries, as of the
+// earliest time at which a timestamp that is trusted proves the signature, else as of
+// Time. Without such data the result is INDETERMINATE with TRY_LATER, and with data of an
+// authority that has expired since, which no archive timestamp proves,
+// OUT_OF_BOUNDS_NO_POE.
+//
+// A signature that leaves out something of the document, such as one of an element in it,
+// may pass, but with Coverage Partial, and the document does not.
+func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Report, error) {
+	if options.Time.IsZero() {
+		options.Time = time.Now()
+	}
+	b, err := readBytes(ctx, doc, nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := xmldoc.Parse(b)
+	if err != nil {
+		return nil, readError(err)
+	}
+	i, err := newInspection(ctx, d, options)
+	if err != nil {
+		return nil, err
+	}
+	return i.reports()
+}
+
+// run makes the checks of EN 319 102-1 5.2, from the format over the certificate, the digests and the
+// value to the chain: the first that fails decides. The error is one of the context.
+func (v *verification) run() error {
+	v.report = ades.SignatureReport{Format: notETSI, Coverage: ades.Partial}
+	v.report.Name, _ = v.element.Attr("", "Id")
+	if v.fault != nil {
+		v.reject(v.fault)
+		return nil
+	}
+	v.describe()
+	if v.signer == nil && len(v.Certificates) == 0 {
+		v.report.Fail(ades.Indeterminate, ades.NoSigningCertificateFound, "The certificate of the signer is not found.")
+	}
+	if err := v.checkSigned(); err != nil {
+		return err
+	}
+	v.checkHashes()
+	v.noteCoverage()
+	if err := v.checkTimestamps(); err != nil {
+		return err
+	}
+	v.judge().Signer(&v.report, v.known)
+	validation.Evidence(&v.report, v.evidenceAt)
+	if v.report.Indication == "" {
+		v.report.Indication = ades.TotalPassed
+	}
+	v.report.Format = v.format()
+	return nil
+}
+
+// describe notes what the signer says.
+func (v *verification) describe() {
+	place := slices.DeleteFunc([]string{v.city, v.country}, func(s string) bool { return s == "" })
+	v.report.ClaimedTime, v.report.Reason, v.report.Location = v.time, v.reason, strings.Join(place, ", ")
+	v.report.Algorithm, v.report.Certificate = v.Algorithm, v.signer
+}
+
+// checkSigned checks what the signature signs, the value, and the certificate that goes with it.
+func (v *verification) checkSigned() error {
+	if err := v.checkReferences(); err != nil {
+		return err
+	}
+	if v.signer == nil && len(v.Certificates) == 0 {
+		return nil
+	}
+	if v.signer == nil {
+		v.report.Fail(ades.TotalFailed, ades.SigCryptoFailure, "The value belongs to no certificate of the signature.")
+		return nil
+	}
+	if err := v.VerifyValue(v.signer); err != nil {
+		v.reject(err)
+		return nil
+	}
+	v.report.Intact = v.signs.complete()
+	if !v.named {
+		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure,
+			"The signer's certificate is not the one that SigningCertificate names, or none is named.")
+	}
+	return nil
+}
+
+// checkHashes makes sure that the digests of what is signed are some to rely on: each reference has a hash of
+// its own.
+func (v *verification) checkHashes() {
+	if v.signer == nil {
+		return
+	}
+	for _, r := range v.signs.references {
+		if err := (ades.Algorithm{Hash: r.Hash, Scheme: v.Algorithm.Scheme}).CheckSuite(v.signer.PublicKey); err != nil {
+			v.reject(err)
+			return
+		}
+	}
+}
+
+// reject notes what an error of the signature comes to. One that is made of several is one problem.
+func (v *verification) reject(err error) {
+	indication, sub := consequence(err)
+	v.report.Fail(indication, sub, strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// consequence is what an error of the signature comes to. What this package does not know is no failure of
+// the signature.
+func consequence(err error) (ades.Indication, ades.SubIndication) {
+	switch {
+	case errors.Is(err, xmldsig.ErrDigest):
+		return ades.TotalFailed, ades.HashFailure
+	case errors.Is(err, ades.ErrValue):
+		return ades.TotalFailed, ades.SigCryptoFailure
+	case errors.Is(err, ades.ErrAlgorithm):
+		return ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
+	case errors.Is(err, errAmbiguous):
+		return ades.TotalFailed, ades.FormatFailure
+	case isAny(err, errElsewhere, xmldsig.ErrReference, xmldsig.ErrTransform, xmldsig.ErrLimit):
+		return ades.Indeterminate, ades.SignedDataNotFound
+	}
+	return ades.TotalFailed, ades.FormatFailure
+}
+
+func isAny(err error, kinds ...error) bool {
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+}

@@ -1,0 +1,163 @@
+package xades
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/xmldsig"
+)
+
+var (
+	// errAmbiguous: an identifier stands for several elements. Which of them was signed, the reader of
+	// a document need not see as the one who verifies it does (EN 319 102-1 5.2.2).
+	errAmbiguous = errors.New("several elements have the same identifier")
+	// errElsewhere: what should be signed is not where it belongs.
+	errElsewhere = errors.New("what is signed is not found where it belongs")
+)
+
+// scope is what a signature signs.
+type scope struct {
+	*signature
+	references []signedReference
+	byID       map[string]int       // references, by the Id that DataObjectFormat has for them
+	lists      map[xmldoc.Node]bool // Manifests that were read
+	ambiguous  bool                 // an identifier of the document occurs twice
+}
+
+// signedReference is a reference, of SignedInfo or of a Manifest that it leads to.
+type signedReference struct {
+	xmldsig.Reference
+	target xmldoc.Node // zero: the whole document
+	err    error       // why it leads nowhere
+	data   bool        // to what somebody signs, not to what is said of that
+	ok     bool        // its digest is right
+	other  bool        // the Object says something else of itself than its DataObjectFormat
+}
+
+// scopeOf follows the references of a signature.
+func scopeOf(s *signature, ambiguous bool) scope {
+	all := scope{signature: s, byID: make(map[string]int), lists: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
+	if s.Signature == nil {
+		return all
+	}
+	for _, r := range s.References {
+		all.add(r)
+		if r.IsManifest() {
+			all.addListed(r)
+		}
+	}
+	for _, n := range all.formats() {
+		if r := all.formatted(n); r != nil && !agrees(n, r.target) {
+			r.other = true
+		}
+	}
+	return all
+}
+
+// addListed follows the references of a Manifest, once for each.
+func (s *scope) addListed(r xmldsig.Reference) {
+	last := &s.references[len(s.references)-1]
+	if last.err != nil || s.lists[last.target] {
+		return
+	}
+	s.lists[last.target] = true
+	listed, err := s.Manifest(r)
+	last.err = err
+	for _, entry := range listed {
+		s.add(entry)
+	}
+}
+
+func (s *scope) add(r xmldsig.Reference) {
+	found := signedReference{Reference: r}
+	found.target, found.err = s.Target(r)
+	if found.err == nil {
+		found.err = s.checkPlace(r, found.target)
+	}
+	if found.err != nil && s.ambiguous && strings.HasPrefix(r.URI, "#") {
+		found.err = fmt.Errorf("%w: %w", errAmbiguous, found.err)
+	}
+	found.data = found.err == nil && !r.IsManifest() && s.isData(found.target)
+	if _, taken := s.byID[r.ID]; r.ID != "" && !taken {
+		s.byID[r.ID] = len(s.references)
+	}
+	s.references = append(s.references, found)
+}
+
+// checkPlace refuses an Object that is not the signature's own. Whoever puts another one around the signed
+// element makes a document in which it is somewhere else.
+func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
+	if r.Type == objectType && !(target.Is(xmldsig.Namespace, "Object") && target.Parent() == s.element) {
+		return fmt.Errorf("%w: in no Object of the signature", errElsewhere)
+	}
+	return nil
+}
+
+// isData says whether an element is what somebody signs, and no part of the signature that says something
+// of that (xmldsig-core1 4.4, 5).
+func (s *scope) isData(target xmldoc.Node) bool {
+	if target == (xmldoc.Node{}) {
+		return true
+	}
+	for _, own := range []xmldoc.Node{s.SignedInfo, s.SignatureValue, s.KeyInfo, s.qualifying} {
+		if own.Contains(target) {
+			return false
+		}
+	}
+	for n := target; n != (xmldoc.Node{}); n = n.Parent() {
+		if n.Is(xmldsig.Namespace, "SignatureProperties") || n.Is(xmldsig.Namespace, "Manifest") {
+			return false
+		}
+	}
+	return true
+}
+
+// complete says whether the digests of all references are right, and data is among them.
+func (s *scope) complete() bool {
+	data := false
+	for _, r := range s.references {
+		if !r.ok {
+			return false
+		}
+		data = data || r.data
+	}
+	return data
+}
+
+// checkReferences makes sure that the signature signs its own properties and something else, and compares
+// the digests (EN 319 102-1 5.2.7). Of what goes wrong alike with many references the first is told. The
+// error is one of the context.
+func (v *verification) checkReferences() error {
+	if v.irregularity != nil {
+		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
+	}
+	told := make(map[ades.SubIndication]bool)
+	for n := range v.signs.references {
+		r := &v.signs.references[n]
+		err := v.checkReference(r)
+		if v.ctx.Err() != nil {
+			return v.ctx.Err()
+		}
+		if _, sub := consequence(err); err != nil && !told[sub] {
+			told[sub] = true
+			v.reject(fmt.Errorf("reference %.100q: %w", r.URI, err))
+		}
+	}
+	if !slices.ContainsFunc(v.signs.references, func(r signedReference) bool { return r.data }) {
+		v.reject(fmt.Errorf("%w: no reference leads to data", errElsewhere))
+	}
+	return nil
+}
+
+func (v *verification) checkReference(r *signedReference) error {
+	err := r.err
+	if err == nil {
+		err = v.VerifyReference(v.ctx, r.Reference)
+	}
+	r.ok = err == nil
+	return err
+}

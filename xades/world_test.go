@@ -1,0 +1,243 @@
+package xades_test
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/xades"
+)
+
+// person is a key with a certificate of a test authority.
+type person struct {
+	signer ades.Signer
+	key    crypto.Signer
+	ca     *authority.Authority
+}
+
+// newPerson is somebody who signs by the algorithm given; without one, by the default of the key.
+func newPerson(t testing.TB, ca *authority.Authority, key crypto.Signer, algorithm ...ades.Algorithm) person {
+	t.Helper()
+	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer := ades.Signer{Certificate: cert, Chain: ca.Chain()}
+	for _, a := range algorithm {
+		signer.Algorithm = a
+	}
+	return person{signer, key, ca}
+}
+
+func newAuthority(t testing.TB) *authority.Authority {
+	t.Helper()
+	ca, err := authority.New(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ca
+}
+
+func p256(t testing.TB) crypto.Signer { return curveKey(t, elliptic.P256()) }
+
+func curveKey(t testing.TB, curve elliptic.Curve) crypto.Signer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(curve, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func rsaKey(t testing.TB, bits int) crypto.Signer {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, bits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func ed25519Key(t testing.TB) crypto.Signer {
+	t.Helper()
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func pss(h crypto.Hash) ades.Algorithm { return ades.Algorithm{Hash: h, Scheme: ades.PSS} }
+
+var edwards = ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519}
+
+// scheme is an algorithm with a key for it.
+type scheme struct {
+	name      string
+	key       crypto.Signer
+	algorithm ades.Algorithm
+}
+
+// schemes are the algorithms that validators in the European Union rely on.
+func schemes(t testing.TB) []scheme {
+	t.Helper()
+	long := rsaKey(t, 3072)
+	return []scheme{
+		{"RSA", long, ades.Algorithm{}},
+		{"RSA SHA-512", long, ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.PKCS1v15}},
+		{"PSS", long, pss(crypto.SHA256)},
+		{"PSS SHA-384", long, pss(crypto.SHA384)},
+		{"P-256", p256(t), ades.Algorithm{}},
+		{"P-384", curveKey(t, elliptic.P384()), ades.Algorithm{}},
+		{"P-521", curveKey(t, elliptic.P521()), ades.Algorithm{}},
+	}
+}
+
+// packing is one of the ways to pack a signature.
+type packing struct {
+	name    string
+	packing xades.Packing
+	base64  bool
+}
+
+func (p packing) options() xades.Options { return xades.Options{Packing: p.packing, Base64: p.base64} }
+
+var packings = []packing{
+	{"enveloped", xades.Enveloped, false},
+	{"enveloping", xades.Enveloping, false},
+	{"enveloping base64", xades.Enveloping, true},
+	{"internally detached", xades.InternallyDetached, false},
+}
+
+// contract is an ordinary document.
+const contract = `<?xml version="1.0" encoding="UTF-8"?>
+<!-- two copies -->
+<contract xmlns="urn:example:contract" number="17">
+  <party role="seller">Jóna</party>
+  <price currency="ISK">250000</price>
+</contract>
+`
+
+func document(b []byte) xades.Document {
+	return xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}
+}
+
+// apply is what a document becomes by revisions, one after another.
+func apply(t testing.TB, b []byte, revisions ...xades.Revision) []byte {
+	t.Helper()
+	doc := document(b)
+	for _, r := range revisions {
+		if r.Base != doc.Size {
+			t.Fatalf("revision of a document of %d bytes, for one of %d", doc.Size, r.Base)
+		}
+		doc = doc.With(r)
+	}
+	out, err := io.ReadAll(io.NewSectionReader(doc, 0, doc.Size))
+	if err != nil || int64(len(out)) != doc.Size {
+		t.Fatalf("%d of %d bytes: %v", len(out), doc.Size, err)
+	}
+	return out
+}
+
+// sign signs at level B, when Check has nothing against it.
+func sign(t testing.TB, b []byte, p person, o xades.Options) []byte {
+	t.Helper()
+	if err := xades.Check(t.Context(), document(b), o); err != nil {
+		t.Errorf("checked: %v", err)
+	}
+	r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apply(t, b, r)
+}
+
+// signFor signs for a level: at level T at most.
+func signFor(t testing.TB, b []byte, p person, level ades.Level, o xades.Options) []byte {
+	t.Helper()
+	o.Level = level
+	pending, err := xades.Prepare(t.Context(), document(b), p.signer, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := pending.Sign(t.Context(), p.key, p.ca.Sources(nil).Time)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apply(t, b, r)
+}
+
+// signLevel signs at a level: at LT and LTA, all signatures of the document are raised to it.
+func signLevel(t testing.TB, b []byte, p person, level ades.Level, o xades.Options) []byte {
+	t.Helper()
+	b = signFor(t, b, p, level, o)
+	if level < ades.LT {
+		return b
+	}
+	return extend(t, b, level, p.ca.Sources(nil))
+}
+
+func extend(t testing.TB, b []byte, level ades.Level, s ades.Sources) []byte {
+	t.Helper()
+	revisions, err := xades.Extend(t.Context(), document(b), level, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apply(t, b, revisions...)
+}
+
+func renew(t testing.TB, b []byte, s ades.Sources) []byte {
+	t.Helper()
+	revisions, err := xades.Extender{Sources: s}.Renew(t.Context(), document(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apply(t, b, revisions...)
+}
+
+func verify(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureReport {
+	t.Helper()
+	report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: ca.Roots()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report.Signatures
+}
+
+func writeFile(t testing.TB, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// paragraphs is a document of so many bytes at least.
+func paragraphs(size int) []byte {
+	var b bytes.Buffer
+	b.WriteString(`<book>`)
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, "\n<p n=\"%d\">Gjörið svo vel &amp; takk: <b>%d</b> <!-- kept --></p>", i, i*i)
+	}
+	b.WriteString("\n</book>\n")
+	return b.Bytes()
+}
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
