@@ -28,6 +28,9 @@ const (
 	OutOfBoundsNoPOE          SubIndication = "OUT_OF_BOUNDS_NO_POE"
 	// OutOfBoundsNotRevoked: a certificate has expired, and is known not to be revoked.
 	OutOfBoundsNotRevoked SubIndication = "OUT_OF_BOUNDS_NOT_REVOKED"
+	// RevocationOutOfBoundsNoPOE: who signed the revocation data has expired, and nothing that is
+	// trusted proves that the data existed before.
+	RevocationOutOfBoundsNoPOE SubIndication = "REVOCATION_OUT_OF_BOUNDS_NO_POE"
 	// RevokedNoPOE: the signer's certificate is revoked, and nothing that is trusted
 	// proves that the signature existed before. RevokedCANoPOE: one above it is.
 	RevokedNoPOE                  SubIndication = "REVOKED_NO_POE"
@@ -60,17 +63,19 @@ type Report struct {
 }
 
 // Passed says whether the document as a whole is signed: it has signatures, each
-// of them Passed, and one covers every byte, or every byte but validation data and
-// document timestamps. What else was appended after the last signature nobody has
-// signed.
+// of them Passed and none Partial, and one covers every byte, or every byte but
+// validation data and document timestamps. What else was appended after the last
+// signature nobody has signed. One that is Partial may have been made elsewhere, for
+// a document that nobody sees here, and brought into this one without its signer. A
+// counter-signature has to have passed like the others, and covers nothing.
 func (r *Report) Passed() bool {
 	covered := false
 	for i := range r.Signatures {
 		s := &r.Signatures[i]
-		if !s.Passed() {
+		if !s.Passed() || s.Coverage == Partial && !s.CounterSignature {
 			return false
 		}
-		covered = covered || s.Coverage == WholeDocument || s.Extended
+		covered = covered || !s.CounterSignature && (s.Coverage == WholeDocument || s.Extended)
 	}
 	return covered
 }
@@ -84,7 +89,11 @@ type SignatureReport struct {
 	Problems      []string // what keeps it from passing, in sentences
 	Intact        bool     // the digest matches and the value verifies
 	Coverage      Coverage
-	CoveredBytes  int64 // length of the covered beginning of the document
+	// CounterSignature: it is over the value of another signature, that before it or before the
+	// counter-signatures in between, and over nothing of the document (EN 319 132-1 5.2.7), so that
+	// Coverage is Partial.
+	CounterSignature bool
+	CoveredBytes     int64 // length of the covered beginning of the document; 0 in XML
 	// Extended: nothing follows the covered beginning but what proves the signature,
 	// validation data and document timestamps.
 	Extended bool

@@ -152,11 +152,9 @@ func TestLargeXML(t *testing.T) {
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	row := "<row n='1'><to>Þór</to><sum>1000</sum></row>\n"
-	content := []byte("<rows>" + strings.Repeat(row, 4*mebibyte/len(row)) + "</rows>")
-	for _, packed := range []string{"Enveloped", "InternallyDetached"} {
-		document := c.sign(xmlBody(idpApp, content).with(fields{packing: packed, level: "Lt"}))
-		if c.signature(document); !bytes.Contains(document, content[len("<rows>"):len(content)-len("</rows>")]) {
-			t.Errorf("%s: the text was changed", packed)
-		}
+	content := []byte("<rows>" + strings.Repeat(row, 22*mebibyte/len(row)) + "</rows>")
+	document := c.sign(xmlBody(idpApp, content).with(fields{packing: "InternallyDetached", level: "Lt"}))
+	if c.signature(document); !bytes.Contains(document, content) {
+		t.Error("the text was changed")
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/innsigli/innsigli/internal/cms"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/stored"
 	"github.com/innsigli/innsigli/internal/tsp"
 )
 
@@ -220,7 +221,7 @@ func (c *carried) timestamped() bool {
 // hash is the one that the document is known by already, else SHA-256.
 func (f *signedFile) hash() crypto.Hash {
 	for _, m := range f.doc.Hashed {
-		if _, ok := hashNames[m.Hash]; ok && m.Offset == f.doc.Size {
+		if stored.KnowsHash(m.Hash) && m.Offset == f.doc.Size {
 			return m.Hash
 		}
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // Check says whether a document takes a signature with these options, without a signer and
-// without hashing the document. Its errors are those of [Prepare] but [ades.ErrAlgorithm]; which
-// certificate and which hash a field's seed value requires is left to Prepare. The Appearance
-// of Visible may be nil: it is still to come.
+// without hashing the document. Its errors are those of [Prepare] but [ades.ErrAlgorithm] and
+// [ades.ErrOutsideValidity]; which certificate and which hash a field's seed value requires is left to
+// Prepare. The Appearance of Visible may be nil: it is still to come.
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -14,7 +14,7 @@ type Options struct {
 	Reason      string    // /Reason
 	Location    string    // /Location
 	ContactInfo string    // /ContactInfo
-	Time        time.Time // /M, the claimed signing time; zero: now
+	Time        time.Time // /M, the claimed signing time, within the signer's certificate; zero: now
 
 	// Level is what the signature is to become. From T on there is room in it for the
 	// timestamp that [Pending.Complete] puts in; the rest is for an [Extender]. A document that

@@ -6,6 +6,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/cms"
+	"github.com/innsigli/innsigli/internal/tsp"
 )
 
 // Pending is a signature that lacks only its value. It does not refer to the
@@ -115,7 +116,7 @@ func (p *Pending) timestamp(ctx context.Context, value []byte, t ades.Timestampe
 	h := p.signer.Algorithm.Hash
 	sum := h.New()
 	sum.Write(value)
-	token, err := timestampOver(ctx, t, h, sum.Sum(nil))
+	token, err := tsp.Obtain(ctx, t, h, sum.Sum(nil))
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,14 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/cms"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/validation"
 )
 
 // Prepare makes a document ready to be signed: it lays out the revision in which
 // only the signature value is missing. [ErrUnreadable], [ErrEncrypted],
 // [ErrForbidden], [ErrBroken], [ErrField], [ErrPage], [ErrRect], [ErrAppearance],
-// [ades.ErrAlgorithm]. Options that contradict themselves are an error of no kind.
+// [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's certificate is not valid.
+// Options that contradict themselves are an error of no kind.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -39,6 +41,11 @@ func prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	}
 	if options.Time.IsZero() {
 		options.Time = time.Now()
+	}
+	if signer.Certificate != nil {
+		if err := validation.CheckClaimedTime(signer.Certificate, options.Time); err != nil {
+			return nil, fmt.Errorf("pades: signing time: %w", err)
+		}
 	}
 	layout, err := layOut(doc, signer, options, reserved)
 	if err != nil {

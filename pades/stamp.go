@@ -8,7 +8,12 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/tsp"
 )
+
+// tokenSize is the room in bytes for a timestamp token. They take 3 to 10 KB with the
+// certificates of their authority.
+const tokenSize = 16 << 10
 
 // stamp appends a timestamp over the whole document: a document timestamp (ISO 32000-2
 // 12.8.5, EN 319 142-1 5.4.3).
@@ -71,7 +76,7 @@ func timestampAround(ctx context.Context, t ades.Timestamper, h crypto.Hash, sta
 	}
 	sum.Write(l.before)
 	sum.Write(l.after)
-	token, err := timestampOver(ctx, t, h, sum.Sum(nil))
+	token, err := tsp.Obtain(ctx, t, h, sum.Sum(nil))
 	if err != nil {
 		return nil, err
 	}

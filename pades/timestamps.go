@@ -106,6 +106,28 @@ func (v *verification) checkTimestamps() {
 	}
 }
 
+// checkEvidence makes sure that the revocation data is from who is in force, or was when a document timestamp
+// proves the store as it was then. The error is one of reading.
+func (v *verification) checkEvidence() (err error) {
+	v.judge().Evidence(&v.report, func(yield func(validation.Proven) bool) {
+		at := v.options.Time
+		for _, t := range slices.Backward(v.later()) {
+			at = t.ProvenAt(at)
+			if !t.Report.Trusted {
+				continue
+			}
+			var s store
+			if s, err = v.storeUpTo(t.ranges.end); err != nil {
+				return
+			}
+			if s.dict != nil && !yield(validation.Proven{Data: s.data, At: at}) {
+				return
+			}
+		}
+	})
+	return err
+}
+
 // signatureTimestamp is a token over a signature value (EN 319 122-1 5.3).
 func signatureTimestamp(token, value []byte, known []*x509.Certificate) validation.Timestamp {
 	t := validation.Read(ades.SignatureTimestamp, token)

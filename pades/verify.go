@@ -24,7 +24,9 @@ type VerifyOptions struct {
 //
 // Certificates are judged by the revocation data that the document carries, as of the
 // earliest time at which a timestamp that is trusted proves the signature, else as of
-// Time. Without such data the result is INDETERMINATE with TRY_LATER.
+// Time. Without such data the result is INDETERMINATE with TRY_LATER. With data whose signer has
+// expired since, and which no document timestamp proves, it is OUT_OF_BOUNDS_NO_POE if the
+// certificate has expired too, else REVOCATION_OUT_OF_BOUNDS_NO_POE.
 func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Report, error) {
 	if options.Time.IsZero() {
 		options.Time = time.Now()
@@ -81,6 +83,9 @@ func (v *verification) run() error {
 	}
 	v.checkTimestamps()
 	v.judge().Signer(&v.report, v.known)
+	if err := v.checkEvidence(); err != nil {
+		return err
+	}
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
 	}

@@ -27,10 +27,14 @@ func sinceNow(d time.Duration) func() time.Time {
 	return func() time.Time { return time.Now().Add(d) }
 }
 
-// signAt signs with sources that have a time of their own.
-func signAt(t testing.TB, b []byte, p person, level ades.Level, s ades.Sources) []byte {
+// signAt signs with sources that have a time of their own, and claims one if that is given.
+func signAt(t testing.TB, b []byte, p person, level ades.Level, s ades.Sources, claimed ...time.Time) []byte {
 	t.Helper()
-	pending, err := pades.Prepare(t.Context(), document(b), p.signer, pades.Options{Level: level})
+	o := pades.Options{Level: level}
+	for _, at := range claimed {
+		o.Time = at
+	}
+	pending, err := pades.Prepare(t.Context(), document(b), p.signer, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +164,7 @@ func TestExtendAfterTheSignersCertificateExpired(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.signer.Certificate = cert
-	b := signAt(t, pdftest.Build(pdftest.Options{}), p, ades.LT, on(0))
+	b := signAt(t, pdftest.Build(pdftest.Options{}), p, ades.LT, on(0), cert.NotAfter)
 	if _, err := pades.Extend(t.Context(), document(b), ades.LT, on(5)); !errors.Is(err, ades.ErrNoRevocation) {
 		t.Errorf("extended on day 5: %v", err)
 	}

@@ -110,5 +110,5 @@ var wrongValue = &idp.Failure{Code: idp.SignatureVerificationError, Description:
 // 102-1 5.5.4), and no authority is asked, and paid, at each try. When the timestamp
 // itself is what is wrong, as under a root that is not trusted, the next try gets another.
 func keepsTimestamp(err error) bool {
-	return errors.Is(err, ades.ErrNoRevocation) || errors.Is(err, ades.ErrTimestamp)
+	return errors.Is(err, ades.ErrNoRevocation) || errors.Is(err, ades.ErrTimestamp) || errors.Is(err, errNoRoom)
 }

@@ -1,11 +1,15 @@
 package signing_test
 
 import (
+	"bytes"
 	"crypto/x509"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -63,15 +67,29 @@ func TestCertificateKept(t *testing.T) {
 	}
 }
 
-// The person has another certificate since: the digest is made anew, and the next request
-// knows it.
+// The person has another certificate since: the signature is prepared anew, and the person asked anew, for
+// the one signature that there is in the end. The next request knows the certificate.
 func TestKeptCertificateChanged(t *testing.T) {
+	for name, format := range map[string]signing.Format{"PDF": signing.PDF, "XML": signing.XML} {
+		t.Run(name, func(t *testing.T) { keptCertificateChanged(t, format) })
+	}
+}
+
+func keptCertificateChanged(t *testing.T, format signing.Format) {
 	p := teaching(t)
+	var asked []ades.Digest
+	ask := p.sign
+	p.sign = func(s idp.State) (idp.State, idp.Event, error) {
+		asked = append(asked, p.digests...)
+		return ask(s)
+	}
 	s := newService(t, p, signing.Options{AnyPace: true})
+	s.format = format
 	id := s.mustStart()
 	s.poll(id)
 	s.checkSigned(s.poll(id).Document)
 
+	asked = nil
 	id = s.mustStart()
 	old := p.cert
 	p.key, p.cert = p.issue(kennitala)
@@ -82,6 +100,13 @@ func TestKeptCertificateChanged(t *testing.T) {
 	}
 	p.poll = answer
 	s.checkSigned(s.poll(id).Document)
+	if len(asked) != 2 || bytes.Equal(asked[0].Sum, asked[1].Sum) {
+		t.Errorf("asked for %x", asked)
+	}
+	want := []string{"signature.asked", "signature.prepared", "signature.prepared", "signature.made", "signature.completed", "signature.delivered"}
+	if diff := cmp.Diff(want, s.kinds(id)); diff != "" {
+		t.Error(diff)
+	}
 	if s.mustStart(); old.Equal(p.known) || !p.cert.Equal(p.known) {
 		t.Error("the old certificate is kept")
 	}

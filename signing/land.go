@@ -33,13 +33,25 @@ func (t *turn) land(ctx context.Context, signed finished) (err error) {
 	switch {
 	case errors.Is(err, ErrUnwanted), t.r.ordered() && errors.Is(err, storage.ErrMoved):
 		return t.fail(ctx, *unwanted)
-	case errors.Is(err, storage.ErrFull): // there may be room for so little that it is put off
-		_ = t.store(ctx, func(_ context.Context, r *Request) error {
-			r.NextTry = now().Add(retrySeldom)
-			return nil
-		})
+	case errors.Is(err, storage.ErrFull):
+		t.putOffFull(ctx, signed.draft)
 	}
 	return err
+}
+
+// putOffFull puts off what a store has no room for. There may be some for what it has come to, as what is
+// kept of XML is small, or else for so little that it is put off.
+func (t *turn) putOffFull(ctx context.Context, d draft) {
+	later := func(_ context.Context, r *Request) error {
+		r.NextTry = now().Add(retrySeldom)
+		return nil
+	}
+	err := t.store(ctx, func(ctx context.Context, r *Request) error {
+		return errors.Join(later(ctx, r), d.keep(ctx, t.documents, r))
+	})
+	if err != nil {
+		_ = t.store(ctx, later)
+	}
 }
 
 func (t *turn) landed(ctx context.Context, signed finished) error {

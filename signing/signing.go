@@ -38,7 +38,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
@@ -163,11 +162,11 @@ type Service struct {
 	process   string // this one, in leases
 
 	pace   pace
-	images chan struct{}       // one is drawn at a time
-	plans  chan struct{}       // one for each document that is planned on
-	xml    *semaphore.Weighted // one for each byte of XML that is read
-	after  sync.WaitGroup      // what calls have left to be done
-	open   context.Context     // ends when the service does not wait for that any longer
+	images chan struct{}   // one is drawn at a time
+	plans  chan struct{}   // one for each document that is planned on
+	xml    rooms           // for what is read
+	after  sync.WaitGroup  // what calls have left to be done
+	open   context.Context // ends when the service does not wait for that any longer
 	close  context.CancelFunc
 }
 
@@ -193,6 +192,6 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 	return &Service{
 		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
 		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1), plans: make(chan struct{}, plansAtOnce),
-		xml: semaphore.NewWeighted(xmlAtOnce),
+		xml: newRooms(),
 	}
 }

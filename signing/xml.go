@@ -21,9 +21,9 @@ type xmlFormat struct{}
 func (xmlFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.Signer, at time.Time) (preparation, error) {
 	waiting, end := context.WithTimeout(ctx, xmlPatience)
 	defer end()
-	done, err := t.readXML(waiting, blob.Size())
+	done, err := t.xml.take(waiting, blob.Size())
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ades.ErrUnavailable, err)
+		return nil, err
 	}
 	defer done()
 	return xades.Prepare(ctx, xmlDocument(blob), signer, xades.Options{
@@ -44,46 +44,36 @@ func readPrepared(encoded []byte) (*xades.Pending, error) {
 	return p, nil
 }
 
-func (xmlFormat) draft(ctx context.Context, t *turn, blob storage.Blob, encoded []byte) (draft, error) {
+func (xmlFormat) draft(_ context.Context, t *turn, blob storage.Blob, encoded []byte) (draft, error) {
 	p, err := readPrepared(encoded)
 	if err != nil {
 		return nil, err
 	}
-	done, err := t.readXML(ctx, blob.Size())
-	if err != nil {
-		return nil, err
-	}
-	return &xmlDraft{Blob: blob, prepared: p, doc: xmlDocument(blob), done: done}, nil
-}
-
-const (
-	// xmlAtOnce bounds the XML that is read at once, in bytes: as long as a document is worked on, it
-	// takes several times its length of memory.
-	xmlAtOnce = 48 << 20
-	// xmlPatience is how long one waits until it is prepared. Then its turn comes with a later poll.
-	xmlPatience = 8 * time.Second
-)
-
-// readXML waits until there is room for so much more XML. done is to be called when it is not needed
-// any longer.
-func (s *Service) readXML(ctx context.Context, size int64) (done func(), err error) {
-	size = min(size, xmlAtOnce)
-	if err := s.xml.Acquire(ctx, size); err != nil {
-		return nil, fmt.Errorf("signing: waiting for other documents: %w", err)
-	}
-	return func() { s.xml.Release(size) }, nil
+	return &xmlDraft{Blob: blob, prepared: p, doc: xmlDocument(blob), rooms: t.xml}, nil
 }
 
 func (xmlFormat) failure(err error) *idp.Failure {
-	switch {
-	case errors.Is(err, xades.ErrForbidden):
-		return cannotSign("A signature in the document would break, or the document takes none.")
-	case errors.Is(err, xades.ErrBroken):
-		return cannotSign("A signature in the document is broken.")
-	case errors.Is(err, xades.ErrUnreadable):
-		return cannotSign("The document is not XML that can be signed: not well-formed, with a document type declaration, or too large.")
+	for _, f := range xmlFailures {
+		if errors.Is(err, f.error) {
+			return cannotSign(f.why)
+		}
 	}
 	return nil
+}
+
+// xmlFailures are why a document cannot be signed. The first that fits is said: a bound is one whatever the
+// packing, and ErrUnreadable comes with others of which each says more.
+var xmlFailures = []struct {
+	error
+	why string
+}{
+	{xades.ErrBroken, "A signature in the document is broken."},
+	{xades.ErrLimit, "The document is too large, nested too deep, or has too many elements, names, attributes or signatures."},
+	{xades.ErrForbidden, "The document does not take a signature packed like that, for example because one that it has would break. Another signaturePacking may work."},
+	{xades.ErrDoctype, "The document has a document type declaration (DOCTYPE). Such XML cannot be signed."},
+	{xades.ErrEncoding, "The document is in an encoding that is not read, or not in the one that it says."},
+	{xades.ErrNamespace, "The document has a namespace whose name is a relative reference. Such XML cannot be signed."},
+	{xades.ErrUnreadable, "The document is not well-formed XML with namespaces, or has names that other software does not read."},
 }
 
 // xmlDraft is an XML document with the revisions that lead to the signed one, each made of the one
@@ -94,13 +84,7 @@ type xmlDraft struct {
 	doc       xades.Document // with the revisions
 	revisions []xades.Revision
 	created   string // the signed document, once it is stored
-	done      func() // with the reading
-}
-
-// Close implements [io.Closer].
-func (d *xmlDraft) Close() error {
-	d.done()
-	return d.Blob.Close()
+	rooms     rooms
 }
 
 func (d *xmlDraft) signer([]byte) (ades.Signer, error) { return d.prepared.Signer(), nil }
@@ -110,6 +94,7 @@ func (d *xmlDraft) base() (prepared, stored int64) {
 	return prepared, d.Size()
 }
 
+// sign takes no room: the signature is made beside the document, and so is the question for its timestamp.
 func (d *xmlDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) error {
 	r, err := d.prepared.Complete(ctx, value, t)
 	if err == nil {
@@ -119,6 +104,11 @@ func (d *xmlDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) e
 }
 
 func (d *xmlDraft) extend(ctx context.Context, level ades.Level, s ades.Sources) error {
+	done, err := d.rooms.take(ctx, d.Size())
+	if err != nil {
+		return err
+	}
+	defer done()
 	further, err := xades.Extender{Sources: s}.ExtendLast(ctx, d.doc, level)
 	if err == nil {
 		d.change(further...)

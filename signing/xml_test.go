@@ -2,22 +2,16 @@ package signing_test
 
 import (
 	"bytes"
-	"context"
-	"crypto"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
-	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -98,39 +92,61 @@ func TestXMLThatCannotBeSigned(t *testing.T) {
 		s := newXMLService(t, newPhone(t), signing.Options{})
 		return s.poll(s.mustStart()).Document
 	}()
-	for name, content := range map[string]string{
-		"not XML":            "This is no XML.",
-		"one byte":           "\x00",
-		"an open element":    "<a><b></a>",
-		"two roots":          "<a/><b/>",
-		"a prefix of none":   "<x:a/>",
-		"an encoding of no":  "<?xml version='1.0' encoding='klingon'?><a/>",
-		"bytes of no text":   "<a>\xff</a>",
-		"a DOCTYPE":          "<!DOCTYPE a><a/>",
-		"an entity":          "<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/hostname'>]><a>&e;</a>",
-		"10,000 deep":        strings.Repeat("<a>", 10_000) + strings.Repeat("</a>", 10_000),
-		"a PDF":              "%PDF-1.7\n",
-		"a signature":        string(signed[bytes.Index(signed, []byte("<ds:Signature")) : bytes.LastIndex(signed, []byte("</ds:Signature>"))+len("</ds:Signature>")]),
-		"a broken signature": strings.Replace(string(signed), "Þór", "Jón", 1),
+	const malformed, forbidden, encoding = "not well-formed", "Another signaturePacking", "in an encoding that is not read"
+	for name, test := range map[string]struct{ content, why string }{
+		"not XML":              {"This is no XML.", malformed},
+		"one byte":             {"\x00", malformed},
+		"an open element":      {"<a><b></a>", malformed},
+		"two roots":            {"<a/><b/>", malformed},
+		"a prefix of none":     {"<x:a/>", malformed},
+		"a prefix of ours":     {"<ds:a/>", malformed},
+		"more than it opens":   {"</a><a>", malformed},
+		"a PDF":                {"%PDF-1.7\n", malformed},
+		"an encoding of no":    {"<?xml version='1.0' encoding='klingon'?><a/>", encoding},
+		"bytes of no text":     {"<a>\xff</a>", encoding},
+		"a DOCTYPE":            {"<!DOCTYPE a><a/>", "(DOCTYPE)"},
+		"an entity":            {"<!DOCTYPE a [<!ENTITY e SYSTEM 'file:///etc/hostname'>]><a>&e;</a>", "(DOCTYPE)"},
+		"a relative namespace": {"<a xmlns='orders'/>", "a relative reference"},
+		"10,000 deep":          {strings.Repeat("<a>", 10_000) + strings.Repeat("</a>", 10_000), "nested too deep"},
+		"70,000 names":         {manyNames(70_000), "too many elements, names"},
+		"a broken signature":   {strings.Replace(string(signed), "Þór", "Jón", 1), "A signature in the document is broken."},
 	} {
-		t.Run(name, func(t *testing.T) {
-			s := newXMLService(t, newPhone(t), signing.Options{})
-			started, err := s.startWith([]byte(content))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got idp.Failure
-			err = s.Poll(t.Context(), account, started.ID, func(a signing.Answer) error { got = a.Failure; return nil })
-			if err != nil || got.Code != idp.UnableToHandleGivenData || got.OAuth != "invalid_request" || !strings.HasSuffix(got.Description, ".") {
-				t.Errorf("%+v, %v", got, err)
-			}
-			if r := s.poll(started.ID); !r.Finished {
-				t.Errorf("told twice: %+v", r)
-			}
-			if n := s.documents(); n != 0 {
-				t.Errorf("%d documents are left", n)
-			}
-		})
+		for _, packing := range packings {
+			t.Run(fmt.Sprint(name, " ", packing), func(t *testing.T) { refusedXML(t, test.content, test.why, packing) })
+		}
+	}
+	alone := string(signed[bytes.Index(signed, []byte("<ds:Signature")) : bytes.LastIndex(signed, []byte("</ds:Signature>"))+len("</ds:Signature>")])
+	t.Run("a signature alone", func(t *testing.T) { refusedXML(t, alone, "A signature in the document is broken.", xades.Enveloped) })
+	t.Run("one that would break", func(t *testing.T) { refusedXML(t, string(signed), forbidden, xades.InternallyDetached) })
+}
+
+// manyNames is XML with that many names of elements.
+func manyNames(n int) string {
+	var b strings.Builder
+	b.WriteString("<a>")
+	for i := range n {
+		fmt.Fprintf(&b, "<a%d/>", i)
+	}
+	return b.String() + "</a>"
+}
+
+// refusedXML checks the one answer to a request that cannot be signed, and that nothing is left of it.
+func refusedXML(t *testing.T, content, why string, packing signing.Packing) {
+	s := newXMLService(t, newPhone(t), signing.Options{})
+	started, err := s.startWith([]byte(content), func(in *signing.Start) { in.Packing = packing })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got idp.Failure
+	err = s.Poll(t.Context(), account, started.ID, func(a signing.Answer) error { got = a.Failure; return nil })
+	if err != nil || got.Code != idp.UnableToHandleGivenData || got.OAuth != "invalid_request" || !strings.Contains(got.Description, why) || !strings.HasSuffix(got.Description, ".") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if r := s.poll(started.ID); !r.Finished {
+		t.Errorf("told twice: %+v", r)
+	}
+	if n := s.documents(); n != 0 {
+		t.Errorf("%d documents are left", n)
 	}
 }
 
@@ -168,65 +184,4 @@ func TestEvidenceOfXML(t *testing.T) {
 	if diff := cmp.Diff(facts{"level": "LT", "sha256": sha256Of(signed), "size": float64(len(signed))}, all["signature.completed"]); diff != "" {
 		t.Error(diff)
 	}
-}
-
-// narrow has room for one document after the other, when that is wanted.
-type narrow struct {
-	creating
-	full bool
-}
-
-func (n *narrow) Documents() storage.Documents { return narrowDocuments{n.creating.Documents(), n} }
-
-type narrowDocuments struct {
-	storage.Documents
-	of *narrow
-}
-
-func (d narrowDocuments) Create(ctx context.Context, r io.Reader, limit int64, hashes ...crypto.Hash) (storage.Ref, error) {
-	if d.of.full {
-		return storage.Ref{}, fmt.Errorf("%w: test", storage.ErrFull)
-	}
-	return d.Documents.Create(ctx, r, limit, hashes...)
-}
-
-// A store without room for the signed document is not pressed, and delivers it once there is room.
-// What was sent is gone when the signed one is there, and that when it was delivered.
-func TestXMLWithoutRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPhone(t)
-		db := &narrow{creating: creating{DB: newStore(t)}}
-		o := newOutage(p.ca)
-		s := onStore(t, db, p, signing.Options{Sources: o.sources, AnyPace: true})
-		s.format = signing.XML
-		id := s.atLevel(ades.LT)
-		db.full = true
-		poll := func() error { return s.Poll(t.Context(), account, id, func(signing.Answer) error { return nil }) }
-		if err := poll(); !errors.Is(err, storage.ErrFull) {
-			t.Errorf("without room: %v", err)
-		}
-		asked := o.asked.Load()
-		for range 10 {
-			time.Sleep(time.Second)
-			if err := poll(); err != nil {
-				t.Errorf("while there is no room: %v", err)
-			}
-		}
-		if more := o.asked.Load() - asked; more != 0 {
-			t.Errorf("the sources were asked %d times more", more)
-		}
-		db.full = false
-		time.Sleep(time.Minute)
-		broken := errors.New("connection broken")
-		if err := s.Poll(t.Context(), account, id, func(signing.Answer) error { return broken }); !errors.Is(err, broken) {
-			t.Fatal(err)
-		}
-		if len(db.created) != 2 {
-			t.Fatalf("%d documents were created", len(db.created))
-		}
-		s.wantThere(db.created[:1], false)
-		s.wantThere(db.created[1:], true)
-		s.checkSigned(s.poll(id).Document)
-		s.wantThere(db.created, false)
-	})
 }

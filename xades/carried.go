@@ -20,6 +20,21 @@ type carried struct {
 type carriedSignature struct {
 	*signature
 	tokens []carriedStamp // over the value, those that verify
+	done   bool           // it has level LTA already
+	added  string         // properties that it gets
+}
+
+// growsIn says whether another signature that gets evidence is in an Object that the archive timestamp of a
+// signature will be over. Where it is signed too, it is enclosed.
+func (c *carried) growsIn(s *carriedSignature) bool {
+	for _, object := range s.otherObjects() {
+		for _, o := range c.signatures {
+			if o.signature != s.signature && !o.done && object.Contains(o.growing()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // selection chooses the signatures that are looked after.
@@ -34,7 +49,7 @@ func lastSignature(all []signature) []signature { return all[max(len(all)-1, 0):
 // readCarried refuses a document with a signature that is selected and cannot be read: there would be no
 // telling what it lacks. Enclosed signatures are none of its business: they are what others sign.
 func readCarried(ctx context.Context, src *source, which selection) (*carried, error) {
-	all, err := readSignatures(src.doc)
+	all, err := readSignatures(ctx, src.doc)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +65,7 @@ func readCarried(ctx context.Context, src *source, which selection) (*carried, e
 		if err != nil {
 			return nil, err
 		}
-		c.signatures = append(c.signatures, carriedSignature{s, tokens})
+		c.signatures = append(c.signatures, carriedSignature{signature: s, tokens: tokens})
 	}
 	return c, nil
 }
@@ -84,7 +99,11 @@ func (s *signature) checkExtensible() error {
 func (s *signature) proving(ctx context.Context) ([]carriedStamp, error) {
 	var all []carriedStamp
 	for _, t := range s.stamps {
-		if s.checkStamp(ctx, t) == nil {
+		err := s.checkStamp(ctx, t)
+		if errors.Is(err, xmldsig.ErrLimit) {
+			return nil, readError(err)
+		}
+		if err == nil {
 			all = append(all, t)
 		}
 	}
@@ -100,7 +119,7 @@ func (c *carried) verify(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, xmldsig.ErrLimit):
-			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+			return readError(err)
 		case err != nil:
 			return broken(s.signature, err)
 		}

@@ -22,7 +22,7 @@ func (l *layout) detach(opening, size int64) {
 		l.markup("</" + containedName + ">"),
 	}
 	l.after = []Piece{l.markup(endTag + "</" + containerName + ">")}
-	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalized()}}
+	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalized(exclusive)}}
 }
 
 // join puts a further signature into a container, over the same document.
@@ -36,7 +36,7 @@ func (l *layout) join(src *source) error {
 		return fmt.Errorf("%w: what it contains has the same identifier as something else", ErrForbidden)
 	}
 	l.intoRoot(src)
-	l.reference = reference{uri: "#" + id, transforms: []string{canonicalized()}}
+	l.reference = reference{uri: "#" + id, transforms: []string{canonicalized(exclusive)}}
 	l.data = func(w io.Writer) error {
 		return src.doc.Canonicalize(w, exclusive, xmldoc.Subset{Apex: inside})
 	}
@@ -62,6 +62,13 @@ func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 	}
 	id, _ := inside.Attr("", "Id")
 	return inside, isPlainName(id) && signatures > 0
+}
+
+// holdsContainer says whether a document is a container that further signatures go into. Beside it there is
+// nothing that they would not sign.
+func holdsContainer(d *xmldoc.Document) bool {
+	_, ok := containedDocument(d.Root())
+	return ok && !hasInstructions(d)
 }
 
 // isPlainName says whether an identifier is a name in ASCII: others may mean something else in a reference,

@@ -1,7 +1,8 @@
 package xades
 
 import (
-	"strings"
+	"bytes"
+	"slices"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/xmldoc"
@@ -9,13 +10,14 @@ import (
 )
 
 // noteCoverage says how much of the document the signature signs. One in the content of another signature
-// is judged by the document as it was before that.
+// is judged by the document as it was before that. A counter-signature says nothing of the document.
 func (v *verification) noteCoverage() {
 	top, within := v.topOf()
 	switch {
-	case !v.signs.covers(top, within) || v.loose:
+	case v.signs.counter:
+	case v.loose || v.signs.stray || !v.covers(top, within):
 		v.report.Problems = append(v.report.Problems, "The signature does not cover the whole document.")
-	case within == (xmldoc.Node{}):
+	case within == none:
 		v.report.Coverage = ades.WholeDocument
 	default:
 		v.report.Coverage = ades.WholeRevision
@@ -45,83 +47,83 @@ func isObject(n xmldoc.Node) bool {
 
 // covers says whether all of a document is signed but signatures. Comments say nothing, and are not signed
 // by references without XPointer.
-func (s *scope) covers(top, within xmldoc.Node) bool {
-	if within == (xmldoc.Node{}) && s.signsDocument() {
-		return true
+func (v *verification) covers(top, within xmldoc.Node) bool {
+	signed := v.signs.signed(func(r signedReference) bool { return r.ok })
+	if within == none {
+		return len(signed[none]) > 0 || v.coversNode(signed, top) && !v.instructions()
 	}
-	if within == (xmldoc.Node{}) {
-		return s.coversNode(top) && !hasInstructions(s.Document)
-	}
-	for n := range within.Children() {
-		if n != top && !isEmpty(n) {
-			return false
-		}
-	}
-	return s.coversNode(top)
-}
-
-// signsDocument says whether a reference leads to the document itself, and not to an element of it. Where the
-// root is a signature, nothing is left of it without signatures.
-func (s *scope) signsDocument() bool {
-	if isSignature(s.Document.Root()) {
-		return false
-	}
-	for _, r := range s.references {
-		if r.ok && r.target == (xmldoc.Node{}) && !isDecoded(r) {
-			return true
-		}
-	}
-	return false
+	return v.content(within).nodes == 1 && v.coversNode(signed, top)
 }
 
 // coversNode says whether the root of a document, or what is in a container, is signed.
-func (s *scope) coversNode(n xmldoc.Node) bool {
+func (v *verification) coversNode(signed covered, n xmldoc.Node) bool {
 	switch {
-	case s.signsNode(n):
+	case signed.has(n):
 		return true
-	case n == s.element:
-		return s.signsObjects()
+	case n == v.element:
+		return slices.ContainsFunc(v.otherObjects(), signed.leads) // that all are: see hasLoose
 	}
-	return isContainer(n) && s.coversContent(n)
+	return isContainer(n) && v.coversContent(signed, n)
 }
 
-func (s *scope) coversContent(container xmldoc.Node) bool {
-	signed := false
-	for n := range container.Children() {
-		switch {
-		case s.signsNode(n):
-			signed = true
-		case !isEmpty(n) && !isSignature(n):
-			return false
+// coversContent counts: there may be millions of nodes in a container of many signatures.
+func (v *verification) coversContent(signed covered, container xmldoc.Node) bool {
+	some, has := false, v.content(container)
+	left := has.nodes - has.signatures
+	for n := range signed {
+		if n.Parent() == container {
+			some = true
+		}
+		if n.Parent() == container && !isSignature(n) {
+			left--
 		}
 	}
-	return signed
+	return some && left == 0
 }
 
-// signsObjects says whether there are Objects for data in an enveloping signature. That all are signed is
-// asked of all signatures: see hasLoose.
-func (s *scope) signsObjects() bool {
-	for _, object := range s.otherObjects() {
-		if s.signsNode(object) {
-			return true
+// content is how much there is in an element but white space and comments.
+type content struct{ nodes, signatures int }
+
+func (i *inspection) content(n xmldoc.Node) content {
+	has, known := i.contents[n]
+	if !known {
+		for child := range n.Children() {
+			if !isEmpty(child) {
+				has.nodes++
+			}
+			if isSignature(child) {
+				has.signatures++
+			}
 		}
+		i.contents[n] = has
 	}
-	return false
+	return has
 }
 
-// signsNode says whether a node is in what a reference leads to, as it stands. Of what is decoded only the
-// text is signed, so that there may be nothing else, and what is said of it has to be signed elsewhere.
-func (s *scope) signsNode(n xmldoc.Node) bool {
+// signed is what some of the references lead to, with what each leaves out. Of what is decoded only the text
+// is signed: it has to be in an Object, whose name says nothing, and that says nothing else.
+func (s *scope) signed(counts func(signedReference) bool) covered {
+	c, seen := make(covered), make(map[part]bool)
 	for _, r := range s.references {
-		switch {
-		case !r.ok:
-		case r.target == (xmldoc.Node{}) && !isDecoded(r):
-			return !isSignature(n)
-		case isDecoded(r) && n == r.target && hasOnlyText(n) && !r.other, !isDecoded(r) && r.target.Contains(n):
-			return true
+		if !counts(r) || isDecoded(r) && !s.isPlain(r) {
+			continue
+		}
+		subset, err := s.Covers(r.Reference)
+		if p := (part{subset.Apex, kindsOf(r.Reference)}); err == nil && !seen[p] {
+			seen[p] = true
+			c[subset.Apex] = append(c[subset.Apex], subset)
 		}
 	}
-	return false
+	return c
+}
+
+// leads says whether a reference leads to a node itself, and not to something around it.
+func (c covered) leads(n xmldoc.Node) bool { return len(c[n]) > 0 }
+
+// isPlain says whether a reference leads to an Object of the signature that has nothing but text.
+func (s *scope) isPlain(r signedReference) bool {
+	own := isObject(r.target) && r.target.Parent() == s.element
+	return own && !r.other && saysOfObject(r.target) && hasOnlyText(r.target)
 }
 
 func isDecoded(r signedReference) bool {
@@ -139,20 +141,25 @@ func hasOnlyText(n xmldoc.Node) bool {
 }
 
 // isContainer says whether an element is what [InternallyDetached] puts around a document: itself it is
-// not signed, and may say nothing.
+// not signed, and may say nothing, nor what a prefix means.
 func isContainer(n xmldoc.Node) bool {
-	if !n.Is("", containerName) {
-		return false
-	}
-	for range n.Attributes() {
-		return false
-	}
-	return true
+	return n.Is("", containerName) && n.Width() == 0
 }
 
 // isEmpty says whether a node is white space or a comment.
 func isEmpty(n xmldoc.Node) bool {
-	return n.Kind() == xmldoc.Comment || n.Kind() == xmldoc.Text && strings.Trim(n.Text(), " \t\r\n") == ""
+	switch n.Kind() {
+	case xmldoc.Comment:
+		return true
+	case xmldoc.Text:
+		for piece := range n.Pieces() {
+			if len(bytes.Trim(piece, " \t\r\n")) > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // hasInstructions says whether instructions stand beside the root, such as that for a stylesheet.

@@ -91,8 +91,8 @@ func (s *scope) allHaveFormats() bool {
 // isExempt says whether a reference is to something that needs no DataObjectFormat.
 func (s *scope) isExempt(r signedReference) bool {
 	switch strings.TrimPrefix(r.Type, xmldsig.Namespace) {
-	case propertiesType, "Manifest", "SignatureProperties":
+	case propertiesType, countersignedType, "Manifest", "SignatureProperties":
 		return true
 	}
-	return r.err == nil && r.target != (xmldoc.Node{}) && s.KeyInfo == r.target
+	return s.countersigns(r) || r.err == nil && r.target != (xmldoc.Node{}) && s.KeyInfo == r.target
 }

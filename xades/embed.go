@@ -9,20 +9,20 @@ import (
 )
 
 // embedded is the validation data that a signature lacks.
-func (e *extension) embedded(s carriedSignature) (string, error) {
+func (e *extension) embedded(s *carriedSignature) (string, error) {
 	return e.embeddedWith(s, func(*evidence.Known) []evidence.Target { return nil })
 }
 
 // embeddedToArchive is that before an archive timestamp that is to come. It will hardly be of another
 // authority than the last one: by what is known about that one today the new timestamp can be judged, before
 // its renewal brings what is said about itself.
-func (e *extension) embeddedToArchive(s carriedSignature) (string, error) {
+func (e *extension) embeddedToArchive(s *carriedSignature) (string, error) {
 	return e.embeddedWith(s, s.outdatedAuthority)
 }
 
 // embeddedWith is what is missing, with more to ask about. What can be collected and would still not do, for
 // validators or [Verify], is not level LT.
-func (e *extension) embeddedWith(s carriedSignature, more func(*evidence.Known) []evidence.Target) (string, error) {
+func (e *extension) embeddedWith(s *carriedSignature, more func(*evidence.Known) []evidence.Target) (string, error) {
 	known := e.known.With(s.known...)
 	lacking, _ := s.data.ChargeTo(known).Lacking(known, s.targets()...)
 	if lacking = append(lacking, more(known)...); len(lacking) == 0 {

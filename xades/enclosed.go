@@ -35,24 +35,32 @@ func (s *signature) growing() xmldoc.Node {
 	return s.element
 }
 
+// part is what a reference leads to. A thousand references may lead to the same.
+type part struct {
+	apex  xmldoc.Node
+	kinds string // of transforms
+}
+
+// kindsOf are the kinds of a reference's transforms, each once: they are what leaves something out.
+func kindsOf(r xmldsig.Reference) string {
+	var kinds []byte
+	for _, t := range r.Transforms {
+		kinds = append(kinds, byte(t.Kind))
+	}
+	slices.Sort(kinds)
+	return string(slices.Compact(kinds))
+}
+
 // add adds what a signature signs, and what its archive timestamps are over beside that.
 func (c covered) add(s *signature) {
-	type kind struct {
-		apex       xmldoc.Node
-		transforms [8]bool // by their kind
-	}
-	seen := make(map[kind]bool) // a thousand references may lead to the same
+	seen := make(map[part]bool)
 	for _, r := range s.References {
 		subset, err := s.Covers(r)
 		if err != nil {
 			continue // and so it signs nothing
 		}
-		k := kind{apex: subset.Apex}
-		for _, t := range r.Transforms {
-			k.transforms[t.Kind%8] = true
-		}
-		if !seen[k] {
-			seen[k] = true
+		if p := (part{subset.Apex, kindsOf(r)}); !seen[p] {
+			seen[p] = true
 			c[subset.Apex] = append(c[subset.Apex], subset)
 		}
 	}

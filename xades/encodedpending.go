@@ -1,51 +1,40 @@
 package xades
 
 import (
-	"crypto"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/stored"
+	"github.com/innsigli/innsigli/internal/xmldoc"
 )
 
 // encodedPending is the encoding of a Pending. Later versions of this package go on reading it.
 type encodedPending struct {
-	Version     int      `json:"version"`
-	Hash        string   `json:"hash"`
-	Scheme      int      `json:"scheme"`
-	Certificate []byte   `json:"certificate"` // DER
-	Chain       [][]byte `json:"chain,omitempty"`
-	Base        int64    `json:"base"`
-	BaseSum     []byte   `json:"baseSum"`
-	ID          string   `json:"id"`
-	Encoding    int      `json:"encoding,omitempty"`
-	Before      []Piece  `json:"before"`
-	Head        string   `json:"head"`
-	Body        string   `json:"body"`
-	Foot        string   `json:"foot"`
-	After       []Piece  `json:"after"`
-	Level       int      `json:"level,omitempty"`
+	Version int `json:"version"`
+	stored.Signer
+	Base     int64   `json:"base"`
+	BaseSum  []byte  `json:"baseSum"`
+	ID       string  `json:"id"`
+	Encoding int     `json:"encoding,omitempty"`
+	Before   []Piece `json:"before"`
+	Head     string  `json:"head"`
+	Body     string  `json:"body"`
+	Foot     string  `json:"foot"`
+	After    []Piece `json:"after"`
+	Level    int     `json:"level,omitempty"`
 }
 
 const pendingVersion = 1
 
-var hashNames = map[crypto.Hash]string{crypto.SHA256: "SHA-256", crypto.SHA384: "SHA-384", crypto.SHA512: "SHA-512"}
-
 // MarshalBinary encodes the signature so far.
 func (p *Pending) MarshalBinary() ([]byte, error) {
-	e := encodedPending{
-		Version: pendingVersion, Hash: hashNames[p.signer.Algorithm.Hash], Scheme: int(p.signer.Algorithm.Scheme),
-		Certificate: p.signer.Certificate.Raw,
-		Base:        p.base, BaseSum: p.baseSum,
+	return json.Marshal(encodedPending{
+		Version: pendingVersion, Signer: stored.Encode(p.signer), Base: p.base, BaseSum: p.baseSum,
 		ID: string(p.frame.ids), Encoding: int(p.frame.encoding), Before: p.frame.before, After: p.frame.after,
 		Head: p.text.head, Body: p.text.body, Foot: p.text.foot, Level: int(p.level),
-	}
-	for _, c := range p.signer.Chain {
-		e.Chain = append(e.Chain, c.Raw)
-	}
-	return json.Marshal(e)
+	})
 }
 
 // UnmarshalBinary decodes what MarshalBinary of this or an earlier version made.
@@ -70,7 +59,7 @@ func decodePending(b []byte) (p Pending, err error) {
 	if err := checkLevel(p.level); err != nil {
 		return p, err
 	}
-	if p.signer, err = e.signer(); err != nil {
+	if p.signer, err = e.Decode(); err != nil {
 		return p, err
 	}
 	if p.frame, err = e.frame(); err != nil {
@@ -80,29 +69,9 @@ func decodePending(b []byte) (p Pending, err error) {
 	return p, err
 }
 
-func (e encodedPending) signer() (signer ades.Signer, err error) {
-	signer.Algorithm.Scheme = ades.Scheme(e.Scheme)
-	for h, name := range hashNames {
-		if name == e.Hash {
-			signer.Algorithm.Hash = h
-		}
-	}
-	if signer.Certificate, err = x509.ParseCertificate(e.Certificate); err != nil {
-		return signer, err
-	}
-	for _, raw := range e.Chain {
-		c, err := x509.ParseCertificate(raw)
-		if err != nil {
-			return signer, err
-		}
-		signer.Chain = append(signer.Chain, c)
-	}
-	return signer.Resolve()
-}
-
 func (e encodedPending) frame() (frame, error) {
-	f := frame{ids: ids(e.ID), encoding: encoding(e.Encoding), before: e.Before, after: e.After}
-	if f.encoding < singleBytes || f.encoding > bigEndian {
+	f := frame{ids: ids(e.ID), encoding: xmldoc.Encoding(e.Encoding), before: e.Before, after: e.After}
+	if f.encoding < xmldoc.SingleBytes || f.encoding > xmldoc.BigEndian {
 		return f, fmt.Errorf("encoding %d is not known", e.Encoding)
 	}
 	for _, pieces := range [][]Piece{f.before, f.after} {

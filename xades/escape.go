@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/innsigli/innsigli/internal/xmldoc"
 )
 
 // escape is text as it stands in content and in attribute values: in ASCII, so that it means the same in
@@ -13,7 +15,7 @@ func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case !isCharacter(r):
+		case !xmldoc.IsChar(r):
 			r = utf8.RuneError
 			fallthrough
 		case r < ' ', r > '~', strings.ContainsRune(`&<>"'`, r):
@@ -23,15 +25,4 @@ func escape(s string) string {
 		}
 	}
 	return b.String()
-}
-
-// isCharacter is the production Char of XML 1.0 2.2.
-func isCharacter(r rune) bool {
-	switch {
-	case r == '\t', r == '\n', r == '\r':
-		return true
-	case r < ' ', r == 0xFFFE, r == 0xFFFF:
-		return false
-	}
-	return true // a string's runes are no surrogates
 }

@@ -20,9 +20,28 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
+// signXMLElsewhere is the example of README.md.
+func signXMLElsewhere(ctx context.Context, file *os.File, size int64, out io.Writer, signer ades.Signer, ask func(ades.Digest) ([]byte, error)) error {
+	document := xades.Document{ReaderAt: file, Size: size}
+	pending, err := xades.Prepare(ctx, document, signer, xades.Options{Packing: xades.Enveloped, Reason: "Undirritun"})
+	if err != nil {
+		return err
+	}
+	value, err := ask(pending.Digest())
+	if err != nil {
+		return err
+	}
+	revision, err := pending.Complete(ctx, value, nil)
+	if err != nil {
+		return err
+	}
+	signed := document.With(revision) // which reads the file, with the signature in it
+	_, err = io.Copy(out, io.NewSectionReader(signed, 0, signed.Size))
+	return err
+}
+
 // The key is elsewhere: the file is on disk, and the signed one is written beside it.
 func Example() {
-	ctx := context.Background()
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {
 		log.Fatal(err)
@@ -38,31 +57,19 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer file.Close()
-	doc := xades.Document{ReaderAt: file, Size: int64(len(content))}
 
 	signer, key, _ := exampleSigner()
-	pending, err := xades.Prepare(ctx, doc, signer, xades.Options{City: "Reykjavík", Reason: "Undirritun"})
-	if err != nil {
-		log.Fatal(err)
+	ask := func(d ades.Digest) ([]byte, error) {
+		return key.Sign(rand.Reader, d.Sum, d.Algorithm.SignerOpts()) // in somebody's pocket
 	}
-	digest := pending.Digest()
-	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts()) // in somebody's pocket
-	if err != nil {
-		log.Fatal(err)
-	}
-	revision, err := pending.Complete(ctx, value, nil) // checks the value first
-	if err != nil {
+	var signed bytes.Buffer
+	if err := signXMLElsewhere(context.Background(), file, int64(len(content)), &signed, signer, ask); err != nil {
 		log.Fatal(err)
 	}
 
-	next := doc.With(revision) // reads from the file
-	signed, err := io.ReadAll(io.NewSectionReader(next, 0, next.Size))
-	if err != nil {
-		log.Fatal(err)
-	}
 	body := bytes.TrimSuffix(content, []byte("</contract>"))
-	fmt.Println(bytes.HasPrefix(signed, append(body, "<ds:Signature "...)))
-	fmt.Println(bytes.HasSuffix(signed, []byte("</ds:Signature></contract>")))
+	fmt.Println(bytes.HasPrefix(signed.Bytes(), append(body, "<ds:Signature "...)))
+	fmt.Println(bytes.HasSuffix(signed.Bytes(), []byte("</ds:Signature></contract>")))
 	// Output:
 	// true
 	// true

@@ -3,6 +3,7 @@ package xades
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/evidence"
@@ -14,11 +15,12 @@ func Extend(ctx context.Context, doc Document, level ades.Level, s ades.Sources)
 }
 
 // Extender raises documents to a level. Nothing of what was signed or timestamped changes: evidence is put
-// behind the unsigned properties that are there. All methods return the revisions that follow one another;
-// there are none when the document has all of it already.
+// behind the unsigned properties that are there. All methods return the revisions that follow one another:
+// one, or none when the document has all of it already.
 //
 // A signature that another one signs, such as an enveloping one in a further enveloping one, stays as it
-// is: whatever is known of it has to be added before it is signed in turn.
+// is: whatever is known of it has to be added before it is signed in turn. So do counter-signatures, which get
+// no evidence of their own; an archive timestamp of the signature that they stand in is over them, too.
 //
 // Whoever was revoked, or cannot be shown not to have been, is an error, as is a missing timestamp: never a
 // lower level. Errors of all methods: [ErrUnsigned]; [ErrBroken], also for a signature or an archive
@@ -36,7 +38,7 @@ func (x Extender) Extend(ctx context.Context, doc Document, level ades.Level) ([
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}
-	return extension{Extender: x, ctx: ctx, doc: doc, which: everySignature}.run(level)
+	return extension{Extender: x, ctx: ctx, which: everySignature}.run(doc, level)
 }
 
 // ExtendLast raises the signature that was made last, which is the last in the document but for those that
@@ -46,57 +48,61 @@ func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}
-	return extension{Extender: x, ctx: ctx, doc: doc, which: lastSignature}.run(level)
+	return extension{Extender: x, ctx: ctx, which: lastSignature}.run(doc, level)
 }
 
 // Renew puts a further archive timestamp over each signature of level LTA, before the certificate or the
 // algorithms of the last one lose their force, and the validation data of that one before it (EN 319 132-1
 // 5.5.2). A signature of a lower level is extended to LTA.
 func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
-	return extension{Extender: x, ctx: ctx, doc: doc, which: everySignature, renew: true}.run(ades.LTA)
+	return extension{Extender: x, ctx: ctx, which: everySignature, renew: true}.run(doc, ades.LTA)
 }
 
-// extension is the work on one document, which grows.
+// extension is the work on one document, which is read once: what it gets is kept beside it.
 type extension struct {
 	Extender
-	ctx       context.Context
-	doc       Document
-	which     selection
-	renew     bool
-	done      []bool          // by signature: it has level LTA already
-	read      *carried        // of doc as it is now; nil: not read yet
-	known     *evidence.Known // of which all questions are charged
-	revisions []Revision
+	ctx   context.Context
+	which selection
+	renew bool
+	read  *carried
+	known *evidence.Known // of which all questions are charged
 }
 
-func (e extension) run(level ades.Level) ([]Revision, error) {
+func (e extension) run(doc Document, level ades.Level) ([]Revision, error) {
 	e.known = evidence.NewKnown(e.ctx, e.Sources)
-	if err := e.begin(); err != nil {
+	if err := e.begin(doc); err != nil {
 		return nil, err
 	}
 	if err := e.raise(level); err != nil {
 		return nil, err
 	}
-	return e.revisions, nil
+	return e.revisions()
 }
 
 // begin finds what there is to do.
-func (e *extension) begin() error {
-	c, err := e.carried()
+func (e *extension) begin(doc Document) error {
+	src, err := readSource(e.ctx, doc, nil)
 	if err != nil {
 		return err
 	}
-	switch {
-	case c.hidden:
-		return fmt.Errorf("%w: all signatures are signed by others, and evidence would change them", ErrForbidden)
-	case len(c.signatures) == 0:
-		return ErrUnsigned
-	}
-	if err := c.verify(e.ctx); err != nil {
+	if e.read, err = readCarried(e.ctx, src, e.which); err != nil {
 		return err
 	}
-	for _, s := range c.signatures {
-		e.done = append(e.done, !e.renew && s.archived(e.known))
+	switch {
+	case e.read.hidden:
+		return fmt.Errorf("%w: all signatures are signed by others, and evidence would change them", ErrForbidden)
+	case len(e.read.signatures) == 0:
+		return ErrUnsigned
+	}
+	if err := e.read.verify(e.ctx); err != nil {
+		return err
+	}
+	if e.read, err = readCarried(e.ctx, src, e.which); err != nil { // the bound on the work is for what is made from here on
+		return err
+	}
+	for i := range e.read.signatures {
+		s := &e.read.signatures[i]
+		s.done = !e.renew && s.archived(e.known)
 	}
 	return e.ctx.Err()
 }
@@ -119,47 +125,41 @@ func (e *extension) raise(level ades.Level) error {
 	return nil
 }
 
-// each makes one revision of what is to be added to the signatures.
-func (e *extension) each(added func(carriedSignature) (string, error)) error {
-	c, err := e.carried()
-	if err != nil {
-		return err
-	}
-	in := splicing{source: c.source, encoding: encodingOf(c.doc)}
-	for i, s := range c.signatures {
-		if e.done[i] {
+// each adds properties to the signatures, behind those that were added before.
+func (e *extension) each(added func(*carriedSignature) (string, error)) error {
+	for i := range e.read.signatures {
+		s := &e.read.signatures[i]
+		if s.done {
 			continue
 		}
 		markup, err := added(s)
 		if err != nil {
 			return err
 		}
-		if markup != "" {
-			in.add(s.signature, markup)
-		}
-	}
-	if len(in.splices) > 0 {
-		e.grow(in.revision())
+		s.added += markup
 	}
 	return e.ctx.Err()
 }
 
-// carried reads what the document has by now.
-func (e *extension) carried() (*carried, error) {
-	if e.read != nil {
-		return e.read, nil
+// revisions is the document with all that was added, if anything was.
+func (e *extension) revisions() ([]Revision, error) {
+	in := splicing{source: e.read.source, encoding: e.read.doc.Encoding()}
+	tags := 0
+	for _, s := range e.read.signatures {
+		if s.added != "" {
+			tags += strings.Count(s.added, "<")
+			in.add(s.signature, s.added)
+		}
 	}
-	src, err := readSource(e.ctx, e.doc, nil)
-	if err != nil {
+	if len(in.splices) == 0 {
+		return nil, nil
+	}
+	if err := checkRoomFor(e.read.doc, tags); err != nil {
 		return nil, err
 	}
-	e.read, err = readCarried(e.ctx, src, e.which)
-	return e.read, err
-}
-
-// grow goes on with the document that a revision makes. The one before is forgotten: both would take twice
-// the memory.
-func (e *extension) grow(r Revision) {
-	e.revisions = append(e.revisions, r)
-	e.doc, e.read = e.doc.With(r), nil
+	r := in.revision()
+	if size := (Document{}).With(r).Size; size > maxSize {
+		return nil, errSize(size)
+	}
+	return []Revision{r}, nil
 }

@@ -33,6 +33,42 @@ func TestExtendIsIdempotent(t *testing.T) {
 	}
 }
 
+// All levels at once are in one revision, of which the last timestamp is over what comes with it.
+func TestExtendAtOnce(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	for _, p := range packings {
+		b := signFor(t, []byte(contract), newPerson(t, ca, p256(t)), ades.B, p.options())
+		revisions, err := xades.Extend(t.Context(), document(b), ades.LTA, ca.Sources(nil))
+		if err != nil || len(revisions) != 1 {
+			t.Fatalf("%s: %d revisions, %v", p.name, len(revisions), err)
+		}
+		for _, s := range verify(t, grown(t, b, revisions...), ca) {
+			if s.Format != "XAdES-BASELINE-LTA" || s.Indication != ades.TotalPassed || len(s.Timestamps) != 2 {
+				t.Errorf("%s: %s, %s %v", p.name, s.Format, s.Indication, s.Problems)
+			}
+		}
+	}
+}
+
+// A signature in an Object that another one does not sign changes what the archive timestamp of that one is
+// over: they cannot both get one.
+func TestExtendInAnother(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	outer := sign(t, []byte("<a/>"), newPerson(t, ca, p256(t)), packings[0].options())
+	inner := sign(t, []byte("<b/>"), newPerson(t, ca, p256(t)), packings[1].options())
+	b := bytes.Replace(outer, []byte("</ds:Signature>"), []byte("<ds:Object>"+string(inner)+"</ds:Object></ds:Signature>"), 1)
+	for level, want := range map[ades.Level]error{ades.LT: nil, ades.LTA: xades.ErrForbidden} {
+		if _, err := xades.Extend(t.Context(), document(b), level, ca.Sources(nil)); !errors.Is(err, want) {
+			t.Errorf("%v: %v", level, err)
+		}
+	}
+	if _, err := (xades.Extender{Sources: ca.Sources(nil)}).ExtendLast(t.Context(), document(b), ades.LTA); err != nil {
+		t.Error(err)
+	}
+}
+
 // grown applies revisions that add to what is there and change nothing of it.
 func grown(t testing.TB, b []byte, revisions ...xades.Revision) []byte {
 	t.Helper()
@@ -60,7 +96,7 @@ func TestExtendAfterTheArchiveTimestamp(t *testing.T) {
 	b := signLevel(t, []byte(contract), newPerson(t, ca, p256(t)), ades.LTA, xades.Options{})
 	b = signFor(t, b, newPerson(t, ca, p256(t)), ades.LTA, xades.Options{})
 	revisions, err := x.Extend(t.Context(), document(b), ades.LTA)
-	if err != nil || len(revisions) != 2 {
+	if err != nil || len(revisions) != 1 {
 		t.Fatalf("%d revisions, %v", len(revisions), err)
 	}
 	b = grown(t, b, revisions...)
@@ -223,7 +259,7 @@ func TestExtendAroundASignature(t *testing.T) {
 			xades.Extender{Sources: ca.Sources(nil)}.Extend, xades.Extender{Sources: ca.Sources(nil)}.ExtendLast,
 		} {
 			revisions, err := raise(t.Context(), document(b), ades.LTA)
-			if err != nil || len(revisions) != 2 {
+			if err != nil || len(revisions) != 1 {
 				t.Fatalf("%s: %d revisions, %v", inner.name, len(revisions), err)
 			}
 			whole := grown(t, b, revisions...)

@@ -3,6 +3,7 @@ package xades
 import (
 	"slices"
 
+	"github.com/innsigli/innsigli/internal/xmldoc"
 	"github.com/innsigli/innsigli/internal/xmldsig"
 )
 
@@ -10,7 +11,7 @@ import (
 type frame struct {
 	ids           ids
 	before, after []Piece // after begins with the end tag of the signature, or an object before it
-	encoding      encoding
+	encoding      xmldoc.Encoding
 }
 
 // revision is the document with the signature in it, up to where after begins.
@@ -23,7 +24,7 @@ func (f frame) revision(base int64, signature ...string) Revision {
 	return r
 }
 
-func (f frame) markup(ascii string) Piece { return Piece{Bytes: f.encoding.encode(ascii)} }
+func (f frame) markup(ascii string) Piece { return Piece{Bytes: f.encoding.Encode(ascii)} }
 
 // bare is the document with an empty signature in it.
 func (f frame) bare(base int64) Revision {

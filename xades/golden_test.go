@@ -111,7 +111,8 @@ const canonicalTransform = `<ds:Transform Algorithm="http://www.w3.org/2001/10/x
 // TestText has all that is written, for each packing, with "-X" for identifiers and nothing for the rest.
 func TestText(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
+	at := time.Date(2026, 6, 17, 12, 30, 15, 0, time.UTC)
+	p := newPersonAt(t, newAuthority(t), p256(t), at)
 	const (
 		decode = `<ds:Transform Algorithm="http://www.w3.org/2000/09/xmldsig#base64"></ds:Transform>`
 		object = ` Type="http://www.w3.org/2000/09/xmldsig#Object"`
@@ -134,7 +135,7 @@ func TestText(t *testing.T) {
 			`</xades:UnsignedSignatureProperties></xades:UnsignedProperties>`) + endOfSignature + `</a>`},
 	} {
 		o := tt.packing.options()
-		o.Time, o.City, o.Country, o.Reason = time.Date(2026, 6, 17, 12, 30, 15, 0, time.UTC), "Höfn", "Ísland", "Undirritun"
+		o.Time, o.City, o.Country, o.Reason = at, "Höfn", "Ísland", "Undirritun"
 		signed := signFor(t, []byte("<a></a>"), p, tt.level, o)
 		got := variable.ReplaceAllStringFunc(string(signed), func(s string) string {
 			if s[0] == '-' {

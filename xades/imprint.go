@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"slices"
 
@@ -31,35 +32,33 @@ func (w contextWriter) Write(b []byte) (int, error) {
 // signedSum is the digest of what a signature timestamp is over: the element SignatureValue (EN 319 132-1
 // 5.3).
 func (s *signature) signedSum(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash) ([]byte, error) {
-	return digest(ctx, c, h, func(w io.Writer) error { return s.write(w, c, s.SignatureValue) })
+	begin := func() (hash.Hash, error) { return h.New(), nil }
+	return digest(ctx, c, begin, func(w io.Writer) error { return s.write(w, c, s.SignatureValue) })
 }
 
 // archivedSum is the digest of what an archive timestamp is over that stands before a node, or behind all
-// unsigned properties where that is zero (EN 319 132-1 5.5.2.2): all that the signature signs, itself with
-// its KeyInfo, the unsigned properties before, and the Objects other than that of the properties.
-func (s *signature) archivedSum(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, before xmldoc.Node) ([]byte, error) {
-	return digest(ctx, c, h, func(w io.Writer) error {
-		for _, r := range s.References {
-			if err := s.Process(w, r, c); err != nil {
-				return err
-			}
-		}
-		if err := s.write(w, c, s.SignedInfo, s.SignatureValue, s.KeyInfo); err != nil {
-			return err
-		}
-		if err := s.write(w, c, s.unsignedBefore(before)...); err != nil {
+// unsigned properties where that is zero, and some in canonical form that are to be added (EN 319 132-1
+// 5.5.2.2): all that the signature signs, itself with its KeyInfo, the unsigned properties before, and the
+// Objects other than that of the properties.
+func (s *signature) archivedSum(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, before xmldoc.Node, added []byte) ([]byte, error) {
+	begin := func() (hash.Hash, error) { return s.archivedHash(ctx, archiveForm{c, h}, before) }
+	return digest(ctx, c, begin, func(w io.Writer) error {
+		if _, err := w.Write(added); err != nil {
 			return err
 		}
 		return s.write(w, c, s.otherObjects()...)
 	})
 }
 
-func digest(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, write func(io.Writer) error) ([]byte, error) {
+func digest(ctx context.Context, c xmldoc.Canonicalization, begin func() (hash.Hash, error), write func(io.Writer) error) ([]byte, error) {
 	if c.Method == 0 {
 		return nil, errMethod
 	}
-	sum := h.New()
-	if err := write(contextWriter{ctx, sum}); err != nil {
+	sum, err := begin()
+	if err == nil {
+		err = write(contextWriter{ctx, sum})
+	}
+	if err != nil {
 		return nil, fmt.Errorf("what a timestamp is over: %w", err)
 	}
 	return sum.Sum(nil), ctx.Err()
@@ -78,20 +77,6 @@ func (s *signature) write(w io.Writer, c xmldoc.Canonicalization, elements ...xm
 	return nil
 }
 
-func (s *signature) unsignedBefore(node xmldoc.Node) []xmldoc.Node {
-	if s.unsigned == (xmldoc.Node{}) {
-		return nil
-	}
-	var all []xmldoc.Node
-	for e := range s.unsigned.Elements() {
-		if e == node {
-			break
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
 // otherObjects are the Objects but that of the properties.
 func (s *signature) otherObjects() []xmldoc.Node {
 	var all []xmldoc.Node
@@ -106,7 +91,7 @@ func (s *signature) otherObjects() []xmldoc.Node {
 // stampedSum is the digest of what a timestamp of a signature is over.
 func (s *signature) stampedSum(ctx context.Context, t carriedStamp, h crypto.Hash) ([]byte, error) {
 	if t.property.Is(ns141, "ArchiveTimeStamp") {
-		return s.archivedSum(ctx, t.c14n, h, t.property)
+		return s.archivedSum(ctx, t.c14n, h, t.property, nil)
 	}
 	return s.signedSum(ctx, t.c14n, h)
 }

@@ -28,7 +28,7 @@ func imprints(t *testing.T, path string) []string {
 	if err != nil {
 		return nil
 	}
-	all, err := readSignatures(d)
+	all, err := readSignatures(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

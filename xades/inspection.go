@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
+	"sync"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/internal/validation"
 	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/xmldsig"
 )
 
 // inspection is the verification of one document.
@@ -18,9 +19,12 @@ type inspection struct {
 	document   *xmldoc.Document
 	options    VerifyOptions
 	known      *evidence.Known // whom to trust
-	signatures []signature
-	scopes     []scope // what each of them signs
-	loose      bool    // one of them carries something that it does not sign
+	signatures []signature     // those in unsigned properties come last
+	scopes     []scope         // what each of them signs
+	loose      bool            // one of them carries something that it does not sign
+
+	contents     map[xmldoc.Node]content // that were asked for
+	instructions func() bool             // says whether some stand beside the root
 }
 
 // verification is the work on one signature.
@@ -31,39 +35,35 @@ type verification struct {
 	known    *evidence.Known // with what the signature carries
 	stamps   []validation.Timestamp
 	archives []validation.Timestamp
-	// evidenceAt is the earliest time at which an archive timestamp that is trusted proves the validation data.
-	evidenceAt time.Time
-	report     ades.SignatureReport
+	report   ades.SignatureReport
 }
 
 func newInspection(ctx context.Context, d *xmldoc.Document, options VerifyOptions) (*inspection, error) {
-	signatures, err := readSignatures(d)
-	if err != nil {
+	found, unsigned := xmldsig.Find(d), xmldsig.FindUnsigned(d)
+	if err := checkNumber(len(found) + len(unsigned)); err != nil {
 		return nil, err
 	}
+	reader := newSignatureReader(ctx, d)
+	signatures := reader.readAll(found)
+	markEnclosed(signatures)
+	signatures = append(signatures, reader.readAll(unsigned)...)
 	i := &inspection{
 		ctx: ctx, document: d, options: options, signatures: signatures,
-		known: evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, Chains: new(ades.Chains)}),
+		known:    evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, Chains: new(ades.Chains)}),
+		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
 	}
 	_, ambiguous := d.DuplicateID()
 	for n := range signatures {
 		s := scopeOf(&signatures[n], ambiguous)
+		s.stray = n >= len(found) && !s.counter
 		i.scopes, i.loose = append(i.scopes, s), i.loose || s.hasLoose()
 	}
 	return i, ctx.Err()
 }
 
-// reports judges the signatures in the order in which they were made: one that is in the content of
-// another ends before that one, and parallel ones follow each other.
 func (i *inspection) reports() (*ades.Report, error) {
-	order := make([]int, len(i.signatures))
-	for n := range order {
-		order[n] = n
-	}
-	end := func(n int) int64 { _, end := i.signatures[n].element.Span(); return end }
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(end(a), end(b)) })
 	report := new(ades.Report)
-	for _, n := range order {
+	for _, n := range i.order() {
 		v := verification{inspection: i, signature: &i.signatures[n], signs: i.scopes[n]}
 		if err := cmp.Or(v.run(), i.ctx.Err()); err != nil {
 			return nil, err
@@ -71,4 +71,19 @@ func (i *inspection) reports() (*ades.Report, error) {
 		report.Signatures = append(report.Signatures, v.report)
 	}
 	return report, nil
+}
+
+// order is that in which the signatures were made: one that is in the content of another ends before that
+// one, parallel ones follow each other, and counter-signatures follow what they sign.
+func (i *inspection) order() []int {
+	order, end := make([]int, len(i.signatures)), make([]int64, len(i.signatures))
+	for n := range order {
+		order[n] = n
+		_, end[n] = lineage(i.signatures[n].element).Span()
+	}
+	start := func(n int) int64 { start, _ := i.signatures[n].element.Span(); return start }
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(end[a], end[b]), cmp.Compare(start(a), start(b)))
+	})
+	return order
 }

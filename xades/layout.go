@@ -16,11 +16,13 @@ type layout struct {
 	data      func(w io.Writer) error // writes what the reference leads to; nil when that is still to be made
 }
 
-func newLayout(e encoding) layout { return layout{frame: frame{ids: ids(rand.Text()), encoding: e}} }
+func newLayout(e xmldoc.Encoding) layout {
+	return layout{frame: frame{ids: ids(rand.Text()), encoding: e}}
+}
 
 // layOut finds the place of a signature in a document, or around its file.
 func layOut(src *source, o Options) (layout, error) {
-	l := newLayout(encodingOf(src.doc))
+	l := newLayout(src.doc.Encoding())
 	switch o.Packing {
 	case Enveloping:
 		l.envelopFile(src)
@@ -38,8 +40,6 @@ const (
 	objectType      = xmldsig.Namespace + "Object"
 )
 
-func canonicalized() string { return transform(xmldsig.CanonicalizationMethod(exclusive)) }
-
 // beEnveloped puts the signature behind all that is in the root. Its reference leaves all signatures
 // out, not only this one, so that parallel signatures do not break one another (xmldsig-filter2).
 func (l *layout) beEnveloped(src *source) error {
@@ -48,12 +48,13 @@ func (l *layout) beEnveloped(src *source) error {
 		return fmt.Errorf("%w: it is a signature, and has no room for one that is enveloped", ErrForbidden)
 	}
 	l.intoRoot(src)
+	form := wholeForm(src.doc)
 	l.reference.transforms = []string{
 		transform(filter2, element("dsig-filter2:XPath", attributes{"xmlns:dsig-filter2", filter2, "Filter", "subtract"}, "/descendant::ds:Signature")),
-		canonicalized(),
+		canonicalized(form),
 	}
 	l.data = func(w io.Writer) error {
-		return src.doc.Canonicalize(w, exclusive, xmldoc.Subset{Without: isSignature})
+		return src.doc.Canonicalize(w, form, xmldoc.Subset{Without: isSignature})
 	}
 	return nil
 }
@@ -67,7 +68,7 @@ func (l *layout) intoRoot(src *source) {
 	}
 	from, to := src.nameOf(src.doc.Root(), l.encoding)
 	l.before = []Piece{{To: at}, l.markup(">")}
-	l.after = []Piece{l.markup(endTag + "</"), {From: from, To: to}, {From: at + l.encoding.width(), To: src.size()}}
+	l.after = []Piece{l.markup(endTag + "</"), {From: from, To: to}, {From: at + l.encoding.Width(), To: src.size()}}
 }
 
 // envelop puts a document of a size into an object of the signature, but for its opening.
@@ -78,12 +79,12 @@ func (l *layout) envelop(opening, size int64) {
 		{From: opening, To: size},
 		l.markup("</ds:Object>" + endTag),
 	}
-	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalized()}}
+	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalized(exclusive)}}
 }
 
 // envelopFile puts the file as it is into an object of the signature, in Base64.
 func (l *layout) envelopFile(src *source) {
-	l.encoding = singleBytes
+	l.encoding = xmldoc.SingleBytes
 	l.before = []Piece{l.markup(`<?xml version="1.0" encoding="UTF-8"?>`)}
 	l.after = []Piece{
 		l.markup(startTag("ds:Object", attributes{"Id", l.ids.document(), "MimeType", mimeType, "Encoding", base64Transform})),

@@ -15,7 +15,7 @@ type Options struct {
 	// are its bytes. It goes with no other packing.
 	Base64 bool
 
-	Time    time.Time // SigningTime, of which the second counts; zero: now
+	Time    time.Time // SigningTime, of which the second counts, within the signer's certificate; zero: now
 	City    string    // SignatureProductionPlaceV2
 	Country string
 	Reason  string // described in a CommitmentTypeIndication over all that is signed
@@ -32,7 +32,7 @@ func (o Options) check() error {
 		return fmt.Errorf("xades: unknown packing %v", o.Packing)
 	case o.Base64 && o.Packing != Enveloping:
 		return fmt.Errorf("xades: packing %v has no document in Base64", o.Packing)
-	case o.Time.Year() > 9999 || o.Time.Year() < 1:
+	case o.Time.UTC().Year() > 9999 || o.Time.UTC().Year() < 1: // as it is written
 		return errors.New("xades: signing time outside of the years 1 to 9999")
 	}
 	return checkLevel(o.Level)

@@ -87,7 +87,7 @@ func (p *Pending) timestamp(ctx context.Context, value string, t ades.Timestampe
 		return nil, err
 	}
 	h := p.signer.Algorithm.Hash
-	token, err := timestampOver(ctx, t, h, sumOf(h, stamped))
+	token, err := tsp.Obtain(ctx, t, h, sumOf(h, stamped))
 	if err != nil {
 		return nil, err
 	}

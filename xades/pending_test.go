@@ -215,17 +215,13 @@ func TestCompleteNeedsTimestamp(t *testing.T) {
 // A timestamp from after the end of the certificate proves nothing (EN 319 102-1 5.5.4).
 func TestCompleteAfterExpiry(t *testing.T) {
 	t.Parallel()
-	ca, key := newAuthority(t), p256(t)
-	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now().AddDate(-20, 0, 0))
+	ca := newAuthority(t)
+	p := newPersonAt(t, ca, p256(t), time.Now().AddDate(-20, 0, 0))
+	pending, err := xades.Prepare(t.Context(), document([]byte(contract)), p.signer, xades.Options{Level: ades.T, Time: p.signer.Certificate.NotAfter})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := person{ades.Signer{Certificate: cert, Chain: ca.Chain()}, key, ca}
-	pending, err := xades.Prepare(t.Context(), document([]byte(contract)), p.signer, xades.Options{Level: ades.T})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := pending.Sign(t.Context(), key, ca.Sources(nil).Time); !errors.Is(err, ades.ErrOutsideValidity) {
+	if _, err := pending.Sign(t.Context(), p.key, ca.Sources(nil).Time); !errors.Is(err, ades.ErrOutsideValidity) {
 		t.Error(err)
 	}
 }

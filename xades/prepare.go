@@ -1,17 +1,19 @@
 package xades
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/validation"
 )
 
 // Prepare makes a document ready to be signed: all of the signature but its value. [ErrUnreadable],
-// [ErrForbidden], [ErrBroken], [ades.ErrAlgorithm]. Options that contradict themselves are an error of
-// no kind.
+// [ErrForbidden], [ErrBroken], [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's
+// certificate is not valid. Options that contradict themselves are an error of no kind.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -22,6 +24,9 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	}
 	if err := options.check(); err != nil {
 		return nil, err
+	}
+	if err := validation.CheckClaimedTime(signer.Certificate, options.Time); err != nil {
+		return nil, fmt.Errorf("xades: signing time: %w", err)
 	}
 	base, sum := signer.Algorithm.Hash.New(), signer.Algorithm.Hash.New()
 	l, err := lay(ctx, doc, options, base, sum)
@@ -37,7 +42,7 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 }
 
 // Check says whether a document takes a signature with these options, without a signer. Its errors are
-// those of [Prepare] but [ades.ErrAlgorithm].
+// those of [Prepare] but [ades.ErrAlgorithm] and [ades.ErrOutsideValidity].
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := options.check(); err != nil {
 		return err
@@ -56,16 +61,23 @@ func lay(ctx context.Context, doc Document, o Options, base, signed io.Writer) (
 		}
 		return layInside(ctx, src, o, signed)
 	}
-	w, err := wrap(ctx, doc, o, base)
+	begin, err := readOpening(doc)
 	if err != nil {
 		return layout{}, err
 	}
-	if o.Packing == InternallyDetached && w.holdsContainer() {
-		src, err := w.original()
+	if o.Packing == InternallyDetached && begin.container {
+		src, err := readSource(ctx, doc, base)
 		if err != nil {
 			return layout{}, err
 		}
-		return layInside(ctx, src, o, signed)
+		if holdsContainer(src.doc) {
+			return layInside(ctx, src, o, signed)
+		}
+		base = io.Discard // has it
+	}
+	w, err := wrap(ctx, doc, o, begin, base)
+	if err != nil {
+		return layout{}, err
 	}
 	return w.layout, w.lay(ctx, signed)
 }
@@ -80,31 +92,13 @@ func layInside(ctx context.Context, src *source, o Options, signed io.Writer) (l
 	if err != nil {
 		return l, err
 	}
-	made := l.bare(src.size())
-	if err := checkSize(made); err != nil {
+	if !o.Base64 { // where nothing changes for anybody, and nobody reads more
+		if err := cmp.Or(leaveRoom(before), checkRoom(src.doc, len(before)), checkNames(src.doc)); err != nil {
+			return l, err
+		}
+	}
+	if err := checkSize(l.bare(src.size())); err != nil {
 		return l, err
 	}
-	if err := l.data(contextWriter{ctx, signed}); err != nil {
-		return l, readError(err)
-	}
-	if o.Base64 || len(before) == 0 { // nothing changes for anybody
-		return l, nil
-	}
-	l.data, src.doc = nil, nil // there is one tree at a time
-	next, err := src.next(made)
-	if err != nil {
-		return l, err
-	}
-	return l, unharmed(ctx, before, next.doc, l.ids)
-}
-
-// growth is the room in bytes that a document has to leave for what signatures get later: validation
-// data and timestamps.
-const growth = 16 << 20
-
-func checkSize(made Revision) error {
-	if size := (Document{}).With(made).Size; size > maxSize-growth {
-		return fmt.Errorf("%w: signed it has more than %d bytes", ErrUnreadable, maxSize-growth)
-	}
-	return nil
+	return l, readError(l.data(contextWriter{ctx, signed}))
 }

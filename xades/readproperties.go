@@ -3,6 +3,7 @@ package xades
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -55,28 +56,21 @@ func (s *signature) findQualifying() error {
 // findSigned notes the SignedProperties if they are what the one reference of their type leads to, as they
 // stand: a transform that makes something else of them would have something else signed.
 func (s *signature) findSigned(signed xmldoc.Node) error {
-	var found []xmldsig.Reference
-	for _, r := range s.References {
-		if r.Type == propertiesType {
-			found = append(found, r)
-		}
-	}
-	if len(found) == 0 && signed == (xmldoc.Node{}) {
+	others := func(r xmldsig.Reference) bool { return r.Type != propertiesType }
+	found := slices.DeleteFunc(slices.Clone(s.References), others)
+	switch {
+	case len(found) == 0 && signed == none:
 		return nil
-	}
-	if len(found) != 1 {
+	case len(found) != 1:
 		return fmt.Errorf("the signature has %d references to signed properties", len(found))
-	}
-	for _, t := range found[0].Transforms {
-		if t.Kind != xmldsig.Canonicalize {
-			return errors.New("the signed properties are transformed into something else")
-		}
+	case slices.ContainsFunc(found[0].Transforms, func(t xmldsig.Transform) bool { return t.Kind != xmldsig.Canonicalize }):
+		return errors.New("the signed properties are transformed into something else")
 	}
 	target, err := s.Target(found[0])
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if signed == (xmldoc.Node{}) || target != signed {
+	case signed == none || target != signed:
 		return errors.New("the signature signs other properties than its own")
 	}
 	s.properties = signed

@@ -61,7 +61,7 @@ func readAll(t testing.TB, doc string) []signature {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := readSignatures(d)
+	all, err := readSignatures(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,6 +192,9 @@ func TestEnclosed(t *testing.T) {
 		at := strings.LastIndex(s, "<ds:Signature ")
 		return s[:at] + filter.ReplaceAllString(s[at:], `<ds:Transform Algorithm="http://www.w3.org/2000/09/xmldsig#enveloped-signature"/>`)
 	}
+	ofRoot := func(s string) string { // the filter of those that leaves out what is in the root alone
+		return strings.ReplaceAll(s, "/descendant::ds:Signature", "/*/ds:Signature")
+	}
 	for name, row := range map[string]struct {
 		doc  string
 		want []bool
@@ -203,6 +206,8 @@ func TestEnclosed(t *testing.T) {
 		"enveloping around detached":     {signed(detached, enveloping), []bool{false, true}},
 		"detached beside an enveloping":  {signed(enveloping, detached), []bool{true, false}},
 		"over the others but not itself": {alone(signed(Options{}, Options{})), []bool{true, false}},
+		"without those in the root":      {ofRoot(signed(Options{}, Options{})), []bool{false, false}},
+		"but with those further down":    {strings.Replace(ofRoot(signed(Options{})), "<a>", "<a>"+ofRoot(signed(Options{})), 1), []bool{true, false}},
 		"over itself":                    {strings.Replace(signed(enveloping), `URI="#document-`, `URI="#signature-`, 1), []bool{true}},
 	} {
 		var got []bool

@@ -37,7 +37,8 @@ func (s *signature) agreeing(certificates []*x509.Certificate) *x509.Certificate
 	return nil
 }
 
-// namedCertificates are those that the property names by their digests, in its order.
+// namedCertificates are those that the property names by their digests, in its order. Its IssuerSerial(V2) says
+// nothing that the digest does not, and is not compared: EU DSS warns of one that is wrong, and in CMS it is the same.
 func (s *signature) namedCertificates() []*x509.Certificate {
 	about := at(s.properties, "SignedSignatureProperties")
 	property := at(about, "SigningCertificateV2")

@@ -2,8 +2,6 @@ package xades
 
 import (
 	"crypto/x509"
-	"encoding/base64"
-	"strings"
 
 	"github.com/innsigli/innsigli/internal/crl"
 	"github.com/innsigli/innsigli/internal/evidence"
@@ -147,21 +145,11 @@ func (r *unsignedReader) take() bool {
 	return r.left >= 0
 }
 
-// white is what may stand anywhere in Base64 (XML Schema Part 2 3.2.16).
-var white = strings.NewReplacer(" ", "", "\t", "", "\r", "", "\n", "")
-
 // decode is what an element has in Base64, and nothing else, up to a limit in bytes.
 func decode(n xmldoc.Node, limit int) (value []byte, ok bool) {
-	if n == (xmldoc.Node{}) {
+	if n == none {
 		return nil, false
 	}
-	for range n.Elements() {
-		return nil, false
-	}
-	text := white.Replace(n.Text())
-	if len(text) == 0 || base64.StdEncoding.DecodedLen(len(text)) > limit+2 {
-		return nil, false
-	}
-	value, err := base64.StdEncoding.DecodeString(text)
-	return value, err == nil && len(value) <= limit
+	value, err := xmldsig.Binary(n, limit)
+	return value, err == nil && len(value) > 0
 }

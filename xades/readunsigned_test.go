@@ -77,7 +77,7 @@ func TestReadBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readSignatures(d); !errors.Is(err, ErrUnreadable) {
+	if _, err := readSignatures(t.Context(), d); !errors.Is(err, ErrUnreadable) {
 		t.Error(err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"regexp"
@@ -113,6 +114,40 @@ func TestEarlierSignatures(t *testing.T) {
 	}
 }
 
+// A signature that is right where the namespaces are that an enveloping one would put around it, and nowhere
+// else, is broken.
+func TestRightOnlyInAnother(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, newAuthority(t), p256(t))
+	const bound = `<internally-detached xmlns:ds="` + xmldsig.Namespace + `">`
+	signed := sign(t, []byte("<a/>"), p, packings[3].options())
+	inside := bytes.Replace(signed, []byte("<internally-detached>"), []byte(bound), 1)
+	d, err := xmldoc.Parse(inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums := make([]string, 2)
+	for i, method := range []xmldoc.Method{xmldoc.Exclusive, xmldoc.C14N10} {
+		sum := sha256.New()
+		for n := range d.Root().Elements() {
+			if err := d.Canonicalize(sum, xmldoc.Canonicalization{Method: method}, xmldoc.Subset{Apex: n}); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+		sums[i] = base64.StdEncoding.EncodeToString(sum.Sum(nil))
+	}
+	inside = bytes.Replace(inside, []byte(canonicalTransform), []byte(inclusiveTransform), 1)
+	inside = rewritten(t, inside, p, sums[0], sums[1])
+	alone := bytes.Replace(inside, []byte(bound), []byte("<internally-detached>"), 1)
+	checkIntact(t, "bound", inside, p)
+	for _, k := range packings {
+		if err := xades.Check(t.Context(), document(alone), k.options()); !errors.Is(err, xades.ErrBroken) {
+			t.Errorf("%s: %v", k.name, err)
+		}
+	}
+}
+
 // idOf is what the identifiers of a signature are made of.
 func idOf(signed []byte) []byte {
 	return variable.Find(signed[bytes.Index(signed, []byte("signature-")):])[1:]
@@ -212,6 +247,9 @@ func TestPrepareRefuses(t *testing.T) {
 		"packing":        {doc, p.signer, xades.Options{Packing: 3}, nil},
 		"level":          {doc, p.signer, xades.Options{Level: 4}, nil},
 		"year":           {doc, p.signer, xades.Options{Time: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}, nil},
+		"year in UTC":    {doc, p.signer, xades.Options{Time: time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -12*3600))}, nil},
+		"too early":      {doc, p.signer, xades.Options{Time: p.signer.Certificate.NotBefore.Add(-1)}, ades.ErrOutsideValidity},
+		"too late":       {doc, p.signer, xades.Options{Time: p.signer.Certificate.NotAfter.Add(time.Second)}, ades.ErrOutsideValidity},
 	} {
 		_, err := xades.Prepare(t.Context(), tt.doc, tt.signer, tt.options)
 		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil && errors.Is(err, xades.ErrUnreadable) {

@@ -3,6 +3,7 @@ package xades
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -48,29 +49,34 @@ func (p Piece) readAt(doc io.ReaderAt, b []byte, at int64) error {
 }
 
 // encodedAtOnce is how much of a document is encoded at a time: whole groups of three bytes.
-const encodedAtOnce = 24 << 10
+const encodedAtOnce = 6 << 10
 
 // readEncoded fills b from the Base64 of the document's bytes.
 func (p Piece) readEncoded(doc io.ReaderAt, b []byte, at int64) error {
 	group := at / 4
 	skip := int(at % 4)
 	raw := make([]byte, min(encodedAtOnce, (int64(len(b))+3)/4*3+3))
-	text := make([]byte, base64.StdEncoding.EncodedLen(len(raw)))
+	var text [encodedAtOnce / 3 * 4]byte
 	for from := p.From + group*3; len(b) > 0; from += int64(len(raw)) {
 		part := raw[:min(int64(len(raw)), p.To-from)]
 		if err := readFull(doc, part, from); err != nil {
 			return err
 		}
-		base64.StdEncoding.Encode(text, part)
+		base64.StdEncoding.Encode(text[:], part)
 		n := copy(b, text[skip:base64.StdEncoding.EncodedLen(len(part))])
 		b, skip = b[n:], 0
 	}
 	return nil
 }
 
-// With returns the document that a revision makes, without a copy of it: it reads from both.
+// With returns the document that a revision makes, without a copy of it: it reads from both. Reading
+// fails when the revision was made for a document of another length. That the content is the same as well is
+// for the caller to know: see [Pending.Base].
 func (d Document) With(r Revision) Document {
 	next := pieced{base: d, pieces: r.Pieces, ends: make([]int64, len(r.Pieces))}
+	if r.Base != d.Size {
+		next.mismatch = fmt.Errorf("xades: a revision of a document of %d bytes, for one of %d", r.Base, d.Size)
+	}
 	var size int64
 	for i, p := range r.Pieces {
 		size += p.size()
@@ -81,15 +87,19 @@ func (d Document) With(r Revision) Document {
 
 // pieced reads pieces as one document. ends are where each of them ends in it.
 type pieced struct {
-	base   io.ReaderAt
-	pieces []Piece
-	ends   []int64
+	base     io.ReaderAt
+	pieces   []Piece
+	ends     []int64
+	mismatch error
 }
 
 // ReadAt implements [io.ReaderAt].
 func (d pieced) ReadAt(b []byte, at int64) (int, error) {
-	if at < 0 {
+	switch {
+	case at < 0:
 		return 0, errors.New("xades: reading before the start of a document")
+	case d.mismatch != nil:
+		return 0, d.mismatch
 	}
 	n := 0
 	start := int64(0)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -39,6 +40,26 @@ func TestWith(t *testing.T) {
 		part := make([]byte, n)
 		if got, err := doc.ReadAt(part, int64(from)); err != nil || got != n || !bytes.Equal(part, want[from:from+n]) {
 			t.Fatalf("%d bytes from %d: %d, %v", n, from, got, err)
+		}
+	}
+}
+
+// A revision is of the document that it was made for: of another one there is nothing to be read.
+func TestWithAnother(t *testing.T) {
+	p := newPerson(t, newAuthority(t), p256(t))
+	for _, k := range packings {
+		r, err := xades.Sign(t.Context(), document([]byte(contract)), p.key, p.signer, k.options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []string{contract + "\n", contract[1:], ""} {
+			doc := document([]byte(other)).With(r)
+			if n, err := doc.ReadAt(make([]byte, 10), 0); n != 0 || err == nil || errors.Is(err, io.EOF) {
+				t.Errorf("%s: %d, %v", k.name, n, err)
+			}
+			if _, err := xades.Verify(t.Context(), doc, xades.VerifyOptions{}); err == nil || errors.Is(err, xades.ErrUnreadable) {
+				t.Errorf("%s: %v", k.name, err)
+			}
 		}
 	}
 }

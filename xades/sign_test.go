@@ -197,8 +197,8 @@ func TestContainer(t *testing.T) {
 // Everything that is claimed reads as it was given.
 func TestClaims(t *testing.T) {
 	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
 	at := time.Date(2026, 6, 17, 12, 30, 15, 999, time.FixedZone("", 3600))
+	p := newPersonAt(t, newAuthority(t), p256(t), at)
 	signed := sign(t, []byte(contract), p, xades.Options{
 		Time: at, City: "Reykjavík", Country: "Ísland",
 		Reason: "Undirritun <&>\"'\r\n\t]]> 🖋 \x00\x1f\ufffe",

@@ -1,6 +1,7 @@
 package xades
 
 import (
+	"context"
 	"crypto/x509"
 	"fmt"
 	"time"
@@ -51,11 +52,12 @@ type signature struct {
 	stamps   []carriedStamp      // SignatureTimeStamps, in their order
 	archives []carriedStamp      // ArchiveTimeStamps of 1.4.1, in their order
 	old      []xmldoc.Node       // ArchiveTimeStamps of 1.3.2, which are over something else and not judged
+	hashes   archiveHashes       // of what archives are over
 }
 
 // carriedStamp is a timestamp in an unsigned property.
 type carriedStamp struct {
-	property xmldoc.Node
+	property xmldoc.Node             // zero: none yet, and it comes behind all that there are
 	c14n     xmldoc.Canonicalization // zero: one that is not known
 	der      []byte
 	token    *tsp.Token // nil: it cannot be read
@@ -70,18 +72,21 @@ type carriedValues struct {
 // readSignatures reads all signatures of a document, in document order. One that cannot be read does not
 // hide the others, and a piece of validation data that cannot proves nothing and is left out. They share a
 // bound on the work, and are for one goroutine at a time. [ErrUnreadable] when there are too many.
-func readSignatures(d *xmldoc.Document) ([]signature, error) {
+func readSignatures(ctx context.Context, d *xmldoc.Document) ([]signature, error) {
 	elements := xmldsig.Find(d)
-	if len(elements) > maxSignatures {
-		return nil, fmt.Errorf("%w: %d signatures", ErrUnreadable, len(elements))
+	if err := checkNumber(len(elements)); err != nil {
+		return nil, err
 	}
-	r := newSignatureReader(d)
-	all := make([]signature, len(elements))
-	for i, element := range elements {
-		all[i] = r.readSignature(element)
-	}
+	all := newSignatureReader(ctx, d).readAll(elements)
 	markEnclosed(all)
-	return all, nil
+	return all, ctx.Err()
+}
+
+func checkNumber(signatures int) error {
+	if signatures > maxSignatures {
+		return fmt.Errorf("%w: %w: %d signatures", ErrUnreadable, ErrLimit, signatures)
+	}
+	return nil
 }
 
 // signatureReader reads the signatures of one document.
@@ -90,8 +95,16 @@ type signatureReader struct {
 	unsigned unsignedReader
 }
 
-func newSignatureReader(d *xmldoc.Document) *signatureReader {
-	return &signatureReader{xmldsig.NewReader(d), unsignedReader{left: maxEvidence}}
+func newSignatureReader(ctx context.Context, d *xmldoc.Document) *signatureReader {
+	return &signatureReader{xmldsig.NewReader(ctx, d), unsignedReader{left: maxEvidence}}
+}
+
+func (r *signatureReader) readAll(elements []xmldoc.Node) []signature {
+	all := make([]signature, len(elements))
+	for i, element := range elements {
+		all[i] = r.readSignature(element)
+	}
+	return all
 }
 
 // readSignature reads a ds:Signature. Whether it is enclosed the others say.
@@ -112,16 +125,9 @@ func (r *signatureReader) readSignature(element xmldoc.Node) signature {
 func (s *signature) before(property xmldoc.Node) *evidence.Data {
 	var all []*evidence.Data
 	for _, v := range s.values {
-		if precedes(v.property, property) {
+		if v.property.Precedes(property) {
 			all = append(all, v.data)
 		}
 	}
 	return evidence.Merge(all...)
-}
-
-// precedes says whether a node comes before another one, in document order.
-func precedes(a, b xmldoc.Node) bool {
-	start, _ := a.Span()
-	other, _ := b.Span()
-	return start < other
 }

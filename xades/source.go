@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/xmldsig"
 )
 
 const (
@@ -57,7 +58,7 @@ func readBytes(ctx context.Context, doc Document, base io.Writer) ([]byte, error
 }
 
 func errSize(size int64) error {
-	return fmt.Errorf("%w: it has %d bytes, and %d are the most", ErrUnreadable, size, maxSize)
+	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ErrUnreadable, ErrLimit, size, maxSize)
 }
 
 // parseSource reads what is in memory.
@@ -69,29 +70,19 @@ func parseSource(b []byte) (*source, error) {
 	return &source{b, d}, nil
 }
 
-// next is the document that a revision makes of it.
-func (s *source) next(r Revision) (*source, error) {
-	doc := Document{bytes.NewReader(s.bytes), s.size()}.With(r)
-	b := make([]byte, doc.Size)
-	if err := readFull(doc, b, 0); err != nil {
-		return nil, err
-	}
-	return parseSource(b)
-}
-
 // nameOf is where the name in an element's start tag stands. It is not of ASCII in general, and copied.
-func (s *source) nameOf(n xmldoc.Node, e encoding) (from, to int64) {
+func (s *source) nameOf(n xmldoc.Node, e xmldoc.Encoding) (from, to int64) {
 	start, end := n.Span()
-	from = start + e.width()
-	for to = from; to < end && !s.delimiterAt(to, e); to += e.width() {
+	from = start + e.Width()
+	for to = from; to < end && !s.delimiterAt(to, e); to += e.Width() {
 	}
 	return from, to
 }
 
 // delimiterAt says whether a name ends before the character at an offset (XML 1.0, production 44).
-func (s *source) delimiterAt(at int64, e encoding) bool {
+func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
 	for _, c := range []string{" ", "\t", "\r", "\n", "/", ">"} {
-		if bytes.HasPrefix(s.bytes[at:], e.encode(c)) {
+		if bytes.HasPrefix(s.bytes[at:], e.Encode(c)) {
 			return true
 		}
 	}
@@ -100,6 +91,9 @@ func (s *source) delimiterAt(at int64, e encoding) bool {
 
 // readError turns an error of reading XML into one that callers tell apart.
 func readError(err error) error {
+	if errors.Is(err, xmldsig.ErrLimit) {
+		return fmt.Errorf("%w: %w: %w", ErrUnreadable, ErrLimit, err)
+	}
 	for _, kind := range []error{xmldoc.ErrMalformed, xmldoc.ErrDoctype, xmldoc.ErrEncoding, xmldoc.ErrLimit, xmldoc.ErrNamespace} {
 		if errors.Is(err, kind) {
 			return fmt.Errorf("%w: %w", ErrUnreadable, err)

@@ -14,7 +14,7 @@ var none xmldoc.Node
 // splicing puts unsigned properties into the signatures of a document.
 type splicing struct {
 	*source
-	encoding encoding
+	encoding xmldoc.Encoding
 	splices  []splice
 }
 
@@ -43,14 +43,14 @@ func (x *splicing) add(s *signature, properties string) {
 // into puts markup into an element, as its first content or its last. An empty-element tag becomes two tags.
 func (x *splicing) into(n xmldoc.Node, markup string, first bool) {
 	start, end, ok := n.Inside()
-	text := Piece{Bytes: x.encoding.encode(markup)}
+	text := Piece{Bytes: x.encoding.Encode(markup)}
 	switch {
 	case !ok:
 		from, to := x.nameOf(n, x.encoding)
 		_, after := n.Span()
 		x.splices = append(x.splices, splice{start, after, []Piece{
-			{Bytes: x.encoding.encode(">")}, text, {Bytes: x.encoding.encode("</")},
-			{From: from, To: to}, {Bytes: x.encoding.encode(">")},
+			{Bytes: x.encoding.Encode(">")}, text, {Bytes: x.encoding.Encode("</")},
+			{From: from, To: to}, {Bytes: x.encoding.Encode(">")},
 		}})
 	case first:
 		x.splices = append(x.splices, splice{start, start, []Piece{text}})

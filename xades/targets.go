@@ -33,7 +33,8 @@ func (s carriedSignature) targets() []evidence.Target {
 
 func (s carriedSignature) authority(t carriedStamp) evidence.Target {
 	times := evidence.Times{Used: t.token.Time}
-	if i := slices.IndexFunc(s.archives, func(a carriedStamp) bool { return precedes(t.property, a.property) }); i >= 0 {
+	proves := func(a carriedStamp) bool { return t.property != none && t.property.Precedes(a.property) }
+	if i := slices.IndexFunc(s.archives, proves); i >= 0 {
 		times.Judged = s.archives[i].token.Time
 	}
 	return evidence.Target{Certificate: t.token.Certificate, Times: times}
@@ -45,8 +46,8 @@ func (s carriedSignature) withoutLast() carriedSignature {
 	earlier := *s.signature
 	earlier.archives = slices.DeleteFunc(slices.Clone(s.archives), func(t carriedStamp) bool { return t.property == last.property })
 	earlier.data = s.before(last.property)
-	over := func(t carriedStamp) bool { return !precedes(t.property, last.property) }
-	return carriedSignature{&earlier, slices.DeleteFunc(slices.Clone(s.tokens), over)}
+	over := func(t carriedStamp) bool { return !t.property.Precedes(last.property) }
+	return carriedSignature{signature: &earlier, tokens: slices.DeleteFunc(slices.Clone(s.tokens), over)}
 }
 
 // archived says whether the last archive timestamp is over all validation data that the signature and the

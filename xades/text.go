@@ -67,11 +67,7 @@ func newText(signer ades.Signer, o Options, r reference, x ids, sum []byte) (t t
 	digest := func(sum []byte) string {
 		return element("ds:DigestMethod", attributes{"Algorithm", digestMethod}) + base64Element("ds:DigestValue", nil, sum)
 	}
-	t.body = "</ds:SignatureValue>" + keyInfo(signer) + "<ds:Object>" +
-		startTag("xades:QualifyingProperties", attributes{"xmlns:xades", ns132, "Target", "#" + x.signature()}) +
-		element("xades:SignedProperties", attributes{"Id", x.signedProperties()},
-			signatureProperties(o, digest(sumOf(h, signer.Certificate.Raw))),
-			dataProperties(o, r, x))
+	t.body = "</ds:SignatureValue>" + keyInfo(signer) + qualified(o, r, x, digest(sumOf(h, signer.Certificate.Raw)))
 	t.foot = "</xades:QualifyingProperties></ds:Object>"
 	start := startTag("ds:Signature", attributes{"xmlns:ds", xmldsig.Namespace, "Id", x.signature()})
 	value := startTag("ds:SignatureValue", attributes{"Id", x.value()})
@@ -83,6 +79,14 @@ func newText(signer ades.Signer, o Options, r reference, x ids, sum []byte) (t t
 	info, err := signedInfo(signer, r, x, digest(sum), digest(sumOf(h, properties)))
 	t.head = start + info + value
 	return t, err
+}
+
+// qualified is the object with the properties, up to those that are not signed (EN 319 132-1 4.3).
+func qualified(o Options, r reference, x ids, certificateDigest string) string {
+	return "<ds:Object>" +
+		startTag("xades:QualifyingProperties", attributes{"xmlns:xades", ns132, "Target", "#" + x.signature()}) +
+		element("xades:SignedProperties", attributes{"Id", x.signedProperties()},
+			signatureProperties(o, certificateDigest), dataProperties(o, r, x))
 }
 
 func sumOf(h crypto.Hash, b []byte) []byte {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/validation"
 	"github.com/innsigli/innsigli/internal/xmldoc"
 	"github.com/innsigli/innsigli/internal/xmldsig"
 )
@@ -25,14 +24,18 @@ type VerifyOptions struct {
 // is no error but a result; [ErrUnreadable] when there is nothing to report on.
 //
 // What is signed is found in the document alone: no address is asked, and a signature of
-// anything elsewhere is INDETERMINATE with SIGNED_DATA_NOT_FOUND. Counter-signatures, which
-// sign another signature, are left out.
+// anything elsewhere is INDETERMINATE with SIGNED_DATA_NOT_FOUND.
+//
+// Counter-signatures (EN 319 132-1 5.2.7.2) follow the signature that they stand in, and have to
+// be over its value, else they are TOTAL_FAILED with HASH_FAILURE. They cover nothing of the
+// document, so that Coverage is Partial without a problem, but a document with one that does not
+// pass does not pass. Each is judged by what it carries itself.
 //
 // Certificates are judged by the revocation data that a signature carries, as of the
 // earliest time at which a timestamp that is trusted proves the signature, else as of
-// Time. Without such data the result is INDETERMINATE with TRY_LATER, and with data of an
-// authority that has expired since, which no archive timestamp proves,
-// OUT_OF_BOUNDS_NO_POE.
+// Time. Without such data the result is INDETERMINATE with TRY_LATER. With data whose signer has
+// expired since, and which no archive timestamp proves, it is OUT_OF_BOUNDS_NO_POE if the
+// certificate has expired too, else REVOCATION_OUT_OF_BOUNDS_NO_POE.
 //
 // A signature that leaves out something of the document, such as one of an element in it,
 // may pass, but with Coverage Partial, and the document does not.
@@ -58,7 +61,7 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 // run makes the checks of EN 319 102-1 5.2, from the format over the certificate, the digests and the
 // value to the chain: the first that fails decides. The error is one of the context.
 func (v *verification) run() error {
-	v.report = ades.SignatureReport{Format: notETSI, Coverage: ades.Partial}
+	v.report = ades.SignatureReport{Format: notETSI, Coverage: ades.Partial, CounterSignature: v.signs.counter}
 	v.report.Name, _ = v.element.Attr("", "Id")
 	if v.fault != nil {
 		v.reject(v.fault)
@@ -77,7 +80,7 @@ func (v *verification) run() error {
 		return err
 	}
 	v.judge().Signer(&v.report, v.known)
-	validation.Evidence(&v.report, v.evidenceAt)
+	v.judge().Evidence(&v.report, v.proven)
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
 	}
@@ -113,6 +116,9 @@ func (v *verification) checkSigned() error {
 		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure,
 			"The signer's certificate is not the one that SigningCertificate names, or none is named.")
 	}
+	if v.time.IsZero() { // EN 319 132-1 6.3, and the default policy of others
+		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "The signature has no SigningTime.")
+	}
 	return nil
 }
 
@@ -140,7 +146,7 @@ func (v *verification) reject(err error) {
 // the signature.
 func consequence(err error) (ades.Indication, ades.SubIndication) {
 	switch {
-	case errors.Is(err, xmldsig.ErrDigest):
+	case errors.Is(err, xmldsig.ErrDigest), errors.Is(err, errCountersigned) && !errors.Is(err, errAmbiguous):
 		return ades.TotalFailed, ades.HashFailure
 	case errors.Is(err, ades.ErrValue):
 		return ades.TotalFailed, ades.SigCryptoFailure

@@ -26,6 +26,9 @@ type scope struct {
 	byID       map[string]int       // references, by the Id that DataObjectFormat has for them
 	lists      map[xmldoc.Node]bool // Manifests that were read
 	ambiguous  bool                 // an identifier of the document occurs twice
+	counter    bool                 // it is a counter-signature ...
+	over       xmldoc.Node          // ... that has to be over this SignatureValue; zero: there is none
+	stray      bool                 // it is none, and stands in unsigned properties all the same
 }
 
 // signedReference is a reference, of SignedInfo or of a Manifest that it leads to.
@@ -41,6 +44,7 @@ type signedReference struct {
 // scopeOf follows the references of a signature.
 func scopeOf(s *signature, ambiguous bool) scope {
 	all := scope{signature: s, byID: make(map[string]int), lists: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
+	all.over, all.counter = countersigned(s.element)
 	if s.Signature == nil {
 		return all
 	}
@@ -89,10 +93,14 @@ func (s *scope) add(r xmldsig.Reference) {
 }
 
 // checkPlace refuses an Object that is not the signature's own. Whoever puts another one around the signed
-// element makes a document in which it is somewhere else.
+// element makes a document in which it is somewhere else. What a counter-signature calls the signature that it
+// signs has to be that.
 func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	if r.Type == objectType && !(target.Is(xmldsig.Namespace, "Object") && target.Parent() == s.element) {
 		return fmt.Errorf("%w: in no Object of the signature", errElsewhere)
+	}
+	if r.Type == countersignedType && s.counter && (s.over == none || target != s.over) {
+		return errCountersigned
 	}
 	return nil
 }
@@ -116,16 +124,26 @@ func (s *scope) isData(target xmldoc.Node) bool {
 	return true
 }
 
-// complete says whether the digests of all references are right, and data is among them.
+// complete says whether the digests of all references are right, and what has to be signed is among them.
 func (s *scope) complete() bool {
-	data := false
 	for _, r := range s.references {
 		if !r.ok {
 			return false
 		}
-		data = data || r.data
 	}
-	return data
+	return s.checkSubject() == nil
+}
+
+// checkSubject makes sure that a reference leads to what somebody signs: data, or the value that a
+// counter-signature stands for.
+func (s *scope) checkSubject() error {
+	if s.counter && !slices.ContainsFunc(s.references, s.countersigns) {
+		return errCountersigned
+	}
+	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.data }) {
+		return fmt.Errorf("%w: no reference leads to data", errElsewhere)
+	}
+	return nil
 }
 
 // checkReferences makes sure that the signature signs its own properties and something else, and compares
@@ -147,8 +165,9 @@ func (v *verification) checkReferences() error {
 			v.reject(fmt.Errorf("reference %.100q: %w", r.URI, err))
 		}
 	}
-	if !slices.ContainsFunc(v.signs.references, func(r signedReference) bool { return r.data }) {
-		v.reject(fmt.Errorf("%w: no reference leads to data", errElsewhere))
+	err := v.signs.checkSubject()
+	if _, sub := consequence(err); err != nil && !told[sub] {
+		v.reject(err)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/validation"
+	"github.com/innsigli/innsigli/internal/xmldoc"
 )
 
 // judge judges by the data that the signature carries.
@@ -13,9 +14,10 @@ func (v *verification) judge() validation.Judge {
 	return validation.Judge{Data: v.data, Time: v.options.Time}
 }
 
-// checkTimestamps reads and judges the timestamps of the signature, from the newest to the oldest: each that
-// is trusted proves that those before it existed at its time, at which their certificates are judged in turn
-// (EN 319 102-1 5.6.3). The error is one of the context.
+// checkTimestamps reads and judges the timestamps of the signature, the archive timestamps from the newest to
+// the oldest: each that is trusted proves that those before it existed at its time, at which their certificates
+// are judged in turn (EN 319 102-1 5.6.3). All of them prove that the signature existed. The error is one of the
+// context.
 func (v *verification) checkTimestamps() (err error) {
 	v.data.ChargeTo(v.inspection.known)
 	v.known = v.inspection.known.With(v.signature.known...)
@@ -25,25 +27,48 @@ func (v *verification) checkTimestamps() (err error) {
 	if v.archives, err = v.readStamps(ades.ArchiveTimestamp, v.signature.archives); err != nil {
 		return err
 	}
-	at := v.options.Time
 	for i := range slices.Backward(v.archives) {
-		v.judge().Timestamp(&v.archives[i], v.known, at)
-		at = v.archives[i].ProvenAt(at)
+		v.judge().Timestamp(&v.archives[i], v.known, v.existed(v.signature.archives[i].property))
 	}
-	v.evidenceAt = at
-	best := at
 	for i := range v.stamps {
-		v.judge().Timestamp(&v.stamps[i], v.known, at)
-		best = v.stamps[i].ProvenAt(best)
+		v.judge().Timestamp(&v.stamps[i], v.known, v.existed(v.signature.stamps[i].property))
 	}
-	v.noteTimestamps(best)
+	v.noteTimestamps()
 	return nil
 }
 
-func (v *verification) noteTimestamps(best time.Time) {
+// existed is when a property existed at the latest. An archive timestamp is over the properties before its own
+// and proves nothing of what is put behind, though it is over the same signature (EN 319 132-1 5.5.2.2).
+func (v *verification) existed(property xmldoc.Node) time.Time {
+	at := v.options.Time
+	for i, archive := range v.signature.archives {
+		if property.Precedes(archive.property) {
+			at = v.archives[i].ProvenAt(at)
+		}
+	}
+	return at
+}
+
+// proven goes through the validation data that archive timestamps prove: each is over what stands before it.
+func (v *verification) proven(yield func(validation.Proven) bool) {
+	at := v.options.Time
+	for i, t := range slices.Backward(v.archives) {
+		at = t.ProvenAt(at)
+		if !t.Report.Trusted {
+			continue
+		}
+		data := v.before(v.signature.archives[i].property).ChargeTo(v.inspection.known)
+		if !yield(validation.Proven{Data: data, At: at}) {
+			return
+		}
+	}
+}
+
+func (v *verification) noteTimestamps() {
+	best := v.options.Time
 	for _, t := range slices.Concat(v.stamps, v.archives) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
-		if t.Report.Trusted {
+		if best = t.ProvenAt(best); t.Report.Trusted {
 			v.report.BestTime = best
 		}
 	}

@@ -3,6 +3,7 @@ package xades_test
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -190,7 +191,7 @@ func TestWrapping(t *testing.T) {
 		o.City = "Reykjavík"
 		signed[k.name] = sign(t, []byte(contract), p, o)
 	}
-	for _, a := range wrappings {
+	for _, a := range slices.Concat(wrappings, unsignedPlaces) {
 		b := a.attack(t, bytes.Clone(signed[a.packing.name]))
 		report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: p.ca.Roots()})
 		if err != nil || len(report.Signatures) == 0 {

@@ -29,15 +29,21 @@ type person struct {
 // newPerson is somebody who signs by the algorithm given; without one, by the default of the key.
 func newPerson(t testing.TB, ca *authority.Authority, key crypto.Signer, algorithm ...ades.Algorithm) person {
 	t.Helper()
-	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
+	p := newPersonAt(t, ca, key, time.Now())
+	for _, a := range algorithm {
+		p.signer.Algorithm = a
+	}
+	return p
+}
+
+// newPersonAt is one whose certificate is of another time.
+func newPersonAt(t testing.TB, ca *authority.Authority, key crypto.Signer, at time.Time) person {
+	t.Helper()
+	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	signer := ades.Signer{Certificate: cert, Chain: ca.Chain()}
-	for _, a := range algorithm {
-		signer.Algorithm = a
-	}
-	return person{signer, key, ca}
+	return person{ades.Signer{Certificate: cert, Chain: ca.Chain()}, key, ca}
 }
 
 func newAuthority(t testing.TB) *authority.Authority {

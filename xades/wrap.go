@@ -1,7 +1,7 @@
 package xades
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -18,15 +18,11 @@ type wrapping struct {
 	at   xmldoc.Node // the element in next that the rest is the content of
 }
 
+// wrappingPrefix is bound around a document that is enveloped.
+const wrappingPrefix = "ds"
+
 // wrap reads a document as what is made of it, and writes the document itself to base.
-func wrap(ctx context.Context, doc Document, o Options, base io.Writer) (*wrapping, error) {
-	if doc.Size < 0 || doc.Size > maxSize {
-		return nil, errSize(doc.Size)
-	}
-	begin, err := readOpening(doc)
-	if err != nil {
-		return nil, err
-	}
+func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.Writer) (*wrapping, error) {
 	w := &wrapping{layout: newLayout(begin.encoding)}
 	if o.Packing == Enveloping {
 		w.envelop(begin.end, doc.Size)
@@ -50,7 +46,13 @@ func wrap(ctx context.Context, doc Document, o Options, base io.Writer) (*wrappi
 	if w.next, err = parseSource(b); err != nil {
 		return nil, err
 	}
-	return w, w.check()
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	if o.Packing == Enveloping {
+		err = checkEnveloped(w.at)
+	}
+	return w, cmp.Or(err, checkNames(w.next.doc))
 }
 
 // keptIn is where a document is in what a revision makes of it.
@@ -70,7 +72,7 @@ func (w *wrapping) content() Piece { return w.kept[len(w.kept)-1] }
 
 // check makes sure that what was put around a document did not make one of something that is none: that its
 // bytes are all of the content, with one element and nothing but white space beside it (XML 1.0,
-// productions 1 and 27).
+// productions 1 and 27), and that it binds its prefixes by itself.
 func (w *wrapping) check() (err error) {
 	if w.at, err = w.wrapped(); err != nil {
 		return err
@@ -79,20 +81,23 @@ func (w *wrapping) check() (err error) {
 	if content := w.content(); !ok || start != content.From || end != content.To {
 		return fmt.Errorf("%w: it ends elements that it does not begin", ErrUnreadable)
 	}
-	elements := 0
+	var roots []xmldoc.Node
 	for n := range w.at.Children() {
 		from, to := n.Span()
 		switch n.Kind() {
 		case xmldoc.Element:
-			elements++
+			roots = append(roots, n)
 		case xmldoc.Text:
-			if !w.encoding.isSpace(w.next.bytes[from:to]) {
+			if !w.encoding.IsSpace(w.next.bytes[from:to]) {
 				return fmt.Errorf("%w: there is text beside the root", ErrUnreadable)
 			}
 		}
 	}
-	if elements != 1 {
-		return fmt.Errorf("%w: it has %d roots", ErrUnreadable, elements)
+	switch {
+	case len(roots) != 1:
+		return fmt.Errorf("%w: it has %d roots", ErrUnreadable, len(roots))
+	case roots[0].Inherits(wrappingPrefix):
+		return fmt.Errorf("%w: the prefix %s is not declared", ErrUnreadable, wrappingPrefix)
 	}
 	return nil
 }
@@ -106,57 +111,46 @@ func (w *wrapping) wrapped() (xmldoc.Node, error) {
 	return n, nil
 }
 
-// holdsContainer says whether the document is a container that further signatures go into. Beside it there
-// is nothing that they would not sign.
-func (w *wrapping) holdsContainer() bool {
-	found := false
-	for n := range w.at.Children() {
-		switch n.Kind() {
-		case xmldoc.Instruction:
-			return false
-		case xmldoc.Element:
-			_, found = containedDocument(n)
-		}
-	}
-	return found
-}
-
-// original is the document by itself.
-func (w *wrapping) original() (*source, error) {
-	var b []byte
-	for _, p := range w.kept {
-		b = append(b, w.next.bytes[p.From:p.To]...)
-	}
-	return parseSource(b)
-}
-
-// lay makes sure that the signatures of the document are right, and stay so, and writes what is to be
-// signed.
+// lay writes what is to be signed, and makes sure that the signatures of the document are right, and stay
+// so. Where that cannot be told from what was made of it, the document is read by itself; the other one is
+// forgotten before.
 func (w *wrapping) lay(ctx context.Context, signed io.Writer) error {
-	if w.dependent() {
-		src, err := w.original()
-		if err != nil {
-			return err
-		}
-		before, err := readEarlier(ctx, src.doc, "")
-		if err != nil {
-			return err
-		}
-		if err := unharmed(ctx, before, w.next.doc, w.ids); err != nil {
-			return err
-		}
+	if err := w.next.doc.Canonicalize(contextWriter{ctx, signed}, exclusive, xmldoc.Subset{Apex: w.at}); err != nil {
+		return readError(err)
 	}
-	return readError(w.next.doc.Canonicalize(contextWriter{ctx, signed}, exclusive, xmldoc.Subset{Apex: w.at}))
+	all, err := readEarlier(ctx, w.next.doc, w.ids)
+	if err := checkRoom(w.next.doc, len(all)); err != nil {
+		return err
+	}
+	if err == nil && independent(all) {
+		return nil
+	}
+	after, err := standings(ctx, all, err)
+	alone := w.original()
+	all, w.next, w.at = nil, nil, none
+	before, unread := readStandings(ctx, alone)
+	if unread != nil {
+		return unread
+	}
+	return unharmed(before, after, err)
 }
 
-// dependent says whether it matters to the document what is around it: to its signatures, and where it has
-// a prefix that is bound there, so that it has to bind it by itself.
-func (w *wrapping) dependent() bool {
-	content := w.next.bytes[w.content().From:w.content().To]
-	for _, before := range []string{"<", " ", "\t", "\r", "\n"} { // of names in start tags
-		if bytes.Contains(content, w.encoding.encode(before+"ds:")) {
-			return true
-		}
+// original is the document by itself, in the memory that it is in already: what was read there does not hold
+// any more.
+func (w *wrapping) original() []byte {
+	b, content := w.next.bytes, w.content()
+	opening := b[:w.kept[0].To]
+	start := content.From - int64(len(opening))
+	copy(b[start:], opening)
+	return b[start:content.To]
+}
+
+// readStandings reads how the signatures of a document are.
+func readStandings(ctx context.Context, b []byte) ([]standing, error) {
+	src, err := parseSource(b)
+	if err != nil {
+		return nil, err
 	}
-	return len(signatureElements(w.next.doc, w.ids)) > 0
+	all, err := readEarlier(ctx, src.doc, "")
+	return standings(ctx, all, err)
 }

@@ -52,8 +52,9 @@
 //
 // # What is written
 //
-// Exclusive canonicalization throughout; a reference to the document and one to the signed properties:
-// SigningTime, SigningCertificateV2, SignatureProductionPlaceV2 of city and country, DataObjectFormat, and a
+// Exclusive canonicalization throughout, with a list of the document's prefixes where all of it is signed,
+// for values may have them; a reference to the document and one to the signed properties: SigningTime,
+// SigningCertificateV2, SignatureProductionPlaceV2 of city and country, DataObjectFormat, and a
 // CommitmentTypeIndication that a reason describes; KeyInfo with certificates alone. RSA of 2048 to 4096
 // bits (RSASSA-PKCS1-v1_5, or RSASSA-PSS where that is asked for), ECDSA on P-256, P-384 and P-521, and
 // Ed25519. The signature is in ASCII, so that it says the same in each encoding: what is beyond that is
@@ -62,8 +63,9 @@
 // # What is read
 //
 // Documents of at most 256 MiB (240 MiB with the signature, to leave room for evidence) that are well-formed
-// XML 1.0 with namespaces, in UTF-8, UTF-16 or a charset that extends ASCII, and without a document type
-// declaration. A document is in memory while it is read. Identifiers (Id, ID, id, xml:id) may occur twice if
+// XML 1.0 with namespaces, in UTF-8, UTF-16 or a charset of single bytes that all read alike, and without a document type
+// declaration. A document is in memory while it is read, with a tree of its elements, which is some
+// two and a half times its size, or seven times if it is nothing but tags. Identifiers (Id, ID, id, xml:id) may occur twice if
 // no signature refers to them.
 //
 // Whether a document takes a signature can be asked before anybody is: [Check].
@@ -73,13 +75,25 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/innsigli/innsigli/internal/xmldoc"
 )
 
 var (
-	// ErrUnreadable: the document is not well-formed XML with namespaces, has a document type
-	// declaration, exceeds a bound, or is in an encoding that is not read.
+	// ErrUnreadable: the document is not well-formed XML with namespaces, or not read for the reason
+	// that [ErrDoctype], [ErrEncoding], [ErrLimit] or [ErrNamespace] says, which come with it.
 	ErrUnreadable = errors.New("xades: document cannot be read")
-	// ErrForbidden: a signature of the document would break by another one, packed like that.
+	// ErrDoctype: the document has a document type declaration.
+	ErrDoctype = xmldoc.ErrDoctype
+	// ErrEncoding: the document is in an encoding that is not read, or not in the one that it says.
+	ErrEncoding = xmldoc.ErrEncoding
+	// ErrLimit: the document, or what it would become, exceeds a bound.
+	ErrLimit = xmldoc.ErrLimit
+	// ErrNamespace: what is to be signed has a namespace whose name is a relative reference, and no
+	// canonical form.
+	ErrNamespace = xmldoc.ErrNamespace
+	// ErrForbidden: a signature of the document would break by another one, packed like that; or there are as
+	// many as are read; or, in an Object, the document would be a part of the signature.
 	ErrForbidden = errors.New("xades: document does not allow such a signature")
 	// ErrBroken: a signature of the document is not right. Another one, or evidence for it, would
 	// seem to confirm it.

@@ -67,15 +67,8 @@ func (c extendCommand) extended(ctx context.Context, content []byte, level ades.
 }
 
 func (c extendCommand) extendPDF(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
-	x := pades.Extender{Sources: sources}
 	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	var revisions []pades.Revision
-	var err error
-	if c.Renew {
-		revisions, err = x.Renew(ctx, document)
-	} else {
-		revisions, err = x.Extend(ctx, document, level)
-	}
+	revisions, err := raised(ctx, pades.Extender{Sources: sources}, document, level, c.Renew)
 	if err != nil {
 		return nil, err
 	}
@@ -83,17 +76,23 @@ func (c extendCommand) extendPDF(ctx context.Context, content []byte, level ades
 }
 
 func (c extendCommand) extendXML(ctx context.Context, content []byte, level ades.Level, sources ades.Sources) (io.Reader, error) {
-	x := xades.Extender{Sources: sources}
 	document := xmlDocument(content)
-	var revisions []xades.Revision
-	var err error
-	if c.Renew {
-		revisions, err = x.Renew(ctx, document)
-	} else {
-		revisions, err = x.Extend(ctx, document, level)
-	}
+	revisions, err := raised(ctx, xades.Extender{Sources: sources}, document, level, c.Renew)
 	if err != nil {
 		return nil, err
 	}
 	return withRevisions(document, revisions), nil
+}
+
+// extender is what the Extenders of both formats do.
+type extender[Document, Revision any] interface {
+	Extend(context.Context, Document, ades.Level) ([]Revision, error)
+	Renew(context.Context, Document) ([]Revision, error)
+}
+
+func raised[Document, Revision any](ctx context.Context, x extender[Document, Revision], document Document, level ades.Level, renew bool) ([]Revision, error) {
+	if renew {
+		return x.Renew(ctx, document)
+	}
+	return x.Extend(ctx, document, level)
 }

@@ -36,12 +36,13 @@ func readFormat(file io.ReaderAt) (format, error) {
 	return formatOf(head[:n])
 }
 
+// formatOf takes what begins as XML for that: the header of a PDF may stand in its text.
 func formatOf(head []byte) (format, error) {
 	switch {
-	case bytes.Contains(head, []byte("%PDF-")):
-		return formatPDF, nil
 	case beginsAsXML(head):
 		return formatXML, nil
+	case bytes.Contains(head, []byte("%PDF-")):
+		return formatPDF, nil
 	}
 	return 0, errFormat
 }

@@ -61,12 +61,15 @@ func program(t *testing.T, folder string, args ...string) (status int, out, talk
 // cli.md: "innsigli sign" makes every level and "innsigli extend" raises to each, over
 // HTTP from addresses in certificates; EU DSS finds that level and passes it. The timestamps
 // of an authority that leads to another root are passed over.
+// In XML the other packings have it too.
 func TestSignAndExtendToEachLevel(t *testing.T) {
 	t.Run("PDF", func(t *testing.T) { signAndExtendToEachLevel(t, "pdf", "PAdES-BASELINE-") })
-	t.Run("XML", func(t *testing.T) { signAndExtendToEachLevel(t, "xml", "XAdES-BASELINE-") })
+	t.Run("XML", func(t *testing.T) {
+		signAndExtendToEachLevel(t, "xml", "XAdES-BASELINE-", "enveloping", "internally-detached")
+	})
 }
 
-func signAndExtendToEachLevel(t *testing.T, extension, baseline string) {
+func signAndExtendToEachLevel(t *testing.T, extension, baseline string, packings ...string) {
 	ca := newAuthority(t)
 	address := authoritytest.Serve(t, ca)
 	folder := t.TempDir()
@@ -98,6 +101,14 @@ func signAndExtendToEachLevel(t *testing.T, extension, baseline string) {
 	for _, name := range []string{"B", "LTA"} {
 		must("extend", name+"."+extension, "--level", "LTA", "--renew", "-o", name+"-renewed."+extension)
 		made(name+"-renewed", "LTA")
+	}
+	for _, packing := range packings {
+		must("sign", "in."+extension, "--cert", "chain.pem", "--key", "key.pem", "--packing", packing, "--level", "T", "-o", packing+"."+extension)
+		made(packing, "T")
+		for _, level := range []string{"LT", "LTA"} {
+			must("extend", packing+"."+extension, "--level", level, "-o", packing+"-"+level+"."+extension)
+			made(packing+"-"+level, level)
+		}
 	}
 	for optional, want := range formats {
 		options := validators.DSSOptions{Roots: []*x509.Certificate{ca.Root()}, RevocationOptional: optional}

@@ -77,31 +77,44 @@ func memoryOfLargeDocuments(t *testing.T, store string) {
 	}
 }
 
-// XML is read whole to be signed. One document takes several times its length, and many at once no more
-// than two of the largest.
+// XML is read whole to be signed. One document takes several times its length, in each packing, and so does
+// one with a signature in it; many at once take no more than two of the largest.
 func TestMemoryOfLargeXML(t *testing.T) {
 	t.Parallel()
 	server := startSandbox(t, build(t), "bolt:"+filepath.Join(shortFolder(t), "store.db"), nil, "--master-key-file", filepath.Join(t.TempDir(), "master.key"))
 	c := server.signIn(t)
 	c.addPeople(t, people[0])
 	row := "<row n='1'><to>Jón Jónsson</to><sum currency='ISK'>1000</sum></row>\n"
-	large := request{method: "IdpSim", packing: "Enveloped"}
-	large.prepareFor([]byte("<rows>"+strings.Repeat(row, largeDocument/len(row))+"</rows>"), "Lt")
+	large := []byte("<rows>" + strings.Repeat(row, largeDocument/len(row)) + "</rows>")
 	idle := server.anonymousMemory(t)
-	for _, round := range []struct{ requests, limit int }{{1, idle + memoryOfOneXML}, {5, idle + 2*memoryOfOneXML}} {
-		peak := server.peakDuring(t, round.requests, func(ctx context.Context, i int) error {
-			r := request{body: large.body, key: fmt.Sprint(round.requests, "/", i), waiting: largeRequestMax}
-			a, err := r.goOn(ctx, c)
-			if err == nil && (a.Status != http.StatusOK || len(a.SignedFile) < largeDocument) {
-				err = fmt.Errorf("%v", a)
-			}
-			return err
-		})
-		t.Logf("figure: %d XML documents of %d MB at once: peak RssAnon %.1f MB, idle %.1f MB", round.requests, largeDocument>>20, float64(peak)/(1<<20), float64(idle)/(1<<20))
-		if peak > round.limit {
-			t.Errorf("%d: peak RssAnon is over %d MB", round.requests, round.limit>>20)
-		}
+	for _, packing := range []string{"Enveloped", "Enveloping", "InternallyDetached"} {
+		once := server.signLarge(t, c, idle+memoryOfOneXML, packing, large, "a first signature", 1)
+		server.signLarge(t, c, idle+memoryOfOneXML, packing, once, "a second signature", 1)
 	}
+	server.signLarge(t, c, idle+2*memoryOfOneXML, "Enveloped", large, "at once", 4)
+}
+
+// signLarge signs a document of XML so many times at once, and returns what it becomes.
+func (p *sandboxProcess) signLarge(t *testing.T, c *client, limit int, packing string, content []byte, what string, requests int) (signed []byte) {
+	t.Helper()
+	large := request{method: "IdpSim", packing: packing}
+	large.prepareFor(content, "Lt")
+	peak := p.peakDuring(t, requests, func(ctx context.Context, i int) error {
+		r := request{body: large.body, key: fmt.Sprint(packing, what, i), waiting: largeRequestMax}
+		a, err := r.goOn(ctx, c)
+		if err == nil && (a.Status != http.StatusOK || len(a.SignedFile) < len(content)) {
+			err = fmt.Errorf("%v", a)
+		}
+		if i == 0 {
+			signed = a.SignedFile
+		}
+		return err
+	})
+	t.Logf("figure: %d XML documents of %d MB, %s, %s: peak RssAnon %.1f MB, limit %d MB", requests, largeDocument>>20, packing, what, float64(peak)/(1<<20), limit>>20)
+	if peak > limit {
+		t.Errorf("%d %s, %s: peak RssAnon is over %d MB", requests, packing, what, limit>>20)
+	}
+	return signed
 }
 
 // A signing process is made of a large document, and this is read, with little memory beside what the page

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type production struct {
 	flags    []string          // beside those of every server in production
 	ended    []*sandboxProcess // those before, for their logs
 	relayed  *httptest.Server  // where pings go, and on to the server that there is
+	current  atomic.Value      // its address, a string: what comes to relayed comes at any time
 }
 
 // productionOptions are what a test wants to be otherwise.
@@ -142,6 +144,7 @@ func (p *production) run(t *testing.T, environment ...string) {
 	}
 	flags := []string{"--environment", "production", "--base-url", "http://localhost", "--store", p.store, "--master-key-file", "master.key", "--log-level", "debug"}
 	p.sandboxProcess = serveIn(t, p.program, p.folder, environment, append(flags, p.flags...)...)
+	p.current.Store(p.BaseURL)
 	if p.client != nil {
 		p.client.base = p.BaseURL
 	}
@@ -149,8 +152,9 @@ func (p *production) run(t *testing.T, environment ...string) {
 
 // relay has an address that stays while servers come and go.
 func (p *production) relay(t *testing.T) {
+	p.current.Store("http://localhost") // nobody, before there is one
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		to, err := url.Parse(p.BaseURL)
+		to, err := url.Parse(p.current.Load().(string))
 		if err != nil {
 			t.Error(err)
 			return

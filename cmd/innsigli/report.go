@@ -25,7 +25,8 @@ type signatureResult struct {
 	SubIndication ades.SubIndication `json:"subIndication"`
 	Intact        bool               `json:"intact"`
 	Coverage      ades.Coverage      `json:"coverage"`
-	Extended      bool               `json:"extended"` // what follows is proof of the signature alone
+	Counter       bool               `json:"counterSignature"` // over the signature before it, and nothing of the file
+	Extended      bool               `json:"extended"`         // what follows is proof of the signature alone
 	CoveredBytes  int64              `json:"coveredBytes"`
 	Signer        string             `json:"signer"`
 	SerialNumber  string             `json:"serialNumber"`
@@ -50,7 +51,7 @@ type timestampResult struct {
 func toResult(s ades.SignatureReport) signatureResult {
 	r := signatureResult{
 		Name: s.Name, Format: s.Format, Indication: s.Indication, SubIndication: s.SubIndication,
-		Intact: s.Intact, Coverage: s.Coverage, CoveredBytes: s.CoveredBytes, Extended: s.Extended,
+		Intact: s.Intact, Coverage: s.Coverage, Counter: s.CounterSignature, CoveredBytes: s.CoveredBytes, Extended: s.Extended,
 		Reason: s.Reason, Location: s.Location, Problems: append([]string{}, s.Problems...),
 	}
 	r.ClaimedTime, r.BestTime = timeText(s.ClaimedTime), timeText(s.BestTime)
@@ -117,6 +118,9 @@ var coverageOfXML = map[ades.Coverage]string{
 }
 
 func (s signatureResult) covers() string {
+	if s.Counter {
+		return "another signature, as its counter-signature"
+	}
 	if strings.HasPrefix(s.Format, "X") { // XAdES-…, or XML-NOT-ETSI
 		return coverageOfXML[s.Coverage]
 	}

@@ -50,7 +50,7 @@ func TestVerifyJSON(t *testing.T) {
 	signature := func(indication, subIndication string, intact bool, problem string) map[string]any {
 		return map[string]any{
 			"name": "Signature1", "format": "PAdES-BASELINE-B", "indication": indication, "subIndication": subIndication,
-			"intact": intact, "coverage": "WHOLE_DOCUMENT", "extended": false, "coveredBytes": float64(len(tampered)),
+			"intact": intact, "coverage": "WHOLE_DOCUMENT", "counterSignature": false, "extended": false, "coveredBytes": float64(len(tampered)),
 			"signer": "Local Signer", "serialNumber": "0101302989", "issuer": "Innsigli Sandbox Issuing",
 			"claimedTime": recent, "bestTime": "", "timestamps": []any{}, "reason": "Read", "location": "Akureyri", "problems": []any{problem},
 		}

@@ -19,7 +19,7 @@ type verifyCommand struct {
 }
 
 func (verifyCommand) Help() string {
-	return "A file passes when it has signatures, each is intact and leads to a trusted root, and the last covers all of the file or only its proof follows: validation data and document timestamps. Missing revocation data alone does not count against a signature; it is reported. The exit status is 0 when every file passes; --json says of each whether it \"passed\", and of each signature whether it is \"extended\" by its proof alone.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem"
+	return "A file passes when it has signatures, each is intact and leads to a trusted root, and the last covers all of the file or only its proof follows: validation data and document timestamps. Missing revocation data alone does not count against a signature; it is reported. The exit status is 0 when every file passes; --json says of each whether it \"passed\", and of each signature whether it is \"extended\" by its proof alone. Signatures of XML stand in the document and not behind it: one of them has to cover all of it, and their \"coveredBytes\" are always 0, and \"extended\" is false.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem"
 }
 
 func (c verifyCommand) Run(ctx context.Context, s streams) error {

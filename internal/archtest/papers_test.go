@@ -44,7 +44,7 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), " 
 
 // The README's Go is part of examples that run.
 func TestREADMECompiles(t *testing.T) {
-	example := squeezed(read(t, "pades/example_test.go") + read(t, "stamp/pdfium/example_signed_test.go") + read(t, "webhook/example_receive_test.go"))
+	example := squeezed(read(t, "pades/example_test.go") + read(t, "xades/example_test.go") + read(t, "stamp/pdfium/example_signed_test.go") + read(t, "webhook/example_receive_test.go"))
 	for _, block := range blocks(t, "README.md", "go") {
 		if !strings.Contains(example, squeezed(block)) {
 			t.Errorf("not in an example:\n%s", block)

@@ -59,8 +59,8 @@ var plan = []floor{
 	{
 		{"idp", "ades", ""},
 		{"idp/ciba", "", "jose oidc oauth2"},
-		{"pades", "ades internal/validation internal/evidence internal/cms internal/tsp internal/ocsp internal/crl internal/pdf", ""},
-		{"xades", "ades internal/validation internal/evidence internal/tsp internal/ocsp internal/crl internal/xmldsig internal/xmldoc", ""},
+		{"pades", "ades internal/validation internal/evidence internal/cms internal/tsp internal/ocsp internal/crl internal/stored internal/pdf", ""},
+		{"xades", "ades internal/validation internal/evidence internal/tsp internal/ocsp internal/crl internal/stored internal/xmldsig internal/xmldoc", ""},
 		{"stamp", "internal/pdf internal/truetype", "text image"},
 		{"busysignal", "storage", "uuid"},
 		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl internal/netguard", ""},
@@ -79,6 +79,7 @@ var plan = []floor{
 	{{"internal/cms", "ades internal/x509der", "crypto"}},
 	{
 		{"internal/x509der", "ades", "crypto"},
+		{"internal/stored", "ades", ""},
 		{"internal/xmldsig", "ades internal/xmldoc", ""},
 	},
 	{

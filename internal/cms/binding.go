@@ -1,13 +1,11 @@
 package cms
 
 import (
-	"bytes"
 	"crypto"
 	"crypto/subtle"
 	"crypto/x509"
 	"encoding/asn1"
 	"fmt"
-	"math/big"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
@@ -49,7 +47,8 @@ func (sd *SignedData) CheckNamed() error {
 
 // checkNamed compares the certificate with the first ESSCertID of an attribute. h
 // is the hash where the ESSCertID names none: always in version 1 (RFC 2634 5.4),
-// by default in version 2 (RFC 5035 section 4).
+// by default in version 2 (RFC 5035 section 4). The IssuerSerial that may follow says nothing that the hash does
+// not, and is not compared: EU DSS warns of one that is wrong, and XAdES has the same rule.
 func (sd *SignedData) checkNamed(cert *x509.Certificate, oid asn1.ObjectIdentifier, h crypto.Hash) error {
 	value, ok := sd.single(oid)
 	var attribute, certs, first, sum cryptobyte.String
@@ -72,23 +71,6 @@ func (sd *SignedData) checkNamed(cert *x509.Certificate, oid asn1.ObjectIdentifi
 	own.Write(cert.Raw)
 	if subtle.ConstantTimeCompare(sum, own.Sum(nil)) != 1 {
 		return fmt.Errorf("%w: it names another certificate", ErrBinding)
-	}
-	return checkIssuerSerial(first, cert)
-}
-
-// checkIssuerSerial compares the optional IssuerSerial of an ESSCertID.
-func checkIssuerSerial(s cryptobyte.String, cert *x509.Certificate) error {
-	if s.Empty() {
-		return nil
-	}
-	var sequence, names, name cryptobyte.String
-	serial := new(big.Int)
-	if !s.ReadASN1(&sequence, cbasn1.SEQUENCE) || !sequence.ReadASN1(&names, cbasn1.SEQUENCE) ||
-		!names.ReadASN1(&name, tagContext4) || !sequence.ReadASN1Integer(serial) {
-		return fmt.Errorf("%w: malformed issuer and serial number", ErrBinding)
-	}
-	if !bytes.Equal(name, cert.RawIssuer) || serial.Cmp(cert.SerialNumber) != 0 {
-		return fmt.Errorf("%w: it names another issuer or serial number", ErrBinding)
 	}
 	return nil
 }

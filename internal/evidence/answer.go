@@ -92,6 +92,13 @@ func (a Answer) tells(cert *x509.Certificate) bool {
 		(!a.ThisUpdate.After(cert.NotAfter) || !a.Cutoff.IsZero() && !a.Cutoff.After(cert.NotAfter))
 }
 
+// stands says whether the proof is from whom it seems to be, given a time at which it is known to have existed;
+// zero: any. The key of one that has expired may be anybody's (EN 319 102-1 5.6.2.3). Roots are trusted as
+// they are.
+func (a Answer) stands(known time.Time) bool {
+	return known.IsZero() || !known.After(a.Signer.NotAfter) || selfSigned(a.Signer)
+}
+
 // since says whether the proof is from a time or later, in seconds, as authorities count.
 func (a Answer) since(t time.Time) bool { return !a.ThisUpdate.Before(t.Truncate(time.Second)) }
 

@@ -158,5 +158,5 @@ func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate
 	if responders == maxResponders {
 		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), responders)
 	}
-	return c.collect(ctx, Target{Certificate: a.Signer, Times: Times{at.Used, a.ProducedAt}}, responders+1)
+	return c.collect(ctx, Target{Certificate: a.Signer, Times: Times{Used: at.Used, Judged: a.ProducedAt}}, responders+1)
 }

@@ -55,9 +55,9 @@ type Target struct {
 func (t Target) times(now time.Time) Times {
 	switch {
 	case !t.Fresh.IsZero():
-		return Times{t.Fresh, t.Fresh}
+		return Times{Used: t.Fresh, Judged: t.Fresh}
 	case t.Times.Judged.IsZero():
-		return Times{t.Times.Used, now}
+		return Times{Used: t.Times.Used, Judged: now}
 	}
 	return t.Times
 }

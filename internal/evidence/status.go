@@ -12,8 +12,9 @@ import (
 
 // Times are what a certificate is judged by. A signature that is known to have existed at
 // some time is judged by that alone. A timestamp says itself when its key was Used, and is
-// Judged at the later time at which it is known to have existed.
-type Times struct{ Used, Judged time.Time }
+// Judged at the later time at which it is known to have existed. With a time at which the proofs are Known to
+// have existed, those hold whose signers were in force then.
+type Times struct{ Used, Judged, Known time.Time }
 
 // Status judges a certificate by the proofs: nil when it was not revoked at the time of
 // judgement, an [*ades.RevokedError] when it was, and [ades.ErrNoRevocation] when no proof
@@ -31,7 +32,7 @@ func (d *Data) Status(cert, issuer *x509.Certificate, at Times) error {
 	var newest *Answer
 	unreliable := errors.New("no proof of that time")
 	for _, a := range answers {
-		if !a.tells(cert) || !a.fresh(at.Used) || !d.isAuthorized(a, issuer, at) {
+		if !a.tells(cert) || !a.fresh(at.Used) || !a.stands(at.Known) || !d.isAuthorized(a, issuer, at) {
 			continue
 		}
 		if err := a.checkSuite(issuer); err != nil {

@@ -50,7 +50,7 @@ func TestRevocationIsForGood(t *testing.T) {
 		{"key compromise after the judgement", 1, now.Add(-20 * time.Minute), nil},
 	} {
 		data := &Data{CRLs: [][]byte{w.listFor(signer, now.Add(-10*time.Minute), row.reason), w.listFor(signer, now.Add(-time.Minute), -1)}}
-		if err := data.Status(signer, w.root.cert, Times{now.Add(-time.Hour), row.judged}); !errors.Is(err, row.want) {
+		if err := data.Status(signer, w.root.cert, Times{Used: now.Add(-time.Hour), Judged: row.judged}); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}

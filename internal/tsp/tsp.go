@@ -1,6 +1,6 @@
 // Package tsp reads and makes the messages of the Time-Stamp Protocol (RFC 3161,
 // with RFC 5816 and the profile of EN 319 422): requests, responses and tokens, on
-// both sides. It does no I/O and reads no clock.
+// both sides. It does no I/O of its own and reads no clock.
 //
 // A client marshals a [Request], hands the answer to [ParseResponse] and the token
 // in it to [Request.Check]:
@@ -9,6 +9,8 @@
 //	...                                     // POST it as application/timestamp-query
 //	token, err := tsp.ParseResponse(answer)
 //	checked, err := request.Check(token)
+//
+// Where the client is an [ades.Timestamper], [Obtain] does what is left.
 //
 // A token met in a document goes through [ParseToken] and [Token.Verify]. Neither
 // way looks for a chain from the authority's certificate to a root, nor at

@@ -1,41 +1,54 @@
-package validation
+package validation_test
 
 import (
+	"crypto"
 	"crypto/x509"
-	"math/big"
+	"iter"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/validation"
 )
 
 // EN 319 102-1 5.6.2.3: revocation data stands while those who signed it are in force, or longer where it is
 // proven to be from before.
-func TestEvidenceOfAnExpiredAuthority(t *testing.T) {
+func TestEvidenceOfTheExpired(t *testing.T) {
+	s := newScene(t)
 	now := time.Now()
-	until := func(days int) *x509.Certificate {
-		return &x509.Certificate{SerialNumber: big.NewInt(1), RawIssuer: []byte{1}, NotAfter: now.AddDate(0, 0, days)}
-	}
+	proven := func(all ...validation.Proven) iter.Seq[validation.Proven] { return slices.Values(all) }
+	responderExpired, signerExpired, issuerExpired := now.AddDate(2, 0, 0), now.AddDate(6, 0, 0), now.AddDate(16, 0, 0)
 	for _, test := range []struct {
-		name                 string
-		signer, issuer, root int // days that they are in force
-		proven               int // days from now at which the data is known
-		before, want         ades.SubIndication
+		name   string
+		data   *evidence.Data
+		at     time.Time
+		proven iter.Seq[validation.Proven]
+		before ades.SubIndication
+		want   ades.SubIndication
 	}{
-		{"all in force", 1, 1, 1, 0, "", ""},
-		{"signer expired", -1, 1, 1, 0, "", ""},
-		{"root expired", 1, 1, -1, 0, "", ""},
-		{"issuer expired", -1, -1, 1, 0, "", ades.OutOfBoundsNoPOE},
-		{"issuer expired, and the data is from before", -1, -1, 1, -2, "", ""},
-		{"nothing is as good as a failure", 1, -1, 1, 0, ades.HashFailure, ades.HashFailure},
+		{"all in force", s.data, now, proven(), "", ""},
+		{"responder expired", s.data, responderExpired, proven(), "", ades.RevocationOutOfBoundsNoPOE},
+		{"responder and signer expired", s.data, signerExpired, proven(), "", ades.OutOfBoundsNoPOE},
+		{"responder expired, and the data is from before", s.data, responderExpired, proven(validation.Proven{Data: s.data, At: now}), "", ""},
+		{"responder expired, and the data is from later", s.data, responderExpired, proven(validation.Proven{Data: s.data, At: signerExpired}), "", ades.RevocationOutOfBoundsNoPOE},
+		{"responder expired, and other data is from before", s.data, responderExpired, proven(validation.Proven{Data: new(evidence.Data), At: now}), "", ades.RevocationOutOfBoundsNoPOE},
+		{"lists of an authority in force", s.lists(t), responderExpired, proven(), "", ""},
+		{"lists of an authority that has expired", s.lists(t), issuerExpired, proven(), "", ades.OutOfBoundsNoPOE},
+		{"nothing is as good as a failure", s.data, responderExpired, proven(), ades.HashFailure, ades.HashFailure},
 	} {
-		r := ades.SignatureReport{Chain: []*x509.Certificate{until(test.signer), until(test.issuer), until(test.root)}}
+		r := ades.SignatureReport{
+			Certificate: s.signer, BestTime: now, Chain: append([]*x509.Certificate{s.signer}, s.ca.Chain()...),
+			Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA},
+		}
 		if test.before != "" {
 			r.Fail(ades.TotalFailed, test.before, "before")
 		}
-		Evidence(&r, now.AddDate(0, 0, test.proven))
-		if r.SubIndication != test.want {
-			t.Errorf("%s: %s, want %s", test.name, r.SubIndication, test.want)
+		test.data.ChargeTo(s.known)
+		validation.Judge{Data: test.data, Time: test.at}.Evidence(&r, test.proven)
+		if r.SubIndication != test.want || (r.Indication == "") != (test.want == "") {
+			t.Errorf("%s: %s %s %q, want %s", test.name, r.Indication, r.SubIndication, r.Problems, test.want)
 		}
 	}
 }

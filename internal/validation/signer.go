@@ -12,7 +12,7 @@ import (
 
 // Signer checks that a report's Certificate leads to a root, that the algorithms are some to
 // rely on, and that no certificate was revoked, all as of BestTime or else the time of judgement
-// (EN 319 102-1 5.5.4). It notes the chain.
+// (EN 319 102-1 5.5.4), and that the certificate was valid at ClaimedTime. It notes the chain.
 func (j Judge) Signer(r *ades.SignatureReport, known *evidence.Known) {
 	if r.Certificate == nil {
 		return
@@ -48,7 +48,12 @@ func (s signer) check() {
 	if chain != nil {
 		s.checkRevocation(chain)
 	}
+	if err := s.claimed(); err != nil {
+		s.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, err.Error())
+	}
 }
+
+func (s signer) claimed() error { return CheckClaimedTime(s.report.Certificate, s.report.ClaimedTime) }
 
 // chain is the signer's at a time.
 func (s signer) chain(at time.Time) ([]*x509.Certificate, error) {
@@ -87,7 +92,7 @@ func (s signer) checkRevocation(chain []*x509.Certificate) {
 		s.report.Fail(ades.Indeterminate, ades.RevokedCANoPOE, err.Error())
 	case errors.Is(err, ades.ErrAlgorithm):
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
-	case s.report.Indication != "": // more data would not change the result
+	case s.report.Indication != "", s.claimed() != nil: // more data would not change the result
 	case len(s.data.OCSP)+len(s.data.CRLs) == 0:
 		s.report.Fail(ades.Indeterminate, ades.TryLater, "The signature carries no revocation data for its certificates.")
 	default:

@@ -133,7 +133,7 @@ func TestSigners(t *testing.T) {
 	s.ca.Revoke(s.signer.SerialNumber, time.Now().Add(-time.Second), 1)
 	revoked := s.lists(t)
 	now := time.Now()
-	good := ades.SignatureReport{Certificate: s.signer, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
+	good := ades.SignatureReport{Certificate: s.signer, ClaimedTime: now, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
 	for name, test := range map[string]struct {
 		data  *evidence.Data
 		known *evidence.Known

@@ -13,6 +13,7 @@ type DSSOptions struct {
 	// RevocationOptional turns missing revocation data from a failure into a warning. No
 	// signature of level B or T can have any; LT and LTA have to pass without this.
 	RevocationOptional bool
+	At                 time.Time // of the validation; zero: now
 }
 
 // DSSReport is what EU DSS says about one file.
@@ -25,6 +26,7 @@ type DSSReport struct {
 
 // DSSSignature is EU DSS's verdict on one signature, in the order of signing.
 type DSSSignature struct {
+	ID              string // in XML its attribute Id; "" without
 	Format          string // "PAdES-BASELINE-B", "XAdES-BASELINE-LTA"
 	Indication      string // "TOTAL_PASSED", "INDETERMINATE", "TOTAL_FAILED"
 	SubIndication   string // "TRY_LATER", "HASH_FAILURE"; empty when passed
@@ -65,6 +67,9 @@ func DSS(t testing.TB, options DSSOptions, files ...string) []DSSReport {
 	args := append([]string{"Validate"}, rootArguments(t, options.Roots)...)
 	if options.RevocationOptional {
 		args = append(args, "--revocation-optional")
+	}
+	if !options.At.IsZero() {
+		args = append(args, "--at", options.At.UTC().Format(time.RFC3339))
 	}
 	lines := ask(t, serveJava(t, "dss"), append(args, files...))
 	return decodeLines[DSSReport](t, "EU DSS", lines, len(files))

@@ -47,20 +47,30 @@ func (p *parser) attribute() error {
 	}
 	p.at++
 	p.skipSpace()
-	if !p.has(`"`) && !p.has("'") {
-		return p.malformed(p.at, "an attribute's value without quotes")
+	start, end, err := p.quoted()
+	if err != nil {
+		return err
 	}
-	start := p.at + 1
+	p.pending = append(p.pending, pendingAttribute{name, start, end})
+	return p.references(start, end)
+}
+
+// quoted goes past a value in quotes, and returns where that is.
+func (p *parser) quoted() (start, end int, err error) {
+	if !p.has(`"`) && !p.has("'") {
+		return 0, 0, p.malformed(p.at, "an attribute's value without quotes")
+	}
+	start = p.at + 1
 	length := bytes.IndexByte(p.text[start:], p.text[p.at])
 	if length < 0 {
-		return p.malformed(p.at, "an attribute's value without an end")
+		return 0, 0, p.malformed(p.at, "an attribute's value without an end")
 	}
-	p.at = start + length + 1
-	if i := bytes.IndexByte(p.text[start:start+length], '<'); i >= 0 {
-		return p.malformed(start+i, "\"<\" in an attribute's value")
+	end = start + length
+	p.at = end + 1
+	if i := bytes.IndexByte(p.text[start:end], '<'); i >= 0 {
+		return 0, 0, p.malformed(start+i, "\"<\" in an attribute's value")
 	}
-	p.pending = append(p.pending, pendingAttribute{name, start, start + length})
-	return p.references(start, start+length)
+	return start, end, nil
 }
 
 // declare binds the prefixes that the pending attributes declare.
@@ -79,6 +89,9 @@ func (p *parser) declare() error {
 
 // addAttributes adds the pending ones to an element, each name once (Namespaces in XML 1.0 6.3).
 func (p *parser) addAttributes(n int32) error {
+	if int(p.doc.tree.attributes.length)+len(p.pending) > maxAllAttributes {
+		return p.beyond("attributes")
+	}
 	for _, a := range p.pending {
 		name, err := p.scope.attribute(a.name)
 		if err != nil {
@@ -86,6 +99,9 @@ func (p *parser) addAttributes(n int32) error {
 		}
 		if p.scope.seenIn(name, n) {
 			return p.malformed(a.start, "an attribute that the element has already")
+		}
+		if p.doc.tree.names[name].kind == identifierName {
+			p.doc.tree.identifiers++
 		}
 		p.doc.tree.attributes.add(attribute{name, uint32(a.start), uint32(a.end)})
 	}

@@ -1,8 +1,8 @@
 package xmldoc
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 )
 
 // endTag is that of an element that has begun.
@@ -52,7 +52,8 @@ func (c *canonicalizer) axes(i int32, name *name) {
 		slices.SortFunc(c.fresh, namespaceNode.compare)
 	}
 	if len(c.shown) > 1 {
-		slices.SortFunc(c.shown, c.compare)
+		ranks := c.ranks()
+		slices.SortFunc(c.shown, func(a, b *attribute) int { return cmp.Compare(ranks[a.name], ranks[b.name]) })
 	}
 }
 
@@ -80,15 +81,6 @@ func (c *canonicalizer) close(at int32) {
 		c.out.bytes(element.name)
 		c.out.string(">")
 	}
-}
-
-// compare is the order of attributes: by namespace, none first, then by local name.
-func (c *canonicalizer) compare(a, b *attribute) int {
-	x, y := &c.names[a.name], &c.names[b.name]
-	if order := strings.Compare(x.space, y.space); order != 0 {
-		return order
-	}
-	return strings.Compare(x.local, y.local)
 }
 
 func (c *canonicalizer) attribute(a *attribute) {

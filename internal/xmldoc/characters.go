@@ -124,7 +124,7 @@ func dereference(raw []byte) (r rune, length int) {
 	} else {
 		r = number(raw[2:end])
 	}
-	if !isChar(r) {
+	if !IsChar(r) {
 		return 0, 0
 	}
 	return r, end + 1

@@ -16,6 +16,9 @@ const (
 	stopsValue // does not stand for itself in an attribute's value
 )
 
+// Space is white space (XML 1.0 [3]).
+const Space = " \t\r\n"
+
 // class is what each byte can be. Bytes of characters outside of ASCII are none of it: what those
 // can be has to be asked of the whole character.
 var class = [256]uint8{
@@ -73,8 +76,8 @@ func ncName(text []byte) int {
 	return len(text)
 }
 
-// isChar says whether a document can have the character (XML 1.0 [2]).
-func isChar(r rune) bool {
+// IsChar says whether a document can have the character (XML 1.0 [2]).
+func IsChar(r rune) bool {
 	switch {
 	case r < ' ':
 		return r == '\t' || r == '\n' || r == '\r'

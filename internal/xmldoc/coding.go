@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/transform"
 )
 
@@ -93,42 +92,6 @@ func (d *Document) decodeWide() error {
 		return nil
 	}
 	return fmt.Errorf("%w: UTF-16 is declared as something else", ErrEncoding)
-}
-
-// decodeCharset decodes another charset, by its name in the registry of IANA. One that is no
-// superset of ASCII, in which bytes of ASCII can mean something else, is not read: the declaration
-// would say something else in it.
-func (d *Document) decodeCharset(label string) error {
-	if d.coding.mark > 0 {
-		return fmt.Errorf("%w: a byte order mark of UTF-8, and another encoding declared", ErrEncoding)
-	}
-	charset, err := ianaindex.IANA.Encoding(label)
-	if err != nil || charset == nil {
-		return fmt.Errorf("%w: unknown encoding declared", ErrEncoding)
-	}
-	d.coding.decoder = func() transform.Transformer { return charset.NewDecoder() }
-	if !keepsASCII(d.coding.decoder()) {
-		return fmt.Errorf("%w: the encoding is not one that contains ASCII", ErrEncoding)
-	}
-	if err := d.transform(); err != nil {
-		return err
-	}
-	if bytes.ContainsRune(d.text, utf8.RuneError) {
-		return fmt.Errorf("%w: not in the encoding that is declared", ErrEncoding)
-	}
-	return nil
-}
-
-// keepsASCII says whether ASCII is itself: also between what shifts ISO 2022 and HZ to other
-// characters.
-func keepsASCII(decoder transform.Transformer) bool {
-	var ascii []byte
-	for b := range byte(utf8.RuneSelf) {
-		ascii = append(ascii, b)
-	}
-	ascii = append(ascii, "\x1B$B!!\x1B(B~{!!~}\x0E!\x0F"...)
-	decoded, _, err := transform.Bytes(decoder, ascii)
-	return err == nil && bytes.Equal(decoded, ascii)
 }
 
 // transform makes the text, and a landmark for each piece of it.

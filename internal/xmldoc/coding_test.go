@@ -11,9 +11,6 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/japanese"
-	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/traditionalchinese"
 
 	"github.com/innsigli/innsigli/internal/xmldoc"
 )
@@ -49,7 +46,6 @@ var encoded = []judgement{
 	{"Latin 1", declared("ISO-8859-1", "\xE9\x85"), nil, ""},
 	{"Latin 9 in lower case", declared("iso-8859-15", "\xA4"), nil, ""},
 	{"Windows 1252", declared("windows-1252", "\x80"), nil, ""},
-	{"Shift_JIS", declared("Shift_JIS", "\x83\x5C"), nil, ""},
 	{"UTF-16 LE with a mark", leMark + le("<a>é\U0001F58B</a>"), nil, ""},
 	{"UTF-16 BE with a mark", beMark + be("<a>é\U0001F58B</a>"), nil, ""},
 	{"UTF-16 with a mark and a declaration", leMark + le(declared("UTF-16", "é")), nil, ""},
@@ -61,7 +57,6 @@ var encoded = []judgement{
 	{"half of a pair in UTF-8", "<a>\xED\xA0\x80</a>", xmldoc.ErrEncoding, ""},
 	{"not UTF-8 after the root", "<a/>\xFF", xmldoc.ErrEncoding, ""},
 	{"not ASCII", declared("US-ASCII", "é"), xmldoc.ErrEncoding, ""},
-	{"not Shift_JIS", declared("Shift_JIS", "\x83\xFF"), xmldoc.ErrEncoding, ""},
 	{"a mark of UTF-8 and Latin 1 declared", utf8Mark + declared("ISO-8859-1", "e"), xmldoc.ErrEncoding, laxEncoding},
 	{"a mark of UTF-16 and UTF-8 declared", leMark + le(declared("UTF-8", "e")), xmldoc.ErrEncoding, laxEncoding},
 	{"UTF-16 declared in UTF-8", declared("UTF-16", "e"), xmldoc.ErrEncoding, ""},
@@ -75,6 +70,12 @@ var encoded = []judgement{
 	{"EBCDIC declared", declared("IBM037", "e"), xmldoc.ErrEncoding, ""},
 	{"ISO 2022 declared", declared("ISO-2022-JP", "e"), xmldoc.ErrEncoding, otherCharsets},
 	{"HZ declared", declared("HZ-GB-2312", "e"), xmldoc.ErrEncoding, otherCharsets},
+	{"Shift_JIS", declared("Shift_JIS", "\x83\x5C"), xmldoc.ErrEncoding, otherCharsets},
+	{"EUC-JP", declared("EUC-JP", "\xA4\xA2"), xmldoc.ErrEncoding, otherCharsets},
+	{"GB18030", declared("GB18030", "\xB0\xA1"), xmldoc.ErrEncoding, otherCharsets},
+	{"Windows 1255", declared("windows-1255", "\xE0"), xmldoc.ErrEncoding, otherCharsets},
+	{"Latin 6", declared("ISO-8859-10", "\xE0"), xmldoc.ErrEncoding, otherCharsets},
+	{"Latin 1 by another name", declared("csISOLatin1", "\xE9"), xmldoc.ErrEncoding, otherCharsets},
 	{"UTF-7 declared", declared("UTF-7", "e"), xmldoc.ErrEncoding, otherCharsets},
 	{"an encoding that nobody has", declared("x-none", "e"), xmldoc.ErrEncoding, ""},
 	{"no name of an encoding", declared("-", "e"), xmldoc.ErrMalformed, ""},
@@ -95,8 +96,7 @@ func TestParseJudgesEncodings(t *testing.T) {
 // TestPositionsAreOfTheSource splices into documents that are not in UTF-8: what Span, Inside
 // and Declaration say is cut out of the source, and read again.
 func TestPositionsAreOfTheSource(t *testing.T) {
-	filler := strings.Repeat("<f>\u00E9</f>", 900)      // past some landmarks
-	japan := strings.ReplaceAll(filler, "\u00E9", "ソ表") // whose second bytes are of ASCII
+	filler := strings.Repeat("<f>\u00E9</f>", 900) // past some landmarks
 	for _, tc := range []struct {
 		name, mark, label, filler string
 		encode                    func(string) string
@@ -108,10 +108,7 @@ func TestPositionsAreOfTheSource(t *testing.T) {
 		{"UTF-16BE without a mark", "", "UTF-16BE", filler, be},
 		{"Latin 1", "", "ISO-8859-1", filler, in(charmap.ISO8859_1)},
 		{"Windows 1252", "", "windows-1252", filler + "€", in(charmap.Windows1252)},
-		{"Shift_JIS", "", "Shift_JIS", japan, in(japanese.ShiftJIS)},
-		{"EUC-JP", "", "EUC-JP", japan, in(japanese.EUCJP)},
-		{"GB18030", "", "GB18030", japan + "\U0001F58B", in(simplifiedchinese.GB18030)},
-		{"Big5", "", "Big5", strings.ReplaceAll(filler, "\u00E9", "功"), in(traditionalchinese.Big5)},
+		{"KOI8-R", "", "KOI8-R", strings.ReplaceAll(filler, "\u00E9", "ж"), in(charmap.KOI8R)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			declaration := fmt.Sprintf("<?xml version=\"1.0\" encoding=\"%s\"?>", tc.label)
@@ -126,7 +123,7 @@ func TestPositionsAreOfTheSource(t *testing.T) {
 					checkPositions(t, d, source, e, tc.encode)
 				}
 			}
-			if got := string(d.Encode("<b/>&#233;")); got != tc.encode("<b/>&#233;") {
+			if got := string(d.Encoding().Encode("<b/>&#233;")); got != tc.encode("<b/>&#233;") {
 				t.Errorf("encoded as %q", got)
 			}
 		})
@@ -164,7 +161,7 @@ func checkPositions(t *testing.T, d *xmldoc.Document, source []byte, e xmldoc.No
 		!strings.HasPrefix(string(source[last:end]), encode("</"+e.Name().Local)) {
 		t.Fatalf("%s has %.40q in it", e.Name().Local, source[first:last])
 	}
-	wrapped := append(append(d.Encode("<w>"), source[first:last]...), d.Encode("</w>")...)
+	wrapped := append(append(d.Encoding().Encode("<w>"), source[first:last]...), d.Encoding().Encode("</w>")...)
 	if head := source[:d.Declaration()]; e.Text() != parse(t, append(head[:len(head):len(head)], wrapped...)).Root().Text() {
 		t.Fatalf("the content of %s reads otherwise by itself", e.Name().Local)
 	}

@@ -10,19 +10,20 @@ var (
 	errVersion     = errors.New("version is not 1.0")
 )
 
+const declarationStart, declarationEnd = "<?xml", "?>"
+
 // parseDeclaration reads the XML declaration that text may begin with, and returns the encoding that
 // it says, and its length (XML 1.0 [23]).
 func parseDeclaration(text []byte) (encoding string, length int, err error) {
-	const start, end = "<?xml", "?>"
-	rest, found := bytes.CutPrefix(text, []byte(start))
+	rest, found := bytes.CutPrefix(text, []byte(declarationStart))
 	if !found || len(rest) == 0 || class[rest[0]]&isSpace == 0 {
 		return "", 0, nil
 	}
-	rest, _, found = bytes.Cut(rest, []byte(end))
+	rest, _, found = bytes.Cut(rest, []byte(declarationEnd))
 	if !found {
 		return "", 0, errDeclaration
 	}
-	length = len(start) + len(rest) + len(end)
+	length = len(declarationStart) + len(rest) + len(declarationEnd)
 	encoding, err = parsePseudoAttributes(rest)
 	return encoding, length, err
 }

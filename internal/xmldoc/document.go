@@ -7,7 +7,9 @@ type Document struct {
 	coding      coding
 	declaration uint32 // where the XML declaration ends in the text; 0 without one
 	tree        tree
+	spaces      int // how many namespaces it names
 	ids         identifiers
+	order       ranks
 }
 
 // Root is the document element.

@@ -1,94 +1,114 @@
 package xmldoc
 
 import (
-	"cmp"
+	"bytes"
 	"hash/maphash"
-	"slices"
+	"math/bits"
+	"sort"
 	"sync"
 )
 
-// identifiers are the elements that have one, ordered so that equal ones stand together. The
-// table is made when it is asked for, and ordered by a hash with a seed of its own: a document
-// cannot be written so that looking things up in it takes long.
+// identifiers are the elements that have one, as a hash table with open addressing: of each identifier the
+// first attribute that gives it. The table is made when it is asked for, at once as large as it has to be,
+// and its hash has a seed of its own: a document cannot be written so that looking things up in it takes
+// long.
 type identifiers struct {
-	once   sync.Once
-	seed   maphash.Seed
-	sorted []identifier
+	once     sync.Once
+	seed     maphash.Seed
+	slots    []slot
+	repeated slot // one that several elements have
 }
 
-type identifier struct {
-	hash      uint64
-	node      int32
-	attribute int32
-}
+// slot is the place of an attribute in tree.attributes plus one, 0 where there is none; negative where
+// several elements have its value for an identifier.
+type slot int32
 
-func (d *Document) identifiers() []identifier {
+func (s slot) attribute() int32 { return int32(max(s, -s)) - 1 }
+
+func (d *Document) identifiers() *identifiers {
 	d.ids.once.Do(func() {
 		d.ids.seed = maphash.MakeSeed()
-		for i := range d.tree.nodes.length {
-			d.identify(i)
+		d.ids.slots = make([]slot, 1<<bits.Len(uint(d.tree.identifiers)*3/2)) // at most two thirds are taken
+		for i := range d.tree.attributes.length {
+			a := d.tree.attributes.at(i)
+			if d.tree.names[a.name].kind == identifierName {
+				d.identify(i, a)
+			}
 		}
-		slices.SortFunc(d.ids.sorted, d.compare)
 	})
-	return d.ids.sorted
+	return &d.ids
 }
 
-func (d *Document) identify(n int32) {
-	for i, end := d.tree.attributesOf(n); i < end; i++ {
-		a := d.tree.attributes.at(i)
-		if d.tree.names[a.name].kind == identifierName {
-			hash := maphash.String(d.ids.seed, d.value(a))
-			d.ids.sorted = append(d.ids.sorted, identifier{hash, n, i})
+// identify takes up what an attribute says.
+func (d *Document) identify(i int32, a *attribute) {
+	known := d.find(d.hash(a), func(other *attribute) bool { return d.equal(a, other) })
+	switch {
+	case *known == 0:
+		*known = slot(i + 1)
+	case *known > 0 && d.bearer(known.attribute()) != d.bearer(i):
+		*known = -*known
+		d.ids.repeated = *known
+	}
+}
+
+// find is the slot with the attribute that is looked for, else the one where it would be.
+func (d *Document) find(hash uint64, is func(*attribute) bool) *slot {
+	last := uint64(len(d.ids.slots) - 1)
+	for i := hash & last; ; i = (i + 1) & last {
+		s := &d.ids.slots[i]
+		if *s == 0 || is(d.tree.attributes.at(s.attribute())) {
+			return s
 		}
 	}
 }
 
-func (d *Document) compare(a, b identifier) int {
-	if c := cmp.Compare(a.hash, b.hash); c != 0 {
-		return c
+// hash is that of a value, without a copy of it.
+func (d *Document) hash(a *attribute) uint64 {
+	var h maphash.Hash
+	h.SetSeed(d.ids.seed)
+	c := characters{raw: d.text[a.start:a.end], attribute: true}
+	for piece, ok := c.next(); ok; piece, ok = c.next() {
+		h.Write(piece)
 	}
-	if c := cmp.Compare(d.identifierOf(a), d.identifierOf(b)); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.attribute, b.attribute)
+	return h.Sum64()
 }
 
-func (d *Document) identifierOf(i identifier) string {
-	return d.value(d.tree.attributes.at(i.attribute))
+// equal says whether values are. Those that are written with references may be written in different ways.
+func (d *Document) equal(a, b *attribute) bool {
+	x, y := d.text[a.start:a.end], d.text[b.start:b.end]
+	return bytes.Equal(x, y) || !(d.isLiteral(a) && d.isLiteral(b)) && d.value(a) == d.value(b)
+}
+
+func (d *Document) isLiteral(a *attribute) bool {
+	c := characters{raw: d.text[a.start:a.end], attribute: true}
+	return c.literal() == len(c.raw)
+}
+
+// bearer is the element that an attribute is of: the last node before the first whose attributes come later.
+func (d *Document) bearer(attribute int32) int32 {
+	return int32(sort.Search(int(d.tree.nodes.length), func(n int) bool {
+		return d.tree.nodes.at(int32(n)).attributes > attribute
+	})) - 1
 }
 
 // ByID is the one element with that identifier: an attribute Id, ID or id without a namespace, or
 // xml:id. There is none when there are several.
 func (d *Document) ByID(id string) (n Node, ok bool) {
-	all := d.identifiers()
-	hash := maphash.String(d.ids.seed, id)
-	first, _ := slices.BinarySearchFunc(all, hash, func(i identifier, hash uint64) int {
-		return cmp.Compare(i.hash, hash)
-	})
-	for _, i := range all[first:] {
-		switch {
-		case i.hash != hash:
-			return n, ok
-		case d.identifierOf(i) != id:
-		case ok && n.index != i.node:
-			return Node{}, false
-		default:
-			n, ok = Node{d, i.node}, true
-		}
+	seed := d.identifiers().seed
+	known := *d.find(maphash.String(seed, id), func(a *attribute) bool { return d.value(a) == id })
+	if known <= 0 {
+		return n, false
 	}
-	return n, ok
+	return Node{d, d.bearer(known.attribute())}, true
 }
 
 // DuplicateID is an identifier that more than one element has.
 func (d *Document) DuplicateID() (id string, found bool) {
-	all := d.identifiers()
-	for i := 1; i < len(all); i++ {
-		a, b := all[i-1], all[i]
-		if a.hash == b.hash && a.node != b.node && d.identifierOf(a) == d.identifierOf(b) {
-			return d.identifierOf(a), true
-		}
+	repeated := d.identifiers().repeated
+	if repeated == 0 {
+		return "", false
 	}
-	return "", false
+	return d.value(d.tree.attributes.at(repeated.attribute())), true
 }
 
 // identifies says whether an attribute of that name gives an element its identifier: the names that

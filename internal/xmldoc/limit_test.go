@@ -36,6 +36,12 @@ func many(elements int) string {
 	return b.String() + "</r>"
 }
 
+// attributed is so many attributes, at most ten thousand of an element.
+func attributed(all int) string {
+	element := "<e" + attributes(1, 10_000) + "/>"
+	return "<r>" + strings.Repeat(element, all/10_000) + "<e" + attributes(1, all%10_000) + "/></r>"
+}
+
 func TestLimits(t *testing.T) {
 	type limit struct {
 		name, source string
@@ -54,7 +60,9 @@ func TestLimits(t *testing.T) {
 		elements := strings.Repeat("<e/>", 1<<22-1)
 		limits = append(limits,
 			limit{"as many nodes as a document can have", "<r>" + elements + "</r>", nil},
-			limit{"one node more", "<r>" + elements + "x</r>", xmldoc.ErrLimit})
+			limit{"one node more", "<r>" + elements + "x</r>", xmldoc.ErrLimit},
+			limit{"as many attributes as a document can have", attributed(1 << 22), nil},
+			limit{"one attribute more", attributed(1<<22 + 1), xmldoc.ErrLimit})
 	}
 	for _, tc := range limits {
 		t.Run(tc.name, func(t *testing.T) {
@@ -90,6 +98,7 @@ func bombs(size int) map[string]string {
 		"different names":                   many(size / 300_000),
 		"one identifier":                    inside("<e Id='a'/>", size/30),
 		"different identifiers":             identified(size / 30),
+		"several identifiers of an element": inside("<e Id='a' ID='a' id='a' xml:id='a'/>", size/36),
 		"elements alone":                    inside("<e/>", size/4),
 		"a prefix bound anew":               inside("<e xmlns:a='u:a'/><e xmlns:a='u:b'/>", size/36),
 		"what may end a CDATA section":      inside("]]]", size/3),

@@ -95,14 +95,30 @@ func (n Node) Namespace(prefix string) (uri string, bound bool) {
 		return xmlnsSpace, true
 	}
 	for ; n.doc != nil; n = n.Parent() {
-		for name, a := range n.attributes() {
-			if name.kind == declarationName && name.local == prefix {
-				uri = n.doc.value(a)
-				return uri, uri != ""
-			}
+		if uri, declared := n.Declares(prefix); declared {
+			return uri, uri != ""
 		}
 	}
 	return "", false
+}
+
+// Declares is what an element itself binds a prefix to; "" takes the default namespace back.
+func (n Node) Declares(prefix string) (uri string, declared bool) {
+	for name, a := range n.attributes() {
+		if name.kind == declarationName && name.local == prefix {
+			return n.doc.value(a), true
+		}
+	}
+	return "", false
+}
+
+// Width is how many attributes and namespace declarations an element has: what looking for one takes.
+func (n Node) Width() int {
+	if n.doc == nil {
+		return 0
+	}
+	first, end := n.doc.tree.attributesOf(n.index)
+	return int(end - first)
 }
 
 // Text is all character data in a node, in document order, with comments and instructions left
@@ -115,6 +131,20 @@ func (n Node) Text() string {
 		return n.content()
 	}
 	return ""
+}
+
+// Pieces are what Text is of a run of character data, without a copy of it: each holds until the next one,
+// and is not to change.
+func (n Node) Pieces() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if n.Kind() != Text {
+			return
+		}
+		e := n.entry()
+		c := characters{raw: n.doc.text[e.start:e.end]}
+		for piece, ok := c.next(); ok && yield(piece); piece, ok = c.next() {
+		}
+	}
 }
 
 // content copies nothing twice: most elements have one run in them, or none.

@@ -70,6 +70,33 @@ func TestRelations(t *testing.T) {
 	}
 }
 
+// TestInherits: Namespaces in XML 1.0 6.1.
+func TestInherits(t *testing.T) {
+	for _, tc := range []struct {
+		name, content string
+		want          bool
+	}{
+		{"nothing", `<b/>`, false},
+		{"an element", `<p:b/>`, true},
+		{"an attribute", `<b p:c=""/>`, true},
+		{"in it", `<b><c>text<!-- --><?p p?></c><p:d/></b>`, true},
+		{"bound by itself", `<p:b xmlns:p="u:w" p:c=""><p:d/></p:b>`, false},
+		{"bound beside", `<b><c xmlns:p="u:w"><p:d/></c><p:e/></b>`, true},
+		{"bound within", `<b><c xmlns:p="u:w"><p:d/></c><e/></b>`, false},
+		{"bound below", `<b p:c=""><c xmlns:p="u:w"/></b>`, true},
+		{"another prefix", `<b xmlns:q="u:w"><q:p q:p=""/></b>`, false},
+		{"the default namespace", `<b xmlns="u:v"/>`, false},
+		{"a target", `<b><?p?></b>`, false},
+	} {
+		d := parse(t, []byte(`<a xmlns:p="u:v">`+tc.content+`</a>`))
+		for b := range d.Root().Elements() {
+			if got := b.Inherits("p"); got != tc.want {
+				t.Errorf("%s: %t", tc.name, got)
+			}
+		}
+	}
+}
+
 // TestZeroNode asks the node that is none.
 func TestZeroNode(t *testing.T) {
 	var n xmldoc.Node
@@ -79,7 +106,7 @@ func TestZeroNode(t *testing.T) {
 	start, end := n.Span()
 	switch {
 	case n.Kind() != 0, n.Is("", ""), n.Name() != xmldoc.Name{}, n.Prefix() != "", n.Text() != "", n.Parent() != n,
-		n.Contains(n), hasAttribute, bound, inside, start != 0, end != 0:
+		n.Contains(n), n.Inherits(""), hasAttribute, bound, inside, start != 0, end != 0:
 		t.Error("something is known of no node")
 	}
 	for range n.Attributes() {
@@ -90,6 +117,9 @@ func TestZeroNode(t *testing.T) {
 	}
 	for range n.Children() {
 		t.Error("it has nodes in it")
+	}
+	for range n.Pieces() {
+		t.Error("it has text")
 	}
 }
 
@@ -114,6 +144,15 @@ func TestValues(t *testing.T) {
 			}
 			if got := d.Root().Text(); got != tc.text+"x"+tc.text {
 				t.Errorf("text %q, want %q", got, tc.text)
+			}
+			var pieces []byte
+			for n := range d.Root().Children() {
+				for piece := range n.Pieces() {
+					pieces = append(pieces, piece...)
+				}
+			}
+			if string(pieces) != tc.text+"x"+tc.text {
+				t.Errorf("pieces %q, want %q", pieces, tc.text)
 			}
 		})
 	}
@@ -167,40 +206,6 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-func TestIdentifiers(t *testing.T) {
-	d := parse(t, []byte("<a Id='1'><b ID='2'/><c id='3' ID='3'/><d xml:id='4'/><e iD='5'/><f xmlns:p='u:v' p:Id='6'/>"+
-		"<g id='&#x37;'/><h id='8' ID='9'/></a>"))
-	for id, want := range map[string]string{"1": "a", "2": "b", "3": "c", "4": "d", "5": "", "6": "", "7": "g", "8": "h", "9": "h", "": ""} {
-		n, ok := d.ByID(id)
-		if ok != (want != "") || n.Name().Local != want {
-			t.Errorf("%q is that of %q", id, n.Name().Local)
-		}
-	}
-	if id, found := d.DuplicateID(); found {
-		t.Errorf("%q is one of several elements", id)
-	}
-}
-
-// TestDuplicateIdentifier: an identifier of two elements is that of none, whatever it is called in
-// them.
-func TestDuplicateIdentifier(t *testing.T) {
-	for _, source := range []string{
-		"<a><b Id='x'/><c Id='x'/></a>",
-		"<a Id='x'><b id='x'/></a>",
-		"<a><b ID='x'/><c xml:id='x'/><d Id='y'/></a>",
-		"<a><b Id='x'/><c Id='&#x78;'/></a>",
-		"<a><b Id='x' ID='x'/><c Id='x'/></a>",
-	} {
-		d := parse(t, []byte(source))
-		if id, found := d.DuplicateID(); !found || id != "x" {
-			t.Errorf("%s: %q, %v", source, id, found)
-		}
-		if _, ok := d.ByID("x"); ok {
-			t.Errorf("%s: one of them is taken", source)
-		}
-	}
-}
-
 // TestNamesThatMeanSomethingElsewhere: "xmlns" declares as an attribute alone.
 func TestNamesThatMeanSomethingElsewhere(t *testing.T) {
 	d := parse(t, []byte("<xmlns xmlns='u:v'><?xmlns xmlns='u:w'?><id id='1'/></xmlns>"))
@@ -210,5 +215,28 @@ func TestNamesThatMeanSomethingElsewhere(t *testing.T) {
 	}
 	if n, ok := d.ByID("1"); !ok || n != children[1] {
 		t.Error("an element that is called as its identifier does not have it")
+	}
+}
+
+// TestDeclares: what an element says itself, and how much it says.
+func TestDeclares(t *testing.T) {
+	d := parse(t, []byte("<a xmlns='u:v' xmlns:p='u:w' b=''><c xmlns='' d=''/></a>"))
+	for c := range d.Root().Elements() {
+		for _, tc := range []struct {
+			of       xmldoc.Node
+			prefix   string
+			uri      string
+			declared bool
+		}{{d.Root(), "", "u:v", true}, {d.Root(), "p", "u:w", true}, {d.Root(), "b", "", false}, {c, "", "", true}, {c, "p", "", false}} {
+			if uri, declared := tc.of.Declares(tc.prefix); uri != tc.uri || declared != tc.declared {
+				t.Errorf("%s declares %q: %q, %v", tc.of.Name().Local, tc.prefix, uri, declared)
+			}
+		}
+		if d.Root().Width() != 3 || c.Width() != 2 || (xmldoc.Node{}).Width() != 0 {
+			t.Errorf("%d and %d attributes", d.Root().Width(), c.Width())
+		}
+		if !d.Root().Precedes(c) || c.Precedes(d.Root()) || c.Precedes(c) {
+			t.Error("out of order")
+		}
 	}
 }

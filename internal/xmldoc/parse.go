@@ -18,6 +18,9 @@ const (
 	// maxAttributes of one element, namespace declarations among them, is that of Java's parsers.
 	maxAttributes = 10_000
 
+	// maxAllAttributes, namespace declarations among them, keeps those of a document within 50 MB.
+	maxAllAttributes = 1 << 22
+
 	// maxNames is for names that are different, in different namespaces. Vocabularies have hundreds.
 	maxNames = 1 << 16
 
@@ -40,6 +43,7 @@ func Parse(source []byte) (*Document, error) {
 	if err := p.document(); err != nil {
 		return nil, err
 	}
+	d.spaces = len(p.scope.uris)
 	return d, nil
 }
 

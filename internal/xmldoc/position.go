@@ -37,18 +37,6 @@ func (n Node) Inside() (start, end int64, ok bool) {
 // none; 0 where there is neither.
 func (d *Document) Declaration() int64 { return d.position(d.declaration) }
 
-// Encode is ASCII text in the encoding of the source, for who puts it between its bytes.
-func (d *Document) Encode(ascii string) []byte {
-	if d.coding.order == nil {
-		return []byte(ascii)
-	}
-	encoded := make([]byte, 0, 2*len(ascii))
-	for _, b := range []byte(ascii) {
-		encoded = d.coding.order.AppendUint16(encoded, uint16(b))
-	}
-	return encoded
-}
-
 // position is where the source has what the text has at offset, the beginning or end of a character.
 func (d *Document) position(offset uint32) int64 {
 	if d.coding.decoder == nil {

@@ -54,6 +54,44 @@ func only(nodes iter.Seq[Node], kind Kind) iter.Seq[Node] {
 	}
 }
 
+// Inherits says whether an element, or something in it, has a prefix that is bound around the element.
+func (n Node) Inherits(prefix string) bool {
+	if n.doc == nil {
+		return false
+	}
+	for i, end := n.index, n.entry().next; i < end; {
+		at := Node{n.doc, i}
+		uses, binds := at.has(prefix)
+		switch {
+		case binds:
+			i = at.entry().next
+		case uses:
+			return true
+		default:
+			i++
+		}
+	}
+	return false
+}
+
+// has says whether a tag has names with a prefix, and whether it binds it.
+func (n Node) has(prefix string) (uses, binds bool) {
+	uses = n.entry().name >= 0 && n.name().prefix == prefix
+	t := &n.doc.tree
+	for i, end := t.attributesOf(n.index); i < end; i++ {
+		switch name := &t.names[t.attributes.at(i).name]; {
+		case name.kind == declarationName:
+			binds = binds || name.local == prefix
+		case name.prefix == prefix:
+			uses = true
+		}
+	}
+	return uses, binds
+}
+
+// Precedes says whether the node comes before another one, in document order.
+func (n Node) Precedes(other Node) bool { return n.index < other.index }
+
 // Contains says whether other is the node itself or in it.
 func (n Node) Contains(other Node) bool {
 	return n.doc != nil && n.doc == other.doc && n.index <= other.index && other.index < n.entry().next

@@ -10,6 +10,8 @@ type tree struct {
 	attributes table[attribute]
 	names      []name
 	root       int32
+
+	identifiers int32 // attributes that are
 }
 
 // node is an element, a run of character data, a comment or an instruction. References, CDATA

@@ -5,11 +5,11 @@
 // A document is well-formed (XML 1.0, fifth edition), and so are its namespaces (Namespaces in XML
 // 1.0, third edition), and it has no document type declaration: entities that somebody else defines,
 // attributes that are not written down and addresses that have to be asked do not go with signatures.
-// It is in UTF-8, in UTF-16, or in a charset of IANA's registry that contains ASCII, and says so
-// itself; positions are of the bytes as they came.
+// It is in UTF-8, in UTF-16, or in a charset of single bytes that contains ASCII and in which Java and
+// libxml2 read the same characters, and says so itself; positions are of the bytes as they came.
 //
 // What is read has at most 1 GiB, 4 million nodes, elements with 256 others around them, 10,000
-// attributes of an element, and 65,536 different names. A tree takes about as much memory as the
+// attributes of an element, 4 million attributes, and 65,536 different names. A tree takes about as much memory as the
 // document, and at most some 150 MB.
 package xmldoc
 

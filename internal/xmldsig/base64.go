@@ -43,7 +43,7 @@ func (d *decoder) text(in xmldoc.Node, without func(xmldoc.Node) bool) error {
 		var err error
 		switch {
 		case n.Kind() == xmldoc.Text:
-			err = d.characters(n.Text())
+			err = d.characters(n)
 		case n.Kind() == xmldoc.Element && (without == nil || !without(n)):
 			err = d.text(n, without)
 		}
@@ -54,14 +54,16 @@ func (d *decoder) text(in xmldoc.Node, without func(xmldoc.Node) bool) error {
 	return nil
 }
 
-func (d *decoder) characters(text string) error {
-	for i := range len(text) {
-		if strings.IndexByte(space, text[i]) >= 0 {
-			continue
-		}
-		if d.group = append(d.group, text[i]); len(d.group) == decodeAtOnce {
-			if err := d.flush(); err != nil {
-				return err
+func (d *decoder) characters(run xmldoc.Node) error {
+	for piece := range run.Pieces() {
+		for _, c := range piece {
+			if strings.IndexByte(space, c) >= 0 {
+				continue
+			}
+			if d.group = append(d.group, c); len(d.group) == decodeAtOnce {
+				if err := d.flush(); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -22,5 +22,5 @@ func (s *Signature) Manifest(r Reference) ([]Reference, error) {
 	if err := in.end(); err != nil {
 		return nil, err
 	}
-	return readReferences(elements)
+	return s.namespaces.readReferences(elements)
 }

@@ -1,9 +1,9 @@
 package xmldsig
 
 import (
+	"context"
 	"crypto/x509"
 	"fmt"
-	"strings"
 
 	"github.com/innsigli/innsigli/internal/xmldoc"
 )
@@ -16,61 +16,30 @@ const (
 	maxCertificates = 1000
 )
 
-// Find returns the ds:Signature elements of a document, in document order, but for counter-signatures
-// and whatever else stands in an unsigned property of another: those sign that other.
-func Find(d *xmldoc.Document) []xmldoc.Node {
-	var found []xmldoc.Node
-	root := d.Root()
-	if root.Is(Namespace, "Signature") {
-		found = append(found, root)
-	}
-	var unsigned xmldoc.Node // that the walk is in
-	for n := range root.Descendants() {
-		switch {
-		case unsigned != (xmldoc.Node{}) && unsigned.Contains(n):
-		case isUnsignedProperties(n):
-			unsigned = n
-		case n.Is(Namespace, "Signature"):
-			found = append(found, n)
-		}
-	}
-	return found
-}
-
-// isUnsignedProperties says whether an element is the UnsignedProperties of a signature, by the way that
-// leads to it from the signature (EN 319 132-1 4.3), in any edition of XAdES.
-func isUnsignedProperties(n xmldoc.Node) bool {
-	if n.Name().Local != "UnsignedProperties" || !strings.HasPrefix(n.Name().Space, "http://uri.etsi.org/01903/v") {
-		return false
-	}
-	qualifying := n.Parent()
-	object := qualifying.Parent()
-	return qualifying.Is(n.Name().Space, "QualifyingProperties") && object.Is(Namespace, "Object") &&
-		object.Parent().Is(Namespace, "Signature")
-}
-
 // Reader reads the signatures of one document. What they have in common is digested once, and the work for
 // all of them together is bounded.
 type Reader struct {
-	document *xmldoc.Document
-	work     *work
+	document   *xmldoc.Document
+	namespaces *namespaces
 }
 
-// NewReader is for the signatures of a document.
-func NewReader(d *xmldoc.Document) *Reader { return &Reader{document: d, work: newWork(d)} }
+// NewReader is for the signatures of a document. With the context ends the work for them.
+func NewReader(ctx context.Context, d *xmldoc.Document) *Reader {
+	return &Reader{d, &namespaces{newWork(ctx, d), make(map[binding]string)}}
+}
 
 // Read is [Reader.Read] for one signature alone.
 func Read(d *xmldoc.Document, element xmldoc.Node) (*Signature, error) {
-	return NewReader(d).Read(element)
+	return NewReader(context.Background(), d).Read(element)
 }
 
 // Read reads a ds:Signature element. [ErrFormat], [ErrTransform], [ErrLimit], and
-// [ades.ErrAlgorithm] for a signature method that is not known.
+// [ades.ErrAlgorithm] for a signature method that is not known, and the error of the context.
 func (r *Reader) Read(element xmldoc.Node) (*Signature, error) {
 	if !element.Is(Namespace, "Signature") {
 		return nil, fmt.Errorf("%w: not a Signature", ErrFormat)
 	}
-	s := &Signature{Document: r.document, Element: element, work: r.work}
+	s := &Signature{Document: r.document, Element: element, namespaces: r.namespaces}
 	s.ID, _ = element.Attr("", "Id")
 	in := sequenceOf(element)
 	s.SignedInfo, s.SignatureValue = in.one("SignedInfo"), in.one("SignatureValue")
@@ -104,7 +73,7 @@ func (s *Signature) readSignedInfo() (err error) {
 	if s.Algorithm, err = readSignatureMethod(method); err != nil {
 		return err
 	}
-	s.References, err = readReferences(references)
+	s.References, err = s.namespaces.readReferences(references)
 	return err
 }
 

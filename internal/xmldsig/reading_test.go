@@ -36,7 +36,7 @@ func verify(ctx context.Context, document string) error {
 	if err != nil {
 		return err
 	}
-	reader := NewReader(d)
+	reader := NewReader(ctx, d)
 	found := Find(d)
 	if len(found) == 0 {
 		return errors.New("no signature")

@@ -7,12 +7,12 @@ import (
 )
 
 // readReferences reads those of SignedInfo or of a Manifest, which have one at least.
-func readReferences(elements []xmldoc.Node) (all []Reference, err error) {
+func (s *namespaces) readReferences(elements []xmldoc.Node) (all []Reference, err error) {
 	if len(elements) == 0 {
 		return nil, fmt.Errorf("%w: no Reference", ErrFormat)
 	}
 	for _, n := range elements {
-		r, err := readReference(n)
+		r, err := s.readReference(n)
 		if err != nil {
 			return nil, err
 		}
@@ -22,7 +22,7 @@ func readReferences(elements []xmldoc.Node) (all []Reference, err error) {
 }
 
 // readReference reads a ds:Reference (xmldsig-core1 4.4.3).
-func readReference(n xmldoc.Node) (Reference, error) {
+func (s *namespaces) readReference(n xmldoc.Node) (Reference, error) {
 	r := Reference{Element: n}
 	r.ID, _ = n.Attr("", "Id")
 	r.Type, _ = n.Attr("", "Type")
@@ -42,13 +42,13 @@ func readReference(n xmldoc.Node) (Reference, error) {
 	if r.Digest, err = binaryOf(value); err != nil {
 		return r, err
 	}
-	r.Transforms, err = readTransforms(transforms)
+	r.Transforms, err = s.readTransforms(transforms)
 	return r, err
 }
 
 // readTransforms reads a ds:Transforms. Those that leave nodes out come before the one that makes octets:
 // octets are not parsed again.
-func readTransforms(n xmldoc.Node) (all []Transform, err error) {
+func (s *namespaces) readTransforms(n xmldoc.Node) (all []Transform, err error) {
 	if n == (xmldoc.Node{}) {
 		return nil, nil
 	}
@@ -61,7 +61,7 @@ func readTransforms(n xmldoc.Node) (all []Transform, err error) {
 		return nil, fmt.Errorf("%w: no Transform in Transforms", ErrFormat)
 	}
 	for i, element := range elements {
-		t, err := readTransform(element)
+		t, err := s.readTransform(element)
 		if err != nil {
 			return nil, err
 		}
@@ -81,16 +81,16 @@ const (
 	transformFilter2   = "http://www.w3.org/2002/06/xmldsig-filter2"
 )
 
-func readTransform(n xmldoc.Node) (Transform, error) {
+func (s *namespaces) readTransform(n xmldoc.Node) (Transform, error) {
 	switch uri, _ := n.Attr("", "Algorithm"); uri {
 	case transformEnveloped:
 		return Transform{Kind: EnvelopedSignature}, sequenceOf(n).end()
 	case transformBase64:
 		return Transform{Kind: Base64}, sequenceOf(n).end()
 	case transformXPath:
-		return readXPath(n)
+		return s.readXPath(n)
 	case transformFilter2:
-		return readFilter2(n)
+		return s.readFilter2(n)
 	}
 	c, err := ReadCanonicalization(n)
 	return Transform{Kind: Canonicalize, Canonicalization: c}, err

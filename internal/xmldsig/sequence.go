@@ -8,8 +8,10 @@ import (
 	"github.com/innsigli/innsigli/internal/xmldoc"
 )
 
-// space is the white space of XML 1.0 (production 3).
-const space = " \t\r\n"
+const space = xmldoc.Space
+
+// maxOctets bounds a digest, a value or a certificate in bytes.
+const maxOctets = 1 << 20
 
 // sequence is the elements in an element, which are taken in the order of the schema. The first that is
 // not as the schema has it ends the reading.
@@ -93,13 +95,21 @@ func textOf(n xmldoc.Node) (string, error) {
 	return n.Text(), nil
 }
 
-// binaryOf is an element's text as base64 (XML Schema 3.2.16), in which white space says nothing.
-func binaryOf(n xmldoc.Node) ([]byte, error) {
+func binaryOf(n xmldoc.Node) ([]byte, error) { return Binary(n, maxOctets) }
+
+// Binary is what the text of an element is the base64 of (XML Schema Part 2 3.2.16): white space in it says
+// nothing, and bits behind the last octet are zero. [ErrFormat] for anything else, and [ErrLimit] beyond a number
+// of octets.
+func Binary(n xmldoc.Node, limit int) ([]byte, error) {
 	text, err := textOf(n)
 	if err != nil {
 		return nil, err
 	}
-	octets, err := base64.StdEncoding.Strict().DecodeString(strings.Map(withoutSpace, text))
+	text = strings.Map(withoutSpace, text)
+	if octets := len(strings.TrimRight(text, "=")) * 3 / 4; octets > limit {
+		return nil, fmt.Errorf("%w: octets in %s", ErrLimit, n.Name().Local)
+	}
+	octets, err := base64.StdEncoding.Strict().DecodeString(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: base64 in %s", ErrFormat, n.Name().Local)
 	}

@@ -3,9 +3,11 @@ package xmldsig
 import (
 	"bytes"
 	"context"
+	"crypto"
 	"crypto/subtle"
 	"crypto/x509"
 	"fmt"
+	"hash"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/xmldoc"
@@ -33,24 +35,33 @@ func (s *Signature) VerifyReference(ctx context.Context, r Reference) error {
 // digest is that of what a reference leads to; nodes are octets by Canonical XML 1.0 where no transform
 // says otherwise (xmldsig-core1 4.4.3.2).
 func (s *Signature) digest(ctx context.Context, r Reference) ([]byte, error) {
-	sel, c, err := s.selects(r)
+	h, err := s.Hash(ctx, r.Hash, r, xmldoc.Canonicalization{Method: xmldoc.C14N10})
 	if err != nil {
 		return nil, err
 	}
-	if c == nil {
-		c = &xmldoc.Canonicalization{Method: xmldoc.C14N10}
-	}
-	done := keyOf(sel, *c, r.Hash)
-	if sum, ok := s.work.sums[done]; ok {
-		return sum, nil
-	}
-	h := r.Hash.New()
-	if err := s.write(&patient{ctx: ctx, w: h}, sel, *c); err != nil {
+	return h.Sum(nil), nil
+}
+
+// Hash returns a hash of what [Signature.Process] writes, which takes more. Its state is remembered: the
+// references of parallel signatures, and the timestamps that begin with one of them, go through a document
+// once. Errors are those of Process, and the context's.
+func (s *Signature) Hash(ctx context.Context, of crypto.Hash, r Reference, c xmldoc.Canonicalization) (hash.Hash, error) {
+	sel, own, err := s.selects(r)
+	if err != nil {
 		return nil, err
 	}
-	sum := h.Sum(nil)
-	s.work.sums[done] = sum
-	return sum, nil
+	if own != nil {
+		c = *own
+	}
+	what := keyOf(sel, c, of)
+	if known, ok := s.work.hashes[what]; ok {
+		return known.Clone()
+	}
+	h := of.New()
+	if err := s.write(&patient{ctx: ctx, w: h}, sel, c); err != nil {
+		return nil, err
+	}
+	return h, s.work.remember(what, h)
 }
 
 // VerifyValue checks the value over SignedInfo. [ades.ErrValue], [ades.ErrAlgorithm], [ErrLimit],

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"fmt"
+	"hash"
 	"io"
 
 	"github.com/innsigli/innsigli/internal/xmldoc"
@@ -13,21 +14,37 @@ import (
 // megabytes are easily written, and so is a namespace that each of a million elements has to repeat in
 // canonical form.
 type work struct {
-	left int64
-	size int64          // of the document
-	sums map[key][]byte // of what was digested
+	ctx    context.Context
+	left   int64
+	size   int64               // of the document
+	hashes map[key]hash.Cloner // that have taken something
 }
 
-// A document may be read and written so many times, and a small one for so many bytes: enough for the
-// timestamps of ten signers in thirty years, and less than two seconds for ten megabytes.
+// What a document may have read and written, in bytes. A small one that for so many passes and some more,
+// enough for the timestamps of ten signers in thirty years; a large one no more than takes a second or so, as
+// long as that is a few passes: signatures and timestamps of one content share its hash.
 const (
-	maxPasses = 64
-	minWork   = 64 << 20
+	minWork    = 64 << 20
+	manyPasses = 64
+	maxWork    = 96 << 20
+	fewPasses  = 5 // two to read and two to write, with some to spare
 )
 
-func newWork(d *xmldoc.Document) *work {
+func newWork(ctx context.Context, d *xmldoc.Document) *work {
 	_, size := d.Root().Span()
-	return &work{left: minWork + maxPasses*size, size: size, sums: make(map[key][]byte)}
+	left := max(min(minWork+manyPasses*size, maxWork), fewPasses*size)
+	return &work{ctx: ctx, left: left, size: size, hashes: make(map[key]hash.Cloner)}
+}
+
+// remember keeps the state of a hash.
+func (k *work) remember(what key, h hash.Hash) error {
+	state, ok := h.(hash.Cloner)
+	if !ok {
+		return fmt.Errorf("xmldsig: %v cannot be copied", what.hash) // unlike all of the standard library
+	}
+	state, err := state.Clone()
+	k.hashes[what] = state
+	return err
 }
 
 // begin charges for going through an element (zero: the document), and returns a writer that charges for
@@ -39,20 +56,31 @@ func (k *work) begin(w io.Writer, apex xmldoc.Node) (io.Writer, error) {
 	return &charged{w, k}, nil
 }
 
-// pass charges for going through an element, or (zero) the document.
+// pass charges for going through an element, or (zero) the document. Beside what is in the element, canonical
+// forms look through what is around it: for namespaces, for attributes, and for xml:base (Canonical XML 1.1
+// 2.4).
 func (k *work) pass(n xmldoc.Node) error {
 	if n == (xmldoc.Node{}) {
 		return k.charge(k.size)
 	}
 	start, end := n.Span()
-	return k.charge(end - start)
+	return k.charge(end - start + 3*around(n))
 }
 
+// around is how many attributes the elements around one have.
+func around(n xmldoc.Node) (attributes int64) {
+	for n = n.Parent(); n != (xmldoc.Node{}); n = n.Parent() {
+		attributes += int64(n.Width())
+	}
+	return attributes
+}
+
+// charge takes something from what is left. [ErrLimit], and the error of the context.
 func (k *work) charge(n int64) error {
 	if k.left -= n; k.left < 0 {
 		return fmt.Errorf("%w: more work than the document is worth", ErrLimit)
 	}
-	return nil
+	return k.ctx.Err()
 }
 
 type charged struct {
@@ -67,7 +95,7 @@ func (c *charged) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// key is what a digest is of.
+// key is what a hash has taken.
 type key struct {
 	selection
 	method   xmldoc.Method

@@ -1,6 +1,7 @@
 package xmldsig
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"errors"
@@ -29,8 +30,8 @@ func TestManyReferencesToOneElement(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(s.work.sums) != 1 {
-		t.Errorf("%d digests", len(s.work.sums))
+	if len(s.work.hashes) != 1 {
+		t.Errorf("%d digests", len(s.work.hashes))
 	}
 }
 
@@ -43,9 +44,8 @@ func TestWorkIsBounded(t *testing.T) {
 	for i := range s.References {
 		s.References[i].Transforms[0].Canonicalization.Prefixes = []string{fmt.Sprint("p", i)}
 	}
-	digests, size := 0, s.work.size
-	s.work.left -= (maxPasses - 10) * size // not to wait for what is the same again and again
-	s.work.left -= minWork
+	digests := 0
+	s.work.left = 10 * s.work.size // not to wait for what is the same again and again
 	for _, r := range s.References {
 		err := s.VerifyReference(t.Context(), r)
 		if errors.Is(err, ErrLimit) {
@@ -77,11 +77,43 @@ func TestNamespacesThatAreRepeated(t *testing.T) {
 	}
 }
 
+// A small document may be gone through often, a large one a few times, and none for longer than that takes.
+func TestWorkForSizes(t *testing.T) {
+	for _, tc := range []struct {
+		size int
+		want int64
+	}{{7, 64<<20 + 7*64}, {1 << 19, 96 << 20}, {10 << 20, 96 << 20}, {40 << 20, 200 << 20}} {
+		d := parse(t, "<a>"+strings.Repeat(" ", tc.size-7)+"</a>")
+		if got := newWork(t.Context(), d).left; got != tc.want {
+			t.Errorf("%d bytes: %d, want %d", tc.size, got, tc.want)
+		}
+	}
+}
+
+// A hash goes on from what it was of, for each who asks, whichever the function is.
+func TestHashGoesOn(t *testing.T) {
+	s := signatures(t, `<a>`+newECDSASigner(t).signature(t, reference("", filter2))+`</a>`)[0]
+	for _, of := range []crypto.Hash{crypto.SHA1, crypto.SHA224, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256, crypto.SHA3_384, crypto.SHA3_512} {
+		want := of.New()
+		io.WriteString(want, "<a></a>b")
+		for range 3 {
+			got, err := s.Hash(t.Context(), of, s.References[0], xmldoc.Canonicalization{Method: xmldoc.Exclusive})
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(got, "b")
+			if !bytes.Equal(got.Sum(nil), want.Sum(nil)) {
+				t.Errorf("%v goes on from something else", of)
+			}
+		}
+	}
+}
+
 // Signatures that are read together share their digests and the limit.
 func TestSignaturesShareWork(t *testing.T) {
 	k := newECDSASigner(t)
 	d := parse(t, k.sign(t, `<a>`+strings.Repeat(k.signature(t, reference("", filter2, excC14N)), 3)+`</a>`))
-	reader := NewReader(d)
+	reader := NewReader(t.Context(), d)
 	for _, n := range Find(d) {
 		s, err := reader.Read(n)
 		if err != nil {
@@ -91,8 +123,8 @@ func TestSignaturesShareWork(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if len(reader.work.sums) != 1 {
-		t.Errorf("%d digests of one document without signatures", len(reader.work.sums))
+	if len(reader.namespaces.hashes) != 1 {
+		t.Errorf("%d digests of one document without signatures", len(reader.namespaces.hashes))
 	}
 }
 

@@ -60,7 +60,7 @@ type Signature struct {
 	Certificates []*x509.Certificate // of KeyInfo/X509Data, in their order; what cannot be parsed is left out
 
 	octets []byte // SignatureValue as it stands
-	work   *work
+	*namespaces
 }
 
 // Reference is a ds:Reference of SignedInfo.

@@ -16,17 +16,17 @@ var (
 	filters = map[string]TransformKind{"/descendant:: :Signature": WithoutSignatures, "/*/ :Signature": WithoutRootSignatures}
 )
 
-func readXPath(transform xmldoc.Node) (Transform, error) {
+func (s *namespaces) readXPath(transform xmldoc.Node) (Transform, error) {
 	in := sequenceOf(transform)
 	expression := in.one("XPath")
 	if err := in.end(); err != nil {
 		return Transform{}, err
 	}
-	return readExpression(expression, expressions)
+	return s.readExpression(expression, expressions)
 }
 
 // readFilter2 reads a filter alone: several would be applied to one another's results.
-func readFilter2(transform xmldoc.Node) (Transform, error) {
+func (s *namespaces) readFilter2(transform xmldoc.Node) (Transform, error) {
 	in := sequenceOf(transform)
 	expression := in.maybe(transformFilter2, "XPath")
 	if err := in.end(); err != nil {
@@ -38,10 +38,10 @@ func readFilter2(transform xmldoc.Node) (Transform, error) {
 	if filter, _ := expression.Attr("", "Filter"); filter != "subtract" {
 		return Transform{}, fmt.Errorf("%w: a filter that does not subtract", ErrTransform)
 	}
-	return readExpression(expression, filters)
+	return s.readExpression(expression, filters)
 }
 
-func readExpression(n xmldoc.Node, known map[string]TransformKind) (Transform, error) {
+func (s *namespaces) readExpression(n xmldoc.Node, known map[string]TransformKind) (Transform, error) {
 	text, err := textOf(n)
 	if err != nil {
 		return Transform{}, err
@@ -52,7 +52,7 @@ func readExpression(n xmldoc.Node, known map[string]TransformKind) (Transform, e
 		rest, begins := strings.CutPrefix(text, before)
 		prefix, ends := strings.CutSuffix(rest, after)
 		if begins && ends && prefix != "" {
-			return Transform{Kind: kind}, checkPrefix(n, prefix)
+			return Transform{Kind: kind}, s.checkPrefix(n, prefix)
 		}
 	}
 	return Transform{}, fmt.Errorf("%w: an XPath expression that is not known", ErrTransform)
@@ -60,9 +60,10 @@ func readExpression(n xmldoc.Node, known map[string]TransformKind) (Transform, e
 
 // checkPrefix: an expression says what it does only with the namespace that its prefix is bound to where it
 // stands. There is no default namespace in XPath 1.0.
-func checkPrefix(n xmldoc.Node, prefix string) error {
-	if uri, _ := n.Namespace(prefix); uri != Namespace {
-		return fmt.Errorf("%w: an XPath expression with a prefix of another namespace", ErrTransform)
+func (s *namespaces) checkPrefix(n xmldoc.Node, prefix string) error {
+	uri, err := s.of(n, prefix)
+	if err == nil && uri != Namespace {
+		err = fmt.Errorf("%w: an XPath expression with a prefix of another namespace", ErrTransform)
 	}
-	return nil
+	return err
 }

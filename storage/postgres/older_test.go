@@ -2,7 +2,12 @@ package postgres
 
 import (
 	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,10 +16,14 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/xades"
 )
 
 // olderRequest is how the program of version 5 stores a request.
@@ -102,6 +111,79 @@ func TestOrdersAndTheVersionBefore(t *testing.T) {
 	execute(t, url, `DO $$ BEGIN ASSERT (SELECT document FROM signing_requests) = ''; END $$`)
 	execute(t, url, `UPDATE signing_requests SET phase = 'ended', document = '' WHERE id = 'r'`)
 	want.Phase = signing.Ended
+	got, err := db.Requests().Request(t.Context(), "r")
+	got.UpdatedAt, got.Expires = want.UpdatedAt, want.Expires
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+}
+
+// someSigner has a certificate.
+func someSigner(t *testing.T) ades.Signer {
+	t.Helper()
+	ca, err := authority.New(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := ca.Issue("A signer", "0101302399", key.Public(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ades.Signer{Certificate: cert}
+}
+
+// The version before, which takes every document for a PDF, cannot begin with XML: it is refused for its
+// level, which is the server's fault and no answer to the client, and for what was prepared. What it stores of
+// the person's answer is there when this version goes on.
+func TestXMLAndTheVersionBefore(t *testing.T) {
+	db, url := opened(t, Options{})
+	signer := someSigner(t)
+	prepared, err := xades.Prepare(t.Context(), xades.Document{ReaderAt: strings.NewReader("<a/>"), Size: 4}, signer, xades.Options{Level: ades.LTA})
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := prepared.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := signing.Request{
+		ID: "r", Account: "a", CreatedAt: time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC), Phase: signing.Waiting,
+		Document: "d", Format: signing.XML, Packing: xades.Enveloping, Level: ades.LTA, Pending: encoded,
+	}
+	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Requests().CreateRequest(ctx, want) }); err != nil {
+		t.Fatal(err)
+	}
+	var level ades.Level
+	var pending []byte
+	if err := db.read(t.Context(), func(q querier) error {
+		return q.QueryRow(t.Context(), "SELECT level, pending FROM signing_requests").Scan((*int)(&level), &pending)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for name, refused := range map[string]func(pades.Document) error{
+		"Prepare": func(d pades.Document) error {
+			_, err := pades.Prepare(t.Context(), d, signer, pades.Options{Level: level})
+			return err
+		},
+		"PrepareCMS": func(d pades.Document) error {
+			_, err := pades.PrepareCMS(t.Context(), d, crypto.SHA256, pades.Options{Level: level})
+			return err
+		},
+		"UnmarshalBinary": func(pades.Document) error { return new(pades.Pending).UnmarshalBinary(pending) },
+	} {
+		for _, content := range []string{"<a/>", string(pdftest.Build(pdftest.Options{}))} {
+			err := refused(pades.Document{ReaderAt: strings.NewReader(content), Size: int64(len(content))})
+			if err == nil || errors.Is(err, pades.ErrUnreadable) || errors.Is(err, pades.ErrForbidden) || errors.Is(err, ades.ErrAlgorithm) {
+				t.Errorf("%s of %.5q: %v", name, content, err)
+			}
+		}
+	}
+	execute(t, url, `UPDATE signing_requests SET phase = 'signed', level = -1, document = 'd', value = '\x01', revision = 1 WHERE id = 'r'`)
+	want.Phase, want.Value, want.Revision = signing.Signed, []byte{1}, 1
 	got, err := db.Requests().Request(t.Context(), "r")
 	got.UpdatedAt, got.Expires = want.UpdatedAt, want.Expires
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {

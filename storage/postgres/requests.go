@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
@@ -21,7 +22,7 @@ var requestTable = table[requestRow]{
 		"pending", "code", "value", "signed_at", "next_try", "next_ask", "failure", "refused",
 		"start_code", "start_expires", "stamp", "key_client", "key", "key_fingerprint",
 		"polled_at", "lease_process", "lease_token", "lease_until", "revision", "order_id", "order_document", "kept",
-		"format", "packing", "city", "country",
+		"format", "packing", "xml_level", "city", "country",
 	},
 	fields: func(r *requestRow) []any {
 		return []any{
@@ -31,19 +32,23 @@ var requestTable = table[requestRow]{
 			&r.Pending, &r.Code, &r.Value, (*moment)(&r.SignedAt), (*moment)(&r.NextTry), (*moment)(&r.NextAsk), encoded[*idp.Failure]{&r.Failure}, &r.Refused,
 			&r.StartCode, (*moment)(&r.StartExpires), encoded[*signing.Stamp]{&r.Stamp}, &r.keyClient, &r.key, &r.keyFingerprint,
 			(*moment)(&r.PolledAt), &r.Lease.Process, &r.Lease.Token, (*moment)(&r.Lease.Until), &r.Revision, &r.Order, &r.orderDocument, &r.Kept,
-			(*string)(&r.Format), (*int)(&r.Packing), &r.City, &r.Country,
+			(*string)(&r.Format), (*int)(&r.Packing), (*int)(&r.xmlLevel), &r.City, &r.Country,
 		}
 	},
 }
 
 // requestRow is a request as it is stored: its idempotency key has columns, which are
 // NULL when there is none. The Key of the embedded request is not used, nor the Document of one
-// with an order.
+// with an order, nor the Level of one for XML: a server of a version that knows neither finds noLevel there.
 type requestRow struct {
 	signing.Request
 	keyClient, key, keyFingerprint *string
 	orderDocument                  string
+	xmlLevel                       ades.Level
 }
+
+// noLevel is none that anything is signed at.
+const noLevel ades.Level = -1
 
 func storedRequest(r signing.Request) requestRow {
 	row := requestRow{Request: r}
@@ -52,6 +57,9 @@ func storedRequest(r signing.Request) requestRow {
 	}
 	if r.Order != "" {
 		row.Document, row.orderDocument = "", r.Document
+	}
+	if r.Format == signing.XML {
+		row.Level, row.xmlLevel = noLevel, r.Level
 	}
 	return row
 }
@@ -63,6 +71,9 @@ func (r requestRow) request() signing.Request {
 	}
 	if r.Order != "" {
 		request.Document = r.orderDocument
+	}
+	if r.Format == signing.XML {
+		request.Level = r.xmlLevel
 	}
 	return request
 }

@@ -16,6 +16,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
@@ -28,10 +29,11 @@ import java.util.regex.Pattern;
  * order given. What DSS is allowed to see is the file and the trust anchors: no OCSP, CRL or AIA
  * source is set, so revocation counts only where it is embedded.
  *
- * <pre>Validate [--root anchor.pem]... [--revocation-optional] file...</pre>
+ * <pre>Validate [--root anchor.pem]... [--revocation-optional] [--at 2026-01-31T12:00:00Z] file...</pre>
  *
  * The policy is the default one of DSS. --revocation-optional lowers the two constraints that no
- * signature of level B or T can meet offline from FAIL to WARN, and nothing else.
+ * signature of level B or T can meet offline from FAIL to WARN, and nothing else. --at is the time
+ * of the validation; without, it is the present.
  */
 public final class Validate {
   private static final Pattern REVOCATION_REQUIRED =
@@ -40,6 +42,7 @@ public final class Validate {
   private record Finding(String key, String text) {}
 
   private record Signature(
+      String id,
       String format,
       String indication,
       String subIndication,
@@ -71,12 +74,14 @@ public final class Validate {
   private final CommonTrustedCertificateSource anchors = new CommonTrustedCertificateSource();
   private final List<String> files = new ArrayList<>();
   private byte[] policy = defaultPolicy();
+  private Date time;
 
   private Validate(String[] args) throws IOException {
     for (int i = 0; i < args.length; i++) {
       switch (args[i]) {
         case "--root" -> anchors.addCertificate(DSSUtils.loadCertificate(new File(args[++i])));
         case "--revocation-optional" -> policy = withoutRevocation(policy);
+        case "--at" -> time = Date.from(Instant.parse(args[++i]));
         default -> files.add(args[i]);
       }
     }
@@ -109,6 +114,9 @@ public final class Validate {
     var validator = SignedDocumentValidator.fromDocument(new FileDocument(file));
     validator.setCertificateVerifier(verifier);
     validator.setLocale(Locale.ENGLISH);
+    if (time != null) {
+      validator.setValidationTime(time);
+    }
     return validator.validateDocument(new ByteArrayInputStream(policy));
   }
 
@@ -120,6 +128,7 @@ public final class Validate {
             id -> {
               var token = diagnostic.getSignatureById(id);
               return new Signature(
+                  name(token.getDAIdentifier()),
                   name(simple.getSignatureFormat(id)),
                   name(simple.getIndication(id)),
                   name(simple.getSubIndication(id)),

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/authority/authoritytest"
+	"github.com/innsigli/innsigli/internal/testenv"
+)
+
+// What docs/xml.md has typed, typed as it stands there but for the authority's address.
+func TestXMLPaperSigns(t *testing.T) {
+	shell := testenv.Program(t, "sh")
+	if _, err := exec.LookPath("innsigli"); err != nil {
+		t.Fatal(err)
+	}
+	blocks := documented(t, "docs/xml.md", "sh")
+	if len(blocks) != 1 || strings.Count(blocks[0], "https://tsa.example/") != 1 {
+		t.Fatalf("%q", blocks)
+	}
+	ca := newAuthority(t)
+	tsa := authoritytest.Serve(t, ca) + authority.PathTimestamp
+	folder := t.TempDir()
+	writeSigner(t, folder, ca)
+	for from, to := range map[string]string{"in.xml": "invoice.xml", "root.pem": "roots.pem"} {
+		if err := os.Rename(filepath.Join(folder, from), filepath.Join(folder, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command := exec.CommandContext(t.Context(), shell, "-e", "-c", strings.Replace(blocks[0], "https://tsa.example/", tsa, 1))
+	command.Dir = folder
+	command.Env = append(os.Environ(), "INNSIGLI_INSECURE_ALLOW_PRIVATE_ADDRESSES=true") // the authority is on this machine
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	for name, level := range map[string]string{"signed.xml": "B", "archived.xml": "LTA"} {
+		wantXML(t, filepath.Join(folder, name), filepath.Join(folder, "roots.pem"), signatureResult{
+			Format: "XAdES-BASELINE-" + level, Signer: "Local Signer", Location: "Akureyri, IS", Coverage: ades.WholeDocument,
+		})
+	}
+}
+
+// The body that it has makes such a signature in the API.
+func TestXMLPaperStarts(t *testing.T) {
+	program, err := exec.LookPath("innsigli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := shortFolder(t)
+	p := startSandbox(t, program, "bolt:"+filepath.Join(folder, "store.db"), nil)
+	c := p.signIn(t)
+	c.addPeople(t, people[0]) // whose kennitala the paper has
+	bodies := documented(t, "docs/xml.md", "json")
+	if len(bodies) != 1 || strings.Count(bodies[0], "…") != 1 {
+		t.Fatalf("%q", bodies)
+	}
+	body := strings.Replace(bodies[0], "…", base64.StdEncoding.EncodeToString([]byte(invoice)), 1)
+	started := c.must(t, http.MethodPost, "/api/v1/signing", body)
+	ended, err := c.pollOn(t.Context(), started.PollingID)
+	if err != nil || ended.Status != http.StatusOK {
+		t.Fatalf("%v, %v", ended, err)
+	}
+	for name, content := range map[string][]byte{"signed.xml": ended.SignedFile, "root.pem": []byte(p.RootCertificate)} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if object := "<ds:Object "; !strings.Contains(string(ended.SignedFile), object) {
+		t.Errorf("no %s", object)
+	}
+	wantXML(t, filepath.Join(folder, "signed.xml"), filepath.Join(folder, "root.pem"), signatureResult{
+		Format: "XAdES-BASELINE-LTA", Signer: people[0].name, Location: "Akureyri, IS", Reason: "Samþykkt", Coverage: ades.WholeDocument,
+	})
+}
+
+// What it says of XML that cannot be signed is what a poll says, row by row.
+func TestXMLPaperRefuses(t *testing.T) {
+	program, err := exec.LookPath("innsigli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := shortFolder(t)
+	writeSigner(t, folder, newAuthority(t))
+	path := func(name string) string { return filepath.Join(folder, name) }
+	output(t, done, "sign", path("in.xml"), "--cert", path("chain.pem"), "--key", path("key.pem"), "-o", path("signed.xml"))
+	signed := string(mustRead(t, path("signed.xml")))
+	samples := map[string][]string{ // by how the row begins
+		"not well-formed":                       {"<a>", "<a/><b/>", "<p:a/>", "A letter."},
+		"a document type declaration":           {"<!DOCTYPE a><a/>"},
+		"a relative namespace name":             {`<a xmlns="orders"/>`},
+		"its encoding":                          {"<a>\xE9</a>", "<?xml version='1.0' encoding='UTF-7'?><a/>"},
+		"its size":                              {strings.Repeat("<a>", 300) + strings.Repeat("</a>", 300)},
+		"a signature that is there would break": {signed},
+		"a signature that is there is broken":   {strings.Replace(signed, "842", "843", 1)},
+	}
+	p := startSandbox(t, program, "bolt:"+path("store.db"), nil)
+	c := p.signIn(t)
+	c.addPeople(t, people[0])
+	paper := string(mustRead(t, filepath.Join(testenv.Root(t), "docs", "xml.md")))
+	_, table, _ := strings.Cut(paper, "| | `errorDescription` |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")
+	if len(rows) != len(samples) {
+		t.Fatalf("%d rows for %d kinds of samples:\n%s", len(rows), len(samples), table)
+	}
+	for begins, contents := range samples {
+		i := slices.IndexFunc(rows, func(row string) bool { return strings.HasPrefix(row, "| "+begins) })
+		if i < 0 {
+			t.Fatalf("no row for %q", begins)
+		}
+		_, want, _ := strings.Cut(strings.TrimSuffix(rows[i], " |"), " | ")
+		for _, content := range contents {
+			if got := c.refusal(t, content); got != want {
+				t.Errorf("%.40q: %q, and the paper says %q", content, got, want)
+			}
+		}
+	}
+}
+
+// refusal is what a poll says of XML that is to be put into a signature.
+func (c *client) refusal(t *testing.T, content string) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{
+		"file":                      map[string]any{"type": "Xml", "name": "a.xml", "contentB64": []byte(content)},
+		"signer":                    map[string]any{"kennitala": people[0].kennitala, "signingMethod": "IdpApp"},
+		"advancedSignatureSettings": map[string]any{"signatureLevel": "B", "signaturePacking": "Enveloping"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := c.must(t, http.MethodPost, "/api/v1/signing", string(body))
+	ended, err := c.pollOn(t.Context(), started.PollingID)
+	if err != nil || ended.ErrorCode != "UnableToHandleGivenData" {
+		t.Fatalf("%.40q: %v, %v", content, ended, err)
+	}
+	description, _ := members(t, string(ended.Body))["errorDescription"].(string)
+	return description
+}
+
+// wantXML checks that a file passes, and what is said of its only signature.
+func wantXML(t *testing.T, path, roots string, want signatureResult) {
+	t.Helper()
+	var got fileResult
+	if err := json.Unmarshal([]byte(output(t, done, "verify", "--json", "--trust", roots, path)), &got); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Signatures) != 1 || !got.Passed {
+		t.Fatalf("%+v", got)
+	}
+	s := got.Signatures[0]
+	said := signatureResult{Format: s.Format, Signer: s.Signer, Location: s.Location, Reason: s.Reason, Coverage: s.Coverage}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,100 @@
+package xmldoc_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/internal/xmldoc"
+)
+
+// canonicalBombs are documents whose canonical form takes long, or much, if anything's does.
+func canonicalBombs(size int) map[string]string {
+	var unordered, bound, used, wide strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&unordered, " a%d=''", i*7919%9000)
+	}
+	for i := range 100 {
+		fmt.Fprintf(&bound, " xmlns:p%d='u:%d'", i, i)
+		fmt.Fprintf(&used, " p%d:a=''", i*37%100)
+	}
+	for i := range 5000 {
+		fmt.Fprintf(&wide, " xmlns:p%d='u:%d'", i, i)
+	}
+	inside := func(start, content string) string {
+		return start + strings.Repeat(content, size/len(content)) + "</r>"
+	}
+	name := strings.Repeat("n", 1000)
+	return map[string]string{
+		"attributes in no order":          inside("<r>", "<e"+unordered.String()+"/>"),
+		"attributes of 100 namespaces":    inside("<r"+bound.String()+">", "<e"+used.String()+"/>"),
+		"declarations that are not used":  inside("<r>", "<e"+bound.String()+"/>"),
+		"5,000 declarations at the root":  inside("<r"+wide.String()+">", "<e/>"),
+		"a long name, again and again":    inside("<r xmlns:p='u:"+name+"'>", "<p:e/>"),
+		"prefixes bound anew":             inside("<r xmlns:a='u:a'>", "<a:e xmlns:a='u:b'><a:e xmlns:a='u:a'/></a:e>"),
+		"what is escaped":                 inside("<r>", "&#13;"),
+		"what is escaped in values":       inside("<r>", "<e a='&#9;&#10;&#13;'/>"),
+		"white space in values":           inside("<r>", "<e a='\t\t\t\t\t\t\t\t'/>"),
+		"line ends":                       inside("<r>", "\r\n\r"),
+		"instructions":                    inside("<r>", "<?p \r\r?>"),
+		"a base for each of 250 elements": strings.Repeat("<e xml:base='"+strings.Repeat("a/", size/500/2)+"'>", 250) + "<e/>" + strings.Repeat("</e>", 250),
+	}
+}
+
+// TestCanonicalBombs: each method is done with the whole of a bomb, and with its innermost element, in its time.
+func TestCanonicalBombs(t *testing.T) {
+	size, patience := 2<<20, 2*time.Second
+	if testenv.Full() {
+		size = 30 << 20
+	}
+	if testenv.Race {
+		patience *= 5
+	}
+	all := bombs(size)
+	maps.Copy(all, canonicalBombs(size))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		d, err := xmldoc.Parse([]byte(all[name]))
+		if err != nil {
+			continue
+		}
+		var innermost xmldoc.Node
+		for e := range d.Root().Elements() {
+			innermost = e
+			for e := range e.Descendants() {
+				innermost = e
+			}
+		}
+		for method := range methods {
+			for part, apex := range map[string]xmldoc.Node{"all": {}, "innermost": innermost} {
+				before := allocated()
+				took, err := fastestForm(patience, d, xmldoc.Canonicalization{Method: methods[method], Comments: true}, apex)
+				used := allocated() - before
+				t.Logf("figure: %s, %s of %s: %v, %d MB", name, part, method, took.Round(time.Millisecond), used>>20)
+				if took > patience || used > 200<<20 {
+					t.Errorf("%s, %s of %s: %v after %v with %d MB", name, part, method, err, took, used>>20)
+				}
+				if err != nil && !errors.Is(err, xmldoc.ErrLimit) {
+					t.Errorf("%s, %s of %s: %v", name, part, method, err)
+				}
+			}
+		}
+	}
+}
+
+// fastestForm is the time of one of three tries, when the first ones take too long.
+func fastestForm(limit time.Duration, d *xmldoc.Document, c xmldoc.Canonicalization, apex xmldoc.Node) (took time.Duration, err error) {
+	for range 3 {
+		start := time.Now()
+		err = d.Canonicalize(io.Discard, c, xmldoc.Subset{Apex: apex})
+		if took = time.Since(start); took <= limit {
+			break
+		}
+	}
+	return took, err
+}

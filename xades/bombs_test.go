@@ -1,0 +1,146 @@
+package xades_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/xades"
+)
+
+// bomb is a document that is made to take long, or much room.
+type bomb struct {
+	name    string
+	bytes   []byte
+	refused bool
+}
+
+var (
+	wholeReference = regexp.MustCompile(`(?s)<ds:Reference Id=.*?</ds:Reference>`)
+	digestValue    = regexp.MustCompile(`(<ds:DigestValue>)[^<]*`)
+	wholeFormat    = regexp.MustCompile(`(?s)<xades:DataObjectFormat .*</xades:DataObjectFormat>`)
+	wholeStamp     = regexp.MustCompile(`(?s)<xades141:ArchiveTimeStamp .*</xades141:ArchiveTimeStamp>`)
+)
+
+// nested is something in so many elements.
+func nested(n int, start, inside, end string) []byte {
+	return []byte(strings.Repeat(start, n) + inside + strings.Repeat(end, n))
+}
+
+// rightTargets is how many digests of [manyTargets] are right: whoever stops at the first that is wrong has
+// to do the work for these.
+const rightTargets = 12
+
+// manyTargets is a signature of elements that are in one another, around some content.
+func manyTargets(t *testing.T, signed []byte, content string) []byte {
+	var start, references strings.Builder
+	for i := range 200 {
+		fmt.Fprintf(&start, `<a Id="a%d">`, i)
+	}
+	inside := start.String() + content + strings.Repeat("</a>", 200)
+	d, err := xmldoc.Parse([]byte(inside))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference := wholeReference.FindString(string(signed))
+	for i := range 900 {
+		r := strings.Replace(reference, `URI=""`, fmt.Sprintf(`URI="#a%d"`, i%200), 1)
+		if i < rightTargets {
+			r = digestValue.ReplaceAllString(r, "${1}"+exclusiveSum(t, d, fmt.Sprint("a", i)))
+		}
+		references.WriteString(r)
+	}
+	b := replaced(t, signed, wholeReference, func(string) string { return references.String() })
+	return []byte("<root>" + inside + wholeSignature.FindString(string(b)) + "</root>")
+}
+
+// exclusiveSum is the digest of an element.
+func exclusiveSum(t *testing.T, d *xmldoc.Document, id string) string {
+	t.Helper()
+	apex, _ := d.ByID(id)
+	sum := sha256.New()
+	if err := d.Canonicalize(sum, xmldoc.Canonicalization{Method: xmldoc.Exclusive}, xmldoc.Subset{Apex: apex}); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(sum.Sum(nil))
+}
+
+// attributed is elements with many attributes, in no order.
+func attributed(size int) string {
+	var b strings.Builder
+	for i := range 9000 {
+		fmt.Fprintf(&b, " a%d=''", i*7919%9000)
+	}
+	return strings.Repeat("<e"+b.String()+"/>", size/b.Len())
+}
+
+// manyLists is a signature that refers to a long list many times.
+func manyLists(t *testing.T, signed []byte) []byte {
+	reference := wholeReference.FindString(string(signed))
+	list := `<ds:Object><ds:Manifest Id="list">` + strings.Repeat(reference, 900) + "</ds:Manifest></ds:Object></ds:Signature>"
+	b := altered(t, signed, "</ds:Signature>", list)
+	return replaced(t, b, wholeReference, func(s string) string {
+		return strings.Repeat(strings.Replace(s, `URI=""`, `Type="http://www.w3.org/2000/09/xmldsig#Manifest" URI="#list"`, 1), 900)
+	})
+}
+
+func bombs(t *testing.T, p person) []bomb {
+	signed := sign(t, []byte(contract), p, xades.Options{})
+	archived := signLevel(t, []byte(contract), p, ades.LTA, xades.Options{})
+	long := sign(t, paragraphs(2<<20), p, xades.Options{})
+	element := wholeSignature.FindString(string(signed))
+	times := func(b []byte, part *regexp.Regexp, n int) []byte {
+		return replaced(t, b, part, func(s string) string { return strings.Repeat(s, n) })
+	}
+	var attributes, prefixes bytes.Buffer
+	for i := range 1_000_000 {
+		fmt.Fprintf(&attributes, ` a%d=""`, i)
+	}
+	for i := range 5000 {
+		fmt.Fprintf(&prefixes, ` xmlns:p%d="u:%d"`, i, i)
+	}
+	large := 20 << 20
+	if testenv.Race { // of whom this would take minutes
+		large = 1 << 20
+	}
+	entities := `<!DOCTYPE a [<!ENTITY a "` + strings.Repeat("a", 1000) + `">`
+	for c := 'b'; c < 'k'; c++ {
+		entities += fmt.Sprintf(`<!ENTITY %c "%s">`, c, strings.Repeat(fmt.Sprintf("&%c;", c-1), 10))
+	}
+	return []bomb{
+		{"entities", []byte(entities + "]><a>&j;</a>"), true},
+		{"entity elsewhere", []byte(`<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/hostname">]><a>&b;</a>`), true},
+		{"document type elsewhere", []byte(`<!DOCTYPE a SYSTEM "http://example.org/a.dtd"><a/>`), true},
+		{"1,000 deep", nested(1000, "<a>", "", "</a>"), true},
+		{"a million deep, and no end", nested(1_000_000, "<a>", "", ""), true},
+		{"a million attributes", []byte("<a" + attributes.String() + "/>"), true},
+		{"a million elements", []byte("<a>" + strings.Repeat("<b/>", 1_000_000) + "</a>"), false},
+		{"60 signatures within each other", nested(60, `<ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:Object>`, element, "</ds:Object></ds:Signature>"), false},
+		{"5,000 namespaces for 20,000 elements", []byte("<a" + prefixes.String() + ">" + strings.Repeat("<b c='d'>e</b>", 20_000) + element + "</a>"), false},
+		{"400 signatures", times(signed, wholeSignature, 400), false},
+		{"100,000 signatures", []byte("<a>" + strings.Repeat(`<Signature xmlns="http://www.w3.org/2000/09/xmldsig#"/>`, 100_000) + "</a>"), true},
+		{"900 references", times(signed, wholeReference, 900), false},
+		{"900 references to 2 MB", times(long, wholeReference, 900), false},
+		{"900 references to 200 elements of 1 MB within each other", manyTargets(t, signed, string(paragraphs(1<<20))), false},
+		{"900 references to many attributes", manyTargets(t, signed, attributed(large)), false},
+		{"900 times the same Manifest of 900 references", manyLists(t, signed), false},
+		{"100,000 descriptions of formats", times(signed, wholeFormat, 100_000), false},
+		{"100,000 references", times(signed, wholeReference, 100_000), false},
+		{"40 signatures of 2 MB", times(long, wholeSignature, 40), false},
+		{"300 archive timestamps", times(altered(t, archived, "250000", "1"), wholeStamp, 300), false},
+		{"30 MB of Base64", []byte(`<a Id="b">` + strings.Repeat("QUJD", 7<<20) + element + "</a>"), false},
+		{"30 MB of Base64 for a value", signatureValue.ReplaceAll(signed, []byte("${1}"+strings.Repeat("QUJD", 7<<20))), false},
+		{"30 MB of Base64 for a certificate", replaced(t, signed, keyInfo, func(string) string {
+			return "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>" + strings.Repeat("QUJD", 7<<20) + "</ds:X509Certificate></ds:X509Data></ds:KeyInfo>"
+		}), false},
+		{"the same identifier 100,000 times", []byte("<a>" + strings.Repeat(`<b Id="c"/>`, 100_000) + element + "</a>"), false},
+		{"900 references of the corpus", readFile(t, testenv.Corpus(t, "signed/xml")+"/xades-900-references.xml"), false},
+	}
+}
