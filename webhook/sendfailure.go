@@ -61,9 +61,9 @@ func (p *progress) failure(err error, limited context.Context) (f Failure, detai
 	switch {
 	case errors.Is(err, netguard.ErrAddress):
 		return BadAddress, "The host leads to an address that is not public."
-	case limited.Err() != nil && p.connected.Load():
+	case over(limited) && p.connected.Load():
 		return TimedOut, late("answer")
-	case limited.Err() != nil:
+	case over(limited):
 		return TimedOut, late("connection")
 	case errors.As(err, &name) && name.IsNotFound:
 		return NoName, "The host name was not found."
@@ -123,4 +123,11 @@ func tlsDetail(err error) string {
 		return "What listens there does not speak TLS."
 	}
 	return "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."
+}
+
+// over says whether there is no time left. A deadline that has passed may be noticed by what heeds it,
+// as a lookup does, before the context says so.
+func over(limited context.Context) bool {
+	end, ok := limited.Deadline()
+	return limited.Err() != nil || ok && !time.Now().Before(end)
 }
