@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	signingTime      = regexp.MustCompile(`<xades:SigningTime>.*</xades:SigningTime>`)
+	signingTime      = regexp.MustCompile(`<xades:SigningTime>[^<]*</xades:SigningTime>`)
 	propertiesDigest = regexp.MustCompile(`(Type="http://uri.etsi.org/01903#SignedProperties".*?<ds:DigestValue>)([^<]*)`)
 	propertiesID     = regexp.MustCompile(`<xades:SignedProperties Id="([^"]*)"`)
 )
