@@ -24,7 +24,7 @@ type signCommand struct {
 }
 
 func (signCommand) Help() string {
-	return "A file is a PDF or XML by its content, whatever its name.\n\nExamples:\n  innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n  innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
+	return "A file is a PDF or XML by its content, whatever its name.\n\nExample: innsigli sign contract.pdf --cert chain.pem --key key.pem --stamp BottomRight -o signed.pdf\n\nExample: innsigli sign invoice.xml --cert chain.pem --key key.pem --packing enveloping -o signed.xml"
 }
 
 // assignment is what is to be signed and by whom, in either format.

@@ -13,7 +13,7 @@ import (
 // xmlFlags say what a signature of XML has and one in a PDF has not.
 type xmlFlags struct {
 	Packing string `placeholder:"PACKING" help:"XML: how the signature and the document stand to one another: enveloped, in its root (the default); enveloping, around it; or internally-detached, beside it in a new root."`
-	Base64  bool   `name:"base64" help:"XML: with --packing enveloping, sign the file as it is, in Base64, and not its elements."`
+	Base64  bool   `name:"base64" env:"INNSIGLI_BASE64" help:"XML: with --packing enveloping, sign the file as it is, in Base64, and not its elements."`
 	City    string `help:"XML: city that the signer signs from, stored in the signature."`
 	Country string `help:"XML: and the country, such as IS."`
 }
