@@ -87,6 +87,7 @@ type SignatureReport struct {
 	Indication    Indication
 	SubIndication SubIndication
 	Problems      []string // what keeps it from passing, in sentences
+	Warnings      []string // what a reader should know of, and which does not keep it from passing
 	Intact        bool     // the digest matches and the value verifies
 	Coverage      Coverage
 	// CounterSignature: it is over the value of another signature, that before it or before the
@@ -97,6 +98,8 @@ type SignatureReport struct {
 	// Extended: nothing follows the covered beginning but what proves the signature,
 	// validation data and document timestamps.
 	Extended bool
+	// Changes is what later revisions did to what is signed, in their order. None in XML.
+	Changes []Change
 
 	Certificate *x509.Certificate   // the signer's, nil when not found
 	Chain       []*x509.Certificate // to a trusted root; empty when there is none
@@ -123,7 +126,8 @@ func (s *SignatureReport) Fail(i Indication, sub SubIndication, problem string) 
 
 // Passed says whether nothing but data that arrives later (see [TryLater]) keeps
 // the signature from passing: it is intact, covers what a reader sees up to its
-// revision, and its certificate leads to a trusted root.
+// revision, its certificate leads to a trusted root, and later revisions did nothing to it that it
+// does not permit. Indication is about the revision that was signed, and says nothing of later ones.
 func (s *SignatureReport) Passed() bool {
-	return s.Indication == TotalPassed || s.Indication == Indeterminate && s.SubIndication == TryLater
+	return (s.Indication == TotalPassed || s.Indication == Indeterminate && s.SubIndication == TryLater) && len(s.Forbidden()) == 0
 }

@@ -16,6 +16,9 @@ import (
 type VerifyOptions struct {
 	Roots *x509.CertPool
 	Time  time.Time // at which certificates have to be valid; zero: now
+	// Revocation and Issuers are asked for what the document lacks. nil: nobody is asked.
+	Revocation ades.Revocation
+	Issuers    ades.Issuers
 }
 
 // Verify reports on the signatures of a document. A signature that does not verify
