@@ -16,7 +16,7 @@ import (
 // newRenderer is the renderer that the program uses, ready, with its code compiled once for all tests.
 func newRenderer(t *testing.T) *pdfium.Renderer {
 	t.Helper()
-	r := pdfium.New(pdfium.Options{Cache: testenv.RendererCache(), Limit: 20 * time.Second})
+	r := pdfium.New(pdfium.Options{Cache: testenv.RendererCache(), Limit: 5 * time.Minute})
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
 			t.Error(err)

@@ -14,8 +14,9 @@ import (
 // signingPath is what the paths of the signing page begin with.
 const signingPath = "/sign/"
 
-// pictureLimit is what a page may take that people wait for: longer than one that a start call does.
-const pictureLimit = 5 * time.Second
+// pictureLimit is what a page may take that people wait for. Nobody who waits is told "never" because the server
+// has much to do: a start call, which looks for the place of a stamp, gives up sooner.
+const pictureLimit = 15 * time.Second
 
 // signingPage makes the pages on which people log in, read and sign, for a server that has the
 // rest. A sandbox has none. Without a [login] they say that nobody can log in: invitations lead to them.

@@ -17,7 +17,7 @@ const (
 	failedFor  = time.Minute      // until something that failed is tried again
 	maxWaiting = 1024             // for a turn
 	maxOfOne   = 64               // of them of one process: more than there are sheets on a page of HTML
-	patience   = 10 * time.Second // of who waits for a turn
+	patience   = 30 * time.Second // of who waits for a turn
 )
 
 var (

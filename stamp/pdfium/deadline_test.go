@@ -158,7 +158,7 @@ func TestWaitingAndClose(t *testing.T) {
 
 // Fifty at once, and each gets the picture of its own page, with the form on it.
 func TestCrowd(t *testing.T) {
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 3, Wait: enough, Limit: enough})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 3, Wait: 5 * time.Minute, Limit: 5 * time.Minute})
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {

@@ -7,15 +7,16 @@ import (
 	"image"
 	"image/color"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )
 
-// shared returns a renderer that is ready.
+// shared returns a renderer that is ready, and that draws whatever it draws however busy the machine is.
 func shared(t testing.TB) *pdfium.Renderer {
 	t.Helper()
-	return started(t, pdfium.Options{Cache: testenv.RendererCache(), Limit: enough}) // however busy the machine
+	return started(t, pdfium.Options{Cache: testenv.RendererCache(), Wait: 5 * time.Minute, Limit: 5 * time.Minute})
 }
 
 func started(t testing.TB, o pdfium.Options) *pdfium.Renderer {
