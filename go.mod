@@ -2,6 +2,9 @@ module github.com/innsigli/innsigli
 
 go 1.26.0
 
+// RFC 5280 4.1.2.2: certificates with a negative serial number are handled, since some authorities issued such.
+godebug x509negativeserial=1
+
 require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/alecthomas/kong v1.17.0
@@ -31,6 +34,7 @@ require (
 	github.com/pdfcpu/pdfcpu v0.15.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/russellhaering/goxmldsig v1.6.1
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	golang.org/x/net v0.62.0
 )
 

@@ -84,11 +84,19 @@ missing_packages() {
 install_packages() {
 	local missing
 	mapfile -t missing < <(missing_packages)
-	((${#missing[@]} > 0)) || return 0
-	echo "installing ${missing[*]}"
+	((${#missing[@]} == 0)) || install_debian "${missing[@]}"
+}
+
+# install_libreoffice is for the full run alone: it takes some 400 MB.
+install_libreoffice() {
+	command -v soffice >/dev/null || install_debian libreoffice-writer-nogui
+}
+
+# install_debian PACKAGE...
+install_debian() {
+	echo "installing $*"
 	as_root apt-get update -qq
-	as_root env DEBIAN_FRONTEND=noninteractive \
-		apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 as_root() {

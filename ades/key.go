@@ -8,6 +8,8 @@ import (
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"fmt"
+	"math"
+	"math/bits"
 )
 
 // oidPSSKey marks keys that may be used with RSASSA-PSS alone (RFC 4055 section 1.2).
@@ -38,10 +40,15 @@ func PublicKey(cert *x509.Certificate) (crypto.PublicKey, error) {
 const maxRSABits = 8192
 
 // CheckKeySize says whether a signature is checked with the key in the time that keys in
-// use need; [ErrAlgorithm] when it is longer than any of them (RSA beyond 8192 bits).
+// use need; [ErrAlgorithm] when it is longer than any of them (RSA beyond 8192 bits), or has
+// an exponent that crypto/rsa does not calculate with (beyond 31 bits).
 func CheckKeySize(pub crypto.PublicKey) error {
-	if key, ok := pub.(*rsa.PublicKey); ok && key.N.BitLen() > maxRSABits {
+	key, ok := pub.(*rsa.PublicKey)
+	switch {
+	case ok && key.N.BitLen() > maxRSABits:
 		return fmt.Errorf("%w: RSA key of %d bits", ErrAlgorithm, key.N.BitLen())
+	case ok && key.E > math.MaxInt32:
+		return fmt.Errorf("%w: RSA key with an exponent of %d bits", ErrAlgorithm, bits.Len(uint(key.E)))
 	}
 	return nil
 }

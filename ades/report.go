@@ -25,7 +25,10 @@ const (
 	SigConstraintsFailure     SubIndication = "SIG_CONSTRAINTS_FAILURE"
 	NoSigningCertificateFound SubIndication = "NO_SIGNING_CERTIFICATE_FOUND"
 	NoCertificateChainFound   SubIndication = "NO_CERTIFICATE_CHAIN_FOUND"
-	OutOfBoundsNoPOE          SubIndication = "OUT_OF_BOUNDS_NO_POE"
+	// CertificateChainGeneralFailure: a certificate is not valid any more, and nothing that is there says
+	// whether it was revoked.
+	CertificateChainGeneralFailure SubIndication = "CERTIFICATE_CHAIN_GENERAL_FAILURE"
+	OutOfBoundsNoPOE               SubIndication = "OUT_OF_BOUNDS_NO_POE"
 	// OutOfBoundsNotRevoked: a certificate has expired, and is known not to be revoked.
 	OutOfBoundsNotRevoked SubIndication = "OUT_OF_BOUNDS_NOT_REVOKED"
 	// RevocationOutOfBoundsNoPOE: who signed the revocation data has expired, and nothing that is

@@ -15,7 +15,7 @@ import zlib
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH, HEIGHT = 1752, 1092  # pixels; shown at half of it
 PAGE_X, PAGE_Y, PAGE_HEIGHT = 40, 40, 1012
-TEXT_X, TEXT_SIZE, LEADING, COLUMNS = 842, 22, 29.5, 62
+TEXT_X, TEXT_SIZE, LEADING, COLUMNS = 824, 18, 23.5, 80
 STAMP_SCALE, STAMP_GAP = 3, 44  # pixels to the point; between the reports and the stamp
 INK, MARK = "0.12 0.14 0.16", "0.09 0.29 0.45"
 
@@ -39,7 +39,7 @@ def reports(folder):
     verify = "innsigli verify signed.pdf --trust sandbox-root.pem"
     foreign = "pdfsig -nocert signed.pdf"
     lines = [(MARK, "$ " + verify)]
-    lines += output(folder, "./" + verify, " " * 19)
+    lines += output(folder, "./" + verify, "")
     lines += [(INK, ""), (MARK, "$ " + foreign)]
     return lines + output(folder, foreign, " " * 4)
 

@@ -174,7 +174,7 @@ func (c *carried) addStamp(f signatureField) error {
 // verify compares the signatures and document timestamps with the document: what is
 // appended would seem to confirm them.
 func (c *carried) verify(ctx context.Context) error {
-	sums := rangeHashes{doc: c.doc}
+	sums := newRangeHashes(c.doc, c.covers.ranges(c.fields)...)
 	for _, s := range c.signatures {
 		sum, err := sums.of(ctx, s.signed.Algorithm().Hash, s.ranges)
 		if err != nil {

@@ -84,6 +84,16 @@ func (c coverage) readRange(signature pdf.Dict) (r byteRange, problem string) {
 	return r, ""
 }
 
+// ranges are those of all signatures and timestamps that have one.
+func (c coverage) ranges(f fields) (all []byteRange) {
+	for _, s := range slices.Concat(f.signatures, f.timestamps) {
+		if r, problem := c.readRange(s.signature); problem == "" {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // of says how much of the document is signed.
 func (c coverage) of(r byteRange) ades.Coverage {
 	switch {

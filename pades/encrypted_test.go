@@ -48,7 +48,7 @@ func formToEncrypt(kind pdftest.Kind) []byte {
 	})
 }
 
-func encrypt(t *testing.T, content []byte, user string, arguments ...string) []byte {
+func encrypt(t testing.TB, content []byte, user string, arguments ...string) []byte {
 	t.Helper()
 	folder := t.TempDir()
 	plain, encrypted := filepath.Join(folder, "plain.pdf"), filepath.Join(folder, "encrypted.pdf")

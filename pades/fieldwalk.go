@@ -1,6 +1,7 @@
 package pades
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -77,7 +78,7 @@ func (w *fieldWalk) visit(field pdf.Dict, at place) error {
 		at.value = value
 	}
 	var named bool
-	if at.parent, named = w.name(field, at.parent); named && !strings.Contains(at.parent, ".") {
+	if at.parent, named = fieldName(w.file, field, at.parent); named && !strings.Contains(at.parent, ".") {
 		w.found.names[at.parent] = true
 	}
 	if w.wanted != "" && at.parent == w.wanted {
@@ -90,16 +91,20 @@ func (w *fieldWalk) visit(field pdf.Dict, at place) error {
 	return w.children(field["Kids"], at)
 }
 
-// name returns the fully qualified name of a field below a parent, and whether it has a
-// part in it of its own (ISO 32000-2 12.7.4.2).
-func (w *fieldWalk) name(field pdf.Dict, parent string) (name string, named bool) {
-	t, err := w.file.Bytes(field["T"])
+// fieldName returns the fully qualified name of a field below a parent, and whether it has a
+// part in it of its own (ISO 32000-2 12.7.4.2). One that nobody would read stands as its digest:
+// it is a part of all names below it.
+func fieldName(file *pdf.File, field pdf.Dict, parent string) (name string, named bool) {
+	t, err := file.Bytes(field["T"])
 	if err != nil || t == nil {
 		return parent, false
 	}
 	name = pdf.Text(pdf.String(t))
 	if parent != "" {
 		name = parent + "." + name
+	}
+	if len(name) > maxFieldName {
+		name = fmt.Sprintf("SHA-256 %x", sha256.Sum256([]byte(name)))
 	}
 	return name, true
 }

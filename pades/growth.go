@@ -33,7 +33,7 @@ func (d *inspection) grewByProof(end int64) (bool, error) {
 	if !slices.ContainsFunc(d.revisions, func(marker int64) bool { return d.endsAt(marker, d.doc.Size) }) {
 		return false, nil
 	}
-	before, err := pdf.Open(d.doc, end)
+	before, err := d.file.Earlier(end)
 	if err != nil {
 		return false, notMalformed(err)
 	}

@@ -74,7 +74,7 @@ func (r *references) compare(ref pdf.Ref) error {
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(before, now) || r.opensOut(before) {
+	if !reflect.DeepEqual(before, now) || opensOut(r.before, before) {
 		r.changed = append(r.changed, ref)
 	}
 	return nil
@@ -82,11 +82,11 @@ func (r *references) compare(ref pdf.Ref) error {
 
 // opensOut says whether a stream says of itself that it goes on where the document ended:
 // it would have what follows in it.
-func (r *references) opensOut(o pdf.Object) bool {
+func opensOut(before *pdf.File, o pdf.Object) bool {
 	stream, ok := o.(*pdf.Stream)
 	if !ok {
 		return false
 	}
-	stated, err := r.before.Int(stream.Dict["Length"])
-	return err == nil && stated > r.before.Size()-stream.Offset
+	stated, err := before.Int(stream.Dict["Length"])
+	return err == nil && stated > before.Size()-stream.Offset
 }

@@ -22,7 +22,7 @@ func (g *growth) stamp(o pdf.Object) (bool, error) {
 		return false, err
 	}
 	g.stamps[ref] = field
-	for _, rule := range []func(pdf.Dict) (bool, error){g.newName, g.newTimestamp, g.noArea, g.noDrawing} {
+	for _, rule := range []func(pdf.Dict) (bool, error){g.newName, g.newTimestamp, g.unseen} {
 		if ok, err := rule(field); !ok || err != nil {
 			return false, err
 		}
@@ -50,16 +50,26 @@ func (g *growth) newTimestamp(field pdf.Dict) (bool, error) {
 	return isTimestamp(g.now, value), err
 }
 
+func (g *growth) unseen(field pdf.Dict) (bool, error) { return unseen(g.now, field) }
+
+// unseen says whether nothing is seen of a field.
+func unseen(file *pdf.File, field pdf.Dict) (bool, error) {
+	if ok, err := noArea(file, field); !ok || err != nil {
+		return false, err
+	}
+	return noDrawing(file, field)
+}
+
 // noArea: the rectangle of a field that is not to be seen is a point
 // (ISO 32000-2 12.7.5.5).
-func (g *growth) noArea(field pdf.Dict) (bool, error) {
-	rect, err := g.now.Array(field["Rect"])
+func noArea(file *pdf.File, field pdf.Dict) (bool, error) {
+	rect, err := file.Array(field["Rect"])
 	if err != nil || len(rect) != 4 {
 		return false, err
 	}
 	var corners [4]float64
 	for i := range corners {
-		if corners[i], err = g.now.Number(rect[i]); err != nil {
+		if corners[i], err = file.Number(rect[i]); err != nil {
 			return false, err
 		}
 	}
@@ -70,15 +80,15 @@ func (g *growth) noArea(field pdf.Dict) (bool, error) {
 const maxNothing = 1 << 10
 
 // noDrawing: viewers differ in how they draw an appearance into a point, so it is empty.
-func (g *growth) noDrawing(field pdf.Dict) (bool, error) {
-	appearances, err := g.now.Dict(field["AP"])
+func noDrawing(file *pdf.File, field pdf.Dict) (bool, error) {
+	appearances, err := file.Dict(field["AP"])
 	if err != nil || !same(appearances, nil, "N") {
 		return false, err
 	}
-	appearance, err := g.now.StreamObject(appearances["N"])
+	appearance, err := file.StreamObject(appearances["N"])
 	if err != nil || appearance == nil {
 		return err == nil, err
 	}
-	content, err := g.now.Stream(appearance, maxNothing)
+	content, err := file.Stream(appearance, maxNothing)
 	return len(bytes.TrimSpace(content)) == 0, err
 }

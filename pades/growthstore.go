@@ -4,39 +4,42 @@ import "github.com/innsigli/innsigli/internal/pdf"
 
 // store: the document security store has what ISO 32000-2 tables 261 and 262 say, and
 // nothing that could be meant for somebody else.
-func (g *growth) store(o pdf.Object) (bool, error) {
-	dict, err := g.now.Dict(o)
+func (g *growth) store(o pdf.Object) (bool, error) { return plainStore(g.now, o) }
+
+// plainStore says whether a store is like that.
+func plainStore(file *pdf.File, o pdf.Object) (bool, error) {
+	dict, err := file.Dict(o)
 	if err != nil || !same(dict, nil, "Type", "Certs", "OCSPs", "CRLs", "VRI") {
 		return false, err
 	}
-	if ok, err := g.streams(dict["Certs"], dict["OCSPs"], dict["CRLs"]); !ok || err != nil {
+	if ok, err := areStreams(file, dict["Certs"], dict["OCSPs"], dict["CRLs"]); !ok || err != nil {
 		return false, err
 	}
-	vri, err := g.now.Dict(dict["VRI"])
+	vri, err := file.Dict(dict["VRI"])
 	if err != nil {
 		return false, err
 	}
 	for _, entry := range vri {
-		about, err := g.now.Dict(entry)
+		about, err := file.Dict(entry)
 		if err != nil || !same(about, nil, "Type", "Cert", "OCSP", "CRL", "TU", "TS") {
 			return false, err
 		}
-		if ok, err := g.streams(about["Cert"], about["OCSP"], about["CRL"]); !ok || err != nil {
+		if ok, err := areStreams(file, about["Cert"], about["OCSP"], about["CRL"]); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// streams: arrays have streams in them and nothing else.
-func (g *growth) streams(arrays ...pdf.Object) (bool, error) {
+// areStreams says whether arrays have streams in them and nothing else.
+func areStreams(file *pdf.File, arrays ...pdf.Object) (bool, error) {
 	for _, o := range arrays {
-		array, err := g.now.Array(o)
+		array, err := file.Array(o)
 		if err != nil {
 			return false, err
 		}
 		for _, entry := range array {
-			if stream, err := g.now.StreamObject(entry); stream == nil || err != nil {
+			if stream, err := file.StreamObject(entry); stream == nil || err != nil {
 				return false, err
 			}
 		}

@@ -73,25 +73,50 @@ func save(h hash.Hash) ([]byte, error) {
 	return m.MarshalBinary()
 }
 
-// rangeHashes hashes what signatures of one document cover. Their ranges begin alike, and
-// what they have in common is hashed once.
+// rangeHashes hashes what signatures of one document cover. Their ranges begin alike, and what they have in
+// common is hashed once for each hash, in whatever order they are asked for: a state is kept at every gap.
 type rangeHashes struct {
 	doc   Document
+	gaps  []int64 // where ranges begin to differ, in ascending order
 	known []Midstate
+}
+
+func newRangeHashes(doc Document, ranges ...byteRange) *rangeHashes {
+	x := &rangeHashes{doc: doc}
+	for _, r := range ranges {
+		x.gaps = append(x.gaps, r.gap)
+	}
+	slices.Sort(x.gaps)
+	return x
 }
 
 // of is the digest of all but the gap.
 func (x *rangeHashes) of(ctx context.Context, h crypto.Hash, r byteRange) ([]byte, error) {
-	before := Document{ReaderAt: x.doc, Size: r.gap, Hashed: slices.Concat(x.doc.Hashed, x.known)}
-	sum, err := before.hashed(ctx, h)
+	sum, err := x.upTo(ctx, h, r.gap)
 	if err != nil {
 		return nil, err
 	}
-	state, err := save(sum)
-	if err != nil {
-		return nil, err
-	}
-	x.known = append(x.known, Midstate{h, r.gap, state})
 	err = hashPart(ctx, sum, x.doc, r.gapEnd, r.end-r.gapEnd)
 	return sum.Sum(nil), err
+}
+
+// upTo is the state of h over the beginning of the document.
+func (x *rangeHashes) upTo(ctx context.Context, h crypto.Hash, end int64) (hash.Hash, error) {
+	before := Document{Size: end, Hashed: slices.Concat(x.doc.Hashed, x.known)}
+	sum, at := before.resume(h)
+	next, _ := slices.BinarySearch(x.gaps, at+1)
+	for _, gap := range append(slices.Clone(x.gaps[next:]), end) {
+		if gap = min(gap, end); gap == at {
+			continue
+		}
+		if err := hashPart(ctx, sum, x.doc, at, gap-at); err != nil {
+			return nil, err
+		}
+		state, err := save(sum)
+		if err != nil {
+			return nil, err
+		}
+		x.known, at = append(x.known, Midstate{h, gap, state}), gap
+	}
+	return sum, nil
 }

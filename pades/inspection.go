@@ -17,11 +17,12 @@ type inspection struct {
 	coverage
 	options    VerifyOptions
 	taken      map[int64]bool // gaps that are other fields' signatures
-	sums       rangeHashes
+	sums       *rangeHashes
 	store      store
 	timestamps []documentTimestamp // in the order of what they cover
 	earlier    map[int64]store     // of earlier revisions, by their length
 	known      *evidence.Known     // whom to trust, and what the document timestamps carry
+	online     *validation.Online  // nil: nobody is asked
 }
 
 // verification is the work on one signature.
@@ -32,20 +33,30 @@ type verification struct {
 	ranges byteRange
 	signed *cms.SignedData
 	known  *evidence.Known        // with what the signature carries
+	data   *evidence.Data         // that of the store, with what the signature carries
 	stamps []validation.Timestamp // that the signature carries
 	report ades.SignatureReport
 }
 
 func (d *inspection) report(fields []signatureField) (*ades.Report, error) {
-	report := new(ades.Report)
+	all := make([]verification, 0, len(fields))
 	for _, f := range fields {
 		v := verification{inspection: d, field: f}
 		if err := cmp.Or(v.run(), d.ctx.Err()); err != nil {
 			return nil, readError(err)
 		}
+		all = append(all, v)
+	}
+	slices.SortStableFunc(all, func(a, b verification) int {
+		return cmp.Or(cmp.Compare(a.ranges.end, b.ranges.end), cmp.Compare(a.report.CoveredBytes, b.report.CoveredBytes))
+	})
+	if err := d.noteChanges(all); err != nil {
+		return nil, err
+	}
+	report := new(ades.Report)
+	for _, v := range all {
 		report.Signatures = append(report.Signatures, v.report)
 	}
-	slices.SortStableFunc(report.Signatures, func(a, b ades.SignatureReport) int { return cmp.Compare(a.CoveredBytes, b.CoveredBytes) })
 	return report, d.noteGrowth(report.Signatures)
 }
 

@@ -5,7 +5,6 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/validation"
 )
 
@@ -38,8 +37,8 @@ func (v *verification) later() []documentTimestamp {
 func (v *verification) suffices(data *evidence.Data, own []validation.Timestamp, later []documentTimestamp) bool {
 	signer := evidence.Target{Certificate: v.report.Certificate, Fresh: v.report.BestTime}
 	proven := tokensOf(later[:max(len(later)-1, 0)])
-	return len(data.Missing(v.known, append(validation.Targets(own), signer)...))+
-		len(data.Missing(v.inspection.known, validation.Targets(proven)...)) == 0
+	return data.Present(v.known, append(validation.Targets(own), signer)...) &&
+		data.Present(v.inspection.known, validation.Targets(proven)...)
 }
 
 // coversEvidence says whether the last document timestamp is over validation data that
@@ -62,7 +61,7 @@ func (d *inspection) storeUpTo(end int64) (store, error) {
 		return s, nil
 	}
 	var s store
-	file, err := pdf.Open(d.doc, end)
+	file, err := d.file.Earlier(end)
 	if err == nil {
 		s, err = readStore(file)
 	}

@@ -16,12 +16,13 @@ type lock struct {
 	permission Permission // P; 0: it says nothing of the document
 	action     pdf.Name   // All, Include or Exclude; "": it says nothing of fields
 	fields     []string   // fully qualified names
+	named      map[string]bool
 }
 
 // readLock reads a lock. A name that cannot be read says nothing; a permission or an
 // action that cannot be read may forbid anything. Readers take 1.0 for 1.
 func readLock(file *pdf.File, d pdf.Dict) (lock, error) {
-	var l lock
+	l := lock{named: make(map[string]bool)}
 	p, err := file.Number(d["P"])
 	if err != nil {
 		return l, err
@@ -36,7 +37,8 @@ func readLock(file *pdf.File, d pdf.Dict) (lock, error) {
 	}
 	for _, o := range names {
 		if name, err := file.Bytes(o); err == nil && name != nil {
-			l.fields = append(l.fields, pdf.Text(pdf.String(name)))
+			text := pdf.Text(pdf.String(name))
+			l.fields, l.named[text] = append(l.fields, text), true
 		}
 	}
 	return l, nil
@@ -61,9 +63,14 @@ func (l lock) locksNew() bool { return l.action != "" && l.action != "Include" }
 
 // lists says whether a field is named, or one that it is below.
 func (l lock) lists(field string) bool {
-	return slices.ContainsFunc(l.fields, func(name string) bool {
-		return field == name || strings.HasPrefix(field, name+".")
-	})
+	for !l.named[field] {
+		parent := strings.LastIndexByte(field, '.')
+		if parent < 0 {
+			return false
+		}
+		field = field[:parent]
+	}
+	return true
 }
 
 // reference is the signature reference dictionary that makes the lock of a field part of

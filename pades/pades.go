@@ -33,6 +33,26 @@
 // really has. It is offline: it goes by the roots it is handed and by what the document
 // carries, which is certificates, timestamps and proofs of revocation status.
 //
+// # What later revisions changed
+//
+// Each signature's report lists what every later revision did to what it covers, object by
+// object: revisions are compared with the one before each along the ways on which readers
+// come to an object, so that it does not matter how another one was put in its place. An object
+// that nothing led to counts where something leads to it. What is permitted is what the
+// certification, the signature itself and those before it permit (ISO 32000-2 12.8.2.2, 12.8.2.4):
+//
+//   - Validation data, document timestamps that are not seen, and who wrote the document last:
+//     always.
+//   - Further signatures, values of form fields with what is seen of them, and metadata: unless P
+//     is 1 or the field is locked. Without a certification it is as if P were 2.
+//   - Annotations: if P is 3.
+//   - What pages show, which pages there are, fields and their appearances, actions, names,
+//     layers, structure, and what readers do not agree on: never.
+//
+// A signature that has a change which is not permitted has not passed, whatever its indication,
+// which is about the revision that was signed. Where there are more or fewer pages than were
+// signed, it is INDETERMINATE with FORMAT_FAILURE, as EU DSS has it.
+//
 // # What is written
 //
 // SubFilter ETSI.CAdES.detached; a CMS with one signer, the signing-certificate-v2

@@ -98,7 +98,20 @@ func placeOf(o pades.Options) pdflint.Place {
 	return pdflint.Place{Page: o.Visible.Page, Rect: pdf.Rect(o.Visible.Rect)}
 }
 
+// verify reports on a document to which nothing happened that its signatures do not permit.
 func verify(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureReport {
+	t.Helper()
+	signatures := verifyAny(t, b, ca)
+	for _, s := range signatures {
+		if forbidden := s.Forbidden(); len(forbidden) > 0 {
+			t.Errorf("%s does not permit %+v", s.Name, forbidden)
+		}
+	}
+	return signatures
+}
+
+// verifyAny reports on a document, whatever happened to it.
+func verifyAny(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureReport {
 	t.Helper()
 	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {

@@ -47,10 +47,15 @@ func checkCertification(file *pdf.File, found fields, field string) error {
 	})
 }
 
-// checkSignature looks at what a signature locks: by the lock dictionary of its field
-// and by its own transforms.
+// checkSignature looks at what a signature locks.
 func checkSignature(file *pdf.File, f signatureField, found fields, field string) error {
 	by := fmt.Sprintf("the signature %q", f.name)
+	return eachLock(file, f, func(l lock) error { return found.obey(l, by, field) })
+}
+
+// eachLock reads what a signature locks: by the lock dictionary of its field and by its own
+// transforms.
+func eachLock(file *pdf.File, f signatureField, visit func(lock) error) error {
 	dict, err := file.Dict(f.field["Lock"])
 	if err != nil {
 		return err
@@ -59,10 +64,10 @@ func checkSignature(file *pdf.File, f signatureField, found fields, field string
 	if err != nil {
 		return err
 	}
-	if err := found.obey(l, by, field); err != nil {
+	if err := visit(l); err != nil {
 		return err
 	}
-	return eachTransform(file, f.signature, func(l lock) error { return found.obey(l, by, field) })
+	return eachTransform(file, f.signature, visit)
 }
 
 // eachTransform reads the parameters of a signature's transforms (ISO 32000-2 table 256).

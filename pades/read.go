@@ -20,6 +20,7 @@ type signatureField struct {
 const (
 	maxFieldDepth = 32
 	maxFields     = 100_000
+	maxFieldName  = 4 << 10 // bytes of a fully qualified name
 	maxSignatures = 256
 	maxWidgets    = 32 // of the field that is signed
 )

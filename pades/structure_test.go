@@ -81,8 +81,8 @@ func TestOneSignatureInTwoFields(t *testing.T) {
 		500: fmt.Sprintf("<< /FT /Sig /T (Another) /V %d 0 R >>", number),
 		1:   fmt.Sprintf("<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [%d 0 R 500 0 R] /SigFlags 3 >> >>", number+1),
 	})
-	got := verify(t, twice, ca)
-	if len(got) != 2 || got[0].Passed() == got[1].Passed() {
+	got := verifyAny(t, twice, ca)
+	if len(got) != 2 || got[0].Intact == got[1].Intact || got[0].Passed() || got[1].Passed() { // the second field came later
 		t.Errorf("%+v", got)
 	}
 }
@@ -162,11 +162,11 @@ func TestForeignCMS(t *testing.T) {
 		sub    ades.SubIndication
 		intact bool
 	}{
-		{"signing time", ecdsaPerson, []string{"-cades"}, "PDF-NOT-ETSI", ades.TryLater, true},
+		{"signing time", ecdsaPerson, []string{"-cades"}, "PAdES-BES", ades.TryLater, true},
 		{"no signing certificate", ecdsaPerson, nil, "PDF-NOT-ETSI", ades.SigConstraintsFailure, true},
-		{"subject key identifier", ecdsaPerson, []string{"-cades", "-keyid"}, "PDF-NOT-ETSI", ades.TryLater, true},
-		{"RSASSA-PSS", rsaPerson, []string{"-cades", "-keyopt", "rsa_padding_mode:pss"}, "PDF-NOT-ETSI", ades.TryLater, true},
-		{"RSASSA-PSS with two hashes", rsaPerson, []string{"-cades", "-keyopt", "rsa_padding_mode:pss", "-keyopt", "rsa_mgf1_md:sha512"}, "PDF-NOT-ETSI", ades.CryptoConstraintsFailureNoPOE, false},
+		{"subject key identifier", ecdsaPerson, []string{"-cades", "-keyid"}, "PAdES-BES", ades.TryLater, true},
+		{"RSASSA-PSS", rsaPerson, []string{"-cades", "-keyopt", "rsa_padding_mode:pss"}, "PAdES-BES", ades.TryLater, true},
+		{"RSASSA-PSS with two hashes", rsaPerson, []string{"-cades", "-keyopt", "rsa_padding_mode:pss", "-keyopt", "rsa_mgf1_md:sha512"}, "PAdES-BES", ades.CryptoConstraintsFailureNoPOE, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,7 +27,7 @@ func (d *inspection) readTimestamps(fields []signatureField) error {
 		d.timestamps = append(d.timestamps, t)
 	}
 	slices.SortStableFunc(d.timestamps, func(a, b documentTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
-	d.known = evidence.NewKnown(d.ctx, ades.Sources{Roots: d.options.Roots}, validation.Certificates(tokensOf(d.timestamps))...)
+	d.known = evidence.NewKnown(d.ctx, ades.Sources{Roots: d.options.Roots, Chains: new(ades.Chains)}, validation.Certificates(tokensOf(d.timestamps))...)
 	d.store.data.ChargeTo(d.known)
 	d.judgeTimestamps()
 	return d.ctx.Err()
@@ -50,6 +50,10 @@ func (d *inspection) readTimestamp(f signatureField) (t documentTimestamp, _ err
 	sum, err := d.sums.of(d.ctx, t.Token.Hash, ranges)
 	if err != nil {
 		return t, err
+	}
+	if d.doubled(f) {
+		t.Report.Fail(errDoubled.Error())
+		return t, nil
 	}
 	t.Check(sum, d.store.data.Certificates)
 	return t, nil
@@ -77,7 +81,26 @@ func (d *inspection) judgeTimestamps() {
 }
 
 func (d *inspection) judge() validation.Judge {
-	return validation.Judge{Data: d.store.data, Time: d.options.Time}
+	return validation.Judge{Data: d.store.data, Time: d.options.Time, Online: d.online}
+}
+
+// withArchived is validation data with what the signature itself carries.
+func (v *verification) withArchived(data *evidence.Data) *evidence.Data {
+	lists, responses := v.signed.ArchivedRevocation()
+	if len(lists)+len(responses) == 0 {
+		return data
+	}
+	return data.With(&evidence.Data{OCSP: responses, CRLs: lists})
+}
+
+// judge asks nobody for the sake of a signature that has failed already.
+func (v *verification) judge() validation.Judge {
+	j := v.inspection.judge()
+	j.Data = cmp.Or(v.data, j.Data)
+	if v.report.Indication != "" {
+		j.Online = nil
+	}
+	return j
 }
 
 // checkTimestamps judges the timestamps that the signature carries, as of the earliest

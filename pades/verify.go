@@ -1,14 +1,20 @@
 package pades
 
 import (
+	"cmp"
 	"context"
+	"crypto"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/cms"
+
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/validation"
 )
 
 // VerifyOptions are what a verification goes by. The zero value trusts nobody and
@@ -16,7 +22,8 @@ import (
 type VerifyOptions struct {
 	Roots *x509.CertPool
 	Time  time.Time // at which certificates have to be valid; zero: now
-	// Revocation and Issuers are asked for what the document lacks. nil: nobody is asked.
+	// Revocation and Issuers are asked for what the document lacks, below the Roots and about each
+	// certificate once; package online has such as ask over HTTP. nil: nobody is asked.
 	Revocation ades.Revocation
 	Issuers    ades.Issuers
 }
@@ -27,9 +34,15 @@ type VerifyOptions struct {
 //
 // Certificates are judged by the revocation data that the document carries, as of the
 // earliest time at which a timestamp that is trusted proves the signature, else as of
-// Time. Without such data the result is INDETERMINATE with TRY_LATER. With data whose signer has
+// Time. Without such data the result is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE
+// where a certificate is not valid any more. With data whose signer has
 // expired since, and which no document timestamp proves, it is OUT_OF_BOUNDS_NO_POE if the
 // certificate has expired too, else REVOCATION_OUT_OF_BOUNDS_NO_POE.
+//
+// What the options' Revocation and Issuers return counts as data that exists now. It says since when a
+// certificate is revoked, so that it is as good for a Time in the past, but says nothing of a certificate that
+// has expired, and is no part of the level, which is what the document has. What was asked for in vain is in
+// the report's Warnings.
 func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Report, error) {
 	if options.Time.IsZero() {
 		options.Time = time.Now()
@@ -47,8 +60,10 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 		return nil, readError(err)
 	}
 	d := &inspection{
-		ctx: ctx, coverage: covers, options: options, sums: rangeHashes{doc: Document{ReaderAt: doc, Size: doc.Size}},
+		ctx: ctx, coverage: covers, options: options,
+		sums:  newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
 		taken: make(map[int64]bool), earlier: make(map[int64]store),
+		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, Revocation: options.Revocation, Issuers: options.Issuers}),
 	}
 	if d.store, err = readStore(file); err != nil {
 		return nil, readError(err)
@@ -64,35 +79,73 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 // one of reading.
 func (v *verification) run() error {
 	v.describe()
-	ranges, contents, problem := v.claim(v.field)
-	if v.ranges = ranges; problem != "" {
-		v.report.Coverage = ades.Partial
-		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
+	contents := v.cover()
+	signed, fault := cms.Read(contents)
+	if v.signed = signed; signed == nil {
+		v.reject(fault)
 		return nil
 	}
-	v.report.Coverage, v.report.CoveredBytes = v.of(v.ranges), v.ranges.end
-	if v.report.Coverage == ades.Partial {
-		v.report.Fail(ades.TotalFailed, ades.FormatFailure, "The signature does not cover a whole revision of the document.")
-	}
-	var err error
-	if v.signed, err = cms.Parse(contents); err != nil {
-		v.reject(err)
-		return nil
-	}
+	v.signed.Certificates = slices.Concat(v.signed.Certificates, v.store.data.Certificates)
+	v.data = v.withArchived(v.store.data)
 	v.report.Algorithm = v.signed.Algorithm()
-	v.report.Format = v.format()
-	if err := v.checkValue(); err != nil {
-		return err
-	}
-	v.checkTimestamps()
-	v.judge().Signer(&v.report, v.known)
-	if err := v.checkEvidence(); err != nil {
+	v.report.Certificate, _ = v.signed.Signer()
+	if err := v.check(cmp.Or(fault, v.checkContent())); err != nil {
 		return err
 	}
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
 	}
-	return v.noteLevel()
+	return v.noteFormat()
+}
+
+// cover notes what the signature is over, and returns what stands in Contents: of a signature that is over
+// something else, for what it was meant to be.
+func (v *verification) cover() []byte {
+	ranges, contents, problem := v.claim(v.field)
+	if v.ranges = ranges; problem != "" {
+		v.report.Coverage = ades.Partial
+		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
+		contents, _ = v.file.Bytes(v.field.signature["Contents"])
+		return contents
+	}
+	v.report.Coverage, v.report.CoveredBytes = v.of(v.ranges), v.ranges.end
+	if v.report.Coverage == ades.Partial {
+		v.report.Fail(ades.TotalFailed, ades.FormatFailure, "The signature does not cover a whole revision of the document.")
+	}
+	return contents
+}
+
+// check makes the checks after that of the format, given what is amiss with the CMS.
+func (v *verification) check(fault error) (err error) {
+	covered := v.report.CoveredBytes > 0
+	if fault == nil && covered {
+		if fault, err = v.checkValue(); err != nil {
+			return err
+		}
+	}
+	unknown := errors.Is(fault, ades.ErrAlgorithm)
+	if fault != nil && !unknown {
+		v.reject(fault)
+	}
+	v.checkTimestamps()
+	if !covered {
+		return nil
+	}
+	v.judge().Signer(&v.report, v.known)
+	v.checkCarried()
+	if unknown {
+		v.leaveOpen(fault)
+	}
+	return v.checkEvidence()
+}
+
+// leaveOpen notes that a value by an algorithm which is not known here is neither right nor wrong. Nothing about
+// the signer outweighs that, but that nobody trusts him.
+func (v *verification) leaveOpen(fault error) {
+	if v.report.Indication == ades.Indeterminate && v.report.SubIndication != ades.NoCertificateChainFound {
+		v.report.Indication = ""
+	}
+	v.reject(fault)
 }
 
 // describe notes what the dictionary says. Entries that cannot be read say
@@ -117,57 +170,58 @@ func (v *verification) describe() {
 	}
 }
 
-// Formats of signatures, as EU DSS names them. The first two go on with the level.
-const (
-	baseline = "PAdES-BASELINE"
-	pkcs7    = "PKCS7"
-	notETSI  = "PDF-NOT-ETSI"
-)
-
-// format is the name of the signature's format. A baseline signature has the
-// entries and attributes of EN 319 142-1 6.3 and none that it excludes.
-func (v *verification) format() string {
-	switch name, _ := v.file.Name(v.field.signature["SubFilter"]); name {
-	case "ETSI.CAdES.detached":
-		_, cert := v.field.signature["Cert"]
-		if !cert && !v.report.ClaimedTime.IsZero() && !v.signed.HasSigningTime() && v.signed.NamesCertificate() {
-			return baseline
-		}
-	case "adbe.pkcs7.detached":
-		return pkcs7
-	}
-	return notETSI
-}
-
-// noteLevel adds the level to the names of the formats that have one.
-func (v *verification) noteLevel() error {
-	if v.report.Format == notETSI {
+// checkContent makes sure that the signature carries nothing but what its encoding allows.
+func (v *verification) checkContent() error {
+	if v.carriesDigest() {
 		return nil
 	}
-	level, err := v.level()
-	v.report.Format += "-" + level.String()
-	return err
+	return v.signed.CheckDetached()
 }
 
-// checkValue checks the digest, the value and the certificate that goes with it.
-func (v *verification) checkValue() error {
-	sum, err := v.sums.of(v.ctx, v.signed.Algorithm().Hash, v.ranges)
+func (v *verification) carriesDigest() bool {
+	return v.subFilter() == pkcs7SHA1 && v.signed.CarriesDigest()
+}
+
+// checkCarried: nobody relies on the SHA-1 that a digest which is carried is by, whatever else it was signed with.
+func (v *verification) checkCarried() {
+	if err := (ades.Algorithm{Hash: crypto.SHA1, Scheme: v.report.Algorithm.Scheme}).CheckSuite(nil); err != nil && v.carriesDigest() {
+		v.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
+	}
+}
+
+// checkValue checks the digest, the value and the certificate that goes with it. The fault is what is amiss, the
+// error one of reading.
+func (v *verification) checkValue() (fault, err error) {
+	h, verify := v.signed.Algorithm().Hash, v.signed.Verify
+	if v.carriesDigest() {
+		h, verify = crypto.SHA1, v.signed.VerifyCarried
+	}
+	sum, err := v.sums.of(v.ctx, h, v.ranges)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v.report.Certificate, _ = v.signed.Signer()
-	if err := v.signed.Verify(sum); err != nil {
-		v.reject(err)
-		return nil
+	if fault = verify(sum); fault != nil {
+		return fault, nil
+	}
+	if v.doubled(v.field) {
+		return errDoubled, nil
 	}
 	v.report.Intact = true
-	if v.report.Format == pkcs7 && !v.signed.NamesCertificate() {
-		return nil // ISO 32000-1 12.8.3.3 asks for no such attribute
+	v.checkBinding()
+	return nil, nil
+}
+
+// checkBinding makes sure that the certificate is the one that was signed for. ISO 32000-1 12.8.3.3 asks for no
+// such attribute.
+func (v *verification) checkBinding() {
+	if v.family() == pkcs7 && !v.signed.NamesCertificate() {
+		return
 	}
 	if err := v.signed.CheckBinding(); err != nil {
 		v.reject(err)
+	} else if err := v.signed.CheckIssuerSerial(); err != nil {
+		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("The signature names its certificate by a digest that is right, and beside it says something else: %v.", err))
 	}
-	return nil
 }
 
 // reject notes what an error of the CMS comes to. What this package does not know

@@ -113,8 +113,8 @@ func TestTrust(t *testing.T) {
 	}{
 		{"no anchors", pades.VerifyOptions{}, ades.NoCertificateChainFound},
 		{"another root", pades.VerifyOptions{Roots: other.Roots()}, ades.NoCertificateChainFound},
-		{"before the certificate", pades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(-1, 0, 0)}, ades.OutOfBoundsNoPOE},
-		{"after the certificate", pades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(10, 0, 0)}, ades.OutOfBoundsNoPOE},
+		{"before the certificate", pades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(-1, 0, 0)}, ades.CertificateChainGeneralFailure},
+		{"after the certificate", pades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(10, 0, 0)}, ades.CertificateChainGeneralFailure},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,13 +1,17 @@
 package xades
 
-import "github.com/innsigli/innsigli/internal/xmldoc"
+import (
+	"slices"
 
-// named are the child elements of XAdES that have one of these names.
+	"github.com/innsigli/innsigli/internal/xmldoc"
+)
+
+// named are the child elements of an element of XAdES that have one of these names, in the same edition.
 func named(n xmldoc.Node, locals ...string) []xmldoc.Node {
 	var all []xmldoc.Node
 	for e := range n.Elements() {
 		for _, local := range locals {
-			if e.Is(ns132, local) {
+			if e.Is(n.Name().Space, local) {
 				all = append(all, e)
 			}
 		}
@@ -39,7 +43,7 @@ func fit(all ...counts) bool {
 // isETSI says whether the properties are those of an XAdES signature, as EU DSS judges it: each at most once
 // (EN 319 132-2 4.2), and who signed among what is signed.
 func (s *scope) isETSI() bool {
-	about := at(s.properties, "SignedSignatureProperties")
+	about := at(s.shown, "SignedSignatureProperties")
 	certificates := len(named(about, "SigningCertificate", "SigningCertificateV2"))
 	return fit(
 		counts{about, 0, 1, []string{"SigningTime"}},
@@ -58,8 +62,13 @@ func (s *scope) signsSigner() bool {
 	return false
 }
 
-// hasSigner says whether the signer's certificate is in KeyInfo.
+// hasSigner says whether the signer's certificate is in KeyInfo, if only as one that is named and cannot be parsed.
 func (s *scope) hasSigner() bool {
+	for _, der := range s.Unparsed[:min(len(s.Unparsed), maxNamed)] {
+		if slices.ContainsFunc(certificateNames(s.shown), func(cert xmldoc.Node) bool { return digestOf(cert).fits(der) }) {
+			return true
+		}
+	}
 	for _, c := range s.Certificates {
 		if s.signer != nil && c.Equal(s.signer) {
 			return true
@@ -71,7 +80,7 @@ func (s *scope) hasSigner() bool {
 // isBaseline says whether the signature has what level B of a baseline signature asks for, and nothing that
 // it excludes (EN 319 132-1 6.3).
 func (s *scope) isBaseline() bool {
-	about := at(s.properties, "SignedSignatureProperties")
+	about := at(s.shown, "SignedSignatureProperties")
 	for _, cert := range named(at(about, "SigningCertificateV2"), "Cert") {
 		if _, ok := cert.Attr("", "URI"); ok {
 			return false // requirement i
@@ -87,7 +96,7 @@ func (s *scope) isBaseline() bool {
 // hasPolicy says whether the signature names the policy that it was made by, which makes it one of XAdES-EPES
 // unless it is a baseline signature.
 func (s *scope) hasPolicy() bool {
-	policy := named(at(s.properties, "SignedSignatureProperties"), "SignaturePolicyIdentifier")
+	policy := named(at(s.shown, "SignedSignatureProperties"), "SignaturePolicyIdentifier")
 	if len(policy) != 1 {
 		return false
 	}

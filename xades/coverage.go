@@ -15,7 +15,7 @@ func (v *verification) noteCoverage() {
 	top, within := v.topOf()
 	switch {
 	case v.signs.counter:
-	case v.loose || v.signs.stray || !v.covers(top, within):
+	case v.loose || v.absent || v.signs.stray || !v.covers(top, within):
 		v.report.Problems = append(v.report.Problems, "The signature does not cover the whole document.")
 	case within == none:
 		v.report.Coverage = ades.WholeDocument

@@ -9,7 +9,7 @@ import (
 
 // formats are the DataObjectFormat properties (EN 319 132-1 5.2.4).
 func (s *scope) formats() []xmldoc.Node {
-	return named(at(s.properties, "SignedDataObjectProperties"), "DataObjectFormat")
+	return named(at(s.shown, "SignedDataObjectProperties"), "DataObjectFormat")
 }
 
 // isFormat says whether a DataObjectFormat says anything.
@@ -90,6 +90,9 @@ func (s *scope) allHaveFormats() bool {
 
 // isExempt says whether a reference is to something that needs no DataObjectFormat.
 func (s *scope) isExempt(r signedReference) bool {
+	if strings.HasPrefix(r.Type, editions) && strings.HasSuffix(r.Type, "#SignedProperties") {
+		return strings.HasPrefix(r.URI, "#") // in earlier editions
+	}
 	switch strings.TrimPrefix(r.Type, xmldsig.Namespace) {
 	case propertiesType, countersignedType, "Manifest", "SignatureProperties":
 		return true

@@ -63,7 +63,7 @@ func (s *signature) right(ctx context.Context) (unknown, err error) {
 		switch err := s.VerifyReference(ctx, r); {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case errors.Is(err, ades.ErrAlgorithm), errors.Is(err, xmldsig.ErrLimit):
+		case isAny(err, ades.ErrAlgorithm, xmldsig.ErrLimit, xmldsig.ErrTransform):
 			unknown = err
 		case errors.Is(err, xmldsig.ErrReference) && elsewhere(r): // nothing of this document
 		case err != nil:

@@ -97,9 +97,7 @@ func (e *extension) begin(doc Document) error {
 	if err := e.read.verify(e.ctx); err != nil {
 		return err
 	}
-	if e.read, err = readCarried(e.ctx, src, e.which); err != nil { // the bound on the work is for what is made from here on
-		return err
-	}
+	e.read.signatures[0].RenewWork() // the bound is for what is made from here on
 	for i := range e.read.signatures {
 		s := &e.read.signatures[i]
 		s.done = !e.renew && s.archived(e.known)
@@ -158,7 +156,7 @@ func (e *extension) revisions() ([]Revision, error) {
 		return nil, err
 	}
 	r := in.revision()
-	if size := (Document{}).With(r).Size; size > maxSize {
+	if size := r.size(); size > maxSize {
 		return nil, errSize(size)
 	}
 	return []Revision{r}, nil

@@ -18,10 +18,11 @@ type inspection struct {
 	ctx        context.Context
 	document   *xmldoc.Document
 	options    VerifyOptions
-	known      *evidence.Known // whom to trust
-	signatures []signature     // those in unsigned properties come last
-	scopes     []scope         // what each of them signs
-	loose      bool            // one of them carries something that it does not sign
+	known      *evidence.Known    // whom to trust
+	online     *validation.Online // nil: nobody is asked
+	signatures []signature        // those in unsigned properties come last
+	scopes     []scope            // what each of them signs
+	loose      bool               // one of them carries something that it does not sign
 
 	contents     map[xmldoc.Node]content // that were asked for
 	instructions func() bool             // says whether some stand beside the root
@@ -35,6 +36,7 @@ type verification struct {
 	known    *evidence.Known // with what the signature carries
 	stamps   []validation.Timestamp
 	archives []validation.Timestamp
+	absent   bool // something that a Manifest lists is; that was told
 	report   ades.SignatureReport
 }
 
@@ -50,6 +52,7 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options VerifyOption
 	i := &inspection{
 		ctx: ctx, document: d, options: options, signatures: signatures,
 		known:    evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, Chains: new(ades.Chains)}),
+		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, Revocation: options.Revocation, Issuers: options.Issuers}),
 		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
 	}
 	_, ambiguous := d.DuplicateID()

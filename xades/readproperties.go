@@ -16,6 +16,7 @@ import (
 // Properties that are not signed, or another signature's, are what wrapping attacks show to readers who
 // look for them by name.
 func (s *signature) findProperties() error {
+	s.shown = s.findShown()
 	if err := s.findQualifying(); err != nil || s.qualifying == (xmldoc.Node{}) {
 		return errors.Join(err, s.findSigned(xmldoc.Node{}))
 	}
@@ -28,6 +29,23 @@ func (s *signature) findProperties() error {
 		s.unsigned, problem = only(unsigned, ns132, "UnsignedSignatureProperties")
 	}
 	return errors.Join(err, problem)
+}
+
+// findShown is the one element SignedProperties in an Object, of any edition of XAdES; zero where there are several.
+func (s *signature) findShown() (shown xmldoc.Node) {
+	for _, object := range s.Objects {
+		for e := range object.Elements() {
+			space := e.Name().Space
+			if !strings.HasPrefix(space, editions) || !e.Is(space, "QualifyingProperties") {
+				continue
+			}
+			if shown != none {
+				return none
+			}
+			shown, _ = only(e, space, "SignedProperties")
+		}
+	}
+	return shown
 }
 
 func (s *signature) findQualifying() error {
@@ -95,10 +113,10 @@ func only(parent xmldoc.Node, space, local string) (found xmldoc.Node, err error
 	return found, nil
 }
 
-// at follows a path of elements, each the only one of its name; zero where it ends.
+// at follows a path of elements of one namespace, each the only one of its name; zero where it ends.
 func at(n xmldoc.Node, path ...string) xmldoc.Node {
 	for _, local := range path {
-		n, _ = only(n, ns132, local)
+		n, _ = only(n, n.Name().Space, local)
 	}
 	return n
 }

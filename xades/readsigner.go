@@ -38,27 +38,32 @@ func (s *signature) agreeing(certificates []*x509.Certificate) *x509.Certificate
 }
 
 // namedCertificates are those that the property names by their digests, in its order. Its IssuerSerial(V2) says
-// nothing that the digest does not, and is not compared: EU DSS warns of one that is wrong, and in CMS it is the same.
+// nothing that the digest does not: see [verification.checkNames].
 func (s *signature) namedCertificates() []*x509.Certificate {
-	about := at(s.properties, "SignedSignatureProperties")
-	property := at(about, "SigningCertificateV2")
-	if property == (xmldoc.Node{}) {
-		property = at(about, "SigningCertificate")
-	}
-	if property == (xmldoc.Node{}) {
-		return nil
-	}
 	var named []*x509.Certificate
-	candidates, count := slices.Concat(s.Certificates, s.data.Certificates), 0
-	for cert := range property.Elements() {
-		if count++; count > maxNamed {
-			break
-		}
-		if i := slices.IndexFunc(candidates, digestOf(cert).fits); i >= 0 {
+	candidates := slices.Concat(s.Certificates, s.data.Certificates)
+	for _, cert := range certificateNames(s.properties) {
+		d := digestOf(cert)
+		if i := slices.IndexFunc(candidates, func(c *x509.Certificate) bool { return d.fits(c.Raw) }); i >= 0 {
 			named = append(named, candidates[i])
 		}
 	}
 	return named
+}
+
+// certificateNames are the elements Cert of the property SigningCertificateV2, or else of the one before it.
+func certificateNames(properties xmldoc.Node) (all []xmldoc.Node) {
+	about := at(properties, "SignedSignatureProperties")
+	property := at(about, "SigningCertificateV2")
+	if property == none {
+		property = at(about, "SigningCertificate")
+	}
+	for cert := range property.Elements() {
+		if all = append(all, cert); len(all) == maxNamed {
+			break
+		}
+	}
+	return all
 }
 
 // certificateDigest is how a certificate is named.
@@ -86,12 +91,12 @@ func digestOf(cert xmldoc.Node) certificateDigest {
 // maxDigest bounds a digest in bytes.
 const maxDigest = 64
 
-func (d certificateDigest) fits(c *x509.Certificate) bool {
+func (d certificateDigest) fits(der []byte) bool {
 	h := xmldsig.Hash(d.method)
 	if len(d.sum) == 0 || h == 0 || !h.Available() {
 		return false
 	}
 	sum := h.New()
-	sum.Write(c.Raw)
+	sum.Write(der)
 	return bytes.Equal(sum.Sum(nil), d.sum)
 }

@@ -36,6 +36,14 @@ func (p Piece) size() int64 {
 	return n
 }
 
+// size is how long the next document is.
+func (r Revision) size() (n int64) {
+	for _, p := range r.Pieces {
+		n += p.size()
+	}
+	return n
+}
+
 // readAt fills b from an offset of the piece, within its size.
 func (p Piece) readAt(doc io.ReaderAt, b []byte, at int64) error {
 	switch {

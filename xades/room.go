@@ -21,7 +21,7 @@ const (
 )
 
 func checkSize(made Revision) error {
-	if size := (Document{}).With(made).Size; size > maxSize-growth {
+	if made.size() > maxSize-growth {
 		return fmt.Errorf("%w: %w: signed it has more than %d bytes", ErrUnreadable, ErrLimit, maxSize-growth)
 	}
 	return nil

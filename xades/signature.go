@@ -33,6 +33,7 @@ type signature struct {
 
 	qualifying   xmldoc.Node // QualifyingProperties; zero: none
 	properties   xmldoc.Node // SignedProperties that the signature signs; zero: none
+	shown        xmldoc.Node // SignedProperties as they stand, signed or not, of whatever edition: they name the format; zero: none
 	unsigned     xmldoc.Node // UnsignedSignatureProperties; zero: none yet
 	irregularity error       // what is wrong with where the properties are; then there may be none
 	enclosed     bool        // something is signed that its unsigned properties belong to, so that they may not change

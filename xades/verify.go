@@ -18,7 +18,8 @@ import (
 type VerifyOptions struct {
 	Roots *x509.CertPool
 	Time  time.Time // at which certificates have to be valid; zero: now
-	// Revocation and Issuers are asked for what the document lacks. nil: nobody is asked.
+	// Revocation and Issuers are asked for what the document lacks, below the Roots and about each
+	// certificate once; package online has such as ask over HTTP. nil: nobody is asked.
 	Revocation ades.Revocation
 	Issuers    ades.Issuers
 }
@@ -27,7 +28,9 @@ type VerifyOptions struct {
 // is no error but a result; [ErrUnreadable] when there is nothing to report on.
 //
 // What is signed is found in the document alone: no address is asked, and a signature of
-// anything elsewhere is INDETERMINATE with SIGNED_DATA_NOT_FOUND.
+// anything elsewhere, or by a transform that is not on the list, is INDETERMINATE with
+// SIGNED_DATA_NOT_FOUND. What a Manifest lists may be elsewhere: that is in the report's Warnings, and
+// the signature covers the document in part.
 //
 // Counter-signatures (EN 319 132-1 5.2.7.2) follow the signature that they stand in, and have to
 // be over its value, else they are TOTAL_FAILED with HASH_FAILURE. They cover nothing of the
@@ -36,9 +39,15 @@ type VerifyOptions struct {
 //
 // Certificates are judged by the revocation data that a signature carries, as of the
 // earliest time at which a timestamp that is trusted proves the signature, else as of
-// Time. Without such data the result is INDETERMINATE with TRY_LATER. With data whose signer has
+// Time. Without such data the result is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE
+// when the certificate has expired since: later there will be none, either. With data whose signer has
 // expired since, and which no archive timestamp proves, it is OUT_OF_BOUNDS_NO_POE if the
 // certificate has expired too, else REVOCATION_OUT_OF_BOUNDS_NO_POE.
+//
+// What the options' Revocation and Issuers return counts as data that exists now. It says since when a
+// certificate is revoked, so that it is as good for a Time in the past, but says nothing of a certificate that
+// has expired, and is no part of the level, which is what the document has. What was asked for in vain is in
+// the report's Warnings.
 //
 // A signature that leaves out something of the document, such as one of an element in it,
 // may pass, but with Coverage Partial, and the document does not.
@@ -71,18 +80,15 @@ func (v *verification) run() error {
 		return nil
 	}
 	v.describe()
-	if v.signer == nil && len(v.Certificates) == 0 {
-		v.report.Fail(ades.Indeterminate, ades.NoSigningCertificateFound, "The certificate of the signer is not found.")
-	}
 	if err := v.checkSigned(); err != nil {
 		return err
 	}
-	v.checkHashes()
 	v.noteCoverage()
 	if err := v.checkTimestamps(); err != nil {
 		return err
 	}
 	v.judge().Signer(&v.report, v.known)
+	v.checkHashes()
 	v.judge().Evidence(&v.report, v.proven)
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
@@ -104,6 +110,7 @@ func (v *verification) checkSigned() error {
 		return err
 	}
 	if v.signer == nil && len(v.Certificates) == 0 {
+		v.report.Fail(ades.Indeterminate, ades.NoSigningCertificateFound, "The certificate of the signer is not found, or cannot be read.")
 		return nil
 	}
 	if v.signer == nil {
@@ -119,20 +126,21 @@ func (v *verification) checkSigned() error {
 		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure,
 			"The signer's certificate is not the one that SigningCertificate names, or none is named.")
 	}
-	if v.time.IsZero() { // EN 319 132-1 6.3, and the default policy of others
-		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "The signature has no SigningTime.")
-	}
+	v.checkNames()
 	return nil
 }
 
 // checkHashes makes sure that the digests of what is signed are some to rely on: each reference has a hash of
-// its own.
+// its own. No data that comes later makes up for one that is not.
 func (v *verification) checkHashes() {
 	if v.signer == nil {
 		return
 	}
 	for _, r := range v.signs.references {
 		if err := (ades.Algorithm{Hash: r.Hash, Scheme: v.Algorithm.Scheme}).CheckSuite(v.signer.PublicKey); err != nil {
+			if v.report.Passed() {
+				v.report.Indication, v.report.SubIndication = "", ""
+			}
 			v.reject(err)
 			return
 		}

@@ -121,12 +121,12 @@ func TestVerifyLater(t *testing.T) {
 		want  ades.SubIndication
 	}{
 		{"B, in time", ades.B, cert.NotAfter, ades.TryLater},
-		{"B, expired", ades.B, cert.NotAfter.Add(time.Hour), ades.OutOfBoundsNoPOE},
-		{"T, expired", ades.T, cert.NotAfter.Add(time.Hour), ades.OutOfBoundsNoPOE},
+		{"B, expired", ades.B, cert.NotAfter.Add(time.Hour), ades.CertificateChainGeneralFailure},
+		{"T, expired", ades.T, cert.NotAfter.Add(time.Hour), ades.CertificateChainGeneralFailure},
 		{"LT, expired", ades.LT, cert.NotAfter.Add(time.Hour), ""},
 		{"LTA, expired", ades.LTA, cert.NotAfter.Add(time.Hour), ""},
-		{"LTA, timestamp authority expired", ades.LTA, stamped.NotAfter.Add(time.Hour), ades.OutOfBoundsNotRevoked},
-		{"before it was made", ades.B, cert.NotBefore.Add(-time.Hour), ades.OutOfBoundsNoPOE},
+		{"LTA, timestamp authority expired", ades.LTA, stamped.NotAfter.Add(time.Hour), ades.OutOfBoundsNoPOE},
+		{"before it was made", ades.B, cert.NotBefore.Add(-time.Hour), ades.CertificateChainGeneralFailure},
 	} {
 		signed := signLevel(t, []byte(contract), p, test.level, xades.Options{})
 		report, err := xades.Verify(t.Context(), document(signed), xades.VerifyOptions{Roots: p.ca.Roots(), Time: test.at})

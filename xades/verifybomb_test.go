@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"syscall"
 	"testing"
 	"time"
 
@@ -68,24 +67,14 @@ func (b bomb) mustEnd(t *testing.T, name string, do func()) {
 	var took time.Duration
 	var heap uint64
 	for try := 0; try < 3 && (try == 0 || took > patience() || heap > bombHeap); try++ {
-		began := processorTime(t)
+		began := testenv.ProcessorTime(t)
 		heap = peakHeap(do)
-		took = processorTime(t) - began
+		took = testenv.ProcessorTime(t) - began
 	}
 	t.Logf("figure: %s, %d KB, %s: %v, %d MB", b.name, len(b.bytes)>>10, name, took.Round(time.Millisecond), heap>>20)
 	if took > patience() || heap > bombHeap {
 		t.Errorf("%s takes %v and %d MB to be %s", b.name, took, heap>>20, name)
 	}
-}
-
-// processorTime is what this process has had of the processors.
-func processorTime(t *testing.T) time.Duration {
-	t.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // Verification ends with its context.

@@ -1,6 +1,7 @@
 package xades
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,8 @@ type signedReference struct {
 	target xmldoc.Node // zero: the whole document
 	err    error       // why it leads nowhere
 	data   bool        // to what somebody signs, not to what is said of that
+	list   error       // what is wrong with the Manifest that it leads to
+	listed bool        // in a Manifest
 	ok     bool        // its digest is right
 	other  bool        // the Object says something else of itself than its DataObjectFormat
 }
@@ -62,20 +65,6 @@ func scopeOf(s *signature, ambiguous bool) scope {
 	return all
 }
 
-// addListed follows the references of a Manifest, once for each.
-func (s *scope) addListed(r xmldsig.Reference) {
-	last := &s.references[len(s.references)-1]
-	if last.err != nil || s.lists[last.target] {
-		return
-	}
-	s.lists[last.target] = true
-	listed, err := s.Manifest(r)
-	last.err = err
-	for _, entry := range listed {
-		s.add(entry)
-	}
-}
-
 func (s *scope) add(r xmldsig.Reference) {
 	found := signedReference{Reference: r}
 	found.target, found.err = s.Target(r)
@@ -92,11 +81,12 @@ func (s *scope) add(r xmldsig.Reference) {
 	s.references = append(s.references, found)
 }
 
-// checkPlace refuses an Object that is not the signature's own. Whoever puts another one around the signed
+// checkPlace refuses an Object that is not the signature's own; what some call an Object is its KeyInfo. Whoever puts another one around the signed
 // element makes a document in which it is somewhere else. What a counter-signature calls the signature that it
 // signs has to be that.
 func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
-	if r.Type == objectType && !(target.Is(xmldsig.Namespace, "Object") && target.Parent() == s.element) {
+	own := target.Parent() == s.element && (target.Is(xmldsig.Namespace, "Object") || target.Is(xmldsig.Namespace, "KeyInfo"))
+	if r.Type == objectType && !own {
 		return fmt.Errorf("%w: in no Object of the signature", errElsewhere)
 	}
 	if r.Type == countersignedType && s.counter && (s.over == none || target != s.over) {
@@ -127,20 +117,20 @@ func (s *scope) isData(target xmldoc.Node) bool {
 // complete says whether the digests of all references are right, and what has to be signed is among them.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
-		if !r.ok {
+		if !r.ok && !r.isAbsent() {
 			return false
 		}
 	}
 	return s.checkSubject() == nil
 }
 
-// checkSubject makes sure that a reference leads to what somebody signs: data, or the value that a
-// counter-signature stands for.
+// checkSubject makes sure that a reference leads to what somebody signs: data, if only by a Manifest, or the value
+// that a counter-signature stands for.
 func (s *scope) checkSubject() error {
 	if s.counter && !slices.ContainsFunc(s.references, s.countersigns) {
 		return errCountersigned
 	}
-	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.data }) {
+	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.data || r.isAbsent() }) {
 		return fmt.Errorf("%w: no reference leads to data", errElsewhere)
 	}
 	return nil
@@ -156,6 +146,10 @@ func (v *verification) checkReferences() error {
 	told := make(map[ades.SubIndication]bool)
 	for n := range v.signs.references {
 		r := &v.signs.references[n]
+		if r.isAbsent() {
+			v.warnOfAbsent(r)
+			continue
+		}
 		err := v.checkReference(r)
 		if v.ctx.Err() != nil {
 			return v.ctx.Err()
@@ -175,8 +169,12 @@ func (v *verification) checkReferences() error {
 func (v *verification) checkReference(r *signedReference) error {
 	err := r.err
 	if err == nil {
-		err = v.VerifyReference(v.ctx, r.Reference)
+		err = cmp.Or(v.VerifyReference(v.ctx, r.Reference), r.list)
 	}
 	r.ok = err == nil
 	return err
+}
+
+func (v *verification) warn(format string, args ...any) {
+	v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(format, args...))
 }

@@ -13,43 +13,22 @@ import (
 	"github.com/innsigli/innsigli/internal/tsp"
 )
 
-// sight is how a file is judged: whom to trust, when, and whether revocation data may be missing.
+// sight is how a file is judged: whom to trust, and when.
 type sight struct {
-	roots    []*x509.Certificate
-	at       time.Time
-	optional bool
+	roots []*x509.Certificate
+	at    time.Time
 }
 
-// sightsOfFiles are the sights of some files.
-type sightsOfFiles struct {
-	name string
-	of   []sight
-}
-
-const (
-	nobody    = "nobody"
-	everybody = "everybody"                       // who signed himself in any of the files
-	then      = "its own authorities at the time" // when certificates were valid, for most
-)
-
-// judged is when files are judged, whenever that is done.
+// judged is when files are judged that do not say when they were signed, whenever that is done.
 var judgedAt = time.Date(2026, time.November, 1, 12, 0, 0, 0, time.UTC)
 
-func sightsOf(t *testing.T, paths []string) []sightsOfFiles {
+// sightsOf are those by which most files would pass: each file's own authorities are trusted, at the time that it
+// speaks of last, when certificates were valid. Revocation data may be missing then.
+func sightsOf(t *testing.T, paths []string) (all []sight) {
 	t.Helper()
-	all := []sightsOfFiles{{name: nobody}, {name: everybody}, {name: then}}
-	var roots []*x509.Certificate
 	for _, path := range paths {
 		b := readFile(t, path)
-		certs := embedded(b)
-		roots = append(roots, slices.DeleteFunc(slices.Clone(certs), func(c *x509.Certificate) bool { return !isSelfSigned(c) })...)
-		all[0].of = append(all[0].of, sight{at: judgedAt})
-		all[2].of = append(all[2].of, sight{roots: anchors(certs), at: lastTime(verifyForeign(t, b, nil)), optional: true})
-	}
-	slices.SortFunc(roots, func(a, b *x509.Certificate) int { return bytes.Compare(a.Raw, b.Raw) })
-	roots = slices.CompactFunc(roots, (*x509.Certificate).Equal)
-	for range paths {
-		all[1].of = append(all[1].of, sight{roots: roots, at: judgedAt})
+		all = append(all, sight{roots: anchors(embedded(b)), at: lastTime(verifyForeign(t, b, nil))})
 	}
 	return all
 }
@@ -89,6 +68,10 @@ func embedded(b []byte) (all []*x509.Certificate) {
 			all = append(all, token.Certificates...)
 		}
 	}
+	return eachOnce(all)
+}
+
+func eachOnce(all []*x509.Certificate) []*x509.Certificate {
 	slices.SortFunc(all, func(a, b *x509.Certificate) int { return bytes.Compare(a.Raw, b.Raw) })
 	return slices.CompactFunc(all, (*x509.Certificate).Equal)
 }

@@ -9,9 +9,13 @@ import (
 	"github.com/innsigli/innsigli/internal/xmldoc"
 )
 
-// judge judges by the data that the signature carries.
+// judge judges by the data that the signature carries. For the sake of one that has failed already nobody is asked.
 func (v *verification) judge() validation.Judge {
-	return validation.Judge{Data: v.data, Time: v.options.Time}
+	j := validation.Judge{Data: v.data, Time: v.options.Time, Online: v.online}
+	if v.report.Indication != "" {
+		j.Online = nil
+	}
+	return j
 }
 
 // checkTimestamps reads and judges the timestamps of the signature, the archive timestamps from the newest to

@@ -9,8 +9,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"time"
 
+	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/sandbox"
 )
 
@@ -64,8 +64,12 @@ func (c demoCommand) finish(ctx context.Context, s streams, server *server, sign
 		return err
 	}
 	fmt.Fprintln(s.out)
-	result := verifyFile(ctx, c.Out, server.signers.own.Roots(), time.Time{})
-	if err := result.print(s.out, false); err != nil {
+	verifier := &verifier{roots: server.signers.own.Roots()}
+	result, err := verifier.verify(ctx, c.Out)
+	if err != nil {
+		return err
+	}
+	if err := result.Text(s.out, report.English); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.out, "\nWrote %s (%d bytes) and %s.\nCheck it again with: innsigli verify %s --trust %s\n", c.Out, len(signed), root, c.Out, root)

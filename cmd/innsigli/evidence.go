@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/x509"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"net/url"
 
@@ -33,16 +34,21 @@ func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x
 	if roots == nil {
 		roots = selfSigned(certificates)
 	}
-	client := online.NewClient()
-	if f.AllowPrivate {
-		client = online.NewClient(netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"))
-	}
+	client := addressClient(f.AllowPrivate)
 	return ades.Sources{
 		Time:       authorities,
 		Revocation: &online.Revocation{Client: client},
 		Issuers:    &online.Issuers{Client: client},
 		Roots:      roots,
 	}, nil
+}
+
+// addressClient calls addresses that stand in certificates.
+func addressClient(private bool) *http.Client {
+	if private {
+		return online.NewClient(netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"))
+	}
+	return online.NewClient()
 }
 
 // authorities are those of --tsa. Where there is a next one to ask, a token that does not

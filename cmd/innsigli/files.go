@@ -20,9 +20,12 @@ func writeFile(path string, parts ...[]byte) error {
 }
 
 // writeAll is writeFile for what is read to its end.
-func writeAll(path string, content io.Reader) error {
+func writeAll(path string, content io.Reader) error { return writeAs(path, 0o666, content) }
+
+// writeAs is writeAll with these permissions, of which the user may take away some.
+func writeAs(path string, mode os.FileMode, content io.Reader) error {
 	temporary := fmt.Sprintf("%s.%s.tmp", path, rand.Text())
-	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	file, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}

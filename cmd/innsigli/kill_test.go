@@ -160,6 +160,7 @@ func (k killing) killAt(t *testing.T, points []string, r request) (result tally)
 	c.addPeople(t, people...)
 	r.signal = c.must(t, http.MethodPost, "/api/v1/signing/busy-signal", "").ID
 	r.prepare()
+	r.waiting = time.Minute // for the death
 
 	cut, err := r.goOn(t.Context(), c)
 	if delivered := points[0] == "signing/delivered"; delivered != (err == nil && cut.Status == http.StatusOK) {

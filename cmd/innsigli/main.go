@@ -39,7 +39,7 @@ type cli struct {
 	IDP      idpCommand      `cmd:"" name:"idp" help:"The identity provider."`
 	Sign     signCommand     `cmd:"" help:"Sign a PDF with a key at hand."`
 	Extend   extendCommand   `cmd:"" help:"Give the signatures of a PDF a higher level, or renew the highest."`
-	Verify   verifyCommand   `cmd:"" help:"Report on the signatures of PDF files."`
+	Verify   verifyCommand   `cmd:"" help:"Report on the signatures of PDF and XML files."`
 	Account  accountCommand  `cmd:"" help:"Accounts of the service."`
 	Client   clientCommand   `cmd:"" help:"API clients of an account."`
 	Process  processCommand  `cmd:"" help:"Signing processes."`
@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	if err := command.Run(streams{stdout, stderr}); err != nil {
-		return report(stderr, err)
+		return explain(stderr, err)
 	}
 	return done
 }
@@ -94,7 +94,7 @@ var errUsage = errors.New("wrong usage")
 // errSilent ends a command that has said already what was wrong.
 var errSilent = errors.New("")
 
-func report(stderr io.Writer, err error) int {
+func explain(stderr io.Writer, err error) int {
 	if !errors.Is(err, errSilent) {
 		fmt.Fprintln(stderr, "innsigli:", err)
 	}

@@ -32,11 +32,17 @@ func TestMain(m *testing.M) {
 }
 
 // warmed has the page renderer compiled before any test, for all programs that the tests
-// start: each on a store of its own would compile it again.
+// start: each on a store of its own would compile it again. It has a folder for these programs, too.
 type warmed struct{ *testing.M }
 
 func (w warmed) Run() int {
-	if err := warmTools(); err != nil {
+	folder, err := os.MkdirTemp("", "innsigli-built")
+	if err == nil {
+		defer os.RemoveAll(folder)
+		built.folder = folder
+		err = warmTools()
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -47,6 +47,11 @@ func memoryOfLargeDocuments(t *testing.T, store string) {
 	c.addPeople(t, people[0])
 	large := pdftest.Build(pdftest.Options{Payload: largeDocument})
 	body := []byte(startText(large, people[0], "IdpSim", "", ""))
+	first := request{method: "IdpSim", key: "first", waiting: largeRequestMax} // with a stamp, for which the renderer is made ready
+	first.prepare()
+	if a, err := first.goOn(t.Context(), c); err != nil || a.Status != http.StatusOK {
+		t.Fatalf("a small document: %v, %v", a, err)
+	}
 	idle := server.anonymousMemory(t)
 	for _, round := range []struct{ requests, limit int }{{1, idle + memoryOfOne}, {20, memoryLimit}} {
 		polling := make([]string, round.requests)

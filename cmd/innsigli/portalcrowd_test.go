@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/postgrestest"
 	"github.com/innsigli/innsigli/internal/validators"
@@ -106,7 +107,7 @@ func checkCrowd(t *testing.T, program, root, path string) {
 	if err := os.WriteFile(roots, []byte(root), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var got fileResult
+	var got report.Document
 	verified, err := exec.Command(program, "verify", "--json", "--trust", roots, path).Output()
 	if err == nil {
 		err = json.Unmarshal(verified, &got)

@@ -96,3 +96,11 @@ func timeOrDash(t time.Time) string {
 	}
 	return timeText(t)
 }
+
+// timeText is empty for a time that is not known.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

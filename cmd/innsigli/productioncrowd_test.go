@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	"github.com/innsigli/innsigli/internal/openidtest"
 	"github.com/innsigli/innsigli/internal/pdftest"
@@ -104,7 +105,7 @@ func (p *production) checkCrowd(t *testing.T, crowd []signer) {
 		t.Fatalf("%d documents were verified:\n%s", len(lines), verified)
 	}
 	for i, s := range crowd {
-		var got fileResult
+		var got report.Document
 		if err := json.Unmarshal([]byte(lines[i]), &got); err != nil {
 			t.Fatal(err)
 		}

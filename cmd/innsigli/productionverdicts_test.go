@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/validators"
 )
@@ -61,7 +62,7 @@ func checkReported(t *testing.T, f *signedFile, trusted []*x509.Certificate) {
 	if err := os.WriteFile(trust, roots.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var got fileResult
+	var got report.Document
 	if err := json.Unmarshal([]byte(output(t, done, "verify", "--json", "--trust", trust, f.path)), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -19,17 +19,31 @@ import (
 	"github.com/innsigli/innsigli/internal/testenv"
 )
 
+// built are the programs that were built, by their flags: tests share them, as linking takes seconds.
+var built = struct {
+	sync.Mutex
+	folder string
+	paths  map[string]string
+}{paths: make(map[string]string)}
+
 // build builds the program as a user does and returns its path. The program that the
 // scripts run is the test's own, race detector and all: figures are not taken of that one.
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "innsigli")
+	built.Lock()
+	defer built.Unlock()
+	key := strings.Join(flags, " ")
+	if path, ok := built.paths[key]; ok {
+		return path
+	}
+	path := filepath.Join(built.folder, fmt.Sprintf("innsigli%d", len(built.paths)))
 	args := append([]string{"build", "-o", path}, flags...)
 	command := exec.Command(testenv.Program(t, "go"), append(args, ".")...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("building the program: %v\n%s", err, output)
 	}
+	built.paths[key] = path
 	return path
 }
 

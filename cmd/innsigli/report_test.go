@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/authority/authoritytest"
 	"github.com/innsigli/innsigli/internal/pdftest"
@@ -47,12 +52,18 @@ func TestVerifyJSON(t *testing.T) {
 		}
 		got = append(got, object)
 	}
+	var chain []any
+	for _, c := range mustCertificates(t, "p256-chain.pem") {
+		chain = append(chain, certificateMembers(c))
+	}
 	signature := func(indication, subIndication string, intact bool, problem string) map[string]any {
 		return map[string]any{
 			"name": "Signature1", "format": "PAdES-BASELINE-B", "indication": indication, "subIndication": subIndication,
 			"intact": intact, "coverage": "WHOLE_DOCUMENT", "counterSignature": false, "extended": false, "coveredBytes": float64(len(tampered)),
 			"signer": "Local Signer", "serialNumber": "0101302989", "issuer": "Innsigli Sandbox Issuing",
 			"claimedTime": recent, "bestTime": "", "timestamps": []any{}, "reason": "Read", "location": "Akureyri", "problems": []any{problem},
+			"passed": intact, "certificate": chain[0], "chain": chain, "warnings": []any{}, "changes": []any{},
+			"algorithm": map[string]any{"scheme": "ECDSA", "hash": "SHA-256", "key": "P-256"}, "signerName": "Local Signer",
 		}
 	}
 	want := []map[string]any{
@@ -67,6 +78,24 @@ func TestVerifyJSON(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmp.Comparer(equalText)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+}
+
+// certificateMembers are what is printed of a certificate of the sandbox's.
+func certificateMembers(c *x509.Certificate) map[string]any {
+	sum := sha256.Sum256(c.Raw)
+	return map[string]any{
+		"subject": c.Subject.String(), "name": c.Subject.CommonName, "issuer": c.Issuer.String(), "number": fmt.Sprintf("%x", c.SerialNumber),
+		"notBefore": c.NotBefore.Format(time.RFC3339), "notAfter": c.NotAfter.Format(time.RFC3339), "sha256": hex.EncodeToString(sum[:]),
+	}
+}
+
+func mustCertificates(t *testing.T, path string) []*x509.Certificate {
+	t.Helper()
+	certificates, err := readCertificates(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return certificates
 }
 
 // A file that grew by the proof of its signature passes; one that grew by something else
@@ -89,7 +118,7 @@ func TestVerifyJSONTellsProofFromChanges(t *testing.T) {
 		{"proven.pdf", done, true, true},
 		{"changed.pdf", failed, false, false},
 	} {
-		var got fileResult
+		var got report.Document
 		if err := json.Unmarshal([]byte(output(t, test.status, "verify", "--json", "--trust", "root.pem", test.file)), &got); err != nil {
 			t.Fatal(err)
 		}

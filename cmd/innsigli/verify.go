@@ -2,36 +2,55 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
-	"os"
+	"encoding/json"
+	"fmt"
+	"io"
 	"time"
 
-	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/pades"
-	"github.com/innsigli/innsigli/xades"
+	"github.com/innsigli/innsigli/ades/report"
 )
 
 type verifyCommand struct {
-	Files []string  `arg:"" name:"file" help:"PDF or XML files."`
-	Trust string    `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them nobody is trusted."`
-	At    time.Time `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
-	JSON  bool      `help:"Print one JSON object a line for each file: file, passed, signatures and error."`
+	Files        []string        `arg:"" optional:"" name:"file" help:"PDF or XML files."`
+	Trust        string          `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them nobody is trusted."`
+	At           time.Time       `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
+	Online       bool            `help:"Ask for revocation data and certificates that a file lacks, at addresses in certificates that lead to --trust; without it nobody is asked."`
+	AllowPrivate bool            `name:"insecure-allow-private-addresses" help:"With --online: call addresses in certificates that are not public, for local trials."`
+	Language     report.Language `default:"en" enum:"en,is" placeholder:"LANGUAGE" help:"Language of the report: en or is (default ${default})."`
+	JSON         bool            `help:"Print one JSON object a line for each file, which --schema describes."`
+	Schema       bool            `help:"Print the JSON Schema of what --json prints, and nothing else."`
+	Revisions    string          `placeholder:"DIR" help:"Draw each page of each PDF as it was signed, to DIR/FILE-signatureN-pageM.png; 200 pages at most."`
+	rendererFlag
 }
 
 func (verifyCommand) Help() string {
-	return "A file passes when it has signatures, each is intact and leads to a trusted root, and the last covers all of the file or only its proof follows: validation data and document timestamps. Missing revocation data alone does not count against a signature; it is reported. The exit status is 0 when every file passes; --json says of each whether it \"passed\", and of each signature whether it is \"extended\" by its proof alone. Signatures of XML stand in the document and not behind it: one of them has to cover all of it, and their \"coveredBytes\" are always 0, and \"extended\" is false.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem"
+	return "A file passes when it has signatures, each is intact and leads to a trusted root, nothing was changed afterwards that it does not permit, and the last covers all of the file or only its proof follows: validation data and document timestamps. Missing revocation data alone does not count against a signature; it is reported. The exit status is 0 when every file passes; --json says of each whether it \"passed\", and of each signature whether it is \"extended\" by its proof alone, and the \"changes\" that followed. Signatures of XML stand in the document and not behind it: one of them has to cover all of it, and their \"coveredBytes\" are always 0, and \"extended\" is false.\n\nNobody is asked anything unless --online says so, and then below --trust alone.\n\nA picture of --revisions shows what the signer's revision shows, however the file looks by now. Nothing is drawn for a signature that is not intact or leaves out a part of its revision: what it signed is not known.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
 }
 
-func (c verifyCommand) Run(ctx context.Context, s streams) error {
-	roots, err := readRoots(c.Trust)
+func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
+	if c.Schema {
+		_, err := s.out.Write(report.Schema())
+		return err
+	}
+	if len(c.Files) == 0 {
+		return fmt.Errorf("%w: name at least one file to verify", errUsage)
+	}
+	v, err := c.verifier(s)
 	if err != nil {
 		return err
 	}
+	defer func() { err = v.close(err) }()
 	passed := true
-	for _, path := range c.Files {
-		result := verifyFile(ctx, path, roots, c.At)
-		passed = passed && result.Passed
-		if err := result.print(s.out, c.JSON); err != nil {
+	for i, path := range c.Files {
+		d, err := v.verify(ctx, path)
+		if err != nil {
+			return err
+		}
+		passed = passed && d.Passed
+		if i > 0 && !c.JSON {
+			fmt.Fprintln(s.out)
+		}
+		if err := printReport(s.out, d, c.JSON, c.Language); err != nil {
 			return err
 		}
 	}
@@ -41,37 +60,9 @@ func (c verifyCommand) Run(ctx context.Context, s streams) error {
 	return nil
 }
 
-// verifyFile judges as of a time, or now if that is zero.
-func verifyFile(ctx context.Context, path string, roots *x509.CertPool, at time.Time) fileResult {
-	result := fileResult{File: path, Signatures: []signatureResult{}}
-	report, err := reportOn(ctx, path, roots, at)
-	if err != nil {
-		result.Error = err.Error()
-		return result
+func printReport(w io.Writer, d report.Document, asJSON bool, l report.Language) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(d)
 	}
-	result.Passed = report.Passed()
-	for _, s := range report.Signatures {
-		result.Signatures = append(result.Signatures, toResult(s))
-	}
-	return result
-}
-
-func reportOn(ctx context.Context, path string, roots *x509.CertPool, at time.Time) (*ades.Report, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	stat, err := file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	kind, err := readFormat(file)
-	if err != nil {
-		return nil, err
-	}
-	if kind == formatXML {
-		return xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()}, xades.VerifyOptions{Time: at, Roots: roots})
-	}
-	return pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()}, pades.VerifyOptions{Time: at, Roots: roots})
+	return d.Text(w, l)
 }

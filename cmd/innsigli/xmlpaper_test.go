@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/authority/authoritytest"
 	"github.com/innsigli/innsigli/internal/testenv"
@@ -45,7 +46,7 @@ func TestXMLPaperSigns(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	for name, level := range map[string]string{"signed.xml": "B", "archived.xml": "LTA"} {
-		wantXML(t, filepath.Join(folder, name), filepath.Join(folder, "roots.pem"), signatureResult{
+		wantXML(t, filepath.Join(folder, name), filepath.Join(folder, "roots.pem"), report.Signature{
 			Format: "XAdES-BASELINE-" + level, Signer: "Local Signer", Location: "Akureyri, IS", Coverage: ades.WholeDocument,
 		})
 	}
@@ -79,7 +80,7 @@ func TestXMLPaperStarts(t *testing.T) {
 	if object := "<ds:Object "; !strings.Contains(string(ended.SignedFile), object) {
 		t.Errorf("no %s", object)
 	}
-	wantXML(t, filepath.Join(folder, "signed.xml"), filepath.Join(folder, "root.pem"), signatureResult{
+	wantXML(t, filepath.Join(folder, "signed.xml"), filepath.Join(folder, "root.pem"), report.Signature{
 		Format: "XAdES-BASELINE-LTA", Signer: people[0].name, Location: "Akureyri, IS", Reason: "Samþykkt", Coverage: ades.WholeDocument,
 	})
 }
@@ -149,9 +150,9 @@ func (c *client) refusal(t *testing.T, content string) string {
 }
 
 // wantXML checks that a file passes, and what is said of its only signature.
-func wantXML(t *testing.T, path, roots string, want signatureResult) {
+func wantXML(t *testing.T, path, roots string, want report.Signature) {
 	t.Helper()
-	var got fileResult
+	var got report.Document
 	if err := json.Unmarshal([]byte(output(t, done, "verify", "--json", "--trust", roots, path)), &got); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +160,7 @@ func wantXML(t *testing.T, path, roots string, want signatureResult) {
 		t.Fatalf("%+v", got)
 	}
 	s := got.Signatures[0]
-	said := signatureResult{Format: s.Format, Signer: s.Signer, Location: s.Location, Reason: s.Reason, Coverage: s.Coverage}
+	said := report.Signature{Format: s.Format, Signer: s.Signer, Location: s.Location, Reason: s.Reason, Coverage: s.Coverage}
 	if diff := cmp.Diff(want, said); diff != "" {
 		t.Error(diff)
 	}

@@ -13,6 +13,7 @@ type floor []room
 // for tests alone: nothing below imports them.
 var plan = []floor{
 	{
+		{"internal/agreement", "ades internal/testenv internal/validators", ""},
 		{"internal/trial", "account portal webhook signing pades storage storage/bolt storage/postgres internal/runner internal/pdftest", "pgx sync uuid"},
 		{"idp/idptest", "idp ades internal/cms internal/certtest", ""},
 	},
@@ -30,7 +31,7 @@ var plan = []floor{
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades xades stamp stamp/pdfium ades/online ades storage internal/runner internal/sealed internal/mail internal/durable", "kong prometheus sync toml"}},
+	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades xades stamp stamp/pdfium ades/online ades/report ades storage internal/runner internal/sealed internal/mail internal/durable", "kong prometheus sync toml"}},
 
 	{
 		{"httpapi", "account portal sandbox webhook signing busysignal idp pades xades stamp ades storage internal/jsonbody", ""},
@@ -64,6 +65,7 @@ var plan = []floor{
 		{"stamp", "internal/pdf internal/truetype", "text image"},
 		{"busysignal", "storage", "uuid"},
 		{"ades/online", "ades internal/cms internal/tsp internal/ocsp internal/crl internal/netguard", ""},
+		{"ades/report", "ades", "text"},
 	},
 
 	{{"internal/validation", "ades internal/evidence internal/tsp", ""}},

@@ -1,11 +1,13 @@
 package cms
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/subtle"
 	"crypto/x509"
 	"encoding/asn1"
 	"fmt"
+	"math/big"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
@@ -48,29 +50,78 @@ func (sd *SignedData) CheckNamed() error {
 // checkNamed compares the certificate with the first ESSCertID of an attribute. h
 // is the hash where the ESSCertID names none: always in version 1 (RFC 2634 5.4),
 // by default in version 2 (RFC 5035 section 4). The IssuerSerial that may follow says nothing that the hash does
-// not, and is not compared: EU DSS warns of one that is wrong, and XAdES has the same rule.
+// not: see [SignedData.CheckIssuerSerial].
 func (sd *SignedData) checkNamed(cert *x509.Certificate, oid asn1.ObjectIdentifier, h crypto.Hash) error {
-	value, ok := sd.single(oid)
-	var attribute, certs, first, sum cryptobyte.String
-	if !ok || !value.ReadASN1(&attribute, cbasn1.SEQUENCE) || !attribute.ReadASN1(&certs, cbasn1.SEQUENCE) ||
-		!certs.ReadASN1(&first, cbasn1.SEQUENCE) {
-		return fmt.Errorf("%w: malformed attribute", ErrBinding)
-	}
-	if oid.Equal(oidSigningCertificateV2) && first.PeekASN1Tag(cbasn1.SEQUENCE) {
-		var identifier cryptobyte.String
-		var err error
-		first.ReadASN1Element(&identifier, cbasn1.SEQUENCE)
-		if h, err = ParseHash(identifier); err != nil {
-			return fmt.Errorf("%w: %w", ErrBinding, err)
-		}
-	}
-	if !first.ReadASN1(&sum, cbasn1.OCTET_STRING) || !h.Available() {
-		return fmt.Errorf("%w: malformed attribute", ErrBinding)
+	h, sum, _, err := sd.named(oid, h)
+	if err != nil {
+		return err
 	}
 	own := h.New()
 	own.Write(cert.Raw)
 	if subtle.ConstantTimeCompare(sum, own.Sum(nil)) != 1 {
 		return fmt.Errorf("%w: it names another certificate", ErrBinding)
+	}
+	return nil
+}
+
+// named reads the first ESSCertID of an attribute: a hash, the digest of a certificate by it, and what follows.
+func (sd *SignedData) named(oid asn1.ObjectIdentifier, byDefault crypto.Hash) (h crypto.Hash, sum, rest cryptobyte.String, err error) {
+	malformed := fmt.Errorf("%w: malformed attribute", ErrBinding)
+	value, ok := sd.single(oid)
+	var attribute, certs, first cryptobyte.String
+	if !ok || !value.ReadASN1(&attribute, cbasn1.SEQUENCE) || !attribute.ReadASN1(&certs, cbasn1.SEQUENCE) ||
+		!certs.ReadASN1(&first, cbasn1.SEQUENCE) {
+		return 0, nil, nil, malformed
+	}
+	h = byDefault
+	if oid.Equal(oidSigningCertificateV2) && first.PeekASN1Tag(cbasn1.SEQUENCE) {
+		var identifier cryptobyte.String
+		first.ReadASN1Element(&identifier, cbasn1.SEQUENCE)
+		if h, err = ParseHash(identifier); err != nil {
+			return 0, nil, nil, fmt.Errorf("%w: %w", ErrBinding, err)
+		}
+	}
+	if !first.ReadASN1(&sum, cbasn1.OCTET_STRING) || !h.Available() {
+		return 0, nil, nil, malformed
+	}
+	return h, sum, first, nil
+}
+
+// CheckIssuerSerial compares the signer's certificate with the IssuerSerial of the first ESSCertID, where
+// there is one (RFC 5035 section 5); [ErrBinding] when it is of another issuer or serial number. The hash
+// beside it binds the certificate, so that EN 319 102-1 leaves to a policy what comes of that.
+func (sd *SignedData) CheckIssuerSerial() error {
+	cert, err := sd.Signer()
+	if err != nil {
+		return err
+	}
+	for _, oid := range []asn1.ObjectIdentifier{oidSigningCertificate, oidSigningCertificateV2} {
+		if !sd.has(oid) {
+			continue
+		}
+		_, _, rest, err := sd.named(oid, crypto.SHA256)
+		if err != nil {
+			return err
+		}
+		if err := compareIssuerSerial(rest, cert); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func compareIssuerSerial(s cryptobyte.String, cert *x509.Certificate) error {
+	if s.Empty() {
+		return nil
+	}
+	var sequence, names, name cryptobyte.String
+	serial := new(big.Int)
+	if !s.ReadASN1(&sequence, cbasn1.SEQUENCE) || !sequence.ReadASN1(&names, cbasn1.SEQUENCE) ||
+		!names.ReadASN1(&name, tagContext4) || !sequence.ReadASN1Integer(serial) {
+		return fmt.Errorf("%w: malformed issuer and serial number", ErrBinding)
+	}
+	if !bytes.Equal(name, cert.RawIssuer) || serial.Cmp(cert.SerialNumber) != 0 {
+		return fmt.Errorf("%w: it names another issuer or serial number", ErrBinding)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cms
 
 import (
+	"cmp"
 	"crypto/x509"
 	"fmt"
 
@@ -16,8 +17,8 @@ const maxCertificates = 1000
 // What is there in signers or content does not matter. Certificates that Go cannot
 // parse are left out.
 func Certificates(ber []byte) ([]*x509.Certificate, error) {
-	signedData, _, err := open(ber)
-	if err != nil {
+	signedData, _, rest, err := open(ber)
+	if err := cmp.Or(err, trailing(rest)); err != nil {
 		return nil, err
 	}
 	var version int
@@ -26,26 +27,29 @@ func Certificates(ber []byte) ([]*x509.Certificate, error) {
 		!signedData.ReadASN1(&content, cbasn1.SEQUENCE) {
 		return nil, fmt.Errorf("%w: no content type", ErrFormat)
 	}
-	return parseCertificates(&signedData)
+	all, _, err := parseCertificates(&signedData)
+	return all, err
 }
 
-// parseCertificates reads a CertificateSet (RFC 5652 10.2.3), where there is one.
-func parseCertificates(signedData *cryptobyte.String) ([]*x509.Certificate, error) {
+// parseCertificates reads a CertificateSet (RFC 5652 10.2.3), where there is one. What Go cannot parse is
+// unread.
+func parseCertificates(signedData *cryptobyte.String) (all []*x509.Certificate, unread [][]byte, _ error) {
 	var set cryptobyte.String
 	var present bool
 	if !signedData.ReadOptionalASN1(&set, &present, tagContext0) {
-		return nil, fmt.Errorf("%w: certificates", ErrFormat)
+		return nil, nil, fmt.Errorf("%w: certificates", ErrFormat)
 	}
-	var all []*x509.Certificate
 	for n := 0; !set.Empty(); n++ {
 		var raw cryptobyte.String
 		var tag cbasn1.Tag
 		if !set.ReadAnyASN1Element(&raw, &tag) || n == maxCertificates {
-			return nil, fmt.Errorf("%w: certificates", ErrFormat)
+			return nil, nil, fmt.Errorf("%w: certificates", ErrFormat)
 		}
 		if c, err := x509.ParseCertificate(raw); err == nil {
 			all = append(all, c)
+		} else {
+			unread = append(unread, raw)
 		}
 	}
-	return all, nil
+	return all, unread, nil
 }

@@ -18,6 +18,7 @@ package cms
 import (
 	"crypto"
 	_ "crypto/sha1" // old signatures are read, and reported as weak
+	_ "crypto/sha3"
 	"encoding/asn1"
 
 	"github.com/innsigli/innsigli/ades"
@@ -37,7 +38,7 @@ var (
 	oidRSA = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}
 )
 
-// digestOIDs are the hashes of RFC 5754 and, for reading alone, SHA-1.
+// digestOIDs are the hashes of RFC 5754 and RFC 8702 and, for reading alone, those that no policy accepts.
 var digestOIDs = []struct {
 	hash crypto.Hash
 	oid  asn1.ObjectIdentifier
@@ -46,6 +47,11 @@ var digestOIDs = []struct {
 	{crypto.SHA384, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}},
 	{crypto.SHA512, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 3}},
 	{crypto.SHA1, asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26}},
+	{crypto.SHA224, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 4}},
+	{crypto.SHA3_224, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 7}},
+	{crypto.SHA3_256, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 8}},
+	{crypto.SHA3_384, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 9}},
+	{crypto.SHA3_512, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 10}},
 }
 
 // signatureOIDs name a hash and a scheme in one identifier. RSA carries NULL
@@ -63,4 +69,14 @@ var signatureOIDs = []struct {
 	{ades.Algorithm{Hash: crypto.SHA384, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 3}},
 	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 4}},
 	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519}, asn1.ObjectIdentifier{1, 3, 101, 112}},
+	{ades.Algorithm{Hash: crypto.SHA224, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 14}},
+	{ades.Algorithm{Hash: crypto.SHA3_224, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 13}},
+	{ades.Algorithm{Hash: crypto.SHA3_256, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 14}},
+	{ades.Algorithm{Hash: crypto.SHA3_384, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 15}},
+	{ades.Algorithm{Hash: crypto.SHA3_512, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 16}},
+	{ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 1}},
+	{ades.Algorithm{Hash: crypto.SHA224, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 1}},
+	{ades.Algorithm{Hash: crypto.SHA3_256, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 10}},
+	{ades.Algorithm{Hash: crypto.SHA3_384, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 11}},
+	{ades.Algorithm{Hash: crypto.SHA3_512, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 12}},
 }

@@ -25,7 +25,7 @@ func FuzzForeign(f *testing.F) {
 	for i, der := range messages {
 		f.Add(uint8(i), uint16(0), []byte{})
 		f.Add(uint8(i), uint16(len(der)/2), []byte{0x30, 0x80, 0, 0})
-		if sd, err := parse(der); err == nil {
+		if sd, err := Read(der); err == nil {
 			signed[string(sd.SignedAttributes)] = true
 		}
 	}
@@ -45,11 +45,11 @@ func FuzzForeign(f *testing.F) {
 		if certificates, err := Certificates(ber); err == nil && len(certificates) > maxCertificates {
 			t.Errorf("%d certificates", len(certificates))
 		}
-		sd, err := parse(ber)
+		sd, err := Read(ber)
 		if err != nil {
 			return
 		}
-		again, err := parse(sd.Raw)
+		again, err := Read(sd.Raw)
 		if err != nil || !bytes.Equal(again.Raw, sd.Raw) || !bytes.Equal(again.SignedAttributes, sd.SignedAttributes) || again.Algorithm() != sd.Algorithm() {
 			t.Errorf("the DER of it is something else: %v", err)
 		}

@@ -2,6 +2,7 @@ package cms
 
 import (
 	"bytes"
+	"cmp"
 	"crypto"
 	"crypto/x509"
 	"encoding/asn1"
@@ -25,8 +26,8 @@ type SignedData struct {
 	Content      []byte              // nil when it is detached
 	Certificates []*x509.Certificate // as carried, in their order; what Go cannot parse is left out
 	Value        []byte
-	// SignedAttributes is the SET OF that was signed, re-tagged as RFC 5652 5.4
-	// has it.
+	// SignedAttributes is the SET OF that was signed, in DER, re-tagged as RFC 5652 5.4
+	// has it; nil without signed attributes.
 	SignedAttributes []byte
 
 	issuer     []byte // DER Name, with serial
@@ -35,17 +36,20 @@ type SignedData struct {
 	algorithm  ades.Algorithm
 	attributes []parsedAttribute // signed
 	unsigned   []parsedAttribute
+	oneSigner  bool
+	unread     [][]byte // certificates that Go cannot parse
+	fault      error    // why it is not to be verified
 }
 
 // Parse reads the ContentInfo of a detached signature in BER or DER. Zero bytes
 // may follow it, as they do in a PDF's /Contents; anything else may not.
 func Parse(ber []byte) (*SignedData, error) {
-	sd, err := parse(ber)
+	sd, err := Read(ber)
 	if err != nil {
 		return nil, err
 	}
-	if !sd.ContentType.Equal(oidData) || sd.Content != nil {
-		return nil, fmt.Errorf("%w: it carries content of type %v", ErrFormat, sd.ContentType)
+	if err := sd.CheckDetached(); err != nil {
+		return nil, err
 	}
 	return sd, nil
 }
@@ -53,7 +57,7 @@ func Parse(ber []byte) (*SignedData, error) {
 // ParseEncapsulated reads a ContentInfo, as [Parse] does, that carries what it
 // signs: content of the type given, such as the TSTInfo of a timestamp token.
 func ParseEncapsulated(ber []byte, contentType asn1.ObjectIdentifier) (*SignedData, error) {
-	sd, err := parse(ber)
+	sd, err := Read(ber)
 	if err != nil {
 		return nil, err
 	}
@@ -63,27 +67,42 @@ func ParseEncapsulated(ber []byte, contentType asn1.ObjectIdentifier) (*SignedDa
 	return sd, nil
 }
 
-func parse(ber []byte) (*SignedData, error) {
-	signedData, der, err := open(ber)
+// Read reads a ContentInfo, whatever it carries. Beside an error there may be a SignedData still: what is
+// amiss with that one, such as a second signer or an algorithm that is not known here, keeps it from being
+// verified, and not from saying what it was meant to be.
+func Read(ber []byte) (*SignedData, error) {
+	signedData, der, rest, err := open(ber)
 	if err != nil {
 		return nil, err
 	}
 	sd := &SignedData{Raw: der}
+	sd.note(trailing(rest))
 	if err := sd.parse(signedData); err != nil {
 		return nil, err
 	}
-	return sd, nil
+	return sd, sd.fault
+}
+
+// note keeps what is amiss; the first that is found stays.
+func (sd *SignedData) note(fault error) { sd.fault = cmp.Or(sd.fault, fault) }
+
+func (sd *SignedData) isDetached() bool { return sd.ContentType.Equal(oidData) && sd.Content == nil }
+
+// CheckDetached makes sure that a signature in a PDF carries nothing of what it is over (EN 319 142-1 6.3 (b)).
+func (sd *SignedData) CheckDetached() error {
+	if sd.isDetached() {
+		return nil
+	}
+
+	return fmt.Errorf("%w: it carries content of type %v", ErrFormat, sd.ContentType)
 }
 
 // open returns the fields of the SignedData in a ContentInfo (RFC 5652 clauses 3
-// and 5.1), and the DER of the whole.
-func open(ber []byte) (signedData cryptobyte.String, raw []byte, err error) {
-	raw, rest, err := DER(ber)
+// and 5.1), the DER of the whole, and what follows it.
+func open(ber []byte) (signedData cryptobyte.String, raw, rest []byte, err error) {
+	raw, rest, err = DER(ber)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	if len(bytes.TrimRight(rest, "\x00")) > 0 {
-		return nil, nil, fmt.Errorf("%w: bytes after the ContentInfo", ErrFormat)
+		return nil, nil, nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	der := cryptobyte.String(raw)
 	var contentInfo, explicit cryptobyte.String
@@ -92,9 +111,17 @@ func open(ber []byte) (signedData cryptobyte.String, raw []byte, err error) {
 		!contentType.Equal(oidSignedData) ||
 		!contentInfo.ReadASN1(&explicit, tagContext0) || !contentInfo.Empty() ||
 		!explicit.ReadASN1(&signedData, cbasn1.SEQUENCE) || !explicit.Empty() {
-		return nil, nil, fmt.Errorf("%w: no SignedData", ErrFormat)
+		return nil, nil, nil, fmt.Errorf("%w: no SignedData", ErrFormat)
 	}
-	return signedData, raw, nil
+	return signedData, raw, rest, nil
+}
+
+// trailing is what is amiss with bytes after a ContentInfo, unless they are the zeros that fill /Contents.
+func trailing(rest []byte) error {
+	if len(bytes.TrimRight(rest, "\x00")) > 0 {
+		return fmt.Errorf("%w: bytes after the ContentInfo", ErrFormat)
+	}
+	return nil
 }
 
 func (sd *SignedData) parse(signedData cryptobyte.String) error {
@@ -102,15 +129,19 @@ func (sd *SignedData) parse(signedData cryptobyte.String) error {
 		return err
 	}
 	var err error
-	if sd.Certificates, err = parseCertificates(&signedData); err != nil {
+	if sd.Certificates, sd.unread, err = parseCertificates(&signedData); err != nil {
 		return err
 	}
 	var signers, signer cryptobyte.String
 	if !signedData.SkipOptionalASN1(tagContext1) || !signedData.ReadASN1(&signers, cbasn1.SET) || !signedData.Empty() {
 		return fmt.Errorf("%w: no signers", ErrFormat)
 	}
-	if !signers.ReadASN1(&signer, cbasn1.SEQUENCE) || !signers.Empty() {
-		return fmt.Errorf("%w: not exactly one signer", ErrFormat) // EN 319 142-1 6.3, RFC 3161 2.4.2
+	oneSigner := fmt.Errorf("%w: not exactly one signer", ErrFormat) // EN 319 142-1 6.3, RFC 3161 2.4.2
+	if !signers.ReadASN1(&signer, cbasn1.SEQUENCE) {
+		return oneSigner
+	}
+	if sd.oneSigner = signers.Empty(); !sd.oneSigner {
+		sd.note(oneSigner)
 	}
 	return sd.parseSigner(signer)
 }
@@ -143,24 +174,48 @@ func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 	if !signer.ReadASN1Integer(&version) || !sd.parseIdentifier(&signer) {
 		return fmt.Errorf("%w: no signer identifier", ErrFormat)
 	}
+	var signed bool
 	if !signer.ReadASN1Element(&digest, cbasn1.SEQUENCE) ||
-		!signer.ReadASN1(&attributes, tagContext0) ||
+		!signer.ReadOptionalASN1(&attributes, &signed, tagContext0) ||
 		!signer.ReadASN1Element(&signature, cbasn1.SEQUENCE) ||
 		!signer.ReadASN1((*cryptobyte.String)(&sd.Value), cbasn1.OCTET_STRING) {
-		return fmt.Errorf("%w: signer without signed attributes or value", ErrFormat)
+		return fmt.Errorf("%w: signer without value", ErrFormat)
 	}
-	sd.SignedAttributes = appendTLV(nil, []byte{byte(cbasn1.SET)}, attributes)
-	var err error
-	if sd.algorithm, err = parseAlgorithm(digest, signature); err != nil {
+	if err := sd.parseSigned(attributes, signed); err != nil {
 		return err
+	}
+	var unknown error
+	sd.algorithm, unknown = parseAlgorithm(digest, signature)
+	sd.note(unknown)
+	return sd.parseUnsigned(signer)
+}
+
+func (sd *SignedData) parseSigned(attributes cryptobyte.String, present bool) (err error) {
+	if !present {
+		if sd.Content == nil || !sd.ContentType.Equal(oidData) { // RFC 5652 5.3, and for what is detached EN 319 122-1
+			sd.note(fmt.Errorf("%w: signer without signed attributes", ErrFormat))
+		}
+		return nil
 	}
 	if sd.attributes, err = parseAttributes(attributes); err != nil {
 		return err
 	}
-	if err := onceEach(sd.attributes); err != nil {
-		return err
+	sd.SignedAttributes, err = inOrder(attributes)
+	sd.note(onceEach(sd.attributes))
+	return err
+}
+
+// inOrder is the SET OF that is signed: in the order of DER, wherever the attributes stand (RFC 5652 5.4).
+func inOrder(attributes cryptobyte.String) ([]byte, error) {
+	var all [][]byte
+	for !attributes.Empty() {
+		var one cryptobyte.String
+		if !attributes.ReadASN1Element(&one, cbasn1.SEQUENCE) {
+			return nil, fmt.Errorf("%w: attributes", ErrFormat)
+		}
+		all = append(all, one)
 	}
-	return sd.parseUnsigned(signer)
+	return appendTLV(nil, []byte{byte(cbasn1.SET)}, setOf(all)), nil
 }
 
 func (sd *SignedData) parseUnsigned(signer cryptobyte.String) (err error) {
@@ -210,7 +265,7 @@ func parseAlgorithm(digest, signature cryptobyte.String) (ades.Algorithm, error)
 	for _, s := range signatureOIDs {
 		if s.oid.Equal(signatureOID) {
 			if s.algorithm.Hash != h {
-				return ades.Algorithm{}, fmt.Errorf("%w: digest %v with signature algorithm %v", ErrFormat, h, signatureOID)
+				return ades.Algorithm{}, fmt.Errorf("%w: %w: digest %v with signature algorithm %v", ErrFormat, ades.ErrValue, h, signatureOID)
 			}
 			return s.algorithm, nil
 		}
@@ -218,10 +273,17 @@ func parseAlgorithm(digest, signature cryptobyte.String) (ades.Algorithm, error)
 	return ades.Algorithm{}, fmt.Errorf("cms: %w: signature algorithm %v", ades.ErrAlgorithm, signatureOID)
 }
 
+// hashOf knows hashes by their identifiers. What names a signature algorithm where a digest's belongs has no
+// digest that anything could match.
 func hashOf(oid asn1.ObjectIdentifier) (crypto.Hash, error) {
 	for _, d := range digestOIDs {
 		if d.oid.Equal(oid) && d.hash.Available() {
 			return d.hash, nil
+		}
+	}
+	for _, s := range signatureOIDs {
+		if s.oid.Equal(oid) {
+			return 0, fmt.Errorf("%w: digest algorithm %v, which is one of signatures", ErrDigest, oid)
 		}
 	}
 	return 0, fmt.Errorf("cms: %w: digest algorithm %v", ades.ErrAlgorithm, oid)

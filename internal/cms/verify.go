@@ -48,6 +48,32 @@ func (sd *SignedData) NamesCertificate() bool {
 	return sd.has(oidSigningCertificate) || sd.has(oidSigningCertificateV2)
 }
 
+// VerifyCarried is [SignedData.Verify] for a signature that carries the digest of what it is over, as
+// adbe.pkcs7.sha1 of PDF does (ISO 32000-1 12.8.3.3.1): by SHA-1, and signed as it is where there are no signed
+// attributes (RFC 5652 5.4).
+func (sd *SignedData) VerifyCarried(digest []byte) error {
+	if subtle.ConstantTimeCompare(sd.Content, digest) != 1 {
+		return ErrDigest
+	}
+	if sd.SignedAttributes != nil {
+		return sd.VerifyContent()
+	}
+	return sd.verifyValue(sd.Content)
+}
+
+// verifyValue checks the value over what was signed, by the signer's certificate.
+func (sd *SignedData) verifyValue(signed []byte) error {
+	cert, err := sd.Signer()
+	if err != nil {
+		return err
+	}
+	key, err := ades.PublicKey(cert)
+	if err != nil {
+		return err
+	}
+	return sd.algorithm.Verify(key, sd.algorithm.Digest(signed).Sum, sd.Value)
+}
+
 // Verify checks the signature over a content with the digest given (by the
 // signature's hash): the form of the attributes ([ErrFormat]), the digest
 // ([ErrDigest]), the signer's certificate ([ErrNoCertificate]) and the value
@@ -59,15 +85,7 @@ func (sd *SignedData) Verify(digest []byte) error {
 	if err := sd.checkDigest(digest); err != nil {
 		return err
 	}
-	cert, err := sd.Signer()
-	if err != nil {
-		return err
-	}
-	key, err := ades.PublicKey(cert)
-	if err != nil {
-		return err
-	}
-	if err := sd.algorithm.Verify(key, sd.algorithm.Digest(sd.SignedAttributes).Sum, sd.Value); err != nil {
+	if err := sd.verifyValue(sd.SignedAttributes); err != nil {
 		return err
 	}
 	return sd.checkProtection()

@@ -3,6 +3,7 @@ package evidence
 import (
 	"context"
 	"crypto/x509"
+	"slices"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/crl"
@@ -38,10 +39,19 @@ func (x *index) build(d *Data) {
 	if x.work == nil {
 		x.work = newWork(context.Background(), ades.Sources{})
 	}
-	x.certificates = x.work.bySubject(d.Certificates)
 	x.responses = make(map[string][]*ocsp.Response)
+	x.add(d)
+	x.begin(d)
+}
+
+// begin makes room for what is found out.
+func (x *index) begin(d *Data) {
+	x.certificates = x.work.bySubject(d.Certificates)
 	x.answers, x.chains = make(map[[2]id][]Answer), make(map[question]chained)
 	x.inventories = make(map[question]*inventory)
+}
+
+func (x *index) add(d *Data) {
 	for _, der := range d.OCSP {
 		if r, err := ocsp.Parse(der); err == nil {
 			x.addResponse(r)
@@ -52,6 +62,26 @@ func (x *index) build(d *Data) {
 			x.lists = append(x.lists, l)
 		}
 	}
+}
+
+// With returns the data with more, and reads nothing again that was read.
+func (d *Data) With(more *Data) *Data {
+	old := d.read()
+	all := &Data{
+		Certificates: slices.Concat(d.Certificates, more.Certificates),
+		OCSP:         slices.Concat(d.OCSP, more.OCSP),
+		CRLs:         slices.Concat(d.CRLs, more.CRLs),
+	}
+	all.once.Do(func() {
+		x := &all.index
+		x.work, x.lists, x.responses = old.work, slices.Clip(old.lists), make(map[string][]*ocsp.Response)
+		for serial, responses := range old.responses {
+			x.responses[serial] = slices.Clip(responses)
+		}
+		x.add(more)
+		x.begin(all)
+	})
+	return all
 }
 
 func (x *index) addResponse(r *ocsp.Response) {

@@ -123,10 +123,18 @@ func seemsIssuer(above, c *x509.Certificate) bool {
 // chain builds a chain at a time.
 func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	all := p.ancestors(c)
+	if !p.isAnchored(all) {
+		all = all[:1] // authorities that certify each other are no reason to try all ways between them
+	}
 	if !p.known.work.spend(signatureWork * int64(len(all))) {
 		return nil, fmt.Errorf("%w: too many signatures to verify", ades.ErrNoChain)
 	}
 	return p.known.work.sources.Chain(c, all[1:], at)
+}
+
+// isAnchored says whether a root issued one of the certificates, or is one.
+func (p path) isAnchored(all []*x509.Certificate) bool {
+	return slices.ContainsFunc(all, func(c *x509.Certificate) bool { return p.known.work.isAnchored(c) })
 }
 
 // everValid builds a chain from the certificate to a root at whatever time there is
@@ -134,7 +142,7 @@ func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, err
 // its certificates began to be.
 func (p path) everValid(c *x509.Certificate, first time.Time) []*x509.Certificate {
 	all, times := p.ancestors(c), []time.Time{first}
-	if !slices.ContainsFunc(all, func(above *x509.Certificate) bool { return p.known.work.isAnchored(above) }) {
+	if !p.isAnchored(all) {
 		return nil
 	}
 	for _, above := range all {

@@ -37,6 +37,16 @@ func (r *Response) VerifyWith(issuer *x509.Certificate, checkIssuer func(cert, i
 	return nil, err
 }
 
+// Responder is the certificate that the ResponderID names, among those that the response carries or else the
+// issuer; nil when it names another. Nothing is verified.
+func (r *Response) Responder(issuer *x509.Certificate) *x509.Certificate {
+	all := append(slices.Clone(r.Certificates), issuer)
+	if i := slices.IndexFunc(all, r.names); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
 // names says whether the ResponderID is this certificate's (RFC 6960 4.2.2.3).
 func (r *Response) names(c *x509.Certificate) bool {
 	if r.responderName != nil {

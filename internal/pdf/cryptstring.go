@@ -12,9 +12,9 @@ func (e *encryption) reveal(o *indirect) error {
 		return nil
 	}
 	c := e.cipher(e.strings, o.ref)
-	e.file.work += 2 * int64(len(o.source))
+	e.file.spend(2 * int64(len(o.source)))
 	source, err := replaceStrings(o.source, func(s String) ([]byte, error) {
-		e.file.work += stringWork
+		e.file.spend(stringWork)
 		plain, err := c.decrypt([]byte(s))
 		return stringToken(plain), err
 	})

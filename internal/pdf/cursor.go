@@ -30,7 +30,7 @@ func (c *cursor) step(parse func(*parser) error) error {
 		start := c.p.pos
 		c.p.ran, c.p.depth, c.p.items = false, 0, 0
 		err := parse(&c.p)
-		c.file.work += int64(c.p.pos - start)
+		c.file.spend(int64(c.p.pos - start))
 		if !c.p.ran {
 			return err
 		}
@@ -61,7 +61,7 @@ func (c *cursor) more() error {
 
 // read returns n bytes at an absolute offset; all of them are inside of the file.
 func (f *File) read(offset int64, n int) ([]byte, error) {
-	f.work += int64(n)
+	f.spend(int64(n))
 	buf := make([]byte, n)
 	got, err := f.r.ReadAt(buf, offset)
 	if got == n {

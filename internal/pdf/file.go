@@ -18,10 +18,15 @@ type File struct {
 	hybrid    int64 // where the last table with an XRefStm is; 0 when there is none
 	maxNum    uint32
 	rebuilt   bool // entries are those of Rebuild
-	streams   streamCache
-	nesting   int             // streams being read in order to read another one
-	work      int64           // bytes read, lexed and decoded so far
-	named     map[uint32]bool // numbers above maxNum that references name
+
+	tablesFrom   int64 // where tables begin that are read without the streams beside them; 0: nowhere
+	streams      streamCache
+	nesting      int   // streams being read in order to read another one
+	work         int64 // bytes read, lexed and decoded so far
+	kept         keptObjects
+	keptSections keptSections
+	whole        *File           // of which it is the beginning, and whose work its own is; nil: none
+	named        map[uint32]bool // numbers above maxNum that references name
 
 	encryption *encryption // nil when there is none
 }
@@ -35,6 +40,16 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 		return nil, fmt.Errorf("pdf: opening: %w", err)
 	}
 	return f, nil
+}
+
+// Earlier opens the first bytes of the file, which are what it was before later updates (7.5.6). It may have any
+// number of these: the work that they take is the file's.
+func (f *File) Earlier(size int64) (*File, error) {
+	earlier := &File{r: f.r, size: size, named: map[uint32]bool{}, whole: f}
+	if err := earlier.open(); err != nil {
+		return nil, fmt.Errorf("pdf: opening an earlier revision: %w", err)
+	}
+	return earlier, nil
 }
 
 func (f *File) open() error {
@@ -143,11 +158,13 @@ func (f *File) note(o Object) {
 // Spent returns [ErrLimit] once the file has taken all the work that it may. Every call
 // that reads objects fails with it from then on.
 func (f *File) Spent() error {
-	if f.work > minWork+workPerByte*f.size {
+	if f = f.origin(); f.work > minWork+workPerByte*f.size {
 		return fmt.Errorf("%w: it takes too much work", ErrLimit)
 	}
 	return nil
 }
+
+func (f *File) spend(work int64) { f.origin().work += work }
 
 // Size returns the file's size in bytes, as Open was given it.
 func (f *File) Size() int64 { return f.size }

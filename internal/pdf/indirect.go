@@ -148,7 +148,7 @@ func (f *File) locate(ref Ref) (indirect, error) {
 	if e.offset >= f.size { // also where addPlain puts what has no place
 		return indirect{}, misplaced("it lies outside of the file")
 	}
-	o, err := f.indirectAt(e.offset)
+	o, err := f.objectAt(e.offset)
 	switch {
 	case errors.Is(err, ErrDamaged) && o.ref == Ref{}:
 		return o, misplaced("no object begins at %d", e.offset)

@@ -70,7 +70,7 @@ func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
 	p.skipSpace()
 	start := p.pos
 	value, err := p.object()
-	f.work += int64(p.pos - start)
+	f.spend(int64(p.pos - start))
 	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true}, err
 }
 

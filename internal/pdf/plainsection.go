@@ -7,10 +7,9 @@ import (
 
 // section: a section is written to the letter, and so is every object that it lists.
 func (u *plainUpdate) section(offset int64) (bool, error) {
-	alone := &File{r: u.now.r, size: u.now.size, shift: u.now.shift, named: map[uint32]bool{}}
+	alone := &File{r: u.now.r, size: u.now.size, shift: u.now.shift, named: map[uint32]bool{}, whole: u.now}
 	x := &xrefReader{file: alone, visited: map[int64]bool{}}
 	s, err := x.section(offset - u.now.shift)
-	u.now.work += alone.work
 	if err != nil || x.read != alone.entries.count { // an object that is listed twice
 		return false, err
 	}
@@ -88,7 +87,7 @@ func (u *plainUpdate) ends(s section) (bool, error) {
 // trailer: objects beyond Size are missing to some readers (7.5.4), and what is beside a
 // table to others (7.5.8.4).
 func (u *plainUpdate) trailer(s section, highest uint32) (bool, error) {
-	if ok, err := distinct(s.source); !ok || err != nil {
+	if ok, err := Distinct(s.source); !ok || err != nil {
 		return false, err
 	}
 	before := u.before.Trailer()
@@ -109,9 +108,9 @@ func isPlainNumber(source []byte, key Name) bool {
 	return ok && len(e.text) == 0
 }
 
-// distinct says whether a dictionary has every key once: of equal ones, readers differ in
+// Distinct says whether a dictionary has every key once: of equal ones, readers differ in
 // which counts.
-func distinct(source []byte) (bool, error) {
+func Distinct(source []byte) (bool, error) {
 	seen, twice := map[Name]bool{}, false
 	_, err := dictSource(source, func(e entry) {
 		twice = twice || seen[e.key]

@@ -85,7 +85,7 @@ func (u *plainUpdate) object(offset int64, num uint32) (bool, error) {
 	if err != nil || !o.stream {
 		return err == nil, err
 	}
-	if ok, err := distinct(o.source); !ok || err != nil {
+	if ok, err := Distinct(o.source); !ok || err != nil {
 		return false, err
 	}
 	switch kind := o.value.(Dict)["Type"].(type) {

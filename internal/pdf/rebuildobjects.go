@@ -88,7 +88,7 @@ func (b *rebuilding) addCompressed() error {
 	for _, num := range slices.SortedFunc(maps.Keys(b.streams), inOrder) {
 		s, err := b.file.objectStream(num)
 		if err == nil {
-			b.file.work += int64(len(s.objects)) * int64(len("1 0 "))
+			b.file.spend(int64(len(s.objects)) * int64(len("1 0 ")))
 			err = b.file.Spent()
 		}
 		if err != nil {

@@ -107,7 +107,7 @@ func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 		r = &stage{r: decoded, left: 4*limit + minStageBytes}
 	}
 	decoded, err := io.ReadAll(io.LimitReader(r, limit))
-	f.work += int64(len(decoded)) + s.Length
+	f.spend(int64(len(decoded)) + s.Length)
 	return decoded, damagedPayload("payload", err)
 }
 

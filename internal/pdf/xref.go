@@ -18,7 +18,9 @@ type section struct {
 type xrefReader struct {
 	file    *File
 	visited map[int64]bool
-	read    int      // entries, of all sections
+	read    int  // entries, of all sections
+	keeps   bool // the entries of the section that is being read
+	added   []numberedEntry
 	free    []uint32 // objects that the section being read is the first to speak of, and calls free
 }
 
@@ -65,7 +67,7 @@ func previous(trailer Dict) (offset int64, more bool, err error) {
 // hybrid reads the stream that XRefStm of a table's trailer names.
 func (x *xrefReader) hybrid(s section) error {
 	value, ok := s.trailer["XRefStm"]
-	if !ok || s.stream {
+	if !ok || s.stream || x.file.tablesFrom > 0 && s.offset >= x.file.tablesFrom {
 		return nil
 	}
 	x.file.hybrid = max(x.file.hybrid, s.offset)
@@ -91,7 +93,7 @@ func (x *xrefReader) section(offset int64) (section, error) {
 		return section{}, fmt.Errorf("%w: more than %d cross-reference sections", ErrLimit, maxSections)
 	}
 	x.visited[at] = true
-	s, err := x.sectionAt(at)
+	s, err := x.sectionOnce(at)
 	if err == nil {
 		err = x.file.Spent()
 	}
@@ -121,6 +123,10 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	if num < 0 || num > maxObjectNumber {
 		return fmt.Errorf("%w: object number %d", ErrLimit, num)
 	}
+	x.note(num, e)
+	if e.kind == plainEntry {
+		e.offset = min(e.offset, x.file.size+x.file.shift)
+	}
 	entries := &x.file.entries
 	if entries.add(uint32(num), e) && e.kind == freeEntry {
 		x.free = append(x.free, uint32(num))
@@ -143,6 +149,6 @@ func (x *xrefReader) addPlain(num int64, offset, gen uint64) error {
 	if offset == 0 || gen > math.MaxUint16 { // written for objects that were dropped
 		return x.add(num, xrefEntry{})
 	}
-	at := int64(min(offset, uint64(x.file.size))) + x.file.shift
+	at := int64(min(offset, math.MaxInt64/2)) + x.file.shift
 	return x.add(num, xrefEntry{kind: plainEntry, offset: at, gen: uint16(gen)})
 }

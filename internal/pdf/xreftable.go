@@ -85,7 +85,7 @@ func (c *cursor) fixedEntry() (offset, gen int64, used, ok bool) {
 		return 0, 0, false, false
 	}
 	p.pos += size - 1
-	c.file.work += int64(size - 1)
+	c.file.spend(int64(size - 1))
 	return offset, gen, used, true
 }
 

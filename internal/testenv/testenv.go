@@ -51,6 +51,8 @@ var debianPackage = map[string]string{
 	"pdfsig":    "poppler-utils",
 	"pdftoppm":  "poppler-utils",
 	"pdftotext": "poppler-utils",
+	"pk12util":  "libnss3-tools",
+	"soffice":   "libreoffice-writer-nogui",
 	"java":      "openjdk-17-jre-headless",
 	"xmllint":   "libxml2-utils",
 }

@@ -33,6 +33,8 @@ func (r Request) Check(token []byte) (*Token, error) {
 
 func (r Request) compare(t *Token) error {
 	switch {
+	case t.Hash != r.Hash:
+		return fmt.Errorf("%w: a digest by another hash", ErrMismatch)
 	case r.Policy != nil && !t.Policy.Equal(r.Policy):
 		return fmt.Errorf("%w: policy %v instead of %v", ErrMismatch, t.Policy, r.Policy)
 	case r.Nonce != nil && (t.Nonce == nil || t.Nonce.Cmp(r.Nonce) != 0):

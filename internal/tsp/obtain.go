@@ -16,7 +16,11 @@ func Obtain(ctx context.Context, t ades.Timestamper, h crypto.Hash, sum []byte) 
 		return nil, err
 	}
 	token, err := ParseToken(der)
-	if err == nil {
+	switch {
+	case err != nil:
+	case token.Hash != h:
+		err = fmt.Errorf("%w: a digest by another hash", ErrMismatch)
+	default:
 		err = token.VerifyOver(sum)
 	}
 	if err != nil {

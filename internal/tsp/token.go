@@ -63,8 +63,7 @@ func (t *Token) Supply(others []*x509.Certificate) {
 	t.Certificate, _ = t.signed.Signer()
 }
 
-// VerifyOver is [Token.Verify] for a token that has to be over a sum, else [ErrMismatch].
-// The hashes need no comparison: those that are known here differ in length.
+// VerifyOver is [Token.Verify] for a token that has to be over a sum by its Hash, else [ErrMismatch].
 func (t *Token) VerifyOver(sum []byte) error {
 	if !bytes.Equal(t.Sum, sum) {
 		return fmt.Errorf("%w: it is over something else", ErrMismatch)

@@ -44,6 +44,12 @@ func (j Judge) Evidence(r *ades.SignatureReport, proven iter.Seq[Proven]) {
 			return
 		}
 	}
+	if j.Online != nil {
+		renewed := j.Online.renew(j.Data, r.Chain, evidence.Times{Used: at, Judged: at, Known: j.Time})
+		if below = unproven(below, Proven{renewed, time.Now()}); len(below) == 0 {
+			return
+		}
+	}
 	sub := ades.RevocationOutOfBoundsNoPOE
 	if j.Time.After(r.Certificate.NotAfter) {
 		sub = ades.OutOfBoundsNoPOE

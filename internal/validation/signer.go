@@ -17,9 +17,14 @@ func (j Judge) Signer(r *ades.SignatureReport, known *evidence.Known) {
 	if r.Certificate == nil {
 		return
 	}
-	s := signer{data: j.Data, report: r, known: known, at: r.BestTime}
+	s := signer{data: j.Data, report: r, known: known, at: r.BestTime, now: j.Time}
 	if s.at.IsZero() {
 		s.at = j.Time
+	}
+	var asked error
+	s.data, asked = j.Online.supply(j.Data, known, r.Certificate, evidence.Times{Used: s.at, Judged: s.at})
+	if asked != nil {
+		r.Warnings = append(r.Warnings, inVain(asked))
 	}
 	s.check()
 }
@@ -30,6 +35,7 @@ type signer struct {
 	report *ades.SignatureReport
 	known  *evidence.Known
 	at     time.Time
+	now    time.Time // of the judgement, at which at is known
 }
 
 func (s signer) check() {
@@ -39,7 +45,7 @@ func (s signer) check() {
 	case errors.Is(err, ades.ErrOutsideValidity):
 		s.report.Fail(ades.Indeterminate, s.outOfBounds(cert), err.Error())
 	case err != nil:
-		s.report.Fail(ades.Indeterminate, ades.NoCertificateChainFound, err.Error())
+		s.report.Fail(ades.Indeterminate, s.noChain(cert), err.Error())
 	}
 	s.report.Chain = chain
 	if err := cmp.Or(s.report.Algorithm.CheckSuite(cert.PublicKey), evidence.CheckSuite(chain)); err != nil {
@@ -60,25 +66,6 @@ func (s signer) chain(at time.Time) ([]*x509.Certificate, error) {
 	return s.data.Chain(s.known, s.report.Certificate, at)
 }
 
-// outOfBounds tells what is the matter with a chain that is not valid at the time of
-// judgement: whether there ever was one comes first (EN 319 102-1 5.2.6.4). A certificate
-// that has expired, and was not revoked until then as far as the document proves, is told
-// from others.
-func (s signer) outOfBounds(cert *x509.Certificate) ades.SubIndication {
-	at := cert.NotAfter
-	chain, err := s.chain(at)
-	if err != nil {
-		if _, err := s.chain(cert.NotBefore); errors.Is(err, ades.ErrNoChain) {
-			return ades.NoCertificateChainFound
-		}
-		return ades.OutOfBoundsNoPOE
-	}
-	if s.at.After(at) && s.data.ChainStatus(chain, evidence.Times{Judged: at}) == nil {
-		return ades.OutOfBoundsNotRevoked
-	}
-	return ades.OutOfBoundsNoPOE
-}
-
 // checkRevocation judges the chain. A certificate on hold counts as revoked: what comes of
 // that is not known, and TRY_LATER is for signatures of which nothing bad is.
 func (s signer) checkRevocation(chain []*x509.Certificate) {
@@ -94,8 +81,19 @@ func (s signer) checkRevocation(chain []*x509.Certificate) {
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	case s.report.Indication != "", s.claimed() != nil: // more data would not change the result
 	case len(s.data.OCSP)+len(s.data.CRLs) == 0:
-		s.report.Fail(ades.Indeterminate, ades.TryLater, "The signature carries no revocation data for its certificates.")
+		s.report.Fail(ades.Indeterminate, s.unproven(), "The signature carries no revocation data for its certificates.")
+	case s.isLapsed(chain):
+		s.report.Fail(ades.Indeterminate, ades.RevocationOutOfBoundsNoPOE, err.Error())
 	default:
-		s.report.Fail(ades.Indeterminate, ades.TryLater, err.Error())
+		s.report.Fail(ades.Indeterminate, s.unproven(), err.Error())
 	}
+}
+
+// unproven is what comes of a status that nothing proves. Of a certificate that has expired there may be no proof
+// any more: authorities may forget about it (RFC 5280 3.3, RFC 6960 4.4.4), and trying later is in vain.
+func (s signer) unproven() ades.SubIndication {
+	if s.now.After(s.report.Certificate.NotAfter) {
+		return ades.CertificateChainGeneralFailure
+	}
+	return ades.TryLater
 }

@@ -60,8 +60,13 @@ func (j Judge) Timestamp(t *Timestamp, known *evidence.Known, at time.Time) {
 	if !t.Report.Intact {
 		return
 	}
+	var asked error
+	j.Data, asked = j.Online.supply(j.Data, known, t.Token.Certificate, evidence.Times{Used: t.Token.Time, Judged: at})
 	if err := j.token(t.Token, known, at); err != nil {
 		t.Report.Fail(err.Error())
+		if asked != nil {
+			t.Report.Fail(inVain(asked))
+		}
 		return
 	}
 	t.Report.Trusted = true

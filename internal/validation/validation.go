@@ -9,8 +9,9 @@ import (
 	"github.com/innsigli/innsigli/internal/evidence"
 )
 
-// Judge judges by the data that a document carries, as of a time. It asks nobody.
+// Judge judges by the data that a document carries, as of a time, and by what else can be had.
 type Judge struct {
-	Data *evidence.Data
-	Time time.Time // of the judgement
+	Data   *evidence.Data
+	Time   time.Time // of the judgement
+	Online *Online   // nil: nobody is asked
 }

@@ -147,7 +147,8 @@ func TestSigners(t *testing.T) {
 		"revoked":                    {revoked, s.known, now, time.Time{}, ades.RevokedNoPOE},
 		"revoked, but proven before": {revoked, s.known, now, now.Add(-time.Minute), ""},
 		"before it was valid":        {s.data, s.known, s.signer.NotBefore.Add(-24 * time.Hour), time.Time{}, ades.OutOfBoundsNoPOE},
-		"expired":                    {new(evidence.Data), s.known, s.signer.NotAfter.Add(time.Hour), time.Time{}, ades.OutOfBoundsNoPOE},
+		"expired":                    {new(evidence.Data), s.known, s.signer.NotAfter.Add(time.Hour), time.Time{}, ades.CertificateChainGeneralFailure},
+		"expired since it is proven": {new(evidence.Data), s.known, s.signer.NotAfter.Add(time.Hour), now, ades.CertificateChainGeneralFailure},
 		"expired, but proven before": {s.data, s.known, s.signer.NotAfter.Add(time.Hour), now, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -42,3 +42,14 @@ func trustOnly(t testing.TB, path string, roots []*x509.Certificate) []string {
 	writePEM(t, path, roots...)
 	return []string{"-CAfile", path, "-no-CApath", "-no-CAstore"}
 }
+
+// OpenSSLSign signs content with "openssl cms -cades" and a digest such as "sha256", and returns a
+// detached CMS signature (DER).
+func OpenSSLSign(t testing.TB, options SignOptions, digest string, content []byte) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "content")
+	writeFile(t, path, content)
+	files := options.files(t)
+	return mustRun(t, testenv.Program(t, "openssl"), "cms", "-sign", "-binary", "-cades", "-md", digest, "-nosmimecap",
+		"-signer", files.certificate, "-inkey", files.key, "-certfile", files.chain, "-in", path, "-outform", "DER")
+}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/x509"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,21 +60,6 @@ func PDFSig(t testing.TB, options PDFSigOptions, file string) ([]PDFSigSignature
 	default:
 		return nil, fmt.Errorf("pdfsig: exit status %d: %s", got.status, bytes.TrimSpace(got.stderr))
 	}
-}
-
-// nssDatabase makes NSS trust the roots as signers' anchors and returns its name.
-func nssDatabase(t testing.TB, roots []*x509.Certificate) string {
-	t.Helper()
-	certutil := testenv.Program(t, "certutil")
-	folder := t.TempDir()
-	database := "sql:" + folder
-	mustRun(t, certutil, "-N", "-d", database, "--empty-password")
-	for i, root := range roots {
-		path := filepath.Join(folder, "root.pem")
-		writePEM(t, path, root)
-		mustRun(t, certutil, "-A", "-d", database, "-n", fmt.Sprintf("root%d", i), "-t", "C,C,C", "-i", path)
-	}
-	return database
 }
 
 // parsePDFSig reads pdfsig's list: "Signature #1:" and its properties, one a line.

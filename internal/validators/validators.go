@@ -19,7 +19,7 @@
 // veraPDF, pyHanko and XML Security Library take many files at once and answer in the same order. They take seconds
 // to start, and stay up for all tests of a binary; what they know of a file is forgotten with it.
 //
-// DSS and pyHanko also sign, for tests that start from what others made.
+// DSS, pyHanko, pdfsig, OpenSSL, LibreOffice and xmlsec1 also sign, for tests that start from what others made.
 package validators
 
 import (

@@ -7,7 +7,7 @@ import (
 	"github.com/innsigli/innsigli/internal/xmldoc"
 )
 
-// Target is the element that a reference leads to; zero for the whole document. [ErrReference].
+// Target is the element that a reference leads to; zero for the whole document. [ErrReference], [ErrTransform].
 func (s *Signature) Target(r Reference) (xmldoc.Node, error) {
 	target, _, err := s.dereference(r)
 	return target, err
@@ -16,6 +16,9 @@ func (s *Signature) Target(r Reference) (xmldoc.Node, error) {
 // dereference finds what a URI leads to in the document itself, and whether comments are among it: they
 // are with the forms of XPointer, and not with "" and "#id" (xmldsig-core1 4.4.3.3).
 func (s *Signature) dereference(r Reference) (target xmldoc.Node, comments bool, err error) {
+	if r.fault != nil {
+		return target, false, r.fault
+	}
 	if !r.HasURI {
 		return target, false, fmt.Errorf("%w: without a URI", ErrReference)
 	}

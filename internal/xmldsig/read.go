@@ -95,22 +95,21 @@ func (s *Signature) readKeyInfo() error {
 			if n++; n > maxCertificates {
 				return fmt.Errorf("%w: certificates in KeyInfo", ErrLimit)
 			}
-			if cert := certificateOf(element); cert != nil {
-				s.Certificates = append(s.Certificates, cert)
-			}
+			s.readCertificate(element)
 		}
 	}
 	return nil
 }
 
-func certificateOf(n xmldoc.Node) *x509.Certificate {
+func (s *Signature) readCertificate(n xmldoc.Node) {
 	der, err := binaryOf(n)
 	if err != nil {
-		return nil
+		return
 	}
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil
+		s.Unparsed = append(s.Unparsed, der)
+		return
 	}
-	return cert
+	s.Certificates = append(s.Certificates, cert)
 }

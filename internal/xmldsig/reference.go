@@ -1,6 +1,7 @@
 package xmldsig
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/innsigli/innsigli/internal/xmldoc"
@@ -21,7 +22,8 @@ func (s *namespaces) readReferences(elements []xmldoc.Node) (all []Reference, er
 	return all, nil
 }
 
-// readReference reads a ds:Reference (xmldsig-core1 4.4.3).
+// readReference reads a ds:Reference (xmldsig-core1 4.4.3). A transform that is not known is no fault of the
+// signature: what it leads to is not found.
 func (s *namespaces) readReference(n xmldoc.Node) (Reference, error) {
 	r := Reference{Element: n}
 	r.ID, _ = n.Attr("", "Id")
@@ -42,7 +44,9 @@ func (s *namespaces) readReference(n xmldoc.Node) (Reference, error) {
 	if r.Digest, err = binaryOf(value); err != nil {
 		return r, err
 	}
-	r.Transforms, err = s.readTransforms(transforms)
+	if r.Transforms, err = s.readTransforms(transforms); errors.Is(err, ErrTransform) {
+		r.fault, err = err, nil
+	}
 	return r, err
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/internal/xmldoc"
 )
 
-// VerifyReference compares the digest of a reference. [ErrReference], [ErrDigest], [ErrLimit],
+// VerifyReference compares the digest of a reference. [ErrReference], [ErrTransform], [ErrDigest], [ErrLimit],
 // [ades.ErrAlgorithm], the context's error, and [xmldoc.ErrNamespace] where there is no canonical form.
 func (s *Signature) VerifyReference(ctx context.Context, r Reference) error {
 	if !r.Hash.Available() {

@@ -32,9 +32,18 @@ const (
 
 func newWork(ctx context.Context, d *xmldoc.Document) *work {
 	_, size := d.Root().Span()
-	left := max(min(minWork+manyPasses*size, maxWork), fewPasses*size)
-	return &work{ctx: ctx, left: left, size: size, hashes: make(map[key]hash.Cloner)}
+	k := &work{ctx: ctx, size: size, hashes: make(map[key]hash.Cloner)}
+	k.renew()
+	return k
 }
+
+func (k *work) renew() {
+	k.left = max(min(minWork+manyPasses*k.size, maxWork), fewPasses*k.size)
+}
+
+// RenewWork gives all signatures of the [Reader] their bound on the work anew, for who goes on to make something
+// of what was verified. What they remember they keep.
+func (s *Signature) RenewWork() { s.work.renew() }
 
 // remember keeps the state of a hash.
 func (k *work) remember(what key, h hash.Hash) error {

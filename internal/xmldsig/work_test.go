@@ -65,6 +65,10 @@ func TestWorkIsBounded(t *testing.T) {
 	if err := s.VerifyValue(s.Certificates[0]); !errors.Is(err, ErrLimit) {
 		t.Errorf("a value after the limit: %v", err)
 	}
+	s.RenewWork()
+	if err := s.VerifyReference(t.Context(), s.References[digests+1]); err != nil {
+		t.Errorf("after the bound was renewed: %v", err)
+	}
 }
 
 // The canonical form of a document may be far larger than the document.

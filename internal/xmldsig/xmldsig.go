@@ -57,7 +57,8 @@ type Signature struct {
 	// is nil.
 	Value        []byte
 	References   []Reference
-	Certificates []*x509.Certificate // of KeyInfo/X509Data, in their order; what cannot be parsed is left out
+	Certificates []*x509.Certificate // of KeyInfo/X509Data, in their order
+	Unparsed     [][]byte            // those among them that cannot be parsed
 
 	octets []byte // SignatureValue as it stands
 	*namespaces
@@ -71,6 +72,8 @@ type Reference struct {
 	Hash          crypto.Hash // 0: not known
 	Digest        []byte
 	Transforms    []Transform
+
+	fault error // a transform that is not on the list: where the reference leads cannot be told
 }
 
 // IsManifest says whether the reference leads to a list of further references (xmldsig-core1 5.1). Only the

@@ -21,10 +21,17 @@ const maxRequest = 64 << 10
 // addresses.
 func Serve(t testing.TB, a *authority.Authority) (url string) {
 	t.Helper()
-	server := httptest.NewServer(Handler(a))
+	return ServeThrough(t, a, time.Now(), func(next http.Handler) http.Handler { return next })
+}
+
+// ServeThrough is the same with something in front of the authority. Its certificates with the addresses are
+// of the time given.
+func ServeThrough(t testing.TB, a *authority.Authority, at time.Time, front func(http.Handler) http.Handler) (url string) {
+	t.Helper()
+	server := httptest.NewServer(front(Handler(a)))
 	t.Cleanup(server.Close)
 	a.At(server.URL)
-	if _, err := a.Renew(time.Now()); err != nil {
+	if _, err := a.Renew(at); err != nil {
 		t.Fatal(err)
 	}
 	return server.URL

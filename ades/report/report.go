@@ -1,0 +1,132 @@
+// Package report writes the result of a validation down: as JSON for programs and as a text for people who
+// decide by it, in Icelandic and English.
+//
+//	result, err := pades.Verify(ctx, document, pades.VerifyOptions{Roots: roots})
+//	if err != nil {
+//		return err
+//	}
+//	d := report.Of("contract.pdf", result)
+//	return d.Text(os.Stdout, report.Icelandic)
+//
+// [Document] is the JSON that "innsigli verify --json" prints, and [Schema] describes it. Members may be
+// added to it, none is taken away or renamed. Every member is always there: a text that is not known is "",
+// a list of nothing is [], and only a certificate may be null.
+//
+// The text says first whether the document can be relied upon, then who signed, when, what that covers and what
+// happened afterwards. The terms of ETSI EN 319 102-1 follow in brackets, and the sentences in which the
+// validation says what it found come last, in English. Whatever the document itself says, such as names, is
+// shown without what could pass for another part of the text: control characters, directions of writing, line
+// ends, and more than a few lines of it.
+package report
+
+import "github.com/innsigli/innsigli/ades"
+
+// Document is the report on one file.
+type Document struct {
+	File       string      `json:"file"`
+	Passed     bool        `json:"passed"` // [ades.Report.Passed]
+	Signatures []Signature `json:"signatures"`
+	Error      string      `json:"error"` // why there is no report
+}
+
+// Signature is the report on one signature, [ades.SignatureReport].
+type Signature struct {
+	Name          string             `json:"name"`
+	Format        string             `json:"format"`
+	Indication    ades.Indication    `json:"indication"`
+	SubIndication ades.SubIndication `json:"subIndication"`
+	Intact        bool               `json:"intact"`
+	Coverage      ades.Coverage      `json:"coverage"`
+	Counter       bool               `json:"counterSignature"` // over the signature before it, and nothing of the file
+	Extended      bool               `json:"extended"`         // what follows is proof of the signature alone
+	CoveredBytes  int64              `json:"coveredBytes"`
+	Signer        string             `json:"signer"`       // common name of the certificate
+	SerialNumber  string             `json:"serialNumber"` // of the person, as the certificate has it
+	Issuer        string             `json:"issuer"`       // common name
+	ClaimedTime   Time               `json:"claimedTime"`
+	BestTime      Time               `json:"bestTime"` // at which a timestamp proves the signature
+	Timestamps    []Timestamp        `json:"timestamps"`
+	Reason        string             `json:"reason"`
+	Location      string             `json:"location"`
+	Problems      []string           `json:"problems"`
+	Warnings      []string           `json:"warnings"`
+	Passed        bool               `json:"passed"` // [ades.SignatureReport.Passed]
+	Changes       []Change           `json:"changes"`
+	Certificate   *Certificate       `json:"certificate"`
+	Chain         []Certificate      `json:"chain"`
+	Algorithm     Algorithm          `json:"algorithm"`
+	SignerName    string             `json:"signerName"` // as the document says
+}
+
+// Timestamp is the report on one timestamp, [ades.TimestampReport].
+type Timestamp struct {
+	Type      ades.TimestampType `json:"type"`
+	Name      string             `json:"name"`
+	Time      Time               `json:"time"`
+	Authority string             `json:"authority"`
+	Intact    bool               `json:"intact"`
+	Trusted   bool               `json:"trusted"`
+	Problems  []string           `json:"problems"`
+}
+
+// Change is what a later revision did, [ades.Change].
+type Change struct {
+	Revision  int             `json:"revision"`
+	Kind      ades.ChangeKind `json:"kind"`
+	Object    string          `json:"object"`
+	Where     string          `json:"where"`
+	Page      int             `json:"page"`
+	Field     string          `json:"field"`
+	Permitted bool            `json:"permitted"`
+}
+
+// Unread is the report on a file that there is no report on.
+func Unread(file string, err error) Document {
+	return Document{File: file, Signatures: []Signature{}, Error: err.Error()}
+}
+
+// Of is the report on a file.
+func Of(file string, r *ades.Report) Document {
+	d := Document{File: file, Passed: r.Passed(), Signatures: make([]Signature, 0, len(r.Signatures))}
+	for i := range r.Signatures {
+		d.Signatures = append(d.Signatures, signatureOf(&r.Signatures[i]))
+	}
+	return d
+}
+
+func signatureOf(s *ades.SignatureReport) Signature {
+	out := Signature{
+		Name: s.Name, Format: s.Format, Indication: s.Indication, SubIndication: s.SubIndication, Passed: s.Passed(),
+		Intact: s.Intact, Coverage: s.Coverage, Counter: s.CounterSignature, Extended: s.Extended, CoveredBytes: s.CoveredBytes,
+		Chain: []Certificate{}, Algorithm: algorithmOf(s), ClaimedTime: Time{s.ClaimedTime}, BestTime: Time{s.BestTime},
+		Timestamps: []Timestamp{}, Changes: []Change{},
+		SignerName: s.SignerName, Reason: s.Reason, Location: s.Location,
+		Problems: append([]string{}, s.Problems...), Warnings: append([]string{}, s.Warnings...),
+	}
+	if c := s.Certificate; c != nil {
+		own := certificateOf(c)
+		out.Certificate = &own
+		out.Signer, out.SerialNumber, out.Issuer = c.Subject.CommonName, c.Subject.SerialNumber, c.Issuer.CommonName
+	}
+	for _, c := range s.Chain {
+		out.Chain = append(out.Chain, certificateOf(c))
+	}
+	for i := range s.Timestamps {
+		out.Timestamps = append(out.Timestamps, timestampOf(&s.Timestamps[i]))
+	}
+	for _, c := range s.Changes {
+		out.Changes = append(out.Changes, Change(c))
+	}
+	return out
+}
+
+func timestampOf(t *ades.TimestampReport) Timestamp {
+	out := Timestamp{
+		Type: t.Type, Name: t.Name, Time: Time{t.Time}, Intact: t.Intact, Trusted: t.Trusted,
+		Problems: append([]string{}, t.Problems...),
+	}
+	if t.Authority != nil {
+		out.Authority = t.Authority.Subject.CommonName
+	}
+	return out
+}

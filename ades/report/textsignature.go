@@ -1,0 +1,160 @@
+package report
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/innsigli/innsigli/ades"
+)
+
+// signature writes what is said of one signature: the verdict, who, when, over what, and how well proven.
+func (t *text) signature(s *Signature, n, all int) {
+	t.paragraph(outer, t.say(head, "n", strconv.Itoa(n), "all", strconv.Itoa(all), "who", t.signer(s)))
+	t.add(labelVerdict, t.verdict(s)...)
+	t.who(s)
+	t.when(s)
+	t.add(labelCovers, t.covers(s))
+	t.add(labelAfterwards, t.afterwards(s)...)
+	t.add(labelLevel, t.level(s))
+	for i := range s.Timestamps {
+		t.add(labelTimestamp, t.timestamp(&s.Timestamps[i]))
+	}
+	for _, w := range s.Warnings {
+		t.add(labelWarning, clean(w, mostDetail))
+	}
+	t.add(labelTerms, t.terms(s))
+}
+
+// signer is whose certificate it is, which says little if nobody vouches for that, or the value is not of its key.
+func (t *text) signer(s *Signature) string {
+	who := clean(s.Signer, mostText)
+	if who == "" && s.Certificate != nil {
+		who = clean(cmp.Or(s.Certificate.Name, s.Certificate.Subject), mostText)
+	}
+	switch {
+	case who == "":
+		return nobodyKnown.in(t.language)
+	case !s.Intact || len(s.Chain) == 0:
+		return t.say(unconfirmed, "who", who)
+	}
+	return who
+}
+
+// verdict is the indication and what led to it, in sentences.
+func (t *text) verdict(s *Signature) (sentences []string) {
+	lead := indications[s.Indication]
+	passed := s.Indication == ades.TotalPassed || s.wanting()
+	switch {
+	case passed && s.changed():
+		lead = onceValid
+	case s.wanting():
+		lead = wanting
+	}
+	sentences = []string{strings.TrimSpace(lead.in(t.language) + " " + subIndications[s.SubIndication].in(t.language))}
+	if s.changed() {
+		sentences = append(sentences, changedAfter.in(t.language))
+	}
+	return sentences
+}
+
+// who is as the certificate has it, and beside that what the document claims.
+func (t *text) who(s *Signature) {
+	t.add(labelNumber, clean(s.SerialNumber, mostText))
+	if c := s.Certificate; c != nil {
+		t.add(labelIssuer, clean(cmp.Or(s.Issuer, c.Issuer), mostText))
+		t.add(labelCertificate, t.say(inForce, "from", t.language.date(c.NotBefore), "to", t.language.date(c.NotAfter)))
+		t.add(labelTrust, t.trust(s))
+	}
+	if name := clean(s.SignerName, mostText); name != "" && name != clean(s.Signer, mostText) {
+		t.add(labelNamed, t.say(named, "name", t.language.quoted(s.SignerName, mostText)))
+	}
+	for _, row := range []struct {
+		label words
+		text  string
+	}{{labelReason, s.Reason}, {labelPlace, s.Location}} {
+		if clean(row.text, mostText) != "" {
+			t.add(row.label, t.language.quoted(row.text, mostText))
+		}
+	}
+}
+
+func (t *text) trust(s *Signature) string {
+	if len(s.Chain) == 0 {
+		return noTrust.in(t.language)
+	}
+	root := s.Chain[len(s.Chain)-1]
+	return t.say(trust, "root", clean(cmp.Or(root.Name, root.Subject), mostText))
+}
+
+// when is what the signer says, and what is proven.
+func (t *text) when(s *Signature) {
+	if s.ClaimedTime.IsZero() {
+		t.add(labelSigned, noTimeClaimed.in(t.language))
+	} else {
+		t.add(labelSigned, t.say(claimed, "time", t.language.time(s.ClaimedTime)))
+	}
+	if s.BestTime.IsZero() {
+		t.add(labelProven, notProven.in(t.language))
+		return
+	}
+	t.add(labelProven, t.say(proven, "time", t.language.time(s.BestTime), "authority", t.authority(s.proof())))
+}
+
+// proof is who proves the best time: the trusted timestamp of that time, which is to the second in JSON.
+func (s *Signature) proof() string {
+	for _, t := range s.Timestamps {
+		if t.Trusted && t.Time.String() == s.BestTime.String() {
+			return t.Authority
+		}
+	}
+	return ""
+}
+
+func (t *text) authority(name string) string {
+	return cmp.Or(clean(name, mostText), somebody.in(t.language))
+}
+
+func (t *text) timestamp(s *Timestamp) string {
+	at, verdict := timeUnknown, timestampUnproven
+	when := at.in(t.language)
+	if !s.Time.IsZero() {
+		when = t.language.time(s.Time)
+	}
+	switch {
+	case !s.Intact:
+		verdict = timestampBroken
+	case s.Trusted:
+		verdict = timestampTrusted
+	}
+	return t.say(timestamp, "time", when, "authority", t.authority(s.Authority),
+		"over", timestampTypes[s.Type].in(t.language), "verdict", verdict.in(t.language))
+}
+
+// level is that at the end of the format's name.
+func (t *text) level(s *Signature) string {
+	form, name := s.Format, ""
+	if i := strings.LastIndexByte(form, '-'); i >= 0 {
+		form, name = form[:i], form[i+1:]
+	}
+	level, err := ades.ParseLevel(name)
+	switch {
+	case err != nil:
+		return noLevel.in(t.language)
+	case strings.HasSuffix(form, "-BASELINE"):
+		return levels[level].in(t.language)
+	}
+	return t.say(comparable, "level", level.String())
+}
+
+// terms are those of the standards, for whoever looks them up.
+func (t *text) terms(s *Signature) string {
+	verdict := strings.TrimSpace(string(s.Indication) + " " + string(s.SubIndication))
+	var all []string
+	for _, term := range []string{s.Format, verdict, string(s.Coverage), s.Algorithm.String(), clean(s.Name, mostText)} {
+		if term != "" {
+			all = append(all, term)
+		}
+	}
+	return "[" + strings.Join(all, "; ") + "]"
+}

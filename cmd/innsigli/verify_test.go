@@ -1,0 +1,39 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/ades/report"
+	"github.com/innsigli/innsigli/internal/authority/authoritytest"
+)
+
+// "--online" asks for the revocation data that a file lacks, where a certificate leads to a root, and through the
+// guard: without the flag for trials, nobody on this machine is called.
+func TestVerifyOnline(t *testing.T) {
+	ca := newAuthority(t)
+	authoritytest.Serve(t, ca)
+	t.Chdir(t.TempDir())
+	writeSigner(t, ".", ca)
+	for _, name := range []string{"in.pdf", "in.xml"} {
+		output(t, done, "sign", name, "--cert", "chain.pem", "--key", "key.pem", "-o", "signed-"+name)
+		for _, test := range []struct {
+			flags []string
+			want  ades.Indication
+		}{
+			{nil, ades.Indeterminate},
+			{[]string{"--online"}, ades.Indeterminate},
+			{[]string{"--online", "--insecure-allow-private-addresses"}, ades.TotalPassed},
+		} {
+			var got report.Document
+			args := append([]string{"verify", "signed-" + name, "--json", "--trust", "root.pem"}, test.flags...)
+			if err := json.Unmarshal([]byte(output(t, done, args...)), &got); err != nil {
+				t.Fatal(err)
+			}
+			if s := got.Signatures; len(s) != 1 || s[0].Indication != test.want {
+				t.Errorf("%v: want %s: %+v", args, test.want, got)
+			}
+		}
+	}
+}

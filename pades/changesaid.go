@@ -1,0 +1,58 @@
+package pades
+
+import (
+	"reflect"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
+)
+
+// stored compares what is in the store of validation data. What is no validation data there may
+// be meant for somebody else.
+func (c *comparison) stored(p *position) error {
+	if c.plainStore == nil {
+		_, catalog, err := c.now.Catalog()
+		plain := false
+		if err == nil {
+			plain, err = plainStore(c.now, catalog["DSS"])
+		}
+		if err := notMalformed(err); err != nil {
+			return err
+		}
+		c.plainStore = &plain
+	}
+	if *c.plainStore {
+		c.add(p, judged[theStore])
+	} else {
+		c.add(p, judged[anythingElse])
+	}
+	return nil
+}
+
+// described compares the document information dictionary. To say who wrote the document last, and
+// when, is a part of every change (ISO 32000-2 14.3.3).
+func (c *comparison) described(p *position, old, now pdf.Object) {
+	before, _ := old.(pdf.Dict)
+	after, isDict := now.(pdf.Dict)
+	c.metadata(p, isDict && same(after, before, "ModDate", "Producer"))
+}
+
+// metadataStream compares streams of metadata.
+func (c *comparison) metadataStream(p *position, old, now pdf.Object) error {
+	had, err := statements(c.before, old)
+	if err != nil {
+		c.metadata(p, false)
+		return notMalformed(err)
+	}
+	says, err := statements(c.now, now)
+	c.metadata(p, err == nil && reflect.DeepEqual(had, says))
+	return notMalformed(err)
+}
+
+func (c *comparison) metadata(p *position, lastWriter bool) {
+	if lastWriter {
+		c.add(p, judgement{ades.ChangeMetadata, NoChanges})
+	} else {
+		c.add(p, judged[theMetadata])
+	}
+}

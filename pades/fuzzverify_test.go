@@ -1,0 +1,143 @@
+//go:build unix
+
+package pades_test
+
+import (
+	"bytes"
+	"crypto/x509"
+	"regexp"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// signedSeeds are documents that somebody signed.
+type signedSeeds struct {
+	Root      []byte // DER, and so are the signers
+	Signers   [][]byte
+	Documents [][]byte
+}
+
+// FuzzVerify verifies arbitrary bytes. Nothing takes longer, or more room, than a bomb may; a report is whole; and
+// what is said to be intact, and a whole revision, are bytes that somebody has signed.
+func FuzzVerify(f *testing.F) {
+	seeds := testenv.FuzzShared(f, func() signedSeeds {
+		p := newPerson(f, newAuthority(f), p256(f))
+		golden := goldenSigned(f)
+		signers := [][]byte{p.signer.Certificate.Raw, verify(f, golden, p.ca)[0].Certificate.Raw}
+		return signedSeeds{p.ca.Root().Raw, signers, append(verifySeeds(f, p), golden)}
+	})
+	root, err := x509.ParseCertificate(seeds.Root)
+	if err != nil {
+		f.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(root)
+	for _, b := range seeds.Documents {
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > mostOfABomb {
+			t.Skip("more than what the bounds are for")
+		}
+		var report *ades.Report
+		var err error
+		withinBounds(t, func() {
+			report, err = pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: roots})
+		})
+		if err != nil {
+			if !refused(err) {
+				t.Errorf("error of no kind: %v", err)
+			}
+			return
+		}
+		for _, s := range report.Signatures {
+			if s.Indication == "" || s.Format == "" || s.Coverage == "" || s.Intact && s.Certificate == nil {
+				t.Errorf("%+v", s)
+			}
+			whole := s.Intact && s.Coverage != ades.Partial
+			ours := whole && slices.ContainsFunc(seeds.Signers, func(der []byte) bool { return bytes.Equal(der, s.Certificate.Raw) })
+			if ours && !signedIn(seeds.Documents, b[:s.CoveredBytes]) {
+				t.Errorf("nobody has signed this:\n%q", b)
+			}
+		}
+	})
+}
+
+// verifySeeds are signed documents of each kind.
+func verifySeeds(f *testing.F, p person) (seeds [][]byte) {
+	plain := map[pdftest.Kind][]byte{}
+	for _, kind := range []pdftest.Kind{pdftest.Table, pdftest.Stream, pdftest.Hybrid} {
+		plain[kind] = pdftest.Build(pdftest.Options{
+			Kind: kind, Catalog: "/AcroForm << /Fields [100 0 R] >>", Page: "/Annots [100 0 R 101 0 R]",
+			Objects: []string{
+				"<< /FT /Tx /T (a) /V (b) /Type /Annot /Subtype /Widget /Rect [9 9 90 20] /P 10 0 R >>",
+				"<< /Type /Annot /Subtype /Text /Rect [20 20 30 30] /Contents (c) >>",
+			},
+		})
+		for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
+			seeds = append(seeds, signLevel(f, plain[kind], p, level))
+		}
+		once := signFor(f, plain[kind], p, ades.B)
+		seeds = append(seeds, signFor(f, filled(f, once, 100, "(d)"), p, ades.B), filled(f, once, 101, "(e)"))
+	}
+	table := plain[pdftest.Table]
+	for _, permission := range []pades.Permission{pades.NoChanges, pades.FormFilling, pades.Annotations} {
+		certified := sign(f, table, p, pades.Options{Certify: permission})
+		seeds = append(seeds, filled(f, certified, 100, "(d)"), filled(f, certified, 101, "(e)"))
+	}
+	for _, archival := range slices.Concat(conforming()[:1], conforming()[len(conforming())-2:]) {
+		seeds = append(seeds, sign(f, pdftest.Archival(archival), p, pades.Options{}))
+	}
+	seeds = append(seeds, sign(f, encrypt(f, table, "", "256"), p, pades.Options{}))
+	return seeds
+}
+
+var someRange = regexp.MustCompile(`/ByteRange ?\[ ?0 +(\d+) +(\d+) +(\d+) *\]`)
+
+// signedIn says whether the beginning of a document is what one of the signatures in the seeds covers.
+func signedIn(seeds [][]byte, b []byte) bool {
+	for _, seed := range seeds {
+		for _, found := range someRange.FindAllSubmatch(seed, -1) {
+			gap, _ := strconv.Atoi(string(found[1]))
+			gapEnd, _ := strconv.Atoi(string(found[2]))
+			rest, _ := strconv.Atoi(string(found[3]))
+			if gapEnd+rest == len(b) && bytes.Equal(b[:gap], seed[:gap]) && bytes.Equal(b[gapEnd:], seed[gapEnd:len(b)]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// withinBounds makes sure that nothing takes more time or room than a bomb may. Whatever else the machine does
+// may make it seem so: then it is measured alone, three times.
+func withinBounds(t *testing.T, do func()) {
+	t.Helper()
+	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(allocated)
+	before, began := allocated[0].Value.Uint64(), time.Now()
+	do()
+	metrics.Read(allocated)
+	if time.Since(began) <= bombTime && allocated[0].Value.Uint64()-before <= bombHeap {
+		return
+	}
+	took, heap := time.Duration(0), uint64(0)
+	for try := range 3 {
+		began := testenv.ProcessorTime(t)
+		h, d := peakHeap(do), testenv.ProcessorTime(t)-began
+		if took, heap = min(took, d), min(heap, h); try == 0 {
+			took, heap = d, h
+		}
+	}
+	if took > patience() || heap > bombHeap {
+		t.Errorf("it takes %v and %d MB", took, heap>>20)
+	}
+}

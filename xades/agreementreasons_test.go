@@ -1,0 +1,58 @@
+package xades_test
+
+import "github.com/innsigli/innsigli/internal/agreement"
+
+const agreementPreamble = `
+The files are signed XML that others made, good and bad: the samples of EU DSS's own tests. What is compared is
+what EU DSS 6.4 and ` + "`xades.Verify`" + ` say of each signature of a file: the indication and sub-indication of
+EN 319 102-1, and the format with its level. A file is equal when all its signatures are, in their order; one in
+which EU DSS finds no signature, or which it cannot read, equals one that is refused here. Both see the file alone:
+contents that are elsewhere are given to neither, and nobody is asked over the network.
+`
+
+const agreementAnchors = `
+Whatever certificate by its own key stands in any of the files is trusted, and all are judged as of
+2026-06-01 00:00 UTC. The policy is that of EU DSS by default, ` + "`policy/constraint.xml`" + ` of dss-policy-jaxb 6.4
+("QES AES/QC AES TL based"), in which revocation data has to be there, and its table of algorithms, by ETSI TS 119 312.
+`
+
+// Why the two differ.
+var (
+	noName = agreement.Reason{Right: agreement.Here, Why: "A baseline signature has a DataObjectFormat for each reference to data (EN 319 132-1 6.3 k), " +
+		"and this one has none; EU DSS takes references without an Id for one."}
+	notEnveloped = agreement.Reason{Right: agreement.Here, Why: "The transform for enveloped signatures stands on an element that does not envelop the signature " +
+		"(xmldsig-core1 6.6.4): the signed element was moved. EU DSS lets the transform do nothing."}
+	firstFault = agreement.Reason{Right: agreement.Arguable, Why: "There are two faults: no certificate is the one that SigningCertificateV2 names, and a digest is wrong. " +
+		"EU DSS tells the first (EN 319 102-1 5.2.3); here the digest decides, which no certificate would mend."}
+	propertiesLost = agreement.Reason{Right: agreement.Arguable, Why: "There are two faults: the reference to the signed properties was taken away, and the value is wrong. " +
+		"EU DSS reads the properties all the same and tells the second."}
+	firstArchive = agreement.Reason{Right: agreement.Here, Why: "EN 319 132-1 6.3 excludes the ArchiveTimeStamp of XAdES 1.3.2 from baseline signatures of every level."}
+	firstEdition = agreement.Reason{Right: agreement.EUDSS, Why: "XAdES 1.1.1, whose signed properties are found by an XPath expression. " +
+		"No expressions are evaluated here but the few that leave signatures out."}
+	otherTarget = agreement.Reason{Right: agreement.Here, Why: "The Target of the QualifyingProperties is not the Id of the signature (EN 319 132-1 4.3.1), but for upper case. EU DSS does not compare them."}
+	ownEvidence = agreement.Reason{Right: agreement.Arguable, Why: "A counter-signature is judged by what it carries itself; EU DSS takes the validation data of the signature around it, too."}
+	otherString = agreement.Reason{Right: agreement.EUDSS, Why: "The root's name is encoded as another kind of string in what it issued. They are the same (RFC 5280 7.1), and crypto/x509 does not see it."}
+	responder   = agreement.Reason{Right: agreement.Here, Why: "Who signed the OCSP response was certified by another authority than the one that issued the certificate, " +
+		"and may not answer for it (RFC 6960 4.2.2.2): there is no revocation data. EU DSS takes the response."}
+)
+
+// withoutAnchors are the files about which the two differ where nobody is trusted.
+var withoutAnchors = map[string]agreement.Reason{
+	"10963_signed.xml": noName, "XSW-enveloped-fake-content-misplaced.xml": notEnveloped, "XSW-enveloped-fake-content.xml": notEnveloped,
+	"dss-2506.xml": firstFault, "dss-signed-altered-signedPropsRemoved.xml": propertiesLost,
+	"dss1688.xml": firstArchive, "sig_bundle.signed_detached.xml": firstArchive, "xades-enveloped-arcTst132.xml": firstArchive,
+	"qes-xades111-filter2.xml": firstEdition, "xades-extended-xl.xml": otherTarget,
+}
+
+// withAnchors are those where everybody is.
+var withAnchors = map[string]agreement.Reason{
+	"10963_signed.xml": noName, "XSW-enveloped-fake-content-misplaced.xml": notEnveloped, "XSW-enveloped-fake-content.xml": notEnveloped,
+	"dss-2506.xml": firstFault, "dss-signed-altered-signedPropsRemoved.xml": propertiesLost,
+	"dss1688.xml": firstArchive, "sig_bundle.signed_detached.xml": firstArchive, "xades-enveloped-arcTst132.xml": firstArchive,
+	"qes-xades111-filter2.xml": firstEdition, "xades-extended-xl.xml": otherTarget,
+
+	"X-B-LT-with-counter-sig-X-E-ERS.xml":                   ownEvidence,
+	"data2sign-signed-xades-enveloped-baseline-cts-lta.xml": otherString,
+	"doubleSignedTest.xml":                                  responder, "xades-attr-authorities-values.xml": responder,
+	"xades-lta-corrupted-cert.xml": responder, "xades-lta-valid.xml": responder,
+}
