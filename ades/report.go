@@ -2,6 +2,7 @@ package ades
 
 import (
 	"crypto/x509"
+	"slices"
 	"time"
 )
 
@@ -25,6 +26,8 @@ const (
 	SigConstraintsFailure     SubIndication = "SIG_CONSTRAINTS_FAILURE"
 	NoSigningCertificateFound SubIndication = "NO_SIGNING_CERTIFICATE_FOUND"
 	NoCertificateChainFound   SubIndication = "NO_CERTIFICATE_CHAIN_FOUND"
+	// NotYetValid: the signer's certificate was issued after the signature is known to have existed.
+	NotYetValid SubIndication = "NOT_YET_VALID"
 	// CertificateChainGeneralFailure: a certificate is not valid any more, and nothing that is there says
 	// whether it was revoked.
 	CertificateChainGeneralFailure SubIndication = "CERTIFICATE_CHAIN_GENERAL_FAILURE"
@@ -36,13 +39,15 @@ const (
 	RevocationOutOfBoundsNoPOE SubIndication = "REVOCATION_OUT_OF_BOUNDS_NO_POE"
 	// RevokedNoPOE: the signer's certificate is revoked, and nothing that is trusted
 	// proves that the signature existed before. RevokedCANoPOE: one above it is.
-	RevokedNoPOE                  SubIndication = "REVOKED_NO_POE"
-	RevokedCANoPOE                SubIndication = "REVOKED_CA_NO_POE"
+	RevokedNoPOE   SubIndication = "REVOKED_NO_POE"
+	RevokedCANoPOE SubIndication = "REVOKED_CA_NO_POE"
+	// CryptoConstraintsFailureNoPOE: nobody relies on an algorithm or a key any more, and nothing that is
+	// trusted proves that what was made with it existed while somebody did.
 	CryptoConstraintsFailureNoPOE SubIndication = "CRYPTO_CONSTRAINTS_FAILURE_NO_POE"
 	// SignedDataNotFound: what was signed is not in the document, or not where the
 	// signature may look for it.
 	SignedDataNotFound SubIndication = "SIGNED_DATA_NOT_FOUND"
-	// TryLater: revocation data is missing; more data may give another result.
+	// TryLater: revocation data is missing, or a certificate is on hold; more data may give another result.
 	TryLater SubIndication = "TRY_LATER"
 )
 
@@ -106,13 +111,18 @@ type SignatureReport struct {
 
 	Certificate *x509.Certificate   // the signer's, nil when not found
 	Chain       []*x509.Certificate // to a trusted root; empty when there is none
+	// Path is Chain with what was found about the revocation of each certificate, as of JudgedAt.
+	Path        []CertificateStatus
 	Algorithm   Algorithm
 	ClaimedTime time.Time // what the signer says; zero when absent
 	// Timestamps are those over the signature, in the order in which they were made.
 	Timestamps []TimestampReport
 	// BestTime is the earliest time at which a trusted timestamp proves that the
 	// signature existed (EN 319 102-1 5.5.4); zero when none does.
-	BestTime   time.Time
+	BestTime time.Time
+	// JudgedAt is the time by which the signer's certificate was judged: BestTime, else the time of the
+	// validation. Zero when it did not come to that.
+	JudgedAt   time.Time
 	SignerName string // as the document says
 	Reason     string
 	Location   string
@@ -129,8 +139,14 @@ func (s *SignatureReport) Fail(i Indication, sub SubIndication, problem string) 
 
 // Passed says whether nothing but data that arrives later (see [TryLater]) keeps
 // the signature from passing: it is intact, covers what a reader sees up to its
-// revision, its certificate leads to a trusted root, and later revisions did nothing to it that it
-// does not permit. Indication is about the revision that was signed, and says nothing of later ones.
+// revision, its certificate leads to a trusted root, none up to there is on hold, and later revisions
+// did nothing to it that it does not permit. Indication is about the revision that was signed, and says nothing of later ones.
 func (s *SignatureReport) Passed() bool {
-	return (s.Indication == TotalPassed || s.Indication == Indeterminate && s.SubIndication == TryLater) && len(s.Forbidden()) == 0
+	wanting := s.Indication == Indeterminate && s.SubIndication == TryLater && !s.onHold()
+	return (s.Indication == TotalPassed || wanting) && len(s.Forbidden()) == 0
+}
+
+// onHold says whether a certificate is suspended: what comes of that is not known, and may be that it was revoked.
+func (s *SignatureReport) onHold() bool {
+	return slices.ContainsFunc(s.Path, func(c CertificateStatus) bool { return c.Revocation == RevocationOnHold })
 }

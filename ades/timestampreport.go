@@ -27,7 +27,12 @@ type TimestampReport struct {
 	Intact    bool      // it is over what it stands for, and its value verifies
 	Trusted   bool      // and its authority could be relied upon, so that it proves its time
 	Authority *x509.Certificate
-	Problems  []string // what keeps it from being trusted, in sentences
+	// Path is from Authority to a trusted root, as of JudgedAt; empty when there is none.
+	Path []CertificateStatus
+	// JudgedAt is the time at which the timestamp is known to have existed, by which Authority was judged; zero
+	// when it did not come to that.
+	JudgedAt time.Time
+	Problems []string // what keeps it from being trusted, in sentences
 }
 
 // Fail records what keeps the timestamp from being trusted.

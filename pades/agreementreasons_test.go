@@ -11,10 +11,11 @@ The signed PDF files of the corpus, judged by ` + "`pades.Verify`" + ` and by EU
 policy is that of EU DSS, ` + "`policy/constraint.xml`" + ` of dss-policy-jaxb 6.4: revocation data is required of every
 certificate below the anchors, and it may be of any age. Written by TestAgreementWithEUDSS under INNSIGLI_FULL=1.
 
-A file in which one of the two finds nothing to verify counts as equal where the other one finds nothing but
-FORMAT_FAILURE, and so does having no format where nothing is found. Nothing may pass here that does not pass with EU
-DSS, whether as a signature or as a file. One whose certificates are in force, and of which nothing but revocation data
-is missing, is TRY_LATER here and CERTIFICATE_CHAIN_GENERAL_FAILURE there; it has not passed in either.`
+A file that one of the two cannot read, or in which it finds no signature, equals one of which the other says the same,
+and no other. No signature may be TOTAL_PASSED here whose counterpart is anything else with EU DSS. A file may pass as a
+whole, before there is revocation data, only where EU DSS has TOTAL_PASSED, TRY_LATER, or as its only errors
+BBB_XCV_SUB_ANS and BBB_XCV_IRDPFC_ANS, which say that it found no revocation data: that is TRY_LATER here and
+CERTIFICATE_CHAIN_GENERAL_FAILURE there, for one and the same fact.`
 
 const agreementAnchors = `
 Every certificate by its own key that stands in any of the files, in signatures, timestamps or validation data, is an
@@ -23,38 +24,33 @@ the policy ends for RSA below 3000 bits, so that the table stays as it is.`
 
 // Why the two differ, whoever is trusted.
 var everywhere = map[string]agreement.Reason{
-	"BadEncodedCMS.pdf":           {Right: agreement.Here, Why: "A signature field whose Contents is no CMS: a reader shows it, and whoever verifies has to hear of it."},
-	"pdf-with-two-empty-sigs.pdf": {Right: agreement.Here, Why: "Two signature dictionaries that nobody completed: a reader shows them, and whoever verifies has to hear of them."},
-	"pades_infinite_loop.pdf":     {Right: agreement.Arguable, Why: "The cross-references lead outside of the file, which is refused as unreadable. EU DSS reads what it can, and fails the signature."},
-	"pdf-signed-corrupted.pdf":    {Right: agreement.Arguable, Why: "The cross-references point to no object, and the file is refused as unreadable. EU DSS reads what it can, and fails the signature."},
+	"BadEncodedCMS.pdf": {Right: agreement.Here,
+		Why: "EU DSS passes over a field whose Contents it cannot parse. A reader shows it, and what is against its format is TOTAL_FAILED (EN 319 102-1 5.2.2.4)."},
+	"pdf-with-two-empty-sigs.pdf": {Right: agreement.Here,
+		Why: "Contents is all zeros. EU DSS passes over that as over what it cannot parse. A reader shows two signatures, which are TOTAL_FAILED (EN 319 102-1 5.2.2.4)."},
 	"pades-enveloping-empty-bytes-cms.pdf": {Right: agreement.Here,
-		Why: "The CMS carries content, which EN 319 142-1 6.3 (b) excludes: the format fails, and comes first (EN 319 102-1 5.1.4)."},
+		Why: "The CMS carries content, which EN 319 142-1 6.3 (b) excludes: the format fails, and comes first (EN 319 102-1 5.1.4). EU DSS checks the value over that content, and it fails."},
 	"pades-unsupported-signature-algorithm.pdf": {Right: agreement.Arguable,
-		Why: "What stands for the signature algorithm is a curve. That the value could not be verified is no proof that it is wrong."},
+		Why: "What stands for the signature algorithm is a curve, P-256. EU DSS takes a value that it cannot verify for a wrong one; here it is neither right nor wrong, as an algorithm that is not known (EN 319 102-1 5.2.7)."},
 	"pdf-double-signer-info.pdf": {Right: agreement.Here, Why: "EN 319 142-1 6.3 (a) and ISO 32000-2 12.8.3.3.1 want one signer. EU DSS judges the first of the two."},
-	"TeleSec_PKS_eIDAS_QES_CA_1-baseline-b.pdf": {Right: agreement.Arguable,
-		Why: "A signed attribute stands twice, against RFC 5652 5.3; and a certificate on a Brainpool curve, which crypto/x509 does not read."},
-	"wrong-digest-algo.pdf": {Right: agreement.Arguable,
-		Why: "What stands for the digest algorithm is one of signatures, so that there is no digest to compare; no level is made of timestamps over that."},
-	"Signature-P-FR_CS-5.pdf": {Right: agreement.Arguable,
-		Why: "No issuer of the signer's certificate is found among those that can be read here: without it there is no chain, and no level."},
-	"Signature-P-SK-6.pdf": {Right: agreement.EUDSS,
-		Why: "A timestamp of /Type /Sig counts here, against the letter of ISO 32000-2 12.8.5; and so does a list that is older than the certificate, which EU DSS leaves out."},
 }
 
 var withoutAnchors = everywhere
 
 // withAnchors adds what shows where somebody is trusted.
 var withAnchors = merged(everywhere, map[string]agreement.Reason{
+	"TeleSec_PKS_eIDAS_QES_CA_1-baseline-b.pdf": {Right: agreement.EUDSS,
+		Why: "The signer's certificate has a key on a Brainpool curve, which crypto/x509 does not read: it is known which one it is, and not where it leads. EU DSS reads it, and finds no revocation data."},
 	"DSS-3567.pdf": {Right: agreement.Arguable,
-		Why: "Nothing but revocation data is missing, which is TRY_LATER in table 6 of EN 319 102-1. EU DSS has a general failure for it."},
+		Why: "Nothing but revocation data is missing (BBB_XCV_IRDPFC_ANS alone). EU DSS keeps TRY_LATER for data that is too old; table 6 of EN 319 102-1 has it for all that additional revocation information may decide."},
 	"PAdES-LT.pdf": {Right: agreement.Here, Why: "The issuer's certificate is none of an authority (RFC 5280 4.2.1.9, 6.1.4 (k)): there is no chain. EU DSS asks nothing of an anchor."},
 	"lt-short.pdf": {Right: agreement.Here, Why: "The issuer's certificate is none of an authority (RFC 5280 4.2.1.9, 6.1.4 (k)): there is no chain. EU DSS asks nothing of an anchor."},
-	"Test.pdf":     {Right: agreement.Arguable, Why: "SHA-1 and no revocation data: both are said, and which comes first is the order of the checks."},
+	"Test.pdf": {Right: agreement.Arguable,
+		Why: "The chain is by SHA-1 and the key RSA of 1024 bits. EU DSS goes by the list of such an issuer, and fails the algorithms (EN 319 102-1 5.2.8); here it proves nothing, and the certificate that has expired has no status."},
 	"certified-no-change-permitted.pdf": {Right: agreement.EUDSS,
-		Why: "The chain is by SHA-1 up to an anchor that is not in the file. Nobody relies on it, and it is not told from none here."},
+		Why: "The chain is by SHA-1 up to a certificate with the name and key of an anchor that is not in the file. Nobody relies on it; EU DSS finds that anchor, and here the chain is not told from none."},
 	"pades-ocsp-archiveCutOff-invalid.pdf": {Right: agreement.Arguable,
-		Why: "The revocation data that the signatures carry does not reach up the whole chain by the rules here; EU DSS finds data of a responder that has expired."},
+		Why: "The certificates of the OCSP responders are without id-pkix-ocsp-nocheck, nothing is said of their status, and they have expired. RFC 6960 4.2.2.2.1 leaves it to the policy whether they are checked: EU DSS warns, and finds the responders expired; here their answers are no proof."},
 })
 
 func merged(a, b map[string]agreement.Reason) map[string]agreement.Reason {

@@ -68,7 +68,7 @@ func listed(kind ades.ChangeKind) noticing {
 
 // attacks are all of them.
 func attacks() []attack {
-	return slices.Concat(forgedInPlace, forgedWhole, forgedMessages, wrapped, saved, hiddenLater, certifiedLater, restructured, falselyProven)
+	return slices.Concat(forgedInPlace, forgedWhole, forgedMessages, wrapped, saved, hiddenLater, certifiedLater, misled, restructured, falselyProven, addedFields, falselyFilledIn, doubledKeys)
 }
 
 // Each of the attacks is refused or reported, and none is on a document that would not have passed.

@@ -21,6 +21,8 @@ type forgery struct {
 	ranges  string // what the dictionary has for ByteRange, of the gap, its end, and the length of what follows
 	entries string // further ones of the dictionary
 	objects []string
+	// built is what becomes of the document before it is signed.
+	built func([]byte) []byte
 	// gap is what is left out, where the string of Contents is.
 	gap func(start, end int) (int, int)
 	// contents are what stands in the place of the hexadecimal string of Contents.
@@ -42,6 +44,9 @@ func (f forgery) made(s *scene) []byte {
 				strings.Repeat("@", room) + f.entries + " /Contents <" + strings.Repeat("ff", roomForCMS) + "> >>",
 		}, f.objects...),
 	})
+	if f.built != nil {
+		b = f.built(b)
+	}
 	at := regexp.MustCompile(`<(ff)+>`).FindIndex(b)
 	start, end := f.gap(at[0], at[1])
 	ranges := fmt.Appendf(nil, "%-*s", room, fmt.Sprintf(f.ranges, start, end, len(b)-end))

@@ -169,7 +169,7 @@ func bombs(t *testing.T, p person) []bomb {
 	for i := range messages {
 		messages[i] = forgedMessage(t, p.signer.Certificate)
 	}
-	return []bomb{
+	return append(bombsOfChanges(), []bomb{
 		{"250 signatures", manySigned(nil, messages...)},
 		{"250 signatures below authorities that certified each other", crossCertified(t, 250)},
 		{"a long name of 20,000 fields", pdftest.Build(pdftest.Options{
@@ -184,5 +184,5 @@ func bombs(t *testing.T, p person) []bomb {
 		{"250 signatures that lock 20,000 fields, of which 4,000 changed", locked(250, 20_000, 4000)},
 		{"4,000 revisions", outgrown(signed, 4000, otherContent)},
 		{"250 signatures and 1,500 revisions", outgrown(manySigned(nil, messages[:150]...), 1500, otherContent)},
-	}
+	}...)
 }

@@ -16,6 +16,7 @@ type history struct {
 	changes []change
 	pages   map[int]int   // how many there were, by revision
 	rules   map[int]rules // of the revisions that signatures were made in
+	said    saidInMetadata
 }
 
 // maxRevisions bounds those that are compared, and maxListed the changes that are told of all signatures
@@ -27,7 +28,7 @@ const (
 
 // noteChanges says of each signature what became of what it covers.
 func (d *inspection) noteChanges(all []verification) error {
-	h := history{inspection: d, ends: d.revisions, pages: make(map[int]int), rules: make(map[int]rules)}
+	h := history{inspection: d, ends: d.revisions, pages: make(map[int]int), rules: make(map[int]rules), said: saidInMetadata{make(map[streamAt]statements), maxSaid}}
 	if last := len(h.ends) - 1; last < 0 || !d.endsAt(h.ends[last], d.doc.Size) {
 		h.ends = append(slices.Clone(h.ends), d.doc.Size)
 	}
@@ -114,7 +115,7 @@ func (h *history) step(graph *graph, before, now *pdf.File, n int) error {
 	c := comparison{
 		ctx: h.ctx, doc: h.doc, before: before, now: now, graph: graph, revision: n,
 		seen: make(map[ades.Change]bool), moved: make(map[uint32]bool), filled: make(map[string]bool),
-		signed: make(map[string]judgement), added: make(map[pdf.Ref]int),
+		signed: make(map[string]judgement), added: make(map[pdf.Ref]int), stamps: h.timestamps, said: &h.said,
 	}
 	err := c.run()
 	h.changes = append(h.changes, c.changes...)

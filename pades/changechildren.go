@@ -41,8 +41,8 @@ func (g *graph) children(p *position, o pdf.Object) {
 	case pdf.Dict:
 		g.describe(p, o)
 		for _, key := range slices.Sorted(maps.Keys(o)) {
-			if as := g.under(p.role, key, o); as != pointer && compound(o[key]) {
-				g.lead(p.child(string(key), as), o[key])
+			if compound(o[key]) {
+				g.under(p.child(string(key), g.as(p, key, o)), o[key])
 			}
 		}
 	}
@@ -61,13 +61,39 @@ func (p *position) child(step string, r role) *position {
 	return &position{ref: p.ref, role: r, from: p, step: step, page: p.page, field: p.field}
 }
 
-// under is the role of what is under a key of a dictionary. The value of a signature field is a
-// signature.
-func (g *graph) under(r role, key pdf.Name, d pdf.Dict) role {
-	if r == aField && key == "V" && fieldType(g.file, d) == "Sig" {
-		return aSignature
+// under notes what is under a key of a dictionary.
+func (g *graph) under(p *position, o pdf.Object) {
+	if p.role != pointer {
+		g.lead(p, o)
+	} else if ref, ok := o.(pdf.Ref); ok {
+		g.points[ref.Num] = true
 	}
-	return r.of(key)
+}
+
+// as is the role of what is under a key of a dictionary. The value of a signature field is a
+// signature.
+func (g *graph) as(p *position, key pdf.Name, d pdf.Dict) role {
+	switch {
+	case p.role == aField && key == "V" && fieldType(g.file, d) == "Sig":
+		return aSignature
+	case key == "Parent" && p.role.inherits() && d[key] != p.above():
+		return anAncestor
+	}
+	return p.role.of(key)
+}
+
+// inherits says whether readers take what an object does not have from what it has as its Parent
+// (ISO 32000-2 7.7.3.4, 12.7.4.1).
+func (r role) inherits() bool { return r == aField || r == thePages || r == aPage }
+
+// above is the node of the tree of fields or pages that a node is below.
+func (p *position) above() pdf.Object {
+	for at := p.from; at != nil; at = at.from {
+		if at.role == thePages || at.role == aField {
+			return at.ref
+		}
+	}
+	return nil
 }
 
 // describe notes which page a dictionary is, or which field.

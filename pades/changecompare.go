@@ -24,7 +24,10 @@ type comparison struct {
 	filled      map[string]bool      // fields that have other values
 	signed      map[string]judgement // fields that were there and have a signature now
 	added       map[pdf.Ref]int      // new fields and their widgets, and the change that each is
-	plainStore  *bool                // whether the store has validation data and nothing else; nil: not asked yet
+	said        *saidInMetadata
+	stamps      []documentTimestamp // of the document
+	shown       *fields             // of this revision, as the report has them; nil: not asked yet
+	plainStore  *bool               // whether the store has validation data and nothing else; nil: not asked yet
 }
 
 // judgement is what a change is, and what it takes to be permitted.
@@ -52,6 +55,7 @@ func (c *comparison) add(p *position, j judgement) {
 	}
 	if len(c.changes) == maxChanges-1 {
 		p, j = &position{}, judgement{ades.ChangeUnknown, never}
+		c.at = nil // it stays, whatever becomes of what is being compared
 	}
 	found := ades.Change{Revision: c.revision, Kind: j.kind, Page: p.page, Field: p.field}
 	if p.ref != (pdf.Ref{}) {
@@ -81,7 +85,21 @@ func (c *comparison) object(p *position) error {
 		c.add(p, judgement{ades.ChangeUnknown, never})
 		return nil
 	}
+	if c.moved[p.ref.Num] && c.replaced(p.ref) {
+		c.add(p, judgement{ades.ChangeUnknown, never})
+	}
 	return c.compare(p, old, now)
+}
+
+// replaced says whether another generation of an object is in use now: readers that do not look at
+// generations show that.
+func (c *comparison) replaced(ref pdf.Ref) bool {
+	current := c.now.Reference(ref.Num)
+	if current == ref {
+		return false
+	}
+	o, err := c.now.Object(current)
+	return o != nil || err != nil
 }
 
 // compare compares what stands in a position. What the same reference leads to is compared in a
@@ -100,7 +118,8 @@ func (c *comparison) compare(p *position, old, now pdf.Object) error {
 		return nil
 	}
 	if ref, ok := now.(pdf.Ref); ok {
-		p.ref = ref
+		there := *p
+		there.ref, p = ref, &there
 	}
 	if same, err := c.equal(was, is); same || err != nil {
 		return err
@@ -141,6 +160,8 @@ func (c *comparison) judge(p *position, old, now pdf.Object) error {
 		c.described(p, old, now)
 	case p.role == fieldAppearance:
 		c.appearance(p)
+	case p.role == fieldValue:
+		c.value(p)
 	default:
 		c.add(p, judged[p.role])
 	}

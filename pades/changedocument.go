@@ -91,8 +91,9 @@ func (c *comparison) page(p *position, old, now pdf.Dict) error {
 // annotations compares those of a page. Those of new fields are what the fields are.
 func (c *comparison) annotations(p *position, old, now pdf.Array) error {
 	var kept pdf.Array
+	known := membersOf(old)
 	for i, o := range now {
-		if has(old, o) {
+		if known.has(o) {
 			kept = append(kept, o)
 		} else {
 			c.annotation(p.child(strconv.Itoa(i), anAnnotation), o)
@@ -105,8 +106,35 @@ func (c *comparison) annotations(p *position, old, now pdf.Array) error {
 	return nil
 }
 
-func has(array pdf.Array, o pdf.Object) bool {
-	return slices.ContainsFunc(array, func(item pdf.Object) bool { return equal(item, o) })
+// members are what is in an array: references, and what stands in it itself, in its order.
+type members struct {
+	refs   map[pdf.Ref]bool
+	direct []pdf.Object
+}
+
+func membersOf(array pdf.Array) *members {
+	m := &members{refs: make(map[pdf.Ref]bool)}
+	for _, o := range array {
+		if ref, ok := o.(pdf.Ref); ok {
+			m.refs[ref] = true
+		} else {
+			m.direct = append(m.direct, o)
+		}
+	}
+	return m
+}
+
+// has says whether an item of another array is one of these. What stands in both arrays itself has
+// to do so in the same order, so that each is compared once.
+func (m *members) has(o pdf.Object) bool {
+	if ref, ok := o.(pdf.Ref); ok {
+		return m.refs[ref]
+	}
+	if len(m.direct) == 0 || !equal(m.direct[0], o) {
+		return false
+	}
+	m.direct = m.direct[1:]
+	return true
 }
 
 // annotation judges one that was added.
@@ -121,7 +149,7 @@ func (c *comparison) annotation(p *position, o pdf.Object) {
 		c.changes[at].Page = p.page
 		return
 	}
-	if field := c.graph.find(ref.Num, aField); field != nil {
+	if field := c.graph.find(ref, aField); field != nil {
 		p.field = field.field
 		c.add(p, judged[fieldAppearance])
 		return
@@ -131,9 +159,10 @@ func (c *comparison) annotation(p *position, o pdf.Object) {
 
 // lost is what it is that annotations are gone: a field that is seen no more is changed.
 func (c *comparison) lost(old, kept pdf.Array) judgement {
+	still := membersOf(kept)
 	for _, o := range old {
 		ref, isRef := o.(pdf.Ref)
-		if isRef && c.graph.find(ref.Num, aField) != nil && !has(kept, o) {
+		if isRef && c.graph.find(ref, aField) != nil && !still.refs[ref] {
 			return judged[fieldAppearance]
 		}
 	}

@@ -3,6 +3,7 @@ package pades
 import (
 	"slices"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
@@ -29,7 +30,8 @@ func (c *comparison) field(p *position, old, now pdf.Dict) error {
 	for _, key := range keys {
 		child := p.child(string(key), aField.of(key))
 		switch {
-		case key == "Ff" && c.onlyReadOnly(old[key], now[key]): // as Acrobat notes a lock
+		case key == "Ff" && c.onlyReadOnly(old, now): // as Acrobat notes a lock
+			c.add(child, judgement{ades.ChangeFields, FormFilling})
 		case slices.Contains(with, key):
 			c.add(p, found)
 		case key == "Kids":
@@ -63,7 +65,7 @@ func (c *comparison) happened(p *position, old, now pdf.Dict) (found judgement, 
 	if err != nil || is == nil {
 		return judged[fieldPart], nil, notMalformed(err)
 	}
-	if found, err = c.newSignature(now); err == nil && found != judged[formFields] {
+	if found, err = c.newSignature(p, now); err == nil && found != judged[formFields] {
 		with = withSignature
 		c.signed[p.field] = found
 	}
@@ -82,62 +84,6 @@ func (c *comparison) staysUnseen(value pdf.Object, old, now pdf.Dict) judgement 
 		return judged[fieldAppearance]
 	}
 	return judged[theStore]
-}
-
-// onlyReadOnly says whether flags differ in that a field must not be filled in any more (table 227).
-func (c *comparison) onlyReadOnly(old, now pdf.Object) bool {
-	const readOnly = 1
-	before, err := c.before.Int(old)
-	if err != nil {
-		return false
-	}
-	after, err := c.now.Int(now)
-	return err == nil && after == before|readOnly
-}
-
-// appearance judges what is seen of a field and was overwritten.
-func (c *comparison) appearance(p *position) {
-	signed, ok := c.signed[p.field]
-	switch {
-	case p.field != "" && c.filled[p.field]:
-		c.add(p, judged[fieldValue])
-	case p.field != "" && ok:
-		c.add(p, signed)
-	default:
-		c.add(p, judged[fieldAppearance])
-	}
-}
-
-// noteFilled finds the fields whose values differ: of their other widgets, too, something else is
-// seen then.
-func (c *comparison) noteFilled(changed []*position) error {
-	for _, p := range changed {
-		if p.role == fieldValue && p.field != "" {
-			c.filled[p.field] = true
-		}
-		if p.role != aField || p.field == "" {
-			continue
-		}
-		old, err := c.before.Dict(p.ref)
-		if err != nil {
-			continue // is judged by itself
-		}
-		now, err := c.now.Dict(p.ref)
-		if err != nil || fieldType(c.now, now) == "Sig" {
-			continue
-		}
-		was, oldErr := c.before.Resolve(old["V"])
-		is, err := c.now.Resolve(now["V"])
-		if oldErr != nil || err != nil {
-			continue
-		}
-		same, err := c.equal(was, is)
-		if err != nil {
-			return err
-		}
-		c.filled[p.field] = c.filled[p.field] || !same
-	}
-	return nil
 }
 
 // fieldType is the type of a field, be it inherited, and valueOf its value (ISO 32000-2 12.7.4.1).

@@ -29,7 +29,7 @@ func (g *graph) lookInto(round []*position) error {
 		if err := g.ctx.Err(); err != nil {
 			return err
 		}
-		if *g.count > maxPositions {
+		if *g.count > g.most() {
 			return fmt.Errorf("%w: objects that are compared", pdf.ErrLimit)
 		}
 		if p.role.generic() && g.pointsAt(p.ref, p.role) { // as has come out since
@@ -44,7 +44,8 @@ func (g *graph) lookInto(round []*position) error {
 }
 
 func (g *graph) forget(p *position) {
-	g.known[p.ref.Num] = slices.DeleteFunc(g.known[p.ref.Num], func(known *position) bool { return known == p })
+	g.points[p.ref.Num] = true
+	g.known[p.ref] = slices.DeleteFunc(g.known[p.ref], func(known *position) bool { return known == p })
 	*g.count--
 }
 

@@ -3,6 +3,7 @@ package pades
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/innsigli/innsigli/internal/pdf"
 )
@@ -10,15 +11,18 @@ import (
 // graph is what a revision of a document leads to, from its trailer on: every object with the
 // roles that it has there.
 type graph struct {
-	ctx   context.Context
-	file  *pdf.File
-	known map[uint32][]*position
-	pages map[pdf.Ref]int     // their numbers, from 1
-	names map[string]pdf.Ref  // of fields
-	frame map[pdf.Ref]bool    // catalog, pages, fields, annotations: what others only point at
-	next  [3][]*position      // not looked into yet: of the form, of the rest of the frame, and others
-	unfit map[uint32]struct{} // objects that cannot be read, or that say they go on behind the end
-	count *int                // of positions, of all graphs of the document
+	ctx     context.Context
+	file    *pdf.File
+	known   map[pdf.Ref][]*position
+	stale   map[uint32][]pdf.Ref // references to generations but the first, by number
+	points  map[uint32]bool      // objects that something only points at
+	pages   map[pdf.Ref]int      // their numbers, from 1
+	names   map[string]pdf.Ref   // of fields
+	frame   map[pdf.Ref]bool     // catalog, pages, fields, annotations: what others only point at
+	next    [3][]*position       // not looked into yet: of the form, of the rest of the frame, and others
+	doubled bool                 // a dictionary that was read has two values for a key
+	unfit   map[uint32]struct{}  // objects that cannot be read, or that say they go on behind the end
+	count   *int                 // of positions, of all graphs of the document
 }
 
 // position is where an object stands in a document, and as what.
@@ -31,14 +35,18 @@ type position struct {
 	field string    // that it belongs to; "": to none or many
 }
 
-// maxPositions bounds the positions in all revisions that are compared.
+// maxPositions bounds the positions in all revisions that are compared, and so does the size of the
+// document: each takes some of it, unless one array of references is put in many places.
 const maxPositions = 1 << 20
+
+// most is how many there may be.
+func (g *graph) most() int { return int(min(maxPositions, 1<<16+g.file.Size()/4)) }
 
 // readGraph reads the graph of a file.
 func readGraph(ctx context.Context, file *pdf.File, count *int) (*graph, error) {
 	g := &graph{
-		ctx: ctx, file: file, known: make(map[uint32][]*position), names: make(map[string]pdf.Ref),
-		frame: make(map[pdf.Ref]bool), unfit: make(map[uint32]struct{}), count: count,
+		ctx: ctx, file: file, known: make(map[pdf.Ref][]*position), names: make(map[string]pdf.Ref),
+		stale: make(map[uint32][]pdf.Ref), points: make(map[uint32]bool), frame: make(map[pdf.Ref]bool), unfit: make(map[uint32]struct{}), count: count,
 	}
 	if err := g.numberPages(); err != nil {
 		return nil, err
@@ -79,23 +87,46 @@ func (g *graph) lead(p *position, o pdf.Object) {
 		return
 	}
 	if p.role.generic() && g.pointsAt(ref, p.role) {
+		g.points[ref.Num] = true
 		return
 	}
 	p.ref = ref
 	if p.role == anAnnotation && g.isWidget(p) {
 		return
 	}
-	if known := g.find(ref.Num, p.role); known != nil {
+	if known := g.find(ref, p.role); known != nil {
 		g.merge(known, p)
 		return
 	}
-	g.known[ref.Num] = append(g.known[ref.Num], p)
-	*g.count++
+	g.note(p)
 	if !p.role.generic() {
 		g.frame[ref] = true
 	}
 	g.queue(p)
 }
+
+// note notes a position that is new.
+func (g *graph) note(p *position) {
+	if p.ref.Gen != 0 && len(g.known[p.ref]) == 0 {
+		g.stale[p.ref.Num] = append(g.stale[p.ref.Num], p.ref)
+	}
+	g.known[p.ref] = append(g.known[p.ref], p)
+	*g.count++
+}
+
+// of returns the positions of all objects of a number. References name one generation, and are null
+// where another one is in use (ISO 32000-2 7.3.10); some readers do not look at it.
+func (g *graph) of(num uint32) []*position {
+	all := slices.Clone(g.known[pdf.Ref{Num: num}])
+	for _, ref := range g.stale[num] {
+		all = append(all, g.known[ref]...)
+	}
+	return all
+}
+
+// leadsTo says whether anything in the graph refers to an object of a number, be it that it only
+// points at it.
+func (g *graph) leadsTo(num uint32) bool { return g.points[num] || len(g.of(num)) > 0 }
 
 // queue has a position looked into. The form comes first: it says which annotations are fields.
 func (g *graph) queue(p *position) {
@@ -117,15 +148,15 @@ func (g *graph) pointsAt(ref pdf.Ref, from role) bool {
 	case !g.frame[ref]:
 		return false
 	case from.drawn():
-		return g.find(ref.Num, aPage) != nil || g.find(ref.Num, thePages) != nil
+		return g.find(ref, aPage) != nil || g.find(ref, thePages) != nil
 	}
 	o, err := g.file.Object(ref)
 	_, isStream := o.(*pdf.Stream)
 	return err == nil && !isStream
 }
 
-func (g *graph) find(num uint32, r role) *position {
-	for _, p := range g.known[num] {
+func (g *graph) find(ref pdf.Ref, r role) *position {
+	for _, p := range g.known[ref] {
 		if p.role == r {
 			return p
 		}
@@ -135,7 +166,7 @@ func (g *graph) find(num uint32, r role) *position {
 
 // isWidget says whether an annotation is a field of the form, or the widget of one, and notes its page.
 func (g *graph) isWidget(p *position) bool {
-	field := g.find(p.ref.Num, aField)
+	field := g.find(p.ref, aField)
 	if field == nil {
 		return false
 	}

@@ -33,6 +33,9 @@ func (c *comparison) run() error {
 	if err := c.hidden(); err != nil {
 		return err
 	}
+	if err := c.doubled(); err != nil {
+		return err
+	}
 	return c.otherwise()
 }
 
@@ -46,7 +49,7 @@ func (c *comparison) positions() (all []*position) {
 		numbers[num] = true
 	}
 	for _, num := range slices.Sorted(maps.Keys(numbers)) {
-		all = append(all, c.graph.known[num]...)
+		all = append(all, c.graph.of(num)...)
 	}
 	slices.SortStableFunc(all, func(a, b *position) int { return cmp.Compare(a.role, b.role) })
 	return all
@@ -63,7 +66,7 @@ func (c *comparison) goOn(changed []*position) error {
 		}
 		*c.graph = *fresh
 		c.changes = slices.DeleteFunc(c.changes, func(found change) bool {
-			return found.at != nil && c.graph.find(found.at.ref.Num, found.at.role) == nil
+			return found.at != nil && !fresh.leadsTo(found.at.ref.Num)
 		})
 		return nil
 	}
@@ -79,10 +82,10 @@ func (c *comparison) goOn(changed []*position) error {
 func (c *comparison) hidden() error {
 	c.at = nil
 	for _, num := range slices.Sorted(maps.Keys(c.moved)) {
-		if len(c.graph.known[num]) > 0 {
+		ref := c.now.Reference(num)
+		if len(c.graph.known[ref]) > 0 {
 			continue
 		}
-		ref := c.now.Reference(num)
 		o, err := c.now.Object(ref)
 		if err := notMalformed(err); err != nil {
 			return err

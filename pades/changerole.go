@@ -36,6 +36,8 @@ const (
 	annotationPart
 	contentOfPage
 	theStructure
+	theLayers
+	anAncestor // of a page or field that does not have it below it: what it inherits from all the same
 	anythingElse
 )
 
@@ -45,7 +47,12 @@ func (r role) generic() bool { return r > anAnnotation }
 
 // drawn says whether an object of a role is seen.
 func (r role) drawn() bool {
-	return r == contentOfPage || r == fieldAppearance || r == formResources || r == resourceKind
+	return r == contentOfPage || r == fieldAppearance || r == formResources || r == resourceKind || r == theLayers || r == anAncestor
+}
+
+// ofField says whether an object of a role is a field, or belongs to some.
+func (r role) ofField() bool {
+	return r == aField || r == fieldValue || r == fieldAppearance || r == fieldPart || r == aSignature
 }
 
 // judged is what it is to change an object of a role that nothing more is known of.
@@ -60,7 +67,8 @@ var judged = map[role]judgement{
 	resourceKind: {ades.ChangeAppearance, never}, fieldValue: {ades.ChangeForm, FormFilling},
 	fieldAppearance: {ades.ChangeAppearance, never}, fieldPart: {ades.ChangeFields, never},
 	aSignature: {ades.ChangeFields, never}, annotationPart: {ades.ChangeAnnotation, Annotations},
-	contentOfPage: {ades.ChangeContent, never}, theStructure: {ades.ChangeStructure, never}, anythingElse: {ades.ChangeCatalog, never},
+	contentOfPage: {ades.ChangeContent, never}, theStructure: {ades.ChangeStructure, never},
+	theLayers: {ades.ChangeCatalog, never}, anAncestor: {ades.ChangeUnknown, never}, anythingElse: {ades.ChangeCatalog, never},
 }
 
 // entries are the roles of what a dictionary of a role has under its keys. Under others it has
@@ -70,23 +78,23 @@ type entries struct {
 	others role
 }
 
-// pointer is the role of what is not followed: a field's parent, a page's, the page of an annotation.
+// pointer is the role of what is not followed: the page of an annotation, and the parent of a page or
+// a field, unless it is another one than what leads there.
 const pointer role = 255
 
 var entriesOf = map[role]entries{
 	theCatalog: {map[pdf.Name]role{
 		"Pages": thePages, "AcroForm": theForm, "DSS": theStore, "Metadata": theMetadata, "Extensions": theExtensions,
-		"Perms": thePermissions, "StructTreeRoot": theStructure, "MarkInfo": theStructure, "Lang": theStructure,
+		"Perms": thePermissions, "StructTreeRoot": theStructure, "OCProperties": theLayers, "MarkInfo": theStructure, "Lang": theStructure,
 	}, anythingElse},
 	theForm: {map[pdf.Name]role{"Fields": formFields, "DR": formResources}, fieldPart},
 	aField: {map[pdf.Name]role{
 		"Kids": formFields, "V": fieldValue, "RV": fieldValue, "AP": fieldAppearance, "Parent": pointer, "P": pointer,
 	}, fieldPart},
-	thePages: {map[pdf.Name]role{"Kids": pageKids, "Parent": pointer}, contentOfPage},
-	aPage:    {map[pdf.Name]role{"Annots": pageAnnotations, "Parent": pointer, "AA": anythingElse, "B": anythingElse}, contentOfPage},
-	anAnnotation: {map[pdf.Name]role{
-		"P": pointer, "Parent": pointer, "Popup": pointer, "IRT": pointer,
-	}, annotationPart},
+	thePages:      {map[pdf.Name]role{"Kids": pageKids, "Parent": pointer}, contentOfPage},
+	aPage:         {map[pdf.Name]role{"Annots": pageAnnotations, "Parent": pointer, "AA": anythingElse, "B": anythingElse}, contentOfPage},
+	anAnnotation:  {map[pdf.Name]role{"P": pointer}, annotationPart},
+	anAncestor:    {map[pdf.Name]role{"Parent": anAncestor, "Kids": pointer}, contentOfPage},
 	aSignature:    {map[pdf.Name]role{"Data": pointer}, aSignature},
 	formResources: {nil, resourceKind},
 	resourceKind:  {nil, fieldAppearance},

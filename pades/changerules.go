@@ -68,6 +68,15 @@ func (r rules) permits(c change) bool {
 	if c.needs > r.permission {
 		return false
 	}
-	field := c.Field != "" && (c.Kind == ades.ChangeForm || c.Kind == ades.ChangeSignature)
-	return !field || !slices.ContainsFunc(r.locks, func(l lock) bool { return l.locks(c.Field) })
+	field := c.Kind == ades.ChangeForm || c.Kind == ades.ChangeSignature
+	return !field || !slices.ContainsFunc(r.locks, c.isLocked)
+}
+
+// isLocked says whether a lock is about what was changed. What belongs to several fields may be of one
+// that is; what is of the form as a whole is of none.
+func (c change) isLocked(l lock) bool {
+	if c.Field != "" {
+		return l.locks(c.Field)
+	}
+	return l.action != "" && c.at != nil && c.at.role.ofField()
 }

@@ -1,6 +1,7 @@
 package pades
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/innsigli/innsigli/ades"
@@ -39,14 +40,46 @@ func (c *comparison) described(p *position, old, now pdf.Object) {
 
 // metadataStream compares streams of metadata.
 func (c *comparison) metadataStream(p *position, old, now pdf.Object) error {
-	had, err := statements(c.before, old)
+	had, err := c.statements(c.before, old)
 	if err != nil {
 		c.metadata(p, false)
 		return notMalformed(err)
 	}
-	says, err := statements(c.now, now)
+	says, err := c.statements(c.now, now)
 	c.metadata(p, err == nil && reflect.DeepEqual(had, says))
 	return notMalformed(err)
+}
+
+// saidInMetadata is what the metadata of all revisions say, read once, and how much more of it is
+// read.
+type saidInMetadata struct {
+	at   map[streamAt]statements
+	left int
+}
+
+type streamAt struct{ offset, length int64 }
+
+// maxSaid bounds the metadata of all revisions in bytes.
+const maxSaid = 4 * maxMetadata
+
+// statements are those of a stream of metadata. What nobody has the time for says something else.
+func (c *comparison) statements(file *pdf.File, o pdf.Object) (statements, error) {
+	var place streamAt
+	if stream, ok := o.(*pdf.Stream); ok {
+		place = streamAt{stream.Offset, stream.Length}
+	}
+	if known, ok := c.said.at[place]; ok {
+		return known, nil
+	}
+	if c.said.left <= 0 {
+		return statements{}, fmt.Errorf("%w: more metadata than is compared", pdf.ErrDamaged)
+	}
+	found, size, err := statementsOf(file, o)
+	c.said.left -= size
+	if err == nil && size > 0 {
+		c.said.at[place] = found
+	}
+	return found, err
 }
 
 func (c *comparison) metadata(p *position, lastWriter bool) {

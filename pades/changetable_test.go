@@ -19,7 +19,7 @@ var proofRows = []changeRow{
 	{"a document timestamp", func(r *revision) { r.newField(stampField) }, "PROOF", pades.NoChanges},
 	{"a document timestamp that is seen", func(r *revision) {
 		r.newField("<< /Type /Annot /Subtype /Widget /FT /Sig /T (Old) /V " + timestamp + " /P 10 0 R /Rect [0 0 90 90] >>")
-	}, "SIGNATURE", pades.FormFilling},
+	}, "FORM_FIELDS", never},
 	{"a signature", func(r *revision) { r.newField(signedField("(New)")) }, "SIGNATURE", pades.FormFilling},
 	{"a signature in the field for it", signs, "SIGNATURE", pades.FormFilling},
 	{"a field for a signature", func(r *revision) { r.newField("<< /FT /Sig /T (New) >>") }, "SIGNATURE", pades.FormFilling},
@@ -56,7 +56,7 @@ var formRows = []changeRow{
 	{"a field is gone", func(r *revision) {
 		r.set(theForm, "Fields", fmt.Sprintf("[%d 0 R %d 0 R %d 0 R]", checkField, emptyField, r.ownField()))
 	}, "FORM_FIELDS", never},
-	{"read only", func(r *revision) { r.set(textField, "Ff", "1") }, "", pades.NoChanges},
+	{"read only", func(r *revision) { r.set(textField, "Ff", "1") }, "FORM_FIELDS", pades.FormFilling},
 	{"more than read only", func(r *revision) { r.set(textField, "Ff", "3") }, "FORM_FIELDS", never},
 	{"fields are to be drawn", func(r *revision) { r.set(theForm, "NeedAppearances", "true") }, "FORM_FIELDS", never},
 	{"a calculation", func(r *revision) { r.set(theForm, "CO", fmt.Sprintf("[%d 0 R]", textField)) }, "FORM_FIELDS", never},

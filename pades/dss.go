@@ -24,14 +24,34 @@ type store struct {
 	fault   error          // why one of these cannot be read, and so not be added to
 	data    *evidence.Data // as it stands, in its order, none of it verified
 	streams []stream
+	there   map[storedAt]bool
+	decoded map[storedAt]stream  // in other revisions; nil: none
 	refs    map[storedAs]pdf.Ref // the streams by what is in them, for who adds to them
 }
 
 // stream is one of a store, with its content.
 type stream struct {
-	array pdf.Name // that it is in: in another it proves nothing
-	ref   pdf.Ref
-	der   []byte
+	storedAt
+	ref         pdf.Ref
+	der         []byte
+	certificate *x509.Certificate // of Certs, where Go can parse it
+}
+
+// arrays are those of a store by what is in them, with their names in its VRI dictionaries (ISO 32000-2 tables 261
+// and 262).
+var arrays = []struct {
+	name, vri pdf.Name
+	limit     int64 // of one stream
+}{
+	{"Certs", "Cert", maxCertificate},
+	{"OCSPs", "OCSP", ocsp.MaxSize},
+	{"CRLs", "CRL", crl.MaxSize},
+}
+
+// storedAt is where a stream stands.
+type storedAt struct {
+	array          pdf.Name // that it is in: in another it proves nothing
+	offset, length int64    // of its payload in the document
 }
 
 // storedAs is a stream's array and the digest of its content.
@@ -48,20 +68,35 @@ func readStore(file *pdf.File) (store, error) {
 	if err != nil {
 		return s, err
 	}
-	certificates, err := s.decode(file, "Certs", maxCertificate)
-	if err != nil {
-		return s, err
-	}
-	for _, der := range certificates {
-		if c, err := x509.ParseCertificate(der); err == nil {
-			s.data.Certificates = append(s.data.Certificates, c)
+	err = s.decodeAll(file)
+	s.data = dataOf(s.streams)
+	return s, err
+}
+
+// decodeAll decodes what the arrays have.
+func (s *store) decodeAll(file *pdf.File) error {
+	for _, array := range arrays {
+		if err := s.decode(file, array.name, s.dict[array.name], array.limit); err != nil {
+			return err
 		}
 	}
-	if s.data.OCSP, err = s.decode(file, "OCSPs", ocsp.MaxSize); err != nil {
-		return s, err
+	return nil
+}
+
+// dataOf is what stands in streams, in their order.
+func dataOf(streams []stream) *evidence.Data {
+	data := new(evidence.Data)
+	for _, one := range streams {
+		switch {
+		case one.array == "OCSPs":
+			data.OCSP = append(data.OCSP, one.der)
+		case one.array == "CRLs":
+			data.CRLs = append(data.CRLs, one.der)
+		case one.certificate != nil:
+			data.Certificates = append(data.Certificates, one.certificate)
+		}
 	}
-	s.data.CRLs, err = s.decode(file, "CRLs", crl.MaxSize)
-	return s, err
+	return data
 }
 
 // findStore reads what there is without what it refers to.
@@ -79,33 +114,52 @@ func findStore(file *pdf.File) (store, error) {
 }
 
 // decode decodes the streams of an array. Several entries may name one stream.
-func (s *store) decode(file *pdf.File, key pdf.Name, limit int64) ([][]byte, error) {
-	entries, err := file.Array(s.dict[key])
+func (s *store) decode(file *pdf.File, name pdf.Name, array pdf.Object, limit int64) error {
+	entries, err := file.Array(array)
 	if err != nil {
-		return nil, notMalformed(err)
+		return notMalformed(err)
 	}
-	var all [][]byte
-	seen := make(map[pdf.Ref]bool)
 	for _, entry := range entries[:min(len(entries), maxEvidence)] {
 		if err := file.Spent(); err != nil {
-			return nil, err
+			return err
 		}
-		object, err := file.StreamObject(entry)
-		if err == nil && (object == nil || seen[object.Ref]) {
-			continue
-		}
-		var der []byte
-		if err == nil {
-			seen[object.Ref] = true
-			der, err = file.Stream(object, limit)
-		}
-		switch {
-		case err == nil:
-			all = append(all, der)
-			s.streams = append(s.streams, stream{key, object.Ref, der})
-		case notMalformed(err) != nil:
-			return nil, err
+		if err := notMalformed(s.decodeOne(file, name, entry, limit)); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
+}
+
+func (s *store) decodeOne(file *pdf.File, name pdf.Name, entry pdf.Object, limit int64) error {
+	object, err := file.StreamObject(entry)
+	if err != nil || object == nil {
+		return err
+	}
+	place := storedAt{name, object.Offset, object.Length}
+	if s.there[place] {
+		return nil
+	}
+	one, known := s.decoded[place]
+	if !known {
+		one = stream{storedAt: place, ref: object.Ref}
+		if one.der, err = file.Stream(object, limit); err != nil {
+			return err
+		}
+		if name == "Certs" {
+			one.certificate, _ = x509.ParseCertificate(one.der)
+		}
+	}
+	s.keep(one)
+	return nil
+}
+
+func (s *store) keep(one stream) {
+	if s.there == nil {
+		s.there = make(map[storedAt]bool)
+	}
+	s.there[one.storedAt] = true
+	s.streams = append(s.streams, one)
+	if s.decoded != nil {
+		s.decoded[one.storedAt] = one
+	}
 }

@@ -91,6 +91,9 @@ func (w *fieldWalk) visit(field pdf.Dict, at place) error {
 	return w.children(field["Kids"], at)
 }
 
+// nameDigest is what a name begins with that stands as its digest.
+const nameDigest = "SHA-256 "
+
 // fieldName returns the fully qualified name of a field below a parent, and whether it has a
 // part in it of its own (ISO 32000-2 12.7.4.2). One that nobody would read stands as its digest:
 // it is a part of all names below it.
@@ -104,7 +107,7 @@ func fieldName(file *pdf.File, field pdf.Dict, parent string) (name string, name
 		name = parent + "." + name
 	}
 	if len(name) > maxFieldName {
-		name = fmt.Sprintf("SHA-256 %x", sha256.Sum256([]byte(name)))
+		name = fmt.Sprintf("%s%x", nameDigest, sha256.Sum256([]byte(name)))
 	}
 	return name, true
 }

@@ -68,7 +68,8 @@ func (g *growth) isProof() (bool, error) {
 			return false, err
 		}
 	}
-	return !slices.ContainsFunc(g.known.changed, func(ref pdf.Ref) bool { return !g.gained[ref] }), nil
+	// What a dictionary leads to by another value of a key is not known (ISO 32000-2 7.3.7).
+	return !g.before.Doubled() && !slices.ContainsFunc(g.known.changed, func(ref pdf.Ref) bool { return !g.gained[ref] }), nil
 }
 
 // sameTrailer: a stream that is hidden beside a table is read by some and not by others.

@@ -2,6 +2,7 @@ package pades
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -42,42 +43,54 @@ func (g *growth) metadata(info, metadata pdf.Object) (bool, error) {
 	if ref, ok := metadata.(pdf.Ref); !ok || !slices.Contains(g.known.changed, ref) {
 		return true, nil
 	}
-	said, err := statements(g.now, metadata)
+	said, _, err := statementsOf(g.now, metadata)
 	if err != nil {
 		return false, err
 	}
-	had, err := statements(g.before, metadata)
+	had, _, err := statementsOf(g.before, metadata)
 	if err == nil && reflect.DeepEqual(said, had) {
 		g.gains(metadata)
 	}
 	return err == nil, err
 }
 
-// statements returns what a metadata stream consists of, without who wrote it last.
-func statements(file *pdf.File, o pdf.Object) ([]xml.Token, error) {
+// statements are what a metadata stream consists of, without who wrote it last.
+type statements struct {
+	dict pdf.Dict
+	sum  [sha256.Size]byte // over all that is said
+}
+
+// statementsOf reads a metadata stream, and says how long it is.
+func statementsOf(file *pdf.File, o pdf.Object) (found statements, size int, err error) {
 	stream, err := file.StreamObject(o)
 	if err != nil || stream == nil {
-		return nil, err
+		return found, 0, err
 	}
 	content, err := file.Stream(stream, maxMetadata)
 	if err != nil {
-		return nil, err
+		return found, 0, err
 	}
-	found := []xml.Token{omit(stream.Dict, "Length", "Filter", "DecodeParms")}
+	found.dict = omit(stream.Dict, "Length", "Filter", "DecodeParms")
+	found.sum, err = sumOfStatements(content)
+	return found, len(content), err
+}
+
+func sumOfStatements(content []byte) (sum [sha256.Size]byte, err error) {
+	all := sha256.New()
 	d := xml.NewDecoder(bytes.NewReader(content))
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			return found, nil
+			return [sha256.Size]byte(all.Sum(nil)), nil
 		}
 		if start, ok := token.(xml.StartElement); ok && slices.Contains(lastWritten, start.Name) {
 			token, err = nil, d.Skip()
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: metadata: %w", pdf.ErrDamaged, err)
+			return sum, fmt.Errorf("%w: metadata: %w", pdf.ErrDamaged, err)
 		}
 		if token = statement(token); token != nil {
-			found = append(found, token)
+			fmt.Fprintf(all, "%T%q\n", token, token)
 		}
 	}
 }
@@ -93,11 +106,11 @@ func statement(token xml.Token) xml.Token {
 		return token
 	case xml.CharData:
 		if text := bytes.TrimSpace(token); len(text) > 0 {
-			return xml.CharData(bytes.Clone(text))
+			return xml.CharData(text)
 		}
 		return nil
 	case xml.ProcInst, xml.Comment:
 		return nil
 	}
-	return xml.CopyToken(token)
+	return token
 }

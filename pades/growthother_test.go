@@ -23,6 +23,7 @@ var otherProof = []otherGrowth{
 	{"when the document was written, in its metadata", pdftest.Options{Catalog: "/Metadata 100 0 R", Objects: []string{xmp("This one", 1)}},
 		func(r *revision) { r.replace(first, xmp("This one", 2)) }},
 	{"a store of less", pdftest.Options{}, func(r *revision) { r.set(r.store(), "CRLs", "[]") }},
+	{"a store whose VRI says what it is", pdftest.Options{}, func(r *revision) { r.set(r.store(), "VRI", "<< /Type /VRI /A << /Type /VRI >> >>") }},
 	{"extensions", pdftest.Options{Catalog: "/Extensions 100 0 R", Objects: []string{"<< >>"}},
 		func(r *revision) { r.set(first, "ADBE", "<< /BaseVersion /1.7 /ExtensionLevel 3 >>") }},
 	{withAppearance, pdftest.Options{}, func(r *revision) {

@@ -49,6 +49,9 @@ var notPlain = []otherGrowth{
 		r.addStream("/Type /XRef /Size 4 /W [1 2 1] /Root 1 0 R", strings.Repeat("\x00", 16))
 	}},
 	{"a stream of a type somewhere else", pdftest.Options{}, func(r *revision) { r.addStream("/Type 900 0 R", "") }},
+	{"a key with two values", pdftest.Options{}, func(r *revision) { r.add("<< /A << /B 1 /B 2 >> >>") }},
+	{"a key with two values, of a stream", pdftest.Options{}, func(r *revision) { r.addStream("/A 1 /A 2", "") }},
+	{"a key with two values, in an object stream", pdftest.Options{Kind: pdftest.Stream}, func(r *revision) { r.add("<< /A 1 /A null >>") }},
 	{"a trailer in a stream", pdftest.Options{}, func(r *revision) { r.addStream("", "trailer\n<< /Root 10 0 R >>\n") }},
 	{"a table in a stream", pdftest.Options{}, func(r *revision) { r.addStream("", "xref\n0 0\n") }},
 }

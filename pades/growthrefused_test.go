@@ -50,6 +50,9 @@ var changedDocuments = []otherGrowth{
 		}},
 	{"an entry of a page", pdftest.Options{}, func(r *revision) { r.set(page, "MediaBox", "[0 0 1 1]") }},
 	{"the content of a page", pdftest.Options{}, func(r *revision) { r.replace(content, stream("", drawing)) }},
+	{"a page has two contents", pdftest.Options{}, func(r *revision) { r.doubled(page, "/Contents "+r.addStream("", drawing).String()) }},
+	{"a page was signed with two contents, of which one comes now", pdftest.Options{Page: "/PieceInfo << /X 900 0 R /X (1) >>"},
+		func(r *revision) { r.replace(900, stream("", drawing)) }},
 	{"a page is another object", pdftest.Options{}, func(r *revision) {
 		r.set(2, "Kids", "["+r.add(anotherPage).String()+"]")
 	}},
@@ -127,6 +130,7 @@ var changedForms = []otherGrowth{
 	{"an entry of the store", pdftest.Options{}, func(r *revision) { r.set(r.store(), "Innocent", "3 0 R") }},
 	{"a dictionary for a stream of the store", pdftest.Options{}, func(r *revision) { r.appendTo(r.store(), "CRLs", r.add("<< >>")) }},
 	{"an entry of the store's VRI", pdftest.Options{}, func(r *revision) { r.set(r.store(), "VRI", "<< /A << /Innocent 3 0 R >> >>") }},
+	{"a type of the store's VRI that is no name", pdftest.Options{}, func(r *revision) { r.set(r.store(), "VRI", "<< /Type << /Innocent 3 0 R >> >>") }},
 	{"a dictionary for a stream of VRI", pdftest.Options{}, func(r *revision) { r.set(r.store(), "VRI", "<< /A << /Cert [10 0 R] >> >>") }},
 }
 

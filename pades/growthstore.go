@@ -19,7 +19,13 @@ func plainStore(file *pdf.File, o pdf.Object) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	for _, entry := range vri {
+	for key, entry := range vri {
+		if key == "Type" { // that of its entries (table 262), which some writers give the dictionary around them too
+			if _, err := file.Name(entry); err != nil {
+				return false, err
+			}
+			continue
+		}
 		about, err := file.Dict(entry)
 		if err != nil || !same(about, nil, "Type", "Cert", "OCSP", "CRL", "TU", "TS") {
 			return false, err

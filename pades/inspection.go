@@ -16,11 +16,14 @@ type inspection struct {
 	ctx context.Context
 	coverage
 	options    VerifyOptions
+	broken     bool           // the cross-reference, so that nothing covers what is shown
 	taken      map[int64]bool // gaps that are other fields' signatures
 	sums       *rangeHashes
 	store      store
 	timestamps []documentTimestamp // in the order of what they cover
 	earlier    map[int64]store     // of earlier revisions, by their length
+	decoded    map[storedAt]stream // of all stores
+	signed     []int64             // ends of revisions, see signedEnds
 	known      *evidence.Known     // whom to trust, and what the document timestamps carry
 	online     *validation.Online  // nil: nobody is asked
 }
@@ -76,6 +79,9 @@ func (d *inspection) noteGrowth(signatures []ades.SignatureReport) (err error) {
 // claim reads what ByteRange leaves out, which no two fields may share. The problem is
 // empty when all is well.
 func (d *inspection) claim(f signatureField) (r byteRange, contents []byte, problem string) {
+	if d.broken {
+		return r, nil, brokenDocument
+	}
 	r, contents, problem = d.read(f)
 	if problem == "" && d.taken[r.gap] {
 		problem = "The signature is another field's."

@@ -19,6 +19,9 @@ func (v *verification) level() (ades.Level, error) {
 	case v.store.dict == nil || !v.suffices(v.store.data, own, later):
 		return ades.T, nil
 	}
+	if old, err := v.storeUpTo(v.ranges.end); err != nil || len(old.streams) == len(v.store.streams) {
+		return ades.T, err // what was there before the signature cannot have been collected for it
+	}
 	covered, err := v.coversEvidence(own, later)
 	if err != nil || !covered {
 		return ades.LT, err
@@ -52,26 +55,4 @@ func (v *verification) coversEvidence(own []validation.Timestamp, later []docume
 		return false, err
 	}
 	return v.suffices(s.data, own, later), nil
-}
-
-// storeUpTo reads the document security store as it was when the document had so many
-// bytes. It is the same for many signatures, and read once.
-func (d *inspection) storeUpTo(end int64) (store, error) {
-	if s, ok := d.earlier[end]; ok {
-		return s, nil
-	}
-	var s store
-	file, err := d.file.Earlier(end)
-	if err == nil {
-		s, err = readStore(file)
-	}
-	if err != nil {
-		s.dict = nil
-	} else {
-		s.data.ChargeTo(d.known)
-	}
-	if err = notMalformed(err); err == nil {
-		d.earlier[end] = s
-	}
-	return s, err
 }

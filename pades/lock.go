@@ -45,11 +45,15 @@ func readLock(file *pdf.File, d pdf.Dict) (lock, error) {
 }
 
 // locks says whether a field must not be changed any more. An action that ISO 32000-2
-// does not know may lock any.
+// does not know may lock any, and so may each a field whose name stands as its digest.
 func (l lock) locks(field string) bool {
-	switch l.action {
-	case "":
+	switch {
+	case l.action == "":
 		return false
+	case strings.HasPrefix(field, nameDigest):
+		return true
+	}
+	switch l.action {
 	case "Include":
 		return l.lists(field)
 	case "Exclude":

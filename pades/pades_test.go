@@ -136,6 +136,7 @@ func TestSignedDocumentVerifies(t *testing.T) {
 	for name, key := range keys {
 		for _, kind := range pdftest.Kinds {
 			t.Run(name+"/"+string(kind), func(t *testing.T) {
+				began := time.Now()
 				p := newPerson(t, ca, key)
 				at := p.signer.Certificate.NotBefore.UTC()
 				signed := sign(t, pdftest.Build(pdftest.Options{Kind: kind}), p, pades.Options{
@@ -143,20 +144,28 @@ func TestSignedDocumentVerifies(t *testing.T) {
 					Time: at,
 				})
 				got := verify(t, signed, ca)
-				if len(got) != 1 {
-					t.Fatalf("%d signatures", len(got))
+				if len(got) != 1 || len(got[0].Chain) == 0 {
+					t.Fatalf("%+v", got)
 				}
 				s := got[0]
+				path := make([]ades.CertificateStatus, len(s.Chain))
+				for i, c := range s.Chain {
+					path[i] = ades.CertificateStatus{Certificate: c, Revocation: ades.RevocationUnknown}
+				}
+				path[len(path)-1].Revocation = ades.RevocationNotNeeded
 				want := ades.SignatureReport{
 					Name: "Signature1", Format: "PAdES-BASELINE-B",
 					Indication: ades.Indeterminate, SubIndication: ades.TryLater, Intact: true,
 					Problems: s.Problems, Coverage: ades.WholeDocument, CoveredBytes: int64(len(signed)),
 					Certificate: s.Certificate, Chain: s.Chain, Algorithm: s.Algorithm,
-					ClaimedTime: at,
-					SignerName:  "Dæmi um nafn", Reason: "Undirritun", Location: "Reykjavík, Ísland",
+					Path: path, ClaimedTime: at, JudgedAt: s.JudgedAt,
+					SignerName: "Dæmi um nafn", Reason: "Undirritun", Location: "Reykjavík, Ísland",
 				}
 				if diff := cmp.Diff(want, s); diff != "" {
 					t.Error(diff)
+				}
+				if s.JudgedAt.Before(began) || s.JudgedAt.After(time.Now()) {
+					t.Errorf("judged at %v", s.JudgedAt)
 				}
 				if !s.Certificate.Equal(p.signer.Certificate) || len(s.Chain) != 3 || !s.Passed() {
 					t.Errorf("certificate or chain wrong: %v", s.Problems)

@@ -27,7 +27,7 @@ func (d *inspection) readTimestamps(fields []signatureField) error {
 		d.timestamps = append(d.timestamps, t)
 	}
 	slices.SortStableFunc(d.timestamps, func(a, b documentTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
-	d.known = evidence.NewKnown(d.ctx, ades.Sources{Roots: d.options.Roots, Chains: new(ades.Chains)}, validation.Certificates(tokensOf(d.timestamps))...)
+	d.known = d.known.With(validation.Certificates(tokensOf(d.timestamps))...)
 	d.store.data.ChargeTo(d.known)
 	d.judgeTimestamps()
 	return d.ctx.Err()
@@ -36,8 +36,12 @@ func (d *inspection) readTimestamps(fields []signatureField) error {
 func (d *inspection) readTimestamp(f signatureField) (t documentTimestamp, _ error) {
 	ranges, contents, problem := d.claim(f)
 	t.ranges = ranges
-	if problem == "" && d.of(ranges) == ades.Partial {
+	switch kind, _ := d.file.Name(f.signature["Type"]); {
+	case problem != "":
+	case d.of(ranges) == ades.Partial:
 		problem = "The timestamp does not cover a whole revision of the document."
+	case kind != "DocTimeStamp": // ISO 32000-2 table 255: without Type it is a signature
+		problem = "The timestamp of the document is not of type DocTimeStamp."
 	}
 	if problem != "" {
 		t.Report.Type = ades.DocumentTimestamp

@@ -12,7 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/cms"
-
+	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/validation"
 )
@@ -30,7 +30,8 @@ type VerifyOptions struct {
 
 // Verify reports on the signatures of a document. A signature that does not verify
 // is no error but a result; [ErrUnreadable] and [ErrEncrypted] when there is
-// nothing to report on.
+// nothing to report on. The signatures of a document with a broken cross-reference, which
+// viewers mend and show, fail with FORMAT_FAILURE.
 //
 // Certificates are judged by the revocation data that the document carries, as of the
 // earliest time at which a timestamp that is trusted proves the signature, else as of
@@ -49,8 +50,17 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 	}
 	file, err := pdf.Open(doc, doc.Size)
 	if err != nil {
-		return nil, readError(err)
+		return verifyBroken(ctx, doc, options, readError(err))
 	}
+	report, err := inspect(ctx, doc, file, false, options)
+	if errors.Is(err, pdf.ErrMisplaced) {
+		return verifyBroken(ctx, doc, options, err)
+	}
+	return report, err
+}
+
+// inspect reports on the signatures of a document as a file has it, which may be broken.
+func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, options VerifyOptions) (*ades.Report, error) {
 	covers, err := newCoverage(doc, file)
 	if err != nil {
 		return nil, readError(err)
@@ -60,12 +70,14 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 		return nil, readError(err)
 	}
 	d := &inspection{
-		ctx: ctx, coverage: covers, options: options,
+		ctx: ctx, coverage: covers, options: options, broken: broken,
 		sums:  newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
 		taken: make(map[int64]bool), earlier: make(map[int64]store),
+		decoded: make(map[storedAt]stream), signed: covers.signedEnds(fields),
+		known:  evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, Chains: new(ades.Chains)}),
 		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, Revocation: options.Revocation, Issuers: options.Issuers}),
 	}
-	if d.store, err = readStore(file); err != nil {
+	if d.store, err = d.readProofs(file); err != nil {
 		return nil, readError(err)
 	}
 	if err := d.readTimestamps(fields.timestamps); err != nil {
@@ -140,8 +152,12 @@ func (v *verification) check(fault error) (err error) {
 }
 
 // leaveOpen notes that a value by an algorithm which is not known here is neither right nor wrong. Nothing about
-// the signer outweighs that, but that nobody trusts him.
+// the signer outweighs that, but that nobody knows or trusts him (EN 319 102-1 5.2.3, 5.2.6).
 func (v *verification) leaveOpen(fault error) {
+	if _, err := v.signed.Signer(); err != nil {
+		v.reject(err)
+		return
+	}
 	if v.report.Indication == ades.Indeterminate && v.report.SubIndication != ades.NoCertificateChainFound {
 		v.report.Indication = ""
 	}
@@ -184,7 +200,7 @@ func (v *verification) carriesDigest() bool {
 
 // checkCarried: nobody relies on the SHA-1 that a digest which is carried is by, whatever else it was signed with.
 func (v *verification) checkCarried() {
-	if err := (ades.Algorithm{Hash: crypto.SHA1, Scheme: v.report.Algorithm.Scheme}).CheckSuite(nil); err != nil && v.carriesDigest() {
+	if err := evidence.CheckHash(crypto.SHA1, v.report.JudgedAt); err != nil && v.carriesDigest() {
 		v.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	}
 }
@@ -233,8 +249,13 @@ func (v *verification) reject(err error) {
 		sub = ades.HashFailure
 	case errors.Is(err, ades.ErrValue):
 		sub = ades.SigCryptoFailure
+	case errors.Is(err, cms.ErrNoDigest):
+		indication, sub = ades.Indeterminate, ades.SignedDataNotFound
 	case errors.Is(err, cms.ErrNoCertificate):
 		indication, sub = ades.Indeterminate, ades.NoSigningCertificateFound
+		if v.signed.CarriesSigner() { // one that cannot be read here: it is known which, and leads nowhere
+			sub = ades.NoCertificateChainFound
+		}
 	case errors.Is(err, cms.ErrBinding):
 		indication, sub = ades.Indeterminate, ades.SigConstraintsFailure
 	case errors.Is(err, ades.ErrAlgorithm):

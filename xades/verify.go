@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/internal/xmldoc"
 	"github.com/innsigli/innsigli/internal/xmldsig"
 )
@@ -137,7 +138,7 @@ func (v *verification) checkHashes() {
 		return
 	}
 	for _, r := range v.signs.references {
-		if err := (ades.Algorithm{Hash: r.Hash, Scheme: v.Algorithm.Scheme}).CheckSuite(v.signer.PublicKey); err != nil {
+		if err := evidence.CheckHash(r.Hash, v.report.JudgedAt); err != nil {
 			if v.report.Passed() {
 				v.report.Indication, v.report.SubIndication = "", ""
 			}

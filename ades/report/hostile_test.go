@@ -55,11 +55,12 @@ func forbidden(r rune) bool {
 
 // reportSaying is a report that has the same text wherever a file has a say.
 func reportSaying(said string) report.Document {
+	path := report.CertificateStatus{Certificate: report.Certificate{Name: said, Subject: said}, Revocation: ades.RevocationRevoked, Source: ades.ProofOCSP}
 	return report.Document{File: said, Signatures: []report.Signature{{
 		Name: said, Format: "PAdES-BASELINE-B", Indication: ades.TotalFailed, SubIndication: ades.HashFailure, Coverage: ades.WholeRevision,
 		Signer: said, SerialNumber: said, Issuer: said, Certificate: &report.Certificate{Name: said, Subject: said, Issuer: said},
-		Chain: []report.Certificate{{Name: said}}, SignerName: "?" + said, Reason: said, Location: said, Problems: []string{said}, Warnings: []string{said},
-		Timestamps: []report.Timestamp{{Type: ades.SignatureTimestamp, Name: said, Authority: said, Problems: []string{said}}},
+		Chain: []report.Certificate{{Name: said}}, Path: []report.CertificateStatus{path, path, path}, SignerName: "?" + said, Reason: said, Location: said, Problems: []string{said}, Warnings: []string{said},
+		Timestamps: []report.Timestamp{{Type: ades.SignatureTimestamp, Name: said, Authority: said, Problems: []string{said}, Path: []report.CertificateStatus{path}}},
 		Changes: []report.Change{
 			{Revision: 2, Kind: ades.ChangeForm, Object: said, Where: said, Field: said, Page: 1},
 			{Revision: 2, Kind: ades.ChangeForm, Object: said, Where: said, Field: said + "b", Page: 1},

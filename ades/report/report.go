@@ -31,42 +31,46 @@ type Document struct {
 
 // Signature is the report on one signature, [ades.SignatureReport].
 type Signature struct {
-	Name          string             `json:"name"`
-	Format        string             `json:"format"`
-	Indication    ades.Indication    `json:"indication"`
-	SubIndication ades.SubIndication `json:"subIndication"`
-	Intact        bool               `json:"intact"`
-	Coverage      ades.Coverage      `json:"coverage"`
-	Counter       bool               `json:"counterSignature"` // over the signature before it, and nothing of the file
-	Extended      bool               `json:"extended"`         // what follows is proof of the signature alone
-	CoveredBytes  int64              `json:"coveredBytes"`
-	Signer        string             `json:"signer"`       // common name of the certificate
-	SerialNumber  string             `json:"serialNumber"` // of the person, as the certificate has it
-	Issuer        string             `json:"issuer"`       // common name
-	ClaimedTime   Time               `json:"claimedTime"`
-	BestTime      Time               `json:"bestTime"` // at which a timestamp proves the signature
-	Timestamps    []Timestamp        `json:"timestamps"`
-	Reason        string             `json:"reason"`
-	Location      string             `json:"location"`
-	Problems      []string           `json:"problems"`
-	Warnings      []string           `json:"warnings"`
-	Passed        bool               `json:"passed"` // [ades.SignatureReport.Passed]
-	Changes       []Change           `json:"changes"`
-	Certificate   *Certificate       `json:"certificate"`
-	Chain         []Certificate      `json:"chain"`
-	Algorithm     Algorithm          `json:"algorithm"`
-	SignerName    string             `json:"signerName"` // as the document says
+	Name          string              `json:"name"`
+	Format        string              `json:"format"`
+	Indication    ades.Indication     `json:"indication"`
+	SubIndication ades.SubIndication  `json:"subIndication"`
+	Intact        bool                `json:"intact"`
+	Coverage      ades.Coverage       `json:"coverage"`
+	Counter       bool                `json:"counterSignature"` // over the signature before it, and nothing of the file
+	Extended      bool                `json:"extended"`         // what follows is proof of the signature alone
+	CoveredBytes  int64               `json:"coveredBytes"`
+	Signer        string              `json:"signer"`       // common name of the certificate
+	SerialNumber  string              `json:"serialNumber"` // of the person, as the certificate has it
+	Issuer        string              `json:"issuer"`       // common name
+	ClaimedTime   Time                `json:"claimedTime"`
+	BestTime      Time                `json:"bestTime"` // at which a timestamp proves the signature
+	JudgedAt      Time                `json:"judgedAt"` // by which the certificates were judged
+	Timestamps    []Timestamp         `json:"timestamps"`
+	Reason        string              `json:"reason"`
+	Location      string              `json:"location"`
+	Problems      []string            `json:"problems"`
+	Warnings      []string            `json:"warnings"`
+	Passed        bool                `json:"passed"` // [ades.SignatureReport.Passed]
+	Changes       []Change            `json:"changes"`
+	Certificate   *Certificate        `json:"certificate"`
+	Chain         []Certificate       `json:"chain"`
+	Path          []CertificateStatus `json:"path"` // the chain with what was found about revocation
+	Algorithm     Algorithm           `json:"algorithm"`
+	SignerName    string              `json:"signerName"` // as the document says
 }
 
 // Timestamp is the report on one timestamp, [ades.TimestampReport].
 type Timestamp struct {
-	Type      ades.TimestampType `json:"type"`
-	Name      string             `json:"name"`
-	Time      Time               `json:"time"`
-	Authority string             `json:"authority"`
-	Intact    bool               `json:"intact"`
-	Trusted   bool               `json:"trusted"`
-	Problems  []string           `json:"problems"`
+	Type      ades.TimestampType  `json:"type"`
+	Name      string              `json:"name"`
+	Time      Time                `json:"time"`
+	Authority string              `json:"authority"`
+	Intact    bool                `json:"intact"`
+	Trusted   bool                `json:"trusted"`
+	JudgedAt  Time                `json:"judgedAt"`
+	Path      []CertificateStatus `json:"path"`
+	Problems  []string            `json:"problems"`
 }
 
 // Change is what a later revision did, [ades.Change].
@@ -98,7 +102,8 @@ func signatureOf(s *ades.SignatureReport) Signature {
 	out := Signature{
 		Name: s.Name, Format: s.Format, Indication: s.Indication, SubIndication: s.SubIndication, Passed: s.Passed(),
 		Intact: s.Intact, Coverage: s.Coverage, Counter: s.CounterSignature, Extended: s.Extended, CoveredBytes: s.CoveredBytes,
-		Chain: []Certificate{}, Algorithm: algorithmOf(s), ClaimedTime: Time{s.ClaimedTime}, BestTime: Time{s.BestTime},
+		Chain: []Certificate{}, Path: pathOf(s.Path), Algorithm: algorithmOf(s),
+		ClaimedTime: Time{s.ClaimedTime}, BestTime: Time{s.BestTime}, JudgedAt: Time{s.JudgedAt},
 		Timestamps: []Timestamp{}, Changes: []Change{},
 		SignerName: s.SignerName, Reason: s.Reason, Location: s.Location,
 		Problems: append([]string{}, s.Problems...), Warnings: append([]string{}, s.Warnings...),
@@ -123,6 +128,7 @@ func signatureOf(s *ades.SignatureReport) Signature {
 func timestampOf(t *ades.TimestampReport) Timestamp {
 	out := Timestamp{
 		Type: t.Type, Name: t.Name, Time: Time{t.Time}, Intact: t.Intact, Trusted: t.Trusted,
+		JudgedAt: Time{t.JudgedAt}, Path: pathOf(t.Path),
 		Problems: append([]string{}, t.Problems...),
 	}
 	if t.Authority != nil {

@@ -47,7 +47,7 @@ func TestSchemaHasWhatIsPrinted(t *testing.T) {
 	schema := schemaObject(t)
 	defs := schema["$defs"].(map[string]any)
 	for name, value := range map[string]any{
-		"": Document{}, "signature": Signature{}, "certificate": Certificate{}, "algorithm": Algorithm{}, "timestamp": Timestamp{}, "change": Change{},
+		"": Document{}, "signature": Signature{}, "certificate": Certificate{}, "certificateStatus": CertificateStatus{}, "algorithm": Algorithm{}, "timestamp": Timestamp{}, "change": Change{},
 	} {
 		object := schema
 		if name != "" {
@@ -73,7 +73,7 @@ func TestSchemaHasWhatIsPrinted(t *testing.T) {
 	}
 	for typeName, place := range map[string][2]string{
 		"Indication": {"signature", "indication"}, "Coverage": {"signature", "coverage"}, "TimestampType": {"timestamp", "type"}, "ChangeKind": {"change", "kind"},
-		"SubIndication": {"signature", "subIndication"},
+		"SubIndication": {"signature", "subIndication"}, "RevocationStatus": {"certificateStatus", "revocation"},
 	} {
 		property := defs[place[0]].(map[string]any)["properties"].(map[string]any)[place[1]].(map[string]any)
 		described := sortedTexts(property["enum"])

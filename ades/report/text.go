@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"io"
+	"slices"
 
 	"github.com/innsigli/innsigli/ades"
 )
@@ -76,9 +77,10 @@ func (d *Document) those(applies func(*Signature) bool) (numbers []int) {
 	return numbers
 }
 
-// wanting says whether only data is missing that may come later.
+// wanting says whether only data is missing that may come later, and no certificate is on hold.
 func (s *Signature) wanting() bool {
-	return s.Indication == ades.Indeterminate && s.SubIndication == ades.TryLater
+	onHold := slices.ContainsFunc(s.Path, func(c CertificateStatus) bool { return c.Revocation == ades.RevocationOnHold })
+	return s.Indication == ades.Indeterminate && s.SubIndication == ades.TryLater && !onHold
 }
 
 // changed says whether a later revision did what the signature does not permit.

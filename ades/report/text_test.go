@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"crypto"
+	"crypto/x509"
 	"errors"
 	"os"
 	"path/filepath"
@@ -42,7 +43,8 @@ func documents(t *testing.T) []report.Document {
 func changed(s scene) *ades.Report {
 	first := ades.SignatureReport{
 		Name: "Signature1", Format: "PAdES-BASELINE-LT", Indication: ades.TotalPassed, Intact: true, Coverage: ades.WholeRevision, CoveredBytes: 1000,
-		Certificate: s.signer.Certificate, Chain: s.ca.Chain(), ClaimedTime: signedAt, BestTime: signedAt.Add(time.Second),
+		Certificate: s.signer.Certificate, Chain: s.ca.Chain(), Path: s.path(), ClaimedTime: signedAt,
+		BestTime: signedAt.Add(time.Second), JudgedAt: signedAt.Add(time.Second),
 		Timestamps: []ades.TimestampReport{{Type: ades.SignatureTimestamp, Time: signedAt.Add(time.Second), Intact: true, Trusted: true, Authority: s.ca.Root()}},
 		Warnings:   []string{"The key is weak by the standards of tomorrow."},
 		Changes: []ades.Change{
@@ -61,8 +63,22 @@ func changed(s scene) *ades.Report {
 	second := first
 	second.Name, second.Changes, second.Warnings, second.Timestamps, second.BestTime = "Signature2", first.Changes[4:], nil, nil, time.Time{}
 	second.Indication, second.SubIndication, second.Format = ades.Indeterminate, ades.RevokedNoPOE, "PKCS7-B"
+	second.JudgedAt, second.Path = signedAt.Add(time.Hour), s.path()
+	second.Path[0].Revocation, second.Path[0].RevokedAt, second.Path[0].Reason = ades.RevocationRevoked, signedAt.Add(30*time.Minute), 1
+	second.Path[0].Fetched = true
 	second.Problems = []string{"The certificate is revoked."}
 	return &ades.Report{Signatures: []ades.SignatureReport{first, second}}
+}
+
+// path is one from the signer to the root, by a response and a list.
+func (s scene) path() []ades.CertificateStatus {
+	by := func(kind ades.ProofType, c *x509.Certificate) ades.CertificateStatus {
+		return ades.CertificateStatus{Certificate: c, Revocation: ades.RevocationGood, Source: kind, ProducedAt: signedAt, ThisUpdate: signedAt}
+	}
+	issuing, root := s.ca.Chain()[0], s.ca.Root()
+	return []ades.CertificateStatus{
+		by(ades.ProofOCSP, s.signer.Certificate), by(ades.ProofCRL, issuing), {Certificate: root, Revocation: ades.RevocationNotNeeded},
+	}
 }
 
 // made are identifiers of elements, which are random.

@@ -18,10 +18,10 @@ func (t *text) signature(s *Signature, n, all int) {
 	t.add(labelAfterwards, t.afterwards(s)...)
 	t.add(labelLevel, t.level(s))
 	for i := range s.Timestamps {
-		t.add(labelTimestamp, t.timestamp(&s.Timestamps[i]))
+		t.add(labelTimestamp, t.timestamp(&s.Timestamps[i])...)
 	}
 	for _, w := range s.Warnings {
-		t.add(labelWarning, clean(w, mostDetail))
+		t.add(labelWarning, t.say(warning, "text", clean(w, mostDetail)))
 	}
 	t.add(labelTerms, t.terms(s))
 }
@@ -63,8 +63,8 @@ func (t *text) who(s *Signature) {
 	t.add(labelNumber, clean(s.SerialNumber, mostText))
 	if c := s.Certificate; c != nil {
 		t.add(labelIssuer, clean(cmp.Or(s.Issuer, c.Issuer), mostText))
-		t.add(labelCertificate, t.say(inForce, "from", t.language.date(c.NotBefore), "to", t.language.date(c.NotAfter)))
-		t.add(labelTrust, t.trust(s))
+		t.add(labelCertificate, t.certificate(s))
+		t.add(labelTrust, append([]string{t.trust(s)}, t.path(s)...)...)
 	}
 	if name := clean(s.SignerName, mostText); name != "" && name != clean(s.Signer, mostText) {
 		t.add(labelNamed, t.say(named, "name", t.language.quoted(s.SignerName, mostText)))
@@ -96,9 +96,10 @@ func (t *text) when(s *Signature) {
 	}
 	if s.BestTime.IsZero() {
 		t.add(labelProven, notProven.in(t.language))
-		return
+	} else {
+		t.add(labelProven, t.say(proven, "time", t.language.time(s.BestTime), "authority", t.authority(s.proof())))
 	}
-	t.add(labelProven, t.say(proven, "time", t.language.time(s.BestTime), "authority", t.authority(s.proof())))
+	t.add(labelJudged, t.judged(s))
 }
 
 // proof is who proves the best time: the trusted timestamp of that time, which is to the second in JSON.
@@ -115,7 +116,8 @@ func (t *text) authority(name string) string {
 	return cmp.Or(clean(name, mostText), somebody.in(t.language))
 }
 
-func (t *text) timestamp(s *Timestamp) string {
+// timestamp is what a timestamp is worth, and what was found about the certificate of who made it.
+func (t *text) timestamp(s *Timestamp) []string {
 	at, verdict := timeUnknown, timestampUnproven
 	when := at.in(t.language)
 	if !s.Time.IsZero() {
@@ -127,8 +129,12 @@ func (t *text) timestamp(s *Timestamp) string {
 	case s.Trusted:
 		verdict = timestampTrusted
 	}
-	return t.say(timestamp, "time", when, "authority", t.authority(s.Authority),
-		"over", timestampTypes[s.Type].in(t.language), "verdict", verdict.in(t.language))
+	sentences := []string{t.say(timestamp, "time", when, "authority", t.authority(s.Authority),
+		"over", timestampTypes[s.Type].in(t.language), "verdict", verdict.in(t.language))}
+	if len(s.Path) > 0 {
+		sentences = append(sentences, t.certified(&s.Path[0]))
+	}
+	return sentences
 }
 
 // level is that at the end of the format's name.

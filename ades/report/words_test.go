@@ -62,11 +62,12 @@ func one(w words) []words { return []words{w} }
 // Every value that a report may have has words in both languages, whoever adds it.
 func TestEveryValueHasWords(t *testing.T) {
 	for typeName, have := range map[string]map[string][]words{
-		"Indication":    texts(indications, one),
-		"SubIndication": texts(subIndications, one),
-		"Coverage":      texts(coverages, one),
-		"TimestampType": texts(timestampTypes, one),
-		"ChangeKind":    texts(changeKinds, func(h happening) []words { return []words{h.general} }),
+		"Indication":       texts(indications, one),
+		"RevocationStatus": texts(revocations, one),
+		"SubIndication":    texts(subIndications, one),
+		"Coverage":         texts(coverages, one),
+		"TimestampType":    texts(timestampTypes, one),
+		"ChangeKind":       texts(changeKinds, func(h happening) []words { return []words{h.general} }),
 	} {
 		for _, value := range values(t, typeName) {
 			all, ok := have[value]
@@ -109,7 +110,7 @@ func TestLanguagesSayTheSame(t *testing.T) {
 			compare("changeKinds", h.onPages)
 		}
 	}
-	for _, list := range []map[string]words{under(subIndications), under(indications), under(coverages), under(timestampTypes)} {
+	for _, list := range []map[string]words{under(subIndications), under(indications), under(coverages), under(timestampTypes), under(revocations)} {
 		for name, w := range list {
 			compare(name, w)
 		}
@@ -121,7 +122,8 @@ func TestLanguagesSayTheSame(t *testing.T) {
 	for _, w := range append(slices.Clone(labelsOfAnything), and, more, quotes, day, second, unread, unsigned, wanting, onceValid, changedAfter,
 		inRevision, permitted, notPermitted, onePage, severalPages, moreChanges, coversEarlier, coversCounter, nothingAfter, proofAfter,
 		bytesAfter, head, nobodyKnown, unconfirmed, inForce, trust, noTrust, named, claimed, noTimeClaimed, proven, notProven, somebody,
-		timestamp, timeUnknown, timestampTrusted, timestampUnproven, timestampBroken, comparable, noLevel, details, detailsSignature, detailsChange, detailsTimestamp) {
+		timestamp, timeUnknown, timestampTrusted, timestampUnproven, timestampBroken, comparable, noLevel, warning, details, detailsSignature, detailsChange, detailsTimestamp,
+		revokedLater, fetched, certified, byWayOf, judgedProven, judgedNow) {
 		compare("word", w)
 	}
 	if found < 100 {

@@ -12,6 +12,7 @@ var (
 	labelNamed       = words{"Named", "Nafn"}
 	labelSigned      = words{"Signed", "Undirritað"}
 	labelProven      = words{"Proven", "Sannað"}
+	labelJudged      = words{"Judged", "Metið"}
 	labelReason      = words{"Reason", "Ástæða"}
 	labelPlace       = words{"Place", "Staður"}
 	labelCovers      = words{"Covers", "Nær yfir"}
@@ -21,7 +22,7 @@ var (
 	labelWarning     = words{"Warning", "Ábending"}
 	labelTerms       = words{"Terms", "Fagheiti"}
 	labelsOfAnything = []words{
-		labelVerdict, labelNumber, labelIssuer, labelCertificate, labelTrust, labelNamed, labelSigned, labelProven, labelReason,
+		labelVerdict, labelNumber, labelIssuer, labelCertificate, labelTrust, labelNamed, labelSigned, labelProven, labelJudged, labelReason,
 		labelPlace, labelCovers, labelAfterwards, labelLevel, labelTimestamp, labelWarning, labelTerms,
 	}
 )
@@ -77,6 +78,7 @@ var (
 // Words around the details.
 var (
 	details          = words{"Details", "Nánar (á ensku)"}
+	warning          = words{"{text}", "(á ensku) {text}"}
 	detailsSignature = words{"Signature {n}: {text}", "Undirskrift {n}: {text}"}
 	detailsChange    = words{"Signature {n}, revision {m}: {text}", "Undirskrift {n}, útgáfa {m}: {text}"}
 	detailsTimestamp = words{"Signature {n}, timestamp {m}: {text}", "Undirskrift {n}, tímastimpill {m}: {text}"}

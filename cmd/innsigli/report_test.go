@@ -52,17 +52,22 @@ func TestVerifyJSON(t *testing.T) {
 		}
 		got = append(got, object)
 	}
-	var chain []any
+	var chain, path []any
 	for _, c := range mustCertificates(t, "p256-chain.pem") {
 		chain = append(chain, certificateMembers(c))
+		path = append(path, map[string]any{
+			"certificate": certificateMembers(c), "revocation": "UNKNOWN", "revokedAt": "", "reason": float64(0), "source": "",
+			"producedAt": "", "thisUpdate": "", "fetched": false,
+		})
 	}
+	path[len(path)-1].(map[string]any)["revocation"] = "NOT_NEEDED"
 	signature := func(indication, subIndication string, intact bool, problem string) map[string]any {
 		return map[string]any{
 			"name": "Signature1", "format": "PAdES-BASELINE-B", "indication": indication, "subIndication": subIndication,
 			"intact": intact, "coverage": "WHOLE_DOCUMENT", "counterSignature": false, "extended": false, "coveredBytes": float64(len(tampered)),
 			"signer": "Local Signer", "serialNumber": "0101302989", "issuer": "Innsigli Sandbox Issuing",
-			"claimedTime": recent, "bestTime": "", "timestamps": []any{}, "reason": "Read", "location": "Akureyri", "problems": []any{problem},
-			"passed": intact, "certificate": chain[0], "chain": chain, "warnings": []any{}, "changes": []any{},
+			"claimedTime": recent, "bestTime": "", "judgedAt": recent, "timestamps": []any{}, "reason": "Read", "location": "Akureyri", "problems": []any{problem},
+			"passed": intact, "certificate": chain[0], "chain": chain, "path": path, "warnings": []any{}, "changes": []any{},
 			"algorithm": map[string]any{"scheme": "ECDSA", "hash": "SHA-256", "key": "P-256"}, "signerName": "Local Signer",
 		}
 	}

@@ -24,24 +24,34 @@ func (v verdict) judged() verdict {
 
 func (v verdict) passed() bool { return v.Indication == string(ades.TotalPassed) }
 
-// passedBut says whether nothing keeps the signature from passing but revocation data that may come later, as
-// [ades.SignatureReport.Passed] has it. EU DSS has the second sub-indication where there is none.
-func (v verdict) passedBut() bool {
-	return v.passed() || v.Indication == string(ades.Indeterminate) &&
-		(v.SubIndication == string(ades.TryLater) || v.SubIndication == string(ades.CertificateChainGeneralFailure))
-}
-
 // result is what both say about a file, signature by signature; none where there is nothing to report on.
 type result struct {
 	file         string
 	theirs, ours []verdict
 	passed       bool // here, as a whole
+	// lacking says of each signature whether nothing keeps it from passing with EU DSS but revocation data
+	// that it found none of, whatever the sub-indication.
+	lacking []bool
 }
 
 func ofDSS(r validators.DSSReport) []verdict {
 	var all []verdict
 	for _, s := range r.Signatures {
 		all = append(all, verdict{s.Format, s.Indication, s.SubIndication})
+	}
+	return all
+}
+
+// noRevocation are the keys of what EU DSS says where it finds no revocation data for a certificate, and nothing else.
+var noRevocation = map[string]bool{"BBB_XCV_SUB_ANS": true, "BBB_XCV_IRDPFC_ANS": true}
+
+// lackingOf says of each signature whether EU DSS misses revocation data alone.
+func lackingOf(r validators.DSSReport) []bool {
+	var all []bool
+	for _, s := range r.Signatures {
+		missing := func(f validators.Finding) bool { return f.Key == "BBB_XCV_IRDPFC_ANS" }
+		other := func(f validators.Finding) bool { return !noRevocation[f.Key] }
+		all = append(all, slices.ContainsFunc(s.Errors, missing) && !slices.ContainsFunc(s.Errors, other))
 	}
 	return all
 }
@@ -57,26 +67,19 @@ func ofReport(r *ades.Report) []verdict {
 // same says whether there is nothing to explain.
 func (r result) same() bool { return slices.Equal(r.theirs, r.ours) }
 
-// sameVerdicts counts a file in which one finds nothing to verify as equal to one in which the other finds nothing
-// but what fails for its format (EN 319 102-1 5.2.2).
+// sameVerdicts leaves the formats out. A file that one cannot read is like one without signatures.
 func (r result) sameVerdicts() bool {
-	return slices.EqualFunc(r.theirs, r.ours, func(a, b verdict) bool { return a.judged() == b.judged() }) ||
-		len(r.theirs) == 0 && all(r.ours, verdict.malformed) || len(r.ours) == 0 && all(r.theirs, verdict.malformed)
+	return slices.EqualFunc(r.theirs, r.ours, func(a, b verdict) bool { return a.judged() == b.judged() })
 }
 
-func (v verdict) malformed() bool { return v.SubIndication == string(ades.FormatFailure) }
-
-// sameFormats counts nothing to verify as equal to what has no format.
 func (r result) sameFormats() bool {
-	formless := func(v verdict) bool { return v.Format == "PDF-NOT-ETSI" || v.Format == "XML-NOT-ETSI" }
-	return slices.EqualFunc(r.theirs, r.ours, func(a, b verdict) bool { return a.Format == b.Format }) ||
-		len(r.theirs) == 0 && all(r.ours, formless)
+	return slices.EqualFunc(r.theirs, r.ours, func(a, b verdict) bool { return a.Format == b.Format })
 }
 
 // passesTooMuch says whether a signature passes here whose counterpart does not with EU DSS, or the file
 // as a whole. Where the two see different signatures, all of EU DSS's have to pass.
 func (r result) passesTooMuch() bool {
-	if r.passed && !all(r.theirs, verdict.passedBut) {
+	if r.passed && !r.mayPass() {
 		return true
 	}
 	if len(r.ours) != len(r.theirs) {
@@ -88,6 +91,18 @@ func (r result) passesTooMuch() bool {
 		}
 	}
 	return false
+}
+
+// mayPass says whether every signature passes with EU DSS, or is TRY_LATER, or lacks revocation data alone: what
+// [ades.SignatureReport.Passed] lets pass of a file before that data is there, under the name that EU DSS has for it.
+func (r result) mayPass() bool {
+	for i, v := range r.theirs {
+		later := v.SubIndication == string(ades.TryLater) || i < len(r.lacking) && r.lacking[i]
+		if !v.passed() && !(v.Indication == string(ades.Indeterminate) && later) {
+			return false
+		}
+	}
+	return len(r.theirs) > 0
 }
 
 // all says whether there are verdicts and each of them is such.

@@ -3,6 +3,7 @@ package cms
 import (
 	"encoding/asn1"
 	"fmt"
+	"slices"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
@@ -40,12 +41,20 @@ func parseAttributes(set cryptobyte.String) ([]parsedAttribute, error) {
 	return all, nil
 }
 
-// onceEach refuses signed attributes of the same type (RFC 5652 5.3). Unsigned ones
-// may repeat.
+// onceOnly are the signed attributes of which there may not be two (RFC 5652 11, RFC 5035 5.4, RFC 6211 2, EN 319
+// 122-1 5.2). Whoever defines others may allow it.
+var onceOnly = []asn1.ObjectIdentifier{
+	oidContentType, oidMessageDigest, oidSigningTime, oidAlgorithmProtection, oidSigningCertificate, oidSigningCertificateV2,
+	oidSignaturePolicy, oidCommitment, oidSignerAttributes, oidSignerAttributesV2,
+}
+
+// onceEach refuses a second one of these. Unsigned attributes may repeat.
 func onceEach(attributes []parsedAttribute) error {
-	for i, a := range attributes {
-		if len(valuesOf(a.oid, attributes[:i])) > 0 {
-			return fmt.Errorf("%w: attribute %v twice", ErrFormat, a.oid)
+	for _, oid := range onceOnly {
+		isSuch := func(a parsedAttribute) bool { return a.oid.Equal(oid) }
+		first := slices.IndexFunc(attributes, isSuch)
+		if first >= 0 && slices.ContainsFunc(attributes[first+1:], isSuch) {
+			return fmt.Errorf("%w: attribute %v twice", ErrFormat, oid)
 		}
 	}
 	return nil

@@ -51,7 +51,11 @@ func (sd *SignedData) CarriesDigest() bool {
 // CarriesSigner says whether the signer's certificate is among those carried, be it one that Go cannot parse.
 func (sd *SignedData) CarriesSigner() bool {
 	_, err := sd.Signer()
-	return err == nil || sd.keyID == nil && slices.ContainsFunc(sd.unread, sd.isNamed)
+	return err == nil || sd.isUnread()
+}
+
+func (sd *SignedData) isUnread() bool {
+	return sd.keyID == nil && slices.ContainsFunc(sd.unread, sd.isNamed)
 }
 
 // isNamed compares the issuer and serial number of a certificate (RFC 5280 4.1) with those of the signer.

@@ -162,3 +162,16 @@ func TestVerifyCarried(t *testing.T) {
 		t.Error("another digest verifies")
 	}
 }
+
+// What names a signature algorithm where a digest's belongs leaves the content unknown: that it is another one
+// nobody can say.
+func TestNoDigestAlgorithm(t *testing.T) {
+	for _, s := range signatureOIDs {
+		if _, err := hashOf(s.oid); !errors.Is(err, ErrNoDigest) || errors.Is(err, ErrDigest) || errors.Is(err, ades.ErrAlgorithm) {
+			t.Errorf("%v: %v", s.oid, err)
+		}
+	}
+	if _, err := hashOf(oidData); !errors.Is(err, ades.ErrAlgorithm) || errors.Is(err, ErrNoDigest) {
+		t.Errorf("what is neither: %v", err)
+	}
+}

@@ -273,8 +273,7 @@ func parseAlgorithm(digest, signature cryptobyte.String) (ades.Algorithm, error)
 	return ades.Algorithm{}, fmt.Errorf("cms: %w: signature algorithm %v", ades.ErrAlgorithm, signatureOID)
 }
 
-// hashOf knows hashes by their identifiers. What names a signature algorithm where a digest's belongs has no
-// digest that anything could match.
+// hashOf knows hashes by their identifiers.
 func hashOf(oid asn1.ObjectIdentifier) (crypto.Hash, error) {
 	for _, d := range digestOIDs {
 		if d.oid.Equal(oid) && d.hash.Available() {
@@ -283,7 +282,7 @@ func hashOf(oid asn1.ObjectIdentifier) (crypto.Hash, error) {
 	}
 	for _, s := range signatureOIDs {
 		if s.oid.Equal(oid) {
-			return 0, fmt.Errorf("%w: digest algorithm %v, which is one of signatures", ErrDigest, oid)
+			return 0, fmt.Errorf("%w: %v is one of signatures", ErrNoDigest, oid)
 		}
 	}
 	return 0, fmt.Errorf("cms: %w: digest algorithm %v", ades.ErrAlgorithm, oid)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/crypto/cryptobyte"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/certtest"
@@ -158,8 +159,8 @@ func TestOpenSSLAcceptsUnsignedAttributes(t *testing.T) {
 	}
 }
 
-// RFC 5652 5.3: signed attributes occur once each, unsigned ones may repeat; their
-// number has a bound.
+// RFC 5652 11: the signed attributes that are known occur once each, others and unsigned
+// ones may repeat; their number has a bound.
 func TestAttributesRepeated(t *testing.T) {
 	p := newP256Signer(t).parts(t, []byte("x"))
 	e, err := readElement(p.SignedAttributes, 2)
@@ -174,6 +175,14 @@ func TestAttributesRepeated(t *testing.T) {
 	repeated.SignedAttributes = appendTLV(nil, e.identifier, append(bytes.Clone(e.contents), e.contents[:first.size]...))
 	if _, err := Parse(mustMarshal(t, repeated)); !errors.Is(err, ErrFormat) {
 		t.Errorf("a signed attribute twice: %v", err)
+	}
+	private, err := attribute(asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 99999, 1}, func(b *cryptobyte.Builder) { b.AddASN1Int64(1) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeated.SignedAttributes = appendTLV(nil, e.identifier, slices.Concat(e.contents, private, private))
+	if _, err := Parse(mustMarshal(t, repeated)); err != nil {
+		t.Errorf("somebody's own signed attribute twice: %v", err)
 	}
 	for n, want := range map[int]error{maxAttributes: nil, maxAttributes + 1: ErrFormat} {
 		if _, err := Parse(timestamped(t, mustMarshal(t, p), slices.Repeat([][]byte{firstToken}, n)...)); !errors.Is(err, want) {

@@ -17,6 +17,8 @@ import (
 var (
 	// ErrDigest: the content is not what was signed.
 	ErrDigest = errors.New("cms: digest of the content differs from the signed one")
+	// ErrNoDigest: what is named as the digest algorithm is none, so that nothing can be said of the content.
+	ErrNoDigest = errors.New("cms: no digest algorithm")
 	// ErrNoCertificate: the signer's certificate is not among those carried.
 	ErrNoCertificate = errors.New("cms: signer's certificate not found")
 	// ErrBinding: the signed attributes do not name the signer's certificate, or
@@ -35,6 +37,9 @@ func (sd *SignedData) Signer() (*x509.Certificate, error) {
 			sd.keyID == nil && bytes.Equal(c.RawIssuer, sd.issuer) && c.SerialNumber.Cmp(sd.serial) == 0 {
 			return c, nil
 		}
+	}
+	if sd.isUnread() {
+		return nil, fmt.Errorf("%w among those that can be read", ErrNoCertificate)
 	}
 	return nil, ErrNoCertificate
 }

@@ -16,18 +16,38 @@ import (
 // have existed, those hold whose signers were in force then.
 type Times struct{ Used, Judged, Known time.Time }
 
+// relied is when algorithms have to be some to rely on.
+func (t Times) relied() time.Time {
+	if t.Known.IsZero() {
+		return t.Judged
+	}
+	return t.Known
+}
+
+// Finding is what was found about a certificate: what [Data.Status] says of it, and the proof by which it does,
+// which is nil where none is needed or none counts.
+type Finding struct {
+	Answer *Answer
+	Err    error
+}
+
 // Status judges a certificate by the proofs: nil when it was not revoked at the time of
 // judgement, an [*ades.RevokedError] when it was, and [ades.ErrNoRevocation] when no proof
 // is as new as the use of the key or was in force then, beside [ades.ErrAlgorithm] when
-// there is one by a key that [ades.Algorithm.CheckSuite] does not rely on. The newest proof
+// there is one by a key that [CheckAlgorithm] does not rely on. The newest proof
 // holds, since a certificate may be put on hold and released; all else is for good.
 func (d *Data) Status(cert, issuer *x509.Certificate, at Times) error {
+	return d.Find(cert, issuer, at).Err
+}
+
+// Find is [Data.Status] with the proof.
+func (d *Data) Find(cert, issuer *x509.Certificate, at Times) Finding {
 	if exempt(cert) {
-		return nil
+		return Finding{}
 	}
 	answers := d.About(cert, issuer)
-	if revoked := revokedForGood(answers, at.Judged); revoked != nil {
-		return revoked
+	if a := revokedForGood(answers, at.Judged); a != nil {
+		return Finding{a, a.Revoked}
 	}
 	var newest *Answer
 	unreliable := errors.New("no proof of that time")
@@ -35,7 +55,7 @@ func (d *Data) Status(cert, issuer *x509.Certificate, at Times) error {
 		if !a.tells(cert) || !a.fresh(at.Used) || !a.stands(at.Known) || !d.isAuthorized(a, issuer, at) {
 			continue
 		}
-		if err := a.checkSuite(issuer); err != nil {
+		if err := a.checkSuite(issuer, at.relied()); err != nil {
 			unreliable = err
 		} else if newest == nil || a.ThisUpdate.After(newest.ThisUpdate) {
 			newest = &a
@@ -43,38 +63,54 @@ func (d *Data) Status(cert, issuer *x509.Certificate, at Times) error {
 	}
 	switch {
 	case newest == nil:
-		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(cert), unreliable)
+		return Finding{nil, fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(cert), unreliable)}
 	case newest.Revoked != nil && !newest.Revoked.At.After(at.Judged):
-		return newest.Revoked
+		return Finding{newest, newest.Revoked}
 	}
-	return nil
+	return Finding{newest, nil}
 }
 
-// ChainStatus judges the certificates of a chain below its root: the lowest that was
-// revoked, or else what is not known, joined.
-func (d *Data) ChainStatus(chain []*x509.Certificate, at Times) error {
-	var unknown []error
+// Findings are about the certificates of a chain below its root.
+type Findings []Finding
+
+// FindAll looks at each certificate of a chain below its root.
+func (d *Data) FindAll(chain []*x509.Certificate, at Times) Findings {
+	var all Findings
 	for i := 0; i+1 < len(chain); i++ {
-		err := d.Status(chain[i], chain[i+1], at)
-		if errors.Is(err, ades.ErrRevoked) {
-			return err
+		all = append(all, d.Find(chain[i], chain[i+1], at))
+	}
+	return all
+}
+
+// Err is about the lowest that was revoked, or else what is not known, joined.
+func (f Findings) Err() error {
+	var unknown []error
+	for _, one := range f {
+		if errors.Is(one.Err, ades.ErrRevoked) {
+			return one.Err
 		}
-		if err != nil {
-			unknown = append(unknown, err)
-		}
+		unknown = append(unknown, one.Err)
 	}
 	return errors.Join(unknown...)
 }
 
-// certificateHold is the one reason that can be undone (RFC 5280 5.3.1).
-const certificateHold = 6
+// ChainStatus judges the certificates of a chain below its root.
+func (d *Data) ChainStatus(chain []*x509.Certificate, at Times) error {
+	return d.FindAll(chain, at).Err()
+}
 
-// revokedForGood returns a revocation that no newer proof undoes: an authority may forget
+// CertificateHold is the one reason that can be undone (RFC 5280 5.3.1).
+const CertificateHold = 6
+
+// OnHold says whether the proof is of a revocation that may be undone.
+func (a Answer) OnHold() bool { return a.Revoked != nil && a.Revoked.Reason == CertificateHold }
+
+// revokedForGood returns what says of a revocation that no newer proof undoes: an authority may forget
 // about it, and a responder not have heard of it yet.
-func revokedForGood(answers []Answer, judged time.Time) *ades.RevokedError {
+func revokedForGood(answers []Answer, judged time.Time) *Answer {
 	for _, a := range answers {
-		if a.Revoked != nil && a.Revoked.Reason != certificateHold && !a.Revoked.At.After(judged) {
-			return a.Revoked
+		if a.Revoked != nil && !a.OnHold() && !a.Revoked.At.After(judged) {
+			return &a
 		}
 	}
 	return nil

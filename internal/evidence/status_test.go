@@ -44,7 +44,7 @@ func TestRevocationIsForGood(t *testing.T) {
 		judged time.Time
 		want   error
 	}{
-		{"on hold, and released", certificateHold, now, nil},
+		{"on hold, and released", CertificateHold, now, nil},
 		{"key compromise, and then good", 1, now, ades.ErrRevoked},
 		{"no reason, and then good", 0, now, ades.ErrRevoked},
 		{"key compromise after the judgement", 1, now.Add(-20 * time.Minute), nil},
@@ -151,13 +151,13 @@ func TestKeysOfAChain(t *testing.T) {
 	}
 	issuing := issue(&weak, w.root.cert, key.Public(), w.root.key)
 	below := issue(&x509.Certificate{SerialNumber: big.NewInt(8), NotBefore: weak.NotBefore, NotAfter: weak.NotAfter}, issuing, w.root.key.Public(), key)
-	if err := CheckSuite([]*x509.Certificate{below, issuing, w.root.cert}); !errors.Is(err, ades.ErrAlgorithm) {
+	if err := CheckChain([]*x509.Certificate{below, issuing, w.root.cert}, time.Now()); !errors.Is(err, ades.ErrAlgorithm) {
 		t.Errorf("below an authority with 1024 bits: %v", err)
 	}
-	if err := CheckSuite([]*x509.Certificate{issuing, w.root.cert}); err != nil {
+	if err := CheckChain([]*x509.Certificate{issuing, w.root.cert}, time.Now()); err != nil {
 		t.Errorf("below the root: %v", err)
 	}
-	if err := (Answer{Signer: issuing}).checkSuite(issuing); !errors.Is(err, ades.ErrAlgorithm) {
+	if err := (Answer{Signer: issuing}).checkSuite(issuing, time.Now()); !errors.Is(err, ades.ErrAlgorithm) {
 		t.Errorf("a proof of its: %v", err)
 	}
 }

@@ -2,23 +2,95 @@ package evidence
 
 import (
 	"crypto"
+	"crypto/ecdsa"
+	"crypto/rsa"
 	"crypto/x509"
 	"fmt"
+	"time"
 
 	"github.com/innsigli/innsigli/ades"
 )
 
-// CheckSuite says whether validators rely on the algorithms and keys by which the
-// certificates of a chain were signed, all but the root (ETSI TS 119 312);
-// [ades.ErrAlgorithm] when not. The root is trusted for other reasons, and its key signed
-// the one below.
-func CheckSuite(chain []*x509.Certificate) error {
+// CheckAlgorithm says whether validators rely on an algorithm and a key for what is known to have been signed at a
+// time; [ades.ErrAlgorithm] when not. [ades.Algorithm.CheckSuite] is the rule for what is signed now.
+func CheckAlgorithm(a ades.Algorithm, pub crypto.PublicKey, at time.Time) error {
+	if err := CheckHash(a.Hash, at); err != nil {
+		return err
+	}
+	until, err := keyReliance(a.Scheme, pub)
+	if err == nil && !holds(until, at) {
+		err = fmt.Errorf("%w: %v with a key of %d bits since %s", ades.ErrAlgorithm, a.Scheme, keyBits(a.Scheme, pub), until.Format(time.DateOnly))
+	}
+	return err
+}
+
+// CheckHash is the same for a digest.
+func CheckHash(h crypto.Hash, at time.Time) error {
+	until, ok := hashReliance[h]
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: hash %v", ades.ErrAlgorithm, h)
+	case !holds(until, at):
+		return fmt.Errorf("%w: hash %v since %s", ades.ErrAlgorithm, h, until.Format(time.DateOnly))
+	}
+	return nil
+}
+
+// CheckChain is the same for the signatures of the certificates of a chain, all but the root: that is trusted for
+// other reasons, and its key signed the one below.
+func CheckChain(chain []*x509.Certificate, at time.Time) error {
 	for i := 0; i+1 < len(chain); i++ {
-		if err := signedBy[chain[i].SignatureAlgorithm].CheckSuite(chain[i+1].PublicKey); err != nil {
+		if err := CheckAlgorithm(signedBy[chain[i].SignatureAlgorithm], chain[i+1].PublicKey, at); err != nil {
 			return fmt.Errorf("%s, signed by %v: %w", ades.Identify(chain[i]), chain[i].SignatureAlgorithm, err)
 		}
 	}
 	return nil
+}
+
+// Announced returns the end that was announced for an algorithm and a key, if that is before the time and is not
+// enforced; zero when there is none.
+func Announced(a ades.Algorithm, pub crypto.PublicKey, at time.Time) time.Time {
+	first := hashReliance[a.Hash]
+	if until, err := keyReliance(a.Scheme, pub); err == nil && (first.IsZero() || !until.IsZero() && until.Before(first)) {
+		first = until
+	}
+	if first.IsZero() || !first.After(listed) || first.After(at) {
+		return time.Time{}
+	}
+	return first
+}
+
+// holds says whether something with an end is relied upon at a time: before its end, or whatever the time while
+// that is announced only.
+func holds(until, at time.Time) bool {
+	return until.IsZero() || until.After(listed) || at.Before(until)
+}
+
+// keyReliance is the end for a scheme with a key: that of the longest keys which are not longer.
+func keyReliance(s ades.Scheme, pub crypto.PublicKey) (until time.Time, err error) {
+	bits := keyBits(s, pub)
+	err = fmt.Errorf("%w: %v with key %T of %d bits", ades.ErrAlgorithm, s, pub, bits)
+	for _, r := range schemeReliance[s] {
+		if bits >= r.bits {
+			until, err = r.until, nil
+		}
+	}
+	return until, err
+}
+
+// keyBits is the length of an RSA modulus, or of the coordinates of a curve; 0: the key is not one for the scheme.
+func keyBits(s ades.Scheme, pub crypto.PublicKey) int {
+	switch pub := pub.(type) {
+	case *rsa.PublicKey:
+		if s == ades.PKCS1v15 || s == ades.PSS {
+			return pub.N.BitLen()
+		}
+	case *ecdsa.PublicKey:
+		if s == ades.ECDSA {
+			return pub.Curve.Params().BitSize
+		}
+	}
+	return 0
 }
 
 // signedBy has the names of crypto/x509; what is not among them is nothing to rely on.
@@ -34,11 +106,11 @@ var signedBy = map[x509.SignatureAlgorithm]ades.Algorithm{
 	x509.ECDSAWithSHA512:  {Hash: crypto.SHA512, Scheme: ades.ECDSA},
 }
 
-// checkSuite is the same for who signed a proof. Proofs by weak hashes are not read at all.
-func (a Answer) checkSuite(issuer *x509.Certificate) error {
+// checkSuite is the same for who signed a proof, which existed at a time. Proofs by weak hashes are not read at all.
+func (a Answer) checkSuite(issuer *x509.Certificate, at time.Time) error {
 	algorithm, err := ades.DefaultAlgorithm(a.Signer.PublicKey)
 	if err == nil {
-		err = algorithm.CheckSuite(a.Signer.PublicKey)
+		err = CheckAlgorithm(algorithm, a.Signer.PublicKey, at)
 	}
 	if err != nil {
 		return fmt.Errorf("proof by %s: %w", ades.Identify(a.Signer), err)
@@ -46,5 +118,5 @@ func (a Answer) checkSuite(issuer *x509.Certificate) error {
 	if a.Signer.Equal(issuer) {
 		return nil
 	}
-	return CheckSuite([]*x509.Certificate{a.Signer, issuer})
+	return CheckChain([]*x509.Certificate{a.Signer, issuer}, at)
 }

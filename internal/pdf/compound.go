@@ -1,6 +1,10 @@
 package pdf
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"reflect"
+)
 
 // array reads an array (7.3.6).
 func (p *parser) array() (Object, error) {
@@ -48,16 +52,18 @@ func (p *parser) angle() (Object, error) {
 
 // dict reads a dictionary. An entry whose value is null is none (7.3.7).
 func (p *parser) dict() (Object, error) {
-	d := Dict{}
+	d, nothing := Dict{}, false
 	_, err := p.eachEntry(func(e entry) {
-		if e.value == nil {
-			delete(d, e.key)
-			return
-		}
+		other, twice := d[e.key]
+		p.doubled = p.doubled || twice && !reflect.DeepEqual(other, e.value)
+		nothing = nothing || e.value == nil
 		d[e.key] = e.value
 	})
 	if err != nil {
 		return nil, err
+	}
+	if nothing {
+		maps.DeleteFunc(d, func(_ Name, o Object) bool { return o == nil })
 	}
 	return d, nil
 }

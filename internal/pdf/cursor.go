@@ -28,7 +28,7 @@ func (c *cursor) offset() int64 { return c.base + int64(c.p.pos) }
 func (c *cursor) step(parse func(*parser) error) error {
 	for {
 		start := c.p.pos
-		c.p.ran, c.p.depth, c.p.items = false, 0, 0
+		c.p.ran, c.p.doubled, c.p.depth, c.p.items = false, false, 0, 0
 		err := parse(&c.p)
 		c.file.spend(int64(c.p.pos - start))
 		if !c.p.ran {

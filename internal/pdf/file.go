@@ -18,6 +18,7 @@ type File struct {
 	hybrid    int64 // where the last table with an XRefStm is; 0 when there is none
 	maxNum    uint32
 	rebuilt   bool // entries are those of Rebuild
+	doubled   bool // of an object that was read, a dictionary has two values for a key
 
 	tablesFrom   int64 // where tables begin that are read without the streams beside them; 0: nowhere
 	streams      streamCache

@@ -60,11 +60,15 @@ func (f *File) eachHead(from int64, visit func(end int64) bool) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		for i, c := range b {
-			var found bool
-			if scan, found = scan.next(c); found && !visit(from+int64(i)+1) {
+		for i := 0; i < len(b); i++ {
+			after, found := scan.next(b[i])
+			if found && !visit(from+int64(i)+1) {
 				return false, nil
 			}
+			for after == scan && i+1 < len(b) && b[i+1] == b[i] { // the padding of a signature
+				i++
+			}
+			scan = after
 		}
 	}
 	return true, nil

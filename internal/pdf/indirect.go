@@ -12,6 +12,7 @@ type indirect struct {
 	source  []byte // of the value
 	ended   bool   // endobj follows
 	stream  bool   // stream follows
+	doubled bool   // a dictionary in it has two values for a key
 	payload int64  // absolute offset of the stream's payload
 	start   int    // of source, in what the parser had
 	at, end int64  // absolute offsets of source as it stands in the file; 0 in an object stream
@@ -41,7 +42,7 @@ func (p *parser) indirect() (o indirect, err error) {
 	if o.value, err = p.object(); err != nil {
 		return o, err
 	}
-	o.source = p.buf[o.start:p.pos]
+	o.source, o.doubled = p.buf[o.start:p.pos], p.doubled
 	if o.ended = p.keyword("endobj"); o.ended {
 		return o, nil
 	}
@@ -134,6 +135,7 @@ func (f *File) find(ref Ref) (indirect, error) {
 	}
 	o, err := f.locate(ref)
 	f.note(o.value)
+	f.doubled = f.doubled || o.doubled
 	return o, err
 }
 

@@ -11,12 +11,13 @@ import (
 // not the file's last, it sets ran, and whatever it found is void: the caller parses
 // again from a larger window.
 type parser struct {
-	buf   []byte
-	pos   int
-	final bool // nothing follows buf
-	ran   bool
-	depth int
-	items int
+	buf     []byte
+	pos     int
+	final   bool // nothing follows buf
+	ran     bool
+	depth   int
+	items   int
+	doubled bool // a dictionary has two values for a key
 	// reference, if not nil, is called behind each reference with where it begins.
 	reference func(start int, ref Ref)
 }

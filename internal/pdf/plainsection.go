@@ -108,17 +108,6 @@ func isPlainNumber(source []byte, key Name) bool {
 	return ok && len(e.text) == 0
 }
 
-// Distinct says whether a dictionary has every key once: of equal ones, readers differ in
-// which counts.
-func Distinct(source []byte) (bool, error) {
-	seen, twice := map[Name]bool{}, false
-	_, err := dictSource(source, func(e entry) {
-		twice = twice || seen[e.key]
-		seen[e.key] = true
-	})
-	return !twice, err
-}
-
 // entries: an object that is listed was there, or has its head where the entry says.
 func (u *plainUpdate) entries(listed *entryTable) (bool, error) {
 	for num, e := range listed.all() {

@@ -82,11 +82,8 @@ func (u *plainUpdate) object(offset int64, num uint32) (bool, error) {
 		return false, err
 	}
 	o, err := u.now.indirectAt(offset)
-	if err != nil || !o.stream {
-		return err == nil, err
-	}
-	if ok, err := Distinct(o.source); !ok || err != nil {
-		return false, err
+	if err != nil || o.doubled || !o.stream {
+		return err == nil && !o.doubled, err
 	}
 	switch kind := o.value.(Dict)["Type"].(type) {
 	case Ref:
@@ -113,6 +110,9 @@ func (u *plainUpdate) objectStream(offset int64, num uint32) (bool, error) {
 	for i, o := range s.objects {
 		if u.now.entries.get(o.num) != (xrefEntry{kind: compressedEntry, offset: int64(num), index: uint32(i)}) {
 			return false, nil
+		}
+		if ok, err := u.now.Distinct(Ref{Num: o.num}); !ok || err != nil {
+			return false, err
 		}
 	}
 	return true, nil

@@ -13,22 +13,29 @@ import (
 // when an object, an object stream or a trailer that counts cannot be read here: somebody
 // else might read it. So is a signed file: its signatures cover a cross-reference that
 // another one would replace. Errors are otherwise those of [Open].
-func Rebuild(r io.ReaderAt, size int64) (*File, error) {
+func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuilt(r, size, false) }
+
+// Salvage is [Rebuild] for a file that nobody writes on: whether it is signed, and whatever
+// else of it cannot be read.
+func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuilt(r, size, true) }
+
+func rebuilt(r io.ReaderAt, size int64, lenient bool) (*File, error) {
 	f := &File{r: r, size: size, rebuilt: true, named: map[uint32]bool{}}
-	if err := f.rebuild(); err != nil {
+	b := &rebuilding{file: f, lenient: lenient, streams: map[uint32]bool{}, unread: map[uint32]int64{}}
+	if err := b.rebuild(); err != nil {
 		return nil, fmt.Errorf("pdf: rebuilding the cross-reference: %w", err)
 	}
 	return f, nil
 }
 
-func (f *File) rebuild() (err error) {
+func (b *rebuilding) rebuild() (err error) {
+	f := b.file
 	if f.shift, err = f.findHeader(); err != nil {
 		return err
 	}
-	if err := f.refuse("/ByteRange", "the file is signed"); err != nil {
+	if err := b.refuseSigned(); err != nil {
 		return err
 	}
-	b := &rebuilding{file: f, streams: map[uint32]bool{}, unread: map[uint32]int64{}}
 	if err := b.scan(); err != nil {
 		return err
 	}
@@ -56,6 +63,13 @@ func (f *File) rebuild() (err error) {
 	return b.setRoot()
 }
 
+func (b *rebuilding) refuseSigned() error {
+	if b.lenient {
+		return nil
+	}
+	return b.file.refuse("/ByteRange", "the file is signed")
+}
+
 // refuse fails if the file has a name in it, wherever: it may stand where nothing is read.
 func (f *File) refuse(name, because string) error {
 	at, err := f.index(name, 0)
@@ -68,6 +82,7 @@ func (f *File) refuse(name, because string) error {
 // rebuilding is what a scan of a file finds, in the order of the file.
 type rebuilding struct {
 	file     *File
+	lenient  bool // nobody writes on it
 	trailers []section
 	streams  map[uint32]bool  // object streams
 	unread   map[uint32]int64 // objects that cannot be read, the last of each number
@@ -76,6 +91,9 @@ type rebuilding struct {
 // checkUnread refuses a file with an object that cannot be read and that no later one of
 // its number replaces: readers that are more tolerant have it.
 func (b *rebuilding) checkUnread() error {
+	if b.lenient {
+		return nil
+	}
 	entries := &b.file.entries
 	for num, at := range b.unread {
 		e := entries.get(num)

@@ -79,7 +79,7 @@ func (f *File) behindStream(o indirect) (int64, error) {
 
 // add notes where an object lies, and what else it is.
 func (b *rebuilding) add(head int64, o indirect) error {
-	if hasKey(o.value, "ByteRange") {
+	if !b.lenient && hasKey(o.value, "ByteRange") {
 		return fmt.Errorf("%w: not done, because the file is signed", ErrDamaged)
 	}
 	entries := &b.file.entries

@@ -12,8 +12,17 @@ import (
 // outOfBounds tells what is the matter with a chain that is not valid at the time of judgement: whether there ever
 // was one comes first, and then whether anything says that it was not revoked while it was valid (EN 319 102-1
 // 5.2.6.4, in the order of EU DSS). A certificate that has expired, and of which it is known that it was not
-// revoked until then, is told from others: who says so has to be in force still.
-func (s signer) outOfBounds(cert *x509.Certificate) ades.SubIndication {
+// revoked until then, is told from others: who says so has to be in force still. A signature that existed before
+// its certificate is none of its (5.5.4).
+func (s signer) outOfBounds(cert *x509.Certificate) (ades.Indication, ades.SubIndication) {
+	sub := s.lapsed(cert)
+	if s.at.Before(cert.NotBefore) && sub == ades.OutOfBoundsNoPOE {
+		return ades.TotalFailed, ades.NotYetValid
+	}
+	return ades.Indeterminate, sub
+}
+
+func (s signer) lapsed(cert *x509.Certificate) ades.SubIndication {
 	at := cert.NotAfter
 	chain, err := s.chain(at)
 	if err != nil {
@@ -26,7 +35,10 @@ func (s signer) outOfBounds(cert *x509.Certificate) ades.SubIndication {
 	case err != nil:
 		return ades.OutOfBoundsNoPOE
 	}
+	var revoked *ades.RevokedError
 	switch err := s.data.ChainStatus(chain, evidence.Times{Judged: at}); {
+	case errors.As(err, &revoked) && revoked.Reason != evidence.CertificateHold && s.at.After(at):
+		return s.revoked(revoked)
 	case err == nil && at.Equal(cert.NotAfter) && s.at.After(at) && s.isKnown(chain):
 		return ades.OutOfBoundsNotRevoked
 	case errors.Is(err, ades.ErrNoRevocation) && !errors.Is(err, ades.ErrAlgorithm):

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -12,14 +13,15 @@ import (
 
 // Signer checks that a report's Certificate leads to a root, that the algorithms are some to
 // rely on, and that no certificate was revoked, all as of BestTime or else the time of judgement
-// (EN 319 102-1 5.5.4), and that the certificate was valid at ClaimedTime. It notes the chain.
+// (EN 319 102-1 5.5.4), and that the certificate was valid at ClaimedTime. It notes the chain and the path.
 func (j Judge) Signer(r *ades.SignatureReport, known *evidence.Known) {
-	if r.Certificate == nil {
-		return
-	}
-	s := signer{data: j.Data, report: r, known: known, at: r.BestTime, now: j.Time}
+	s := signer{carried: j.Data, report: r, known: known, at: r.BestTime, now: j.Time}
 	if s.at.IsZero() {
 		s.at = j.Time
+	}
+	r.JudgedAt = s.at
+	if r.Certificate == nil {
+		return
 	}
 	var asked error
 	s.data, asked = j.Online.supply(j.Data, known, r.Certificate, evidence.Times{Used: s.at, Judged: s.at})
@@ -31,11 +33,12 @@ func (j Judge) Signer(r *ades.SignatureReport, known *evidence.Known) {
 
 // signer is the judgement of one.
 type signer struct {
-	data   *evidence.Data
-	report *ades.SignatureReport
-	known  *evidence.Known
-	at     time.Time
-	now    time.Time // of the judgement, at which at is known
+	carried *evidence.Data // by the document
+	data    *evidence.Data // with what was fetched
+	report  *ades.SignatureReport
+	known   *evidence.Known
+	at      time.Time
+	now     time.Time // of the judgement, at which at is known
 }
 
 func (s signer) check() {
@@ -43,13 +46,18 @@ func (s signer) check() {
 	chain, err := s.chain(s.at)
 	switch {
 	case errors.Is(err, ades.ErrOutsideValidity):
-		s.report.Fail(ades.Indeterminate, s.outOfBounds(cert), err.Error())
+		indication, sub := s.outOfBounds(cert)
+		s.report.Fail(indication, sub, err.Error())
 	case err != nil:
 		s.report.Fail(ades.Indeterminate, s.noChain(cert), err.Error())
 	}
 	s.report.Chain = chain
-	if err := cmp.Or(s.report.Algorithm.CheckSuite(cert.PublicKey), evidence.CheckSuite(chain)); err != nil {
+	if err := cmp.Or(evidence.CheckAlgorithm(s.report.Algorithm, cert.PublicKey, s.at), evidence.CheckChain(chain, s.at)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
+	}
+	if end := evidence.Announced(s.report.Algorithm, cert.PublicKey, s.at); !end.IsZero() {
+		s.report.Warnings = append(s.report.Warnings, fmt.Sprintf(
+			"The algorithm or the key is announced to be relied upon before %s only.", end.Format(time.DateOnly)))
 	}
 	if chain != nil {
 		s.checkRevocation(chain)
@@ -66,17 +74,16 @@ func (s signer) chain(at time.Time) ([]*x509.Certificate, error) {
 	return s.data.Chain(s.known, s.report.Certificate, at)
 }
 
-// checkRevocation judges the chain. A certificate on hold counts as revoked: what comes of
-// that is not known, and TRY_LATER is for signatures of which nothing bad is.
+// checkRevocation judges the chain, and notes what was found.
 func (s signer) checkRevocation(chain []*x509.Certificate) {
-	err := s.data.ChainStatus(chain, evidence.Times{Used: s.at, Judged: s.at})
+	found := s.data.FindAll(chain, evidence.Times{Used: s.at, Judged: s.at})
+	s.report.Path = pathOf(chain, found, s.carried)
+	err := found.Err()
 	var revoked *ades.RevokedError
 	switch {
 	case err == nil:
-	case errors.As(err, &revoked) && revoked.Certificate.Equal(chain[0]):
-		s.report.Fail(ades.Indeterminate, ades.RevokedNoPOE, err.Error())
 	case errors.As(err, &revoked):
-		s.report.Fail(ades.Indeterminate, ades.RevokedCANoPOE, err.Error())
+		s.report.Fail(ades.Indeterminate, s.revoked(revoked), err.Error())
 	case errors.Is(err, ades.ErrAlgorithm):
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	case s.report.Indication != "", s.claimed() != nil: // more data would not change the result
@@ -87,6 +94,18 @@ func (s signer) checkRevocation(chain []*x509.Certificate) {
 	default:
 		s.report.Fail(ades.Indeterminate, s.unproven(), err.Error())
 	}
+}
+
+// revoked is what comes of a certificate that was revoked. What will come of one on hold is not known yet
+// (EN 319 102-1 5.2.6.4).
+func (s signer) revoked(by *ades.RevokedError) ades.SubIndication {
+	switch {
+	case by.Reason == evidence.CertificateHold:
+		return ades.TryLater
+	case by.Certificate.Equal(s.report.Certificate):
+		return ades.RevokedNoPOE
+	}
+	return ades.RevokedCANoPOE
 }
 
 // unproven is what comes of a status that nothing proves. Of a certificate that has expired there may be no proof

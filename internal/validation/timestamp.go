@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -60,9 +61,9 @@ func (j Judge) Timestamp(t *Timestamp, known *evidence.Known, at time.Time) {
 	if !t.Report.Intact {
 		return
 	}
-	var asked error
-	j.Data, asked = j.Online.supply(j.Data, known, t.Token.Certificate, evidence.Times{Used: t.Token.Time, Judged: at})
-	if err := j.token(t.Token, known, at); err != nil {
+	t.Report.JudgedAt = at
+	data, asked := j.Online.supply(j.Data, known, t.Token.Certificate, evidence.Times{Used: t.Token.Time, Judged: at})
+	if err := j.authority(t, data, known, at); err != nil {
 		t.Report.Fail(err.Error())
 		if asked != nil {
 			t.Report.Fail(inVain(asked))
@@ -72,23 +73,23 @@ func (j Judge) Timestamp(t *Timestamp, known *evidence.Known, at time.Time) {
 	t.Report.Trusted = true
 }
 
-func (j Judge) token(token *tsp.Token, known *evidence.Known, at time.Time) error {
+// authority decides whether who made a timestamp may be relied upon, by the data of the document and what was
+// fetched, and notes the path.
+func (j Judge) authority(t *Timestamp, data *evidence.Data, known *evidence.Known, at time.Time) error {
+	token := t.Token
 	if token.Time.After(at.Add(ades.MaxSkew)) {
 		return fmt.Errorf("timestamp of %s, after the time of judgement", token.Time.UTC().Format(time.RFC3339))
 	}
-	chain, err := j.Data.Chain(known, token.Certificate, at)
+	chain, err := data.Chain(known, token.Certificate, at)
 	if err != nil {
 		return err
 	}
-	for _, a := range []ades.Algorithm{token.Algorithm, {Hash: token.Hash, Scheme: token.Algorithm.Scheme}} {
-		if err := a.CheckSuite(token.Certificate.PublicKey); err != nil {
-			return err
-		}
-	}
-	if err := evidence.CheckSuite(chain); err != nil {
-		return err
-	}
-	return j.Data.ChainStatus(chain, evidence.Times{Used: token.Time, Judged: at})
+	found := data.FindAll(chain, evidence.Times{Used: token.Time, Judged: at})
+	t.Report.Path = pathOf(chain, found, j.Data)
+	return cmp.Or(
+		evidence.CheckAlgorithm(token.Algorithm, token.Certificate.PublicKey, at), evidence.CheckHash(token.Hash, at),
+		evidence.CheckChain(chain, at), found.Err(),
+	)
 }
 
 // Readable leaves out what is no timestamp.

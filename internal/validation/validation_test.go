@@ -146,7 +146,7 @@ func TestSigners(t *testing.T) {
 		"without revocation data":    {new(evidence.Data), s.known, now, time.Time{}, ades.TryLater},
 		"revoked":                    {revoked, s.known, now, time.Time{}, ades.RevokedNoPOE},
 		"revoked, but proven before": {revoked, s.known, now, now.Add(-time.Minute), ""},
-		"before it was valid":        {s.data, s.known, s.signer.NotBefore.Add(-24 * time.Hour), time.Time{}, ades.OutOfBoundsNoPOE},
+		"before it was valid":        {s.data, s.known, s.signer.NotBefore.Add(-24 * time.Hour), time.Time{}, ades.NotYetValid},
 		"expired":                    {new(evidence.Data), s.known, s.signer.NotAfter.Add(time.Hour), time.Time{}, ades.CertificateChainGeneralFailure},
 		"expired since it is proven": {new(evidence.Data), s.known, s.signer.NotAfter.Add(time.Hour), now, ades.CertificateChainGeneralFailure},
 		"expired, but proven before": {s.data, s.known, s.signer.NotAfter.Add(time.Hour), now, ""},

@@ -1,0 +1,44 @@
+package ades
+
+import (
+	"crypto/x509"
+	"time"
+)
+
+// RevocationStatus says whether a certificate was revoked at the time by which it is judged.
+type RevocationStatus string
+
+const (
+	// RevocationGood: it was not revoked then. RevokedAt says if it was later.
+	RevocationGood RevocationStatus = "GOOD"
+	// RevocationRevoked: it was revoked, for good.
+	RevocationRevoked RevocationStatus = "REVOKED"
+	// RevocationOnHold: it was suspended, which may end or become a revocation (RFC 5280 5.3.1).
+	RevocationOnHold RevocationStatus = "ON_HOLD"
+	// RevocationUnknown: nothing that may be relied upon says.
+	RevocationUnknown RevocationStatus = "UNKNOWN"
+	// RevocationNotNeeded: nobody has to say. It is a trust anchor, or one that is issued without revocation:
+	// short-lived (EN 319 412-1 5.2), or with noRevAvail (RFC 9608) or ocsp-nocheck (RFC 6960 4.2.2.2.1).
+	RevocationNotNeeded RevocationStatus = "NOT_NEEDED"
+)
+
+// ProofType is the kind of a [Proof].
+type ProofType string
+
+const (
+	ProofOCSP ProofType = "OCSP" // a response (RFC 6960)
+	ProofCRL  ProofType = "CRL"  // a list (RFC 5280 5)
+)
+
+// CertificateStatus is a certificate of a path, and what was found about its revocation. All but Certificate and
+// Revocation is of the proof that says so, and zero without one.
+type CertificateStatus struct {
+	Certificate *x509.Certificate
+	Revocation  RevocationStatus
+	RevokedAt   time.Time // also of one that is good, and was revoked after the time by which it is judged
+	Reason      int       // why it was revoked: CRLReason (RFC 5280 5.3.1)
+	Source      ProofType
+	ProducedAt  time.Time // when the proof was signed; of a CRL its ThisUpdate
+	ThisUpdate  time.Time // the time of which the proof speaks
+	Fetched     bool      // the proof was asked for, and is not in the document
+}

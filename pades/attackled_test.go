@@ -1,0 +1,193 @@
+package pades_test
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/pades"
+)
+
+// prepared is a document that its author made so that something in it can be exchanged later.
+type prepared struct {
+	catalog string
+	objects []string
+	before  func(*revision)
+	options pades.Options
+	later   func(*revision)
+}
+
+// made is the document, signed, with a revision.
+func (d prepared) made(s *scene) []byte {
+	r := newRevision(s.T, pdftest.Build(pdftest.Options{Catalog: d.catalog, Objects: d.objects}))
+	d.before(r)
+	signed := sign(s, r.written(), s.signer, d.options)
+	if report := verify(s, signed, s.ca)[0]; !report.Passed() {
+		s.Fatalf("the victim does not pass: %v", report.Problems)
+	}
+	r = newRevision(s.T, signed)
+	d.later(r)
+	return r.written()
+}
+
+const asForm = "/Type /XObject /Subtype /Form /BBox [0 0 100 100]"
+
+func box(size int) string { return fmt.Sprintf("0 0 %d %d re f", size, size) }
+
+// misled are documents in which something else leads to what is shown than it seems.
+var misled = []attack{
+	{shadow, "a drawing that is named by another generation first", prepared{
+		objects: []string{stream(asForm, box(1))},
+		before: func(r *revision) {
+			r.set(page, "Resources", "<< /XObject << /Aa 100 1 R /Fm 100 0 R >> >>")
+			r.replace(content, stream("", "/Fm Do"))
+		},
+		later: func(r *revision) { r.replace(100, stream(asForm, box(9))) },
+	}.made, changed(ades.ChangeContent)},
+	{shadow, "a drawing that is named by another generation alone, which some readers do not look at", prepared{
+		objects: []string{stream(asForm, box(1))},
+		before: func(r *revision) {
+			r.set(page, "Resources", "<< /XObject << /Fm 100 1 R >> >>")
+			r.replace(content, stream("", "/Fm Do"))
+		},
+		later: func(r *revision) { r.replace(100, stream(asForm, box(9))) },
+	}.made, changed(ades.ChangeUnknown)},
+	{shadow, "an annotation that another generation makes a field", prepared{
+		catalog: "/AcroForm << /Fields [100 1 R] >>", objects: []string{"<< /Type /Annot /Subtype /Text /Rect [9 9 20 20] /Contents (As agreed) /P 10 0 R >>"},
+		before: func(r *revision) { r.set(page, "Annots", "[100 0 R]") },
+		later:  func(r *revision) { r.set(100, "Contents", "(Not agreed)") },
+	}.made, changed(ades.ChangeAnnotation)},
+	{shadow, "layers that were nothing and become a field", layered("/OCProperties 200 0 R", nil, pades.Options{}, func(r *revision) {
+		r.replace(200, "<< /FT /Sig /T (New) /Type /Annot /Subtype /Widget /Rect [0 0 0 0] "+otherLayers+" >>")
+		r.addField(pdf.Ref{Num: 200})
+	}), listedAsForbidden},
+	{shadow, "layers that become those of an annotation", layered("/OCProperties 103 0 R", []string{
+		"104 0 R", "<< /OCGs [101 0 R 102 0 R] /D << /OFF [102 0 R] >> >>", hiddenNote,
+	}, pades.Options{}, func(r *revision) { r.replace(103, "105 0 R") }), changed(ades.ChangeCatalog)},
+	{shadow, "layers that become an annotation", layered("/OCProperties 103 0 R", []string{
+		"<< /OCGs [101 0 R 102 0 R] /D << /OFF [102 0 R] >> >>", "null", "null",
+	}, pades.Options{Certify: pades.Annotations}, func(r *revision) {
+		r.replace(103, hiddenNote)
+		r.appendTo(page, "Annots", pdf.Ref{Num: 103})
+	}), changed(ades.ChangeCatalog)},
+	{shadow, "layers that are an annotation", layered("/OCProperties 105 0 R", []string{
+		"null", "null", strings.Replace(hiddenNote, "101 0 R] /Order", "102 0 R] /Order", 1),
+	}, pades.Options{Certify: pades.Annotations}, func(r *revision) { r.replace(105, hiddenNote) }), changed(ades.ChangeCatalog)},
+	{shadow, "a page behind more changes than are listed", prepared{
+		catalog: "/AcroForm << /Fields [" + references(100, 10_000) + "] >>", objects: manyFields(10_000),
+		before: func(r *revision) { r.set(page, "Annots", "[100 0 R]") },
+		later: func(r *revision) {
+			for i := range uint32(9_998) {
+				r.replace(101+i, fmt.Sprintf("<< /FT /Tx /T (%d) /V (2) >>", i+1))
+			}
+			r.set(100, "V", "(2)")
+			r.set(100, "AP", "<< /N "+r.addStream(asForm, "").String()+" >>")
+			r.replace(100+10_000, stream(asForm, box(1)))
+			r.replace(content, stream("", drawing))
+		},
+	}.made, changed(ades.ChangeUnknown)},
+	{shadow, "what a page inherits from where nothing leads", prepared{
+		objects: []string{stream(asForm, box(1)), "<< /Type /Pages /Kids [10 0 R] /Count 1 /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /XObject << /Fm 100 0 R >> >> >>"},
+		before: func(r *revision) {
+			r.set(page, "Parent", "101 0 R")
+			r.replace(content, stream("", "/Fm Do"))
+		},
+		later: func(r *revision) {
+			r.set(101, "Resources", "<< /XObject << /Fm "+r.addStream(asForm, box(9)).String()+" >> >>")
+		},
+	}.made, listedAsForbidden},
+	{shadow, "what a field inherits from where nothing leads", prepared{
+		catalog: "/AcroForm << /Fields [100 0 R 102 0 R] /NeedAppearances true >>",
+		objects: []string{
+			"<< /Type /Annot /Subtype /Widget /T (Amount) /Parent 101 0 R /P 10 0 R /F 4 /Rect [100 100 300 130] >>", "<< /FT /Tx /V (1) /DA (/F 12 Tf) >>",
+			"<< /FT /Sig /T (Lock) /Lock << /Type /SigFieldLock /Action /All >> >>",
+		},
+		before:  func(r *revision) { r.set(page, "Annots", "[100 0 R]") },
+		options: pades.Options{Field: "Lock"},
+		later:   func(r *revision) { r.set(101, "V", "(1000000)") },
+	}.made, listedAsForbidden},
+	{structural, "Prev with a fraction", loosely("/Root 1 0 R /Info 100 0 R /Prev PREV.0", "\nAT"), changed(ades.ChangeUnknown)},
+	{structural, "Prev twice", loosely("/Root 1 0 R /Info 100 0 R /Prev 5 /Prev PREV", "\nAT"), changed(ades.ChangeUnknown)},
+	{structural, "Root twice", loosely("/Root 108 0 R /Root 1 0 R /Info 100 0 R /Prev PREV", "\nAT"), changed(ades.ChangeUnknown)},
+	{structural, "startxref with a comment", loosely("/Root 1 0 R /Info 100 0 R /Prev PREV", " % x\nAT"), changed(ades.ChangeUnknown)},
+	{structural, "startxref with a sign", loosely("/Root 1 0 R /Info 100 0 R /Prev PREV", "\n+AT"), changed(ades.ChangeUnknown)},
+	{shadow, "a stream that goes on to the end of the document, and behind it", func(s *scene) []byte {
+		signed := forgery{objects: []string{"<< /Length 0000000000 >>\nstream\n" + drawing + "\nendstream"}, built: func(b []byte) []byte {
+			b = bytes.TrimRight(bytes.Replace(b, []byte("/Contents 3 0 R /Annots [100 0 R]"), []byte("/Contents 102 0 R/Annots[100 0 R]"), 1), "\n")
+			start := bytes.Index(b, []byte("\n102 0 obj"))
+			start += bytes.Index(b[start:], []byte("stream\n")) + len("stream\n")
+			return bytes.Replace(b, []byte("/Length 0000000000"), fmt.Appendf(nil, "/Length %010d", len(b)-start), 1)
+		}}.made(s)
+		return empty(append(signed, "\nendstream\nendobj\n"...), "/Root 1 0 R /Prev PREV", "\nAT")
+	}, listedAsForbidden},
+	{shadow, "an integer at the end of the document that becomes a reference", func(s *scene) []byte {
+		var table int
+		signed := forgery{objects: []string{"null"}, built: func(b []byte) []byte {
+			b = bytes.Replace(b, []byte("/Contents 3 0 R /Annots [100 0 R]"), []byte("/Contents 102 0 R/Annots[100 0 R]"), 1)
+			table = bytes.LastIndex(b, []byte("\nxref")) + 1
+			was := fmt.Appendf(nil, "%010d", bytes.Index(b, []byte("\n102 0 obj"))+1)
+			b = append(bytes.Clone(b[:bytes.LastIndex(b, []byte("startxref"))]), "startxref %"...)
+			at := len(b)
+			b = fmt.Appendf(b, "102 0 obj\n%d\n%%%%EOF", table)
+			return append(b[:table:table], bytes.Replace(b[table:], was, fmt.Appendf(nil, "%010d", at), 1)...)
+		}}.made(s)
+		b := append(signed, "\n0 R\nendobj\n"...)
+		object := fmt.Sprintf("%d 1\n%010d 00000 n \n", table, len(b))
+		b = fmt.Appendf(b, "%d 0 obj\n%s\nendobj\n", table, stream("", drawing))
+		at := len(b)
+		return fmt.Appendf(b, "xref\n%strailer\n<< /Size 90000 /Root 1 0 R /Prev %d >>\nstartxref\n%d\n%%%%EOF\n", object, table, at)
+	}, listedAsForbidden},
+}
+
+const (
+	otherLayers = "/OCGs [101 0 R 102 0 R] /D << /OFF [101 0 R] /Order [] >>"
+	hiddenNote  = "<< /Type /Annot /Subtype /Text /F 2 /Rect [0 0 0 0] " + otherLayers + " >>"
+)
+
+// layered is a document with two layers, objects 101 and 102; 105 is an annotation, if it is there.
+func layered(catalog string, objects []string, options pades.Options, later func(*revision)) func(*scene) []byte {
+	return prepared{
+		catalog: catalog, objects: append([]string{"null", "<< /Type /OCG /Name (A) >>", "<< /Type /OCG /Name (B) >>"}, objects...), options: options,
+		before: func(r *revision) {
+			r.replace(content, stream("", "/OC /A BDC "+box(1)+" EMC /OC /B BDC "+box(9)+" EMC"))
+			r.set(page, "Resources", "<< /Properties << /A 101 0 R /B 102 0 R >> >>")
+			if objects != nil && objects[2] != "null" {
+				r.set(page, "Annots", "[105 0 R]")
+			}
+		},
+		later: later,
+	}.made
+}
+
+func references(first, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d 0 R ", first+i)
+	}
+	return b.String()
+}
+
+// manyFields are n fields, of which the first is seen, and what is seen of it.
+func manyFields(n int) []string {
+	objects := []string{fmt.Sprintf("<< /Type /Annot /Subtype /Widget /FT /Tx /T (0) /V (1) /P 10 0 R /F 4 /Rect [0 0 10 10] /AP << /N %d 0 R >> >>", 100+n)}
+	for i := 1; i < n; i++ {
+		objects = append(objects, fmt.Sprintf("<< /FT /Tx /T (%d) /V (1) >>", i))
+	}
+	return append(objects, stream(asForm, ""))
+}
+
+// loosely is the signed contract with a revision of nothing, written so that some readers take it for damaged.
+func loosely(trailer, startxref string) func(*scene) []byte {
+	return func(s *scene) []byte { return empty(s.signed(), trailer, startxref) }
+}
+
+// empty appends a revision of nothing, whose table is at AT behind that at PREV.
+func empty(b []byte, trailer, startxref string) []byte {
+	all := regexp.MustCompile(`startxref\s+(\d+)`).FindAllSubmatch(b, -1)
+	tail := "xref\n0 0\ntrailer\n<< /Size 500 " + trailer + " >>\nstartxref" + startxref + "\n%%EOF\n"
+	return append(b, strings.NewReplacer("PREV", string(all[len(all)-1][1]), "AT", fmt.Sprint(len(b))).Replace(tail)...)
+}

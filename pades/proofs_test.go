@@ -1,0 +1,86 @@
+package pades_test
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/validators"
+)
+
+// EN 319 142-1 6.3: which level a signature has by the stores that the document had, and where the proofs stand in
+// them, as EU DSS finds it.
+func TestLevelByStores(t *testing.T) {
+	t.Parallel()
+	w := newStoreWorld(t)
+	authority := w.honest
+	authority.signer.Certificate = verifyAny(t, w.one, w.honest.ca)[0].Timestamps[0].Authority
+	w.proofs["stamped"] = responseAbout(t, authority, time.Now())
+	const objects = "\n~\n$issuing\n~\n$root\n~\n$good\n~\n$list\n~\n$stamped"
+	whole := []byte("<< /Type /DSS /Certs [900 0 R 901 0 R] /OCSPs [902 0 R 904 0 R] /CRLs [903 0 R] >>" + objects)
+	contents, err := hex.DecodeString(string(contentsOf.FindSubmatch(w.one)[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inVRI := []byte("<< /VRI << /" + fmt.Sprintf("%X", sha1.Sum(contents)) + " << /Cert [900 0 R 901 0 R] /OCSP [902 0 R 904 0 R] /CRL [903 0 R] >> >> >>" + objects)
+	empty := []byte("<< /Type /DSS >>")
+	stored := w.attach(t, w.one, whole)
+	archived := signFor(t, pdftest.Build(pdftest.Options{}), w.honest, ades.LTA)
+	archived = extend(t, archived, ades.LTA, w.honest.ca.Sources(nil))
+	var paths []string
+	var names []string
+	folder := t.TempDir()
+	for name, test := range map[string]struct {
+		b    []byte
+		want []string
+	}{
+		"a store":                              {stored, []string{"LT"}},
+		"proofs in a VRI dictionary alone":     {w.attach(t, w.one, inVRI), []string{"LT"}},
+		"a store that was replaced":            {w.attach(t, signFor(t, stored, w.honest, ades.T), empty), []string{"LT", "T"}},
+		"replaced, and nobody signed it":       {w.attach(t, stored, empty), []string{"T"}},
+		"a store from before the signature":    {signFor(t, w.attach(t, pdftest.Build(pdftest.Options{}), whole), w.honest, ades.T), []string{"T"}},
+		"a document timestamp":                 {archived, []string{"LTA"}},
+		"a document timestamp of another type": {bytes.Replace(archived, []byte("/Type /DocTimeStamp"), []byte("/Type /Sig         "), 1), []string{"LT"}},
+	} {
+		var got, want []string
+		for i, s := range verifyAny(t, test.b, w.honest.ca) {
+			got = append(got, s.Format)
+			want = append(want, "PAdES-BASELINE-"+test.want[min(i, len(test.want)-1)])
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(got) != len(test.want) {
+			t.Errorf("%s: %s", name, diff)
+		}
+		path := filepath.Join(folder, fmt.Sprintf("%d.pdf", len(paths)))
+		writeFile(t, path, test.b)
+		paths, names = append(paths, path), append(names, fmt.Sprintf("%s: %v", name, want))
+	}
+	for i, r := range validators.DSS(t, validators.DSSOptions{}, paths...) {
+		var theirs []string
+		for _, s := range r.Signatures {
+			theirs = append(theirs, s.Format)
+		}
+		if want := names[i][len(names[i])-len(fmt.Sprint(theirs)):]; want != fmt.Sprint(theirs) {
+			t.Errorf("%s, and EU DSS has %v", names[i], theirs)
+		}
+	}
+}
+
+// ISO 32000-2 12.8.5: what is of another type is no timestamp of the document.
+func TestTimestampOfAnotherType(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	b := extend(t, signFor(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LTA), ades.LTA, ca.Sources(nil))
+	b = bytes.Replace(b, []byte("/Type /DocTimeStamp"), []byte("/Type /Sig         "), 1)
+	stamps := verifyAny(t, b, ca)[0].Timestamps
+	if last := stamps[len(stamps)-1]; last.Trusted || len(last.Problems) != 1 || last.Problems[0] != "The timestamp of the document is not of type DocTimeStamp." {
+		t.Errorf("%+v", last)
+	}
+}
