@@ -28,6 +28,8 @@ var everywhere = map[string]agreement.Reason{
 		Why: "EU DSS passes over a field whose Contents it cannot parse. A reader shows it, and what is against its format is TOTAL_FAILED (EN 319 102-1 5.2.2.4)."},
 	"pdf-with-two-empty-sigs.pdf": {Right: agreement.Here,
 		Why: "Contents is all zeros. EU DSS passes over that as over what it cannot parse. A reader shows two signatures, which are TOTAL_FAILED (EN 319 102-1 5.2.2.4)."},
+	"pades_opposite_infinite_loop.pdf": {Right: agreement.Here,
+		Why: "The field is its own parent and kid, and the cross-reference broken. EU DSS finds no signature then, but in pades_infinite_loop.pdf, with the same one: what stands in a field and is against its format is TOTAL_FAILED (EN 319 102-1 5.2.2.4)."},
 	"pades-enveloping-empty-bytes-cms.pdf": {Right: agreement.Here,
 		Why: "The CMS carries content, which EN 319 142-1 6.3 (b) excludes: the format fails, and comes first (EN 319 102-1 5.1.4). EU DSS checks the value over that content, and it fails."},
 	"pades-unsupported-signature-algorithm.pdf": {Right: agreement.Arguable,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"github.com/innsigli/innsigli/ades"
@@ -12,7 +13,7 @@ import (
 
 // wrapped move what is signed to where nobody looks.
 var wrapped = []attack{
-	{wrapping, "the second range moved, with a second ByteRange in the gap", movedRange, notPassed},
+	{wrapping, "the second range moved, with a second ByteRange in the gap", movedRange, failed(ades.FormatFailure)},
 	{wrapping, "the dictionary written again, with another reason", rewrittenDictionary(true), failed(ades.FormatFailure)},
 	{wrapping, "the dictionary written again as another object", rewrittenDictionary(false), failed(ades.FormatFailure)},
 	{wrapping, "one signature in two fields", grown(func(r *revision) {
@@ -54,23 +55,59 @@ func oneOfTwo(report *ades.Report) bool {
 	return len(report.Signatures) == 2 && report.Signatures[0].Passed() != report.Signatures[1].Passed()
 }
 
-// movedRange keeps both ranges and puts something else between them (Mladenov et al. 4.3).
+// movedRange keeps both ranges and puts something else between them, with a cross-reference where startxref in the
+// second has it (Mladenov et al. 4.3).
 func movedRange(s *scene) []byte {
 	b := s.signed()
 	gap, gapEnd, end := gapOf(s.T, b)
-	signature := bytes.TrimRight(b[gap:gapEnd-1], "0")
-	if len(signature)%2 == 0 {
-		signature = append(signature, '0')
+	table, err := strconv.Atoi(string(regexp.MustCompile(`startxref\s+(\d+)\s+%%EOF\s*$`).FindSubmatch(b)[1]))
+	if err != nil {
+		s.Fatal(err)
 	}
-	between := append(bytes.Clone(signature), ">"...)
-	evil := "3 0 obj\n" + stream("", drawing) + "\nendobj\n"
-	room := len(between) + 60 + len(evil)
-	between = fmt.Appendf(between, " /ByteRange %-48s", fmt.Sprintf("[0 %d %d %d]", gap, gap+room, end-gapEnd))
-	between = append(between, evil...)
-	if between = append(between, make([]byte, room)...); len(between) < room {
-		s.Fatal("no room")
+	newGapEnd := table + 4000
+	between := bytes.Clone(bytes.TrimRight(b[gap:gapEnd-1], "0"))
+	if len(between)%2 == 0 {
+		between = append(between, '0')
 	}
-	return append(append(bytes.Clone(b[:gap]), between[:room]...), b[gapEnd:]...)
+	between = fmt.Appendf(between, "> /ByteRange [0 %d %d %d] >>\nendobj\n", gap, newGapEnd, end-gapEnd)
+	evil := int64(gap + len(between))
+	between = fmt.Appendf(between, "%d 0 obj\n%s\nendobj\n", content, stream("", drawing))
+	between = s.padded(between, table-gap)
+	between = append(between, movedTable(newRevision(s.T, b).file, func(number uint32, at int64) int64 {
+		switch {
+		case number == content:
+			return evil
+		case at >= int64(gapEnd):
+			return at + int64(newGapEnd-gapEnd)
+		}
+		return at
+	})...)
+	between = fmt.Appendf(between, "startxref\n%d\n%%%%EOF\n", table)
+	return slices.Concat(b[:gap], s.padded(between, newGapEnd-gap), b[gapEnd:])
+}
+
+// padded is with spaces up to a length.
+func (s *scene) padded(b []byte, length int) []byte {
+	s.Helper()
+	if len(b) > length {
+		s.Fatalf("no room for %d bytes in %d", len(b), length)
+	}
+	return append(b, bytes.Repeat([]byte(" "), length-len(b))...)
+}
+
+// movedTable is a cross-reference table of all objects, with the trailer.
+func movedTable(file *pdf.File, moved func(number uint32, at int64) int64) []byte {
+	size, _ := file.Trailer()["Size"].(pdf.Integer)
+	table := fmt.Appendf(nil, "xref\n0 %d\n", size)
+	for number := range uint32(size) {
+		start, _, ok, err := file.Span(file.Reference(number))
+		if err != nil || !ok {
+			table = append(table, "0000000000 65535 f \n"...)
+			continue
+		}
+		table = fmt.Appendf(table, "%010d 00000 n \n", moved(number, start))
+	}
+	return fmt.Appendf(table, "trailer\n<< /Size %d /Root %d 0 R >>\n", size, catalog)
 }
 
 // rewrittenDictionary writes the signature dictionary once more, as the same object or another, where it is not
@@ -121,7 +158,7 @@ var restructured = []attack{
 		r.add(square)
 		r.rewrite(`trailer\n<<`, "trailer\n<< /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O ("+
 			"01234567890123456789012345678901) /U (01234567890123456789012345678901) >> /ID [(0123456789012345) (0123456789012345)]")
-	}), unsigned},
+	}), unreadable},
 	{structural, "linearized for another first page", func(s *scene) []byte {
 		b := grown(func(r *revision) {
 			r.add("<< /Linearized 1 /L 100 /H [0 1] /O 110 /E 100 /N 1 /T 100 >>")

@@ -49,7 +49,8 @@ var forgedWhole = []attack{
 	{wrapping, "a gap wider than Contents", forgery{entries: " /Reason (nobody signed this)", gap: func(start, end int) (int, int) { return start - 40, end }}.made, failed(ades.FormatFailure)},
 	{wrapping, "a gap that goes on behind Contents", forgery{gap: func(start, end int) (int, int) { return start, end + 11 }}.made, failed(ades.FormatFailure)},
 	{wrapping, "Contents in another object", forgery{
-		entries: " /Contents 102 0 R /Nothing", objects: []string{"<" + strings.Repeat("00", 100) + ">"},
+		entries: " /Contents 102 0 R", objects: []string{"<" + strings.Repeat("00", 100) + ">"},
+		built: func(b []byte) []byte { return bytes.Replace(b, []byte("/Contents <ff"), []byte("/Nothing  <ff"), 1) },
 	}.made, notPassed},
 	{structural, "Contents not covered from the start", forgery{ranges: "/ByteRange [9 %d %d %d]"}.made, failed(ades.FormatFailure)},
 	{structural, "the end of the file not covered", func(s *scene) []byte {

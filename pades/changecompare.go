@@ -91,17 +91,6 @@ func (c *comparison) object(p *position) error {
 	return c.compare(p, old, now)
 }
 
-// replaced says whether another generation of an object is in use now: readers that do not look at
-// generations show that.
-func (c *comparison) replaced(ref pdf.Ref) bool {
-	current := c.now.Reference(ref.Num)
-	if current == ref {
-		return false
-	}
-	o, err := c.now.Object(current)
-	return o != nil || err != nil
-}
-
 // compare compares what stands in a position. What the same reference leads to is compared in a
 // position of its own.
 func (c *comparison) compare(p *position, old, now pdf.Object) error {

@@ -68,3 +68,14 @@ func (c *comparison) samePayload(a, b *pdf.Stream) bool {
 	}
 	return true
 }
+
+// replaced says whether another generation of an object is in use now: readers that do not look at
+// generations show that.
+func (c *comparison) replaced(ref pdf.Ref) bool {
+	current := c.now.Reference(ref.Num)
+	if current == ref {
+		return false
+	}
+	o, err := c.now.Object(current)
+	return o != nil || err != nil
+}

@@ -51,7 +51,7 @@ func (g *graph) forget(p *position) {
 
 // look reads the object of a position.
 func (g *graph) look(p *position) error {
-	o, err := g.file.Object(p.ref)
+	o, ended, err := g.file.EndedObject(p.ref)
 	if err != nil {
 		g.unfit[p.ref.Num] = struct{}{}
 		if spent := g.file.Spent(); spent != nil {
@@ -59,7 +59,7 @@ func (g *graph) look(p *position) error {
 		}
 		return notMalformed(err)
 	}
-	if opensOut(g.file, o) {
+	if !ended {
 		g.unfit[p.ref.Num] = struct{}{}
 	}
 	g.children(p, o)

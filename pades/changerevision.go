@@ -98,10 +98,16 @@ func (c *comparison) hidden() error {
 }
 
 // otherwise notes what some readers find and others do not: objects that the cross-reference does
-// not list, and those of a table with a stream beside it (ISO 32000-2 7.5.8.4).
+// not list, those of a table with a stream beside it (ISO 32000-2 7.5.8.4), and whatever there is to
+// find where the cross-reference may be taken for damaged.
 func (c *comparison) otherwise() error {
-	for _, same := range []func(int64) (bool, error){c.now.Lists, c.now.Unanimous} {
-		ok, err := same(c.before.Size())
+	size := c.before.Size()
+	for _, same := range []func() (bool, error){
+		func() (bool, error) { return c.now.Lists(size) },
+		func() (bool, error) { return c.now.Unanimous(size) },
+		func() (bool, error) { return c.now.PlainlyLeadsTo(c.before) },
+	} {
+		ok, err := same()
 		if err != nil {
 			return err
 		}

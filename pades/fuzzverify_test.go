@@ -20,26 +20,32 @@ import (
 
 // signedSeeds are documents that somebody signed.
 type signedSeeds struct {
-	Root      []byte // DER, and so are the signers
+	Roots     [][]byte // DER, and so are the signers
 	Signers   [][]byte
 	Documents [][]byte
+	Golden    time.Time // when the golden document was signed
 }
 
-// FuzzVerify verifies arbitrary bytes. Nothing takes longer, or more room, than a bomb may; a report is whole; and
-// what is said to be intact, and a whole revision, are bytes that somebody has signed.
+// FuzzVerify verifies arbitrary bytes. Nothing takes longer, or more room, than a bomb may; a report is whole;
+// what is said to be intact, and a whole revision, are bytes that somebody has signed; what passes as a whole has
+// nothing behind these but proof; and what is shown behind a signature that passes is what was signed, but for
+// annotations and fields.
 func FuzzVerify(f *testing.F) {
 	seeds := testenv.FuzzShared(f, func() signedSeeds {
 		p := newPerson(f, newAuthority(f), p256(f))
 		golden := goldenSigned(f)
 		signers := [][]byte{p.signer.Certificate.Raw, verify(f, golden, p.ca)[0].Certificate.Raw}
-		return signedSeeds{p.ca.Root().Raw, signers, append(verifySeeds(f, p), golden)}
+		root, at := goldenRoot(f)
+		return signedSeeds{[][]byte{p.ca.Root().Raw, root}, signers, append(verifySeeds(f, p), golden), at}
 	})
-	root, err := x509.ParseCertificate(seeds.Root)
-	if err != nil {
-		f.Fatal(err)
-	}
 	roots := x509.NewCertPool()
-	roots.AddCert(root)
+	for _, der := range seeds.Roots {
+		root, err := x509.ParseCertificate(der)
+		if err != nil {
+			f.Fatal(err)
+		}
+		roots.AddCert(root)
+	}
 	for _, b := range seeds.Documents {
 		f.Add(b)
 	}
@@ -58,17 +64,46 @@ func FuzzVerify(f *testing.F) {
 			}
 			return
 		}
-		for _, s := range report.Signatures {
-			if s.Indication == "" || s.Format == "" || s.Coverage == "" || s.Intact && s.Certificate == nil {
-				t.Errorf("%+v", s)
+		seeds.check(t, b, report)
+		if slices.ContainsFunc(report.Signatures, func(s ades.SignatureReport) bool { return seeds.isBy(s, 1) }) {
+			report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: roots, Time: seeds.Golden})
+			if err != nil {
+				t.Error(err)
+				return
 			}
-			whole := s.Intact && s.Coverage != ades.Partial
-			ours := whole && slices.ContainsFunc(seeds.Signers, func(der []byte) bool { return bytes.Equal(der, s.Certificate.Raw) })
-			if ours && !signedIn(seeds.Documents, b[:s.CoveredBytes]) {
-				t.Errorf("nobody has signed this:\n%q", b)
-			}
+			seeds.check(t, b, report)
 		}
 	})
+}
+
+// isBy says whether a signature is that of a signer, by its certificate.
+func (s signedSeeds) isBy(r ades.SignatureReport, signer int) bool {
+	return r.Intact && r.Certificate != nil && bytes.Equal(s.Signers[signer], r.Certificate.Raw)
+}
+
+// check compares what a report says with what was signed.
+func (s signedSeeds) check(t *testing.T, b []byte, report *ades.Report) {
+	t.Helper()
+	whole := !report.Passed()
+	for _, r := range report.Signatures {
+		if r.Indication == "" || r.Format == "" || r.Coverage == "" || r.Intact && r.Certificate == nil {
+			t.Errorf("%+v", r)
+		}
+		if r.Coverage == ades.Partial || !s.isBy(r, 0) && !s.isBy(r, 1) {
+			continue
+		}
+		if !signedIn(s.Documents, b[:r.CoveredBytes]) {
+			t.Errorf("nobody has signed this:\n%q", b)
+		}
+		nothing := len(bytes.TrimSpace(b[r.CoveredBytes:])) == 0
+		whole = whole || r.Passed() && (nothing || r.Extended)
+		if r.Passed() {
+			sameShown(t, b, r.CoveredBytes)
+		}
+	}
+	if !whole {
+		t.Errorf("a document that was not signed passes:\n%q", b)
+	}
 }
 
 // verifySeeds are signed documents of each kind.
@@ -89,15 +124,15 @@ func verifySeeds(f *testing.F, p person) (seeds [][]byte) {
 		seeds = append(seeds, signFor(f, filled(f, once, 100, "(d)"), p, ades.B), filled(f, once, 101, "(e)"))
 	}
 	table := plain[pdftest.Table]
-	for _, permission := range []pades.Permission{pades.NoChanges, pades.FormFilling, pades.Annotations} {
+	for _, permission := range []pades.Permission{0, pades.NoChanges, pades.FormFilling, pades.Annotations} {
 		certified := sign(f, table, p, pades.Options{Certify: permission})
 		seeds = append(seeds, filled(f, certified, 100, "(d)"), filled(f, certified, 101, "(e)"))
+		seeds = append(seeds, tamperedSeeds(f, certified)...)
 	}
 	for _, archival := range slices.Concat(conforming()[:1], conforming()[len(conforming())-2:]) {
 		seeds = append(seeds, sign(f, pdftest.Archival(archival), p, pades.Options{}))
 	}
-	seeds = append(seeds, sign(f, encrypt(f, table, "", "256"), p, pades.Options{}))
-	return seeds
+	return append(seeds, sign(f, encrypt(f, table, "", "256"), p, pades.Options{}))
 }
 
 var someRange = regexp.MustCompile(`/ByteRange ?\[ ?0 +(\d+) +(\d+) +(\d+) *\]`)

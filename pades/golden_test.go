@@ -106,3 +106,17 @@ func goldenSigned(t testing.TB) []byte {
 	}
 	return append(bytes.Clone(g.Document), g.Revision...)
 }
+
+// goldenRoot is the certificate of the authority of the document, and when that was signed.
+func goldenRoot(t testing.TB) ([]byte, time.Time) {
+	t.Helper()
+	encoded, err := os.ReadFile(goldenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g golden
+	if err := json.Unmarshal(encoded, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g.Root, g.Time
+}

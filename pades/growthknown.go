@@ -65,7 +65,7 @@ func (r *references) compare(ref pdf.Ref) error {
 	if len(r.count) > maxKnown {
 		return fmt.Errorf("%w: references", pdf.ErrLimit)
 	}
-	before, err := r.before.Object(ref)
+	before, ended, err := r.before.EndedObject(ref)
 	if err != nil {
 		return err
 	}
@@ -74,19 +74,23 @@ func (r *references) compare(ref pdf.Ref) error {
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(before, now) || opensOut(r.before, before) {
+	if !reflect.DeepEqual(before, now) || !ended || r.another(ref) {
 		r.changed = append(r.changed, ref)
 	}
 	return nil
 }
 
-// opensOut says whether a stream says of itself that it goes on where the document ended:
-// it would have what follows in it.
-func opensOut(before *pdf.File, o pdf.Object) bool {
-	stream, ok := o.(*pdf.Stream)
-	if !ok {
+// another says whether an object was appended that some readers take a reference to another generation
+// for, which is null (ISO 32000-2 7.3.10).
+func (r *references) another(ref pdf.Ref) bool {
+	current := r.now.Reference(ref.Num)
+	if current == ref {
 		return false
 	}
-	stated, err := before.Int(stream.Dict["Length"])
-	return err == nil && stated > before.Size()-stream.Offset
+	was, err := r.before.Object(current)
+	if err != nil {
+		return true
+	}
+	is, err := r.now.Object(current)
+	return err != nil || !reflect.DeepEqual(was, is)
 }

@@ -3,6 +3,7 @@ package pades_test
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
@@ -10,7 +11,10 @@ import (
 	"github.com/innsigli/innsigli/internal/pdftest"
 )
 
-const withAppearance = "a field with an appearance of nothing"
+const (
+	withAppearance = "a field with an appearance of nothing"
+	withType       = "a store whose VRI says what it is"
+)
 
 // otherProof is what others may append.
 var otherProof = []otherGrowth{
@@ -23,7 +27,9 @@ var otherProof = []otherGrowth{
 	{"when the document was written, in its metadata", pdftest.Options{Catalog: "/Metadata 100 0 R", Objects: []string{xmp("This one", 1)}},
 		func(r *revision) { r.replace(first, xmp("This one", 2)) }},
 	{"a store of less", pdftest.Options{}, func(r *revision) { r.set(r.store(), "CRLs", "[]") }},
-	{"a store whose VRI says what it is", pdftest.Options{}, func(r *revision) { r.set(r.store(), "VRI", "<< /Type /VRI /A << /Type /VRI >> >>") }},
+	{withType, pdftest.Options{}, func(r *revision) {
+		r.set(r.store(), "VRI", "<< /Type /VRI /"+strings.Repeat("0A", 20)+" << /Type /VRI >> >>")
+	}},
 	{"extensions", pdftest.Options{Catalog: "/Extensions 100 0 R", Objects: []string{"<< >>"}},
 		func(r *revision) { r.set(first, "ADBE", "<< /BaseVersion /1.7 /ExtensionLevel 3 >>") }},
 	{withAppearance, pdftest.Options{}, func(r *revision) {

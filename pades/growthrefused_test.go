@@ -51,8 +51,6 @@ var changedDocuments = []otherGrowth{
 	{"an entry of a page", pdftest.Options{}, func(r *revision) { r.set(page, "MediaBox", "[0 0 1 1]") }},
 	{"the content of a page", pdftest.Options{}, func(r *revision) { r.replace(content, stream("", drawing)) }},
 	{"a page has two contents", pdftest.Options{}, func(r *revision) { r.doubled(page, "/Contents "+r.addStream("", drawing).String()) }},
-	{"a page was signed with two contents, of which one comes now", pdftest.Options{Page: "/PieceInfo << /X 900 0 R /X (1) >>"},
-		func(r *revision) { r.replace(900, stream("", drawing)) }},
 	{"a page is another object", pdftest.Options{}, func(r *revision) {
 		r.set(2, "Kids", "["+r.add(anotherPage).String()+"]")
 	}},
@@ -68,7 +66,7 @@ var changedDocuments = []otherGrowth{
 	{"an object stream", pdftest.Options{Kind: pdftest.Stream}, func(r *revision) {
 		r.replace(900, stream("/Type /ObjStm /N 3 /First 16", "1 0 2 0 10 1000 "+anotherPage))
 	}},
-	{"an object that a hidden one leads to", pdftest.Options{Kind: pdftest.Hybrid, Page: "/Contents 100 0 R", Objects: []string{"[3 0 R]"}},
+	{"an object that a hidden one leads to", pdftest.Options{Kind: pdftest.Hybrid, Page: "/Thumb 100 0 R", Objects: []string{"[3 0 R]"}},
 		func(r *revision) { r.replace(content, stream("", drawing)) }},
 	{"a missing object", pdftest.Options{Page: "/Thumb 900 0 R"}, func(r *revision) { r.replace(900, stream("/Type /XRef", drawing)) }},
 	{"a missing object, as a stream of the store", pdftest.Options{Page: "/Thumb 900 0 R"}, func(r *revision) {
@@ -79,7 +77,7 @@ var changedDocuments = []otherGrowth{
 		func(r *revision) { r.replace(content, stream("", drawing)) }},
 	{"metadata and a stream of the store", pdftest.Options{Catalog: "/Metadata 100 0 R /DSS << /Certs [100 0 R] >>", Objects: []string{xmp("This one", 1)}},
 		func(r *revision) { r.replace(first, xmp("Another", 1)) }},
-	{"metadata that is the content of a page", pdftest.Options{Catalog: "/Metadata 100 0 R", Page: "/Contents 100 0 R", Objects: []string{xmp("This one", 1)}},
+	{"metadata that is a page's thumbnail", pdftest.Options{Catalog: "/Metadata 100 0 R", Page: "/Thumb 100 0 R", Objects: []string{xmp("This one", 1)}},
 		func(r *revision) { r.replace(first, xmp("This one", 2)) }},
 	{"an object of the page and of the extensions", pdftest.Options{Catalog: "/Extensions << /X 100 0 R >>", Page: "/Thumb 100 0 R", Objects: []string{stream("", drawing)}},
 		func(r *revision) { r.replace(first, stream("", drawing+" ")) }},
@@ -136,6 +134,7 @@ var changedForms = []otherGrowth{
 
 // ambiguous documents have objects of two meanings, one of which changed with the other.
 var ambiguous = []otherGrowth{
+	{"a page has two contents", pdftest.Options{Page: "/Contents 900 0 R"}, nil},
 	{"the catalog is a resource", pdftest.Options{Page: "/Resources << /XObject 1 0 R >>"}, nil},
 	{"the form is a page", pdftest.Options{Catalog: "/AcroForm 10 0 R", Page: "/Fields []"}, nil},
 	{"the form is a resource", pdftest.Options{Catalog: "/AcroForm 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< /Fields [] >>"}}, nil},

@@ -2,6 +2,7 @@ package xades
 
 import (
 	"context"
+	"crypto"
 	"crypto/x509"
 	"errors"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/validation"
 	"github.com/innsigli/innsigli/internal/xmldoc"
 	"github.com/innsigli/innsigli/internal/xmldsig"
 )
@@ -131,21 +132,17 @@ func (v *verification) checkSigned() error {
 	return nil
 }
 
-// checkHashes makes sure that the digests of what is signed are some to rely on: each reference has a hash of
-// its own. No data that comes later makes up for one that is not.
+// checkHashes makes sure that the digests of what is signed are some to rely on: each reference has a hash of its
+// own.
 func (v *verification) checkHashes() {
 	if v.signer == nil {
 		return
 	}
+	var hashes []crypto.Hash
 	for _, r := range v.signs.references {
-		if err := evidence.CheckHash(r.Hash, v.report.JudgedAt); err != nil {
-			if v.report.Passed() {
-				v.report.Indication, v.report.SubIndication = "", ""
-			}
-			v.reject(err)
-			return
-		}
+		hashes = append(hashes, r.Hash)
 	}
+	validation.CheckHashes(&v.report, hashes...)
 }
 
 // reject notes what an error of the signature comes to. One that is made of several is one problem.

@@ -114,3 +114,12 @@ func (l Language) date(t Time) string {
 func (l Language) time(t Time) string {
 	return second.with(l, "date", l.date(t), "clock", t.UTC().Format(time.TimeOnly))
 }
+
+// period is from when to when, by the second where a day is too long.
+func (l Language) period(from, to Time) (first, last string) {
+	first, last = l.date(from), l.date(to)
+	if first == last {
+		return l.time(from), l.time(to)
+	}
+	return first, last
+}

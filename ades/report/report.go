@@ -62,15 +62,17 @@ type Signature struct {
 
 // Timestamp is the report on one timestamp, [ades.TimestampReport].
 type Timestamp struct {
-	Type      ades.TimestampType  `json:"type"`
-	Name      string              `json:"name"`
-	Time      Time                `json:"time"`
-	Authority string              `json:"authority"`
-	Intact    bool                `json:"intact"`
-	Trusted   bool                `json:"trusted"`
-	JudgedAt  Time                `json:"judgedAt"`
-	Path      []CertificateStatus `json:"path"`
-	Problems  []string            `json:"problems"`
+	Type      ades.TimestampType `json:"type"`
+	Name      string             `json:"name"`
+	Time      Time               `json:"time"`
+	Authority string             `json:"authority"`
+	Intact    bool               `json:"intact"`
+	Trusted   bool               `json:"trusted"`
+	// Indication is what that comes to in the words of EN 319 102-1 5.4, PASSED, FAILED or INDETERMINATE.
+	Indication string              `json:"indication"`
+	JudgedAt   Time                `json:"judgedAt"`
+	Path       []CertificateStatus `json:"path"`
+	Problems   []string            `json:"problems"`
 }
 
 // Change is what a later revision did, [ades.Change].
@@ -128,11 +130,22 @@ func signatureOf(s *ades.SignatureReport) Signature {
 func timestampOf(t *ades.TimestampReport) Timestamp {
 	out := Timestamp{
 		Type: t.Type, Name: t.Name, Time: Time{t.Time}, Intact: t.Intact, Trusted: t.Trusted,
-		JudgedAt: Time{t.JudgedAt}, Path: pathOf(t.Path),
+		Indication: indicationOf(t), JudgedAt: Time{t.JudgedAt}, Path: pathOf(t.Path),
 		Problems: append([]string{}, t.Problems...),
 	}
 	if t.Authority != nil {
 		out.Authority = t.Authority.Subject.CommonName
 	}
 	return out
+}
+
+// indicationOf is the status that the building block for timestamps comes to (EN 319 102-1 5.4).
+func indicationOf(t *ades.TimestampReport) string {
+	switch {
+	case !t.Intact:
+		return "FAILED"
+	case t.Trusted:
+		return "PASSED"
+	}
+	return "INDETERMINATE"
 }

@@ -41,7 +41,7 @@ func (d *Document) verdict(l Language) string {
 	all := len(d.Signatures)
 	switch {
 	case d.Error != "":
-		return unread.with(l, "why", clean(d.Error, mostDetail))
+		return unread.with(l, "why", sentence(d.Error))
 	case all == 0:
 		return unsigned.in(l)
 	}

@@ -19,7 +19,8 @@ func (t *text) path(s *Signature) (sentences []string) {
 // certificate is when the signer's is in force, and what was found about it where it leads to a root.
 func (t *text) certificate(s *Signature) string {
 	c := s.Certificate
-	text := t.say(inForce, "from", t.language.date(c.NotBefore), "to", t.language.date(c.NotAfter))
+	from, to := t.language.period(c.NotBefore, c.NotAfter)
+	text := t.say(inForce, "from", from, "to", to)
 	if len(s.Path) > 0 {
 		text += "; " + t.status(&s.Path[0])
 	}
@@ -28,7 +29,8 @@ func (t *text) certificate(s *Signature) string {
 
 // certified is when a certificate is in force, and what was found about it.
 func (t *text) certified(c *CertificateStatus) string {
-	return t.say(certified, "from", t.language.date(c.Certificate.NotBefore), "to", t.language.date(c.Certificate.NotAfter), "status", t.status(c))
+	from, to := t.language.period(c.Certificate.NotBefore, c.Certificate.NotAfter)
+	return t.say(certified, "from", from, "to", to, "status", t.status(c))
 }
 
 // status is what was found about a certificate, and by what.

@@ -21,7 +21,7 @@ func (t *text) signature(s *Signature, n, all int) {
 		t.add(labelTimestamp, t.timestamp(&s.Timestamps[i])...)
 	}
 	for _, w := range s.Warnings {
-		t.add(labelWarning, t.say(warning, "text", clean(w, mostDetail)))
+		t.add(labelWarning, t.say(warning, "text", sentence(w)))
 	}
 	t.add(labelTerms, t.terms(s))
 }
@@ -79,12 +79,19 @@ func (t *text) who(s *Signature) {
 	}
 }
 
+// trust is where the certificate leads, as of the time by which it was judged: one that has expired may have led
+// somewhere before. Nothing is said where it did not come to that.
 func (t *text) trust(s *Signature) string {
-	if len(s.Chain) == 0 {
+	switch {
+	case len(s.Chain) > 0:
+		root := s.Chain[len(s.Chain)-1]
+		return t.say(trust, "root", clean(cmp.Or(root.Name, root.Subject), mostText))
+	case s.SubIndication == ades.NoCertificateChainFound:
 		return noTrust.in(t.language)
+	case s.JudgedAt.IsZero():
+		return ""
 	}
-	root := s.Chain[len(s.Chain)-1]
-	return t.say(trust, "root", clean(cmp.Or(root.Name, root.Subject), mostText))
+	return t.say(noTrustThen, "time", t.language.time(s.JudgedAt))
 }
 
 // when is what the signer says, and what is proven.

@@ -121,7 +121,7 @@ func TestLanguagesSayTheSame(t *testing.T) {
 	}
 	for _, w := range append(slices.Clone(labelsOfAnything), and, more, quotes, day, second, unread, unsigned, wanting, onceValid, changedAfter,
 		inRevision, permitted, notPermitted, onePage, severalPages, moreChanges, coversEarlier, coversCounter, nothingAfter, proofAfter,
-		bytesAfter, head, nobodyKnown, unconfirmed, inForce, trust, noTrust, named, claimed, noTimeClaimed, proven, notProven, somebody,
+		bytesAfter, head, nobodyKnown, unconfirmed, inForce, trust, noTrust, noTrustThen, named, claimed, noTimeClaimed, proven, notProven, somebody,
 		timestamp, timeUnknown, timestampTrusted, timestampUnproven, timestampBroken, comparable, noLevel, warning, details, detailsSignature, detailsChange, detailsTimestamp,
 		revokedLater, fetched, certified, byWayOf, judgedProven, judgedNow) {
 		compare("word", w)

@@ -14,12 +14,12 @@ var revocations = map[ades.RevocationStatus]words{
 
 // Words about certificates and the time by which they are judged.
 var (
-	revokedLater = words{"not revoked at that time, but since {since} ({source})", "ekki afturkölluð þá, en síðar, {since} ({source})"}
+	revokedLater = words{"not revoked at that time, but since {since} ({source})", "ekki afturkölluð þá, en síðar afturkölluð, {since} ({source})"}
 	fetched      = words{"{source}, fetched", "{source}, sótt"}
 	certified    = words{"certificate in force from {from} to {to}; {status}", "skilríki í gildi frá {from} til {to}; {status}"}
 	byWayOf      = words{"by way of {name}: {certified}", "um {name}: {certified}"}
 	judgedProven = words{"by the certificates as they were on {time}, the proven time",
-		"miðað við skilríkin eins og þau voru {time}, á sannaða tímanum"}
+		"miðað við stöðu skilríkjanna {time}, á sönnuðum tíma undirskriftarinnar"}
 	judgedNow = words{"by the certificates as they were on {time}, the time of the verification",
-		"miðað við skilríkin eins og þau voru {time}, þegar sannreynt var"}
+		"miðað við stöðu skilríkjanna {time}, þegar sannreynt var"}
 )

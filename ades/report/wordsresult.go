@@ -71,7 +71,7 @@ var (
 
 // Words about the document as a whole.
 var (
-	unread    = words{"The document cannot be read: {why}", "Ekki er hægt að lesa skjalið (cannot be read): {why}"}
+	unread    = words{"The document cannot be read: {why}", "Ekki er hægt að lesa skjalið. Nánar (á ensku): {why}"}
 	unsigned  = words{"The document has no signatures.", "Engin undirskrift er í skjalinu."}
 	allPassed = counted{
 		only:    words{"The document is signed. Its signature is valid.", "Skjalið er undirritað. Undirskriftin er gild."},

@@ -19,7 +19,7 @@ var (
 	labelAfterwards  = words{"Afterwards", "Eftir það"}
 	labelLevel       = words{"Level", "Stig"}
 	labelTimestamp   = words{"Timestamp", "Tímastimpill"}
-	labelWarning     = words{"Warning", "Ábending"}
+	labelWarning     = words{"Warning", "Viðvörun"}
 	labelTerms       = words{"Terms", "Fagheiti"}
 	labelsOfAnything = []words{
 		labelVerdict, labelNumber, labelIssuer, labelCertificate, labelTrust, labelNamed, labelSigned, labelProven, labelJudged, labelReason,
@@ -29,17 +29,19 @@ var (
 
 // Words about who signed, and when.
 var (
-	head          = words{"Signature {n} of {all}: {who}", "Undirskrift {n} af {all}: {who}"}
-	unconfirmed   = words{"{who} (not confirmed)", "{who} (óstaðfest)"}
-	nobodyKnown   = words{"an unknown signer", "óþekktur undirritandi"}
-	inForce       = words{"in force from {from} to {to}", "í gildi frá {from} til {to}"}
-	trust         = words{"leads to {root}, which is trusted", "má rekja til {root}, sem er treyst"}
-	noTrust       = words{"leads to nobody who is trusted here", "verða ekki rakin til neins sem er treyst hér"}
+	head        = words{"Signature {n} of {all}: {who}", "Undirskrift {n} af {all}: {who}"}
+	unconfirmed = words{"{who} (not confirmed)", "{who} (óstaðfest)"}
+	nobodyKnown = words{"an unknown signer", "óþekktur undirritandi"}
+	inForce     = words{"in force from {from} to {to}", "í gildi frá {from} til {to}"}
+	trust       = words{"leads to {root}, which is trusted", "má rekja til {root}, sem er treyst"}
+	noTrust     = words{"leads to nobody who is trusted here", "verða ekki rakin til neins sem er treyst hér"}
+	noTrustThen = words{"leads to nobody who is trusted here by certificates that could all be relied upon on {time}",
+		"verða ekki rakin til neins sem er treyst hér með skilríkjum sem öll voru gild og traust {time}"}
 	named         = words{"{name} in the document, which the certificate does not confirm", "{name} samkvæmt skjalinu, en skilríkin staðfesta það ekki"}
 	claimed       = words{"{time}, by the signer's own account", "{time}, að sögn undirritanda"}
 	noTimeClaimed = words{"the signer does not say when", "undirritandi segir ekki hvenær"}
 	proven        = words{"not later than {time}, by a timestamp of {authority}", "eigi síðar en {time}, með tímastimpli frá {authority}"}
-	notProven     = words{"no trusted timestamp proves when it was made", "enginn tímastimpill sem er treyst sannar hvenær hún var gerð"}
+	notProven     = words{"no trusted timestamp proves when it was made", "enginn traustur tímastimpill sannar hvenær hún var gerð"}
 	somebody      = words{"an authority without a name", "ónefndum útgefanda"}
 )
 
@@ -52,7 +54,7 @@ var timestampTypes = map[ades.TimestampType]words{
 
 // Words about a timestamp.
 var (
-	timestamp         = words{"{time}, {authority}, {over}: {verdict}", "{time}, {authority}, {over}: {verdict}"}
+	timestamp         = words{"{time}, {authority}, {over}: {verdict}", "{time}, frá {authority}, {over}: {verdict}"}
 	timeUnknown       = words{"time unknown", "tími óþekktur"}
 	timestampTrusted  = words{"trusted", "traustur"}
 	timestampUnproven = words{"not relied upon", "ekki byggt á honum"}
@@ -61,7 +63,7 @@ var (
 
 // levels say what a level is good for (EN 319 142-1 and EN 319 132-1, clause 6).
 var levels = map[ades.Level]words{
-	ades.B: {"B: a signature without a trusted time", "B: undirskrift án trausts tíma"},
+	ades.B: {"B: a signature without a trusted time", "B: undirskrift án traustrar tímasetningar"},
 	ades.T: {"T: with a timestamp", "T: með tímastimpli"},
 	ades.LT: {"LT: with a timestamp, and with the data to check it years later",
 		"LT: með tímastimpli og gögnum til að sannreyna hana mörgum árum síðar"},

@@ -159,7 +159,8 @@ func equalText(a, b string) bool {
 func output(t *testing.T, status int, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	if got := run(t.Context(), args, &stdout, &stderr); got != status || status == done && stderr.Len() > 0 {
+	got := run(t.Context(), args, &stdout, &stderr)
+	if said := lateRenderer.ReplaceAllString(stderr.String(), ""); got != status || status == done && strings.TrimSpace(said) != "" {
 		t.Fatalf("innsigli %s: exit status %d, want %d\n%s", strings.Join(args, " "), got, status, &stderr)
 	}
 	return stdout.String()

@@ -51,7 +51,7 @@ func (v *verifier) close(err error) error {
 // verify is the report on a file, also on one that cannot be read. The error is that of drawing it, or the
 // end of ctx.
 func (v *verifier) verify(ctx context.Context, path string) (report.Document, error) {
-	file, err := os.Open(path)
+	file, err := openDocument(path)
 	if err != nil {
 		return report.Unread(path, err), nil
 	}
@@ -67,6 +67,20 @@ func (v *verifier) verify(ctx context.Context, path string) (report.Document, er
 		err = v.pictures.draw(ctx, file, kind, judged)
 	}
 	return report.Of(path, judged), err
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// openDocument refuses what is no regular file before it is opened: opening a named pipe waits for who writes to it.
+func openDocument(path string) (*os.File, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !stat.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return os.Open(path)
 }
 
 func (v *verifier) judge(ctx context.Context, file *os.File) (format, *ades.Report, error) {

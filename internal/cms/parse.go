@@ -186,6 +186,9 @@ func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 	}
 	var unknown error
 	sd.algorithm, unknown = parseAlgorithm(digest, signature)
+	if signed && errors.Is(unknown, ErrNoDigest) {
+		unknown = fmt.Errorf("%w: %w", ErrDigest, unknown) // no digest matches the one in the attributes
+	}
 	sd.note(unknown)
 	return sd.parseUnsigned(signer)
 }

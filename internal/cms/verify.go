@@ -17,7 +17,8 @@ import (
 var (
 	// ErrDigest: the content is not what was signed.
 	ErrDigest = errors.New("cms: digest of the content differs from the signed one")
-	// ErrNoDigest: what is named as the digest algorithm is none, so that nothing can be said of the content.
+	// ErrNoDigest: what is named as the digest algorithm is none. It is [ErrDigest] too where the signed attributes
+	// have a digest, which nothing matches; without them nothing can be said of the content.
 	ErrNoDigest = errors.New("cms: no digest algorithm")
 	// ErrNoCertificate: the signer's certificate is not among those carried.
 	ErrNoCertificate = errors.New("cms: signer's certificate not found")

@@ -93,10 +93,10 @@ func (a Answer) tells(cert *x509.Certificate) bool {
 }
 
 // stands says whether the proof is from whom it seems to be, given a time at which it is known to have existed;
-// zero: any. The key of one that has expired may be anybody's (EN 319 102-1 5.6.2.3). Roots are trusted as
-// they are.
+// zero: any. The key of one that has expired may be anybody's (EN 319 102-1 5.6.2.3), and nobody answers for one that
+// is not valid yet. Roots are trusted as they are.
 func (a Answer) stands(known time.Time) bool {
-	return known.IsZero() || !known.After(a.Signer.NotAfter) || selfSigned(a.Signer)
+	return known.IsZero() || !known.Before(a.Signer.NotBefore) && !known.After(a.Signer.NotAfter) || selfSigned(a.Signer)
 }
 
 // since says whether the proof is from a time or later, in seconds, as authorities count.

@@ -16,16 +16,25 @@ var (
 	oidShortTerm  = asn1.ObjectIdentifier{0, 4, 0, 194121, 2, 1}
 )
 
-// exempt says whether nobody asks if the certificate was revoked: a responder's with
-// id-pkix-ocsp-nocheck (RFC 6960 4.2.2.2.1), one for which no information is
-// available (RFC 9608), or one that lives shorter than revoking it would take (EN
-// 319 412-1 5.2). An authority's never is.
+// exempt says whether nobody asks if the certificate was revoked. Of a responder's it is id-pkix-ocsp-nocheck that
+// says so (RFC 6960 4.2.2.2.1), of a signer's that no information is available (RFC 9608), or that it lives shorter
+// than revoking it would take (EN 319 412-1 5.2). An authority's never is, be it one of timestamps: many rely on it
+// for long.
 func exempt(c *x509.Certificate) bool {
-	if c.IsCA {
+	isFor := func(usage x509.ExtKeyUsage) bool { return slices.Contains(c.ExtKeyUsage, usage) }
+	switch {
+	case c.IsCA, isFor(x509.ExtKeyUsageTimeStamping):
 		return false
+	case isFor(x509.ExtKeyUsageOCSPSigning):
+		return carries(c, oidNoCheck)
 	}
-	return carries(c, oidNoRevAvail) || carries(c, oidShortTerm) ||
-		carries(c, oidNoCheck) && slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning)
+	return carries(c, oidNoRevAvail) || carries(c, oidShortTerm)
+}
+
+// unasked is the rule by which validators find the level of a signature: what says that nobody need ask says so of
+// whoever has it. What is relied upon goes by [exempt], which is stricter.
+func unasked(c *x509.Certificate) bool {
+	return exempt(c) || !c.IsCA && (carries(c, oidNoRevAvail) || carries(c, oidShortTerm))
 }
 
 func carries(c *x509.Certificate, id asn1.ObjectIdentifier) bool {

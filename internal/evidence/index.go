@@ -3,6 +3,8 @@ package evidence
 import (
 	"context"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
@@ -17,6 +19,7 @@ type index struct {
 	responses    map[string][]*ocsp.Response    // by the serial numbers they are about
 	lists        []*crl.List
 	answers      map[[2]id][]Answer
+	weak         map[[2]id]error // proofs that are no answers because of what they are signed by
 	chains       map[question]chained
 	inventories  map[question]*inventory
 }
@@ -47,7 +50,8 @@ func (x *index) build(d *Data) {
 // begin makes room for what is found out.
 func (x *index) begin(d *Data) {
 	x.certificates = x.work.bySubject(d.Certificates)
-	x.answers, x.chains = make(map[[2]id][]Answer), make(map[question]chained)
+	x.answers, x.weak = make(map[[2]id][]Answer), make(map[[2]id]error)
+	x.chains = make(map[question]chained)
 	x.inventories = make(map[question]*inventory)
 }
 
@@ -110,18 +114,38 @@ func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
 
 func (x *index) find(cert, issuer *x509.Certificate) []Answer {
 	var found []Answer
+	note := func(a Answer, err error) {
+		switch {
+		case err == nil:
+			found = append(found, a)
+		case isUnreliable(err):
+			x.weak[[2]id{x.work.id(cert), x.work.id(issuer)}] = err
+		}
+	}
 	for _, r := range x.responses[cert.SerialNumber.String()] {
 		if !x.work.spend(answerWork) {
 			break
 		}
-		if a, err := x.work.readResponse(r, cert, issuer); err == nil {
-			found = append(found, a)
-		}
+		note(x.work.readResponse(r, cert, issuer))
 	}
 	for _, l := range x.lists {
-		if a, err := x.work.readList(l, cert, issuer); err == nil {
-			found = append(found, a)
-		}
+		note(x.work.readList(l, cert, issuer))
 	}
 	return found
+}
+
+// isUnreliable says whether a proof, or the certificate of who signed it, is by an algorithm that nobody relies on.
+func isUnreliable(err error) bool {
+	var insecure x509.InsecureAlgorithmError
+	return errors.Is(err, ades.ErrAlgorithm) || errors.As(err, &insecure)
+}
+
+// unreliable is why a proof about a certificate does not count that has nothing else against it: nil when there is
+// none. Callers have asked About it.
+func (d *Data) unreliable(cert, issuer *x509.Certificate) error {
+	x := d.read()
+	if err := x.weak[[2]id{x.work.id(cert), x.work.id(issuer)}]; err != nil {
+		return fmt.Errorf("%w: %w", ades.ErrAlgorithm, err)
+	}
+	return nil
 }

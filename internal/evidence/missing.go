@@ -103,7 +103,7 @@ func (m *inventory) check(c *x509.Certificate, at time.Time) {
 }
 
 func (m *inventory) checkOne(c, issuer *x509.Certificate) {
-	if exempt(c) {
+	if unasked(c) {
 		return
 	}
 	answers := m.data.About(c, issuer)

@@ -41,8 +41,8 @@ func (p presence) reachesUp(c *x509.Certificate) bool {
 		issuer := p.seemingIssuer(c)
 		switch {
 		case issuer == nil:
-			return exempt(c)
-		case !exempt(c) && !p.isTold(c, issuer):
+			return unasked(c)
+		case !unasked(c) && !p.isTold(c, issuer):
 			return false
 		}
 		c = issuer

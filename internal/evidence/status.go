@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (d *Data) Find(cert, issuer *x509.Certificate, at Times) Finding {
 		return Finding{a, a.Revoked}
 	}
 	var newest *Answer
-	unreliable := errors.New("no proof of that time")
+	unreliable := cmp.Or(d.unreliable(cert, issuer), errors.New("no proof of that time"))
 	for _, a := range answers {
 		if !a.tells(cert) || !a.fresh(at.Used) || !a.stands(at.Known) || !d.isAuthorized(a, issuer, at) {
 			continue
@@ -68,6 +69,26 @@ func (d *Data) Find(cert, issuer *x509.Certificate, at Times) Finding {
 		return Finding{newest, newest.Revoked}
 	}
 	return Finding{newest, nil}
+}
+
+// RevokedBy returns an [*ades.RevokedError] if the certificate was revoked at a time or before, for good, by
+// whatever proof.
+func (d *Data) RevokedBy(cert, issuer *x509.Certificate, at time.Time) error {
+	if a := revokedForGood(d.About(cert, issuer), at); a != nil {
+		return a.Revoked
+	}
+	return nil
+}
+
+// IsOutdated says whether the newest proof about a certificate, be it of whatever day, is from who is not in force
+// at a time.
+func (d *Data) IsOutdated(cert, issuer *x509.Certificate, at time.Time) bool {
+	answers := d.About(cert, issuer)
+	if exempt(cert) || len(answers) == 0 {
+		return false
+	}
+	newest := slices.MaxFunc(answers, func(a, b Answer) int { return a.ThisUpdate.Compare(b.ThisUpdate) })
+	return !newest.stands(at)
 }
 
 // Findings are about the certificates of a chain below its root.
@@ -116,12 +137,34 @@ func revokedForGood(answers []Answer, judged time.Time) *Answer {
 	return nil
 }
 
-// isAuthorized says whether who signed the proof is the issuer, or a responder about which
-// the issuer says that it is not revoked, itself or by one that need not be asked about.
+// isAuthorized says whether who signed the proof is the issuer, or a responder about which the issuer says that it
+// is not revoked, itself or by one that need not be asked about. A responder on hold speaks for nobody, since when
+// it may be (EN 319 102-1 5.2.6.4).
 func (d *Data) isAuthorized(a Answer, issuer *x509.Certificate, at Times) bool {
 	speaks := func(c *x509.Certificate) bool { return c.Equal(issuer) || exempt(c) }
-	return speaks(a.Signer) || slices.ContainsFunc(d.About(a.Signer, issuer), func(own Answer) bool {
-		return d.index.work.spend(answerWork) && speaks(own.Signer) && own.tells(a.Signer) && own.fresh(at.Used) &&
-			(own.Revoked == nil || own.Revoked.At.After(at.Judged))
-	})
+	if speaks(a.Signer) {
+		return true
+	}
+	var newest *Answer
+	for _, own := range d.About(a.Signer, issuer) {
+		if !d.index.work.spend(answerWork) {
+			return false
+		}
+		if !speaks(own.Signer) || !own.tells(a.Signer) {
+			continue
+		}
+		if own.Revoked != nil && !own.OnHold() && !a.precedes(own.Revoked.At, at) {
+			return false
+		}
+		if own.fresh(at.Used) && (newest == nil || own.ThisUpdate.After(newest.ThisUpdate)) {
+			newest = &own
+		}
+	}
+	return newest != nil && !newest.OnHold()
+}
+
+// precedes says whether a proof is from before its signer was revoked: as it says itself, and as is known of it,
+// since a key that is somebody else's signs whatever time (EN 319 102-1 5.6.2.2).
+func (a Answer) precedes(revoked time.Time, at Times) bool {
+	return revoked.After(a.ProducedAt) && revoked.After(at.Judged) && (at.Known.IsZero() || revoked.After(at.Known))
 }

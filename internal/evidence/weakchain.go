@@ -12,21 +12,28 @@ import (
 // time is looked at, and nothing passes by such a chain.
 func (d *Data) HasWeakChain(k *Known, c *x509.Certificate) bool {
 	p, found := path{k, d}, []*x509.Certificate{c}
+	weak := make(map[*x509.Certificate]bool) // below whom there is such a signature
 	for i := 0; i < len(found) && i < maxAncestors; i++ {
-		if k.work.isAnchored(found[i]) {
+		below := found[i]
+		if weak[below] && k.work.isAnchored(below) {
 			return true
 		}
-		for _, above := range p.named(found[i].RawIssuer) {
-			if !slices.ContainsFunc(found, above.Equal) && p.signedWeakly(found[i], above) {
+		for _, above := range p.named(below.RawIssuer) {
+			if !slices.ContainsFunc(found, above.Equal) && p.signed(below, above) {
 				found = append(found, above)
+				weak[above] = weak[below] || isWeak(below.SignatureAlgorithm)
 			}
 		}
 	}
 	return false
 }
 
-// signedWeakly verifies a signature by any hash that crypto/x509 knows but MD5.
-func (p path) signedWeakly(c, by *x509.Certificate) bool {
+func isWeak(a x509.SignatureAlgorithm) bool {
+	return a == x509.SHA1WithRSA || a == x509.ECDSAWithSHA1
+}
+
+// signed verifies a signature by any hash that crypto/x509 knows but MD5.
+func (p path) signed(c, by *x509.Certificate) bool {
 	return seemsIssuer(by, c) && ades.CheckKeySize(by.PublicKey) == nil && p.known.work.spend(signatureWork) &&
 		by.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }

@@ -75,6 +75,22 @@ func (f *File) otherLength(before *File, container uint32) bool {
 	return !isStream || !wasStream || a.Length != b.Length
 }
 
+// EndedObject returns what [File.Object] does, and whether its end is in the file: what has none goes on with
+// whatever is appended. That of a stream is in its length, and what follows it.
+func (f *File) EndedObject(ref Ref) (Object, bool, error) {
+	o, err := f.find(ref)
+	if err == nil && !o.stream {
+		return o.value, o.ended, nil
+	}
+	stream, err := f.Object(ref)
+	if err != nil {
+		return nil, false, err
+	}
+	dict, _ := o.value.(Dict)
+	stated, err := f.Int(dict["Length"])
+	return stream, err != nil || stated <= f.size-o.payload-int64(len("endstream")), nil
+}
+
 // Reference returns the reference to the object of a number that is in use.
 func (f *File) Reference(num uint32) Ref { return Ref{Num: num, Gen: f.entries.get(num).gen} }
 

@@ -11,16 +11,20 @@ import (
 // for damaged; and it has to have no objects but those that it lists, so that whoever
 // rebuilds the cross-reference all the same comes to the same.
 func (f *File) PlainlyExtends(before *File) (bool, error) {
-	u := &plainUpdate{
-		now: f, before: before, highest: before.highestInUse(),
-		heads: map[int64]Ref{}, sections: map[int64]bool{}, keyword: map[int64]bool{},
-	}
+	u := f.plainUpdate(before)
 	for _, rule := range []func() (bool, error){u.chain, u.objects, u.keywords} {
 		if ok, err := rule(); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+func (f *File) plainUpdate(before *File) *plainUpdate {
+	return &plainUpdate{
+		now: f, before: before, highest: before.highestInUse(),
+		heads: map[int64]Ref{}, sections: map[int64]bool{}, keyword: map[int64]bool{},
+	}
 }
 
 // plainUpdate is what was appended to a file.

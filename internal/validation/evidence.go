@@ -27,7 +27,7 @@ func (j Judge) Evidence(r *ades.SignatureReport, proven iter.Seq[Proven]) {
 	if r.Indication != "" || len(r.Chain) == 0 {
 		return
 	}
-	l := lasting{Judge: j, report: r, at: cmp.Or(r.BestTime, j.Time), why: make([]error, len(r.Chain))}
+	l := lasting{Judge: j, report: r, all: j.Online.with(j.Data), at: cmp.Or(r.BestTime, j.Time), why: make([]error, len(r.Chain))}
 	if l.failOnHold() {
 		return
 	}
@@ -40,7 +40,7 @@ func (j Judge) Evidence(r *ades.SignatureReport, proven iter.Seq[Proven]) {
 	}
 	if len(l.open) > 0 && j.Online != nil {
 		renewed := j.Online.renew(j.Data, r.Chain, evidence.Times{Used: l.at, Judged: l.at, Known: j.Time})
-		l.close(Proven{renewed, time.Now()}, j.Data)
+		l.close(Proven{renewed, slices.MaxFunc([]time.Time{time.Now(), j.Time}, time.Time.Compare)}, j.Data)
 	}
 	l.fail()
 }
@@ -49,9 +49,10 @@ func (j Judge) Evidence(r *ades.SignatureReport, proven iter.Seq[Proven]) {
 type lasting struct {
 	Judge
 	report *ades.SignatureReport
-	at     time.Time // by which the chain is judged
-	open   []int     // certificates of the chain about which nothing stands yet
-	why    []error   // for each of the chain
+	all    *evidence.Data // of the document, and what was fetched
+	at     time.Time      // by which the chain is judged
+	open   []int          // certificates of the chain about which nothing stands yet
+	why    []error        // for each of the chain
 }
 
 // untilClosed ends when nothing is open.
@@ -78,6 +79,9 @@ func (l *lasting) close(p Proven, carried *evidence.Data) {
 			l.report.Path[i] = statusOf(chain[0], found, carried)
 		}
 		l.why[i] = cmp.Or(found.Err, l.relied(i, p))
+		if found.Answer != nil { // a certificate that needs none existed when it signed
+			l.why[i] = cmp.Or(l.why[i], l.overtaken(i, p.At))
+		}
 		return l.why[i] == nil
 	})
 }
@@ -94,11 +98,23 @@ func (l *lasting) relied(i int, p Proven) error {
 	return evidence.CheckChain(chain, p.At)
 }
 
+// overtaken says whether an authority above a certificate had been revoked when data is known to have existed: from
+// then on, its key may say anything of what is below (EN 319 102-1 5.6.2.2).
+func (l *lasting) overtaken(i int, known time.Time) error {
+	for above := i + 1; above+1 < len(l.report.Chain); above++ {
+		chain := l.report.Chain[above : above+2]
+		if err := l.all.RevokedBy(chain[0], chain[1], known); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // failOnHold fails a signature below an authority that is on hold by now: so is what its responders say of others,
 // while they sign in its name (EN 319 102-1 5.2.6.4).
 func (l *lasting) failOnHold() bool {
 	for i := 1; i+1 < len(l.report.Chain); i++ {
-		found := l.Data.Find(l.report.Chain[i], l.report.Chain[i+1], evidence.Times{Used: l.at, Judged: l.Time})
+		found := l.all.Find(l.report.Chain[i], l.report.Chain[i+1], evidence.Times{Used: l.at, Judged: l.Time})
 		if found.Err == nil || found.Answer == nil || !found.Answer.OnHold() {
 			continue
 		}

@@ -89,6 +89,9 @@ func (o *Online) renew(data *evidence.Data, chain []*x509.Certificate, at eviden
 
 // with returns data of the document with all that was fetched.
 func (o *Online) with(data *evidence.Data) *evidence.Data {
+	if o == nil {
+		return data
+	}
 	all, ok := o.supplied[data]
 	if !ok {
 		all = data.With(o.fetched)

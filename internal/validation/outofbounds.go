@@ -3,7 +3,6 @@ package validation
 import (
 	"crypto/x509"
 	"errors"
-	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/evidence"
@@ -64,11 +63,8 @@ func (s signer) isKnown(chain []*x509.Certificate) bool {
 	return len(chain) < 2 || s.data.Status(chain[0], chain[1], evidence.Times{Judged: chain[0].NotAfter, Known: s.at}) == nil
 }
 
-// isLapsed says whether there is revocation data that has nothing against the chain, and is from who is no longer
-// in force: newer data, and not only later data, would have to be had.
+// isLapsed says whether what is known of the signer last is from who is not in force at the time of judgement:
+// newer data, and not only later data, would have to be had, whatever else is the matter.
 func (s signer) isLapsed(chain []*x509.Certificate) bool {
-	of := func(known time.Time) error {
-		return s.data.ChainStatus(chain, evidence.Times{Judged: s.at, Known: known})
-	}
-	return of(time.Time{}) == nil && of(s.at) != nil
+	return len(chain) > 1 && s.data.IsOutdated(chain[0], chain[1], s.now)
 }

@@ -14,11 +14,12 @@ type difference struct {
 }
 
 var (
-	tryLater    = verdict{ades.Indeterminate, ades.TryLater}
-	totalPassed = verdict{ades.TotalPassed, ""}
-	revokedCA   = verdict{ades.Indeterminate, ades.RevokedCANoPOE}
-	outOfBounds = verdict{ades.Indeterminate, ades.OutOfBoundsNoPOE}
-	notRevoked  = verdict{ades.Indeterminate, ades.OutOfBoundsNotRevoked}
+	tryLater              = verdict{ades.Indeterminate, ades.TryLater}
+	totalPassed           = verdict{ades.TotalPassed, ""}
+	revokedCA             = verdict{ades.Indeterminate, ades.RevokedCANoPOE}
+	outOfBounds           = verdict{ades.Indeterminate, ades.OutOfBoundsNoPOE}
+	revocationOutOfBounds = verdict{ades.Indeterminate, ades.RevocationOutOfBoundsNoPOE}
+	notRevoked            = verdict{ades.Indeterminate, ades.OutOfBoundsNotRevoked}
 )
 
 var differences = []difference{
@@ -35,6 +36,10 @@ var differences = []difference{
 	{"the issuer was revoked, and the signer has expired since: EU DSS looks at the second alone (EN 319 102-1 5.2.6.4)",
 		func(f pastFile, ours, theirs verdict) bool {
 			return strings.HasPrefix(f.event, "issuer ") && ours == revokedCA && (theirs == totalPassed || theirs == outOfBounds || theirs == notRevoked)
+		}},
+	{"the issuer was revoked later, and nothing proves that what is known of the signer is from before: EN 319 102-1 5.6.2.2 asks for that, and EU DSS does while the responder is out of force only",
+		func(f pastFile, ours, theirs verdict) bool {
+			return strings.HasPrefix(f.event, "issuer ") && (ours == revocationOutOfBounds || ours == outOfBounds) && (theirs == totalPassed || theirs == revokedCA)
 		}},
 	{"the signer was revoked later and has expired, and so has who says so: EU DSS asks for a proof of the data only where nobody was revoked (EN 319 102-1 5.6.2.3)",
 		func(f pastFile, ours, theirs verdict) bool {

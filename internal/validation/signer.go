@@ -52,6 +52,9 @@ func (s signer) check() {
 		s.report.Fail(ades.Indeterminate, s.noChain(cert), err.Error())
 	}
 	s.report.Chain = chain
+	if err := cmp.Or(evidence.CheckSigner(cert), evidence.CheckAuthorities(chain)); err != nil {
+		s.report.Fail(ades.Indeterminate, ades.CertificateChainGeneralFailure, err.Error())
+	}
 	if err := cmp.Or(evidence.CheckAlgorithm(s.report.Algorithm, cert.PublicKey, s.at), evidence.CheckChain(chain, s.at)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	}

@@ -87,6 +87,7 @@ func (j Judge) authority(t *Timestamp, data *evidence.Data, known *evidence.Know
 	found := data.FindAll(chain, evidence.Times{Used: token.Time, Judged: at})
 	t.Report.Path = pathOf(chain, found, j.Data)
 	return cmp.Or(
+		evidence.CheckAuthorities(chain),
 		evidence.CheckAlgorithm(token.Algorithm, token.Certificate.PublicKey, at), evidence.CheckHash(token.Hash, at),
 		evidence.CheckChain(chain, at), found.Err(),
 	)
