@@ -1,6 +1,7 @@
 package pades
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -28,7 +29,9 @@ func (e *extension) embedWith(more func(*carried, *evidence.Known) []evidence.Ta
 	known := evidence.NewKnown(e.ctx, e.Sources, c.known...)
 	lacking, _ := c.store.data.Lacking(known, c.allTargets()...)
 	if lacking = append(lacking, more(c, known)...); len(lacking) == 0 {
-		return e.ctx.Err()
+		if lacking, err = c.uncollected(); err != nil || len(lacking) == 0 {
+			return cmp.Or(err, e.ctx.Err())
+		}
 	}
 	found, err := evidence.Collect(e.ctx, e.Sources, known, lacking...)
 	if err != nil {
@@ -43,6 +46,22 @@ func (e *extension) embedWith(more func(*carried, *evidence.Known) []evidence.Ta
 	}
 	e.grow(r)
 	return nil
+}
+
+// uncollected is the last signer, where all that there is was in the document before the signature, from one a
+// moment ago: it cannot have been collected for it, and makes no level LT (EN 319 142-1 6.3). Who answers is
+// asked again.
+func (c *carried) uncollected() ([]evidence.Target, error) {
+	last := slices.MaxFunc(c.signatures, func(a, b carriedSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
+	file, err := c.file.Earlier(last.ranges.end)
+	if err != nil {
+		return nil, err
+	}
+	before, err := readStore(file)
+	if err != nil || len(before.streams) < len(c.store.streams) {
+		return nil, err
+	}
+	return []evidence.Target{{Certificate: last.signer, Fresh: time.Now()}}, nil
 }
 
 func (c *carried) nothingMore(*evidence.Known) []evidence.Target { return nil }

@@ -30,6 +30,9 @@ const (
 	largeRequestMax = 5 * time.Minute
 )
 
+// collected lets little count which nobody holds any more.
+var collected = []string{"GOGC=20"}
+
 func TestMemoryOfLargeDocuments(t *testing.T) {
 	t.Parallel()
 	memoryOfLargeDocuments(t, "bolt:"+filepath.Join(shortFolder(t), "store.db"))
@@ -42,7 +45,7 @@ func TestMemoryOfLargeDocumentsInPostgres(t *testing.T) {
 
 func memoryOfLargeDocuments(t *testing.T, store string) {
 	t.Helper()
-	server := startSandbox(t, build(t), store, nil, "--master-key-file", filepath.Join(t.TempDir(), "master.key"))
+	server := startSandbox(t, build(t), store, collected, "--master-key-file", filepath.Join(t.TempDir(), "master.key"))
 	c := server.signIn(t)
 	c.addPeople(t, people[0])
 	large := pdftest.Build(pdftest.Options{Payload: largeDocument})
@@ -135,7 +138,6 @@ func TestMemoryOfALargeProcess(t *testing.T) {
 
 func memoryOfALargeProcess(t *testing.T, program, store string) {
 	t.Helper()
-	collected := []string{"GOGC=20"} // so that little counts which nobody holds any more
 	server := startSandbox(t, program, store, collected, "--master-key-file", filepath.Join(t.TempDir(), "master.key"))
 	c := server.signIn(t)
 	anna := invitee{Name: "Anna", Email: "anna@example.is", Role: "Signer"}

@@ -109,11 +109,11 @@ func checkCrowd(t *testing.T, program, root, path string) {
 	}
 	var got report.Document
 	verified, err := exec.Command(program, "verify", "--json", "--trust", roots, path).Output()
-	if err == nil {
-		err = json.Unmarshal(verified, &got)
+	if err := json.Unmarshal(verified, &got); err != nil {
+		t.Fatal(err)
 	}
 	if err != nil || !got.Passed {
-		t.Errorf("passed: %v, %v", got.Passed, err)
+		t.Errorf("passed: %v, %v, the first: %+v", got.Passed, err, got.Signatures[:min(1, len(got.Signatures))])
 	}
 	var by, want []string
 	for i, one := range got.Signatures {

@@ -14,20 +14,24 @@ type keptObject struct {
 
 const (
 	// maxKeptObjects bounds them in bytes. Beyond it all are forgotten and read anew.
-	maxKeptObjects = 8 << 20
+	maxKeptObjects = 16 << 20
 	// keptPerByte is how many bytes an object takes for each one of its text.
 	keptPerByte = 4
+	// keptInFull is how much of an object that is kept counts in full, and cheaperKept how much less the rest of a
+	// long one does, which is the text of a signature as a rule and is not gone through.
+	keptInFull  = 4 << 10
+	cheaperKept = 8
 	// lookahead is how far may be looked behind an object or a section: at the end of line behind the keyword
 	// stream, or at the keyword behind a payload.
 	lookahead = 16
 )
 
 // objectAt is what [File.indirectAt] returns, read once. An object that the end of the file may have cut short
-// is read in each. What it costs to go through one that is kept is counted as if it were read.
+// is read in each. What it costs to go through one that is kept is counted too: a part of what reading it does.
 func (f *File) objectAt(offset int64) (indirect, error) {
 	kept := &f.origin().kept
 	if o, ok := kept.byOffset[offset]; ok && o.end+lookahead <= f.size {
-		f.spend(int64(len(o.source)))
+		f.spend(keptWork(len(o.source)))
 		return o.indirect, nil
 	}
 	o, err := f.indirectAt(offset)
@@ -35,6 +39,10 @@ func (f *File) objectAt(offset int64) (indirect, error) {
 		kept.put(offset, keptObject{o, o.payload})
 	}
 	return o, err
+}
+
+func keptWork(size int) int64 {
+	return int64(min(size, keptInFull) + max(size-keptInFull, 0)/cheaperKept)
 }
 
 func (k *keptObjects) put(offset int64, o keptObject) {
