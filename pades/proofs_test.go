@@ -14,6 +14,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/pades"
 )
 
 // EN 319 142-1 6.3: which level a signature has by the stores that the document had, and where the proofs stand in
@@ -82,5 +83,26 @@ func TestTimestampOfAnotherType(t *testing.T) {
 	stamps := verifyAny(t, b, ca)[0].Timestamps
 	if last := stamps[len(stamps)-1]; last.Trusted || len(last.Problems) != 1 || last.Problems[0] != "The timestamp of the document is not of type DocTimeStamp." {
 		t.Errorf("%+v", last)
+	}
+}
+
+// What is said of somebody who has signed a moment before is asked again for the next signature: what was there
+// before it makes no level LT.
+func TestEvidenceOfEachSignature(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	b := pdftest.Build(pdftest.Options{})
+	for range 3 {
+		b = signFor(t, b, p, ades.LT)
+		b = extend(t, b, ades.LT, ca.Sources(nil))
+	}
+	for _, s := range verify(t, b, ca) {
+		if s.Format != "PAdES-BASELINE-LT" {
+			t.Errorf("%s: %s", s.Name, s.Format)
+		}
+	}
+	if revisions, err := pades.Extend(t.Context(), document(b), ades.LT, ca.Sources(nil)); err != nil || len(revisions) > 0 {
+		t.Errorf("%d revisions for what is there, %v", len(revisions), err)
 	}
 }

@@ -39,7 +39,7 @@ func TestBombs(t *testing.T) {
 		var err error
 		for try := 0; try < 3 && (try == 0 || took > patience() || heap > bombHeap); try++ {
 			began := testenv.ProcessorTime(t)
-			heap = peakHeap(func() {
+			heap = testenv.PeakHeap(func() {
 				report, failed := pades.Verify(t.Context(), document(b.bytes), pades.VerifyOptions{Roots: p.ca.Roots()})
 				if err = failed; err == nil && report.Passed() {
 					t.Errorf("%s passes", b.name)

@@ -5,9 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/pades"
 )
 
@@ -94,32 +93,6 @@ func (c *counted) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// peakHeap is by how much the heap grows at most while f runs, with what was not collected yet.
-func peakHeap(f func()) uint64 {
-	runtime.GC()
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	before, peak := sample[0].Value.Uint64(), uint64(0)
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for ticker := time.NewTicker(time.Millisecond); ; {
-			metrics.Read(sample)
-			peak = max(peak, sample[0].Value.Uint64())
-			select {
-			case <-stop:
-				ticker.Stop()
-				return
-			case <-ticker.C:
-			}
-		}
-	}()
-	f()
-	close(stop)
-	<-stopped
-	return peak - min(peak, before)
-}
-
 // A document of 22 MB with 50 revisions and 20 signatures is read at most three times over, however many
 // hashes and looks at its revisions that takes, and within 100 MB.
 func TestVerifyingReadsLittle(t *testing.T) {
@@ -130,7 +103,7 @@ func TestVerifyingReadsLittle(t *testing.T) {
 		b := worked(t, p, kind, 22_000_000)
 		source := &counted{ReaderAt: bytes.NewReader(b)}
 		var report *ades.Report
-		heap := peakHeap(func() {
+		heap := testenv.PeakHeap(func() {
 			var err error
 			report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: source, Size: int64(len(b))}, pades.VerifyOptions{Roots: p.ca.Roots()})
 			if err != nil {

@@ -3,8 +3,6 @@ package xades_test
 import (
 	"crypto/sha256"
 	"os"
-	"runtime"
-	"runtime/metrics"
 	"slices"
 	"testing"
 	"time"
@@ -14,7 +12,7 @@ import (
 
 // measure reports how one of ours compares, that reads a file. Theirs may be nil.
 func (s benchScene) measure(b *testing.B, name string, ours func(*testing.B), theirs func(b *testing.B, repeat int)) {
-	heap := peakHeap(func() { ours(b) })
+	heap := testenv.PeakHeap(func() { ours(b) })
 	content, err := os.ReadFile(s.path(name))
 	if err != nil {
 		b.Fatal(err)
@@ -59,30 +57,4 @@ func since(f func()) time.Duration {
 func median(d []time.Duration) time.Duration {
 	slices.Sort(d)
 	return d[len(d)/2]
-}
-
-// peakHeap is by how much the heap grows at most while f runs, with what was not collected yet.
-func peakHeap(f func()) uint64 {
-	runtime.GC()
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	before, peak := sample[0].Value.Uint64(), uint64(0)
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for ticker := time.NewTicker(time.Millisecond); ; {
-			metrics.Read(sample)
-			peak = max(peak, sample[0].Value.Uint64())
-			select {
-			case <-stop:
-				ticker.Stop()
-				return
-			case <-ticker.C:
-			}
-		}
-	}()
-	f()
-	close(stop)
-	<-stopped
-	return peak - min(peak, before)
 }

@@ -68,7 +68,7 @@ func (b bomb) mustEnd(t *testing.T, name string, do func()) {
 	var heap uint64
 	for try := 0; try < 3 && (try == 0 || took > patience() || heap > bombHeap); try++ {
 		began := testenv.ProcessorTime(t)
-		heap = peakHeap(do)
+		heap = testenv.PeakHeap(do)
 		took = testenv.ProcessorTime(t) - began
 	}
 	t.Logf("figure: %s, %d KB, %s: %v, %d MB", b.name, len(b.bytes)>>10, name, took.Round(time.Millisecond), heap>>20)

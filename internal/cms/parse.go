@@ -93,7 +93,6 @@ func (sd *SignedData) CheckDetached() error {
 	if sd.isDetached() {
 		return nil
 	}
-
 	return fmt.Errorf("%w: it carries content of type %v", ErrFormat, sd.ContentType)
 }
 
