@@ -156,11 +156,13 @@ export class Signer {
   }
 
   // seeCode reads the code. Where the machine is slow the signature may have landed before the page is
-  // there: then it is undefined.
+  // there, or before anybody looks at it: then it is undefined. One look tells which, because the page
+  // goes on by itself between two.
   async seeCode() {
-    await this.code.or(this.good).first().waitFor();
-    if (await this.good.count()) return undefined;
-    const [code] = (await this.code.textContent()).match(/\b\d{4}\b/) ?? assert.fail('no code of four digits');
+    const { landed, text } = await this.code.or(this.good).first()
+      .evaluate((element) => ({ landed: element.matches('.good'), text: element.textContent }));
+    if (landed) return undefined;
+    const [code] = text.match(/\b\d{4}\b/) ?? assert.fail('no code of four digits');
     return code;
   }
 

@@ -24,6 +24,7 @@ type Person struct {
 // is answered; clients that are pinged hear of it a moment later.
 type Answer struct {
 	Delay          time.Duration
+	Polls          int            // so many questions of the client's come first
 	Silent         bool           // nothing comes of the phone
 	AtStart        *Refusal       // of the request itself
 	Error          *Refusal       // from the phone
@@ -72,6 +73,7 @@ func (p *Provider) pem(key crypto.Signer) string {
 // answer is an Answer as the program reads it.
 type answer struct {
 	Delay          int64          `json:"delay"` // in milliseconds
+	Polls          int            `json:"polls"`
 	Silent         bool           `json:"silent"`
 	AtStart        *Refusal       `json:"atStart,omitempty"`
 	Error          *Refusal       `json:"error,omitempty"`
@@ -80,5 +82,5 @@ type answer struct {
 }
 
 func (a Answer) wire() answer {
-	return answer{a.Delay.Milliseconds(), a.Silent, a.AtStart, a.Error, a.WrongSignature, a.Claims}
+	return answer{a.Delay.Milliseconds(), a.Polls, a.Silent, a.AtStart, a.Error, a.WrongSignature, a.Claims}
 }

@@ -57,7 +57,7 @@ export function openProvider(settings, store, people, phones) {
       Session: 3600,
     },
   });
-  provider.use(manners(settings, store));
+  provider.use(manners(settings, store, phones));
   provider.on('server_error', (ctx, error) => console.error('server_error:', error));
   return provider;
 }
@@ -70,7 +70,7 @@ function client({ key, kid, ...metadata }) {
 
 // manners are what oidc-provider leaves out: the interval, slow_down, and a discovery document
 // without the endpoint of CIBA. It also notes what was asked, and what was issued.
-function manners(settings, store) {
+function manners(settings, store, phones) {
   const polled = new Map();
   let { slowDowns } = settings;
 
@@ -99,6 +99,7 @@ function manners(settings, store) {
         }
         if (ctx.oidc.params?.auth_req_id) {
           store.add('polled', { at: Date.now(), id: ctx.oidc.params.auth_req_id, error: ctx.body.error });
+          await phones.polled(ctx.oidc.params.auth_req_id);
         }
         ['access_token', 'id_token'].forEach((name) => issued(name, ctx.body));
         break;

@@ -56,6 +56,13 @@ export class Phones {
     for (const prompt of this.#store.all('prompt')) await this.#look(prompt.id);
   }
 
+  // polled has those look who answer only after so many questions of the client's.
+  async polled(id) {
+    const prompt = this.#store.get('prompt', id);
+    const person = prompt && this.#people.hinted(prompt.kennitala);
+    if (person && answer(person, prompt.acr).polls) await this.#look(id);
+  }
+
   // request is undefined when it has expired.
   async #request(id) {
     const request = await this.#provider().BackchannelAuthenticationRequest.find(id);
@@ -67,8 +74,8 @@ export class Phones {
     const prompt = this.#store.get('prompt', id);
     const person = prompt && this.#people.hinted(prompt.kennitala);
     if (!person) return;
-    const { silent, delay = 0 } = answer(person, prompt.acr);
-    if (silent) return;
+    const { silent, delay = 0, polls = 0 } = answer(person, prompt.acr);
+    if (silent || this.#store.all('polled').filter((one) => one.id === id).length < polls) return;
     const wait = prompt.rung + Math.max(delay, prompt.least) - Date.now();
     if (wait > 0) this.#timers.set(id, setTimeout(() => this.#answer(prompt, person), wait));
     else await this.#answer(prompt, person);
