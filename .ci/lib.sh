@@ -50,6 +50,8 @@ close() {
 	exit "$status"
 }
 trap close EXIT
+trap 'exit 130' INT # which is no status of its own to the trap above
+trap 'exit 143' TERM HUP
 
 # --- installation ----------------------------------------------------------------------
 
@@ -60,11 +62,14 @@ install_tools() {
 		install_python pyhanko
 		install_python pyhanko-ltv
 		install_python xmlsec
+		install_python schemathesis
 		install_maven dss
 		install_maven verapdf
 		install_openid
 		install_npm webhooks
 		install_npm browser
+		install_npm openapi
+		install_npm sbom
 		install_go_tools
 	) 9>"$tools/.lock"
 }
@@ -73,12 +78,16 @@ install_tools() {
 missing_packages() {
 	local pair
 	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools chromium:chromium \
-		xmllint:libxml2-utils xmlsec1:xmlsec1 openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3; do
+		xmllint:libxml2-utils xmlsec1:xmlsec1 openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3 jq:jq mcs:mono-mcs systemd-analyze:systemd; do
 		command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
 	done
 	compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null || echo postgresql
 	[[ -e /usr/include/stdlib.h ]] || echo libc6-dev
 	python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+	local library # of the examples in C#
+	for library in Net.Http Runtime.Serialization Xml.Linq; do
+		[[ -e /usr/lib/mono/4.5/System.$library.dll ]] || echo "libmono-system-$(tr A-Z. a-z- <<<"$library")4.0-cil"
+	done
 }
 
 install_packages() {
@@ -181,7 +190,8 @@ install_openid() {
 }
 
 # install_npm NAME installs what .ci/NAME/package.json says, for the Node above: libraries of other
-# senders and receivers of webhooks; and what drives a browser and judges what it shows.
+# senders and receivers of webhooks; what drives a browser and judges what it shows; and what judges
+# the OpenAPI document and makes clients of it; and the schema of bills of materials.
 install_npm() {
 	local inputs
 	inputs=$(cat ".ci/$1"/package*.json "$tools/openid/.inputs" | sha256sum)

@@ -7,7 +7,20 @@
 // base64url. The store keeps SHA-256 digests of them and nothing else, so a secret
 // is shown once, when it is made, and a copy of the store lets nobody in. A secret
 // that an operator chooses ([Service.EnsureClient]) is as good as the operator
-// made it.
+// made it: who has a copy of the store can try guesses against its digest as fast as
+// a machine computes SHA-256. It has to be random, of at least 22 characters of
+// base64 or as much in another alphabet, wherever strangers reach the service.
+//
+// A client may have two secrets at once, so that one can take the other's place without
+// a moment in which neither works: [Service.AddSecret], then the program is given the new
+// one, and when the old one is not used any more, [Service.RemoveSecret]. What was got
+// with a secret ends with it: its tokens are refused from then on, on every server. A
+// token ends by itself after [TokenLifetime], and before that when its client revokes it
+// ([Service.Revoke], RFC 7009).
+//
+// Wrong secrets are counted for nobody: whoever knows a client's id could lock it out
+// otherwise. Slowing those down who guess is the business of what serves them, by where
+// they are.
 //
 // Every signature of an account is a [Line] in the ledger, whichever API it was made with;
 // what the signatures of a month cost is computed from the lines ([Service.Statement]).
@@ -30,7 +43,7 @@ import (
 )
 
 var (
-	// ErrNotFound: there is no such account or client.
+	// ErrNotFound: there is no such account, client or secret.
 	ErrNotFound = errors.New("account: not found")
 	// ErrExists: the client id is taken by a client with another secret or of
 	// another account.
@@ -42,9 +55,15 @@ var (
 	// ErrInvalidScope: a scope is unknown or is not one of the client's
 	// (RFC 6749 5.2).
 	ErrInvalidScope = errors.New("account: invalid scope")
-	// ErrInvalidToken: the token is unknown or has expired, or its client was
-	// deleted (RFC 6750 3.1).
+	// ErrInvalidToken: the token is unknown, has expired or was revoked, or its client or
+	// the secret that it was got with was removed (RFC 6750 3.1).
 	ErrInvalidToken = errors.New("account: invalid token")
+	// ErrOtherClient: the token is another client's of the account (RFC 7009 2.1).
+	ErrOtherClient = errors.New("account: the token is another client's")
+	// ErrTwoSecrets: the client has two secrets, which is as many as there are at once.
+	ErrTwoSecrets = errors.New("account: the client has two secrets already")
+	// ErrLastSecret: without the secret, nobody could use the client any more.
+	ErrLastSecret = errors.New("account: the client has no other secret")
 )
 
 // DefaultQuota is the document storage of an account when nothing else is said,
@@ -68,12 +87,13 @@ type Account struct {
 
 // Client is a program that calls the API for an account.
 type Client struct {
-	ID         string
-	AccountID  string
-	Name       string
-	SecretHash []byte   // SHA-256
-	Scopes     []string // may be none
-	CreatedAt  time.Time
+	ID        string
+	AccountID string
+	Name      string
+	Secrets   []Secret // one or two, the older first
+	Scopes    []string // may be none
+	CreatedAt time.Time
+	UsedAt    time.Time // when it got a token, as exactly as that of a Secret; zero: never
 }
 
 // Token is an access token as its client gets it.
@@ -87,6 +107,7 @@ type Token struct {
 type TokenRecord struct {
 	Hash      []byte // SHA-256 of the token's value
 	ClientID  string
+	Secret    string // the ID of the one it was got with; empty: it is from when clients had one only, FirstSecret
 	AccountID string
 	Scopes    []string
 	IssuedAt  time.Time

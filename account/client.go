@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -27,8 +28,9 @@ func (s *Service) CreateClient(ctx context.Context, accountID, name string, scop
 
 // EnsureClient makes a client with the id and the secret that the operator
 // chose, unless it is there already; then it is returned as it is. Of c, the ID,
-// AccountID, Name and Scopes are used. Errors: those of CreateClient, and
-// [ErrExists] when the id has another secret or belongs to another account.
+// AccountID, Name and Scopes are used. Nothing judges how well the secret was chosen: see the
+// package comment. Errors: those of CreateClient, and [ErrExists] when the id has another
+// secret or belongs to another account.
 func (s *Service) EnsureClient(ctx context.Context, c Client, secret string) (Client, error) {
 	c, err := newClient(c, secret)
 	if err != nil {
@@ -42,7 +44,7 @@ func (s *Service) EnsureClient(ctx context.Context, c Client, secret string) (Cl
 		if err != nil {
 			return err
 		}
-		if there.AccountID != c.AccountID || !matches(there.SecretHash, secret) {
+		if _, right := there.proved(secret); !right || there.AccountID != c.AccountID {
 			return ErrExists
 		}
 		c = there
@@ -87,6 +89,7 @@ func newClient(c Client, secret string) (Client, error) {
 	if err != nil {
 		return Client{}, fmt.Errorf("account: client %q: %w", c.Name, err)
 	}
-	c.Scopes, c.SecretHash, c.CreatedAt = scopes, hashed(secret), now()
+	c.Scopes, c.CreatedAt, c.UsedAt = scopes, now(), time.Time{}
+	c.Secrets = []Secret{{ID: FirstSecret, Hash: hashed(secret), CreatedAt: c.CreatedAt}}
 	return c, nil
 }

@@ -52,47 +52,80 @@ func TestASecretIs256BitsAndItsOwn(t *testing.T) {
 	}
 }
 
-func TestMatches(t *testing.T) {
+// with is a client with secrets of these hashes, whose IDs are 1, 2 and so on.
+func with(hashes ...[]byte) (c Client) {
+	for i, hash := range hashes {
+		c.Secrets = append(c.Secrets, Secret{ID: fmt.Sprint(i + 1), Hash: hash})
+	}
+	return c
+}
+
+func TestProved(t *testing.T) {
 	for name, test := range map[string]struct {
-		hash   []byte
+		client Client
 		secret string
-		want   bool
+		want   string // none: it proves nothing
 	}{
-		"the secret":         {hashed("secret"), "secret", true},
-		"another":            {hashed("secret"), "Secret", false},
-		"none":               {hashed("secret"), "", false},
-		"an unknown client":  {nil, "secret", false},
-		"and an empty one":   {nil, "", false},
-		"a part of the hash": {hashed("secret")[:31], "secret", false},
-		"zeros":              {make([]byte, sha256.Size), "", false},
+		"the secret":            {with(hashed("secret")), "secret", "1"},
+		"another":               {with(hashed("secret")), "Secret", ""},
+		"none":                  {with(hashed("secret")), "", ""},
+		"the first of two":      {with(hashed("secret"), hashed("other")), "secret", "1"},
+		"the second":            {with(hashed("secret"), hashed("other")), "other", "2"},
+		"neither":               {with(hashed("secret"), hashed("other")), "third", ""},
+		"an unknown client":     {with(), "secret", ""},
+		"and an empty one":      {with(), "", ""},
+		"a part of the hash":    {with(hashed("secret")[:31]), "secret", ""},
+		"zeros":                 {with(make([]byte, sha256.Size)), "", ""},
+		"no hash":               {with(nil), "", ""},
+		"no hash, and a secret": {with(nil, hashed("secret")), "secret", "2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := matches(test.hash, test.secret); got != test.want {
-				t.Errorf("matches is %v", got)
+			if got, ok := test.client.proved(test.secret); got != test.want || ok != (test.want != "") {
+				t.Errorf("proved is %q, %v", got, ok)
 			}
 		})
 	}
 }
 
+// A client that does not exist costs what others do: what was given is compared with as many digests of as
+// many bytes.
+func TestWorkOfAWrongSecret(t *testing.T) {
+	for name, c := range map[string]Client{"nobody": {}, "one secret": with(hashed("a")), "two": with(hashed("a"), hashed("b")), "a damaged one": with([]byte{1})} {
+		digests := c.compared()
+		if len(digests) != 2 || len(digests[0]) != sha256.Size || len(digests[1]) != sha256.Size {
+			t.Errorf("%s: %x", name, digests)
+		}
+	}
+}
+
 func TestGood(t *testing.T) {
 	issued := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	client := Client{ID: "c", AccountID: "a", CreatedAt: issued.Add(-time.Minute)}
-	token := newToken(client, "value", nil, issued)
-	moved, anew := client, client
+	client := with(hashed("a"), hashed("b"))
+	client.ID, client.AccountID, client.CreatedAt = "c", "a", issued.Add(-time.Minute)
+	token := newToken(client, "1", "value", nil, issued)
+	old := token
+	old.Secret = "" // of before there were several
+	moved, anew, rotated, first := client, client, client, client
+	rotated.Secrets = client.Secrets[1:]
+	first.Secrets = []Secret{{ID: FirstSecret}}
 	moved.AccountID, anew.CreatedAt = "b", issued.Add(time.Microsecond)
 	for name, test := range map[string]struct {
+		token  TokenRecord
 		client Client
 		now    time.Time
 		want   bool
 	}{
-		"at once":                     {client, issued, true},
-		"just before its end":         {client, issued.Add(TokenLifetime - 1), true},
-		"at its end":                  {client, issued.Add(TokenLifetime), false},
-		"of a client made anew":       {anew, issued.Add(time.Minute), false},
-		"of another account's client": {moved, issued, false},
+		"at once":                       {token, client, issued, true},
+		"just before its end":           {token, client, issued.Add(TokenLifetime - 1), true},
+		"at its end":                    {token, client, issued.Add(TokenLifetime), false},
+		"of a client made anew":         {token, anew, issued.Add(time.Minute), false},
+		"of another account's client":   {token, moved, issued, false},
+		"of a secret that was removed":  {token, rotated, issued, false},
+		"of no secret, and it is there": {old, first, issued, true},
+		"of no secret, and it is gone":  {old, client, issued, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := token.good(test.client, test.now); got != test.want {
+			if got := test.token.good(test.client, test.now); got != test.want {
 				t.Errorf("good is %v", got)
 			}
 		})

@@ -143,6 +143,8 @@ func fault(doing string, err error) error {
 		return nil
 	case errors.Is(err, storage.ErrNotFound):
 		return ErrNotFound
+	case errors.Is(err, ErrTwoSecrets), errors.Is(err, ErrLastSecret):
+		return err
 	default:
 		return fmt.Errorf("account: %s: %w", doing, err)
 	}

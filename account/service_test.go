@@ -202,6 +202,7 @@ func TestEnsureClient(t *testing.T) {
 			f.Fatal(err)
 		}
 		f.issue(made, "my secret")
+		made = f.asStored(made) // which says that it was used
 		time.Sleep(time.Minute)
 		again, err := f.EnsureClient(f.Context(), c, "my secret")
 		if diff := cmp.Diff(made, again); diff != "" || err != nil {

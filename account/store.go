@@ -35,15 +35,18 @@ type ClientStore interface {
 	Clients(ctx context.Context, accountID string) ([]Client, error)
 	// AddClient answers storage.ErrExists when the ID is taken.
 	AddClient(ctx context.Context, c Client) error
+	// UpdateClient replaces the client of that ID, which keeps its place in lists.
+	UpdateClient(ctx context.Context, c Client) error
 	DeleteClient(ctx context.Context, id string) error
 }
 
-// TokenStore keeps tokens by Hash. A token stays until it is deleted as expired,
-// whatever becomes of its client.
+// TokenStore keeps tokens by Hash. A token stays until it is deleted, whatever becomes of
+// its client.
 type TokenStore interface {
 	Token(ctx context.Context, hash []byte) (TokenRecord, error)
 	// AddToken answers storage.ErrExists when the Hash is taken.
 	AddToken(ctx context.Context, t TokenRecord) error
+	DeleteToken(ctx context.Context, hash []byte) error
 	// DeleteExpiredTokens deletes tokens whose ExpiresAt is now or before, those
 	// that expired first and at most limit of them, and says how many.
 	DeleteExpiredTokens(ctx context.Context, now time.Time, limit int) (int, error)

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -17,7 +18,7 @@ const sweepLimit = 1000
 // its own when it asks for none (decisions.md 3). Errors: [ErrInvalidClient],
 // [ErrInvalidScope].
 func (s *Service) Issue(ctx context.Context, clientID, secret string, scopes []string) (Token, error) {
-	client, err := s.identify(ctx, clientID, secret)
+	client, proof, err := s.identify(ctx, clientID, secret)
 	if err != nil {
 		return Token{}, err
 	}
@@ -26,28 +27,36 @@ func (s *Service) Issue(ctx context.Context, clientID, secret string, scopes []s
 		return Token{}, err
 	}
 	value := newSecret()
-	record := newToken(client, value, granted, latest(now(), client.CreatedAt))
-	err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.store.AddToken(ctx, record) })
+	record := newToken(client, proof, value, granted, latest(now(), client.CreatedAt))
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		if err := s.use(ctx, client, proof, now()); err != nil {
+			return err
+		}
+		return s.store.AddToken(ctx, record)
+	})
+	if errors.Is(err, ErrInvalidClient) {
+		return Token{}, ErrInvalidClient
+	}
 	if err != nil {
 		return Token{}, fmt.Errorf("account: issuing a token: %w", err)
 	}
 	return Token{Value: value, Scopes: granted, ExpiresIn: TokenLifetime}, nil
 }
 
-// identify finds the client that has the id and the secret.
-func (s *Service) identify(ctx context.Context, clientID, secret string) (Client, error) {
-	var client Client
-	err := error(storage.ErrNotFound)
+// identify finds the client that has the id and the secret, and says which of its secrets that is.
+func (s *Service) identify(ctx context.Context, clientID, secret string) (client Client, secretID string, err error) {
+	err = storage.ErrNotFound
 	if validCredential("client id", clientID) == nil {
 		client, err = s.store.Client(ctx, clientID)
 	}
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
-		return Client{}, fmt.Errorf("account: reading the client: %w", err)
+		return Client{}, "", fmt.Errorf("account: reading the client: %w", err)
 	}
-	if !matches(client.SecretHash, secret) {
-		return Client{}, ErrInvalidClient
+	secretID, right := client.proved(secret)
+	if !right {
+		return Client{}, "", ErrInvalidClient
 	}
-	return client, nil
+	return client, secretID, nil
 }
 
 // Authenticate says whom an access token speaks for. Error: [ErrInvalidToken].
@@ -82,10 +91,11 @@ func (s *Service) Sweep(ctx context.Context) (swept int, err error) {
 	return swept, nil
 }
 
-func newToken(c Client, value string, scopes []string, now time.Time) TokenRecord {
+func newToken(c Client, secretID, value string, scopes []string, now time.Time) TokenRecord {
 	return TokenRecord{
 		Hash:      hashed(value),
 		ClientID:  c.ID,
+		Secret:    secretID,
 		AccountID: c.AccountID,
 		Scopes:    scopes,
 		IssuedAt:  now,
@@ -104,9 +114,11 @@ func latest(a, b time.Time) time.Time {
 
 // good says whether the token still speaks for the client that has its client's
 // id now. A client deleted and made anew under the same id is another client,
-// and tokens of the earlier one are not for it.
+// and tokens of the earlier one are not for it; nor are those that were got with a
+// secret that it has no more.
 func (t TokenRecord) good(c Client, now time.Time) bool {
-	return now.Before(t.ExpiresAt) && t.AccountID == c.AccountID && !t.IssuedAt.Before(c.CreatedAt)
+	return now.Before(t.ExpiresAt) && t.AccountID == c.AccountID && !t.IssuedAt.Before(c.CreatedAt) &&
+		c.secret(cmp.Or(t.Secret, FirstSecret)) >= 0
 }
 
 func tokenFault(err error) error {

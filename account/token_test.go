@@ -74,7 +74,7 @@ func TestIssueToNobody(t *testing.T) {
 			"nothing":                 {"", ""},
 			"a very long id":          {strings.Repeat("x", 1<<20), secret},
 			"a very long secret":      {c.ID, strings.Repeat("x", 1<<20)},
-			"the stored hash":         {c.ID, string(c.SecretHash)},
+			"the stored hash":         {c.ID, string(c.Secrets[0].Hash)},
 			"not text":                {"\x00\xff", "\xff"},
 		} {
 			if _, err := f.Issue(f.Context(), given[0], given[1], nil); !errors.Is(err, account.ErrInvalidClient) {

@@ -14,7 +14,7 @@ import (
 type Chains struct {
 	mu     sync.Mutex
 	chains map[chainKey][]*x509.Certificate
-	issued map[[2]certificateID]bool
+	issued map[issuerKey]bool
 }
 
 type certificateID [sha256.Size]byte
@@ -56,8 +56,18 @@ func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate
 		s.Chains.mu.Lock()
 		defer s.Chains.mu.Unlock()
 		remember(&s.Chains.chains, key, chain)
+		for i := range len(chain) - 1 {
+			remember(&s.Chains.issued, newIssuerKey(chain[i], chain[i+1]), true)
+		}
 	}
 	return chain, err
+}
+
+// issuerKey is a certificate and whose key it is signed by.
+type issuerKey [2]certificateID
+
+func newIssuerKey(cert, issuer *x509.Certificate) issuerKey {
+	return issuerKey{sha256.Sum256(cert.Raw), sha256.Sum256(issuer.Raw)}
 }
 
 // CheckIssuer is [CheckIssuer], and remembers who did issue a certificate.
@@ -65,7 +75,7 @@ func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
 	if s.Chains == nil {
 		return CheckIssuer(cert, issuer)
 	}
-	key := [2]certificateID{sha256.Sum256(cert.Raw), sha256.Sum256(issuer.Raw)}
+	key := newIssuerKey(cert, issuer)
 	s.Chains.mu.Lock()
 	issued := s.Chains.issued[key]
 	s.Chains.mu.Unlock()

@@ -42,6 +42,11 @@ func TestChainsAreRemembered(t *testing.T) {
 			}
 		}
 	}
+	for _, pair := range [][2]*x509.Certificate{{leaf, old.Certificate}, {old.Certificate, root.Certificate}} {
+		if !s.Chains.issued[newIssuerKey(pair[0], pair[1])] {
+			t.Error("who issued a certificate is not remembered with its chain")
+		}
+	}
 	if err := s.CheckIssuer(leaf, root.Certificate); !errors.Is(err, ErrNoChain) {
 		t.Error(err)
 	}
@@ -58,7 +63,7 @@ func TestChainsAreRemembered(t *testing.T) {
 	}
 	all.Wait()
 	for i := range 2 * maxRemembered {
-		remember(&s.Chains.issued, [2]certificateID{{byte(i), byte(i >> 8)}}, true)
+		remember(&s.Chains.issued, issuerKey{{byte(i), byte(i >> 8)}}, true)
 	}
 	if n := len(s.Chains.issued); n > maxRemembered {
 		t.Errorf("%d are remembered", n)

@@ -43,15 +43,15 @@ func TestTokenThatIsNone(t *testing.T) {
 		authorization []string
 		challenge     string
 	}{
-		"no header":               {nil, alone},
-		"empty header":            {[]string{""}, alone},
-		"another scheme":          {[]string{"Basic " + c.token}, alone},
-		"the scheme alone":        {[]string{"Bearer"}, alone},
-		"two headers":             {[]string{"Bearer " + c.token, "Bearer " + c.token}, alone},
-		"unknown token":           {[]string{"Bearer " + c.token[1:] + "x"}, invalid},
-		"short token":             {[]string{"Bearer x"}, invalid},
-		"long token":              {[]string{"Bearer " + c.token + c.token}, invalid},
-		"the secret as the token": {[]string{"Bearer " + c.secret}, invalid},
+		"no header":                   {nil, alone},
+		"empty header":                {[]string{""}, alone},
+		"another scheme":              {[]string{"Basic " + c.token}, alone},
+		"the scheme alone":            {[]string{"Bearer"}, alone},
+		"a token that is no b64token": {[]string{"Bearer \"" + c.token + "\""}, invalid},
+		"unknown token":               {[]string{"Bearer " + c.token[1:] + "x"}, invalid},
+		"short token":                 {[]string{"Bearer x"}, invalid},
+		"long token":                  {[]string{"Bearer " + c.token + c.token}, invalid},
+		"the secret as the token":     {[]string{"Bearer " + c.secret}, invalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := c.in(t)
@@ -64,9 +64,32 @@ func TestTokenThatIsNone(t *testing.T) {
 			}
 		})
 	}
-	r := c.request(http.MethodGet, users, nil)
-	r.Header.Set("Authorization", "bearer "+c.token) // RFC 9110 11.1
-	c.want(c.send(r), http.StatusOK, object{"items": []any{}})
+	for _, authorization := range []string{"bearer " + c.token, "BEARER   " + c.token} { // RFC 9110 11.1 and 11.4
+		r := c.request(http.MethodGet, users, nil)
+		r.Header.Set("Authorization", authorization)
+		c.want(c.send(r), http.StatusOK, object{"items": []any{}})
+	}
+}
+
+// RFC 6750 2: "Clients MUST NOT use more than one method to transmit the token in each request", and 3.1 on
+// requests that are malformed. A token in the address alone is none.
+func TestTokenThatIsSentTwice(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	for _, e := range endpoints {
+		twice, beside, alone := c.request(e.method, e.path, nil), c.request(e.method, e.path, nil), c.request(e.method, e.path, nil)
+		twice.Header.Add("Authorization", "Bearer "+c.token)
+		beside.URL.RawQuery = "access_token=" + c.token
+		for _, r := range []*http.Request{twice, beside} {
+			a := c.send(r)
+			c.wantProblem(a, http.StatusBadRequest, "Malformed authorization")
+			diff(t, e.path, []string{`Bearer realm="innsigli", error="invalid_request"`}, a.header.Values("WWW-Authenticate"))
+		}
+		alone.URL.RawQuery = "access_token=" + c.token
+		alone.Header.Del("Authorization")
+		a := c.send(alone)
+		c.wantProblem(a, http.StatusUnauthorized, "Unauthorized")
+		diff(t, e.path, []string{`Bearer realm="innsigli"`}, a.header.Values("WWW-Authenticate"))
+	}
 }
 
 // service.md 5 item 4: a token of another scope is 403, and item 5: sandbox users

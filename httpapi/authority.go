@@ -21,26 +21,15 @@ const (
 	issuersType    = "application/pkcs7-mime" // RFC 5280 4.2.2.1
 	maxQuery       = 64 << 10                 // of a request to the authority
 	ocspPath       = "/ocsp/"                 // and a request in Base64 after it
+	ocspInPath     = ocspPath + "{request}"
 )
-
-// authorityRoutes are the paths of the test authority.
-func (a *api) authorityRoutes() map[string]methods {
-	return map[string]methods{
-		"/.well-known/sandbox-root.pem": {"GET": a.sandboxRoot},
-		"/tsa":                          {"POST": posted(timestampQuery, timestampReply, a.Authority.Timestamp)},
-		"/ocsp":                         {"POST": posted(ocspRequest, ocspResponse, a.Authority.OCSP)},
-		"/crl":                          {"GET": made(crlType, a.Authority.CRL)},
-		"/crl/root":                     {"GET": made(crlType, a.Authority.RootCRL)},
-		"/issuers.p7c":                  {"GET": made(issuersType, a.Authority.Issuers)},
-	}
-}
 
 // posted answers a DER request. What cannot be read gets the protocol's own refusal,
 // with status 200 like every other answer.
 func posted(request, response string, answer func([]byte) []byte) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != request {
-			return &problem{Status: http.StatusUnsupportedMediaType, Title: "Unsupported media type", Detail: "The body has to be " + request + "."}
+			return new(wrongType(request))
 		}
 		body, err := io.ReadAll(wholeBody{http.MaxBytesReader(w, r.Body, maxQuery)})
 		if err != nil {
@@ -61,9 +50,9 @@ func made(kind string, der func() ([]byte, error)) handler {
 	}
 }
 
-// ocspInPath is the GET of RFC 6960 A.1: the request is the rest of the path, in
+// answerOCSPInPath is the GET of RFC 6960 A.1: the request is the rest of the path, in
 // Base64. That has slashes, of which two in a row are not one.
-func (a *api) ocspInPath(w http.ResponseWriter, r *http.Request) error {
+func (a *api) answerOCSPInPath(w http.ResponseWriter, r *http.Request) error {
 	encoded := strings.TrimPrefix(r.URL.Path, ocspPath)
 	der, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(der) > maxQuery {

@@ -15,34 +15,48 @@ const noScope = ""
 // authorized lets callers with a valid token and the scope through (RFC 6750).
 func (a *api) authorized(scope string, h func(http.ResponseWriter, *http.Request, account.Caller) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		token, ok := bearer(r)
-		if !ok {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="innsigli"`)
-			return &problem{Status: http.StatusUnauthorized, Title: "Unauthorized", Detail: "The request carries no access token."}
+		if twoTokens(r) {
+			challenge(w, `, error="invalid_request"`)
+			return new(ambiguousToken)
+		}
+		token := bearer(r)
+		if token == "" {
+			challenge(w, "")
+			return new(noToken)
 		}
 		caller, err := a.Accounts.Authenticate(r.Context(), token)
 		if errors.Is(err, account.ErrInvalidToken) {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="innsigli", error="invalid_token"`)
-			return &problem{Status: http.StatusUnauthorized, Title: "Unauthorized", Detail: "The access token is not valid, or no longer."}
+			challenge(w, `, error="invalid_token"`)
+			return new(badToken)
 		}
 		if err != nil {
 			return err
 		}
 		if scope != noScope && !caller.Has(scope) {
-			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="innsigli", error="insufficient_scope", scope=%q`, scope))
-			return &problem{Status: http.StatusForbidden, Title: "Forbidden", Detail: "The access token does not grant the scope " + scope + "."}
+			challenge(w, fmt.Sprintf(`, error="insufficient_scope", scope=%q`, scope))
+			return new(missingScope(scope))
 		}
 		return h(w, r, caller)
 	}
 }
 
-// bearer is the token of the Authorization header. Two headers are none: which one
-// counts would be a guess.
-func bearer(r *http.Request) (string, bool) {
-	values := r.Header.Values("Authorization")
-	if len(values) != 1 {
-		return "", false
+// challenge says how to authenticate, and what of it went wrong, if anything was sent (RFC 6750 3).
+func challenge(w http.ResponseWriter, fault string) {
+	w.Header().Set("WWW-Authenticate", `Bearer realm="innsigli"`+fault)
+}
+
+// bearer is the token of the Authorization header; empty: there is none. It is the one place for a token:
+// addresses, which RFC 6750 2.3 lets servers take one from, are written down by who they pass.
+func bearer(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
 	}
-	scheme, token, ok := strings.Cut(values[0], " ")
-	return strings.TrimSpace(token), ok && strings.EqualFold(scheme, "Bearer")
+	return strings.Trim(token, " ")
+}
+
+// twoTokens says whether a request authenticates twice, which it must not: which one counts would be a
+// guess (RFC 6750 2 and 3.1).
+func twoTokens(r *http.Request) bool {
+	return len(r.Header.Values("Authorization")) > 1 || bearer(r) != "" && r.URL.Query().Has("access_token")
 }

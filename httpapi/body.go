@@ -13,6 +13,8 @@ import (
 	"github.com/innsigli/innsigli/internal/jsonbody"
 )
 
+const jsonType = "application/json"
+
 // checkJSONType refuses a body that says it is something else than JSON. One that
 // says nothing is read as JSON (decisions.md 2.1).
 func checkJSONType(r *http.Request) error {
@@ -22,26 +24,34 @@ func checkJSONType(r *http.Request) error {
 	}
 	kind, parameters, err := mime.ParseMediaType(header)
 	charset, named := parameters["charset"]
-	if err == nil && kind == "application/json" && (!named || strings.EqualFold(charset, "utf-8")) {
+	if err == nil && kind == jsonType && (!named || strings.EqualFold(charset, "utf-8")) {
 		return nil
 	}
-	return &problem{Status: http.StatusUnsupportedMediaType, Title: "Unsupported media type", Detail: "The body has to be application/json in UTF-8."}
+	return new(wrongType(jsonType + " in UTF-8"))
 }
 
 // readBody reads a JSON body without a document.
 func readBody(w http.ResponseWriter, r *http.Request, o jsonbody.Options) (*jsonbody.Object, error) {
-	return readLimited(w, r, r.Body, maxSmallBody, o)
-}
-
-// readLimited reads a JSON body of at most limit bytes: at once too large when
-// the client says so (decisions.md 2.6).
-func readLimited(w http.ResponseWriter, r *http.Request, body io.ReadCloser, limit int64, o jsonbody.Options) (*jsonbody.Object, error) {
-	if err := checkJSONType(r); err != nil {
+	if err := checkBody(r, maxSmallBody); err != nil {
 		return nil, err
 	}
-	if r.ContentLength > limit {
-		return nil, &tooLarge
+	return readLimited(w, r.Body, maxSmallBody, o)
+}
+
+// checkBody refuses what is no JSON of at most limit bytes: at once when the client says so
+// (decisions.md 2.6).
+func checkBody(r *http.Request, limit int64) error {
+	if err := checkJSONType(r); err != nil {
+		return err
 	}
+	if r.ContentLength > limit {
+		return &tooLarge
+	}
+	return nil
+}
+
+// readLimited reads a JSON body of at most limit bytes.
+func readLimited(w http.ResponseWriter, body io.ReadCloser, limit int64, o jsonbody.Options) (*jsonbody.Object, error) {
 	return jsonbody.Read(wholeBody{http.MaxBytesReader(w, body, limit)}, o)
 }
 
@@ -66,6 +76,19 @@ const drainLimit = 1 << 20
 
 func drain(body io.Reader) { _, _ = io.CopyN(io.Discard, body, drainLimit) }
 
+// early prepares for an answer before the body has come whole. A client that sends first and reads afterwards
+// would not get it: the connection would be reset under what it sends. (HTTP/2 has no such trouble.)
+func early(w http.ResponseWriter, r *http.Request) bool {
+	return r.ContentLength != 0 && http.NewResponseController(w).EnableFullDuplex() == nil
+}
+
+// receive takes what is left of a body after such an answer, and throws it away.
+func (a *api) receive(w http.ResponseWriter, r *http.Request) {
+	if flushed(w, nil) == nil {
+		_, _ = io.CopyN(io.Discard, r.Body, a.MaxBody)
+	}
+}
+
 // writeJSON answers with a value. A Content-Type that was set stays.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
 	b, err := json.Marshal(v)
@@ -73,7 +96,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 		return err
 	}
 	if w.Header().Get("Content-Type") == "" {
-		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Type", jsonType)
 	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	w.WriteHeader(status)

@@ -171,7 +171,9 @@ func (c *client) leaksNothing(a answer, sent any) {
 		c.Fatal(err)
 	}
 	var v any
-	if err := json.Unmarshal(encoded, &v); err != nil {
+	numbers := json.NewDecoder(bytes.NewReader(encoded))
+	numbers.UseNumber() // also those that no float64 holds
+	if err := numbers.Decode(&v); err != nil {
 		c.Fatal(err)
 	}
 	for _, s := range texts(v) {

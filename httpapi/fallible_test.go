@@ -6,20 +6,71 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"path/filepath"
 	"sync/atomic"
+	"testing"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/internal/postgrestest"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/postgres"
 	"github.com/innsigli/innsigli/webhook"
 )
 
+// backend is an open store.
+type backend interface {
+	storage.Transactor
+	Accounts() account.Store
+	BusySignals() busysignal.Store
+	Requests() signing.Store
+	Sandbox() sandbox.Store
+	Documents() storage.Documents
+	Jobs() storage.Jobs
+	EvidenceLog() storage.EvidenceLog
+	Webhooks() webhook.Store
+	Processes() portal.Store
+	AllProcesses(ctx context.Context) iter.Seq2[portal.Process, error]
+	Close() error
+}
+
+var (
+	_ backend = (*bolt.DB)(nil)
+	_ backend = (*postgres.DB)(nil)
+)
+
+// inFile is a store in a new file.
+func inFile(t *testing.T) backend {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// inPostgres is a store in a new database.
+func inPostgres(t *testing.T) backend {
+	t.Helper()
+	url := postgrestest.Database(t)
+	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
+		t.Fatal(err)
+	}
+	db, err := postgres.Open(t.Context(), url, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 // fallible is a store that fails when it is told to.
 type fallible struct {
-	*bolt.DB
+	backend
 	failure atomic.Pointer[storeFailure]
 }
 
@@ -55,15 +106,15 @@ func (f *fallible) InTx(ctx context.Context, fn func(context.Context) error) err
 	if err := f.write(); err != nil {
 		return err
 	}
-	return f.DB.InTx(ctx, fn)
+	return f.backend.InTx(ctx, fn)
 }
 
-func (f *fallible) Accounts() account.Store      { return fallibleAccounts{f.DB.Accounts(), f} }
-func (f *fallible) Requests() signing.Store      { return fallibleRequests{f.DB.Requests(), f} }
-func (f *fallible) Sandbox() sandbox.Store       { return fallibleSandbox{f.DB.Sandbox(), f} }
-func (f *fallible) Webhooks() webhook.Store      { return fallibleWebhooks{f.DB.Webhooks(), f} }
-func (f *fallible) Processes() portal.Store      { return fallibleProcesses{f.DB.Processes(), f} }
-func (f *fallible) Documents() storage.Documents { return fallibleDocuments{f.DB.Documents(), f} }
+func (f *fallible) Accounts() account.Store      { return fallibleAccounts{f.backend.Accounts(), f} }
+func (f *fallible) Requests() signing.Store      { return fallibleRequests{f.backend.Requests(), f} }
+func (f *fallible) Sandbox() sandbox.Store       { return fallibleSandbox{f.backend.Sandbox(), f} }
+func (f *fallible) Webhooks() webhook.Store      { return fallibleWebhooks{f.backend.Webhooks(), f} }
+func (f *fallible) Processes() portal.Store      { return fallibleProcesses{f.backend.Processes(), f} }
+func (f *fallible) Documents() storage.Documents { return fallibleDocuments{f.backend.Documents(), f} }
 
 type fallibleAccounts struct {
 	account.Store

@@ -9,7 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"path/filepath"
+	"net/netip"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -21,24 +21,26 @@ import (
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/openapitest"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
-	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/webhook"
 )
 
 // wiring is what a test wants to be otherwise than in the sandbox.
 type wiring struct {
-	production bool // no sandbox paths, and production's pace and expiry
-	breaks     bool // the test breaks connections, which the server may complain about
+	production bool                     // no sandbox paths, and production's pace and expiry
+	breaks     bool                     // the test breaks connections, which the server may complain about
+	store      func(*testing.T) backend // nil: one in a file
 	provider   func(*sandbox.Sandbox) idp.Provider
 	signing    func(httpapi.Signing) httpapi.Signing
 	renderer   stamp.Renderer
 	webhooks   webhook.Options
 	hooks      func(httpapi.Webhooks) httpapi.Webhooks
 	portal     func(httpapi.Portal) httpapi.Portal
+	limits     httpapi.Limits
 }
 
 // smallBuffer is what a connection that a test breaks may hold on the way.
@@ -84,11 +86,10 @@ func bubble(t *testing.T, w wiring, test func(t *testing.T, s *server)) {
 
 func serve(t *testing.T, listener net.Listener, dial func(context.Context, string, string) (net.Conn, error), w wiring) *server {
 	t.Helper()
-	opened, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
-	if err != nil {
-		t.Fatal(err)
+	if w.store == nil {
+		w.store = inFile
 	}
-	db := &fallible{DB: opened}
+	db := &fallible{backend: w.store(t)}
 	people, err := sandbox.Open(t.Context(), db.Sandbox(), db, sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +109,9 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 		running:   new(sync.Map),
 		pages:     new(sync.Map),
 	}
-	h := &http.Server{Handler: s.watch(s.handler(t, db, w))}
+	handler := s.handler(t, db, w)
+	s.http.Transport = openapitest.Transport(s.http.Transport, func(err error) { t.Error(err) }, described(t, handler, w))
+	h := &http.Server{Handler: s.watch(handler)}
 	if w.breaks {
 		h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 			if tcp, ok := c.(*net.TCPConn); ok {
@@ -160,6 +163,8 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 		Sandbox:   s.people,
 		Authority: s.people,
 		Ready:     db.ready,
+		Limits:    w.limits,
+		Address:   addressIn,
 		Failed: func(_ context.Context, err error) {
 			if !w.breaks {
 				t.Errorf("the server failed: %v", err)
@@ -168,8 +173,20 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 	}
 	if w.production {
 		config.Sandbox, config.Authority = nil, nil
+		config.Notifier, config.News = pinging{}, waiting{"one": "secret"}
 	}
 	return httpapi.New(config)
+}
+
+// addressHeader is where a test says from where it calls; nothing: from this machine.
+const addressHeader = "X-Test-Address"
+
+func addressIn(r *http.Request) netip.Addr {
+	address, err := netip.ParseAddr(r.Header.Get(addressHeader))
+	if err != nil {
+		return netip.IPv6Loopback()
+	}
+	return address
 }
 
 // inPlace is what a test puts in the place of a service, or the service.

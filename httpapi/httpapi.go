@@ -20,8 +20,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
+	"net/netip"
 	"path"
 	"strings"
 	"time"
@@ -35,6 +35,7 @@ import (
 // Accounts knows who calls; *account.Service is one.
 type Accounts interface {
 	Issue(ctx context.Context, clientID, secret string, scopes []string) (account.Token, error)
+	Revoke(ctx context.Context, clientID, secret, token string) error
 	Authenticate(ctx context.Context, bearer string) (account.Caller, error)
 }
 
@@ -102,6 +103,11 @@ type Config struct {
 	News     News
 	// MaxBody is the longest request body in bytes; 0 is 30 MiB.
 	MaxBody int64
+	// Limits are what callers share.
+	Limits Limits
+	// Address is where a request comes from; nil: from the other end of its connection. Not valid: no limit
+	// by address applies to it.
+	Address func(*http.Request) netip.Addr
 	// Ready says whether the server can work: storage answers, in a schema that the
 	// server knows. It is to keep to its context, which ends after two seconds. nil:
 	// always.
@@ -109,6 +115,12 @@ type Config struct {
 	// Failed is called with errors that are the server's fault: those answered 500,
 	// 503 and 507, and those that come after or beside an answer. nil: nobody is told.
 	Failed func(context.Context, error)
+	// Reference is the page at /reference, and the files below it, on which people read and try the API;
+	// nil: there is none.
+	Reference http.Handler
+	// Wrap puts something around what serves a path, such as a measurement: pattern is the path with
+	// the names of its parts in braces, and "/" for all paths that do not exist. nil: nothing.
+	Wrap func(pattern string, h http.Handler) http.Handler
 }
 
 const (
@@ -120,7 +132,10 @@ const (
 // api is the configuration with its handlers.
 type api struct {
 	Config
-	images chan struct{} // one image is read at a time, and one drawn (package signing): that takes memory for all its pixels
+	rates
+	rooms
+	images    chan struct{} // one image is read at a time, and one drawn (package signing): that takes memory for all its pixels
+	published publication
 }
 
 // New returns the API's handler.
@@ -128,19 +143,33 @@ func New(c Config) http.Handler {
 	if c.MaxBody == 0 {
 		c.MaxBody = defaultMaxBody
 	}
-	a := &api{Config: c, images: make(chan struct{}, 1)}
-	routes := a.routes()
-	mux := http.NewServeMux()
-	for path, methods := range routes {
-		mux.Handle(path, a.serve(methods.ServeHTTP))
+	if c.Address == nil {
+		c.Address = peer
 	}
-	nothing := a.serve(func(http.ResponseWriter, *http.Request) error { return notFound("Path") })
+	a := &api{Config: c, rates: newRates(c.Limits), rooms: newRooms(c.Limits), images: make(chan struct{}, 1)}
+	mux := http.NewServeMux()
+	operations := a.operations()
+	a.published = a.publish(operations)
+	routes := a.routes(operations)
+	handlers := make(map[string]http.Handler, len(routes))
+	for path, methods := range routes {
+		handlers[path] = a.wrapped(path, methods.ServeHTTP)
+		mux.Handle(path, handlers[path])
+	}
+	if a.Reference != nil {
+		for _, path := range []string{"/reference", "/reference/"} {
+			mux.Handle(path, a.around(path, a.Reference))
+		}
+	}
+	nothing := a.wrapped("/", func(http.ResponseWriter, *http.Request) error { return notFound("Path") })
 	mux.Handle("/", nothing)
-	ocsp := a.serve(methods{"GET": a.ocspInPath}.ServeHTTP)
+	inserted := a.insertedMetadataPath()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case a.Authority != nil && strings.HasPrefix(r.URL.Path, ocspPath):
-			ocsp.ServeHTTP(w, r) // before the mux cleans the path
+			handlers[ocspInPath].ServeHTTP(w, r) // before the mux cleans the path
+		case inserted != "" && r.URL.Path == inserted:
+			handlers[metadataPath].ServeHTTP(w, r)
 		case !clean(r.URL.Path):
 			nothing.ServeHTTP(w, r)
 		default:
@@ -153,35 +182,6 @@ func New(c Config) http.Handler {
 // the mux would redirect them, with an answer that is not the API's either.
 func clean(p string) bool {
 	return !strings.Contains(p, "//") && path.Clean(p) == strings.TrimSuffix(p, "/")
-}
-
-// routes are all paths of the API. Each method is served by exactly one handler; a
-// HEAD is no GET, which for a poll would not be safe.
-func (a *api) routes() map[string]methods {
-	routes := map[string]methods{
-		"/api/v1/auth/token":          {"POST": a.token},
-		"/api/v1/signing/busy-signal": {"POST": a.authorized(account.ScopeSignatures, a.createBusySignal)},
-		"/api/v1/signing":             {"POST": a.authorized(account.ScopeSignatures, a.startSigning)},
-		"/api/v1/signing/{pollingId}": {"GET": a.authorized(account.ScopeSignatures, a.pollSigning)},
-		"/healthz":                    {"GET": a.alive},
-		"/readyz":                     {"GET": a.ready},
-		"/problems/{name}":            {"GET": a.problemPage},
-	}
-	maps.Copy(routes, a.webhookRoutes())
-	if a.Portal != nil {
-		maps.Copy(routes, a.processRoutes())
-	}
-	if a.Sandbox != nil {
-		routes["/api/v1/sandbox/users"] = methods{"GET": a.authorized(noScope, a.listSandboxUsers), "POST": a.authorized(noScope, a.createSandboxUser)}
-		routes["/api/v1/sandbox/users/{uuid}"] = methods{"PUT": a.authorized(noScope, a.updateSandboxUser)}
-	}
-	if a.Authority != nil {
-		maps.Copy(routes, a.authorityRoutes())
-	}
-	if a.Notifier != nil {
-		routes[NotificationPath] = methods{"POST": a.notified}
-	}
-	return routes
 }
 
 // handler answers a request. An error is answered by the table in errors.go; it
@@ -197,6 +197,16 @@ func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 		return methodNotAllowed(w, m)
 	}
 	return h(w, r)
+}
+
+// wrapped makes the http.Handler of a path, with what the configuration puts around it.
+func (a *api) wrapped(pattern string, h handler) http.Handler { return a.around(pattern, a.serve(h)) }
+
+func (a *api) around(pattern string, h http.Handler) http.Handler {
+	if a.Wrap == nil {
+		return h
+	}
+	return a.Wrap(pattern, h)
 }
 
 // serve makes an http.Handler of a handler.

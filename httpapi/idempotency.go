@@ -22,7 +22,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 		}
 	}
 	printable := strings.IndexFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) < 0
-	if len(values) > 1 || key == "" || len(key) > 255 || !printable {
+	if len(values) > 1 || key == "" || len(key) > maxKey || !printable {
 		return "", invalid(map[string][]string{name: {"Must be one key of 1 to 255 printable ASCII characters."}})
 	}
 	return key, nil

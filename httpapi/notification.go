@@ -23,7 +23,7 @@ func (a *api) notified(w http.ResponseWriter, r *http.Request) error {
 	}
 	if err != nil {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="innsigli"`)
-		return &problem{Status: http.StatusUnauthorized, Title: "Unauthorized", Detail: "This is no notification of the identity provider."}
+		return new(noNotification)
 	}
 	if err := a.News.News(r.Context(), key, authentic); err != nil {
 		return err

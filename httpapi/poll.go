@@ -16,10 +16,16 @@ func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account
 		if r.Context().Err() != nil {
 			return errGone // before a byte of it: the result is for a later poll
 		}
-		written = true
 		if answer.Document == nil {
+			written = true
 			return flushed(w, writeJSON(w, http.StatusBadRequest, failureBody(answer.Failure, answer.Code)))
 		}
+		leave, err := enter(r.Context(), w, a.out, caller.AccountID, answer.Document.Size())
+		if err != nil {
+			return err
+		}
+		defer leave()
+		written = true
 		return writeDocument(r.Context(), w, `{"signedFileB64":"`, answer.Document, answer.Free)
 	})
 	if !written && errors.Is(err, errGone) {

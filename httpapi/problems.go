@@ -9,9 +9,11 @@ import (
 var explanations = []struct{ title, text string }{
 	{validationTitle, "Fields of the request are missing or invalid. The member errors names each of them with what is wrong."},
 	{"Unauthorized", "The request carries no access token, or one that is not valid any more. Get one at /api/v1/auth/token and send it in the header Authorization: Bearer."},
+	{"Malformed authorization", "The request carries more than one access token: two Authorization headers, or one in the address beside the header. One header Authorization: Bearer is the place for it."},
 	{"Forbidden", "The access token does not grant the scope that this endpoint needs. The header WWW-Authenticate names it."},
 	{"Not found", "What the request names does not exist, or belongs to another account. A signing request is gone once its result was delivered."},
 	{"Method not allowed", "The path exists, but takes other methods. The header Allow names them."},
+	{tooOften.Title, "More requests came from the client, or from an address without valid credentials, than may in that time. The header Retry-After says how many seconds to wait; RateLimit-Policy and RateLimit tell the limit and what is left of it. Polls do not count: they are told AuthorizationPending or SlowDown."},
 	{"Request too large", "The body is longer than the server takes, which is about 30 MB unless the operator chose otherwise."},
 	{"Unsupported media type", "The body has to be application/json in UTF-8; at the paths of the sandbox's authority it has to be of the type that their protocols name."},
 	{"No free signature slot", "The page has no free place that is large enough for the stamp, or it could not be drawn to look for one. Choose another page, another size of the image, or a place with originX and originY."},

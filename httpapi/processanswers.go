@@ -18,7 +18,7 @@ func (a *api) signAs(w http.ResponseWriter, r *http.Request, caller account.Call
 	if faults := body.Errors(); faults != nil {
 		return invalid(faults)
 	}
-	if err := a.Portal.SignAs(r.Context(), caller.AccountID, idInPath(r, "id"), idInPath(r, "participant"), user); err != nil {
+	if err := a.Portal.SignAs(r.Context(), caller.AccountID, idInPath(r, "signingProcessId"), idInPath(r, "participantId"), user); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -36,7 +36,7 @@ func (a *api) declineAs(w http.ResponseWriter, r *http.Request, caller account.C
 	if faults := body.Errors(); faults != nil {
 		return invalid(faults)
 	}
-	if err := a.Portal.DeclineAs(r.Context(), caller.AccountID, idInPath(r, "id"), idInPath(r, "participant"), reason); err != nil {
+	if err := a.Portal.DeclineAs(r.Context(), caller.AccountID, idInPath(r, "signingProcessId"), idInPath(r, "participantId"), reason); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

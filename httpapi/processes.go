@@ -26,29 +26,13 @@ type Portal interface {
 
 const processesPath = "/api/v1/portal/signing-processes"
 
-// processRoutes are the paths of service.md 4.2, and of 4.4 those in which test people answer.
-func (a *api) processRoutes() map[string]methods {
-	const one, participant = processesPath + "/{id}", "/api/v1/sandbox/portal/signing-processes/{id}/participants/{participant}"
-	const read, write = account.ScopePortalRead, account.ScopePortalWrite
-	routes := map[string]methods{
-		processesPath:     {"POST": a.authorized(write, a.createProcess)},
-		one:               {"GET": a.authorized(read, a.getProcess), "DELETE": a.authorized(write, a.deleteProcess)},
-		one + "/document": {"GET": a.authorized(read, a.getProcessDocument)},
-	}
-	if a.Sandbox != nil {
-		routes[participant+"/sign"] = methods{"POST": a.authorized(write, a.signAs)}
-		routes[participant+"/decline"] = methods{"POST": a.authorized(write, a.declineAs)}
-	}
-	return routes
-}
-
 // createProcess is POST /api/v1/portal/signing-processes (service.md 2.5, 4.2).
 func (a *api) createProcess(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	key, err := idempotencyKey(r)
 	if err != nil {
 		return err
 	}
-	upload := a.upload(r.Context())
+	upload := a.upload(r.Context(), caller)
 	defer upload.drop()
 	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentBase64", Limit: maxSmallBody})
 	if err != nil {
@@ -80,7 +64,7 @@ func readDraft(body *jsonbody.Object) (d portal.Draft) {
 	d.FileName = body.String("file.name", jsonbody.Required)
 	page := jsonbody.Or(body.OptionalInt("signaturePage"), 1)
 	d.Page = int(min(max(page, 0), math.MaxInt32)) // the numbers beyond are no pages either
-	d.Corner = corners[body.String("signatureLocation", jsonbody.Required, jsonbody.OneOf("TopLeft", "TopRight", "BottomLeft", "BottomRight"))]
+	d.Corner = corners[body.String("signatureLocation", jsonbody.Required, jsonbody.OneOf(cornerNames...))]
 	for _, one := range body.Objects("participants", jsonbody.Required, jsonbody.Items(1, portal.MaxParticipants)) {
 		d.Participants = append(d.Participants, portal.Invitee{
 			Name:      one.String("name", jsonbody.Required),
@@ -95,7 +79,7 @@ func readDraft(body *jsonbody.Object) (d portal.Draft) {
 }
 
 func (a *api) getProcess(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	found, err := a.Portal.Process(r.Context(), caller.AccountID, idInPath(r, "id"))
+	found, err := a.Portal.Process(r.Context(), caller.AccountID, idInPath(r, "signingProcessId"))
 	if err != nil {
 		return err
 	}
@@ -103,7 +87,7 @@ func (a *api) getProcess(w http.ResponseWriter, r *http.Request, caller account.
 }
 
 func (a *api) deleteProcess(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	if err := a.Portal.Delete(r.Context(), caller.AccountID, idInPath(r, "id")); err != nil {
+	if err := a.Portal.Delete(r.Context(), caller.AccountID, idInPath(r, "signingProcessId")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -112,11 +96,16 @@ func (a *api) deleteProcess(w http.ResponseWriter, r *http.Request, caller accou
 
 // getProcessDocument streams the body of service.md 2.6.
 func (a *api) getProcessDocument(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	name, content, err := a.Portal.Document(r.Context(), caller.AccountID, idInPath(r, "id"))
+	name, content, err := a.Portal.Document(r.Context(), caller.AccountID, idInPath(r, "signingProcessId"))
 	if err != nil {
 		return err
 	}
 	defer content.Close()
+	leave, err := enter(r.Context(), w, a.out, caller.AccountID, content.Size())
+	if err != nil {
+		return err
+	}
+	defer leave()
 	encoded, err := json.Marshal(name)
 	if err != nil {
 		return err

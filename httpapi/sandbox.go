@@ -84,12 +84,12 @@ func readProfile(w http.ResponseWriter, r *http.Request, required ...jsonbody.Ru
 	}
 	notHyphens := func(s string) bool { return idp.NormalKennitala(s) != "" }
 	p := sandbox.Profile{
-		FullName:  field("fullName", jsonbody.MaxLen(64)),
-		Kennitala: field("kennitala", jsonbody.MaxLen(10), jsonbody.Must(notHyphens, "Must be more than hyphens.")),
-		Phone:     field("phone", jsonbody.MaxLen(16)),
-		Action:    (*sandbox.Action)(body.OptionalString("action", jsonbody.OneOf(string(sandbox.Success), string(sandbox.Cancel)))),
+		FullName:  field("fullName", jsonbody.MaxLen(maxFullName)),
+		Kennitala: field("kennitala", jsonbody.MaxLen(maxKennitala), jsonbody.Must(notHyphens, "Must be more than hyphens.")),
+		Phone:     field("phone", jsonbody.MaxLen(maxPhone)),
+		Action:    (*sandbox.Action)(body.OptionalString("action", jsonbody.OneOf(actionNames...))),
 	}
-	if seconds := body.OptionalInt("delayInSecondsBeforeAction", jsonbody.Between(0, 300)); seconds != nil {
+	if seconds := body.OptionalInt("delayInSecondsBeforeAction", jsonbody.Between(0, maxDelaySeconds)); seconds != nil {
 		delay := time.Duration(*seconds) * time.Second
 		p.Delay = &delay
 	}

@@ -9,17 +9,13 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// maxSide is the longest side of a stamp in points, that of the largest page which viewers
-// show (ISO 32000-1 annex C.2). One that is shorter than a point would not be seen.
-const maxSide = 14400
-
 var corners = map[string]stamp.Corner{
 	"TopLeft": stamp.TopLeft, "TopRight": stamp.TopRight, "BottomLeft": stamp.BottomLeft, "BottomRight": stamp.BottomRight,
 }
 
 // signatureImage reads the stamp of service.md 2.1, for a document of a type; nil when there is
-// none. What does not apply is not looked at: the origin with Auto, and without an image what
-// says how it is drawn (decisions.md 4.14).
+// none. What does not apply is judged by its type alone: the origin with Auto, and without an image what
+// says how it is drawn (decisions.md 2.1, 4.14).
 func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, document string) *signing.StampRequest {
 	settings := body.Object("signatureImage")
 	if settings == nil {
@@ -32,10 +28,12 @@ func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, documen
 	page := jsonbody.Or(settings.OptionalInt("page"), 1)
 	in := &signing.StampRequest{
 		Page:   int(min(max(page, 0), math.MaxInt32)), // the numbers beyond are no pages either
-		Corner: corners[settings.String("alignment", jsonbody.Required, jsonbody.OneOf("TopLeft", "TopRight", "BottomLeft", "BottomRight"))],
-		Auto:   settings.String("positioning", jsonbody.OneOf("Manual", "Auto")) == "Auto",
+		Corner: corners[settings.String("alignment", jsonbody.Required, jsonbody.OneOf(cornerNames...))],
+		Auto:   settings.String("positioning", jsonbody.OneOf(positioningNames...)) == "Auto",
 	}
-	if !in.Auto && !faulty(settings, "positioning") {
+	if in.Auto || faulty(settings, "positioning") {
+		ofTheirTypes(settings, "originX", "originY")
+	} else {
 		in.X = settings.Number("originX", jsonbody.Required, jsonbody.AtLeast(0))
 		in.Y = settings.Number("originY", jsonbody.Required, jsonbody.AtLeast(0))
 	}
@@ -43,20 +41,31 @@ func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, documen
 	return in
 }
 
+// ofTheirTypes judges numbers that do not apply: they are ignored, but a wrong type is one (decisions.md 2.1).
+func ofTheirTypes(settings *jsonbody.Object, numbers ...string) {
+	for _, name := range numbers {
+		settings.OptionalNumber(name)
+	}
+}
+
 // readImage reads the image that is drawn in place of the standard stamp, if there is one.
 func (a *api) readImage(ctx context.Context, settings *jsonbody.Object, in *signing.StampRequest) {
 	encoded := settings.Base64("imageB64")
 	if encoded == nil && !faulty(settings, "imageB64") {
+		ofTheirTypes(settings, "width", "height")
+		settings.OptionalString("imageType")
+		settings.OptionalString("scaling")
+		settings.OptionalInt("zoom")
 		return
 	}
-	format := settings.String("imageType", jsonbody.Required, jsonbody.OneOf(string(stamp.PNG), string(stamp.JPEG)))
+	format := settings.String("imageType", jsonbody.Required, jsonbody.OneOf(imageNames...))
 	in.Size = stamp.Size{
-		Width:  settings.Number("width", jsonbody.Required, jsonbody.Between(1, maxSide)),
-		Height: settings.Number("height", jsonbody.Required, jsonbody.Between(1, maxSide)),
+		Width:  settings.Number("width", jsonbody.Required, jsonbody.Between(minSide, maxSide)),
+		Height: settings.Number("height", jsonbody.Required, jsonbody.Between(minSide, maxSide)),
 	}
 	in.Drawing = stamp.Drawing{
-		Scaling: stamp.Scaling(settings.String("scaling", jsonbody.OneOf(string(stamp.Stretch), string(stamp.ZoomAndCenter), string(stamp.Center)))),
-		Zoom:    int(jsonbody.Or(settings.OptionalInt("zoom", jsonbody.Between(1, 1000)), 100)),
+		Scaling: stamp.Scaling(settings.String("scaling", jsonbody.OneOf(scalingNames...))),
+		Zoom:    int(jsonbody.Or(settings.OptionalInt("zoom", jsonbody.Between(minZoom, maxZoom)), 100)),
 	}
 	if encoded == nil || format == "" {
 		return

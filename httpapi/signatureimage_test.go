@@ -157,6 +157,8 @@ func TestRefusedStamps(t *testing.T) {
 		"page -1":                {page, inImage(fields{"page": -1}), "Signature page does not exist"},
 		"page 2 of 1":            {signed, inImage(fields{"page": 2}), "Signature page does not exist"},
 		"page 2^32 + 1":          {page, inImage(fields{"page": 1<<32 + 1}), "Signature page does not exist"},
+		"page 1e30":              {page, inImage(fields{"page": number("1e30")}), "Signature page does not exist"},
+		"page -1e400":            {page, inImage(fields{"page": number("-1e400")}), "Signature page does not exist"},
 		"over another":           {signed, inImage(fields{"originX": 150}), "Stamp overlaps another signature"},
 		"over another, an image": {signed, ofImage(jpegPicture(t), "Jpeg"), "Stamp overlaps another signature"},
 		"no renderer":            {page, inImage(fields{"positioning": "Auto"}), "No free signature slot"},

@@ -34,7 +34,7 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	if err != nil {
 		return err
 	}
-	upload := a.upload(r.Context())
+	upload := a.upload(r.Context(), caller)
 	defer upload.drop()
 	body, err := upload.read(w, r, jsonbody.Options{Content: "file.contentB64"})
 	if err != nil {
@@ -71,24 +71,26 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.Start {
 	var in signing.Start
 	body.Content(jsonbody.Required)
-	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(256))
-	kind := body.String("file.type", jsonbody.Required, jsonbody.OneOf("Pdf", "Xml"))
+	in.Name = body.String("file.name", jsonbody.Required, jsonbody.MaxLen(maxFileName))
+	kind := body.String("file.type", jsonbody.Required, jsonbody.OneOf(formatNames...))
 	in.Format = formats[kind]
-	method := body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(string(idp.App), string(idp.SIM)))
+	method := body.String("signer.signingMethod", jsonbody.Required, jsonbody.OneOf(methodNames...))
 	in.Person.Method = idp.Method(method)
 	in.Person.Kennitala = idp.NormalKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
-	if in.Person.Method == idp.SIM { // ignored with the app: decisions.md 4.12
-		in.Person.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(16))
+	if in.Person.Method == idp.SIM {
+		in.Person.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
+	} else { // ignored with the app (decisions.md 4.12), but a wrong type is one (2.1)
+		body.String("signer.phone")
 	}
-	in.Country = body.String("signer.country", jsonbody.MaxLen(64))
-	in.City = body.String("signer.city", jsonbody.MaxLen(64))
-	in.Reason = body.String("signer.reason", jsonbody.MaxLen(64))
+	in.Country = body.String("signer.country", jsonbody.MaxLen(maxPlaceOrWhy))
+	in.City = body.String("signer.city", jsonbody.MaxLen(maxPlaceOrWhy))
+	in.Reason = body.String("signer.reason", jsonbody.MaxLen(maxPlaceOrWhy))
 	in.Stamp = a.signatureImage(ctx, body, kind)
 	in.Level, in.Packing = settings(body, kind)
 	if signal := body.Object("busySignal"); signal != nil {
 		in.BusySignal = &signing.BusySignalUse{
 			ID:     signal.UUID("id", jsonbody.Required),
-			UserID: signal.OptionalString("userId", jsonbody.MaxLen(512)),
+			UserID: signal.OptionalString("userId", jsonbody.MaxLen(maxHolder)),
 		}
 	}
 	return in
@@ -107,8 +109,8 @@ var packings = map[string]signing.Packing{
 
 // settings reads advancedSignatureSettings, for a document of a type.
 func settings(body *jsonbody.Object, document string) (ades.Level, signing.Packing) {
-	level := body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf("B", "T", "Lt", "Lta"))
-	packing := body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf("Enveloped", "Enveloping", "InternallyDetached"))
+	level := body.String("advancedSignatureSettings.signatureLevel", jsonbody.OneOf(levelNames...))
+	packing := body.String("advancedSignatureSettings.signaturePacking", jsonbody.OneOf(packingNames...))
 	if document == "Pdf" && packings[packing] != xades.Enveloped {
 		body.Fault("advancedSignatureSettings.signaturePacking", "A PDF takes Enveloped alone.")
 	}
@@ -117,5 +119,5 @@ func settings(body *jsonbody.Object, document string) (ades.Level, signing.Packi
 
 func validKennitala(s string) bool {
 	n := len([]rune(idp.NormalKennitala(s)))
-	return n >= 1 && n <= 10
+	return n >= 1 && n <= maxKennitala
 }

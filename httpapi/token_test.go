@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/url"
 	"strings"
@@ -32,8 +33,8 @@ func (c *client) tokenRequest(kind, body string) *http.Request {
 func (c *client) wantOAuthError(a answer, status int, code string) {
 	c.Helper()
 	body := c.object(a)
-	if description, _ := body["error_description"].(string); description == "" {
-		c.Errorf("no error_description: %s", a.body)
+	if description, _ := body["error_description"].(string); description == "" || strings.ContainsFunc(description, notInDescription) {
+		c.Errorf("the error_description is none of RFC 6749 5.2: %s", a.body)
 	}
 	delete(body, "error_description")
 	diff(c.T, "error", object{"error": code}, body)
@@ -46,6 +47,9 @@ func (c *client) wantOAuthError(a answer, status int, code string) {
 	diff(c.T, "Content-Type", "application/json", a.header.Get("Content-Type"))
 	diff(c.T, "Pragma", "no-cache", a.header.Get("Pragma"))
 }
+
+// notInDescription says of a character that RFC 6749 5.2 does not have it in an error_description.
+func notInDescription(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 // decisions.md 3: the client by HTTP Basic, in the form or as JSON; no scope means
 // all of the client's.
@@ -74,8 +78,11 @@ func TestTokenIsIssued(t *testing.T) {
 		"two scopes":                {c.tokenRequest(formType, inForm+"&scope=api/signatures+portal/write"), account.ScopeSignatures + " " + account.ScopePortalWrite},
 		"a scope twice":             {c.tokenRequest(formType, inForm+"&scope=api/signatures+api/signatures"), account.ScopeSignatures},
 		"scope without value":       {c.tokenRequest(formType, inForm+"&scope="), all},
+		"scope of white space":      {c.tokenRequest(formType, inForm+"&scope=+"), all},
 		"scope null":                {c.tokenRequest("application/json", inJSON+`,"scope":null}`), all},
 		"parameters of other kinds": {c.tokenRequest(formType, inForm+"&audience=x"), all},
+		"other things in the query": {inQuery(c.tokenRequest(formType, inForm), "x=1&x=2"), all},
+		"Basic in small letters":    {lower(basic("grant_type=client_credentials", formType)), all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := c.in(t)
@@ -89,6 +96,18 @@ func TestTokenIsIssued(t *testing.T) {
 			c.listed()
 		})
 	}
+}
+
+// inQuery is the request with something behind its path.
+func inQuery(r *http.Request, query string) *http.Request {
+	r.URL.RawQuery = query
+	return r
+}
+
+// lower has the name of the scheme in small letters, which is as good (RFC 9110 11.1).
+func lower(r *http.Request) *http.Request {
+	r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "Basic", "basic", 1))
+	return r
 }
 
 // decisions.md 3: a client may have no scopes.
@@ -131,6 +150,8 @@ func TestTokenIsRefused(t *testing.T) {
 	basic := c.tokenRequest(formType, "")
 	basic.SetBasicAuth(c.id, c.secret)
 	both := basic.Header.Get("Authorization")
+	twice := authorized("grant_type=client_credentials", both)
+	twice.Header.Add("Authorization", both)
 	for name, test := range map[string]struct {
 		request *http.Request
 		status  int
@@ -144,6 +165,12 @@ func TestTokenIsRefused(t *testing.T) {
 		"wrong secret in Basic":      {authorized("grant_type=client_credentials", "Basic bm9ib2R5Ondyb25n"), 401, "invalid_client"},
 		"Basic that is no Base64":    {authorized("grant_type=client_credentials", "Basic ???"), 401, "invalid_client"},
 		"another scheme":             {authorized("grant_type=client_credentials", "Bearer "+c.token), 401, "invalid_client"},
+		"no secret in Basic":         {authorized("grant_type=client_credentials", "Basic "+base64.StdEncoding.EncodeToString([]byte(c.id+":"))), 401, "invalid_client"},
+		"nothing in Basic":           {authorized("grant_type=client_credentials", "Basic Og=="), 401, "invalid_client"},
+		"Basic that is no form":      {authorized("grant_type=client_credentials", "Basic "+base64.StdEncoding.EncodeToString([]byte(c.id+":%zz"))), 401, "invalid_client"},
+		"two headers":                {twice, 400, "invalid_request"},
+		"secret in the address":      {inQuery(c.tokenRequest(formType, right.Encode()), "client_secret="+c.secret), 400, "invalid_request"},
+		"grant in the address":       {inQuery(c.tokenRequest(formType, right.Encode()), "grant_type=client_credentials"), 400, "invalid_request"},
 		"both ways":                  {authorized(right.Encode(), both), 400, "invalid_request"},
 		"id in both ways":            {authorized("grant_type=client_credentials&client_id="+c.id, both), 400, "invalid_request"},
 		"no grant type":              {form("grant_type"), 400, "invalid_request"},
@@ -152,6 +179,9 @@ func TestTokenIsRefused(t *testing.T) {
 		"unknown scope":              {form("scope", "api/everything"), 400, "invalid_scope"},
 		"scope of another client":    {form("scope", account.ScopePortalRead), 400, "invalid_scope"},
 		"one scope of two":           {form("scope", account.ScopeSignatures+" "+account.ScopePortalRead), 400, "invalid_scope"},
+		"two spaces between scopes":  {form("scope", account.ScopeSignatures+"  "+account.ScopeSignatures), 400, "invalid_scope"},
+		"another white space":        {form("scope", account.ScopeSignatures+"\t"+account.ScopeSignatures), 400, "invalid_request"},
+		"space around a scope":       {form("scope", account.ScopeSignatures+" "), 400, "invalid_scope"},
 		"repeated parameter":         {form("grant_type", "client_credentials", "client_credentials"), 400, "invalid_request"},
 		"repeated secret":            {form("client_secret", c.secret, c.secret), 400, "invalid_request"},
 		"repeated unknown parameter": {form("x", "1", "2"), 400, "invalid_request"},

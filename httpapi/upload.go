@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,8 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/admission"
 	"github.com/innsigli/innsigli/internal/jsonbody"
 )
 
@@ -16,18 +19,39 @@ import (
 type upload struct {
 	*api
 	ctx      context.Context
+	account  string
 	document string
 	body     hash.Hash // of all that was read
+	leave    []func()  // of rooms
 }
 
-func (a *api) upload(ctx context.Context) *upload {
-	return &upload{api: a, ctx: ctx, body: sha256.New()}
+func (a *api) upload(ctx context.Context, caller account.Caller) *upload {
+	return &upload{api: a, ctx: ctx, account: caller.AccountID, body: sha256.New()}
 }
 
-// read reads a body and stores its content.
+// read reads a body and stores its content, once there is room for it.
 func (u *upload) read(w http.ResponseWriter, r *http.Request, o jsonbody.Options) (*jsonbody.Object, error) {
-	o.Sink = u.store
-	return readLimited(w, r, teeBody{r.Body, u.body}, u.MaxBody, o)
+	if err := checkBody(r, u.MaxBody); err != nil {
+		return nil, err
+	}
+	length := r.ContentLength
+	if length < 0 {
+		length = u.MaxBody
+	}
+	if err := u.enter(w, u.in, length); err != nil {
+		return nil, err
+	}
+	o.Sink, o.Limit = u.store, min(cmp.Or(o.Limit, maxHeld), maxHeld)
+	o.Hold = func() error { return u.enter(w, u.held, 2*o.Limit) }
+	return readLimited(w, teeBody{r.Body, u.body}, u.MaxBody, o)
+}
+
+func (u *upload) enter(w http.ResponseWriter, room *admission.Room, n int64) error {
+	leave, err := enter(u.ctx, w, room, u.account, n)
+	if err == nil {
+		u.leave = append(u.leave, leave)
+	}
+	return err
 }
 
 // store is where the decoded document goes. One that is no Base64 is a fault of
@@ -50,8 +74,11 @@ func (u *upload) take() (document string) {
 	return document
 }
 
-// drop removes a document that nobody took.
+// drop gives the room back, and removes a document that nobody took.
 func (u *upload) drop() {
+	for _, leave := range u.leave {
+		leave()
+	}
 	if u.document == "" {
 		return
 	}

@@ -29,19 +29,6 @@ const webhooksPath = "/api/v1/portal/webhooks"
 // maxEventTypes is how long a list of event types may be, with its repeats.
 const maxEventTypes = 100
 
-// webhookRoutes are the paths of service.md 4.3, and that of the key (decisions.md 1).
-func (a *api) webhookRoutes() map[string]methods {
-	const one = webhooksPath + "/{id}"
-	const read, write = account.ScopePortalRead, account.ScopePortalWrite
-	return map[string]methods{
-		webhooksPath:                   {"GET": a.authorized(read, a.listWebhooks), "POST": a.authorized(write, a.createWebhook)},
-		one:                            {"GET": a.authorized(read, a.getWebhook), "PUT": a.authorized(write, a.updateWebhook), "DELETE": a.authorized(write, a.deleteWebhook)},
-		one + "/activate":              {"POST": a.authorized(write, a.activateWebhook)},
-		one + "/test":                  {"POST": a.authorized(write, a.testWebhook)},
-		"/.well-known/webhook-key.pub": {"GET": a.webhookKeys},
-	}
-}
-
 // subscription is a webhook subscription on the wire (service.md 2.8, decisions.md 7.1).
 type subscription struct {
 	ID         string          `json:"id"`
@@ -95,7 +82,7 @@ func (a *api) updateWebhook(w http.ResponseWriter, r *http.Request, caller accou
 		return err
 	}
 	c.Active = active
-	updated, err := a.Webhooks.Update(r.Context(), caller.AccountID, idInPath(r, "id"), c)
+	updated, err := a.Webhooks.Update(r.Context(), caller.AccountID, idInPath(r, "subscriptionId"), c)
 	if err != nil {
 		return err
 	}
@@ -117,7 +104,7 @@ func (a *api) readChange(body *jsonbody.Object, rules ...jsonbody.Rule) (webhook
 }
 
 func (a *api) getWebhook(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	found, err := a.Webhooks.Subscription(r.Context(), caller.AccountID, idInPath(r, "id"))
+	found, err := a.Webhooks.Subscription(r.Context(), caller.AccountID, idInPath(r, "subscriptionId"))
 	if err != nil {
 		return err
 	}
@@ -139,7 +126,7 @@ func (a *api) listWebhooks(w http.ResponseWriter, r *http.Request, caller accoun
 }
 
 func (a *api) deleteWebhook(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
-	if err := a.Webhooks.Delete(r.Context(), caller.AccountID, idInPath(r, "id")); err != nil {
+	if err := a.Webhooks.Delete(r.Context(), caller.AccountID, idInPath(r, "subscriptionId")); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -150,10 +137,10 @@ func (a *api) activateWebhook(w http.ResponseWriter, r *http.Request, caller acc
 	if _, err := readBody(w, r, jsonbody.Options{Optional: true}); err != nil {
 		return err
 	}
-	active, err := a.Webhooks.Activate(r.Context(), caller.AccountID, idInPath(r, "id"))
+	active, err := a.Webhooks.Activate(r.Context(), caller.AccountID, idInPath(r, "subscriptionId"))
 	var failed *webhook.EndpointError
 	if errors.As(err, &failed) {
-		return &problem{Status: http.StatusUnprocessableEntity, Title: "Activation failed", Detail: failed.Detail, FailedCheck: string(failed.Failed)}
+		return new(activationFailed(string(failed.Failed), failed.Detail))
 	}
 	if err != nil {
 		return err
@@ -165,10 +152,10 @@ func (a *api) testWebhook(w http.ResponseWriter, r *http.Request, caller account
 	if _, err := readBody(w, r, jsonbody.Options{Optional: true}); err != nil {
 		return err
 	}
-	err := a.Webhooks.Test(r.Context(), caller.AccountID, idInPath(r, "id"))
+	err := a.Webhooks.Test(r.Context(), caller.AccountID, idInPath(r, "subscriptionId"))
 	var failed *webhook.EndpointError
 	if errors.As(err, &failed) {
-		return &problem{Status: http.StatusBadGateway, Title: "Webhook test failed", Detail: failed.Detail}
+		return new(testFailed(failed.Detail))
 	}
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package pades
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 
@@ -40,12 +39,22 @@ func (g *graph) children(p *position, o pdf.Object) {
 		g.children(p, o.Dict)
 	case pdf.Dict:
 		g.describe(p, o)
-		for _, key := range slices.Sorted(maps.Keys(o)) {
-			if compound(o[key]) {
-				g.under(p.child(string(key), g.as(p, key, o)), o[key])
-			}
+		for _, key := range leading(o) {
+			g.under(p.child(string(key), g.as(p, key, o)), o[key])
 		}
 	}
+}
+
+// leading are the keys under which a dictionary leads to other objects, in their order.
+func leading(d pdf.Dict) []pdf.Name {
+	keys := make([]pdf.Name, 0, len(d))
+	for key, o := range d {
+		if compound(o) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // compound says whether an object can lead to others.

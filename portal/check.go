@@ -15,11 +15,10 @@ import (
 const (
 	MaxParticipants = 100 // of a process
 	MaxReason       = 256 // of a decline
-
-	maxName      = 256 // of a participant, and of their email address
-	maxFileName  = 100
-	kennitalaLen = 10 // digits
-	maxPhone     = 7  // digits
+	MaxName         = 256 // of a participant, and of their email address
+	MaxFileName     = 100
+	KennitalaDigits = 10
+	MaxPhoneDigits  = 7
 )
 
 // Check judges the fields of the draft, all of them at once (service.md 2.5, 7.3). What has to do with
@@ -34,7 +33,7 @@ func (d *Draft) Check() error {
 	for i := range d.Participants[:min(len(d.Participants), MaxParticipants)] {
 		one := &d.Participants[i]
 		at := func(field string) string { return fmt.Sprintf("participants[%d].%s", i, field) }
-		f.check(at("name"), textFault(one.Name, maxName))
+		f.check(at("name"), textFault(one.Name, MaxName))
 		f.check(at("email"), emailFault(one.Email, d.Participants[:i]))
 		f.check(at("role"), roleFault(one.Role))
 		f.check(at("kennitala"), kennitalaFault(one.Kennitala))
@@ -56,7 +55,7 @@ func (f *faults) check(field, message string) {
 	}
 }
 
-const missing = "Is required."
+const missing = "This field is required."
 
 func (d *Draft) listFault() string {
 	signs := func(one Invitee) bool { return one.Role == Signer }
@@ -93,7 +92,7 @@ func plainFault(text string, most int) string {
 
 func fileNameFault(name string) string {
 	const suffix = ".pdf"
-	fault := textFault(name, maxFileName)
+	fault := textFault(name, MaxFileName)
 	switch {
 	case fault != "":
 		return fault
@@ -107,7 +106,7 @@ func fileNameFault(name string) string {
 
 // emailFault judges an address beside those of the participants before it.
 func emailFault(email string, before []Invitee) string {
-	if fault := textFault(email, maxName); fault != "" {
+	if fault := textFault(email, MaxName); fault != "" {
 		return fault
 	}
 	if a, err := mail.ParseAddress(email); err != nil || a.Name != "" || a.Address != email {
@@ -131,15 +130,15 @@ func roleFault(role Role) string {
 }
 
 func kennitalaFault(kennitala string) string {
-	if kennitala != "" && (len(kennitala) != kennitalaLen || !digits(kennitala)) {
-		return fmt.Sprintf("Must be %d digits.", kennitalaLen)
+	if kennitala != "" && (len(kennitala) != KennitalaDigits || !digits(kennitala)) {
+		return fmt.Sprintf("Must be %d digits.", KennitalaDigits)
 	}
 	return ""
 }
 
 func phoneFault(phone string) string {
-	if len(phone) > maxPhone || !digits(phone) {
-		return fmt.Sprintf("Must be at most %d digits.", maxPhone)
+	if len(phone) > MaxPhoneDigits || !digits(phone) {
+		return fmt.Sprintf("Must be at most %d digits.", MaxPhoneDigits)
 	}
 	return ""
 }

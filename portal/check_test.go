@@ -32,7 +32,7 @@ func long(n int, end string) string { return strings.Repeat("ð", n-len(end)) + 
 
 // The rules of service.md 2.5 and 7.3, each at its last allowed value and at its first refused one.
 func TestCheck(t *testing.T) {
-	const required, control = "Is required.", "Must not contain control characters."
+	const required, control = "This field is required.", "Must not contain control characters."
 	name, email := "participants[1].name", "participants[1].email"
 	on := func(change func(*Invitee)) func(*Draft) { return func(d *Draft) { change(&d.Participants[1]) } }
 	fileName := func(s string) func(*Draft) { return func(d *Draft) { d.FileName = s } }

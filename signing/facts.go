@@ -89,8 +89,11 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 		return fmt.Errorf("signing: encoding evidence: %w", err)
 	}
 	step := Step{Request: r.ID, Name: kind}
-	if f, ok := facts.(failedFacts); ok {
+	switch f := facts.(type) {
+	case failedFacts:
 		step.Code = f.Code
+	case completedFacts:
+		step.Level = f.Level
 	}
 	noteStep(ctx, step)
 	return s.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: kind, At: now(), Facts: encoded})

@@ -14,8 +14,10 @@ type Step struct {
 	// "provider.failed" or "signature.postponed".
 	Name string
 	Code idp.ErrorCode // with signature.failed
-	Note string        // with provider.asked: the call, and what it came to
-	Err  error         // with provider.failed and signature.postponed
+	// Level is that of the signature, such as "LT", with signature.completed.
+	Level string
+	Note  string // with provider.asked: the call, and what it came to
+	Err   error  // with provider.failed and signature.postponed
 }
 
 func (s *Service) report(ctx context.Context, step Step) {

@@ -12,12 +12,17 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Why images are not made by pdfcpu: none of its objects may be in a PDF/A of any output intent
 // (ISO 19005-1 6.2.3.3, 6.2.4) and 16 bits not in PDF 1.4, and what is wrong with some in any
 // document. When a release of it mends one, this fails.
 func TestWhyNotPdfcpu(t *testing.T) {
+	for program := range viewers { // without which nobody sees the colours
+		testenv.Program(t, program)
+	}
 	exif := kind{"Exif", withExif(jpegOf(t, quarters(48, 32, colours)), tiffOrientation("II", 3)), JPEG, colours}
 	exif.want[0], exif.want[3], exif.want[1], exif.want[2] = colours[3], colours[0], colours[2], colours[1]
 	for _, k := range append(kinds(t), exif) {

@@ -13,8 +13,8 @@ import (
 	"github.com/innsigli/innsigli/internal/netguard"
 )
 
-// maxURL is the length of a URL in code points (service.md 2.8).
-const maxURL = 512
+// MaxURL is the length of a URL in code points (service.md 2.8).
+const MaxURL = 512
 
 // checkURL judges the literal form of an endpoint's URL (service.md 6.2, decisions.md 7.2). The
 // message is for people and fits behind the name of a field. With private, the URL may be http and
@@ -25,8 +25,8 @@ const maxURL = 512
 func checkURL(text string, private bool) (fault string) {
 	scheme, rest, _ := strings.Cut(text, "://")
 	switch {
-	case utf8.RuneCountInString(text) > maxURL:
-		return fmt.Sprintf("Must be at most %d characters long.", maxURL)
+	case utf8.RuneCountInString(text) > MaxURL:
+		return fmt.Sprintf("Must be at most %d characters long.", MaxURL)
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, blank):
 		return "Must not contain white space or control characters."
 	case !strings.EqualFold(scheme, "https") && !private:

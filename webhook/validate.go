@@ -58,7 +58,7 @@ func (s *Service) typeFaults(eventTypes []string) (faults []Fault) {
 	}
 	for i, t := range eventTypes {
 		if !slices.Contains(s.options.EventTypes, t) {
-			faults = append(faults, Fault{fmt.Sprintf("eventTypes[%d]", i), "Is not an event type that can be subscribed to."})
+			faults = append(faults, Fault{fmt.Sprintf("eventTypes[%d]", i), "Must be one of: " + strings.Join(s.options.EventTypes, ", ") + "."})
 		}
 	}
 	return faults

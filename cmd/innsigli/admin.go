@@ -56,14 +56,6 @@ type (
 		Account string
 		Month   time.Time
 	}
-	newClient struct {
-		AccountID, Name string
-		Scopes          []string
-	}
-	madeClient struct {
-		Client account.Client
-		Secret string
-	}
 	nothing struct{}
 )
 
@@ -84,22 +76,10 @@ func adminHandler(until context.Context, o direct) http.Handler {
 		}
 		return nothing{}, nil
 	}))
-	mux.HandleFunc("POST /create-client", answer(func(ctx context.Context, c newClient) (madeClient, error) {
-		made, secret, err := o.CreateClient(ctx, c.AccountID, c.Name, c.Scopes)
-		made.SecretHash = nil
-		return madeClient{made, secret}, err
-	}))
-	mux.HandleFunc("POST /clients", answer(func(ctx context.Context, account string) ([]account.Client, error) {
-		clients, err := o.Clients(ctx, account)
-		for i := range clients {
-			clients[i].SecretHash = nil
-		}
-		return clients, err
-	}))
-	mux.HandleFunc("POST /delete-client", answer(func(ctx context.Context, id string) (nothing, error) { return nothing{}, o.DeleteClient(ctx, id) }))
 	mux.HandleFunc("POST /statement", answer(func(ctx context.Context, m monthOf) (account.Statement, error) {
 		return o.Statement(ctx, m.Account, m.Month)
 	}))
+	clientCalls(mux, o)
 	processCalls(mux, o)
 	webhookCalls(mux, o)
 	mux.HandleFunc("POST /evidence", streamed(o.streamEvidence))

@@ -25,7 +25,7 @@ type client struct {
 // clientOf has a connection of its own for each request, so that none is left over
 // from a server that died.
 func clientOf(base string) *client {
-	return &client{base: base, http: http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	return &client{base: base, http: http.Client{Transport: asDescribed(&http.Transport{DisableKeepAlives: true})}}
 }
 
 // signIn returns a client of the sandbox that has a token.

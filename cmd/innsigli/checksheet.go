@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 )
 
 // checkSheet is what checks came to, in their order.
@@ -38,6 +39,18 @@ func (s *checkSheet) fault(what, says, advice string) {
 // faulty says whether there is a fault.
 func (s checkSheet) faulty() bool {
 	return slices.ContainsFunc(s, func(l checkLine) bool { return l.verdict == checkFault })
+}
+
+// finding is a line in JSON.
+type finding struct {
+	Verdict string `json:"verdict"` // ok, doubt or fault
+	Check   string `json:"check"`
+	Says    string `json:"says"`
+	Advice  string `json:"advice"`
+}
+
+func (l checkLine) finding() finding {
+	return finding{strings.ToLower(l.verdict), l.what, l.says, l.advice}
 }
 
 // WriteTo writes the sheet as a table, with the advice below what it is about.

@@ -20,6 +20,8 @@ type configuration struct {
 	authorities          []timestampAuthority
 	atStart
 	transport mail.Transport         // by --mail and [mail]; nil: there is no mail
+	tls       *tlsFiles              // by --tls-cert and --tls-key; nil: plain HTTP
+	traces    otlpSettings           // by the environment
 	versions  map[string]fileVersion // of the files that were read
 }
 
@@ -31,10 +33,12 @@ type atStart struct {
 	provider  *identityProvider // nil: there is none
 	login     *loginProvider    // nil: there is none
 	operator  page.Operator
+	proxies   proxies
+	limits    limits
 }
 
 // sectionsAtStart names the sections that make it up.
-const sectionsAtStart = "[retention], [webhooks], [mail], [identity-provider], [login] and [page]"
+const sectionsAtStart = "[retention], [webhooks], [mail], [proxy], [limits], [identity-provider], [login] and [page]"
 
 // changed are the sections that are not as they were.
 func (a atStart) changed(before atStart) (sections []string) {
@@ -55,6 +59,12 @@ func (a atStart) changed(before atStart) (sections []string) {
 	}
 	if !sameOperator(a.operator, before.operator) {
 		sections = append(sections, "page")
+	}
+	if !a.proxies.same(before.proxies) {
+		sections = append(sections, "proxy")
+	}
+	if a.limits != before.limits {
+		sections = append(sections, "limits")
 	}
 	return sections
 }
@@ -85,6 +95,8 @@ func readConfiguration(path string) (configuration, faults) {
 	c.webhooks = readWebhooks(root.section("webhooks"))
 	c.mail = readMail(root.section("mail"), files)
 	c.operator = readPage(root.section("page"), files)
+	c.proxies = readProxies(root)
+	c.limits = readLimits(root.section("limits"))
 	root.end()
 	return c, found
 }

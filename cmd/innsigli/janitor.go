@@ -36,6 +36,7 @@ func (s *server) chores() []chore {
 		{"what the signing page remembers", s.sweepPages},
 		{"webhook attempts and dropped events", s.sweepWebhooks},
 		{"evidence log", s.sweepEvidence},
+		{"how often clients have called", s.sweepBuckets},
 	}
 }
 

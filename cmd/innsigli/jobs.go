@@ -10,15 +10,23 @@ import (
 
 // runner does the jobs.
 func (s *server) runner() runner.Runner {
+	r := s.jobs()
+	for i, k := range r.Kinds {
+		r.Kinds[i] = s.observed(k)
+	}
+	return r
+}
+
+func (s *server) jobs() runner.Runner {
 	r := runner.Runner{
 		Jobs: s.db.Jobs(),
-		Tx:   s.db,
-		Failed: func(_ context.Context, kind string, err error) {
+		Tx:   s.tx,
+		Failed: func(ctx context.Context, kind string, err error) {
 			if kind == "" {
-				s.log.Error("the store failed", "error", err)
+				s.log.ErrorContext(ctx, "the store failed", "error", err)
 				return
 			}
-			s.log.Error("a job failed", "kind", kind, "error", err)
+			s.log.ErrorContext(ctx, "a job failed", "kind", kind, "error", err)
 		},
 	}
 	// What these do is wait for the identity provider, timestamps and revocation status, so that

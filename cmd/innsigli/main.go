@@ -19,6 +19,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
 	// net/http writes there what an endpoint sends unasked, which may be about people. The server
 	// has a log of its own.
 	log.SetOutput(io.Discard)
@@ -36,6 +37,7 @@ type cli struct {
 	Demo     demoCommand     `cmd:"" help:"Sign a PDF over the real API, in a sandbox that lives for the moment."`
 	Sandbox  sandboxCommand  `cmd:"" help:"Run the sandbox: the whole API, with test users in place of people."`
 	Serve    serveCommand    `cmd:"" help:"Run the server."`
+	Doctor   doctorCommand   `cmd:"" help:"Say what is wrong with a server's configuration, and with the world around it."`
 	IDP      idpCommand      `cmd:"" name:"idp" help:"The identity provider."`
 	Sign     signCommand     `cmd:"" help:"Sign a PDF with a key at hand."`
 	Extend   extendCommand   `cmd:"" help:"Give the signatures of a PDF a higher level, or renew the highest."`

@@ -46,13 +46,13 @@ func (w warmed) Run() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return w.M.Run()
+	return described(w.M.Run())
 }
 
 // warmTools keeps the renderer with the tools of the tests, apart from what the user has.
 func warmTools() error {
 	cache := testenv.RendererCache()
-	if err := os.Setenv(cacheVariable, cache); err != nil {
+	if err := errors.Join(os.Setenv(cacheVariable, cache), os.Setenv("INNSIGLI_LOG_FORMAT", "text")); err != nil {
 		return err
 	}
 	renderer := newRenderer(cache)

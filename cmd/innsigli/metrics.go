@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +20,8 @@ type metrics struct {
 	registry  *prometheus.Registry
 	attempts  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
+	requests  *requestMetrics
+	work      *workMetrics
 }
 
 func newMetrics() *metrics {
@@ -34,8 +37,19 @@ func newMetrics() *metrics {
 			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 15},
 		}, []string{"purpose"}),
 	}
-	m.registry.MustRegister(m.attempts, m.durations, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.requests, m.work = newRequestMetrics(m.registry), newWorkMetrics(m.registry)
+	m.registry.MustRegister(buildInfo(), m.attempts, m.durations, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// buildInfo is always 1, under the version.
+func buildInfo() prometheus.Collector {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "innsigli_build_info",
+		Help: "1, with the version of the server and of Go that it was built with.",
+	}, []string{"version", "goversion"})
+	g.WithLabelValues(version(), runtime.Version()).Set(1)
+	return g
 }
 
 // attempt counts a request to an endpoint.

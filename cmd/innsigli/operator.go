@@ -28,6 +28,9 @@ type operator interface {
 	CreateClient(ctx context.Context, accountID, name string, scopes []string) (account.Client, string, error)
 	Clients(ctx context.Context, accountID string) ([]account.Client, error)
 	DeleteClient(ctx context.Context, id string) error
+	Secrets(ctx context.Context, clientID string) ([]account.Secret, error)
+	AddSecret(ctx context.Context, clientID string) (added account.Secret, value string, err error)
+	RemoveSecret(ctx context.Context, clientID, secretID string) error
 	// Evidence calls each with the entries about a request, or with all when it is empty.
 	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
 

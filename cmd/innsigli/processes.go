@@ -29,7 +29,7 @@ func (c setup) processes(db store, keys *sealed.Keys, s *server) *portal.Service
 	if s.signers.users != nil {
 		options.TestPeople = testPeople{db.Sandbox()}
 	}
-	return portal.New(sealed.Processes(db.Processes(), keys), db, db.Documents(), db.EvidenceLog(), terms{s.accounts}, s.signing, options)
+	return portal.New(sealed.Processes(db.Processes(), keys), s.tx, db.Documents(), db.EvidenceLog(), terms{s.accounts}, s.signing, options)
 }
 
 // terms are accounts, as the portal knows them.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 )
 
@@ -16,10 +15,8 @@ type progress struct {
 
 func newProgress(w io.Writer, unit string) *progress {
 	p := &progress{unit: unit, last: time.Now()}
-	if file, ok := w.(*os.File); ok {
-		if stat, err := file.Stat(); err == nil && stat.Mode()&os.ModeCharDevice != 0 {
-			p.w = w
-		}
+	if isTerminal(w) {
+		p.w = w
 	}
 	return p
 }

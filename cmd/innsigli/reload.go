@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"os"
 	"time"
 )
@@ -19,8 +18,7 @@ type reload struct {
 	evidence *evidence
 	started  atStart // what the server started with
 	log      *slog.Logger
-
-	seen, next map[string]fileVersion // the files as they were read, and as they are about to be
+	fileWatch
 }
 
 // watch reads the configuration at each signal, and when one of its files was changed.
@@ -39,21 +37,6 @@ func (r *reload) watch(ctx context.Context, signals <-chan os.Signal) error {
 			}
 		}
 	}
-}
-
-// changed says whether the files are others than those that were read, and have come to
-// rest: half of a file could be read without a fault.
-func (r *reload) changed() bool {
-	now := make(map[string]fileVersion)
-	for path := range r.seen {
-		now[path] = fileVersion{}
-		if stat, err := os.Stat(path); err == nil {
-			now[path] = versionOf(stat)
-		}
-	}
-	atRest := maps.Equal(now, r.next)
-	r.next = now
-	return atRest && !maps.Equal(now, r.seen)
 }
 
 func (r *reload) load() {

@@ -21,8 +21,8 @@ type sandboxCommand struct {
 	privateWebhooksFlag
 	Listen       string          `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
 	ClientID     string          `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
-	ClientSecret string          `placeholder:"SECRET" help:"The secret of --client-id."`
-	Keys         sandbox.KeyType `name:"sandbox-keys" enum:"p256,rsa3072" default:"p256" help:"Kind of key that new test users get: p256 or rsa3072 (default ${default})."`
+	ClientSecret string          `placeholder:"SECRET" help:"The secret of --client-id. Where strangers reach the sandbox, let it be random, of 22 characters or more; only a digest of it is stored."`
+	Keys         sandbox.KeyType `name:"sandbox-keys" enum:"p256,rsa3072" default:"p256" placeholder:"KIND" help:"Kind of key that new test users get: p256 or rsa3072 (default ${default})."`
 	JSON         bool            `help:"Print one line of JSON once it listens, and nothing else."`
 }
 

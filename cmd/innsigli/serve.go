@@ -5,30 +5,31 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
-	"os"
-	"os/signal"
-	"syscall"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/sandbox"
 )
 
 type serveCommand struct {
+	serverFlags
+	Check bool `help:"Only say what is wrong with the configuration, all of it, and exit."`
+}
+
+// serverFlags say what a server is. Its doctor has the same.
+type serverFlags struct {
 	Environment string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox, with test users in place of people, or production."`
 	Listen      string `required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8080."`
 	BaseURL     string `required:"" name:"base-url" placeholder:"URL" help:"Address that clients reach the server at, such as https://sign.example."`
 	Store       string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
 	masterKeyFlag
+	tlsFlags
+	drainFlag
 	storedRendererFlag
 	logFlag
 	mailFlag
 	AdminListen string `placeholder:"ADDRESS" help:"Address to serve metrics and profiles on, without a token, such as :9464. One without a host is this machine's own; empty: nowhere."`
 	privateWebhooksFlag
-	Config string `placeholder:"FILE" help:"TOML file: [trust], [[timestamp]], [identity-provider], [login], [page], [webhooks], [mail] and [retention]. It is read again on SIGHUP, and when it or a file that it names was changed."`
-	Check  bool   `help:"Only say what is wrong with the configuration, all of it, and exit."`
+	Config string `placeholder:"FILE" help:"TOML file: [trust], [[timestamp]], [identity-provider], [login], [page], [proxy], [limits], [webhooks], [mail] and [retention]. It is read again on SIGHUP, and when it or a file that it names was changed."`
 
 	Simulated bool `name:"insecure-simulated-idp" help:"In production, for trials on this machine: people who are simulated in place of an identity provider log in and sign, certified by an authority of the server's own. Nobody is asked, and every page says so."`
 }
@@ -50,6 +51,10 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	traces, err := conf.traces.open(ctx)
+	if err != nil {
+		return err
+	}
 	server, err := setup{
 		place:      place,
 		masterKey:  c.file(place),
@@ -65,6 +70,11 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 		webhooks:   conf.webhooks,
 		private:    c.PrivateWebhooks,
 		renderer:   c.cacheBeside(place),
+		proxies:    conf.proxies,
+		limits:     conf.limits,
+		secure:     conf.tls.config(),
+		delay:      c.DrainDelay,
+		traces:     traces,
 		log:        c.log(s.talk),
 	}.open(ctx)
 	if err != nil {
@@ -74,7 +84,7 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 }
 
 // read reads what the flags and the file say, and finds every fault in both.
-func (c serveCommand) read() (conf configuration, found faults) {
+func (c serverFlags) read() (conf configuration, found faults) {
 	if c.Simulated && !c.production() {
 		found.add("--insecure-simulated-idp", "is for production; a sandbox has test users")
 	}
@@ -91,14 +101,16 @@ func (c serveCommand) read() (conf configuration, found faults) {
 	} else {
 		c.checkMasterKey(place, &found)
 	}
+	c.drainFlag.check(&found)
 	conf, more := c.readFile(c.Config)
+	conf.tls, conf.traces = c.tlsFlags.files(&found), readOTLP(fromEnvironment, &found)
 	conf.transport = c.transport(conf.mail, c.BaseURL, &more)
 	return conf, append(found, more...)
 }
 
 // readFile reads the file of a configuration; there may be none, but in production.
-func (c serveCommand) readFile(path string) (conf configuration, found faults) {
-	conf.retention = defaultRetention
+func (c serverFlags) readFile(path string) (conf configuration, found faults) {
+	conf.retention, conf.limits = defaultRetention, defaultLimits
 	if path != "" {
 		conf, found = readConfiguration(path)
 	}
@@ -110,7 +122,7 @@ func (c serveCommand) readFile(path string) (conf configuration, found faults) {
 
 // checkMasterKey: in production nobody makes a key by the way, since losing it would lose
 // what it sealed.
-func (c serveCommand) checkMasterKey(of place, found *faults) {
+func (c serverFlags) checkMasterKey(of place, found *faults) {
 	if c.production() && c.MasterKeyFile == "" {
 		found.add("--master-key-file", "is missing, and production needs one")
 		return
@@ -121,56 +133,4 @@ func (c serveCommand) checkMasterKey(of place, found *faults) {
 	}
 }
 
-func (c serveCommand) production() bool { return c.Environment == "production" }
-
-func (c serveCommand) serve(ctx context.Context, server *server, conf configuration, in place) error {
-	address, err := c.address()
-	if err != nil {
-		return fmt.Errorf("listening: %w", err)
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("listening: %w", err)
-	}
-	metricsListener, err := c.listenMetrics()
-	if err != nil {
-		return errors.Join(err, listener.Close())
-	}
-	base := c.base()
-	group, ctx := errgroup.WithContext(ctx)
-	if metricsListener != nil {
-		server.log.Info("metrics are served", "on", metricsListener.Addr().String())
-		group.Go(func() error { return serveHTTP(ctx, metricsListener, server.metrics.handler(), server.log) })
-	}
-	if c.Config != "" {
-		signals := make(chan os.Signal, 1)
-		signal.Notify(signals, syscall.SIGHUP)
-		defer signal.Stop(signals)
-		server.evidence.take(conf)
-		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, started: conf.atStart, log: server.log, seen: conf.versions}
-		group.Go(func() error { return r.watch(ctx, signals) })
-	}
-	group.Go(func() error {
-		return server.serve(ctx, listener, base, in.socket(), func() error {
-			server.log.Info("listening", "address", listener.Addr().String(), "baseURL", base)
-			return nil
-		})
-	})
-	return group.Wait()
-}
-
-// listenMetrics listens where metrics are served; nil when they are not.
-func (c serveCommand) listenMetrics() (net.Listener, error) {
-	if c.AdminListen == "" {
-		return nil, nil
-	}
-	address, err := orLoopback(c.AdminListen)
-	if err != nil {
-		return nil, fmt.Errorf("listening for --admin-listen: %w", err)
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listening for --admin-listen: %w", err)
-	}
-	return listener, nil
-}
+func (c serverFlags) production() bool { return c.Environment == "production" }

@@ -8,10 +8,10 @@ import (
 )
 
 // base is what paths come after.
-func (c serveCommand) base() string { return strings.TrimSuffix(c.BaseURL, "/") }
+func (c serverFlags) base() string { return strings.TrimSuffix(c.BaseURL, "/") }
 
 // checkBaseURL: tokens and documents go there, so others may not read along.
-func (c serveCommand) checkBaseURL(found *faults) {
+func (c serverFlags) checkBaseURL(found *faults) {
 	u, err := url.Parse(c.BaseURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		found.add("--base-url", "%q is no http or https URL of a server", c.BaseURL)
@@ -33,14 +33,14 @@ func (c serveCommand) checkBaseURL(found *faults) {
 
 // address is where the server listens: in a trial on this machine alone, since whoever reaches it is whoever
 // they say they are.
-func (c serveCommand) address() (string, error) {
+func (c serverFlags) address() (string, error) {
 	if !c.Simulated {
 		return c.Listen, nil
 	}
 	return orLoopback(c.Listen)
 }
 
-func (c serveCommand) checkListen(found *faults) {
+func (c serverFlags) checkListen(found *faults) {
 	address, err := c.address()
 	if err == nil {
 		address, _, err = net.SplitHostPort(address)
@@ -51,6 +51,18 @@ func (c serveCommand) checkListen(found *faults) {
 	case c.Simulated && !loopback(address):
 		found.add("--listen", "is not on this machine, as --insecure-simulated-idp needs it: such as 127.0.0.1:8080")
 	}
+}
+
+// inTheClear says that others than this machine can speak to the server without TLS, and that nothing in the
+// configuration tells why. That is no fault: who ends TLS, and where, the server cannot always see.
+func (c serverFlags) inTheClear(conf configuration) bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	return c.production() && !c.Simulated && err == nil && !loopback(host) && conf.tls == nil && len(conf.proxies.trusted) == 0
+}
+
+// unknownProxy says that callers come through a proxy that nobody has named.
+func (c serverFlags) unknownProxy(conf configuration) bool {
+	return c.production() && strings.HasPrefix(c.BaseURL, "https:") && conf.tls == nil && len(conf.proxies.trusted) == 0
 }
 
 // onThisMachine refuses what was sent to another name than one of this machine's own. A stranger's page whose

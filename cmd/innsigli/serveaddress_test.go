@@ -16,7 +16,7 @@ func TestWhereServersListen(t *testing.T) {
 	} {
 		for simulated, want := range map[bool]string{false: listen, true: trial} {
 			var found faults
-			c := serveCommand{Listen: listen, Simulated: simulated}
+			c := serverFlags{Listen: listen, Simulated: simulated}
 			c.checkListen(&found)
 			switch got, err := c.address(); {
 			case want == "":

@@ -33,8 +33,8 @@ func serveIn(t *testing.T, program, folder string, environment []string, flags .
 		t.Fatal(err)
 	}
 	p.killLater(t)
-	p.waitFor(t, "msg=listening", 1)
-	p.BaseURL = "http://" + regexp.MustCompile(`address=(\S+)`).FindStringSubmatch(p.talk())[1]
+	p.waitFor(t, `msg=listening|"msg":"listening"`, 1)
+	p.BaseURL = "http://" + regexp.MustCompile(`\baddress(?:=|":")([^\s"]+)`).FindStringSubmatch(p.talk())[1]
 	return p
 }
 

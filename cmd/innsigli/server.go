@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -14,9 +16,11 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/internal/reference"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/page"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook"
 )
 
@@ -38,6 +42,14 @@ type server struct {
 	evidence  *evidence
 	renderer  pageRenderer
 	retention retention
+	tx        storage.Transactor // of db, observed
+	proxies   proxies
+	limits    limits
+	traces    *traces     // nil: there are none
+	secure    *tls.Config // nil: plain HTTP
+	delay     time.Duration
+	stopping  atomic.Bool
+	steps     slog.Level // of what happens to requests, in the log
 	log       *slog.Logger
 }
 
@@ -50,25 +62,32 @@ func (s *server) close() error {
 	if s.page != nil {
 		s.page.Close()
 	}
-	return errors.Join(err, s.renderer.Close(), s.db.Close())
+	return errors.Join(err, s.renderer.Close(), s.db.Close(), s.traces.close(ctx))
 }
 
 func (s *server) handler(baseURL string) http.Handler {
 	c := httpapi.Config{
 		BaseURL:  baseURL,
-		Accounts: s.accounts,
+		Accounts: callers{s.accounts},
 		Signals:  s.signals,
 		Signing:  s.signing,
 		Webhooks: s.hooks,
 		Portal:   s.processes,
 		Ready:    s.ready,
-		Failed: func(_ context.Context, err error) {
-			s.log.Error("request failed", "error", err)
+		Wrap:     routed,
+		Limits:   s.limits.api(s.db),
+		Address:  s.proxies.address,
+		Failed: func(ctx context.Context, err error) {
+			if !errors.Is(err, errStopping) { // which the log has said
+				s.log.ErrorContext(ctx, "request failed", "error", err)
+			}
 		},
 	}
+	environment := "Production"
 	if s.signers.users != nil {
-		c.Sandbox = s.signers.users
+		c.Sandbox, environment = s.signers.users, "Sandbox"
 	}
+	c.Reference = reference.Handler(reference.Config{Title: "Innsigli", Environment: environment, Document: "openapi.json"})
 	if s.signers.own != nil {
 		c.Authority = s.signers.own
 	}
@@ -79,7 +98,7 @@ func (s *server) handler(baseURL string) http.Handler {
 	if s.trial {
 		h = onThisMachine(h)
 	}
-	return h
+	return front{next: h, proxies: s.proxies, metrics: s.metrics.requests, traces: s.traces, log: s.log, level: s.steps}
 }
 
 // checked is a store whose tables may be changed by others while it is open.
@@ -87,6 +106,9 @@ type checked interface{ Check(context.Context) error }
 
 // ready says whether the store answers, and in tables that this version knows.
 func (s *server) ready(ctx context.Context) error {
+	if s.stopping.Load() {
+		return errStopping
+	}
 	if db, ok := s.db.(checked); ok {
 		return db.Check(ctx)
 	}
@@ -113,10 +135,22 @@ func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, sock
 		}
 		defer os.Remove(socket)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serveHTTP(ctx, listener, s.handler(baseURL), s.log) })
+	asked := ctx // to stop, when it ends
+	taking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	group, ctx := errgroup.WithContext(taking)
+	group.Go(func() error {
+		defer stop()
+		s.drain(asked, ctx)
+		return nil
+	})
+	group.Go(func() error {
+		return serveHTTP(ctx, s.limits.listener(listener, s.proxies), s.secure, s.limits.handler(s.handler(baseURL)), s.log)
+	})
 	if operatorListener != nil {
-		group.Go(func() error { return serveHTTP(ctx, operatorListener, adminHandler(ctx, s.operator()), s.log) })
+		group.Go(func() error {
+			return serveHTTP(ctx, operatorListener, nil, adminHandler(ctx, s.operator()), s.log)
+		})
 	}
 	group.Go(func() error { return every(ctx, sweepEvery, s.sweepOnce) })
 	group.Go(func() error { return every(ctx, sweepEvery, s.renewOnce) })
@@ -131,37 +165,6 @@ func (s *server) operator() direct {
 	o := newDirect(s.db, s.place)
 	o.webhooks, o.processes = s.hooks, s.processes
 	return o
-}
-
-// stopTime is how long requests may take to finish when the server stops.
-const stopTime = 20 * time.Second
-
-func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
-	h := &http.Server{
-		Handler:           handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       5 * time.Minute,
-		WriteTimeout:      5 * time.Minute,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
-	stopped := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
-		defer cancel()
-		err := h.Shutdown(limited)
-		if errors.Is(err, context.DeadlineExceeded) {
-			log.Warn("requests were cut off: they took too long to finish", "limit", stopTime)
-			err = h.Close()
-		}
-		stopped <- err
-	})
-	if err := h.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		stop()
-		return err
-	}
-	return <-stopped
 }
 
 // renewOnce renews the certificates of the server's own authority.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"time"
@@ -31,6 +33,11 @@ type setup struct {
 	mail       mail.Transport // nil: there is none
 	baseURL    string         // that browsers and mail lead to
 	renderer   string         // folder of its cache
+	proxies    proxies
+	limits     limits      // the zero value: the default without rates
+	secure     *tls.Config // nil: plain HTTP
+	delay      time.Duration
+	traces     *traces // nil: there are none
 	log        *slog.Logger
 	steps      slog.Level // of what happens to requests, in the log
 }
@@ -62,18 +69,21 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 	} else if n > 0 {
 		c.log.Info("secrets were sealed with the first master key", "number", n)
 	}
-	accounts, measured := account.New(db.Accounts(), db, account.Options{}), newMetrics()
-	hooks, err := c.hooks(ctx, db, keys, accounts, measured)
+	measured := newMetrics()
+	tx := observedStore{db, measured.work, c.traces}
+	signers.provider = observedProvider{signers.provider, measured.work, c.traces}
+	accounts := account.New(db.Accounts(), tx, account.Options{})
+	hooks, err := c.hooks(ctx, db, tx, keys, accounts, measured)
 	if err != nil {
 		return nil, err
 	}
-	signals := busysignal.New(db.BusySignals(), db)
+	signals := busysignal.New(db.BusySignals(), tx)
 	evidence := &evidence{own: signers.sources}
 	renderer := newRenderer(c.renderer)
 	options := signers.pace
 	options.Renderer = renderer
 	options.Sources = evidence.sources
-	options.Told = steps(c.log, c.steps)
+	options.Told = steps(c.log, c.steps, measured.work)
 	options.Alone = !c.place.inPostgres() // bbolt is locked by one process
 	options.Keep = c.retention.requests(time.Now())
 	owner := new(documentOwner)
@@ -84,13 +94,20 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 		accounts:  accounts,
 		signals:   signals,
 		signers:   signers,
-		signing:   signing.New(sealed.Requests(db.Requests(), keys), db, db.Documents(), db.Jobs(), db.EvidenceLog(), signers.provider, signals, options),
+		signing:   signing.New(sealed.Requests(db.Requests(), keys), tx, db.Documents(), db.Jobs(), db.EvidenceLog(), signers.provider, signals, options),
 		hooks:     hooks,
 		metrics:   measured,
 		evidence:  evidence,
 		renderer:  renderer,
 		trial:     c.simulated,
 		retention: c.retention,
+		tx:        tx,
+		proxies:   c.proxies,
+		limits:    cmp.Or(c.limits, defaultLimits.withoutRates()),
+		traces:    c.traces,
+		secure:    c.secure,
+		delay:     c.delay,
+		steps:     c.steps,
 		log:       c.log,
 	}
 	if c.mail != nil {
@@ -99,6 +116,7 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 	}
 	owner.Service = c.processes(db, keys, s)
 	s.processes = owner.Service
+	s.metrics.dueJobs(db.Jobs().NextDue, s.jobs().Kinds)
 	s.page, err = c.signingPage(db, keys, s)
 	return s, err
 }

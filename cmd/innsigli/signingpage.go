@@ -28,7 +28,7 @@ func (c setup) signingPage(db store, keys *sealed.Keys, s *server) (*page.Page, 
 		BaseURL:  c.baseURL,
 		Portal:   s.processes,
 		Store:    sealed.Pages(db.Pages(), keys),
-		Tx:       db,
+		Tx:       s.tx,
 		Login:    s.signers.logins,
 		Renderer: s.renderer.Within(pictureLimit),
 		Methods:  signingMethods(s.signers.provider),
@@ -38,8 +38,8 @@ func (c setup) signingPage(db store, keys *sealed.Keys, s *server) (*page.Page, 
 		},
 		Operator: c.operator,
 		Trial:    c.simulated,
-		Failed: func(_ context.Context, err error) {
-			c.log.Error("a page could not be shown", "error", err)
+		Failed: func(ctx context.Context, err error) {
+			c.log.ErrorContext(ctx, "a page could not be shown", "error", err)
 		},
 	})
 }

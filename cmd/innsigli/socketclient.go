@@ -95,17 +95,3 @@ func (c socketClient) SetAdmins(ctx context.Context, id string, addresses []stri
 func (c socketClient) Statement(ctx context.Context, id string, month time.Time) (account.Statement, error) {
 	return call[account.Statement](ctx, c, "statement", monthOf{id, month})
 }
-
-func (c socketClient) CreateClient(ctx context.Context, accountID, name string, scopes []string) (account.Client, string, error) {
-	made, err := call[madeClient](ctx, c, "create-client", newClient{accountID, name, scopes})
-	return made.Client, made.Secret, err
-}
-
-func (c socketClient) Clients(ctx context.Context, accountID string) ([]account.Client, error) {
-	return call[[]account.Client](ctx, c, "clients", accountID)
-}
-
-func (c socketClient) DeleteClient(ctx context.Context, id string) error {
-	_, err := call[nothing](ctx, c, "delete-client", id)
-	return err
-}

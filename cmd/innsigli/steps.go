@@ -9,8 +9,9 @@ import (
 
 // steps writes the steps of requests to a log, in which a request is found by its pollingId.
 // Those that come with each poll are for who looks for a fault (debug).
-func steps(log *slog.Logger, ordinary slog.Level) func(context.Context, signing.Step) {
+func steps(log *slog.Logger, ordinary slog.Level, measured *workMetrics) func(context.Context, signing.Step) {
 	return func(ctx context.Context, s signing.Step) {
+		measured.step(s)
 		level, attributes := ordinary, []slog.Attr{slog.String("pollingId", s.Request), slog.String("step", s.Name)}
 		if s.Code != "" {
 			attributes = append(attributes, slog.String("errorCode", string(s.Code)))

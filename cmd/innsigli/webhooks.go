@@ -7,6 +7,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook"
 )
 
@@ -16,7 +17,7 @@ type privateWebhooksFlag struct {
 }
 
 // hooks makes the service of the webhooks, with a key to sign them.
-func (c setup) hooks(ctx context.Context, db store, keys *sealed.Keys, accounts *account.Service, measured *metrics) (*webhook.Service, error) {
+func (c setup) hooks(ctx context.Context, db store, tx storage.Transactor, keys *sealed.Keys, accounts *account.Service, measured *metrics) (*webhook.Service, error) {
 	if c.private {
 		c.log.Warn("webhooks may go to this machine and private networks")
 	}
@@ -33,7 +34,7 @@ func (c setup) hooks(ctx context.Context, db store, keys *sealed.Keys, accounts 
 		}
 		o.Alerts = told
 	}
-	hooks := webhook.New(sealed.Webhooks(db.Webhooks(), keys), db, db.Jobs(), o)
+	hooks := webhook.New(sealed.Webhooks(db.Webhooks(), keys), tx, db.Jobs(), o)
 	measured.backlog(hooks.OldestDue)
 	return hooks, hooks.EnsureKey(ctx)
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -31,6 +33,12 @@ func newSubscriber(t *testing.T, start func(*httptest.Server)) *subscriber {
 	t.Helper()
 	e := &subscriber{requests: make(chan string, 100), events: make(chan webhook.Event, 100)}
 	e.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		eventAsDescribed(body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		e.requests <- r.Header.Get(webhook.HeaderID)
 		(*e.handler.Load()).ServeHTTP(w, r)
 	}))

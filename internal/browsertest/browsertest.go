@@ -1,4 +1,4 @@
-// Package browsertest plays scenes on the signing page in a real browser. Only tests import it.
+// Package browsertest plays scenes on the signing page, and on the reference of the API, in a real browser. Only tests import it.
 //
 //	scenes := browsertest.Play(t, browsertest.Stage{BaseURL: base, API: api, Token: token, Mail: folder})
 //
@@ -42,6 +42,9 @@ type Stage struct {
 	// empty: the server plays the provider. The scenes are others then.
 	Provider string `json:"provider"`
 	Person   Person `json:"person"`
+	// Client is a client of a sandbox, on whose reference of the API it tries a call; empty: the scenes are
+	// those of a signing page.
+	Client Client `json:"client"`
 	// Only is a part of the names of the scenes to play; empty: all.
 	Only string `json:"only"`
 	// Screenshots is a folder for pictures of the pages; empty: none are made.
@@ -55,6 +58,12 @@ type Past struct {
 	Link      string `json:"link"`      // of who had not
 	Place     string `json:"place"`     // path of the page of who had
 	Kennitala string `json:"kennitala"` // of the same person
+}
+
+// Client is an API client.
+type Client struct {
+	ID     string `json:"id"`
+	Secret string `json:"secret"`
 }
 
 // Person is somebody who has an electronic ID.
@@ -108,6 +117,9 @@ func (s Stage) play(t *testing.T, ended func(Scene)) {
 	folder := unpack(t)
 	if s.Provider != "" {
 		s.scripts = []string{"provider"}
+	}
+	if s.Client != (Client{}) {
+		s.scripts = []string{"reference"}
 	}
 	settings, err := json.Marshal(struct {
 		Stage

@@ -120,8 +120,30 @@ func seemsIssuer(above, c *x509.Certificate) bool {
 	return bytes.Equal(above.SubjectKeyId, c.AuthorityKeyId)
 }
 
-// chain builds a chain at a time.
+// line returns the certificates above one, by their names alone, if there is one of each name: it is the only way
+// up. nil: there is none, or a choice.
+func (p path) line(c *x509.Certificate) (above []*x509.Certificate) {
+	for range maxAncestors {
+		named := p.named(c.RawIssuer)
+		if len(named) == 0 || named[0].Equal(c) {
+			return above
+		}
+		if slices.ContainsFunc(named[1:], func(other *x509.Certificate) bool { return !other.Equal(named[0]) }) {
+			return nil
+		}
+		c = named[0]
+		above = append(above, c)
+	}
+	return nil
+}
+
+// chain builds a chain at a time. Where there is one way up, its signatures are verified with the chain.
 func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
+	if above := p.line(c); above != nil && p.known.work.spend(signatureWork*int64(len(above))) {
+		if chain, err := p.known.work.sources.Chain(c, above, at); err == nil {
+			return chain, nil
+		}
+	}
 	all := p.ancestors(c)
 	if !p.isAnchored(all) {
 		all = all[:1] // authorities that certify each other are no reason to try all ways between them
@@ -132,31 +154,43 @@ func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, err
 	return p.known.work.sources.Chain(c, all[1:], at)
 }
 
-// isAnchored says whether a root issued one of the certificates, or is one.
+// isAnchored says whether a root issued one of a certificate and its ancestors, or is one: the last of them, as a
+// rule, which is found out with no signature to verify.
 func (p path) isAnchored(all []*x509.Certificate) bool {
-	return slices.ContainsFunc(all, func(c *x509.Certificate) bool { return p.known.work.isAnchored(c) })
+	for _, c := range slices.Backward(all) {
+		if p.known.work.isAnchored(c) {
+			return true
+		}
+	}
+	return false
 }
 
 // everValid builds a chain from the certificate to a root at whatever time there is
 // one; nil when there is none. If a chain was ever valid, it was so when the last of
 // its certificates began to be.
 func (p path) everValid(c *x509.Certificate, first time.Time) []*x509.Certificate {
-	all, times := p.ancestors(c), []time.Time{first}
+	if chain := p.validAt(c, first); chain != nil {
+		return chain
+	}
+	all := p.ancestors(c)
 	if !p.isAnchored(all) {
 		return nil
 	}
 	for _, above := range all {
-		times = append(times, above.NotBefore)
-	}
-	for _, at := range times {
-		if at.IsZero() {
-			continue // crypto/x509 would take it for now
-		}
-		if chain, err := p.data.Chain(p.known, c, at); err == nil {
+		if chain := p.validAt(c, above.NotBefore); chain != nil {
 			return chain
 		}
 	}
 	return nil
+}
+
+// validAt builds a chain at a time; nil: there is none, or no time, which crypto/x509 would take for now.
+func (p path) validAt(c *x509.Certificate, at time.Time) []*x509.Certificate {
+	if at.IsZero() {
+		return nil
+	}
+	chain, _ := p.data.Chain(p.known, c, at)
+	return chain
 }
 
 // chained is a chain, or why there is none.

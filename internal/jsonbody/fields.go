@@ -86,7 +86,7 @@ func isUUID(s string) bool {
 	return len(s) == hyphenated && uuid.Validate(s) == nil
 }
 
-// Int returns a whole number; 1.0 is one (decisions.md 2.2).
+// Int returns a whole number; 1.0 is one (decisions.md 2.2). One beyond an int64 is the nearest.
 // Rules: Required, RequiredIf, AtLeast, Between.
 func (o *Object) Int(path string, rules ...Rule) int64 {
 	return orZero(o.OptionalInt(path, rules...))
@@ -99,8 +99,8 @@ func (o *Object) OptionalInt(path string, rules ...Rule) *int64 {
 	if v == nil {
 		return nil
 	}
-	n, ok := integer(v.text)
-	if !ok {
+	n, whole := integer(v.text)
+	if !whole {
 		o.Fault(path, "Must be a whole number.")
 		return nil
 	}
@@ -123,12 +123,12 @@ func (o *Object) OptionalNumber(path string, rules ...Rule) *float64 {
 	if v == nil {
 		return nil
 	}
-	f, err := strconv.ParseFloat(v.text, 64)
-	if err != nil { // its grammar is right: it is too large
-		o.Fault(path, "Is out of range.")
-		return nil
+	f, err := strconv.ParseFloat(v.text, 64) // infinite when it is too large; its grammar is right
+	fault := first(r.number, f)
+	if err != nil && fault == "" {
+		fault = "Must be a smaller number."
 	}
-	if fault := first(r.number, f); fault != "" {
+	if fault != "" {
 		o.Fault(path, fault)
 		return nil
 	}

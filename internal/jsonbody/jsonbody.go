@@ -40,7 +40,7 @@
 // [Base64Len] tells its length before.
 //
 // Memory: two buffers of 64 KiB and one of 48 KiB for a body with content, 4 KiB
-// for one without, and what the small members take. No goroutines are started.
+// for one without, and what the small members take, for which [Options].Hold is asked. No goroutines are started.
 package jsonbody
 
 import (
@@ -67,6 +67,9 @@ type Options struct {
 	Sink func(content io.Reader) error
 	// Limit bounds the bytes of the body without the content; 0 means 8 MiB.
 	Limit int64
+	// Hold is called once, before more of the body than 64 KiB is held besides the content, and may wait
+	// until there is memory for the rest, up to Limit. Its error ends the reading, and is wrapped. nil: there is.
+	Hold func() error
 	// MaxDepth bounds how deep objects and arrays nest; 0 means 32.
 	MaxDepth int
 	// MaxValues bounds the number of values in the body; 0 means 10,000. It keeps
@@ -83,6 +86,7 @@ const (
 
 	smallBuffer = 4 << 10
 	blockBuffer = 64 << 10
+	freelyHeld  = 64 << 10
 )
 
 // Read reads the whole of r as one JSON object. Its errors are:
@@ -120,7 +124,7 @@ func newParser(r io.Reader, o Options) *parser {
 		p.content = strings.Split(o.Content, ".")
 		size = blockBuffer
 	}
-	p.lexer = lexer{in: bufio.NewReaderSize(r, size), left: cmp.Or(o.Limit, defaultLimit)}
+	p.lexer = lexer{in: bufio.NewReaderSize(r, size), left: cmp.Or(o.Limit, defaultLimit), hold: o.Hold}
 	return p
 }
 

@@ -13,7 +13,9 @@ type lexer struct {
 	in        *bufio.Reader
 	offset    int64
 	left      int64 // of Options.Limit
-	unmetered bool  // inside the content, which has no limit here
+	held      int64 // of what is not content
+	hold      func() error
+	unmetered bool // inside the content, which has no limit here
 	rune      [utf8.UTFMax]byte
 }
 
@@ -51,8 +53,23 @@ func (l *lexer) advance(n int) error {
 		return l.broken(err)
 	}
 	l.offset += int64(n)
-	if !l.unmetered {
-		l.left -= int64(n)
+	if l.unmetered {
+		return nil
+	}
+	l.left -= int64(n)
+	l.held += int64(n)
+	return l.afford()
+}
+
+// afford asks once whether there is memory for more.
+func (l *lexer) afford() error {
+	if l.held <= freelyHeld || l.hold == nil {
+		return nil
+	}
+	hold := l.hold
+	l.hold = nil
+	if err := hold(); err != nil {
+		return l.broken(err)
 	}
 	return nil
 }

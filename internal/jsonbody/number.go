@@ -60,24 +60,25 @@ func digits(s string) (leading, rest string) {
 	return s[:len(s)-len(rest)], rest
 }
 
-// integer returns the value of a number when it is whole and fits, however it is
-// written: 1, 1.0 and 10e-1 are the same (decisions.md 2.2). It works on the
-// digits, for floating point would take 1.00000000000000000001 for 1.
-func integer(number string) (n int64, ok bool) {
+// integer returns the value of a number when it is whole, however it is written: 1, 1.0 and 10e-1
+// are the same (decisions.md 2.2). One that does not fit is the nearest that does, which is as far out
+// of every range. It works on the digits, for floating point would take 1.00000000000000000001 for 1.
+func integer(number string) (n int64, whole bool) {
 	significant, point := scientific(strings.TrimPrefix(number, "-"))
 	if significant == "" {
 		return 0, true
 	}
-	const maxDigits = 19 // of an int64
-	if point < len(significant) || point > maxDigits {
+	if point < len(significant) {
 		return 0, false
 	}
-	text := significant + strings.Repeat("0", point-len(significant))
+	const maxDigits = 19 // of an int64; with one more, ParseInt returns the nearest bound
+	zeros := min(point, max(maxDigits+1, len(significant))) - len(significant)
+	text := significant + strings.Repeat("0", zeros)
 	if number[0] == '-' {
 		text = "-" + text
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil
+	n, _ = strconv.ParseInt(text, 10, 64)
+	return n, true
 }
 
 // scientific takes a number without its sign apart into its digits, zeros at both

@@ -1,6 +1,7 @@
 package jsonbody
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -64,14 +65,18 @@ func TestFields(t *testing.T) {
 		{"int absent", `{"a":null}`, num(), int64(0), ""},
 		{"required int absent", `{}`, num(Required), int64(0), required},
 		{"int with a fraction", `{"a":1.5}`, num(), int64(0), "Must be a whole number."},
-		{"int too large", `{"a":9223372036854775808}`, num(), int64(0), "Must be a whole number."},
+		{"int too large", `{"a":9223372036854775808}`, num(), int64(math.MaxInt64), ""},
+		{"int too large for its bounds", `{"a":1e30}`, num(Between(1, 1000)), int64(0), "Must be between 1 and 1000."},
+		{"int too small for its bounds", `{"a":-1e30}`, num(AtLeast(0)), int64(0), "Must be 0 or more."},
 		{"int in quotes", `{"a":"1"}`, num(), int64(0), "Must be a number."},
 		{"int on the bounds", `{"a":300}`, num(Between(0, 300)), int64(300), ""},
 		{"int over the bound", `{"a":301}`, num(Between(0, 300)), int64(0), "Must be between 0 and 300."},
 		{"int under the bound", `{"a":-1}`, num(AtLeast(0)), int64(0), "Must be 0 or more."},
 
 		{"number", `{"a":12.25}`, float(), 12.25, ""},
-		{"number too large", `{"a":1e999}`, float(), 0.0, "Is out of range."},
+		{"number too large", `{"a":1e999}`, float(), 0.0, "Must be a smaller number."},
+		{"number too large for its bounds", `{"a":1e999}`, float(Between(1, 5)), 0.0, "Must be between 1 and 5."},
+		{"number too small for its bounds", `{"a":-1e999}`, float(AtLeast(0)), 0.0, "Must be 0 or more."},
 		{"number too small to tell from 0", `{"a":1e-999}`, float(), 0.0, ""},
 		{"number under the bound", `{"a":-0.5}`, float(AtLeast(0.25)), 0.0, "Must be 0.25 or more."},
 		{"required number absent", `{}`, float(Required), 0.0, required},
@@ -282,16 +287,20 @@ func TestInteger(t *testing.T) {
 		{"9223372036854775807", 9223372036854775807, true},
 		{"-9223372036854775808", -9223372036854775808, true},
 		{"9223372036854775807.0", 9223372036854775807, true},
-		{"9223372036854775808", 0, false},
-		{"1e19", 0, false},
-		{"1e999999999999", 0, false},
+		{"9223372036854775808", math.MaxInt64, true},
+		{"-9223372036854775809", math.MinInt64, true},
+		{"1e18", 1e18, true},
+		{"1e19", math.MaxInt64, true},
+		{"1e20", math.MaxInt64, true},
+		{"-1e999999999999", math.MinInt64, true},
+		{"1e999999999999", math.MaxInt64, true},
 		{"1e-999999999999", 0, false},
 		{"0.5", 0, false},
 		{"42e-1", 0, false},
 		{"1.00000000000000000001", 0, false},
 		{"0." + strings.Repeat("0", 1000) + "7e1001", 7, true},
 		{"7" + strings.Repeat("0", 1000) + "e-1000", 7, true},
-		{strings.Repeat("9", 1000), 0, false},
+		{strings.Repeat("9", 1000), math.MaxInt64, true},
 	}
 	for _, test := range tests {
 		if got, ok := integer(test.number); ok != test.ok || ok && got != test.want {

@@ -12,8 +12,16 @@ func (f *File) ChangedSince(before *File) []uint32 {
 	changed := make(map[uint32]bool)
 	f.noteOthers(before, changed)
 	lengths := f.changedLength(before, changed)
+	last, other := int64(-1), false // object stream, and whether it is another one now
 	for num, e := range f.entries.all() {
-		if container := uint32(e.offset); e.kind == compressedEntry && (changed[container] || lengths && f.otherLength(before, container)) {
+		if e.kind != compressedEntry {
+			continue
+		}
+		if e.offset != last {
+			container := uint32(e.offset)
+			last, other = e.offset, changed[container] || lengths && f.otherLength(before, container)
+		}
+		if other {
 			changed[num] = true
 		}
 	}
@@ -22,8 +30,10 @@ func (f *File) ChangedSince(before *File) []uint32 {
 
 // noteOthers notes the objects that the cross-references of two files have elsewhere.
 func (f *File) noteOthers(before *File, changed map[uint32]bool) {
-	for key := range f.entries.chunks {
-		f.noteChanged(before, key, changed)
+	for key, chunk := range f.entries.chunks {
+		if before.entries.chunks[key] != chunk {
+			f.noteChanged(before, key, changed)
+		}
 	}
 	for key := range before.entries.chunks {
 		if f.entries.chunks[key] == nil {

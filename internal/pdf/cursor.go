@@ -26,6 +26,11 @@ func (c *cursor) offset() int64 { return c.base + int64(c.p.pos) }
 // step parses at the cursor and moves it behind what was parsed. parse may be called
 // several times, always at the same offset; only its last result counts.
 func (c *cursor) step(parse func(*parser) error) error {
+	if c.p.buf == nil {
+		if err := c.more(); err != nil {
+			return err
+		}
+	}
 	for {
 		start := c.p.pos
 		c.p.ran, c.p.doubled, c.p.depth, c.p.items = false, false, 0, 0
@@ -41,10 +46,10 @@ func (c *cursor) step(parse func(*parser) error) error {
 	}
 }
 
-// more moves the window to the cursor, and doubles it if it was there already.
+// more moves the window to the cursor, and makes it four times as large if it was there already.
 func (c *cursor) more() error {
 	if c.p.pos == 0 && len(c.p.buf) > 0 {
-		c.window *= 2
+		c.window *= 4
 	}
 	if c.window > maxObjectBytes {
 		return fmt.Errorf("%w: object of more than %d bytes", ErrLimit, maxObjectBytes)

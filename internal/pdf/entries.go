@@ -40,6 +40,7 @@ const chunkSize = 32
 type entryChunk struct {
 	entries [chunkSize]xrefEntry
 	known   uint32 // a bit for each entry that is there
+	shared  bool   // by tables, each of which copies it before it writes
 }
 
 func (t *entryTable) chunk(num uint32) *entryChunk {
@@ -64,8 +65,33 @@ func (t *entryTable) has(num uint32) bool {
 
 func (t *entryTable) set(num uint32, e xrefEntry) {
 	if !t.add(num, e) {
-		t.chunk(num).entries[num%chunkSize] = e
+		t.own(num).entries[num%chunkSize] = e
 	}
+}
+
+// forget removes an entry that is there.
+func (t *entryTable) forget(num uint32) {
+	c := t.own(num)
+	c.known &^= 1 << (num % chunkSize)
+	c.entries[num%chunkSize] = xrefEntry{}
+	t.count--
+}
+
+// own returns the chunk of a number for writing, as a new one if there is none.
+func (t *entryTable) own(num uint32) *entryChunk {
+	c := t.chunk(num)
+	if c != nil && !c.shared {
+		return c
+	}
+	if t.chunks == nil {
+		t.chunks = map[uint32]*entryChunk{}
+	}
+	own := t.newChunk()
+	if c != nil {
+		own.entries, own.known = c.entries, c.known
+	}
+	t.chunks[num/chunkSize], t.last = own, own
+	return own
 }
 
 func (t *entryTable) newChunk() *entryChunk {
@@ -79,18 +105,11 @@ func (t *entryTable) newChunk() *entryChunk {
 
 // add notes an entry unless there is one, and says whether it did.
 func (t *entryTable) add(num uint32, e xrefEntry) bool {
-	c := t.chunk(num)
-	if c == nil {
-		if t.chunks == nil {
-			t.chunks = map[uint32]*entryChunk{}
-		}
-		c = t.newChunk()
-		t.chunks[num/chunkSize], t.last = c, c
-	}
 	bit := uint32(1) << (num % chunkSize)
-	if c.known&bit != 0 {
+	if c := t.chunk(num); c != nil && c.known&bit != 0 {
 		return false
 	}
+	c := t.own(num)
 	c.known |= bit
 	t.count++
 	c.entries[num%chunkSize] = e
@@ -101,8 +120,10 @@ func (t *entryTable) add(num uint32, e xrefEntry) bool {
 func (t *entryTable) all() iter.Seq2[uint32, xrefEntry] {
 	return func(yield func(uint32, xrefEntry) bool) {
 		for _, key := range slices.Sorted(maps.Keys(t.chunks)) {
-			for i, e := range t.chunks[key].entries {
-				if t.chunks[key].known&(1<<i) != 0 && !yield(key*chunkSize+uint32(i), e) {
+			c := t.chunks[key]
+			for known := c.known; known != 0; known &= known - 1 {
+				i := uint32(bits.TrailingZeros32(known))
+				if !yield(key*chunkSize+i, c.entries[i]) {
 					return
 				}
 			}

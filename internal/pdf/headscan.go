@@ -1,5 +1,7 @@
 package pdf
 
+import "encoding/binary"
+
 // headScan finds every "12 0 obj" in bytes that it is given one by one, wherever it stands:
 // readers that rebuild a cross-reference look into streams and comments too. They differ
 // in what they take for white space, for a number and for a comment, so all of it counts.
@@ -20,6 +22,8 @@ const (
 // next takes a byte. found says that a head ended with it.
 func (s headScan) next(c byte) (after headScan, found bool) {
 	switch {
+	case s == 0 && !isNumeric(c):
+		return 0, false
 	case isNumeric(c):
 		after = inNumber | s.to(behindNumber|inGeneration, inGeneration)
 	case isSpace(c) || c == '\v' || c == 0x85 || c == 0xa0: // the latter are white space elsewhere
@@ -65,11 +69,24 @@ func (f *File) eachHead(from int64, visit func(end int64) bool) (bool, error) {
 			if found && !visit(from+int64(i)+1) {
 				return false, nil
 			}
-			for after == scan && i+1 < len(b) && b[i+1] == b[i] { // the padding of a signature
-				i++
+			if after == scan { // as in the padding of a signature
+				i += repeated(b[i:])
 			}
 			scan = after
 		}
 	}
 	return true, nil
+}
+
+// repeated returns how often the first byte stands behind itself.
+func repeated(b []byte) int {
+	const word = 8
+	n, same := 1, uint64(b[0])*0x0101010101010101
+	for n+word <= len(b) && binary.LittleEndian.Uint64(b[n:]) == same {
+		n += word
+	}
+	for n < len(b) && b[n] == b[0] {
+		n++
+	}
+	return n - 1
 }

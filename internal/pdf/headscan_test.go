@@ -41,3 +41,14 @@ func TestEachHeadThatBeganBefore(t *testing.T) {
 		}
 	}
 }
+
+// What stands there again and again is gone over at once, wherever it ends.
+func TestRepeated(t *testing.T) {
+	for n := range 40 {
+		for _, behind := range []string{"", "b", "ba", strings.Repeat("b", 20)} {
+			if got := repeated([]byte("a" + strings.Repeat("a", n) + behind)); got != n {
+				t.Errorf("%d and %q: %d", n, behind, got)
+			}
+		}
+	}
+}

@@ -28,14 +28,6 @@ func (x *xrefReader) besideTable(offset int64) error {
 	return nil
 }
 
-// forget removes an entry that is there.
-func (t *entryTable) forget(num uint32) {
-	c := t.chunk(num)
-	c.known &^= 1 << (num % chunkSize)
-	c.entries[num%chunkSize] = xrefEntry{}
-	t.count--
-}
-
 // Hybrid says whether the cross-reference has a table at or behind an offset with a stream
 // beside it (7.5.8.4). Where both speak of an object, not all readers believe the same one.
 func (f *File) Hybrid(offset int64) bool { return f.hybrid > 0 && f.hybrid >= offset }

@@ -1,9 +1,9 @@
 package pdf
 
 import (
-	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -139,7 +139,7 @@ func (p *parser) constant() (Object, error) {
 func (p *parser) number() (Object, error) {
 	start := p.pos
 	word := p.word()
-	if len(bytes.Trim(word, "+-.0123456789")) > 0 {
+	if slices.ContainsFunc(word, func(c byte) bool { return !isNumeric(c) }) {
 		return nil, syntaxError("%.16q is no number", word)
 	}
 	n, err := strconv.ParseInt(string(word), 10, 64)
@@ -170,6 +170,10 @@ func realNumber(word []byte) (Object, error) {
 func (p *parser) referenceTail() (uint16, bool) {
 	start := p.pos
 	p.skipSpace()
+	if c, ok := p.peek(); ok && !isDigit(c) {
+		p.pos = start
+		return 0, false
+	}
 	gen, err := strconv.ParseUint(string(p.word()), 10, 16)
 	if err == nil && p.keyword("R") {
 		return uint16(gen), true

@@ -2,7 +2,9 @@ package pdf
 
 import (
 	"bytes"
+	"maps"
 	"reflect"
+	"slices"
 )
 
 // section: a section is written to the letter, and so is every object that it lists.
@@ -152,11 +154,13 @@ func (u *plainUpdate) compressed(num uint32, e xrefEntry) (bool, error) {
 }
 
 // highestInUse returns the highest number of an object that is not free, or 0.
-func (f *File) highestInUse() (highest uint32) {
-	for num, e := range f.entries.all() {
-		if e.kind != freeEntry {
-			highest = num
+func (f *File) highestInUse() uint32 {
+	for _, key := range slices.Backward(slices.Sorted(maps.Keys(f.entries.chunks))) {
+		for i, e := range slices.Backward(f.entries.chunks[key].entries[:]) {
+			if e.kind != freeEntry { // as what is not there is
+				return key*chunkSize + uint32(i)
+			}
 		}
 	}
-	return highest
+	return 0
 }

@@ -18,10 +18,9 @@ type section struct {
 type xrefReader struct {
 	file    *File
 	visited map[int64]bool
-	read    int  // entries, of all sections
-	keeps   bool // the entries of the section that is being read
-	added   []numberedEntry
-	free    []uint32 // objects that the section being read is the first to speak of, and calls free
+	read    int             // entries, of all sections
+	said    *sectionEntries // by the section that is being read; nil: they are not kept
+	free    []uint32        // objects that the section being read is the first to speak of, and calls free
 }
 
 // readSections reads all sections that Prev and XRefStm lead to. What a newer section
@@ -123,15 +122,22 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	if num < 0 || num > maxObjectNumber {
 		return fmt.Errorf("%w: object number %d", ErrLimit, num)
 	}
-	x.note(num, e)
+	x.note(uint32(num), e)
 	if e.kind == plainEntry {
-		e.offset = min(e.offset, x.file.size+x.file.shift)
+		e.offset = min(e.offset, x.end())
 	}
-	entries := &x.file.entries
-	if entries.add(uint32(num), e) && e.kind == freeEntry {
+	if x.file.entries.add(uint32(num), e) && e.kind == freeEntry {
 		x.free = append(x.free, uint32(num))
 	}
-	if x.read++; x.read > maxSectionEntries || entries.count > x.file.maxEntries() {
+	x.read++
+	return x.checkNumber()
+}
+
+// end is the place of all that lies outside of the file.
+func (x *xrefReader) end() int64 { return x.file.size + x.file.shift }
+
+func (x *xrefReader) checkNumber() error {
+	if x.read > maxSectionEntries || x.file.entries.count > x.file.maxEntries() {
 		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, x.file.maxEntries())
 	}
 	return nil

@@ -40,7 +40,7 @@ var shared struct {
 
 // Main is the TestMain of a package whose tests use Database. It stops the server when
 // they have run.
-func Main(m *testing.M) {
+func Main(m interface{ Run() int }) {
 	code := m.Run()
 	if shared.server != nil {
 		shared.server.end()

@@ -44,17 +44,21 @@ func Program(t testing.TB, name string) string {
 
 // debianPackage names the package of a program where the two differ.
 var debianPackage = map[string]string{
-	"certutil":  "libnss3-tools",
-	"mutool":    "mupdf-tools",
-	"pdffonts":  "poppler-utils",
-	"pdfinfo":   "poppler-utils",
-	"pdfsig":    "poppler-utils",
-	"pdftoppm":  "poppler-utils",
-	"pdftotext": "poppler-utils",
-	"pk12util":  "libnss3-tools",
-	"soffice":   "libreoffice-writer-nogui",
-	"java":      "openjdk-17-jre-headless",
-	"xmllint":   "libxml2-utils",
+	"certutil":        "libnss3-tools",
+	"mcs":             "mono-mcs",
+	"mono":            "mono-runtime",
+	"mutool":          "mupdf-tools",
+	"pdffonts":        "poppler-utils",
+	"pdfinfo":         "poppler-utils",
+	"pdfsig":          "poppler-utils",
+	"pdftoppm":        "poppler-utils",
+	"pdftotext":       "poppler-utils",
+	"pg_dump":         "postgresql-client",
+	"pk12util":        "libnss3-tools",
+	"soffice":         "libreoffice-writer-nogui",
+	"systemd-analyze": "systemd",
+	"java":            "openjdk-17-jre-headless",
+	"xmllint":         "libxml2-utils",
 }
 
 // Tool returns the path of something that .ci/run installs below the tools' folder,

@@ -41,6 +41,7 @@ type answer struct {
 	ID          string `json:"id"`
 	AccessToken string `json:"access_token"`
 	PollingID   string `json:"pollingId"`
+	Interval    int    `json:"interval"`
 	SignedFile  []byte `json:"signedFileB64"`
 	ErrorCode   string `json:"errorCode"`
 	Title       string `json:"title"`

@@ -8,6 +8,8 @@
 //	go run ./internal/trial webhooks -postgres URL      processes that send events of one database, killed one after another
 //	go run ./internal/trial sent -store URL      a process killed between sending events and storing that
 //	go run ./internal/trial load -store URL      events at a steady rate, to endpoints of which some are slow or dead
+//	go run ./internal/trial large -store URL      many large documents at once
+//	go run ./internal/trial slow -store URL      clients that waste a server's time, and what others notice of them
 //	go run ./internal/trial burst -store URL      many events at once, beside a bare loop that sends the same
 //
 // URL names an empty database for each trial but growth and processes, which need two: the second
@@ -49,9 +51,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		"load":      loadTrial,
 		"burst":     burstTrial,
 		"deliver":   deliverTrial,
+		"large":     largeTrial,
+		"slow":      slowTrial,
 	}
 	if len(args) == 0 || trials[args[0]] == nil {
-		return errors.New("say which trial: servers, outage, growth, processes, webhooks, sent, load or burst")
+		return errors.New("say which trial: servers, outage, growth, processes, webhooks, sent, load, burst, large or slow")
 	}
 	return trials[args[0]](ctx, flag.NewFlagSet(args[0], flag.ContinueOnError), args[1:], out)
 }

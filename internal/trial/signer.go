@@ -141,10 +141,14 @@ func (s *signer) check(ctx context.Context, original, signed []byte) {
 }
 
 func (s *signer) startText(content []byte, signal string) string {
+	return s.startTextAt(content, signal, []string{"B", "Lt"}[rand.IntN(2)])
+}
+
+func (s *signer) startTextAt(content []byte, signal, level string) string {
 	method, busy := []string{"IdpApp", "IdpSim"}[rand.IntN(2)], ""
 	if signal != "" {
 		busy = fmt.Sprintf(`"busySignal":{"id":%q,"userId":%q},`, signal, s.kennitala)
 	}
 	return fmt.Sprintf(`{"signer":{"kennitala":%q,"phone":%q,"signingMethod":%q},%s"advancedSignatureSettings":{"signatureLevel":%q},"file":{"type":"Pdf","name":"contract.pdf","contentB64":%q}}`,
-		s.kennitala, s.phone, method, busy, []string{"B", "Lt"}[rand.IntN(2)], base64.StdEncoding.EncodeToString(content))
+		s.kennitala, s.phone, method, busy, level, base64.StdEncoding.EncodeToString(content))
 }

@@ -10,9 +10,16 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
-func TestMain(m *testing.M) { postgrestest.Main(m) }
+// The servers of the trials use the page renderer that was compiled for all tests.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("INNSIGLI_RENDERER_CACHE", testenv.RendererCache()); err != nil {
+		panic(err)
+	}
+	postgrestest.Main(m)
+}
 
 // The trials of these tests are short, and run beside other tests, of other packages too. So their
 // figures are logged, and promises about times and shares are for the benchmarks to judge, which

@@ -35,14 +35,47 @@ type clientRecord struct {
 	ID         string    `json:"id"`
 	AccountID  string    `json:"account"`
 	Name       string    `json:"name"`
-	SecretHash []byte    `json:"secretHash"`
+	SecretHash []byte    `json:"secretHash"` // of account.FirstSecret
 	Scopes     []string  `json:"scopes"`
 	CreatedAt  time.Time `json:"createdAt"`
+	UsedAt     time.Time `json:"usedAt,omitzero"`
+
+	Secrets []secretRecord `json:"secrets,omitempty"` // none: the program of before, which knew the first alone, stored it
+}
+
+type secretRecord struct {
+	ID        string    `json:"id"`
+	Hash      []byte    `json:"hash"`
+	CreatedAt time.Time `json:"createdAt"`
+	UsedAt    time.Time `json:"usedAt,omitzero"`
+}
+
+// storedClient keeps the first secret where the program of before looks for it, which then finds none
+// once that is removed.
+func storedClient(c account.Client) clientRecord {
+	r := clientRecord{ID: c.ID, AccountID: c.AccountID, Name: c.Name, Scopes: c.Scopes, CreatedAt: c.CreatedAt, UsedAt: c.UsedAt}
+	for _, s := range c.Secrets {
+		if s.ID == account.FirstSecret {
+			r.SecretHash = s.Hash
+		}
+	}
+	r.Secrets = convert(c.Secrets, func(s account.Secret) secretRecord { return secretRecord(s) })
+	return r
+}
+
+func (r clientRecord) client() account.Client {
+	c := account.Client{ID: r.ID, AccountID: r.AccountID, Name: r.Name, Scopes: r.Scopes, CreatedAt: r.CreatedAt, UsedAt: r.UsedAt}
+	c.Secrets = convert(r.Secrets, func(s secretRecord) account.Secret { return account.Secret(s) })
+	if len(r.SecretHash) > 0 && len(r.Secrets) == 0 {
+		c.Secrets = []account.Secret{{ID: account.FirstSecret, Hash: r.SecretHash, CreatedAt: r.CreatedAt}}
+	}
+	return c
 }
 
 type tokenRecord struct {
 	Hash      []byte    `json:"hash"`
 	ClientID  string    `json:"client"`
+	Secret    string    `json:"secret,omitempty"`
 	AccountID string    `json:"account"`
 	Scopes    []string  `json:"scopes"`
 	IssuedAt  time.Time `json:"issuedAt"`
@@ -81,17 +114,23 @@ func (s accounts) UpdateAccount(ctx context.Context, a account.Account) error {
 
 func (s accounts) Client(ctx context.Context, id string) (account.Client, error) {
 	record, err := read(ctx, s.db, clientTable, id)
-	return account.Client(record), err
+	return record.client(), err
 }
 
 func (s accounts) Clients(ctx context.Context, accountID string) ([]account.Client, error) {
 	records, err := list(ctx, s.db, clientTable, clientsOfAccount, under(text(accountID)))
-	return convert(records, func(r clientRecord) account.Client { return account.Client(r) }), err
+	return convert(records, clientRecord.client), err
 }
 
 func (s accounts) AddClient(ctx context.Context, c account.Client) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
-		return clientTable.insert(tx, c.ID, clientRecord(c))
+		return clientTable.insert(tx, c.ID, storedClient(c))
+	})
+}
+
+func (s accounts) UpdateClient(ctx context.Context, c account.Client) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return clientTable.update(tx, c.ID, storedClient(c))
 	})
 }
 
@@ -109,6 +148,12 @@ func (s accounts) Token(ctx context.Context, hash []byte) (account.TokenRecord, 
 func (s accounts) AddToken(ctx context.Context, t account.TokenRecord) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		return tokenTable.insert(tx, string(t.Hash), tokenRecord(t))
+	})
+}
+
+func (s accounts) DeleteToken(ctx context.Context, hash []byte) error {
+	return s.db.write(ctx, func(tx *bbolt.Tx) error {
+		return tokenTable.remove(tx, string(hash))
 	})
 }
 

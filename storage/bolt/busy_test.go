@@ -20,7 +20,7 @@ import (
 type busy struct {
 	db        *bolt.DB
 	documents []storage.Ref
-	rounds    atomic.Int64
+	rounds    [writers]atomic.Int64
 }
 
 const writers = 4
@@ -51,7 +51,7 @@ func (b *busy) write(ctx context.Context, i int) error {
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
-		b.rounds.Add(1)
+		b.rounds[i].Add(1)
 	}
 	return nil
 }
@@ -67,11 +67,22 @@ func (b *busy) round(ctx context.Context, i int, passing string) error {
 	return errors.Join(err, b.db.Accounts().UpdateAccount(ctx, a), b.db.Documents().Delete(ctx, passing))
 }
 
-// until waits until the writers have done so many rounds more.
+// until waits until the writers have done so many rounds more, and each of them one.
 func (b *busy) until(t *testing.T, more int64) {
 	t.Helper()
-	for end := b.rounds.Load() + more; b.rounds.Load() < end; {
-		time.Sleep(time.Millisecond)
+	var before [writers]int64
+	for i := range before {
+		before[i] = b.rounds[i].Load()
+	}
+	for ; ; time.Sleep(time.Millisecond) {
+		all, idle := int64(0), false
+		for i, began := range before {
+			done := b.rounds[i].Load() - began
+			all, idle = all+done, idle || done == 0
+		}
+		if all >= more && !idle {
+			return
+		}
 	}
 }
 

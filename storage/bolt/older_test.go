@@ -41,7 +41,7 @@ func TestAnOlderFileOpens(t *testing.T) {
 	accounts, err := db.Accounts().Accounts(t.Context())
 	is(t, accounts, err, []account.Account{{ID: "a", Name: "Þór", PaymentMethod: true, Quota: 1024, CreatedAt: at}})
 	clients, err := db.Accounts().Clients(t.Context(), "a")
-	is(t, clients, err, []account.Client{{ID: "c", AccountID: "a", Name: "n", SecretHash: []byte{1, 2}, Scopes: []string{"portal/read"}, CreatedAt: at}})
+	is(t, clients, err, []account.Client{{ID: "c", AccountID: "a", Name: "n", Secrets: []account.Secret{{ID: account.FirstSecret, Hash: []byte{1, 2}, CreatedAt: at}}, Scopes: []string{"portal/read"}, CreatedAt: at}})
 	token, err := db.Accounts().Token(t.Context(), []byte{1, 2})
 	is(t, token.ExpiresAt, err, at)
 	signal, err := db.BusySignals().Signal(t.Context(), "s")

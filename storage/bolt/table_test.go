@@ -13,8 +13,8 @@ import (
 	"github.com/innsigli/innsigli/storage/internal/document"
 )
 
-// What the first schema stored is read by every later version of this package.
-func TestRecordsOfSchema1StayReadable(t *testing.T) {
+// What earlier versions stored is read by every later version of this package.
+func TestRecordsStayReadable(t *testing.T) {
 	at, user := time.Date(2026, 3, 1, 12, 30, 15, 123456000, time.UTC), "jon"
 	t.Run("account", stays(accountTable,
 		`{"seq":7,"record":{"id":"a","name":"Þór","paymentMethod":true,"quota":1024,"createdAt":"2026-03-01T12:30:15.123456Z"}}`,
@@ -22,6 +22,9 @@ func TestRecordsOfSchema1StayReadable(t *testing.T) {
 	t.Run("client", stays(clientTable,
 		`{"seq":7,"record":{"id":"c","account":"a","name":"n","secretHash":"AQI=","scopes":["portal/read"],"createdAt":"2026-03-01T12:30:15.123456Z"}}`,
 		clientRecord{ID: "c", AccountID: "a", Name: "n", SecretHash: []byte{1, 2}, Scopes: []string{"portal/read"}, CreatedAt: at}))
+	t.Run("client with two secrets", stays(clientTable,
+		`{"seq":7,"record":{"id":"c","account":"a","name":"n","secretHash":null,"scopes":null,"createdAt":"2026-03-01T12:30:15.123456Z","usedAt":"2026-03-01T12:30:15.123456Z","secrets":[{"id":"s","hash":"AQI=","createdAt":"2026-03-01T12:30:15.123456Z"}]}}`,
+		clientRecord{ID: "c", AccountID: "a", Name: "n", CreatedAt: at, UsedAt: at, Secrets: []secretRecord{{ID: "s", Hash: []byte{1, 2}, CreatedAt: at}}}))
 	t.Run("token", stays(tokenTable,
 		`{"seq":7,"record":{"hash":"AQI=","client":"c","account":"a","scopes":null,"issuedAt":"2026-03-01T12:30:15.123456Z","expiresAt":"2026-03-01T12:30:15.123456Z"}}`,
 		tokenRecord{Hash: []byte{1, 2}, ClientID: "c", AccountID: "a", IssuedAt: at, ExpiresAt: at}))

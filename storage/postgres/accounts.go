@@ -18,22 +18,47 @@ var (
 		},
 	}
 
-	clientTable = table[account.Client]{
+	clientTable = table[clientRow]{
 		name:    "clients",
-		columns: []string{"id", "account", "name", "secret_hash", "scopes", "created_at"},
-		fields: func(c *account.Client) []any {
-			return []any{&c.ID, &c.AccountID, &c.Name, &c.SecretHash, &c.Scopes, &c.CreatedAt}
+		columns: []string{"id", "account", "name", "secret_hash", "scopes", "created_at", "secrets", "used_at"},
+		fields: func(c *clientRow) []any {
+			return []any{&c.ID, &c.AccountID, &c.Name, &c.firstHash, &c.Scopes, &c.CreatedAt, encoded[[]account.Secret]{&c.Secrets}, (*moment)(&c.UsedAt)}
 		},
 	}
 
 	tokenTable = table[account.TokenRecord]{
 		name:    "tokens",
-		columns: []string{"hash", "client", "account", "scopes", "issued_at", "expires_at"},
+		columns: []string{"hash", "client", "secret", "account", "scopes", "issued_at", "expires_at"},
 		fields: func(t *account.TokenRecord) []any {
-			return []any{&t.Hash, &t.ClientID, &t.AccountID, &t.Scopes, &t.IssuedAt, &t.ExpiresAt}
+			return []any{&t.Hash, &t.ClientID, &t.Secret, &t.AccountID, &t.Scopes, &t.IssuedAt, &t.ExpiresAt}
 		},
 	}
 )
+
+// clientRow is a client as it is stored, with the hash of account.FirstSecret: the version before
+// knows no other, and has stored clients with nothing else.
+type clientRow struct {
+	account.Client
+	firstHash []byte
+}
+
+func storedClient(c account.Client) clientRow {
+	row := clientRow{c, []byte{}} // which nothing hashes to, once that secret is removed
+	for _, s := range c.Secrets {
+		if s.ID == account.FirstSecret {
+			row.firstHash = s.Hash
+		}
+	}
+	return row
+}
+
+func (r clientRow) client() account.Client {
+	c := r.Client
+	if len(r.firstHash) > 0 && len(c.Secrets) == 0 {
+		c.Secrets = []account.Secret{{ID: account.FirstSecret, Hash: r.firstHash, CreatedAt: c.CreatedAt}}
+	}
+	return c
+}
 
 // accounts is the account.Store of a DB.
 type accounts struct{ db *DB }
@@ -60,15 +85,21 @@ func (s accounts) UpdateAccount(ctx context.Context, a account.Account) error {
 }
 
 func (s accounts) Client(ctx context.Context, id string) (account.Client, error) {
-	return find(ctx, s.db, clientTable, "id = $1", id)
+	row, err := find(ctx, s.db, clientTable, "id = $1", id)
+	return row.client(), err
 }
 
 func (s accounts) Clients(ctx context.Context, accountID string) ([]account.Client, error) {
-	return list(ctx, s.db, clientTable, "account = $1 ORDER BY seq", accountID)
+	rows, err := list(ctx, s.db, clientTable, "account = $1 ORDER BY seq", accountID)
+	return convert(rows, clientRow.client), err
 }
 
 func (s accounts) AddClient(ctx context.Context, c account.Client) error {
-	return s.db.write(ctx, func(tx pgx.Tx) error { return clientTable.insert(ctx, tx, c) })
+	return s.db.write(ctx, func(tx pgx.Tx) error { return clientTable.insert(ctx, tx, storedClient(c)) })
+}
+
+func (s accounts) UpdateClient(ctx context.Context, c account.Client) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return clientTable.replace(ctx, tx, storedClient(c)) })
 }
 
 func (s accounts) DeleteClient(ctx context.Context, id string) error {
@@ -81,6 +112,10 @@ func (s accounts) Token(ctx context.Context, hash []byte) (account.TokenRecord, 
 
 func (s accounts) AddToken(ctx context.Context, t account.TokenRecord) error {
 	return s.db.write(ctx, func(tx pgx.Tx) error { return tokenTable.insert(ctx, tx, t) })
+}
+
+func (s accounts) DeleteToken(ctx context.Context, hash []byte) error {
+	return s.db.write(ctx, func(tx pgx.Tx) error { return tokenTable.remove(ctx, tx, hash) })
 }
 
 func (s accounts) DeleteExpiredTokens(ctx context.Context, now time.Time, limit int) (n int, err error) {

@@ -101,6 +101,34 @@ func TestAccountsOfTheVersionBefore(t *testing.T) {
 	}
 }
 
+// A client of the version before, also one that is added on this version's tables, has the secret that it
+// was made with; and that version lets clients in by it, until it is removed.
+func TestClientsOfTheVersionBefore(t *testing.T) {
+	db, url := opened(t, Options{})
+	execute(t, url, `INSERT INTO clients (id, account, name, secret_hash, scopes, created_at)
+		VALUES ('c', 'a', 'archive', '\x01', NULL, '2026-03-01T12:30:15Z');
+		INSERT INTO tokens (hash, client, account, scopes, issued_at, expires_at)
+		VALUES ('\x02', 'c', 'a', NULL, '2026-03-01T12:30:15Z', '2026-03-01T12:30:15Z')`)
+	at := time.Date(2026, 3, 1, 12, 30, 15, 0, time.UTC)
+	want := account.Client{ID: "c", AccountID: "a", Name: "archive", Secrets: []account.Secret{{ID: account.FirstSecret, Hash: []byte{1}, CreatedAt: at}}, CreatedAt: at}
+	got, err := db.Accounts().Client(t.Context(), "c")
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("%v\n%s", err, diff)
+	}
+	token, err := db.Accounts().Token(t.Context(), []byte{2})
+	if diff := cmp.Diff(account.TokenRecord{Hash: []byte{2}, ClientID: "c", AccountID: "a", IssuedAt: at, ExpiresAt: at}, token); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	second := account.Secret{ID: "second", Hash: []byte{3}, CreatedAt: at}
+	for known, secrets := range map[string][]account.Secret{`\x01`: append(want.Secrets, second), `\x`: {second}} {
+		want.Secrets = secrets
+		if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Accounts().UpdateClient(ctx, want) }); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, url, `DO $$ BEGIN ASSERT (SELECT secret_hash FROM clients) = '`+known+`'; END $$`)
+	}
+}
+
 // The version before does not find the document of an order, which it would discard with the request.
 func TestOrdersAndTheVersionBefore(t *testing.T) {
 	db, url := opened(t, Options{})

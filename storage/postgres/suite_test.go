@@ -76,6 +76,7 @@ func backend(t *testing.T, url string) storagetest.Backend {
 		Webhooks:    db.Webhooks(),
 		Processes:   db.Processes(),
 		Pages:       db.Pages(),
+		Buckets:     db.Buckets(),
 		Bytes:       func(t testing.TB) int64 { return documentBytes(t, url) },
 		Reopen: func(t *testing.T) storagetest.Backend {
 			if err := db.Close(); err != nil {

@@ -60,6 +60,29 @@ var clients = tests{
 		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error {
 			return b.Accounts.DeleteClient(ctx, "client c")
 		})
+		refused(t, b, storage.ErrNotFound, func(ctx context.Context) error {
+			return b.Accounts.UpdateClient(ctx, exampleClient("c", "a"))
+		})
+	},
+
+	"updating replaces a client, its secrets too, and keeps its place": func(t *testing.T, open func(*testing.T) Backend) {
+		b := open(t)
+		addAccounts(t, b, "a")
+		want := addClients(t, b, "a", "z", "m", "c")
+		first := want[1].Secrets[0]
+		first.UsedAt = after(1)
+		second := account.Secret{ID: "second", Hash: []byte{2}, CreatedAt: after(2), UsedAt: after(3)}
+		third := account.Secret{ID: "third", Hash: []byte{3}, CreatedAt: after(4)}
+		for name, secrets := range map[string][]account.Secret{
+			"two": {first, second}, "another first one": {second, third}, "the second alone": {second}, "the first alone": {first},
+		} {
+			want[1].Name, want[1].UsedAt, want[1].Scopes, want[1].Secrets = name, after(5), nil, secrets
+			do(t, b, func(ctx context.Context) error { return b.Accounts.UpdateClient(ctx, want[1]) })
+			got, err := b.Accounts.Clients(t.Context(), id("a"))
+			found(t, got, err, want)
+			one, err := b.Accounts.Client(t.Context(), want[1].ID)
+			found(t, one, err, want[1])
+		}
 	},
 
 	"an ID is unique over all accounts": func(t *testing.T, open func(*testing.T) Backend) {
@@ -131,6 +154,20 @@ var tokens = tests{
 		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, "client c") })
 		got, err := b.Accounts.Token(t.Context(), want.Hash)
 		found(t, got, err, want)
+	},
+
+	"a deleted token is gone, and no other": func(t *testing.T, open func(*testing.T) Backend) {
+		b := withClient(t, open)
+		all := addTokens(t, b, "t", "u")
+		do(t, b, func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, all[0].Hash) })
+		_, err := b.Accounts.Token(t.Context(), all[0].Hash)
+		failed(t, err, storage.ErrNotFound)
+		for _, unknown := range [][]byte{nil, {}, all[0].Hash, all[1].Hash[:31]} {
+			refused(t, b, storage.ErrNotFound, func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, unknown) })
+		}
+		got, err := b.Accounts.Token(t.Context(), all[1].Hash)
+		found(t, got, err, all[1])
+		do(t, b, func(ctx context.Context) error { return b.Accounts.AddToken(ctx, all[0]) })
 	},
 
 	"expired tokens are deleted, the earliest first, so many at a time": func(t *testing.T, open func(*testing.T) Backend) {

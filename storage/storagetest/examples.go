@@ -28,12 +28,12 @@ func exampleAccount(name string) account.Account {
 func exampleClient(name, of string) account.Client {
 	hash := sha256.Sum256([]byte(name))
 	return account.Client{
-		ID:         "client " + name,
-		AccountID:  id(of),
-		Name:       name,
-		SecretHash: hash[:],
-		Scopes:     []string{account.ScopePortalWrite, account.ScopeSignatures},
-		CreatedAt:  base,
+		ID:        "client " + name,
+		AccountID: id(of),
+		Name:      name,
+		Secrets:   []account.Secret{{ID: account.FirstSecret, Hash: hash[:], CreatedAt: base}},
+		Scopes:    []string{account.ScopePortalWrite, account.ScopeSignatures},
+		CreatedAt: base,
 	}
 }
 
@@ -42,6 +42,7 @@ func exampleToken(name string) account.TokenRecord {
 	return account.TokenRecord{
 		Hash:      hash[:],
 		ClientID:  "client c",
+		Secret:    account.FirstSecret,
 		AccountID: id("a"),
 		Scopes:    []string{account.ScopeSignatures},
 		IssuedAt:  base,

@@ -18,6 +18,7 @@ type record struct {
 func records(t *testing.T, open func(*testing.T) Backend) map[string]record {
 	return map[string]record{
 		"account":           accountRecord(t, open(t)),
+		"client":            clientRecord(t, open(t)),
 		"signal":            signalRecord(t, open(t)),
 		"request":           requestRecord(t, open(t)),
 		"certificate":       certificateRecord(t, open(t)),
@@ -38,6 +39,16 @@ func accountRecord(t *testing.T, b Backend) record {
 	return record{b,
 		func(ctx context.Context) (any, error) { return b.Accounts.Account(ctx, a.ID) },
 		func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, a) },
+	}
+}
+
+func clientRecord(t *testing.T, b Backend) record {
+	addAccounts(t, b, "a")
+	c := addClients(t, b, "a", "c")[0]
+	c.UsedAt = after(1)
+	return record{b,
+		func(ctx context.Context) (any, error) { return b.Accounts.Client(ctx, c.ID) },
+		func(ctx context.Context) error { return b.Accounts.UpdateClient(ctx, c) },
 	}
 }
 

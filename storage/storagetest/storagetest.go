@@ -16,6 +16,7 @@
 //				Webhooks:    db.Webhooks(),
 //				Processes:   db.Processes(),
 //				Pages:       db.Pages(),
+//				Buckets:     db.Buckets(), // unless it is for one process
 //				Bytes:       func(t testing.TB) int64 { ... },
 //				Reopen:      func(t *testing.T) storagetest.Backend { ... },
 //			}
@@ -56,6 +57,7 @@ type Backend struct {
 	Webhooks    webhook.Store
 	Processes   portal.Store
 	Pages       storage.Records
+	Buckets     storage.Buckets // nil: the backend is for one process
 	// Bytes is how much room the documents take now, with all that is kept beside their
 	// own bytes.
 	Bytes func(t testing.TB) int64
@@ -96,6 +98,7 @@ func Run(t *testing.T, open func(t *testing.T) Backend, names ...string) {
 		{"ListedProcesses", listedProcesses},
 		{"ProcessKeys", processKeys},
 		{"PageRecords", pageRecords},
+		{"Buckets", buckets},
 		{"Create", creating},
 		{"Read", reading},
 		{"Append", appending},

@@ -23,8 +23,10 @@ func accountWrites(b Backend) map[string]func(ctx context.Context) error {
 		"AddAccount":    func(ctx context.Context) error { return b.Accounts.AddAccount(ctx, a) },
 		"UpdateAccount": func(ctx context.Context) error { return b.Accounts.UpdateAccount(ctx, a) },
 		"AddClient":     func(ctx context.Context) error { return b.Accounts.AddClient(ctx, c) },
+		"UpdateClient":  func(ctx context.Context) error { return b.Accounts.UpdateClient(ctx, c) },
 		"DeleteClient":  func(ctx context.Context) error { return b.Accounts.DeleteClient(ctx, c.ID) },
 		"AddToken":      func(ctx context.Context) error { return b.Accounts.AddToken(ctx, token) },
+		"DeleteToken":   func(ctx context.Context) error { return b.Accounts.DeleteToken(ctx, token.Hash) },
 		"DeleteExpiredTokens": func(ctx context.Context) error {
 			_, err := b.Accounts.DeleteExpiredTokens(ctx, token.ExpiresAt, 1)
 			return err

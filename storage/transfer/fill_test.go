@@ -74,7 +74,7 @@ func addAccount(ctx context.Context, s transfer.Target, id string) error {
 	for i := range 5 {
 		name := fmt.Sprint(id, "-", 5-i)
 		errs = append(errs,
-			s.Accounts().AddClient(ctx, account.Client{ID: name, AccountID: id, Name: "n", SecretHash: []byte{1, 2}, Scopes: []string{"portal/read"}, CreatedAt: start}),
+			s.Accounts().AddClient(ctx, account.Client{ID: name, AccountID: id, Name: "n", Secrets: []account.Secret{{ID: account.FirstSecret, Hash: []byte{1, 2}, CreatedAt: start, UsedAt: start}, {ID: "later", Hash: []byte{3}, CreatedAt: start}}, Scopes: []string{"portal/read"}, CreatedAt: start, UsedAt: start}),
 			s.Sandbox().CreateUser(ctx, sandbox.User{
 				ID: name, Account: id, FullName: "Jón", Kennitala: fmt.Sprint("010130-239", i), Phone: fmt.Sprint("555000", i),
 				Delay: time.Second, Action: sandbox.Action("Sign"), CreatedAt: start, UpdatedAt: start, CertifiedName: "Jón", Certificate: []byte{3}, Key: []byte{4},
@@ -88,7 +88,7 @@ func addAccount(ctx context.Context, s transfer.Target, id string) error {
 func addOne(ctx context.Context, s transfer.Target, i int) error {
 	id, at, user := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second), "user"
 	return errors.Join(
-		s.Accounts().AddToken(ctx, account.TokenRecord{Hash: []byte(id), ClientID: "c", AccountID: "a", Scopes: []string{"s"}, IssuedAt: start, ExpiresAt: at}),
+		s.Accounts().AddToken(ctx, account.TokenRecord{Hash: []byte(id), ClientID: "c", Secret: "later", AccountID: "a", Scopes: []string{"s"}, IssuedAt: start, ExpiresAt: at}),
 		s.BusySignals().AddSignal(ctx, busysignal.Signal{ID: id, Account: "a", CreatedAt: start, UsedAt: at, Holder: &busysignal.Holder{ID: id, UserID: &user, Since: at}}),
 		s.Requests().CreateRequest(ctx, signing.Request{ID: id, Account: "a", CreatedAt: at, UpdatedAt: at, Expires: at, Phase: signing.Ended, Document: "6e1f5c9e-6c2f-4a0e-9a65-0f6d2a3c8b11"}),
 		s.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: id, Certificate: []byte{5, byte(i)}, Expires: at}),

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/internal/admission"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// limits are the [limits] of a configuration: what callers share, so that none takes it from the others.
+type limits struct {
+	client, address         storage.Rate // the zero Rate: none
+	documents               int64        // bytes
+	connections, perAddress int
+	pace                    admission.Pace
+}
+
+// defaultLimits are those of a server that is told nothing (decisions.md 2.12).
+var defaultLimits = limits{
+	client:      storage.Rate{PerSecond: 20, Burst: 60},
+	address:     storage.Rate{PerSecond: 10, Burst: 100},
+	documents:   1 << 30,
+	connections: 2000,
+	perAddress:  400,
+	pace:        admission.Pace{Grace: 30 * time.Second, Rate: 8 << 10},
+}
+
+// withoutRates are the limits of who tries the service out: as often as they like, and not with more than there is.
+func (l limits) withoutRates() limits {
+	l.client, l.address = storage.Rate{}, storage.Rate{}
+	return l
+}
+
+const (
+	maxRate        = 100_000
+	maxConnections = 1_000_000
+	minLeastRate   = 1 // bytes a second
+	mebibyte       = 1 << 20
+)
+
+func readLimits(t section) limits {
+	l := defaultLimits
+	readRate(t, "client", &l.client)
+	readRate(t, "address", &l.address)
+	if t.has("documents") { // at least a few requests of 30 MiB, of which an account has half
+		l.documents = int64(t.number("documents", 128, 1<<20)) * mebibyte
+	}
+	if t.has("connections") {
+		l.connections = t.number("connections", 1, maxConnections)
+	}
+	if t.has("connections-per-address") {
+		l.perAddress = t.number("connections-per-address", 1, maxConnections)
+	}
+	if t.has("slow-after") {
+		l.pace.Grace = t.span("slow-after")
+	}
+	if t.has("least-rate") {
+		l.pace.Rate = int64(t.number("least-rate", minLeastRate, 1<<30))
+	}
+	t.end()
+	return l
+}
+
+// readRate reads a rate a second and a burst; a rate of 0 is no limit.
+func readRate(t section, of string, into *storage.Rate) {
+	if t.has(of + "-rate") {
+		into.PerSecond = t.number(of+"-rate", 0, maxRate)
+		into.Burst = max(into.Burst, into.PerSecond)
+	}
+	if t.has(of + "-burst") {
+		into.Burst = t.number(of+"-burst", 1, maxRate)
+	}
+	if into.PerSecond == 0 {
+		*into = storage.Rate{}
+	}
+}
+
+// api is the part that the API sees to.
+func (l limits) api(db store) httpapi.Limits {
+	return httpapi.Limits{Client: l.client, Address: l.address, Buckets: bucketsOf(db), Documents: l.documents}
+}
+
+// bucketsOf are those of a store that several servers may share; nil: there are none.
+func bucketsOf(db store) storage.Buckets {
+	if shared, ok := db.(interface{ Buckets() storage.Buckets }); ok {
+		return shared.Buckets()
+	}
+	return nil
+}
+
+// listener bounds the connections. Proxies connect for others, also one on this machine that is not
+// configured.
+func (l limits) listener(of net.Listener, known proxies) net.Listener {
+	bounds := admission.Connections{Most: l.connections, PerAddress: l.perAddress, Exempt: func(a netip.Addr) bool {
+		return a.IsLoopback() || known.trusts(a)
+	}}
+	return bounds.Listener(of)
+}
+
+// handler cuts slow clients off.
+func (l limits) handler(h http.Handler) http.Handler { return l.pace.Handler(h) }
+
+// sweepBuckets forgets clients that have not called of late.
+func (s *server) sweepBuckets(ctx context.Context) (int, error) {
+	shared := bucketsOf(s.db)
+	if shared == nil {
+		return 0, nil
+	}
+	return shared.DeleteFull(ctx, sweepBatch)
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"bytes"
+	"log"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+// Who tries a port is not in the log, at whatever level.
+func TestConnectionLog(t *testing.T) {
+	var out bytes.Buffer
+	l := log.New(connectionLog{slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))}, "", 0)
+	l.Print("http: TLS handshake error from 203.0.113.7:4711: EOF")
+	l.Print("http: TLS handshake error from [2001:db8::7]:4711: tls: client offered only unsupported versions: []")
+	l.Print("http: Accept error: too many open files; retrying in 5ms")
+	for _, want := range []string{"level=DEBUG msg=\"a TLS handshake failed\" error=EOF", "error=\"tls: client offered only", "level=WARN msg=\"http: Accept error"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %s in\n%s", want, &out)
+		}
+	}
+	for _, address := range []string{"203.0.113.7", "2001:db8::7"} {
+		if strings.Contains(out.String(), address) {
+			t.Errorf("%s is in\n%s", address, &out)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/authority/authoritytest"
+	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/sealed"
+)
+
+// examined runs "innsigli doctor --json" and returns what was found by what it is about: the
+// verdicts, each once.
+func examined(t *testing.T, want int, flags ...string) (verdicts map[string]string, all string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), append([]string{"doctor", "--json", "--listen", "127.0.0.1:0"}, flags...), &stdout, &stderr)
+	printed := stdout.String()
+	if status != want || stderr.Len() > 0 {
+		t.Errorf("exit status %d, want %d\n%s%s", status, want, printed, &stderr)
+	}
+	verdicts = make(map[string]string)
+	for line := range strings.Lines(printed) {
+		var f finding
+		if err := json.Unmarshal([]byte(line), &f); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if !strings.Contains(verdicts[f.Check], f.Verdict) {
+			verdicts[f.Check] = strings.TrimSpace(verdicts[f.Check] + " " + f.Verdict)
+		}
+	}
+	return verdicts, printed
+}
+
+// A server that has all it needs is well, on Postgres and beside a running server on a file; what is wrong is
+// found, each by its own line.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	p := newProduction(t, "", postgrestest.Database(t))
+	p.ca = newAuthority(t)
+	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{"https://sign.example/login"}})
+	smtp := startMailServer(t, func(int, string) error { return nil })
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))
+	t.Cleanup(front.Close)
+	p.tsa = authoritytest.Serve(t, p.ca) + authority.PathTimestamp
+	p.configure(t, productionOptions{})
+	issuers, err := p.ca.Issuers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.write(t, "issuers.p7b", issuers)
+	right := strings.Replace(string(mustRead(t, filepath.Join(p.folder, "innsigli.toml"))), "[trust]", "[trust]\nintermediates = [\"issuers.p7b\"]", 1)
+	p.write(t, "innsigli.toml", []byte(right))
+	output(t, done, "migrate", "--store", p.store)
+	flags := func(more ...string) []string {
+		return append([]string{"--environment", "production", "--base-url", front.URL, "--store", p.store, "--master-key-file", filepath.Join(p.folder, "master.key"),
+			"--config", filepath.Join(p.folder, "innsigli.toml"), "--mail", smtp.address}, more...)
+	}
+	well := map[string]string{
+		"configuration": "ok", "store": "ok", "webhook keys": "ok", "master key": "ok", "timestamp[0]": "ok", "trust": "ok", "revocation": "ok",
+		"metadata": "ok", "acr values": "ok", "delivery": "ok", "keys": "ok", "clock": "ok", "client": "ok", "endpoints": "ok", "login": "ok",
+		"mail": "ok", "base URL": "ok", "renderer": "ok",
+	}
+	got, said := examined(t, done, flags()...)
+	if diff := cmp.Diff(well, got); diff != "" {
+		t.Errorf("all is right (-want +got):\n%s\n%s", diff, said)
+	}
+	if len(smtp.mails()) > 0 || strings.Contains(said, p.provider.Secret) {
+		t.Errorf("mail was sent, or a secret told:\n%s", said)
+	}
+
+	other := filepath.Join(t.TempDir(), "other.key")
+	if err := sealed.MakeFile(other); err != nil {
+		t.Fatal(err)
+	}
+	sealWebhookKey(t, p.store, filepath.Join(p.folder, "master.key"))
+	late := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}))
+	t.Cleanup(late.Close)
+	for name, test := range map[string]struct {
+		old, new string // in the configuration
+		flags    []string
+		want     map[string]string // what is not as it was
+		says     string
+	}{
+		"another master key":     {flags: []string{"--master-key-file", other}, want: map[string]string{"master key": "fault"}, says: "sealed with another master key"},
+		"no timestamp authority": {old: p.tsa, new: "http://127.0.0.1:1/", want: map[string]string{"timestamp[0]": "fault"}},
+		"no mail server":         {flags: []string{"--mail", "smtp://127.0.0.1:1?tls=none"}, want: map[string]string{"mail": "fault"}, says: "See the host and the port in --mail"},
+		"no provider": {old: `client-id = "` + p.provider.ClientID + `"`, new: `client-id = "somebody"`,
+			want: map[string]string{"client": "fault", "login": "fault"}, says: "the provider may know the client by others"},
+		"nobody at the base URL":    {flags: []string{"--base-url", "http://127.0.0.1:1"}, want: map[string]string{"base URL": "doubt"}},
+		"a server that is not well": {flags: []string{"--base-url", late.URL}, want: map[string]string{"base URL": "fault", "clock": "ok fault"}, says: "the server is not ready"},
+		"no intermediates":          {old: "intermediates = [\"issuers.p7b\"]", new: "", want: map[string]string{"revocation": "doubt"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.old != "" && !strings.Contains(right, test.old) {
+				t.Fatalf("no %s in\n%s", test.old, right)
+			}
+			conf := filepath.Join(p.folder, "changed.toml")
+			if err := os.WriteFile(conf, []byte(strings.ReplaceAll(right, test.old, test.new)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if test.old == "" {
+				conf = filepath.Join(p.folder, "innsigli.toml")
+			}
+			status, want := done, make(map[string]string)
+			for what, verdict := range well {
+				want[what] = verdict
+			}
+			for what, verdict := range test.want {
+				want[what] = verdict
+				if strings.Contains(verdict, "fault") {
+					status = failed
+				}
+			}
+			got, said := examined(t, status, flags(append([]string{"--config", conf}, test.flags...)...)...)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-want +got:\n%s\n%s", diff, said)
+			}
+			if !strings.Contains(said, test.says) {
+				t.Errorf("no %q in\n%s", test.says, said)
+			}
+		})
+	}
+}
+
+// sealWebhookKey has a store keep a key of webhooks, as a server's first start does.
+func sealWebhookKey(t *testing.T, store, masterKey string) {
+	t.Helper()
+	output(t, done, "webhook", "rotate-key", "--store", store, "--master-key-file", masterKey)
+}
+
+// Of a configuration with faults each is named, and the store looked at all the same.
+func TestDoctorOfFaults(t *testing.T) {
+	folder := shortFolder(t)
+	flags := []string{"--environment", "sandbox", "--base-url", "ftp://sign.example", "--store", "bolt:" + filepath.Join(folder, "store.db"), "--tls-cert", "none.pem"}
+	got, said := examined(t, failed, flags...)
+	if diff := cmp.Diff(map[string]string{"configuration": "fault doubt", "store": "ok", "disk": "ok"}, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, want := range []string{"--base-url: ", "--tls-key: is missing", "is made at the first start"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, said)
+		}
+	}
+}
+
+// Beside a server on a file, what it alone can open is asked of it. Its certificate is looked at where clients
+// meet it.
+func TestDoctorBesideServer(t *testing.T) {
+	t.Parallel()
+	folder := shortFolder(t)
+	writeTLS(t, folder, "localhost", time.Now().Add(5*24*time.Hour))
+	store, key := "bolt:"+filepath.Join(folder, "store.db"), filepath.Join(folder, "master.key")
+	p := serveIn(t, installed(t), folder, nil, "--environment", "sandbox", "--base-url", "https://localhost", "--store", store, "--master-key-file", key,
+		"--tls-cert", "tls.pem", "--tls-key", "tls.key")
+	_, port, _ := strings.Cut(strings.TrimPrefix(p.BaseURL, "http://"), ":")
+	flags := []string{"--environment", "sandbox", "--store", store, "--master-key-file", key, "--tls-cert", filepath.Join(folder, "tls.pem"), "--tls-key", filepath.Join(folder, "tls.key")}
+	for base, want := range map[string]map[string]string{
+		"https://localhost:" + port: {"configuration": "ok", "store": "ok", "webhook keys": "ok", "disk": "ok", "TLS": "doubt", "base URL": "fault", "renderer": "ok"},
+		"https://127.0.0.1:" + port: {"configuration": "ok", "store": "ok", "webhook keys": "ok", "disk": "ok", "TLS": "doubt fault", "base URL": "fault", "renderer": "ok"},
+	} {
+		got, said := examined(t, failed, append(flags, "--base-url", base)...)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s\n%s", base, diff, said)
+		}
+		if !strings.Contains(said, "Clients refuse this certificate") || !strings.Contains(said, "expires on") {
+			t.Errorf("of the certificate:\n%s", said)
+		}
+	}
+}
+
+// What explains a difference between clocks is none.
+func TestSkew(t *testing.T) {
+	second := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct{ began, ended, want time.Duration }{
+		{0, 0, 0}, {-time.Second, 0, 0}, {900 * time.Millisecond, 900 * time.Millisecond, 0}, {0, 10 * time.Second, 0},
+		{-5 * time.Second, -4 * time.Second, 4 * time.Second}, {5 * time.Second, 6 * time.Second, -4 * time.Second},
+	} {
+		if got := skewOf(second, second.Add(test.began), second.Add(test.ended)); got != test.want {
+			t.Errorf("from %v to %v: %v, want %v", test.began, test.ended, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"iter"
+	"strings"
+)
+
+// outsideQuotes are the parts of a header's value between separators that are in no quoted-string
+// (RFC 9110 5.6.4).
+func outsideQuotes(text string, separator byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		begin, quoted := 0, false
+		for i := 0; i < len(text); i++ {
+			switch c := text[i]; {
+			case quoted && c == '\\':
+				i++
+			case c == '"':
+				quoted = !quoted
+			case c == separator && !quoted:
+				if !yield(text[begin:i]) {
+					return
+				}
+				begin = i + 1
+			}
+		}
+		yield(text[begin:])
+	}
+}
+
+// unquoted is what a quoted-string says, or the text itself where it is none.
+func unquoted(text string) string {
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return text
+	}
+	var out strings.Builder
+	for i := 1; i < len(text)-1; i++ {
+		if text[i] == '\\' && i+1 < len(text)-1 {
+			i++
+		}
+		out.WriteByte(text[i])
+	}
+	return out.String()
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A server that is to stop says first that it is not ready, and still takes requests. A second signal ends
+// it at once, whatever is under way.
+func TestStopping(t *testing.T) {
+	t.Parallel()
+	socket := filepath.Join(shortFolder(t), "notify")
+	systemd, err := net.ListenPacket("unixgram", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer systemd.Close()
+	told := func() string {
+		t.Helper()
+		systemd.SetReadDeadline(time.Now().Add(time.Minute))
+		var text [100]byte
+		n, _, err := systemd.ReadFrom(text[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text[:n])
+	}
+	p := serveIn(t, installed(t), shortFolder(t), []string{"NOTIFY_SOCKET=" + socket},
+		"--environment", "sandbox", "--base-url", "http://sandbox.example", "--store", "bolt:store.db", "--drain-delay", "10m")
+	if got := told(); got != "READY=1" {
+		t.Errorf("systemd was told %q", got)
+	}
+	status := func(path string) int {
+		t.Helper()
+		response, err := http.Get(p.BaseURL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		return response.StatusCode
+	}
+	if got := status("/readyz"); got != http.StatusOK {
+		t.Errorf("ready: %d", got)
+	}
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(); got != "STOPPING=1" {
+		t.Errorf("systemd was told %q", got)
+	}
+	for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/healthz": http.StatusOK, "/.well-known/sandbox-root.pem": http.StatusOK} {
+		if got := status(path); got != want {
+			t.Errorf("%s of a server that stops: %d", path, got)
+		}
+	}
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	p.command.Wait()
+	if ended, ok := p.command.ProcessState.Sys().(syscall.WaitStatus); !ok || !ended.Signaled() || ended.Signal() != syscall.SIGTERM {
+		t.Errorf("the end: %v", p.command.ProcessState)
+	}
+	if strings.Contains(p.talk(), "request failed") {
+		t.Errorf("that it stops is no fault:\n%s", p.talk())
+	}
+}
+
+// The delay is that of the flag, unless something fails: then nobody is waited for.
+func TestDrainDelay(t *testing.T) {
+	for name, test := range map[string]struct {
+		delay time.Duration
+		fails time.Duration // after the begin; 0: nothing does
+		want  time.Duration
+	}{
+		"at once":             {0, 0, time.Minute},
+		"after a while":       {5 * time.Second, 0, time.Minute + 5*time.Second},
+		"a failure before":    {5 * time.Second, time.Second, time.Second},
+		"a failure meanwhile": {5 * time.Second, time.Minute + time.Second, time.Minute + time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked, stop := context.WithCancel(t.Context())
+				working, fail := context.WithCancelCause(t.Context())
+				defer fail(nil)
+				time.AfterFunc(time.Minute, stop)
+				if test.fails > 0 {
+					time.AfterFunc(test.fails, func() { fail(errors.New("a fault")) })
+				}
+				s := &server{delay: test.delay, log: slog.New(slog.DiscardHandler)}
+				began := time.Now()
+				s.drain(asked, working)
+				if took := time.Since(began); took != test.want {
+					t.Errorf("it took %v, want %v", took, test.want)
+				}
+				stop()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestDrainFlag(t *testing.T) {
+	for delay, right := range map[time.Duration]bool{0: true, time.Second: true, longestDrain: true, -1: false, longestDrain + 1: false} {
+		var found faults
+		drainFlag{delay}.check(&found)
+		if (found.err() == nil) != right {
+			t.Errorf("%v: %v", delay, found.err())
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/internal/openapitest"
+)
+
+// openAPI is as much of the document as tests look at.
+type openAPI struct {
+	OpenAPI string
+	Servers []struct{ URL string }
+	Paths   map[string]map[string]struct {
+		ID                   string `json:"operationId"`
+		Summary, Description string
+		Tags                 []string
+		Parameters           []struct{ Name, In string }
+		RequestBody          struct {
+			Content map[string]struct {
+				Examples map[string]struct{ Value any }
+			}
+		}
+		Responses map[string]struct{ Description string }
+	}
+	Webhooks map[string]any
+}
+
+func documentOf(t *testing.T, s *server) (d openAPI, text []byte) {
+	t.Helper()
+	c := &client{T: t, server: s}
+	a := c.call(http.MethodGet, "/openapi.json", nil)
+	if a.status != http.StatusOK || a.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("status %d, %v", a.status, a.header)
+	}
+	if err := json.Unmarshal(a.body, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d, a.body
+}
+
+// The document of each environment says where it is, has everything of each operation that people and
+// generators of clients need, and examples that are what its schemas say.
+func TestDocument(t *testing.T) {
+	for name, production := range map[string]bool{"sandbox": false, "production": true} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, wiring{production: production})
+			d, text := documentOf(t, s)
+			diff(t, "version", "3.1.1", d.OpenAPI)
+			diff(t, "server", s.url, d.Servers[0].URL)
+			ids := make(map[string]bool)
+			for path, methods := range d.Paths {
+				for method, o := range methods {
+					if ids[o.ID] || o.ID == "" || o.Summary == "" || o.Description == "" || len(o.Tags) != 1 || o.Tags[0] == "" {
+						t.Errorf("%s %s is not described, or has the operationId of another: %+v", method, path, o)
+					}
+					ids[o.ID] = true
+					for status, answer := range o.Responses {
+						if answer.Description == "" {
+							t.Errorf("%s %s: nothing is said of %s", method, path, status)
+						}
+					}
+					var declared []string
+					for _, p := range o.Parameters {
+						if p.In == "path" {
+							declared = append(declared, "{"+p.Name+"}")
+						}
+					}
+					diff(t, "parameters of "+path, regexp.MustCompile(`{\w+}`).FindAllString(path, -1), declared)
+				}
+			}
+			if err := openapitest.Examples(text); err != nil {
+				t.Error(err)
+			}
+			diff(t, "webhooks", 4, len(d.Webhooks))
+			c := &client{T: t, server: s}
+			for _, kind := range regexp.MustCompile(`"type":"`+regexp.QuoteMeta(s.url)+`(/problems/[^"]+)"`).FindAllSubmatch(text, -1) {
+				if page := c.call(http.MethodGet, string(kind[1]), nil); page.status != http.StatusOK {
+					t.Errorf("the page of %s: %d", kind[1], page.status)
+				}
+			}
+		})
+	}
+}
+
+// Production has no sandbox paths, and its document does not tell of them; all others are the same
+// (decisions.md 8.1).
+func TestDocumentOfProduction(t *testing.T) {
+	sandbox, _ := documentOf(t, start(t, wiring{}))
+	production, text := documentOf(t, start(t, wiring{production: true}))
+	for path := range production.Paths {
+		if _, there := sandbox.Paths[path]; !there && path != httpapi.NotificationPath { // which real providers alone use
+			t.Errorf("the sandbox does not have %s", path)
+		}
+	}
+	for _, word := range []string{"/sandbox", "SandboxUser", "/ocsp", "/tsa"} {
+		if strings.Contains(string(text), word) {
+			t.Errorf("production's document has %s", word)
+		}
+	}
+	var missing []string
+	for path := range sandbox.Paths {
+		if _, there := production.Paths[path]; !there {
+			missing = append(missing, path)
+		}
+	}
+	slices.Sort(missing)
+	diff(t, "paths of the sandbox alone", []string{
+		"/.well-known/sandbox-root.pem",
+		"/api/v1/sandbox/portal/signing-processes/{signingProcessId}/participants/{participantId}/decline",
+		"/api/v1/sandbox/portal/signing-processes/{signingProcessId}/participants/{participantId}/sign",
+		"/api/v1/sandbox/users", "/api/v1/sandbox/users/{uuid}",
+		"/crl", "/crl/root", "/issuers.p7c", "/ocsp", "/ocsp/{request}", "/tsa",
+	}, missing)
+}
+
+// A client that has the document is told so (RFC 9110 13.1.2).
+func TestDocumentThatIsKnown(t *testing.T) {
+	c := &client{T: t, server: start(t, wiring{})}
+	tag := c.call(http.MethodGet, "/openapi.json", nil).header.Get("ETag")
+	for known, status := range map[string]int{
+		tag: 304, "W/" + tag: 304, `"other", ` + tag: 304, "*": 304,
+		`"other"`: 200, strings.Trim(tag, `"`): 200, "": 200,
+	} {
+		r := c.request(http.MethodGet, "/openapi.json", nil)
+		r.Header.Set("If-None-Match", known)
+		a := c.send(r)
+		if a.status != status || (status == 304) != (len(a.body) == 0) || a.header.Get("ETag") != tag {
+			t.Errorf("If-None-Match: %s is answered %d with %d bytes", known, a.status, len(a.body))
+		}
+	}
+}
+
+// The examples of requests work against the sandbox, in the order in which somebody tries them.
+func TestExamplesWork(t *testing.T) {
+	s := start(t, wiring{renderer: blank{}})
+	c := s.client(t, "api/signatures", "portal/read", "portal/write")
+	d, _ := documentOf(t, s)
+	examples := func(path, method string) map[string]struct{ Value any } {
+		return d.Paths[path][method].RequestBody.Content["application/json"].Examples
+	}
+	for name, example := range examples("/api/v1/sandbox/users", "post") {
+		if a := c.call(http.MethodPost, "/api/v1/sandbox/users", example.Value); a.status != http.StatusOK {
+			t.Errorf("the user %s: %d %s", name, a.status, a.body)
+		}
+	}
+	for name, example := range examples("/api/v1/signing", "post") {
+		id := c.member(c.call(http.MethodPost, "/api/v1/signing", example.Value), "pollingId")
+		a := c.call(http.MethodGet, "/api/v1/signing/"+id, nil)
+		for a.status == http.StatusBadRequest && c.object(a)["errorCode"] == "AuthorizationPending" {
+			a = c.call(http.MethodGet, "/api/v1/signing/"+id, nil)
+		}
+		if a.status != http.StatusOK {
+			t.Errorf("the signature %s: %d %s", name, a.status, a.body)
+		}
+	}
+	for path, status := range map[string]int{
+		"/api/v1/portal/signing-processes": 201, "/api/v1/portal/webhooks": 201, "/api/v1/signing/busy-signal": 200,
+	} {
+		for name, example := range examples(path, "post") {
+			if a := c.call(http.MethodPost, path, example.Value); a.status != status {
+				t.Errorf("%s with the example %s: %d %s", path, name, a.status, a.body)
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/openapi"
+)
+
+// operation is one method of a path: what serves it, and what is said of it in the document at
+// /openapi.json. Routes and document are both made from the operations, so neither can have what
+// the other lacks.
+type operation struct {
+	method, path string
+	// Exactly one of them serves it: open anybody, call whoever has a token.
+	open handler
+	call func(http.ResponseWriter, *http.Request, account.Caller) error
+	// scope is what the token of a call has to grant; empty: any token will do.
+	scope string
+	// document: the body has one. ownPace: calls do not count against the client's limit.
+	document, ownPace bool
+
+	// id is the name of the method in generated clients.
+	id, summary, text string
+	tag               string
+	parameters        []openapi.Parameter
+	body              *openapi.RequestBody
+	// answers are those beside problems.
+	answers []answer
+	// problems are those of its own; what every operation of its kind can answer is added.
+	problems []problem
+}
+
+// handler is what serves an operation, once the caller is let through.
+func (a *api) handler(o operation) handler {
+	if o.call == nil {
+		return o.open
+	}
+	call := o.call
+	if !o.document {
+		call = a.holding(call)
+	}
+	if !o.ownPace {
+		call = a.counted(call)
+	}
+	return a.unlessStrange(a.authorized(o.scope, call))
+}
+
+// operations are all of the API.
+func (a *api) operations() []operation {
+	all := slices.Concat(a.tokenOperations(), a.signingOperations())
+	if a.Portal != nil {
+		all = append(all, a.processOperations()...)
+	}
+	all = append(all, a.webhookOperations()...)
+	if a.Sandbox != nil {
+		all = append(all, a.sandboxOperations()...)
+	}
+	all = append(all, a.serverOperations()...)
+	if a.Authority != nil {
+		all = append(all, a.authorityOperations()...)
+	}
+	if a.Notifier != nil {
+		all = append(all, a.notificationOperations()...)
+	}
+	return all
+}
+
+// routes are the paths of operations. Each method is served by exactly one handler; a HEAD is no
+// GET, which for a poll would not be safe.
+func (a *api) routes(operations []operation) map[string]methods {
+	routes := make(map[string]methods)
+	for _, o := range operations {
+		if routes[o.path] == nil {
+			routes[o.path] = make(methods)
+		}
+		routes[o.path][o.method] = a.handler(o)
+	}
+	return routes
+}

@@ -1,0 +1,128 @@
+package admission
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// queue is a listener whose connections come from addresses of the test's choice.
+type queue chan net.Conn
+
+func (q queue) Accept() (net.Conn, error) {
+	c, ok := <-q
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+func (q queue) Close() error   { return nil }
+func (q queue) Addr() net.Addr { return &net.TCPAddr{} }
+
+type caller struct {
+	net.Conn
+	from   net.Addr
+	closed *bool
+}
+
+func (c caller) RemoteAddr() net.Addr { return c.from }
+
+func (c caller) Close() error {
+	*c.closed = true
+	return nil
+}
+
+// call has somebody connect.
+func (q queue) call(address string) (closed *bool) {
+	closed = new(bool)
+	q <- caller{from: net.TCPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(address), 1)), closed: closed}
+	return closed
+}
+
+func TestConnections(t *testing.T) {
+	q := make(queue, 20)
+	l := Connections{Most: 7, PerAddress: 2, Exempt: func(a netip.Addr) bool { return a == netip.MustParseAddr("192.0.2.9") }}.Listener(q)
+	want := []string{
+		"192.0.2.1", "192.0.2.1", // as many as it may
+		"2001:db8:0:1::1", "2001:db8:0:1:ffff::2", // one site
+		"192.0.2.9", "192.0.2.9", "192.0.2.9", // a proxy
+	}
+	for _, from := range want {
+		q.call(from)
+	}
+	more := []*bool{q.call("192.0.2.1"), q.call("::ffff:192.0.2.1"), q.call("2001:db8:0:1::3")}
+	last := q.call("2001:db8:0:2::1")
+	var got []string
+	var open []net.Conn
+	for range want {
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, got = append(open, c), append(got, c.RemoteAddr().(*net.TCPAddr).IP.String())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	next := make(chan net.Conn)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			t.Error(err)
+		}
+		next <- c
+	}()
+	select {
+	case c := <-next:
+		t.Fatalf("one more than there may be, from %v", c.RemoteAddr())
+	default:
+	}
+	open[6].Close()
+	open[6].Close() // leaves once
+	if c := <-next; c.RemoteAddr().String() != "[2001:db8:0:2::1]:1" {
+		t.Errorf("from %v", c.RemoteAddr())
+	}
+	for i, closed := range more {
+		if !*closed {
+			t.Errorf("the connection %d too many of its address was not closed", i)
+		}
+	}
+	if *last {
+		t.Error("one that may be open was closed")
+	}
+}
+
+// Closing ends an Accept that waits for a connection to end.
+func TestCloseWhileAllAreOpen(t *testing.T) {
+	q := make(queue, 2)
+	l := Connections{Most: 1, PerAddress: 1}.Listener(q)
+	q.call("192.0.2.1")
+	if _, err := l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := l.Accept()
+		ended <- err
+	}()
+	l.Close()
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestPlace(t *testing.T) {
+	for address, want := range map[string]string{
+		"192.0.2.1": "192.0.2.1/32", "::ffff:192.0.2.1": "192.0.2.1/32", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "fe80::1%eth0": "fe80::/64",
+	} {
+		if got := Place(netip.MustParseAddr(address)).String(); got != want {
+			t.Errorf("%s is at %s, want %s", address, got, want)
+		}
+	}
+	if Place(netip.Addr{}).IsValid() {
+		t.Error("no address is somewhere")
+	}
+}

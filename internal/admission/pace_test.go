@@ -1,0 +1,199 @@
+package admission
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var pace = Pace{Grace: 10 * time.Second, Rate: 1000}
+
+// serve answers one connection, which is a pipe, so that time is made of nothing.
+func serve(t *testing.T, h http.HandlerFunc) *client {
+	t.Helper()
+	near, far := net.Pipe()
+	s := &http.Server{Handler: pace.Handler(h), ReadTimeout: time.Hour, WriteTimeout: time.Hour}
+	l := &one{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+	l.conn <- far
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		near.Close()
+		s.Close()
+		<-served
+	})
+	c := &client{Conn: near}
+	t.Cleanup(func() {
+		near.Close()
+		c.Wait()
+	})
+	return c
+}
+
+// client is the other end, and what is done there.
+type client struct {
+	net.Conn
+	sync.WaitGroup
+}
+
+// one is a listener of one connection.
+type one struct {
+	conn   chan net.Conn
+	closed chan struct{}
+}
+
+func (l *one) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conn:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *one) Close() error {
+	close(l.closed)
+	return nil
+}
+
+func (l *one) Addr() net.Addr { return &net.TCPAddr{} }
+
+// A body may come at the least rate for as long as it likes, and pause for the grace now and then, but
+// neither more slowly nor stand still for longer.
+func TestBodies(t *testing.T) {
+	steady := func(n, every int) func(i int) (int, time.Duration) {
+		return func(int) (int, time.Duration) { return n, time.Duration(every) * time.Second }
+	}
+	for name, test := range map[string]struct {
+		piece func(i int) (bytes int, after time.Duration) // of a body of 60,000 bytes
+		cut   bool
+	}{
+		"at the rate, for a minute":       {steady(1000, 1), false},
+		"in bursts":                       {steady(9500, 9), false},
+		"a byte a second":                 {steady(1, 1), true},
+		"a little too slowly":             {steady(700, 1), true},
+		"fast, then it stands still":      {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 11 * time.Second }, true},
+		"fast, then it hesitates, to end": {func(i int) (int, time.Duration) { return 30_000, time.Duration(i) * 9 * time.Second }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				read := make(chan error, 1)
+				c := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+					_, err := io.Copy(io.Discard, r.Body)
+					read <- err
+				})
+				const size = 60_000
+				c.Go(func() { io.Copy(io.Discard, c) })
+				c.Go(func() {
+					fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", size)
+					for i, sent := 0, 0; sent < size; i++ {
+						n, after := test.piece(i)
+						time.Sleep(after)
+						n = min(n, size-sent)
+						if _, err := c.Write(make([]byte, n)); err != nil {
+							return
+						}
+						sent += n
+					}
+				})
+				if err := <-read; errors.Is(err, os.ErrDeadlineExceeded) != test.cut || !test.cut && err != nil {
+					t.Errorf("the body ends with %v", err)
+				}
+			})
+		})
+	}
+}
+
+// The time that the server takes before it goes on reading or writing is its own.
+func TestTheServersOwnTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			for range 3 {
+				time.Sleep(time.Minute)
+				if _, err := io.ReadFull(r.Body, make([]byte, 100)); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := r.Body.Read(make([]byte, 1)); err != io.EOF {
+				t.Error(err)
+			}
+			time.Sleep(2 * time.Hour) // and nobody takes a client that says nothing for one that has gone
+			if err := context.Cause(r.Context()); err != nil {
+				t.Error(err)
+			}
+			for range 3 {
+				if _, err := w.Write(make([]byte, 10_000)); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(time.Minute)
+			}
+		})
+		c.Go(func() {
+			fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 300\r\n\r\n%s", strings.Repeat("x", 300))
+		})
+		r, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, r.Body); n != 30_000 || err != nil {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+	})
+}
+
+// A client that takes nothing of its answer is let go of, and one that takes it at the rate gets all, also
+// when the handler hands it over in one piece.
+func TestAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		rate int // bytes a second
+		cut  bool
+	}{"nothing": {0, true}, "a byte a second": {1, true}, "at the rate": {1100, false}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const size = 300_000
+				wrote := make(chan error, 1)
+				c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+					_, err := w.Write(make([]byte, size))
+					wrote <- err
+				})
+				c.Go(func() {
+					fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+					for p := make([]byte, max(test.rate, 1)); test.rate > 0; time.Sleep(time.Second) {
+						if _, err := io.ReadFull(c, p); err != nil {
+							return
+						}
+					}
+				})
+				err := <-wrote
+				if errors.Is(err, os.ErrDeadlineExceeded) != test.cut || !test.cut && err != nil {
+					t.Errorf("writing ends with %v", err)
+				}
+			})
+		})
+	}
+}
+
+// What the handler leaves of a body is not waited for.
+func TestWhatNobodyReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+		c.Go(func() { fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nx") })
+		began := time.Now()
+		if _, err := io.Copy(io.Discard, c); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > pace.Grace+time.Second {
+			t.Errorf("the connection ends after %v", took)
+		}
+	})
+}

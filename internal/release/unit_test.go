@@ -1,0 +1,52 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+)
+
+// systemd understands all of the unit, and finds hardly anything that the service could do to the machine. What
+// is left has its reason in the unit.
+func TestUnit(t *testing.T) {
+	analyze := testenv.Program(t, "systemd-analyze")
+	unit := read(t, filepath.Join(testenv.Root(t), "deploy", "innsigli.service"))
+	check := func(unit string, limit string) error {
+		folder := t.TempDir()
+		path := filepath.Join(folder, "innsigli.service")
+		program := filepath.Join(folder, "innsigli")
+		for name, content := range map[string]string{path: strings.ReplaceAll(unit, "/usr/local/bin/innsigli", program), program: ""} {
+			if err := os.WriteFile(name, []byte(content), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := output(t.Context(), "", nil, analyze, "verify", "--recursive-errors=no", path); err != nil {
+			return err
+		}
+		_, err := output(t.Context(), "", nil, analyze, "security", "--offline=yes", "--no-pager", "--threshold="+limit, path)
+		return err
+	}
+	if err := check(unit, "12"); err != nil { // tenths
+		t.Error(err)
+	}
+	for _, line := range []string{"CapabilityBoundingSet=\n", "SystemCallFilter=@system-service\n", "RestrictNamespaces=yes\n"} {
+		if err := check(strings.Replace(unit, line, "", 1), "12"); err == nil {
+			t.Errorf("without %q the service can do no more", line)
+		}
+	}
+	if err := check(strings.Replace(unit, "Type=notify", "Type=notified", 1), "12"); err == nil {
+		t.Error("a unit that systemd does not understand is taken")
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

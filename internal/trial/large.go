@@ -1,0 +1,238 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/internal/pdftest"
+)
+
+const (
+	// largestDocument is about the largest that a request takes (service.md 8), and largeMemory how much anonymous
+	// memory a server may have, whatever comes.
+	largestDocument = 22 << 20
+	largeMemory     = 256 << 20
+	// longLarge is how long a trial goes on that may take any time.
+	longLarge = 15 * time.Minute
+)
+
+func largeTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
+	l := large{}
+	store := flags.String("store", "", "URL of an empty database, or path of a new file")
+	flags.IntVar(&l.requests, "requests", 40, "requests at once, all of one client")
+	flags.IntVar(&l.size, "size", largestDocument, "length of each document in bytes")
+	flags.DurationVar(&l.within, "within", 90*time.Second, "all are to be signed in this time")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return l.run(ctx, *store, out)
+}
+
+// large is a trial of many large documents at once.
+type large struct {
+	requests, size int
+	within         time.Duration
+}
+
+// largeOutcome is what became of one request.
+type largeOutcome struct {
+	refused int           // times that its start was, for a while
+	signed  time.Duration // from the beginning on; 0: never
+	err     error
+}
+
+func (l large) run(ctx context.Context, store string, out io.Writer) error {
+	h, err := newHouse(ctx, storeOf(store))
+	if err != nil {
+		return err
+	}
+	defer h.remove()
+	s, err := h.newServer(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, longLarge)
+	defer cancel()
+	if err := s.settle(ctx); err != nil {
+		return errors.Join(err, s.stop())
+	}
+	peak, all, err := l.sign(ctx, s)
+	if err = errors.Join(err, s.stop()); err != nil {
+		return err
+	}
+	return l.judge(out, peak, all)
+}
+
+// settle has the server started before, and its page renderer made: what a machine does once, with memory of
+// its own, is none of what requests take.
+func (s *server) settle(ctx context.Context) error {
+	c, err := newClient(ctx, []string{s.address})
+	if err != nil {
+		return err
+	}
+	person := &signer{client: c, count: new(figures)}
+	if err := person.addUser(ctx, 0, 0); err != nil {
+		return err
+	}
+	const stamp = `{"signatureImage":{"alignment":"BottomRight","positioning":"Auto"},`
+	body := stamp + strings.TrimPrefix(person.startTextAt(pdftest.Build(pdftest.Options{}), "", "B"), "{")
+	if a := c.insist(ctx, func() answer { return c.post(ctx, "/api/v1/signing", body) }); a.Status != http.StatusOK {
+		return fmt.Errorf("a first start: %v", a)
+	}
+	if err := s.stop(); err != nil {
+		return err
+	}
+	return s.start(ctx)
+}
+
+// storeOf is the --store of a file or a database.
+func storeOf(store string) string {
+	if strings.Contains(store, "://") {
+		return store
+	}
+	return "bolt:" + store
+}
+
+// sign has all documents signed at once.
+func (l large) sign(ctx context.Context, s *server) (peak int64, all []largeOutcome, err error) {
+	first, err := newClient(ctx, []string{s.address})
+	if err != nil {
+		return 0, nil, err
+	}
+	person := &signer{client: first, count: new(figures)}
+	if err := person.addUser(ctx, 0, 0); err != nil {
+		return 0, nil, err
+	}
+	patience := new(*first)
+	patience.http.Timeout = longLarge
+	content := pdftest.Build(pdftest.Options{Payload: l.size})
+	body := []byte(person.startTextAt(content, "", "Lt"))
+	all = make([]largeOutcome, l.requests)
+	signing, end := context.WithCancel(ctx)
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		peak, err = peakOf(signing, s)
+		return err
+	})
+	began := time.Now()
+	var requests sync.WaitGroup
+	for i := range all {
+		requests.Go(func() {
+			p := patientClient{client: patience}
+			all[i].err = p.sign(ctx, body, len(content))
+			all[i].refused, all[i].signed = p.refused, time.Since(began)
+		})
+	}
+	requests.Wait()
+	end()
+	return peak, all, group.Wait()
+}
+
+// judge prints the figures. [errBroken]: a promise was not kept.
+func (l large) judge(out io.Writer, peak int64, all []largeOutcome) error {
+	var at, signed int
+	var last time.Duration
+	faults := new(figures)
+	for _, o := range all {
+		if o.err != nil {
+			faults.fault("%v", o.err)
+			continue
+		}
+		if signed++; o.refused == 0 {
+			at++
+		}
+		last = max(last, o.signed)
+	}
+	err := faults.table(out, [][2]any{
+		{"documents at once", fmt.Sprintf("%d of %d MB", l.requests, l.size>>20)},
+		{"signed", signed},
+		{"of them admitted at once", at},
+		{"the last after", last.Round(time.Millisecond)},
+		{"peak RssAnon of the server", fmt.Sprintf("%.1f MB", float64(peak)/(1<<20))},
+	})
+	if err == nil && (signed < l.requests || 4*at < l.requests || last > l.within || peak > largeMemory) {
+		err = errBroken
+	}
+	return err
+}
+
+// patientClient does as it is told: it waits for as long as Retry-After and the interval say.
+type patientClient struct {
+	*client
+	refused int
+}
+
+// sign starts a request and polls to its end, which is to bring a longer document. Of that not more than the length is looked
+// at: the trial's own memory and time are not what is tried.
+func (p *patientClient) sign(ctx context.Context, body []byte, size int) error {
+	started := p.do(ctx, http.MethodPost, "/api/v1/signing", body)
+	for ; started.Status != http.StatusOK; p.refused++ {
+		if err := p.wait(ctx, started); err != nil {
+			return fmt.Errorf("start: %w", err)
+		}
+		started = p.do(ctx, http.MethodPost, "/api/v1/signing", body)
+	}
+	for {
+		status, length, wait, err := p.fetch(ctx, "/api/v1/signing/"+started.PollingID)
+		switch {
+		case err != nil:
+			return fmt.Errorf("poll: %w", err)
+		case status == http.StatusOK && length <= int64(size)*4/3:
+			return fmt.Errorf("the signed document has %d characters, of a document of %d bytes", length, size)
+		case status == http.StatusOK:
+			return nil
+		}
+		pause(ctx, cmp.Or(wait, time.Duration(started.Interval)*time.Second))
+	}
+}
+
+// wait waits for as long as an answer says that a later call may go on; the error is an answer that says no
+// such thing.
+func (p *patientClient) wait(ctx context.Context, a answer) error {
+	seconds, err := strconv.Atoi(a.retryAfter)
+	if err != nil || a.Status != http.StatusServiceUnavailable && a.Status != http.StatusTooManyRequests {
+		return fmt.Errorf("%w: %v", errBroken, a)
+	}
+	pause(ctx, time.Duration(seconds)*time.Second)
+	return ctx.Err()
+}
+
+// fetch polls. What is pending or unavailable has the time after which to come again, if it says one.
+func (p *patientClient) fetch(ctx context.Context, path string) (status int, length int64, wait time.Duration, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.addresses[0]+path, nil)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	request.Header.Set("Authorization", "Bearer "+p.token)
+	response, err := p.http.Do(request)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	defer response.Body.Close()
+	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+	wait = time.Duration(seconds) * time.Second
+	if response.StatusCode == http.StatusOK {
+		length, err = io.Copy(io.Discard, response.Body)
+		return response.StatusCode, length, wait, err
+	}
+	var a answer
+	if err := json.NewDecoder(response.Body).Decode(&a); err != nil {
+		return 0, 0, 0, err
+	}
+	if a.ErrorCode != "AuthorizationPending" && response.StatusCode != http.StatusServiceUnavailable {
+		return 0, 0, 0, fmt.Errorf("%w: %d %v", errBroken, response.StatusCode, a)
+	}
+	return response.StatusCode, 0, wait, nil
+}

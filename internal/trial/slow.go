@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// slowly is how much longer others may take while somebody wastes a server's time, by the median.
+const slowly = 2.0
+
+func slowTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
+	l := slow{}
+	store := flags.String("store", "", "URL of an empty database, or path of a new file")
+	flags.IntVar(&l.clients, "clients", 200, "clients that send or take a byte a second, and as many that say nothing")
+	flags.IntVar(&l.calls, "calls", 300, "calls of others that are timed, before and meanwhile")
+	flags.Float64Var(&l.times, "times", slowly, "how many times as long these may take meanwhile, by the median")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	return l.run(ctx, *store, out)
+}
+
+// slow is a trial of clients that waste a server's time and memory.
+type slow struct {
+	clients, calls int
+	times          float64
+}
+
+func (l slow) run(ctx context.Context, store string, out io.Writer) error {
+	h, err := newHouse(ctx, storeOf(store))
+	if err != nil {
+		return err
+	}
+	defer h.remove()
+	s, err := h.newServer(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.settle(ctx); err != nil {
+		return errors.Join(err, s.stop())
+	}
+	o, err := l.waste(ctx, s)
+	if err = errors.Join(err, s.stop()); err != nil {
+		return err
+	}
+	return l.judge(out, o)
+}
+
+// wasted is what became of it.
+type wasted struct {
+	before, meanwhile []time.Duration // what others' calls took
+	peak              int64
+	faults            []string
+}
+
+// waste measures others' calls, and then once more while the wasters are at it.
+func (l slow) waste(ctx context.Context, s *server) (o wasted, err error) {
+	other, err := newClient(ctx, []string{s.address})
+	if err != nil {
+		return o, err
+	}
+	if o.before, err = l.timed(ctx, other); err != nil {
+		return o, err
+	}
+	wasting, end := context.WithCancel(ctx)
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		o.peak, err = peakOf(wasting, s)
+		return err
+	})
+	var at sync.WaitGroup
+	wasters := l.wasters(other.token)
+	for i := range wasters {
+		at.Go(func() { wasters[i].at(wasting, s.address) })
+	}
+	pause(ctx, time.Second) // all are connected
+	o.meanwhile, err = l.timed(ctx, other)
+	pause(ctx, time.Second) // for who has begun last
+	end()
+	at.Wait()
+	for _, w := range wasters {
+		if w.fault != "" {
+			o.faults = append(o.faults, w.fault)
+		}
+	}
+	return o, errors.Join(err, group.Wait())
+}
+
+// timed times calls, one after another on one connection, each with a body and a write.
+func (l slow) timed(ctx context.Context, c *client) (took []time.Duration, err error) {
+	kept := *c
+	kept.http.Transport = new(http.Transport)
+	defer kept.http.CloseIdleConnections()
+	for i := range l.calls {
+		a := kept.post(ctx, "/api/v1/signing/busy-signal", "{}")
+		if a.Status != http.StatusOK {
+			return nil, fmt.Errorf("%w: call %d of the others: %v", errBroken, i, a)
+		}
+		took = append(took, a.received.Sub(a.sent))
+		pause(ctx, 5*time.Millisecond)
+	}
+	slices.Sort(took)
+	return took, nil
+}
+
+func (l slow) judge(out io.Writer, o wasted) error {
+	ratio := float64(median(o.meanwhile)) / float64(median(o.before))
+	faults := &figures{faults: o.faults}
+	err := faults.table(out, [][2]any{
+		{"others' calls, median", median(o.before).Round(time.Microsecond)},
+		{"while time is wasted, median", fmt.Sprintf("%v (%.2f times as long)", median(o.meanwhile).Round(time.Microsecond), ratio)},
+		{"99th percentile", fmt.Sprintf("%v and %v", percentile(o.before, 99), percentile(o.meanwhile, 99))},
+		{"peak RssAnon of the server", fmt.Sprintf("%.1f MB", float64(o.peak)/(1<<20))},
+	})
+	if err == nil && (ratio > l.times || o.peak > largeMemory || len(o.faults) > 0) {
+		err = errBroken
+	}
+	return err
+}
+
+// waster is a client that wastes time. It says so when it was treated otherwise than it deserves.
+type waster struct {
+	head, body string        // what it sends at once, and what it goes on with
+	every      time.Duration // a byte of the body; 0: as fast as it can
+	want       string        // what its answer begins with, if it is told anything
+	again      bool          // it comes back when it is through
+
+	fault string
+}
+
+// at wastes time until the context ends, or the server has had enough.
+func (w *waster) at(ctx context.Context, address string) {
+	for w.once(ctx, address); w.again && w.fault == "" && ctx.Err() == nil; w.once(ctx, address) {
+		pause(ctx, 500*time.Millisecond) // this machine makes what wastes the server's time as well
+	}
+}
+
+func (w *waster) once(ctx context.Context, address string) {
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { c.Close() })()
+	answered := make(chan string, 1)
+	go func() {
+		var first bytes.Buffer
+		io.CopyN(&first, c, 12) // HTTP/1.1 431
+		answered <- first.String()
+	}()
+	if _, err := io.WriteString(c, w.head); err == nil {
+		w.send(ctx, c)
+	}
+	if w.every > 0 || w.body == "" {
+		<-ctx.Done()
+	}
+	select {
+	case got := <-answered:
+		if got != "" && !strings.HasSuffix(got, w.want) {
+			w.fault = fmt.Sprintf("%.30q is answered %q, not %s", w.head, got, w.want)
+		}
+	case <-time.After(10 * time.Second):
+		if w.want != "" && ctx.Err() == nil {
+			w.fault = fmt.Sprintf("%.30q is not answered", w.head)
+		}
+	}
+}
+
+func (w *waster) send(ctx context.Context, c net.Conn) {
+	if w.every == 0 {
+		io.WriteString(c, w.body)
+		return
+	}
+	for i := 0; ctx.Err() == nil; i++ {
+		if _, err := c.Write([]byte{w.body[i%len(w.body)]}); err != nil {
+			return
+		}
+		pause(ctx, w.every)
+	}
+}
