@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 
@@ -63,12 +64,19 @@ func (b wholeBody) Read(p []byte) (int, error) {
 	n, err := b.Reader.Read(p)
 	var tooLong *http.MaxBytesError
 	if err != nil && err != io.EOF && !errors.As(err, &tooLong) {
-		err = fmt.Errorf("%w: %w", errBrokenOff, err)
+		why := errBrokenOff
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			why = errTooSlow
+		}
+		err = fmt.Errorf("%w: %w", why, err)
 	}
 	return n, err
 }
 
-var errBrokenOff = errors.New("httpapi: the body broke off")
+var (
+	errBrokenOff = errors.New("httpapi: the body broke off")
+	errTooSlow   = errors.New("httpapi: the body came too slowly")
+)
 
 // drainLimit is how much of a body that is too large is still read, so that a
 // client which sends first and reads afterwards gets the answer.

@@ -82,6 +82,7 @@ var problems = []row{
 	{webhook.ErrChanged, changedMeanwhile},
 	{webhook.ErrActivate, activateCall},
 	{webhook.ErrTooManyCalls, tooManyCalls},
+	{errTooSlow, *invalid(map[string][]string{"$": {"The body came too slowly, and the rest of it was not waited for."}})},
 	{errBrokenOff, *invalid(map[string][]string{"$": {"The body ended before it was whole."}})},
 	{jsonbody.ErrTooLarge, tooLarge},
 	{storage.ErrTooLarge, tooLarge},

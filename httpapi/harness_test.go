@@ -41,6 +41,7 @@ type wiring struct {
 	hooks      func(httpapi.Webhooks) httpapi.Webhooks
 	portal     func(httpapi.Portal) httpapi.Portal
 	limits     httpapi.Limits
+	around     func(http.Handler) http.Handler
 }
 
 // smallBuffer is what a connection that a test breaks may hold on the way.
@@ -111,7 +112,7 @@ func serve(t *testing.T, listener net.Listener, dial func(context.Context, strin
 	}
 	handler := s.handler(t, db, w)
 	s.http.Transport = openapitest.Transport(s.http.Transport, func(err error) { t.Error(err) }, described(t, handler, w))
-	h := &http.Server{Handler: s.watch(handler)}
+	h := &http.Server{Handler: inPlace(w.around, s.watch(handler))}
 	if w.breaks {
 		h.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 			if tcp, ok := c.(*net.TCPConn); ok {

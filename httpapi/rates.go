@@ -29,7 +29,7 @@ type Limits struct {
 	// addresses each counts for itself: strangers are not to fill a store.
 	Buckets storage.Buckets
 	// Documents is how many bytes of bodies with documents are under way at once, and
-	// how many of answers; 0 is 1 GiB.
+	// how many of answers; 0 is 1280 MiB, which are 40 of the largest.
 	Documents int64
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	defaultDocuments = 1 << 30
+	defaultDocuments = 1280 << 20
 	// roomTime is how long a request waits for room.
 	roomTime = 10 * time.Second
 	// A body is held in memory but for its document. The little that nearly all are costs

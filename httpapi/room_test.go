@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/internal/admission"
 )
 
 // begins sends the head of a request, whose body is of that many bytes and is still to come.
@@ -60,9 +61,8 @@ func TestRoomForBodies(t *testing.T) {
 // Who is refused before its body has come gets the answer all the same, and the connection is good for the
 // next request.
 func TestRefusedWhileSending(t *testing.T) {
-	w := limited
-	c := start(t, w).signer(t)
-	c.mayCall(70)
+	c := start(t, wiring{}).signer(t)
+	c.token = "none of its tokens"
 	conn := c.begins("/api/v1/signing", 25*mebibyte)
 	sent := make(chan error, 1)
 	go func() {
@@ -77,7 +77,7 @@ func TestRefusedWhileSending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff(t, "status", http.StatusTooManyRequests, response.StatusCode)
+	diff(t, "status", http.StatusUnauthorized, response.StatusCode)
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		t.Fatal(err)
 	}
@@ -114,5 +114,30 @@ func TestRoomForWhatIsHeld(t *testing.T) {
 		slow[0].Close()
 		synctest.Wait()
 		diff(t, "then", http.StatusOK, c.call(http.MethodPost, "/api/v1/signing/busy-signal", much).status)
+	})
+}
+
+// A body that comes too slowly is cut off, and the client is told so; nothing of its document stays.
+func TestSlowBody(t *testing.T) {
+	w := wiring{breaks: true, around: admission.Pace{Grace: 10 * time.Second, Rate: 1000}.Handler}
+	bubble(t, w, func(t *testing.T, s *server) {
+		c := s.signer(t)
+		conn := c.begins("/api/v1/signing", 4*mebibyte)
+		if _, err := io.WriteString(conn, sized(t, 4*mebibyte)[:2*mebibyte]); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, "after", 10*time.Second, time.Since(began))
+		diff(t, "status", http.StatusBadRequest, response.StatusCode)
+		if body := string(readAll(t, response.Body)); !strings.Contains(body, "too slowly") {
+			t.Error(body)
+		}
+		conn.Close()
+		synctest.Wait()
+		c.wantDocuments(0)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"crypto"
 	"errors"
 	"io"
+	"slices"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -61,7 +62,7 @@ func appendAll(t testing.TB, b []byte, revisions []pades.Revision) []byte {
 		if r.Base != int64(len(b)) {
 			t.Fatalf("revision at %d of a document of %d bytes", r.Base, len(b))
 		}
-		grown := append(bytes.Clone(b), r.Bytes...)
+		grown := slices.Concat(b, r.Bytes)
 		pdflint.Clean(t, b, grown)
 		b = grown
 	}

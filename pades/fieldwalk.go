@@ -102,7 +102,10 @@ func fieldName(file *pdf.File, field pdf.Dict, parent string) (name string, name
 	if err != nil || t == nil {
 		return parent, false
 	}
-	name = pdf.Text(pdf.String(t))
+	name = string(t)
+	if len(t) <= 4*maxFieldName { // beyond, nobody would read it however it is decoded
+		name = pdf.Text(pdf.String(t))
+	}
 	if parent != "" {
 		name = parent + "." + name
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -77,7 +78,7 @@ func filled(t testing.TB, b []byte, num uint32, value string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return append(bytes.Clone(b), appended...)
+	return slices.Concat(b, appended)
 }
 
 // counted counts what is read.

@@ -24,7 +24,7 @@ type limits struct {
 var defaultLimits = limits{
 	client:      storage.Rate{PerSecond: 20, Burst: 60},
 	address:     storage.Rate{PerSecond: 10, Burst: 100},
-	documents:   1 << 30,
+	documents:   1280 * mebibyte,
 	connections: 2000,
 	perAddress:  400,
 	pace:        admission.Pace{Grace: 30 * time.Second, Rate: 8 << 10},

@@ -35,6 +35,7 @@ func TestReloadedAtStart(t *testing.T) {
 		{"their proxy", "conf.toml", strings.Replace(all, "= 7", "= 7\negress-proxy = \"http://proxy.example:3128\"", 1), "webhooks"},
 		{"who mail is from", "conf.toml", all + "[mail]\nfrom = \"sign@example.is\"\n", "mail"},
 		{"who is believed", "conf.toml", all + "[proxy]\ntrusted = [\"10.0.0.1\"]\n", "proxy"},
+		{"the limits", "conf.toml", all + "[limits]\nclient-rate = 5\n", "limits"},
 		{"the provider", "conf.toml", strings.Replace(all, "[login]", "delivery = \"ping\"\n[login]", 1), "identity-provider"},
 		{"no provider", "conf.toml", strings.Replace(all, provider, "", 1), "identity-provider"},
 		{"its secret", "secret", "two\n", "identity-provider"},

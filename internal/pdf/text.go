@@ -93,6 +93,9 @@ func withoutLanguage(text string) string {
 }
 
 func docEncodingText(text string) string {
+	if isPlainText(text) {
+		return text
+	}
 	var b strings.Builder
 	for i := range len(text) {
 		b.WriteRune(docEncodingRune(text[i]))
