@@ -29,14 +29,14 @@ func (a *api) responses(o operation) openapi.Map[openapi.Response] {
 	var statuses []int
 	var all openapi.Map[openapi.Response]
 	add := func(status int, r openapi.Response) {
+		if o.tellsRates(status) {
+			r.Headers = slices.Concat(r.Headers, rateHeaders)
+		}
 		statuses = append(statuses, status)
 		all = append(all, openapi.Member[openapi.Response]{Name: strconv.Itoa(status), Value: r})
 	}
 	for _, is := range o.answers {
 		r := openapi.Response{Description: is.text, Headers: is.headers, Content: is.content}
-		if o.call != nil && !o.ownPace {
-			r.Headers = slices.Concat(r.Headers, rateHeaders)
-		}
 		if also := byStatus[is.status]; also != nil {
 			refused := a.refused(also)
 			r.Description += "\n\n" + refused.Description
@@ -54,10 +54,22 @@ func (a *api) responses(o operation) openapi.Map[openapi.Response] {
 	return all
 }
 
+// tellsRates says whether answers of a status tell of a limit: that which the call was one too many for, and
+// all once a call has been counted, which is when it is known who makes it.
+func (o operation) tellsRates(status int) bool {
+	if o.call == nil || o.ownPace {
+		return status == http.StatusTooManyRequests
+	}
+	return status != http.StatusUnauthorized
+}
+
 // generalProblems are those that come with what an operation is: one that takes a token, or a body.
 func (a *api) generalProblems(o operation) (all []problem) {
 	if o.call != nil {
-		all = append(all, ambiguousToken, noToken, badToken, tooOften, internalError, unavailable)
+		all = append(all, ambiguousToken, noToken, badToken, internalError, unavailable)
+	}
+	if o.call != nil && !o.ownPace {
+		all = append(all, tooOften)
 	}
 	if o.scope != noScope {
 		all = append(all, missingScope(o.scope))
@@ -118,8 +130,6 @@ func problemHeaders(problems []problem) (headers openapi.Map[openapi.Header]) {
 		headers = append(headers, retryAfterHeader(all))
 	}
 	switch problems[0].Status {
-	case http.StatusTooManyRequests:
-		headers = append(headers, rateHeaders...)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		headers = append(headers, challengeHeader(true))
 	case http.StatusBadRequest:

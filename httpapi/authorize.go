@@ -12,8 +12,8 @@ import (
 // noScope is the scope of endpoints that take any token (service.md 5 item 5).
 const noScope = ""
 
-// authorized lets callers with a valid token and the scope through (RFC 6750).
-func (a *api) authorized(scope string, h func(http.ResponseWriter, *http.Request, account.Caller) error) handler {
+// authenticated lets callers with a valid token through (RFC 6750).
+func (a *api) authenticated(h func(http.ResponseWriter, *http.Request, account.Caller) error) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if twoTokens(r) {
 			challenge(w, `, error="invalid_request"`)
@@ -32,6 +32,13 @@ func (a *api) authorized(scope string, h func(http.ResponseWriter, *http.Request
 		if err != nil {
 			return err
 		}
+		return h(w, r, caller)
+	}
+}
+
+// granted lets callers whose token grants the scope through.
+func granted(scope string, h func(http.ResponseWriter, *http.Request, account.Caller) error) func(http.ResponseWriter, *http.Request, account.Caller) error {
+	return func(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 		if scope != noScope && !caller.Has(scope) {
 			challenge(w, fmt.Sprintf(`, error="insufficient_scope", scope=%q`, scope))
 			return new(missingScope(scope))

@@ -33,6 +33,7 @@ func (a *api) document(operations []operation) openapi.Document {
 		Webhooks: a.events(),
 		Components: openapi.Components{
 			Schemas:         a.schemas(),
+			Headers:         sharedHeaders,
 			SecuritySchemes: a.securitySchemes(),
 		},
 	}

@@ -14,15 +14,22 @@ func (a *api) introduction() string {
 	return b.String()
 }
 
-// firstSteps lead through a signature in the sandbox.
+// firstSteps lead through a signature in the sandbox, with a file contract.pdf at hand.
 func firstSteps(base string) string {
 	return "## First steps\n\n```sh\n" +
 		"base=" + base + "\n" +
-		"token=$(curl -s -u \"$CLIENT_ID:$CLIENT_SECRET\" -d grant_type=client_credentials $base/api/v1/auth/token | jq -r .access_token)\n" +
-		"curl -H \"Authorization: Bearer $token\" --json '{\"fullName\":\"Jóna Jónsdóttir\",\"kennitala\":\"0101302989\",\"phone\":\"5550101\"}' $base/api/v1/sandbox/users\n" +
-		"jq -n --arg file \"$(base64 -w0 contract.pdf)\" '{file: {type: \"Pdf\", name: \"contract.pdf\", contentB64: $file}, signer: {kennitala: \"0101302989\", signingMethod: \"IdpApp\"}}' |\n" +
-		"  curl -H \"Authorization: Bearer $token\" --json @- $base/api/v1/signing\n" +
-		"curl -H \"Authorization: Bearer $token\" $base/api/v1/signing/POLLING_ID   # until it is 200\n" +
+		"token=$(curl -s -u \"$CLIENT_ID:$CLIENT_SECRET\" -d grant_type=client_credentials \\\n" +
+		"  $base/api/v1/auth/token | jq -r .access_token)\n" +
+		"call() { curl -s -H \"Authorization: Bearer $token\" \"$@\"; }\n\n" +
+		"call --json '{\"fullName\":\"Jóna Jónsdóttir\",\"kennitala\":\"0101302989\",\"phone\":\"5550101\"}' \\\n" +
+		"  $base/api/v1/sandbox/users\n" +
+		"id=$(base64 < contract.pdf | tr -d '\\n' |\n" +
+		"  jq -R '{file: {type: \"Pdf\", name: \"contract.pdf\", contentB64: .},\n" +
+		"          signer: {kennitala: \"0101302989\", signingMethod: \"IdpApp\"}}' |\n" +
+		"  call --json @- $base/api/v1/signing | jq -r .pollingId)\n" +
+		"call $base/api/v1/signing/$id   # 400, AuthorizationPending: the signer is being asked\n" +
+		"sleep 1\n" +
+		"call $base/api/v1/signing/$id | jq -r .signedFileB64 | base64 -d > signed.pdf\n" +
 		"```\n\n"
 }
 

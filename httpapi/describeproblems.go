@@ -71,8 +71,11 @@ func retryAfterHeader(always bool) openapi.Member[openapi.Header] {
 	}}
 }
 
-// rateHeaders tell of the client's limit, where there is one (draft-ietf-httpapi-ratelimit-headers).
-var rateHeaders = openapi.Map[openapi.Header]{
+// rateHeaders are on so many answers that the document has them in one place.
+var rateHeaders = openapi.Map[openapi.Header]{openapi.HeaderReference("RateLimit-Policy"), openapi.HeaderReference("RateLimit")}
+
+// sharedHeaders tell of a limit, where there is one (draft-ietf-httpapi-ratelimit-headers).
+var sharedHeaders = openapi.Map[openapi.Header]{
 	{Name: "RateLimit-Policy", Value: openapi.Header{Description: "The limit of requests: `q` of them in `w` seconds.", Schema: &openapi.Schema{Type: str}, Example: json.RawMessage(`"\"client\";q=60;w=3"`)}},
 	{Name: "RateLimit", Value: openapi.Header{Description: "What is left of the limit: `r` requests now, all of them again in `t` seconds.", Schema: &openapi.Schema{Type: str}, Example: json.RawMessage(`"\"client\";r=59;t=1"`)}},
 }

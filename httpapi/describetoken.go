@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/openapi"
@@ -33,6 +34,7 @@ func (a *api) tokenOperation() operation {
 			{status: 200, text: "The token.", headers: notStored, content: jsonContent("Token",
 				sample("token", "A token", raw(`{"access_token":"Wn3vXr9kQz0G3Yt0q2gq1xkq6m1c9H4d8s5b7n2p0aE","token_type":"Bearer","expires_in":3600,"scope":"api/signatures portal/read portal/write"}`)))},
 			oauthRefused("The request is not one for a token, or asks for scopes that the client does not have.", http.StatusBadRequest,
+				sample("invalid-request", "No grant", oauthError{"invalid_request", "grant_type is missing."}),
 				sample("invalid-scope", "A scope of somebody else", oauthError{"invalid_scope", "A scope is unknown, or not one of the client's, or they are not separated by one space each."}),
 				sample("unsupported-grant-type", "Another grant", oauthError{"unsupported_grant_type", "Only client_credentials is supported."})),
 			oauthUnauthorized(),
@@ -113,6 +115,12 @@ func oauthUnauthorized() answer {
 	return refused
 }
 
+// scopesAskedFor is the pattern of scopes that there are, with one space between two (RFC 6749 3.3).
+func scopesAskedFor() string {
+	scope := "(?:" + strings.Join(account.Scopes(), "|") + ")"
+	return "^" + scope + "(?: " + scope + ")*$"
+}
+
 // tokenSchemas are the bodies of decisions.md 3 and RFC 7009.
 func tokenSchemas() openapi.Map[*openapi.Schema] {
 	text := func(about string) *openapi.Schema { return &openapi.Schema{Type: str, Description: about} }
@@ -125,7 +133,7 @@ func tokenSchemas() openapi.Map[*openapi.Schema] {
 	return openapi.Map[*openapi.Schema]{
 		{Name: "TokenRequest", Value: openapi.Object([]string{"grant_type"}, openapi.Map[*openapi.Schema]{
 			{Name: "grant_type", Value: choice([]string{"client_credentials"}, "The only grant there is.")},
-			{Name: "scope", Value: optionalText("The scopes asked for, separated by spaces. Left out: all that the client may have.")},
+			{Name: "scope", Value: &openapi.Schema{Type: strOrNull, Pattern: scopesAskedFor(), Description: "The scopes asked for, separated by one space each. Left out: all that the client may have."}},
 			id, secret,
 		})},
 		{Name: "RevocationRequest", Value: openapi.Object([]string{"token"}, openapi.Map[*openapi.Schema]{

@@ -132,7 +132,7 @@ func webhookSchemas() openapi.Map[*openapi.Schema] {
 		{Name: "WebhookChange", Value: openapi.Object(nil, openapi.Map[*openapi.Schema]{
 			{Name: "url", Value: url.OrNull()},
 			{Name: "eventTypes", Value: types(maxEventTypes).OrNull()},
-			{Name: "isActive", Value: &openapi.Schema{Type: openapi.Types{"boolean", "null"}, Description: "False switches the subscription off. True is refused: see the activation."}},
+			{Name: "isActive", Value: &openapi.Schema{Type: openapi.Types{"boolean", "null"}, Not: &openapi.Schema{Const: true}, Description: "False switches the subscription off. True is refused: see the activation."}},
 		})},
 		{Name: "Webhook", Value: openapi.Object(required, record)},
 		{Name: "NewWebhook", Value: openapi.Object(append(required, "secret"), append(record, secret))},

@@ -27,6 +27,7 @@ type problem struct {
 	Holder *holder             `json:"busySignal,omitempty"` // with 423
 	// FailedCheck is the one of an activation (decisions.md 7.4).
 	FailedCheck string `json:"failedCheck,omitempty"`
+	meant       bool   // whatever the status: the server refuses as it should, and is at no fault
 }
 
 // holder is whose hold on a busy signal is in the way (decisions.md 4.1).
@@ -139,7 +140,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	p, known := toProblem(err)
-	if (!known || serverFault(p.Status)) && r.Context().Err() == nil && a.Failed != nil {
+	if (!known || serverFault(p.Status) && !p.meant) && r.Context().Err() == nil && a.Failed != nil {
 		a.Failed(r.Context(), err)
 	}
 	if seconds, waits := retryAfter[p.Title]; waits && w.Header().Get("Retry-After") == "" {

@@ -24,6 +24,7 @@ import (
 	"net/netip"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/account"
@@ -113,7 +114,8 @@ type Config struct {
 	// always.
 	Ready func(context.Context) error
 	// Failed is called with errors that are the server's fault: those answered 500,
-	// 503 and 507, and those that come after or beside an answer. nil: nobody is told.
+	// 503 and 507, but for want of room in [Limits], and those that come after or beside an answer. nil:
+	// nobody is told.
 	Failed func(context.Context, error)
 	// Reference is the page at /reference, and the files below it, on which people read and try the API;
 	// nil: there is none.
@@ -134,8 +136,8 @@ type api struct {
 	Config
 	rates
 	rooms
-	images    chan struct{} // one image is read at a time, and one drawn (package signing): that takes memory for all its pixels
-	published publication
+	images    chan struct{}      // one image is read at a time, and one drawn (package signing): that takes memory for all its pixels
+	published func() publication // made when it is first asked for
 }
 
 // New returns the API's handler.
@@ -149,7 +151,7 @@ func New(c Config) http.Handler {
 	a := &api{Config: c, rates: newRates(c.Limits), rooms: newRooms(c.Limits), images: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	operations := a.operations()
-	a.published = a.publish(operations)
+	a.published = sync.OnceValue(func() publication { return a.publish(operations) })
 	routes := a.routes(operations)
 	handlers := make(map[string]http.Handler, len(routes))
 	for path, methods := range routes {

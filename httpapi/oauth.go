@@ -57,7 +57,7 @@ func readParameters(w http.ResponseWriter, r *http.Request, names ...string) (pa
 	if slices.ContainsFunc(names, query.Has) {
 		return nil, &oauthError{Code: "invalid_request", Description: "Parameters belong into the body, not into the address."}
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxSmallBody)
+	r.Body = http.MaxBytesReader(w, r.Body, maxParameters)
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "application/x-www-form-urlencoded" {
 		return readJSONParameters(r, names)
 	}
@@ -105,6 +105,10 @@ func readJSONParameters(r *http.Request, names []string) (parameters, error) {
 	}
 	return parameters(values), nil
 }
+
+// maxParameters bounds a body that comes from who nobody knows yet, and that no room bounds: names, secrets and
+// scopes take a few hundred bytes.
+const maxParameters = 16 << 10
 
 const notPlain = "A parameter is not a string, or contains control characters."
 

@@ -11,7 +11,7 @@ import (
 
 const documentPath = "/openapi.json"
 
-// publication is the document as it is sent, made once.
+// publication is the document as it is sent.
 type publication struct {
 	document []byte
 	tag      string
@@ -27,16 +27,17 @@ func (a *api) publish(operations []operation) publication {
 
 // openAPI answers with the document, or that the client has it (RFC 9110 13.1.2).
 func (a *api) openAPI(w http.ResponseWriter, r *http.Request) error {
-	if err := a.published.err; err != nil {
+	published := a.published()
+	if err := published.err; err != nil {
 		return fmt.Errorf("httpapi: the document of the API: %w", err)
 	}
-	w.Header().Set("ETag", a.published.tag)
-	if known(r.Header.Values("If-None-Match"), a.published.tag) {
+	w.Header().Set("ETag", published.tag)
+	if known(r.Header.Values("If-None-Match"), published.tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	w.Header().Set("Content-Type", jsonType)
-	_, err := clientWriter{w}.Write(a.published.document)
+	_, err := clientWriter{w}.Write(published.document)
 	return err
 }
 

@@ -18,7 +18,7 @@ type operation struct {
 	call func(http.ResponseWriter, *http.Request, account.Caller) error
 	// scope is what the token of a call has to grant; empty: any token will do.
 	scope string
-	// document: the body has one. ownPace: calls do not count against the client's limit.
+	// document: the body has one. ownPace: calls count against no limit.
 	document, ownPace bool
 
 	// id is the name of the method in generated clients.
@@ -41,10 +41,11 @@ func (a *api) handler(o operation) handler {
 	if !o.document {
 		call = a.holding(call)
 	}
-	if !o.ownPace {
-		call = a.counted(call)
+	call = granted(o.scope, call)
+	if o.ownPace { // it is never answered 429, whoever calls: decisions.md 2.12
+		return a.authenticated(call)
 	}
-	return a.unlessStrange(a.authorized(o.scope, call))
+	return a.unlessStrange(a.authenticated(a.counted(call)))
 }
 
 // operations are all of the API.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -31,6 +32,9 @@ type Limits struct {
 	// Documents is how many bytes of bodies with documents are under way at once, and
 	// how many of answers; 0 is 1280 MiB, which are 40 of the largest.
 	Documents int64
+	// Watch is told, before the first request, how to ask what bytes are under way: "requests" and "answers" with
+	// documents, and what else is "held" of bodies. nil: nobody is.
+	Watch func(what string, bytes func() int64)
 }
 
 // guesses is how often a client's secret may be wrong that is sent from one address. That is told for each
@@ -69,13 +73,13 @@ func (a *api) fromStrangers(h handler) handler {
 	}
 }
 
-// unlessStrange counts the calls that were refused for who makes them, after the fact: who shares an
-// address with their callers is not refused.
+// unlessStrange counts the calls that nobody is known to make, after the fact: who shares an address with
+// their callers is not refused.
 func (a *api) unlessStrange(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		err := h(w, r)
 		var p *problem
-		if !errors.As(err, &p) || p.Status != http.StatusUnauthorized && p.Status != http.StatusForbidden {
+		if !errors.As(err, &p) || p.Status != http.StatusUnauthorized {
 			return err
 		}
 		if often := a.strange(w, r); often != nil {
@@ -95,21 +99,28 @@ func (a *api) strange(w http.ResponseWriter, r *http.Request) error {
 	return refusedIf(w, "address", a.addresses.Take(r.Context(), place))
 }
 
-// guess does something with a client's secret, which is wrong if the error is account.ErrInvalidClient.
+// guess does something with a client's secret, which is wrong if the error is account.ErrInvalidClient. Only
+// then it counts: programs that share a client and its address may all begin at once.
 func (a *api) guess(w http.ResponseWriter, r *http.Request, client string, try func() error) error {
 	place, ok := a.placeOf(r)
 	if !ok {
 		return try()
 	}
-	key := place + " " + client
-	if err := refusedIf(w, "address", a.guesses.Take(r.Context(), key)); err != nil {
+	key := guessed(place, client)
+	if err := refusedIf(w, "address", a.guesses.Look(key)); err != nil {
 		return err
 	}
 	err := try()
-	if !errors.Is(err, account.ErrInvalidClient) {
-		a.guesses.Return(key)
+	if errors.Is(err, account.ErrInvalidClient) {
+		a.guesses.Take(r.Context(), key)
 	}
 	return err
+}
+
+// guessed is the key of a client at a place. The ID is as long as whoever sent it likes.
+func guessed(place, client string) string {
+	sum := sha256.Sum256([]byte(place + " " + client))
+	return string(sum[:])
 }
 
 // placeOf is where a request comes from, for the limits; false when they do not apply to it: it comes from this

@@ -66,6 +66,34 @@ func TestPollsAreNotLimited(t *testing.T) {
 			diff(t, "RateLimit", "", a.header.Get("RateLimit"))
 		}
 		diff(t, "beside polls", 0, c.mayCall(1))
+		c.token = strings.Repeat("x", 43)
+		for range 100 { // of somebody whose token has expired, say
+			a := c.from("192.0.2.66", c.request(http.MethodGet, "/api/v1/signing/"+uuid.NewString(), nil))
+			diff(t, "status of a stranger", http.StatusUnauthorized, a.status)
+		}
+	})
+}
+
+// A token that grants another scope is its client's all the same: it counts against the client, and what
+// strangers do at the same address changes nothing.
+func TestRateOfAnotherScope(t *testing.T) {
+	bubble(t, limited, func(t *testing.T, s *server) {
+		c := s.signer(t).colleague(account.ScopePortalRead)
+		call := func() answer {
+			return c.from("192.0.2.66", c.request(http.MethodPost, "/api/v1/signing/busy-signal", nil))
+		}
+		known := c.token
+		c.token = strings.Repeat("x", 43)
+		for range 31 {
+			call()
+		}
+		c.token = known
+		for range 60 {
+			diff(t, "status", http.StatusForbidden, call().status)
+		}
+		a := call()
+		c.wantProblem(a, http.StatusTooManyRequests, tooOften)
+		diff(t, "RateLimit-Policy", `"client";q=60;w=3`, a.header.Get("RateLimit-Policy"))
 	})
 }
 

@@ -34,11 +34,20 @@ func newRooms(l Limits) rooms {
 		size = defaultDocuments
 	}
 	room := func(size int64) *admission.Room { return admission.NewRoom(size, size/2, roomTime) }
-	return rooms{in: room(size), out: room(size), held: room(heldRoom)}
+	all := rooms{in: room(size), out: room(size), held: room(heldRoom)}
+	if l.Watch != nil {
+		l.Watch("requests", all.in.Taken)
+		l.Watch("answers", all.out.Taken)
+		l.Watch("held", all.held.Taken)
+	}
+	return all
 }
 
 // full is the answer when there is no room in time.
-var full = titled(http.StatusServiceUnavailable, unavailable.Title, "The server has as much under way as it takes at once.")
+var full = problem{
+	Status: http.StatusServiceUnavailable, Title: unavailable.Title, Detail: "The server has as much under way as it takes at once.",
+	meant: true,
+}
 
 // fullFor is how long, in seconds, who found no room is told to wait.
 const fullFor = "2"

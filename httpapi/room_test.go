@@ -13,6 +13,7 @@ import (
 
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/internal/admission"
+	"github.com/innsigli/innsigli/internal/pdftest"
 )
 
 // begins sends the head of a request, whose body is of that many bytes and is still to come.
@@ -32,12 +33,15 @@ func (c *client) begins(path string, size int) net.Conn {
 // Bodies under way are bounded by their bytes. What does not fit waits for a while, and is then told to come
 // back; an account has half, and others are let in beside it.
 func TestRoomForBodies(t *testing.T) {
-	w := wiring{breaks: true, limits: httpapi.Limits{Documents: 60 * mebibyte}}
+	underWay := make(map[string]func() int64)
+	watch := func(what string, bytes func() int64) { underWay[what] = bytes }
+	w := wiring{breaks: true, limits: httpapi.Limits{Documents: 60 * mebibyte, Watch: watch}}
 	bubble(t, w, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person)
 		slow := c.begins("/api/v1/signing", 25*mebibyte)
 		synctest.Wait()
+		diff(t, "under way", int64(25*mebibyte), underWay["requests"]())
 		began := time.Now()
 		body := sized(t, 10*mebibyte)
 		a := c.call(http.MethodPost, "/api/v1/signing", body)
@@ -55,6 +59,39 @@ func TestRoomForBodies(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		slow.Close()
 		diff(t, "once there is room", http.StatusOK, <-waits)
+		s.stop()
+		for what, bytes := range underWay {
+			diff(t, what+" in the end", int64(0), bytes())
+		}
+	})
+}
+
+// Answers with documents are bounded likewise. A result that found no room is there for a later poll, and so
+// is one whose reader went away.
+func TestRoomForAnswers(t *testing.T) {
+	w := wiring{breaks: true, limits: httpapi.Limits{Documents: 2000}} // every document counts as a whole share
+	bubble(t, w, func(t *testing.T, s *server) {
+		c := s.signer(t)
+		c.user(person)
+		large := fields{"file.contentB64": pdftest.Build(pdftest.Options{Payload: mebibyte})}
+		first, second := c.begin(startBody(idpSim).with(large)), c.begin(startBody(idpSim).with(large))
+		slow, err := c.dial(t.Context(), "tcp", strings.TrimPrefix(c.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(slow, "GET /api/v1/signing/%s HTTP/1.1\r\nHost: room\r\nAuthorization: Bearer %s\r\n\r\n", first, c.token)
+		if _, err := io.CopyN(io.Discard, slow, 1000); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		a := c.poll(second)
+		c.wantProblem(a, http.StatusServiceUnavailable, "Service unavailable")
+		diff(t, "Retry-After", "2", a.header.Get("Retry-After"))
+		diff(t, "waited", 10*time.Second, time.Since(began))
+		slow.Close()
+		synctest.Wait()
+		c.signed(c.poll(second))
+		c.signed(c.poll(first))
 	})
 }
 
@@ -99,7 +136,7 @@ func TestRoomForWhatIsHeld(t *testing.T) {
 		c := s.signer(t)
 		var slow []net.Conn
 		for range 4 { // 8 MiB each may be needed, of 32 for an account
-			conn := c.begins("/api/v1/signing", 3*mebibyte)
+			conn := c.begins("/api/v1/signing", 5*mebibyte)
 			if _, err := io.WriteString(conn, `{"ignored":"`+strings.Repeat("x", 200<<10)); err != nil {
 				t.Fatal(err)
 			}

@@ -3,9 +3,13 @@ package httpapi_test
 import (
 	"bufio"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
+	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +42,36 @@ func filled(t *testing.T, size int, head, tail string) string {
 		t.Fatalf("a body of %d bytes does not become one of %d", len(body), size)
 	}
 	return body + strings.Repeat(" ", size-len(body))
+}
+
+// largestImage is the picture with what makes it 2 MiB: a chunk that says nothing, behind its header.
+func largestImage(t *testing.T) []byte {
+	t.Helper()
+	small := pngPicture(t)
+	const header, frame = 33, 12
+	chunk := append([]byte("juNk"), make([]byte, 2*mebibyte-len(small)-frame)...)
+	rand.NewChaCha8([32]byte{}).Read(chunk[4:]) // so that there are as many slashes as in any image
+	framed := binary.BigEndian.AppendUint32(nil, uint32(len(chunk)-4))
+	framed = append(framed, chunk...)
+	framed = binary.BigEndian.AppendUint32(framed, crc32.ChecksumIEEE(chunk))
+	return slices.Concat(small[:header], framed, small[header:])
+}
+
+// A start in which everything beside the document is as long as it may be is not too large, nor when
+// slashes of its image are escaped, as some writers do.
+func TestLargestFields(t *testing.T) {
+	c := start(t, wiring{}).signer(t)
+	c.user(person)
+	image := largestImage(t)
+	diff(t, "bytes of the image", 2*mebibyte, len(image))
+	place := strings.Repeat("\U0001F58B", 64)
+	body := written(t, startBody(idpApp).with(manual).with(fields{
+		"signatureImage.imageB64": "?", "signatureImage.imageType": "Png", "signatureImage.width": 80, "signatureImage.height": 40,
+		"file.name": strings.Repeat(place, 4), "signer.country": place, "signer.city": place, "signer.reason": strings.Repeat("á", 64),
+		"busySignal.id": c.signal(), "busySignal.userId": strings.Repeat(place, 8),
+	}))
+	encoded := base64.StdEncoding.EncodeToString(image)
+	diff(t, "status", http.StatusOK, c.call(http.MethodPost, "/api/v1/signing", strings.Replace(body, `"?"`, `"`+strings.ReplaceAll(encoded, "/", `\/`)+`"`, 1)).status)
 }
 
 // service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is 413, whether

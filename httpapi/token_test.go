@@ -206,6 +206,9 @@ func TestTokenIsRefused(t *testing.T) {
 	})
 	t.Run("too large", func(t *testing.T) {
 		c := c.in(t)
-		c.wantProblem(c.send(form("client_secret", strings.Repeat("x", 1<<20))), http.StatusRequestEntityTooLarge, "Request too large")
+		for _, length := range []int{16 << 10, 1 << 20} {
+			c.wantProblem(c.send(form("client_secret", strings.Repeat("x", length))), http.StatusRequestEntityTooLarge, "Request too large")
+		}
+		c.wantOAuthError(c.send(form("client_secret", strings.Repeat("x", 15<<10))), http.StatusUnauthorized, "invalid_client")
 	})
 }

@@ -42,7 +42,7 @@ func (u *upload) read(w http.ResponseWriter, r *http.Request, o jsonbody.Options
 		return nil, err
 	}
 	o.Sink, o.Limit = u.store, min(cmp.Or(o.Limit, maxHeld), maxHeld)
-	o.Hold = func() error { return u.enter(w, u.held, 2*o.Limit) }
+	o.Hold = func() error { return u.enter(w, u.held, 2*min(length, o.Limit)) }
 	return readLimited(w, teeBody{r.Body, u.body}, u.MaxBody, o)
 }
 

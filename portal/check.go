@@ -109,7 +109,7 @@ func emailFault(email string, before []Invitee) string {
 	if fault := textFault(email, MaxName); fault != "" {
 		return fault
 	}
-	if a, err := mail.ParseAddress(email); err != nil || a.Name != "" || a.Address != email {
+	if a, err := mail.ParseAddress(email); err != nil || a.Name != "" || a.Address != email || !isHost(email[strings.LastIndexByte(email, '@')+1:]) {
 		return "Must be an email address."
 	}
 	same := func(one Invitee) bool { return strings.EqualFold(one.Email, email) }
@@ -117,6 +117,21 @@ func emailFault(email string, before []Invitee) string {
 		return "Must not be the address of another participant."
 	}
 	return ""
+}
+
+// isHost says whether something can be the host of an address: labels of letters, digits and inner hyphens, or an
+// address in brackets (RFC 5321 4.1.2, with the letters of RFC 6531). A header may have more (RFC 5322).
+func isHost(name string) bool {
+	if strings.HasPrefix(name, "[") {
+		return true // net/mail has judged it
+	}
+	odd := func(r rune) bool { return r != '-' && !unicode.In(r, unicode.L, unicode.M, unicode.Nd) }
+	for label := range strings.SplitSeq(name, ".") {
+		if label == "" || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") || strings.ContainsFunc(label, odd) {
+			return false
+		}
+	}
+	return true
 }
 
 func roleFault(role Role) string {

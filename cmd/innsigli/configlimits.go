@@ -81,8 +81,8 @@ func readRate(t section, of string, into *storage.Rate) {
 }
 
 // api is the part that the API sees to.
-func (l limits) api(db store) httpapi.Limits {
-	return httpapi.Limits{Client: l.client, Address: l.address, Buckets: bucketsOf(db), Documents: l.documents}
+func (l limits) api(db store, m *requestMetrics) httpapi.Limits {
+	return httpapi.Limits{Client: l.client, Address: l.address, Buckets: bucketsOf(db), Documents: l.documents, Watch: m.underWay.watch}
 }
 
 // bucketsOf are those of a store that several servers may share; nil: there are none.

@@ -57,7 +57,8 @@ func (c doctorCommand) examine(ctx context.Context) checkSheet {
 	checks := []check{d.store, d.disk}
 	if len(found) == 0 {
 		sheet.ok("configuration", "has no faults")
-		checks = append(checks, d.timestamps, d.roots, d.standing, d.provider, d.login, d.mail, d.baseURL, d.certificate, d.proxy, d.traces, d.renderer)
+		checks = slices.Concat(checks, d.timestamps(), []check{d.roots}, d.standing(),
+			[]check{d.provider, d.login, d.mail, d.baseURL, d.certificate, d.proxy, d.traces, d.renderer})
 	} else {
 		sheet.doubt("configuration", "the rest is looked at once it has no faults", "")
 	}

@@ -7,12 +7,15 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades/online"
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/authority/authoritytest"
 	"github.com/innsigli/innsigli/internal/openidtest"
@@ -36,12 +39,19 @@ func examined(t *testing.T, want int, flags ...string) (verdicts map[string]stri
 		if err := json.Unmarshal([]byte(line), &f); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
+		if f.Verdict == "doubt" && machines.MatchString(f.Says) {
+			f.Verdict = "ok"
+		}
 		if !strings.Contains(verdicts[f.Check], f.Verdict) {
 			verdicts[f.Check] = strings.TrimSpace(verdicts[f.Check] + " " + f.Verdict)
 		}
 	}
 	return verdicts, printed
 }
+
+// machines is what a doctor says of how quick a store is and how full a disk, which is the affair of the machine that
+// the tests run on.
+var machines = regexp.MustCompile(`answers in \S+$|^\d+ MB are free in `)
 
 // A server that has all it needs is well, on Postgres and beside a running server on a file; what is wrong is
 // found, each by its own line.
@@ -193,5 +203,34 @@ func TestSkew(t *testing.T) {
 		if got := skewOf(second, second.Add(test.began), second.Add(test.ended)); got != test.want {
 			t.Errorf("from %v to %v: %v, want %v", test.began, test.ended, got, test.want)
 		}
+	}
+}
+
+// An authority that does not answer takes no time from the next one.
+func TestDoctorAsksSideBySide(t *testing.T) {
+	asked := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-asked:
+		case <-r.Context().Done():
+		}
+	}))
+	defer slow.Close()
+	answered := sync.OnceFunc(func() { close(asked) })
+	quick := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered() }))
+	defer quick.Close()
+	var d doctor
+	for _, address := range []string{slow.URL, quick.URL} {
+		d.conf.authorities = append(d.conf.authorities, timestampAuthority{tsa: &online.TSA{URL: address}})
+	}
+	for _, line := range all(t.Context(), d.timestamps()) {
+		if line.verdict == checkFault && strings.Contains(line.says, "deadline") {
+			t.Errorf("%s: %s", line.what, line.says)
+		}
+	}
+	select {
+	case <-asked:
+	default:
+		t.Error("the second was not asked")
 	}
 }

@@ -17,11 +17,15 @@ import (
 	"github.com/innsigli/innsigli/ades/online"
 )
 
-// timestamps asks each authority for a token, which has to lead to the roots, and compares the clocks.
-func (d doctor) timestamps(ctx context.Context, sheet *checkSheet) {
+// timestamps asks each authority for a token, which has to lead to the roots, and compares the clocks. One that does
+// not answer takes no time from the others.
+func (d doctor) timestamps() (checks []check) {
 	for i, a := range d.conf.authorities {
-		d.timestamp(ctx, fmt.Sprintf("timestamp[%d]", i), *a.tsa, sheet)
+		checks = append(checks, func(ctx context.Context, sheet *checkSheet) {
+			d.timestamp(ctx, fmt.Sprintf("timestamp[%d]", i), *a.tsa, sheet)
+		})
 	}
+	return checks
 }
 
 func (d doctor) timestamp(ctx context.Context, what string, tsa online.TSA, sheet *checkSheet) {
@@ -148,27 +152,33 @@ func lifetime(sheet *checkSheet, what, name string, c *x509.Certificate, now tim
 const mostAsked = 20
 
 // standing asks whether the intermediates still stand, as is asked for each signature.
-func (d doctor) standing(ctx context.Context, sheet *checkSheet) {
-	const what = "revocation"
+func (d doctor) standing() (checks []check) {
 	revocation := &online.Revocation{Client: online.NewClient(d.conf.private...)}
-	known, asked := slices.Concat(d.conf.roots, d.conf.intermediates), 0
+	known := slices.Concat(d.conf.roots, d.conf.intermediates)
 	for _, c := range d.conf.intermediates[:min(mostAsked, len(d.conf.intermediates))] {
 		i := slices.IndexFunc(known, func(issuer *x509.Certificate) bool { return c.CheckSignatureFrom(issuer) == nil })
 		if i < 0 || c.Equal(known[i]) {
 			continue
 		}
-		asked++
-		_, err := revocation.Revocation(ctx, c, known[i], time.Time{})
-		switch {
-		case errors.Is(err, ades.ErrRevoked):
-			sheet.fault(what, ades.Identify(c)+" was revoked", "Ask its authority for the next one.")
-		case err != nil:
-			sheet.fault(what, plainly(err), "Signatures of people under it stay at level T. See whether a firewall is in between.")
-		default:
-			sheet.ok(what, "the authority answers for "+ades.Identify(c))
-		}
+		checks = append(checks, func(ctx context.Context, sheet *checkSheet) { standingOf(ctx, revocation, c, known[i], sheet) })
 	}
-	if asked == 0 && len(d.conf.roots) > 0 {
-		sheet.doubt(what, "there is nobody to ask about: no intermediate is configured", "With trust.intermediates the way to their authority is tried here.")
+	if len(checks) == 0 && len(d.conf.roots) > 0 {
+		checks = append(checks, func(_ context.Context, sheet *checkSheet) {
+			sheet.doubt("revocation", "there is nobody to ask about: no intermediate is configured", "With trust.intermediates the way to their authority is tried here.")
+		})
+	}
+	return checks
+}
+
+func standingOf(ctx context.Context, revocation *online.Revocation, c, issuer *x509.Certificate, sheet *checkSheet) {
+	const what = "revocation"
+	_, err := revocation.Revocation(ctx, c, issuer, time.Time{})
+	switch {
+	case errors.Is(err, ades.ErrRevoked):
+		sheet.fault(what, ades.Identify(c)+" was revoked", "Ask its authority for the next one.")
+	case err != nil:
+		sheet.fault(what, plainly(err), "Signatures of people under it do not reach level Lt, and end with InternalError. See whether a firewall is in between.")
+	default:
+		sheet.ok(what, "the authority answers for "+ades.Identify(c))
 	}
 }

@@ -136,7 +136,7 @@ func (d doctor) proxy(_ context.Context, sheet *checkSheet) {
 		sheet.doubt("listen", "others than this machine can speak to the server without TLS", "Have it listen at a loopback address, give --tls-cert and --tls-key, or name the proxy that calls from elsewhere in [proxy].")
 	}
 	if d.flags.unknownProxy(d.conf) {
-		sheet.doubt("proxy", "TLS ends before this server, and there is no [proxy]", "Callers cannot be told apart, so that there are no limits by address: name the proxy in trusted.")
+		sheet.doubt("proxy", "TLS ends before this server, and there is no [proxy]", "Callers cannot be told apart: limits by address are for all of them together, or none if the proxy is on this machine. Name it in trusted.")
 	}
 }
 

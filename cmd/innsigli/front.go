@@ -2,8 +2,12 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 )
@@ -31,19 +35,34 @@ func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = r.WithContext(ctx)
 	a := &noted{ResponseWriter: w, status: http.StatusOK}
 	f.metrics.inFlight.Inc()
-	whole := false
 	defer func() {
 		f.metrics.inFlight.Dec()
-		if !whole && !a.written { // the handler gave up, and net/http closes the connection
+		found := recover()
+		if found != nil && !a.written { // the handler gave up, and net/http closes the connection
 			a.status = http.StatusInternalServerError
 		}
+		f.panicked(ctx, found)
 		o := outcome{methodLabel(r), routeOf(of, r), a.status, a.bytes, time.Since(began)}
 		f.metrics.observe(o)
 		end(o)
 		f.write(r, of, o)
+		if found != nil {
+			panic(http.ErrAbortHandler) // of which net/http says nothing
+		}
 	}()
 	f.next.ServeHTTP(a, r)
-	whole = true
+}
+
+// panicked tells of a fault of the program where it is, and not what was found, which may be about people.
+func (f front) panicked(ctx context.Context, found any) {
+	if found == nil || found == http.ErrAbortHandler {
+		return
+	}
+	what := fmt.Sprintf("%T", found)
+	if fault, ok := found.(runtime.Error); ok {
+		what = fault.Error()
+	}
+	f.log.ErrorContext(ctx, "answering a request panicked", "fault", what, "stack", string(debug.Stack()))
 }
 
 // outcome is what a request came to.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	stdlog "log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -31,12 +32,15 @@ func TestRequestsAreObserved(t *testing.T) {
 	})
 	mux.HandleFunc("GET /healthz", func(http.ResponseWriter, *http.Request) {})
 	mux.HandleFunc("POST /gone", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
-	server := httptest.NewServer(front{
+	mux.HandleFunc("POST /fault", func(http.ResponseWriter, *http.Request) { panic("no such person: 0101302989") })
+	var unasked bytes.Buffer
+	server := httptest.NewUnstartedServer(front{
 		next: mux, metrics: newRequestMetrics(registry), log: f.log(&log), level: slog.LevelInfo,
 		proxies: proxiesOf(t, "[proxy]\ntrusted = [\"127.0.0.0/8\"]\n"),
 	})
 	defer server.Close()
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	server.Config.ErrorLog = stdlog.New(&unasked, "", 0)
+	server.Start()
 	send := func(method, path, id string) string {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)
@@ -58,13 +62,14 @@ func TestRequestsAreObserved(t *testing.T) {
 	send("BREW", "/nowhere/0101302989", "three")
 	send("GET", "/healthz", "four")
 	send("POST", "/gone", "five")
+	send("POST", "/fault", "six")
 	server.Close() // all are answered
 
 	type line struct {
-		Level, Msg, RequestID, Method, Route, Client string
-		Status                                       int
-		Bytes                                        int64
-		Milliseconds                                 float64
+		Level, Msg, RequestID, Method, Route, Client, Fault string
+		Status                                              int
+		Bytes                                               int64
+		Milliseconds                                        float64
 	}
 	var got []line
 	for text := range strings.Lines(log.String()) {
@@ -80,8 +85,13 @@ func TestRequestsAreObserved(t *testing.T) {
 		{Level: "INFO", Msg: "request", RequestID: "two", Method: "POST", Route: "/api/{id}/things", Status: 418, Client: "client-7"},
 		{Level: "INFO", Msg: "request", RequestID: "three", Method: "other", Route: "none", Status: 404, Bytes: 19},
 		{Level: "INFO", Msg: "request", RequestID: "five", Method: "POST", Route: "/gone", Status: 500},
+		{Level: "ERROR", Msg: "answering a request panicked", RequestID: "six", Fault: "string"},
+		{Level: "INFO", Msg: "request", RequestID: "six", Method: "POST", Route: "/fault", Status: 500},
 	}, got, cmpopts.IgnoreFields(line{}, "Milliseconds")); diff != "" {
 		t.Errorf("-want +got:\n%s\n%s", diff, &log)
+	}
+	if unasked.Len() > 0 || !strings.Contains(log.String(), "front_test.go") {
+		t.Errorf("where it panicked is in the log, and nowhere else:\n%s\n%s", &unasked, &log)
 	}
 	for _, secret := range []string{"aSecretOfMine", "0101302989", "0b6c8f0e", "127.0.0.1"} {
 		if strings.Contains(log.String(), secret) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -12,6 +13,7 @@ type requestMetrics struct {
 	total     *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	bytes     *prometheus.CounterVec
+	underWay  *bytesUnderWay
 }
 
 func newRequestMetrics(r prometheus.Registerer) *requestMetrics {
@@ -34,7 +36,9 @@ func newRequestMetrics(r prometheus.Registerer) *requestMetrics {
 			Help: "Bytes in the bodies of answers.",
 		}, []string{"route"}),
 	}
-	r.MustRegister(m.inFlight, m.total, m.durations, m.bytes)
+	m.underWay = &bytesUnderWay{desc: prometheus.NewDesc("innsigli_http_bytes_under_way",
+		"Bytes that count against [limits] documents, of requests and of answers, and those that are held in memory of other bodies.", []string{"of"}, nil)}
+	r.MustRegister(m.inFlight, m.total, m.durations, m.bytes, m.underWay)
 	return m
 }
 
@@ -42,4 +46,23 @@ func (m *requestMetrics) observe(o outcome) {
 	m.total.WithLabelValues(o.method, o.route, strconv.Itoa(o.status)).Inc()
 	m.durations.WithLabelValues(o.method, o.route).Observe(o.took.Seconds())
 	m.bytes.WithLabelValues(o.route).Add(float64(o.bytes))
+}
+
+// bytesUnderWay are asked for with each scrape.
+type bytesUnderWay struct {
+	desc *prometheus.Desc
+	of   sync.Map // a name to a func() int64
+}
+
+// watch is told where to ask.
+func (u *bytesUnderWay) watch(of string, bytes func() int64) { u.of.Store(of, bytes) }
+
+// Describe implements [prometheus.Collector].
+func (u *bytesUnderWay) Describe(ch chan<- *prometheus.Desc) { ch <- u.desc }
+
+// Collect implements [prometheus.Collector].
+func (u *bytesUnderWay) Collect(ch chan<- prometheus.Metric) {
+	for of, bytes := range u.of.Range {
+		ch <- prometheus.MustNewConstMetric(u.desc, prometheus.GaugeValue, float64(bytes.(func() int64)()), of.(string))
+	}
 }

@@ -17,6 +17,7 @@ type workMetrics struct {
 	signatures   *prometheus.CounterVec
 	failures     *prometheus.CounterVec
 	calls        *prometheus.HistogramVec
+	evidence     *prometheus.HistogramVec
 	transactions *prometheus.HistogramVec
 	jobs         *prometheus.HistogramVec
 }
@@ -32,11 +33,13 @@ func newWorkMetrics(r prometheus.Registerer) *workMetrics {
 			Help: "Signing requests that ended without a signature, by errorCode (none: no errorCode is for it).",
 		}, []string{"code"}),
 		calls: durations("innsigli_provider_call_duration_seconds", "How long calls to the identity provider take, by call and by what they came to.", "call", "result"),
+		evidence: durations("innsigli_evidence_call_duration_seconds",
+			"How long timestamps and revocation status take, which may also be known from before, by call and by what it came to: found, revoked, unavailable or failed.", "call", "result"),
 		transactions: durations("innsigli_store_transaction_duration_seconds",
 			"How long transactions of the store take, by what they came to: committed, rolled_back, unavailable or full.", "result"),
 		jobs: durations("innsigli_job_duration_seconds", "How long jobs take, by kind and by what they came to: done, later or failed.", "kind", "result"),
 	}
-	r.MustRegister(m.signatures, m.failures, m.calls, m.transactions, m.jobs)
+	r.MustRegister(m.signatures, m.failures, m.calls, m.evidence, m.transactions, m.jobs)
 	return m
 }
 

@@ -69,11 +69,19 @@ func TestOperating(t *testing.T) {
 			t.Errorf("no %s below the request", name)
 		}
 	}
+	for _, name := range []string{"evidence.timestamp", "evidence.revocation"} {
+		if s := c.named(t, name); len(s.ParentSpanId) == 0 || s.about["innsigli.result"] != "found" {
+			t.Errorf("%s: %v", name, s.about)
+		}
+	}
 	for _, want := range []string{
 		`innsigli_http_requests_total{method="POST",route="/api/v1/signing",status="200"} 1`,
 		`innsigli_signatures_total{level="LT"} 1`,
 		`innsigli_provider_call_duration_seconds_count{call="begin",result="pending"} 1`,
+		`innsigli_evidence_call_duration_seconds_count{call="timestamp",result="found"} 1`,
+		`innsigli_evidence_call_duration_seconds_count{call="revocation",result="found"} `,
 		`innsigli_store_transaction_duration_seconds_count{result="committed"} `,
+		`innsigli_http_bytes_under_way{of="requests"} 0`,
 		`innsigli_job_oldest_due_seconds{kind="`,
 		`innsigli_build_info{`,
 	} {

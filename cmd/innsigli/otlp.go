@@ -72,7 +72,7 @@ func (c *otlpClient) post(ctx context.Context, content []byte) (wait time.Durati
 	}
 	response, err := c.http.Do(r)
 	if err != nil {
-		return 0, fmt.Errorf("traces: %w", err)
+		return 0, fmt.Errorf("traces: the collector cannot be reached: %w", unwrapURL(err)) // there may be secrets in the address
 	}
 	defer response.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 64<<10)) // so that the connection can be used again

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -125,15 +127,18 @@ func otlpTLS(e environment, found *faults) *tls.Config {
 
 func (s otlpSettings) client() *otlpClient {
 	transport := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: s.tls, ForceAttemptHTTP2: true, IdleConnTimeout: time.Minute}
-	return &otlpClient{s, &http.Client{Transport: transport}}
+	// Whoever else it would lead to is not to have the headers, which may authenticate the server.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &otlpClient{s, &http.Client{Transport: transport, CheckRedirect: stay}}
 }
 
 // open makes the traces; nil when there are none. How many are recorded, and what is said of the server, is
 // for the variables of OpenTelemetry too: OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES.
-func (s otlpSettings) open(ctx context.Context) (*traces, error) {
+func (s otlpSettings) open(ctx context.Context, log *slog.Logger) (*traces, error) {
 	if s.endpoint == "" {
 		return nil, nil
 	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces were not sent", "error", err) })) // else it has a log of its own
 	exporter, err := otlptrace.New(ctx, s.client())
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)

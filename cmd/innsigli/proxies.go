@@ -27,11 +27,14 @@ func readProxies(root section) (p proxies) {
 	for i, text := range t.texts("trusted") {
 		prefix, err := netip.ParsePrefix(text)
 		if address, notPrefix := netip.ParseAddr(text); notPrefix == nil && address.Zone() == "" {
+			address = address.Unmap()
 			prefix, err = netip.PrefixFrom(address, address.BitLen()), nil
 		}
 		switch {
 		case err != nil || prefix != prefix.Masked():
 			t.fault(fmt.Sprintf("trusted[%d]", i), "%q is no address, nor a prefix such as 10.0.0.0/8", text)
+		case prefix.Addr().Is4In6():
+			t.fault(fmt.Sprintf("trusted[%d]", i), "%q is of IPv4, whose prefixes are such as 10.0.0.0/8", text)
 		case prefix.Bits() == 0:
 			t.fault(fmt.Sprintf("trusted[%d]", i), "%q is everybody, who could then say to be anybody", text)
 		}
@@ -79,17 +82,28 @@ func (p proxies) through(header http.Header) (nodes []string) {
 	if p.header != forwarded {
 		return strings.Split(strings.Join(header.Values(forwardedFor), ","), ",")
 	}
-	for element := range outsideQuotes(strings.Join(header.Values(forwarded), ","), ',') {
-		node := ""
-		for pair := range outsideQuotes(element, ';') {
-			name, value, _ := strings.Cut(pair, "=")
-			if strings.EqualFold(strings.TrimSpace(name), "for") {
-				node = unquoted(strings.TrimSpace(value))
-			}
+	for _, line := range header.Values(forwarded) {
+		elements, whole := outsideQuotes(line, ',')
+		if !whole { // somebody has begun a quote to hide in it what the proxy says
+			elements = []string{""}
 		}
-		nodes = append(nodes, node)
+		for _, element := range elements {
+			nodes = append(nodes, nodeOf(element))
+		}
 	}
 	return nodes
+}
+
+// nodeOf is who an element of a Forwarded is for.
+func nodeOf(element string) (node string) {
+	pairs, _ := outsideQuotes(element, ';')
+	for _, pair := range pairs {
+		name, value, _ := strings.Cut(pair, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "for") {
+			node = unquoted(strings.TrimSpace(value))
+		}
+	}
+	return node
 }
 
 // parseNode reads an address, with or without a port and the brackets of IPv6 (RFC 7239 6). One that is

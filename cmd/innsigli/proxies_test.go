@@ -12,7 +12,7 @@ import (
 // Who a request is from is who the last proxy that is trusted says: what stands before that is made up by
 // anybody (RFC 7239 8.1).
 func TestCallersBehindProxies(t *testing.T) {
-	const trusted = "trusted = [\"10.0.0.0/8\", \"127.0.0.1\", \"2001:db8:1::/48\"]\n"
+	const trusted = "trusted = [\"10.0.0.0/8\", \"127.0.0.1\", \"2001:db8:1::/48\", \"::ffff:192.0.2.1\"]\n"
 	for _, test := range []struct {
 		name, header string // of [proxy]; "": there is no [proxy]
 		peer         string
@@ -30,6 +30,7 @@ func TestCallersBehindProxies(t *testing.T) {
 		{"IPv6", forwardedFor, "[2001:db8:1::5]:99", []string{"2001:db8:2::9"}, "2001:db8:2::9"},
 		{"IPv6 in brackets", forwardedFor, "10.0.0.1:99", []string{"[2001:db8:2::9]:443"}, "2001:db8:2::9"},
 		{"IPv4 in IPv6", forwardedFor, "[::ffff:10.0.0.1]:99", []string{"::ffff:203.0.113.7"}, "203.0.113.7"},
+		{"a proxy that is written as IPv4 in IPv6", forwardedFor, "192.0.2.1:99", []string{"203.0.113.7"}, "203.0.113.7"},
 		{"what is no address", forwardedFor, "10.0.0.1:99", []string{"203.0.113.7, unknown"}, "10.0.0.1"},
 		{"nothing at all", forwardedFor, "10.0.0.1:99", nil, "10.0.0.1"},
 		{"all of them proxies", forwardedFor, "10.0.0.1:99", []string{"10.0.0.3, 10.0.0.2"}, "10.0.0.3"},
@@ -39,6 +40,10 @@ func TestCallersBehindProxies(t *testing.T) {
 		{"RFC 7239, without for", forwarded, "10.0.0.1:99", []string{`for=203.0.113.7, proto=https`}, "10.0.0.1"},
 		{"RFC 7239, an escape", forwarded, "10.0.0.1:99", []string{`for="203.0.11\3.7"`}, "203.0.113.7"},
 		{"RFC 7239, a quote without an end", forwarded, "10.0.0.1:99", []string{`for="203.0.113.7`}, "10.0.0.1"},
+		{"RFC 7239, a quote around what the proxy says", forwarded, "10.0.0.1:99", []string{`for=192.0.2.66;host=", for=203.0.113.7`}, "10.0.0.1"},
+		{"RFC 7239, one that the proxy's own ends", forwarded, "10.0.0.1:99", []string{`for=192.0.2.66;host=", for="[2001:db8::7]";proto=https`}, "10.0.0.1"},
+		{"RFC 7239, one with an escape at its end", forwarded, "10.0.0.1:99", []string{`for=192.0.2.66;host="\, for=203.0.113.7`}, "10.0.0.1"},
+		{"RFC 7239, a quote in a line before the proxy's", forwarded, "10.0.0.1:99", []string{`for=192.0.2.66;host="`, `for=203.0.113.7`}, "203.0.113.7"},
 		{"the other header", forwarded, "10.0.0.1:99", nil, "10.0.0.1"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -86,6 +91,7 @@ func TestProxyFaults(t *testing.T) {
 		"[proxy]\ntrusted = [\"10.0.0.1/8\"]":                       `proxy.trusted[0]: "10.0.0.1/8" is no address, nor a prefix`,
 		"[proxy]\ntrusted = [\"proxy.example\"]":                    `proxy.trusted[0]: "proxy.example" is no address`,
 		"[proxy]\ntrusted = [\"10.0.0.1\", \"0.0.0.0/0\"]":          `proxy.trusted[1]: "0.0.0.0/0" is everybody`,
+		"[proxy]\ntrusted = [\"::ffff:10.0.0.0/104\"]":              `proxy.trusted[0]: "::ffff:10.0.0.0/104" is of IPv4`,
 		"[proxy]\ntrusted = [\"fe80::1%eth0\"]":                     `proxy.trusted[0]:`,
 		"[proxy]\ntrusted = [\"::1\"]\nheader = \"X-Real-IP\"":      `proxy.header: "X-Real-IP" is none of X-Forwarded-For, Forwarded`,
 		"[proxy]\ntrusted = [\"::1\"]\nheaders = \"X-Real-IP\"\n":   `proxy.headers: is not known`,

@@ -1,30 +1,22 @@
 package main
 
-import (
-	"iter"
-	"strings"
-)
+import "strings"
 
 // outsideQuotes are the parts of a header's value between separators that are in no quoted-string
-// (RFC 9110 5.6.4).
-func outsideQuotes(text string, separator byte) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		begin, quoted := 0, false
-		for i := 0; i < len(text); i++ {
-			switch c := text[i]; {
-			case quoted && c == '\\':
-				i++
-			case c == '"':
-				quoted = !quoted
-			case c == separator && !quoted:
-				if !yield(text[begin:i]) {
-					return
-				}
-				begin = i + 1
-			}
+// (RFC 9110 5.6.4). It is not whole when such a string has no end.
+func outsideQuotes(text string, separator byte) (parts []string, whole bool) {
+	begin, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == separator && !quoted:
+			parts, begin = append(parts, text[begin:i]), i+1
 		}
-		yield(text[begin:])
 	}
+	return append(parts, text[begin:]), !quoted
 }
 
 // unquoted is what a quoted-string says, or the text itself where it is none.

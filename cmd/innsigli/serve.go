@@ -51,7 +51,8 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	traces, err := conf.traces.open(ctx)
+	log := c.log(s.talk)
+	traces, err := conf.traces.open(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (c serveCommand) Run(ctx context.Context, s streams) error {
 		secure:     conf.tls.config(),
 		delay:      c.DrainDelay,
 		traces:     traces,
-		log:        c.log(s.talk),
+		log:        log,
 	}.open(ctx)
 	if err != nil {
 		return err

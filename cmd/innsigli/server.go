@@ -75,7 +75,7 @@ func (s *server) handler(baseURL string) http.Handler {
 		Portal:   s.processes,
 		Ready:    s.ready,
 		Wrap:     routed,
-		Limits:   s.limits.api(s.db),
+		Limits:   s.limits.api(s.db, s.metrics.requests),
 		Address:  s.proxies.address,
 		Failed: func(ctx context.Context, err error) {
 			if !errors.Is(err, errStopping) { // which the log has said

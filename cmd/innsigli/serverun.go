@@ -30,7 +30,7 @@ func (c serveCommand) serve(ctx context.Context, server *server, conf configurat
 		server.log.Warn("others than this machine can speak to the server without TLS, and tokens and documents be read on the way: see --tls-cert and [proxy]")
 	}
 	if c.unknownProxy(conf) {
-		server.log.Warn("there is no [proxy]: behind one, callers cannot be told apart, and there are no limits by address")
+		server.log.Warn("there is no [proxy]: behind one, callers cannot be told apart, and limits by address are for all of them together, or none if it is on this machine")
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	beside, end := context.WithCancel(context.WithoutCancel(ctx)) // what goes on until the server has stopped
@@ -39,10 +39,10 @@ func (c serveCommand) serve(ctx context.Context, server *server, conf configurat
 		server.log.Info("metrics are served", "on", metricsListener.Addr().String())
 		group.Go(func() error { return serveHTTP(beside, metricsListener, nil, server.metrics.handler(), server.log) })
 	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP) // without a file there is nothing to read again, and no reason to end
+	defer signal.Stop(signals)
 	if c.Config != "" {
-		signals := make(chan os.Signal, 1)
-		signal.Notify(signals, syscall.SIGHUP)
-		defer signal.Stop(signals)
 		server.evidence.take(conf)
 		r := &reload{path: c.Config, read: c.readFile, evidence: server.evidence, started: conf.atStart, log: server.log, fileWatch: fileWatch{seen: conf.versions}}
 		group.Go(func() error { return r.watch(ctx, signals) })

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/internal/mail"
 	"github.com/innsigli/innsigli/internal/sealed"
@@ -82,7 +83,7 @@ func (c setup) wire(ctx context.Context, db store) (*server, error) {
 	renderer := newRenderer(c.renderer)
 	options := signers.pace
 	options.Renderer = renderer
-	options.Sources = evidence.sources
+	options.Sources = func() ades.Sources { return measured.work.observed(evidence.sources(), c.traces) }
 	options.Told = steps(c.log, c.steps, measured.work)
 	options.Alone = !c.place.inPostgres() // bbolt is locked by one process
 	options.Keep = c.retention.requests(time.Now())

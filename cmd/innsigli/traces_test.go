@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel"
 )
 
 // tracesOf opens traces with the variables.
@@ -20,7 +23,7 @@ func tracesOf(t *testing.T, variables map[string]string) (*traces, faults) {
 	if len(found) > 0 {
 		return nil, found
 	}
-	opened, err := s.open(t.Context())
+	opened, err := s.open(t.Context(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,5 +130,40 @@ func TestTraceFaults(t *testing.T) {
 		if len(found) != 1 || !strings.HasPrefix(found[0], name+": ") || strings.Contains(found[0], "secret") {
 			t.Errorf("%s=%s: %q", name, value, found)
 		}
+	}
+}
+
+// A collector that does not take traces is told of in the log alone, and without what is secret in its address;
+// nobody that it leads to gets any.
+func TestTracesThatAreNotTaken(t *testing.T) {
+	var strangers atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strangers.Add(1) }))
+	defer elsewhere.Close()
+	away := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
+	defer away.Close()
+	for address, want := range map[string]string{
+		away.URL + "/v1/traces?key=aSecretOfMine":                "the collector answered 307",
+		"http://me:aSecretOfMine@127.0.0.1:1/?key=aSecretOfMine": "connection refused",
+	} {
+		var found faults
+		var log bytes.Buffer
+		s := readOTLP(func(name string) string {
+			return map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": address}[name]
+		}, &found)
+		opened, err := s.open(t.Context(), slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil || found.err() != nil {
+			t.Fatal(err, found)
+		}
+		if err := opened.close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		_, err = s.client().post(t.Context(), nil)
+		otel.Handle(err)
+		if said := log.String(); !strings.Contains(said, want) || !strings.Contains(said, "traces were not sent") || strings.Contains(said, "aSecretOfMine") {
+			t.Errorf("%v: %s", err, said)
+		}
+	}
+	if strangers.Load() > 0 {
+		t.Error("the collector's address led elsewhere")
 	}
 }

@@ -113,3 +113,12 @@ func (c *connection) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
 }
+
+// CloseWrite is what net/http asks for before it closes a connection of which not all was read, so that
+// the client takes the answer for whole at once.
+func (c *connection) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}

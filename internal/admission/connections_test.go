@@ -2,6 +2,7 @@ package admission
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/netip"
 	"testing"
@@ -111,6 +112,38 @@ func TestCloseWhileAllAreOpen(t *testing.T) {
 	l.Close()
 	if err := <-ended; !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// A connection can be half closed, as one that nobody counts.
+func TestCloseWrite(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := Connections{Most: 1, PerAddress: 1}.Listener(inner)
+	defer l.Close()
+	near, err := net.Dial("tcp", inner.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	far, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	if err := far.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := near.Read(make([]byte, 1)); n != 0 || err != io.EOF {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if _, err := near.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := far.Read(make([]byte, 1)); n != 1 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
 	}
 }
 

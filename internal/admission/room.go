@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -24,6 +25,7 @@ type Room struct {
 	all      *semaphore.Weighted
 	share    int64
 	patience time.Duration
+	taken    atomic.Int64
 
 	mu     sync.Mutex
 	shares map[string]*share // of those who are in the room, or wait to be
@@ -58,12 +60,17 @@ func (r *Room) Enter(ctx context.Context, who string, n int64) (leave func(), er
 		r.disuse(who, own)
 		return nil, turnedAway(ctx, err)
 	}
+	r.taken.Add(n)
 	return sync.OnceFunc(func() {
+		r.taken.Add(-n)
 		r.all.Release(n)
 		own.Release(n)
 		r.disuse(who, own)
 	}), nil
 }
+
+// Taken is how many bytes those who are in have taken.
+func (r *Room) Taken() int64 { return r.taken.Load() }
 
 // turnedAway tells a caller who has left from one for whom there was no room.
 func turnedAway(ctx context.Context, err error) error {

@@ -25,8 +25,14 @@ func TestRoom(t *testing.T) {
 		enter(t, r, "a", 1, ErrFull) // the share is used up
 		enter(t, r, "b", 40, nil)
 		enter(t, r, "c", 1, ErrFull) // the room is
+		if got := r.Taken(); got != 100 {
+			t.Errorf("%d are taken of a full room", got)
+		}
 		leave()
 		leave() // gives nothing back twice
+		if got := r.Taken(); got != 40 {
+			t.Errorf("%d are taken, want 40", got)
+		}
 		enter(t, r, "c", 60, nil)
 		enter(t, r, "b", 1, ErrFull)
 	})

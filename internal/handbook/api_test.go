@@ -1,18 +1,23 @@
 package handbook_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // document is what the pages say of the API's OpenAPI document.
 type document struct {
+	Info  struct{ Description string }
 	Tags  []struct{ Name string }
 	Paths map[string]map[string]operation
 }
@@ -31,7 +36,14 @@ type operation struct {
 
 // docs/reference has the operations and the problems of the API's document.
 func TestAPIIsThatOfTheDocument(t *testing.T) {
-	var d document
+	d := apiDocument(t)
+	made(t, "docs/reference/api.md", "operations", d.operations())
+	made(t, "docs/reference/errors.md", "problems", d.problems(t))
+}
+
+// apiDocument is that of a sandbox.
+func apiDocument(t *testing.T) (d document) {
+	t.Helper()
 	answer, err := http.Get(theSandbox(t).BaseURL + "/openapi.json")
 	if err != nil {
 		t.Fatal(err)
@@ -40,8 +52,7 @@ func TestAPIIsThatOfTheDocument(t *testing.T) {
 	if err := json.NewDecoder(answer.Body).Decode(&d); err != nil {
 		t.Fatal(err)
 	}
-	made(t, "docs/reference/api.md", "operations", d.operations())
-	made(t, "docs/reference/errors.md", "problems", d.problems(t))
+	return d
 }
 
 // operations are a table for each tag.
@@ -106,4 +117,18 @@ func (d document) problems(t *testing.T) string {
 		}
 	}
 	return "| Status | `title` | What it means |\n|---|---|---|\n" + strings.Join(slices.Sorted(maps.Keys(rows)), "\n") + "\n"
+}
+
+// docs/reference/errors.md says what to do about each errorCode.
+func TestErrorCodesAreExplained(t *testing.T) {
+	paper := string(contents(t, filepath.Join(testenv.Root(t), "docs", "reference", "errors.md")))
+	codes, _ := at(t, anything(t, theSandbox(t).BaseURL+"/openapi.json"), "components/schemas/SigningFailure/properties/errorCode/enum").([]any)
+	if len(codes) < 30 {
+		t.Fatalf("%d codes", len(codes))
+	}
+	for _, code := range codes {
+		if !regexp.MustCompile(fmt.Sprintf("(?m)^\\| .*`%v`.* \\| ", cmp.Or(code, any("null")))).MatchString(paper) {
+			t.Errorf("nothing is said of %v", code)
+		}
+	}
 }

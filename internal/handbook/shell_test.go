@@ -26,7 +26,7 @@ import (
 // Ports of 127.0.0.1 and databases of postgres://innsigli@db.example/ are the test's own.
 func TestPagesDoWhatTheySay(t *testing.T) {
 	for _, p := range pages(t) {
-		if p.path == "docs/tutorial.md" || path.Dir(p.path) == "docs/how-to" && !elsewhere[p.path] {
+		if p.isRun() {
 			t.Run(p.path, func(t *testing.T) {
 				t.Parallel()
 				p.run(t)
@@ -35,8 +35,41 @@ func TestPagesDoWhatTheySay(t *testing.T) {
 	}
 }
 
-// elsewhere are pages whose blocks are for several machines; see .ci/full.
-var elsewhere = map[string]bool{"docs/how-to/several-servers.md": true}
+// isRun says whether the blocks of a page are run here: of the tutorial, the how-tos, and the older pages that are
+// as good as how-tos.
+func (p page) isRun() bool {
+	_, older := given[p.path]
+	return p.path == "docs/tutorial.md" || older || path.Dir(p.path) == "docs/how-to" && p.path != severalServers
+}
+
+// severalServers is a page whose blocks are for several machines; see .ci/full.
+const severalServers = "docs/how-to/several-servers.md"
+
+// given is what older pages take to be there.
+var given = map[string]string{
+	"docs/production.md": "",
+	"docs/stamps.md":     "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=Jóna -keyout key.pem -out chain.pem 2>/dev/null\nmv document.pdf contract.pdf\n",
+}
+
+// Whoever writes shell in docs/ has it run, here or by a test of the package that the page is about, or says why not.
+func TestShellIsRunOrSaysWhyNot(t *testing.T) {
+	others := map[string]string{
+		severalServers:     ".ci/full",
+		"docs/webhooks.md": "packages webhook and cmd/innsigli",
+		"docs/xml.md":      "cmd/innsigli",
+	}
+	for _, p := range pages(t) {
+		if !strings.HasPrefix(p.path, "docs/") || p.isRun() || others[p.path] != "" {
+			continue
+		}
+		for _, b := range p.blocks {
+			kind, reason, _ := strings.Cut(b.rest(), ":")
+			if l := b.language(); (l == "sh" || l == "shell") && (kind != "unrun" || len(strings.TrimSpace(reason)) <= 10) {
+				t.Errorf("%s: nothing runs, and nothing says why not:\n%s", p.path, b.text)
+			}
+		}
+	}
+}
 
 // run runs the shell of a page.
 func (p page) run(t *testing.T) {
@@ -72,7 +105,7 @@ func (p page) run(t *testing.T) {
 func (p page) script(t *testing.T) (script string, prints []string) {
 	t.Helper()
 	var out strings.Builder
-	out.WriteString(preamble)
+	out.WriteString(preamble + given[p.path])
 	for _, b := range p.blocks {
 		kind, reason, _ := strings.Cut(b.rest(), ":")
 		switch {

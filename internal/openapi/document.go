@@ -124,6 +124,11 @@ type Header struct {
 	Example     json.RawMessage `json:"example,omitempty"`
 }
 
+// HeaderReference is a header that the components have by its name.
+func HeaderReference(name string) Member[Header] {
+	return Member[Header]{Name: name, Value: Header{Ref: "#/components/headers/" + name}}
+}
+
 // MediaType is a body of a media type.
 type MediaType struct {
 	Schema   *Schema      `json:"schema,omitempty"`

@@ -106,6 +106,11 @@ func (d *Document) check(o *operation, a Answer) error {
 			return err
 		}
 	}
+	for _, name := range telling {
+		if _, known := r.Headers[name]; !known && a.Header.Get(name) != "" {
+			return fmt.Errorf("the document does not have the header %s", name)
+		}
+	}
 	if a.Body == nil {
 		return nil
 	}
@@ -117,6 +122,9 @@ func (d *Document) check(o *operation, a Answer) error {
 	}
 	return d.checkBody(r, a)
 }
+
+// telling are the headers that clients go by, which an operation may answer only where the document says so.
+var telling = []string{"Allow", "ETag", "Link", "Location", "RateLimit", "RateLimit-Policy", "Retry-After", "Set-Cookie", "WWW-Authenticate"}
 
 // check judges a header, which counts as absent when it is empty.
 func (h header) check(name, value string) error {

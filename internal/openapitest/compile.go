@@ -61,16 +61,38 @@ func seal(v any) {
 	}
 }
 
-// schema is the one at a place, nil when there is none.
-func (c *compiler) schema(at ...string) (*jsonschema.Schema, error) {
+// header is one at a place, or the one among the components that it refers to.
+func (c *compiler) header(h header, at []string) (header, error) {
+	if h.Ref != "" {
+		at = strings.Split(strings.TrimPrefix(h.Ref, "#/"), "/")
+		there, _ := c.at(at).(map[string]any)
+		if there == nil {
+			return h, fmt.Errorf("openapitest: there is no header %s", h.Ref)
+		}
+		h.Required, _ = there["required"].(bool)
+	}
+	var err error
+	h.schema, err = c.schema(append(at, "schema")...)
+	return h, err
+}
+
+// at is what the document has at a place, nil when that is nothing.
+func (c *compiler) at(place []string) any {
 	v := c.document
-	var pointer strings.Builder
-	for _, name := range at {
+	for _, name := range place {
 		object, _ := v.(map[string]any)
 		v = object[name]
+	}
+	return v
+}
+
+// schema is the one at a place, nil when there is none.
+func (c *compiler) schema(at ...string) (*jsonschema.Schema, error) {
+	var pointer strings.Builder
+	for _, name := range at {
 		pointer.WriteString("/" + url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(name)))
 	}
-	if v == nil {
+	if c.at(at) == nil {
 		return nil, nil
 	}
 	s, err := c.Compile(resource + "#" + pointer.String())

@@ -46,7 +46,8 @@ type response struct {
 }
 
 type header struct {
-	Required bool `json:"required"`
+	Ref      string `json:"$ref"`
+	Required bool   `json:"required"`
 	schema   *jsonschema.Schema
 }
 
@@ -108,10 +109,9 @@ func (o described) operation(c *compiler, at []string) (*operation, error) {
 	for status, r := range o.Responses {
 		for name, h := range r.Headers {
 			var err error
-			if h.schema, err = c.schema(slices.Concat(at, []string{status, "headers", name, "schema"})...); err != nil {
+			if r.Headers[name], err = c.header(h, slices.Concat(at, []string{status, "headers", name})); err != nil {
 				return nil, err
 			}
-			r.Headers[name] = h
 		}
 		for name, m := range r.Content {
 			var err error

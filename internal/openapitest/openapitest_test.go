@@ -12,13 +12,13 @@ import (
 const clocks = `{"openapi":"3.1.1","servers":[{"url":"https://clocks.example"}],"paths":{
 "/clocks":{"post":{"operationId":"makeClock","responses":{
   "201":{"description":"","headers":{"Location":{"required":true,"schema":{"type":"string","pattern":"^/clocks/"}}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Clock"}}}},
-  "400":{"description":"","headers":{"Retry-After":{"schema":{"type":"integer","minimum":0}}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"},
+  "400":{"description":"","headers":{"Retry-After":{"$ref":"#/components/headers/Retry-After"}},"content":{"application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"},
     "examples":{"wrong":{"value":{"type":"https://clocks.example/problems/wrong","title":"Wrong"}}}}}}}}},
 "/clocks/{id}":{"get":{"operationId":"getClock","responses":{"200":{"description":"","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Clock"}}}}}},
   "delete":{"operationId":"deleteClock","responses":{"204":{"description":""}}}},
 "/face/{image}":{"get":{"operationId":"getFace","responses":{"2XX":{"description":"","content":{"image/png":{}}}}}}},
 "webhooks":{"struck":{"post":{"operationId":"onStruck","requestBody":{"content":{"application/json":{"schema":{"type":"object","required":["type","hour"],"properties":{"type":{"const":"struck"},"hour":{"type":"integer"}}}}}},"responses":{}}}},
-"components":{"schemas":{
+"components":{"headers":{"Retry-After":{"schema":{"type":"integer","minimum":0}}},"schemas":{
   "Clock":{"type":"object","required":["id"],"properties":{"id":{"type":"string","format":"uuid"},"face":{"type":["object","null"],"properties":{"hands":{"type":"integer"}}}}},
   "Problem":{"type":"object","required":["type","title"],"properties":{"type":{"type":"string"},"title":{"type":"string"}}}}}}`
 
@@ -55,6 +55,7 @@ func TestAnswers(t *testing.T) {
 		"a problem":                 {"POST", "/clocks", 400, problem, `{"type":"http://127.0.0.1:80/problems/wrong","title":"Wrong"}`, right},
 		"a whole number":            {"POST", "/clocks", 400, map[string]string{"Content-Type": problemType, "Retry-After": "3"}, `{"type":"https://clocks.example/problems/wrong","title":"Wrong"}`, right},
 		"no number":                 {"POST", "/clocks", 400, map[string]string{"Content-Type": problemType, "Retry-After": "soon"}, `{"type":"https://clocks.example/problems/wrong","title":"Wrong"}`, `Retry-After is "soon"`},
+		"an undescribed header":     {"GET", "/clocks/1", 200, map[string]string{"Content-Type": jsonType, "ETag": `"1"`}, `{"id":"` + id + `"}`, "ETag"},
 		"another problem":           {"POST", "/clocks", 400, problem, `{"type":"https://clocks.example/problems/late","title":"Late"}`, `"Late" is not among`},
 		"another page":              {"POST", "/clocks", 400, problem, `{"type":"https://clocks.example/problems/late","title":"Wrong"}`, `"Wrong" is not among`},
 		"another status":            {"POST", "/clocks", 500, problem, `{}`, "no such status"},

@@ -67,19 +67,21 @@ func (l *Limiter) Take(ctx context.Context, key string) Decision {
 	return b.takeShared(ctx, l, key)
 }
 
-// Return gives a token back that was taken for something which did not happen.
-func (l *Limiter) Return(key string) {
+// Look says whether something may happen, and takes nothing. Of a limit that several servers share it knows
+// what happened here.
+func (l *Limiter) Look(key string) Decision {
 	if l == nil {
-		return
+		return Decision{Allowed: true}
 	}
-	b := l.buckets.bucket(key, time.Now())
+	now := time.Now()
+	b := l.buckets.bucket(key, now)
 	b.lock()
 	defer b.unlock()
 	if l.store == nil {
-		b.full = b.full.Add(-l.rate.Cost())
-	} else {
-		b.left++ // for as long as what was drawn may be used
+		seen := b.level
+		return seen.take(l.rate, now)
 	}
+	return Decision{Allowed: b.left > 0 || !now.Before(b.empty), Rate: l.rate, Left: b.left, Wait: max(0, b.empty.Sub(now))}
 }
 
 // level is how full a bucket is, told by when it will be full: so many tokens are missing as flow in

@@ -78,24 +78,37 @@ func TestWhatIsSaid(t *testing.T) {
 	}
 }
 
-func TestReturn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := New(rate, nil)
-		allowed(t, l, "a", 60)
-		l.Return("a")
-		l.Return("b") // nothing was taken, and there is no more than a burst
-		if a, b := allowed(t, l, "a", 9), allowed(t, l, "b", 100); a != 1 || b != 60 {
-			t.Errorf("%d and %d go on", a, b)
-		}
-	})
+// Looking takes nothing, and says what taking would.
+func TestLook(t *testing.T) {
+	for name, store := range stores {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := New(rate, store())
+				for range 100 {
+					if !l.Look("a").Allowed {
+						t.Fatal("nothing was taken, and nothing may happen")
+					}
+				}
+				if n := allowed(t, l, "a", 100); n != 60 {
+					t.Errorf("%d go on after looking", n)
+				}
+				if d := l.Look("a"); d.Allowed || d.Wait != 50*time.Millisecond {
+					t.Errorf("when nothing is left: %+v", d)
+				}
+				time.Sleep(50 * time.Millisecond)
+				if !l.Look("a").Allowed {
+					t.Error("nor after the wait")
+				}
+			})
+		})
+	}
 }
 
 func TestNoLimit(t *testing.T) {
 	l := New(storage.Rate{}, nil)
-	if allowed(t, l, "a", 1000) != 1000 {
+	if allowed(t, l, "a", 1000) != 1000 || !l.Look("a").Allowed {
 		t.Error("there is one")
 	}
-	l.Return("a")
 }
 
 // Two servers of one store have one rate together, and each the part of it that it asks for.
@@ -193,19 +206,21 @@ func TestAStoreThatHangs(t *testing.T) {
 
 // However many keys there are, not more than some are remembered; those in use are.
 func TestMemory(t *testing.T) {
-	l := New(rate, nil)
-	for i := range 5 * most {
-		l.Take(t.Context(), fmt.Sprint(i))
-		if i%(most/2) == 0 {
-			allowed(t, l, "busy", 60)
+	synctest.Test(t, func(t *testing.T) { // in no time, in which nothing comes back
+		l := New(rate, nil)
+		for i := range 5 * most {
+			l.Take(t.Context(), fmt.Sprint(i))
+			if i%(most/2) == 0 {
+				allowed(t, l, "busy", 60)
+			}
+			if n := len(l.buckets.young) + len(l.buckets.old); n > 2*most {
+				t.Fatalf("%d keys are remembered", n)
+			}
 		}
-		if n := len(l.buckets.young) + len(l.buckets.old); n > 2*most {
-			t.Fatalf("%d keys are remembered", n)
+		if n := allowed(t, l, "busy", 60); n > 0 {
+			t.Errorf("a busy client was forgotten: %d more go through", n)
 		}
-	}
-	if n := allowed(t, l, "busy", 60); n > 40 {
-		t.Errorf("a busy client was forgotten: %d more go through", n)
-	}
+	})
 }
 
 // What is over is forgotten, also where there are few.

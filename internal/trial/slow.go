@@ -45,6 +45,8 @@ func (l slow) run(ctx context.Context, store string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, longLarge)
+	defer cancel()
 	if err := s.settle(ctx); err != nil {
 		return errors.Join(err, s.stop())
 	}
@@ -84,7 +86,11 @@ func (l slow) waste(ctx context.Context, s *server) (o wasted, err error) {
 	}
 	pause(ctx, time.Second) // all are connected
 	o.meanwhile, err = l.timed(ctx, other)
-	pause(ctx, time.Second) // for who has begun last
+	for _, w := range wasters {
+		if w.want != "" && !w.hears(ctx) {
+			o.faults = append(o.faults, fmt.Sprintf("%.30q is not answered", w.head))
+		}
+	}
 	end()
 	at.Wait()
 	for _, w := range wasters {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,7 +23,10 @@ func (l slow) wasters(token string) (all []*waster) {
 	bearer := "Authorization: Bearer " + token + "\r\n"
 	times := func(n int, w waster) {
 		for range n {
-			all = append(all, new(w))
+			one := new(w)
+			one.heard = make(chan struct{})
+			one.hear = sync.OnceFunc(func() { close(one.heard) })
+			all = append(all, one)
 		}
 	}
 	quarter := max(l.clients/4, 1)

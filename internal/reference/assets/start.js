@@ -9,7 +9,7 @@ window.ui = SwaggerUIBundle({
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   defaultModelExpandDepth: 3,
-  defaultModelRendering: "model",
+  defaultModelRendering: "example",
   displayRequestDuration: true,
   filter: true,
   tryItOutEnabled: true,
