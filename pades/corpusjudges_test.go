@@ -87,7 +87,7 @@ func output(t *testing.T, program string, args ...string) (stdout, stderr []byte
 	defer cancel()
 	var out, errors bytes.Buffer
 	command := exec.CommandContext(ctx, program, args...)
-	command.Stdout, command.Stderr, command.WaitDelay = &out, &errors, time.Second
+	command.Stdout, command.Stderr, command.WaitDelay = &out, &errors, time.Minute
 	runErr := command.Run()
 	if ctx.Err() != nil {
 		return nil, nil, 0, errSlow

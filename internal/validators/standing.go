@@ -67,7 +67,7 @@ func (s *standing) start() error {
 	command := exec.Command(s.command[0], s.command[1:]...)
 	command.Env = environment()
 	s.complaints = new(bytes.Buffer)
-	command.Stderr, command.WaitDelay = s.complaints, time.Second
+	command.Stderr, command.WaitDelay = s.complaints, time.Minute
 	requests, err := command.StdinPipe()
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func run(t testing.TB, program string, args ...string) outcome {
 	command := exec.CommandContext(ctx, program, args...)
 	command.Env = environment()
 	command.Stdout, command.Stderr = &stdout, &stderr
-	command.WaitDelay = time.Second
+	command.WaitDelay = time.Minute
 	err := command.Run()
 	if exit := new(exec.ExitError); err != nil && (!errors.As(err, &exit) || !exit.Exited()) {
 		t.Fatalf("%s: %v\n%s", filepath.Base(program), err, stderr.Bytes())

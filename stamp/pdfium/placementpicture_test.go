@@ -53,7 +53,7 @@ func draw(t *testing.T, path string, page int) (*picture, error) {
 	defer cancel()
 	var out bytes.Buffer
 	mutool := exec.CommandContext(ctx, program, "draw", "-q", "-r", strconv.Itoa(72*perPoint), "-c", "rgb", "-F", "ppm", "-o", "-", path, strconv.Itoa(page))
-	mutool.Stdout, mutool.WaitDelay = &out, time.Second
+	mutool.Stdout, mutool.WaitDelay = &out, time.Minute
 	err := mutool.Run()
 	if ctx.Err() != nil {
 		return nil, errors.New("takes too long")
