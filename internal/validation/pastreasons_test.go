@@ -49,6 +49,10 @@ var differences = []difference{
 		func(f pastFile, ours, theirs verdict) bool {
 			return strings.HasSuffix(f.event, "on hold") && ours == outOfBounds && (theirs == tryLater || theirs == notRevoked)
 		}},
+	{"who says that the certificate is on hold has expired, and nothing proves that it was said before: EU DSS takes it for said (EN 319 102-1 5.6.2.3)",
+		func(f pastFile, ours, theirs verdict) bool {
+			return strings.HasSuffix(f.event, "on hold") && ours == revocationOutOfBounds && theirs == tryLater
+		}},
 }
 
 // reasonOf is why two verdicts differ; "" when there is no reason.
