@@ -51,6 +51,20 @@ type largeOutcome struct {
 }
 
 func (l large) run(ctx context.Context, store string, out io.Writer) error {
+	var peak int64
+	var all []largeOutcome
+	err := onSettled(ctx, store, func(ctx context.Context, s *server) (err error) {
+		peak, all, err = l.sign(ctx, s)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return l.judge(out, peak, all)
+}
+
+// onSettled does something with a server on a store of its own, once it has settled.
+func onSettled(ctx context.Context, store string, do func(context.Context, *server) error) error {
 	h, err := newHouse(ctx, storeOf(store))
 	if err != nil {
 		return err
@@ -62,14 +76,10 @@ func (l large) run(ctx context.Context, store string, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, longLarge)
 	defer cancel()
-	if err := s.settle(ctx); err != nil {
-		return errors.Join(err, s.stop())
+	if err = s.settle(ctx); err == nil {
+		err = do(ctx, s)
 	}
-	peak, all, err := l.sign(ctx, s)
-	if err = errors.Join(err, s.stop()); err != nil {
-		return err
-	}
-	return l.judge(out, peak, all)
+	return errors.Join(err, s.stop())
 }
 
 // settle has the server started before, and its page renderer made: what a machine does once, with memory of

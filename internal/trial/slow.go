@@ -36,22 +36,12 @@ type slow struct {
 }
 
 func (l slow) run(ctx context.Context, store string, out io.Writer) error {
-	h, err := newHouse(ctx, storeOf(store))
-	if err != nil {
+	var o wasted
+	err := onSettled(ctx, store, func(ctx context.Context, s *server) (err error) {
+		o, err = l.waste(ctx, s)
 		return err
-	}
-	defer h.remove()
-	s, err := h.newServer(ctx)
+	})
 	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, longLarge)
-	defer cancel()
-	if err := s.settle(ctx); err != nil {
-		return errors.Join(err, s.stop())
-	}
-	o, err := l.waste(ctx, s)
-	if err = errors.Join(err, s.stop()); err != nil {
 		return err
 	}
 	return l.judge(out, o)
