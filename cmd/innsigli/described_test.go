@@ -64,7 +64,7 @@ func described(code int) int {
 	undescribed.mu.Lock()
 	defer undescribed.mu.Unlock()
 	if err := errors.Join(undescribed.all...); err != nil {
-		fmt.Fprintln(os.Stderr, "not as /openapi.json describes it:", err)
+		fmt.Fprintln(os.Stderr, "--- FAIL: not as /openapi.json describes it:", err)
 		return max(code, 1)
 	}
 	return code

@@ -90,9 +90,9 @@ func TestEventIsDelivered(t *testing.T) {
 	}
 	<-e.requests
 	<-e.requests
-	at := time.Now()
+	at, data := time.Now(), map[string]any{"signingProcessId": uuid.NewString(), "participants": []any{}}
 	err := s.db.InTx(t.Context(), func(ctx context.Context) error {
-		return s.hooks.Emit(ctx, sandboxAccount, "process.completed", at, map[string]string{"signingProcessId": uuid.NewString()})
+		return s.hooks.Emit(ctx, sandboxAccount, "process.completed", at, data)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -107,10 +107,13 @@ func TestEventIsDelivered(t *testing.T) {
 	store := "bolt:" + in.path
 	s.waitForDeliveries(t, store, e.id, 1)
 
+	body, err := json.Marshal(map[string]any{"type": event.Type, "timestamp": "2026-03-01T07:05:00.000+00:00", "data": data})
+	if err != nil {
+		t.Fatal(err)
+	}
 	err = s.db.InTx(t.Context(), func(ctx context.Context) error {
 		return s.db.Webhooks().AddDropped(ctx, webhook.Dropped{
-			Subscription: e.id, Event: event.ID, Type: event.Type, At: at.UTC().Truncate(time.Microsecond),
-			Body: []byte(`{"type":"process.completed","timestamp":"2026-03-01T07:05:00.000+00:00","data":{}}`),
+			Subscription: e.id, Event: event.ID, Type: event.Type, At: at.UTC().Truncate(time.Microsecond), Body: body,
 		})
 	})
 	if err != nil {
