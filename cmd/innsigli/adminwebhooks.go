@@ -29,6 +29,7 @@ func webhookCalls(mux *http.ServeMux, o direct) {
 		return nothing{}, o.SendAgain(ctx, e.Subscription, e.Event)
 	}))
 	mux.HandleFunc("POST /webhook-keys", answer(func(ctx context.Context, _ nothing) ([]publicKey, error) { return o.WebhookKeys(ctx) }))
+	mux.HandleFunc("POST /webhook-sealed-keys", answer(func(ctx context.Context, _ nothing) ([]webhook.SigningKey, error) { return o.SealedKeys(ctx) }))
 	mux.HandleFunc("POST /webhook-rotate-key", answer(func(ctx context.Context, r rotation) (nothing, error) {
 		return nothing{}, o.RotateWebhookKey(ctx, "", r.Overlap)
 	}))
@@ -53,6 +54,10 @@ func (c socketClient) SendAgain(ctx context.Context, subscription, event string)
 
 func (c socketClient) WebhookKeys(ctx context.Context) ([]publicKey, error) {
 	return call[[]publicKey](ctx, c, "webhook-keys", nothing{})
+}
+
+func (c socketClient) SealedKeys(ctx context.Context) ([]webhook.SigningKey, error) {
+	return call[[]webhook.SigningKey](ctx, c, "webhook-sealed-keys", nothing{})
 }
 
 // RotateWebhookKey leaves the file alone: the server has read its own.

@@ -168,7 +168,7 @@ func TestDoctorOfFaults(t *testing.T) {
 	}
 }
 
-// Beside a server on a file, what it alone can open is asked of it. Its certificate is looked at where clients
+// Beside a server on a file, what is sealed in the file is asked of it. Its certificate is looked at where clients
 // meet it.
 func TestDoctorBesideServer(t *testing.T) {
 	t.Parallel()
@@ -178,14 +178,20 @@ func TestDoctorBesideServer(t *testing.T) {
 	p := serveIn(t, installed(t), folder, nil, "--environment", "sandbox", "--base-url", "https://localhost", "--store", store, "--master-key-file", key,
 		"--tls-cert", "tls.pem", "--tls-key", "tls.key")
 	_, port, _ := strings.Cut(strings.TrimPrefix(p.BaseURL, "http://"), ":")
-	flags := []string{"--environment", "sandbox", "--store", store, "--master-key-file", key, "--tls-cert", filepath.Join(folder, "tls.pem"), "--tls-key", filepath.Join(folder, "tls.key")}
-	for base, want := range map[string]map[string]string{
-		"https://localhost:" + port: {"configuration": "ok", "store": "ok", "webhook keys": "ok", "disk": "ok", "TLS": "doubt", "base URL": "fault", "renderer": "ok"},
-		"https://127.0.0.1:" + port: {"configuration": "ok", "store": "ok", "webhook keys": "ok", "disk": "ok", "TLS": "doubt fault", "base URL": "fault", "renderer": "ok"},
+	flags := []string{"--environment", "sandbox", "--store", store, "--tls-cert", filepath.Join(folder, "tls.pem"), "--tls-key", filepath.Join(folder, "tls.key")}
+	other := filepath.Join(folder, "other.key")
+	if err := sealed.MakeFile(other); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ host, key, tls, opens string }{
+		{"localhost", key, "doubt", "ok"},
+		{"127.0.0.1", key, "doubt fault", "ok"},
+		{"localhost", other, "doubt", "fault"},
 	} {
-		got, said := examined(t, failed, append(flags, "--base-url", base)...)
+		got, said := examined(t, failed, append(flags, "--base-url", "https://"+test.host+":"+port, "--master-key-file", test.key)...)
+		want := map[string]string{"configuration": "ok", "store": "ok", "webhook keys": "ok", "master key": test.opens, "disk": "ok", "TLS": test.tls, "base URL": "fault", "renderer": "ok"}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s\n%s", base, diff, said)
+			t.Errorf("%+v (-want +got):\n%s\n%s", test, diff, said)
 		}
 		if !strings.Contains(said, "Clients refuse this certificate") || !strings.Contains(said, "expires on") {
 			t.Errorf("of the certificate:\n%s", said)

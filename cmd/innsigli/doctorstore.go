@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/sealed"
+	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
@@ -29,7 +30,7 @@ func (d doctor) store(ctx context.Context, sheet *checkSheet) {
 			return
 		case newSocketClient(place.socket()).answers(ctx):
 			sheet.ok(what, "a server has it open, and answers")
-			d.askServer(ctx, newSocketClient(place.socket()), sheet)
+			d.secrets(ctx, newSocketClient(place.socket()), nil, place, sheet)
 			return
 		}
 	}
@@ -40,7 +41,7 @@ func (d doctor) store(ctx context.Context, sheet *checkSheet) {
 	}
 	defer db.Close()
 	d.pace(ctx, db, sheet)
-	d.secrets(ctx, db, place, sheet)
+	d.secrets(ctx, newDirect(db, place), db.Sandbox(), place, sheet)
 }
 
 func storeAdvice(err error) string {
@@ -90,16 +91,6 @@ func storeAnswers(ctx context.Context, db store) error {
 	return err
 }
 
-// askServer asks a running server for what only it can read.
-func (d doctor) askServer(ctx context.Context, server socketClient, sheet *checkSheet) {
-	keys, err := server.WebhookKeys(ctx)
-	if err != nil {
-		sheet.fault("webhook keys", plainly(err), "")
-		return
-	}
-	countKeys(len(keys), sheet)
-}
-
 func countKeys(n int, sheet *checkSheet) {
 	const what = "webhook keys"
 	switch n {
@@ -112,11 +103,12 @@ func countKeys(n int, sheet *checkSheet) {
 	}
 }
 
-// secrets opens what is sealed for long: the keys of webhooks, and the sandbox's authority.
-func (d doctor) secrets(ctx context.Context, db store, in place, sheet *checkSheet) {
+// secrets opens what is sealed for long: the keys of webhooks, and the sandbox's authority where no server
+// has the store.
+func (d doctor) secrets(ctx context.Context, of operator, users sandbox.Store, in place, sheet *checkSheet) {
 	const what = "master key"
 	path := d.flags.file(in)
-	stored, err := db.Webhooks().Keys(ctx)
+	stored, err := of.SealedKeys(ctx)
 	if err != nil {
 		sheet.fault("webhook keys", plainly(err), storeAdvice(err))
 		return
@@ -131,9 +123,9 @@ func (d doctor) secrets(ctx context.Context, db store, in place, sheet *checkShe
 		sheet.fault(what, plainly(err), "A store that was copied needs the key file of where it comes from.")
 		return
 	}
-	_, err = sealed.Webhooks(db.Webhooks(), keys).Keys(ctx)
-	if err == nil {
-		_, err = sealed.Sandbox(db.Sandbox(), keys).Authority(ctx)
+	_, err = keys.OpenSigningKeys(stored)
+	if err == nil && users != nil {
+		_, err = sealed.Sandbox(users, keys).Authority(ctx)
 	}
 	switch {
 	case err != nil && !errors.Is(err, storage.ErrNotFound):

@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/innsigli/innsigli/internal/recovered"
 )
 
 // front is what each request goes through before it is answered: it gets an ID, is counted and traced, and
@@ -58,11 +58,7 @@ func (f front) panicked(ctx context.Context, found any) {
 	if found == nil || found == http.ErrAbortHandler {
 		return
 	}
-	what := fmt.Sprintf("%T", found)
-	if fault, ok := found.(runtime.Error); ok {
-		what = fault.Error()
-	}
-	f.log.ErrorContext(ctx, "answering a request panicked", "fault", what, "stack", string(debug.Stack()))
+	f.log.ErrorContext(ctx, "answering a request panicked", "fault", recovered.Text(found), "stack", string(debug.Stack()))
 }
 
 // outcome is what a request came to.

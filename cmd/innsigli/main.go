@@ -52,6 +52,7 @@ type cli struct {
 	Migrate  migrateCommand  `cmd:"" help:"Make or change the tables of a database for this version."`
 	Evidence evidenceCommand `cmd:"" help:"The evidence log: who was asked for which signature."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`
+	Compile  compileCommand  `cmd:"" hidden:"" name:"compile-renderer"`
 }
 
 // streams are where a command writes: results to out, talk to talk.

@@ -166,6 +166,26 @@ func memoryOfALargeProcess(t *testing.T, program, store string) {
 	}
 }
 
+// The page renderer is compiled by another process, and read by the server when it is.
+func TestMemoryOfTheFirstStart(t *testing.T) {
+	t.Parallel()
+	server := startSandbox(t, build(t), "bolt:"+filepath.Join(shortFolder(t), "store.db"), []string{cacheVariable + "="})
+	peak := server.peakDuring(t, 1, func(ctx context.Context, _ int) error {
+		for !strings.Contains(server.talk(), "compiled the page renderer") {
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	t.Logf("figure: the first start: peak RssAnon %.1f MB", float64(peak)/(1<<20))
+	if peak > memoryLimit {
+		t.Errorf("it is over %d MB", memoryLimit>>20)
+	}
+}
+
 // peakDuring makes so many requests at once and returns the most anonymous memory that the
 // server had meanwhile.
 func (p *sandboxProcess) peakDuring(t *testing.T, requests int, request func(ctx context.Context, i int) error) (peak int) {

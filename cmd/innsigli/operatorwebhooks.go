@@ -22,8 +22,10 @@ type webhookOperator interface {
 	Dropped(ctx context.Context, subscription string) ([]webhook.Dropped, error)
 	// SendAgain has one of them sent again.
 	SendAgain(ctx context.Context, subscription, event string) error
-	// WebhookKeys are the keys that sign now.
+	// WebhookKeys are the keys that sign now; none before a server has started on the store.
 	WebhookKeys(ctx context.Context) ([]publicKey, error)
+	// SealedKeys are all keys as the store has them: sealed with the master key.
+	SealedKeys(ctx context.Context) ([]webhook.SigningKey, error)
 	// RotateWebhookKey makes another key, beside which those before it sign for as long as
 	// overlap says. It is sealed with the first key of the file, or by the server.
 	RotateWebhookKey(ctx context.Context, masterKey string, overlap time.Duration) error
@@ -107,6 +109,9 @@ func (d direct) SendAgain(ctx context.Context, subscription, event string) error
 
 // WebhookKeys implements [operator].
 func (d direct) WebhookKeys(ctx context.Context) (list []publicKey, err error) {
+	if stored, err := d.SealedKeys(ctx); err != nil || len(stored) == 0 {
+		return nil, err
+	}
 	keys, err := d.hooks().Keys(ctx)
 	if err != nil {
 		return nil, err
@@ -119,6 +124,11 @@ func (d direct) WebhookKeys(ctx context.Context) (list []publicKey, err error) {
 		list = append(list, publicKey{k.Number, k.CreatedAt, k.EndsAt, line})
 	}
 	return list, nil
+}
+
+// SealedKeys implements [operator].
+func (d direct) SealedKeys(ctx context.Context) ([]webhook.SigningKey, error) {
+	return d.db.Webhooks().Keys(ctx)
 }
 
 // RotateWebhookKey implements [operator].

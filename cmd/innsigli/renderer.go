@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -48,7 +49,30 @@ type pageRenderer struct {
 }
 
 func newRenderer(cache string) pageRenderer {
-	return pageRenderer{pdfium.New(pdfium.Options{Cache: cache}), cache}
+	return pageRenderer{pdfium.New(pdfium.Options{Cache: cache, Compile: compileApart(cache)}), cache}
+}
+
+// compileApart has the page renderer compiled by this program in a process of its own, which is told nothing
+// else: it takes four times the memory that a server takes, and gives it back when it ends.
+func compileApart(cache string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		c := exec.CommandContext(ctx, program)
+		c.Args, c.Env = []string{"innsigli", "compile-renderer", "--renderer-cache", cache}, []string{}
+		return c.Run()
+	}
+}
+
+// compileCommand is that process.
+type compileCommand struct{ rendererFlag }
+
+func (c compileCommand) Run(ctx context.Context) error {
+	r := pdfium.New(pdfium.Options{Cache: c.cache()})
+	_, err := r.Warm(ctx)
+	return errors.Join(err, r.Close())
 }
 
 // silence is how long somebody may wait without being told why: ten times what a renderer

@@ -17,21 +17,20 @@ type serveCommand struct {
 
 // serverFlags say what a server is. Its doctor has the same.
 type serverFlags struct {
-	Environment string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox, with test users in place of people, or production."`
-	Listen      string `required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8080."`
-	BaseURL     string `required:"" name:"base-url" placeholder:"URL" help:"Address that clients reach the server at, such as https://sign.example."`
-	Store       string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
-	masterKeyFlag
-	tlsFlags
-	drainFlag
-	storedRendererFlag
-	logFlag
-	mailFlag
-	AdminListen string `placeholder:"ADDRESS" help:"Address to serve metrics and profiles on, without a token, such as :9464. One without a host is this machine's own; empty: nowhere."`
-	privateWebhooksFlag
-	Config string `placeholder:"FILE" help:"TOML file: [trust], [[timestamp]], [identity-provider], [login], [page], [proxy], [limits], [webhooks], [mail] and [retention]. It is read again on SIGHUP, and when it or a file that it names was changed."`
-
-	Simulated bool `name:"insecure-simulated-idp" help:"In production, for trials on this machine: people who are simulated in place of an identity provider log in and sign, certified by an authority of the server's own. Nobody is asked, and every page says so."`
+	Environment         string `required:"" enum:"sandbox,production" placeholder:"ENVIRONMENT" help:"sandbox, with test users in place of people, or production."`
+	Listen              string `required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8080."`
+	BaseURL             string `required:"" name:"base-url" placeholder:"URL" help:"Address that clients reach the server at, such as https://sign.example."`
+	Store               string `required:"" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
+	Config              string `placeholder:"FILE" help:"TOML file: [trust], [[timestamp]], [identity-provider], [login], [page], [proxy], [limits], [webhooks], [mail] and [retention]. It is read again on SIGHUP, and when it or a file that it names was changed."`
+	masterKeyFlag       `group:"Secrets and TLS:"`
+	tlsFlags            `group:"Secrets and TLS:"`
+	mailFlag            `group:"Mail:"`
+	AdminListen         string `group:"Operating:" placeholder:"ADDRESS" help:"Address to serve metrics and profiles on, without a token, such as :9464. One without a host is this machine's own; empty: nowhere."`
+	logFlag             `group:"Operating:"`
+	drainFlag           `group:"Operating:"`
+	storedRendererFlag  `group:"Operating:"`
+	privateWebhooksFlag `group:"Trials:"`
+	Simulated           bool `group:"Trials:" name:"insecure-simulated-idp" help:"In production, for trials on this machine: people who are simulated in place of an identity provider log in and sign, certified by an authority of the server's own. Nobody is asked, and every page says so."`
 }
 
 func (serveCommand) Help() string {

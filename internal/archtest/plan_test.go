@@ -38,7 +38,7 @@ var plan = []floor{
 	},
 	{{"internal/testenv", "", ""}},
 
-	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades xades stamp stamp/pdfium ades/online ades/report ades storage internal/runner internal/sealed internal/mail internal/durable internal/admission internal/reference", "kong prometheus sync toml otel otel-sdk otel-trace otlptrace otlp protobuf"}},
+	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/transfer account portal sandbox webhook signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades xades stamp stamp/pdfium ades/online ades/report ades storage internal/runner internal/sealed internal/mail internal/durable internal/admission internal/recovered internal/reference", "kong prometheus sync toml otel otel-sdk otel-trace otlptrace otlp protobuf"}},
 
 	{
 		{"httpapi", "account portal sandbox webhook signing busysignal idp pades xades stamp ades storage internal/admission internal/ratelimit internal/jsonbody internal/openapi", ""},
@@ -46,7 +46,7 @@ var plan = []floor{
 		{"storage/bolt", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
 		{"storage/postgres", "account portal sandbox webhook signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
 		{"storage/transfer", "account portal sandbox webhook signing busysignal storage", ""},
-		{"internal/runner", "storage", ""},
+		{"internal/runner", "storage internal/recovered", ""},
 		{"internal/mail", "", "go-mail"},
 		{"internal/sealed", "portal sandbox webhook signing storage internal/durable", ""},
 	},
@@ -100,6 +100,7 @@ var plan = []floor{
 		{"internal/admission", "", "sync"},
 		{"internal/jsonbody", "", "uuid"},
 		{"internal/netguard", "", ""},
+		{"internal/recovered", "", ""},
 		{"internal/openapi", "", ""},
 		{"internal/reference", "", "swgui"},
 		{"internal/pdf", "", ""},

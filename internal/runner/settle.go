@@ -120,6 +120,6 @@ func (e end) follow(ctx context.Context) (err error) {
 	if e.then == nil {
 		return nil
 	}
-	defer recovered(&err)
+	defer failed(&err)
 	return e.then(ctx)
 }

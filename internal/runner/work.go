@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/recovered"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -47,7 +48,7 @@ func (w *run) handle(l *line, lease storage.Lease) (e end, err error) {
 	ctx, cancel := context.WithDeadline(w.work, lease.Until.Add(-min(margin, l.Lease/4)))
 	defer cancel()
 	e = end{line: l, lease: lease}
-	defer recovered(&err)
+	defer failed(&err)
 	if l.DoThen != nil {
 		e.then, err = l.DoThen(ctx, lease.Job)
 	} else {
@@ -56,10 +57,10 @@ func (w *run) handle(l *line, lease storage.Lease) (e end, err error) {
 	return e, err
 }
 
-// recovered makes an error of a panic.
-func recovered(err *error) {
+// failed makes an error of a panic.
+func failed(err *error) {
 	if v := recover(); v != nil {
-		*err = fmt.Errorf("runner: the handler panicked: %v\n%s", v, debug.Stack())
+		*err = fmt.Errorf("runner: the handler panicked: %s\n%s", recovered.Text(v), debug.Stack())
 	}
 }
 

@@ -39,7 +39,7 @@ func (s webhooks) resealKeys(ctx context.Context, tx storage.Transactor) (n int,
 			if s.keys.current(k.Private) {
 				continue
 			}
-			if k, err = s.openedKey(k); err != nil {
+			if k, err = s.keys.openSigningKey(k); err != nil {
 				return err
 			}
 			if err := s.UpdateKey(ctx, k); err != nil {

@@ -3,6 +3,7 @@ package sealed
 import (
 	"context"
 	"iter"
+	"slices"
 	"strconv"
 	"time"
 
@@ -80,12 +81,7 @@ func (s webhooks) Keys(ctx context.Context) ([]webhook.SigningKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range list {
-		if list[i], err = s.openedKey(list[i]); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
+	return s.keys.OpenSigningKeys(list)
 }
 
 func (s webhooks) DeleteKey(ctx context.Context, number int) error {
@@ -97,13 +93,25 @@ func (s webhooks) sealedKey(k webhook.SigningKey) webhook.SigningKey {
 	return k
 }
 
-func (s webhooks) openedKey(k webhook.SigningKey) (webhook.SigningKey, error) {
-	private, err := s.keys.open(signingKey, strconv.Itoa(k.Number), k.Private)
+// OpenSigningKeys opens keys that are as a store has them. [ErrKey], [ErrDamaged].
+func (k *Keys) OpenSigningKeys(stored []webhook.SigningKey) ([]webhook.SigningKey, error) {
+	opened := slices.Clone(stored)
+	for i, one := range stored {
+		var err error
+		if opened[i], err = k.openSigningKey(one); err != nil {
+			return nil, err
+		}
+	}
+	return opened, nil
+}
+
+func (k *Keys) openSigningKey(one webhook.SigningKey) (webhook.SigningKey, error) {
+	private, err := k.open(signingKey, strconv.Itoa(one.Number), one.Private)
 	if err != nil {
 		return webhook.SigningKey{}, err
 	}
-	k.Private = private
-	return k, nil
+	one.Private = private
+	return one, nil
 }
 
 func (s webhooks) AddAttempt(ctx context.Context, a webhook.Attempt) error {

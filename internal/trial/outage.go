@@ -25,7 +25,7 @@ func outageTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return outage(ctx, *store, *span, *servers, *clients, out, func(ctx context.Context) error {
+	return outage(ctx, *store, *span, *servers, *clients, out, func(ctx context.Context, _ <-chan struct{}) error {
 		output, err := exec.CommandContext(ctx, "sh", "-c", *restart).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("restarting the database: %w\n%s", err, output)
@@ -34,8 +34,9 @@ func outageTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io
 	})
 }
 
-// outage restarts the database while clients sign, a third into the time.
-func outage(ctx context.Context, store string, span time.Duration, servers, clients int, out io.Writer, restart func(context.Context) error) error {
+// outage restarts the database while clients sign, a third into the time. The restart is told when the first
+// call was answered with 503: one that waits meanwhile, and is answered when the database is back, met no outage.
+func outage(ctx context.Context, store string, span time.Duration, servers, clients int, out io.Writer, restart func(ctx context.Context, met <-chan struct{}) error) error {
 	c, err := newCrowd(ctx, store, servers, clients)
 	if err != nil {
 		return err
@@ -54,7 +55,7 @@ func outage(ctx context.Context, store string, span time.Duration, servers, clie
 		pause(ctx, span/3)
 		down = time.Now()
 		c.deaths.Add(1) // of the database, which undoes what the servers were about to note
-		err := restart(ctx)
+		err := restart(ctx, watch.met)
 		up = time.Now()
 		return err
 	})
@@ -84,6 +85,7 @@ func outage(ctx context.Context, store string, span time.Duration, servers, clie
 // watch makes whole signings one after another, and notes how each call was answered.
 type watch struct {
 	*signer
+	met                              chan struct{} // closed when a call was answered with 503
 	unavailable, noRetryAfter, other int
 	slowest                          time.Duration
 	lastBad, lastGood                time.Time // answers
@@ -95,7 +97,7 @@ func (c *crowd) newWatch(ctx context.Context) (*watch, error) {
 		return nil, err
 	}
 	s := &signer{client: api, count: c.count}
-	return &watch{signer: s}, s.addUser(ctx, len(c.signers), 0)
+	return &watch{signer: s, met: make(chan struct{})}, s.addUser(ctx, len(c.signers), 0)
 }
 
 func (w *watch) run(ctx context.Context) {
@@ -121,7 +123,9 @@ func (w *watch) notes(ctx context.Context, a answer) answer {
 		w.lastGood = a.received
 		return a
 	case a.Status == http.StatusServiceUnavailable:
-		w.unavailable++
+		if w.unavailable++; w.unavailable == 1 {
+			close(w.met)
+		}
 		if a.retryAfter == "" {
 			w.noRetryAfter++
 		}

@@ -60,9 +60,13 @@ func TestServers(t *testing.T) {
 func TestOutage(t *testing.T) {
 	cluster := postgrestest.Cluster(t)
 	var out bytes.Buffer
-	err := outage(t.Context(), cluster.URL("postgres"), span(t), 2, 16, &out, func(context.Context) error {
+	err := outage(t.Context(), cluster.URL("postgres"), span(t), 2, 16, &out, func(_ context.Context, met <-chan struct{}) error {
 		cluster.Stop(t)
-		time.Sleep(time.Second) // of an outage that the clients see
+		time.Sleep(time.Second) // so that it is long for all
+		select {
+		case <-met:
+		case <-time.After(time.Minute):
+		}
 		cluster.Start(t)
 		return nil
 	})

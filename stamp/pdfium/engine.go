@@ -49,7 +49,7 @@ func (r *Renderer) prepare() <-chan struct{} {
 	e.begin.Do(func() {
 		r.running.Go(func() {
 			defer close(e.done)
-			if e.err = e.make(r.life, r.options.Cache); r.life.Err() != nil {
+			if e.err = e.make(r.life, r.options); r.life.Err() != nil {
 				e.err = ErrClosed
 			}
 		})
@@ -83,10 +83,13 @@ func (r *Renderer) turn(ctx context.Context) error {
 
 // make compiles PDFium, or takes it from the cache. A cache that fails is no reason to fail:
 // what is in it may be damaged, and it may not be writable.
-func (e *engine) make(ctx context.Context, folder string) (err error) {
+func (e *engine) make(ctx context.Context, o Options) (err error) {
 	ctx = experimental.WithCompilationWorkers(ctx, compilers)
-	if folder != "" && ownFolder(folder) {
+	if folder := o.Cache; folder != "" && ownFolder(folder) {
 		before := entries(folder)
+		if len(before) == 0 && o.Compile != nil {
+			_ = o.Compile(ctx) // as its documentation has it
+		}
 		e.cache, _ = wazero.NewCompilationCacheWithDir(folder)
 		for try := 0; try < cacheTries && e.cache != nil && ctx.Err() == nil; try++ {
 			if e.pool, err = start(ctx, e.cache); err == nil {

@@ -35,6 +35,11 @@ type Options struct {
 	// written by others is done without, which costs time and nothing else. "": none.
 	Cache string
 
+	// Compile is called before PDFium is compiled into a Cache that has nothing yet. That takes some 400 MB
+	// of memory: a program that is to stay small has another process do it, by [Renderer.Warm] with
+	// the same Cache. What it leaves undone is done in this one, whatever it returns. nil: all of it.
+	Compile func(ctx context.Context) error
+
 	// Instances is how many pages are drawn or read at once, others wait. 0: as many as Go uses
 	// processors. Each holds 20 to 32 MiB while it has nothing to do.
 	Instances int
