@@ -177,8 +177,17 @@ func (s *server) renewOnce(ctx context.Context) {
 	}
 }
 
+// rendererAfter is how long after its start a server makes the page renderer ready: it is first there for those
+// who waited for it. Who asks for a stamp before has it made ready at once.
+const rendererAfter = time.Second
+
 // warmRenderer makes the page renderer ready before somebody asks for a stamp.
 func (s *server) warmRenderer(ctx context.Context) error {
+	select {
+	case <-time.After(rendererAfter):
+	case <-ctx.Done():
+		return nil
+	}
 	err := s.renderer.warm(ctx, func(text string) { s.log.Info(text) })
 	if err != nil && ctx.Err() == nil {
 		s.log.Error("stamps cannot be placed automatically", "error", err)
