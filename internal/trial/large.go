@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +52,7 @@ type largeOutcome struct {
 func (l large) run(ctx context.Context, store string, out io.Writer) error {
 	var peak int64
 	var all []largeOutcome
-	err := onSettled(ctx, store, func(ctx context.Context, s *server) (err error) {
+	err := onNewServer(ctx, store, func(ctx context.Context, s *server) (err error) {
 		peak, all, err = l.sign(ctx, s)
 		return err
 	})
@@ -63,8 +62,8 @@ func (l large) run(ctx context.Context, store string, out io.Writer) error {
 	return l.judge(out, peak, all)
 }
 
-// onSettled does something with a server on a store of its own, once it has settled.
-func onSettled(ctx context.Context, store string, do func(context.Context, *server) error) error {
+// onNewServer does something with a server on a store of its own, from its first start on.
+func onNewServer(ctx context.Context, store string, do func(context.Context, *server) error) error {
 	h, err := newHouse(ctx, storeOf(store))
 	if err != nil {
 		return err
@@ -76,32 +75,7 @@ func onSettled(ctx context.Context, store string, do func(context.Context, *serv
 	}
 	ctx, cancel := context.WithTimeout(ctx, longLarge)
 	defer cancel()
-	if err = s.settle(ctx); err == nil {
-		err = do(ctx, s)
-	}
-	return errors.Join(err, s.stop())
-}
-
-// settle has the server started before, and its page renderer made: what a machine does once, with memory of
-// its own, is none of what requests take.
-func (s *server) settle(ctx context.Context) error {
-	c, err := newClient(ctx, []string{s.address})
-	if err != nil {
-		return err
-	}
-	person := &signer{client: c, count: new(figures)}
-	if err := person.addUser(ctx, 0, 0); err != nil {
-		return err
-	}
-	const stamp = `{"signatureImage":{"alignment":"BottomRight","positioning":"Auto"},`
-	body := stamp + strings.TrimPrefix(person.startTextAt(pdftest.Build(pdftest.Options{}), "", "B"), "{")
-	if a := c.insist(ctx, func() answer { return c.post(ctx, "/api/v1/signing", body) }); a.Status != http.StatusOK {
-		return fmt.Errorf("a first start: %v", a)
-	}
-	if err := s.stop(); err != nil {
-		return err
-	}
-	return s.start(ctx)
+	return errors.Join(do(ctx, s), s.stop())
 }
 
 // storeOf is the --store of a file or a database.
