@@ -172,29 +172,26 @@ func TestDoctorOfFaults(t *testing.T) {
 // meet it.
 func TestDoctorBesideServer(t *testing.T) {
 	t.Parallel()
-	folder := shortFolder(t)
-	writeTLS(t, folder, "localhost", time.Now().Add(5*24*time.Hour))
-	store, key := "bolt:"+filepath.Join(folder, "store.db"), filepath.Join(folder, "master.key")
-	p := serveIn(t, installed(t), folder, nil, "--environment", "sandbox", "--base-url", "https://localhost", "--store", store, "--master-key-file", key,
-		"--tls-cert", "tls.pem", "--tls-key", "tls.key")
-	_, port, _ := strings.Cut(strings.TrimPrefix(p.BaseURL, "http://"), ":")
-	flags := []string{"--environment", "sandbox", "--store", store, "--tls-cert", filepath.Join(folder, "tls.pem"), "--tls-key", filepath.Join(folder, "tls.key")}
-	other := filepath.Join(folder, "other.key")
-	if err := sealed.MakeFile(other); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct{ host, key, tls, opens string }{
-		{"localhost", key, "doubt", "ok"},
-		{"127.0.0.1", key, "doubt fault", "ok"},
-		{"localhost", other, "doubt", "fault"},
-	} {
-		got, said := examined(t, failed, append(flags, "--base-url", "https://"+test.host+":"+port, "--master-key-file", test.key)...)
-		want := map[string]string{"configuration": "ok", "store": "ok", "webhook keys": "ok", "master key": test.opens, "disk": "ok", "TLS": test.tls, "base URL": "fault", "renderer": "ok"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%+v (-want +got):\n%s\n%s", test, diff, said)
+	for host, verdict := range map[string]string{"127.0.0.1": "doubt", "sign.example": "doubt fault"} {
+		folder := shortFolder(t)
+		writeTLS(t, folder, host, time.Now().Add(5*24*time.Hour))
+		store, key, other := "bolt:"+filepath.Join(folder, "store.db"), filepath.Join(folder, "master.key"), filepath.Join(folder, "other.key")
+		p := serveIn(t, installed(t), folder, nil, "--environment", "sandbox", "--base-url", "https://"+host, "--store", store, "--master-key-file", key,
+			"--tls-cert", "tls.pem", "--tls-key", "tls.key")
+		if err := sealed.MakeFile(other); err != nil {
+			t.Fatal(err)
 		}
-		if !strings.Contains(said, "Clients refuse this certificate") || !strings.Contains(said, "expires on") {
-			t.Errorf("of the certificate:\n%s", said)
+		flags := []string{"--environment", "sandbox", "--base-url", strings.Replace(p.BaseURL, "http://", "https://", 1), "--store", store,
+			"--tls-cert", filepath.Join(folder, "tls.pem"), "--tls-key", filepath.Join(folder, "tls.key")}
+		for file, opens := range map[string]string{key: "ok", other: "fault"} {
+			got, said := examined(t, failed, append(flags, "--master-key-file", file)...)
+			want := map[string]string{"configuration": "ok", "store": "ok", "webhook keys": "ok", "master key": opens, "disk": "ok", "TLS": verdict, "base URL": "fault", "renderer": "ok"}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s\n%s", host, filepath.Base(file), diff, said)
+			}
+			if !strings.Contains(said, "Clients refuse this certificate") || !strings.Contains(said, "expires on") {
+				t.Errorf("of the certificate:\n%s", said)
+			}
 		}
 	}
 }

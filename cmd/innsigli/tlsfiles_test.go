@@ -22,7 +22,7 @@ import (
 	"time"
 )
 
-// writeTLS writes tls.pem and tls.key of a host, until a time, to a folder.
+// writeTLS writes tls.pem and tls.key of a host, a name or an IPv4 address, until a time, to a folder.
 func writeTLS(t *testing.T, folder, host string, until time.Time) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -36,6 +36,9 @@ func writeTLS(t *testing.T, folder, host string, until time.Time) *x509.Certific
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: host}, DNSNames: []string{host}, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: until,
+	}
+	if address := net.ParseIP(host); address != nil {
+		template.DNSNames, template.IPAddresses = nil, []net.IP{address}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -58,7 +61,7 @@ func writeTLS(t *testing.T, folder, host string, until time.Time) *x509.Certific
 func TestTLSCertificates(t *testing.T) {
 	folder := t.TempDir()
 	flags := tlsFlags{filepath.Join(folder, "tls.pem"), filepath.Join(folder, "tls.key")}
-	first := writeTLS(t, folder, "localhost", time.Now().Add(time.Hour))
+	first := writeTLS(t, folder, "127.0.0.1", time.Now().Add(time.Hour))
 	var found faults
 	files := flags.files(&found)
 	if err := found.err(); err != nil {
@@ -73,16 +76,12 @@ func TestTLSCertificates(t *testing.T) {
 	go func() {
 		ended <- serveHTTP(ctx, listener, files.config(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }), slog.New(slog.DiscardHandler))
 	}()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
 	get := func(root *x509.Certificate, most uint16) (string, error) {
 		client := &http.Client{Transport: &http.Transport{
 			TLSClientConfig: &tls.Config{RootCAs: poolOf([]*x509.Certificate{root}), MinVersion: tls.VersionTLS10, MaxVersion: most}, ForceAttemptHTTP2: true,
 		}}
 		defer client.CloseIdleConnections()
-		response, err := client.Get("https://localhost:" + port)
+		response, err := client.Get("https://" + listener.Addr().String())
 		if err != nil {
 			return "", err
 		}
@@ -97,7 +96,7 @@ func TestTLSCertificates(t *testing.T) {
 	}
 
 	var log bytes.Buffer
-	second := writeTLS(t, folder, "localhost", time.Now().Add(2*time.Hour))
+	second := writeTLS(t, folder, "127.0.0.1", time.Now().Add(2*time.Hour))
 	files.reload(slog.New(slog.NewTextHandler(&log, nil)))
 	if _, err := get(second, 0); err != nil || !strings.Contains(log.String(), "the TLS certificate was taken") {
 		t.Errorf("the next one: %v\n%s", err, &log)
