@@ -50,12 +50,7 @@ func memoryOfLargeDocuments(t *testing.T, store string) {
 	c.addPeople(t, people[0])
 	large := pdftest.Build(pdftest.Options{Payload: largeDocument})
 	body := []byte(startText(large, people[0], "IdpSim", "", ""))
-	first := request{method: "IdpSim", key: "first", waiting: largeRequestMax} // with a stamp, for which the renderer is made ready
-	first.prepare()
-	if a, err := first.goOn(t.Context(), c); err != nil || a.Status != http.StatusOK {
-		t.Fatalf("a small document: %v, %v", a, err)
-	}
-	idle := server.anonymousMemory(t)
+	idle := server.idleMemory(t, c)
 	for _, round := range []struct{ requests, limit int }{{1, idle + memoryOfOne}, {20, memoryLimit}} {
 		polling := make([]string, round.requests)
 		starts := server.peakDuring(t, round.requests, func(ctx context.Context, i int) error {
@@ -94,7 +89,7 @@ func TestMemoryOfLargeXML(t *testing.T) {
 	c.addPeople(t, people[0])
 	row := "<row n='1'><to>Jón Jónsson</to><sum currency='ISK'>1000</sum></row>\n"
 	large := []byte("<rows>" + strings.Repeat(row, largeDocument/len(row)) + "</rows>")
-	idle := server.anonymousMemory(t)
+	idle := server.idleMemory(t, c)
 	for _, packing := range []string{"Enveloped", "Enveloping", "InternallyDetached"} {
 		once := server.signLarge(t, c, idle+memoryOfOneXML, packing, large, "a first signature", 1)
 		server.signLarge(t, c, idle+memoryOfOneXML, packing, once, "a second signature", 1)
@@ -184,6 +179,17 @@ func TestMemoryOfTheFirstStart(t *testing.T) {
 	if peak > memoryLimit {
 		t.Errorf("it is over %d MB", memoryLimit>>20)
 	}
+}
+
+// idleMemory is what a server has that has signed a document, with a stamp for which the renderer was made ready.
+func (p *sandboxProcess) idleMemory(t *testing.T, c *client) int {
+	t.Helper()
+	first := request{method: "IdpSim", key: "first", waiting: largeRequestMax}
+	first.prepare()
+	if a, err := first.goOn(t.Context(), c); err != nil || a.Status != http.StatusOK {
+		t.Fatalf("a small document: %v, %v", a, err)
+	}
+	return p.anonymousMemory(t)
 }
 
 // peakDuring makes so many requests at once and returns the most anonymous memory that the

@@ -3,7 +3,7 @@
 //
 //	go run ./internal/performance              all but those that take long, whose rows stay as they are
 //	go run ./internal/performance -long        all
-//	go run ./internal/performance -only pades  those of the packages whose names have that in them
+//	go run ./internal/performance -only pades  those whose titles have that in them, such as "BenchmarkSign of pades"
 //
 // It runs at the root of the module, and wants the machine for itself.
 package main
@@ -21,10 +21,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	long := flag.Bool("long", false, "also run what takes more than a minute")
-	only := flag.String("only", "", "run those of `packages` whose names have this in them")
+	only := flag.String("only", "", "run those whose `title` has this in it")
 	page := flag.String("page", "docs/performance.md", "the `file` to write")
 	flag.Parse()
-	if err := write(ctx, *page, func(m benchmark) bool { return (*long || !m.long) && strings.Contains(m.pkg, *only) }); err != nil {
+	if err := write(ctx, *page, func(m benchmark) bool { return (*long || !m.long) && strings.Contains(m.title(), *only) }); err != nil {
 		fmt.Fprintln(os.Stderr, "performance:", err)
 		os.Exit(1)
 	}
