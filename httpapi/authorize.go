@@ -55,11 +55,17 @@ func challenge(w http.ResponseWriter, fault string) {
 // bearer is the token of the Authorization header; empty: there is none. It is the one place for a token:
 // addresses, which RFC 6750 2.3 lets servers take one from, are written down by who they pass.
 func bearer(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	return authorization(r, "Bearer")
+}
+
+// authorization is what the Authorization header has for a scheme, which may be in any case and stands
+// before one space or more (RFC 9110 11.4); empty: it has nothing for it.
+func authorization(r *http.Request, scheme string) string {
+	given, credentials, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(given, scheme) {
 		return ""
 	}
-	return strings.Trim(token, " ")
+	return strings.Trim(credentials, " ")
 }
 
 // twoTokens says whether a request authenticates twice, which it must not: which one counts would be a

@@ -19,7 +19,7 @@ type event struct {
 
 var events = []event{
 	{
-		portal.SignedEvent, "onParticipantSigned", "A participant has signed", "The participant signed, on the signing page or as a sandbox user.", "SignedData",
+		portal.SignedEvent, "onParticipantSigned", "A participant has signed", "The participant signed.", "SignedData",
 		`{"signingProcessId":"0f8fad5b-d9cb-469f-a165-70867728950e","participant":` + signedExample + `}`,
 	},
 	{

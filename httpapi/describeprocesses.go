@@ -84,7 +84,7 @@ func (a *api) signAsOperation() operation {
 		parameters: participantParameters,
 		body:       jsonRequest("SandboxSignature", sample("user", "A sandbox user", raw(`{"sandboxUserId":"6d3f7a52-0f0e-4a0c-9d4a-52c1f4d7a9b3"}`))),
 		answers:    []answer{noContent("The participant has signed.")},
-		problems:   []problem{*invalid(map[string][]string{"sandboxUserId": {"Must be a UUID."}}), noProcess, isViewer, hasAnswered, otherPerson, cannotSign, notWaiting, turnTaken, notAllowed, notReady},
+		problems:   []problem{*invalid(map[string][]string{"sandboxUserId": {"Must be a UUID."}}), noParticipant, isViewer, hasAnswered, otherPerson, cannotSign, notWaiting, turnTaken, notAllowed, notReady},
 	}
 }
 
@@ -98,7 +98,7 @@ func (a *api) declineAsOperation() operation {
 		parameters: participantParameters,
 		body:       body,
 		answers:    []answer{noContent("The participant has declined.")},
-		problems:   []problem{*invalid(map[string][]string{"reason": {"Must be at most 256 characters long."}}), noProcess, isViewer, hasAnswered, notWaiting, turnTaken},
+		problems:   []problem{*invalid(map[string][]string{"reason": {"Must be at most 256 characters long."}}), noParticipant, isViewer, hasAnswered, notWaiting, turnTaken},
 	}
 }
 

@@ -87,7 +87,7 @@ func (a *api) metadataOperation() operation {
 }
 
 // openProblems are those of calls that take no token but reach the store.
-var openProblems = []problem{tooLarge, wrongType(jsonType + " in UTF-8"), tooOften, internalError, unavailable, noRoomLeft}
+var openProblems = []problem{tooLarge, noParameters, tooOften, internalError, unavailable, noRoomLeft}
 
 // notStored is what answers with secrets carry (RFC 6749 5.1).
 var notStored = openapi.Map[openapi.Header]{

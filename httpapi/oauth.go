@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/base64"
 	"errors"
 	"io"
 	"mime"
@@ -63,7 +64,7 @@ func readParameters(w http.ResponseWriter, r *http.Request, names ...string) (pa
 	}
 	body, err := io.ReadAll(wholeBody{r.Body})
 	if err != nil {
-		return nil, err
+		return nil, notReceived(err)
 	}
 	values, err := url.ParseQuery(string(body))
 	if err != nil {
@@ -83,16 +84,16 @@ func readParameters(w http.ResponseWriter, r *http.Request, names ...string) (pa
 }
 
 func readJSONParameters(r *http.Request, names []string) (parameters, error) {
-	if err := checkJSONType(r); err != nil {
-		return nil, err
+	if checkJSONType(r) != nil {
+		return nil, &noParameters
 	}
 	body, err := jsonbody.Read(wholeBody{r.Body}, jsonbody.Options{})
 	var syntax *jsonbody.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, &oauthError{Code: "invalid_request", Description: "The body is neither form-encoded nor a JSON object."}
+		return nil, &oauthError{Code: "invalid_request", Description: "The body is neither form-encoded nor a JSON object, or repeats a member."}
 	}
 	if err != nil {
-		return nil, err
+		return nil, notReceived(err)
 	}
 	values := url.Values{}
 	for _, name := range names {
@@ -104,6 +105,17 @@ func readJSONParameters(r *http.Request, names []string) (parameters, error) {
 		return nil, &oauthError{Code: "invalid_request", Description: notPlain}
 	}
 	return parameters(values), nil
+}
+
+// noParameters is the answer to a body of a type that has no parameters.
+var noParameters = wrongType(formType + ", or " + jsonType + " in UTF-8")
+
+// notReceived is the answer to a body that did not come whole, as this endpoint gives it (RFC 6749 5.2).
+func notReceived(err error) error {
+	if errors.Is(err, errBrokenOff) || errors.Is(err, errTooSlow) {
+		return &oauthError{Code: "invalid_request", Description: "The body did not come whole, or too slowly."}
+	}
+	return err
 }
 
 // maxParameters bounds a body that comes from who nobody knows yet, and that no room bounds: names, secrets and
@@ -126,8 +138,9 @@ func credentials(r *http.Request, form parameters) (id, secret string, err error
 	if id != "" || secret != "" || len(headers) > 1 {
 		return "", "", &oauthError{Code: "invalid_request", Description: "The client authenticates in two ways."}
 	}
-	user, password, ok := r.BasicAuth()
-	if !ok {
+	pair, err := base64.StdEncoding.DecodeString(authorization(r, "Basic"))
+	user, password, ok := strings.Cut(string(pair), ":")
+	if err != nil || !ok {
 		return "", "", &oauthError{Code: "invalid_client", Description: "The Authorization header is not HTTP Basic."}
 	}
 	if id, err = url.QueryUnescape(user); err == nil {

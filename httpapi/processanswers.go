@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 
 	"github.com/innsigli/innsigli/account"
@@ -19,7 +20,7 @@ func (a *api) signAs(w http.ResponseWriter, r *http.Request, caller account.Call
 		return invalid(faults)
 	}
 	if err := a.Portal.SignAs(r.Context(), caller.AccountID, idInPath(r, "signingProcessId"), idInPath(r, "participantId"), user); err != nil {
-		return err
+		return inSandbox(err)
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
@@ -37,8 +38,16 @@ func (a *api) declineAs(w http.ResponseWriter, r *http.Request, caller account.C
 		return invalid(faults)
 	}
 	if err := a.Portal.DeclineAs(r.Context(), caller.AccountID, idInPath(r, "signingProcessId"), idInPath(r, "participantId"), reason); err != nil {
-		return err
+		return inSandbox(err)
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
+}
+
+// inSandbox is the error of a call that names more than a process, all of which production knows nothing of.
+func inSandbox(err error) error {
+	if errors.Is(err, portal.ErrNotFound) {
+		return new(noParticipant)
+	}
+	return err
 }

@@ -135,6 +135,8 @@ func TestProcessThatIsNotYours(t *testing.T) {
 			c.in(t).wantNoProcess(test.process, test.participant, user)
 		})
 	}
+	unknown := c.object(c.call(http.MethodGet, "/api/v1/portal/signing-processes/"+uuid.NewString(), nil))
+	diff(t, "detail, which is production's too", "The signing process was deleted, or does not exist.", unknown["detail"])
 	diff(t, "read by its owner", theirs, other.shown(theirs))
 	c.wantDocuments(2)
 }

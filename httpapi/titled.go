@@ -22,7 +22,8 @@ var (
 	noSignal       = absent("The busy signal does not exist.")
 	noUser         = absent("The sandbox user does not exist.")
 	noSubscription = absent("The webhook subscription does not exist.")
-	noProcess      = absent("The signing process, the participant or the sandbox user does not exist.")
+	noProcess      = absent("The signing process was deleted, or does not exist.")
+	noParticipant  = absent("The signing process, the participant or the sandbox user does not exist.")
 )
 
 // Of callers.

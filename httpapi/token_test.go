@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -83,6 +84,7 @@ func TestTokenIsIssued(t *testing.T) {
 		"parameters of other kinds": {c.tokenRequest(formType, inForm+"&audience=x"), all},
 		"other things in the query": {inQuery(c.tokenRequest(formType, inForm), "x=1&x=2"), all},
 		"Basic in small letters":    {lower(basic("grant_type=client_credentials", formType)), all},
+		"spaces around credentials": {spaced(basic("grant_type=client_credentials", formType)), all},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := c.in(t)
@@ -101,6 +103,12 @@ func TestTokenIsIssued(t *testing.T) {
 // inQuery is the request with something behind its path.
 func inQuery(r *http.Request, query string) *http.Request {
 	r.URL.RawQuery = query
+	return r
+}
+
+// spaced has more space than one between the scheme and the credentials, as there may be (RFC 9110 11.4).
+func spaced(r *http.Request) *http.Request {
+	r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), " ", "   ", 1)+" ")
 	return r
 }
 
@@ -202,7 +210,13 @@ func TestTokenIsRefused(t *testing.T) {
 	}
 	t.Run("another media type", func(t *testing.T) {
 		c := c.in(t)
-		c.wantProblem(c.send(c.tokenRequest("text/plain", right.Encode())), http.StatusUnsupportedMediaType, "Unsupported media type")
+		a := c.send(c.tokenRequest("text/plain", right.Encode()))
+		c.wantProblem(a, http.StatusUnsupportedMediaType, "Unsupported media type")
+		for _, kind := range []string{formType, "application/json"} {
+			if detail := fmt.Sprint(c.object(a)["detail"]); !strings.Contains(detail, kind) {
+				t.Errorf("%q does not name %s, which is taken", detail, kind)
+			}
+		}
 	})
 	t.Run("too large", func(t *testing.T) {
 		c := c.in(t)

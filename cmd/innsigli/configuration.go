@@ -117,7 +117,7 @@ func (c *configuration) readTrust(t section, files configFiles) {
 // required notes what production cannot be without: it has no authority of its own, so
 // that nobody's certificate would be trusted and no level but B be had.
 func (c configuration) required(found *faults) {
-	if len(c.roots) == 0 {
+	if len(c.roots) == 0 && !found.about("trust.roots") {
 		found.add("trust.roots", "there is none, and without one nobody's certificate is trusted")
 	}
 	if len(c.authorities) == 0 {

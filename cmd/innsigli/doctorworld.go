@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -162,7 +163,7 @@ func (d doctor) renderer(ctx context.Context, sheet *checkSheet) {
 		return
 	}
 	folder := d.flags.cacheBeside(place)
-	if entries, err := os.ReadDir(folder); err != nil || len(entries) == 0 {
+	if entries, err := os.ReadDir(folder); errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		sheet.ok(what, "is compiled at the first start, which takes a while")
 		return
 	}
@@ -170,6 +171,10 @@ func (d doctor) renderer(ctx context.Context, sheet *checkSheet) {
 	defer r.Close()
 	if _, err := r.Warm(ctx); err != nil {
 		sheet.fault(what, plainly(err), "Without it no free places for stamps are found. See --renderer-cache.")
+		return
+	}
+	if !r.Kept() {
+		sheet.doubt(what, folder+" is no folder that this user, and nobody else, can write to", "The server compiles the renderer at each start, unless it runs as another user, whose folder this is. See --renderer-cache.")
 		return
 	}
 	sheet.ok(what, "is ready, from "+folder)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +13,11 @@ type faults []string
 
 func (f *faults) add(key, format string, args ...any) {
 	*f = append(*f, key+": "+fmt.Sprintf(format, args...))
+}
+
+// about says whether there is one of the key, or of a part of it.
+func (f faults) about(key string) bool {
+	return slices.ContainsFunc(f, func(fault string) bool { return strings.HasPrefix(fault, key) })
 }
 
 // err is all of them, or nil.

@@ -61,7 +61,7 @@ func compileApart(cache string) func(context.Context) error {
 			return err
 		}
 		c := exec.CommandContext(ctx, program)
-		c.Args, c.Env = []string{"innsigli", "compile-renderer", "--renderer-cache", cache}, []string{}
+		c.Args, c.Env = []string{"innsigli", "compile-renderer", "--renderer-cache=" + cache}, []string{}
 		return c.Run()
 	}
 }
@@ -94,14 +94,22 @@ func (r pageRenderer) warm(ctx context.Context, say func(text string)) error {
 		return fmt.Errorf("the page renderer: %w", err)
 	}
 	if late && cold {
-		say(fmt.Sprintf("compiled the page renderer in %v", time.Since(began).Round(100*time.Millisecond)))
+		say(fmt.Sprintf("compiled the page renderer in %v", time.Since(began).Round(100*time.Millisecond)) + r.lost())
 	}
 	return nil
+}
+
+// lost says that what was compiled is not kept, where there is a folder for it.
+func (r pageRenderer) lost() string {
+	if r.cache == "" || r.Kept() {
+		return ""
+	}
+	return ", which was not kept: " + r.cache + " has to be a folder that this user, and nobody else, can write to"
 }
 
 func (r pageRenderer) compiling() string {
 	if r.cache == "" {
 		return "compiling the page renderer"
 	}
-	return "compiling the page renderer, which is kept for the next time"
+	return "compiling the page renderer, to be kept for the next time"
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // The first server on a store compiles the page renderer and says so. It is kept beside the
@@ -32,7 +33,7 @@ func TestColdRenderer(t *testing.T) {
 	}
 
 	server = start(store)
-	server.waitFor(t, `level=INFO msg="compiling the page renderer, which is kept for the next time"`, 1)
+	server.waitFor(t, `level=INFO msg="compiling the page renderer, to be kept for the next time"`, 1)
 	server.waitFor(t, `level=INFO msg="compiled the page renderer in [0-9.]+m?s"`, 1)
 	c := server.signIn(t)
 	c.addPeople(t, people[0])
@@ -71,5 +72,36 @@ func TestColdRendererWithoutFolder(t *testing.T) {
 	}
 	if err := renderer.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A folder that others can write to is not used, and the log and the doctor say so.
+func TestRendererOfUnsafeFolder(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	store, cache := "bolt:"+filepath.Join(folder, "store.db"), filepath.Join(folder, "cache")
+	for _, made := range []string{cache, filepath.Join(cache, "of-others")} {
+		if err := errors.Join(os.Mkdir(made, 0o700), os.Chmod(made, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for cache, wants := range map[string]string{"": "", testenv.RendererCache(): "", cache: "not kept: " + cache + " has to be a folder"} {
+		renderer := newRenderer(cache)
+		if wants == "" && cache != "" {
+			if _, err := renderer.Warm(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := renderer.lost(); !strings.Contains(got, wants) || (got == "") != (wants == "") {
+			t.Errorf("of %q: %q", cache, got)
+		}
+		if err := renderer.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	var sheet checkSheet // of a doctor with all the time that it takes to compile
+	doctor{flags: serverFlags{Store: store, storedRendererFlag: storedRendererFlag{cache}}}.renderer(t.Context(), &sheet)
+	if len(sheet) != 1 || sheet[0].verdict != checkDoubt || !strings.Contains(sheet[0].says, cache) {
+		t.Errorf("the doctor: %+v", sheet)
 	}
 }

@@ -114,7 +114,8 @@ func (c serverFlags) readFile(path string) (conf configuration, found faults) {
 	if path != "" {
 		conf, found = readConfiguration(path)
 	}
-	if c.production() && !c.Simulated {
+	unread := path != "" && (found.about("--config: ") || found.about(path+": ")) // nobody knows what it lacks
+	if c.production() && !c.Simulated && !unread {
 		conf.required(&found)
 	}
 	return conf, found

@@ -42,6 +42,29 @@ func TestUnit(t *testing.T) {
 	}
 }
 
+// What the unit executes beside the program is outside of the sandbox, in which nothing else can be executed.
+func TestUnitExecutes(t *testing.T) {
+	const program = "/usr/local/bin/innsigli"
+	unit := read(t, filepath.Join(testenv.Root(t), "deploy", "innsigli.service"))
+	if !strings.Contains(unit, "NoExecPaths=/\nExecPaths="+program+"\n") {
+		t.Error("more than the program can be executed")
+	}
+	commands := 0
+	for line := range strings.Lines(unit) {
+		name, command, _ := strings.Cut(line, "=")
+		if !strings.HasPrefix(name, "Exec") || name == "ExecPaths" {
+			continue
+		}
+		commands++
+		if !strings.HasPrefix(command, program+" ") && !strings.HasPrefix(command, "+") {
+			t.Errorf("%s cannot be executed", strings.TrimSpace(line))
+		}
+	}
+	if commands < 2 {
+		t.Errorf("the unit has %d commands", commands)
+	}
+}
+
 func read(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -37,8 +37,8 @@ func TestCold(t *testing.T) {
 		t.Errorf("drawing when the time is up already: %v", err)
 	}
 	cold, err := r.Warm(t.Context())
-	if err != nil || !cold {
-		t.Fatalf("cold: %v, %v", cold, err)
+	if err != nil || !cold || r.Kept() {
+		t.Fatalf("cold: %v, kept: %v, %v", cold, r.Kept(), err)
 	}
 	t.Logf("figure: PDFium compiled in %.1f s", time.Since(began).Seconds())
 	drawn(t, r, document, 200, 100)
@@ -69,8 +69,8 @@ func TestDamagedCache(t *testing.T) {
 		r := pdfium.New(pdfium.Options{Cache: folder})
 		began := time.Now()
 		cold, err := r.Warm(t.Context())
-		if err != nil || cold != want {
-			t.Fatalf("cold: %v, want %v, %v", cold, want, err)
+		if err != nil || cold != want || !r.Kept() {
+			t.Fatalf("cold: %v, want %v, kept: %v, %v", cold, want, r.Kept(), err)
 		}
 		t.Logf("figure: ready in %d ms, cold: %v", time.Since(began).Milliseconds(), cold)
 		drawn(t, r, source{page: page200}.bytes(), 200, 100)

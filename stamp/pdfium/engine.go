@@ -39,6 +39,7 @@ type engine struct {
 	pool  pdfium.Pool
 	cache wazero.CompilationCache // nil: none
 	cold  bool
+	kept  bool // in the folder of the cache
 	err   error
 }
 
@@ -94,7 +95,7 @@ func (e *engine) make(ctx context.Context, o Options) (err error) {
 		for try := 0; try < cacheTries && e.cache != nil && ctx.Err() == nil; try++ {
 			if e.pool, err = start(ctx, e.cache); err == nil {
 				after := entries(folder)
-				e.cold = len(before) == 0 || !slices.Equal(before, after)
+				e.cold, e.kept = len(before) == 0 || !slices.Equal(before, after), len(after) > 0
 				return nil
 			}
 			if ctx.Err() != nil {

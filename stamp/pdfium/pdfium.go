@@ -110,6 +110,17 @@ func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
 	}
 }
 
+// Kept says whether the code of a renderer that is ready is in the folder Options.Cache. If it is not, the folder could
+// not be used, and the next renderer is compiled again.
+func (r *Renderer) Kept() bool {
+	select {
+	case <-r.engine.done:
+		return r.engine.kept
+	default:
+		return false
+	}
+}
+
 // Render is the method of [stamp.Renderer]. Besides, a picture of more than 4 Mi pixels is an
 // error, and one whose sides are not to each other as those of the page, but for 1 % and a
 // pixel.
