@@ -75,7 +75,7 @@ const (
 // parseKey reads a key, or says in a sentence why it is none.
 func parseKey(text string) (key Key, fault string) {
 	kind, rest, _ := strings.Cut(text, "_")
-	words := strings.Fields(text)
+	words := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '\t' }) // as OpenSSH separates fields
 	switch {
 	case text == "":
 		return Key{}, "It is empty."

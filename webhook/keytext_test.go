@@ -123,7 +123,7 @@ func TestSeveralKeys(t *testing.T) {
 
 // Whatever is parsed: there is no panic, and a text that is taken is that key for others too.
 func FuzzParseKey(f *testing.F) {
-	for _, seed := range []string{hexSecret, hexAsStandard, standardPublic, openSSHPublic + " comment", "whsk_" + privateKey, "ssh-rsa AAAA", privateKey} {
+	for _, seed := range []string{hexSecret, hexAsStandard, standardPublic, openSSHPublic + " comment", strings.Replace(openSSHPublic, " ", "\v ", 1), "whsk_" + privateKey, "ssh-rsa AAAA", privateKey} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -14,7 +14,7 @@ another machine, or other work on it, weighs on both. Written by one command, at
 
     go run ./internal/performance
 
-It takes some ten minutes and wants the machine for itself; what takes longer is measured with -long only, and keeps its
+It takes some three minutes and wants the machine for itself; what takes longer is measured with -long only, and keeps its
 figures otherwise. Above each table stands how to see its figures alone. **Floor** is what 1 is, **ours** the multiple that
 was measured, a name of another program its own multiple of the same floor, and **demanded** what the figure must
 not exceed.
@@ -118,7 +118,7 @@ func (m benchmark) rest(f figures) string {
 		}
 		all = append(all, figure(f.values[unit])+" "+unit)
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(append(all, f.said...), ", ")
 }
 
 // figure has three digits that count.

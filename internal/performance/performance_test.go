@@ -86,10 +86,11 @@ func TestTable(t *testing.T) {
 	m := benchmark{name: "Sign", unit: "x-floor", beside: []peer{{name: "Other", by: "Other"}, {name: "xmlsec1", unit: "xmlsec1"}}}
 	ours := parse("goos: linux\n"+
 		"BenchmarkSign/22MB       \t      20\t  15000000 ns/op\t1500 MB/s\t  10000000 floor-ns\t  1.500 x-floor\t  0.5 xmlsec1\t  4096 B/op\t  9 allocs/op\n"+
+		"--- BENCH: BenchmarkSign/22MB\n    sign_test.go:42: figure: peak of memory       9 MB\n    sign_test.go:42: done\n"+
 		"BenchmarkSignature \t 1 \t 5 ns/op\nPASS\n", "Sign")
 	got := m.table(ours, map[string]map[string]float64{"Other": {"22MB": 0.05}})
 	want := "|  | time | floor | ours | Other (BenchmarkOther) | xmlsec1 | beside that |\n| --- | --- | --- | --- | --- | --- | --- |\n" +
-		"| 22MB | 15 ms | 10 ms | 1.5 | 5 | 3 | 4096 B/op |\n"
+		"| 22MB | 15 ms | 10 ms | 1.5 | 5 | 3 | 4096 B/op, peak of memory 9 MB |\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

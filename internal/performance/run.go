@@ -16,6 +16,7 @@ type figures struct {
 	part   string // below the benchmark; "": it has none
 	values map[string]float64
 	units  []string // in their order
+	said   []string // what it logs as "figure: ..."
 }
 
 // run measures a benchmark and its peers, and returns the rows of its table.
@@ -58,10 +59,16 @@ func (m benchmark) measure(ctx context.Context) ([]figures, error) {
 	return found, nil
 }
 
-// parse reads the lines that go test prints of a benchmark.
+// parse reads the lines that go test prints of a benchmark: one of figures for each part, and behind it what the part
+// has logged.
 func parse(out, name string) (all []figures) {
 	for line := range strings.Lines(out) {
 		fields := strings.Fields(line)
+		if _, said, ok := strings.Cut(line, ": figure: "); ok && len(all) > 0 {
+			last := &all[len(all)-1]
+			last.said = append(last.said, strings.Join(strings.Fields(said), " "))
+			continue
+		}
 		if len(fields) < 2 {
 			continue
 		}
