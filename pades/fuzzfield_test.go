@@ -17,7 +17,9 @@ func FuzzSignField(f *testing.F) {
 	ca := newAuthority(f)
 	p := newPerson(f, ca, p256(f))
 	for _, shape := range fieldShapes {
-		f.Add(pdftest.Build(shape.options))
+		built := pdftest.Build(shape.options)
+		f.Add(built)
+		f.Add(bytes.Replace(built, []byte("102 0 obj"), []byte("102 0 Ubj"), 1)) // a widget that cannot be read
 	}
 	f.Add(seeded("<< /Ff 511 /Filter /Adobe.PPKLite /SubFilter [/ETSI.CAdES.detached] /Reasons [(.)] /MDP << /P 0 >> /Cert << /Ff 127 /SubjectDN [<< /cn (x) >>] /KeyUsage [(01)] >> >>"))
 	f.Add(sign(f, pdftest.Build(lockedForm("<< /Action /Include /Fields [(Second)] /P 2 >>")), p, pades.Options{Field: "First"}))

@@ -1,6 +1,10 @@
 package pdflint
 
-import "github.com/innsigli/innsigli/internal/pdf"
+import (
+	"cmp"
+
+	"github.com/innsigli/innsigli/internal/pdf"
+)
 
 // formField is a dictionary in the tree of the form: a field, a widget of one, or both
 // (12.7.4.1).
@@ -19,17 +23,18 @@ const (
 	maxFields     = 200_000
 )
 
-// formFields goes through the form of a file.
-func formFields(file *pdf.File) (found []formField) {
+// formFields goes through the form of a file. What is damaged in it is left out: the first such error is told.
+func formFields(file *pdf.File) (found []formField, damaged error) {
 	_, catalog, err := file.Catalog()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	form, _ := file.Dict(catalog["AcroForm"])
 	seen := make(map[pdf.Ref]bool)
 	var visit func(kids pdf.Object, parent formField)
 	visit = func(kids pdf.Object, parent formField) {
 		array, err := file.Array(kids)
+		damaged = cmp.Or(damaged, err)
 		if err != nil || parent.depth > maxFieldDepth {
 			return
 		}
@@ -39,6 +44,8 @@ func formFields(file *pdf.File) (found []formField) {
 			} else if ok {
 				seen[ref] = true
 			}
+			_, err := file.Dict(kid)
+			damaged = cmp.Or(damaged, err)
 			if f, ok := parent.child(file, kid); ok {
 				found = append(found, f)
 				visit(f.dict["Kids"], f)
@@ -46,7 +53,7 @@ func formFields(file *pdf.File) (found []formField) {
 		}
 	}
 	visit(form["Fields"], formField{})
-	return found
+	return found, damaged
 }
 
 // child is what a parent has below it, with what it inherits.

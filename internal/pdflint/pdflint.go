@@ -168,6 +168,9 @@ func readable(file *pdf.File) bool {
 	if err == nil {
 		_, err = file.PageCount()
 	}
+	if err == nil {
+		_, err = formFields(file)
+	}
 	return err == nil
 }
 
@@ -178,7 +181,8 @@ func (l *linter) readWhole() bool {
 		l.fault(Readable, "%v", err)
 		return false
 	}
-	l.was, l.is = formFields(l.old), formFields(l.new)
+	l.was, _ = formFields(l.old)
+	l.is, _ = formFields(l.new)
 	return true
 }
 
