@@ -109,7 +109,7 @@ func machine(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s/%s with %d processors, %s, commit %s or what was made of it, and %s", runtime.GOOS, runtime.GOARCH,
+	return fmt.Sprintf("%s/%s with %d processors, %s, commit %s, what was made of it or, in tables that were kept, one before, and %s", runtime.GOOS, runtime.GOARCH,
 		runtime.NumCPU(), runtime.Version(), bytes.TrimSpace(commit), strings.Join(others, ", ")), nil
 }
 
