@@ -17,10 +17,10 @@ import (
 const jsonType = "application/json"
 
 // checkJSONType refuses a body that says it is something else than JSON. One that
-// says nothing is read as JSON (decisions.md 2.1).
+// says nothing is read as JSON, and none is nothing else (decisions.md 2.1).
 func checkJSONType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
-	if header == "" {
+	if header == "" || r.ContentLength == 0 {
 		return nil
 	}
 	kind, parameters, err := mime.ParseMediaType(header)
@@ -85,9 +85,10 @@ const drainLimit = 1 << 20
 func drain(body io.Reader) { _, _ = io.CopyN(io.Discard, body, drainLimit) }
 
 // early prepares for an answer before the body has come whole. A client that sends first and reads afterwards
-// would not get it: the connection would be reset under what it sends. (HTTP/2 has no such trouble.)
+// would not get it: the connection would be reset under what it sends. HTTP/2 has no such trouble, and
+// would not end the answer before the handler has.
 func early(w http.ResponseWriter, r *http.Request) bool {
-	return r.ContentLength != 0 && http.NewResponseController(w).EnableFullDuplex() == nil
+	return r.ProtoMajor == 1 && r.ContentLength != 0 && http.NewResponseController(w).EnableFullDuplex() == nil
 }
 
 // receive takes what is left of a body after such an answer, and throws it away.

@@ -116,7 +116,7 @@ func location(path string) openapi.Map[openapi.Header] {
 // idempotencyParameter is the header of the two calls that create work (decisions.md 2.11).
 var idempotencyParameter = openapi.Parameter{
 	Name: "Idempotency-Key", In: "header",
-	Description: "A key of yours for this request, such as a UUID. For 24 hours the same key with the same body gets the same answer and makes nothing new, so that a request whose answer was lost can be repeated without harm. It may stand in quotes.",
+	Description: "A key of yours for this request, such as a UUID. For 24 hours the same key with the same body gets the same answer, of a signing process as it is by then, and makes nothing new, so that a request whose answer was lost can be repeated without harm. It may stand in quotes.",
 	Schema:      &openapi.Schema{Type: str, MinLength: 1, MaxLength: maxKey, Pattern: `^[!#-~](?:[ -~]*[!-~])?$`},
 	Example:     raw(`"b1a7c0de-8d1c-4f5e-9a57-2f6d1f0f7a11"`),
 }

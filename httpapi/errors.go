@@ -85,7 +85,7 @@ var problems = []row{
 	{webhook.ErrTooManyCalls, tooManyCalls},
 	{errTooSlow, *invalid(map[string][]string{"$": {"The body came too slowly, and the rest of it was not waited for."}})},
 	{errBrokenOff, *invalid(map[string][]string{"$": {"The body ended before it was whole."}})},
-	{jsonbody.ErrTooLarge, tooLarge},
+	{jsonbody.ErrTooLarge, tooMuchBeside},
 	{storage.ErrTooLarge, tooLarge},
 	{storage.ErrUnavailable, unavailable},
 	{storage.ErrFull, noRoomLeft},

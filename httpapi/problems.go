@@ -14,7 +14,7 @@ var explanations = []struct{ title, text string }{
 	{"Not found", "What the request names does not exist, or belongs to another account. A signing request is gone once its result was delivered."},
 	{"Method not allowed", "The path exists, but takes other methods. The header Allow names them."},
 	{tooOften.Title, "More requests came from the client, or from an address without valid credentials, than may in that time. The header Retry-After says how many seconds to wait; RateLimit-Policy and RateLimit tell the limit and what is left of it. Polls do not count: they are told AuthorizationPending or SlowDown."},
-	{"Request too large", "The body is longer than the server takes, which is about 30 MB unless the operator chose otherwise."},
+	{"Request too large", "The body is longer than the server takes: 30 MiB unless the operator chose otherwise, of which all but the document may be 4 MiB, or 1 MiB for a signing process; and 1 MiB where there is no document."},
 	{"Unsupported media type", "The body is of a type that the endpoint does not take. The member detail names those that it takes: for most that is application/json in UTF-8."},
 	{"No free signature slot", "The page has no free place that is large enough for the stamp, or it could not be drawn to look for one. Choose another page, another size of the image, or a place with originX and originY."},
 	{"Signature page does not exist", "The member signatureImage.page, or signaturePage of a signing process, is not the number of a page of the document. The first page is 1."},

@@ -95,6 +95,7 @@ var (
 	keyInUse      = titled(http.StatusConflict, "Request is still running", "The request with this Idempotency-Key has not been answered yet.")
 	keyReused     = titled(http.StatusUnprocessableEntity, "Idempotency key was used", "The Idempotency-Key was used with another request body.")
 	tooLarge      = titled(http.StatusRequestEntityTooLarge, "Request too large", "The request body is longer than the server takes.")
+	tooMuchBeside = titled(tooLarge.Status, tooLarge.Title, "The request body, its document aside, is longer than the server takes.")
 	internalError = titled(http.StatusInternalServerError, "Internal error", "The request could not be completed. Try again later.")
 	unavailable   = titled(http.StatusServiceUnavailable, "Service unavailable", "The server's storage does not answer just now.")
 	notReady      = titled(http.StatusServiceUnavailable, unavailable.Title, "The server is being made ready to look for free places on pages, or is looking on others.")

@@ -122,6 +122,22 @@ func TestContentType(t *testing.T) {
 	}
 }
 
+// decisions.md 2.1: "a POST that needs no body takes none", whatever a client says of none.
+func TestTypeOfNoBody(t *testing.T) {
+	c := start(t, wiring{}).client(t, account.Scopes()...)
+	for path, status := range map[string]int{
+		"/api/v1/signing/busy-signal":        http.StatusOK,
+		webhooks + "/x/activate":             http.StatusNotFound,
+		webhooks + "/x/test":                 http.StatusNotFound,
+		answers + "x/participants/x/decline": http.StatusNotFound,
+		processes:                            http.StatusBadRequest, // which needs one
+	} {
+		r := c.request(http.MethodPost, path, nil)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded") // as curl does with -d ''
+		diff(t, path, status, c.send(r).status)
+	}
+}
+
 // What answers for itself: the operator's probes and the sandbox's root.
 func TestPathsWithoutAToken(t *testing.T) {
 	s := start(t, wiring{})

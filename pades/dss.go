@@ -3,6 +3,7 @@ package pades
 import (
 	"crypto/sha256"
 	"crypto/x509"
+	"fmt"
 
 	"github.com/innsigli/innsigli/internal/crl"
 	"github.com/innsigli/innsigli/internal/evidence"
@@ -109,8 +110,18 @@ func findStore(file *pdf.File) (store, error) {
 	if s.dict, err = file.Dict(catalog["DSS"]); err == nil {
 		s.vri, err = file.Dict(s.dict["VRI"])
 	}
+	if err == nil && (isAnother(s.dict) || isAnother(s.vri)) {
+		err = fmt.Errorf("%w: /DSS leads to something else", pdf.ErrDamaged)
+	}
 	s.fault = err
 	return s, notMalformed(err)
+}
+
+// isAnother says whether a dictionary is none of a store, of which a VRI has no type. A signature that is added to is
+// one no longer.
+func isAnother(dict pdf.Dict) bool {
+	kind, typed := dict["Type"].(pdf.Name)
+	return typed && kind != "DSS" && kind != "VRI" || dict["ByteRange"] != nil
 }
 
 // decode decodes the streams of an array. Several entries may name one stream.

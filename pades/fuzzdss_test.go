@@ -89,8 +89,9 @@ func (w *storeWorld) extend(t *testing.T, b []byte, s ades.Sources) {
 
 // openStore is a document security store with the file that it is in.
 type openStore struct {
-	file *pdf.File
-	dict pdf.Dict
+	file    *pdf.File
+	catalog pdf.Ref
+	dict    pdf.Dict
 }
 
 // storeOf returns the store as far as there is one.
@@ -99,7 +100,7 @@ func storeOf(b []byte) openStore {
 	if err != nil {
 		return openStore{}
 	}
-	_, catalog, err := file.Catalog()
+	ref, catalog, err := file.Catalog()
 	if err != nil {
 		return openStore{}
 	}
@@ -107,11 +108,14 @@ func storeOf(b []byte) openStore {
 	if err != nil {
 		return openStore{}
 	}
-	return openStore{file, dict}
+	return openStore{file, ref, dict}
 }
 
-// keptIn: an array may have grown at its end, a dictionary by further keys.
+// keptIn: an array may have grown at its end, a dictionary by further keys. The catalog is that of the new store.
 func (s openStore) keptIn(later openStore, key pdf.Name, value pdf.Object) bool {
+	if value == pdf.Object(s.catalog) {
+		return later.dict[key] == value
+	}
 	old, err := s.file.Resolve(value)
 	if err != nil {
 		return true // nobody can say what it was

@@ -20,6 +20,7 @@ func FuzzSignField(f *testing.F) {
 		built := pdftest.Build(shape.options)
 		f.Add(built)
 		f.Add(bytes.Replace(built, []byte("102 0 obj"), []byte("102 0 Ubj"), 1)) // a widget that cannot be read
+		f.Add(withoutTable(bytes.ReplaceAll(built, []byte("3 0 obj"), []byte("3 5 obj"))))
 	}
 	f.Add(seeded("<< /Ff 511 /Filter /Adobe.PPKLite /SubFilter [/ETSI.CAdES.detached] /Reasons [(.)] /MDP << /P 0 >> /Cert << /Ff 127 /SubjectDN [<< /cn (x) >>] /KeyUsage [(01)] >> >>"))
 	f.Add(sign(f, pdftest.Build(lockedForm("<< /Action /Include /Fields [(Second)] /P 2 >>")), p, pades.Options{Field: "First"}))
@@ -47,4 +48,10 @@ func FuzzSignField(f *testing.F) {
 		}
 		t.Error("the field has no valid signature")
 	})
+}
+
+// withoutTable is a file whose contents are a stream that has no end, and which has no cross-reference table.
+func withoutTable(b []byte) []byte {
+	b, _, _ = bytes.Cut(b, []byte("\nxref\n"))
+	return bytes.Replace(b, []byte("endstream"), nil, 1)
 }

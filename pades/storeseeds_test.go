@@ -7,6 +7,9 @@ func storeSeeds() []string {
 	const whole = "<< /Type /DSS /Certs [900 0 R] /OCSPs [901 0 R] /CRLs [902 0 R] >>"
 	const streams = "\n~\n$issuing\n~\n$good\n~\n$list /Filter /FlateDecode"
 	return []string{
+		"11 0 R", // the first signature
+		"<< /VRI 11 0 R >>",
+		"<< / 1 0 R >>", // the catalog
 		whole + streams,
 		strings.ReplaceAll(whole, "Type", "Typ") + streams,
 		"900 0 R\n~\n<< /Certs 901 0 R /OCSPs 902 0 R /CRLs 903 0 R >>\n~\n[]\n~\n[904 0 R]\n~\n[905 0 R]\n~\n$good\n~\n$list",

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -52,8 +53,8 @@ func (t *turn) follow(ctx context.Context, state idp.State, event idp.Event) err
 // conclude stores an answer after which there is nothing to be said to the provider. A
 // failure at the start refuses it.
 func (t *turn) conclude(ctx context.Context, state idp.State, event idp.Event) error {
-	if failed, ok := event.(idp.Failed); ok && failed.Code == idp.InvalidGrant && t.tookOver {
-		return t.fault(ctx, t.with, errGivenAway)
+	if failed, ok := event.(idp.Failed); ok && t.tookOver && (failed.Code == idp.InvalidGrant || failed.Code == idp.ExpiredToken) {
+		return t.fault(ctx, idp.State{}, errGivenAway)
 	}
 	return t.insist(ctx, func(ctx context.Context, r *Request) error {
 		failed, ok := event.(idp.Failed)
@@ -108,8 +109,9 @@ func (t *turn) postponeAsking(ctx context.Context, state idp.State, need idp.Nee
 func (t *turn) goOn(ctx context.Context, state idp.State, e idp.Continue) (idp.State, idp.Event, error) {
 	err := t.insist(ctx, func(_ context.Context, r *Request) error {
 		t.accept(r, state)
+		r.NextAsk = time.Time{}
 		if e.Answer {
-			r.Expires = whole(now().Add(completeFor))
+			r.Expires = whole(now().Add(r.completeFor()))
 		}
 		return nil
 	})

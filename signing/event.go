@@ -87,7 +87,7 @@ func (t *turn) converse(r *Request, state idp.State) {
 }
 
 // limit is how long a request without an answer lives.
-func (t *turn) limit(r *Request) time.Time { return whole(r.CreatedAt.Add(t.options.Expiry)) }
+func (s *Service) limit(r *Request) time.Time { return whole(r.CreatedAt.Add(s.options.Expiry)) }
 
 // hear notes the provider's side of the conversation.
 func (r *Request) hear(state idp.State) {

@@ -35,5 +35,5 @@ func (t *turn) fault(ctx context.Context, state idp.State, err error) error {
 }
 
 // errGivenAway: the provider has given its answer, probably to the process that had the lease
-// before. That may be about to store it.
-var errGivenAway = &idp.FaultError{RetryAfter: retryAfter, Err: errors.New("signing: the identity provider gave its answer to another process")}
+// before, which insists on storing it.
+var errGivenAway = &idp.FaultError{RetryAfter: insistFor, Err: errors.New("signing: the identity provider gave its answer to another process")}

@@ -3,6 +3,7 @@ package signing_test
 import (
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -15,37 +16,72 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// A server hears the answer that is given once, and its store is away for longer than its
-// lease. Another takes over and hears that the answer was given. The first stores it all the
-// same, and nothing is lost.
+// A server has an answer that the provider does not give again, and its store is away until its lease is
+// lost. Another takes the request over and hears that there is no answer any more. Whichever of them
+// comes to an end first, also at the end of the request, the answer of the first is what counts.
 func TestAnswerOfAServerThatLostItsLease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p, db := newPhone(t), newStore(t)
-		tx := &shaky{Transactor: db, outing: outing{at: -1, err: storage.ErrUnavailable}}
-		given := false
-		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
-			if given {
-				return s, idp.Failed{Failure: idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_grant"}}, nil
+	const life = 290 * time.Second
+	gone := idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_grant"}
+	over := idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token"}
+	for what, phone := range map[string]func(*testing.T) *phone{"signature": newPhone, "token": once} {
+		for when, asked := range map[string]lateAsking{
+			"in the middle":                    {after: 5 * time.Second, second: gone},
+			"at the end":                       {after: life - time.Second, second: gone},
+			"at the end, over at the provider": {after: life - time.Second, second: over},
+		} {
+			for first, takes := range map[string]time.Duration{"the second stores first": 0, "the first stores first": 3 * time.Second} {
+				t.Run(what+", "+when+", "+first, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { testLateAnswer(t, phone(t), asked, takes) })
+				})
 			}
-			given, tx.until = true, time.Now().Add(12*time.Second)
-			return s, p.signed(), nil
 		}
-		first, second := wired(t, db, db.Requests(), tx, p, signing.Options{}), onStore(t, db, p, signing.Options{})
-		id := first.mustStart()
-		done := make(chan error, 1)
-		go func() {
-			done <- first.Poll(t.Context(), account, id, func(signing.Answer) error { return nil })
-		}()
-		time.Sleep(2 * time.Second)
-		if r := second.poll(id); r.Code != idp.AuthorizationPending {
-			t.Errorf("the second server: %+v", r)
+	}
+}
+
+// lateAsking is when the first server asks, after the start, and what the provider says to the second.
+type lateAsking struct {
+	after  time.Duration
+	second idp.Failure
+}
+
+// testLateAnswer has the provider take its time to answer the second server.
+func testLateAnswer(t *testing.T, p *phone, asked lateAsking, takes time.Duration) {
+	db := newStore(t)
+	tx := &shaky{Transactor: db, outing: outing{at: -1, err: storage.ErrUnavailable}}
+	given, further := false, p.poll
+	p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+		if s.Secret != nil { // the answer was a token
+			return further(s)
 		}
-		if err := <-done; err == nil {
-			t.Error("the first server goes on without a lease")
+		if given {
+			time.Sleep(takes)
+			return s, idp.Failed{Failure: asked.second}, nil
 		}
-		time.Sleep(20 * time.Second)
-		second.checkSigned(second.poll(id).Document)
+		given, tx.until = true, time.Now().Add(12*time.Second)
+		return further(s)
+	}
+	first, second := wired(t, db, db.Requests(), tx, p, signing.Options{}), onStore(t, db, p, signing.Options{})
+	id := first.mustStart()
+	time.Sleep(asked.after)
+	done := make(chan error, 1)
+	go func() {
+		done <- first.Poll(t.Context(), account, id, func(signing.Answer) error { return nil })
+	}()
+	time.Sleep(2 * time.Second)
+	err := second.Poll(t.Context(), account, id, func(a signing.Answer) error {
+		if a.Failure.Code != idp.AuthorizationPending {
+			t.Errorf("the second server: %+v", a.Failure)
+		}
+		return nil
 	})
+	if err != nil && !errors.Is(err, storage.ErrUnavailable) { // the client asks again
+		t.Error(err)
+	}
+	if err := <-done; err == nil {
+		t.Error("the first server goes on without a lease")
+	}
+	time.Sleep(20 * time.Second)
+	second.checkSigned(second.poll(id).Document)
 }
 
 // Nobody has the answer any more, and the request ends.

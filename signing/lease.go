@@ -85,7 +85,9 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 			}
 			return errHeld
 		}
-		t.tookOver = r.Lease.Process != ""
+		if t.tookOver = r.Lease.Process != ""; t.tookOver && r.Phase == Waiting {
+			t.r.Expires = later(r.Expires, whole(now.Add(insistFor))) // whoever had it may be storing an answer
+		}
 		t.r.Lease = s.newLease(now)
 		t.token = t.r.Lease.Token
 		return t.put(ctx, &t.r)

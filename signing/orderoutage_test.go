@@ -3,6 +3,7 @@ package signing_test
 import (
 	"bytes"
 	"crypto"
+	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,6 +62,33 @@ func TestOrderDuringAnOutage(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The person has answered, and the provider cannot say for an hour what the answer needs.
+func TestAnsweredOrderDuringAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := once(t)
+		answer := p.poll
+		back := time.Now().Add(time.Hour)
+		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+			switch {
+			case s.Secret == nil:
+				s, _, err := answer(s)
+				return s, idp.Continue{Answer: true}, err
+			case time.Now().Before(back):
+				return s, nil, errors.New("502")
+			}
+			return answer(s)
+		}
+		o := newOrders(t, p, signing.Options{})
+		o.background(t)
+		o.mustOrder()
+		time.Sleep(time.Until(back) - time.Second)
+		o.wantSignatures(0)
+		time.Sleep(time.Minute)
+		o.wantSignatures(1)
+		o.wantNoJobs()
+	})
 }
 
 // wantHashed says that the next signature need not read all of the document.

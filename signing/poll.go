@@ -151,7 +151,7 @@ func (t *turn) askAgain(ctx context.Context) error {
 	case err == nil:
 		failpoint.Here("signing/signed")
 	}
-	if t.r.Phase == Waiting && !away(err) {
+	if t.r.Phase == Waiting && !away(err) && !errors.Is(err, errLeaseLost) {
 		err = errors.Join(err, t.expire(ctx, t.r.Expires))
 	}
 	return err

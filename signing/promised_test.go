@@ -70,6 +70,51 @@ func TestSignedRequestIsNotAbandoned(t *testing.T) {
 	}
 }
 
+// A start clears no request whose person has answered, while the provider cannot say what the answer needs.
+func TestAnsweredRequestIsNotAbandoned(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		back   time.Duration // the provider
+		cleans time.Duration // the account's next start
+		gone   bool
+	}{
+		{name: "before the end of its time", back: 16 * time.Minute, cleans: 15*time.Minute + time.Second},
+		{name: "when its time is over", back: 21 * time.Minute, cleans: 20 * time.Minute, gone: true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p, began := once(t), time.Now()
+				at := func(after time.Duration) { time.Sleep(time.Until(began.Add(after))) }
+				further := p.poll
+				p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+					switch {
+					case s.Secret == nil:
+						s, _, err := further(s)
+						return s, idp.Continue{Answer: true}, err
+					case time.Since(began) < test.back:
+						return s, nil, errors.New("502")
+					}
+					return further(s)
+				}
+				s := newService(t, p, signing.Options{})
+				id := s.mustStart()
+				at(4*time.Minute + 45*time.Second)
+				s.pending(id, "answered")
+				at(test.cleans)
+				onStore(t, s.db, newPhone(t), signing.Options{}).mustStart() // by somebody else
+				at(test.back)
+				r := s.poll(id)
+				if r.Code != "" || r.Finished != test.gone {
+					t.Fatalf("%q, finished %v", r.Code, r.Finished)
+				}
+				if !test.gone {
+					s.checkSigned(r.Document)
+				}
+			})
+		})
+	}
+}
+
 // A signal that another has taken meanwhile stays with that one when the document is
 // delivered at last.
 func TestLateDeliveryLeavesTheBusySignal(t *testing.T) {

@@ -27,7 +27,7 @@ func (s *Service) clear(ctx context.Context, account string) error {
 			}
 			found, ended = len(old), 0
 			for _, r := range old {
-				if r.ordered() || !r.Lease.free(now, s.process, s.options.Alone) || r.promised(now) {
+				if r.ordered() || !r.Lease.free(now, s.process, s.options.Alone) || s.promised(&r, now) {
 					continue
 				}
 				if err := s.abandon(ctx, r); err != nil {
@@ -50,9 +50,16 @@ func (s *Service) clear(ctx context.Context, account string) error {
 }
 
 // promised says whether there is a signature that a client may still wait for: its
-// completion has time from when the value came, which may be late (decisions.md 4.8).
-func (r *Request) promised(now time.Time) bool {
-	return (r.Phase == Signed || r.Phase == Complete) && now.Before(r.SignedAt.Add(r.completeFor()))
+// completion has time from when the value came, which may be late (decisions.md 4.8). Before
+// that, a request outlives its limit only if the person has answered.
+func (s *Service) promised(r *Request, now time.Time) bool {
+	switch r.Phase {
+	case Waiting:
+		return r.Expires.After(s.limit(r)) && now.Before(r.Expires)
+	case Signed, Complete:
+		return now.Before(r.SignedAt.Add(r.completeFor()))
+	}
+	return false
 }
 
 // abandon ends a request. Its record stays for the idempotency key, unless the
@@ -80,11 +87,11 @@ const unfinishedFor = 24 * time.Hour
 func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 	err = s.inTx(ctx, func(ctx context.Context) error {
 		now := now()
-		old, err := swept(ctx, now, s.store.RequestsBefore, s.options.Keep)
+		old, err := s.swept(ctx, now, s.store.RequestsBefore, s.options.Keep)
 		if err = errors.Join(err, each(ctx, old, s.remove)); err != nil {
 			return err
 		}
-		unfinished, err := swept(ctx, now, s.store.Unfinished, unfinishedFor)
+		unfinished, err := s.swept(ctx, now, s.store.Unfinished, unfinishedFor)
 		n = len(old) + len(unfinished)
 		return errors.Join(err, each(ctx, unfinished, s.abandon))
 	})
@@ -93,14 +100,14 @@ func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 
 // swept are requests of a list that are older than that and may go, a batch or what there is behind
 // those that stay.
-func swept(ctx context.Context, now time.Time, list func(context.Context, time.Time, int) ([]Request, error), age time.Duration) ([]Request, error) {
+func (s *Service) swept(ctx context.Context, now time.Time, list func(context.Context, time.Time, int) ([]Request, error), age time.Duration) ([]Request, error) {
 	for limit := batch; ; limit *= 2 {
 		found, err := list(ctx, now.Add(-age), limit)
 		if err != nil {
 			return nil, err
 		}
 		all := len(found) < limit || limit >= mostBehind
-		found = slices.DeleteFunc(found, func(r Request) bool { return r.promised(now) || r.landing() })
+		found = slices.DeleteFunc(found, func(r Request) bool { return s.promised(&r, now) || r.landing() })
 		if all || len(found) > 0 {
 			return found, nil
 		}

@@ -62,9 +62,15 @@ type attempts struct {
 
 // stillAsked says whether an answer is one to what the request is at, although another has its
 // lease by now: the provider may not give it again.
-func (t *turn) stillAsked(r *Request) bool {
-	return r.Phase == Waiting && r.State.Key == t.with.Key &&
-		bytes.Equal(r.State.Public, t.with.Public) && bytes.Equal(r.State.Secret, t.with.Secret)
+func (t *turn) stillAsked(r *Request) bool { return r.Phase == Waiting && same(r.State, t.with) }
+
+// outdated says whether somebody whose lease we took over has stored an answer since: what we
+// came to is no answer to what the request is at.
+func (t *turn) outdated(r *Request) bool { return r.Phase != t.r.Phase || !same(r.State, t.r.State) }
+
+// same says whether a conversation with the provider is where another is.
+func same(s, other idp.State) bool {
+	return s.Key == other.Key && bytes.Equal(s.Public, other.Public) && bytes.Equal(s.Secret, other.Secret)
 }
 
 func (t *turn) attempt(ctx context.Context, a *attempts, f change) (Request, error) {
@@ -76,11 +82,13 @@ func (t *turn) attempt(ctx context.Context, a *attempts, f change) (Request, err
 			return err
 		}
 		late = r.Lease.Token != t.token
-		if a.revision != 0 && r.Revision == a.revision {
+		switch {
+		case late && !(a.answer && t.stillAsked(&r)): // nor is it ours that has the revision: to take a lease makes one
+			return errLeaseLost
+		case !late && a.revision != 0 && r.Revision == a.revision:
 			out = r
 			return nil
-		}
-		if late && !(a.answer && t.stillAsked(&r)) {
+		case !late && a.answer && t.outdated(&r):
 			return errLeaseLost
 		}
 		lease := r.Lease

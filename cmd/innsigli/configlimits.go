@@ -15,7 +15,7 @@ import (
 // limits are the [limits] of a configuration: what callers share, so that none takes it from the others.
 type limits struct {
 	client, address         storage.Rate // the zero Rate: none
-	documents               int64        // bytes
+	body, documents         int64        // bytes
 	connections, perAddress int
 	pace                    admission.Pace
 }
@@ -24,6 +24,7 @@ type limits struct {
 var defaultLimits = limits{
 	client:      storage.Rate{PerSecond: 20, Burst: 60},
 	address:     storage.Rate{PerSecond: 10, Burst: 100},
+	body:        30 * mebibyte,
 	documents:   1280 * mebibyte,
 	connections: 2000,
 	perAddress:  400,
@@ -39,7 +40,10 @@ func (l limits) withoutRates() limits {
 const (
 	maxRate        = 100_000
 	maxConnections = 1_000_000
-	minLeastRate   = 1 // bytes a second
+	minSlowAfter   = time.Second
+	minLeastRate   = 1    // bytes a second
+	maxBody        = 1024 // MiB
+	bodies         = 4    // as long as any may be that are under way at once; an account has half of that
 	mebibyte       = 1 << 20
 )
 
@@ -47,8 +51,14 @@ func readLimits(t section) limits {
 	l := defaultLimits
 	readRate(t, "client", &l.client)
 	readRate(t, "address", &l.address)
-	if t.has("documents") { // at least a few requests of 30 MiB, of which an account has half
+	if t.has("documents") {
 		l.documents = int64(t.number("documents", 128, 1<<20)) * mebibyte
+	}
+	if t.has("body") {
+		l.body = int64(t.number("body", 1, maxBody)) * mebibyte
+	}
+	if l.documents > 0 && l.body > l.documents/bodies {
+		t.fault("body", "%d MiB are more than a quarter of documents, %d MiB", l.body/mebibyte, l.documents/mebibyte)
 	}
 	if t.has("connections") {
 		l.connections = t.number("connections", 1, maxConnections)
@@ -57,7 +67,9 @@ func readLimits(t section) limits {
 		l.perAddress = t.number("connections-per-address", 1, maxConnections)
 	}
 	if t.has("slow-after") {
-		l.pace.Grace = t.span("slow-after")
+		if l.pace.Grace = t.span("slow-after"); l.pace.Grace > 0 && l.pace.Grace < minSlowAfter {
+			t.fault("slow-after", "is less than %v", minSlowAfter)
+		}
 	}
 	if t.has("least-rate") {
 		l.pace.Rate = int64(t.number("least-rate", minLeastRate, 1<<30))

@@ -96,8 +96,9 @@ func (s section) number(name string, least, most int64) int {
 
 // span is a length of time, or 0 when the key is not there.
 func (s section) span(name string) time.Duration {
+	_, written := s.values[name].(string)
 	text := s.text(name)
-	if text == "" {
+	if !written {
 		return 0
 	}
 	d, err := time.ParseDuration(text)

@@ -41,6 +41,9 @@ func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if found != nil && !a.written { // the handler gave up, and net/http closes the connection
 			a.status = http.StatusInternalServerError
 		}
+		if a.status >= http.StatusInternalServerError && context.Cause(ctx) == context.Canceled {
+			a.status = clientLeft
+		}
 		f.panicked(ctx, found)
 		o := outcome{methodLabel(r), routeOf(of, r), a.status, a.bytes, time.Since(began)}
 		f.metrics.observe(o)
@@ -52,6 +55,10 @@ func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	f.next.ServeHTTP(a, r)
 }
+
+// clientLeft is the status of what nobody was there to hear of, as nginx has it: that the answer was not made is no
+// fault of the server's.
+const clientLeft = 499
 
 // panicked tells of a fault of the program where it is, and not what was found, which may be about people.
 func (f front) panicked(ctx context.Context, found any) {

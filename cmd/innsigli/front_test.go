@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	stdlog "log"
@@ -109,5 +110,37 @@ func TestRequestsAreObserved(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in\n%s", want, text)
 		}
+	}
+}
+
+// Who goes away before the answer has no part in the faults of the server.
+func TestClientThatLeft(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	began := make(chan struct{})
+	server := httptest.NewServer(front{
+		metrics: newRequestMetrics(registry), log: slog.New(slog.DiscardHandler),
+		next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			close(began)
+			<-r.Context().Done()
+			w.WriteHeader(http.StatusInternalServerError)
+		}),
+	})
+	defer server.Close()
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		<-began
+		leave()
+	}()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response, err := http.DefaultClient.Do(r); err == nil {
+		response.Body.Close()
+		t.Fatal(response.Status)
+	}
+	server.Close()
+	if text := scrape(t, &metrics{registry: registry}); !strings.Contains(text, `status="499"`) || strings.Contains(text, `status="500"`) {
+		t.Error(text)
 	}
 }

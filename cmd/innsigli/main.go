@@ -39,8 +39,8 @@ type cli struct {
 	Serve    serveCommand    `cmd:"" help:"Run the server."`
 	Doctor   doctorCommand   `cmd:"" help:"Say what is wrong with a server's configuration, and with the world around it."`
 	IDP      idpCommand      `cmd:"" name:"idp" help:"The identity provider."`
-	Sign     signCommand     `cmd:"" help:"Sign a PDF with a key at hand."`
-	Extend   extendCommand   `cmd:"" help:"Give the signatures of a PDF a higher level, or renew the highest."`
+	Sign     signCommand     `cmd:"" help:"Sign a PDF or XML with a key at hand."`
+	Extend   extendCommand   `cmd:"" help:"Give the signatures of a PDF or XML a higher level, or renew the highest."`
 	Verify   verifyCommand   `cmd:"" help:"Report on the signatures of PDF and XML files."`
 	Account  accountCommand  `cmd:"" help:"Accounts of the service."`
 	Client   clientCommand   `cmd:"" help:"API clients of an account."`

@@ -24,7 +24,7 @@ func newRequestMetrics(r prometheus.Registerer) *requestMetrics {
 		}),
 		total: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "innsigli_http_requests_total",
-			Help: "Requests that were answered, by the pattern of their path (none: no path is for it) and by status.",
+			Help: "Requests that were answered, by the pattern of their path (none: no path is for it) and by status (499: the client had left).",
 		}, []string{"method", "route", "status"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "innsigli_http_request_duration_seconds",

@@ -69,6 +69,9 @@ func readOTLP(e environment, found *faults) (s otlpSettings) {
 		found.add("OTEL_EXPORTER_OTLP_COMPRESSION", "%q is neither gzip nor none", compression)
 	}
 	s.tls = otlpTLS(e, found)
+	if _, err := resource.New(context.Background(), resource.WithFromEnv()); err != nil {
+		found.add("OTEL_RESOURCE_ATTRIBUTES", "is not of the form name=value,name=value")
+	}
 	return s
 }
 

@@ -90,7 +90,7 @@ func (c serverFlags) read() (conf configuration, found faults) {
 	}
 	c.checkListen(&found)
 	c.checkBaseURL(&found)
-	if _, err := orLoopback(c.AdminListen); c.AdminListen != "" && err != nil {
+	if _, err := hostBeforePort(c.AdminListen); c.AdminListen != "" && err != nil {
 		found.add("--admin-listen", "%q is no address with a port", c.AdminListen)
 	}
 	if c.Mail != "" && !c.production() {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -43,7 +44,7 @@ func (c serverFlags) address() (string, error) {
 func (c serverFlags) checkListen(found *faults) {
 	address, err := c.address()
 	if err == nil {
-		address, _, err = net.SplitHostPort(address)
+		address, err = hostBeforePort(address)
 	}
 	switch {
 	case err != nil:
@@ -51,6 +52,18 @@ func (c serverFlags) checkListen(found *faults) {
 	case c.Simulated && !loopback(address):
 		found.add("--listen", "is not on this machine, as --insecure-simulated-idp needs it: such as 127.0.0.1:8080")
 	}
+}
+
+// hostBeforePort is the host of an address to listen at, whose port is one.
+func hostBeforePort(address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err == nil && port == "" {
+		err = errors.New("no port")
+	}
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	return host, err
 }
 
 // inTheClear says that others than this machine can speak to the server without TLS, and that nothing in the

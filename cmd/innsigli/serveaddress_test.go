@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"strings"
@@ -26,6 +27,32 @@ func TestWhereServersListen(t *testing.T) {
 			case err != nil || found.err() != nil || got != want:
 				t.Errorf("%s, trial %v: %s, want %s; %v, %v", listen, simulated, got, want, err, found.err())
 			}
+		}
+	}
+}
+
+// What nobody can listen at is a fault of the configuration.
+func TestAddressesThatAreNone(t *testing.T) {
+	for _, address := range []string{"127.0.0.1", "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:nosuchservice", ":-1"} {
+		c := serverFlags{Listen: address, AdminListen: address, BaseURL: "http://localhost", Environment: "sandbox", Store: "bolt:x"}
+		_, found := c.read()
+		for _, flag := range []string{"--listen: ", "--admin-listen: "} {
+			if err := found.err(); err == nil || !strings.Contains(err.Error(), flag) {
+				t.Errorf("%s%q: %v", flag, address, err)
+			}
+		}
+	}
+}
+
+func TestStoresThatAreNone(t *testing.T) {
+	for _, store := range []string{"", "bolt:", "bolt:x?y", "mysql://db/x", "postgres://host:port/db", "postgres://db/x?sslmode=bogus", "postgres://[db/x"} {
+		if _, err := parseStore(store); !errors.Is(err, errUsage) || !strings.Contains(err.Error(), storeForms) {
+			t.Errorf("%q: %v", store, err)
+		}
+	}
+	for _, store := range []string{"bolt:x", "bolt:x?documents=y", "postgres://db/x", "postgresql://me@db:5433/x?sslmode=require"} {
+		if _, err := parseStore(store); err != nil {
+			t.Errorf("%q: %v", store, err)
 		}
 	}
 }

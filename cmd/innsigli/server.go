@@ -62,7 +62,21 @@ func (s *server) close() error {
 	if s.page != nil {
 		s.page.Close()
 	}
-	return errors.Join(err, s.renderer.Close(), s.db.Close(), s.traces.close(ctx))
+	err = errors.Join(err, s.renderer.Close(), s.db.Close())
+	s.closeTraces()
+	return err
+}
+
+// tracesTime is how long a collector may take for what has not been sent yet.
+const tracesTime = 3 * time.Second
+
+// closeTraces sends it. That a collector is away is no reason to stop much later, nor to have stopped badly.
+func (s *server) closeTraces() {
+	ctx, cancel := context.WithTimeout(context.Background(), tracesTime)
+	defer cancel()
+	if err := s.traces.close(ctx); err != nil {
+		s.log.Warn("traces were not sent", "error", err)
+	}
 }
 
 func (s *server) handler(baseURL string) http.Handler {
@@ -75,6 +89,7 @@ func (s *server) handler(baseURL string) http.Handler {
 		Portal:   s.processes,
 		Ready:    s.ready,
 		Wrap:     routed,
+		MaxBody:  s.limits.body,
 		Limits:   s.limits.api(s.db, s.metrics.requests),
 		Address:  s.proxies.address,
 		Failed: func(ctx context.Context, err error) {

@@ -55,6 +55,9 @@ const storeForms = "bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DAT
 // parseStore reads a --store. What is wrong is not repeated: it may have a password in it.
 func parseStore(text string) (place, error) {
 	if strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://") {
+		if postgres.CheckURL(text) != nil { // whose error says no more
+			return place{}, fmt.Errorf("%w: --store is not of the form %s", errUsage, storeForms)
+		}
 		return place{url: text}, nil
 	}
 	rest, ok := strings.CutPrefix(text, "bolt:")

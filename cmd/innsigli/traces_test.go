@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel"
@@ -165,5 +166,38 @@ func TestTracesThatAreNotTaken(t *testing.T) {
 	}
 	if strangers.Load() > 0 {
 		t.Error("the collector's address led elsewhere")
+	}
+}
+
+// A collector that is away neither keeps a server from stopping in time, nor is that a fault of the server.
+func TestStopWithoutACollector(t *testing.T) {
+	var found faults
+	var log bytes.Buffer
+	to := slog.New(slog.NewTextHandler(&log, nil))
+	s := readOTLP(func(name string) string {
+		return map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1/"}[name]
+	}, &found)
+	opened, err := s.open(t.Context(), to)
+	if err != nil || found.err() != nil {
+		t.Fatal(err, found)
+	}
+	_, end := opened.begin(t.Context(), "what was done")
+	end("done")
+	began := time.Now()
+	(&server{traces: opened, log: to}).closeTraces()
+	if took := time.Since(began); took > stopTime/2 || !strings.Contains(log.String(), "traces were not sent") {
+		t.Errorf("%v: %s", took, &log)
+	}
+}
+
+// What would fail at the start is found by --check.
+func TestResourceAttributesThatAreNone(t *testing.T) {
+	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "production")
+	var found faults
+	readOTLP(func(name string) string {
+		return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}[name]
+	}, &found)
+	if err := found.err(); err == nil || !strings.Contains(err.Error(), "OTEL_RESOURCE_ATTRIBUTES: ") {
+		t.Error(err)
 	}
 }

@@ -19,13 +19,17 @@ type Pace struct {
 // are put off meanwhile; those of a request without a body stay.
 func (p Pace) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		control := http.NewResponseController(w)
+		// Deadlines of HTTP/2 cut a peer off when they are over, those of a connection when it is read or written then.
+		control, alarms := http.NewResponseController(w), r.ProtoMajor > 1
 		if r.Body != nil && r.Body != http.NoBody {
-			// What the handler leaves of the body is still read afterwards, and no longer than this.
-			_ = control.SetReadDeadline(time.Now().Add(p.Grace)) // not every ResponseWriter has one, here and below
-			r.Body = &pacedBody{r.Body, control, credit{p, p.Grace}}
+			var until time.Time
+			if !alarms { // what the handler leaves of the body is still read afterwards, and no longer than this
+				until = time.Now().Add(p.Grace)
+			}
+			_ = control.SetReadDeadline(until) // not every ResponseWriter has one, here and below
+			r.Body = &pacedBody{r.Body, control, credit{p, p.Grace}, alarms}
 		}
-		paced := &pacedWriter{w, control, credit{p, p.Grace}}
+		paced := &pacedWriter{w, control, credit{p, p.Grace}, alarms}
 		h.ServeHTTP(paced, r)
 		paced.next() // for what is left in the server's buffer
 	})
@@ -47,6 +51,7 @@ type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	credit  credit
+	alarms  bool // it is not to be left waiting while the handler does something else
 }
 
 func (b *pacedBody) Read(p []byte) (int, error) {
@@ -54,7 +59,7 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	_ = b.control.SetReadDeadline(began.Add(b.credit.left))
 	n, err := b.ReadCloser.Read(p)
 	b.credit.move(n, time.Since(began))
-	if err == io.EOF {
+	if err == io.EOF || b.alarms {
 		// The server looks whether the client is still there, for as long as the answer takes.
 		_ = b.control.SetReadDeadline(time.Time{})
 	}
@@ -65,6 +70,7 @@ type pacedWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	credit  credit
+	alarms  bool
 }
 
 // atOnce is how much is written under one deadline: at the rate it takes half of the grace. What takes
@@ -87,7 +93,7 @@ func (w *pacedWriter) Write(p []byte) (written int, err error) {
 func (w *pacedWriter) write(p []byte) (int, error) {
 	began := w.next()
 	n, err := w.ResponseWriter.Write(p)
-	w.credit.move(n, time.Since(began))
+	w.waited(began, n)
 	return n, err
 }
 
@@ -95,7 +101,7 @@ func (w *pacedWriter) write(p []byte) (int, error) {
 func (w *pacedWriter) FlushError() error {
 	began := w.next()
 	err := w.control.Flush()
-	w.credit.move(0, time.Since(began))
+	w.waited(began, 0)
 	return err
 }
 
@@ -104,6 +110,14 @@ func (w *pacedWriter) next() (began time.Time) {
 	began = time.Now()
 	_ = w.control.SetWriteDeadline(began.Add(w.credit.left))
 	return began
+}
+
+// waited ends it: the client took n bytes.
+func (w *pacedWriter) waited(began time.Time, n int) {
+	w.credit.move(n, time.Since(began))
+	if w.alarms {
+		_ = w.control.SetWriteDeadline(time.Time{})
+	}
 }
 
 // Unwrap is for http.ResponseController as well.

@@ -197,3 +197,44 @@ func TestWhatNobodyReads(t *testing.T) {
 		}
 	})
 }
+
+// So is it with HTTP/2, where a deadline that passes ends what nobody waits for.
+func TestTheServersOwnTimeOverHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		both := new(http.Protocols)
+		both.SetUnencryptedHTTP2(true)
+		s := &http.Server{Protocols: both, ReadTimeout: pace.Grace, Handler: pace.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for range 3 {
+				time.Sleep(2 * pace.Grace)
+				if _, err := io.CopyN(io.Discard, r.Body, 100_000); err != nil {
+					t.Error(err)
+				}
+			}
+			for range 3 {
+				time.Sleep(2 * pace.Grace)
+				io.WriteString(w, "piece")
+				if err := http.NewResponseController(w).Flush(); err != nil {
+					t.Error(err)
+				}
+			}
+		}))}
+		l := &one{conn: make(chan net.Conn, 1), closed: make(chan struct{})}
+		l.conn <- far
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(l) }()
+		transport := &http.Transport{Protocols: both, DialContext: func(context.Context, string, string) (net.Conn, error) { return near, nil }}
+		response, err := (&http.Client{Transport: transport}).Post("http://server/", "text/plain", strings.NewReader(strings.Repeat("x", 300_000)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(response.Body)
+		if err != nil || string(content) != "piecepiecepiece" || response.ProtoMajor != 2 {
+			t.Errorf("%s: %q, %v", response.Proto, content, err)
+		}
+		response.Body.Close()
+		transport.CloseIdleConnections()
+		s.Close()
+		<-served
+	})
+}

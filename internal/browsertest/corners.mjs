@@ -39,7 +39,10 @@ export const scenes = {
         one.page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303),
         one.hand.press(one.button(one.loginForm)),
       ]);
-      if (answer.status() === 429) return inspectAnswer(scene, one.page, 'login too many');
+      if (answer.status() === 429) {
+        await one.page.waitForURL(answer.url()); // it is an answer before it is the page
+        return inspectAnswer(scene, one.page, 'login too many');
+      }
       await one.page.waitForURL(/\/sign\/login$/);
     }
     throw new Error(`a phone may ring ${mostAttempts} times`);

@@ -73,7 +73,7 @@ func (l *linter) checkEntry(e entry) {
 // checkGeneration: an object that existed has to be known under the same generation as
 // before; references to it name that one. New objects have generation 0.
 func (l *linter) checkGeneration(ref pdf.Ref) {
-	if old, _ := l.old.Object(ref); old == nil && ref.Gen != 0 {
+	if old, _ := l.old.Object(ref); old == nil && ref.Gen != 0 && !l.rebuilt() { // which lists what stands in the file
 		l.fault(Generation, "%s is new", ref)
 	}
 	for gen := range uint16(3) {

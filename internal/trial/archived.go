@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"io"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,8 +19,6 @@ const (
 )
 
 var contractFile = pdftest.Build(pdftest.Options{})
-
-func contract() io.Reader { return bytes.NewReader(contractFile) }
 
 var invitees = []portal.Invitee{
 	{Name: "Anna Jónsdóttir", Email: "anna@example.is", Role: portal.Signer, Kennitala: "0101302989"},

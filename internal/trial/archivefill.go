@@ -1,16 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -24,38 +27,67 @@ const (
 	keptKeys = 24 * time.Hour
 )
 
-// fill files so many processes. They go past the service, which would take long.
-func (a *archive) fill(ctx context.Context, number int) error {
+// fill files so many processes, while the server is not there. They go past its services, which would take long.
+func (a *archive) fill(ctx context.Context, number int) (err error) {
+	db, err := openBackend(ctx, a.store, patient)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := a.open(ctx, db); err != nil {
+		return err
+	}
 	const together, atOnce = 200, 4
-	a.filed = make([]filed, number)
+	list := make([]portal.Process, number)
 	group, working := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for first := 0; first < number; first += together {
-		group.Go(func() error { return a.fileAll(working, first, min(first+together, number)) })
+		group.Go(func() error { return a.fileAll(working, db, list, first, min(first+together, number)) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	for _, p := range list {
+		if p.Account == a.accounts[0] {
+			a.filed = append(a.filed, p.ID)
+		}
+	}
 	return a.settle(ctx)
 }
 
-// fileAll files those from a number to another.
-func (a *archive) fileAll(ctx context.Context, from, to int) error {
-	var list []portal.Process
-	for i := from; i < to; i++ {
-		stored, err := a.Documents().Create(ctx, contract(), contractMax, crypto.SHA256)
+// open finds the client's account, and makes the others.
+func (a *archive) open(ctx context.Context, db backend) error {
+	client, err := db.Accounts().Client(ctx, clientID)
+	if err != nil {
+		return err
+	}
+	a.accounts = append(a.accounts, client.AccountID)
+	accounts := account.New(db.Accounts(), db, account.Options{})
+	for len(a.accounts) < accountsOfAnArchive {
+		made, err := accounts.CreateAccount(ctx, "Example")
 		if err != nil {
 			return err
 		}
-		age := goesBack / time.Duration(len(a.filed)) * time.Duration(i)
+		a.accounts = append(a.accounts, made.ID)
+	}
+	return nil
+}
+
+// fileAll files those from a number to another, and lists them.
+func (a *archive) fileAll(ctx context.Context, db backend, list []portal.Process, from, to int) error {
+	for i := from; i < to; i++ {
+		stored, err := db.Documents().Create(ctx, bytes.NewReader(contractFile), contractMax, crypto.SHA256)
+		if err != nil {
+			return err
+		}
+		age := goesBack / time.Duration(len(list)) * time.Duration(i)
 		p := sample{i, time.Now().UTC().Add(-age).Truncate(time.Microsecond)}.process()
 		p.Account, p.Document = a.accountFor(i), stored.ID
-		a.filed[i] = filed{p.Account, p.ID}
-		list = append(list, p)
+		list[i] = p
 	}
-	return a.InTx(ctx, func(ctx context.Context) error {
-		for _, p := range list {
-			if err := a.file(ctx, p); err != nil {
+	return db.InTx(ctx, func(ctx context.Context) error {
+		for _, p := range list[from:to] {
+			if err := file(ctx, db, p); err != nil {
 				return err
 			}
 		}
@@ -72,21 +104,21 @@ func (a *archive) accountFor(i int) string {
 }
 
 // file stores a process with what belongs to it.
-func (a *archive) file(ctx context.Context, p portal.Process) error {
-	if err := a.Processes().CreateProcess(ctx, p); err != nil {
+func file(ctx context.Context, db backend, p portal.Process) error {
+	if err := db.Processes().CreateProcess(ctx, p); err != nil {
 		return err
 	}
-	if err := a.Documents().Keep(ctx, p.Document); err != nil {
+	if err := db.Documents().Keep(ctx, p.Document); err != nil {
 		return err
 	}
 	entry := storage.Entry{Subject: p.ID, Account: p.Account, Kind: "process.created", At: p.CreatedAt, Facts: json.RawMessage("{}")}
-	if err := a.EvidenceLog().Record(ctx, entry); err != nil {
+	if err := db.EvidenceLog().Record(ctx, entry); err != nil {
 		return err
 	}
 	if time.Since(p.CreatedAt) > keptKeys {
 		return nil
 	}
-	return a.Processes().CreateKey(ctx, portal.Key{
+	return db.Processes().CreateKey(ctx, portal.Key{
 		Client: clientID, Value: rand.Text(), Fingerprint: fingerprint, CreatedAt: p.CreatedAt, Process: p.ID, Until: p.CreatedAt,
 	})
 }

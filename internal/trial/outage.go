@@ -48,15 +48,19 @@ func outage(ctx context.Context, store string, span time.Duration, servers, clie
 	}
 	began := time.Now()
 	var down, up time.Time
-	err = c.signFor(ctx, span, func(ctx context.Context) error {
+	err = c.signFor(ctx, span, func(signing context.Context) error {
+		watched, enough := context.WithCancel(ctx)
 		var watching sync.WaitGroup
-		watching.Go(func() { watch.run(ctx) })
+		watching.Go(func() { watch.run(watched) })
 		defer watching.Wait()
-		pause(ctx, span/3)
+		defer enough()
+		pause(signing, span/3)
 		down = time.Now()
 		c.deaths.Add(1) // of the database, which undoes what the servers were about to note
 		err := restart(ctx, watch.met)
 		up = time.Now()
+		<-signing.Done()
+		pause(ctx, time.Until(up.Add(wellWithin))) // a slow machine meets the outage late
 		return err
 	})
 	took := time.Since(began)

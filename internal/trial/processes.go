@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -15,8 +16,12 @@ func processesTrial(ctx context.Context, flags *flag.FlagSet, args []string, out
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	list, err := processTimes(ctx, *empty, *full, *number, *rounds)
+	h, err := newHouse(ctx, "")
 	if err != nil {
+		return err
+	}
+	list, err := h.processTimes(ctx, *empty, *full, *number, *rounds)
+	if err = errors.Join(err, h.remove()); err != nil {
 		return err
 	}
 	return printRatios(out, fmt.Sprintf("%d processes", *number), list)
@@ -25,21 +30,18 @@ func processesTrial(ctx context.Context, flags *flag.FlagSet, args []string, out
 // aFew processes are in the store that counts as empty, for there has to be something to read.
 const aFew = 20
 
-// processTimes times the calls of the portal on two stores, of which one has so many processes.
-func processTimes(ctx context.Context, empty, full string, number, rounds int) (list []timed, err error) {
+// processTimes times the calls of servers on two stores, of which one has so many processes.
+func (h *house) processTimes(ctx context.Context, empty, full string, number, rounds int) (list []timed, err error) {
 	var archives []*archive
 	for _, one := range []struct {
 		store     string
 		processes int
 	}{{empty, aFew}, {full, number}} {
-		a, err := openArchive(ctx, one.store)
+		a, err := openArchive(ctx, h, one.store, one.processes)
 		if err != nil {
 			return nil, err
 		}
-		defer a.Close()
-		if err := a.fill(ctx, one.processes); err != nil {
-			return nil, fmt.Errorf("filling the store: %w", err)
-		}
+		defer func() { err = errors.Join(err, a.stop()) }()
 		archives = append(archives, a)
 	}
 	for range rounds { // in turns, so that both see the same machine

@@ -10,11 +10,20 @@ import (
 // Processes are created and read, and their documents, on a store that has others. How long that takes
 // beside a great number of them is for the benchmark to judge.
 func TestProcesses(t *testing.T) {
+	h, err := newHouse(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.remove(); err != nil {
+			t.Error(err)
+		}
+	})
 	for _, on := range backends {
 		t.Run(on.name, func(t *testing.T) {
 			t.Parallel()
 			const rounds = 5
-			list, err := processTimes(t.Context(), on.store(t), on.store(t), 500, rounds)
+			list, err := h.processTimes(t.Context(), on.store(t), on.store(t), 500, rounds)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -28,8 +28,8 @@ type limit struct {
 	within time.Duration
 }
 
-// A phone does not ring all the time, whoever has a link or several; and who has a link keeps others
-// from it, who say that they are somebody else, only by making many phones ring.
+// A phone does not ring all the time, whoever has a link or several. The price is that who has a link can use up the
+// logins of its place: with twenty phones that ring, or twenty numbers that nobody has.
 var (
 	ofPerson   = limit{"begun for", 5, 10 * time.Minute} // a kennitala or a phone number
 	ofBoth     = limit{"begun at for", 3, 5 * time.Minute}

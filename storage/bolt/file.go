@@ -79,10 +79,11 @@ func refusal(err error) error {
 func settings(path string, opts Options) *bbolt.Options {
 	return &bbolt.Options{
 		Timeout: opts.LockTimeout,
-		// Documents come and go, so there are many free pages, and the map finds a
-		// run of them at once. Their list is written with each commit: rebuilding it
-		// from all the pages in use would make opening a big store slow and large.
-		FreelistType: bbolt.FreelistMapType,
+		// Records that come and go leave free pages all over the file. The array has them in
+		// order as they are written with each commit; the map would sort them each time, and
+		// give them out as it has them, all over the file. Their list is written, since
+		// rebuilding it from all the pages in use would make opening a big store slow and large.
+		FreelistType: bbolt.FreelistArrayType,
 		// A file that outgrows its map is mapped anew, which waits for all who read, and a
 		// backup reads for long. So the map is larger than the file soon becomes.
 		InitialMmapSize: mapSize(path),

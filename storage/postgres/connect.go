@@ -15,6 +15,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// CheckURL says whether [Open] can use a URL, as far as that is known before anybody is called: [ErrURL], or
+// nil.
+func CheckURL(url string) error {
+	_, err := settings(url, Options{})
+	return err
+}
+
 // settings are what a pool is made with. pgx's own errors may have the password in
 // them, so they go no further.
 func settings(url string, opts Options) (*pgxpool.Config, error) {

@@ -49,8 +49,12 @@ func TestOpenIsRefused(t *testing.T) {
 		"wrong encoding":  {notUTF8(t, database), ErrServer},
 	} {
 		t.Run(name, func(t *testing.T) {
+			var opts Options
+			if test.want == storage.ErrUnavailable {
+				opts.ConnectTimeout = 200 * time.Millisecond
+			}
 			begin := time.Now()
-			_, err := Open(t.Context(), test.url, Options{ConnectTimeout: 200 * time.Millisecond})
+			_, err := Open(t.Context(), test.url, opts)
 			refusedWith(t, err, test.want)
 			_, _, err = Migrate(t.Context(), test.url)
 			if test.want != ErrSchema {
