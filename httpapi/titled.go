@@ -98,7 +98,7 @@ var (
 	tooMuchBeside = titled(tooLarge.Status, tooLarge.Title, "The request body, its document aside, is longer than the server takes.")
 	internalError = titled(http.StatusInternalServerError, "Internal error", "The request could not be completed. Try again later.")
 	unavailable   = titled(http.StatusServiceUnavailable, "Service unavailable", "The server's storage does not answer just now.")
-	notReady      = titled(http.StatusServiceUnavailable, unavailable.Title, "The server is being made ready to look for free places on pages, or is looking on others.")
+	notReady      = titled(http.StatusServiceUnavailable, unavailable.Title, "The server is being made ready to look for free places on pages, or has too much else to do.")
 	noRoomLeft    = titled(http.StatusInsufficientStorage, "No room left", "The server has no room left for what the request brings. Nothing of it was stored.")
 )
 

@@ -41,7 +41,7 @@ var (
 	// ErrNoRoom: the page has no free place of that size, or nobody could say where one is
 	// because the page cannot be drawn or takes too long.
 	ErrNoRoom = errors.New("stamp: no free place on the page")
-	// ErrNotReady: the renderer cannot draw yet. It can a little later.
+	// ErrNotReady: the renderer cannot draw yet, or not at once. It can a little later.
 	ErrNotReady = errors.New("stamp: renderer is not ready yet")
 	// ErrImage: the image cannot be decoded, is not of the type it is said to be, or is too large.
 	ErrImage = errors.New("stamp: image cannot be used")
@@ -72,8 +72,9 @@ type Renderer interface {
 	// Render draws a page of the PDF that r holds in its first size bytes, the first page
 	// being 1, as it is displayed and with annotations and form fields. The picture has
 	// the width and height that are asked for, in pixels, and shows all of the page, on white.
-	// The renderer bounds how long a page may take; that another caller is waited for, or
-	// that it is being made ready, does not count. ErrNotReady when such waiting takes long;
+	// The renderer bounds how long a page may take; that another caller is waited for,
+	// that it is being made ready, or that the machine has other things to do, does not count.
+	// ErrNotReady when such waiting takes long;
 	// the error of ctx; any other error says that this page cannot be drawn.
 	Render(ctx context.Context, r io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error)
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 var loopback = []net.IP{net.IPv4(127, 0, 0, 1)}
@@ -68,18 +70,13 @@ func TestTLS(t *testing.T) {
 
 // What listens there, or does not.
 func TestNoHandshake(t *testing.T) {
-	nobody, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody.Close()
 	plain := httptest.NewServer(http.HandlerFunc(quietly))
 	defer plain.Close()
 	for _, test := range []struct {
 		name, address string
 		want          answer
 	}{
-		{"nobody", nobody.Addr().String(), answer{failure: NoConnection, detail: "The connection was refused."}},
+		{"nobody", testenv.Address(t), answer{failure: NoConnection, detail: "The connection was refused."}},
 		{"plain HTTP", strings.TrimPrefix(plain.URL, "http://"), answer{failure: BadTLS, detail: "What listens there does not speak TLS."}},
 		{"one who is silent", rawEndpoint(t, func(c net.Conn) { io.Copy(io.Discard, c) }), answer{failure: TimedOut, detail: "There was no connection within 15 seconds."}},
 		{"one who hangs up", rawEndpoint(t, func(c net.Conn) { c.Read(make([]byte, 1)) }), answer{failure: NoConnection, detail: "No connection could be made."}},

@@ -52,7 +52,7 @@ func TestSigningPage(t *testing.T) {
 // the address that its letters lead to.
 func trialOnLocalhost(t *testing.T) (p *production, base string) {
 	t.Helper()
-	address := freeAddress(t)
+	address := testenv.Address(t)
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
@@ -64,17 +64,6 @@ func trialOnLocalhost(t *testing.T) (p *production, base string) {
 	p.client = p.account(t, p.store)
 	p.pays(t)
 	return p, base
-}
-
-// freeAddress is one of this machine where nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // checkDownloads: EU DSS passes each signature of what people downloaded.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/internal/browsertest"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // In a real browser people log in on the pages of an OpenID provider, which is another site: it takes a
@@ -17,7 +18,7 @@ import (
 func TestSigningPageWithAProvider(t *testing.T) {
 	t.Parallel()
 	browsertest.Needed(t)
-	address := freeAddress(t)
+	address := testenv.Address(t)
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ type floor []room
 var plan = []floor{
 	{
 		{"internal/agreement", "ades internal/testenv internal/validators", ""},
-		{"internal/trial", "account portal webhook signing pades storage storage/bolt storage/postgres internal/runner internal/pdftest", "pgx sync uuid"},
+		{"internal/trial", "account portal webhook signing pades storage storage/bolt storage/postgres internal/runner internal/pdftest internal/testenv", "pgx sync uuid"},
 		{"internal/wiretest", "httpapi webhook internal/pdftest internal/testenv", ""},
 		{"idp/idptest", "idp ades internal/cms internal/certtest", ""},
 		{"internal/release", "", ""},

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { patience } from './scene.mjs';
+import { steadily } from './steady.mjs';
 
 // mouse, finger and keys are ways to press what a locator finds, and to fill it in.
 export const mouse = {
@@ -137,7 +138,7 @@ export class Signer {
   async read(text = 'Samningur um undirritun') {
     const first = this.pictures.first();
     await first.waitFor();
-    const look = () => first.evaluate(({ complete, naturalWidth, currentSrc }) => ({ complete, naturalWidth, currentSrc }));
+    const look = () => steadily(() => first.evaluate(({ complete, naturalWidth, currentSrc }) => ({ complete, naturalWidth, currentSrc })));
     let seen;
     for (const end = Date.now() + patience; Date.now() < end; await this.page.waitForTimeout(50)) {
       seen = await look();
@@ -159,8 +160,9 @@ export class Signer {
   // there, or before anybody looks at it: then it is undefined. One look tells which, because the page
   // goes on by itself between two.
   async seeCode() {
-    const { landed, text } = await this.code.or(this.good).first()
-      .evaluate((element) => ({ landed: element.matches('.good'), text: element.textContent }));
+    const either = this.code.or(this.good).first();
+    const look = (element) => ({ landed: element.matches('.good'), text: element.textContent });
+    const { landed, text } = await steadily(() => either.evaluate(look));
     if (landed) return undefined;
     const [code] = text.match(/\b\d{4}\b/) ?? assert.fail('no code of four digits');
     return code;

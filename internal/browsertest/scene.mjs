@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { simpleParser } from 'mailparser';
+import { steady } from './steady.mjs';
 
 // patience is how long anything may take that somebody waits for, in milliseconds. Where tests of the
 // whole project run, others share the machine.
@@ -64,8 +65,11 @@ export class Scene {
     this.#watch(context, (text) => {
       if (!expected.some((one) => text.includes(one))) this.faults.push(text);
     });
-    return context.newPage();
+    return steady(await context.newPage());
   }
+
+  // tab is another page of somebody's browser.
+  async tab(page) { return steady(await page.context().newPage()); }
 
   #watch(context, fault) {
     context.on('request', (request) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { finger, mouse, Signer } from './hands.mjs';
 import { somebody } from './people.mjs';
+import { once } from './steady.mjs';
 
 const reason = 'Leigan er of há.';
 
@@ -123,7 +124,7 @@ export const scenes = {
     const anna = somebody();
     const made = await scene.invite([anna]);
     const one = new Signer(scene, await scene.visitor(), anna);
-    const two = new Signer(scene, await one.page.context().newPage(), anna);
+    const two = new Signer(scene, await scene.tab(one.page), anna);
     await one.open(made.links[0]);
     await two.open(made.links[0]);
     await one.logIn();
@@ -182,7 +183,7 @@ export const scenes = {
       await one.arrive();
       await one.read();
       const used = one.page.url();
-      await one.page.goBack().catch(() => {});
+      await once(() => one.page.goBack());
       await one.open(used);
       await one.read();
     }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { impatient, mouse, Signer } from './hands.mjs';
 import { somebody } from './people.mjs';
+import { once } from './steady.mjs';
 import { countSignatures } from './stories.mjs';
 
 // stumbler goes back, and forth again, and reloads, and wants a page of ours each time; and no reload
@@ -12,9 +13,9 @@ class Stumbler extends Signer {
 
   async stumble(then) {
     for (const step of ['reload', 'goBack', 'goForward', 'reload']) {
-      const response = await this.page[step]();
+      const response = await once(() => this.page[step]());
       if (response) assert.equal(response.request().method(), 'GET', `${step} sends a form again`);
-      if (this.page.url() === 'about:blank') await this.page.goForward();
+      if (this.page.url() === 'about:blank') await once(() => this.page.goForward());
       await this.heading.waitFor();
       this.stumbles++;
     }
@@ -72,7 +73,7 @@ async function logsOut(scene, options) {
   await one.logIn();
   await one.read();
   await one.logOut();
-  await one.page.goBack();
+  await once(() => one.page.goBack());
   await one.heading.waitFor();
   assert.equal(await one.pictures.count(), 0, 'pictures after logging out, by the back button');
   await one.open(one.place);

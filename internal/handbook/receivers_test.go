@@ -28,7 +28,7 @@ func TestExamplesReceiveWebhooks(t *testing.T) {
 		if l.webhook == nil {
 			continue
 		}
-		address := freeAddress(t)
+		address := testenv.Address(t)
 		made := c.call(t, "/api/v1/portal/webhooks", map[string]any{"url": "http://" + address + "/hooks", "eventTypes": []string{"process.completed"}})
 		secret := made["secret"].(string)
 		printed[l.name] = l.receive(t, address, secret)

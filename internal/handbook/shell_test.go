@@ -152,7 +152,7 @@ func (p page) ours(t *testing.T, script string) string {
 	script = regexp.MustCompile(`(127\.0\.0\.1|localhost):80\d\d`).ReplaceAllStringFunc(script, func(address string) string {
 		port := address[strings.Index(address, ":"):]
 		if own[port] == "" {
-			own[port] = freeAddress(t)
+			own[port] = testenv.Address(t)
 		}
 		return own[port]
 	})

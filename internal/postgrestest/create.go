@@ -3,10 +3,11 @@ package postgrestest
 import (
 	"crypto/rand"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // create makes the files of a server, whose owner has a password that nobody else on
@@ -14,7 +15,7 @@ import (
 func create(programs string) (*Server, error) {
 	s := &Server{programs: programs, password: rand.Text()}
 	var err error
-	if s.address, err = freeAddress(); err != nil {
+	if s.address, err = testenv.FreeAddress(); err != nil {
 		return s, err
 	}
 	if s.folder, err = os.MkdirTemp(os.Getenv("INNSIGLI_POSTGRES_FOLDER"), "innsigli-postgres-"); err != nil {
@@ -38,13 +39,4 @@ func create(programs string) (*Server, error) {
 		return s, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	return s, nil
-}
-
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/webhook"
 )
 
@@ -28,11 +29,15 @@ type endpoint struct {
 
 // newEndpoint opens an endpoint and subscribes it to the events of an account.
 func newEndpoint(ctx context.Context, o *office, number int, account string, a *arrivals) (*endpoint, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := testenv.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	e := &endpoint{number: number, account: account, arrivals: a, address: listener.Addr().String()}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	e := &endpoint{number: number, account: account, arrivals: a, address: address}
 	if err := e.subscribe(ctx, o); err != nil {
 		return nil, err
 	}

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // house is what the servers of a trial share.
@@ -49,12 +50,11 @@ type server struct {
 
 // newServer reserves an address and starts the server there.
 func (h *house) newServer(ctx context.Context) (*server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := testenv.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	s := &server{house: h, address: listener.Addr().String()}
-	listener.Close()
+	s := &server{house: h, address: address}
 	s.process = process{
 		program: h.program,
 		arguments: []string{"sandbox", "--json", "--listen", s.address, "--store", h.store,

@@ -82,7 +82,8 @@ func TestLimit(t *testing.T) {
 	for range 2 {
 		reading := begin(document)
 		all.Go(func() {
-			if _, err := r.Render(t.Context(), reading, int64(len(document)), 1, 1000, 1000); !errors.Is(err, context.DeadlineExceeded) {
+			_, err := r.Render(t.Context(), reading, int64(len(document)), 1, 1000, 1000)
+			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, stamp.ErrNotReady) { // on a busy machine
 				t.Errorf("error %v", err)
 			}
 		})
@@ -92,6 +93,45 @@ func TestLimit(t *testing.T) {
 		t.Errorf("behind slow pages: %v", err)
 	}
 	all.Wait()
+}
+
+// A page that took its time of the processors is told from one that did not get it: whoever asks for that
+// one again gets it.
+func TestLimitIsOfProcessorTime(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says how long a thread has had a processor")
+	}
+	const limit = 200 * time.Millisecond
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: limit, Wait: enough})
+	document := source{page: page200}.bytes()
+	if _, err := r.Render(t.Context(), late{bytes.NewReader(document), limit}, int64(len(document)), 1, 200, 100); !errors.Is(err, stamp.ErrNotReady) {
+		t.Errorf("a document that comes slowly: %v", err)
+	}
+	if _, err := r.Within(enough).Render(t.Context(), bytes.NewReader(document), int64(len(document)), 1, 200, 100); err != nil {
+		t.Errorf("the same once more: %v", err)
+	}
+
+	document = slow()
+	var err error
+	for until := time.Now().Add(3 * enough); time.Now().Before(until) && !errors.Is(err, context.DeadlineExceeded); {
+		if _, err = rendered(t.Context(), r, document, 1000, 1000); err != nil && !errors.Is(err, stamp.ErrNotReady) {
+			break
+		}
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a page that takes minutes: %v", err)
+	}
+}
+
+// late is a document of which each part takes a while.
+type late struct {
+	io.ReaderAt
+	time.Duration
+}
+
+func (l late) ReadAt(p []byte, offset int64) (int, error) {
+	time.Sleep(l.Duration)
+	return l.ReaderAt.ReadAt(p, offset)
 }
 
 // begun is a document that says when it is read.

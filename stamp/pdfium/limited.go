@@ -75,13 +75,24 @@ func (l Limited) use(ctx context.Context, do func(context.Context, *instance) er
 	return err
 }
 
+// inTurn blames a page for what it took of the processors. When it had one for less than half of the time,
+// because the machine had other things to do or the document came slowly, the page may be a quick one.
 func (r *Renderer) inTurn(ctx context.Context, limit time.Duration, do func(context.Context, *instance) error) error {
 	if err := r.turn(ctx); err != nil {
 		return err
 	}
 	defer func() { <-r.slots }()
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	stop := stopwatch()
+	err := r.attempt(limited, do)
+	if used := stop(); err != nil && limited.Err() != nil && ctx.Err() == nil && used < limit/2 {
+		return stamp.ErrNotReady
+	}
+	return err
+}
+
+func (r *Renderer) attempt(ctx context.Context, do func(context.Context, *instance) error) error {
 	i := r.take()
 	if i == nil {
 		var err error

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -43,7 +44,7 @@ func TestOpenIsRefused(t *testing.T) {
 	}{
 		"no URL":          {"postgres://user:" + secret + "@[host/database", ErrURL},
 		"no such setting": {"postgres://user:" + secret + "@localhost/database?sslmode=perhaps", ErrURL},
-		"nobody there":    {"postgres://user:" + secret + "@" + vacant(t) + "/database?sslmode=disable", storage.ErrUnavailable},
+		"nobody there":    {"postgres://user:" + secret + "@" + testenv.Address(t) + "/database?sslmode=disable", storage.ErrUnavailable},
 		"silence":         {"postgres://user:" + secret + "@" + silent(t) + "/database?sslmode=disable", storage.ErrUnavailable},
 		"no tables":       {database, ErrSchema},
 		"wrong encoding":  {notUTF8(t, database), ErrServer},
@@ -89,17 +90,6 @@ func TestWrongPassword(t *testing.T) {
 	if err == nil || errors.Is(err, storage.ErrUnavailable) || strings.Contains(err.Error(), secret) {
 		t.Errorf("Open: %v", err)
 	}
-}
-
-// vacant is an address at which nobody listens.
-func vacant(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // silent is the address of a server that takes connections and does not say a word.
