@@ -110,7 +110,7 @@ func findStore(file *pdf.File) (store, error) {
 	if s.dict, err = file.Dict(catalog["DSS"]); err == nil {
 		s.vri, err = file.Dict(s.dict["VRI"])
 	}
-	if err == nil && (isAnother(s.dict) || isAnother(s.vri)) {
+	if err == nil && (isAnother(file, s.dict) || isAnother(file, s.vri)) {
 		err = fmt.Errorf("%w: /DSS leads to something else", pdf.ErrDamaged)
 	}
 	s.fault = err
@@ -119,9 +119,9 @@ func findStore(file *pdf.File) (store, error) {
 
 // isAnother says whether a dictionary is none of a store, of which a VRI has no type. A signature that is added to is
 // one no longer.
-func isAnother(dict pdf.Dict) bool {
-	kind, typed := dict["Type"].(pdf.Name)
-	return typed && kind != "DSS" && kind != "VRI" || dict["ByteRange"] != nil
+func isAnother(file *pdf.File, dict pdf.Dict) bool {
+	kind, err := file.Name(dict["Type"])
+	return err == nil && kind != "" && kind != "DSS" && kind != "VRI" || dict["ByteRange"] != nil
 }
 
 // decode decodes the streams of an array. Several entries may name one stream.

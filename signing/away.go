@@ -19,6 +19,9 @@ const (
 	// insistFor is how long an answer of the provider waits for the store.
 	insistFor = 30 * time.Second
 
+	// takenOverFor is how long servers may wait for each other's answers after the end of a request.
+	takenOverFor = 5 * time.Minute
+
 	firstPause, longestPause = 50 * time.Millisecond, time.Second
 )
 

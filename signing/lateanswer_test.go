@@ -96,6 +96,38 @@ func TestAnswerThatNobodyHas(t *testing.T) {
 	}
 }
 
+// A request whose servers die one after the other, and never say what they heard, comes to an end.
+func TestRequestThatIsTakenOverForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const enough = 20 * time.Minute
+		p := newPhone(t)
+		p.poll = func(s idp.State) (idp.State, idp.Event, error) {
+			return s, nil, &idp.FaultError{Err: errors.New("away")}
+		}
+		db := newStore(t)
+		s := onStore(t, db, p, signing.Options{AnyPace: true})
+		id := s.mustStart()
+		for began := time.Now(); time.Since(began) < enough; time.Sleep(10 * time.Second) {
+			err := db.InTx(t.Context(), func(ctx context.Context) error {
+				r, err := db.Requests().Request(ctx, id)
+				if err != nil {
+					return err
+				}
+				r.Lease = signing.Lease{Process: "dead", Token: "its", Until: time.Now()}
+				r.Revision++
+				return db.Requests().UpdateRequest(ctx, r)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.poll(id).Code == idp.ExpiredToken {
+				return
+			}
+		}
+		t.Errorf("it lives after %v", enough)
+	})
+}
+
 // outOfReach are issuers that cannot be asked just now.
 type outOfReach struct {
 	issuers ades.Issuers

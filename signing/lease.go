@@ -86,7 +86,7 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 			return errHeld
 		}
 		if t.tookOver = r.Lease.Process != ""; t.tookOver && r.Phase == Waiting {
-			t.r.Expires = later(r.Expires, whole(now.Add(insistFor))) // whoever had it may be storing an answer
+			t.r.Expires = later(r.Expires, s.untilStored(&r, now))
 		}
 		t.r.Lease = s.newLease(now)
 		t.token = t.r.Lease.Token
@@ -99,6 +99,16 @@ func (s *Service) lease(ctx context.Context, id string, admit func(r *Request, n
 		})
 	}
 	return t, err
+}
+
+// untilStored is how long a request lives that was taken over: whoever had it may be storing an answer. One
+// whose servers die again and again has an end all the same.
+func (s *Service) untilStored(r *Request, now time.Time) time.Time {
+	until, last := whole(now.Add(insistFor)), s.limit(r).Add(takenOverFor)
+	if until.After(last) {
+		return last
+	}
+	return until
 }
 
 func (s *Service) newLease(now time.Time) Lease {

@@ -162,7 +162,12 @@ func (t *turn) expire(ctx context.Context, at time.Time) error {
 	if now().Before(at) {
 		return nil
 	}
-	return t.fail(ctx, expired)
+	return t.store(ctx, func(ctx context.Context, r *Request) error {
+		if t.outdated(r) { // by who had the lease before us
+			return errLeaseLost
+		}
+		return t.failed(ctx, r, expired)
+	})
 }
 
 // deliver passes the signed document on and ends the request when it has arrived.

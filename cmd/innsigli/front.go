@@ -33,16 +33,13 @@ func (f front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, end := traced.request(withExchange(r.Context(), of), r, f.proxies.trusts(peer(r)))
 	r = r.WithContext(ctx)
-	a := &noted{ResponseWriter: w, status: http.StatusOK}
+	a := &noted{ResponseWriter: w, status: http.StatusOK, left: func() bool { return context.Cause(ctx) == context.Canceled }}
 	f.metrics.inFlight.Inc()
 	defer func() {
 		f.metrics.inFlight.Dec()
 		found := recover()
 		if found != nil && !a.written { // the handler gave up, and net/http closes the connection
-			a.status = http.StatusInternalServerError
-		}
-		if a.status >= http.StatusInternalServerError && context.Cause(ctx) == context.Canceled {
-			a.status = clientLeft
+			a.note(http.StatusInternalServerError)
 		}
 		f.panicked(ctx, found)
 		o := outcome{methodLabel(r), routeOf(of, r), a.status, a.bytes, time.Since(began)}
@@ -124,12 +121,21 @@ type noted struct {
 	status  int
 	bytes   int64
 	written bool
+	left    func() bool // whether the client has
+}
+
+// note notes the status of the answer that is about to be written.
+func (a *noted) note(status int) {
+	if a.status = status; status >= http.StatusInternalServerError && a.left() {
+		a.status = clientLeft
+	}
 }
 
 // WriteHeader implements [http.ResponseWriter]. Informational answers come before the one that counts.
 func (a *noted) WriteHeader(status int) {
 	if !a.written && status >= http.StatusOK {
-		a.status, a.written = status, true
+		a.note(status)
+		a.written = true
 	}
 	a.ResponseWriter.WriteHeader(status)
 }

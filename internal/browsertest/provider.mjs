@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { Signer } from './hands.mjs';
 import { inspect } from './inspect.mjs';
 import { local } from './people.mjs';
-import { once } from './steady.mjs';
 
 // people are the one who logs in at the provider, and an address to invite them by.
 const personOf = (scene, n) => ({ email: `provider${n}@example.is`, ...scene.settings.person });
@@ -45,7 +44,7 @@ async function atTheProvider(scene, n, options) {
   await one.read();
   const text = await one.page.locator('main').innerText();
   assert.ok(text.includes(local(person.kennitala)), `who has logged in is in ${text}`);
-  await once(() => one.page.goBack());
+  await one.page.goBack();
   await one.page.waitForURL((url) => url.origin === base || url.protocol === 'about:');
   await one.open(one.place);
   await one.read();

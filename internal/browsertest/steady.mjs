@@ -4,8 +4,8 @@
 
 const gaveWay = /net::ERR_ABORTED|interrupted by another navigation|Execution context was destroyed|frame was detached/i;
 
-// most is how often something may be given way to.
-const most = 20;
+// most is how often something may be tried.
+const most = 4;
 
 // steadily does what can be done again until nothing comes between: looking, waiting, opening an address.
 export async function steadily(act) {

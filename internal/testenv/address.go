@@ -17,18 +17,22 @@ func Address(t testing.TB) string {
 	return address
 }
 
-// FreeAddress is one of this machine where nothing listens, and where nothing is going to: its port is not
-// one of those that a system gives to whoever asks for any. A server that is started there later, or again,
-// finds it as it was.
+// FreeAddress is one of this machine where nothing listens, and where nothing is going to: a server that is
+// started there later, or again, finds it as it was.
 func FreeAddress() (string, error) {
-	var last error
-	for range 1000 {
-		address := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(10_000))
-		listener, err := net.Listen("tcp", address)
-		if err == nil {
-			return address, listener.Close()
-		}
-		last = err
+	listener, err := Listen()
+	if err != nil {
+		return "", err
 	}
-	return "", last
+	return listener.Addr().String(), listener.Close()
+}
+
+// Listen listens at a port that is not one of those that systems give to whoever asks for any.
+func Listen() (listener net.Listener, err error) {
+	for range 1000 {
+		if listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(6_000))); err == nil {
+			return listener, nil
+		}
+	}
+	return nil, err
 }

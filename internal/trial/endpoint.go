@@ -29,15 +29,11 @@ type endpoint struct {
 
 // newEndpoint opens an endpoint and subscribes it to the events of an account.
 func newEndpoint(ctx context.Context, o *office, number int, account string, a *arrivals) (*endpoint, error) {
-	address, err := testenv.FreeAddress()
+	listener, err := testenv.Listen()
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	e := &endpoint{number: number, account: account, arrivals: a, address: address}
+	e := &endpoint{number: number, account: account, arrivals: a, address: listener.Addr().String()}
 	if err := e.subscribe(ctx, o); err != nil {
 		return nil, err
 	}

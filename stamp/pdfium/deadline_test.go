@@ -95,20 +95,23 @@ func TestLimit(t *testing.T) {
 	all.Wait()
 }
 
-// A page that took its time of the processors is told from one that did not get it: whoever asks for that
-// one again gets it.
+// A page that took its time is told from one that did not get it: whoever asks for that one again gets it.
 func TestLimitIsOfProcessorTime(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux says how long a thread has had a processor")
 	}
 	const limit = 200 * time.Millisecond
 	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: limit, Wait: enough})
-	document := source{page: page200}.bytes()
-	if _, err := r.Render(t.Context(), late{bytes.NewReader(document), limit}, int64(len(document)), 1, 200, 100); !errors.Is(err, stamp.ErrNotReady) {
-		t.Errorf("a document that comes slowly: %v", err)
+	waiting := func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
 	}
-	if _, err := r.Within(enough).Render(t.Context(), bytes.NewReader(document), int64(len(document)), 1, 200, 100); err != nil {
-		t.Errorf("the same once more: %v", err)
+	if err := r.Use(t.Context(), limit, waiting); !errors.Is(err, stamp.ErrNotReady) {
+		t.Errorf("a page that gets no processor: %v", err)
+	}
+	document := source{page: page200}.bytes()
+	if _, err := r.Render(t.Context(), late{bytes.NewReader(document), limit}, int64(len(document)), 1, 200, 100); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a document that comes slowly: %v", err)
 	}
 
 	document = slow()

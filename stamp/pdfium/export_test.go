@@ -1,5 +1,10 @@
 package pdfium
 
+import (
+	"context"
+	"time"
+)
+
 // MaxUses is for tests.
 const MaxUses = maxUses
 
@@ -11,4 +16,9 @@ func (r *Renderer) Idle() (used []int) {
 		used = append(used, i.used)
 	}
 	return used
+}
+
+// Use has something done in the place of drawing.
+func (r *Renderer) Use(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	return r.Within(limit).use(ctx, new(timed), func(ctx context.Context, _ *instance) error { return do(ctx) })
 }

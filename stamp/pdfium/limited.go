@@ -31,8 +31,9 @@ func (l Limited) Render(ctx context.Context, src io.ReaderAt, size int64, page, 
 		return nil, fmt.Errorf("pdfium: a picture of %d x %d pixels", width, height)
 	}
 	var picture *image.RGBA
-	err := l.use(ctx, func(ctx context.Context, i *instance) (err error) {
-		picture, err = i.draw(ctx, drawing{io.NewSectionReader(src, 0, size), page, width, height})
+	file := &timed{ReaderAt: src}
+	err := l.use(ctx, file, func(ctx context.Context, i *instance) (err error) {
+		picture, err = i.draw(ctx, drawing{io.NewSectionReader(file, 0, size), page, width, height})
 		return err
 	})
 	if err != nil {
@@ -52,8 +53,20 @@ func checkPage(size int64, page int) error {
 	return nil
 }
 
-// use has something done with an instance, in its turn.
-func (l Limited) use(ctx context.Context, do func(context.Context, *instance) error) error {
+// timed is a document that says how long reading it took, which a document can bring about.
+type timed struct {
+	io.ReaderAt
+	took time.Duration
+}
+
+func (t *timed) ReadAt(p []byte, offset int64) (int, error) {
+	began := time.Now()
+	defer func() { t.took += time.Since(began) }()
+	return t.ReaderAt.ReadAt(p, offset)
+}
+
+// use has something done with an instance and a document, in its turn.
+func (l Limited) use(ctx context.Context, file *timed, do func(context.Context, *instance) error) error {
 	r := l.renderer
 	if err := r.enter(); err != nil {
 		return err
@@ -63,7 +76,7 @@ func (l Limited) use(ctx context.Context, do func(context.Context, *instance) er
 	defer cancel()
 	defer context.AfterFunc(r.life, cancel)()
 
-	err := r.inTurn(until, l.limit, do)
+	err := r.inTurn(until, l.limit, file, do)
 	switch {
 	case err == nil || errors.Is(err, stamp.ErrNotReady):
 		return err
@@ -75,9 +88,9 @@ func (l Limited) use(ctx context.Context, do func(context.Context, *instance) er
 	return err
 }
 
-// inTurn blames a page for what it took of the processors. When it had one for less than half of the time,
-// because the machine had other things to do or the document came slowly, the page may be a quick one.
-func (r *Renderer) inTurn(ctx context.Context, limit time.Duration, do func(context.Context, *instance) error) error {
+// inTurn blames a page for what it took of the processors, and of the document. When that is less than half
+// of the time, the machine had other things to do, and the page may be a quick one.
+func (r *Renderer) inTurn(ctx context.Context, limit time.Duration, file *timed, do func(context.Context, *instance) error) error {
 	if err := r.turn(ctx); err != nil {
 		return err
 	}
@@ -86,8 +99,9 @@ func (r *Renderer) inTurn(ctx context.Context, limit time.Duration, do func(cont
 	defer cancel()
 	stop := stopwatch()
 	err := r.attempt(limited, do)
-	if used := stop(); err != nil && limited.Err() != nil && ctx.Err() == nil && used < limit/2 {
-		return stamp.ErrNotReady
+	used := stop()
+	if starved := used < limit/2-file.took; err != nil && starved && limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: of %v the page had a processor for %v", stamp.ErrNotReady, limit, used.Round(time.Millisecond))
 	}
 	return err
 }

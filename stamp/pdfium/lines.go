@@ -44,8 +44,9 @@ func (l Limited) Lines(ctx context.Context, src io.ReaderAt, size int64, page in
 		return nil, err
 	}
 	var lines []stamp.Line
-	err = l.use(ctx, func(ctx context.Context, i *instance) (err error) {
-		lines, err = i.lines(ctx, io.NewSectionReader(src, 0, size), shown)
+	file := &timed{ReaderAt: src}
+	err = l.use(ctx, file, func(ctx context.Context, i *instance) (err error) {
+		lines, err = i.lines(ctx, io.NewSectionReader(file, 0, size), shown)
 		return err
 	})
 	if err != nil {

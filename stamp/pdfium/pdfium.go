@@ -48,8 +48,8 @@ type Options struct {
 	// [stamp.ErrNotReady]. 0: 8 s.
 	Wait time.Duration
 
-	// Limit is how long a page may take from then on. 0: 1.8 s. One that had a processor for less than half
-	// of that is not to blame, and the error is [stamp.ErrNotReady]; only Linux tells.
+	// Limit is how long a page may take from then on. 0: 1.8 s. One of which less than half went into
+	// drawing it and reading the document is not to blame, but the machine: [stamp.ErrNotReady]. Only Linux tells.
 	Limit time.Duration
 }
 
