@@ -33,8 +33,11 @@ func (s *Service) News(ctx context.Context, key string, authentic func(idp.State
 
 // askDue asks the provider, whatever it said before of when there would be news.
 func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
-	t, err := s.awaitFor(ctx, job, func(r *Request, _ time.Time) error {
-		if r.Phase != Waiting {
+	t, err := s.awaitFor(ctx, job, func(r *Request, now time.Time) error {
+		switch {
+		case r.Phase == Starting && !s.diedStarting(*r, now): // who has the lease is about to store what the provider said
+			return nil
+		case r.Phase != Waiting:
 			return ErrFinished
 		}
 		r.NextAsk = time.Time{}

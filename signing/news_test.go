@@ -89,6 +89,26 @@ func TestNewsThatOvertakes(t *testing.T) {
 	s.checkSigned(s.poll(id).Document)
 }
 
+// So does news whose job begins before the start has ended.
+func TestNewsDuringTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPhone(t)
+		var s service
+		p.sign = func(st idp.State) (idp.State, idp.Event, error) {
+			if err := s.News(t.Context(), st.Key, anybody); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(5 * time.Second)
+			return st, idp.Waiting{RetryAfter: time.Hour}, nil
+		}
+		s = newService(t, p, signing.Options{AnyPace: true})
+		s.background(t)
+		id := s.mustStart()
+		time.Sleep(5 * time.Second)
+		s.checkSigned(s.poll(id).Document)
+	})
+}
+
 // A fault on the way to the provider does not end it.
 func TestNewsAndAFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -39,7 +39,7 @@ func trialSender(t *testing.T, e Endpoints) *sender {
 func senderFor(t *testing.T, want answer, e Endpoints) *sender {
 	limit := 5 * time.Second
 	if want.failure == TimedOut {
-		limit = 400 * time.Millisecond
+		limit = 2 * time.Second
 	}
 	s := newSenderWith(e, limit, e.dialer())
 	t.Cleanup(s.close)

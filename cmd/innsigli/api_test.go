@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 )
 
 // client calls the API of a sandbox as a client system does. Its methods return errors:
@@ -131,14 +132,18 @@ func (c *client) download(ctx context.Context, path string) (int64, error) {
 	return io.Copy(io.Discard, response.Body)
 }
 
-// must is call for requests that have to succeed.
+// must is call for requests that have to succeed. A page renderer that is late has a minute.
 func (c *client) must(t *testing.T, method, path, body string, header ...string) reply {
 	t.Helper()
-	a, err := c.call(t.Context(), method, path, strings.NewReader(body), header...)
-	if err != nil || a.Status != http.StatusOK {
-		t.Fatalf("%s %s: %v, %v", method, path, a, err)
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		a, err := c.call(t.Context(), method, path, strings.NewReader(body), header...)
+		switch {
+		case err == nil && a.Status == http.StatusOK:
+			return a
+		case err != nil || !a.unready() || time.Now().After(limit):
+			t.Fatalf("%s %s: %v, %v", method, path, a, err)
+		}
 	}
-	return a
 }
 
 // person is a sandbox user.

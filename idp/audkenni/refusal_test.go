@@ -105,7 +105,7 @@ const (
 // Who asks too often asks less often from then on (CIBA Core 1.0 11), also in the second
 // request of the conversation.
 func TestSlowDown(t *testing.T) {
-	p := openidtest.Start(t, openidtest.Options{Interval: time.Second, SlowDowns: 2})
+	p := openidtest.Start(t, openidtest.Options{Interval: 30 * time.Second, SlowDowns: 2})
 	person := somebody(t)
 	person.Answers = map[string]openidtest.Answer{choice: {Silent: true}, appSign: {Silent: true}}
 	p.Person(person)
@@ -113,10 +113,10 @@ func TestSlowDown(t *testing.T) {
 
 	c := begin(t, provider, named(person, idp.App), nil)
 	for _, want := range []idp.Waiting{
-		{RetryAfter: time.Second, Description: notYet}, // the first poll is not early
-		{RetryAfter: 6 * time.Second, SlowDown: true, Description: tooFast},
-		{RetryAfter: 11 * time.Second, SlowDown: true, Description: tooFast},
-		{RetryAfter: 11 * time.Second, Description: notYet},
+		{RetryAfter: 30 * time.Second, Description: notYet}, // the first poll is not early
+		{RetryAfter: 35 * time.Second, SlowDown: true, Description: tooFast},
+		{RetryAfter: 40 * time.Second, SlowDown: true, Description: tooFast},
+		{RetryAfter: 40 * time.Second, Description: notYet},
 	} {
 		c.step()
 		if diff := cmp.Diff(want, c.event); diff != "" {
@@ -128,7 +128,7 @@ func TestSlowDown(t *testing.T) {
 	for c.digest.Sum == nil {
 		c.step()
 	}
-	want := idp.Waiting{Code: audkenni.VerificationCode(c.digest.Sum), RetryAfter: 11 * time.Second}
+	want := idp.Waiting{Code: audkenni.VerificationCode(c.digest.Sum), RetryAfter: 40 * time.Second}
 	if diff := cmp.Diff(want, c.event); diff != "" {
 		t.Error(diff)
 	}
@@ -139,21 +139,22 @@ func TestSlowDown(t *testing.T) {
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
-	p := openidtest.Start(t, openidtest.Options{Interval: second, Expires: 6 * second})
+	p := openidtest.Start(t, openidtest.Options{Interval: second, Expires: 12 * second})
 	person := somebody(t)
 	person.Answers = map[string]openidtest.Answer{choice: {Delay: 2 * second}, appSign: {Silent: true}}
 	p.Person(person)
 	provider, _ := open(t, p, audkenni.Options{})
 
 	c := begin(t, provider, named(person, idp.App), nil)
-	first := c.state().Expires
+	first, asked := c.state().Expires, time.Now()
 	for !c.over() {
 		if w, ok := c.event.(idp.Waiting); ok {
-			if left := time.Until(c.state().Expires); w.RetryAfter > left+second {
+			if left := c.state().Expires.Sub(asked); w.RetryAfter > left+second {
 				t.Errorf("RetryAfter is %v with %v left", w.RetryAfter, left)
 			}
 			time.Sleep(max(w.RetryAfter, 50*time.Millisecond))
 		}
+		asked = time.Now()
 		c.step()
 	}
 	if f := c.failure(); f.Code != idp.ExpiredToken || f.OAuth != "expired_token" {

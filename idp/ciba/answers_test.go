@@ -136,7 +136,7 @@ func TestNoAnswer(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body) // without which the server does not see the client go
 		<-r.Context().Done()
 	}})
-	c := w.client(t, func(o *ciba.Options) { o.HTTP = &http.Client{Timeout: 100 * time.Millisecond} })
+	c := w.client(t, func(o *ciba.Options) { o.HTTP = &http.Client{Timeout: 2 * time.Second} })
 	_, err := c.Tokens(t.Context(), "secret-auth-req-id")
 	if d := cmp.Diff([]any{"fault", true, 0, time.Duration(0)}, withoutCause(err)); d != "" {
 		t.Error(err, d)

@@ -167,7 +167,7 @@ func TestPhoneLosesAnAnswer(t *testing.T) {
 
 // CIBA Core 11: the interval is longer by 5 seconds from then on.
 func TestPhoneSlowsDown(t *testing.T) {
-	p, client := start(t, openidtest.Options{Interval: 2 * time.Second, SlowDowns: 1})
+	p, client := start(t, openidtest.Options{Interval: 30 * time.Second, SlowDowns: 1})
 	p.Person(person(openidtest.Answer{Silent: true}))
 	phone := newPhone(t, login.PhoneOptions{Client: client, ACR: "app-auth"})
 	state := ring(t, phone, kennitala)
@@ -179,7 +179,7 @@ func TestPhoneSlowsDown(t *testing.T) {
 		}
 		intervals = append(intervals, state.Interval)
 	}
-	if d := cmp.Diff([]time.Duration{2 * time.Second, 2 * time.Second, 7 * time.Second, 7 * time.Second}, intervals); d != "" {
+	if d := cmp.Diff([]time.Duration{30 * time.Second, 30 * time.Second, 35 * time.Second, 35 * time.Second}, intervals); d != "" {
 		t.Error(d)
 	}
 }

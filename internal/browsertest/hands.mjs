@@ -186,7 +186,7 @@ export class Signer {
     await this.declineForm.locator('[name="reason"]').waitFor();
     await this.hand.fill(this.declineForm.locator('[name="reason"]'), reason);
     await this.hand.press(this.button(this.declineForm));
-    await this.wayToDecline.first().waitFor({ state: 'detached' });
+    await this.declineForm.waitFor({ state: 'detached' });
     await this.heading.waitFor();
   }
 

@@ -17,22 +17,16 @@ func Address(t testing.TB) string {
 	return address
 }
 
-// FreeAddress is one of this machine where nothing listens, and where nothing is going to: a server that is
-// started there later, or again, finds it as it was.
-func FreeAddress() (string, error) {
-	listener, err := Listen()
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
-}
-
-// Listen listens at a port that is not one of those that systems give to whoever asks for any.
-func Listen() (listener net.Listener, err error) {
+// FreeAddress is one of this machine where nothing listens, and where nothing is going to: its port is not
+// one of those that systems give to whoever asks for any. A server that is started there later, or again,
+// finds it as it was.
+func FreeAddress() (address string, err error) {
 	for range 1000 {
-		if listener, err = net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(6_000))); err == nil {
-			return listener, nil
+		address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(6_000))
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", address); err == nil {
+			return address, listener.Close()
 		}
 	}
-	return nil, err
+	return "", err
 }

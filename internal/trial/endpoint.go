@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/webhook"
 )
 
@@ -29,7 +28,7 @@ type endpoint struct {
 
 // newEndpoint opens an endpoint and subscribes it to the events of an account.
 func newEndpoint(ctx context.Context, o *office, number int, account string, a *arrivals) (*endpoint, error) {
-	listener, err := testenv.Listen()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func (l load) run(ctx context.Context, store string, out io.Writer) (err error) 
 	committed := l.send(ctx, o, faults)
 	took := time.Since(began)
 	each := len(committed) / l.endpoints
-	lost := t.well.await(ctx, each*len(t.well.endpoints), catchUp)
+	lost := t.well.await(ctx, each*len(t.well.endpoints), max(catchUp, l.within))
 	early, _ := t.slow.count()
 	if l.recover {
 		t.slow.answerIn(0)

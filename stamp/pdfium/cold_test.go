@@ -21,7 +21,7 @@ func TestCold(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := pdfium.New(pdfium.Options{Cache: filepath.Join(file, "folder"), Wait: time.Millisecond})
+	r := pdfium.New(pdfium.Options{Cache: filepath.Join(file, "folder"), Wait: time.Millisecond, Limit: enough})
 	defer r.Close()
 	began := time.Now()
 	document := source{page: page200}.bytes()
@@ -66,7 +66,7 @@ func TestDamagedCache(t *testing.T) {
 		}
 	}
 	for _, want := range []bool{true, false} {
-		r := pdfium.New(pdfium.Options{Cache: folder})
+		r := pdfium.New(pdfium.Options{Cache: folder, Limit: enough})
 		began := time.Now()
 		cold, err := r.Warm(t.Context())
 		if err != nil || cold != want || !r.Kept() {
@@ -101,7 +101,9 @@ func TestCloseWhileCompiling(t *testing.T) {
 	if err := <-warmed; !errors.Is(err, pdfium.ErrClosed) {
 		t.Errorf("warming ended with %v", err)
 	}
-	if stat, err := os.Stat(folder); err != nil || stat.Mode().Perm() != 0o700 {
-		t.Errorf("the folder: %v, %v", stat.Mode(), err)
+	if stat, err := os.Stat(folder); err != nil {
+		t.Error(err)
+	} else if stat.Mode().Perm() != 0o700 {
+		t.Errorf("the folder: %v", stat.Mode())
 	}
 }

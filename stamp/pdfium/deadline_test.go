@@ -75,14 +75,14 @@ func foreignSlow(t *testing.T) []byte {
 // A page has a limit of its own, which counts from when it is its turn: who waits for slow pages
 // of others loses nothing by it.
 func TestLimit(t *testing.T) {
-	const limit = 500 * time.Millisecond
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: limit, Wait: enough})
+	const limit = 3 * time.Second
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: 2*limit - time.Second, Wait: enough})
 	document := slow()
 	var all sync.WaitGroup
 	for range 2 {
 		reading := begin(document)
 		all.Go(func() {
-			_, err := r.Render(t.Context(), reading, int64(len(document)), 1, 1000, 1000)
+			_, err := r.Within(limit).Render(t.Context(), reading, int64(len(document)), 1, 1000, 1000)
 			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, stamp.ErrNotReady) { // on a busy machine
 				t.Errorf("error %v", err)
 			}
@@ -109,20 +109,21 @@ func TestLimitIsOfProcessorTime(t *testing.T) {
 	if err := r.Use(t.Context(), limit, waiting); !errors.Is(err, stamp.ErrNotReady) {
 		t.Errorf("a page that gets no processor: %v", err)
 	}
-	document := source{page: page200}.bytes()
-	if _, err := r.Render(t.Context(), late{bytes.NewReader(document), limit}, int64(len(document)), 1, 200, 100); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a document that comes slowly: %v", err)
-	}
-
-	document = slow()
-	var err error
-	for until := time.Now().Add(3 * enough); time.Now().Before(until) && !errors.Is(err, context.DeadlineExceeded); {
-		if _, err = rendered(t.Context(), r, document, 1000, 1000); err != nil && !errors.Is(err, stamp.ErrNotReady) {
-			break
+	quick, slow := source{page: page200}.bytes(), slow()
+	for name, test := range map[string]struct {
+		io.ReaderAt
+		size int
+	}{
+		"a document that comes slowly": {late{bytes.NewReader(quick), limit}, len(quick)},
+		"a page that takes minutes":    {bytes.NewReader(slow), len(slow)},
+	} {
+		err := error(stamp.ErrNotReady)
+		for until := time.Now().Add(3 * enough); time.Now().Before(until) && errors.Is(err, stamp.ErrNotReady); { // on a busy machine
+			_, err = r.Render(t.Context(), test, int64(test.size), 1, 1000, 1000)
 		}
-	}
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a page that takes minutes: %v", err)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -77,11 +77,12 @@ func TestSilence(t *testing.T) {
 	}
 	w := lay(t, u.Host)
 	u.Host = w.address
-	config, err := settings(u.String(), Options{ConnectTimeout: 200 * time.Millisecond})
+	const limit = 2 * time.Second
+	config, err := settings(u.String(), Options{ConnectTimeout: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
-	config.ConnConfig.Tracer = patience(200 * time.Millisecond)
+	config.ConnConfig.Tracer = patience(limit)
 	db, err := connect(config)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +94,7 @@ func TestSilence(t *testing.T) {
 		w.cut.Store(true)
 		begin := time.Now()
 		err := raise(ctx, db, "a")
-		if took := time.Since(begin); !errors.Is(err, storage.ErrUnavailable) || took > 4*time.Second {
+		if took := time.Since(begin); !errors.Is(err, storage.ErrUnavailable) || took > 10*limit {
 			t.Errorf("a statement in a transaction, after %v: %v", took, err)
 		}
 		return err
@@ -102,20 +103,24 @@ func TestSilence(t *testing.T) {
 		t.Errorf("InTx: %v", err)
 	}
 	begin := time.Now()
-	if _, err := db.Accounts().Account(t.Context(), "a"); !errors.Is(err, storage.ErrUnavailable) || time.Since(begin) > 2*time.Second {
+	if _, err := db.Accounts().Account(t.Context(), "a"); !errors.Is(err, storage.ErrUnavailable) || time.Since(begin) > 10*limit {
 		t.Errorf("the next call, after %v: %v", time.Since(begin), err)
 	}
 	w.cut.Store(false)
 	err = db.InTx(t.Context(), func(ctx context.Context) error {
 		return db.write(ctx, func(tx pgx.Tx) error {
-			w.cut.Store(true)
+			if w.cut.Swap(true) {
+				t.Error("the wire is cut already")
+			}
 			return putChunks(ctx, tx, 1, 0, []byte("bytes"))
 		})
 	})
 	if !errors.Is(err, storage.ErrUnavailable) {
 		t.Errorf("the bytes of a document: %v", err)
 	}
-	w.cut.Store(false)
+	if !w.cut.Swap(false) {
+		t.Error("no bytes were written")
+	}
 	if n := quota(t, db, "a"); n != 0 {
 		t.Errorf("the quota is %d", n)
 	}

@@ -98,7 +98,8 @@ func locked(t *testing.T, db *DB, id string, fn func()) {
 
 // What takes longer than it may is broken off, and another time it may go well.
 func TestLimits(t *testing.T) {
-	db, _ := opened(t, Options{StatementTimeout: 2 * time.Second, LockTimeout: 50 * time.Millisecond, IdleTimeout: time.Second})
+	db, url := opened(t, Options{StatementTimeout: 2 * time.Second, IdleTimeout: time.Second})
+	hasty := openedAt(t, url, Options{LockTimeout: 50 * time.Millisecond})
 	withAccounts(t, db, "a", "b")
 	for name, fn := range map[string]func(ctx context.Context) error{
 		"a statement": func(ctx context.Context) error {
@@ -117,8 +118,8 @@ func TestLimits(t *testing.T) {
 			})
 		},
 		"waiting for a lock": func(ctx context.Context) (err error) {
-			locked(t, db, "a", func() {
-				err = db.InTx(ctx, func(ctx context.Context) error { return raise(ctx, db, "a") })
+			locked(t, hasty, "a", func() {
+				err = hasty.InTx(ctx, func(ctx context.Context) error { return raise(ctx, hasty, "a") })
 			})
 			return err
 		},
