@@ -90,8 +90,8 @@ func (s *Service) awaitFor(ctx context.Context, job storage.Job, admit func(r *R
 	return s.await(ctx, id, admit)
 }
 
-// errNotYet: the request is to be completed, though later.
-var errNotYet = errors.New("signing: not yet to be completed")
+// errNotYet: the request is to be completed, or to be asked about, though later.
+var errNotYet = errors.New("signing: not yet")
 
 // completeDue completes a request, unless a poll is at it.
 func (s *Service) completeDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {

@@ -37,6 +37,8 @@ func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time,
 		switch {
 		case r.Phase == Starting && !s.diedStarting(*r, now): // who has the lease is about to store what the provider said
 			return nil
+		case r.Phase == Starting && now.Before(s.limit(r)): // or may be about to
+			return errNotYet
 		case r.Phase != Waiting:
 			return ErrFinished
 		}
@@ -46,6 +48,8 @@ func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time,
 	switch {
 	case errors.Is(err, ErrFinished):
 		return retry, nil
+	case errors.Is(err, errNotYet):
+		return now().Add(heldPause), nil
 	case err != nil:
 		return retry, err
 	}

@@ -115,22 +115,38 @@ func TestRequestsAreObserved(t *testing.T) {
 
 // Who goes away before the answer has no part in the faults of the server.
 func TestClientThatLeft(t *testing.T) {
+	text := leftBehind(t, func(w http.ResponseWriter, r *http.Request, leave func()) {
+		leave()
+		<-r.Context().Done()
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	if !strings.Contains(text, `status="499"`) || strings.Contains(text, `status="500"`) {
+		t.Error(text)
+	}
+}
+
+// Who goes away after the answer has had it.
+func TestClientThatLeftAfterwards(t *testing.T) {
+	text := leftBehind(t, func(w http.ResponseWriter, r *http.Request, leave func()) {
+		w.WriteHeader(http.StatusInternalServerError)
+		leave()
+		<-r.Context().Done()
+	})
+	if strings.Contains(text, `status="499"`) || !strings.Contains(text, `status="500"`) {
+		t.Error(text)
+	}
+}
+
+// leftBehind are the metrics of a request whose client leaves when the handler says so.
+func leftBehind(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, leave func())) string {
+	t.Helper()
 	registry := prometheus.NewRegistry()
-	began := make(chan struct{})
+	ctx, leave := context.WithCancel(t.Context())
 	server := httptest.NewServer(front{
 		metrics: newRequestMetrics(registry), log: slog.New(slog.DiscardHandler),
-		next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			close(began)
-			<-r.Context().Done()
-			w.WriteHeader(http.StatusInternalServerError)
-		}),
+		next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w, r, leave) }),
 	})
 	defer server.Close()
-	ctx, leave := context.WithCancel(t.Context())
-	go func() {
-		<-began
-		leave()
-	}()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +156,5 @@ func TestClientThatLeft(t *testing.T) {
 		t.Fatal(response.Status)
 	}
 	server.Close()
-	if text := scrape(t, &metrics{registry: registry}); !strings.Contains(text, `status="499"`) || strings.Contains(text, `status="500"`) {
-		t.Error(text)
-	}
+	return scrape(t, &metrics{registry: registry})
 }

@@ -201,7 +201,7 @@ func (p *production) finish(t *testing.T, id string) (a reply) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Second) {
 		a := p.poll(t, id)
-		if a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" && a.Status != http.StatusServiceUnavailable {
+		if a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" && !(a.Status == http.StatusServiceUnavailable && a.RetryAfter != "") {
 			return a
 		}
 		if time.Now().After(limit) {

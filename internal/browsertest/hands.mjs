@@ -188,6 +188,7 @@ export class Signer {
     await this.hand.press(this.button(this.declineForm));
     await this.declineForm.waitFor({ state: 'detached' });
     await this.heading.waitFor();
+    await this.wayToDecline.first().waitFor({ state: 'detached' });
   }
 
   // download takes the document, which has to be what the API has. It is judged at the end when signers

@@ -32,18 +32,18 @@ func TestTimeOfTheFirstPicture(t *testing.T) {
 		for range rounds {
 			s.page.pictures.forgetAll()
 			first = append(first, timed(page))
-			soonest := timed(page)
-			for range 9 { // the machine may have other things to do
-				soonest = min(soonest, timed(page))
-			}
-			again = append(again, soonest)
+			again = append(again, timed(page))
 		}
 		slices.Sort(first)
 		slices.Sort(again)
 		t.Logf("figure: a page of %s, of %d bytes: its picture comes after %v, and after %v when it was drawn ahead (medians of %d)",
 			name, len(book()), first[rounds/2].Round(time.Millisecond), again[rounds/2].Round(10*time.Microsecond), rounds)
-		if again[rounds/2] > 300*time.Millisecond {
-			t.Errorf("what was drawn ahead comes after %v", again[rounds/2])
+		soonest := again[rounds/2]
+		for range 9 { // the machine may have other things to do
+			soonest = min(soonest, timed(page))
+		}
+		if soonest > 300*time.Millisecond {
+			t.Errorf("what was drawn ahead comes after %v", soonest)
 		}
 	}
 }

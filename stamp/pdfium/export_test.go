@@ -2,6 +2,7 @@ package pdfium
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -18,7 +19,8 @@ func (r *Renderer) Idle() (used []int) {
 	return used
 }
 
-// Use has something done in the place of drawing.
-func (r *Renderer) Use(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	return r.Within(limit).use(ctx, new(timed), func(ctx context.Context, _ *instance) error { return do(ctx) })
+// Use has something done with a document in the place of drawing.
+func (r *Renderer) Use(ctx context.Context, limit time.Duration, document io.ReaderAt, do func(context.Context, io.ReaderAt) error) error {
+	file := &timed{ReaderAt: document}
+	return r.Within(limit).use(ctx, file, func(ctx context.Context, _ *instance) error { return do(ctx, file) })
 }

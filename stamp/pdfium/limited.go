@@ -53,15 +53,19 @@ func checkPage(size int64, page int) error {
 	return nil
 }
 
-// timed is a document that says how long reading it took, which a document can bring about.
+// timed is a document that says how long reading it took. A document can bring about that it is read in many
+// places, and not that one of them takes long.
 type timed struct {
 	io.ReaderAt
 	took time.Duration
 }
 
+// longRead is what a document may take the blame for, of one place.
+const longRead = 10 * time.Millisecond
+
 func (t *timed) ReadAt(p []byte, offset int64) (int, error) {
 	began := time.Now()
-	defer func() { t.took += time.Since(began) }()
+	defer func() { t.took += min(time.Since(began), longRead) }()
 	return t.ReaderAt.ReadAt(p, offset)
 }
 
