@@ -100,7 +100,7 @@ func TestTakenIsTaken(t *testing.T) {
 			if err := parsed(t, script.address, Options{}).Send(t.Context(), message); err != nil || script.taken() != 1 {
 				t.Errorf("%v, %d messages", err, script.taken())
 			}
-			if took := time.Since(began); took > defaultTimeout/2 {
+			if took := time.Since(began); took > 2*goodbye {
 				t.Errorf("it took %v", took)
 			}
 		})

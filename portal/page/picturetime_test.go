@@ -39,7 +39,9 @@ func TestTimeOfTheFirstPicture(t *testing.T) {
 		t.Logf("figure: a page of %s, of %d bytes: its picture comes after %v, and after %v when it was drawn ahead (medians of %d)",
 			name, len(book()), first[rounds/2].Round(time.Millisecond), again[rounds/2].Round(10*time.Microsecond), rounds)
 		soonest := again[rounds/2]
-		for range 9 { // the machine may have other things to do
+		for n := 0; n < 9 && soonest > 300*time.Millisecond; n++ { // the machine may have other things to do
+			s.page.pictures.forgetAll()
+			timed(page)
 			soonest = min(soonest, timed(page))
 		}
 		if soonest > 300*time.Millisecond {
