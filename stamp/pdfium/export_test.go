@@ -21,6 +21,7 @@ func (r *Renderer) Idle() (used []int) {
 
 // Use has something done with a document in the place of drawing.
 func (r *Renderer) Use(ctx context.Context, limit time.Duration, document io.ReaderAt, do func(context.Context, io.ReaderAt) error) error {
-	file := &timed{ReaderAt: document}
-	return r.Within(limit).use(ctx, file, func(ctx context.Context, _ *instance) error { return do(ctx, file) })
+	return r.Within(limit).use(ctx, document, 1, func(ctx context.Context, _ *instance, file *io.SectionReader) error {
+		return do(ctx, file)
+	})
 }

@@ -31,9 +31,8 @@ func (l Limited) Render(ctx context.Context, src io.ReaderAt, size int64, page, 
 		return nil, fmt.Errorf("pdfium: a picture of %d x %d pixels", width, height)
 	}
 	var picture *image.RGBA
-	file := &timed{ReaderAt: src}
-	err := l.use(ctx, file, func(ctx context.Context, i *instance) (err error) {
-		picture, err = i.draw(ctx, drawing{io.NewSectionReader(file, 0, size), page, width, height})
+	err := l.use(ctx, src, size, func(ctx context.Context, i *instance, file *io.SectionReader) (err error) {
+		picture, err = i.draw(ctx, drawing{file, page, width, height})
 		return err
 	})
 	if err != nil {
@@ -70,7 +69,7 @@ func (t *timed) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 // use has something done with an instance and a document, in its turn.
-func (l Limited) use(ctx context.Context, file *timed, do func(context.Context, *instance) error) error {
+func (l Limited) use(ctx context.Context, src io.ReaderAt, size int64, do func(context.Context, *instance, *io.SectionReader) error) error {
 	r := l.renderer
 	if err := r.enter(); err != nil {
 		return err
@@ -80,7 +79,10 @@ func (l Limited) use(ctx context.Context, file *timed, do func(context.Context, 
 	defer cancel()
 	defer context.AfterFunc(r.life, cancel)()
 
-	err := r.inTurn(until, l.limit, file, do)
+	file := &timed{ReaderAt: src}
+	err := r.inTurn(until, l.limit, file, func(ctx context.Context, i *instance) error {
+		return do(ctx, i, io.NewSectionReader(file, 0, size))
+	})
 	switch {
 	case err == nil || errors.Is(err, stamp.ErrNotReady):
 		return err

@@ -44,9 +44,8 @@ func (l Limited) Lines(ctx context.Context, src io.ReaderAt, size int64, page in
 		return nil, err
 	}
 	var lines []stamp.Line
-	file := &timed{ReaderAt: src}
-	err = l.use(ctx, file, func(ctx context.Context, i *instance) (err error) {
-		lines, err = i.lines(ctx, io.NewSectionReader(file, 0, size), shown)
+	err = l.use(ctx, src, size, func(ctx context.Context, i *instance, file *io.SectionReader) (err error) {
+		lines, err = i.lines(ctx, file, shown)
 		return err
 	})
 	if err != nil {
