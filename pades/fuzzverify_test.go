@@ -172,7 +172,7 @@ func withinBounds(t *testing.T, do func()) {
 			took, heap = d, h
 		}
 	}
-	if took > patience() || heap > bombHeap {
+	if took > testenv.Patience(bombTime) || heap > bombHeap {
 		t.Errorf("it takes %v and %d MB", took, heap>>20)
 	}
 }

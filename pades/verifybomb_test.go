@@ -18,14 +18,6 @@ const (
 	bombHeap = 200 << 20
 )
 
-// patience is that time; the race detector makes everything several times slower.
-func patience() time.Duration {
-	if testenv.Race {
-		return 5 * bombTime
-	}
-	return bombTime
-}
-
 // No document of 1 MB takes longer than five seconds to verify, or more than 200 MB, and no bomb passes.
 func TestBombs(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(20)) // for garbage may grow with what is in use, and that is all bombs
@@ -37,7 +29,7 @@ func TestBombs(t *testing.T) {
 		var took time.Duration
 		var heap uint64
 		var err error
-		for try := 0; try < 3 && (try == 0 || took > patience() || heap > bombHeap); try++ {
+		for try := 0; try < 3 && (try == 0 || took > testenv.Patience(bombTime) || heap > bombHeap); try++ {
 			began := testenv.ProcessorTime(t)
 			heap = testenv.PeakHeap(func() {
 				report, failed := pades.Verify(t.Context(), document(b.bytes), pades.VerifyOptions{Roots: p.ca.Roots()})
@@ -48,7 +40,7 @@ func TestBombs(t *testing.T) {
 			took = testenv.ProcessorTime(t) - began
 		}
 		t.Logf("figure: %s, %d KB: %v, %d MB, %v", b.name, len(b.bytes)>>10, took.Round(time.Millisecond), heap>>20, err)
-		if took > patience() || heap > bombHeap {
+		if took > testenv.Patience(bombTime) || heap > bombHeap {
 			t.Errorf("%s takes %v and %d MB", b.name, took, heap>>20)
 		}
 	}

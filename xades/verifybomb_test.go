@@ -21,14 +21,6 @@ const (
 	bombHeap = 200 << 20
 )
 
-// patience is that time; the race detector makes everything several times slower.
-func patience() time.Duration {
-	if testenv.Race {
-		return 5 * bombTime
-	}
-	return bombTime
-}
-
 // Nothing takes longer than two seconds, or more than 200 MB beside the document. No bomb passes, none is
 // extended, and what cannot be read is not signed either.
 func TestBombs(t *testing.T) {
@@ -66,13 +58,13 @@ func (b bomb) mustEnd(t *testing.T, name string, do func()) {
 	t.Helper()
 	var took time.Duration
 	var heap uint64
-	for try := 0; try < 3 && (try == 0 || took > patience() || heap > bombHeap); try++ {
+	for try := 0; try < 3 && (try == 0 || took > testenv.Patience(bombTime) || heap > bombHeap); try++ {
 		began := testenv.ProcessorTime(t)
 		heap = testenv.PeakHeap(do)
 		took = testenv.ProcessorTime(t) - began
 	}
 	t.Logf("figure: %s, %d KB, %s: %v, %d MB", b.name, len(b.bytes)>>10, name, took.Round(time.Millisecond), heap>>20)
-	if took > patience() || heap > bombHeap {
+	if took > testenv.Patience(bombTime) || heap > bombHeap {
 		t.Errorf("%s takes %v and %d MB to be %s", b.name, took, heap>>20, name)
 	}
 }

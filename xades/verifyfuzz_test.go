@@ -80,10 +80,7 @@ func verifySeeds(f *testing.F, p person) (seeds [][]byte) {
 // make it seem so: then it is measured alone, three times.
 func withinBounds(t *testing.T, do func()) {
 	t.Helper()
-	most := 5 * time.Second
-	if testenv.Race {
-		most *= 5
-	}
+	most := testenv.Patience(5 * time.Second)
 	allocated := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(allocated)
 	before, began := allocated[0].Value.Uint64(), time.Now()

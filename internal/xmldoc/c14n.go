@@ -59,6 +59,8 @@ type canonicalizer struct {
 	rendered rendered
 	fresh    []namespaceNode // the namespace declarations of the element at hand
 	shown    []*attribute    // its attributes
+	unsorted []*attribute    // the same, and
+	order    []uint64        // how to sort them
 	joined   joinedBase      // among them
 	reading  characters
 	scratch  []byte

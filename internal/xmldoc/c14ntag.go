@@ -1,9 +1,6 @@
 package xmldoc
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // endTag is that of an element that has begun.
 type endTag struct {
@@ -51,9 +48,23 @@ func (c *canonicalizer) axes(i int32, name *name) {
 	if len(c.fresh) > 1 {
 		slices.SortFunc(c.fresh, namespaceNode.compare)
 	}
-	if len(c.shown) > 1 {
-		ranks := c.ranks()
-		slices.SortFunc(c.shown, func(a, b *attribute) int { return cmp.Compare(ranks[a.name], ranks[b.name]) })
+	c.sortShown()
+}
+
+// sortShown compares numbers alone, each of a rank and a place: that takes a third of the time of looking at
+// the attributes again and again.
+func (c *canonicalizer) sortShown() {
+	if len(c.shown) < 2 {
+		return
+	}
+	ranks := c.ranks()
+	c.order, c.unsorted = c.order[:0], append(c.unsorted[:0], c.shown...)
+	for i, a := range c.shown {
+		c.order = append(c.order, uint64(ranks[a.name])<<32|uint64(i))
+	}
+	slices.Sort(c.order)
+	for i, place := range c.order {
+		c.shown[i] = c.unsorted[uint32(place)]
 	}
 }
 

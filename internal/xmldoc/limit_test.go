@@ -117,12 +117,9 @@ func bombs(size int) map[string]string {
 
 // TestBombs: what is not refused has to answer questions that look everything up.
 func TestBombs(t *testing.T) {
-	size, patience := 6<<20, 2*time.Second
+	size, patience := 6<<20, testenv.Patience(2*time.Second)
 	if testenv.Full() {
 		size = 30 << 20
-	}
-	if testenv.Race {
-		patience *= 5
 	}
 	for name, source := range bombs(size) {
 		t.Run(name, func(t *testing.T) {

@@ -95,66 +95,6 @@ func TestLimit(t *testing.T) {
 	all.Wait()
 }
 
-// A page that took its time is told from one that did not get it.
-func TestLimitIsOfProcessorTime(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux says how long a thread has had a processor")
-	}
-	const limit = 200 * time.Millisecond
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: limit, Wait: enough})
-	waiting := func(ctx context.Context, _ io.ReaderAt) error {
-		<-ctx.Done()
-		return ctx.Err()
-	}
-	reading := func(ctx context.Context, document io.ReaderAt) error {
-		for ctx.Err() == nil {
-			document.ReadAt(make([]byte, 1), 0)
-		}
-		return ctx.Err()
-	}
-	quick := source{page: page200}.bytes()
-	use := func(delay time.Duration, do func(context.Context, io.ReaderAt) error) func() error {
-		return func() error { return r.Use(t.Context(), limit, late{bytes.NewReader(quick), delay}, do) }
-	}
-	draw := func() error {
-		_, err := rendered(t.Context(), r, slow(), 1000, 1000)
-		return err
-	}
-	for name, test := range map[string]struct {
-		ask  func() error
-		want error
-	}{
-		"a page that gets no processor":   {use(0, waiting), stamp.ErrNotReady},
-		"a store that takes long":         {use(limit, reading), stamp.ErrNotReady},
-		"a document of many parts":        {use(5*time.Millisecond, reading), context.DeadlineExceeded},
-		"a page that takes its processor": {draw, context.DeadlineExceeded},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := test.ask()
-			for until := time.Now().Add(3 * enough); time.Now().Before(until) && !errors.Is(err, test.want); {
-				err = test.ask() // on a busy machine
-			}
-			if !errors.Is(err, test.want) {
-				t.Errorf("error %v", err)
-			}
-			if _, err := r.Within(enough).Render(t.Context(), bytes.NewReader(quick), int64(len(quick)), 1, 200, 100); err != nil {
-				t.Errorf("a page after it: %v", err)
-			}
-		})
-	}
-}
-
-// late is a document of which each part takes a while.
-type late struct {
-	io.ReaderAt
-	time.Duration
-}
-
-func (l late) ReadAt(p []byte, offset int64) (int, error) {
-	time.Sleep(l.Duration)
-	return l.ReaderAt.ReadAt(p, offset)
-}
-
 // begun is a document that says when it is read.
 type begun struct {
 	io.ReaderAt

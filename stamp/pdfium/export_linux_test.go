@@ -1,0 +1,4 @@
+package pdfium
+
+// ThreadTime is for tests.
+var ThreadTime = threadTime
