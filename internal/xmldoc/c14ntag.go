@@ -51,8 +51,7 @@ func (c *canonicalizer) axes(i int32, name *name) {
 	c.sortShown()
 }
 
-// sortShown compares numbers alone, each of a rank and a place: that takes a third of the time of looking at
-// the attributes again and again.
+// sortShown compares numbers, each of a rank and a place, instead of looking at the attributes again and again.
 func (c *canonicalizer) sortShown() {
 	if len(c.shown) < 2 {
 		return
