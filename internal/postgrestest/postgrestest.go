@@ -86,6 +86,10 @@ func execute(t testing.TB, server, statement string) {
 	}
 }
 
+// connectTimeout is in seconds. The server is there all the time, on a machine that may be busy: what happens when it
+// does not answer in time is for tests with a Cluster.
+const connectTimeout = "20"
+
 // within is the URL of another database of the server.
 func within(t testing.TB, server, name string) string {
 	t.Helper()
@@ -94,5 +98,8 @@ func within(t testing.TB, server, name string) string {
 		t.Fatal("postgrestest: INNSIGLI_TEST_POSTGRES is no URL such as postgres://user:password@host:5432/postgres")
 	}
 	u.Path = "/" + name
+	q := u.Query()
+	q.Set("connect_timeout", connectTimeout)
+	u.RawQuery = q.Encode()
 	return u.String()
 }

@@ -100,15 +100,15 @@ func disconnected(err error) bool {
 // has ended, that is why the call was broken off; a shorter time that was set for a part
 // of the call is no matter of the caller's.
 func outcome(ctx context.Context, err error) error {
-	err = meaning(err)
+	meant := meaning(err)
 	timedOut := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	switch {
-	case !timedOut && !errors.Is(err, storage.ErrUnavailable):
-		return err
+	case !timedOut && !errors.Is(meant, storage.ErrUnavailable):
+		return meant
 	case ctx.Err() != nil:
 		return fmt.Errorf("postgres: %w", ctx.Err())
 	case timedOut:
 		return fmt.Errorf("%w: %v", storage.ErrUnavailable, err)
 	}
-	return err
+	return meant
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -79,5 +80,8 @@ func TestOutcome(t *testing.T) {
 	// The caller's context is alive: he is not to think that it was his.
 	if got := outcome(t.Context(), context.DeadlineExceeded); errors.Is(got, context.DeadlineExceeded) {
 		t.Errorf("a limit of ours: %v", got)
+	}
+	if got := outcome(t.Context(), context.DeadlineExceeded).Error(); strings.Count(got, "not available") != 1 {
+		t.Errorf("a limit of ours is told as %q", got)
 	}
 }
