@@ -158,7 +158,7 @@ func (p page) ours(t *testing.T, script string) string {
 	})
 	return regexp.MustCompile(`postgres://innsigli@db\.example/\w+`).ReplaceAllStringFunc(script, func(database string) string {
 		if own[database] == "" {
-			own[database] = postgrestest.Database(t)
+			own[database] = strings.ReplaceAll(postgrestest.Database(t), "&", `\&`) // where it stands, the shell would take it
 		}
 		return own[database]
 	})

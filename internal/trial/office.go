@@ -62,7 +62,7 @@ type office struct {
 const eventType = "process.completed"
 
 // patient is what a trial waits for a connection: its events happen whatever else the machine does.
-const patient = 30 * time.Second
+const patient = 3 * time.Minute
 
 func openOffice(ctx context.Context, store string, wait time.Duration) (*office, error) {
 	db, err := openBackend(ctx, store, wait)
