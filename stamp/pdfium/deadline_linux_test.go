@@ -66,14 +66,17 @@ func TestLimitIsOfProcessorTime(t *testing.T) {
 func TestDrawingIsTimed(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: time.Second, Wait: enough})
+	const limit = time.Second
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: limit, Wait: enough})
 	var all, timed time.Duration
 	for try := 0; try < 3 && timed <= all/2; try++ { // the collector of garbage may have been busy
 		began, beganTimed := testenv.ProcessorTime(t), threadTime(t)
-		if _, err := rendered(t.Context(), r, slow(), 1000, 1000); err == nil {
-			t.Fatal("the page is a quick one")
-		}
+		_, err := rendered(t.Context(), r, slow(), 1000, 1000)
 		all, timed = testenv.ProcessorTime(t)-began, threadTime(t)-beganTimed
+		blamed := errors.Is(err, context.DeadlineExceeded)
+		if !blamed && (timed > limit*3/4 || !errors.Is(err, stamp.ErrNotReady)) {
+			t.Errorf("after %v: %v", timed, err)
+		}
 	}
 	if timed <= all/2 {
 		t.Errorf("of %v only %v", all, timed)
