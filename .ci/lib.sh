@@ -21,6 +21,7 @@ npm_sha512=cedb312b1b7f92421a02cfb68b4194e88f8346651dacd6acc5364a25ef5309d4a32b1
 step_name=setup
 step_count=0
 remarks=() # what the closing line must not hide
+servants=() # processes that end with this one
 scratch=$(mktemp -d)
 quick= # a folder in memory, for who has made one
 exec {terminal}>&1 # for the closing line: the trap may run while output goes elsewhere
@@ -37,6 +38,7 @@ step() {
 
 close() {
 	local status=$?
+	((${#servants[@]} == 0)) || kill "${servants[@]}" 2>/dev/null || true
 	rm -rf "$scratch" ${quick:+"$quick"}
 	{
 		if ((status == 0)); then
@@ -228,4 +230,33 @@ install_go_tools() {
 	GOBIN=$tools/bin go install "honnef.co/go/tools/cmd/staticcheck@$staticcheck_version"
 	GOBIN=$tools/bin go install "golang.org/x/vuln/cmd/govulncheck@$govulncheck_version"
 	echo "$inputs" >"$tools/bin/.inputs"
+}
+
+# --- services --------------------------------------------------------------------------
+
+# serve_validators starts the validators that take seconds to start, once for the tests of all
+# packages, which find their sockets by INNSIGLI_VALIDATORS.
+serve_validators() {
+	export INNSIGLI_VALIDATORS=$scratch/validators
+	mkdir "$INNSIGLI_VALIDATORS"
+	local name names=(dss verapdf pyhanko pyhanko-ltv xmlsec)
+	for name in dss verapdf; do
+		serve "$name" java -XX:+UseSerialGC -cp "$tools/$name/target/$name-validate.jar" innsigli.Serve "$INNSIGLI_VALIDATORS/$name"
+	done
+	for name in pyhanko pyhanko-ltv; do
+		serve "$name" "$tools/$name/bin/python" .ci/serve/serve.py "$INNSIGLI_VALIDATORS/$name" pyhanko.sign.validation
+	done
+	serve xmlsec "$tools/xmlsec/bin/python" .ci/serve/serve.py "$INNSIGLI_VALIDATORS/xmlsec" xmlsec lxml.etree
+	for name in "${names[@]}"; do
+		until [[ -S $INNSIGLI_VALIDATORS/$name ]]; do
+			kill -0 "${servants[@]}" || { cat "$scratch"/validator-*.log; return 1; }
+			sleep 0.1
+		done
+	done
+}
+
+# serve NAME COMMAND... runs a validator in the background: in English and UTC.
+serve() {
+	LC_ALL=C.UTF-8 TZ=UTC "${@:2}" >"$scratch/validator-$1.log" 2>&1 </dev/null &
+	servants+=($!)
 }

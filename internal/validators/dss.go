@@ -71,6 +71,6 @@ func DSS(t testing.TB, options DSSOptions, files ...string) []DSSReport {
 	if !options.At.IsZero() {
 		args = append(args, "--at", options.At.UTC().Format(time.RFC3339))
 	}
-	lines := ask(t, serveJava(t, "dss"), append(args, files...))
+	lines := ask(t, "dss", serveJava(t, "dss"), append(args, files...))
 	return decodeLines[DSSReport](t, "EU DSS", lines, len(files))
 }

@@ -113,7 +113,7 @@ func runPyHanko[Report any](t testing.TB, script string, roots []*x509.Certifica
 // askPyHanko runs a script below .ci.
 func askPyHanko(t testing.TB, name string, arguments []string) []byte {
 	t.Helper()
-	return ask(t, servePyHanko(t, filepath.Dir(name)), append([]string{script(t, name)}, arguments...))
+	return ask(t, filepath.Dir(name), servePyHanko(t, filepath.Dir(name)), append([]string{script(t, name)}, arguments...))
 }
 
 // servePyHanko is the command line of .ci/serve with an installed pyHanko.

@@ -51,7 +51,7 @@ func signDSS(t testing.TB, options SignOptions, arguments, files []string) []Sig
 		if options.Runs > 1 { // which are timed, with Java at its best
 			return mustRun(t, testenv.Program(t, "java"), append([]string{"-cp", jar(t, "dss"), "innsigli.Sign"}, arguments...)...)
 		}
-		return ask(t, serveJava(t, "dss"), append([]string{"Sign"}, arguments...))
+		return ask(t, "dss", serveJava(t, "dss"), append([]string{"Sign"}, arguments...))
 	})
 }
 

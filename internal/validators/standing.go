@@ -6,34 +6,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"os"
 	"os/exec"
-	"strings"
+	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 )
 
 // standing is a program of .ci/serve, which runs others, because it takes longer to start than
-// most of what they do. It stays up for all tests of a binary, and ends when its standard input
-// does: with the binary.
+// most of what they do. It is started for the first question and stays up for all tests of a
+// binary. Where INNSIGLI_VALIDATORS names a folder with sockets of such programs, as .ci/run has it, the program
+// whose name a socket has is asked there instead: one is started then for the tests of all packages.
 type standing struct {
 	sync.Mutex
+	name    string // of its socket
 	command []string
-	limit   time.Duration // for one answer
-	process *exec.Cmd     // nil until it is asked, and after its end
 
-	requests   io.Writer
-	answers    *bufio.Reader
-	complaints *bytes.Buffer // to be read after the end
+	requests io.Writer
+	answers  *bufio.Reader
+	end      func() error // ends it and says how it ended; nil until it is asked, and after its end
 }
 
-// programs are those that stay up, by their command lines.
+// programs are those that stay up, by their names.
 var programs sync.Map
 
 // ask returns what another program prints that a program of .ci/serve runs with arguments.
-func ask(t testing.TB, command, arguments []string) []byte {
+func ask(t testing.TB, name string, command, arguments []string) []byte {
 	t.Helper()
-	program, _ := programs.LoadOrStore(strings.Join(command, "\x00"), &standing{command: command, limit: limit})
+	program, _ := programs.LoadOrStore(name, &standing{name: name, command: command})
 	answer, err := program.(*standing).ask(arguments)
 	if err != nil {
 		t.Fatalf("%s: %v", arguments[0], err)
@@ -42,32 +43,34 @@ func ask(t testing.TB, command, arguments []string) []byte {
 }
 
 // ask waits until others have their answers. A program that has none is ended, and the next to
-// ask has a new one.
+// ask has a new one. An answer may take as long as the test may.
 func (s *standing) ask(arguments []string) ([]byte, error) {
 	s.Lock()
 	defer s.Unlock()
-	if s.process == nil {
+	if s.end == nil {
 		if err := s.start(); err != nil {
 			return nil, err
 		}
 	}
-	process := s.process.Process
-	overdue := time.AfterFunc(s.limit, func() { process.Kill() })
 	answer, err := s.exchange(arguments)
-	if !overdue.Stop() {
-		err = fmt.Errorf("no answer within %v", s.limit)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%w, %w", err, s.end())
+		err = fmt.Errorf("%w, %w", err, s.end())
+		s.end = nil
 	}
-	return answer, nil
+	return answer, err
 }
 
 func (s *standing) start() error {
+	if folder := os.Getenv("INNSIGLI_VALIDATORS"); folder != "" {
+		if conn, err := net.Dial("unix", filepath.Join(folder, s.name)); err == nil {
+			s.requests, s.answers, s.end = conn, bufio.NewReader(conn), conn.Close
+			return nil
+		}
+	}
 	command := exec.Command(s.command[0], s.command[1:]...)
 	command.Env = environment()
-	s.complaints = new(bytes.Buffer)
-	command.Stderr, command.WaitDelay = s.complaints, time.Minute
+	complaints := new(bytes.Buffer)
+	command.Stderr = complaints
 	requests, err := command.StdinPipe()
 	if err != nil {
 		return err
@@ -79,7 +82,11 @@ func (s *standing) start() error {
 	if err := command.Start(); err != nil {
 		return err
 	}
-	s.process, s.requests, s.answers = command, requests, bufio.NewReader(answers)
+	s.requests, s.answers = requests, bufio.NewReader(answers)
+	s.end = func() error {
+		command.Process.Kill()
+		return fmt.Errorf("%w\n%s", command.Wait(), complaints)
+	}
 	return nil
 }
 
@@ -94,17 +101,12 @@ func (s *standing) exchange(arguments []string) (answer []byte, err error) {
 	}
 	for {
 		line, err := s.answers.ReadBytes('\n')
-		if err != nil || len(line) == 1 {
-			return answer, err
+		if err != nil {
+			return nil, fmt.Errorf("%w after %q", err, answer)
+		}
+		if len(line) == 1 {
+			return answer, nil
 		}
 		answer = append(answer, line...)
 	}
-}
-
-// end ends the program, if it has not ended, and says how it did.
-func (s *standing) end() error {
-	s.process.Process.Kill()
-	err := s.process.Wait()
-	s.process = nil
-	return fmt.Errorf("%w\n%s", err, s.complaints)
 }

@@ -2,11 +2,13 @@ package validators
 
 import (
 	"crypto/x509"
+	"net"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -26,7 +28,7 @@ func TestStandingProgramThatThrows(t *testing.T) {
 		"Python": {servePyHanko(t, "pyhanko"), script(t, "pyhanko/validate.py"), "FileNotFoundError"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &standing{command: test.command, limit: limit}
+			s := &standing{command: test.command}
 			answer, err := s.ask([]string{test.program, "--root", "/nowhere.pem", unsigned})
 			if err == nil || !strings.Contains(err.Error(), "exit status 1") || !strings.Contains(err.Error(), test.message) {
 				t.Errorf("%q, %v", answer, err)
@@ -34,7 +36,7 @@ func TestStandingProgramThatThrows(t *testing.T) {
 			if answer, err := s.ask([]string{test.program, unsigned}); err != nil || !strings.Contains(string(answer), unsigned) {
 				t.Errorf("%q, %v", answer, err)
 			}
-			if s.process == nil {
+			if s.end == nil {
 				t.Fatal("it did not stay up")
 			}
 			s.end()
@@ -42,10 +44,69 @@ func TestStandingProgramThatThrows(t *testing.T) {
 	}
 }
 
+// A program with a socket is asked there, by several at the same time; what it throws ends the answers to who asked, and
+// nobody else's.
+func TestProgramWithASocket(t *testing.T) {
+	echo := filepath.Join(testenv.Root(t), "internal", "validators", "testdata", "echo.py")
+	unsigned := filepath.Join(testenv.Corpus(t, "pdf"), "160F-2019.pdf")
+	folder, err := os.MkdirTemp("", "") // a socket's path is at most a hundred bytes
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	t.Setenv("INNSIGLI_VALIDATORS", folder)
+	for name, test := range map[string]struct {
+		command, good, bad []string
+		answer, message    string
+	}{
+		"dss": {
+			serveJava(t, "dss"), []string{"Validate", unsigned}, []string{"Validate", "--root", "/nowhere.pem"},
+			unsigned, "Exception",
+		},
+		"pyhanko": {
+			servePyHanko(t, "pyhanko"), []string{echo, "said"}, []string{script(t, "pyhanko/validate.py"), "--root", "/nowhere.pem", unsigned},
+			"said\n", "FileNotFoundError",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := exec.CommandContext(t.Context(), test.command[0], append(test.command[1:], filepath.Join(folder, name))...)
+			server.Env = environment()
+			if err := server.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { server.Process.Kill(); server.Wait() })
+			testenv.Wait(t, "the socket", func() bool {
+				conn, err := net.Dial("unix", filepath.Join(folder, name))
+				if err == nil {
+					conn.Close()
+				}
+				return err == nil
+			})
+			var asking sync.WaitGroup
+			for i := range 3 {
+				asking.Go(func() {
+					s := &standing{name: name, command: []string{"/nowhere"}} // so that nothing is started
+					for range 2 {
+						if i == 0 {
+							if answer, err := s.ask(test.bad); err == nil || !strings.Contains(err.Error(), test.message) {
+								t.Errorf("%q, %v", answer, err)
+							}
+						}
+						if answer, err := s.ask(test.good); err != nil || !strings.Contains(string(answer), test.answer) {
+							t.Errorf("%q, %v", answer, err)
+						}
+					}
+				})
+			}
+			asking.Wait()
+		})
+	}
+}
+
 // Whoever asks has their own answers, to the last line, and no other process is started.
 func TestStandingProgramAskedByMany(t *testing.T) {
 	echo := filepath.Join(testenv.Root(t), "internal", "validators", "testdata", "echo.py")
-	s := &standing{command: servePyHanko(t, "pyhanko"), limit: limit}
+	s := &standing{command: servePyHanko(t, "pyhanko")}
 	var asking sync.WaitGroup
 	for i := range 20 {
 		asking.Go(func() {
@@ -58,17 +119,6 @@ func TestStandingProgramAskedByMany(t *testing.T) {
 	}
 	asking.Wait()
 	s.end()
-}
-
-// A program that does not answer in its time is ended.
-func TestStandingProgramThatHangs(t *testing.T) {
-	s := &standing{command: []string{testenv.Program(t, "sleep"), "600"}, limit: 50 * time.Millisecond}
-	if answer, err := s.ask(nil); err == nil || !strings.Contains(err.Error(), "no answer within 50ms") {
-		t.Errorf("%q, %v", answer, err)
-	}
-	if s.process != nil {
-		t.Error("it was left running")
-	}
 }
 
 // What was asked before changes no answer: a root that was trusted for one file is none for the

@@ -36,5 +36,5 @@ func VeraPDF(t testing.TB, claims ...VeraPDFClaim) []VeraPDFReport {
 	for _, claim := range claims {
 		args = append(args, claim.Profile, claim.File)
 	}
-	return decodeLines[VeraPDFReport](t, "veraPDF", ask(t, serveJava(t, "verapdf"), args), len(claims))
+	return decodeLines[VeraPDFReport](t, "veraPDF", ask(t, "verapdf", serveJava(t, "verapdf"), args), len(claims))
 }

@@ -44,7 +44,7 @@ func LibXML2(t testing.TB, requests ...CanonicalRequest) []CanonicalReport {
 	writeFile(t, path, question)
 	command := []string{testenv.Program(t, "python3"), script(t, "serve/serve.py")}
 	program := filepath.Join(testenv.Root(t), "internal", "validators", "testdata", "c14n.py")
-	return decodeLines[CanonicalReport](t, "libxml2", ask(t, command, []string{program, path}), len(requests))
+	return decodeLines[CanonicalReport](t, "libxml2", ask(t, "libxml2", command, []string{program, path}), len(requests))
 }
 
 // XMLLint returns the canonical form of a whole document, with its comments, as xmllint

@@ -29,6 +29,6 @@ func XMLSec(t testing.TB, roots []*x509.Certificate, files ...string) []XMLSecRe
 	t.Helper()
 	command := []string{testenv.Tool(t, "xmlsec/bin/python"), script(t, "serve/serve.py")}
 	arguments := append([]string{script(t, "xmlsec/verify.py")}, rootArguments(t, roots)...)
-	lines := ask(t, command, append(arguments, files...))
+	lines := ask(t, "xmlsec", command, append(arguments, files...))
 	return decodeLines[XMLSecReport](t, "XML Security Library", lines, len(files))
 }
