@@ -6,10 +6,12 @@ import (
 	"net/netip"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // everywhere listens on all addresses of this machine and counts who connects.
@@ -51,10 +53,11 @@ func TestRefusedAddresses(t *testing.T) {
 	port, connections := everywhere(t)
 	var e Endpoints
 	dialer := e.dialer()
+	refuseTheRest(t, dialer)
 	dialer.Resolver = newNameServer(t, func(string, int) []netip.Addr {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}
 	}).resolver()
-	s := newSenderWith(e, 2*time.Second, dialer)
+	s := newSenderWith(e, ample, dialer)
 	defer s.close()
 	for _, host := range refusedHosts {
 		for _, url := range []string{"https://" + host + ":" + port + "/", "https://" + host + "/"} {
@@ -83,17 +86,20 @@ func TestRefusedAddresses(t *testing.T) {
 				continue
 			}
 			c.Close()
-			awaitMore(t, connections, before)
+			testenv.Wait(t, "the connection to be counted", func() bool { return connections.Load() > before })
 		}
 	})
 }
 
-func awaitMore(t *testing.T, n *atomic.Int32, than int32) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); n.Load() <= than; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the connection was not counted")
+// refuseTheRest fails the test when the guard lets an address pass, and does not wait for a connection to it.
+func refuseTheRest(t *testing.T, d *net.Dialer) {
+	guard := d.Control
+	d.Control = func(network, address string, c syscall.RawConn) error {
+		if err := guard(network, address, c); err != nil {
+			return err
 		}
+		t.Errorf("%s is dialled", address)
+		return syscall.ECONNREFUSED
 	}
 }
 
@@ -111,13 +117,14 @@ func TestNamesThatLeadToRefusedAddresses(t *testing.T) {
 	}
 	var e Endpoints
 	dialer := e.dialer()
+	refuseTheRest(t, dialer)
 	dialer.Resolver = newNameServer(t, func(name string, _ int) []netip.Addr {
 		if a, ok := names[strings.TrimSuffix(name, ".")]; ok {
 			return []netip.Addr{a}
 		}
 		return nil
 	}).resolver()
-	s := newSenderWith(e, 5*time.Second, dialer)
+	s := newSenderWith(e, ample, dialer)
 	defer s.close()
 	want := answer{failure: BadAddress, detail: "The host leads to an address that is not public."}
 	for name, address := range names {

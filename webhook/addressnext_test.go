@@ -59,7 +59,7 @@ func TestNameThatLeadsElsewhereTheNextTime(t *testing.T) {
 		}
 		return rounds[asked-1].answers
 	}).resolver()
-	s := newSenderWith(e, 10*time.Second, dialer)
+	s := newSenderWith(e, ample, dialer)
 	defer s.close()
 	for i, round := range rounds {
 		a := s.post(t.Context(), messageTo("https://hooks.example.com:"+port+"/"))
@@ -87,7 +87,7 @@ func TestPublicFirstAndPrivateNext(t *testing.T) {
 	dialer.Resolver = newNameServer(t, func(_ string, asked int) []netip.Addr {
 		return []netip.Addr{netip.MustParseAddr([]string{"1.1.1.1", "127.0.0.1"}[min(asked, 2)-1])}
 	}).resolver()
-	s := newSenderWith(e, 10*time.Second, dialer)
+	s := newSenderWith(e, ample, dialer)
 	defer s.close()
 	for i, want := range []Failure{NoConnection, BadAddress, BadAddress} {
 		if a := s.post(t.Context(), messageTo("https://hooks.example.com:"+port+"/")); a.failure != want {
@@ -128,7 +128,7 @@ func TestLinkLocalIsRefusedAlways(t *testing.T) {
 		}
 		return nil
 	}).resolver()
-	s := newSenderWith(e, 5*time.Second, dialer)
+	s := newSenderWith(e, ample, dialer)
 	defer s.close()
 	for name, address := range names {
 		a := s.post(t.Context(), messageTo("http://"+strings.TrimSuffix(name, ".")+"/"))

@@ -34,7 +34,7 @@ func (h *house) work(s *webhook.Service) (stop func()) {
 			})
 			select {
 			case <-ctx.Done():
-			case <-time.After(time.Until(next)):
+			case <-time.After(time.Until(next)): // time: in bubbles alone
 			case <-h.db.Jobs().Enqueued():
 			case <-ended:
 			}
@@ -72,6 +72,7 @@ func (h *house) claim(ctx context.Context, s *webhook.Service, begin func(webhoo
 
 // do does a job as a runner does.
 func (h *house) do(ctx context.Context, w webhook.Work, l storage.Lease) {
+	// time: in bubbles alone
 	limited, cancel := context.WithDeadline(ctx, l.Until.Add(-time.Second))
 	defer cancel()
 	then, err := handle(limited, w, l.Job)

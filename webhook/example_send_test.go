@@ -31,7 +31,7 @@ func ExampleService() {
 	}
 	defer db.Close()
 
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	hooks := webhook.New(db.Webhooks(), db, db.Jobs(), webhook.Options{
 		EventTypes: []string{"process.completed"},
@@ -93,7 +93,7 @@ func work(ctx context.Context, hooks *webhook.Service, db *bolt.DB) {
 		select {
 		case <-ctx.Done():
 		case <-db.Jobs().Enqueued():
-		case <-time.After(time.Second):
+		case <-time.After(time.Second): // time: nothing is waited for here but what is due later
 		}
 	}
 }

@@ -20,6 +20,7 @@ type Request struct {
 // none.
 func (s *Service) AnswerWith(endpoint func(ctx context.Context, r Request) (status int)) {
 	s.post = func(ctx context.Context, m message) answer {
+		// time: in bubbles alone
 		limited, cancel := context.WithTimeout(ctx, answerTime)
 		defer cancel()
 		began := time.Now()
@@ -29,7 +30,7 @@ func (s *Service) AnswerWith(endpoint func(ctx context.Context, r Request) (stat
 			HeaderSignature:    {strings.Join(m.signatures, " ")},
 			HeaderSubscription: {m.subscription},
 		}, m.body})
-		a := answer{took: time.Since(began), status: status}
+		a := answer{took: time.Since(began), status: status} // time: in bubbles alone
 		switch {
 		case ctx.Err() != nil:
 			a.status = 0

@@ -84,6 +84,7 @@ func (h *house) server(o webhook.Options, jobs storage.Jobs) *webhook.Service {
 }
 
 func (h *house) receive(ctx context.Context, sent webhook.Request) int {
+	// time: in bubbles alone
 	r := request{Request: sent, to: sent.Header.Get(webhook.HeaderSubscription), after: time.Since(h.began)}
 	r.Event.ID = sent.Header.Get(webhook.HeaderID)
 	if err := json.Unmarshal(sent.Body, &r.Event); err != nil {
@@ -168,7 +169,7 @@ func (h *house) emit(account, eventType string) {
 func after(long time.Duration, status int) func(context.Context, request) int {
 	return func(ctx context.Context, _ request) int {
 		select {
-		case <-time.After(long):
+		case <-time.After(long): // time: in bubbles alone
 		case <-ctx.Done():
 		}
 		return status

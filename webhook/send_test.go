@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,76 +75,75 @@ func TestStatus(t *testing.T) {
 
 // A burst to an endpoint goes over as many connections as are busy at once.
 func TestConnectionsAreReused(t *testing.T) {
-	const atOnce, each = 8, 100
-	var opened, arrived atomic.Int32
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		arrived.Add(1)
-		io.WriteString(w, strings.Repeat("ok ", 1000)) // short bodies do not end a connection
-	}))
-	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
+	synctest.Test(t, func(t *testing.T) {
+		const atOnce, each = 8, 100
+		var opened, arrived atomic.Int32
+		s := pipeSender(t, func(c net.Conn) {
 			opened.Add(1)
-		}
-	}
-	server.Start()
-	defer server.Close()
-	s := trialSender(t, Endpoints{AllowPrivate: true})
-	var all sync.WaitGroup
-	for range atOnce {
-		all.Go(func() {
-			for range each {
-				if a := s.post(t.Context(), messageTo(server.URL)); a.status != http.StatusOK {
-					t.Error(a)
-				}
+			for readRequest(c) {
+				arrived.Add(1)
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 3000\r\n\r\n"+strings.Repeat("ok ", 1000)) // short bodies do not end a connection
 			}
 		})
-	}
-	all.Wait()
-	if arrived.Load() != atOnce*each || opened.Load() > 2*atOnce {
-		t.Errorf("%d requests over %d connections", arrived.Load(), opened.Load())
-	}
+		var all sync.WaitGroup
+		for range atOnce {
+			all.Go(func() {
+				for range each {
+					if a := s.post(t.Context(), messageTo("http://127.0.0.1/")); a.status != http.StatusOK {
+						t.Error(a)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if arrived.Load() != atOnce*each || opened.Load() > 2*atOnce {
+			t.Errorf("%d requests over %d connections", arrived.Load(), opened.Load())
+		}
+	})
 }
 
 // An endpoint closes a connection that waits just when the next request is on its way: it gets the
 // request on another.
 func TestConnectionThatWasClosed(t *testing.T) {
-	var arrived atomic.Int32
-	endpoint := rawEndpoint(t, func(c net.Conn) {
-		for readRequest(c) && arrived.Add(1) != 2 {
-			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	synctest.Test(t, func(t *testing.T) {
+		var arrived atomic.Int32
+		s := pipeSender(t, func(c net.Conn) {
+			for readRequest(c) && arrived.Add(1) != 2 {
+				io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+		})
+		for i := range 2 {
+			if a := s.post(t.Context(), messageTo("http://127.0.0.1/")); a.status != http.StatusOK {
+				t.Errorf("%d: %+v", i, a)
+			}
+		}
+		if arrived.Load() != 3 {
+			t.Errorf("%d requests", arrived.Load())
 		}
 	})
-	s := trialSender(t, Endpoints{AllowPrivate: true})
-	for i := range 2 {
-		if a := s.post(t.Context(), messageTo("http://"+endpoint)); a.status != http.StatusOK {
-			t.Errorf("%d: %+v", i, a)
-		}
-	}
-	if arrived.Load() != 3 {
-		t.Errorf("%d requests", arrived.Load())
-	}
 }
 
 // What ends a request from outside is no fault of the endpoint.
 func TestContextThatEnds(t *testing.T) {
-	begun := make(chan struct{}, 1)
-	endpoint := rawEndpoint(t, func(c net.Conn) {
-		readRequest(c)
-		begun <- struct{}{}
-		io.Copy(io.Discard, c)
+	synctest.Test(t, func(t *testing.T) {
+		begun := make(chan struct{}, 2)
+		s := pipeSender(t, func(c net.Conn) {
+			readRequest(c)
+			begun <- struct{}{}
+			io.Copy(io.Discard, c)
+		})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() { <-begun; cancel(errors.New("the server stops")) }()
+		if a := s.post(ctx, messageTo("http://127.0.0.1/")); a != (answer{}) {
+			t.Errorf("canceled on the way: %+v", a)
+		}
+		if a := s.post(ctx, messageTo("http://127.0.0.1/")); a != (answer{}) {
+			t.Errorf("canceled before: %+v", a)
+		}
+		soon, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer stop()
+		if a := s.post(soon, messageTo("http://127.0.0.1/")); a != (answer{took: 50 * time.Millisecond}) {
+			t.Errorf("the caller's own time is over: %+v", a)
+		}
 	})
-	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { <-begun; cancel(errors.New("the server stops")) }()
-	s := trialSender(t, Endpoints{AllowPrivate: true})
-	if a := s.post(ctx, messageTo("http://"+endpoint)); untimed(a) != (answer{}) {
-		t.Errorf("canceled on the way: %+v", a)
-	}
-	if a := s.post(ctx, messageTo("http://"+endpoint)); untimed(a) != (answer{}) {
-		t.Errorf("canceled before: %+v", a)
-	}
-	soon, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer stop()
-	if a := s.post(soon, messageTo("http://"+endpoint)); untimed(a) != (answer{}) {
-		t.Errorf("the caller's own time is over: %+v", a)
-	}
 }

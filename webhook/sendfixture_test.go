@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"bufio"
+	"context"
 	"crypto/elliptic"
 	"crypto/tls"
 	"crypto/x509"
@@ -29,20 +30,32 @@ func untimed(a answer) answer {
 	return a
 }
 
+// ample is a limit that no busy machine comes to, for senders over sockets.
+const ample = time.Hour
+
 func trialSender(t *testing.T, e Endpoints) *sender {
-	s := newSenderWith(e, 10*time.Second, e.dialer())
+	s := newSenderWith(e, ample, e.dialer())
 	t.Cleanup(s.close)
 	return s
 }
 
-// senderFor has time for endpoints that answer. For one that is to be given up it has little.
-func senderFor(t *testing.T, want answer, e Endpoints) *sender {
-	limit := 5 * time.Second
-	if want.failure == TimedOut {
-		limit = 2 * time.Second
+// pipeSender has the limits of a server. Each of its connections is in memory, served and then closed: for bubbles,
+// where sockets do not work.
+func pipeSender(t *testing.T, serve func(net.Conn)) *sender {
+	s := newSender(Endpoints{AllowPrivate: true})
+	var served sync.WaitGroup
+	s.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		served.Go(func() {
+			defer there.Close()
+			serve(there)
+		})
+		return here, nil
 	}
-	s := newSenderWith(e, limit, e.dialer())
-	t.Cleanup(s.close)
+	t.Cleanup(func() {
+		s.close()
+		served.Wait()
+	})
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,7 +79,6 @@ func TestNoHandshake(t *testing.T) {
 	}{
 		{"nobody", testenv.Address(t), answer{failure: NoConnection, detail: "The connection was refused."}},
 		{"plain HTTP", strings.TrimPrefix(plain.URL, "http://"), answer{failure: BadTLS, detail: "What listens there does not speak TLS."}},
-		{"one who is silent", rawEndpoint(t, func(c net.Conn) { io.Copy(io.Discard, c) }), answer{failure: TimedOut, detail: "There was no connection within 15 seconds."}},
 		{"one who hangs up", rawEndpoint(t, func(c net.Conn) { c.Read(make([]byte, 1)) }), answer{failure: NoConnection, detail: "No connection could be made."}},
 		{"another protocol", rawEndpoint(t, func(c net.Conn) { io.WriteString(c, "220 mail.example.com ESMTP\r\n"); io.Copy(io.Discard, c) }),
 			answer{failure: BadTLS, detail: "What listens there does not speak TLS."}},
@@ -91,12 +91,22 @@ func TestNoHandshake(t *testing.T) {
 		}), answer{failure: BadTLS, detail: "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			a := senderFor(t, test.want, Endpoints{AllowPrivate: true}).post(t.Context(), messageTo("https://"+test.address))
+			a := trialSender(t, Endpoints{AllowPrivate: true}).post(t.Context(), messageTo("https://"+test.address))
 			if diff := cmp.Diff(test.want, untimed(a), cmp.AllowUnexported(answer{})); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
+}
+
+func TestSilentEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := pipeSender(t, func(c net.Conn) { io.Copy(io.Discard, c) })
+		want := answer{failure: TimedOut, detail: "There was no connection within 15 seconds.", took: answerTime}
+		if diff := cmp.Diff(want, s.post(t.Context(), messageTo("https://127.0.0.1/")), cmp.AllowUnexported(answer{})); diff != "" {
+			t.Error(diff)
+		}
+	})
 }
 
 // forwarder is an egress proxy: it has CONNECT for all that is allowed.
