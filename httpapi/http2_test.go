@@ -2,12 +2,10 @@ package httpapi_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 )
 
 // Over HTTP/2 an answer that comes before the body was read is whole at once: nobody waits for the rest.
@@ -22,9 +20,7 @@ func TestEarlyAnswerOverHTTP2(t *testing.T) {
 	s.Config.HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: 128 << 10} // so that not all of it is on its way
 	s.StartTLS()
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+"/api/v1/signing", bytes.NewReader(make([]byte, 1<<20)))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+"/api/v1/signing", bytes.NewReader(make([]byte, 1<<20)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func proving(api http.Handler, from, path, id, secret string) int {
 type deliberate struct{ httpapi.Accounts }
 
 func (deliberate) Issue(context.Context, string, string, []string) (account.Token, error) {
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // time: in a bubble
 	return account.Token{}, nil
 }
 

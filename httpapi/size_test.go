@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/pdftest"
@@ -136,9 +135,6 @@ func TestTooLargeIsSaidAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
-				t.Fatal(err)
-			}
 			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: large\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n", test.path, c.token, test.header, test.size); err != nil {
 				t.Fatal(err)
 			}

@@ -37,22 +37,24 @@ func TestWebhookIsChanged(t *testing.T) {
 		"members that are not asked for": {`{"id":1,"secret":"mine","deactivatedReason":"None"}`, object{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := start(t, wiring{}).portal(t)
-			want := c.created(before)
-			delete(want, "secret")
-			time.Sleep(2 * time.Millisecond) // that is what updatedAt can tell apart
-			got := c.change(want["id"].(string), test.sent)
-			if len(test.changed) > 0 {
-				if got["updatedAt"].(string) <= want["updatedAt"].(string) {
-					t.Errorf("updatedAt is %v, and was %v", got["updatedAt"], want["updatedAt"])
+			bubble(t, wiring{}, func(t *testing.T, s *server) {
+				c := s.portal(t)
+				want := c.created(before)
+				delete(want, "secret")
+				time.Sleep(2 * time.Millisecond) // that is what updatedAt can tell apart
+				got := c.change(want["id"].(string), test.sent)
+				if len(test.changed) > 0 {
+					if got["updatedAt"].(string) <= want["updatedAt"].(string) {
+						t.Errorf("updatedAt is %v, and was %v", got["updatedAt"], want["updatedAt"])
+					}
+					want["updatedAt"] = got["updatedAt"]
 				}
-				want["updatedAt"] = got["updatedAt"]
-			}
-			for member, value := range test.changed {
-				want[member] = value
-			}
-			diff(t, "after the change", want, got)
-			diff(t, "read later", want, c.hook(want["id"].(string)))
+				for member, value := range test.changed {
+					want[member] = value
+				}
+				diff(t, "after the change", want, got)
+				diff(t, "read later", want, c.hook(want["id"].(string)))
+			})
 		})
 	}
 }

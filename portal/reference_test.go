@@ -21,7 +21,7 @@ func (r *reference) status() portal.Status {
 		switch {
 		case r.declined[i]:
 			return portal.Declined
-		case r.signer[i] && !r.signed[i] && time.Since(r.invited[i]) > 7*24*time.Hour:
+		case r.signer[i] && !r.signed[i] && time.Since(r.invited[i]) > 7*24*time.Hour: // time: in bubbles alone
 			status = portal.Expired
 		case r.signer[i] && !r.signed[i] && status == portal.Completed:
 			status = portal.Waiting
@@ -34,6 +34,7 @@ func (r *reference) asked(i int) bool { return r.signer[i] && !r.signed[i] && !r
 
 // linked says whether a link leads to the place.
 func (r *reference) linked(i int) bool {
+	// time: in bubbles alone
 	return !r.opened[i] && !r.signed[i] && !r.declined[i] && time.Since(r.invited[i]) <= 7*24*time.Hour
 }
 

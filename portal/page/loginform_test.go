@@ -10,53 +10,54 @@ import (
 // What is sent several times at once, as by a double click, makes the phone ring once, and shows the
 // same login in all tabs.
 func TestFormIsSentManyTimes(t *testing.T) {
-	d := newDoor(t)
-	d.phones.takes(50 * time.Millisecond)
-	visit := visitIn(d.tab().get(d.link(0)).body) // as the browser sends it before it has a cookie
-	tabs := make([]*tab, 16)
-	var all sync.WaitGroup
-	for i := range tabs {
-		tabs[i] = d.tab()
-		all.Go(func() {
-			a := tabs[i].post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", visit)
-			if a.status != http.StatusSeeOther || a.location != loginPath {
-				t.Error(a.status, a.location)
-			}
-		})
-	}
-	all.Wait()
-	if d.phones.rings() != 1 {
-		t.Error("phones rang", d.phones.rings(), "times")
-	}
-	for _, b := range tabs {
-		b.get(loginPath).says(t, 200, "wait.compare")
-		if b.cookie() != tabs[0].cookie() {
-			t.Error("two visits of one form")
-		}
-	}
-	// the answer is given once, and all tabs come to the page
-	d.phones.answer(annas, reply{who: anna})
-	tabs[0].wait()
-	for _, b := range tabs {
-		all.Go(func() {
-			for range 100 {
-				if a := b.get(loginPath); a.location == of(d.made, 0) {
-					return
+	inTime(t, func(t *testing.T, d *door) {
+		d.phones.takes(50 * time.Millisecond)
+		visit := visitIn(d.tab().get(d.link(0)).body) // as the browser sends it before it has a cookie
+		tabs := make([]*tab, 16)
+		var all sync.WaitGroup
+		for i := range tabs {
+			tabs[i] = d.tab()
+			all.Go(func() {
+				a := tabs[i].post(d.link(0)+"/login", "way", "app", "kennitala", annas, "visit", visit)
+				if a.status != http.StatusSeeOther || a.location != loginPath {
+					t.Error(a.status, a.location)
 				}
-				time.Sleep(20 * time.Millisecond)
+			})
+		}
+		all.Wait()
+		if d.phones.rings() != 1 {
+			t.Error("phones rang", d.phones.rings(), "times")
+		}
+		for _, b := range tabs {
+			b.get(loginPath).says(t, 200, "wait.compare")
+			if b.cookie() != tabs[0].cookie() {
+				t.Error("two visits of one form")
 			}
-			t.Error(b.get(loginPath).text())
-		})
-	}
-	all.Wait()
-	// who corrects what was typed begins anew
-	b := d.tab()
-	visit = visitIn(b.get(d.link(1)).body)
-	b.post(d.link(1)+"/login", "way", "app", "kennitala", annas, "visit", visit)
-	b.post(d.link(1)+"/login", "way", "app", "kennitala", jons, "visit", visit)
-	if d.phones.rings() != 3 {
-		t.Error(d.phones.rung)
-	}
+		}
+		// the answer is given once, and all tabs come to the page
+		d.phones.answer(annas, reply{who: anna})
+		tabs[0].wait()
+		for _, b := range tabs {
+			all.Go(func() {
+				for range 100 {
+					if a := b.get(loginPath); a.location == of(d.made, 0) {
+						return
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+				t.Error(b.get(loginPath).text())
+			})
+		}
+		all.Wait()
+		// who corrects what was typed begins anew
+		b := d.tab()
+		visit = visitIn(b.get(d.link(1)).body)
+		b.post(d.link(1)+"/login", "way", "app", "kennitala", annas, "visit", visit)
+		b.post(d.link(1)+"/login", "way", "app", "kennitala", jons, "visit", visit)
+		if d.phones.rings() != 3 {
+			t.Error(d.phones.rung)
+		}
+	})
 }
 
 // What stands in the page does not open the login that is begun with it, nor does a form that is sent

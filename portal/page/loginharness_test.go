@@ -107,7 +107,7 @@ func (p *phones) call() {
 	p.lock.Lock()
 	slow := p.slow
 	p.lock.Unlock()
-	time.Sleep(slow)
+	time.Sleep(slow) // time: in bubbles alone
 }
 
 // answer has the person with a hint answer from now on.

@@ -84,7 +84,7 @@ func (c *client) follow(a answer) answer {
 
 // says checks a page by the words that it is to have, and those that it is not to have, which begin with
 // "!": keys of the catalogue.
-func (a answer) says(t *testing.T, status int, keys ...string) {
+func (a answer) says(t testing.TB, status int, keys ...string) {
 	t.Helper()
 	if a.status != status {
 		t.Errorf("status %d, want %d: %s %s", a.status, status, a.location, a.text())

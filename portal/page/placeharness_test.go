@@ -23,7 +23,7 @@ import (
 // scene is the page over real processes, with the test people of a sandbox, who answer when
 // [scene.drive] or [scene.step] asks them.
 type scene struct {
-	t        *testing.T
+	t        testing.TB
 	page     *Page
 	config   Config
 	db       *bolt.DB
@@ -35,7 +35,7 @@ type scene struct {
 	faults   []error // that the page told
 }
 
-func newScene(t *testing.T, change ...func(*Config)) *scene {
+func newScene(t testing.TB, change ...func(*Config)) *scene {
 	t.Helper()
 	db, err := bolt.Open(filepath.Join(t.TempDir(), "test.db"), bolt.Options{})
 	if err != nil {

@@ -24,7 +24,7 @@ func (b *begun) may(context.Context) error {
 
 func (b *begun) do(context.Context) (string, error) {
 	b.done++
-	time.Sleep(b.takes)
+	time.Sleep(b.takes) // time: in bubbles alone
 	err := b.err
 	b.err = nil
 	return "/sign/there", err

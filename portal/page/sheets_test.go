@@ -145,7 +145,7 @@ type lengthy struct {
 
 func (r lengthy) Lines(ctx context.Context, _ io.ReaderAt, _ int64, _ int) ([]stamp.Line, error) {
 	select {
-	case <-time.After(r.takes):
+	case <-time.After(r.takes): // time: in bubbles alone
 		return nil, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
