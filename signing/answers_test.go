@@ -69,7 +69,7 @@ func slow(r *http.Request) (*http.Response, error) {
 func after(d time.Duration, a answer) answer {
 	return func(r *http.Request) (*http.Response, error) {
 		select {
-		case <-time.After(d):
+		case <-time.After(d): // time: in bubbles alone
 			return a(r)
 		case <-r.Context().Done():
 			return nil, r.Context().Err()

@@ -63,14 +63,15 @@ func testFaults(t *testing.T, faults []fault, begin func(*network) service) {
 				synctest.Test(t, func(t *testing.T) {
 					n := newNetwork(t)
 					f.happens(n)
-					f.test(n, begin(n), level)
+					f.tried(n, begin(n), level)
 				})
 			})
 		}
 	}
 }
 
-func (f fault) test(n *network, s service, level ades.Level) {
+// tried is a fault of which the polls of a service in a bubble tell.
+func (f fault) tried(n *network, s service, level ades.Level) {
 	s.t.Helper()
 	if want := f.outcome(level); want != pending {
 		id := s.atLevel(level)

@@ -22,15 +22,15 @@ func TestOrdersOfAServerThatDied(t *testing.T) {
 		want int                          // signatures
 	}{
 		"before the provider answered": {func(o *orders, _ *outage) {
-			o.phone.begin = func() (idp.Event, error) { time.Sleep(time.Hour); return nil, errors.New("dead") }
+			o.phone.begin = func() (idp.Event, error) { time.Sleep(time.Hour); return nil, errors.New("dead") } // time: in a bubble
 			go func() { _, _ = o.order() }()
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // time: in a bubble
 		}, 0},
 		"before the person answered": {func(o *orders, _ *outage) { o.mustOrder() }, 1},
 		"before it was complete": {func(o *orders, out *outage) {
 			out.cut(errTSADown, nil)
 			id := o.mustOrder()
-			ctx, end := context.WithTimeout(o.t.Context(), time.Second)
+			ctx, end := context.WithTimeout(o.t.Context(), time.Second) // time: in a bubble
 			defer end()
 			if _, err := o.Drive(ctx, id); !errors.Is(err, context.DeadlineExceeded) {
 				o.t.Error(err)

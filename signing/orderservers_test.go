@@ -5,16 +5,24 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/signing"
 )
 
 // ordersOnPostgres are two services on one database, each with connections of its own.
 func ordersOnPostgres(t *testing.T, p *phone) (one, two *orders) {
 	t.Helper()
-	both := servers(t, p, 2)
+	return ordersOnDatabase(t, postgrestest.Database(t), p)
+}
+
+func ordersOnDatabase(t *testing.T, url string, p *phone) (one, two *orders) {
+	t.Helper()
+	both := serversOn(t, url, p, 2)
 	one = ordersOn(t, both[0].db, nil, p, signing.Options{AnyPace: true})
 	other, db := *one, both[1].db
 	other.owner = &owner{log: db.EvidenceLog()}
@@ -22,13 +30,25 @@ func ordersOnPostgres(t *testing.T, p *phone) (one, two *orders) {
 	return one, &other
 }
 
-// meet has what happens in two transactions overlap: the second one's begins once the first has
-// come to the point, and has time to come to what the first one holds.
-func meet() (point func(), second func()) {
+// meet has what happens in two transactions on a database overlap: the second one's begins once the first has
+// come to the point, and the first one goes on once the second waits for what it holds.
+func meet(t *testing.T, url string) (point func(), second func()) {
+	t.Helper()
+	db, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close(context.WithoutCancel(t.Context())) })
 	reached := make(chan struct{})
 	return func() {
 		close(reached)
-		time.Sleep(300 * time.Millisecond)
+		testenv.Wait(t, "the second transaction to wait for the first", func() (waits bool) {
+			err := db.QueryRow(t.Context(), "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waits)
+			if err != nil {
+				t.Error(err)
+			}
+			return waits || err != nil
+		})
 	}, func() { <-reached }
 }
 
@@ -36,9 +56,10 @@ func meet() (point func(), second func()) {
 // and all is told, or it is not and nothing is.
 func TestCancelOnAnotherServer(t *testing.T) {
 	t.Run("a moment after it landed", func(t *testing.T) {
-		one, two := ordersOnPostgres(t, newPhone(t))
+		url := postgrestest.Database(t)
+		one, two := ordersOnDatabase(t, url, newPhone(t))
 		id := one.mustOrder()
-		completes, then := meet()
+		completes, then := meet(t, url)
 		one.owner.objects = func() error { completes(); return nil }
 		var cancelling sync.WaitGroup
 		cancelling.Go(func() {
@@ -55,9 +76,10 @@ func TestCancelOnAnotherServer(t *testing.T) {
 		one.wantNoJobs()
 	})
 	t.Run("a moment before it would have", func(t *testing.T) {
-		one, two := ordersOnPostgres(t, newPhone(t))
+		url := postgrestest.Database(t)
+		one, two := ordersOnDatabase(t, url, newPhone(t))
 		id := one.mustOrder()
-		cancels, then := meet()
+		cancels, then := meet(t, url)
 		two.owner.ends = cancels
 		answer := one.phone.poll
 		one.phone.poll = func(s idp.State) (idp.State, idp.Event, error) { then(); return answer(s) }

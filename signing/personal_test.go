@@ -82,7 +82,7 @@ func TestPersonalDataIsInNoError(t *testing.T) {
 				n := newNetwork(t)
 				n.nameGiven()
 				f.happens(n)
-				told := n.errors(t)
+				told := n.toldErrors(t)
 				if f.lt == pending && len(told) == 0 {
 					t.Error("nobody was told what is wrong")
 				}
@@ -98,8 +98,8 @@ func TestPersonalDataIsInNoError(t *testing.T) {
 	}
 }
 
-// errors are all that a service tells of a request from the start until it is given up.
-func (n *network) errors(t *testing.T) (told []error) {
+// toldErrors are all that a service tells of a request from the start until it is given up.
+func (n *network) toldErrors(t *testing.T) (told []error) {
 	t.Helper()
 	options := n.options(n.client(tsa, n.roots))
 	options.Told = func(_ context.Context, s signing.Step) {

@@ -5,9 +5,9 @@ import (
 	"io"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage/postgres"
 )
@@ -15,9 +15,13 @@ import (
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
 // servers are services on one database, each with connections of its own.
-func servers(t *testing.T, p *phone, n int) (all []service) {
+func servers(t *testing.T, p *phone, n int) []service {
 	t.Helper()
-	url := postgrestest.Database(t)
+	return serversOn(t, postgrestest.Database(t), p, n)
+}
+
+func serversOn(t *testing.T, url string, p *phone, n int) (all []service) {
+	t.Helper()
 	if _, _, err := postgres.Migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
@@ -80,24 +84,20 @@ func TestSeveralServers(t *testing.T) {
 
 // startOnly starts the one request of its idempotency key, and waits while another call of
 // that key is running.
-func (s service) startOnly(signal string) string {
+func (s service) startOnly(signal string) (id string) {
 	s.t.Helper()
-	for range 500 {
+	testenv.Wait(s.t, "the call of this key to end", func() bool {
 		started, err := s.start(func(in *signing.Start) {
 			in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}
 			in.BusySignal = &signing.BusySignalUse{ID: signal}
 		})
-		if err == nil {
-			return started.ID
-		}
-		if !errors.Is(err, signing.ErrKeyInUse) {
+		if err != nil && !errors.Is(err, signing.ErrKeyInUse) {
 			s.t.Error(err)
-			return ""
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	s.t.Error("the start did not end")
-	return ""
+		id = started.ID
+		return !errors.Is(err, signing.ErrKeyInUse)
+	})
+	return id
 }
 
 // A server on Postgres goes on with what another has begun.

@@ -153,7 +153,7 @@ var revocations = []fault{
 		name: "revoked after the signature", t: idp.CertificateIsRevoked, lt: delivered,
 		happens: func(n *network) {
 			n.set(responder, posted(func(request []byte) []byte {
-				time.Sleep(2 * time.Second)
+				time.Sleep(2 * time.Second) // time: in bubbles alone
 				n.hold(n.cert, time.Now().Add(-time.Second))
 				return n.ca.OCSP(request, time.Now())
 			}))

@@ -22,7 +22,7 @@ func (s *slowness) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-time.After(time.Duration(s.Load())):
+	case <-time.After(time.Duration(s.Load())): // time: in bubbles alone
 		return nil
 	}
 }
@@ -71,14 +71,17 @@ func slowXML(t *testing.T) (s service, tsa, responder *slowness) {
 	sources := p.ca.Sources(nil)
 	sources.Time, sources.Revocation = slowTSA{sources.Time, tsa}, slowResponder{sources.Revocation, responder}
 	s = newXMLService(t, p, signing.Options{AnyPace: true, Sources: func() ades.Sources { return sources }})
+	if err := s.LeaveRoomForLargeXML(5 << 20); err != nil {
+		t.Fatal(err)
+	}
 	s.background(t)
 	return s, tsa, responder
 }
 
-// startLarge starts a request for so much XML that there is room for two.
+// startLarge starts a request for XML that is large. There is room for two such documents.
 func (s service) startLarge(level ades.Level) (id string) {
 	s.t.Helper()
-	document, err := s.Upload(s.t.Context(), strings.NewReader("<a>"+strings.Repeat("a line\n", 22<<20/7)+"</a>"), 30<<20)
+	document, err := s.Upload(s.t.Context(), strings.NewReader("<a>"+strings.Repeat("a line\n", 2<<20/7)+"</a>"), 30<<20)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -116,8 +119,8 @@ func (s service) signsInTheEnd(ids ...string) {
 	}
 }
 
-// took says how long something takes.
-func took(do func()) time.Duration {
+// timeOf says how long something takes.
+func timeOf(do func()) time.Duration {
 	began := time.Now()
 	do()
 	return time.Since(began)
@@ -134,10 +137,10 @@ func TestSmallXMLWaitsForNoLargeXML(t *testing.T) {
 		responder.Store(0)
 		var third string
 		queued := make(chan time.Duration, 1)
-		go func() { queued <- took(func() { third = s.startLarge(ades.T) }) }()
+		go func() { queued <- timeOf(func() { third = s.startLarge(ades.T) }) }()
 		synctest.Wait()
 		for _, level := range []ades.Level{ades.B, ades.LTA} {
-			if d := took(func() { s.checkSigned(s.poll(s.atLevel(level)).Document) }); d > time.Second {
+			if d := timeOf(func() { s.checkSigned(s.poll(s.atLevel(level)).Document) }); d > time.Second {
 				t.Errorf("a small document took %v at level %v", d, level)
 			}
 		}
@@ -155,7 +158,7 @@ func TestLargeXMLWaitsForNoTimestamp(t *testing.T) {
 		tsa.Store(int64(20 * time.Second))
 		ids := []string{s.given(ades.T), s.given(ades.T)}
 		time.Sleep(time.Second)
-		if d := took(func() { ids = append(ids, s.startLarge(ades.T)) }); d > time.Second {
+		if d := timeOf(func() { ids = append(ids, s.startLarge(ades.T)) }); d > time.Second {
 			t.Errorf("the third started after %v", d)
 		}
 		s.signsInTheEnd(ids...)
