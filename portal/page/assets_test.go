@@ -23,6 +23,7 @@ func get(t *testing.T, p *Page, method, path, accepted string) *httptest.Respons
 }
 
 func TestAssets(t *testing.T) {
+	t.Parallel()
 	picture := logo(t, 320, 80)
 	p := &Page{theme: newTheme(Operator{Logo: picture, Colour: "#0a5c36"})}
 	for _, one := range []struct {
@@ -76,6 +77,7 @@ func TestAssets(t *testing.T) {
 
 // A page's files stay small: the first page has to be there soon on a phone.
 func TestAssetsAreSmall(t *testing.T) {
+	t.Parallel()
 	total := 0
 	for _, a := range newTheme(Operator{}).files {
 		total += len(a.packed)
@@ -87,6 +89,7 @@ func TestAssetsAreSmall(t *testing.T) {
 
 // Another content has another path, or browsers would keep the old one.
 func TestAssetPathsFollowTheContent(t *testing.T) {
+	t.Parallel()
 	a, b := newTheme(Operator{}), newTheme(Operator{Colour: "#0a5c36"})
 	if a.colours == b.colours || a.style != b.style || a.logo != "" {
 		t.Error(a.colours, b.colours, a.style, b.style, a.logo)
@@ -95,6 +98,7 @@ func TestAssetPathsFollowTheContent(t *testing.T) {
 
 // All that was written is served, and nothing is loaded from elsewhere.
 func TestStylesheetIsWhole(t *testing.T) {
+	t.Parallel()
 	err := fs.WalkDir(assetFiles, "assets", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -117,6 +121,7 @@ func TestStylesheetIsWhole(t *testing.T) {
 
 // Templates have what the Content-Security-Policy lets through, and classes that the stylesheet knows.
 func TestMarkupFitsPolicyAndStylesheet(t *testing.T) {
+	t.Parallel()
 	inline := regexp.MustCompile(`(?i)\sstyle\s*=|<style|<script|\son[a-z]+\s*=|javascript:|src="(?:https?:)?//`)
 	classes := regexp.MustCompile(`class="([^"]*)"`)
 	files, err := fs.Glob(htmlFiles, "html/*.html")

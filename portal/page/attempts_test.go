@@ -18,6 +18,7 @@ import (
 // Mail programs open links before people do, and some send all that they can: nothing in the store
 // changes, no phone rings, and the link is as good as before.
 func TestScannersChangeNothing(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	before := d.stored()
 	for _, agent := range []string{"Mozilla/5.0", "curl/8", "", "Microsoft Office Outlook", "Barracuda Sentinel"} {
@@ -57,6 +58,7 @@ func (d *door) stored() [sha256.Size]byte {
 
 // What comes from another site is refused, whoever has logged in with the browser.
 func TestFormsOfOtherSites(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.loggedIn(0, anna)
 	cookie := b.cookie()
@@ -86,6 +88,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 
 // Forms are as long as they have to be.
 func TestLongForms(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	b.post(d.link(0)+"/login", "way", "app", "kennitala", strings.Repeat("0", maxForm)).says(t, 413, "problem.form.title")
@@ -103,6 +106,7 @@ func TestLongForms(t *testing.T) {
 // Nothing of a link or of a person is in a header or in an error, and no answer is kept, framed, or
 // told to other sites.
 func TestWhatAnswersTellOthers(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	token := strings.TrimPrefix(d.link(0), "/sign/")
@@ -163,6 +167,7 @@ func TestWhatAnswersTellOthers(t *testing.T) {
 
 // No address leads to another site.
 func TestOpenRedirects(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.loggedIn(0, anna)
 	for _, path := range []string{

@@ -38,6 +38,7 @@ func (b *tab) back(state, code string) answer {
 
 // Who logs in on the provider's pages comes back to the place.
 func TestLoginOnTheProvidersPages(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.phones.answer("annas", reply{who: anna})
 	b := d.tab()
@@ -63,6 +64,7 @@ func TestLoginOnTheProvidersPages(t *testing.T) {
 
 // What does not belong to the login in the same browser admits nobody.
 func TestForeignAnswers(t *testing.T) {
+	t.Parallel()
 	for name, try := range map[string]func(d *door, b *tab, state string) (*tab, answer){
 		"another login's state": func(d *door, b *tab, state string) (*tab, answer) {
 			return b, b.back(d.tab().sent(d.link(0)), "annas")
@@ -112,6 +114,7 @@ func TestForeignAnswers(t *testing.T) {
 
 // A link on another site to where the provider sends browsers does not end a login.
 func TestForeignAnswerEndsNoLogin(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.phones.answer("annas", reply{who: anna})
 	b := d.tab()
@@ -140,6 +143,7 @@ func (p pushed) Finish(ctx context.Context, s LoginState, query url.Values) (por
 
 // Nor does it where only the provider's client can tell.
 func TestForeignAnswerThatIsChecked(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t, func(c *Config) { c.Login = pushed{c.Login.(*phones)} })
 	d.phones.answer("annas", reply{who: anna})
 	b := d.tab()
@@ -157,6 +161,7 @@ func TestForeignAnswerThatIsChecked(t *testing.T) {
 // An answer that cannot be checked ends the login, since its code is good once; and the next one goes
 // well.
 func TestProviderIsAwayWhenTheBrowserComesBack(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.phones.answer("annas", reply{who: anna})
 	b := d.tab()
@@ -169,6 +174,7 @@ func TestProviderIsAwayWhenTheBrowserComesBack(t *testing.T) {
 
 // A second answer while the first is checked finds what comes of the first.
 func TestBrowserComesBackTwice(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		d.phones.answer("annas", reply{who: anna})
 		b := d.tab()

@@ -12,6 +12,7 @@ import (
 // What people write as a reason, and what is kept of it; a reason that cannot be kept is shown again with
 // what is wrong.
 func TestDeclineReason(t *testing.T) {
+	t.Parallel()
 	full := strings.Repeat("þ", portal.MaxReason)
 	for name, test := range map[string]struct{ said, kept, fault string }{
 		"nothing":                {"", "", ""},
@@ -64,6 +65,7 @@ func TestDeclineReason(t *testing.T) {
 
 // To look at the form declines nothing, and shows again what was written.
 func TestAskDecline(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	v := s.process()
 	anna := s.browser(annas)
@@ -82,6 +84,7 @@ func TestAskDecline(t *testing.T) {
 
 // However often the button is pressed at once, it is declined once, with the reason of one of them.
 func TestDeclineDoubleClick(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	v := s.process()
 	b := s.browser(annas)
@@ -109,6 +112,7 @@ func TestDeclineDoubleClick(t *testing.T) {
 
 // Who may decline, and who comes to the page that tells why not.
 func TestDeclineInEachState(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		before    func(*scene, portal.View)
 		i         int

@@ -13,6 +13,7 @@ import (
 // The file is the document byte by byte, to be saved under its name, and nothing that a browser would
 // run or show within the page.
 func TestDownload(t *testing.T) {
+	t.Parallel()
 	document := pdftest.Book(contract)
 	s, v := withDocument(t, document, blank{})
 	c, path := s.browser(annas), of(v, 0, "/document")
@@ -56,6 +57,7 @@ func TestDownload(t *testing.T) {
 
 // Names are what they are in browsers of this century, and harmless in others (RFC 6266 appendix D).
 func TestDisposition(t *testing.T) {
+	t.Parallel()
 	for name, plain := range map[string]string{
 		"Samningur.pdf":           "Samningur.pdf",
 		"Þjónusta.pdf":            "_j_nusta.pdf",

@@ -7,6 +7,7 @@ import (
 // A proxy may call the server otherwise than browsers do, also for browsers that name only the origin of
 // a form; and nothing else is taken for its own then.
 func TestFormsBehindAProxy(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t) // which is called example.com in tests
 	for origin, status := range map[string]int{
 		d.config.BaseURL:            303,
@@ -24,6 +25,7 @@ func TestFormsBehindAProxy(t *testing.T) {
 
 // Browsers are told to use TLS alone where there is TLS.
 func TestTLSAlone(t *testing.T) {
+	t.Parallel()
 	for base, want := range map[string]string{"https://sign.example": "max-age=31536000", "http://localhost:8080": "", "": "", "://": ""} {
 		d := newDoor(t, func(c *Config) { c.BaseURL = base })
 		b := d.tab()
@@ -39,6 +41,7 @@ func TestTLSAlone(t *testing.T) {
 // An address that only forms are sent to leads to the page above it as the browser wrote it, whatever
 // that would mean if it were decoded.
 func TestAddressesAreNotDecoded(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	for path, want := range map[string]string{
 		"/sign/x%3Flang=en/y/sign":           "/sign/x%3Flang=en/y",

@@ -7,6 +7,7 @@ import (
 
 // Names and file names are words, and never more.
 func TestNamesAreWords(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	for _, body := range []string{d.tab().get(d.link(0)).body, d.loggedIn(0, anna).get(of(d.made, 0)).body} {
 		for _, want := range []string{"Anna &lt;b&gt;", "Samningur &lt;i&gt;.pdf", "Example &lt;b&gt;Ltd.&lt;/b&gt;"} {
@@ -19,6 +20,7 @@ func TestNamesAreWords(t *testing.T) {
 
 // Nothing of the participant but the name is told to who has the link: another may have it.
 func TestStrangersAreToldLittle(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	for _, path := range []string{d.link(0), d.link(1), of(d.made, 0)} {
 		body := d.tab().get(path).body

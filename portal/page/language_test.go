@@ -8,6 +8,7 @@ import (
 )
 
 func TestPreferredLanguage(t *testing.T) {
+	t.Parallel()
 	for accepted, want := range map[string]string{
 		"":                                   "is",
 		"is":                                 "is",
@@ -32,6 +33,7 @@ func TestPreferredLanguage(t *testing.T) {
 
 // The language is the browser's, until somebody chooses one: at the same address.
 func TestLanguageIsChosen(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	lang := func(want string) {
@@ -68,6 +70,7 @@ func TestLanguageIsChosen(t *testing.T) {
 
 // The other language of a page that answers a form, or a provider, is at the page that it is about.
 func TestOtherLanguageOfAnswers(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	for want, a := range map[string]answer{
@@ -84,6 +87,7 @@ func TestOtherLanguageOfAnswers(t *testing.T) {
 }
 
 func TestDates(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 6, 7, 9, 5, 0, 0, time.FixedZone("", 2*3600))
 	for lang, want := range map[string]string{"is": "7. júní 2026 kl. 07:05", "en": "7 June 2026 at 07:05 UTC"} {
 		if got := Date(lang, at); got != want {

@@ -32,6 +32,7 @@ var loaded = regexp.MustCompile(`(?:src|href)="(/sign/assets/[^"]+)"`)
 // The first page is there soon on a phone: all of it has less than 50 kB, with the largest logo that
 // there may be.
 func TestFirstPageIsSmall(t *testing.T) {
+	t.Parallel()
 	picture := largestLogo(t)
 	d := newDoor(t, func(c *Config) { c.Operator = Operator{Name: "Þjónusta ehf.", Logo: picture, Colour: "#0a5c36"} })
 	b := d.tab()
@@ -56,6 +57,7 @@ func TestFirstPageIsSmall(t *testing.T) {
 
 // A file that there is not is a page that says so, and is not kept.
 func TestNoSuchAsset(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	for _, file := range []string{"style-0000000000000000.css", "style.css", "..%2fpage.js", "logo.png"} {
@@ -68,6 +70,7 @@ func TestNoSuchAsset(t *testing.T) {
 
 // What all pages have: the operator, the other language, who is logged in, and a trial says so.
 func TestLayout(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t, func(c *Config) {
 		c.Trial = true
 		c.Operator = Operator{Name: `Þjónusta "&" synir`, Contact: "mailto:help@example.is"}

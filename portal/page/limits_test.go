@@ -25,6 +25,7 @@ func (d *door) rings(page, kennitala string) {
 // A link does not make somebody's phone ring all the time, nor do many links; and who waits may begin
 // again.
 func TestPhonesDoNotRingAllTheTime(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		for range ofBoth.most {
 			d.rings(d.link(0), annas)
@@ -58,6 +59,7 @@ func TestPhonesDoNotRingAllTheTime(t *testing.T) {
 // Who has a link and says that they are somebody else keeps nobody from it, but where many phones ring;
 // and then the way on which none rings is there.
 func TestStrangersLockNobodyOut(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		for range ofBoth.most {
 			d.rings(d.link(0), jons)
@@ -88,6 +90,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 
 // A link does not make phones ring all day. What somebody has logged in with is not in vain.
 func TestPhonesDoNotRingAllDay(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		_ = d.loggedIn(0, anna)
 		page := of(d.made, 0)
@@ -117,6 +120,7 @@ func TestPhonesDoNotRingAllDay(t *testing.T) {
 
 // What a provider that is away was asked does not count: no phone rang.
 func TestOutagesDoNotCount(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		d.phones.fails(errors.New("connection refused"))
 		for range 2 * inVain.most {
@@ -139,6 +143,7 @@ func TestOutagesDoNotCount(t *testing.T) {
 
 // Where no phone rings somebody may try more often, though not for ever.
 func TestBrowserIsSentMoreOften(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		for range ofBrowsers.most {
 			if a := d.begins(d.link(0), "way", "browser"); a.location != loginPath {

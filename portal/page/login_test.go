@@ -11,6 +11,7 @@ import (
 
 // Whoever opens a link and logs in has the place, and is led to its page, from any browser.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	b.get(d.link(0)).says(t, 200, "landing.sign", "landing.unchanged", "login.ways")
@@ -50,6 +51,7 @@ func TestLogin(t *testing.T) {
 
 // The ways to log in, with what people type, and what the provider is asked for.
 func TestWaysToLogIn(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		form []string
 		hint string // empty: nobody is asked
@@ -96,6 +98,7 @@ func TestWaysToLogIn(t *testing.T) {
 
 // Whoever logs in first takes a place that is nobody's; the next one is told that it is another's.
 func TestFirstComeFirstServed(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	first, second := d.tab(), d.tab()
 	first.get(d.link(1))
@@ -115,6 +118,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 
 // Links that are no more say so, and those that never were say nothing.
 func TestLinksThatAreNotGood(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	for _, token := range []string{"none", strings.Repeat("A", 43), strings.Repeat("x", 4000), "%3Cscript%3E"} {
@@ -143,6 +147,7 @@ func (d *door) expire(i int) {
 
 // The form of a participant's page is corrected on it.
 func TestLoginAgainIsCorrected(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.loggedIn(0, anna)
 	b := d.tab()

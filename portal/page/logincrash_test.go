@@ -48,6 +48,7 @@ func (f *forgetful) Login(ctx context.Context, token string, who portal.Person) 
 
 // Whatever is not stored, or stored and not known to be, who tries again comes to the page.
 func TestLoginSurvivesWhatIsLost(t *testing.T) {
+	t.Parallel()
 	for _, committed := range []bool{false, true} {
 		for n := 1; n <= 8; n++ {
 			inTime(t, func(t *testing.T, d *door) {

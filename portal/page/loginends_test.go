@@ -9,6 +9,7 @@ import (
 
 // Each end of a login is told, with a way on; and nobody is there then.
 func TestEndsOfALogin(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		r      reply
 		away   bool
@@ -50,6 +51,7 @@ func TestEndsOfALogin(t *testing.T) {
 
 // A provider that is away for a while costs nothing but time.
 func TestProviderComesBack(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	b.begin(d.link(0), "way", "app", "kennitala", annas)
@@ -66,6 +68,7 @@ func TestProviderComesBack(t *testing.T) {
 
 // A login of which nobody has heard for long is over, also when its server died while it asked.
 func TestForgottenLogins(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*attempt){
 		"not answered":        func(a *attempt) { a.State.Expires = time.Now().Add(-time.Hour) },
 		"its server has died": func(a *attempt) { a.State, a.Lease, a.Next = nil, "gone", time.Time{} },
@@ -98,6 +101,7 @@ func (d *door) changeLogin(b *tab, change func(*attempt)) {
 
 // Who asked the provider and was thought to be dead says nothing any more.
 func TestLateAnswerOfTheProvider(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.tab()
 		b.begin(d.link(0), "way", "app", "kennitala", annas)
@@ -128,6 +132,7 @@ func TestLateAnswerOfTheProvider(t *testing.T) {
 
 // What was typed is there again for who tries again, in the same browser and for the same page.
 func TestFormIsFilledAgain(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.phones.answer(annas, reply{err: ErrUnknown})
 	d.phones.answer("5550101", reply{err: ErrUnknown})
@@ -146,6 +151,7 @@ func TestFormIsFilledAgain(t *testing.T) {
 
 // A provider that stays away ends the login when its time is over.
 func TestProviderStaysAway(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.tab()
 		b.begin(d.link(0), "way", "app", "kennitala", annas)

@@ -25,6 +25,7 @@ const loggedIn = "participant.loggedin"
 // The cookie of a login leads to one visit, for a minute, however often it is used: an answer that was
 // lost is given once more. The visit ends when it would have.
 func TestLoginLeadsToOneVisit(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		d.loggedIn(0, anna)
 		for _, page := range []string{d.link(1), of(d.made, 0)} { // the first time, and again
@@ -64,6 +65,7 @@ func TestLoginLeadsToOneVisit(t *testing.T) {
 
 // The time in which a login leads on is never made longer by leading on.
 func TestLoginLeadsOnNoLonger(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		d.phones.answer(annas, reply{who: anna})
 		b, again := d.tab(), d.tab()
@@ -84,6 +86,7 @@ func TestLoginLeadsOnNoLonger(t *testing.T) {
 
 // Going on as who has logged in takes a place that a link leads to, and is no other login.
 func TestGoingOnIsNoLogin(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.loggedIn(0, anna)
 	for range 20 {

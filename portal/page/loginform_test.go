@@ -10,6 +10,7 @@ import (
 // What is sent several times at once, as by a double click, makes the phone ring once, and shows the
 // same login in all tabs.
 func TestFormIsSentManyTimes(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		d.phones.takes(50 * time.Millisecond)
 		visit := visitIn(d.tab().get(d.link(0)).body) // as the browser sends it before it has a cookie
@@ -63,6 +64,7 @@ func TestFormIsSentManyTimes(t *testing.T) {
 // What stands in the page does not open the login that is begun with it, nor does a form that is sent
 // after a while, or for another.
 func TestFormIsNotTheCookie(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.tab()
 		visit := visitIn(b.get(d.link(0)).body)
@@ -92,6 +94,7 @@ func TestFormIsNotTheCookie(t *testing.T) {
 
 // While the provider takes its time, the page says so; and a browser that hangs up loses nothing.
 func TestSlowProvider(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		d.phones.takes(5 * time.Second)
 		b := d.tab()

@@ -9,6 +9,7 @@ import (
 // A server where nobody can log in says so at the link and at the participant's page, in both languages,
 // and says who helps. There is no form, and what is sent all the same comes to nothing.
 func TestNobodyCanLogIn(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t, func(c *Config) { c.Login, c.Operator.Contact = nil, "mailto:help@example.is" })
 	_, _, err := d.portal.Login(t.Context(), strings.TrimPrefix(d.link(0), "/sign/"), anna)
 	d.must(err)
@@ -38,6 +39,7 @@ func TestNobodyCanLogIn(t *testing.T) {
 
 // A login that was begun when there was another configuration is refused.
 func TestLoginsEndWithTheirConfiguration(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	onPhone, elsewhere := d.tab(), d.tab()
 	onPhone.begin(d.link(0), "way", "app", "kennitala", annas)

@@ -8,6 +8,7 @@ import (
 
 // A script is told what the page would be.
 func TestScriptAsks(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.tab()
 		b.begin(d.link(0), "way", "app", "kennitala", annas)
@@ -38,6 +39,7 @@ func TestScriptAsks(t *testing.T) {
 
 // Who has neither the script nor what works without one can look how things are by a link.
 func TestWaitingWithoutAScript(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	b.begin(d.link(0), "way", "app", "kennitala", annas)
@@ -50,6 +52,7 @@ func TestWaitingWithoutAScript(t *testing.T) {
 
 // A login goes on where another server has left it, with the store that they share.
 func TestAnotherServerGoesOn(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.phones.answer(annas, reply{who: anna})
 	b := d.tab()

@@ -7,6 +7,7 @@ import (
 
 // Nobody is there who has logged out, whichever of their cookies somebody has.
 func TestLogout(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.tab()
 		d.phones.answer(annas, reply{who: anna})
@@ -45,6 +46,7 @@ func TestLogout(t *testing.T) {
 // Nor is anybody there whom two tabs, or an answer that was lost, have led on from the same login;
 // whichever of them logs out, calls the login off, or begins another.
 func TestLogoutInAllTabs(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(d *door, login, visit *tab){
 		"the visit":  func(_ *door, _, visit *tab) { visit.post("/sign/logout") },
 		"the login":  func(_ *door, login, _ *tab) { login.post("/sign/logout") },
@@ -86,6 +88,7 @@ func TestLogoutInAllTabs(t *testing.T) {
 
 // Who calls a login off is nobody, whatever the phone says later.
 func TestLoginIsCalledOff(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.tab()
 		b.begin(d.link(0), "way", "app", "kennitala", annas)
@@ -109,6 +112,7 @@ func TestLoginIsCalledOff(t *testing.T) {
 
 // A login that has come to its end is not called off any more.
 func TestLoginIsCalledOffTooLate(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.loggedIn(0, anna)
 	if a := b.post("/sign/login/end"); a.location != of(d.made, 0) || !b.there(of(d.made, 0)) {

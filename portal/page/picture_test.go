@@ -116,6 +116,7 @@ func shade(of image.Image, left, top, square int) (mean float64) {
 
 // Pictures are for who has the place, of the revision that was asked for.
 func TestPictureIsRefused(t *testing.T) {
+	t.Parallel()
 	s, v := withDocument(t, pdftest.Book(contract), blank{})
 	annas, stranger := s.browser(annas), s.browser(jons)
 	for path, want := range map[string]int{
@@ -158,6 +159,7 @@ func (f undrawing) Render(context.Context, io.ReaderAt, int64, int, int, int) (*
 
 // What is shown of a page that cannot be drawn says so in the language of the reader, and what to do.
 func TestPictureThatCannotBeDrawn(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		err    error
 		status int

@@ -28,6 +28,7 @@ func (c *counted) Render(ctx context.Context, r io.ReaderAt, size int64, page, w
 // A link that is opened again and again has the first pages drawn once; many at once, no more than may
 // wait.
 func TestPicturesAhead(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := new(counted)
 		p := newPictures(r)
@@ -66,6 +67,7 @@ func TestPicturesAhead(t *testing.T) {
 // Who comes to the page of a participant to log in again, as after another's signature, has its first
 // pages drawn meanwhile.
 func TestPicturesAheadOfLogins(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := new(counted)
 		d := newDoor(t, func(c *Config) { c.Renderer = r })

@@ -35,6 +35,7 @@ func (r tardy) Render(ctx context.Context, file io.ReaderAt, size int64, page, w
 // Somebody who asks for all pages of a long document at once takes no document from others: some of
 // these pages come, for the others there are too many, and that is nobody's fault.
 func TestReaderOfALongDocument(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const pages = 300
 		s, long := withDocument(t, pdftest.Book(make([]pdftest.Leaf, pages)), tardy{draws: time.Second})
@@ -76,6 +77,7 @@ func TestReaderOfALongDocument(t *testing.T) {
 
 // How large pages are is known at once, whatever is drawn meanwhile.
 func TestSizesWaitForNoDrawing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPictures(tardy{draws: time.Hour})
 		defer p.close()
@@ -95,6 +97,7 @@ func TestSizesWaitForNoDrawing(t *testing.T) {
 
 // A crowd, or the end of the server, is a matter of time for who asks, and no fault to be told of.
 func TestCrowdIsNoFault(t *testing.T) {
+	t.Parallel()
 	for _, err := range []error{errBusy, errEnding} {
 		about := problemOf(fmt.Errorf("the document: %w", err))
 		if about.status != http.StatusServiceUnavailable || about.again == 0 || !about.usual {

@@ -18,6 +18,7 @@ import (
 
 // A picture is as wide as asked for, and has the shape of the page, within the pixels that there may be.
 func TestPixels(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		page      stamp.Size
 		width     int
@@ -43,6 +44,7 @@ func TestPixels(t *testing.T) {
 // Text stays as it is drawn to the pixel; what is a photo or a scan, in colours or not, takes no more
 // room than it has to.
 func TestEncode(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 8))
 	paint := func(at func(x, y int) color.RGBA) *image.RGBA {
 		out := image.NewRGBA(image.Rect(0, 0, 300, 400))

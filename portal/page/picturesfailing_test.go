@@ -15,6 +15,7 @@ import (
 
 // Each failure is what it is, and of those the one that takes long is not repeated at once.
 func TestPicturesThatFail(t *testing.T) {
+	t.Parallel()
 	damaged, away := errors.New("damaged"), errors.New("the store is away")
 	for name, test := range map[string]struct {
 		open opener

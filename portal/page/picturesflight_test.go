@@ -45,6 +45,7 @@ var third = key{edition: edition{"a process", 3}, page: 1, width: 640}
 
 // What many ask for at once is made once, and what was made is kept.
 func TestPicturesAreMadeOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPictures(blank{})
 		defer p.close()
@@ -75,6 +76,7 @@ func TestPicturesAreMadeOnce(t *testing.T) {
 
 // Who leaves takes nothing from who stays. When all have left, it is given up, and can be begun anew.
 func TestPicturesNobodyWaitsFor(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPictures(blank{})
 		defer p.close()
@@ -125,6 +127,7 @@ func TestPicturesNobodyWaitsFor(t *testing.T) {
 
 // close ends what is under way, and nothing begins after it.
 func TestPicturesClose(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPictures(blank{})
 		failed := make(chan error)

@@ -43,6 +43,7 @@ func (p paper) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, heigh
 // A scan is drawn once, at the widest: the smaller pictures are made of that one, also when they are asked
 // for while it is being drawn. A page of text is drawn at each width.
 func TestScansAreDrawnOnce(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name     string
 		restless bool
@@ -81,6 +82,7 @@ func TestScansAreDrawnOnce(t *testing.T) {
 
 // A picture that is made smaller shows what the wide one does.
 func TestScaled(t *testing.T) {
+	t.Parallel()
 	wide := image.NewRGBA(image.Rect(0, 0, widest, widest))
 	for y := range widest {
 		for x := range widest {

@@ -12,6 +12,7 @@ func (w weighing) weight() int { return int(w) }
 
 // The room is never exceeded, what is counted is what is there, and what was used last stays.
 func TestShelfHasRoomForSoMuch(t *testing.T) {
+	t.Parallel()
 	const room = 100_000
 	s, at, random := newShelf(room, time.Hour), time.Now(), rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -35,6 +36,7 @@ func TestShelfHasRoomForSoMuch(t *testing.T) {
 }
 
 func TestShelfForgets(t *testing.T) {
+	t.Parallel()
 	s, at := newShelf(1<<20, time.Minute), time.Now()
 	s.put(key{page: 1}, weighing(1), at)
 	s.put(key{page: 2}, weighing(2), at)

@@ -15,6 +15,7 @@ import (
 // Somebody who asks for all pages of a document at once keeps nobody else waiting for more than one,
 // however few may work at once.
 func TestTurnsAreFair(t *testing.T) {
+	t.Parallel()
 	for n := 1; n <= 2; n++ {
 		t.Run(fmt.Sprint(n), func(t *testing.T) { turnsAreFair(t, n) })
 	}
@@ -57,6 +58,7 @@ func turnsAreFair(t *testing.T, n int) {
 
 // There are never more at work than may be, and no turn is lost, however people leave.
 func TestTurnsAreCounted(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const most = 3
 		turns := newTurns(most, 1000, 1000)
@@ -89,6 +91,7 @@ func TestTurnsAreCounted(t *testing.T) {
 }
 
 func TestTurnsAreRefused(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns(1, 1, 1)
 		if err := turns.wait(t.Context(), "a", time.Second); err != nil {
@@ -113,6 +116,7 @@ func TestTurnsAreRefused(t *testing.T) {
 
 // No process has all of those who may wait.
 func TestTurnsOfOneProcess(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		turns := newTurns(1, 10, 3)
 		if err := turns.wait(t.Context(), "long", time.Second); err != nil {

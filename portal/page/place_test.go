@@ -59,6 +59,7 @@ func (s *scene) isSafe(a answer, kennitala string) {
 
 // Only the person who has the place sees its page, and does anything on it.
 func TestPlaceOfSomebodyElse(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()
@@ -92,6 +93,7 @@ func TestPlaceOfSomebodyElse(t *testing.T) {
 
 // While another signs, the document can be read, and the page goes on by itself when it is over.
 func TestPlaceWhileAnotherSigns(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()
@@ -118,6 +120,7 @@ func TestPlaceWhileAnotherSigns(t *testing.T) {
 
 // Every failure of the provider has words of its own in both languages, beside those that nobody knows.
 func TestEveryFailureHasWords(t *testing.T) {
+	t.Parallel()
 	for _, code := range append(idp.ErrorCodes(), "", "SomethingNew") {
 		key := failureKey(code)
 		known := code != "" && code != "SomethingNew" && !code.Pending()
@@ -129,6 +132,7 @@ func TestEveryFailureHasWords(t *testing.T) {
 
 // Of two who press the button at once, one is asked and the other waits.
 func TestPlaceOfTwoWhoSignAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()
@@ -154,6 +158,7 @@ func TestPlaceOfTwoWhoSignAtOnce(t *testing.T) {
 
 // A signature that lands while the page is read is on the page.
 func TestPlaceWhileSignatureLands(t *testing.T) {
+	t.Parallel()
 	o := &overtaking{first: func() {}}
 	s := newScene(t, func(c *Config) { o.Portal, c.Portal = c.Portal, o })
 	s.users()

@@ -10,6 +10,7 @@ import (
 
 // What people are told of the length of a file.
 func TestSizeOfFile(t *testing.T) {
+	t.Parallel()
 	for bytes, want := range map[int64]string{
 		1: "(PDF, 1 kB)", 999: "(PDF, 1 kB)", 1001: "(PDF, 2 kB)", 999_999: "(PDF, 1000 kB)",
 		1_000_000: "(PDF, 1,0 MB)", 1_999_999: "(PDF, 1,9 MB)", 22_460_000: "(PDF, 22,4 MB)",
@@ -23,6 +24,7 @@ func TestSizeOfFile(t *testing.T) {
 
 // The fingerprint that is shown is that of the file that is downloaded, with each signature.
 func TestPlaceTellsHash(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()

@@ -40,6 +40,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *begun)) {
 
 // Who comes while it is done, or soon after, goes where it led.
 func TestOnce(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, b *begun) {
 		for range 3 {
 			go func() {
@@ -62,6 +63,7 @@ func TestOnce(t *testing.T) {
 
 // What has failed is done again by whoever waited for it.
 func TestOnceAfterFailure(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, b *begun) {
 		b.err = errors.New("failed")
 		go func() {
@@ -82,6 +84,7 @@ func TestOnceAfterFailure(t *testing.T) {
 
 // The first click's request is given up by the browser at the second one, and what it began goes on.
 func TestOnceWhenFirstHangsUp(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, b *begun) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go b.once(ctx)
@@ -104,6 +107,7 @@ func TestOnceWhenFirstHangsUp(t *testing.T) {
 
 // A server that died while it did it does not keep others from it for long.
 func TestOnceAfterCrash(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, b *begun) {
 		key := recordKey("test", "one")
 		b.s.must(b.s.db.InTx(t.Context(), func(ctx context.Context) error {
@@ -121,6 +125,7 @@ func TestOnceAfterCrash(t *testing.T) {
 
 // What may not be done is not begun, and keeps nobody from it.
 func TestOnceMayNot(t *testing.T) {
+	t.Parallel()
 	inBubble(t, func(t *testing.T, b *begun) {
 		refuse := func(context.Context) error { return errTooOften }
 		if _, err := b.s.page.once(t.Context(), recordKey("test", "one"), refuse, b.do); !errors.Is(err, errTooOften) {

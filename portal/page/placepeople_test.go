@@ -12,6 +12,7 @@ import (
 // another: a place may have been taken by whom it was not meant for. Of who only looks, the others see
 // the invitation's.
 func TestNamesOfPeople(t *testing.T) {
+	t.Parallel()
 	named := func(id string, change func(*portal.Participant)) portal.ParticipantView {
 		one := portal.Participant{ID: id, Name: "Invited " + id, Role: portal.Signer, Person: &portal.Person{Name: "Person " + id, Kennitala: annas}}
 		change(&one)

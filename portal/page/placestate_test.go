@@ -10,6 +10,7 @@ import (
 // What the page of Anna, Jón and Vala, who only reads, says for each state of the process, in the words of
 // the catalogue.
 func TestPlaceInEachState(t *testing.T) {
+	t.Parallel()
 	form := []string{"sign.title", "sign.phone", "sign.decline", "place.level", "place.until"}
 	none := []string{"!sign.title", "!sign.decline", "!sign.button", "!place.level"}
 	with := func(lists ...[]string) (all []string) {

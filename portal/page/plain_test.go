@@ -13,6 +13,7 @@ import (
 )
 
 func TestPlain(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"Samningur \u202efdp.exe":       "Samningur fdp.exe",
 		"\u2066Jón\u2069\u200b\ufeff":   "Jón",
@@ -28,6 +29,7 @@ func TestPlain(t *testing.T) {
 
 // Who has logged in has a name that can be shown, whatever the provider says.
 func TestNamed(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{"Anna \u202eJóns": "Anna Jóns", "": localKennitala(annas), "\u200b": localKennitala(annas)} {
 		person := portal.Person{Name: name, Kennitala: annas}
 		if got := named(&person); got.Name != want || got.Kennitala != annas || person.Name != name {
@@ -38,6 +40,7 @@ func TestNamed(t *testing.T) {
 
 // No name turns the sentence around that it stands in, whosever it is; and the file keeps its own.
 func TestNamesDoNotTurnSentencesAround(t *testing.T) {
+	t.Parallel()
 	const turned = "\u202e"
 	s := newScene(t, func(c *Config) {
 		c.Sender = func(context.Context, string) (string, error) { return turned + "Example Ltd.", nil }

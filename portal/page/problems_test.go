@@ -17,6 +17,7 @@ import (
 // Each problem has a page with its status, its words in both languages, and says to whom the server
 // belongs only what is the server's fault.
 func TestProblems(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t, func(c *Config) { c.Operator.Contact = "mailto:help@example.is" })
 	all := append(problems, struct {
 		error
@@ -47,6 +48,7 @@ func TestProblems(t *testing.T) {
 
 // A store that is away, or has no room, is a matter of time; and nobody is told who is gone.
 func TestStoreIsAway(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.loggedIn(0, anna)
 	for _, err := range []error{storage.ErrUnavailable, storage.ErrFull} {
@@ -81,6 +83,7 @@ func (f failing) Record(context.Context, []byte) (storage.Record, error) {
 
 // Paths are there or not, for their methods alone; what a form was sent to leads to the form.
 func TestPathsAndMethods(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	for _, test := range []struct {
 		method, path string
@@ -115,6 +118,7 @@ func TestPathsAndMethods(t *testing.T) {
 
 // HEAD is answered as GET is, without the page.
 func TestHead(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	server := httptest.NewServer(d.page)
 	t.Cleanup(server.Close)
@@ -128,6 +132,7 @@ func TestHead(t *testing.T) {
 
 // Whoever has not opened the link yet is told so at the page that it leads to.
 func TestPlaceOfNobody(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	b.get(of(d.made, 1)).says(t, 403, "problem.unopened.title")
@@ -139,6 +144,7 @@ func TestPlaceOfNobody(t *testing.T) {
 
 // A link that is good shows what has become of the process, and admits all the same.
 func TestLinksOfWhatIsOver(t *testing.T) {
+	t.Parallel()
 	for key, change := range map[string]func(*portal.Process){
 		"landing.declined": func(p *portal.Process) { p.Participants[1].Decline = &portal.Decline{Reason: "no"} },
 		"landing.expired": func(p *portal.Process) {
@@ -162,6 +168,7 @@ func TestLinksOfWhatIsOver(t *testing.T) {
 // Whose visit has ended while the page was open is asked to log in, whatever was to be done, and nothing
 // is done; the way back to the page is there.
 func TestVisitEndsMeanwhile(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
 		time.Sleep(idle)

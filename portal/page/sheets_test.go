@@ -24,6 +24,7 @@ func smallBook(revision int) opener {
 
 // A long document is shown in parts, and whatever the query says, it is one of them.
 func TestParts(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		from  string
 		pages int
@@ -51,6 +52,7 @@ func TestParts(t *testing.T) {
 
 // The words stand on their lines, those that are written upwards or downwards too.
 func TestPlaceOfLines(t *testing.T) {
+	t.Parallel()
 	s := newSheet("/sign/a/b/pages/3", 2, 3, stamp.Size{Width: 595.28, Height: 841.89})
 	if s.Box != "0 0 595.3 841.9" || s.Width != 794 || s.Height != 1123 {
 		t.Errorf("%q, %d x %d", s.Box, s.Width, s.Height)
@@ -77,6 +79,7 @@ func TestPlaceOfLines(t *testing.T) {
 
 // A page that cannot be read says so, and takes nothing from the others.
 func TestSheetsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	p := &Page{pictures: newPictures(half{})}
 	defer p.pictures.close()
 	of, open := edition{"a process", 0}, smallBook(0)
@@ -105,6 +108,7 @@ func TestSheetsThatCannotBeRead(t *testing.T) {
 
 // The text of a page is missing when reading takes too long, and not when the reader's connection does.
 func TestTimeOfText(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		reading, sending time.Duration
 		unread           int

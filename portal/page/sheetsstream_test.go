@@ -16,6 +16,7 @@ import (
 
 // What comes before the pages of the document is sent before they are read.
 func TestDocumentIsStreamed(t *testing.T) {
+	t.Parallel()
 	slow := &stopping{read: make(chan int), answer: make(chan struct{})}
 	s, v := withDocument(t, pdftest.Book(contract), slow)
 	server := httptest.NewServer(s.page)
@@ -79,6 +80,7 @@ func readUntil(t *testing.T, r io.Reader, all ...string) string {
 
 // A fault of ours is told, however much was written before; that somebody has gone is not.
 func TestStreamTellsFaults(t *testing.T) {
+	t.Parallel()
 	s, v := withDocument(t, pdftest.Book(contract), blank{})
 	place, err := s.portal.Place(t.Context(), v.ID, v.Participants[0].ID)
 	s.must(err)

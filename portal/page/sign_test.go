@@ -16,6 +16,7 @@ import (
 // script go on by themselves, and however often a page is asked for, or from how many tabs, it is the
 // same.
 func TestSigning(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()
@@ -66,6 +67,7 @@ func TestSigning(t *testing.T) {
 
 // With the SIM card the code is known at once. The number may be written as people do.
 func TestSigningWithSIM(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()
@@ -91,6 +93,7 @@ func TestSigningWithSIM(t *testing.T) {
 // The number of who was invited is filled in for that person, and not shown to whoever else has taken the
 // place.
 func TestPhoneOfWhoWasInvited(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	v := s.process()
 	for kennitala, shown := range map[string]bool{jons: true, "": false} {
@@ -105,6 +108,7 @@ func TestPhoneOfWhoWasInvited(t *testing.T) {
 
 // However often the button is pressed at once, the phone rings once, and all come to its code.
 func TestSigningDoubleClick(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()
@@ -131,6 +135,7 @@ func TestSigningDoubleClick(t *testing.T) {
 
 // Who has answered is not asked to do anything more.
 func TestSigningThatTakesLongToLand(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users(func(*sandbox.Profile) {})
 	v := s.process()

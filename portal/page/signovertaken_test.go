@@ -15,6 +15,7 @@ import (
 
 // Nobody signs anything but what they have read.
 func TestSigningAnotherRevision(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()
@@ -40,6 +41,7 @@ func TestSigningAnotherRevision(t *testing.T) {
 
 // Forms that no page of the server sends.
 func TestSigningWithForgedForm(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, func(c *Config) { c.Methods = []idp.Method{idp.App} })
 	s.users()
 	v := s.process()
@@ -104,6 +106,7 @@ func (o *overtaking) Decline(ctx context.Context, process, participant, reason s
 
 // What happens just before is told by the page that the answer leads to, or by one of its own.
 func TestSignAndDeclineOvertaken(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		first         func(*scene, portal.View)
 		sign, decline int

@@ -9,6 +9,7 @@ import (
 
 // Nobody enters again what they have logged in with (WCAG 2.2, 3.3.7), whatever the invitation says.
 func TestSignFormKnowsTheLogin(t *testing.T) {
+	t.Parallel()
 	const ring = "5550303"
 	for name, test := range map[string]struct {
 		place  int

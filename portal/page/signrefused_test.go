@@ -9,6 +9,7 @@ import (
 
 // What the page tells of an attempt that came to nothing, until the next one.
 func TestSigningRefusedOnThePhone(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users(refuses)
 	v := s.process()
@@ -33,6 +34,7 @@ func TestSigningRefusedOnThePhone(t *testing.T) {
 
 // A start that the provider refuses is told as well, and is no request.
 func TestSigningRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	s := newScene(t) // nobody is known
 	v := s.process()
 	anna := s.browser(annas)
@@ -50,6 +52,7 @@ func TestSigningRefusedAtOnce(t *testing.T) {
 
 // Phones do not ring all the time.
 func TestSigningTooOften(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users(refuses)
 	v := s.process()
@@ -68,6 +71,7 @@ func TestSigningTooOften(t *testing.T) {
 // A phone that rings by its number does not ring all the time either, whoever signs and whoever has
 // logged in with it.
 func TestPhoneIsAskedToSignTooOften(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.users(refuses)
 	d.phones.answer("5550202", reply{who: jon})
@@ -103,6 +107,7 @@ func TestPhoneIsAskedToSignTooOften(t *testing.T) {
 
 // Nothing is lost when the provider is away: it is said, and the button may be pressed again.
 func TestSigningWhileProviderIsAway(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.users()
 	v := s.process()

@@ -10,6 +10,7 @@ import (
 
 // Whatever colour an operator may choose, all that stands in it or on it can be read (WCAG 2.2, 1.4.3).
 func TestEveryColourIsReadable(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	tried := 0
 	for tried < 20000 {
@@ -34,6 +35,7 @@ func TestEveryColourIsReadable(t *testing.T) {
 
 // A colour that can be read as it is stays as it is.
 func TestColourIsKept(t *testing.T) {
+	t.Parallel()
 	if brand, on := light.brand(own); brand != own || on != white || light.link(own) != own {
 		t.Errorf("%s became %s, links %s", own, brand, light.link(own))
 	}
@@ -48,6 +50,7 @@ func TestColourIsKept(t *testing.T) {
 
 // The examples of contrast that everybody agrees on.
 func TestContrast(t *testing.T) {
+	t.Parallel()
 	for _, one := range []struct {
 		a, b string
 		want string
@@ -87,6 +90,7 @@ func properties(t *testing.T, s scheme) map[string]colour {
 // The stylesheet's own colours can be read where they are used, and what can be filled in is seen
 // (WCAG 2.2, 1.4.3 and 1.4.11).
 func TestStylesheetIsReadable(t *testing.T) {
+	t.Parallel()
 	for name, s := range map[string]scheme{"light": light, "dark": dark} {
 		all := properties(t, s)
 		for _, on := range []string{"ground", "paper", "shade", "warning-ground", "good-ground"} {

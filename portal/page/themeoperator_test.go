@@ -18,6 +18,7 @@ func logo(t *testing.T, width, height int) []byte {
 }
 
 func TestOperator(t *testing.T) {
+	t.Parallel()
 	small := logo(t, 320, 80)
 	for name, one := range map[string]struct {
 		operator Operator
@@ -70,6 +71,7 @@ func TestOperator(t *testing.T) {
 
 // A picture that says it is huge is not unpacked to find out.
 func TestLogoBomb(t *testing.T) {
+	t.Parallel()
 	bomb := logo(t, 1, 1)
 	copy(bomb[16:], []byte{0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff}) // IHDR, whose checksum is now wrong
 	if _, err, _, _ := (Operator{Logo: bomb}).Check(); err == nil {

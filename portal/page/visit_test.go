@@ -40,6 +40,7 @@ func (b *tab) there(path string) bool {
 
 // A visit ends when nobody has been there for half an hour, and after eight hours at the latest.
 func TestVisitEnds(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
 		began := time.Now()
@@ -67,6 +68,7 @@ func TestVisitEnds(t *testing.T) {
 
 // A visit that is used all the time is stored once a minute.
 func TestVisitIsStoredNowAndThen(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
 		expires := func() time.Time {
@@ -90,6 +92,7 @@ func TestVisitIsStoredNowAndThen(t *testing.T) {
 
 // A person whose name the provider does not say has a kennitala.
 func TestPersonWithoutName(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	if a := b.login(d.link(1), portal.Person{Kennitala: jons}); a.location != of(d.made, 1) {
@@ -104,6 +107,7 @@ func TestPersonWithoutName(t *testing.T) {
 // Who has logged in reaches all places that are theirs, takes one that a link leads to without another
 // login, and reaches nobody else's.
 func TestOneLoginForAllPlaces(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
 		earlier := d.made
@@ -139,6 +143,7 @@ func TestOneLoginForAllPlaces(t *testing.T) {
 // A cookie that somebody has planted in the browser is good for nothing once a login has begun, and the
 // one of the login only for a minute after it, for an answer that was lost.
 func TestVisitIsNotFixed(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		planted := newCookie()
 		b := d.tab()
@@ -180,6 +185,7 @@ func TestVisitIsNotFixed(t *testing.T) {
 
 // What is no cookie of ours is as none.
 func TestCookiesThatAreNone(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.loggedIn(0, anna)
 	for _, value := range []string{"", "x", newCookie(), strings.Repeat("A", 43), strings.Repeat("A", 4000), "../../x", newCookie() + "="} {
@@ -195,6 +201,7 @@ func TestCookiesThatAreNone(t *testing.T) {
 
 // A store without room for another minute throws nobody out.
 func TestVisitOnAFullDisk(t *testing.T) {
+	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		b := d.loggedIn(0, anna)
 		time.Sleep(2 * renewal)

@@ -10,6 +10,7 @@ import (
 
 // Who logs out is led back to where they were, by a goodbye that knows it.
 func TestLogoutLeadsBack(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.loggedIn(0, anna)
 	for to, goodbye := range map[string]string{
@@ -45,6 +46,7 @@ func TestLogoutLeadsBack(t *testing.T) {
 
 // A link that is not for who has logged in is not lost by logging in as somebody else.
 func TestLoginAsSomebodyElse(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.loggedIn(0, anna)
 	a := b.get(d.link(1))
@@ -64,6 +66,7 @@ func TestLoginAsSomebodyElse(t *testing.T) {
 
 // What is wrong leads on where there is something to lead to, and says whom to ask.
 func TestProblemsLeadOn(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	b := d.tab()
 	leads := func(a answer, key, to string) {
@@ -89,6 +92,7 @@ func TestProblemsLeadOn(t *testing.T) {
 
 // Whose link has expired is told who sent it.
 func TestExpiredLinksNameTheSender(t *testing.T) {
+	t.Parallel()
 	d := newDoor(t)
 	d.alter(func(p *portal.Process) {
 		p.Participants[0].Link.InvitedAt = p.Participants[0].Link.InvitedAt.Add(-2 * portal.InvitationTime)

@@ -39,6 +39,7 @@ func sources(t *testing.T) map[string]string {
 // Each text is there in both languages, says what it says with the same things put in, and ends as the
 // other does.
 func TestWordsAreInBothLanguages(t *testing.T) {
+	t.Parallel()
 	hole := regexp.MustCompile(`\{[^{}]*\}`)
 	holes := func(text string) []string {
 		all := hole.FindAllString(text, -1)
@@ -66,6 +67,7 @@ func TestWordsAreInBothLanguages(t *testing.T) {
 
 // No two files have a key, no key is left over, and none is missing.
 func TestWordsAreUsed(t *testing.T) {
+	t.Parallel()
 	files, err := wordFiles.ReadDir("words")
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +125,7 @@ func uses(said, parts map[string]bool, key string) bool {
 
 // What is put in is taken for text, not for more to be replaced.
 func TestWordsArePutIn(t *testing.T) {
+	t.Parallel()
 	got := words.text("en", "landing.continue.text", "name", "{kennitala} {name}", "kennitala", "1")
 	if want := "Your login is good for this document too: {kennitala} {name}, kennitala 1."; got != want {
 		t.Errorf("%q, want %q", got, want)
