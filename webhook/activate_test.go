@@ -43,6 +43,7 @@ func statuses(verified, unverified int) func(context.Context, request) int {
 
 // service.md 4.3 item 2, 7.4; decisions.md 7.4
 func TestActivate(t *testing.T) {
+	t.Parallel()
 	failed := func(c webhook.ActivationCheck, status int, f webhook.Failure) *webhook.EndpointError {
 		return &webhook.EndpointError{Failed: c, Status: status, Failure: f}
 	}
@@ -104,6 +105,7 @@ func (h *house) mustBeInLog(s webhook.Subscription, told *webhook.EndpointError)
 
 // The two pings come in either order, and differ in nothing but what every ping has of its own.
 func TestActivationPingsAreAlike(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		if _, err := h.hooks.RotateKey(h.Context(), time.Hour); err != nil {
 			h.Fatal(err)
@@ -140,6 +142,7 @@ func TestActivationPingsAreAlike(t *testing.T) {
 // service.md 8: an activation takes up to 30 seconds, and what the endpoint has not answered in 15
 // it does not answer.
 func TestActivationTime(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		answers, takes time.Duration
 		want           bool
@@ -176,6 +179,7 @@ func TestActivationTime(t *testing.T) {
 
 // A caller who does not wait any longer gets no subscription that is active.
 func TestActivationGivenUp(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.created(signed)
 		ctx, cancel := context.WithTimeout(h.Context(), time.Second)

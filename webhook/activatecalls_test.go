@@ -14,6 +14,7 @@ import (
 
 // An account whose endpoints are silent waits for itself, and no other waits for it.
 func TestActivationsOfOthers(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		slow := h.created(signed)
 		quick, err := h.hooks.Create(h.Context(), "another account", endpoint+"/quick", []string{signed})
@@ -62,6 +63,7 @@ func TestActivationsOfOthers(t *testing.T) {
 // service.md 8: 30 seconds are from the call to its answer. What the wait has left too little time
 // for has failed by no fault of the endpoint's.
 func TestTimeOfWaiting(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		call   func(h *house, s webhook.Subscription) error
 		answer time.Duration // of a ping
@@ -114,6 +116,7 @@ func TestTimeOfWaiting(t *testing.T) {
 
 // An endpoint that takes all of the time is at fault when nothing else was in the way.
 func TestActivationWithoutTimeLeft(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.created(signed)
 		h.hooks = webhook.New(faulty{h.db.Webhooks(), func(call string) error {

@@ -13,6 +13,7 @@ import (
 
 // service.md 4.3 item 3, 7.4: what its owner does while an activation runs.
 func TestChangeDuringActivation(t *testing.T) {
+	t.Parallel()
 	url, same, off := "https://hooks.example.com/new", endpoint, false
 	update := func(c webhook.Change) func(h *house, s webhook.Subscription) error {
 		return func(h *house, s webhook.Subscription) error {
@@ -93,6 +94,7 @@ func (h *house) mustBeWatched(s webhook.Subscription, want bool) {
 
 // decisions.md 7.4: "a failure leaves it as it was".
 func TestActivateAgain(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		time.Sleep(time.Minute)
@@ -116,6 +118,7 @@ func TestActivateAgain(t *testing.T) {
 // One that is activated again at once is watched like any other: nothing of the time before is in
 // the way.
 func TestOffAndOnAgain(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.switchedOff(h.activated())
 		if _, err := h.hooks.Activate(h.Context(), account, s.ID); err != nil {

@@ -47,6 +47,7 @@ var refusedHosts = strings.Fields(`
 // A request to none of these hosts is made, and where the URL's form were not judged, the dialer
 // would not connect either. The names among them all lead here.
 func TestRefusedAddresses(t *testing.T) {
+	t.Parallel()
 	if len(refusedHosts) < 60 {
 		t.Fatal(len(refusedHosts), "hosts")
 	}
@@ -105,6 +106,7 @@ func refuseTheRest(t *testing.T, d *net.Dialer) {
 
 // A public name may lead anywhere. It is the address that is dialled that is judged.
 func TestNamesThatLeadToRefusedAddresses(t *testing.T) {
+	t.Parallel()
 	port, connections := everywhere(t)
 	names := make(map[string]netip.Addr)
 	for _, host := range refusedHosts {

@@ -18,6 +18,7 @@ import (
 // 127.0.0.1 stands for a public address and is allowed; 127.0.0.2 is not. What the name leads to is
 // judged at each connection, and so is each of the addresses of one answer.
 func TestNameThatLeadsElsewhereTheNextTime(t *testing.T) {
+	t.Parallel()
 	public, private := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")
 	ours := newAuthority(t)
 	certificate := ours.issue(x509.Certificate{DNSNames: []string{"hooks.example.com"}})
@@ -80,6 +81,7 @@ func TestNameThatLeadsElsewhereTheNextTime(t *testing.T) {
 // The sender as it is takes a public address for one, and the private one of the next answer not.
 // From the loopback interface the public one is out of reach, so that nothing leaves the machine.
 func TestPublicFirstAndPrivateNext(t *testing.T) {
+	t.Parallel()
 	port, connections := everywhere(t)
 	var e Endpoints
 	dialer := e.dialer()
@@ -101,6 +103,7 @@ func TestPublicFirstAndPrivateNext(t *testing.T) {
 
 // A name server that does not answer takes no more time than there is.
 func TestSilentNameServer(t *testing.T) {
+	t.Parallel()
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -119,6 +122,7 @@ func TestSilentNameServer(t *testing.T) {
 
 // With private addresses allowed, those of links are not.
 func TestLinkLocalIsRefusedAlways(t *testing.T) {
+	t.Parallel()
 	e := Endpoints{AllowPrivate: true}
 	dialer := e.dialer()
 	names := map[string]string{"a.example.com.": "169.254.169.254", "b.example.com.": "fd00:ec2::254", "c.example.com.": "fe80::1", "d.example.com.": "0.0.0.0"}

@@ -93,6 +93,7 @@ func TestOneMailADay(t *testing.T) {
 
 // Admins are told until it goes well, each time under the same ID.
 func TestAlertsAreRepeated(t *testing.T) {
+	t.Parallel()
 	post := letters{refuse: 3}
 	bubble(t, webhook.Options{Alerts: &post}, func(h *house) {
 		h.activated()
@@ -113,6 +114,7 @@ func TestAlertsAreRepeated(t *testing.T) {
 // Alerts that were queued before there were alerts about checks are about pings, and what cannot be
 // read is not told.
 func TestQueuedAlerts(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		payload string
 		want    []webhook.Alert
@@ -141,6 +143,7 @@ func TestQueuedAlerts(t *testing.T) {
 
 // Where nobody is told, nothing is left to tell (service.md 4.4 item 10).
 func TestNobodyIsTold(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		h.answer = statuses(500, 204)

@@ -16,6 +16,7 @@ import (
 
 // service.md 6.5 item 2: at random times, every one to five hours.
 func TestChecksOfAWeek(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		h.during(7 * 24 * time.Hour)
@@ -47,6 +48,7 @@ func TestChecksOfAWeek(t *testing.T) {
 
 // The signatures of a check are like others, and none of them verifies: also while keys change.
 func TestChecksDoNotVerify(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		if _, err := h.hooks.RotateKey(h.Context(), 1000*time.Hour); err != nil {
 			h.Fatal(err)
@@ -101,6 +103,7 @@ func verifying(r request, secret []byte, keys []webhook.SigningKey) (good int) {
 
 // The log says of each ping what it was for, how it ended and when the next one follows a failure.
 func TestLogOfPings(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		h.answer = statuses(503, 500)

@@ -14,6 +14,7 @@ import (
 
 // service.md 3.5, 6.5 item 5: 2xx switches off at once, also after an outage.
 func TestCheckAccepted(t *testing.T) {
+	t.Parallel()
 	for name, statusesOf := range map[string][]int{
 		"200":             {200},
 		"204":             {204},

@@ -12,6 +12,7 @@ import (
 // What makes a subscription inactive ends the deliveries that are queued, also for when it is active
 // again, and those that are under way go no further (decisions.md 7.5).
 func TestDeliveriesEnd(t *testing.T) {
+	t.Parallel()
 	elsewhere := "https://hooks.example.net/"
 	for name, end := range map[string]func(*house, webhook.Subscription) error{
 		"switched off": func(h *house, s webhook.Subscription) error {

@@ -55,6 +55,7 @@ func shell(t *testing.T, folder, script string) string {
 
 // The paper's keys and signatures are those of the vectors.
 func TestPaperHasTheVectors(t *testing.T) {
+	t.Parallel()
 	rows := regexp.MustCompile("(?m)^\\| `([^`]+)`(?:, or `([^`]+)`)? \\| `(v1a?,[^`]+)` \\|$").FindAllStringSubmatch(paper(t), -1)
 	if len(rows) != 3 {
 		t.Fatalf("%d rows of vectors", len(rows))
@@ -78,6 +79,7 @@ func TestPaperHasTheVectors(t *testing.T) {
 
 // The paper's Go is part of an example that runs.
 func TestPaperCompiles(t *testing.T) {
+	t.Parallel()
 	example, err := os.ReadFile("example_receive_test.go")
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +92,7 @@ func TestPaperCompiles(t *testing.T) {
 
 // The paper's one-liners make one form of a key from the other.
 func TestPaperConvertsKeys(t *testing.T) {
+	t.Parallel()
 	testenv.Program(t, "basenc")
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "webhook-key.pub"), []byte(openSSHPublic+" webhooks\n"+openSSHPublic+"\n"), 0o600); err != nil {
@@ -105,6 +108,7 @@ func TestPaperConvertsKeys(t *testing.T) {
 
 // The paper's curl is answered as it says.
 func TestPaperTriesEndpoints(t *testing.T) {
+	t.Parallel()
 	testenv.Program(t, "curl")
 	testenv.Program(t, "openssl")
 	receiver := webhook.Receiver{Keys: []webhook.Key{mustParse(t, hexSecret)}}

@@ -16,6 +16,7 @@ import (
 
 // The envelope is that of service.md 6.1, with the time of decisions.md 2.8, and text stays as it is.
 func TestEnvelope(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		at := time.Date(2026, 11, 22, 23, 30, 0, 123_456_789, time.FixedZone("", -3600))
@@ -42,6 +43,7 @@ func TestEnvelope(t *testing.T) {
 
 // What cannot be sent is refused where it happens, and nothing of it is stored.
 func TestEmitRefuses(t *testing.T) {
+	t.Parallel()
 	object := struct{}{}
 	for _, test := range []struct {
 		name, eventType string
@@ -73,6 +75,7 @@ func TestEmitRefuses(t *testing.T) {
 
 // An event is sent if and only if the change is stored that it tells of.
 func TestEmitJoinsTheTransaction(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		emit := func(ctx context.Context) error { return h.hooks.Emit(ctx, account, signed, time.Now(), struct{}{}) }
@@ -98,6 +101,7 @@ func TestEmitJoinsTheTransaction(t *testing.T) {
 
 // What nobody wants is not kept.
 func TestEventThatNobodyWants(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		h.subscribed(account, declined)
 		h.emit(account, signed)

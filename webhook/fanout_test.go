@@ -14,6 +14,7 @@ import (
 // An event goes to the subscriptions of its account that include its type and are active
 // (service.md 6.6).
 func TestWhomAnEventGoesTo(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		cases := []struct {
 			name string
@@ -40,6 +41,7 @@ func TestWhomAnEventGoesTo(t *testing.T) {
 // One that is activated later does not receive earlier events, also when they have not been sent
 // to anybody yet (service.md 3.5).
 func TestEventsBeforeTheActivation(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		never, again := h.created(signed), h.subscribed(account, signed)
 		h.emit(account, signed)
@@ -65,6 +67,7 @@ func TestEventsBeforeTheActivation(t *testing.T) {
 // it makes for a subscription that is switched off meanwhile is not sent, also when that is active
 // again.
 func TestFanOutIsRepeated(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to, off := h.subscribed(account, signed), h.subscribed(account, signed)
 		h.emit(account, signed)
@@ -117,6 +120,7 @@ func (h *house) fanOut() (lease storage.Lease, then func(context.Context) error)
 
 // A subscription that fails is tried again alone: the others have got the event.
 func TestOneFailsTheOtherDoesNot(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		well, failing := h.subscribed(account, signed), h.subscribed(account, signed)
 		h.answer = func(_ context.Context, r request) int {

@@ -17,6 +17,7 @@ func (u uncommitted) InTx(context.Context, func(context.Context) error) error { 
 
 // Errors say once that they are this package's, and what lies under them can be told.
 func TestErrorsOfTheStore(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	bubble(t, webhook.Options{}, func(h *house) {
 		ctx, s := h.Context(), h.subscribed(account, signed)

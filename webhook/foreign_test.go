@@ -28,6 +28,7 @@ type judgement struct {
 // The libraries standardwebhooks and svix verify what we sign with v1, and we what they sign; so
 // does Node's own cryptography with v1a, of which no library knows.
 func TestOtherLibraries(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	if err := os.Symlink(filepath.Dir(testenv.Tool(t, "webhooks/node_modules/svix")), filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)

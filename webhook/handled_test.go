@@ -14,6 +14,7 @@ import (
 // What is remembered in memory outlives the schedule of service.md 6.6, answers that take their 15
 // seconds included, and not much more.
 func TestMemoryOutlivesTheSchedule(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newReceiving(t, webhook.Receiver{})
 		e.answers("1", eventBody, http.StatusNoContent, 1)
@@ -46,6 +47,7 @@ func (l *ledger) Once(ctx context.Context, id string, handle func(context.Contex
 
 // What remembers decides; its failure is answered like the handler's.
 func TestAnotherMemory(t *testing.T) {
+	t.Parallel()
 	l := new(ledger)
 	e := newReceiving(t, webhook.Receiver{Handled: l})
 	e.answers("1", eventBody, http.StatusNoContent, 1)
@@ -61,6 +63,7 @@ func TestAnotherMemory(t *testing.T) {
 
 // Each handler has a memory of its own: two that do different things with an event both get it.
 func TestHandlersRememberApart(t *testing.T) {
+	t.Parallel()
 	e := newReceiving(t, webhook.Receiver{})
 	e.answers("1", eventBody, http.StatusNoContent, 1)
 	e.handler = e.Handler(func(_ context.Context, event webhook.Event) error {

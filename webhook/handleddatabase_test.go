@@ -19,6 +19,7 @@ func TestMain(m *testing.M) { postgrestest.Main(m) }
 // The memory of ExampleHandled keeps what is asked of one: an event has its effect once, on however
 // many servers it arrives at once, and none by a handler that failed or panicked.
 func TestMemoryInADatabase(t *testing.T) {
+	t.Parallel()
 	pool, err := pgxpool.New(t.Context(), postgrestest.Database(t))
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 // The number of what is remembered is bounded; the earliest is forgotten first.
 func TestMemoryIsBounded(t *testing.T) {
+	t.Parallel()
 	r, calls := newRecent(), 0
 	once := func(id int, want int) {
 		t.Helper()

@@ -16,6 +16,7 @@ import (
 
 // A secret does not show, however and wherever a key is printed.
 func TestKeysDoNotShowTheirSecret(t *testing.T) {
+	t.Parallel()
 	secret := []byte("a secret of two-and-thirty bytes")
 	key := webhook.Secret(secret)
 	type owner struct {
@@ -47,6 +48,7 @@ func TestKeysDoNotShowTheirSecret(t *testing.T) {
 
 // What is no key verifies nothing, not even what it signs.
 func TestKeysThatAreNone(t *testing.T) {
+	t.Parallel()
 	body := []byte(vectorBody)
 	for name, secret := range map[string][]byte{"none": nil, "short": make([]byte, 23), "long": make([]byte, 65)} {
 		t.Run(name, func(t *testing.T) {
@@ -65,6 +67,7 @@ func TestKeysThatAreNone(t *testing.T) {
 
 // Keys do not change with the bytes that they were made from.
 func TestKeysKeepTheirBytes(t *testing.T) {
+	t.Parallel()
 	secret, public := mustHex(t, hexSecret), vectorKey(t).Public().(ed25519.PublicKey)
 	keys := []webhook.Key{webhook.Secret(secret), webhook.PublicKey(public)}
 	clear(secret)
@@ -79,6 +82,7 @@ func TestKeysKeepTheirBytes(t *testing.T) {
 // Public keys of small order are refused, in each of their encodings; for each, anybody finds a
 // signature that verifies.
 func TestWeakPublicKeys(t *testing.T) {
+	t.Parallel()
 	for _, y := range []string{
 		"0000000000000000000000000000000000000000000000000000000000000000",
 		"0100000000000000000000000000000000000000000000000000000000000000",

@@ -55,6 +55,7 @@ func (o *old) Keys(ctx context.Context) ([]webhook.SigningKey, error) {
 
 // Servers that start or rotate at once make one key each time.
 func TestKeysAtOnce(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		behind := &old{Store: h.db.Webhooks(), times: 1}
 		other := webhook.New(behind, h.db, h.db.Jobs(), webhook.Options{})
@@ -91,6 +92,7 @@ func TestKeysAtOnce(t *testing.T) {
 // Keys sign beside each other for the overlap, and then the new one alone. One that has ended is
 // removed, and its number does not come again.
 func TestRotation(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		mustBeSigned := func(signatures int) {

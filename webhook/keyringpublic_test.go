@@ -15,6 +15,7 @@ import (
 
 // A server that does not know of the new key yet signs so that receivers verify it, who know both.
 func TestServersDuringRotation(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s, other := h.activated(), h.server(webhook.Options{}, h.db.Jobs())
 		h.mustSign(other, 1)
@@ -56,6 +57,7 @@ func published(t *testing.T, text []byte) (keys []webhook.SigningKey) {
 
 // decisions.md 1: one line for each key that signs, the newest last.
 func TestPublicKeys(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		h.rotate(h.hooks, time.Hour)
 		text, err := h.hooks.PublicKeys(h.Context())
@@ -80,6 +82,7 @@ func TestPublicKeys(t *testing.T) {
 
 // What is stored as a key and is none is an error, and no line.
 func TestPublicLineOfNoKey(t *testing.T) {
+	t.Parallel()
 	for _, length := range []int{0, 31, 33} {
 		if line, err := (webhook.SigningKey{Number: 7, Public: make([]byte, length)}).PublicLine(); err == nil || line != "" || !strings.Contains(err.Error(), "key 7") {
 			t.Errorf("%d bytes: %q, %v", length, line, err)
@@ -89,6 +92,7 @@ func TestPublicLineOfNoKey(t *testing.T) {
 
 // Without a key nothing is sent: every request has signatures of both schemes.
 func TestNoKey(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.created(signed)
 		h.tx(func(ctx context.Context) error { return h.db.Webhooks().DeleteKey(ctx, 1) })

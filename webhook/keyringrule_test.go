@@ -9,6 +9,7 @@ import (
 // Keys are read every 10 seconds. A store that is away stops nothing for a minute, and is not asked
 // with each request.
 func TestKeyring(t *testing.T) {
+	t.Parallel()
 	var ring keyring
 	away, reads := error(nil), 0
 	numbers := func(after time.Duration) (int, error) {

@@ -24,6 +24,7 @@ func standard(prefix string, key []byte) string {
 }
 
 func TestRefusedKeys(t *testing.T) {
+	t.Parallel()
 	const (
 		noForm    = "It is none of 64 hexadecimal characters, whsec_ and Base64, an ssh-ed25519 line, and whpk_ and Base64."
 		which     = "Base64 alone does not say of which scheme it is: put whsec_ before a secret, or whpk_ before a public key."
@@ -85,6 +86,7 @@ func TestRefusedKeys(t *testing.T) {
 }
 
 func TestSeveralKeys(t *testing.T) {
+	t.Parallel()
 	other, _, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)

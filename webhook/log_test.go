@@ -15,6 +15,7 @@ import (
 
 // An event that was given up is sent again under its webhook-id, and has a schedule of its own then.
 func TestSendAgain(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to, other := h.subscribed(account, signed), h.subscribed(account, signed)
 		h.answer = after(0, http.StatusInternalServerError)
@@ -69,6 +70,7 @@ func TestSendAgain(t *testing.T) {
 
 // One that arrives the second time is not listed any more.
 func TestSendAgainGoesWell(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		h.answer = func(_ context.Context, r request) int {
@@ -103,6 +105,7 @@ func TestSendAgainGoesWell(t *testing.T) {
 // What was logged is kept until the time given. What is to be sent still is, also when all servers were
 // down for weeks: none of it is lost.
 func TestSweepLeavesWhatIsToBeSent(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		h.answer = after(0, http.StatusInternalServerError)
@@ -132,6 +135,7 @@ func TestSweepLeavesWhatIsToBeSent(t *testing.T) {
 
 // Many go a thousand at a time.
 func TestSweepOfMany(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		h.tx(func(ctx context.Context) (err error) {
 			for range 1500 {
@@ -156,6 +160,7 @@ func (h *house) swept(before time.Time, want int) {
 
 // OldestDue is of what is due first, whichever attempt that is.
 func TestOldestDue(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		h.nothingDue()
 		h.subscribed(account, signed)

@@ -14,6 +14,7 @@ import (
 
 // service.md 2.8, 3.5
 func TestCreate(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s, err := h.hooks.Create(h.Context(), account, endpoint, []string{signed, completed, signed})
 		if err != nil {
@@ -40,6 +41,7 @@ func TestCreate(t *testing.T) {
 
 // service.md 7.4, decisions.md 7.1: all that is wrong, at once.
 func TestInvalid(t *testing.T) {
+	t.Parallel()
 	bad, long := "http://hooks.example.com/", "https://hooks.example.com/"
 	for len(long) <= 512 {
 		long += "x"
@@ -95,6 +97,7 @@ func fields(err error) (list []string) {
 }
 
 func TestTooMany(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{MaxSubscriptions: 2}, func(h *house) {
 		first := h.created(signed)
 		h.created(signed)
@@ -113,6 +116,7 @@ func TestTooMany(t *testing.T) {
 
 // service.md 4.3 item 5: only the activate call activates, and a change is made whole or not at all.
 func TestUpdateDoesNotActivate(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		on, url := true, "https://hooks.example.com/new"
 		for _, s := range []webhook.Subscription{h.created(signed), h.activated()} {
@@ -129,6 +133,7 @@ func TestUpdateDoesNotActivate(t *testing.T) {
 // service.md 3.5, 6.5 item 6, decisions.md 7.5: one that is inactive gets neither pings nor checks
 // nor events, and later only those that happened since it was activated again.
 func TestInactive(t *testing.T) {
+	t.Parallel()
 	url, off := "https://hooks.example.com/new", false
 	for name, change := range map[string]webhook.Change{
 		"switched off": {Active: &off},
@@ -160,6 +165,7 @@ func TestInactive(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		h.emit(account, signed)
@@ -187,6 +193,7 @@ func TestDelete(t *testing.T) {
 }
 
 func TestSubscriptionsAreInOrder(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		var want []webhook.Subscription
 		for i := range 5 {

@@ -31,6 +31,7 @@ func (h *house) pings(to webhook.Subscription, since time.Duration) (pings, chec
 
 // service.md 6.5 item 1, decisions.md 7.7
 func TestPingsOfADay(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		h.during(24 * time.Hour)

@@ -13,6 +13,7 @@ import (
 // A ping that a server that stops cuts short is none: it is made again, and nothing is held against
 // the endpoint.
 func TestStopDuringPing(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		before := len(h.attempts(s))
@@ -38,6 +39,7 @@ func TestStopDuringPing(t *testing.T) {
 
 // What an owner changes while a ping runs stays changed, and the ping is judged by it.
 func TestChangeDuringPing(t *testing.T) {
+	t.Parallel()
 	url, off := "https://hooks.example.com/new", false
 	for name, test := range map[string]struct {
 		change webhook.Change

@@ -87,6 +87,7 @@ func TestAGoodPing(t *testing.T) {
 
 // It does so whatever it was sent for.
 func TestAGoodPingOnTheSide(t *testing.T) {
+	t.Parallel()
 	for name, ping := range map[string]func(h *house, s webhook.Subscription) error{
 		"a test": func(h *house, s webhook.Subscription) error { return h.hooks.Test(h.Context(), account, s.ID) },
 		"an activation": func(h *house, s webhook.Subscription) error {
@@ -112,6 +113,7 @@ func TestAGoodPingOnTheSide(t *testing.T) {
 
 // Days in which the service itself was down are none in which every ping failed.
 func TestOutOurselves(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()
 		h.answer = statuses(500, 401)

@@ -9,6 +9,7 @@ import (
 
 // service.md 6.5 items 3 and 4
 func TestPinged(t *testing.T) {
+	t.Parallel()
 	failing := func(since time.Time) Subscription {
 		return with(active(), func(s *Subscription) { s.FailingSince = since })
 	}
@@ -39,6 +40,7 @@ func TestPinged(t *testing.T) {
 // service.md 6.5 items 1 and 2. Of so many times, some are near either end, and each hour between
 // has its share.
 func TestNextTimes(t *testing.T) {
+	t.Parallel()
 	const times = 20_000
 	spread := func(next func(time.Time) time.Time, from, to time.Duration) (shares [4]int) {
 		for range times {

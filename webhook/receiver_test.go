@@ -66,6 +66,7 @@ func (e *receiving) answers(id, body string, status, handled int) {
 }
 
 func TestEventsAreHandledOnce(t *testing.T) {
+	t.Parallel()
 	e := newReceiving(t, webhook.Receiver{})
 	e.answers("1", eventBody, http.StatusNoContent, 1)
 	e.answers("1", eventBody, http.StatusNoContent, 1)
@@ -82,6 +83,7 @@ func TestEventsAreHandledOnce(t *testing.T) {
 
 // An event that could not be handled comes again and is handled then.
 func TestFailedEventsComeAgain(t *testing.T) {
+	t.Parallel()
 	e := newReceiving(t, webhook.Receiver{})
 	e.fails = io.ErrUnexpectedEOF
 	e.answers("1", eventBody, http.StatusInternalServerError, 1)
@@ -97,6 +99,7 @@ func TestFailedEventsComeAgain(t *testing.T) {
 // Verifying comes first: what is handled already is refused like anything else when it does not
 // verify (service.md 6.4 item 6).
 func TestVerifyingComesFirst(t *testing.T) {
+	t.Parallel()
 	e := newReceiving(t, webhook.Receiver{})
 	e.answers("1", eventBody, http.StatusNoContent, 1)
 	now := time.Now()
@@ -114,6 +117,7 @@ func TestVerifyingComesFirst(t *testing.T) {
 
 // Why a request does not verify is for the report alone.
 func TestRefusalsSayNothing(t *testing.T) {
+	t.Parallel()
 	e := newReceiving(t, webhook.Receiver{})
 	answers := make(map[string]int)
 	for _, h := range []http.Header{
@@ -137,6 +141,7 @@ func TestRefusalsSayNothing(t *testing.T) {
 
 // Pings ask only whether the endpoint is there. They have IDs of their own, and are not remembered.
 func TestPingsNeedNoHandling(t *testing.T) {
+	t.Parallel()
 	e := newReceiving(t, webhook.Receiver{})
 	e.answers("1", `{"type":"webhook.ping","timestamp":"2026-06-17T12:00:00Z","data":{}}`, http.StatusNoContent, 0)
 	e.answers("1", eventBody, http.StatusNoContent, 1)
@@ -144,6 +149,7 @@ func TestPingsNeedNoHandling(t *testing.T) {
 
 // A panic goes on to the server, and the event is handled when it comes again.
 func TestPanicsLeaveNothingBehind(t *testing.T) {
+	t.Parallel()
 	calls := 0
 	e := newReceiving(t, webhook.Receiver{})
 	e.handler = e.Handler(func(context.Context, webhook.Event) error {
@@ -169,6 +175,7 @@ func TestPanicsLeaveNothingBehind(t *testing.T) {
 
 // The same event twice at once is not handled twice: the second is sent again later.
 func TestRepeatsDoNotRunBesideEachOther(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
 		e := newReceiving(t, webhook.Receiver{})

@@ -10,6 +10,7 @@ import (
 )
 
 func TestWhatIsNoEvent(t *testing.T) {
+	t.Parallel()
 	e := newReceiving(t, webhook.Receiver{})
 	for _, body := range []string{
 		"", "null", "[]", `"process.completed"`, "{}", eventBody + "{}", eventBody[1:],
@@ -33,6 +34,7 @@ func TestWhatIsNoEvent(t *testing.T) {
 }
 
 func TestBodiesAreBounded(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		limit int64
 		size  int

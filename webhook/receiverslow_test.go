@@ -69,6 +69,7 @@ func status(t *testing.T, c net.Conn) int {
 
 // A body that does not arrive within the 15 seconds holds nothing up for longer.
 func TestSlowBodies(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newReceiving(t, webhook.Receiver{})
 		c, begun := connect(t, e), time.Now()
@@ -81,6 +82,7 @@ func TestSlowBodies(t *testing.T) {
 
 // The context of an event ends when the sender gives up, and not before.
 func TestEventsHaveTheTimeOfTheirRequest(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		e := newReceiving(t, webhook.Receiver{})
 		begun, ended := time.Now(), make(chan time.Duration, 1)

@@ -15,6 +15,7 @@ import (
 // A request is signed with the subscription's secret and with each key of the service that is in
 // force, and each of the signatures verifies alone.
 func TestSignaturesOfARequest(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		for range 2 {
@@ -60,6 +61,7 @@ func schemes(r request) (list []string) {
 
 // A request is not sent when it cannot be signed with all keys, and nothing breaks.
 func TestKeyThatCannotSign(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		h.tx(func(ctx context.Context) error {
@@ -77,6 +79,7 @@ func TestKeyThatCannotSign(t *testing.T) {
 // An endpoint that takes its time, and one that fails, hold up no other: neither of the same account
 // nor of the same server. How many requests it gets at once is bounded.
 func TestSlowEndpointsHoldUpNobody(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		slow, failing, well := h.subscribed(account, signed), h.subscribed(account, signed), h.subscribed(account, signed)
 		inWork, most := 0, 0

@@ -31,6 +31,7 @@ const longer = 100 * time.Hour
 // What is no 2xx is a failure like any other, and the pause to the next attempt begins when the
 // one before has ended. After the eighth the event is dropped.
 func TestEightAttempts(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name    string
 		status  int           // 0: none
@@ -96,6 +97,7 @@ func TestEightAttempts(t *testing.T) {
 
 // Any 2xx ends it, at whichever attempt it comes.
 func TestSuccessEndsTheSchedule(t *testing.T) {
+	t.Parallel()
 	for n, when := range schedule {
 		status := []int{200, 201, 202, 204, 206, 226, 250, 299}[n]
 		t.Run(fmt.Sprintf("%d at attempt %d", status, n+1), func(t *testing.T) {
@@ -128,6 +130,7 @@ func TestSuccessEndsTheSchedule(t *testing.T) {
 // Attempts are alike but for their time and what is signed over it, which is that of the attempt:
 // receivers refuse what is older than five minutes (service.md 6.3, 6.4).
 func TestAttemptsAreAlike(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		h.answer = after(time.Second, 500)

@@ -19,6 +19,7 @@ import (
 
 // service.md 6.3
 func TestRequest(t *testing.T) {
+	t.Parallel()
 	type seen struct {
 		Method, Target, Proto, Body string
 		Length                      int64
@@ -53,6 +54,7 @@ func TestRequest(t *testing.T) {
 
 // A status is an answer, whatever it is, and no redirect is followed.
 func TestStatus(t *testing.T) {
+	t.Parallel()
 	port, elsewhere := everywhere(t)
 	for _, status := range []int{200, 204, 299, 301, 302, 303, 307, 308, 401, 404, 410, 429, 500, 503, 599} {
 		var arrived atomic.Int32
@@ -75,6 +77,7 @@ func TestStatus(t *testing.T) {
 
 // A burst to an endpoint goes over as many connections as are busy at once.
 func TestConnectionsAreReused(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const atOnce, each = 8, 100
 		var opened, arrived atomic.Int32
@@ -105,6 +108,7 @@ func TestConnectionsAreReused(t *testing.T) {
 // An endpoint closes a connection that waits just when the next request is on its way: it gets the
 // request on another.
 func TestConnectionThatWasClosed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var arrived atomic.Int32
 		s := pipeSender(t, func(c net.Conn) {
@@ -125,6 +129,7 @@ func TestConnectionThatWasClosed(t *testing.T) {
 
 // What ends a request from outside is no fault of the endpoint.
 func TestContextThatEnds(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begun := make(chan struct{}, 2)
 		s := pipeSender(t, func(c net.Conn) {

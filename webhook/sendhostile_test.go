@@ -17,6 +17,7 @@ import (
 
 // What is answered has bounds in time and memory: the sender takes little of it, and not for long.
 func TestAnswersHaveBounds(t *testing.T) {
+	t.Parallel()
 	const (
 		tooLong = "What came is not an answer over HTTP/1.1, or its headers are longer than 32 KiB."
 		late    = "There was no answer within 15 seconds."
@@ -105,6 +106,7 @@ func TestAnswersHaveBounds(t *testing.T) {
 }
 
 func TestResetBehindTheStatus(t *testing.T) {
+	t.Parallel()
 	address := rawEndpoint(t, func(c net.Conn) {
 		readRequest(c)
 		io.WriteString(c, "HTTP/1.1 200 OK\r\n")

@@ -34,6 +34,7 @@ func secureEndpoint(t *testing.T, c *tls.Config) *httptest.Server {
 }
 
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	ours, others := newAuthority(t), newAuthority(t)
 	good := ours.issue(x509.Certificate{IPAddresses: loopback})
 	const handshake = "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."
@@ -71,6 +72,7 @@ func TestTLS(t *testing.T) {
 
 // What listens there, or does not.
 func TestNoHandshake(t *testing.T) {
+	t.Parallel()
 	plain := httptest.NewServer(http.HandlerFunc(quietly))
 	defer plain.Close()
 	for _, test := range []struct {
@@ -100,6 +102,7 @@ func TestNoHandshake(t *testing.T) {
 }
 
 func TestSilentEndpoint(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := pipeSender(t, func(c net.Conn) { io.Copy(io.Discard, c) })
 		want := answer{failure: TimedOut, detail: "There was no connection within 15 seconds.", took: answerTime}
@@ -145,6 +148,7 @@ func forwarder(t *testing.T, refuse int) (*url.URL, *atomic.Pointer[string]) {
 
 // Through a proxy it is the proxy that judges names. The form of a URL is judged all the same.
 func TestProxy(t *testing.T) {
+	t.Parallel()
 	ours := newAuthority(t)
 	server := secureEndpoint(t, &tls.Config{Certificates: []tls.Certificate{ours.issue(x509.Certificate{IPAddresses: loopback})}})
 	t.Run("to an endpoint", func(t *testing.T) {

@@ -26,6 +26,7 @@ type snippetCase struct {
 
 // The paper's verifiers for Node and Python judge as Verify does.
 func TestPaperVerifies(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		block, program string
 		command        []string

@@ -33,6 +33,7 @@ func with(s Subscription, change func(s *Subscription)) Subscription {
 
 // service.md 3.5, decisions.md 7.3
 func TestChanged(t *testing.T) {
+	t.Parallel()
 	url, same, on, off := "https://example.is/new", active().URL, true, false
 	for name, test := range map[string]struct {
 		is     Subscription
@@ -71,6 +72,7 @@ func TestChanged(t *testing.T) {
 }
 
 func TestActivated(t *testing.T) {
+	t.Parallel()
 	failed := with(inactive(PingsFailed), func(s *Subscription) { s.AlertedAt = hours(-2) })
 	want := with(active(), func(s *Subscription) {
 		s.ActivatedAt, s.UpdatedAt = hours(1), hours(1)
@@ -86,6 +88,7 @@ func TestActivated(t *testing.T) {
 
 // service.md 6.6
 func TestWants(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		is   Subscription
 		kind string

@@ -13,6 +13,7 @@ import (
 
 // service.md 4.3 item 4, 7.4
 func TestTest(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		status int
 		want   *webhook.EndpointError
@@ -51,6 +52,7 @@ func TestTest(t *testing.T) {
 
 // What an account does not have does not exist for it (decisions.md 2.10).
 func TestOfAnotherAccount(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		ctx, s := h.Context(), h.activated()
 		h.requests = nil

@@ -16,6 +16,7 @@ import (
 // An attempt that a server cannot wait for, because it stops, is none: the next server makes it,
 // under the same webhook-id.
 func TestServerStopsDuringAnAttempt(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		h.answer = after(14*time.Second, http.StatusOK)
@@ -67,6 +68,7 @@ func (f faulty) AddDropped(ctx context.Context, d webhook.Dropped) error {
 // A store that fails, or a part of the service that panics, loses no event: it is sent at least once,
 // and its schedule goes on where it was.
 func TestTroubleLosesNothing(t *testing.T) {
+	t.Parallel()
 	broken := errors.New("broken")
 	for _, call := range []string{"Subscription", "AddAttempt", "AddDropped"} {
 		for kind, fail := range map[string]func() error{
@@ -116,6 +118,7 @@ func TestTroubleLosesNothing(t *testing.T) {
 
 // The server's own runner does the jobs at the same times.
 func TestRunner(t *testing.T) {
+	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		to := h.subscribed(account, signed)
 		h.answer = after(0, http.StatusInternalServerError)

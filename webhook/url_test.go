@@ -17,6 +17,7 @@ func long(n int) string {
 }
 
 func TestURLsThatAreAllowed(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		"https://example.com", "https://example.com/", "https://hooks.example.com/a/b?c=d&e", "HTTPS://Hooks.Example.COM/",
 		"https://example.com?at=/", "https://example.com:443/", "https://example.com:8443", "https://example.com:65535/",
@@ -38,6 +39,7 @@ func TestURLsThatAreAllowed(t *testing.T) {
 
 // What is never allowed, and what only private ones are.
 func TestURLsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	const (
 		scheme     = "Must be an https URL."
 		characters = "Must not contain white space or control characters."
@@ -109,6 +111,7 @@ func TestURLsThatAreRefused(t *testing.T) {
 }
 
 func TestPrivateURLs(t *testing.T) {
+	t.Parallel()
 	for _, text := range strings.Fields("http://example.com/ http://localhost:8080/ https://localhost/ http://receiver/ https://receiver:8443/ " +
 		"http://127.0.0.1:8080/ https://127.0.0.1/ http://[::1]:8080/ http://10.0.0.1/ http://172.16.0.1/ http://192.168.1.1/ http://[fd00:1::1]/ " +
 		"http://host.docker.internal/ http://a.localhost/ http://printer.local/") {

@@ -36,6 +36,7 @@ const (
 )
 
 func TestVectors(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name      string
 		key       string
@@ -67,6 +68,7 @@ func TestVectors(t *testing.T) {
 
 // The wrong signatures of the vectors are what those mistakes make.
 func TestWrongVectorsAreThoseMistakes(t *testing.T) {
+	t.Parallel()
 	asBase64, err := base64.StdEncoding.DecodeString(hexSecret)
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +84,7 @@ func TestWrongVectorsAreThoseMistakes(t *testing.T) {
 }
 
 func TestSigningMakesTheVectors(t *testing.T) {
+	t.Parallel()
 	if got := webhook.SignV1(mustHex(t, hexSecret), vectorID, vectorTime, []byte(vectorBody)); got != hexV1 {
 		t.Errorf("%s, want %s", got, hexV1)
 	}

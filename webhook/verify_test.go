@@ -15,6 +15,7 @@ import (
 )
 
 func TestRefusedRequests(t *testing.T) {
+	t.Parallel()
 	now, body := vectorTime, []byte(vectorBody)
 	secret := mustHex(t, hexSecret)
 	sign := func(id string, at time.Time) http.Header {
@@ -78,6 +79,7 @@ func TestRefusedRequests(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
+	t.Parallel()
 	body := []byte(vectorBody)
 	wrong := webhook.SignV1(make([]byte, 32), vectorID, vectorTime, body)
 	for name, test := range map[string]struct {
@@ -117,6 +119,7 @@ func TestLists(t *testing.T) {
 
 // One key is enough, while keys change on either side.
 func TestAnyKeyVerifies(t *testing.T) {
+	t.Parallel()
 	var public, none webhook.Key = mustParse(t, standardPublic), webhook.Key{}
 	secret, other := mustParse(t, hexSecret), webhook.Secret(make([]byte, 32))
 	for _, keys := range [][]webhook.Key{{secret}, {other, secret}, {none, public, secret}, {public}, {other, public}} {
@@ -134,6 +137,7 @@ func TestAnyKeyVerifies(t *testing.T) {
 // An ID with a full stop could be another request: both have the same content, and so the same
 // signature.
 func TestContentIsReadInOneWay(t *testing.T) {
+	t.Parallel()
 	secret := mustHex(t, hexSecret)
 	signature := webhook.SignV1(secret, "a", vectorTime, []byte("1614265331.{}"))
 	key := webhook.Secret(secret)
@@ -148,6 +152,7 @@ func TestContentIsReadInOneWay(t *testing.T) {
 
 // What is signed verifies, and no byte of it can be changed.
 func TestEveryByteCounts(t *testing.T) {
+	t.Parallel()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -193,6 +198,7 @@ func TestEveryByteCounts(t *testing.T) {
 
 // Verify judges as of now.
 func TestVerifyJudgesAsOfNow(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		secret := mustHex(t, hexSecret)
 		now := time.Now()
