@@ -37,6 +37,7 @@ var endpoints = []struct{ method, path, scope string }{
 
 // decisions.md 2.5 and RFC 6750 3.
 func TestTokenThatIsNone(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	const alone, invalid = `Bearer realm="innsigli"`, `Bearer realm="innsigli", error="invalid_token"`
 	for name, test := range map[string]struct {
@@ -74,6 +75,7 @@ func TestTokenThatIsNone(t *testing.T) {
 // RFC 6750 2: "Clients MUST NOT use more than one method to transmit the token in each request", and 3.1 on
 // requests that are malformed. A token in the address alone is none.
 func TestTokenThatIsSentTwice(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	for _, e := range endpoints {
 		twice, beside, alone := c.request(e.method, e.path, nil), c.request(e.method, e.path, nil), c.request(e.method, e.path, nil)
@@ -95,6 +97,7 @@ func TestTokenThatIsSentTwice(t *testing.T) {
 // service.md 5 item 4: a token of another scope is 403, and item 5: sandbox users
 // need a token but no scope.
 func TestScopes(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	for _, scopes := range [][]string{nil, {account.ScopeSignatures}, {account.ScopePortalRead}, {account.ScopePortalWrite}, {account.ScopePortalRead, account.ScopePortalWrite}} {
 		c := s.client(t, scopes...)
@@ -117,6 +120,7 @@ func TestScopes(t *testing.T) {
 // service.md 5 item 4: of a client's scopes, those count that the token was asked
 // for with.
 func TestTokenWithLessThanItsClientMayHave(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
 	c.wantProblem(c.poll(uuid.NewString()), http.StatusNotFound, finished)
 	r := c.tokenRequest("application/json", `{"grant_type":"client_credentials","scope":"portal/read"}`)
@@ -128,6 +132,7 @@ func TestTokenWithLessThanItsClientMayHave(t *testing.T) {
 // decisions.md 3: a token is good for 3600 seconds, and for as long as its client
 // is there.
 func TestTokenEnds(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		time.Sleep(time.Hour - time.Second)

@@ -105,6 +105,7 @@ func (o openssl) run(args ...string) string {
 
 // RFC 3161: openssl asks the timestamp authority and verifies what it answers.
 func TestSandboxTimestampAuthority(t *testing.T) {
+	t.Parallel()
 	s, user := at(t)
 	o := newOpenSSL(t, s, user)
 	o.write("content", page)
@@ -125,6 +126,7 @@ func TestSandboxTimestampAuthority(t *testing.T) {
 // RFC 6960: openssl asks the responder by POST with a nonce, for CertIDs in both hashes,
 // and takes what comes for the same request by GET (A.1).
 func TestSandboxResponder(t *testing.T) {
+	t.Parallel()
 	s, user := at(t)
 	o := newOpenSSL(t, s, user)
 	for _, hash := range []string{"-sha1", "-sha256"} {
@@ -164,6 +166,7 @@ func pathsOf(request []byte) []string {
 
 // RFC 5280 4.2.1.13: openssl finds the lists at the addresses in the certificates.
 func TestSandboxRevocationLists(t *testing.T) {
+	t.Parallel()
 	s, user := at(t)
 	o := newOpenSSL(t, s, user)
 	var lists []byte
@@ -181,6 +184,7 @@ func TestSandboxRevocationLists(t *testing.T) {
 // The addresses in every certificate are those that the server answers at, and stay so
 // when it is started at another address.
 func TestSandboxCertificatesNameTheServer(t *testing.T) {
+	t.Parallel()
 	s, user := at(t)
 	addresses := func(c *x509.Certificate) []string {
 		return append(append(append([]string(nil), c.OCSPServer...), c.CRLDistributionPoints...), c.IssuingCertificateURL...)
@@ -205,6 +209,7 @@ func (s *server) chain(t *testing.T) []*x509.Certificate {
 }
 
 func TestSandboxAuthorityRefusals(t *testing.T) {
+	t.Parallel()
 	s, _ := at(t)
 	c := s.signer(t)
 	post := func(path, kind string, length int) answer {

@@ -43,6 +43,7 @@ func pair(t *testing.T, s *server) (c *client, first, second fields) {
 
 // service.md 4.1, decisions.md 4.1 and 2.1.
 func TestBusySignalIsCreated(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	var ids []string
 	for _, body := range []any{nil, "", "{}", " {} ", `{"for":"anything"}`} {
@@ -62,6 +63,7 @@ func TestBusySignalIsCreated(t *testing.T) {
 // service.md 3.4: two people sign one file one after another; while the first one
 // is asked, the other's start is 423 with who holds the signal.
 func TestTwoPeopleSignOneFile(t *testing.T) {
+	t.Parallel()
 	for name, userID := range map[string]any{"userId": strings.Repeat("þ", 512), "no userId": absent{}, "userId null": nil} {
 		t.Run(name, func(t *testing.T) {
 			c, first, second := pair(t, start(t, wiring{}))
@@ -93,6 +95,7 @@ func TestTwoPeopleSignOneFile(t *testing.T) {
 // service.md 3.4: free when polling for the holder ends, signed or failed; a start
 // that is refused holds nothing (decisions.md 4.2).
 func TestBusySignalIsFreeAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	t.Run("Cancel", func(t *testing.T) {
 		c, first, second := pair(t, s)
@@ -127,6 +130,7 @@ func TestBusySignalIsFreeAfterTheEnd(t *testing.T) {
 // service.md 3.4 and 8: held for at most 5 minutes. The request that held it goes on
 // and, when it ends, frees nothing that another one holds by then.
 func TestBusySignalIsFreeAfterFiveMinutes(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
 		c, first, second := pair(t, s)
 		one := c.begin(first.with(fields{"busySignal.userId": "one"}))
@@ -145,6 +149,7 @@ func TestBusySignalIsFreeAfterFiveMinutes(t *testing.T) {
 // service.md 3.4: the end of polling that frees the signal is also that by
 // ExpiredToken.
 func TestBusySignalIsFreeWhenTheHolderExpires(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
 		c := s.client(t, account.ScopeSignatures)
 		s.createUser(t, c.account)
@@ -159,6 +164,7 @@ func TestBusySignalIsFreeWhenTheHolderExpires(t *testing.T) {
 
 // decisions.md 4.1: a signal lives a year after its last use.
 func TestBusySignalLivesAYear(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
 		c, body, _ := pair(t, s)
 		for range 2 {
@@ -176,6 +182,7 @@ func TestBusySignalLivesAYear(t *testing.T) {
 // service.md 4.1 and 7.1: a busy signal that does not exist, or is another account's,
 // is 404 at the start (decisions.md 2.10).
 func TestBusySignalThatDoesNotExist(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c, body, _ := pair(t, s)
 	other := s.signer(t)
@@ -191,6 +198,7 @@ func TestBusySignalThatDoesNotExist(t *testing.T) {
 // decisions.md 4.2: fields, then the page and the slot, then the busy signal's 404 and 423, then
 // the provider.
 func TestOrderOfTheChecks(t *testing.T) {
+	t.Parallel()
 	c, body, _ := pair(t, start(t, wiring{}))
 	stamped := body.with(manual).with(ofImage(pngPicture(t), "Png"))
 	wrongPage := inImage(fields{"page": 2})
@@ -212,6 +220,7 @@ func TestOrderOfTheChecks(t *testing.T) {
 
 // service.md 3.4: of starts at once one holds the signal.
 func TestStartsAtOnceWithABusySignal(t *testing.T) {
+	t.Parallel()
 	c, body, _ := pair(t, start(t, wiring{}))
 	for range 5 {
 		answers := c.atOnce(6, func() *http.Request { return c.request(http.MethodPost, "/api/v1/signing", body) })

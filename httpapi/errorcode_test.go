@@ -34,6 +34,7 @@ func (f *failing) Poll(ctx context.Context, s idp.State) (idp.State, idp.Event, 
 // a poll, with the provider's own error and description unchanged; an error that the
 // service does not know is null.
 func TestErrorCodes(t *testing.T) {
+	t.Parallel()
 	var people *failing
 	c := start(t, wiring{provider: func(s *sandbox.Sandbox) idp.Provider {
 		people = &failing{Sandbox: s}
@@ -79,6 +80,7 @@ func TestErrorCodes(t *testing.T) {
 
 // service.md 3.2: ExpiredToken alone repeats (decisions.md 4.6).
 func TestExpiredTokenOfTheProvider(t *testing.T) {
+	t.Parallel()
 	people := new(failing)
 	c := start(t, wiring{provider: func(s *sandbox.Sandbox) idp.Provider { people.Sandbox = s; return people }}).signer(t)
 	c.user(person)

@@ -55,6 +55,7 @@ var elements = map[string]int{"participants": 2, "eventTypes": 1}
 // service.md 2, 4, 7 and 8, decisions.md 2 to 7: each member of each body, each kind of value that it may
 // not have, and the edges of what it may.
 func TestEveryField(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	for _, o := range everyBody(c) {
 		t.Run(o.method+" "+o.path, func(t *testing.T) {

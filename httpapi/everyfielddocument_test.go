@@ -12,6 +12,7 @@ import (
 // that it describes. Bodies of the token and revocation endpoints have tests of their own, for their answers
 // are those of RFC 6749.
 func TestEveryFieldOfTheDocumentHasRows(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	rows := map[string][]string{}
 	for _, o := range everyBody(c) {

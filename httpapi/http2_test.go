@@ -10,6 +10,7 @@ import (
 
 // Over HTTP/2 an answer that comes before the body was read is whole at once: nobody waits for the rest.
 func TestEarlyAnswerOverHTTP2(t *testing.T) {
+	t.Parallel()
 	var handler http.Handler
 	start(t, wiring{around: func(h http.Handler) http.Handler {
 		handler = h

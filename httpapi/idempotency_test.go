@@ -27,6 +27,7 @@ func (c *client) wantSame(first, again answer) {
 // decisions.md 2.11: for 24 hours the same key and body give the same answer, also
 // when the request has finished or was cleared meanwhile.
 func TestSameKeyAndBody(t *testing.T) {
+	t.Parallel()
 	for _, method := range methods {
 		t.Run(method, func(t *testing.T) {
 			bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -56,6 +57,7 @@ func TestSameKeyAndBody(t *testing.T) {
 
 // decisions.md 2.11 and 4.7: clearing what was abandoned does not free the key.
 func TestKeyOfAnAbandonedRequest(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person)
@@ -69,6 +71,7 @@ func TestKeyOfAnAbandonedRequest(t *testing.T) {
 
 // decisions.md 2.11: the answer that is given again may be a refusal.
 func TestSameKeyAndBodyOfARefusedStart(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	first := c.startWithKey("the contract", startBody(idpApp))
 	c.wantFailure(first, userNotFound)
@@ -80,6 +83,7 @@ func TestSameKeyAndBodyOfARefusedStart(t *testing.T) {
 
 // decisions.md 2.11: the same key with another body.
 func TestSameKeyAndAnotherBody(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	first := c.startWithKey("the contract", startBody(idpApp))
@@ -99,6 +103,7 @@ func TestSameKeyAndAnotherBody(t *testing.T) {
 
 // decisions.md 2.11: starts that created no work keep no key.
 func TestKeyOfAStartThatCreatedNothing(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	body := startBody(idpSim).with(fields{"busySignal.id": c.signal()})
@@ -112,6 +117,7 @@ func TestKeyOfAStartThatCreatedNothing(t *testing.T) {
 // Keys belong to a client: another one, of the same account too, knows nothing of
 // them.
 func TestKeysBelongToAClient(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c, other := s.signer(t), s.signer(t)
 	c.user(person)
@@ -127,6 +133,7 @@ func TestKeysBelongToAClient(t *testing.T) {
 // decisions.md 2.11: of starts at once with one key, one creates work. The others
 // get its answer, or 409 while it is still running.
 func TestStartsAtOnceWithOneKey(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	for range 5 {
@@ -152,6 +159,7 @@ func TestStartsAtOnceWithOneKey(t *testing.T) {
 
 // The key is a text of printable ASCII, in quotes or bare.
 func TestFormOfAKey(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	first := c.startWithKey("the contract", startBody(idpApp))

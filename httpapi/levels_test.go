@@ -5,6 +5,7 @@ import "testing"
 // service.md 2.1: each level is what the signature has, and Lt when none is said. The
 // sandbox has all that they need (decisions.md 5.4).
 func TestSignatureLevels(t *testing.T) {
+	t.Parallel()
 	const level = "advancedSignatureSettings.signatureLevel"
 	c := start(t, wiring{}).signer(t)
 	c.user(person)

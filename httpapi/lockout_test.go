@@ -19,6 +19,7 @@ import (
 // Who guesses a client's secret is soon told to go slowly, and the client itself notices nothing: whoever
 // knows its ID could lock it out otherwise. One that shares the address of who guesses is not locked out either.
 func TestNobodyLocksAClientOut(t *testing.T) {
+	t.Parallel()
 	db := inFile(t)
 	t.Cleanup(func() { db.Close() })
 	accounts := account.New(db.Accounts(), db, account.Options{})
@@ -74,6 +75,7 @@ func (deliberate) Issue(context.Context, string, string, []string) (account.Toke
 // Programs that share a client and begin at the same moment all get their tokens: a secret counts once it was
 // found to be wrong.
 func TestRightSecretsAtOnce(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		api := httpapi.New(httpapi.Config{Accounts: deliberate{}, Limits: httpapi.Limits{Address: storage.Rate{PerSecond: 10, Burst: 100}}})
 		statuses := make([]int, 90)

@@ -14,6 +14,7 @@ const metadata = "/.well-known/oauth-authorization-server"
 
 // RFC 8414 2: what is named is there, and does what it is named for.
 func TestMetadata(t *testing.T) {
+	t.Parallel()
 	for name, w := range map[string]wiring{"sandbox": {}, "production": {production: true}} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, w).client(t)
@@ -34,6 +35,7 @@ func TestMetadata(t *testing.T) {
 
 // RFC 8414 3.1: the path of an issuer goes behind the well-known one, at the root of the host.
 func TestMetadataOfAnIssuerWithAPath(t *testing.T) {
+	t.Parallel()
 	for base, paths := range map[string]map[string]int{
 		"https://sign.example":               {metadata: 200, metadata + "/innsigli": 404, metadata + "/": 404},
 		"https://sign.example/innsigli":      {metadata: 200, metadata + "/innsigli": 200, metadata + "/other": 404},

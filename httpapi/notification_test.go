@@ -44,6 +44,7 @@ func (w waiting) News(_ context.Context, key string, authentic func(idp.State) b
 // CIBA Core 1.0 10.2: a ping is answered 204 without a body, if it is one. Nobody learns from
 // the answer which conversations there are.
 func TestNotifications(t *testing.T) {
+	t.Parallel()
 	var failed []error
 	config := httpapi.Config{
 		BaseURL: "https://sign.example",

@@ -12,6 +12,7 @@ import (
 
 // RFC 6749 5.2: a request that did not come whole is answered as every other that is none.
 func TestParametersThatBreakOff(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t)
 	for _, path := range []string{"/api/v1/auth/token", "/api/v1/auth/revoke"} {
 		for kind, body := range map[string]string{formType: "grant_type=client_credentials", "application/json": `{"grant_type":`} {

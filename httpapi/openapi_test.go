@@ -47,6 +47,7 @@ func documentOf(t *testing.T, s *server) (d openAPI, text []byte) {
 // The document of each environment says where it is, has everything of each operation that people and
 // generators of clients need, and examples that are what its schemas say.
 func TestDocument(t *testing.T) {
+	t.Parallel()
 	for name, production := range map[string]bool{"sandbox": false, "production": true} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, wiring{production: production})
@@ -91,6 +92,7 @@ func TestDocument(t *testing.T) {
 // Production has no sandbox paths, and its document does not tell of them; all others are the same
 // (decisions.md 8.1).
 func TestDocumentOfProduction(t *testing.T) {
+	t.Parallel()
 	sandbox, _ := documentOf(t, start(t, wiring{}))
 	production, text := documentOf(t, start(t, wiring{production: true}))
 	for path := range production.Paths {
@@ -121,6 +123,7 @@ func TestDocumentOfProduction(t *testing.T) {
 
 // A client that has the document is told so (RFC 9110 13.1.2).
 func TestDocumentThatIsKnown(t *testing.T) {
+	t.Parallel()
 	c := &client{T: t, server: start(t, wiring{})}
 	tag := c.call(http.MethodGet, "/openapi.json", nil).header.Get("ETag")
 	for known, status := range map[string]int{
@@ -138,6 +141,7 @@ func TestDocumentThatIsKnown(t *testing.T) {
 
 // The examples of requests work against the sandbox, in the order in which somebody tries them.
 func TestExamplesWork(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{renderer: blank{}})
 	c := s.client(t, "api/signatures", "portal/read", "portal/write")
 	d, _ := documentOf(t, s)

@@ -19,6 +19,7 @@ import (
 // Every call says that the store cannot be reached, or that it is full, and goes on as if
 // nothing had been when that is over.
 func TestStoreThatFails(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{breaks: true, renderer: blank{}}) // the server may say that it failed
 	c := s.sender(t)
 	user := c.user(person)
@@ -97,6 +98,7 @@ func TestStoreThatFails(t *testing.T) {
 
 // A store that says nothing does not keep a probe waiting.
 func TestReadyDoesNotHang(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		handler := httpapi.New(httpapi.Config{Ready: func(ctx context.Context) error {
 			<-ctx.Done()

@@ -87,6 +87,7 @@ func TestPollsAtOnce(t *testing.T) {
 
 // decisions.md 4.6: of polls at once for a failure one is told, the others get 404.
 func TestPollsAtOnceForAFailure(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person.with(fields{"action": "Cancel"}))
 	for range 10 {
@@ -139,6 +140,7 @@ func (c *client) cut(id string, some int) []byte {
 // decisions.md 4.6: a finished result ends polling only once its response has been
 // written out whole. One that was cut off is delivered again, to the byte.
 func TestAnswerThatWasCutOff(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{breaks: true}).signer(t)
 	c.user(person)
 	content := pdftest.Build(pdftest.Options{Payload: 3 * mebibyte})
@@ -166,6 +168,7 @@ func TestAnswerThatWasCutOff(t *testing.T) {
 // The same over pipes, which hold nothing on the way: wherever the answer is cut off,
 // before its last byte too.
 func TestWhereAnAnswerIsCutOff(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{breaks: true}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person)
@@ -190,6 +193,7 @@ func TestWhereAnAnswerIsCutOff(t *testing.T) {
 // decisions.md 4.5: "one delivers, the other waits, then 404", and when the one is cut
 // off, the next in line delivers.
 func TestPollsThatWaitForADelivery(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		cut  bool
 		want []int
@@ -241,6 +245,7 @@ func (s *server) createUser(t *testing.T, account string) {
 // later ones may come up to 20 % early, and a poll that comes too early postpones
 // nothing.
 func TestPollsThatComeTooEarly(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
 		c := s.client(t, account.ScopeSignatures)
 		s.createUser(t, c.account)
@@ -257,6 +262,7 @@ func TestPollsThatComeTooEarly(t *testing.T) {
 
 // decisions.md 4.5: SlowDown never hides or loses a result.
 func TestEarlyPollGetsAResultThatIsThere(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{production: true, breaks: true}, func(t *testing.T, s *server) {
 		c := s.client(t, account.ScopeSignatures)
 		s.createUser(t, c.account)
@@ -269,6 +275,7 @@ func TestEarlyPollGetsAResultThatIsThere(t *testing.T) {
 
 // decisions.md 4.5: the sandbox knows no SlowDown.
 func TestSandboxTakesPollsAtAnyPace(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person.with(fields{"delayInSecondsBeforeAction": 1}))

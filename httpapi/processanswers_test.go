@@ -62,6 +62,7 @@ func TestEverySignerSigns(t *testing.T) {
 
 // service.md 3.1 and 4.4, decisions.md 5.6 and 6.1: the process is declined at once and for good.
 func TestSignerDeclines(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	user := c.user(person)
 	for name, test := range map[string]struct {
@@ -93,6 +94,7 @@ func TestSignerDeclines(t *testing.T) {
 
 // decisions.md 2.1 and 2.2: what the calls may be sent, before anything is looked for.
 func TestFaultyAnswers(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	made := c.made(draft)
 	nobody := object{"signingProcessId": uuid.NewString(), "participants": made["participants"]}
@@ -129,6 +131,7 @@ func TestFaultyAnswers(t *testing.T) {
 
 // service.md 4.4: production has no such calls, token or not (decisions.md 8.1).
 func TestProductionHasNobodyAnswer(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{production: true, renderer: blank{}}).sender(t)
 	made := c.made(draft)
 	for _, token := range []string{c.token, "wrong"} {

@@ -21,6 +21,7 @@ import (
 // order of the request (decisions.md 2.9), and a later GET answers the same, to any client of the
 // account.
 func TestProcessIsCreated(t *testing.T) {
+	t.Parallel()
 	created := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 	s := start(t, empty)
 	c := s.sender(t)
@@ -75,6 +76,7 @@ func (c *client) document(p object) (fileName string, content []byte) {
 
 // service.md 2.6: the document as it is now, under the name that it was sent with.
 func TestDocumentOfAProcess(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	for _, name := range []string{"contract.pdf", `<"þ">&'` + "\u2028.PDF"} {
 		made := c.made(draft.with(fields{"file.name": name}))
@@ -90,6 +92,7 @@ func TestDocumentOfAProcess(t *testing.T) {
 
 // service.md 4.2, decisions.md 6.7: nothing of it can be reached any more, and nothing is left.
 func TestProcessIsDeleted(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	user := c.user(person)
 	kept, made := c.made(draft), c.made(draft)
@@ -118,6 +121,7 @@ func (c *client) wantNoProcess(id, participant, user string) {
 // service.md 4.2 and 7.3, decisions.md 2.9, 2.10 and 6.9: what is another account's, unknown or of
 // the web application does not exist.
 func TestProcessThatIsNotYours(t *testing.T) {
+	t.Parallel()
 	s := start(t, empty)
 	c, other := s.sender(t), s.sender(t)
 	user := c.user(person)
@@ -160,6 +164,7 @@ func (s *server) webProcess(t *testing.T, owner string) portal.View {
 
 // service.md 3.1 and 3.3: seven days later the process is expired, and the links lead nowhere.
 func TestProcessExpires(t *testing.T) {
+	t.Parallel()
 	bubble(t, empty, func(t *testing.T, s *server) {
 		c := s.sender(t)
 		user := c.user(person)

@@ -31,6 +31,7 @@ func (c *client) wantNothing() {
 
 // service.md 2.5 and 7.3: fields that are required are missing, null, blank or of another type.
 func TestRequiredFieldsOfAProcess(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	wrong := map[string]any{
 		"missing": absent{}, "null": nil, "empty": "", "a number": 5, "true": true, "an object": object{}, "a list": []any{}, "an element": []string{"x"},
@@ -78,6 +79,7 @@ func TestRequiredFieldsOfAProcess(t *testing.T) {
 
 // service.md 2.5 and 7.3: values that are not allowed.
 func TestFaultyFieldsOfAProcess(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	long := func(n int) string { return strings.Repeat("ð", n) }
 	change := func(name string, values ...any) (all []fields) {
@@ -131,6 +133,7 @@ func TestFaultyFieldsOfAProcess(t *testing.T) {
 // service.md 7.3, decisions.md 2.3: all the faulty fields are in one answer, whoever finds them, and
 // each has one sentence.
 func TestSeveralFaultsOfAProcess(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	for name, test := range map[string]struct {
 		sent  fields

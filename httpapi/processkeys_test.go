@@ -18,6 +18,7 @@ func (c *client) createWithKey(key string, body any) answer {
 // decisions.md 2.11: the same key and body give the same process, another body 422; a replay whose
 // process was deleted is 404.
 func TestProcessWithAKey(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	user := c.user(person)
 	first := c.createWithKey("the contract", draft)
@@ -45,6 +46,7 @@ func TestProcessWithAKey(t *testing.T) {
 
 // Keys belong to a client, and to this call: the start of a signing has its own.
 func TestKeysOfProcessesBelongToAClient(t *testing.T) {
+	t.Parallel()
 	s := start(t, empty)
 	c := s.client(t, account.Scopes()...)
 	c.user(person)
@@ -59,6 +61,7 @@ func TestKeysOfProcessesBelongToAClient(t *testing.T) {
 // decisions.md 2.11: of creations at once with one key, one makes a process. The others get it, or
 // 409 while it is being made.
 func TestProcessesAtOnceWithOneKey(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	for _, key := range []string{"one", "two", "three"} {
 		before := len(c.documents.left(t))
@@ -82,6 +85,7 @@ func TestProcessesAtOnceWithOneKey(t *testing.T) {
 
 // A key that is none, as for a start; a creation that was refused for its fields keeps no key.
 func TestFormOfAProcessKey(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	c.wantInvalid(c.createWithKey("", draft), "Idempotency-Key")
 	c.wantInvalid(c.createWithKey("samningur þinn", draft), "Idempotency-Key")

@@ -12,6 +12,7 @@ import (
 // service.md 8: each limit at the last value that is allowed. What is refused beyond is in
 // TestFaultyFieldsOfAProcess and TestRefusedProcess.
 func TestLastAllowedValuesOfAProcess(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	long := func(n int) string { return strings.Repeat("ð", n) }
 	one := func(changes fields) fields { return of(invitee.with(changes)) }

@@ -38,6 +38,7 @@ func (c *client) begun(p object, i int, kennitala string) (request string) {
 // service.md 4.4 item 12: 423 while a signature on the document is in progress, and the call can be made
 // again. Meanwhile the process and its document are as they were, but for the link (service.md 3.3).
 func TestSignatureInProgress(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	c.user(person)
 	second := c.user(another)
@@ -69,6 +70,7 @@ func TestSignatureInProgress(t *testing.T) {
 
 // decisions.md 6.7: a signature under way ends with its process, and nothing of it remains.
 func TestProcessIsDeletedDuringASignature(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	c.user(person)
 	made := c.made(draft)
@@ -84,6 +86,7 @@ func TestProcessIsDeletedDuringASignature(t *testing.T) {
 // service.md 4.4 items 11 and 12, decisions.md 5.6: of several reasons the first one in their order is
 // told: 404, viewer, answered, kennitala, cannot sign now, not waiting, and then 423.
 func TestOrderOfReasonsNotToAnswer(t *testing.T) {
+	t.Parallel()
 	s := start(t, empty)
 	c := s.sender(t)
 	user, theirs := c.user(person), s.sender(t).user(person)

@@ -34,6 +34,7 @@ func openPage(t *testing.T) []byte {
 // service.md 7.3: the titled refusals that have to do with the document, each at the first value that
 // is refused. Nothing is kept, and the key is free again.
 func TestRefusedProcess(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	file := func(content []byte) fields { return draft.with(fields{"file.contentBase64": content}) }
 	onPage := func(number any) fields { return draft.with(fields{"signaturePage": number}) }
@@ -74,6 +75,7 @@ func TestRefusedProcess(t *testing.T) {
 
 // What is wrong with the document is said before what is wrong with the account.
 func TestOrderOfRefusals(t *testing.T) {
+	t.Parallel()
 	s := start(t, empty)
 	c := s.portal(t) // without a payment method
 	if err := s.accounts.SetQuota(t.Context(), c.account, 0); err != nil {
@@ -99,6 +101,7 @@ func TestOrderOfRefusals(t *testing.T) {
 // Those are spoken for which processes that wait still need; viewers need none, and the Signing API
 // is never refused.
 func TestFreeSignatures(t *testing.T) {
+	t.Parallel()
 	s := start(t, empty)
 	c := s.client(t, account.Scopes()...)
 	const refused = "Payment method required"
@@ -126,6 +129,7 @@ func TestFreeSignatures(t *testing.T) {
 // service.md 7.3: the quota is for the documents of processes; the last byte of it may be used. What
 // signatures add is never refused.
 func TestStorageQuota(t *testing.T) {
+	t.Parallel()
 	s := start(t, empty)
 	c := s.client(t, account.Scopes()...)
 	user := c.user(person)
@@ -159,6 +163,7 @@ func TestStorageQuota(t *testing.T) {
 
 // A page that cannot be drawn for now is asked for again.
 func TestProcessWhileTheRendererIsNotReady(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{breaks: true, renderer: unready{}}).sender(t)
 	a := c.createWithKey("the contract", draft)
 	c.wantProblem(a, http.StatusServiceUnavailable, "Service unavailable")

@@ -15,6 +15,7 @@ import (
 // service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is not, nor much beside the document;
 // the calls without a document take less.
 func TestProcessThatIsTooLarge(t *testing.T) {
+	t.Parallel()
 	c := start(t, empty).sender(t)
 	c.want(c.call(http.MethodDelete, pathOf(c.made(sizedDraft(t, 30*mebibyte))), nil), http.StatusNoContent, nil)
 	for name, body := range map[string]string{

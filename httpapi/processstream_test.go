@@ -36,6 +36,7 @@ func (b brokenBlob) ReadAt(p []byte, at int64) (int, error) {
 // A document that cannot be read to its end is no whole answer: the connection is broken, so that the
 // client notices.
 func TestDocumentThatBreaksOff(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{breaks: true, renderer: blank{}, portal: func(p httpapi.Portal) httpapi.Portal { return breaking{p} }}).sender(t)
 	short, long := c.made(draft), c.made(draft.with(fields{"file.contentBase64": pdftest.Build(pdftest.Options{Payload: 2 * mebibyte})}))
 	c.document(short)
@@ -67,6 +68,7 @@ func (h held) Render(ctx context.Context, r io.ReaderAt, size int64, page, width
 
 // decisions.md 2.11: 409 as long as the process with that key is being made.
 func TestProcessThatIsBeingMade(t *testing.T) {
+	t.Parallel()
 	h := held{begun: make(chan struct{}), let: make(chan struct{})}
 	c := start(t, wiring{renderer: h}).sender(t)
 	request := c.request(http.MethodPost, processes, draft)
@@ -90,6 +92,7 @@ func TestProcessThatIsBeingMade(t *testing.T) {
 
 // A process that nobody waits for is not made, and its key is free.
 func TestClientThatHangsUpWhileItsProcessIsMade(t *testing.T) {
+	t.Parallel()
 	h := held{begun: make(chan struct{})}
 	c := start(t, wiring{breaks: true, renderer: h}).sender(t)
 	ctx, hangUp := context.WithCancel(t.Context())
@@ -114,6 +117,7 @@ func TestClientThatHangsUpWhileItsProcessIsMade(t *testing.T) {
 
 // Where there are no processes, their paths do not exist.
 func TestServerWithoutProcesses(t *testing.T) {
+	t.Parallel()
 	handler := httpapi.New(httpapi.Config{})
 	for _, path := range []string{processes, processes + "/" + uuid.NewString(), answers + uuid.NewString() + "/participants/" + uuid.NewString() + "/sign"} {
 		w := httptest.NewRecorder()

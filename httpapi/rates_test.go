@@ -42,6 +42,7 @@ func (c *client) mayCall(n int) (through int) {
 
 // decisions.md 2.12: 20 requests a second with a burst of 60 for each client.
 func TestRateOfAClient(t *testing.T) {
+	t.Parallel()
 	bubble(t, limited, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		a := c.call(http.MethodPost, "/api/v1/signing/busy-signal", nil)
@@ -57,6 +58,7 @@ func TestRateOfAClient(t *testing.T) {
 
 // decisions.md 2.12: "A poll is never answered 429".
 func TestPollsAreNotLimited(t *testing.T) {
+	t.Parallel()
 	bubble(t, limited, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.mayCall(70)
@@ -77,6 +79,7 @@ func TestPollsAreNotLimited(t *testing.T) {
 // A token that grants another scope is its client's all the same: it counts against the client, and what
 // strangers do at the same address changes nothing.
 func TestRateOfAnotherScope(t *testing.T) {
+	t.Parallel()
 	bubble(t, limited, func(t *testing.T, s *server) {
 		c := s.signer(t).colleague(account.ScopePortalRead)
 		call := func() answer {
@@ -117,6 +120,7 @@ func (c *client) tries(address, id, secret string) answer {
 // Whoever guesses at a secret is held up where they are: neither the client elsewhere, nor others at the
 // same address, nor tokens that are there.
 func TestGuessing(t *testing.T) {
+	t.Parallel()
 	w := limited
 	w.limits.Address = storage.Rate{PerSecond: 1000, Burst: 100_000}
 	bubble(t, w, func(t *testing.T, s *server) {
@@ -150,6 +154,7 @@ func TestGuessing(t *testing.T) {
 
 // An address from which too much comes that nobody is known by is told so. Who is known is let through.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	bubble(t, limited, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		known, unknown := c.token, strings.Repeat("x", 43)

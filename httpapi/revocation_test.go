@@ -31,6 +31,7 @@ func (c *client) own(more ...string) url.Values {
 // RFC 7009 2.1 and 2.2: what is revoked is no token any more, and what was none is no error. There is
 // nothing in the answer.
 func TestTokenIsRevoked(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
 	basic := func(kind, body string) answer {
 		r := c.request(http.MethodPost, revocation, body)
@@ -64,6 +65,7 @@ func TestTokenIsRevoked(t *testing.T) {
 }
 
 func TestRevocationIsRefused(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c := s.client(t, account.Scopes()...)
 	colleague, stranger := c.colleague(), s.client(t)

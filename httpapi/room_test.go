@@ -33,6 +33,7 @@ func (c *client) begins(path string, size int) net.Conn {
 // Bodies under way are bounded by their bytes. What does not fit waits for a while, and is then told to come
 // back; an account has half, and others are let in beside it.
 func TestRoomForBodies(t *testing.T) {
+	t.Parallel()
 	underWay := make(map[string]func() int64)
 	watch := func(what string, bytes func() int64) { underWay[what] = bytes }
 	w := wiring{breaks: true, limits: httpapi.Limits{Documents: 60 * mebibyte, Watch: watch}}
@@ -69,6 +70,7 @@ func TestRoomForBodies(t *testing.T) {
 // Answers with documents are bounded likewise. A result that found no room is there for a later poll, and so
 // is one whose reader went away.
 func TestRoomForAnswers(t *testing.T) {
+	t.Parallel()
 	w := wiring{breaks: true, limits: httpapi.Limits{Documents: 2000}} // every document counts as a whole share
 	bubble(t, w, func(t *testing.T, s *server) {
 		c := s.signer(t)
@@ -98,6 +100,7 @@ func TestRoomForAnswers(t *testing.T) {
 // Who is refused before its body has come gets the answer all the same, and the connection is good for the
 // next request.
 func TestRefusedWhileSending(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.token = "none of its tokens"
 	conn := c.begins("/api/v1/signing", 25*mebibyte)
@@ -132,6 +135,7 @@ func (endless) Read(p []byte) (int, error) { return len(p), nil }
 // What of a body is held in memory has room of its own: those with much of it wait for one another, and those
 // with little do not.
 func TestRoomForWhatIsHeld(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{breaks: true}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		var slow []net.Conn
@@ -156,6 +160,7 @@ func TestRoomForWhatIsHeld(t *testing.T) {
 
 // A body that comes too slowly is cut off, and the client is told so; nothing of its document stays.
 func TestSlowBody(t *testing.T) {
+	t.Parallel()
 	w := wiring{breaks: true, around: admission.Pace{Grace: 10 * time.Second, Rate: 1000}.Handler}
 	bubble(t, w, func(t *testing.T, s *server) {
 		c := s.signer(t)

@@ -10,6 +10,7 @@ import (
 
 // service.md 4.4 item 5: no delay and action Success, every row for both methods.
 func TestCallsOfASigning(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	for _, test := range []struct {
@@ -44,6 +45,7 @@ func TestCallsOfASigning(t *testing.T) {
 // service.md 4.4 item 2: certificates keep the name that the user was created with,
 // and carry the current kennitala (decisions.md 5.4).
 func TestCertificateKeepsTheName(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	id := c.user(fields{"fullName": "Þórný Fyrsta", "kennitala": "1111111111", "phone": "111"})
 	sign := func(kennitala string) (name, number string) {
@@ -72,6 +74,7 @@ func TestCertificateKeepsTheName(t *testing.T) {
 // dropped on both sides, and by phone with IdpSim, byte for byte; with IdpSim the
 // kennitala is not compared.
 func TestWhoSigns(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c := s.signer(t)
 	c.user(fields{"fullName": "By Number", "kennitala": "1111111111", "phone": "+354 111"})
@@ -114,6 +117,7 @@ func TestWhoSigns(t *testing.T) {
 // service.md 4.4 items 6 to 8: until the delay has passed since the start, polls
 // answer AuthorizationPending; with IdpApp the first one always does.
 func TestDelay(t *testing.T) {
+	t.Parallel()
 	for _, method := range methods {
 		for _, action := range []string{"Success", "Cancel"} {
 			for _, delay := range []time.Duration{time.Second, 300 * time.Second} {
@@ -150,6 +154,7 @@ func (c *client) wantResult(id, action string) {
 // service.md 4.4 item 6, decisions.md 5.3: the first poll with IdpApp is pending,
 // however late it comes.
 func TestFirstPollWithIdpAppIsPending(t *testing.T) {
+	t.Parallel()
 	for _, action := range []string{"Success", "Cancel"} {
 		t.Run(action, func(t *testing.T) {
 			bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -166,6 +171,7 @@ func TestFirstPollWithIdpAppIsPending(t *testing.T) {
 
 // service.md 4.4 item 8: UserCancelled, then polling is over.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person.with(fields{"action": "Cancel"}))
 	for _, method := range methods {
@@ -182,6 +188,7 @@ func TestCancel(t *testing.T) {
 
 // decisions.md 5.1: requests for one user may run in parallel.
 func TestRequestsForOneUserInParallel(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	first, second := c.begin(startBody(idpApp)), c.begin(startBody(idpSim))

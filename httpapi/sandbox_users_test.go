@@ -25,6 +25,7 @@ func (c *client) listed() []any {
 
 // service.md 2.7 and 4.4: created with 200, with timestamps as in decisions.md 2.8.
 func TestSandboxUserIsCreated(t *testing.T) {
+	t.Parallel()
 	timestamp := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 	c := start(t, wiring{}).signer(t)
 	for name, test := range map[string]struct{ sent, want fields }{
@@ -62,6 +63,7 @@ func TestSandboxUserIsCreated(t *testing.T) {
 
 // service.md 4.4: the list has the same fields except createdAt and updatedAt.
 func TestSandboxUsersAreListedWithoutTimestamps(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	diff(t, "empty list", []any{}, c.listed())
 	var want []any
@@ -74,6 +76,7 @@ func TestSandboxUsersAreListedWithoutTimestamps(t *testing.T) {
 
 // service.md 4.4: an omitted or null field keeps its value.
 func TestPutKeepsWhatIsOmittedOrNull(t *testing.T) {
+	t.Parallel()
 	before := fields{"fullName": "Before", "kennitala": "1111111111", "phone": "111", "delayInSecondsBeforeAction": 7, "action": "Cancel"}
 	for name, test := range map[string]struct{ sent, changed fields }{
 		"nothing":           {fields{}, fields{}},
@@ -105,6 +108,7 @@ func TestPutKeepsWhatIsOmittedOrNull(t *testing.T) {
 
 // service.md 7.5 and 2.7: 400 with errors.
 func TestFaultySandboxUsers(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	id := c.user(person)
 	good := fields{"fullName": "Another Signer", "kennitala": "2222222222", "phone": "222"}
@@ -157,6 +161,7 @@ func TestFaultySandboxUsers(t *testing.T) {
 // service.md 4.4 item 1 and 7.5: each user of an account has a kennitala and a phone
 // of its own, on POST and on PUT.
 func TestSandboxUserAlreadyExists(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c := s.signer(t)
 	c.user(fields{"fullName": "First", "kennitala": "0101-30298", "phone": "111"})
@@ -182,6 +187,7 @@ func TestSandboxUserAlreadyExists(t *testing.T) {
 
 // service.md 7.5, decisions.md 2.9 and 2.10: what is not yours does not exist.
 func TestPutToAUserThatIsNotYours(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c, other := s.signer(t), s.signer(t)
 	id := other.user(person)
@@ -202,6 +208,7 @@ func TestPutToAUserThatIsNotYours(t *testing.T) {
 
 // service.md 4.4: production answers 404, token or not (decisions.md 8.1).
 func TestProductionHasNoSandbox(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{production: true}).signer(t)
 	for _, token := range []string{c.token, "wrong"} {
 		c.token = token

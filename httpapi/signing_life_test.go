@@ -16,6 +16,7 @@ import (
 
 // service.md 2.1: what the start request says about the signer is in the signature.
 func TestFieldsAreInTheSignature(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	long := func(n int) string { return strings.Repeat("ð", n) }
@@ -53,6 +54,7 @@ func TestFieldsAreInTheSignature(t *testing.T) {
 
 // Both kinds of file that PDF knows go through.
 func TestKindsOfDocuments(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	for _, kind := range pdftest.Kinds {
@@ -68,6 +70,7 @@ func TestKindsOfDocuments(t *testing.T) {
 
 // decisions.md 4.4: production asks people for 290 seconds, with polls every 2.
 func TestStartInProduction(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		s.createUser(t, c.account)
@@ -79,6 +82,7 @@ func TestStartInProduction(t *testing.T) {
 // service.md 3.2: "Refused at once by the identity provider: no pollingId; 400 with
 // errorCode".
 func TestRefusedStart(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	for _, method := range methods {
 		c.wantFailure(c.start(startBody(method)), userNotFound)
@@ -89,6 +93,7 @@ func TestRefusedStart(t *testing.T) {
 // service.md 3.2: Pending, Signed, Failed; a request that has finished is 404 for
 // good, and one that never was is too.
 func TestPollOfARequestThatHasFinished(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	id := c.user(person)
 	for _, action := range []string{"Success", "Cancel"} {
@@ -107,6 +112,7 @@ func TestPollOfARequestThatHasFinished(t *testing.T) {
 // decisions.md 2.10: another account's request does not exist; any client of the
 // account sees it.
 func TestWhoMayPoll(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c, other := s.signer(t), s.signer(t)
 	c.user(person)
@@ -122,6 +128,7 @@ func TestWhoMayPoll(t *testing.T) {
 // the account clears the request, once it is older than 15 minutes
 // (decisions.md 4.6, 4.7).
 func TestAbandonedRequest(t *testing.T) {
+	t.Parallel()
 	for _, method := range methods {
 		t.Run(method, func(t *testing.T) {
 			bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -152,6 +159,7 @@ func TestAbandonedRequest(t *testing.T) {
 
 // decisions.md 4.7: a start that is refused clears too, and only starts do.
 func TestOnlyAStartClears(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person)

@@ -59,6 +59,7 @@ func largestImage(t *testing.T) []byte {
 // A start in which everything beside the document is as long as it may be is not too large, nor when
 // slashes of its image are escaped, as some writers do.
 func TestLargestFields(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	image := largestImage(t)
@@ -76,6 +77,7 @@ func TestLargestFields(t *testing.T) {
 // service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is 413, whether
 // Content-Length says so or not, and nothing is left of it.
 func TestBodyThatIsTooLarge(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	t.Run("30 MiB", func(t *testing.T) {
@@ -119,6 +121,7 @@ func TestBodyThatIsTooLarge(t *testing.T) {
 // decisions.md 2.6: "at once where Content-Length tells": before any of the body has
 // come, also to a client that waits to be told to send it.
 func TestTooLargeIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
 	for name, test := range map[string]struct {
 		path, header string
@@ -149,6 +152,7 @@ func TestTooLargeIsSaidAtOnce(t *testing.T) {
 
 // A client that goes away in the middle of its document leaves nothing behind.
 func TestUploadThatBreaksOff(t *testing.T) {
+	t.Parallel()
 	for path, body := range map[string]string{"/api/v1/signing": sized(t, 4*mebibyte), processes: sizedDraft(t, 4*mebibyte)} {
 		t.Run(path, func(t *testing.T) {
 			c := start(t, wiring{breaks: true, renderer: blank{}}).client(t, account.Scopes()...)

@@ -45,6 +45,7 @@ func rects(t *testing.T, before, after []byte) (list []string) {
 // service.md 2.1: the offsets are measured from the corner, on the page as displayed; without
 // signatureImage nothing is drawn.
 func TestPlacesOfStamps(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	turned := pdftest.Build(pdftest.Options{Page: "/Rotate 90"})
@@ -74,6 +75,7 @@ func TestPlacesOfStamps(t *testing.T) {
 // service.md 2.1, rule 1: the certificate's name, which is the one that the sandbox user was
 // created with (decisions.md 5.4), the kennitala, the signing time and the reason.
 func TestTextOfTheStandardStamp(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	id := c.user(person.with(fields{"fullName": "Þórður Ægir Öðinsson"}))
 	c.update(id, fields{"fullName": "Somebody Else"})

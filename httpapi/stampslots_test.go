@@ -71,6 +71,7 @@ func TestNoFreeSlot(t *testing.T) {
 // A page may be displayed whose places no PDF can say: with coordinates beyond 32767
 // (ISO 19005-1 6.1.12).
 func TestStampFarOut(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	far := pdftest.Build(pdftest.Options{Page: "/MediaBox [40000 0 40595 842]"})
@@ -80,6 +81,7 @@ func TestStampFarOut(t *testing.T) {
 
 // decisions.md 4.11: a document whose author allows no further signature.
 func TestStampOnADocumentThatAllowsNoSignatures(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	body := startBody(idpApp).with(fields{"file.contentB64": unchangeable(t)})
@@ -122,6 +124,7 @@ func (unready) Render(context.Context, io.ReaderAt, int64, int, int, int) (*imag
 
 // Who comes while the renderer is being made ready is to come again.
 func TestStampWhileTheRendererIsNotReady(t *testing.T) {
+	t.Parallel()
 	bubble(t, wiring{breaks: true, renderer: unready{}}, func(t *testing.T, s *server) {
 		c := s.signer(t)
 		c.user(person)
@@ -134,6 +137,7 @@ func TestStampWhileTheRendererIsNotReady(t *testing.T) {
 
 // decisions.md 2.11 and 4.2.
 func TestRepeatedStartWithAStamp(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	body := startBody(idpSim).with(manual).with(ofImage(jpegPicture(t), "Jpeg"))

@@ -55,6 +55,7 @@ func notInDescription(r rune) bool { return r < ' ' || r > '~' || r == '"' || r 
 // decisions.md 3: the client by HTTP Basic, in the form or as JSON; no scope means
 // all of the client's.
 func TestTokenIsIssued(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t, account.ScopePortalWrite, account.ScopeSignatures)
 	const all = account.ScopePortalWrite + " " + account.ScopeSignatures
 	basic := func(body, kind string) *http.Request {
@@ -120,6 +121,7 @@ func lower(r *http.Request) *http.Request {
 
 // decisions.md 3: a client may have no scopes.
 func TestTokenWithoutScopes(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t)
 	a := c.form(url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}})
 	diff(t, "scope", "", c.member(a, "scope"))
@@ -128,6 +130,7 @@ func TestTokenWithoutScopes(t *testing.T) {
 // RFC 6749 2.3.1: the id and the secret are form-encoded before they are put into
 // HTTP Basic.
 func TestBasicCredentialsAreFormEncoded(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t)
 	chosen := account.Client{ID: "archive: a+b%", AccountID: c.account, Name: "archive"}
 	if _, err := c.accounts.EnsureClient(t.Context(), chosen, "100% sure+"); err != nil {
@@ -140,6 +143,7 @@ func TestBasicCredentialsAreFormEncoded(t *testing.T) {
 
 // decisions.md 3 and RFC 6749 5.2.
 func TestTokenIsRefused(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t, account.ScopeSignatures)
 	right := url.Values{"grant_type": {"client_credentials"}, "client_id": {c.id}, "client_secret": {c.secret}}
 	form := func(name string, values ...string) *http.Request {

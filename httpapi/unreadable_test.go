@@ -14,6 +14,7 @@ var lockedPage = pdftest.Build(pdftest.Options{Trailer: "/Encrypt << /Filter /St
 // service.md 4.1: "Without signatureImage, an unreadable file fails later in the
 // signing": with UnableToHandleGivenData at a poll (decisions.md 4.11).
 func TestFileThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	noPages := bytes.Replace(page, []byte("/Kids [10 0 R ] /Count 1"), []byte("/Kids [        ] /Count 0"), 1)

@@ -12,6 +12,7 @@ import (
 // missing or invalid. All the faulty ones are in one answer, and nothing is left of
 // the request.
 func TestFaultyStart(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	long := func(n int) string { return strings.Repeat("ð", n) }
@@ -97,6 +98,7 @@ func TestFaultyStart(t *testing.T) {
 // decisions.md 2.2: RFC 4648 section 4 with padding; line breaks, the URL alphabet
 // and the empty string are refused.
 func TestContentThatIsNotBase64(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	for name, content := range map[string]any{
@@ -130,6 +132,7 @@ func TestContentThatIsNotBase64(t *testing.T) {
 
 // decisions.md 2.1: a body that is not one JSON value, or repeats a member.
 func TestBodyThatIsNotJSON(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t, account.ScopeSignatures)
 	id := c.user(person)
 	for name, test := range map[string]struct{ body, path string }{
@@ -175,6 +178,7 @@ func TestBodyThatIsNotJSON(t *testing.T) {
 // decisions.md 2.1: the content may stand anywhere in the body, and members may be
 // written with escapes.
 func TestBodyThatIsWrittenOtherwise(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	content := strings.ReplaceAll(normal(t, page).(string), "/", `\/`)

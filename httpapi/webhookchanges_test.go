@@ -21,6 +21,7 @@ func (c *client) change(id string, body any) object {
 
 // service.md 4.3: only the fields to change; decisions.md 2.1 and 7.3.
 func TestWebhookIsChanged(t *testing.T) {
+	t.Parallel()
 	before := newHook("https://hooks.example/before")
 	for name, test := range map[string]struct {
 		sent    any
@@ -62,6 +63,7 @@ func TestWebhookIsChanged(t *testing.T) {
 // service.md 4.3 item 5: activation is done only with the activate call, and nothing else of the
 // change is done (decisions.md 7.3).
 func TestWebhookIsNotActivatedByAChange(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).portal(t)
 	id := c.subscribe("https://hooks.example/")
 	want := c.hook(id)
@@ -73,6 +75,7 @@ func TestWebhookIsNotActivatedByAChange(t *testing.T) {
 
 // service.md 7.4: 400 with all the faulty fields, and nothing is done.
 func TestFaultyWebhooks(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).portal(t)
 	id := c.subscribe("https://hooks.example/")
 	before, good := c.listedHooks(), newHook("https://hooks.example/other")
@@ -140,6 +143,7 @@ func TestFaultyWebhooks(t *testing.T) {
 
 // decisions.md 2.1: what a body may be, of the calls that need one and of those that do not.
 func TestBodiesOfWebhooks(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).portal(t)
 	one := webhooks + "/" + c.subscribe("https://hooks.example/")
 	before := c.listedHooks()

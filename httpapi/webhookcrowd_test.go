@@ -23,6 +23,7 @@ func (crowded) Test(context.Context, string, string) error {
 
 // RFC 6585 4: 429 with the time to wait, and nobody has failed.
 func TestActivationsThatGetNoTurn(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{hooks: func(all httpapi.Webhooks) httpapi.Webhooks { return crowded{all} }}).portal(t)
 	id := c.subscribe("https://hooks.example/")
 	for _, call := range []string{"/activate", "/test"} {

@@ -81,6 +81,7 @@ func (c *client) wantFailedCheck(a answer, check string) {
 
 // service.md 3.5 and 4.3: from inactive to active and back, with the reason why.
 func TestWebhookLife(t *testing.T) {
+	t.Parallel()
 	c := start(t, trial).portal(t)
 	e := newEndpoint(t)
 	id := c.subscribed(e)
@@ -116,6 +117,7 @@ func TestWebhookLife(t *testing.T) {
 // service.md 7.4 and decisions.md 7.4: 422 names the check, whether it was inactive, which it
 // stays, or active, which it stays too.
 func TestActivationThatFails(t *testing.T) {
+	t.Parallel()
 	c := start(t, trial).portal(t)
 	e := newEndpoint(t)
 	id := c.subscribed(e)
@@ -151,6 +153,7 @@ func TestActivationThatFails(t *testing.T) {
 
 // service.md 4.3 item 3: 409 when the URL changes meanwhile, and the subscription stays inactive.
 func TestWebhookThatChangesWhileItIsActivated(t *testing.T) {
+	t.Parallel()
 	c := start(t, trial).portal(t)
 	e := newEndpoint(t)
 	for name, test := range map[string]struct {
@@ -183,6 +186,7 @@ func TestWebhookThatChangesWhileItIsActivated(t *testing.T) {
 
 // service.md 4.3 item 4 and 7.4: one signed ping, also to a subscription that is inactive.
 func TestWebhookIsTested(t *testing.T) {
+	t.Parallel()
 	c := start(t, trial).portal(t)
 	e := newEndpoint(t)
 	id := c.subscribed(e)

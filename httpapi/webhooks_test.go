@@ -68,6 +68,7 @@ func (c *client) listedHooks() []any {
 
 // service.md 4.3 and 2.8, decisions.md 7.1: 201 with the record, its place and the secret.
 func TestWebhookIsCreated(t *testing.T) {
+	t.Parallel()
 	stamp := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 	secret := regexp.MustCompile(`^[0-9a-f]{64}$`)
 	c := start(t, wiring{}).portal(t)
@@ -108,6 +109,7 @@ func TestWebhookIsCreated(t *testing.T) {
 
 // The secret is the one that signs, and the list has it no more than a subscription has.
 func TestWebhookSecretIsShownOnce(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c := s.portal(t)
 	diff(t, "empty list", []any{}, c.listedHooks())
@@ -128,6 +130,7 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 
 // service.md 7.4, decisions.md 2.9 and 2.10: what is not yours does not exist.
 func TestWebhookThatIsNotYours(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c, other := s.portal(t), s.portal(t)
 	id := other.subscribe("https://hooks.example/")
@@ -152,6 +155,7 @@ func TestWebhookThatIsNotYours(t *testing.T) {
 
 // service.md 4.3: deleted permanently.
 func TestWebhookIsDeleted(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).portal(t)
 	id := c.subscribe("https://hooks.example/")
 	c.want(c.call(http.MethodDelete, webhooks+"/"+id, nil), http.StatusNoContent, nil)
@@ -163,6 +167,7 @@ func TestWebhookIsDeleted(t *testing.T) {
 
 // decisions.md 7.1: a number of subscriptions for an account, whatever others have.
 func TestTooManyWebhooks(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{webhooks: webhook.Options{MaxSubscriptions: 2}})
 	c := s.portal(t)
 	first := c.subscribe("https://hooks.example/")
@@ -175,6 +180,7 @@ func TestTooManyWebhooks(t *testing.T) {
 
 // decisions.md 1 and 8.1: each environment publishes its key.
 func TestWebhookKeyIsPublished(t *testing.T) {
+	t.Parallel()
 	for name, w := range map[string]wiring{"sandbox": {}, "production": {production: true}} {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, w).client(t)

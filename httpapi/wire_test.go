@@ -14,6 +14,7 @@ import (
 // decisions.md 2.4: 405 names what the path takes. A HEAD is no GET: as a poll it
 // would end the request.
 func TestMethodThatAPathDoesNotTake(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	one := uuid.NewString()
 	for path, allow := range map[string]string{
@@ -53,6 +54,7 @@ func TestMethodThatAPathDoesNotTake(t *testing.T) {
 }
 
 func TestHEADEndsNothing(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	id := c.begin(startBody(idpSim))
@@ -62,6 +64,7 @@ func TestHEADEndsNothing(t *testing.T) {
 
 // decisions.md 2.4 and 2.9.
 func TestPathThatDoesNotExist(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	for _, path := range []string{
 		"/", "/api", "/api/v1", "/api/v2/signing", "/api/v1/signing/", "/api/v1/signing//", "/api/v1//signing", "/api/v1/signing/./busy-signal",
@@ -79,6 +82,7 @@ func TestPathThatDoesNotExist(t *testing.T) {
 
 // decisions.md 2.1: a body without Content-Type is read as JSON, another type is 415.
 func TestContentType(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
 	id, hook := c.user(person), c.subscribe("https://hooks.example/")
 	calls := []struct {
@@ -124,6 +128,7 @@ func TestContentType(t *testing.T) {
 
 // decisions.md 2.1: "a POST that needs no body takes none", whatever a client says of none.
 func TestTypeOfNoBody(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
 	for path, status := range map[string]int{
 		"/api/v1/signing/busy-signal":        http.StatusOK,
@@ -140,6 +145,7 @@ func TestTypeOfNoBody(t *testing.T) {
 
 // What answers for itself: the operator's probes and the sandbox's root.
 func TestPathsWithoutAToken(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	c := s.client(t)
 	keys, err := s.hooks.PublicKeys(t.Context())

@@ -28,6 +28,7 @@ func xmlBody(method string, content []byte) fields {
 
 // service.md 2.1: the packings, Enveloped when none is said, and what the request says of the signer.
 func TestSignaturePackings(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	for name, test := range map[string]struct {
@@ -65,6 +66,7 @@ func rootOf(document []byte) string {
 
 // What was signed is signed by a second person.
 func TestSecondSignerOfXML(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	second := fields{"fullName": "Second Signer", "kennitala": "0101302479", "phone": "5550102"}
@@ -82,6 +84,7 @@ func TestSecondSignerOfXML(t *testing.T) {
 
 // decisions.md 4.11: XML that is not well-formed starts, and fails at a poll.
 func TestXMLThatCannotBeSigned(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	for name, content := range map[string]string{
@@ -108,6 +111,7 @@ func TestXMLThatCannotBeSigned(t *testing.T) {
 
 // XML comes in UTF-16 too, and stays so.
 func TestXMLInUTF16(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	for name, order := range map[string]binary.AppendByteOrder{"big-endian": binary.BigEndian, "little-endian": binary.LittleEndian} {
@@ -141,6 +145,7 @@ func (p wholeCMS) Traits(m idp.Method) idp.Traits {
 
 // A phone that makes the whole signature makes none for XML.
 func TestXMLOnAPhoneThatMakesTheSignature(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{provider: func(s *sandbox.Sandbox) idp.Provider { return wholeCMS{s} }}).signer(t)
 	c.user(person)
 	c.wantInvalid(c.start(xmlBody(idpSim, []byte(order))), "file.type")
@@ -150,6 +155,7 @@ func TestXMLOnAPhoneThatMakesTheSignature(t *testing.T) {
 
 // A document as large as fits is signed as any other (service.md 8).
 func TestLargeXML(t *testing.T) {
+	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)
 	row, size := "<row n='1'><to>Þór</to><sum>1000</sum></row>\n", 22*mebibyte

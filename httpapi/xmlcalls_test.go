@@ -10,6 +10,7 @@ import (
 // decisions.md 2.11: a start for XML that is repeated is answered as before, and signs once. Another packing
 // makes it another body.
 func TestSameKeyAndBodyOfXML(t *testing.T) {
+	t.Parallel()
 	for _, method := range methods {
 		t.Run(method, func(t *testing.T) {
 			bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -38,6 +39,7 @@ func TestSameKeyAndBodyOfXML(t *testing.T) {
 
 // service.md 3.4: two people sign one XML file one after another, through a busy signal.
 func TestTwoPeopleSignOneXML(t *testing.T) {
+	t.Parallel()
 	s := start(t, wiring{})
 	for _, packed := range []string{"Enveloped", "Enveloping", "InternallyDetached"} {
 		t.Run(packed, func(t *testing.T) {
@@ -65,6 +67,7 @@ func TestTwoPeopleSignOneXML(t *testing.T) {
 
 // XML that cannot be signed frees the signal when it is told.
 func TestBusySignalAfterXMLThatCannotBeSigned(t *testing.T) {
+	t.Parallel()
 	c, first, second := pair(t, start(t, wiring{}))
 	id := c.begin(first.with(fields{"file.type": "Xml", "file.contentB64": []byte("<!DOCTYPE order><order/>")}))
 	c.wantHeld(c.start(second), nil)
