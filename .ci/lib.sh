@@ -11,6 +11,7 @@ tools=$(cd "$tools" && pwd)
 
 staticcheck_version=v0.8.2
 govulncheck_version=v1.8.0
+actionlint_version=v1.7.12
 node_version=24.21.0
 node_sha512=de750bb336795f47dc898a46d2de93add029273027f3e16520d3fa3a2317ed5f07aefa404cf37ddfa5352e545e389ae22d16b87bcc84a900580a72f23cd02ced
 npm_version=11.19.1
@@ -20,6 +21,7 @@ npm_sha512=cedb312b1b7f92421a02cfb68b4194e88f8346651dacd6acc5364a25ef5309d4a32b1
 
 step_name=setup
 step_count=0
+took=() # of each step, for the closing lines
 remarks=() # what the closing line must not hide
 servants=() # processes that end with this one
 scratch=$(mktemp -d)
@@ -32,6 +34,7 @@ step() {
 	local start=$SECONDS
 	printf '\n=== %s\n' "$step_name"
 	"${@:2}"
+	took+=("$(printf '%6d s  %s' $((SECONDS - start)) "$step_name")")
 	printf '=== %s: %d s\n' "$step_name" $((SECONDS - start))
 	step_count=$((step_count + 1))
 }
@@ -41,6 +44,7 @@ close() {
 	((${#servants[@]} == 0)) || kill "${servants[@]}" 2>/dev/null || true
 	rm -rf "$scratch" ${quick:+"$quick"}
 	{
+		((${#took[@]} == 0)) || printf '\n%s\n' "$(printf '%s\n' "${took[@]}")"
 		if ((status == 0)); then
 			printf '\n%s: PASSED in %d s, steps run: %d' "$0" "$SECONDS" "$step_count"
 		else
@@ -224,11 +228,12 @@ unpack_npm() {
 
 install_go_tools() {
 	local inputs
-	inputs="$(go version) $staticcheck_version $govulncheck_version"
+	inputs="$(go version) $staticcheck_version $govulncheck_version $actionlint_version"
 	up_to_date "$tools/bin" "$inputs" && return
-	echo "building staticcheck and govulncheck"
+	echo "building staticcheck, govulncheck and actionlint"
 	GOBIN=$tools/bin go install "honnef.co/go/tools/cmd/staticcheck@$staticcheck_version"
 	GOBIN=$tools/bin go install "golang.org/x/vuln/cmd/govulncheck@$govulncheck_version"
+	GOBIN=$tools/bin go install "github.com/rhysd/actionlint/cmd/actionlint@$actionlint_version"
 	echo "$inputs" >"$tools/bin/.inputs"
 }
 
