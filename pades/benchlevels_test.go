@@ -7,12 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/pades"
 )
 
@@ -128,12 +128,9 @@ func TestExtendingTakesLittleMemory(t *testing.T) {
 	p := newPerson(t, newAuthority(t), rsaKey(t, 3072))
 	files := levelBenchFiles()
 	allocated := func(name string) int64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		signAndExtend(t, p, files[name], ades.LTA, p.ca.Sources(nil))
-		runtime.ReadMemStats(&after)
-		t.Logf("figure: %s to LTA: %d bytes allocated", name, after.TotalAlloc-before.TotalAlloc)
-		return int64(after.TotalAlloc - before.TotalAlloc)
+		n := testenv.Allocated(func() { signAndExtend(t, p, files[name], ades.LTA, p.ca.Sources(nil)) })
+		t.Logf("figure: %s to LTA: %d bytes allocated", name, n)
+		return int64(n)
 	}
 	allocated("100KB") // what is allocated once
 	if more := allocated("22MB") - allocated("100KB"); more > 1<<20 {

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // store is a sink that keeps what it got.
@@ -289,17 +290,16 @@ func TestReadTakesConstantMemory(t *testing.T) {
 	for _, piece := range []string{"UERG", `U\/RG`, "UE!G", "\u00e9\u00e9"} {
 		body := io.MultiReader(strings.NewReader(`{"file":{"contentB64":"`),
 			io.LimitReader(endless(piece), int64(pieces*len(piece))), strings.NewReader(`"}}`))
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		_, err := Read(body, Options{Content: "file.contentB64", Sink: func(r io.Reader) error {
-			_, err := io.Copy(io.Discard, r)
-			return err
-		}})
-		runtime.ReadMemStats(&after)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 512<<10 {
+		allocated := testenv.Allocated(func() {
+			_, err := Read(body, Options{Content: "file.contentB64", Sink: func(r io.Reader) error {
+				_, err := io.Copy(io.Discard, r)
+				return err
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocated > 512<<10 {
 			t.Errorf("%q: %d bytes allocated", piece, allocated)
 		}
 	}
