@@ -23,24 +23,22 @@ func TestCold(t *testing.T) {
 	}
 	r := pdfium.New(pdfium.Options{Cache: filepath.Join(file, "folder"), Wait: time.Millisecond, Limit: enough})
 	defer r.Close()
-	began := time.Now()
 	document := source{page: page200}.bytes()
 	if _, err := rendered(t.Context(), r, document, 200, 100); !errors.Is(err, stamp.ErrNotReady) {
 		t.Errorf("drawing at once: %v", err)
 	}
-	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	if _, err := r.Warm(short); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("warming in a millisecond: %v", err)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := r.Warm(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("warming when the time is up already: %v", err)
 	}
-	if _, err := rendered(short, r, document, 200, 100); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := rendered(ended, r, document, 200, 100); !errors.Is(err, context.Canceled) {
 		t.Errorf("drawing when the time is up already: %v", err)
 	}
 	cold, err := r.Warm(t.Context())
 	if err != nil || !cold || r.Kept() {
 		t.Fatalf("cold: %v, kept: %v, %v", cold, r.Kept(), err)
 	}
-	t.Logf("figure: PDFium compiled in %.1f s", time.Since(began).Seconds())
 	drawn(t, r, document, 200, 100)
 }
 
@@ -67,12 +65,10 @@ func TestDamagedCache(t *testing.T) {
 	}
 	for _, want := range []bool{true, false} {
 		r := pdfium.New(pdfium.Options{Cache: folder, Limit: enough})
-		began := time.Now()
 		cold, err := r.Warm(t.Context())
 		if err != nil || cold != want || !r.Kept() {
 			t.Fatalf("cold: %v, want %v, kept: %v, %v", cold, want, r.Kept(), err)
 		}
-		t.Logf("figure: ready in %d ms, cold: %v", time.Since(began).Milliseconds(), cold)
 		drawn(t, r, source{page: page200}.bytes(), 200, 100)
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -84,17 +80,17 @@ func TestDamagedCache(t *testing.T) {
 func TestCloseWhileCompiling(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "cache")
 	r := pdfium.New(pdfium.Options{Cache: folder})
-	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if _, err := r.Warm(short); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("warming in 200 ms: %v", err)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := r.Warm(ended); !errors.Is(err, context.Canceled) {
+		t.Fatalf("warming when the time is up already: %v", err)
 	}
 	warmed := make(chan error)
 	go func() {
 		_, err := r.Warm(t.Context())
 		warmed <- err
 	}()
-	time.Sleep(10 * time.Millisecond)
+	time.Sleep(10 * time.Millisecond) // time: so that it waits; if it does not yet, it meets the end all the same
 	if err := r.Close(); err != nil {
 		t.Error(err)
 	}

@@ -33,9 +33,8 @@ func slow() []byte {
 	}.bytes()
 }
 
-// enough is far more than the deadline, on a machine that does other things as well, and far
-// less than the page takes.
-const enough = 20 * time.Second
+// enough is more than any page takes, however busy the machine is.
+const enough = time.Hour
 
 // The deadline stops a rendering, and the next page is drawn.
 func TestDeadline(t *testing.T) {
@@ -49,14 +48,11 @@ func TestDeadline(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			document := test.document(t)
+			// time: it ends while the page is drawn, which takes minutes, or before that
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			began := time.Now()
 			if _, err := rendered(ctx, r, document, test.width, test.height); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v", err)
-			}
-			if took := time.Since(began); took > enough {
-				t.Errorf("it took %v", took)
 			}
 			drawn(t, r, source{page: page200}.bytes(), 200, 100)
 		})
@@ -88,7 +84,7 @@ func TestLimit(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(limit / 10)
+	time.Sleep(limit / 10) // time: so that both are before the next one; if they are not, less is shown, and nothing fails
 	if _, err := rendered(t.Context(), r, source{page: page200}.bytes(), 200, 100); err != nil {
 		t.Errorf("behind slow pages: %v", err)
 	}
@@ -149,17 +145,12 @@ func TestWaitingAndClose(t *testing.T) {
 	if err := r.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}
-	for tries := 0; runtime.NumGoroutine() > before; tries++ {
-		if tries == 500 {
-			t.Fatalf("%d goroutines, and %d before", runtime.NumGoroutine(), before)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testenv.Wait(t, "all goroutines to end", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // Fifty at once, and each gets the picture of its own page, with the form on it.
 func TestCrowd(t *testing.T) {
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 3, Wait: 5 * time.Minute, Limit: 5 * time.Minute})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 3, Wait: enough, Limit: enough})
 	var all sync.WaitGroup
 	for n := range 50 {
 		all.Go(func() {

@@ -26,6 +26,7 @@ func TestPlacement(t *testing.T) {
 		return
 	}
 	testenv.Program(t, "mutool")
+	testenv.Corpus(t, "pdf") // or the process of the findings would skip for want of it
 	found := findings(t)
 	pages := make([]*judgedPage, len(found.Pages))
 	t.Run("pages", func(t *testing.T) {
