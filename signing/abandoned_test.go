@@ -15,6 +15,7 @@ import (
 
 // What a start of the account clears is told of, unless it is known what came of it.
 func TestEvidenceOfWhatIsCleared(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		s := newService(t, p, signing.Options{})
@@ -41,6 +42,7 @@ func TestEvidenceOfWhatIsCleared(t *testing.T) {
 // A phone may have rung although the call that was to make it ring failed, or the process died
 // in it.
 func TestEvidenceOfAStartThatFailed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		s := newService(t, p, signing.Options{})

@@ -9,6 +9,7 @@ import (
 
 // A serialNumber that is no kennitala is not shown as one.
 func TestStampOfAnotherSerialNumber(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.traits = idp.Traits{ByPhone: true}
 	p.key, p.cert = p.issue("PASDK-1234567")

@@ -110,6 +110,7 @@ func goesAway(t *testing.T, o outing, format signing.Format) (went bool) {
 // What the provider answered waits for the store for half a minute. Without a store for
 // longer, it is asked again.
 func TestAnswerWaitsForTheStore(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		away  time.Duration
 		calls int
@@ -136,6 +137,7 @@ func TestAnswerWaitsForTheStore(t *testing.T) {
 
 // Whoever comes after an outage does not wait for leases of the time before.
 func TestLeasesAfterAnOutage(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		p.poll = waits
@@ -162,6 +164,7 @@ func TestLeasesAfterAnOutage(t *testing.T) {
 
 // Close does not wait for a store that stays away.
 func TestCloseWithoutAStore(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		tx := &shaky{Transactor: db, outing: outing{at: -1, err: storage.ErrUnavailable}}

@@ -77,6 +77,7 @@ func (s service) work(ctx context.Context) (finished int) {
 
 // What a poll completes is nobody else's work.
 func TestPollDropsTheJob(t *testing.T) {
+	t.Parallel()
 	s := newService(t, newPhone(t), signing.Options{})
 	id := s.mustStart()
 	broken := errors.New("connection broken")

@@ -47,6 +47,7 @@ func isPrecise(t *testing.T, record any) {
 
 // Every backend keeps the same of a time, so that a copy to another changes nothing.
 func TestTimesAreWholeMicroseconds(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(1234567 * time.Nanosecond)
 		p, db := newPhone(t), newStore(t)

@@ -47,6 +47,7 @@ func (p *phone) cms(messageDigest []byte) []byte {
 }
 
 func TestSignatureMadeOnThePhone(t *testing.T) {
+	t.Parallel()
 	s := newService(t, wholeCMS(t), signing.Options{AnyPace: true})
 	started, err := s.start()
 	if err != nil || started.Code != "0042" {
@@ -61,6 +62,7 @@ func TestSignatureMadeOnThePhone(t *testing.T) {
 
 // Such a signature is no baseline signature, and is not passed off as one.
 func TestLevelsOfSignaturesMadeOnThePhone(t *testing.T) {
+	t.Parallel()
 	s := newService(t, wholeCMS(t), signing.Options{AnyPace: true})
 	for _, level := range []ades.Level{ades.T, ades.LT, ades.LTA} {
 		if _, err := s.start(func(in *signing.Start) { in.Level = level }); !errors.Is(err, signing.ErrLevel) {
@@ -74,6 +76,7 @@ func TestLevelsOfSignaturesMadeOnThePhone(t *testing.T) {
 
 // The certificate comes with the value, and is checked then as any other (decisions.md 4.9).
 func TestWrongSignaturesMadeOnThePhone(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		change func(p *phone)
 		want   idp.ErrorCode

@@ -61,6 +61,7 @@ func (s service) atLevel(l ades.Level) string {
 // decisions.md 4.8: while a source is down polls are pending, and the value is not lost.
 // The person is not asked again.
 func TestSourceThatIsDownForTenMinutes(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name        string
 		level       ades.Level
@@ -127,6 +128,7 @@ func (o *outage) cut(tsa, status error) {
 
 // decisions.md 4.8: after 15 minutes it is InternalError, which is told once.
 func TestSourceThatStaysDown(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
@@ -158,6 +160,7 @@ func TestSourceThatStaysDown(t *testing.T) {
 
 // Sources that are slow to fail are not asked at each poll.
 func TestPollsDoNotHammerASource(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
@@ -178,6 +181,7 @@ func TestPollsDoNotHammerASource(t *testing.T) {
 
 // decisions.md 4.9: what was revoked when it signed is not delivered, at any level.
 func TestRevokedCertificates(t *testing.T) {
+	t.Parallel()
 	for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
 		for _, test := range []struct {
 			name    string
@@ -205,6 +209,7 @@ func TestRevokedCertificates(t *testing.T) {
 
 // A process that dies once the value is stored leaves the rest to the next one.
 func TestStoredValueIsCompletedByAnotherProcess(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)

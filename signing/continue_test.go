@@ -26,6 +26,7 @@ func once(t *testing.T) *phone {
 
 // What a provider says only once is stored before it is asked further.
 func TestContinue(t *testing.T) {
+	t.Parallel()
 	p := once(t)
 	s := newService(t, p, signing.Options{AnyPace: true})
 	id := s.mustStart()
@@ -45,6 +46,7 @@ func TestContinue(t *testing.T) {
 
 // A fault after it is no end: the next poll goes on from what is stored.
 func TestFaultAfterContinue(t *testing.T) {
+	t.Parallel()
 	p := once(t)
 	s := newService(t, p, signing.Options{AnyPace: true})
 	id := s.mustStart()
@@ -70,6 +72,7 @@ func TestFaultAfterContinue(t *testing.T) {
 }
 
 func TestProviderWithoutEnd(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.poll = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Continue{}, nil }
 	s := newService(t, p, signing.Options{AnyPace: true})
@@ -85,6 +88,7 @@ func TestProviderWithoutEnd(t *testing.T) {
 
 // Whichever call of the start is refused, there is no request to poll (service.md 3.2).
 func TestRefusedWhenAskedToSign(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.sign = func(s idp.State) (idp.State, idp.Event, error) {
 		return s, idp.Failed{Failure: idp.Failure{Code: idp.UserHasNoPhone, OAuth: "access_denied", Description: "audkenni_400"}}, nil
@@ -102,6 +106,7 @@ func TestRefusedWhenAskedToSign(t *testing.T) {
 
 // The client hears of a provider that is asked too often, once, and in its words.
 func TestProviderSaysSlowDown(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	answers := []idp.Waiting{{SlowDown: true, Description: "too fast"}, {SlowDown: true}, {Description: "not yet"}, {}}
 	p.poll = func(s idp.State) (idp.State, idp.Event, error) {

@@ -26,6 +26,7 @@ func (o *orders) drive(id string) signing.Progress {
 
 // Who waits in a call hears of the end as soon as it is there, without any job.
 func TestDrive(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		poll    func(idp.State) (idp.State, idp.Event, error)
 		takes   time.Duration
@@ -63,6 +64,7 @@ func TestDrive(t *testing.T) {
 
 // Whoever drives, and however many: each answer is asked for once.
 func TestDrivenByMany(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		began := time.Now()
@@ -94,6 +96,7 @@ func TestDrivenByMany(t *testing.T) {
 
 // A provider is not asked more often for being slow, and the store is left alone meanwhile.
 func TestDrivingIsNoHammering(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		tx := &countedTx{Transactor: db}
@@ -117,6 +120,7 @@ func TestDrivingIsNoHammering(t *testing.T) {
 
 // While a source is down, who drives in a call waits with the job, and hears of the end.
 func TestDriveDuringAnOutage(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		tx, out := &countedTx{Transactor: db}, newOutage(p.ca)
@@ -144,6 +148,7 @@ func TestDriveDuringAnOutage(t *testing.T) {
 
 // What nobody knows, and what is gone.
 func TestProgressOfNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newOrders(t, newPhone(t), signing.Options{})
 		id := o.mustOrder()
@@ -169,6 +174,7 @@ func TestProgressOfNothing(t *testing.T) {
 
 // A job that another version wrote is not lost.
 func TestJobThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	o := newOrders(t, newPhone(t), signing.Options{})
 	for _, payload := range []string{"", "{}", `{"version":2,"request":"r"}`, "garbage"} {
 		if retry, err := o.Handlers()["signing.drive"](t.Context(), storage.Job{ID: "j", Payload: []byte(payload)}); err == nil || !retry.IsZero() {

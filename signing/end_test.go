@@ -31,6 +31,7 @@ func (s service) toTheEnd(id string) (result, time.Duration) {
 // What a person answers just before the end counts, however long the provider said that there
 // would be no news.
 func TestAnswerAtTheLastMoment(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		start, quiet := time.Now(), idp.Waiting{RetryAfter: 5 * time.Second}
@@ -50,6 +51,7 @@ func TestAnswerAtTheLastMoment(t *testing.T) {
 // An answer that was given once is not lost because what is to be asked further is down when
 // the request would expire. A certificate is no such answer.
 func TestAnswerInHandAtTheEnd(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		answer bool
 		want   idp.ErrorCode
@@ -80,6 +82,7 @@ func TestAnswerInHandAtTheEnd(t *testing.T) {
 
 // Nobody is asked to sign for a request that has expired.
 func TestNobodyIsAskedAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.begin = func() (idp.Event, error) { return idp.Waiting{}, nil }
@@ -100,6 +103,7 @@ func TestNobodyIsAskedAfterTheEnd(t *testing.T) {
 // The provider is not asked sooner after a fault than it says, and what it is asked again is
 // the same: the code on the phone does not change.
 func TestPauseAfterFaults(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.begin = func() (idp.Event, error) { return idp.Waiting{}, nil }
@@ -122,6 +126,7 @@ func TestPauseAfterFaults(t *testing.T) {
 
 // A code that a ping brings before the first poll is not the start call's (decisions.md 2.11).
 func TestRepeatedStartHasTheSameCode(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.begin = func() (idp.Event, error) { return idp.Waiting{RetryAfter: 30 * time.Second}, nil }
 	p.poll = func(s idp.State) (idp.State, idp.Event, error) { return s, p.needDigest(), nil }
@@ -153,6 +158,7 @@ func TestRepeatedStartHasTheSameCode(t *testing.T) {
 
 // A key that nothing may be signed with is the certificate's fault, and ends the request.
 func TestKeyThatCannotBeUsed(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		phone func(*testing.T) *phone
 		want  idp.ErrorCode

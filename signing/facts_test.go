@@ -75,6 +75,7 @@ func sha256Of(b []byte) string {
 // decisions.md 8.2: who was asked, by whom, over which digest, with which certificate, and
 // when; no document.
 func TestEvidenceOfASignature(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{Code: "0042"}, nil }
@@ -122,6 +123,7 @@ func TestEvidenceOfASignature(t *testing.T) {
 
 // What comes to nothing is told too.
 func TestEvidenceOfAFailure(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	s := newService(t, p, signing.Options{})
 	id := s.mustStart()
@@ -148,6 +150,7 @@ func TestEvidenceOfAFailure(t *testing.T) {
 // A completion that is tried several times is told of once, and a person who turns out to
 // have another certificate is asked twice.
 func TestEvidenceOfRepetitions(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)

@@ -29,6 +29,7 @@ func (crampedDocuments) Append(context.Context, string, ...storage.Revision) err
 
 // What finds no room is not tried again and again: each try asks a timestamp authority.
 func TestAFullStoreIsNotPressed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		var asked atomic.Int64

@@ -92,5 +92,6 @@ func (n *network) certify(template *x509.Certificate, pub crypto.PublicKey, by *
 // decisions.md 4.8. The client of the timestamp authority insists on no root: it would
 // refuse a token without the certificates up to one.
 func TestFaultsOfIssuers(t *testing.T) {
+	t.Parallel()
 	testFaults(t, issuerFaults, func(n *network) service { return n.service(n.client(tsa, nil)) })
 }

@@ -44,6 +44,7 @@ func teaching(t *testing.T) *phone {
 // The certificate of an answer is kept for the next request of any account, and for that
 // person and phone alone.
 func TestCertificateKept(t *testing.T) {
+	t.Parallel()
 	p := teaching(t)
 	s := newService(t, p, signing.Options{AnyPace: true})
 	id := s.mustStart()
@@ -70,6 +71,7 @@ func TestCertificateKept(t *testing.T) {
 // The person has another certificate since: the signature is prepared anew, and the person asked anew, for
 // the one signature that there is in the end. The next request knows the certificate.
 func TestKeptCertificateChanged(t *testing.T) {
+	t.Parallel()
 	for name, format := range map[string]signing.Format{"PDF": signing.PDF, "XML": signing.XML} {
 		t.Run(name, func(t *testing.T) { keptCertificateChanged(t, format) })
 	}
@@ -114,6 +116,7 @@ func keptCertificateChanged(t *testing.T, format signing.Format) {
 
 // A certificate that is not good any more counts as none.
 func TestKeptCertificateNotGood(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := teaching(t)
 		db := newStore(t)

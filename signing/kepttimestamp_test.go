@@ -25,6 +25,7 @@ func (n *network) unanswered(s service, level ades.Level) (id string) {
 // A signature has one timestamp, however often it is tried to complete it, and by
 // whichever process. Level LTA has another in the end.
 func TestTimestampIsKept(t *testing.T) {
+	t.Parallel()
 	for level, want := range map[ades.Level]int{ades.B: 0, ades.T: 1, ades.LT: 1, ades.LTA: 2} {
 		for _, format := range []signing.Format{signing.PDF, signing.XML} {
 			t.Run(level.String()+string(format), func(t *testing.T) {
@@ -57,6 +58,7 @@ func timestampIsKept(t *testing.T, format signing.Format, level ades.Level, want
 // A timestamp that leads to no root is not kept: the next try gets another. One that is
 // refused for that beside a good one leaves that one where it is.
 func TestTimestampUnderNoRoot(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name  string
 		roots bool // whether the client insists on them
@@ -99,6 +101,7 @@ func TestTimestampUnderNoRoot(t *testing.T) {
 // decisions.md 4.9: revoked while its status was not to be had, though after the
 // timestamp.
 func TestRevokedWhileTheResponderWasDown(t *testing.T) {
+	t.Parallel()
 	for level, want := range map[ades.Level]idp.ErrorCode{
 		ades.B: idp.CertificateIsRevoked, ades.T: idp.CertificateIsRevoked, ades.LT: delivered, ades.LTA: delivered,
 	} {
@@ -125,6 +128,7 @@ func TestRevokedWhileTheResponderWasDown(t *testing.T) {
 // An authority whose clock is ahead stamps a time that no answer is from after, until that
 // time has come.
 func TestTimestampFromAShortWayAhead(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(t)
 		n.set(tsa, n.stamps(n.unit, nil, 30*time.Second))

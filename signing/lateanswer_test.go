@@ -20,6 +20,7 @@ import (
 // lost. Another takes the request over and hears that there is no answer any more. Whichever of them
 // comes to an end first, also at the end of the request, the answer of the first is what counts.
 func TestAnswerOfAServerThatLostItsLease(t *testing.T) {
+	t.Parallel()
 	const life = 290 * time.Second
 	gone := idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_grant"}
 	over := idp.Failure{Code: idp.ExpiredToken, OAuth: "expired_token"}
@@ -86,6 +87,7 @@ func testLateAnswer(t *testing.T, p *phone, asked lateAsking, takes time.Duratio
 
 // Nobody has the answer any more, and the request ends.
 func TestAnswerThatNobodyHas(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.poll = func(s idp.State) (idp.State, idp.Event, error) {
 		return s, idp.Failed{Failure: idp.Failure{Code: idp.InvalidGrant, OAuth: "invalid_grant"}}, nil
@@ -98,6 +100,7 @@ func TestAnswerThatNobodyHas(t *testing.T) {
 
 // A request whose servers die one after the other, and never say what they heard, comes to an end.
 func TestRequestThatIsTakenOverForEver(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const enough = 20 * time.Minute
 		p := newPhone(t)
@@ -143,6 +146,7 @@ func (o outOfReach) Issuers(ctx context.Context, c *x509.Certificate) ([]*x509.C
 
 // That a certificate's issuer cannot be had for a moment says nothing against it.
 func TestIssuerOutOfReach(t *testing.T) {
+	t.Parallel()
 	for name, phone := range map[string]func(*testing.T) *phone{"before": newPhone, "after": wholeCMS} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

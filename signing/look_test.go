@@ -75,6 +75,7 @@ func (m meter) polled(id string) (idp.ErrorCode, cost) {
 // While the provider has said that there is nothing new to hear, a poll is one read: it asks
 // nobody and writes nothing. Nor does one that comes too early.
 func TestPollThatOnlyWaits(t *testing.T) {
+	t.Parallel()
 	for _, anyPace := range []bool{false, true} {
 		t.Run(fmt.Sprint("any pace ", anyPace), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -117,6 +118,7 @@ func started(t *testing.T, m meter, id string) time.Time {
 
 // A request that expires before the provider has anything to say expires in time.
 func TestSilenceUntilAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.sign = func(s idp.State) (idp.State, idp.Event, error) {
@@ -139,6 +141,7 @@ func TestSilenceUntilAfterTheEnd(t *testing.T) {
 
 // While a job completes the signature, polls only read too.
 func TestPollWhileAJobCompletes(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
@@ -157,6 +160,7 @@ func TestPollWhileAJobCompletes(t *testing.T) {
 
 // What is not there to be polled costs a read.
 func TestPollOfNothing(t *testing.T) {
+	t.Parallel()
 	m := newMeter(t, newPhone(t), signing.Options{})
 	ended := m.mustStart()
 	m.checkSigned(m.poll(ended).Document)
@@ -170,6 +174,7 @@ func TestPollOfNothing(t *testing.T) {
 // The pace of polls that write nothing is known to their own server alone, that of the others
 // to all.
 func TestPaceOverServers(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		rest time.Duration // that the provider says

@@ -15,6 +15,7 @@ func anybody(idp.State) bool { return true }
 // With news the provider is asked at once, although it had said that there would be none for
 // long, and the signature is there before the client's next poll.
 func TestNews(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{RetryAfter: time.Hour}, nil }
 	s := newService(t, p, signing.Options{AnyPace: true})
@@ -45,6 +46,7 @@ func TestNews(t *testing.T) {
 }
 
 func TestNewsThatIsNone(t *testing.T) {
+	t.Parallel()
 	s := newService(t, newPhone(t), signing.Options{AnyPace: true})
 	id := s.mustStart()
 	for name, err := range map[string]error{
@@ -65,6 +67,7 @@ func TestNewsThatIsNone(t *testing.T) {
 // News that comes while earlier news is being asked about counts too, and so does news that
 // overtakes the end of the start.
 func TestNewsThatOvertakes(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	quiet := idp.Waiting{RetryAfter: 30 * time.Second}
 	var s service
@@ -91,6 +94,7 @@ func TestNewsThatOvertakes(t *testing.T) {
 
 // So does news whose job begins before the start has ended.
 func TestNewsDuringTheStart(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		var s service
@@ -111,6 +115,7 @@ func TestNewsDuringTheStart(t *testing.T) {
 
 // A fault on the way to the provider does not end it.
 func TestNewsAndAFault(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{RetryAfter: time.Hour}, nil }

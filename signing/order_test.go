@@ -24,6 +24,7 @@ var (
 
 // Several people sign one document one after another, and nobody polls.
 func TestOrders(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{Code: "0042"}, nil }
@@ -96,6 +97,7 @@ func (o *orders) wantTold(id string, before []byte, asked time.Time) {
 // service.md 8: a signature counts when its document is stored, whatever it was made with, and
 // what comes to nothing does not.
 func TestLedgerOfWhatIsPolled(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	o := newOrders(t, p, signing.Options{AnyPace: true})
 	id := o.mustStart()
@@ -116,6 +118,7 @@ func cancels(s idp.State) (idp.State, idp.Event, error) {
 
 // An order that comes to nothing ends at once, and the next one is accepted.
 func TestOrdersThatFail(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		change func(*phone)
 		after  time.Duration

@@ -82,6 +82,7 @@ func orderedWhile(t *testing.T, away outing) (went bool) {
 // The provider has taken an order up, of which whoever ordered does not hear: the person may be
 // signing already. The job goes on with it.
 func TestOrderThatStartedUnheard(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		tx := &shaky{Transactor: db, outing: outing{at: -1, committed: true, lasts: 35 * time.Second, err: storage.ErrUnavailable}}

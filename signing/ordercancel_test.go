@@ -36,6 +36,7 @@ func (o *orders) wantCancelled(id string, kinds ...string) {
 // Whatever a request is at, it can be removed. What the person answers then goes nowhere, and is
 // nobody's error.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		after time.Duration
 		cut   bool // the timestamp authority
@@ -72,6 +73,7 @@ func TestCancel(t *testing.T) {
 
 // Somebody is at the request when it is removed.
 func TestCancelWhileItIsDriven(t *testing.T) {
+	t.Parallel()
 	completing := []string{"signature.asked", "signature.prepared", "signature.made", "signature.abandoned"}
 	for name, row := range map[string]struct {
 		by    string // the kind of the job that drives; empty: a call
@@ -121,6 +123,7 @@ func atCompletion(_ *orders, m *meddling, cancel func()) { m.happens = cancel }
 
 // An order that is removed while it starts was never started.
 func TestCancelWhileItStarts(t *testing.T) {
+	t.Parallel()
 	for name, event := range map[string]func(*phone) idp.Event{
 		"and goes on": func(p *phone) idp.Event { return p.needDigest() },
 		"and fails":   func(*phone) idp.Event { return idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound}} },
@@ -144,6 +147,7 @@ func TestCancelWhileItStarts(t *testing.T) {
 
 // Cancel joins its transaction: what comes to nothing there has cancelled nothing.
 func TestCancelThatIsTakenBack(t *testing.T) {
+	t.Parallel()
 	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true})
 	id := o.mustOrder()
 	err := o.db.InTx(t.Context(), func(ctx context.Context) error { return errors.Join(o.Cancel(ctx, id), storage.ErrExists) })

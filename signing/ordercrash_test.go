@@ -17,6 +17,7 @@ import (
 
 // Whatever an order was at when its server died, another goes on, and nobody waits for long.
 func TestOrdersOfAServerThatDied(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		dies func(o *orders, out *outage) // at the end, the server is dead
 		want int                          // signatures
@@ -103,6 +104,7 @@ func (o *orders) change(f func(ctx context.Context) error) {
 // Who lost the lease while completing a signature puts nothing into the document: another may be
 // at it.
 func TestLeaseLostWhileAnOrderIsCompleted(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o, meanwhile := meddled(t, newPhone(t))
 		id := o.mustOrder()
@@ -130,6 +132,7 @@ func TestLeaseLostWhileAnOrderIsCompleted(t *testing.T) {
 // The document is another's. What somebody else has put into it since the person was asked stays
 // the last word.
 func TestDocumentThatMovedOn(t *testing.T) {
+	t.Parallel()
 	grow := func(o *orders) {
 		o.change(func(ctx context.Context) error {
 			return o.db.Documents().Append(ctx, o.document, storage.Revision{Base: int64(len(o.unsigned)), Bytes: []byte("% more\n")})

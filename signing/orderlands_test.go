@@ -30,6 +30,7 @@ func (h *hiccup) InTx(ctx context.Context, fn func(context.Context) error) error
 // A store that was away for a moment keeps nobody from being heard who signs soon after, however
 // often the provider was asked before.
 func TestOrderIsDrivenOnAfterAStoreError(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, db := newPhone(t), newStore(t)
 		tx, began := &hiccup{Transactor: db}, time.Now()
@@ -58,6 +59,7 @@ func TestOrderIsDrivenOnAfterAStoreError(t *testing.T) {
 
 // A signature that was given is not swept away while no server completes it.
 func TestGivenSignatureOutlivesADayWithoutServers(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		out := newOutage(p.ca)
@@ -84,6 +86,7 @@ func TestGivenSignatureOutlivesADayWithoutServers(t *testing.T) {
 
 // A server of a version that knows no orders may have noted a failure, and have told nobody.
 func TestOrderFailedByTheVersionBefore(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.poll = waits
@@ -105,6 +108,7 @@ func TestOrderFailedByTheVersionBefore(t *testing.T) {
 
 // Only a start call of the Signing API clears what the account has abandoned there (decisions.md 4.7).
 func TestOrderClearsNothing(t *testing.T) {
+	t.Parallel()
 	for name, answered := range map[string]bool{"pending": false, "complete": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 // A source of evidence is down for an hour, and longer than any poll would wait. The document is
 // nobody's draft: there is nothing in it until the signature has all its evidence.
 func TestOrderDuringAnOutage(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		cut    func(n *network)
 		stamps int // timestamps asked for while the responder is down
@@ -66,6 +67,7 @@ func TestOrderDuringAnOutage(t *testing.T) {
 
 // The person has answered, and the provider cannot say for an hour what the answer needs.
 func TestAnsweredOrderDuringAnOutage(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := once(t)
 		answer := p.poll
@@ -109,6 +111,7 @@ func (o *orders) wantHashed() {
 
 // An outage that does not end ends the order after half a day, and gives the document back.
 func TestOrderDuringAnOutageWithoutEnd(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		out := newOutage(p.ca)

@@ -17,6 +17,7 @@ var unsettled = []string{"signature.asked", "signature.prepared", "signature.mad
 
 // A signature that the owner does not take is neither in the document nor in the ledger.
 func TestUnwantedSignature(t *testing.T) {
+	t.Parallel()
 	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true})
 	o.owner.objects = func() error { return signing.ErrUnwanted }
 	id := o.mustOrder()
@@ -31,6 +32,7 @@ func TestUnwantedSignature(t *testing.T) {
 
 // A service without an Owner takes no orders to an end.
 func TestOrderWithoutAnOwner(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	o := newOrders(t, p, signing.Options{})
 	o.service = onStore(t, o.db, p, signing.Options{AnyPace: true})
@@ -44,6 +46,7 @@ func TestOrderWithoutAnOwner(t *testing.T) {
 
 // What else keeps the owner from taking a signature does not last.
 func TestOwnerThatFails(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []error{storage.ErrUnavailable, storage.ErrFull, errors.New("a fault of ours")} {
 		synctest.Test(t, func(t *testing.T) {
 			o := newOrders(t, newPhone(t), signing.Options{AnyPace: true})
@@ -69,6 +72,7 @@ func TestOwnerThatFails(t *testing.T) {
 // What an account orders is not what it polls: no start clears it, and nothing is swept while its
 // signature may still land (service.md 3.2 is of polled requests).
 func TestOrdersAreNotCleared(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		out := newOutage(p.ca)
@@ -100,6 +104,7 @@ func TestOrdersAreNotCleared(t *testing.T) {
 // An order that nobody drives does not keep the document for ever. What was given is its job's to end,
 // which tries first.
 func TestOrderThatNobodyDrives(t *testing.T) {
+	t.Parallel()
 	for _, given := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPhone(t)

@@ -14,6 +14,7 @@ import (
 
 // What is refused at the start leaves nothing behind but what was accepted and ended.
 func TestOrdersRefusedAtTheStart(t *testing.T) {
+	t.Parallel()
 	refusal, broken := new(*signing.Refusal), errors.New("no route")
 	for name, test := range map[string]struct {
 		phone  func(*testing.T) *phone

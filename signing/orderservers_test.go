@@ -55,6 +55,7 @@ func meet(t *testing.T, url string) (point func(), second func()) {
 // One server completes a request while another removes it. Either the signature is in the document
 // and all is told, or it is not and nothing is.
 func TestCancelOnAnotherServer(t *testing.T) {
+	t.Parallel()
 	t.Run("a moment after it landed", func(t *testing.T) {
 		url := postgrestest.Database(t)
 		one, two := ordersOnDatabase(t, url, newPhone(t))
@@ -95,6 +96,7 @@ func TestCancelOnAnotherServer(t *testing.T) {
 
 // Two servers drive one request after the other's lease, and each job is done by both.
 func TestOrdersOnSeveralServers(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	one, two := ordersOnPostgres(t, p)
 	for n := range 3 {

@@ -27,6 +27,7 @@ func (s service) pollInTime(id, when string) result {
 // decisions.md 4.8: polls are answered while sources take their time, and the signature is
 // completed in the background, with a timestamp for each place.
 func TestPollsDoNotWaitForSlowSources(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name    string
 		level   ades.Level
@@ -87,6 +88,7 @@ func TestPollsDoNotWaitForSlowSources(t *testing.T) {
 // What an attempt came to is kept when it is cut short: by a poll that has an answer to
 // give, or by a server that stops. Then the next process need not wait for a lease.
 func TestAnAttemptThatIsCutShort(t *testing.T) {
+	t.Parallel()
 	for _, by := range []string{"a poll", "a server that stops"} {
 		t.Run(by, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -127,6 +129,7 @@ func TestAnAttemptThatIsCutShort(t *testing.T) {
 // Nobody but polls drives this service. A source that answers within what a poll waits for
 // is enough.
 func TestPollsAloneComplete(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNetwork(t)
 		n.set(tsa, down)

@@ -51,6 +51,7 @@ func (s service) uploaded(content []byte) (document string) {
 
 // service.md 7.3: the document is looked at first, then the page, then the room on it.
 func TestRefusedPlans(t *testing.T) {
+	t.Parallel()
 	empty := pdftest.Build(pdftest.Options{})
 	small := pdftest.Build(pdftest.Options{Page: "/MediaBox [0 0 300 140]"})
 	for name, test := range map[string]struct {
@@ -125,6 +126,7 @@ func letter() []byte {
 // Each place is the one that the signer would find who comes then (service.md 2.1, rule 2), and
 // the stamps of an order are drawn there.
 func TestPlanIsWhatAutoFinds(t *testing.T) {
+	t.Parallel()
 	const signers = 4
 	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer(t)})
 	for name, corner := range map[string]stamp.Corner{
@@ -159,6 +161,7 @@ func TestPlanIsWhatAutoFinds(t *testing.T) {
 
 // What was planned is what is drawn.
 func TestOrdersWithStamps(t *testing.T) {
+	t.Parallel()
 	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer(t)})
 	plan, err := o.Plan(t.Context(), o.document, 1, stamp.BottomRight, 3)
 	if err != nil {

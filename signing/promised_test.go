@@ -17,6 +17,7 @@ import (
 // had. For 15 minutes more no start of the account clears the request, neither before nor
 // after the document is complete; its busy signal is free in the meantime.
 func TestSignedRequestIsNotAbandoned(t *testing.T) {
+	t.Parallel()
 	const signedAt = 4 * time.Minute
 	for _, test := range []struct {
 		name   string
@@ -72,6 +73,7 @@ func TestSignedRequestIsNotAbandoned(t *testing.T) {
 
 // A start clears no request whose person has answered, while the provider cannot say what the answer needs.
 func TestAnsweredRequestIsNotAbandoned(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name   string
 		back   time.Duration // the provider
@@ -118,6 +120,7 @@ func TestAnsweredRequestIsNotAbandoned(t *testing.T) {
 // A signal that another has taken meanwhile stays with that one when the document is
 // delivered at last.
 func TestLateDeliveryLeavesTheBusySignal(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)
@@ -143,6 +146,7 @@ func TestLateDeliveryLeavesTheBusySignal(t *testing.T) {
 
 // Sources that change while a signature is completed change for the next one.
 func TestSourcesAreTakenOnce(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	taken := 0
 	s := newService(t, p, signing.Options{

@@ -28,6 +28,7 @@ func (s *racing) RequestByKey(ctx context.Context, client, key string) (signing.
 // decisions.md 2.11: two starts with one key at once are one request, whichever server they
 // go to. What the first holds is no obstacle to the second.
 func TestStartsWithOneKeyOnTwoServers(t *testing.T) {
+	t.Parallel()
 	for body, want := range map[string]error{"body": nil, "another body": signing.ErrKeyReused} {
 		t.Run(body, func(t *testing.T) {
 			p, db := newPhone(t), newStore(t)

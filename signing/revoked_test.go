@@ -19,6 +19,7 @@ import (
 // authority may have several certificates under one key; that which was found on the way
 // need not be the one that came with the signer's.
 func TestRevoked(t *testing.T) {
+	t.Parallel()
 	root, other, authority, person := newEntity(t, "Root"), newEntity(t, "Other"), newEntity(t, "Authority"), newEntity(t, "Person")
 	rootCert := root.certify(t, root, 1)
 	issuing, renewed := root.certify(t, authority, 2), root.certify(t, authority, 3)

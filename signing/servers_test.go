@@ -39,6 +39,7 @@ func serversOn(t *testing.T, url string, p *phone, n int) (all []service) {
 // Clients that make the same calls of several servers at once start one request, which is
 // delivered once. The phone fails the test when it is asked twice at a time.
 func TestSeveralServers(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	all := servers(t, p, 4)
 	signal, err := all[0].signals.Create(t.Context(), account)
@@ -102,6 +103,7 @@ func (s service) startOnly(signal string) (id string) {
 
 // A server on Postgres goes on with what another has begun.
 func TestAnotherServerGoesOn(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	all := servers(t, p, 2)
 	id := all[0].mustStart()

@@ -19,6 +19,7 @@ import (
 )
 
 func TestRequestFromStartToDelivery(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		s := newService(t, p, signing.Options{})
@@ -55,6 +56,7 @@ func TestRequestFromStartToDelivery(t *testing.T) {
 }
 
 func TestCodeKnownAtStart(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{Code: "4141"}, nil }
 	started, err := newService(t, p, signing.Options{}).start()
@@ -66,6 +68,7 @@ func TestCodeKnownAtStart(t *testing.T) {
 // The certificate may come only when the person has answered a first prompt, and
 // turn out to be another one later: the digest is then prepared anew.
 func TestCertificateChosenOnThePhone(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	s := newService(t, p, signing.Options{AnyPace: true})
 	p.begin = func() (idp.Event, error) { return idp.Waiting{}, nil }
@@ -85,6 +88,7 @@ func TestCertificateChosenOnThePhone(t *testing.T) {
 }
 
 func TestRefusalAtStartLeavesNothing(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.begin = func() (idp.Event, error) {
 		return idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound, OAuth: "access_denied", Description: "audkenni_404"}}, nil
@@ -108,6 +112,7 @@ func TestRefusalAtStartLeavesNothing(t *testing.T) {
 }
 
 func TestProviderFaultAtStartLeavesNothing(t *testing.T) {
+	t.Parallel()
 	for name, set := range map[string]func(*phone){
 		"begin": func(p *phone) { p.begin = func() (idp.Event, error) { return nil, io.ErrUnexpectedEOF } },
 		"sign": func(p *phone) {
@@ -129,6 +134,7 @@ func TestProviderFaultAtStartLeavesNothing(t *testing.T) {
 }
 
 func TestTransportFaultWhilePollingEndsNothing(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	s := newService(t, p, signing.Options{AnyPace: true})
 	id := s.mustStart()
@@ -151,6 +157,7 @@ func TestTransportFaultWhilePollingEndsNothing(t *testing.T) {
 // The same holds for the call that asks for the signature, when the certificate came
 // with a poll; the provider is then asked for the certificate again.
 func TestTransportFaultWhileAskingEndsNothing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		s := newService(t, p, signing.Options{AnyPace: true})
@@ -182,6 +189,7 @@ func TestTransportFaultWhileAskingEndsNothing(t *testing.T) {
 }
 
 func TestFailureIsToldOnce(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	s := newService(t, p, signing.Options{})
 	id := s.mustStart()
@@ -204,6 +212,7 @@ func TestFailureIsToldOnce(t *testing.T) {
 }
 
 func TestWhatThePhoneSendsIsChecked(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		set  func(*phone, *signing.Options)
@@ -245,6 +254,7 @@ func TestWhatThePhoneSendsIsChecked(t *testing.T) {
 
 // What a provider leaves out of the chain is looked for, and goes into the signature.
 func TestIssuerThatTheProviderLeavesOut(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.begin = func() (idp.Event, error) { return idp.NeedDigest{Certificate: p.cert}, nil }
 	s := newService(t, p, signing.Options{Sources: func() ades.Sources {
@@ -257,6 +267,7 @@ func TestIssuerThatTheProviderLeavesOut(t *testing.T) {
 }
 
 func TestPNOISKennitalaIsTheSamePerson(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.key, p.cert = p.issue("PNOIS-" + kennitala)
 	s := newService(t, p, signing.Options{})
@@ -264,6 +275,7 @@ func TestPNOISKennitalaIsTheSamePerson(t *testing.T) {
 }
 
 func TestDocumentThatCannotBeSigned(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.sign = func(s idp.State) (idp.State, idp.Event, error) {
 		t.Error("the person was asked to sign it")
@@ -285,6 +297,7 @@ func TestDocumentThatCannotBeSigned(t *testing.T) {
 // decisions.md 4.5: polls that come too early are answered SlowDown without the
 // provider being asked, and never hide a result.
 func TestPollsTooEarly(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		s := newService(t, p, signing.Options{Interval: 10 * time.Second})
@@ -308,6 +321,7 @@ func TestPollsTooEarly(t *testing.T) {
 }
 
 func TestParallelPollsDeliverOnce(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	s := newService(t, p, signing.Options{AnyPace: true})
 	id := s.mustStart()
@@ -333,6 +347,7 @@ func TestParallelPollsDeliverOnce(t *testing.T) {
 }
 
 func TestCutOffDeliveryIsRepeatedToTheByte(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	s := newService(t, p, signing.Options{AnyPace: true})
 	id := s.mustStart()
@@ -351,6 +366,7 @@ func TestCutOffDeliveryIsRepeatedToTheByte(t *testing.T) {
 }
 
 func TestAnotherAccountsRequestDoesNotExist(t *testing.T) {
+	t.Parallel()
 	s := newService(t, newPhone(t), signing.Options{})
 	id := s.mustStart()
 	err := s.Poll(t.Context(), "another account", id, func(signing.Answer) error { return nil })

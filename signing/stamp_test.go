@@ -71,6 +71,7 @@ func wantShown(t *testing.T, document []byte, texts map[string]bool) {
 
 // service.md 2.1, rule 1: the name from the certificate, the kennitala, the time and the reason.
 func TestStandardStamp(t *testing.T) {
+	t.Parallel()
 	s := newService(t, newPhone(t), signing.Options{AnyPace: true})
 	document := s.poll(s.mustStart(stamped)).Document
 	s.checkSigned(document)
@@ -81,6 +82,7 @@ func TestStandardStamp(t *testing.T) {
 }
 
 func TestNoStamp(t *testing.T) {
+	t.Parallel()
 	renderer := &blank{}
 	s := newService(t, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer})
 	document := s.poll(s.mustStart()).Document
@@ -93,6 +95,7 @@ func TestNoStamp(t *testing.T) {
 
 // The certificate may turn out to be another one: the stamp is then that one's.
 func TestStampOfAnotherCertificate(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	s := newService(t, p, signing.Options{AnyPace: true})
 	id := s.mustStart(stamped)
@@ -113,6 +116,7 @@ func TestStampOfAnotherCertificate(t *testing.T) {
 
 // Whom the phone alone names is who the certificate says (decisions.md 4.9).
 func TestStampOfWhoeverHasThePhone(t *testing.T) {
+	t.Parallel()
 	p := newPhone(t)
 	p.traits = idp.Traits{ByPhone: true}
 	p.key, p.cert = p.issue("0101302479")
@@ -122,12 +126,14 @@ func TestStampOfWhoeverHasThePhone(t *testing.T) {
 
 // A phone that makes the whole signature shows no certificate before: the stamp has no name.
 func TestStampBeforeTheCertificateIsKnown(t *testing.T) {
+	t.Parallel()
 	s := newService(t, wholeCMS(t), signing.Options{AnyPace: true})
 	wantShown(t, s.poll(s.mustStart(stamped)).Document, map[string]bool{"010130-2989": true, "Samþykkt": true, "A signer": false})
 }
 
 // An image has no text. It is a document of its own, which goes with its request.
 func TestStampWithAnImage(t *testing.T) {
+	t.Parallel()
 	ended := map[string]func(service, string){
 		"delivered": func(s service, id string) { s.checkSigned(s.poll(id).Document) },
 		"failed": func(s service, id string) {
@@ -174,6 +180,7 @@ func (s service) wantThere(ids []string, there bool) {
 
 // What is archived has no transparency (ISO 19005-1 6.4).
 func TestImageOnAnArchivedPage(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		content     []byte
 		transparent bool

@@ -30,6 +30,7 @@ func unchangeable(t *testing.T) []byte {
 // decisions.md 4.2: the document is checked first, then the page, then the slot, and all of
 // them before the busy signal and the provider. A refused start holds nothing.
 func TestRefusedStamps(t *testing.T) {
+	t.Parallel()
 	s := newService(t, newPhone(t), signing.Options{AnyPace: true})
 	empty, signed := pdftest.Build(pdftest.Options{}), s.poll(s.mustStart(stamped)).Document
 	for name, test := range map[string]struct {
@@ -63,6 +64,7 @@ func TestRefusedStamps(t *testing.T) {
 }
 
 func TestStampWhileTheRendererIsNotReady(t *testing.T) {
+	t.Parallel()
 	s := newService(t, newPhone(t), signing.Options{Renderer: new(unready)})
 	_, err := s.start(pictured(t), func(in *signing.Start) { in.Stamp.Auto = true })
 	if !errors.Is(err, stamp.ErrNotReady) {
@@ -85,6 +87,7 @@ func (s service) wantNothing() {
 
 // What is refused after the place was found leaves no image behind.
 func TestRefusedAfterThePlaceWasFound(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		signal string
 		begin  func() (idp.Event, error)
@@ -115,6 +118,7 @@ func TestRefusedAfterThePlaceWasFound(t *testing.T) {
 
 // decisions.md 2.11: who repeats a start gets its answer, and nothing is looked for again.
 func TestRepeatedStartWithAStamp(t *testing.T) {
+	t.Parallel()
 	renderer := &blank{}
 	db := &creating{DB: newStore(t)}
 	s := onStore(t, db, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer})
@@ -146,6 +150,7 @@ func TestRepeatedStartWithAStamp(t *testing.T) {
 // The request of a key may be there when it is looked for and gone when the start is made: then
 // the stamp's place is found after all.
 func TestRequestOfAKeyThatIsGone(t *testing.T) {
+	t.Parallel()
 	p, db := newPhone(t), newStore(t)
 	s := wired(t, db, &going{Store: db.Requests()}, db, p, signing.Options{AnyPace: true})
 	id := s.mustStart(stamped, func(in *signing.Start) {
@@ -156,6 +161,7 @@ func TestRequestOfAKeyThatIsGone(t *testing.T) {
 
 // Two servers at once find a place each, and one of them makes the request.
 func TestStampsOnTwoServers(t *testing.T) {
+	t.Parallel()
 	p, db := newPhone(t), &creating{DB: newStore(t)}
 	key := func(in *signing.Start) {
 		in.Key = &signing.IdempotencyKey{Client: "client", Key: "key", Fingerprint: "body"}

@@ -14,6 +14,7 @@ import (
 
 // A log of the steps tells what happened to a request.
 func TestSteps(t *testing.T) {
+	t.Parallel()
 	p := once(t)
 	var got []string
 	s := newService(t, p, signing.Options{AnyPace: true, Told: func(_ context.Context, s signing.Step) {

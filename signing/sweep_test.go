@@ -19,6 +19,7 @@ import (
 // decisions.md 4.7 and 8.2: what nobody finished is answered for a day, and remembered for as
 // long as what has ended.
 func TestSweep(t *testing.T) {
+	t.Parallel()
 	const day = 24 * time.Hour
 	for _, test := range []struct{ keep, ends, forgotten time.Duration }{
 		{0, day, day}, {7 * day, day, 7 * day}, {time.Second, time.Hour, time.Hour},
@@ -82,6 +83,7 @@ func (s service) remembered(id string) {
 
 // More than a transaction has room for, of which some are remembered much longer.
 func TestSweepOfMany(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, newPhone(t), signing.Options{Keep: 48 * time.Hour})
 		sweep := func() (all int) {
@@ -116,6 +118,7 @@ func TestSweepOfMany(t *testing.T) {
 // A signature that waits for a timestamp when its time is over, because no job ran, is nobody's
 // work any more.
 func TestSweepDropsTheJob(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		o := newOutage(p.ca)

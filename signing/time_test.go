@@ -17,6 +17,7 @@ func waits(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{},
 // service.md 3.2 and decisions.md 4.6, 4.7: ExpiredToken repeats until a start
 // call of the account finds the request 15 minutes old.
 func TestExpiryAndClearing(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		s := newService(t, p, signing.Options{})
@@ -60,6 +61,7 @@ func TestExpiryAndClearing(t *testing.T) {
 
 // A signature given in time is not lost to a client that polls late.
 func TestLatePollGetsTheSignature(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, newPhone(t), signing.Options{})
 		id := s.mustStart()
@@ -69,6 +71,7 @@ func TestLatePollGetsTheSignature(t *testing.T) {
 }
 
 func TestUndeliveredDocumentIsCleared(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, newPhone(t), signing.Options{})
 		id := s.mustStart()
@@ -83,6 +86,7 @@ func TestUndeliveredDocumentIsCleared(t *testing.T) {
 }
 
 func TestClearingMoreThanABatch(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		s := newService(t, p, signing.Options{})
@@ -102,6 +106,7 @@ func TestClearingMoreThanABatch(t *testing.T) {
 
 // service.md 3.4: held by one request, for 5 minutes at most.
 func TestBusySignal(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.poll = waits
@@ -139,6 +144,7 @@ func TestBusySignal(t *testing.T) {
 // A process that died while it held the lease keeps others waiting no longer than
 // the lease lasts, and one that was only slow cannot write any more.
 func TestLeaseOfAProcessThatDied(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		slow := newService(t, p, signing.Options{})
@@ -183,6 +189,7 @@ func TestLeaseOfAProcessThatDied(t *testing.T) {
 
 // decisions.md 2.11: a start with the same idempotency key gives the same answer.
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.sign = func(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{Code: "4141"}, nil }
@@ -221,6 +228,7 @@ func TestIdempotencyKey(t *testing.T) {
 // A start that died before it was answered may be made again, also when the account's
 // next start finds it abandoned; with another body it may not.
 func TestStartThatDied(t *testing.T) {
+	t.Parallel()
 	for _, wait := range []time.Duration{time.Minute, 16 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPhone(t)

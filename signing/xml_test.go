@@ -32,6 +32,7 @@ func newXMLService(t *testing.T, p *phone, o signing.Options) service {
 
 // service.md 2.1: XML is signed at each level in each of the packings, and says why and where.
 func TestXML(t *testing.T) {
+	t.Parallel()
 	s := newXMLService(t, newPhone(t), signing.Options{})
 	for _, packing := range packings {
 		for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
@@ -58,6 +59,7 @@ func TestXML(t *testing.T) {
 // A document that somebody has signed is signed by somebody else, whatever the packings, as long as no
 // signature would break (decisions.md 4.11 else).
 func TestFurtherSignaturesOnXML(t *testing.T) {
+	t.Parallel()
 	s := newXMLService(t, newPhone(t), signing.Options{})
 	sign := func(content []byte, packing signing.Packing) result {
 		started, err := s.startWith(content, func(in *signing.Start) { in.Packing, in.Level = packing, ades.LTA })
@@ -88,6 +90,7 @@ func TestFurtherSignaturesOnXML(t *testing.T) {
 
 // decisions.md 4.11: what is not XML that can be signed starts, and fails at a poll.
 func TestXMLThatCannotBeSigned(t *testing.T) {
+	t.Parallel()
 	signed := func() []byte {
 		s := newXMLService(t, newPhone(t), signing.Options{})
 		return s.poll(s.mustStart()).Document
@@ -152,6 +155,7 @@ func refusedXML(t *testing.T, content, why string, packing signing.Packing) {
 
 // Nobody asks a phone that makes a whole CMS to sign XML.
 func TestXMLOnAPhoneThatMakesTheSignature(t *testing.T) {
+	t.Parallel()
 	s := newXMLService(t, wholeCMS(t), signing.Options{})
 	if _, err := s.start(); !errors.Is(err, signing.ErrFormat) {
 		t.Error(err)
@@ -163,6 +167,7 @@ func TestXMLOnAPhoneThatMakesTheSignature(t *testing.T) {
 
 // The document of an order grows, and stays its owner's.
 func TestXMLIsNotSignedToOrder(t *testing.T) {
+	t.Parallel()
 	s := newXMLService(t, newPhone(t), signing.Options{})
 	_, err := s.start(func(in *signing.Start) { in.Order = &signing.Order{ID: "order"} })
 	if !errors.Is(err, signing.ErrFormat) || s.phone.calls != 0 {
@@ -172,6 +177,7 @@ func TestXMLIsNotSignedToOrder(t *testing.T) {
 
 // The evidence log tells of XML what it tells of a PDF, and how it is packed.
 func TestEvidenceOfXML(t *testing.T) {
+	t.Parallel()
 	s := newXMLService(t, newPhone(t), signing.Options{})
 	id := s.mustStart(func(in *signing.Start) { in.Packing, in.Level = xades.Enveloping, ades.LT })
 	signed := s.poll(id).Document

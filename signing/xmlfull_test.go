@@ -64,6 +64,7 @@ func (c tallied) Timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]by
 // timestamp is asked for again, unless there was no room for that either. What was sent is gone when the
 // signed document is there, and that when it was delivered.
 func TestXMLWithoutRoom(t *testing.T) {
+	t.Parallel()
 	for name, records := range map[string]bool{"for documents": false, "for anything": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { xmlWithoutRoom(t, records) })

@@ -129,6 +129,7 @@ func timeOf(do func()) time.Duration {
 // Large documents that are in work leave no room for another one, which waits until it is its turn; the
 // person is asked then. Small ones are signed as if there were no others (decisions.md 4.8).
 func TestSmallXMLWaitsForNoLargeXML(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _, responder := slowXML(t)
 		responder.Store(int64(50 * time.Second))
@@ -153,6 +154,7 @@ func TestSmallXMLWaitsForNoLargeXML(t *testing.T) {
 
 // While the timestamp of a signature is asked for, no document is in work.
 func TestLargeXMLWaitsForNoTimestamp(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, tsa, _ := slowXML(t)
 		tsa.Store(int64(20 * time.Second))
@@ -167,6 +169,7 @@ func TestLargeXMLWaitsForNoTimestamp(t *testing.T) {
 
 // A signature has its one timestamp also when its document has to wait for room after that.
 func TestTimestampIsKeptWithoutRoom(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _, responder := slowXML(t)
 		third := s.startLarge(ades.T)
