@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/internal/xmldoc"
@@ -47,12 +46,10 @@ func canonicalBombs(size int) map[string]string {
 	}
 }
 
-// TestCanonicalBombs: each method is done with the whole of a bomb, and with its innermost element, in its time.
-func TestCanonicalBombs(t *testing.T) {
-	size, patience := 2<<20, testenv.Patience(2*time.Second)
-	if testenv.Full() {
-		size = 30 << 20
-	}
+// eachCanonicalBomb names each canonical form of a bomb, and of its innermost element. [BenchmarkBombs] says how long
+// one may take.
+func eachCanonicalBomb(t testing.TB, size int, do func(name string, form func() error)) {
+	t.Helper()
 	all := bombs(size)
 	maps.Copy(all, canonicalBombs(size))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -69,30 +66,25 @@ func TestCanonicalBombs(t *testing.T) {
 		}
 		for method := range methods {
 			for part, apex := range map[string]xmldoc.Node{"all": {}, "innermost": innermost} {
-				before := allocated()
-				took, err := fastestForm(t, patience, d, xmldoc.Canonicalization{Method: methods[method], Comments: true}, apex)
-				used := allocated() - before
-				t.Logf("figure: %s, %s of %s: %v, %d MB", name, part, method, took.Round(time.Millisecond), used>>20)
-				if took > patience || used > 200<<20 {
-					t.Errorf("%s, %s of %s: %v after %v with %d MB", name, part, method, err, took, used>>20)
-				}
-				if err != nil && !errors.Is(err, xmldoc.ErrLimit) {
-					t.Errorf("%s, %s of %s: %v", name, part, method, err)
-				}
+				do(fmt.Sprintf("%s, %s of %s", name, part, method), func() error {
+					return d.Canonicalize(io.Discard, xmldoc.Canonicalization{Method: methods[method], Comments: true}, xmldoc.Subset{Apex: apex})
+				})
 			}
 		}
 	}
 }
 
-// fastestForm is the processor time of one of three tries, when the first ones take too long.
-func fastestForm(t *testing.T, limit time.Duration, d *xmldoc.Document, c xmldoc.Canonicalization, apex xmldoc.Node) (took time.Duration, err error) {
-	t.Helper()
-	for range 3 {
-		start := testenv.ProcessorTime(t)
-		err = d.Canonicalize(io.Discard, c, xmldoc.Subset{Apex: apex})
-		if took = testenv.ProcessorTime(t) - start; took <= limit {
-			break
+// TestCanonicalBombs: each method is done with the whole of a bomb, and with its innermost element.
+func TestCanonicalBombs(t *testing.T) {
+	const size = 1 << 20
+	eachCanonicalBomb(t, size, func(name string, form func() error) {
+		var err error
+		used := testenv.Allocated(func() { err = form() })
+		if used > mostAllocated*size {
+			t.Errorf("%s: %v with %d MB", name, err, used>>20)
 		}
-	}
-	return took, err
+		if err != nil && !errors.Is(err, xmldoc.ErrLimit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -115,52 +114,55 @@ func bombs(size int) map[string]string {
 	}
 }
 
-// TestBombs: what is not refused has to answer questions that look everything up.
+// TestBombs: what is not refused has to answer questions that look everything up. BenchmarkBombs says how long that
+// may take.
 func TestBombs(t *testing.T) {
-	size, patience := 6<<20, testenv.Patience(2*time.Second)
-	if testenv.Full() {
-		size = 30 << 20
-	}
-	for name, source := range bombs(size) {
+	for name, source := range bombs(1 << 20) {
 		t.Run(name, func(t *testing.T) {
-			before := allocated()
-			took, err := fastest(t, patience, []byte(source))
-			if took > patience {
-				t.Errorf("%v after %v", err, took)
-			}
-			if used := allocated() - before; used > 200<<20 {
-				t.Errorf("%v with %d MB", err, used>>20)
+			var err error
+			content := []byte(source)
+			used := testenv.Allocated(func() { err = examine(content) })
+			if used > mostAllocated*uint64(len(content))+mostForNames {
+				t.Errorf("%v with %d KB for %d KB", err, used>>10, len(source)>>10)
 			}
 		})
 	}
 }
 
-// fastest is the processor time of one of three tries, when the first ones take too long: the collector may
-// have been busy.
-func fastest(t *testing.T, limit time.Duration, source []byte) (took time.Duration, err error) {
-	t.Helper()
-	for range 3 {
-		start := testenv.ProcessorTime(t)
-		d, refused := xmldoc.Parse(source)
-		if err = refused; err == nil {
-			d.DuplicateID()
-			d.ByID("a")
-			d.Root().Text()
-			d.Root().Attr("", "a")
-			d.Root().Namespace("x")
-		}
-		if took = testenv.ProcessorTime(t) - start; took <= limit {
-			break
-		}
+const (
+	mostAllocated = 7        // times the length of a document may be allocated to read it,
+	mostForNames  = 32 << 20 // and this for its names, whatever its length
+)
+
+// examine reads a document and looks everything up.
+func examine(source []byte) error {
+	d, err := xmldoc.Parse(source)
+	if err != nil {
+		return err
 	}
-	return took, err
+	d.DuplicateID()
+	d.ByID("a")
+	d.Root().Text()
+	d.Root().Attr("", "a")
+	d.Root().Namespace("x")
+	return nil
 }
 
-// allocated is all that was ever allocated, so that what was freed in between counts too.
-func allocated() uint64 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.TotalAlloc
+// BenchmarkBombs reads bombs of 30 MB, and makes each canonical form of each and of its innermost element. Nothing
+// takes more than two seconds or 200 MB.
+func BenchmarkBombs(b *testing.B) {
+	const size, most, room = 30 << 20, 2 * time.Second, 200 << 20
+	for name, source := range bombs(size) {
+		content := []byte(source)
+		b.Run("read/"+name, func(b *testing.B) {
+			testenv.Bounded(b, most, room, func() { _ = examine(content) })
+		})
+	}
+	eachCanonicalBomb(b, size, func(name string, form func() error) {
+		b.Run("canonical/"+name, func(b *testing.B) {
+			testenv.Bounded(b, most, room, func() { _ = form() })
+		})
+	})
 }
 
 func identified(elements int) string {
@@ -176,11 +178,12 @@ func identified(elements int) string {
 // allocates for it included.
 func TestMemory(t *testing.T) {
 	source := invoices(10 << 20)
-	before := allocated()
-	if _, err := xmldoc.Parse(source); err != nil {
-		t.Fatal(err)
-	}
-	if times := float64(allocated()-before) / float64(len(source)); times > 2 {
+	used := testenv.Allocated(func() {
+		if _, err := xmldoc.Parse(source); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if times := float64(used) / float64(len(source)); times > 2 {
 		t.Errorf("%.1f times the source", times)
 	}
 }
