@@ -144,6 +144,9 @@ func (b block) address() string {
 	return "127.0.0.1:8080" // the sandbox's default, which gets a flag
 }
 
+// limits are settings of a URL that pg_dump does not know.
+var limits = regexp.MustCompile(`&(statement|lock|idle_in_transaction_session)_timeout=\d+`)
+
 // ours is a script with addresses of the test's own.
 func (p page) ours(t *testing.T, script string) string {
 	t.Helper()
@@ -158,7 +161,8 @@ func (p page) ours(t *testing.T, script string) string {
 	})
 	return regexp.MustCompile(`postgres://innsigli@db\.example/\w+`).ReplaceAllStringFunc(script, func(database string) string {
 		if own[database] == "" {
-			own[database] = strings.ReplaceAll(postgrestest.Database(t), "&", `\&`) // where it stands, the shell would take it
+			url := limits.ReplaceAllString(postgrestest.Database(t), "")
+			own[database] = strings.ReplaceAll(url, "&", `\&`) // where it stands, the shell would take it
 		}
 		return own[database]
 	})

@@ -6,8 +6,10 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
-	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // holding tells the tests' own program, run again, to be the one that is killed.
@@ -44,11 +46,7 @@ func TestAServerEndsWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	for deadline := time.Now().Add(30 * time.Second); answers(address); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the server is still there")
-		}
-	}
+	testenv.Wait(t, "the end of the server", func() bool { return !answers(address) })
 }
 
 // hold starts a server, says where it is, and waits to be killed.
@@ -58,7 +56,7 @@ func hold(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString(u.Host + "\n")
-	time.Sleep(time.Hour)
+	select {}
 }
 
 func answers(address string) bool {
@@ -68,4 +66,30 @@ func answers(address string) bool {
 	}
 	conn.Close()
 	return true
+}
+
+// A server that cannot start is not waited for.
+func TestAServerThatEndsAtOnce(t *testing.T) {
+	s, err := create(programs(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.end)
+	other, err := net.Listen("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	go func() { // which turns everybody away
+		for {
+			conn, err := other.Accept()
+			if err != nil {
+				return
+			}
+			conn.Close()
+		}
+	}()
+	if err := s.start(); err == nil || !strings.Contains(err.Error(), "the server ended") {
+		t.Errorf("start: %v", err)
+	}
 }

@@ -26,7 +26,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -74,8 +73,7 @@ func ours(t testing.TB) *Server {
 
 func execute(t testing.TB, server, statement string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute) // t's own context has ended in a cleanup
-	defer cancel()
+	ctx := context.Background() // t's own has ended in a cleanup
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
 		t.Fatalf("postgrestest: %v", err)
@@ -86,11 +84,16 @@ func execute(t testing.TB, server, statement string) {
 	}
 }
 
-// connectTimeout is in seconds. The server is there all the time, on a machine that may be busy: what happens when it
-// does not answer in time is for tests with a Cluster.
-const connectTimeout = "20"
+// patience are limits that no machine reaches within the time of a test, however busy it is. What happens when one is
+// reached is for tests that set it themselves.
+var patience = map[string]string{
+	"connect_timeout":                     "3600", // in seconds, the others in milliseconds
+	"statement_timeout":                   "3600000",
+	"lock_timeout":                        "3600000",
+	"idle_in_transaction_session_timeout": "3600000",
+}
 
-// within is the URL of another database of the server.
+// within is the URL of another database of the server. Its limits are patient.
 func within(t testing.TB, server, name string) string {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -99,7 +102,9 @@ func within(t testing.TB, server, name string) string {
 	}
 	u.Path = "/" + name
 	q := u.Query()
-	q.Set("connect_timeout", connectTimeout)
+	for name, limit := range patience {
+		q.Set(name, limit)
+	}
 	u.RawQuery = q.Encode()
 	return u.String()
 }

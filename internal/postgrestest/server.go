@@ -100,9 +100,11 @@ func start(t testing.TB) *Server {
 func (s *Server) files() string { return filepath.Join(s.folder, "files") }
 
 // reins run the server until there is an order or, when this process has ended however
-// that came about, the end of the orders. Then the folder goes too.
+// that came about, the end of the orders. Then the folder goes too. The output is the server's
+// alone, so that its end is the server's.
 const reins = `
 "$@" 2>>log &
+exec >&-
 read -r order
 if [ "$order" = stop ]; then
 	kill -INT $!
@@ -132,26 +134,33 @@ func (s *Server) start() error {
 	if s.orders, err = s.shell.StdinPipe(); err != nil {
 		return err
 	}
+	output, err := s.shell.StdoutPipe()
+	if err != nil {
+		return err
+	}
 	if err := s.shell.Start(); err != nil {
 		return err
 	}
-	return s.answers()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = io.Copy(io.Discard, output)
+	}()
+	return s.answers(ended)
 }
 
-// answers waits until the server does.
-func (s *Server) answers() error {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
+// answers waits until the server does, as long as it runs.
+func (s *Server) answers(ended <-chan struct{}) error {
 	for {
-		conn, err := pgx.Connect(ctx, s.URL("postgres"))
+		conn, err := pgx.Connect(context.Background(), s.URL("postgres"))
 		if err == nil {
-			return conn.Close(ctx)
+			return conn.Close(context.Background())
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
+		case <-ended:
 			log, readErr := os.ReadFile(filepath.Join(s.folder, "log"))
-			return fmt.Errorf("no answer: %w\n%s", cmp.Or(readErr, err), log)
+			return fmt.Errorf("the server ended: %w\n%s", cmp.Or(readErr, err), log)
 		}
 	}
 }
