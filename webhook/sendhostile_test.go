@@ -38,7 +38,7 @@ func TestAnswersHaveBounds(t *testing.T) {
 		return func(w io.Writer) {
 			io.WriteString(w, start)
 			for {
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond) // time: in a bubble
 				if _, err := io.WriteString(w, "a"); err != nil {
 					return
 				}
@@ -72,7 +72,7 @@ func TestAnswersHaveBounds(t *testing.T) {
 		{"a slow body", slowly("HTTP/1.1 200 OK\r\n\r\n"), answer{status: 200, took: bodyTime}},
 		{"a body that stalls", func(w io.Writer) {
 			io.WriteString(w, "HTTP/1.1 200 OK\r\n\r\n")
-			time.Sleep(time.Hour)
+			time.Sleep(time.Hour) // time: in a bubble
 		}, answer{status: 200, took: bodyTime}},
 		{"a slow header", slowly("HTTP/1.1 200 OK\r\nA: "), answer{failure: TimedOut, detail: late, took: answerTime}},
 		{"a slow status", slowly(""), answer{failure: TimedOut, detail: late, took: answerTime}},
