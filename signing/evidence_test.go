@@ -86,12 +86,12 @@ func (f fault) tried(n *network, s service, level ades.Level) {
 		}
 		return
 	}
-	f.lasts(n, s, level)
+	f.persists(n, s, level)
 }
 
-// lasts follows two requests: the time of one is over before the fault ends, that of the
+// persists follows two requests: the time of one is over before the fault ends, that of the
 // other is not (decisions.md 4.8). Nobody who has signed is asked again.
-func (f fault) lasts(n *network, s service, level ades.Level) {
+func (f fault) persists(n *network, s service, level ades.Level) {
 	s.t.Helper()
 	lost := s.atLevel(level)
 	s.pending(lost, "first poll")
