@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
@@ -84,11 +85,10 @@ func enqueueAlert(t *testing.T, path, account string) {
 // eventually is what f finds, which may take a while.
 func eventually(t *testing.T, f func() []string) []string {
 	t.Helper()
-	for limit := time.Now().Add(time.Minute); time.Now().Before(limit); time.Sleep(50 * time.Millisecond) {
-		if found := f(); len(found) > 0 {
-			return found
-		}
-	}
-	t.Fatal("nothing came")
-	return nil
+	var found []string
+	testenv.Wait(t, "what is to come", func() bool {
+		found = f()
+		return len(found) > 0
+	})
+	return found
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // client calls the API of a sandbox as a client system does. Its methods return errors:
@@ -30,7 +32,7 @@ func clientOf(base string) *client {
 }
 
 // signIn returns a client of the sandbox that has a token.
-func (p *sandboxProcess) signIn(t *testing.T) *client {
+func (p *sandboxProcess) signIn(t testing.TB) *client {
 	t.Helper()
 	c := clientOf(p.BaseURL)
 	status, token, err := c.issue(clientID, clientSecret)
@@ -132,18 +134,19 @@ func (c *client) download(ctx context.Context, path string) (int64, error) {
 	return io.Copy(io.Discard, response.Body)
 }
 
-// must is call for requests that have to succeed. A page renderer that is late has a minute.
-func (c *client) must(t *testing.T, method, path, body string, header ...string) reply {
+// must is call for requests that have to succeed, once the page renderer is ready.
+func (c *client) must(t testing.TB, method, path, body string, header ...string) reply {
 	t.Helper()
-	for limit := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		a, err := c.call(t.Context(), method, path, strings.NewReader(body), header...)
-		switch {
-		case err == nil && a.Status == http.StatusOK:
-			return a
-		case err != nil || !a.unready() || time.Now().After(limit):
+	var a reply
+	testenv.Wait(t, "the page renderer", func() bool {
+		var err error
+		a, err = c.call(t.Context(), method, path, strings.NewReader(body), header...)
+		if err != nil || a.Status != http.StatusOK && !a.unready() {
 			t.Fatalf("%s %s: %v, %v", method, path, a, err)
 		}
-	}
+		return a.Status == http.StatusOK
+	})
+	return a
 }
 
 // person is a sandbox user.
@@ -160,7 +163,7 @@ var people = []person{
 	{"Third Signer", "0101302991", "5550103"},
 }
 
-func (c *client) addPeople(t *testing.T, list ...person) {
+func (c *client) addPeople(t testing.TB, list ...person) {
 	t.Helper()
 	for _, p := range list {
 		c.must(t, http.MethodPost, "/api/v1/sandbox/users", p.profile())
@@ -186,18 +189,19 @@ func startText(content []byte, p person, method, level, signal string) string {
 	return b.String()
 }
 
-// maxPolls is more than any request of a sandbox user without a delay needs.
-const maxPolls = 4
-
 // pollOn polls until the request has ended. The last answer is returned.
-func (c *client) pollOn(ctx context.Context, id string) (a reply, err error) {
-	for range maxPolls {
-		a, err = c.call(ctx, http.MethodGet, "/api/v1/signing/"+id, nil)
+func (c *client) pollOn(ctx context.Context, id string) (reply, error) {
+	for ; ; pause(50 * time.Millisecond) {
+		a, err := c.call(ctx, http.MethodGet, "/api/v1/signing/"+id, nil)
 		if err != nil || a.ErrorCode != "AuthorizationPending" {
-			break
+			return a, err
 		}
 	}
-	return a, err
+}
+
+// pause is what a client lets go by before it calls again.
+func pause(d time.Duration) {
+	time.Sleep(d) // time: the pace of a client, by which nothing is judged
 }
 
 // sign goes from a document to the signed one.

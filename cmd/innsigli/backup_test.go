@@ -11,7 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // served is a store with a folder of documents whose operator's socket answers.
@@ -96,15 +97,13 @@ func TestHoldEndsWithItsConnection(t *testing.T) {
 		t.Errorf("while it is held: %v", err)
 	}
 	release()
-	for limit := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	testenv.Wait(t, "the end of the file", func() bool {
 		_, err := os.Stat(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
 		}
-		if err != nil || time.Now().After(limit) {
-			t.Fatalf("the file is still there: %v", err)
-		}
-	}
+		return err != nil
+	})
 }
 
 // breaksOff is a store whose backup ends in the middle.

@@ -28,11 +28,11 @@ const (
 // request is one signing request as its client sees it over two lives of the server.
 type request struct {
 	method    string
-	packing   string // of XML; empty: it is a PDF that is signed
-	signal    string // a busy signal's ID
-	body      string // of the start call
-	pollingID string // once the start call was answered
-	waiting   time.Duration
+	packing   string        // of XML; empty: it is a PDF that is signed
+	signal    string        // a busy signal's ID
+	body      string        // of the start call
+	pollingID string        // once the start call was answered
+	alone     bool          // no other server has the store: nothing can be in hand there
 	pause     time.Duration // between tries; 0: 50 ms
 	key       string        // of idempotency; "": one for all
 }
@@ -52,20 +52,12 @@ func (r *request) prepareFor(content []byte, level string) {
 	r.body = strings.Replace(body, `"signatureLevel":`, `"signaturePacking":"`+r.packing+`","signatureLevel":`, 1)
 }
 
-// goOn does what is left to do, again as long as it is in hand somewhere. A page renderer that
-// is late, on a machine that is busy, has a minute beside that.
+// goOn does what is left to do, again as long as it is in hand somewhere or the page renderer is not ready.
 func (r *request) goOn(ctx context.Context, c *client) (reply, error) {
-	began := time.Now()
-	for ; ; time.Sleep(cmp.Or(r.pause, 50*time.Millisecond)) {
+	for ; ; pause(cmp.Or(r.pause, 50*time.Millisecond)) {
 		a, err := r.try(ctx, c)
-		limit := r.waiting
-		switch {
-		case a.unready():
-			limit += time.Minute
-		case a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" && a.Status != http.StatusConflict:
-			return a, err
-		}
-		if err != nil || time.Since(began) > limit {
+		inHand := a.Status == http.StatusConflict && !r.alone
+		if err != nil || !a.unready() && a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" && !inHand {
 			return a, err
 		}
 	}
@@ -83,7 +75,7 @@ func (r *request) try(ctx context.Context, c *client) (reply, error) {
 			return a, err
 		}
 	}
-	return c.pollOn(ctx, r.pollingID)
+	return r.call(ctx, c)
 }
 
 // call makes one call: the start, or a poll.

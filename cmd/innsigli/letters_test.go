@@ -87,7 +87,7 @@ func TestOutdatedLetters(t *testing.T) {
 				of.Participants[0].Link = portal.Link{InvitedAt: now().Add(time.Second), Hash: []byte("h"), Token: []byte("t")}
 			})
 		}, []string{"second@example.is", "viewer@example.is"}},
-		"expired": {func(*posts) { time.Sleep(portal.InvitationTime + time.Second) }, nil},
+		"expired": {func(*posts) { time.Sleep(portal.InvitationTime + time.Second) }, nil}, // time: in the bubble of postsOf
 		"deleted": {func(p *posts) {
 			p.store(func(ctx context.Context) error { return p.processes.DeleteProcess(ctx, p.process.ID) })
 		}, nil},

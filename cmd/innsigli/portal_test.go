@@ -20,7 +20,7 @@ type invitee struct {
 const documentName = "Leigusamningur.pdf"
 
 // inviteText is the body that creates a process of some people.
-func inviteText(t *testing.T, content []byte, people ...invitee) string {
+func inviteText(t testing.TB, content []byte, people ...invitee) string {
 	t.Helper()
 	text, err := json.Marshal(map[string]any{
 		"file":              map[string]any{"name": documentName, "contentBase64": content},

@@ -67,7 +67,6 @@ func crowdSigns(t *testing.T, c *client) []byte {
 	process := c.createProcess(t, processText(poster, who...)).processReply
 	var group errgroup.Group
 	var turnedAway atomic.Int64
-	began := time.Now()
 	for i := range crowd {
 		group.Go(func() error {
 			body := fmt.Sprintf(`{"sandboxUserId":%q}`, users[i])
@@ -78,18 +77,18 @@ func crowdSigns(t *testing.T, c *client) []byte {
 					return err
 				case a.Status == http.StatusNoContent:
 					return nil
-				case a.Status != http.StatusLocked || time.Since(began) > 5*time.Minute:
+				case a.Status != http.StatusLocked:
 					return fmt.Errorf("%s: %v %s", who[i].name, a, a.Body)
 				}
 				turnedAway.Add(1)
-				time.Sleep(time.Duration(1000+10*i) * time.Millisecond)
+				pause(time.Duration(1000+10*i) * time.Millisecond)
 			}
 		})
 	}
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("figure: %d sign one document at once: %.1f s, and %d times that it was somebody else's turn", crowd, time.Since(began).Seconds(), turnedAway.Load())
+	t.Logf("figure: %d sign one document at once: %d times it was somebody else's turn", crowd, turnedAway.Load())
 	if turnedAway.Load() == 0 {
 		t.Error("nobody signed at the same time as another")
 	}

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // A server dies while a participant signs. Another one on its database puts the signature into the document,
@@ -40,13 +40,11 @@ func TestPortalServerDies(t *testing.T) {
 // another's when its lease has run out, after two minutes.
 func (s *story) signsInTurn(t *testing.T, made reply, participant, user int) {
 	t.Helper()
-	for limit := time.Now().Add(3 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	testenv.Wait(t, "a turn to sign", func() bool {
 		a, err := s.call(t.Context(), http.MethodPost, made.answerPath(participant, "sign"), strings.NewReader(signText(s.users[user])))
-		if err == nil && a.Status == http.StatusNoContent {
-			return
-		}
-		if err != nil || a.Status != http.StatusLocked || time.Now().After(limit) {
+		if err != nil || a.Status != http.StatusNoContent && a.Status != http.StatusLocked {
 			t.Fatalf("signing in turn: %v, %v\n%s", a, err, s.server.talk())
 		}
-	}
+		return a.Status == http.StatusNoContent
+	})
 }

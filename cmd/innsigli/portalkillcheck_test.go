@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -70,9 +71,7 @@ func (of *played) events() (want []string) {
 func (s *scene) check() {
 	s.t.Helper()
 	for _, of := range s.seen { // what a server died with is sent again when its lease is over
-		for limit := time.Now().Add(3 * time.Minute); len(s.receive.of(of.ProcessID)) < len(of.events()) && time.Now().Before(limit); {
-			time.Sleep(100 * time.Millisecond)
-		}
+		testenv.Wait(s.t, "the events of a process", func() bool { return len(s.receive.of(of.ProcessID)) >= len(of.events()) })
 	}
 	if rest, err := s.server.stop(); err != nil || rest != "" {
 		s.t.Errorf("the end of the server: %q, %v\n%s", rest, err, s.server.talk())
@@ -98,8 +97,8 @@ func checkPlace(t *testing.T, at string, processes int, size, signatures int64) 
 		t.Fatal(err)
 	}
 	db, err := place.open(t.Context())
-	for tries := 0; errors.Is(err, storage.ErrUnavailable) && tries < 10; tries++ { // the machine is busy
-		time.Sleep(time.Second)
+	for errors.Is(err, storage.ErrUnavailable) { // the machine is busy
+		pause(time.Second)
 		db, err = place.open(t.Context())
 	}
 	if err != nil {

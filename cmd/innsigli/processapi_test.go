@@ -6,7 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // processesPath is where processes are made.
@@ -40,15 +41,16 @@ func processText(content []byte, signers ...person) string {
 }
 
 // createProcess makes a process, once the server is ready to look for places.
-func (c *client) createProcess(t *testing.T, body string) reply {
+func (c *client) createProcess(t testing.TB, body string) reply {
 	t.Helper()
-	for limit := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		a, err := c.call(t.Context(), http.MethodPost, processesPath, strings.NewReader(body))
-		if err == nil && a.Status == http.StatusCreated {
-			return a
-		}
-		if err != nil || a.Status != http.StatusServiceUnavailable || time.Now().After(limit) {
+	var a reply
+	testenv.Wait(t, "a process", func() bool {
+		var err error
+		a, err = c.call(t.Context(), http.MethodPost, processesPath, strings.NewReader(body))
+		if err != nil || a.Status != http.StatusCreated && a.Status != http.StatusServiceUnavailable {
 			t.Fatalf("making a process: %v, %v", a, err)
 		}
-	}
+		return a.Status == http.StatusCreated
+	})
+	return a
 }

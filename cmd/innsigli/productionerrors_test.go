@@ -113,12 +113,10 @@ func (f failure) begin(t *testing.T, p *production, code idp.ErrorCode, n int) *
 func checkAll(t *testing.T, all ...*failing) {
 	t.Helper()
 	running := slices.Clone(all)
-	for range 30 {
-		running = slices.DeleteFunc(running, func(f *failing) bool { return f.over(t) })
-		if len(running) == 0 {
-			break
+	for len(running) > 0 {
+		if running = slices.DeleteFunc(running, func(f *failing) bool { return f.over(t) }); len(running) > 0 {
+			pause(2 * time.Second)
 		}
-		time.Sleep(2 * time.Second)
 	}
 	for _, f := range all {
 		t.Run(f.name(), f.check)

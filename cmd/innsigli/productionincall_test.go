@@ -39,7 +39,7 @@ func TestProductionKilledInACall(t *testing.T) {
 				if _, err := r.call(t.Context(), p.client); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(r.pause)
+				pause(r.pause)
 			}
 			p.killDuring(t, &r, test.endpoint)
 			p.run(t)

@@ -65,7 +65,7 @@ func (s *signedInProduction) order(t *testing.T, p *production, o order, by open
 	id := a.PollingID
 	for a = p.poll(t, id); a.ErrorCode == "AuthorizationPending"; a = p.poll(t, id) {
 		shown = a.Code
-		time.Sleep(2 * time.Second)
+		pause(2 * time.Second)
 	}
 	if a.Status != http.StatusOK {
 		t.Fatalf("%s\n%s", a.Body, p.logs())

@@ -105,7 +105,7 @@ func (p *production) keepPolling(t *testing.T, ids []string) (stop func()) {
 			select {
 			case <-done:
 				return
-			case <-time.After(2 * time.Second):
+			case <-time.After(2 * time.Second): // time: the pace of a client, by which nothing is judged
 			}
 		}
 	}()

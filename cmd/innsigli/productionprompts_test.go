@@ -91,7 +91,7 @@ func numbered(n int) person {
 
 // newRequest is one that a client goes on with at about the pace of production.
 func newRequest(who person, method, key string) request {
-	return request{body: startText(document, who, method, "B", ""), key: key, waiting: time.Minute, pause: 300 * time.Millisecond}
+	return request{body: startText(document, who, method, "B", ""), key: key, pause: 300 * time.Millisecond}
 }
 
 // learn has a person sign with the SIM, after which the certificate is known.

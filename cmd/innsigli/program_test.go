@@ -14,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
 )
@@ -28,7 +27,7 @@ var built = struct {
 
 // build builds the program as a user does and returns its path. The program that the
 // scripts run is the test's own, race detector and all: figures are not taken of that one.
-func build(t *testing.T, flags ...string) string {
+func build(t testing.TB, flags ...string) string {
 	t.Helper()
 	built.Lock()
 	defer built.Unlock()
@@ -62,7 +61,7 @@ const clientID, clientSecret = "client-of-a-test", "secret-of-a-test"
 
 // startSandbox starts the program on a --store and waits until it listens. environment
 // has entries beside the test's own.
-func startSandbox(t *testing.T, program, store string, environment []string, flags ...string) *sandboxProcess {
+func startSandbox(t testing.TB, program, store string, environment []string, flags ...string) *sandboxProcess {
 	t.Helper()
 	args := []string{
 		"sandbox", "--json", "--listen", "127.0.0.1:0", "--store", store,
@@ -77,7 +76,7 @@ func startSandbox(t *testing.T, program, store string, environment []string, fla
 }
 
 // killLater ends the program after the test, if it still runs.
-func (p *sandboxProcess) killLater(t *testing.T) {
+func (p *sandboxProcess) killLater(t testing.TB) {
 	t.Cleanup(func() {
 		if p.command.ProcessState == nil {
 			p.command.Process.Kill()
@@ -127,8 +126,6 @@ func (p *sandboxProcess) stop() (rest string, err error) {
 
 // killed waits for the end of the program and says whether it was by SIGKILL.
 func (p *sandboxProcess) killed() bool {
-	limit := time.AfterFunc(time.Minute, func() { p.command.Process.Signal(syscall.SIGTERM) })
-	defer limit.Stop()
 	io.Copy(io.Discard, p.stdout)
 	p.command.Wait()
 	status, ok := p.command.ProcessState.Sys().(syscall.WaitStatus)
@@ -137,7 +134,7 @@ func (p *sandboxProcess) killed() bool {
 
 // shortFolder is a folder for a store. The socket beside a store has to have a path of
 // at most 107 bytes, which the folders of tests with long names may not leave.
-func shortFolder(t *testing.T) string {
+func shortFolder(t testing.TB) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {

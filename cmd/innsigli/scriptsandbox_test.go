@@ -75,8 +75,8 @@ func apiOf(ts *testscript.TestScript) func(method, path, body string) reply {
 	c.token = token.AccessToken
 	return func(method, path, body string) reply {
 		a, err := c.call(context.Background(), method, path, strings.NewReader(body))
-		for limit := time.Now().Add(time.Minute); a.Status == http.StatusServiceUnavailable && time.Now().Before(limit); {
-			time.Sleep(100 * time.Millisecond) // until the renderer is ready
+		for a.Status == http.StatusServiceUnavailable { // until the renderer is ready
+			pause(100 * time.Millisecond)
 			a, err = c.call(context.Background(), method, path, strings.NewReader(body))
 		}
 		if err != nil || a.Status >= http.StatusBadRequest {

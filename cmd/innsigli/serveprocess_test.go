@@ -10,7 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // startServer runs "innsigli serve" for a sandbox on store.db and innsigli.toml of a folder,
@@ -83,9 +84,10 @@ func (p *sandboxProcess) waitFor(t *testing.T, expression string, times int) {
 
 func (p *sandboxProcess) waitUntil(t *testing.T, happened func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(time.Minute); !happened(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("it did not happen within a minute:\n%s", p.talk())
+	defer func() {
+		if t.Failed() {
+			t.Logf("the program said\n%s", p.talk())
 		}
-	}
+	}()
+	testenv.Wait(t, "what the program is to do", happened)
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/webhook"
 )
 
@@ -176,7 +177,7 @@ func (s *server) running(t *testing.T) *client {
 // waitForDeliveries waits until so many are in the log of a subscription.
 func (s *server) waitForDeliveries(t *testing.T, store, subscription string, number int) (deliveries []attemptLine) {
 	t.Helper()
-	for limit := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	testenv.Wait(t, "deliveries in the log", func() bool {
 		deliveries = nil
 		for line := range strings.Lines(output(t, done, "webhook", "log", subscription, "--json", "--store", store)) {
 			var a attemptLine
@@ -187,22 +188,14 @@ func (s *server) waitForDeliveries(t *testing.T, store, subscription string, num
 				deliveries = append(deliveries, a)
 			}
 		}
-		if len(deliveries) == number {
-			return deliveries
-		}
-		if time.Now().After(limit) {
-			t.Fatalf("deliveries in the log: %+v", deliveries)
-		}
-	}
+		return len(deliveries) == number
+	})
+	return deliveries
 }
 
-// soon is what comes within a minute.
-func soon[T any](t *testing.T, from <-chan T) (v T) {
+// soon is what comes next.
+func soon[T any](t *testing.T, from <-chan T) T {
 	t.Helper()
-	select {
-	case v = <-from:
-	case <-time.After(time.Minute):
-		t.Fatal("nothing comes")
-	}
+	v, _ := testenv.Receive(t, "what is to come", from)
 	return v
 }
