@@ -12,10 +12,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-const (
-	callLimit = 30 * time.Second // of one call: calls return at once
-	shortWait = 10 * time.Millisecond
-)
+const shortWait = 10 * time.Millisecond
 
 // call is the next call of a conversation.
 type call struct {
@@ -26,6 +23,7 @@ type call struct {
 // next is the call that follows the last event, after what there is to wait for. Made twice,
 // it is the same call twice.
 func (c *conversation) next() call {
+	defer func() { c.began = time.Now() }()
 	switch e := c.event.(type) {
 	case nil:
 		return call{"Begin", func(ctx context.Context) (idp.State, idp.Event, error) {
@@ -97,8 +95,6 @@ func (c *conversation) make(next call) {
 // try makes a call. A panic of the provider is the test's failure, not its end.
 func try(ctx context.Context, t testing.TB, next call) (state idp.State, event idp.Event, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, callLimit)
-	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
 			t.Errorf("no input makes a provider panic, but %s does: %v\n%s", next.name, p, debug.Stack())

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
@@ -32,6 +33,7 @@ type conversation struct {
 	stored []byte    // the State
 	event  idp.Event // the last; nil before Begin
 	seen   []string  // the answers, for messages
+	began  time.Time // the last call, or earlier
 	start  bool      // so far the calls are those of a start call: none was a Poll
 
 	outdated bool // the State is one of an earlier version, and may become one of this

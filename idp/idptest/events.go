@@ -24,7 +24,7 @@ func (c *conversation) check(of call, state idp.State, event idp.Event) {
 	}
 	switch e := event.(type) {
 	case idp.Waiting:
-		if left := time.Until(state.Expires) + slack; e.RetryAfter < 0 || e.RetryAfter > left {
+		if left := state.Expires.Sub(c.began) + slack; e.RetryAfter < 0 || e.RetryAfter > left {
 			c.t.Errorf("RetryAfter lies in the conversation, but %s answers %v with %v left", of.name, e.RetryAfter, left)
 		}
 		c.checkCode(of, e.Code)

@@ -75,6 +75,8 @@ type Backend struct {
 	Older []Stored
 	// Lacks says why the provider cannot be shown with something.
 	Lacks map[Need]string
+
+	virtual bool // time: it passes only while a call waits
 }
 
 // Need is what a test needs of a [Backend].
@@ -120,7 +122,13 @@ func Run(t *testing.T, open func(t testing.TB) Backend) {
 }
 
 // RunInBubble runs each test of the suite in a bubble of testing/synctest.
-func RunInBubble(t *testing.T, open func(t testing.TB) Backend) { run(t, open, synctest.Test) }
+func RunInBubble(t *testing.T, open func(t testing.TB) Backend) {
+	run(t, func(t testing.TB) Backend {
+		b := open(t)
+		b.virtual = true
+		return b
+	}, synctest.Test)
+}
 
 func run(t *testing.T, open func(t testing.TB) Backend, within func(t *testing.T, f func(t *testing.T))) {
 	b := open(t)

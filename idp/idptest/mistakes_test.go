@@ -131,7 +131,7 @@ var wrongAnswers = []mistake{
 	}), found: "who calls with an ended context is answered promptly: the State is good"},
 	{name: "an ended context is not noticed", around: after(func(a *answer) {
 		if a.ctx.Err() != nil {
-			time.Sleep(time.Minute)
+			time.Sleep(time.Minute) // time: virtual; mistakes are made in bubbles
 		}
 	}), found: "with an ended context takes 1m0s"},
 }
@@ -149,7 +149,7 @@ func failing(as, with idp.ErrorCode) func(idp.Provider) idp.Provider {
 func impatient(p idp.Provider) idp.Provider {
 	var last time.Time
 	return after(func(a *answer) {
-		if _, ok := a.event.(idp.Waiting); ok && a.call == "Poll" && time.Since(last) < time.Second {
+		if _, ok := a.event.(idp.Waiting); ok && a.call == "Poll" && time.Since(last) < time.Second { // time: virtual; mistakes are made in bubbles
 			a.event = idp.Failed{Failure: idp.Failure{Code: idp.InvalidRequest}}
 		}
 		last = time.Now()
@@ -164,7 +164,7 @@ func busy(p idp.Provider) idp.Provider {
 			a.event, a.err = nil, errors.New("busy")
 			return
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // time: virtual; mistakes are made in bubbles
 		taken.Store(false)
 	})(p)
 }
@@ -177,7 +177,7 @@ func blocking(p idp.Provider) idp.Provider {
 			if !ok || a.err != nil {
 				return
 			}
-			time.Sleep(waiting.RetryAfter)
+			time.Sleep(waiting.RetryAfter) // time: virtual; mistakes are made in bubbles
 			a.state, a.event, a.err = p.Poll(a.ctx, a.state)
 		}
 	})(p)

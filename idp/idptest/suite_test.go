@@ -56,6 +56,7 @@ func failures(t *testing.T, open func(testing.TB) Backend, wanted string) (all [
 func backend(t testing.TB, a *adapter, around func(idp.Provider) idp.Provider) Backend {
 	around = orNothing(around)
 	return Backend{
+		virtual:  true, // in the bubble of each test
 		Provider: around(a),
 		Methods:  []idp.Method{idp.App, idp.SIM},
 		Person:   func(t testing.TB, _ idp.Method, n Need) idp.Person { return a.add(t, n) },
