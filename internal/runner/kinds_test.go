@@ -140,7 +140,7 @@ func (c *counted) NextDue(ctx context.Context, kind string) (time.Time, error) {
 
 func (c *counted) InTx(ctx context.Context, f func(context.Context) error) error {
 	c.writes.Add(1)
-	time.Sleep(c.takes)
+	time.Sleep(c.takes) // time: virtual, as in all tests of the runner
 	return c.Transactor.InTx(ctx, f)
 }
 

@@ -19,7 +19,7 @@ import (
 func (q *queue) followed(then func(ctx context.Context, job storage.Job) error) runner.Kind {
 	return runner.Kind{Name: kind, Concurrency: 1000, DoThen: func(_ context.Context, job storage.Job) (func(context.Context) error, error) {
 		q.note(job)
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // time: virtual, as in all tests of the runner
 		return func(ctx context.Context) error {
 			if err := q.db.Jobs().Enqueue(ctx, storage.Job{Kind: "following", Unique: job.Unique}); err != nil {
 				return err
@@ -47,7 +47,7 @@ func (q *queue) following() (unique []string) {
 func TestThen(t *testing.T) {
 	fault := errors.New("a fault")
 	lost := func(q *queue) { // the lease of the third
-		time.Sleep(500 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond) // time: virtual, as in all tests of the runner
 		q.tx(func(ctx context.Context) error { return q.db.Jobs().DropUnique(ctx, kind, "2") })
 	}
 	for _, test := range []struct {

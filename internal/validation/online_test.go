@@ -35,7 +35,7 @@ func (s *silent) answer(ctx context.Context) error {
 	s.asked++
 	select {
 	case <-ctx.Done():
-	case <-time.After(s.takes):
+	case <-time.After(s.takes): // time: virtual, in the bubble of the only test
 	}
 	return ades.ErrUnavailable
 }
