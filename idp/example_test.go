@@ -29,7 +29,7 @@ func converse(ctx context.Context, provider idp.Provider, person idp.Person, dig
 			}
 		case idp.Waiting:
 			fmt.Printf("the phone shows %q\n", e.Code)
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) // time: a person takes a moment
 			state, event, err = provider.Poll(ctx, state)
 		case idp.Continue:
 			state, event, err = provider.Poll(ctx, state)

@@ -33,7 +33,7 @@ func ExampleClient() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for end := time.Now().Add(asked.ExpiresIn); time.Now().Before(end); time.Sleep(asked.Interval) {
+	for end := time.Now().Add(asked.ExpiresIn); time.Now().Before(end); time.Sleep(asked.Interval) { // time: as the provider asks
 		tokens, err := client.Tokens(ctx, asked.ID)
 		var refused *ciba.Error
 		switch {

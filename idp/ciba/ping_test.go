@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // The provider tells that there is news, and only then is it asked.
@@ -38,13 +38,8 @@ func TestPing(t *testing.T) {
 	request := appAuth()
 	request.Ping = "8d67dc78-7faa-4d41-aabd-67707b374255"
 	asked := ask(t, c, request)
-	select {
-	case got := <-pings:
-		if got != (ping{request.Ping, asked.ID}) {
-			t.Errorf("the ping is %v, the request %q", got, asked.ID)
-		}
-	case <-time.After(time.Minute):
-		t.Fatal("no ping")
+	if got, _ := testenv.Receive(t, "a ping", pings); got != (ping{request.Ping, asked.ID}) {
+		t.Errorf("the ping is %v, the request %q", got, asked.ID)
 	}
 	tokens, err := c.Tokens(t.Context(), asked.ID)
 	if err != nil {

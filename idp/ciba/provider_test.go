@@ -3,12 +3,12 @@ package ciba_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 const kennitala = "0101302989"
@@ -58,16 +58,14 @@ func ask(t *testing.T, c *ciba.Client, r ciba.Request) ciba.Asked {
 }
 
 // poll asks for the tokens until the person has answered.
-func poll(t *testing.T, c *ciba.Client, id string) (ciba.Tokens, error) {
+func poll(t *testing.T, c *ciba.Client, id string) (tokens ciba.Tokens, err error) {
 	t.Helper()
-	for {
-		tokens, err := c.Tokens(t.Context(), id)
+	testenv.Wait(t, "the person's answer", func() bool {
+		tokens, err = c.Tokens(t.Context(), id)
 		var refused *ciba.Error
-		if !errors.As(err, &refused) || !refused.Pending() {
-			return tokens, err
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return !errors.As(err, &refused) || !refused.Pending()
+	})
+	return tokens, err
 }
 
 // authenticate is a whole round.

@@ -59,7 +59,7 @@ func visit(t *testing.T, address string) url.Values {
 		t.Fatal(err)
 	}
 	var back url.Values
-	client := http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
+	client := http.Client{Jar: jar, CheckRedirect: func(r *http.Request, _ []*http.Request) error {
 		if !strings.HasPrefix(r.URL.String(), redirect) {
 			return nil
 		}

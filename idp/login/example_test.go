@@ -107,7 +107,7 @@ func ExamplePhone() {
 		default:
 			fmt.Println("the person has not answered")
 		}
-		time.Sleep(state.Interval)
+		time.Sleep(state.Interval) // time: as the provider asks
 	}
 	// Output:
 	// a code of 4 digits is on the page

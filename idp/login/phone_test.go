@@ -12,19 +12,18 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/idp/login"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // answered polls until there is an answer, through a store.
-func answered(t *testing.T, p *login.Phone, s login.PhoneState) (login.PhoneState, *login.Identity, error) {
+func answered(t *testing.T, p *login.Phone, s login.PhoneState) (state login.PhoneState, identity *login.Identity, err error) {
 	t.Helper()
-	for {
-		state, identity, err := p.Poll(t.Context(), stored(t, s))
-		if identity != nil || err != nil {
-			return state, identity, err
-		}
-		s = state
-		time.Sleep(20 * time.Millisecond)
-	}
+	state = s
+	testenv.Wait(t, "the person's answer", func() bool {
+		state, identity, err = p.Poll(t.Context(), stored(t, state))
+		return identity != nil || err != nil
+	})
+	return state, identity, err
 }
 
 func newPhone(t *testing.T, o login.PhoneOptions) *login.Phone {

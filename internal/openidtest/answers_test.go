@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 func refusal(code, description string) *openidtest.Refusal {
@@ -136,7 +137,7 @@ func TestRequestsExpire(t *testing.T) {
 	request := sign("app-sign", person.Kennitala, crypto.SHA512)
 	request["requested_expiry"] = "1"
 	id := asked(t, p, request)
-	waitUntil(t, func() bool { _, got := poll(t, p, id); return got["error"] == "expired_token" })
+	testenv.Wait(t, "the end of the request", func() bool { _, got := poll(t, p, id); return got["error"] == "expired_token" })
 	asked(t, p, request)
 }
 
@@ -147,18 +148,8 @@ func TestAnswersAfterAWhile(t *testing.T) {
 	p.Person(person)
 	before := time.Now()
 	id := asked(t, p, sign("app-sign", person.Kennitala, crypto.SHA512))
-	waitUntil(t, func() bool { status, _ := poll(t, p, id); return status == http.StatusOK })
-	if passed := time.Since(before); passed < person.Answer.Delay {
-		t.Errorf("answered after %v", passed)
-	}
-}
-
-// waitUntil waits for what is bound to come.
-func waitUntil(t *testing.T, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("it did not come")
-		}
+	testenv.Wait(t, "an answer", func() bool { status, _ := poll(t, p, id); return status == http.StatusOK })
+	if after := time.Now(); after.Before(before.Add(person.Answer.Delay)) {
+		t.Errorf("asked at %v and answered at %v", before, after)
 	}
 }

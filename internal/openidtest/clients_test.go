@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // The same with every algorithm, and with assertions in place of the secret (RFC 7523 2.2).
@@ -55,13 +56,9 @@ func TestAClientIsPinged(t *testing.T) {
 	request := sign("app-sign", jon(t).Kennitala, crypto.SHA256)
 	request["client_notification_token"] = "a-token-of-the-client"
 	id := asked(t, p, request)
-	select {
-	case ping := <-pings:
-		if ping.URL.Path != "/ping" || ping.Header.Get("Authorization") != "Bearer a-token-of-the-client" {
-			t.Errorf("pinged at %s with %s", ping.URL, ping.Header.Get("Authorization"))
-		}
-	case <-time.After(30 * time.Second):
-		t.Fatal("no ping")
+	ping, _ := testenv.Receive(t, "a ping", pings)
+	if ping.URL.Path != "/ping" || ping.Header.Get("Authorization") != "Bearer a-token-of-the-client" {
+		t.Errorf("pinged at %s with %s", ping.URL, ping.Header.Get("Authorization"))
 	}
 	granted(t, p, id)
 }

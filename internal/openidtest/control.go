@@ -50,8 +50,7 @@ func (p *Provider) order(name string, argument map[string]any, answer any) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	client := http.Client{Timeout: time.Minute}
-	resp, err := client.Post(p.address()+"/control/"+p.settings.Secret+"/"+name, "application/json", bytes.NewReader(text))
+	resp, err := http.Post(p.address()+"/control/"+p.settings.Secret+"/"+name, "application/json", bytes.NewReader(text))
 	if err != nil {
 		p.t.Fatalf("openidtest: %s: %v", name, err)
 	}

@@ -6,9 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // holding tells the tests' own program, run again, to be the one that is killed.
@@ -18,7 +18,7 @@ const holding = "INNSIGLI_OPENIDTEST_HOLD"
 func TestAProviderEndsWithItsProcess(t *testing.T) {
 	if os.Getenv(holding) != "" {
 		os.Stdout.WriteString(openidtest.Start(t, openidtest.Options{}).Discovery + "\n")
-		time.Sleep(time.Hour)
+		select {}
 	}
 	openidtest.Start(t, openidtest.Options{}) // skips where there is none
 	self, err := os.Executable()
@@ -45,7 +45,7 @@ func TestAProviderEndsWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	waitUntil(t, func() bool {
+	testenv.Wait(t, "the end of the provider", func() bool {
 		_, err := http.Get(discovery)
 		left, readErr := os.ReadDir(folder)
 		return err != nil && readErr == nil && len(left) == 0

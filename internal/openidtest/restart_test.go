@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // A restart between any two steps changes nothing, nor does one while a phone rings.
@@ -20,7 +21,7 @@ func TestARestartForgetsNothing(t *testing.T) {
 	id := asked(t, p, sign("sim-sign-pkcs1", person.Phone, crypto.SHA256))
 	p.Restart()
 	var tokens fields
-	waitUntil(t, func() bool {
+	testenv.Wait(t, "an answer", func() bool {
 		var status int
 		status, tokens = poll(t, p, id)
 		return status == http.StatusOK
