@@ -33,13 +33,13 @@ func (s benchScene) measure(b *testing.B, name string, ours func(*testing.B), th
 		b.Errorf("a heap of %d bytes for %d", heap, len(content))
 	}
 	if theirs != nil && s.hasForeign() {
-		s.compare(b, mine, len(took), theirs)
+		s.besideForeign(b, mine, len(took), theirs)
 	}
 }
 
-// compare reports how one of ours compares with theirs, which are done one after another by one process, of
+// besideForeign reports how one of ours compares with theirs, which are done one after another by one process, of
 // which the start counts once.
-func (s benchScene) compare(b *testing.B, mine time.Duration, repeat int, theirs func(b *testing.B, repeat int)) {
+func (s benchScene) besideForeign(b *testing.B, mine time.Duration, repeat int, theirs func(b *testing.B, repeat int)) {
 	b.Helper()
 	foreign := since(func() { theirs(b, repeat) }) / time.Duration(repeat)
 	b.ReportMetric(float64(mine)/float64(foreign), "xmlsec1")

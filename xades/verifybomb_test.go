@@ -1,11 +1,9 @@
-//go:build unix
-
 package xades_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"runtime/debug"
 	"testing"
 	"time"
 
@@ -14,58 +12,61 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// What may be taken for a bomb. The time is that of the processor, the garbage collector's included: what
-// else the machine is busy with counts for nothing.
-const (
-	bombTime = 2 * time.Second
-	bombHeap = 200 << 20
-)
-
-// Nothing takes longer than two seconds, or more than 200 MB beside the document. No bomb passes, none is
-// extended, and what cannot be read is not signed either.
+// No bomb passes, none is extended, and what cannot be read is not signed either.
 func TestBombs(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(20)) // for garbage may grow with what is in use, and that is all bombs
 	p := newPerson(t, newAuthority(t), p256(t))
-	for _, b := range bombs(t, p) {
-		b.mustEnd(t, "verified", func() {
+	for _, b := range bombs(t, p, 20) {
+		b.mustBeCheap(t, "verified", func() {
 			report, err := xades.Verify(t.Context(), document(b.bytes), xades.VerifyOptions{Roots: p.ca.Roots()})
 			if errors.Is(err, xades.ErrUnreadable) != b.refused || err == nil && report.Passed() {
 				t.Errorf("%s: %v, %+v", b.name, err, report)
 			}
 		})
-		b.mustEnd(t, "extended", func() {
+		b.mustBeCheap(t, "extended", func() {
 			if _, err := xades.Extend(t.Context(), document(b.bytes), ades.LTA, p.ca.Sources(nil)); err == nil {
 				t.Errorf("%s is extended", b.name)
 			}
 		})
-		b.mustEnd(t, "signed", func() {
+		b.mustBeCheap(t, "signed", func() {
 			_, err := xades.Prepare(t.Context(), document(b.bytes), p.signer, xades.Options{})
 			if b.refused && !errors.Is(err, xades.ErrUnreadable) {
 				t.Errorf("%s to be signed: %v", b.name, err)
 			}
 		})
-		for _, k := range packings {
-			if !testenv.Full() {
-				break
-			}
-			b.mustEnd(t, "checked for "+k.name, func() { _ = xades.Check(t.Context(), document(b.bytes), k.options()) })
-		}
 	}
 }
 
-// mustEnd measures what is done with a bomb: the best of three times, when the first ones are too long.
-func (b bomb) mustEnd(t *testing.T, name string, do func()) {
+// mustBeCheap bounds what is allocated, by the length of the document. How long something may take, and how much room
+// at once, BenchmarkBombs judges.
+func (b bomb) mustBeCheap(t *testing.T, name string, do func()) {
 	t.Helper()
-	var took time.Duration
-	var heap uint64
-	for try := 0; try < 3 && (try == 0 || took > testenv.Patience(bombTime) || heap > bombHeap); try++ {
-		began := testenv.ProcessorTime(t)
-		heap = testenv.PeakHeap(do)
-		took = testenv.ProcessorTime(t) - began
+	most := uint64(cmp.Or(b.allocated, 60)*len(b.bytes) + 64<<10)
+	if allocated := testenv.Allocated(do); allocated > most {
+		t.Errorf("%s: %d KB are allocated for %d KB to be %s", b.name, allocated>>10, len(b.bytes)>>10, name)
 	}
-	t.Logf("figure: %s, %d KB, %s: %v, %d MB", b.name, len(b.bytes)>>10, name, took.Round(time.Millisecond), heap>>20)
-	if took > testenv.Patience(bombTime) || heap > bombHeap {
-		t.Errorf("%s takes %v and %d MB to be %s", b.name, took, heap>>20, name)
+}
+
+// BenchmarkBombs does with whole bombs what may be done with a document. Nothing takes more than two seconds, or
+// more than 200 MB beside the document.
+func BenchmarkBombs(b *testing.B) {
+	const most, room = 2 * time.Second, 200 << 20
+	p := newPerson(b, newAuthority(b), p256(b))
+	bounded := func(bomb bomb, name string, do func()) {
+		b.Run(name+"/"+bomb.name, func(b *testing.B) { testenv.Bounded(b, most, room, do) })
+	}
+	for _, bomb := range append(bombs(b, p, 1), bombsOfCoverage(1)...) {
+		bounded(bomb, "verified", func() {
+			_, _ = xades.Verify(b.Context(), document(bomb.bytes), xades.VerifyOptions{Roots: p.ca.Roots()})
+		})
+		bounded(bomb, "extended", func() {
+			_, _ = xades.Extend(b.Context(), document(bomb.bytes), ades.LTA, p.ca.Sources(nil))
+		})
+		bounded(bomb, "signed", func() {
+			_, _ = xades.Prepare(b.Context(), document(bomb.bytes), p.signer, xades.Options{})
+		})
+		for _, k := range packings {
+			bounded(bomb, "checked for "+k.name, func() { _ = xades.Check(b.Context(), document(bomb.bytes), k.options()) })
+		}
 	}
 }
 
