@@ -83,7 +83,7 @@ var errSlow = errors.New("takes too long")
 // output runs a program and returns its streams and exit status.
 func output(t *testing.T, program string, args ...string) (stdout, stderr []byte, status int, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), maxJudgeTime)
+	ctx, cancel := context.WithTimeout(t.Context(), maxJudgeTime) // time: no file of the sample takes nearly as long
 	defer cancel()
 	var out, errors bytes.Buffer
 	command := exec.CommandContext(ctx, program, args...)

@@ -25,6 +25,7 @@ func TestVerifyLevels(t *testing.T) {
 		{ades.LTA, "PAdES-BASELINE-LTA", ades.TotalPassed, []ades.TimestampType{ades.SignatureTimestamp, ades.DocumentTimestamp}},
 	} {
 		t.Run(tt.level.String(), func(t *testing.T) {
+			before := time.Now().Truncate(time.Second)
 			signed := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), tt.level)
 			s := verify(t, signed, ca)[0]
 			if s.Format != tt.format || s.Indication != tt.indication || !s.Passed() || len(s.Timestamps) != len(tt.timestamps) {
@@ -32,7 +33,7 @@ func TestVerifyLevels(t *testing.T) {
 			}
 			proven := tt.level >= ades.LT
 			for i, stamp := range s.Timestamps {
-				if stamp.Type != tt.timestamps[i] || !stamp.Intact || stamp.Trusted != proven || stamp.Authority == nil || time.Since(stamp.Time) > time.Minute {
+				if stamp.Type != tt.timestamps[i] || !stamp.Intact || stamp.Trusted != proven || stamp.Authority == nil || stamp.Time.Before(before) || stamp.Time.After(time.Now()) {
 					t.Errorf("%+v", stamp)
 				}
 			}

@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// What finding a place may take. Only the deadline and the memory are judged, by .ci/full, which runs nothing beside it.
+// What finding a place may take. Only the deadline and the memory are judged, by .ci/full.
 const (
 	wantMedian = 15 * time.Millisecond
 	want99th   = 1200 * time.Millisecond

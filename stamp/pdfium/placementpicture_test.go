@@ -49,7 +49,7 @@ type picture struct {
 func draw(t *testing.T, path string, page int) (*picture, error) {
 	t.Helper()
 	program := testenv.Program(t, "mutool")
-	ctx, cancel := context.WithTimeout(t.Context(), maxJudgeTime) // time: no page of the sample takes long; .ci/full runs nothing beside it
+	ctx, cancel := context.WithTimeout(t.Context(), maxJudgeTime) // time: no page of the sample takes nearly as long
 	defer cancel()
 	var out bytes.Buffer
 	mutool := exec.CommandContext(ctx, program, "draw", "-q", "-r", strconv.Itoa(72*perPoint), "-c", "rgb", "-F", "ppm", "-o", "-", path, strconv.Itoa(page))
