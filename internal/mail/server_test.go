@@ -5,17 +5,23 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/emersion/go-smtp"
 )
 
-// parsed is a transport to an address, with further options.
+// parsed is a transport to an address, with further options. Unless they say otherwise it waits for a server as long
+// as the test may take.
 func parsed(t *testing.T, address string, o Options) Transport {
 	t.Helper()
 	o.Sender = from
 	transport, err := Parse(address, o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if s, ok := transport.(server); ok && o.Timeout == 0 {
+		s.options.Timeout = time.Hour
+		return s
 	}
 	return transport
 }
