@@ -7,7 +7,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"testing"
-	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // client calls the API of a sandbox.
@@ -32,7 +33,7 @@ func (c client) call(t *testing.T, path string, body any) (answer map[string]any
 	if body == nil {
 		content = nil
 	}
-	for {
+	testenv.Wait(t, path, func() bool {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.base+path, bytes.NewReader(content))
 		if err != nil {
 			t.Fatal(err)
@@ -49,8 +50,7 @@ func (c client) call(t *testing.T, path string, body any) (answer map[string]any
 		response.Body.Close()
 		switch {
 		case response.StatusCode == http.StatusServiceUnavailable: // the renderer is being made ready
-			time.Sleep(time.Second)
-			continue
+			return false
 		case err != nil || response.StatusCode/100 != 2:
 			t.Fatalf("%s: %s, %v\n%s", path, response.Status, err, content)
 		case len(content) > 0:
@@ -58,8 +58,9 @@ func (c client) call(t *testing.T, path string, body any) (answer map[string]any
 				t.Fatalf("%s: %v\n%s", path, err, content)
 			}
 		}
-		return answer
-	}
+		return true
+	})
+	return answer
 }
 
 // process has a process made and signed, and returns its ID.

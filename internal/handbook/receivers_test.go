@@ -71,18 +71,20 @@ func (l language) receive(t *testing.T, address, secret string) <-chan string {
 		run.Process.Kill() // it has no end of its own
 		run.Wait()
 	})
-	for {
+	testenv.Wait(t, "the receiver", func() bool {
 		connection, err := net.Dial("tcp", address)
 		if err == nil {
 			connection.Close()
-			return lines
+			return true
 		}
 		select {
 		case <-ended:
 			t.Fatalf("%s: the receiver has ended", l.name)
-		case <-time.After(20 * time.Millisecond):
+		default:
 		}
-	}
+		return false
+	})
+	return lines
 }
 
 // delivery is a request to an endpoint.

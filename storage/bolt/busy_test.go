@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
@@ -74,16 +74,14 @@ func (b *busy) until(t *testing.T, more int64) {
 	for i := range before {
 		before[i] = b.rounds[i].Load()
 	}
-	for ; ; time.Sleep(time.Millisecond) {
+	testenv.Wait(t, "the writers", func() bool {
 		all, idle := int64(0), false
 		for i, began := range before {
 			done := b.rounds[i].Load() - began
 			all, idle = all+done, idle || done == 0
 		}
-		if all >= more && !idle {
-			return
-		}
-	}
+		return all >= more && !idle
+	})
 }
 
 // agrees fails the test unless accounts and documents are of one moment, and whole.
