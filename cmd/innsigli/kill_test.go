@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -31,11 +30,14 @@ var deaths = [][]string{
 // off, and gets one document with one signature. Nor is the provider called again for an
 // answer that was stored. A PDF has a stamp whose place was found by the first server. The signed
 // document of XML is a new one: a server may die with both, and delivers one.
-// INNSIGLI_KILLS says how often each death is tried with a PDF; with XML it is a tenth of that.
+// INNSIGLI_KILLS says how often each death is tried with a PDF, once without it; with XML it is a tenth of that.
 func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: servers die, and others wait for what they had in hand")
+	}
 	t.Parallel()
 	killing{
-		times: cmp.Or(os.Getenv("INNSIGLI_KILLS"), "1"),
+		times: "INNSIGLI_KILLS",
 		store: func(t *testing.T, folder string) string { return "bolt:" + filepath.Join(folder, "store.db") },
 		alone: true, // it knows that the one before is dead
 	}.run(t)
@@ -44,9 +46,12 @@ func TestKilled(t *testing.T) {
 // Documents in a folder are files beside the transactions. INNSIGLI_KILLS_FOLDER says how
 // often each death is tried.
 func TestKilledWithAFolder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: servers die, and others wait for what they had in hand")
+	}
 	t.Parallel()
 	killing{
-		times: cmp.Or(os.Getenv("INNSIGLI_KILLS_FOLDER"), "1"),
+		times: "INNSIGLI_KILLS_FOLDER",
 		store: func(t *testing.T, folder string) string {
 			return "bolt:" + filepath.Join(folder, "store.db") + "?documents=" + filepath.Join(folder, "documents")
 		},
@@ -57,37 +62,49 @@ func TestKilledWithAFolder(t *testing.T) {
 // On Postgres the lease that the server had lasts until it runs out, for another may have
 // it. INNSIGLI_KILLS_POSTGRES says how often each death is tried.
 func TestKilledOnPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: servers die, and others wait for what they had in hand")
+	}
 	t.Parallel()
 	killing{
-		times: cmp.Or(os.Getenv("INNSIGLI_KILLS_POSTGRES"), "1"), // each waits for a lease
+		times: "INNSIGLI_KILLS_POSTGRES",
 		store: func(t *testing.T, _ string) string { return postgrestest.Database(t) },
 	}.run(t)
 }
 
 // killing is a backend on which servers are killed.
 type killing struct {
-	times   string // that each death is tried
+	times   string // the variable that says how often each death is tried
 	store   func(t *testing.T, folder string) string
 	alone   bool // a server has the store alone
 	program string
 }
 
-func (k killing) run(t *testing.T) {
-	kills, err := strconv.Atoi(k.times)
-	if err != nil || kills < 1 {
-		t.Fatalf("%q kills: %v", k.times, err)
+// killsOf is how often each death is tried by a variable, and whether the variable is there. Without it that is
+// once, and what takes longest is left out.
+func killsOf(t *testing.T, variable string) (times int, all bool) {
+	t.Helper()
+	text, all := os.LookupEnv(variable)
+	if !all {
+		return 1, false
 	}
+	times, err := strconv.Atoi(text)
+	if err != nil || times < 1 {
+		t.Fatalf("%s=%q: %v", variable, text, err)
+	}
+	return times, true
+}
+
+func (k killing) run(t *testing.T) {
+	kills, _ := killsOf(t, k.times)
 	k.store(t, shortFolder(t)) // which may be absent
 	k.program = build(t, "-tags", "failpoints")
 	all := make([]tally, len(deaths))
-	t.Run("at", func(t *testing.T) {
-		for p, points := range deaths {
-			t.Run(strings.Join(points, "+"), func(t *testing.T) {
-				t.Parallel()
-				all[p] = k.killBoth(t, p, kills)
-			})
-		}
-	})
+	var tests []subtest
+	for p, points := range deaths {
+		tests = append(tests, subtest{strings.Join(points, "+"), func(t *testing.T) { all[p] = k.killBoth(t, p, kills) }})
+	}
+	abreast(t, len(tests), tests) // they wait for leases
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "point\tkills\tlost\tdoubled\tcalls\tdoubled calls")
