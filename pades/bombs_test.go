@@ -62,7 +62,7 @@ func withRanges(b []byte) []byte {
 }
 
 // forgedMessage is a signature of something else.
-func forgedMessage(t *testing.T, cert *x509.Certificate) []byte {
+func forgedMessage(t testing.TB, cert *x509.Certificate) []byte {
 	t.Helper()
 	var b [sha256.Size]byte
 	algorithm := ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}
@@ -78,7 +78,7 @@ func forgedMessage(t *testing.T, cert *x509.Certificate) []byte {
 }
 
 // crossCertified are signers below authorities that have all certified each other, by keys that are slow to verify.
-func crossCertified(t *testing.T, signers int) []byte {
+func crossCertified(t testing.TB, signers int) []byte {
 	const authorities = 4
 	name := func(i int) pkix.Name { return pkix.Name{CommonName: fmt.Sprint("Authority ", i)} }
 	var keys [authorities]crypto.Signer
@@ -163,26 +163,27 @@ func otherContent(i int) string {
 	return fmt.Sprintf("3 0 obj\n<</Length 1>>stream\n%d\nendstream\nendobj\n", i%10)
 }
 
-func bombs(t *testing.T, p person) []bomb {
+// bombs are whole, or that part of each of them.
+func bombs(t testing.TB, p person, part int) []bomb {
 	signed := sign(t, pdftest.Build(pdftest.Options{Many: 200}), p, pades.Options{})
-	messages := make([][]byte, 250)
+	messages := make([][]byte, 250/part)
 	for i := range messages {
 		messages[i] = forgedMessage(t, p.signer.Certificate)
 	}
-	return append(bombsOfChanges(), []bomb{
+	return append(bombsOfChanges(part), []bomb{
 		{"250 signatures", manySigned(nil, messages...)},
-		{"250 signatures below authorities that certified each other", crossCertified(t, 250)},
+		{"250 signatures below authorities that certified each other", crossCertified(t, 250/part)},
 		{"a long name of 20,000 fields", pdftest.Build(pdftest.Options{
-			Catalog: "/AcroForm << /Fields [<</T(" + strings.Repeat("a", 700<<10) + ")/Kids[" + strings.Repeat("<</T(a)>>", 20_000) + "]>>] >>",
+			Catalog: "/AcroForm << /Fields [<</T(" + strings.Repeat("a", (700<<10)/part) + ")/Kids[" + strings.Repeat("<</T(a)>>", 20_000/part) + "]>>] >>",
 		})},
 		{"long names in one another", pdftest.Build(pdftest.Options{
-			Catalog: "/AcroForm << /Fields [" + strings.Repeat("<</T("+strings.Repeat("a", 20<<10)+")/Kids[", 30) +
-				strings.Repeat("<</T(a)>>", 30_000) + strings.Repeat("]>>", 30) + "] >>",
+			Catalog: "/AcroForm << /Fields [" + strings.Repeat("<</T("+strings.Repeat("a", (20<<10)/part)+")/Kids[", 30) +
+				strings.Repeat("<</T(a)>>", 30_000/part) + strings.Repeat("]>>", 30) + "] >>",
 		})},
-		{"90,000 fields", pdftest.Build(pdftest.Options{Catalog: "/AcroForm << /Fields [" + strings.Repeat("<</T(a)>>", 90_000) + "] >>"})},
-		{"250 signatures and 14,000 objects that changed", changedMuch(manySigned(nil, make([][]byte, 250)...), 7000, "7")},
-		{"250 signatures that lock 20,000 fields, of which 4,000 changed", locked(250, 20_000, 4000)},
-		{"4,000 revisions", outgrown(signed, 4000, otherContent)},
-		{"250 signatures and 1,500 revisions", outgrown(manySigned(nil, messages[:150]...), 1500, otherContent)},
+		{"90,000 fields", pdftest.Build(pdftest.Options{Catalog: "/AcroForm << /Fields [" + strings.Repeat("<</T(a)>>", 90_000/part) + "] >>"})},
+		{"250 signatures and 14,000 objects that changed", changedMuch(manySigned(nil, make([][]byte, 250/part)...), 7000/part, "7")},
+		{"250 signatures that lock 20,000 fields, of which 4,000 changed", locked(250/part, 20_000/part, 4000/part)},
+		{"4,000 revisions", outgrown(signed, 4000/part, otherContent)},
+		{"250 signatures and 1,500 revisions", outgrown(manySigned(nil, messages[:150/part]...), 1500/part, otherContent)},
 	}...)
 }

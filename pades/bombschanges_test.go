@@ -80,7 +80,7 @@ func saysMuch(different, revisions int) []byte {
 }
 
 // bombsOfChanges are documents in which it takes long to find out what changed.
-func bombsOfChanges() []bomb {
+func bombsOfChanges(part int) []bomb {
 	many := func(references int) string {
 		var b strings.Builder
 		for i := range references {
@@ -88,14 +88,14 @@ func bombsOfChanges() []bomb {
 		}
 		return b.String()
 	}
-	references := many(100_000)
+	references := many(100_000 / part)
 	square := "<</Subtype/Square>>"
 	return []bomb{
 		{"100,000 annotations and one", packed("", "/Annots 400 0 R", "["+references+"]", "[1 0 R "+references+"]")},
-		{"100,000 annotations and none", packed("", "/Annots 400 0 R", "["+references+"]", "["+strings.Repeat(square, 40_000)+"]")},
-		{"40,000 annotations of no object, and one", packed("", "/Annots 400 0 R", "["+strings.Repeat(square, 40_000)+"]", "[<<>>"+strings.Repeat(square, 40_000)+"]")},
-		{"250,000 references in four places", packed("/X 400 0 R /StructTreeRoot 400 0 R /Extensions 400 0 R /Perms 400 0 R", "", "["+many(250_000)+"]", "[]")},
-		{"two streams of metadata in 40 revisions", saysMuch(2, 40)},
-		{"20 streams of metadata in 40 revisions", saysMuch(20, 40)},
+		{"100,000 annotations and none", packed("", "/Annots 400 0 R", "["+references+"]", "["+strings.Repeat(square, 40_000/part)+"]")},
+		{"40,000 annotations of no object, and one", packed("", "/Annots 400 0 R", "["+strings.Repeat(square, 40_000/part)+"]", "[<<>>"+strings.Repeat(square, 40_000/part)+"]")},
+		{"250,000 references in four places", packed("/X 400 0 R /StructTreeRoot 400 0 R /Extensions 400 0 R /Perms 400 0 R", "", "["+many(250_000/part)+"]", "[]")},
+		{"two streams of metadata in 40 revisions", saysMuch(2, 40/part)},
+		{"20 streams of metadata in 40 revisions", saysMuch(20, 40/part)},
 	}
 }

@@ -1,9 +1,7 @@
-//go:build unix
-
 package pades_test
 
 import (
-	"runtime/debug"
+	"bytes"
 	"testing"
 	"time"
 
@@ -11,37 +9,37 @@ import (
 	"github.com/innsigli/innsigli/pades"
 )
 
-// What may be taken for a bomb. The time is that of the processor, the garbage collector's included: what
-// else the machine is busy with counts for nothing.
-const (
-	bombTime = 5 * time.Second
-	bombHeap = 200 << 20
-)
-
-// No document of 1 MB takes longer than five seconds to verify, or more than 200 MB, and no bomb passes.
+// No bomb passes, and what is read of it and allocated for it has a bound. How long it may take, and how much room,
+// BenchmarkBombs judges.
 func TestBombs(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(20)) // for garbage may grow with what is in use, and that is all bombs
 	p := newPerson(t, newAuthority(t), p256(t))
-	for _, b := range bombs(t, p) {
-		if len(b.bytes) > mostOfABomb {
-			t.Errorf("%s has %d bytes", b.name, len(b.bytes))
+	for _, b := range bombs(t, p, 5) {
+		source := &counted{ReaderAt: bytes.NewReader(b.bytes)}
+		allocated := testenv.Allocated(func() {
+			report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: source, Size: int64(len(b.bytes))}, pades.VerifyOptions{Roots: p.ca.Roots()})
+			if err == nil && report.Passed() {
+				t.Errorf("%s passes", b.name)
+			}
+		})
+		read := source.bytes.Load()
+		t.Logf("%s: %d KB read of %d KB, %d MB allocated", b.name, read>>10, len(b.bytes)>>10, allocated>>20)
+		if read > 60*int64(len(b.bytes)) || allocated > 350<<20 {
+			t.Errorf("%s: %d KB are read of %d KB, and %d MB allocated", b.name, read>>10, len(b.bytes)>>10, allocated>>20)
 		}
-		var took time.Duration
-		var heap uint64
-		var err error
-		for try := 0; try < 3 && (try == 0 || took > testenv.Patience(bombTime) || heap > bombHeap); try++ {
-			began := testenv.ProcessorTime(t)
-			heap = testenv.PeakHeap(func() {
-				report, failed := pades.Verify(t.Context(), document(b.bytes), pades.VerifyOptions{Roots: p.ca.Roots()})
-				if err = failed; err == nil && report.Passed() {
-					t.Errorf("%s passes", b.name)
-				}
+	}
+}
+
+// BenchmarkBombs verifies whole bombs. No document of 1 MB takes longer than five seconds to verify, or more than 200 MB.
+func BenchmarkBombs(b *testing.B) {
+	p := newPerson(b, newAuthority(b), p256(b))
+	for _, bomb := range bombs(b, p, 1) {
+		b.Run(bomb.name, func(b *testing.B) {
+			if len(bomb.bytes) > mostOfABomb {
+				b.Errorf("it has %d bytes", len(bomb.bytes))
+			}
+			testenv.Bounded(b, 5*time.Second, 200<<20, func() {
+				_, _ = pades.Verify(b.Context(), document(bomb.bytes), pades.VerifyOptions{Roots: p.ca.Roots()})
 			})
-			took = testenv.ProcessorTime(t) - began
-		}
-		t.Logf("figure: %s, %d KB: %v, %d MB, %v", b.name, len(b.bytes)>>10, took.Round(time.Millisecond), heap>>20, err)
-		if took > testenv.Patience(bombTime) || heap > bombHeap {
-			t.Errorf("%s takes %v and %d MB", b.name, took, heap>>20)
-		}
+		})
 	}
 }
