@@ -72,7 +72,7 @@ func backend(t testing.TB, p *openidtest.Provider, o audkenni.Options, methods [
 			again, _ := open(t, p, o)
 			return again
 		},
-		Wait: func(_ testing.TB, d time.Duration) { time.Sleep(min(d, 60*time.Millisecond)) },
+		Wait: func(_ testing.TB, d time.Duration) { time.Sleep(min(d, 60*time.Millisecond)) }, // time: a pause between polls
 		Code: func(m idp.Method, digests []ades.Digest) string {
 			if m == idp.SIM {
 				return ""

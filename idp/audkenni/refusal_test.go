@@ -152,7 +152,7 @@ func TestExpiry(t *testing.T) {
 			if left := c.state().Expires.Sub(asked); w.RetryAfter > left+second {
 				t.Errorf("RetryAfter is %v with %v left", w.RetryAfter, left)
 			}
-			time.Sleep(max(w.RetryAfter, 50*time.Millisecond))
+			time.Sleep(max(w.RetryAfter, 50*time.Millisecond)) // time: a pause between polls
 		}
 		asked = time.Now()
 		c.step()
