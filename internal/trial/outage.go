@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/innsigli/innsigli/internal/pdftest"
@@ -25,7 +26,7 @@ func outageTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return outage(ctx, *store, *span, *servers, *clients, out, func(ctx context.Context, _ <-chan struct{}) error {
+	return outage(ctx, *store, *span, *servers, *clients, wellWithin, out, func(ctx context.Context, _ <-chan struct{}) error {
 		output, err := exec.CommandContext(ctx, "sh", "-c", *restart).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("restarting the database: %w\n%s", err, output)
@@ -36,7 +37,8 @@ func outageTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io
 
 // outage restarts the database while clients sign, a third into the time. The restart is told when the first
 // call was answered with 503: one that waits meanwhile, and is answered when the database is back, met no outage.
-func outage(ctx context.Context, store string, span time.Duration, servers, clients int, out io.Writer, restart func(ctx context.Context, met <-chan struct{}) error) error {
+// within is how long bad answers may come after it is back; 0: as long as it takes until there is a good one.
+func outage(ctx context.Context, store string, span time.Duration, servers, clients int, within time.Duration, out io.Writer, restart func(ctx context.Context, met <-chan struct{}) error) error {
 	c, err := newCrowd(ctx, store, servers, clients)
 	if err != nil {
 		return err
@@ -60,7 +62,10 @@ func outage(ctx context.Context, store string, span time.Duration, servers, clie
 		err := restart(ctx, watch.met)
 		up = time.Now()
 		<-signing.Done()
-		pause(ctx, time.Until(up.Add(wellWithin))) // a slow machine meets the outage late
+		pause(ctx, time.Until(up.Add(within))) // a slow machine meets the outage late
+		for within == 0 && err == nil && ctx.Err() == nil && watch.lastGood.Load() < up.UnixNano() {
+			pause(ctx, 10*time.Millisecond)
+		}
 		return err
 	})
 	took := time.Since(began)
@@ -80,7 +85,7 @@ func outage(ctx context.Context, store string, span time.Duration, servers, clie
 		[2]any{"last bad answer after its return", ill.Round(time.Millisecond)},
 	)
 	broken := len(c.count.faults) + c.count.lost + c.count.doubled + watch.noRetryAfter + watch.other
-	if err == nil && (broken > 0 || ill > wellWithin || watch.unavailable == 0 || c.count.delivered == 0 || watch.lastGood.Before(up)) {
+	if err == nil && (broken > 0 || within > 0 && ill > within || watch.unavailable == 0 || c.count.delivered == 0 || watch.lastGood.Load() < up.UnixNano()) {
 		err = errBroken
 	}
 	return err
@@ -92,7 +97,8 @@ type watch struct {
 	met                              chan struct{} // closed when a call was answered with 503
 	unavailable, noRetryAfter, other int
 	slowest                          time.Duration
-	lastBad, lastGood                time.Time // answers
+	lastBad                          time.Time    // answer
+	lastGood                         atomic.Int64 // the same, in nanoseconds since 1970
 }
 
 func (c *crowd) newWatch(ctx context.Context) (*watch, error) {
@@ -124,7 +130,7 @@ func (w *watch) notes(ctx context.Context, a answer) answer {
 	w.slowest = max(w.slowest, a.received.Sub(a.sent))
 	switch {
 	case a.Status == http.StatusOK, a.ErrorCode == "AuthorizationPending":
-		w.lastGood = a.received
+		w.lastGood.Store(a.received.UnixNano())
 		return a
 	case a.Status == http.StatusServiceUnavailable:
 		if w.unavailable++; w.unavailable == 1 {

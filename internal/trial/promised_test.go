@@ -31,6 +31,15 @@ func BenchmarkProcesses(b *testing.B) {
 	}
 }
 
+// A service is well again within five seconds after its database is back.
+func BenchmarkOutage(b *testing.B) {
+	for b.Loop() {
+		var out bytes.Buffer
+		err := restarted(b, postgrestest.Cluster(b), wellWithin, &out)
+		ends(b, &out, err)
+	}
+}
+
 // 200 events a second for a minute, to endpoints of which some are slow or dead: 99 of 100 to the
 // others are sent within a second, and all arrive, those to the slow ones in five minutes more.
 func BenchmarkLoad(b *testing.B) {

@@ -28,7 +28,7 @@ type crowd struct {
 
 // drainTime is how long requests that have begun may take to end: the lease of a server
 // that was killed lasts for ten seconds.
-const drainTime = time.Minute
+const drainTime = 5 * time.Minute
 
 func serversTrial(ctx context.Context, flags *flag.FlagSet, args []string, out io.Writer) error {
 	store := flags.String("postgres", "", "URL of an empty database")
