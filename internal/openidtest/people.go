@@ -26,6 +26,7 @@ type Answer struct {
 	Delay          time.Duration
 	Polls          int            // so many questions of the client's come first
 	Silent         bool           // nothing comes of the phone
+	Expires        time.Duration  // of the request, in whole seconds, where that is sooner than by the Options; 0: by them
 	AtStart        *Refusal       // of the request itself
 	Error          *Refusal       // from the phone
 	WrongSignature bool           // of another digest
@@ -75,6 +76,7 @@ type answer struct {
 	Delay          int64          `json:"delay"` // in milliseconds
 	Polls          int            `json:"polls"`
 	Silent         bool           `json:"silent"`
+	Expires        int            `json:"expires"`
 	AtStart        *Refusal       `json:"atStart,omitempty"`
 	Error          *Refusal       `json:"error,omitempty"`
 	WrongSignature bool           `json:"wrongSignature"`
@@ -82,5 +84,5 @@ type answer struct {
 }
 
 func (a Answer) wire() answer {
-	return answer{a.Delay.Milliseconds(), a.Polls, a.Silent, a.AtStart, a.Error, a.WrongSignature, a.Claims}
+	return answer{a.Delay.Milliseconds(), a.Polls, a.Silent, int(a.Expires / time.Second), a.AtStart, a.Error, a.WrongSignature, a.Claims}
 }

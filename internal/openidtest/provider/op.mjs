@@ -4,6 +4,7 @@ import { Provider } from 'oidc-provider';
 import { ciba } from './ciba.mjs';
 import { signingKeys } from './keys.mjs';
 import { consent } from './login.mjs';
+import { answer } from './people.mjs';
 import { kinds } from './phone.mjs';
 import { adapter } from './store.mjs';
 
@@ -14,6 +15,12 @@ export const routes = {
   userinfo: '/userinfo',
   jwks: '/connect/jwk_uri',
 };
+
+// expiry is how many seconds a person has who is asked.
+function expiry(people, params) {
+  const person = people.hinted(params?.login_hint);
+  return (person && answer(person, params.acr_values).expires) || Infinity;
+}
 
 export function openProvider(settings, store, people, phones) {
   const provider = new Provider(settings.issuer, {
@@ -50,6 +57,7 @@ export function openProvider(settings, store, people, phones) {
       BackchannelAuthenticationRequest: (ctx) => Math.min(
         settings.expires,
         ctx?.oidc?.params.requested_expiry ?? Infinity,
+        expiry(people, ctx?.oidc?.params),
       ),
       Grant: 3600,
       IdToken: 600,
