@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
 )
@@ -30,9 +29,6 @@ func unpack(t *testing.T) string {
 	}
 	return folder
 }
-
-// limit is how long all scenes may take.
-const limit = 10 * time.Minute
 
 // output is what the program prints, one JSON value in each line.
 type output struct {
@@ -63,9 +59,7 @@ func start(t *testing.T, folder, screenshots string) *output {
 	if err := o.command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	late := time.AfterFunc(limit, func() { o.command.Process.Kill() })
 	t.Cleanup(func() {
-		late.Stop()
 		if o.command.ProcessState == nil {
 			o.command.Process.Kill()
 			o.command.Wait()

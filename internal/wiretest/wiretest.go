@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
 )
@@ -69,19 +68,9 @@ func Sandbox(t *testing.T, flags ...string) *Server {
 	return s
 }
 
-// stopTime is how long a server may take to stop, on a machine that is busy.
-const stopTime = 2 * time.Minute
-
 func (s *Server) stop(t *testing.T) {
 	s.command.Process.Signal(os.Interrupt)
-	var err error
-	select {
-	case err = <-s.ended:
-	case <-time.After(stopTime):
-		s.command.Process.Kill()
-		err = <-s.ended
-	}
-	if err != nil {
+	if err := <-s.ended; err != nil {
 		t.Errorf("the server ended badly: %v", err)
 	}
 	if talk := s.stderr.text(); strings.Contains(talk, "level=ERROR") || strings.Contains(talk, "panic") {
