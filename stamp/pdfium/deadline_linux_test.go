@@ -9,6 +9,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
@@ -18,10 +19,9 @@ import (
 
 // A page that took its time is told from one that did not get it.
 func TestLimitIsOfProcessorTime(t *testing.T) {
-	const limit = 200 * time.Millisecond
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: limit, Wait: enough})
+	const limit = time.Second / 2
 	working := func(ctx context.Context, _ io.ReaderAt) error {
-		for began := threadTime(t); threadTime(t)-began < limit; {
+		for began := threadTime(t); threadTime(t)-began < limit/2; {
 		}
 		<-ctx.Done()
 		return ctx.Err()
@@ -37,29 +37,24 @@ func TestLimitIsOfProcessorTime(t *testing.T) {
 		return ctx.Err()
 	}
 	quick := source{page: page200}.bytes()
-	use := func(delay time.Duration, do func(context.Context, io.ReaderAt) error) func() error {
-		return func() error { return r.Use(t.Context(), limit, late{bytes.NewReader(quick), delay}, do) }
-	}
 	for name, test := range map[string]struct {
-		ask  func() error
-		want error
+		delay time.Duration // of the document
+		do    func(context.Context, io.ReaderAt) error
+		want  error
 	}{
-		"a page that gets no processor":   {use(0, waiting), stamp.ErrNotReady},
-		"a store that takes long":         {use(limit, reading), stamp.ErrNotReady},
-		"a document of many parts":        {use(5*time.Millisecond, reading), context.DeadlineExceeded},
-		"a page that takes its processor": {use(0, working), context.DeadlineExceeded},
+		"a page that gets no processor":   {0, waiting, stamp.ErrNotReady},
+		"a store that takes long":         {limit, reading, stamp.ErrNotReady},
+		"a document of many parts":        {5 * time.Millisecond, reading, context.DeadlineExceeded},
+		"a page that takes its processor": {0, working, context.DeadlineExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
-			testenv.Wait(t, test.want.Error(), func() bool { // the other one may come first on a busy machine
-				err := test.ask()
-				if !errors.Is(err, stamp.ErrNotReady) && !errors.Is(err, context.DeadlineExceeded) {
-					t.Fatal(err)
+			synctest.Test(t, func(t *testing.T) {
+				r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: enough, Wait: enough})
+				if err := r.Use(t.Context(), limit, late{bytes.NewReader(quick), test.delay}, test.do); !errors.Is(err, test.want) {
+					t.Errorf("error %v", err)
 				}
-				return errors.Is(err, test.want)
+				drawn(t, r, quick, 200, 100)
 			})
-			if _, err := r.Within(enough).Render(t.Context(), bytes.NewReader(quick), int64(len(quick)), 1, 200, 100); err != nil {
-				t.Errorf("a page after it: %v", err)
-			}
 		})
 	}
 }
@@ -105,6 +100,6 @@ type late struct {
 }
 
 func (l late) ReadAt(p []byte, offset int64) (int, error) {
-	time.Sleep(l.Duration) // time: the store is slow
+	time.Sleep(l.Duration)
 	return l.ReaderAt.ReadAt(p, offset)
 }

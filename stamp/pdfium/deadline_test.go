@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
@@ -68,27 +69,41 @@ func foreignSlow(t *testing.T) []byte {
 	return b
 }
 
-// A page has a limit of its own, which counts from when it is its turn: who waits for slow pages
-// of others loses nothing by it.
+// A page has a limit of its own, which counts from when it is its turn: who waits for slow pages of others loses
+// nothing by it. Nobody waits for longer than allowed, or than their context.
 func TestLimit(t *testing.T) {
-	const limit = 3 * time.Second
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Limit: 2*limit - time.Second, Wait: enough})
-	document := slow()
-	var all sync.WaitGroup
-	for range 2 {
-		reading := begin(document)
-		all.Go(func() {
-			_, err := r.Within(limit).Render(t.Context(), reading, int64(len(document)), 1, 1000, 1000)
-			if !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, stamp.ErrNotReady) { // on a busy machine
-				t.Errorf("error %v", err)
-			}
-		})
-	}
-	time.Sleep(limit / 10) // time: so that both are before the next one; if they are not, less is shown, and nothing fails
-	if _, err := rendered(t.Context(), r, source{page: page200}.bytes(), 200, 100); err != nil {
-		t.Errorf("behind slow pages: %v", err)
-	}
-	all.Wait()
+	synctest.Test(t, func(t *testing.T) {
+		r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Wait: 8 * time.Second, Limit: enough})
+		began := time.Now()
+		var all sync.WaitGroup
+		use := func(ctx context.Context, limit, takes, ends time.Duration, want error) {
+			all.Go(func() {
+				err := r.Use(ctx, limit, bytes.NewReader(nil), func(ctx context.Context, _ io.ReaderAt) error {
+					select {
+					case <-ctx.Done():
+					case <-time.After(takes):
+					}
+					return ctx.Err()
+				})
+				if took := time.Since(began); !errors.Is(err, want) || took != ends {
+					t.Errorf("%v after %v, want %v after %v", err, took, want, ends)
+				}
+			})
+			synctest.Wait()
+		}
+		notDone := context.DeadlineExceeded
+		if runtime.GOOS == "linux" {
+			notDone = stamp.ErrNotReady // for it had no processor
+		}
+		gone, leave := context.WithCancel(t.Context())
+		use(t.Context(), 6*time.Second, enough, 6*time.Second, notDone)     // at once
+		use(t.Context(), 5*time.Second, 4*time.Second, 10*time.Second, nil) // behind it
+		use(gone, 5*time.Second, 0, time.Second, context.Canceled)          // waiting
+		time.Sleep(time.Second)
+		leave()
+		use(t.Context(), 5*time.Second, 0, 9*time.Second, stamp.ErrNotReady) // waiting for as long as allowed
+		all.Wait()
+	})
 }
 
 // begun is a document that says when it is read.
@@ -107,10 +122,10 @@ func (b *begun) ReadAt(p []byte, offset int64) (int, error) {
 	return b.ReaderAt.ReadAt(p, offset)
 }
 
-// Who waits for an instance does so no longer than allowed, and Close stops who has it.
-func TestWaitingAndClose(t *testing.T) {
+// Close stops who has an instance.
+func TestClose(t *testing.T) {
 	before := runtime.NumGoroutine()
-	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Wait: time.Second, Limit: enough})
+	r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Wait: enough, Limit: enough})
 	document := slow()
 	reading, ended := begin(document), make(chan error)
 	go func() {
@@ -118,15 +133,6 @@ func TestWaitingAndClose(t *testing.T) {
 		ended <- err
 	}()
 	<-reading.read
-
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	if _, err := rendered(gone, r, document, 1000, 1000); !errors.Is(err, context.Canceled) {
-		t.Errorf("waiting for an instance: %v", err)
-	}
-	if _, err := rendered(t.Context(), r, document, 1000, 1000); !errors.Is(err, stamp.ErrNotReady) {
-		t.Errorf("waiting for an instance for long: %v", err)
-	}
 
 	closing := make(chan error)
 	go func() { closing <- r.Close() }()
