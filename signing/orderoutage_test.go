@@ -67,6 +67,9 @@ func TestOrderDuringAnOutage(t *testing.T) {
 
 // The person has answered, and the provider cannot say for an hour what the answer needs.
 func TestAnsweredOrderDuringAnOutage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: it asks for hours of virtual time")
+	}
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := once(t)
