@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/postgres"
 )
@@ -111,13 +112,11 @@ func holds(t *testing.T, db *postgres.DB, id string, want []byte) error {
 // again calls fn until the server is back.
 func again(t *testing.T, fn func() error) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	testenv.Wait(t, "the server after its crash", func() bool {
 		err := fn()
-		if err == nil {
-			return
-		}
-		if !errors.Is(err, storage.ErrUnavailable) || time.Now().After(deadline) {
+		if err != nil && !errors.Is(err, storage.ErrUnavailable) {
 			t.Fatal(err)
 		}
-	}
+		return err == nil
+	})
 }

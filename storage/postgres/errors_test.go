@@ -60,7 +60,7 @@ func said(code string) error {
 func TestOutcome(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	late, cancelLate := context.WithTimeout(t.Context(), 0)
+	late, cancelLate := context.WithTimeout(t.Context(), 0) // time: it is over from the beginning
 	defer cancelLate()
 	for name, test := range map[string]struct {
 		ctx       context.Context

@@ -12,6 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
@@ -29,15 +30,20 @@ type statistics struct {
 // adds to them when it ends, or soon after.
 func comesTo(t *testing.T, url, table string, want statistics) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		diff := cmp.Diff(want, counted(t, url, table))
-		if diff == "" {
-			return
+	diff := ""
+	defer func() {
+		if diff != "" {
+			t.Logf("statistics of %s (-want +got):\n%s", table, diff)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("statistics of %s (-want +got):\n%s", table, diff)
+	}()
+	testenv.Wait(t, "the statistics of "+table, func() bool {
+		got := counted(t, url, table)
+		diff = cmp.Diff(want, got)
+		if got.SequentialScans > want.SequentialScans { // which will not become fewer
+			t.FailNow()
 		}
-	}
+		return diff == ""
+	})
 }
 
 func counted(t *testing.T, url, table string) (s statistics) {

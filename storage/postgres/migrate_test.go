@@ -159,14 +159,14 @@ func TestVersions(t *testing.T) {
 func TestServersGoOnWhileTheNextVersionMigrates(t *testing.T) {
 	db, url := opened(t, Options{})
 	withAccounts(t, db, "a")
-	users := use(t, db, 4)
-	users.untilSome(t, &users.stored)
+	users := use(t, db)
+	users.each(t, "stored", &users.stored)
 	if _, to, err := migrate(t.Context(), url, versions(t, current(t)+1)); err != nil || to != current(t)+1 {
 		t.Errorf("to %d: %v", to, err)
 	}
-	users.untilSome(t, &users.stored)
+	users.each(t, "stored", &users.stored)
 	users.end()
-	if stored, failed := users.stored.Load(), users.failed.Load(); failed != 0 || quota(t, db, "a") != stored {
+	if stored, failed := users.stored.sum(), users.refused.sum(); failed != 0 || quota(t, db, "a") != stored {
 		t.Errorf("%d transactions, %d failed, and the quota is %d", stored, failed, quota(t, db, "a"))
 	}
 }

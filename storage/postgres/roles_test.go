@@ -1,11 +1,12 @@
 package postgres
 
 import (
+	"fmt"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // What a database lacks is told apart: itself, the role, its rights.
@@ -55,15 +56,13 @@ func TestOthers(t *testing.T) {
 	openedAt(t, with(t, url, "application_name", "psql"), Options{})
 	want := func(number int) {
 		t.Helper()
-		for limit := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		testenv.Wait(t, fmt.Sprintf("%d connections", number), func() bool {
 			n, err := db.Others(t.Context())
-			if err != nil || n != number && time.Now().After(limit) {
-				t.Fatalf("%d connections, want %d: %v", n, number, err)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if n == number {
-				return
-			}
-		}
+			return n == number
+		})
 	}
 	want(1)
 	other := openedAt(t, with(t, url, "application_name", "innsigli-2"), Options{})

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -65,13 +67,19 @@ func TestAFailedStatementIsNotSwallowed(t *testing.T) {
 }
 
 func TestWaitingForALockEndsWithTheContext(t *testing.T) {
-	db, _ := opened(t, Options{Connections: 2})
+	db, url := opened(t, Options{Connections: 2, LockTimeout: time.Hour, StatementTimeout: time.Hour})
 	withAccounts(t, db, "a")
 	locked(t, db, "a", func() {
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		err := db.InTx(ctx, func(ctx context.Context) error { return raise(ctx, db, "a") })
-		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, storage.ErrUnavailable) {
+		ended := make(chan error, 1)
+		go func() {
+			ended <- db.InTx(ctx, func(ctx context.Context) error { return raise(ctx, db, "a") })
+		}()
+		waitForSessions(t, url, "wait_event_type = 'Lock'", 1)
+		cancel()
+		err, _ := testenv.Receive(t, "the transaction to end", ended)
+		if !errors.Is(err, context.Canceled) || errors.Is(err, storage.ErrUnavailable) {
 			t.Errorf("InTx: %v", err)
 		}
 	})
@@ -81,6 +89,24 @@ func TestWaitingForALockEndsWithTheContext(t *testing.T) {
 	if n := db.pool.Stat().NewConnsCount(); n != 2 {
 		t.Errorf("there were %d connections: the one that waited was thrown away", n)
 	}
+}
+
+// waitForSessions waits until so many sessions of the database are in a state, which pg_stat_activity tells.
+func waitForSessions(t *testing.T, url, state string, n int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	testenv.Wait(t, "sessions with "+state, func() bool {
+		var got int
+		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "+state).Scan(&got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got == n
+	})
 }
 
 // locked calls fn while a transaction has the account.
@@ -98,23 +124,26 @@ func locked(t *testing.T, db *DB, id string, fn func()) {
 
 // What takes longer than it may is broken off, and another time it may go well.
 func TestLimits(t *testing.T) {
-	db, url := opened(t, Options{StatementTimeout: 2 * time.Second, IdleTimeout: time.Second})
-	hasty := openedAt(t, url, Options{LockTimeout: 50 * time.Millisecond})
-	withAccounts(t, db, "a", "b")
+	db, url := opened(t, Options{})
+	withAccounts(t, db, "a", "b", "c")
+	const limit = 50 * time.Millisecond
+	brief := unasked(t, url, Options{StatementTimeout: limit})
+	idle := unasked(t, url, Options{IdleTimeout: limit, Name: "idle"})
+	hasty := openedAt(t, url, Options{LockTimeout: limit})
 	for name, fn := range map[string]func(ctx context.Context) error{
 		"a statement": func(ctx context.Context) error {
-			return db.read(ctx, func(q querier) error {
+			return brief.read(ctx, func(q querier) error {
 				_, err := q.Exec(ctx, "SELECT pg_sleep(10)")
 				return err
 			})
 		},
 		"a transaction of which nothing is heard": func(ctx context.Context) error {
-			return db.InTx(ctx, func(ctx context.Context) error {
-				if err := raise(ctx, db, "a"); err != nil {
+			return idle.InTx(ctx, func(ctx context.Context) error {
+				if err := raise(ctx, idle, "b"); err != nil {
 					return err
 				}
-				time.Sleep(3 * time.Second)
-				return raise(ctx, db, "b")
+				waitForSessions(t, url, "application_name = 'idle'", 0)
+				return raise(ctx, idle, "c")
 			})
 		},
 		"waiting for a lock": func(ctx context.Context) (err error) {
@@ -130,9 +159,24 @@ func TestLimits(t *testing.T) {
 			}
 		})
 	}
-	if a, b := quota(t, db, "a"), quota(t, db, "b"); a != 1 || b != 0 {
-		t.Errorf("the quotas are %d and %d", a, b)
+	if a, b, c := quota(t, db, "a"), quota(t, db, "b"), quota(t, db, "c"); a != 1 || b != 0 || c != 0 {
+		t.Errorf("the quotas are %d, %d and %d", a, b, c)
 	}
+}
+
+// unasked is a store at the URL of which nothing was asked yet.
+func unasked(t *testing.T, url string, opts Options) *DB {
+	t.Helper()
+	config, err := settings(url, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := connect(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
 }
 
 // The function went well: that its caller has gone meanwhile does not undo it.
