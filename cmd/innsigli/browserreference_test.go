@@ -11,6 +11,9 @@ import (
 // The page at /reference in a real browser: all that the document describes is on it, it asks nobody but
 // the server, and a token and a call are had on it.
 func TestReferencePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: a browser")
+	}
 	t.Parallel()
 	browsertest.Needed(t)
 	p := startSandbox(t, installed(t), "bolt:"+filepath.Join(shortFolder(t), "store.db"), nil)

@@ -16,6 +16,9 @@ import (
 // The provider has to have the delivery mode that the configuration chooses, and know the
 // client for it.
 func TestDeliveryIsChecked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: servers start again and again")
+	}
 	p := newProduction(t, "", "")
 	p.ca = newAuthority(t)
 	p.provider = openidtest.Start(t, openidtest.Options{Notify: "http://127.0.0.1:1" + httpapi.NotificationPath, Redirects: []string{"https://sign.example/sign/back"}})

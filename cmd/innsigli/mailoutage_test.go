@@ -14,6 +14,10 @@ import (
 // does not answer, nothing is lost and nothing is sent twice, but for letters that it took without a word: they
 // come again under the same Message-ID.
 func TestMailServerThatStallsAndFlaps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: letters are sent again after seconds")
+	}
+	t.Parallel()
 	const processes, letters = 3, 6 // as many signatures as are free
 	over := make(chan struct{})
 	var cuts, refusals atomic.Int64

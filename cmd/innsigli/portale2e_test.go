@@ -20,6 +20,9 @@ import (
 // sign and decline, and an endpoint is told of it, while the server is stopped and started again. What
 // they have signed is judged by foreign validators.
 func TestPortal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: foreign programs verify what is signed")
+	}
 	stores := []struct {
 		name  string
 		store func(*testing.T) string

@@ -13,6 +13,9 @@ import (
 // What a client of an account makes, every client of the account sees and may do with; for others it does
 // not exist (decisions.md 2.10).
 func TestPortalAccounts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: foreign programs verify what is signed")
+	}
 	store := "bolt:" + filepath.Join(shortFolder(t), "store.db")
 	server := startSandbox(t, installed(t), store, nil)
 	one, stranger := server.signIn(t), server.account(t, store)

@@ -18,6 +18,9 @@ import (
 // The scripts of testdata/postgres are those of testdata/script for stores in Postgres.
 // DATABASE is the URL of an empty database, and PASSWORD what it must not be printed with.
 func TestPostgresScripts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: each script has a database")
+	}
 	params := scriptParams("postgres")
 	setup := params.Setup
 	params.Setup = func(env *testscript.Env) error {
@@ -41,6 +44,7 @@ func TestPostgresScripts(t *testing.T) {
 // Servers on one database are one service: what one has begun another goes on with, and
 // what one has delivered the other has no more.
 func TestTwoServers(t *testing.T) {
+	t.Parallel()
 	database, key := postgrestest.Database(t), filepath.Join(t.TempDir(), "master.key")
 	servers := startServers(t, 2, database, key, "--client-id", clientID, "--client-secret", clientSecret)
 	one, other := servers[0].signIn(t), clientOf(servers[1].BaseURL)

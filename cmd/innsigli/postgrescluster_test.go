@@ -15,6 +15,10 @@ import (
 
 // While the database is away everything is answered with 503, and once it is back the servers are well again.
 func TestDatabaseGoesAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: a database ends and starts")
+	}
+	t.Parallel()
 	cluster := postgrestest.Cluster(t)
 	p := startServers(t, 1, cluster.URL("postgres"), filepath.Join(t.TempDir(), "master.key"), "--client-id", clientID, "--client-secret", clientSecret)[0]
 	c := p.signIn(t)

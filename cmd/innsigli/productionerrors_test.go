@@ -19,6 +19,9 @@ import (
 // arrives in a body of four members, with the provider's own error and words. So does null, for
 // an error that nobody knows.
 func TestErrorCodesOfProduction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: people are asked at the pace of production")
+	}
 	if diff := cmp.Diff(slices.Sorted(slices.Values(idp.ErrorCodes())), slices.Sorted(maps.Keys(failures))); diff != "" {
 		t.Fatalf("the table has not what package idp has (-want +got):\n%s", diff)
 	}

@@ -89,6 +89,10 @@ var tenDigits = regexp.MustCompile(`^\d{10}$`)
 // What became of a request is found in the log by its pollingId: each step, each call to the
 // provider, what failed on the way and how it ended.
 func TestRequestsAreFoundInTheLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: people are asked at the pace of production")
+	}
+	t.Parallel()
 	p := startProduction(t, installed(t), productionOptions{provider: eager})
 	p.person(t, people[0], openidtest.Answer{})
 	p.person(t, people[1], openidtest.Answer{Error: &openidtest.Refusal{Code: "access_denied", Description: "mssp_401"}})

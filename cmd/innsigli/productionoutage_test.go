@@ -12,6 +12,9 @@ import (
 // Whatever becomes of the provider while people are asked, clients hear that the answer is yet
 // to come, and get the signed document when it has. Tokens are fetched once.
 func TestProductionThroughOutages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: people are asked at the pace of production")
+	}
 	t.Parallel()
 	program := build(t)
 	var tests []subtest

@@ -10,6 +10,9 @@ import (
 
 // The provider is asked at its own pace, whatever its client's is.
 func TestProductionPace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: people are asked at the pace of production")
+	}
 	t.Parallel()
 	abreast(t, 4, []subtest{
 		{"interval", keepsInterval},

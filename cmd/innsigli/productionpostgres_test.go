@@ -11,6 +11,10 @@ import (
 // Two servers in production are one service: what one starts the other ends, and a
 // certificate that one has learnt the other knows.
 func TestProductionOnPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: people are asked at the pace of production")
+	}
+	t.Parallel()
 	store := postgrestest.Database(t)
 	p := startProduction(t, installed(t), productionOptions{provider: eager, store: store})
 	p.person(t, people[0], openidtest.Answer{})

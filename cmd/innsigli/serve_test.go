@@ -22,6 +22,10 @@ import (
 // not trust the next authority, until it is delivered with the timestamp of the one that is
 // configured in the end.
 func TestConfigurationChangesWhileServing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: servers start again and again")
+	}
+	t.Parallel()
 	ca := newAuthority(t)
 	authoritytest.Serve(t, ca)
 	addresses := authoritytest.Handler(ca)

@@ -140,6 +140,9 @@ func TestRefusedLoginsAreLogged(t *testing.T) {
 
 // Without a [login] links lead to a page that says so.
 func TestSigningPageWithoutLogin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: people log in at a provider")
+	}
 	t.Parallel()
 	p := startPages(t, "")
 	made := p.invite(t)

@@ -13,6 +13,9 @@ import (
 
 // What [page] says is what people see: on the page, with its colours and its logo, and in mail.
 func TestOperatorsLooks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow: a browser")
+	}
 	t.Parallel()
 	p := newProduction(t, installed(t), "", "--insecure-simulated-idp", "--mail", "dir:mail", "--config", "innsigli.toml")
 	p.relay(t)
