@@ -100,6 +100,6 @@ type late struct {
 }
 
 func (l late) ReadAt(p []byte, offset int64) (int, error) {
-	time.Sleep(l.Duration)
+	time.Sleep(l.Duration) // time: the store is slow, and what is judged asks until it gets the answer
 	return l.ReaderAt.ReadAt(p, offset)
 }
