@@ -105,7 +105,7 @@ func expires(t *testing.T, away bool) {
 		began := time.Now()
 		started := p.client.must(t, http.MethodPost, "/api/v1/signing", startText(document, who, method, "B", ""))
 		// The provider's time begins when it is asked, in the course of the call.
-		lives, call := time.Duration(started.ExpiresIn)*time.Second, time.Now().Sub(began) // time: the more it takes, the more is allowed
+		lives, call := time.Duration(started.ExpiresIn)*time.Second, time.Since(began) // time: the more it takes, the more is allowed
 		if lives < life || lives > (life+call).Round(time.Second) {
 			t.Errorf("%s: the request lives %v after a call of %v", method, lives, call)
 		}
