@@ -185,7 +185,7 @@ func (k killing) killAt(t *testing.T, points []string, r request) (result tally)
 		if i > 0 {
 			server = start(points[i])
 		}
-		if !server.killed() {
+		if !server.dies(t) {
 			t.Errorf("%s: the server did not end by SIGKILL: %s\n%s", method, server.command.ProcessState, server.talk())
 			return result
 		}

@@ -24,7 +24,7 @@ func TestPortalServerDies(t *testing.T) {
 	if a, err := other.call(t.Context(), http.MethodPost, made.answerPath(0, "sign"), strings.NewReader(signText(s.users[0]))); err == nil {
 		t.Errorf("the server that was to die says %v", a)
 	}
-	if !dying.killed() {
+	if !dying.dies(t) {
 		t.Fatalf("the server did not die:\n%s", dying.talk())
 	}
 	s.signsInTurn(t, made, 2, 1)

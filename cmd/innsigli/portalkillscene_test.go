@@ -116,7 +116,7 @@ func (s *scene) play(i int, points []string, call string) {
 				s.t.Errorf("%s: before the server died: %v", point, a)
 			}
 		}
-		if !s.server.killed() {
+		if !s.server.dies(s.t) {
 			s.t.Fatalf("%s: the server did not end by SIGKILL: %s\n%s", point, s.server.command.ProcessState, s.server.talk())
 		}
 	}

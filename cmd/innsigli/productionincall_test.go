@@ -97,7 +97,7 @@ func killedByNews(t *testing.T, program string) {
 	p.run(t, "INNSIGLI_FAILPOINT=signing/news")
 	r := newRequest(who, "IdpApp", "")
 	r.pollingID = p.client.must(t, http.MethodPost, "/api/v1/signing", r.body).PollingID
-	if !p.killed() {
+	if !p.dies(t) {
 		t.Fatalf("the server did not end by SIGKILL\n%s", p.logs())
 	}
 	p.run(t)

@@ -156,7 +156,7 @@ func (p *production) killAt(t *testing.T, r *request, points []string, buried fu
 		if delivered := point == "delivered"; delivered != (err == nil && cut.Status == http.StatusOK) && point != "due" {
 			t.Errorf("before the server died at %s: %v, %v", point, cut, err)
 		}
-		if !p.killed() {
+		if !p.dies(t) {
 			t.Fatalf("the server did not end by SIGKILL at %s: %s\n%s", point, p.command.ProcessState, p.logs())
 		}
 		result.kills++

@@ -124,7 +124,19 @@ func (p *sandboxProcess) stop() (rest string, err error) {
 	return string(text), p.command.Wait()
 }
 
-// killed waits for the end of the program and says whether it was by SIGKILL.
+// dies waits for the end of the program, which has a failpoint on its way, and says whether it was by SIGKILL.
+func (p *sandboxProcess) dies(t testing.TB) bool {
+	t.Helper()
+	over := make(chan struct{})
+	go func() {
+		io.Copy(io.Discard, p.stdout)
+		close(over)
+	}()
+	testenv.Receive(t, "the end of the program", over)
+	return p.killed()
+}
+
+// killed waits for the end of a program that has been killed, and says whether it was by SIGKILL.
 func (p *sandboxProcess) killed() bool {
 	io.Copy(io.Discard, p.stdout)
 	p.command.Wait()
