@@ -104,7 +104,11 @@ func (k killing) run(t *testing.T) {
 	for p, points := range deaths {
 		tests = append(tests, subtest{strings.Join(points, "+"), func(t *testing.T) { all[p] = k.killBoth(t, p, kills) }})
 	}
-	abreast(t, len(tests), tests) // they wait for leases
+	atOnce := len(tests) // which wait for leases
+	if k.alone {
+		atOnce = 4
+	}
+	abreast(t, atOnce, tests)
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "point\tkills\tlost\tdoubled\tcalls\tdoubled calls")
