@@ -16,9 +16,19 @@ import (
 
 const root = "../.."
 
-// Every benchmark of the module is on the page, itself or as what measures another program.
+// bounds are benchmarks with no figures for the page: they fail beyond a promise, and .ci/full runs them.
+var bounds = []string{
+	"BenchmarkBombs of internal/xmldoc", "BenchmarkBombs of pades", "BenchmarkBombs of xades",
+	"BenchmarkFirstPicture of portal/page",
+	"BenchmarkMemoryOfALargeProcess of cmd/innsigli", "BenchmarkMemoryOfLargeDocuments of cmd/innsigli",
+	"BenchmarkMemoryOfLargeDocumentsInPostgres of cmd/innsigli", "BenchmarkMemoryOfLargeXML of cmd/innsigli",
+	"BenchmarkMemoryOfTheFirstStart of cmd/innsigli",
+	"BenchmarkOutage of internal/trial",
+}
+
+// Every other benchmark of the module is on the page, itself or as what measures another program.
 func TestEveryBenchmarkHasATable(t *testing.T) {
-	var planned []string
+	planned := slices.Clone(bounds)
 	for _, s := range subjects {
 		for _, m := range s.benchmarks {
 			planned = append(planned, m.title())
