@@ -2,8 +2,8 @@ package signing
 
 import "context"
 
-// LeaveRoomForLargeXML leaves so many bytes of the room that large XML has, so that small documents can show what
-// happens where there is none.
+// LeaveRoomForLargeXML takes all but so many bytes of the memory that large XML documents share, so that tests can fill
+// the rest with small documents.
 func (s *Service) LeaveRoomForLargeXML(bytes int64) error {
 	return s.xml.large.Acquire(context.Background(), largeXMLAtOnce-bytes)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// promptly is how long a call may wait that nobody waits for. Where time is that of the machine, which may be busy, it
-// says nothing about the provider and is not measured.
+// promptly is how long a call may take after its context has ended. It is checked in synctest bubbles alone: elsewhere
+// a busy machine may be what takes long.
 const promptly = 10 * time.Second
 
 var faults = []rule{

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Nobody gets an address that another has, though no server listens there yet, and a server can.
+// Address returns another address each time, although no server listens at the earlier ones yet; a server can listen
+// at each of them.
 func TestAddressesAreApart(t *testing.T) {
 	seen := make(map[string]bool)
 	t.Run("of one test", func(t *testing.T) {

@@ -69,8 +69,8 @@ func foreignSlow(t *testing.T) []byte {
 	return b
 }
 
-// A page has a limit of its own, which counts from when it is its turn: who waits for slow pages of others loses
-// nothing by it. Nobody waits for longer than allowed, or than their context.
+// A page has a limit of its own, which counts from when an instance draws it: the time that it waits for slow pages
+// of others does not count. A call waits no longer than Options.Wait, and no longer than its context.
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := started(t, pdfium.Options{Cache: testenv.RendererCache(), Instances: 1, Wait: 8 * time.Second, Limit: enough})

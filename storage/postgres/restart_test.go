@@ -71,8 +71,8 @@ func TestAConnectionThatBreaksBeforeTheCommit(t *testing.T) {
 	}
 }
 
-// Nobody waits for a server that is gone, however patient he is with one that is there, and once it is back
-// every call goes well. What was said to be stored is.
+// While the server is stopped, calls fail at once, whatever their limits are; once it is started again, every call
+// succeeds. All that a successful call stored is there.
 func TestTheServerIsRestarted(t *testing.T) {
 	server := postgrestest.Cluster(t)
 	url := server.URL("postgres")
