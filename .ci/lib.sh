@@ -8,6 +8,7 @@ export INNSIGLI_TOOLS=${INNSIGLI_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/innsigli
 tools=$INNSIGLI_TOOLS
 mkdir -p "$tools"
 tools=$(cd "$tools" && pwd)
+export GOFLAGS="${GOFLAGS:+$GOFLAGS }-trimpath" # so that a checkout in another folder finds what Go built before
 
 staticcheck_version=v0.8.2
 govulncheck_version=v1.8.0
