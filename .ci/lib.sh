@@ -84,7 +84,7 @@ install_tools() {
 # missing_packages prints the Debian package of each program that is not there.
 missing_packages() {
 	local pair
-	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools chromium:chromium \
+	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools chromium-headless-shell:chromium-headless-shell \
 		xmllint:libxml2-utils xmlsec1:xmlsec1 openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3 jq:jq mcs:mono-mcs systemd-analyze:systemd; do
 		command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
 	done
@@ -103,8 +103,10 @@ install_packages() {
 	((${#missing[@]} == 0)) || install_debian "${missing[@]}"
 }
 
-# install_libreoffice is for the full run alone: it takes some 400 MB.
-install_libreoffice() {
+# install_large is for the full run alone: the whole Chromium instead of its headless shell, and LibreOffice take
+# some 700 MB.
+install_large() {
+	command -v chromium >/dev/null || install_debian chromium
 	command -v soffice >/dev/null || install_debian libreoffice-writer-nogui
 }
 

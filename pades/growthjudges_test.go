@@ -13,9 +13,7 @@ import (
 // judge all documents, else those of proof and every third of the others.
 func TestGrowthByJudges(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("slow: others judge dozens of documents")
-	}
+	testenv.Slow(t, "others judge dozens of documents")
 	p := newPerson(t, newAuthority(t), p256(t))
 	folder := t.TempDir()
 	var names, paths []string

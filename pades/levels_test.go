@@ -22,9 +22,7 @@ import (
 // cannot have is proof of revocation.
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("slow: others judge signatures of each level")
-	}
+	testenv.Slow(t, "others judge signatures of each level")
 	ca := newAuthority(t)
 	ca.At("http://sandbox.example") // or pyHanko asks for no revocation
 	if _, err := ca.Renew(time.Now()); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/authority"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -61,9 +62,7 @@ func (s service) atLevel(l ades.Level) string {
 // decisions.md 4.8: while a source is down polls are pending, and the value is not lost.
 // The person is not asked again.
 func TestSourceThatIsDownForTenMinutes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: it asks for hours of virtual time")
-	}
+	testenv.Slow(t, "it asks for hours of virtual time")
 	t.Parallel()
 	for _, test := range []struct {
 		name        string

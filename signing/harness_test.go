@@ -53,7 +53,7 @@ type phone struct {
 
 func newPhone(t *testing.T) *phone {
 	t.Helper()
-	ca, err := authority.New(time.Now())
+	ca, err := authority.NewP256(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -67,9 +68,7 @@ func TestOrderDuringAnOutage(t *testing.T) {
 
 // The person has answered, and the provider cannot say for an hour what the answer needs.
 func TestAnsweredOrderDuringAnOutage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: it asks for hours of virtual time")
-	}
+	testenv.Slow(t, "it asks for hours of virtual time")
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := once(t)

@@ -25,9 +25,7 @@ import (
 // people who are simulated, and letters that become files. INNSIGLI_SCENE is a part of the names of the
 // scenes to play; INNSIGLI_SCREENSHOTS=1 writes pictures of the pages to docs/screenshots.
 func TestSigningPage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a browser")
-	}
+	testenv.Slow(t, "a browser")
 	t.Parallel()
 	browsertest.Needed(t)
 	p, base := trialOnLocalhost(t)

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Each picture of a page is in its documentation, wide enough to read and not too large to load.
 func TestPicturesOfPagesAreShown(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a browser")
-	}
+	testenv.Slow(t, "a browser")
 	shown := string(mustRead(t, filepath.Join("..", "..", "docs", "signing-page.md")))
 	pictures, err := os.ReadDir(screenshotFolder(t))
 	if err != nil || len(pictures) == 0 {

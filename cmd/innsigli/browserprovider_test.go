@@ -16,9 +16,7 @@ import (
 // cookie that comes back from there, and a way there that the page's own policy does not forbid. To
 // their phones the provider does not get.
 func TestSigningPageWithAProvider(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a browser")
-	}
+	testenv.Slow(t, "a browser")
 	t.Parallel()
 	browsertest.Needed(t)
 	address := testenv.Address(t)

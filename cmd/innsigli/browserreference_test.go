@@ -6,14 +6,13 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/browsertest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // The page at /reference in a real browser: all that the document describes is on it, it asks nobody but
 // the server, and a token and a call are had on it.
 func TestReferencePage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a browser")
-	}
+	testenv.Slow(t, "a browser")
 	t.Parallel()
 	browsertest.Needed(t)
 	p := startSandbox(t, installed(t), "bolt:"+filepath.Join(shortFolder(t), "store.db"), nil)

@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Each thing that may be wrong with a new database has an advice of its own, once, and
 // after the last of them a server of a role that may make no tables works.
 func TestDatabaseAdvice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a database of its own starts")
-	}
+	testenv.Slow(t, "a database of its own starts")
 	owner := postgrestest.Cluster(t).URL("postgres")
 	execute(t, owner, "CREATE ROLE server LOGIN PASSWORD 'SECRET'")
 	execute(t, owner, "REVOKE CREATE ON SCHEMA public FROM PUBLIC") // as it is from Postgres 15 on

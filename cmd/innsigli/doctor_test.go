@@ -21,6 +21,7 @@ import (
 	"github.com/innsigli/innsigli/internal/openidtest"
 	"github.com/innsigli/innsigli/internal/postgrestest"
 	"github.com/innsigli/innsigli/internal/sealed"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // examined runs "innsigli doctor --json" and returns what was found by what it is about: the
@@ -56,9 +57,7 @@ var machines = regexp.MustCompile(`answers in \S+$|^\d+ MB are free in `)
 // A server that has all it needs is well, on Postgres and beside a running server on a file; what is wrong is
 // found, each by its own line.
 func TestDoctor(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a whole production is checked")
-	}
+	testenv.Slow(t, "a whole production is checked")
 	t.Parallel()
 	p := newProduction(t, "", postgrestest.Database(t))
 	p.ca = newAuthority(t)

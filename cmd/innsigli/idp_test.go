@@ -12,14 +12,13 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // "innsigli idp check" finds each thing that is wrong, and only that, without a phone that
 // rings or a secret in what it says.
 func TestIdentityProviderCheck(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a provider starts")
-	}
+	testenv.Slow(t, "a provider starts")
 	p := newProduction(t, "", "")
 	p.ca = newAuthority(t)
 	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{"https://sign.example/login"}})

@@ -11,14 +11,13 @@ import (
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // The provider has to have the delivery mode that the configuration chooses, and know the
 // client for it.
 func TestDeliveryIsChecked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers start again and again")
-	}
+	testenv.Slow(t, "servers start again and again")
 	p := newProduction(t, "", "")
 	p.ca = newAuthority(t)
 	p.provider = openidtest.Start(t, openidtest.Options{Notify: "http://127.0.0.1:1" + httpapi.NotificationPath, Redirects: []string{"https://sign.example/sign/back"}})

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // deaths are where servers kill themselves, one after the other, in the order in which a
@@ -32,9 +33,7 @@ var deaths = [][]string{
 // document of XML is a new one: a server may die with both, and delivers one.
 // INNSIGLI_KILLS says how often each death is tried with a PDF, once without it; with XML it is a tenth of that.
 func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers die, and others wait for what they had in hand")
-	}
+	testenv.Slow(t, "servers die, and others wait for what they had in hand")
 	t.Parallel()
 	killing{
 		times: "INNSIGLI_KILLS",
@@ -46,9 +45,7 @@ func TestKilled(t *testing.T) {
 // Documents in a folder are files beside the transactions. INNSIGLI_KILLS_FOLDER says how
 // often each death is tried.
 func TestKilledWithAFolder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers die, and others wait for what they had in hand")
-	}
+	testenv.Slow(t, "servers die, and others wait for what they had in hand")
 	t.Parallel()
 	killing{
 		times: "INNSIGLI_KILLS_FOLDER",
@@ -62,9 +59,7 @@ func TestKilledWithAFolder(t *testing.T) {
 // On Postgres the lease that the server had lasts until it runs out, for another may have
 // it. INNSIGLI_KILLS_POSTGRES says how often each death is tried.
 func TestKilledOnPostgres(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers die, and others wait for what they had in hand")
-	}
+	testenv.Slow(t, "servers die, and others wait for what they had in hand")
 	t.Parallel()
 	killing{
 		times: "INNSIGLI_KILLS_POSTGRES",

@@ -20,6 +20,7 @@ import (
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/authority/authoritytest"
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/internal/validators"
 )
 
@@ -63,9 +64,7 @@ func program(t *testing.T, folder string, args ...string) (status int, out, talk
 // of an authority that leads to another root are passed over.
 // In XML the other packings have it too.
 func TestSignAndExtendToEachLevel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: foreign programs verify what is signed")
-	}
+	testenv.Slow(t, "foreign programs verify what is signed")
 	t.Run("PDF", func(t *testing.T) { signAndExtendToEachLevel(t, "pdf", "PAdES-BASELINE-") })
 	t.Run("XML", func(t *testing.T) {
 		signAndExtendToEachLevel(t, "xml", "XAdES-BASELINE-", "enveloping", "internally-detached")

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/emersion/go-smtp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // While the mail server stalls, the API goes on as if nothing were. Of what it then refuses for a while, or
 // does not answer, nothing is lost and nothing is sent twice, but for letters that it took without a word: they
 // come again under the same Message-ID.
 func TestMailServerThatStallsAndFlaps(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: letters are sent again after seconds")
-	}
+	testenv.Slow(t, "letters are sent again after seconds")
 	t.Parallel()
 	const processes, letters = 3, 6 // as many signatures as are free
 	over := make(chan struct{})

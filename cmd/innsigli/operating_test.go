@@ -11,14 +11,13 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // What an operator sees of a signature, in production behind a proxy: lines of JSON that belong together by the
 // ID of their request, spans under the proxy's trace, and metrics; and in none of them a secret or somebody's own.
 func TestOperating(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
 	c := startCollector(t)
 	p := startProduction(t, installed(t), productionOptions{

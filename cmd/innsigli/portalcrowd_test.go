@@ -19,6 +19,7 @@ import (
 	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/internal/validators"
 )
 
@@ -30,9 +31,7 @@ var poster = pdftest.Build(pdftest.Options{Page: "/MediaBox [0 0 1400 1000]"})
 // service.md 4.4 item 12: of all who sign at once, one does so at a time, and the others hear that
 // they are to come again. In the end each has one signature in the document.
 func TestPortalCrowd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a crowd signs")
-	}
+	testenv.Slow(t, "a crowd signs")
 	t.Parallel()
 	program := build(t)
 	for name, store := range map[string]func(*testing.T) string{

@@ -14,15 +14,14 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdftest"
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // The Portal API from the first call to the signed document, as service.md tells it: people are invited,
 // sign and decline, and an endpoint is told of it, while the server is stopped and started again. What
 // they have signed is judged by foreign validators.
 func TestPortal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: foreign programs verify what is signed")
-	}
+	testenv.Slow(t, "foreign programs verify what is signed")
 	stores := []struct {
 		name  string
 		store func(*testing.T) string

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // What a client of an account makes, every client of the account sees and may do with; for others it does
 // not exist (decisions.md 2.10).
 func TestPortalAccounts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: foreign programs verify what is signed")
-	}
+	testenv.Slow(t, "foreign programs verify what is signed")
 	store := "bolt:" + filepath.Join(shortFolder(t), "store.db")
 	server := startSandbox(t, installed(t), store, nil)
 	one, stranger := server.signIn(t), server.account(t, store)

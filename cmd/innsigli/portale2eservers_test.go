@@ -12,9 +12,7 @@ import (
 // A server dies while a participant signs. Another one on its database puts the signature into the document,
 // and nobody else signs before it is there.
 func TestPortalServerDies(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a server dies, and another waits for what it had in hand")
-	}
+	testenv.Slow(t, "a server dies, and another waits for what it had in hand")
 	t.Parallel()
 	s := newStory(t, build(t, "-tags", "failpoints"), postgrestest.Database(t))
 	made := s.createProcess(t, inviteText(t, lease, tenants...))

@@ -13,15 +13,14 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/portal"
 )
 
 // A process of the web application is like any other, but that the API does not know it and that nobody
 // is told of it (decisions.md 6.9).
 func TestWebProcess(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: foreign programs verify what is signed")
-	}
+	testenv.Slow(t, "foreign programs verify what is signed")
 	in := place{path: filepath.Join(shortFolder(t), "store.db")}
 	s := setup{place: in, log: slog.New(slog.DiscardHandler), private: true, renderer: os.Getenv(cacheVariable)}.openFor(t)
 	c := s.running(t)

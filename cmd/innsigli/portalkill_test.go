@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // portalDeaths are where servers kill themselves while somebody works on a process, and in which
@@ -32,9 +33,7 @@ var portalDeaths = []struct {
 // the document, one event and one line in the ledger, and no turn is left to anybody.
 // INNSIGLI_KILLS_PROCESSES says how often each death is tried; without it the long ones are not.
 func TestPortalKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers die, and others wait for what they had in hand")
-	}
+	testenv.Slow(t, "servers die, and others wait for what they had in hand")
 	t.Parallel()
 	portalKilling{killing{
 		times: "INNSIGLI_KILLS_PROCESSES",
@@ -45,9 +44,7 @@ func TestPortalKilled(t *testing.T) {
 // On Postgres, leases of a server that died last until they run out. INNSIGLI_KILLS_POSTGRES says how
 // often each death is tried; without it the long ones are not.
 func TestPortalKilledOnPostgres(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers die, and others wait for what they had in hand")
-	}
+	testenv.Slow(t, "servers die, and others wait for what they had in hand")
 	t.Parallel()
 	portalKilling{killing{
 		times: "INNSIGLI_KILLS_POSTGRES",

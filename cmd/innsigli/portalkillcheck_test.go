@@ -96,11 +96,11 @@ func checkPlace(t *testing.T, at string, processes int, size, signatures int64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := place.open(t.Context())
-	for errors.Is(err, storage.ErrUnavailable) { // the machine is busy
-		pause(time.Second)
+	var db store
+	testenv.Wait(t, "the database", func() bool {
 		db, err = place.open(t.Context())
-	}
+		return !errors.Is(err, storage.ErrUnavailable) // which a busy machine makes it
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

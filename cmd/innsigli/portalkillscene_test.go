@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // scene is a store with an account, whose servers die one after the other.
@@ -141,14 +142,15 @@ func (s *scene) try(of *played, one step, key string) (reply, error) {
 // one's leases: those of jobs last two minutes.
 func (s *scene) insist(of *played, one step, key string) {
 	s.t.Helper()
-	for ; ; pause(100 * time.Millisecond) {
+	testenv.Wait(s.t, one.method+" "+one.path+" to be done", func() bool {
 		a, err := s.try(of, one, key)
 		if err == nil && slices.Contains(one.done, strings.TrimSpace(fmt.Sprint(a.Status, " ", a.Title))) {
-			return
+			return true
 		}
 		inHand := a.Status == http.StatusLocked || a.Status == http.StatusConflict || a.Status == http.StatusServiceUnavailable
 		if err != nil || !inHand {
 			s.t.Fatalf("%s %s: %v, %v %s\n%s", one.method, one.path, a, err, a.Body, s.server.talk())
 		}
-	}
+		return false
+	})
 }

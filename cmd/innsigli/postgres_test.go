@@ -13,14 +13,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // The scripts of testdata/postgres are those of testdata/script for stores in Postgres.
 // DATABASE is the URL of an empty database, and PASSWORD what it must not be printed with.
 func TestPostgresScripts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: each script has a database")
-	}
+	testenv.Slow(t, "each script has a database")
 	params := scriptParams("postgres")
 	setup := params.Setup
 	params.Setup = func(env *testscript.Env) error {

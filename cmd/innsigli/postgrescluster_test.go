@@ -11,13 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // While the database is away everything is answered with 503, and once it is back the servers are well again.
 func TestDatabaseGoesAway(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a database ends and starts")
-	}
+	testenv.Slow(t, "a database ends and starts")
 	t.Parallel()
 	cluster := postgrestest.Cluster(t)
 	p := startServers(t, 1, cluster.URL("postgres"), filepath.Join(t.TempDir(), "master.key"), "--client-id", clientID, "--client-secret", clientSecret)[0]

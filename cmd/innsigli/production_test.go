@@ -11,6 +11,7 @@ import (
 
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // installed is the program that the tests have in their path.
@@ -29,9 +30,7 @@ var eager = openidtest.Options{Interval: time.Second}
 // A server in production has people sign with each method, up to level LT, and knows no
 // sandbox. Its store is none for tests.
 func TestProduction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	p := startProduction(t, installed(t), productionOptions{provider: eager})
 	p.person(t, people[0], openidtest.Answer{})
 	for _, method := range []string{"IdpApp", "IdpSim"} {
@@ -60,9 +59,7 @@ func TestProduction(t *testing.T) {
 // A provider that pings has the request go on, up to the signature, without anybody polling.
 // Pings of others change nothing.
 func TestProductionIsPinged(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
 	p := startProduction(t, installed(t), productionOptions{provider: eager, ping: true})
 	p.person(t, people[0], openidtest.Answer{Delay: 100 * time.Millisecond})
@@ -88,9 +85,7 @@ func TestProductionIsPinged(t *testing.T) {
 // Simulated people sign through the API of production, also when the server was started
 // again meanwhile, under an authority that it answers for itself.
 func TestSimulatedPeople(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
 	p := newProduction(t, installed(t), "", "--insecure-simulated-idp")
 	p.keepsToItself(t)

@@ -20,6 +20,7 @@ import (
 	"github.com/innsigli/innsigli/idp/audkenni"
 	"github.com/innsigli/innsigli/internal/openidtest"
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // signer is one in a crowd, with a document that nobody else has.
@@ -34,9 +35,7 @@ type signer struct {
 // 50 people sign at once through one server, and one of them several documents. Each gets the
 // own document with the own signature, and was told the code on the own phone.
 func TestProductionCrowd(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a crowd signs")
-	}
+	testenv.Slow(t, "a crowd signs")
 	t.Parallel()
 	const crowd, busy = 50, 5
 	// The provider is in this process, which many others may keep waiting: that it is away is no part of this.

@@ -13,15 +13,14 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Every errorCode of service.md 7.2 comes about in production, at the start or at a poll, and
 // arrives in a body of four members, with the provider's own error and words. So does null, for
 // an error that nobody knows.
 func TestErrorCodesOfProduction(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	if diff := cmp.Diff(slices.Sorted(slices.Values(idp.ErrorCodes())), slices.Sorted(maps.Keys(failures))); diff != "" {
 		t.Fatalf("the table has not what package idp has (-want +got):\n%s", diff)
 	}
@@ -116,11 +115,12 @@ func (f failure) begin(t *testing.T, p *production, code idp.ErrorCode, n int) *
 func checkAll(t *testing.T, all ...*failing) {
 	t.Helper()
 	running := slices.Clone(all)
-	for len(running) > 0 {
+	testenv.Wait(t, "the end of all that fails", func() bool {
 		if running = slices.DeleteFunc(running, func(f *failing) bool { return f.over(t) }); len(running) > 0 {
 			pause(2 * time.Second)
 		}
-	}
+		return len(running) == 0
+	})
 	for _, f := range all {
 		t.Run(f.name(), f.check)
 	}

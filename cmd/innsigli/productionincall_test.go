@@ -7,15 +7,14 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // A server that is killed while the provider answers goes on from what it had stored before.
 // A prompt that it never heard of is made again. Tokens that were on their way are lost, for
 // they are given once (CIBA Core 1.0 10.1): the request fails at once, and can be made again.
 func TestProductionKilledInACall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers die, and others wait for what they had in hand")
-	}
+	testenv.Slow(t, "servers die, and others wait for what they had in hand")
 	t.Parallel()
 	program := build(t, "-tags", "failpoints")
 	tests := []subtest{{"asked after a ping", func(t *testing.T) { killedByNews(t, program) }}}

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // way is how a person signs.
@@ -57,9 +58,7 @@ var productionDeaths = []struct {
 // not fetched again. INNSIGLI_KILLS says how often each death is tried, though not more than
 // twice: at the pace of production each takes seconds. Without it one of the ways is tried for each.
 func TestProductionKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers die, and others wait for what they had in hand")
-	}
+	testenv.Slow(t, "servers die, and others wait for what they had in hand")
 	t.Parallel()
 	kills, every := killsOf(t, "INNSIGLI_KILLS")
 	k := productionKilling{times: min(kills, 2), provider: openidtest.Start(t, eager), people: new(atomic.Int32)}

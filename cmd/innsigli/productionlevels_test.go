@@ -20,6 +20,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/pades"
 )
 
@@ -27,9 +28,7 @@ import (
 // not known, known, and another than before. EU DSS passes each file at its level, and what the
 // phone is asked and shows is what service.md 2.1 to 2.3 say.
 func TestProductionLevels(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	p := startProduction(t, installed(t), productionOptions{provider: eager})
 	other := p.beside(t, productionOptions{sections: "[identity-provider.app]\ndigest = \"SHA-256\"\n[identity-provider.sim]\nanswer = \"pkcs7\"\n"})
 	signed := &signedInProduction{folder: t.TempDir()}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // keepsToItself: when the test ends, nothing that is a secret or somebody's own is in the log
@@ -89,9 +90,7 @@ var tenDigits = regexp.MustCompile(`^\d{10}$`)
 // What became of a request is found in the log by its pollingId: each step, each call to the
 // provider, what failed on the way and how it ended.
 func TestRequestsAreFoundInTheLog(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
 	p := startProduction(t, installed(t), productionOptions{provider: eager})
 	p.person(t, people[0], openidtest.Answer{})

@@ -7,14 +7,13 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Whatever becomes of the provider while people are asked, clients hear that the answer is yet
 // to come, and get the signed document when it has. Tokens are fetched once.
 func TestProductionThroughOutages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
 	program := build(t)
 	var tests []subtest

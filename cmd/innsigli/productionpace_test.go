@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // The provider is asked at its own pace, whatever its client's is.
 func TestProductionPace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
 	abreast(t, 4, []subtest{
 		{"interval", keepsInterval},

@@ -6,14 +6,13 @@ import (
 
 	"github.com/innsigli/innsigli/internal/openidtest"
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Two servers in production are one service: what one starts the other ends, and a
 // certificate that one has learnt the other knows.
 func TestProductionOnPostgres(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people are asked at the pace of production")
-	}
+	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
 	store := postgrestest.Database(t)
 	p := startProduction(t, installed(t), productionOptions{provider: eager, store: store})

@@ -22,6 +22,7 @@ import (
 	"github.com/innsigli/innsigli/internal/authority/authoritytest"
 	"github.com/innsigli/innsigli/internal/openidtest"
 	"github.com/innsigli/innsigli/internal/sealed"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // production is "innsigli serve --environment production" with all that it needs: an OpenID
@@ -199,10 +200,13 @@ func (p *production) certificate(t *testing.T, who person, key crypto.Signer) []
 // finish polls at the pace of production until the request has ended.
 func (p *production) finish(t *testing.T, id string) (a reply) {
 	t.Helper()
-	for ; ; pause(2 * time.Second) {
-		a := p.poll(t, id)
+	testenv.Wait(t, "the end of "+id, func() bool {
+		a = p.poll(t, id)
 		if a.ErrorCode != "AuthorizationPending" && a.ErrorCode != "SlowDown" && !(a.Status == http.StatusServiceUnavailable && a.RetryAfter != "") {
-			return a
+			return true
 		}
-	}
+		pause(2 * time.Second)
+		return false
+	})
+	return a
 }

@@ -18,9 +18,7 @@ import (
 // The first server on a store compiles the page renderer and says so. It is kept beside the
 // store, so that the next one has it.
 func TestColdRenderer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: the page renderer is compiled")
-	}
+	testenv.Slow(t, "the page renderer is compiled")
 	t.Parallel()
 	program, folder := build(t), shortFolder(t)
 	store := filepath.Join(folder, "store.db")
@@ -80,9 +78,7 @@ func TestColdRendererWithoutFolder(t *testing.T) {
 
 // A folder that others can write to is not used, and the log and the doctor say so.
 func TestRendererOfUnsafeFolder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: the page renderer is compiled")
-	}
+	testenv.Slow(t, "the page renderer is compiled")
 	t.Parallel()
 	folder := t.TempDir()
 	store, cache := "bolt:"+filepath.Join(folder, "store.db"), filepath.Join(folder, "cache")

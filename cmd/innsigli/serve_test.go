@@ -14,6 +14,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/authority/authoritytest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/pades"
 )
 
@@ -22,9 +23,7 @@ import (
 // not trust the next authority, until it is delivered with the timestamp of the one that is
 // configured in the end.
 func TestConfigurationChangesWhileServing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: servers start again and again")
-	}
+	testenv.Slow(t, "servers start again and again")
 	t.Parallel()
 	ca := newAuthority(t)
 	authoritytest.Serve(t, ca)

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/portal/page"
 )
 
 // People log in on the provider's pages, read and sign.
 func TestLoginOnTheProvidersPages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people log in at a provider")
-	}
+	testenv.Slow(t, "people log in at a provider")
 	t.Parallel()
 	p := startPages(t, "")
 	made := p.invite(t)
@@ -39,9 +38,7 @@ func TestLoginOnTheProvidersPages(t *testing.T) {
 
 // What a browser brings back counts as the provider gave it.
 func TestForeignAnswersOfTheProvider(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people log in at a provider")
-	}
+	testenv.Slow(t, "people log in at a provider")
 	t.Parallel()
 	p := startPages(t, "")
 	p.provider.Login(people[0].kennitala)
@@ -70,9 +67,7 @@ func TestForeignAnswersOfTheProvider(t *testing.T) {
 
 // It counts once, and in the browser that went for it.
 func TestAnswersOfTheProviderCountOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people log in at a provider")
-	}
+	testenv.Slow(t, "people log in at a provider")
 	t.Parallel()
 	p := startPages(t, "")
 	p.provider.Login(people[0].kennitala)
@@ -107,9 +102,7 @@ func TestAnswersOfTheProviderCountOnce(t *testing.T) {
 // A place with a kennitala is that of this person alone, whatever the provider's pages or phones say,
 // and whoever has logged in sees no place but their own.
 func TestAnotherPersonsPlace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people log in at a provider")
-	}
+	testenv.Slow(t, "people log in at a provider")
 	t.Parallel()
 	p := startPages(t, "")
 	p.provider.Login(people[0].kennitala)
@@ -134,9 +127,7 @@ func TestAnotherPersonsPlace(t *testing.T) {
 
 // Where [login.phone] says so, people log in on their phones, with the app and with the SIM.
 func TestLoginOnThePhone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people log in at a provider")
-	}
+	testenv.Slow(t, "people log in at a provider")
 	t.Parallel()
 	p := startPages(t, "key = \"idp-key.pem\"\nkey-id = \"test-2026\"\n[login.phone]\n")
 	made := p.invite(t)

@@ -15,6 +15,7 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/idp/login"
 	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/portal/page"
 )
 
@@ -140,9 +141,7 @@ func TestRefusedLoginsAreLogged(t *testing.T) {
 
 // Without a [login] links lead to a page that says so.
 func TestSigningPageWithoutLogin(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people log in at a provider")
-	}
+	testenv.Slow(t, "people log in at a provider")
 	t.Parallel()
 	p := startPages(t, "")
 	made := p.invite(t)

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // What [page] says is what people see: on the page, with its colours and its logo, and in mail.
 func TestOperatorsLooks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a browser")
-	}
+	testenv.Slow(t, "a browser")
 	t.Parallel()
 	p := newProduction(t, installed(t), "", "--insecure-simulated-idp", "--mail", "dir:mail", "--config", "innsigli.toml")
 	p.relay(t)

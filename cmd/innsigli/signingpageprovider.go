@@ -20,7 +20,7 @@ var trialLoginTemplate = template.Must(template.New("").Parse(`<!DOCTYPE html>
 </head>
 <body>
 <main>
-<h1>Prufuinnskráning <span lang="en">/ Trial login</span></h1>
+<h1>Prufu&shy;innskráning <span lang="en">/ Trial login</span></h1>
 <p>Þessi síða kemur í stað innskráningarsíðu rafrænu skilríkjanna. Hér er enginn auðkenndur: þú ert sú manneskja sem þú segist vera.</p>
 <p lang="en">This page stands in for that of an identity provider. Nobody is identified here: you are who you say you are.</p>
 <form action="{{.Back}}" method="get">

@@ -11,15 +11,14 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/portal/page"
 )
 
 // Several servers on one database are one signing page, whichever of them a request comes to. One that is
 // started again knows who has logged in.
 func TestSigningPageOfSeveralServers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: people log in at a provider")
-	}
+	testenv.Slow(t, "people log in at a provider")
 	t.Parallel()
 	p := newProduction(t, installed(t), postgrestest.Database(t), "--insecure-simulated-idp")
 	var turn atomic.Int64

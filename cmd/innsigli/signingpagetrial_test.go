@@ -15,9 +15,7 @@ import (
 
 // What the README says of a trial works as it is typed: two people are invited, log in, read and sign.
 func TestREADMETriesTheSigningPage(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: a browser")
-	}
+	testenv.Slow(t, "a browser")
 	t.Parallel()
 	testenv.Program(t, "curl")
 	shell := testenv.Program(t, "sh")

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/internal/validators"
 )
 
@@ -19,9 +20,7 @@ import (
 // validators: at every level one signature and three, by keys of both kinds, on both kinds of
 // file. A validator that is not installed is skipped, and says so.
 func TestForeignValidators(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: foreign programs verify what is signed")
-	}
+	testenv.Slow(t, "foreign programs verify what is signed")
 	files, roots := signedFiles(t)
 	t.Run("EU DSS", func(t *testing.T) { checkDSS(t, files, roots) })
 	t.Run("pyHanko", func(t *testing.T) { checkPyHanko(t, files, roots) })

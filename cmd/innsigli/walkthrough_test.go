@@ -37,9 +37,7 @@ func TestWalkThrough(t *testing.T) {
 
 // So does what the README says, for one person and for several.
 func TestREADMEWalksThrough(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow: the program is built")
-	}
+	testenv.Slow(t, "the program is built")
 	testenv.Program(t, "curl")
 	shell := testenv.Program(t, "sh")
 	folder := shortFolder(t)

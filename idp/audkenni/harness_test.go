@@ -56,7 +56,7 @@ func open(t testing.TB, p *openidtest.Provider, o audkenni.Options) (*audkenni.P
 }
 
 // issuer issues the certificates of people.
-var issuer = sync.OnceValues(func() (*authority.Authority, error) { return authority.New(time.Now()) })
+var issuer = sync.OnceValues(func() (*authority.Authority, error) { return authority.NewP256(time.Now()) })
 
 // certificate issues one that begins to be valid then.
 func certificate(t testing.TB, name, kennitala string, key crypto.Signer, from time.Time) *x509.Certificate {

@@ -60,14 +60,19 @@ type pair struct {
 
 // New makes an authority of its own, with new keys: P-384 for the two that issue,
 // P-256 for the others.
-func New(now time.Time) (*Authority, error) {
+func New(now time.Time) (*Authority, error) { return onCurve(now, elliptic.P384()) }
+
+// NewP256 is New with keys on P-256 alone, which are some ten times as quick. It is for tests of what keys do not matter to.
+func NewP256(now time.Time) (*Authority, error) { return onCurve(now, elliptic.P256()) }
+
+func onCurve(now time.Time, issuers elliptic.Curve) (*Authority, error) {
 	a := &Authority{serialKey: make([]byte, sha256.Size)}
 	rand.Read(a.serialKey) // never fails
 	for _, key := range []struct {
 		*pair
 		curve elliptic.Curve
 	}{
-		{&a.root, elliptic.P384()}, {&a.issuing, elliptic.P384()},
+		{&a.root, issuers}, {&a.issuing, issuers},
 		{&a.responder, elliptic.P256()}, {&a.timestamping, elliptic.P256()},
 	} {
 		if err := key.makeKey(key.curve); err != nil {

@@ -2,7 +2,7 @@
 //
 //	scenes := browsertest.Play(t, browsertest.Stage{BaseURL: base, API: api, Token: token, Mail: folder})
 //
-// The browser is Debian's Chromium, driven by playwright-core in a Node process; .ci/tools installs
+// The browser is Debian's Chromium or its headless shell, driven by playwright-core in a Node process; .ci/tools installs
 // both, and without them the test ends as testenv.Absent says. Each scene has visitors of its own,
 // which are browsers without cookies, and processes that it makes through the API. What the program
 // prints of a scene becomes a subtest.
@@ -18,6 +18,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -92,11 +93,21 @@ type File struct {
 // Needed ends the test early where what Play needs is absent.
 func Needed(t testing.TB) {
 	t.Helper()
-	testenv.Program(t, "chromium")
+	browser(t)
 	testenv.Tool(t, "openid/bin/node")
 	for _, name := range []string{"playwright-core", "axe-core", "mailparser"} {
 		testenv.Tool(t, "browser/node_modules/"+name)
 	}
+}
+
+// browser is Chromium's headless shell if there is one, which draws the same pages in a third of the processor's time,
+// or else the whole Chromium, which INNSIGLI_FULL=1 has first.
+func browser(t testing.TB) string {
+	t.Helper()
+	if path, err := exec.LookPath("chromium-headless-shell"); err == nil && !testenv.Full() {
+		return path
+	}
+	return testenv.Program(t, "chromium")
 }
 
 // Play plays the scenes, each of which is a subtest, and returns them by name.
@@ -126,7 +137,7 @@ func (s Stage) play(t *testing.T, ended func(Scene)) {
 		Scripts []string `json:"scripts"`
 		Files   string   `json:"files"` // folder for downloads
 		Browser string   `json:"browser"`
-	}{s, s.scripts, t.TempDir(), testenv.Program(t, "chromium")})
+	}{s, s.scripts, t.TempDir(), browser(t)})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "settings.json"), settings, 0o600)
 	}

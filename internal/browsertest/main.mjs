@@ -31,7 +31,11 @@ async function playAll(browser, list) {
 }
 
 say([...crowd, ...alone].map(([name]) => name));
-const browser = await chromium.launch({ executablePath: settings.browser, chromiumSandbox: process.getuid() !== 0 });
+const browser = await chromium.launch({
+  executablePath: settings.browser,
+  chromiumSandbox: process.getuid() !== 0,
+  args: ['--disable-gpu'], // which would be played by the processor
+});
 process.stdin.resume().on('end', () => browser.close().finally(() => process.exit(1)));
 await Promise.all(Array.from({ length: together }, () => playAll(browser, crowd)));
 await playAll(browser, alone);

@@ -10,6 +10,7 @@ import (
 
 // What the introduction of the sandbox's OpenAPI document has typed signs a file, as it stands there.
 func TestFirstStepsOfTheDocument(t *testing.T) {
+	testenv.Slow(t, "what the document types is run")
 	s := theSandbox(t)
 	blocks := parsePage("openapi.json", []byte(apiDocument(t).Info.Description)).blocks
 	if len(blocks) != 1 || blocks[0].info != "sh" {

@@ -21,6 +21,7 @@ import (
 // The receiver of each language passes the checks of an activation, refuses what does not verify,
 // and gets the event of a process that was signed, once.
 func TestExamplesReceiveWebhooks(t *testing.T) {
+	testenv.Slow(t, "programs in each language are built and run")
 	s := theSandbox(t)
 	c := s.client(t)
 	printed := map[string]<-chan string{}

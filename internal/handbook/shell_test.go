@@ -25,6 +25,7 @@ import (
 //
 // Ports of 127.0.0.1 and databases of postgres://innsigli@db.example/ are the test's own.
 func TestPagesDoWhatTheySay(t *testing.T) {
+	testenv.Slow(t, "what the pages type is run")
 	for _, p := range pages(t) {
 		if p.isRun() {
 			t.Run(p.path, func(t *testing.T) {

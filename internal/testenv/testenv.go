@@ -155,6 +155,14 @@ func WriteTable(t testing.TB, name string, content []byte) {
 	}
 }
 
+// Slow skips what takes seconds when go test has -short. The sentence says what takes them.
+func Slow(t testing.TB, why string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("slow: " + why)
+	}
+}
+
 // Absent ends a test for which something is missing: it is skipped, or fails with
 // INNSIGLI_NO_SKIP=1. The sentence says how to get what is missing.
 func Absent(t testing.TB, format string, args ...any) {

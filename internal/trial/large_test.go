@@ -7,11 +7,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Large documents that are signed at once take little of the server's memory, and all are signed by clients that
 // come back when they are told to. How long that takes is for the benchmark to judge.
 func TestLarge(t *testing.T) {
+	testenv.Slow(t, "documents of 22 MB are signed")
 	for _, on := range backends {
 		t.Run(on.name, func(t *testing.T) {
 			t.Parallel()

@@ -5,11 +5,14 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Processes are created and read, and their documents, on a store that has others. How long that takes
 // beside a great number of them is for the benchmark to judge.
 func TestProcesses(t *testing.T) {
+	testenv.Slow(t, "thousands of processes are made")
 	h, err := newHouse(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 // Clients that waste a server's time get what they deserve, and do not fill its memory; others go on. How
 // much longer these wait is for the benchmark to judge. What is wasted is none of a store's, so one is the sample.
 func TestSlow(t *testing.T) {
+	testenv.Slow(t, "clients are slow")
 	tried := backends[:1]
 	if testenv.Full() {
 		tried = backends

@@ -50,6 +50,7 @@ func ends(t testing.TB, out *bytes.Buffer, err error) {
 // them: each request is delivered, one and the same document, no signal has two holders,
 // and no provider is asked twice.
 func TestServers(t *testing.T) {
+	testenv.Slow(t, "servers die under load")
 	var out bytes.Buffer
 	err := run(t.Context(), []string{"servers", "-postgres", postgrestest.Database(t), "-for", span(t).String()}, &out)
 	ends(t, &out, err)
@@ -58,6 +59,7 @@ func TestServers(t *testing.T) {
 // The database is restarted under load: 503 with Retry-After, and well again afterwards. How soon is for the benchmark
 // to judge.
 func TestOutage(t *testing.T) {
+	testenv.Slow(t, "a database ends under load")
 	cluster := postgrestest.Cluster(t)
 	var out bytes.Buffer
 	err := restarted(t, cluster, 0, &out)
@@ -77,6 +79,7 @@ func restarted(t testing.TB, cluster *postgrestest.Server, within time.Duration,
 // A poll that waits costs one read and no write. How long calls take beside a million
 // requests is for the program to say: here are too few of them.
 func TestGrowth(t *testing.T) {
+	testenv.Slow(t, "thousands of requests are made")
 	g, err := newGrown(t.Context(), postgrestest.Database(t))
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // backends are one store of each sort, and what a burst is to reach on it.
@@ -35,6 +36,7 @@ func trial(t testing.TB, args ...string) {
 // arrives, and again only when a process died that was about to store that it had. How many that
 // are depends on what else this machine does, so that any share will do here.
 func TestWebhooks(t *testing.T) {
+	testenv.Slow(t, "thousands of events are sent")
 	events := fmt.Sprint(200 * int(span(t).Seconds()))
 	t.Run("killed", func(t *testing.T) {
 		t.Parallel()
@@ -48,6 +50,7 @@ func TestWebhooks(t *testing.T) {
 
 // A process dies between sending and storing that: what it sent comes again, and is the same.
 func TestSent(t *testing.T) {
+	testenv.Slow(t, "thousands of events are sent")
 	for _, b := range backends {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
@@ -59,6 +62,7 @@ func TestSent(t *testing.T) {
 // Endpoints that are slow or dead keep nothing from the others, and nothing is lost. The others
 // have theirs within a minute here: a second would be too short beside other tests.
 func TestLoad(t *testing.T) {
+	testenv.Slow(t, "thousands of events are sent")
 	for _, b := range backends {
 		t.Run(b.name, func(t *testing.T) {
 			trial(t, "load", "-store", b.store(t), "-for", span(t).String(), "-recover", "-within", "1m")

@@ -13,6 +13,7 @@ import (
 // A client that is generated from the document compiles under the compiler's strict rules, and signs to the
 // end: by a signing request, and in a signing process.
 func TestTypeScriptClient(t *testing.T) {
+	testenv.Slow(t, "a client is made and compiled")
 	t.Parallel()
 	tools := filepath.Dir(filepath.Dir(testenv.Tool(t, "openapi/node_modules/.bin")))
 	server, folder := Sandbox(t), t.TempDir()
