@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // taking is an operation that takes a body, with each member that it knows.
@@ -55,6 +57,7 @@ var elements = map[string]int{"participants": 2, "eventTypes": 1}
 // service.md 2, 4, 7 and 8, decisions.md 2 to 7: each member of each body, each kind of value that it may
 // not have, and the edges of what it may.
 func TestEveryField(t *testing.T) {
+	testenv.Slow(t, "each field of each call is sent wrong")
 	t.Parallel()
 	c := start(t, empty).sender(t)
 	for _, o := range everyBody(c) {

@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is not, nor much beside the document;
 // the calls without a document take less.
 func TestProcessThatIsTooLarge(t *testing.T) {
+	testenv.Slow(t, "documents of 30 MiB")
 	t.Parallel()
 	c := start(t, empty).sender(t)
 	c.want(c.call(http.MethodDelete, pathOf(c.made(sizedDraft(t, 30*mebibyte))), nil), http.StatusNoContent, nil)

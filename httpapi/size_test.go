@@ -15,6 +15,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 const mebibyte = 1 << 20
@@ -77,6 +78,7 @@ func TestLargestFields(t *testing.T) {
 // service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is 413, whether
 // Content-Length says so or not, and nothing is left of it.
 func TestBodyThatIsTooLarge(t *testing.T) {
+	testenv.Slow(t, "bodies of 30 MiB")
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.user(person)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // begins has somebody begin to log in, in another browser than before.
@@ -90,6 +92,7 @@ func TestStrangersLockNobodyOut(t *testing.T) {
 
 // A link does not make phones ring all day. What somebody has logged in with is not in vain.
 func TestPhonesDoNotRingAllDay(t *testing.T) {
+	testenv.Slow(t, "days go by")
 	t.Parallel()
 	inTime(t, func(t *testing.T, d *door) {
 		_ = d.loggedIn(0, anna)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -48,6 +49,7 @@ func (f *forgetful) Login(ctx context.Context, token string, who portal.Person) 
 
 // Whatever is not stored, or stored and not known to be, who tries again comes to the page.
 func TestLoginSurvivesWhatIsLost(t *testing.T) {
+	testenv.Slow(t, "each answer is lost once")
 	t.Parallel()
 	for _, committed := range []bool{false, true} {
 		for n := 1; n <= 8; n++ {

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"
@@ -104,6 +105,7 @@ func TestEncode(t *testing.T) {
 
 // Pages of text and scans are drawn and read, and what there is not is not found.
 func TestPicturesOfABook(t *testing.T) {
+	testenv.Slow(t, "a long document is drawn")
 	p := newPictures(newRenderer(t, pdfium.Options{Limit: enoughTime}))
 	defer p.close()
 	of, open := edition{"a process", 0}, openingOf(bytes.NewReader(book()), int64(len(book())), 0, nil)

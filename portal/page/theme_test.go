@@ -6,10 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // Whatever colour an operator may choose, all that stands in it or on it can be read (WCAG 2.2, 1.4.3).
 func TestEveryColourIsReadable(t *testing.T) {
+	testenv.Slow(t, "each of thousands of colours is measured")
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	tried := 0
