@@ -66,6 +66,7 @@ install_tools() {
 	(
 		flock 9 # two runs on one machine share the folder
 		install_packages
+		install_browser
 		install_python pyhanko
 		install_python pyhanko-ltv
 		install_python xmlsec
@@ -84,7 +85,7 @@ install_tools() {
 # missing_packages prints the Debian package of each program that is not there.
 missing_packages() {
 	local pair
-	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools chromium-headless-shell:chromium-headless-shell \
+	for pair in curl:curl qpdf:qpdf pdfsig:poppler-utils certutil:libnss3-tools mutool:mupdf-tools \
 		xmllint:libxml2-utils xmlsec1:xmlsec1 openssl:openssl gcc:gcc javac:openjdk-17-jdk-headless mvn:maven python3:python3 jq:jq mcs:mono-mcs systemd-analyze:systemd; do
 		command -v "${pair%%:*}" >/dev/null || printf '%s\n' "${pair#*:}"
 	done
@@ -101,6 +102,12 @@ install_packages() {
 	local missing
 	mapfile -t missing < <(missing_packages)
 	((${#missing[@]} == 0)) || install_debian "${missing[@]}"
+}
+
+# install_browser installs Chromium's headless shell, which needs a third of the processor's time. Where it cannot be
+# had, the whole Chromium does.
+install_browser() {
+	command -v chromium-headless-shell >/dev/null || install_debian chromium-headless-shell || command -v chromium >/dev/null
 }
 
 # install_large is for the full run alone: the whole Chromium instead of its headless shell, and LibreOffice take
