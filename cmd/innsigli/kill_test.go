@@ -103,7 +103,7 @@ func (k killing) run(t *testing.T) {
 	if k.alone {
 		atOnce = 4
 	}
-	abreast(t, atOnce, tests)
+	concurrently(t, atOnce, tests)
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "point\tkills\tlost\tdoubled\tcalls\tdoubled calls")

@@ -75,7 +75,7 @@ func (k portalKilling) run(t *testing.T) {
 			waiting = append(waiting, subtest{death.points + "/" + strconv.Itoa(i), func(t *testing.T) { k.kill(t, points, death.call, 1) }})
 		}
 	}
-	abreast(t, 8, append(waiting, tests...))
+	concurrently(t, 8, append(waiting, tests...))
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "points\tkills")

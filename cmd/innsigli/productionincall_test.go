@@ -60,7 +60,7 @@ func TestProductionKilledInACall(t *testing.T) {
 			p.checkSigned(t, &again, a)
 		}})
 	}
-	abreast(t, len(tests), tests)
+	concurrently(t, len(tests), tests)
 }
 
 // killDuring goes on with a request up to the next call of an endpoint, and kills the server

@@ -74,7 +74,7 @@ func TestProductionKilled(t *testing.T) {
 			tests = append(tests, subtest{death.points + "/" + way.name, func(t *testing.T) { all[d][w] = k.run(t, strings.Fields(death.points), way) }})
 		}
 	}
-	abreast(t, 24, tests)
+	concurrently(t, 24, tests)
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "points\trequests\tkills\tlost\tdoubled\tprompts\tin vain\tanswers\tfetched again")

@@ -61,7 +61,7 @@ func TestProductionThroughOutages(t *testing.T) {
 			}
 		}})
 	}
-	abreast(t, len(tests), tests)
+	concurrently(t, len(tests), tests)
 }
 
 // throughOutage has two people sign who answer when something is over.

@@ -13,7 +13,7 @@ import (
 func TestProductionPace(t *testing.T) {
 	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
-	abreast(t, 4, []subtest{
+	concurrently(t, 4, []subtest{
 		{"interval", keepsInterval},
 		{"slow_down", slowsDown},
 		{"expiry that the provider tells of", func(t *testing.T) { expires(t, false) }},

@@ -126,9 +126,8 @@ type subtest struct {
 	run  func(t *testing.T)
 }
 
-// abreast runs subtests at the same time, more of them than -parallel says: these wait, most of
-// the time.
-func abreast(t *testing.T, limit int, tests []subtest) {
+// concurrently runs subtests, so many at a time, which may be more than -parallel says: they wait, most of the time.
+func concurrently(t *testing.T, limit int, tests []subtest) {
 	t.Helper()
 	var group errgroup.Group
 	group.SetLimit(limit)

@@ -26,8 +26,8 @@ var timed = []string{
 }
 
 // No test is timed. A call named above may stand in a synctest bubble, where time is virtual; in a benchmark; and where
-// a comment on its line or the line above begins with "time:" (as in "// time: a person takes a moment") and says why nothing depends on it. In all other
-// places testenv.Wait waits for what is to happen.
+// a comment on its line or the line above begins with "time:" (as in "// time: a person takes a moment") and says why
+// nothing depends on it. In all other places testenv.Wait waits for what is to happen.
 func TestNoTestIsTimed(t *testing.T) {
 	root := testenv.Root(t)
 	packages := make(map[string][]string)

@@ -62,7 +62,8 @@ type pair struct {
 // P-256 for the others.
 func New(now time.Time) (*Authority, error) { return onCurve(now, elliptic.P384()) }
 
-// NewP256 is New with keys on P-256 alone, which are some ten times as quick. It is for tests of what keys do not matter to.
+// NewP256 is New with P-256 for all keys, which is some ten times as quick. It is for tests in which the kind of key does
+// not matter.
 func NewP256(now time.Time) (*Authority, error) { return onCurve(now, elliptic.P256()) }
 
 func onCurve(now time.Time, issuers elliptic.Curve) (*Authority, error) {

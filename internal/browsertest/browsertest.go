@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/innsigli/innsigli/internal/testenv"
 )
@@ -110,6 +111,14 @@ func browser(t testing.TB) string {
 	return testenv.Program(t, "chromium")
 }
 
+// patience is half of what the test has, so that a scene says what it waited for before the time is up.
+func patience(t *testing.T) time.Duration {
+	if deadline, ok := t.Deadline(); ok {
+		return time.Until(deadline) / 2
+	}
+	return time.Hour
+}
+
 // Play plays the scenes, each of which is a subtest, and returns them by name.
 func Play(t *testing.T, s Stage) map[string]Scene {
 	t.Helper()
@@ -137,7 +146,9 @@ func (s Stage) play(t *testing.T, ended func(Scene)) {
 		Scripts []string `json:"scripts"`
 		Files   string   `json:"files"` // folder for downloads
 		Browser string   `json:"browser"`
-	}{s, s.scripts, t.TempDir(), browser(t)})
+		// Patience is how long anything may take in a scene, in milliseconds.
+		Patience int64 `json:"patience"`
+	}{s, s.scripts, t.TempDir(), browser(t), patience(t).Milliseconds()})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(folder, "settings.json"), settings, 0o600)
 	}

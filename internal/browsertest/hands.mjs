@@ -145,12 +145,12 @@ export class Signer {
       seen = await look();
       if (seen.complete && seen.naturalWidth >= 300) break;
       // The page asks again for a picture that a busy server did not draw, and then leaves that to the person.
-      if (seen.complete && seen.naturalWidth === 0 && ++broken % 400 === 0) await this.page.reload();
+      if (seen.complete && seen.naturalWidth === 0 && ++broken % 400 === 0) /* every 20 seconds */ await this.page.reload();
     }
     assert.ok(seen.complete && seen.naturalWidth >= 300, `the picture of the first page: ${JSON.stringify(seen)}`);
     const sheet = this.page.locator('.sheet').first();
     let written = await sheet.textContent();
-    for (; written.includes('Ekki tókst að sækja texta'); written = await sheet.textContent()) {
+    for (const end = Date.now() + patience; written.includes('Ekki tókst að sækja texta') && Date.now() < end; written = await sheet.textContent()) {
       await this.page.reload(); // as the page asks for where the server had no time to read the text
     }
     assert.ok(written.replace(/\s+/g, ' ').includes(text), `the text of the first page is ${written}`);

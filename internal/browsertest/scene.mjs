@@ -1,4 +1,5 @@
 // What a scene has: visitors, processes, letters, and what it says in the end.
+import { readFileSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,9 +7,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { simpleParser } from 'mailparser';
 import { steady } from './steady.mjs';
 
-// patience is how long anything may take that somebody waits for, in milliseconds. Where tests of the
-// whole project run, others share the machine.
-export const patience = 3_600_000; // more than the test itself has
+// patience is how long anything may take that somebody waits for, in milliseconds: half of what the test has, so
+// that a scene says what it waited for before the time of the test is up.
+export const { patience } = JSON.parse(readFileSync(new URL('settings.json', import.meta.url)));
 
 export class Scene {
   faults = [];

@@ -70,7 +70,7 @@ func Sandbox(t *testing.T, flags ...string) *Server {
 
 func (s *Server) stop(t *testing.T) {
 	s.command.Process.Signal(os.Interrupt)
-	if err := <-s.ended; err != nil {
+	if err, _ := testenv.Receive(t, "the end of the server", s.ended); err != nil {
 		t.Errorf("the server ended badly: %v", err)
 	}
 	if talk := s.stderr.text(); strings.Contains(talk, "level=ERROR") || strings.Contains(talk, "panic") {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // tardy is blank, and draws for a while.
@@ -36,7 +35,6 @@ func (r tardy) Render(ctx context.Context, file io.ReaderAt, size int64, page, w
 // Somebody who asks for all pages of a long document at once takes no document from others: some of
 // these pages come, for the others there are too many, and that is nobody's fault.
 func TestReaderOfALongDocument(t *testing.T) {
-	testenv.Slow(t, "a long document is drawn")
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const pages = 300

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/stamp"
 )
 
@@ -44,7 +43,6 @@ func (p paper) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, heigh
 // A scan is drawn once, at the widest: the smaller pictures are made of that one, also when they are asked
 // for while it is being drawn. A page of text is drawn at each width.
 func TestScansAreDrawnOnce(t *testing.T) {
-	testenv.Slow(t, "scans are drawn")
 	t.Parallel()
 	for _, test := range []struct {
 		name     string

@@ -44,7 +44,7 @@ func TestOpenIsRefused(t *testing.T) {
 	}{
 		"no URL":          {"postgres://user:" + secret + "@[host/database", ErrURL},
 		"no such setting": {"postgres://user:" + secret + "@localhost/database?sslmode=perhaps", ErrURL},
-		"nobody there":    {"postgres://user:" + secret + "@" + testenv.Address(t) + "/database?sslmode=disable&connect_timeout=3600", storage.ErrUnavailable},
+		"no server":       {"postgres://user:" + secret + "@" + testenv.Address(t) + "/database?sslmode=disable&connect_timeout=3600", storage.ErrUnavailable},
 		"silence":         {"postgres://user:" + secret + "@" + silent(t) + "/database?sslmode=disable", storage.ErrUnavailable},
 		"no tables":       {database, ErrSchema},
 		"wrong encoding":  {notUTF8(t, database), ErrServer},

@@ -147,7 +147,8 @@ func (u *users) once(t *testing.T, db *DB, i int) {
 	}
 }
 
-// each waits until each of the users has got two more of these answers, of which he asked for the second meanwhile.
+// each waits until every user has had two more of these answers: the second is to a call that began after each was
+// called.
 func (u *users) each(t *testing.T, what string, n *counts) {
 	t.Helper()
 	for i := range n {

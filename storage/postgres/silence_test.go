@@ -125,7 +125,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// begun runs fn in a transaction. A machine that is busy may take longer to begin one than the store waits.
+// begun runs fn in a transaction. Where the store gives up on beginning one, as it may on a busy machine, begun tries again.
 func begun(t *testing.T, db *DB, fn func(ctx context.Context) error) (err error) {
 	t.Helper()
 	testenv.Wait(t, "a transaction", func() (begun bool) {
