@@ -34,6 +34,7 @@ func openPage(t *testing.T) []byte {
 // service.md 7.3: the titled refusals that have to do with the document, each at the first value that
 // is refused. Nothing is kept, and the key is free again.
 func TestRefusedProcess(t *testing.T) {
+	testenv.Slow(t, "dozens of documents are refused")
 	t.Parallel()
 	c := start(t, empty).sender(t)
 	file := func(content []byte) fields { return draft.with(fields{"file.contentBase64": content}) }

@@ -44,6 +44,7 @@ func TestProcessThatIsTooLarge(t *testing.T) {
 // A document goes through in pieces, and is held nowhere as a whole: that would take its 22 MB at least beside what is
 // allocated to make a process of it, which is some 40 MB, and to read it, some 6 MB.
 func TestMemoryOfALargeProcess(t *testing.T) {
+	testenv.Slow(t, "a document of 22 MB goes in and out")
 	const making, reading = 52_000_000, 8_000_000
 	c := start(t, empty).sender(t)
 	body := largeDraft(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 )
@@ -70,6 +71,7 @@ func (w *walk) lead() bool {
 // Whatever happens to a process, it is what the reference says, nothing is allowed or refused against
 // it, and each change is told of once (service.md 3.1, 6.1).
 func TestRandomProcesses(t *testing.T) {
+	testenv.Slow(t, "hundreds of random steps are taken")
 	synctest.Test(t, func(t *testing.T) {
 		h := new(hand)
 		h.s = newService(t, wiring{signing: func(real portal.Signing) portal.Signing {

@@ -113,6 +113,7 @@ func (o *orders) wantHashed() {
 
 // An outage that does not end ends the order after half a day, and gives the document back.
 func TestOrderDuringAnOutageWithoutEnd(t *testing.T) {
+	testenv.Slow(t, "hours of attempts are made")
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)

@@ -126,6 +126,7 @@ func letter() []byte {
 // Each place is the one that the signer would find who comes then (service.md 2.1, rule 2), and
 // the stamps of an order are drawn there.
 func TestPlanIsWhatAutoFinds(t *testing.T) {
+	testenv.Slow(t, "sixteen pages are drawn and signed")
 	t.Parallel()
 	const signers = 4
 	o := newOrders(t, newPhone(t), signing.Options{AnyPace: true, Renderer: renderer(t)})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/xades"
 )
@@ -90,6 +91,7 @@ func TestFurtherSignaturesOnXML(t *testing.T) {
 
 // decisions.md 4.11: what is not XML that can be signed starts, and fails at a poll.
 func TestXMLThatCannotBeSigned(t *testing.T) {
+	testenv.Slow(t, "dozens of documents are refused")
 	t.Parallel()
 	signed := func() []byte {
 		s := newXMLService(t, newPhone(t), signing.Options{})

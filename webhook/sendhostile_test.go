@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // What is answered has bounds in time and memory: the sender takes little of it, and not for long.
@@ -133,6 +135,7 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // Nothing is decompressed, and nothing kept of what is too long.
 func TestHostileAnswersTakeLittleMemory(t *testing.T) {
+	testenv.Slow(t, "64 MB are unpacked")
 	var bomb bytes.Buffer
 	bomb.WriteString("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n")
 	z := gzip.NewWriter(&bomb)

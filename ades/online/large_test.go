@@ -38,6 +38,7 @@ func largeList(t *testing.T, issuer pair, size int, last *big.Int) []byte {
 
 // A CRL of 50 MB with more than a million entries is read, at the cost of its bytes.
 func TestCRLOf50MB(t *testing.T) {
+	testenv.Slow(t, "a list of 50 MB is read")
 	w := newWorld(t)
 	good, revoked := w.signer(t, nil, []string{"/crl"}), w.signer(t, nil, []string{"/crl"})
 	large := largeList(t, w.root, 50<<20, revoked.cert.SerialNumber)

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // span is how long the trials last here; INNSIGLI_TRIAL says another time.
 func span(t testing.TB) time.Duration {
 	t.Helper()
-	d, err := time.ParseDuration(cmp.Or(os.Getenv("INNSIGLI_TRIAL"), "10s"))
+	d, err := time.ParseDuration(cmp.Or(os.Getenv("INNSIGLI_TRIAL"), "3s"))
 	if err != nil {
 		t.Fatalf("INNSIGLI_TRIAL: %v", err)
 	}
@@ -52,7 +52,7 @@ func ends(t testing.TB, out *bytes.Buffer, err error) {
 func TestServers(t *testing.T) {
 	testenv.Slow(t, "servers die under load")
 	var out bytes.Buffer
-	err := run(t.Context(), []string{"servers", "-postgres", postgrestest.Database(t), "-for", span(t).String()}, &out)
+	err := run(t.Context(), []string{"servers", "-postgres", postgrestest.Database(t), "-for", span(t).String(), "-kill-every", (span(t) / 3).String()}, &out)
 	ends(t, &out, err)
 }
 

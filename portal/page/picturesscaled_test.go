@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/stamp"
 )
 
@@ -43,6 +44,7 @@ func (p paper) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, heigh
 // A scan is drawn once, at the widest: the smaller pictures are made of that one, also when they are asked
 // for while it is being drawn. A page of text is drawn at each width.
 func TestScansAreDrawnOnce(t *testing.T) {
+	testenv.Slow(t, "pages are drawn in their largest size")
 	t.Parallel()
 	for _, test := range []struct {
 		name     string

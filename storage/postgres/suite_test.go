@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
@@ -25,6 +26,9 @@ func TestBackend(t *testing.T) {
 		"the next version's":    versions(t, current(t)+1),
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "this version's tables" {
+				testenv.Slow(t, "the whole suite runs once more")
+			}
 			database := postgrestest.Database(t)
 			storagetest.Run(t, func(t *testing.T) storagetest.Backend {
 				url := schema(t, database)
