@@ -7,12 +7,11 @@
 //
 // It is the npm package oidc-provider in a Node process, with the program in the folder
 // provider. .ci/tools installs both; without them the test ends as testenv.Absent says. It
-// listens on the loopback interface, and is there for one test and never outlives it.
+// listens on the loopback interface, is there for one test, and never outlives the process of the tests.
 package openidtest
 
 import (
 	"crypto"
-	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -47,12 +46,11 @@ type Provider struct {
 	KeyID     string
 
 	t        testing.TB
-	node     string
 	folder   string // with all that the provider keeps
 	settings settings
 
 	mu      sync.Mutex
-	process *exec.Cmd // nil while it is stopped
+	process *process // nil while it is stopped
 }
 
 // Endpoint is one of those that the discovery document names, by the provider's name for it, or
@@ -83,7 +81,7 @@ func (p *Provider) URL(e Endpoint) string { return p.address() + Path + paths[e]
 // Start starts a provider, which is gone at the end of the test.
 func Start(t testing.TB, options Options) *Provider {
 	t.Helper()
-	p := &Provider{t: t, node: node(t), ClientID: "innsigli", Secret: "P4$sW&0=d/:~", KeyID: "test-2026"}
+	p := &Provider{t: t, ClientID: "innsigli", Secret: "P4$sW&0=d/:~", KeyID: "test-2026"}
 	p.Key = clientKey(t, options.Algorithm)
 	p.create(options)
 	t.Cleanup(p.end)

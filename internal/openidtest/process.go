@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/testenv"
@@ -18,31 +19,111 @@ import (
 //go:embed provider/*.mjs
 var program embed.FS
 
-// node is the program that runs the provider, the npm packages of which are beside it.
-func node(t testing.TB) string {
-	t.Helper()
-	testenv.Tool(t, "openid/node_modules/oidc-provider")
-	return testenv.Tool(t, "openid/bin/node")
+// process is Node with the program, which is one provider after another: to start it takes longer than most
+// tests do.
+type process struct {
+	command *exec.Cmd
+	in      io.Writer // the end of which tells it that the test's process has ended
+	out     *bufio.Scanner
+	folder  string // its program, its packages and its log
 }
 
-// create makes the provider's folder: its program, its settings, and a way to the packages.
+// idle are processes that are no provider at the moment.
+var idle = make(chan *process, 8)
+
+// newProcess takes one that is idle, or starts one. One of its own has the environment as it is now.
+func newProcess(t testing.TB, own bool) (*process, error) {
+	t.Helper()
+	packages, node := filepath.Dir(testenv.Tool(t, "openid/node_modules/oidc-provider")), testenv.Tool(t, "openid/bin/node")
+	if !own {
+		select {
+		case s := <-idle:
+			return s, nil
+		default:
+		}
+	}
+	folder, err := os.MkdirTemp("", "innsigli-openid-")
+	if err != nil {
+		return nil, err
+	}
+	s := &process{command: exec.Command(node, filepath.Join(folder, "main.mjs")), folder: folder}
+	if err := s.start(packages); err != nil {
+		os.RemoveAll(folder)
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *process) start(packages string) error {
+	sources, err := fs.Sub(program, "provider")
+	if err == nil {
+		err = os.CopyFS(s.folder, sources)
+	}
+	if err == nil {
+		err = os.Symlink(packages, filepath.Join(s.folder, "node_modules"))
+	}
+	if err != nil {
+		return err
+	}
+	log, err := os.Create(s.log())
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	s.command.Stderr = log
+	if s.in, err = s.command.StdinPipe(); err != nil {
+		return err
+	}
+	out, err := s.command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	s.out = bufio.NewScanner(out)
+	return s.command.Start()
+}
+
+func (s *process) log() string { return filepath.Join(s.folder, "log") }
+
+// ask sends a line and waits for the answer, which begins with a word. What follows that is returned.
+func (s *process) ask(line, word string) (string, error) {
+	if _, err := fmt.Fprintln(s.in, line); err != nil {
+		return "", err
+	}
+	for s.out.Scan() {
+		if said, ok := strings.CutPrefix(s.out.Text(), word); ok {
+			return strings.TrimSpace(said), nil
+		}
+	}
+	log, _ := os.ReadFile(s.log()) // what there is of it
+	return "", fmt.Errorf("Node ended\n%s", log)
+}
+
+// free has the process end its provider, and keeps it for the next one.
+func (s *process) free() {
+	if _, err := s.ask("", "free"); err != nil {
+		s.kill()
+		return
+	}
+	select {
+	case idle <- s:
+	default:
+		s.kill()
+	}
+}
+
+func (s *process) kill() {
+	_ = s.command.Process.Kill() // unless it has ended by itself
+	_ = s.command.Wait()         // it was killed
+	os.RemoveAll(s.folder)
+}
+
+// create makes the provider's folder.
 func (p *Provider) create(options Options) {
 	p.t.Helper()
 	p.settings = p.configure(options)
 	var err error
 	if p.folder, err = os.MkdirTemp("", "innsigli-openid-"); err != nil {
 		p.t.Fatal(err)
-	}
-	sources, err := fs.Sub(program, "provider")
-	if err == nil {
-		err = os.CopyFS(p.folder, sources)
-	}
-	if err == nil {
-		err = os.Symlink(testenv.Tool(p.t, "openid/node_modules"), filepath.Join(p.folder, "node_modules"))
-	}
-	if err != nil {
-		os.RemoveAll(p.folder)
-		p.t.Fatalf("openidtest: %v", err)
 	}
 }
 
@@ -52,56 +133,26 @@ func (p *Provider) Go() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err := p.start(); err != nil {
-		log, _ := os.ReadFile(p.log()) // what there is of it
-		p.t.Fatalf("openidtest: starting the provider: %v\n%s", err, log)
+		p.t.Fatalf("openidtest: starting the provider: %v", err)
 	}
 }
 
 func (p *Provider) start() error {
-	if err := p.writeSettings(); err != nil {
-		return err
+	text, err := json.Marshal(p.settings)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(p.folder, "settings.json"), text, 0o600)
 	}
-	log, err := os.OpenFile(p.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err == nil {
+		p.process, err = newProcess(p.t, p.pings())
+	}
 	if err != nil {
 		return err
 	}
-	defer log.Close()
-	cmd := exec.Command(p.node, filepath.Join(p.folder, "main.mjs"), p.folder)
-	cmd.Stderr = log
-	if _, err := cmd.StdinPipe(); err != nil { // the end of which tells it that this process has ended
-		return err
+	port, err := p.process.ask(p.folder, "ready")
+	if err == nil {
+		_, err = fmt.Sscan(port, &p.settings.Port)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	p.process = cmd
-	return p.ready(out)
-}
-
-// ready waits until the provider says where it listens, or ends.
-func (p *Provider) ready(out io.Reader) error {
-	said := make(chan int, 1)
-	go func() {
-		defer close(said)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			var port int
-			if _, err := fmt.Sscanf(lines.Text(), "ready %d", &port); err == nil {
-				said <- port
-			}
-		}
-	}()
-	port, ok := <-said
-	if !ok {
-		return fmt.Errorf("it ended")
-	}
-	if p.settings.Port == 0 {
-		p.settings.Port = port
-	}
-	return nil
+	return err
 }
 
 // Stop kills the provider, which breaks the connections to it.
@@ -109,39 +160,34 @@ func (p *Provider) Stop() {
 	p.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.kill()
-}
-
-func (p *Provider) kill() {
-	if p.process == nil {
-		return
+	if p.process != nil {
+		p.process.kill()
+		p.process = nil
 	}
-	_ = p.process.Process.Kill() // unless it has ended by itself
-	_ = p.process.Wait()         // it was killed
-	p.process = nil
 }
 
 // end ends the provider and removes what it kept.
 func (p *Provider) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.t.Failed() {
-		log, _ := os.ReadFile(p.log()) // what there is of it
-		p.t.Logf("openidtest: the provider's log:\n%s", log)
+	if p.process != nil {
+		if p.t.Failed() {
+			log, _ := os.ReadFile(p.process.log()) // what there is of it
+			p.t.Logf("openidtest: the log of the provider, and of those before it in its process:\n%s", log)
+		}
+		if p.pings() {
+			p.process.kill()
+		} else {
+			p.process.free()
+		}
+		p.process = nil
 	}
-	p.kill()
 	os.RemoveAll(p.folder)
 }
 
-func (p *Provider) log() string { return filepath.Join(p.folder, "log") }
-
-func (p *Provider) writeSettings() error {
-	text, err := json.Marshal(p.settings)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(p.folder, "settings.json"), text, 0o600)
-}
+// pings reports whether the provider calls somebody, whose authority may be in NODE_EXTRA_CA_CERTS. Node reads that
+// when it starts.
+func (p *Provider) pings() bool { return p.settings.Notify != "" }
 
 func (p *Provider) address() string {
 	return fmt.Sprintf("http://127.0.0.1:%d", p.settings.Port)

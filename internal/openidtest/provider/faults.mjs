@@ -24,6 +24,7 @@ export async function commit(fault, handle, req, res) {
   res.writeHead(fault.status, fault.header);
   if (!fault.slow) return res.end(fault.body);
   for (const byte of Buffer.from(fault.body)) {
+    if (res.destroyed) return undefined;
     res.write(Buffer.of(byte));
     await sleep(fault.slow);
   }

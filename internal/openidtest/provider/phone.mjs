@@ -56,6 +56,11 @@ export class Phones {
     for (const prompt of this.#store.all('prompt')) await this.#look(prompt.id);
   }
 
+  // close has nobody answer any more.
+  close() {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+  }
+
   // polled has those look who answer only after so many questions of the client's.
   async polled(id) {
     const prompt = this.#store.get('prompt', id);

@@ -5,6 +5,7 @@ import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } f
 
 export class Store {
   #path;
+  #closed = false;
   #kinds = new Map(); // of maps of JSON text, so that every reader has a copy of its own
 
   constructor(path) {
@@ -30,6 +31,7 @@ export class Store {
 
   // put stores a value, or forgets it when there is none.
   put(kind, id, value) {
+    if (this.#closed) return;
     const change = { kind, id, value };
     appendFileSync(this.#path, `${JSON.stringify(change)}\n`);
     this.#apply(change);
@@ -41,6 +43,9 @@ export class Store {
     this.put(kind, id, value);
     return id;
   }
+
+  // close has what is still on its way stored nowhere.
+  close() { this.#closed = true; }
 
   #apply({ kind, id, value }) {
     if (!this.#kinds.has(kind)) this.#kinds.set(kind, new Map());
