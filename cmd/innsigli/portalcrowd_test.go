@@ -24,7 +24,15 @@ import (
 )
 
 // crowd is how many sign one document at once, on a page that has room for them.
-const crowd = 64
+var crowd = inFull(64, 24)
+
+// inFull is the first number in the full run, and else the second.
+func inFull(full, sample int) int {
+	if testenv.Full() {
+		return full
+	}
+	return sample
+}
 
 var poster = pdftest.Build(pdftest.Options{Page: "/MediaBox [0 0 1400 1000]"})
 

@@ -2,7 +2,7 @@
 // table of where they differ, with who is right and why. Only tests import it.
 //
 //	agreement.Comparison{
-//		Table: "agreement-pdf.md", Title: "Agreement with EU DSS on PDF", Files: paths, Every: 6,
+//		Table: "agreement-pdf.md", Title: "Agreement with EU DSS on PDF", Files: paths, Every: 12,
 //		Runs: []agreement.Run{{Title: "No anchors", Verify: verify, Reasons: reasons, Verdicts: 0.9, Formats: 0.95}},
 //	}.Check(t)
 //

@@ -11,7 +11,9 @@ const settings = JSON.parse(readFileSync(new URL('settings.json', import.meta.ur
 const together = 8;
 
 // The scenes of figures come last and alone, so that nothing else takes the machine's time meanwhile.
-const scripts = settings.scripts ?? ['stories', 'abilities', 'corners', 'stumbles', 'attempts', 'forms', 'script', 'figures'];
+// Corners and stumbles, which few people come by, are for the full run.
+const scripts = settings.scripts ?? ['stories', 'abilities', 'attempts', 'forms', 'script', 'figures'];
+if (process.env.INNSIGLI_FULL && !settings.scripts) scripts.unshift('corners', 'stumbles');
 if (process.env.INNSIGLI_SCREENSHOTS && !settings.scripts) scripts.push('pictures');
 const crowd = [];
 const alone = [];

@@ -18,7 +18,7 @@ func TestLarge(t *testing.T) {
 	for _, on := range backends {
 		t.Run(on.name, func(t *testing.T) {
 			t.Parallel()
-			trial(t, "large", "-store", on.store(t), "-requests", "8", "-within", longLarge.String())
+			trial(t, "large", "-store", on.store(t), "-requests", "4", "-within", longLarge.String())
 		})
 	}
 }
