@@ -60,7 +60,7 @@ func TestPortalCrowd(t *testing.T) {
 			if rest, err := server.stop(); err != nil || rest != "" {
 				t.Errorf("the end of the server: %q, %v\n%s", rest, err, server.talk())
 			}
-			checkPlace(t, place, 1, int64(len(signed)), crowd)
+			checkPlace(t, place, 1, int64(len(signed)), int64(crowd))
 		})
 	}
 }

@@ -13,7 +13,7 @@ const together = 8;
 // The scenes of figures come last and alone, so that nothing else takes the machine's time meanwhile.
 // Corners and stumbles, which few people come by, are for the full run.
 const scripts = settings.scripts ?? ['stories', 'abilities', 'attempts', 'forms', 'script', 'figures'];
-if (process.env.INNSIGLI_FULL && !settings.scripts) scripts.unshift('corners', 'stumbles');
+if (process.env.INNSIGLI_FULL === '1' && !settings.scripts) scripts.unshift('corners', 'stumbles');
 if (process.env.INNSIGLI_SCREENSHOTS && !settings.scripts) scripts.push('pictures');
 const crowd = [];
 const alone = [];
