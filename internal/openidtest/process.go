@@ -95,7 +95,7 @@ func (s *process) ask(line, word string) (string, error) {
 		}
 	}
 	log, _ := os.ReadFile(s.log()) // what there is of it
-	return "", fmt.Errorf("Node ended\n%s", log)
+	return "", fmt.Errorf("the process ended\n%s", log)
 }
 
 // free has the process end its provider, and keeps it for the next one.
