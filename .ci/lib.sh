@@ -42,8 +42,11 @@ step() {
 
 close() {
 	local status=$?
-	((${#servants[@]} == 0)) || kill "${servants[@]}" 2>/dev/null || true
-	rm -rf "$scratch" ${quick:+"$quick"}
+	if ((${#servants[@]} > 0)); then
+		kill "${servants[@]}" 2>/dev/null || true
+		wait "${servants[@]}" 2>/dev/null || true
+	fi
+	rm -rf "$scratch" ${quick:+"$quick"} || true
 	{
 		((${#took[@]} == 0)) || printf '\n%s\n' "$(printf '%s\n' "${took[@]}")"
 		if ((status == 0)); then
@@ -255,6 +258,7 @@ serve_validators() {
 	export INNSIGLI_VALIDATORS=$scratch/validators
 	mkdir "$INNSIGLI_VALIDATORS"
 	local name names=(dss verapdf pyhanko pyhanko-ltv xmlsec)
+	local -A pids # by name, which serve sets
 	for name in dss verapdf; do
 		serve "$name" java -XX:+UseSerialGC -cp "$tools/$name/target/$name-validate.jar" innsigli.Serve "$INNSIGLI_VALIDATORS/$name"
 	done
@@ -264,7 +268,7 @@ serve_validators() {
 	serve xmlsec "$tools/xmlsec/bin/python" .ci/serve/serve.py "$INNSIGLI_VALIDATORS/xmlsec" xmlsec lxml.etree
 	for name in "${names[@]}"; do
 		until [[ -S $INNSIGLI_VALIDATORS/$name ]]; do
-			kill -0 "${servants[@]}" || { cat "$scratch"/validator-*.log; return 1; }
+			kill -0 "${pids[$name]}" || { cat "$scratch/validator-$name.log"; return 1; }
 			sleep 0.1
 		done
 	done
@@ -273,5 +277,6 @@ serve_validators() {
 # serve NAME COMMAND... runs a validator in the background: in English and UTC.
 serve() {
 	LC_ALL=C.UTF-8 TZ=UTC "${@:2}" >"$scratch/validator-$1.log" 2>&1 </dev/null &
+	pids[$1]=$!
 	servants+=($!)
 }

@@ -23,8 +23,8 @@ import (
 	"github.com/innsigli/innsigli/internal/validators"
 )
 
-// crowd is how many sign one document at once, on a page that has room for them.
-var crowd = inFull(64, 24)
+// portalSigners are how many sign one document at once, on a page that has room for them.
+var portalSigners = inFull(64, 24)
 
 // inFull is the first number in the full run, and else the second.
 func inFull(full, sample int) int {
@@ -60,7 +60,7 @@ func TestPortalCrowd(t *testing.T) {
 			if rest, err := server.stop(); err != nil || rest != "" {
 				t.Errorf("the end of the server: %q, %v\n%s", rest, err, server.talk())
 			}
-			checkPlace(t, place, 1, int64(len(signed)), int64(crowd))
+			checkPlace(t, place, 1, int64(len(signed)), int64(portalSigners))
 		})
 	}
 }
@@ -70,14 +70,14 @@ func crowdSigns(t *testing.T, c *client) []byte {
 	t.Helper()
 	var who []person
 	var users []string
-	for i := range crowd {
+	for i := range portalSigners {
 		who = append(who, numbered(i))
 		users = append(users, c.must(t, http.MethodPost, "/api/v1/sandbox/users", who[i].profile()).UUID)
 	}
 	process := c.createProcess(t, processText(poster, who...)).processReply
 	var group errgroup.Group
 	var turnedAway atomic.Int64
-	for i := range crowd {
+	for i := range portalSigners {
 		group.Go(func() error {
 			body := fmt.Sprintf(`{"sandboxUserId":%q}`, users[i])
 			for {
@@ -98,7 +98,7 @@ func crowdSigns(t *testing.T, c *client) []byte {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("figure: %d sign one document at once: %d times it was somebody else's turn", crowd, turnedAway.Load())
+	t.Logf("figure: %d sign one document at once: %d times it was somebody else's turn", portalSigners, turnedAway.Load())
 	if turnedAway.Load() == 0 {
 		t.Error("nobody signed at the same time as another")
 	}
@@ -130,11 +130,11 @@ func checkCrowd(t *testing.T, program, root, path string) {
 		want = append(want, numbered(i).kennitala+" PAdES-BASELINE-LT")
 	}
 	slices.Sort(by)
-	if diff := cmp.Diff(want, by); diff != "" || len(by) != crowd {
+	if diff := cmp.Diff(want, by); diff != "" || len(by) != portalSigners {
 		t.Errorf("signed by %d (-want +got):\n%s", len(by), diff)
 	}
 	foreign, err := validators.PDFSig(t, validators.PDFSigOptions{}, path)
-	if err != nil || len(foreign) != crowd || slices.ContainsFunc(foreign, func(s validators.PDFSigSignature) bool { return !s.Valid() }) {
+	if err != nil || len(foreign) != portalSigners || slices.ContainsFunc(foreign, func(s validators.PDFSigSignature) bool { return !s.Valid() }) {
 		t.Errorf("pdfsig: %+v, %v", foreign, err)
 	}
 }

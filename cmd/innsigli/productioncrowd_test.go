@@ -39,7 +39,7 @@ func TestProductionCrowd(t *testing.T) {
 	t.Parallel()
 	const busy = 5
 	crowd := inFull(50, 20)
-	// The provider is in this process, which many others may keep waiting: that it is away is no part of this.
+	// The provider is a process that many others may keep waiting: that it is away is no part of this.
 	p := startProduction(t, build(t), productionOptions{provider: eager, keys: "timeout = \"1m\"\nrequest-lifetime = \"10m\"\n"})
 	all := make([]signer, crowd)
 	for i := range all {

@@ -160,6 +160,9 @@ func (s Stage) play(t *testing.T, ended func(Scene)) {
 	if err := lines.next(&names); err != nil {
 		t.Fatalf("browsertest: the names of the scenes: %v\n%s", err, lines.talk())
 	}
+	if len(names) == 0 {
+		t.Fatalf("browsertest: no scene has %q in its name", s.Only)
+	}
 	for n := range names {
 		var one Scene
 		if err := lines.next(&one); err != nil {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/testenv"
@@ -19,8 +18,8 @@ import (
 //go:embed provider/*.mjs
 var program embed.FS
 
-// process is Node with the program, which is one provider after another: to start it takes longer than most
-// tests do.
+// process is Node with the program. It serves one provider at a time, and the next one when that has ended: to start
+// Node takes longer than most tests do.
 type process struct {
 	command *exec.Cmd
 	in      io.Writer // the end of which tells it that the test's process has ended
@@ -31,11 +30,11 @@ type process struct {
 // idle are processes that are no provider at the moment.
 var idle = make(chan *process, 8)
 
-// newProcess takes one that is idle, or starts one. One of its own has the environment as it is now.
-func newProcess(t testing.TB, own bool) (*process, error) {
+// newProcess takes one that is idle, or starts one. A fresh one has the environment as it is now.
+func newProcess(t testing.TB, fresh bool) (*process, error) {
 	t.Helper()
 	packages, node := filepath.Dir(testenv.Tool(t, "openid/node_modules/oidc-provider")), testenv.Tool(t, "openid/bin/node")
-	if !own {
+	if !fresh {
 		select {
 		case s := <-idle:
 			return s, nil
@@ -84,23 +83,23 @@ func (s *process) start(packages string) error {
 
 func (s *process) log() string { return filepath.Join(s.folder, "log") }
 
-// ask sends a line and waits for the answer, which begins with a word. What follows that is returned.
-func (s *process) ask(line, word string) (string, error) {
+// ask sends a line and waits for the answer.
+func (s *process) ask(line, answer string) error {
 	if _, err := fmt.Fprintln(s.in, line); err != nil {
-		return "", err
+		return err
 	}
 	for s.out.Scan() {
-		if said, ok := strings.CutPrefix(s.out.Text(), word); ok {
-			return strings.TrimSpace(said), nil
+		if s.out.Text() == answer {
+			return nil
 		}
 	}
 	log, _ := os.ReadFile(s.log()) // what there is of it
-	return "", fmt.Errorf("the process ended\n%s", log)
+	return fmt.Errorf("the process ended\n%s", log)
 }
 
 // free has the process end its provider, and keeps it for the next one.
 func (s *process) free() {
-	if _, err := s.ask("", "free"); err != nil {
+	if err := s.ask("", "free"); err != nil {
 		s.kill()
 		return
 	}
@@ -143,16 +142,12 @@ func (p *Provider) start() error {
 		err = os.WriteFile(filepath.Join(p.folder, "settings.json"), text, 0o600)
 	}
 	if err == nil {
-		p.process, err = newProcess(p.t, p.pings())
+		p.process, err = newProcess(p.t, p.needsFresh())
 	}
 	if err != nil {
 		return err
 	}
-	port, err := p.process.ask(p.folder, "ready")
-	if err == nil {
-		_, err = fmt.Sscan(port, &p.settings.Port)
-	}
-	return err
+	return p.process.ask(p.folder, "ready")
 }
 
 // Stop kills the provider, which breaks the connections to it.
@@ -175,7 +170,7 @@ func (p *Provider) end() {
 			log, _ := os.ReadFile(p.process.log()) // what there is of it
 			p.t.Logf("openidtest: the log of the provider, and of those before it in its process:\n%s", log)
 		}
-		if p.pings() {
+		if p.needsFresh() {
 			p.process.kill()
 		} else {
 			p.process.free()
@@ -185,9 +180,9 @@ func (p *Provider) end() {
 	os.RemoveAll(p.folder)
 }
 
-// pings reports whether the provider calls somebody, whose authority may be in NODE_EXTRA_CA_CERTS. Node reads that
-// when it starts.
-func (p *Provider) pings() bool { return p.settings.Notify != "" }
+// needsFresh reports whether Node has to be started for this provider alone: one that pings trusts the authority in
+// NODE_EXTRA_CA_CERTS, which Node reads when it starts.
+func (p *Provider) needsFresh() bool { return p.settings.Notify != "" }
 
 func (p *Provider) address() string {
 	return fmt.Sprintf("http://127.0.0.1:%d", p.settings.Port)

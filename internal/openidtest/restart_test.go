@@ -44,6 +44,33 @@ func TestARestartForgetsNothing(t *testing.T) {
 	}
 }
 
+// A provider knows nothing of the one before it, which may have been in the same process.
+func TestProvidersAreApart(t *testing.T) {
+	var discovery string
+	t.Run("before", func(t *testing.T) {
+		p := openidtest.Start(t, openidtest.Options{})
+		person := jon(t)
+		person.Answer = openidtest.Answer{Delay: time.Minute}
+		p.Person(person)
+		asked(t, p, sign("app-sign", person.Kennitala, crypto.SHA256))
+		p.Fault(openidtest.Fault{Endpoint: openidtest.JWKS, Status: http.StatusInternalServerError})
+		discovery = p.Discovery
+	})
+	if _, err := http.Get(discovery); err == nil {
+		t.Error("the provider before still answers")
+	}
+	p := openidtest.Start(t, openidtest.Options{})
+	if n := len(p.Asked()); n != 0 {
+		t.Errorf("asked %d times", n)
+	}
+	if n := len(keyIDs(t, p)); n != 1 {
+		t.Errorf("%d keys", n)
+	}
+	if known := p.Confidential(); !slices.Equal(known, []string{p.Secret}) {
+		t.Errorf("it knows %q", known)
+	}
+}
+
 func TestKeysRotate(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	first := keyIDs(t, p)

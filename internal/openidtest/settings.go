@@ -8,14 +8,18 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
+	"net"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/innsigli/innsigli/internal/testenv"
 )
 
 // settings are what the program reads at its start.
 type settings struct {
-	Port         int            `json:"port"` // 0 at first
+	Port         int            `json:"port"`
 	Path         string         `json:"path"`
 	Issuer       string         `json:"issuer"`
 	Secret       string         `json:"secret"` // of the way to control it
@@ -35,7 +39,16 @@ func (p *Provider) configure(o Options) settings {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	_, port, err := net.SplitHostPort(testenv.Address(p.t)) // still free after a restart
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		p.t.Fatal(err)
+	}
 	return settings{
+		Port:         n,
 		Path:         Path,
 		Issuer:       o.Issuer,
 		Secret:       rand.Text(),

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
 // The suite passes on this version's tables, and on those that the next version may
-// leave to a program of this one, which is for the full run: all else here is on this version's.
+// leave to a program of this one: on these with INNSIGLI_FULL=1 alone, as all other tests are on this version's.
 func TestBackend(t *testing.T) {
 	all := map[string]fs.FS{"this version's tables": embedded}
 	if testenv.Full() {

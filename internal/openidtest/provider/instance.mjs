@@ -1,4 +1,4 @@
-// A provider in a folder: it has settings.json, and keeps what the provider remembers.
+// One provider. Its folder has settings.json, and the journal of what it remembers.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ export class Instance {
     this.#phones = new Phones(this.#store, this.#people, () => this.#provider);
   }
 
-  // listen returns the port once the provider answers there.
+  // listen returns once the provider answers.
   async listen() {
     await new Promise((resolve, reject) => {
       // After a restart the address may still be on its way to being free.
@@ -48,11 +48,9 @@ export class Instance {
       const begin = () => this.#server.listen(this.#settings.port, '127.0.0.1', resolve);
       begin();
     });
-    this.#settings.port = this.#server.address().port;
     this.#settings.issuer ||= `http://127.0.0.1:${this.#settings.port}${this.#settings.path}`;
     this.#open();
     await this.#phones.wake();
-    return this.#settings.port;
   }
 
   // close breaks all connections, and remembers nothing from then on.

@@ -1,6 +1,6 @@
-// OpenID providers that tests start, one after the other: node main.mjs. A line of its standard input is the
-// folder of the next one, and is answered with "ready PORT"; an empty line ends it, and is answered with
-// "free". When its standard input ends, so has the test, and the folders go.
+// Serves one provider at a time to tests: node main.mjs. A line of its standard input is the folder of the
+// next one, and is answered with "ready"; an empty line ends it, and is answered with "free". When its
+// standard input ends, so has the test, and the folders go.
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +9,14 @@ import { Instance } from './instance.mjs';
 const folders = [fileURLToPath(new URL('.', import.meta.url))];
 let instance;
 
-process.on('SIGINT', () => {}); // a terminal's: the test ends, and then so does this
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {}); // the test ends, and then so does this
 createInterface({ input: process.stdin })
   .on('line', async (folder) => {
     if (folder) {
       folders[1] = folder;
       instance = new Instance(folder);
-      console.log(`ready ${await instance.listen()}`);
+      await instance.listen();
+      console.log('ready');
     } else {
       instance.close();
       console.log('free');
