@@ -86,6 +86,7 @@ func TestWaitingForALockEndsWithTheContext(t *testing.T) {
 	if err := db.InTx(t.Context(), func(ctx context.Context) error { return raise(ctx, db, "a") }); err != nil {
 		t.Errorf("the transaction after: %v", err)
 	}
+	fill(t, db, 2) // takes both at once
 	if n := db.pool.Stat().NewConnsCount(); n != 2 {
 		t.Errorf("there were %d connections: the one that waited was thrown away", n)
 	}
