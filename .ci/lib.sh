@@ -40,6 +40,18 @@ step() {
 	step_count=$((step_count + 1))
 }
 
+# run_parts PREFIX NAMES... makes a step of each part of that name, or of all: the functions of their names behind a prefix.
+run_parts() {
+	local part prefix=$1
+	shift
+	for part in "$@"; do
+		[[ " ${parts[*]} " == *" $part "* ]] || { echo "no part $part; the parts are: ${parts[*]}" >&2; exit 2; }
+	done
+	for part in "${@:-${parts[@]}}"; do
+		step "$part" "$prefix$part"
+	done
+}
+
 close() {
 	local status=$?
 	if ((${#servants[@]} > 0)); then
