@@ -14,6 +14,9 @@ import (
 // programs is the folder of the server's programs.
 func programs(t testing.TB) string {
 	t.Helper()
+	for _, name := range []string{"sh", "rm"} { // of reins
+		testenv.Program(t, name)
+	}
 	for _, folder := range candidates() {
 		if isProgram(folder, "initdb") && isProgram(folder, "postgres") {
 			return folder
