@@ -69,6 +69,8 @@ func scriptParams(folder string) testscript.Params {
 			"break":        scriptBreak,
 			"stamped":      scriptStamped,
 			"empty":        scriptEmpty,
+			"absent":       scriptAbsent,
+			"join":         scriptJoin,
 		},
 	}
 }
@@ -180,6 +182,27 @@ func scriptBreak(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no page to change", args[0])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(after), 0o600))
+}
+
+// scriptAbsent checks that no file has a name of a pattern: absent PATTERN.
+func scriptAbsent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: absent PATTERN")
+	}
+	found, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(found) > 0 {
+		ts.Fatalf("there is %s", found[0])
+	}
+}
+
+// scriptJoin writes what two files have into a third one: join FIRST SECOND OUT.
+func scriptJoin(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: join FIRST SECOND OUT")
+	}
+	content := ts.ReadFile(args[0]) + ts.ReadFile(args[1])
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(content), 0o600))
 }
 
 // scriptEmpty checks that a folder has nothing in it: empty FOLDER.
