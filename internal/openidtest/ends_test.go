@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/openidtest"
@@ -26,6 +27,14 @@ func TestAProviderEndsWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
+	t.Cleanup(func() {
+		logs, _ := filepath.Glob(filepath.Join(folder, "*", "log")) // as long as they are there
+		for _, path := range logs {
+			if log, err := os.ReadFile(path); t.Failed() && err == nil {
+				t.Logf("the log of the other process:\n%s", log)
+			}
+		}
+	})
 	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestAProviderEndsWithItsProcess$")
 	cmd.Env = append(os.Environ(), holding+"=1", "TMPDIR="+folder)
 	out, err := cmd.StdoutPipe()
