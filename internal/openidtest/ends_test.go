@@ -2,6 +2,7 @@ package openidtest_test
 
 import (
 	"bufio"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,7 +20,7 @@ const holding = "INNSIGLI_OPENIDTEST_HOLD"
 func TestAProviderEndsWithItsProcess(t *testing.T) {
 	if os.Getenv(holding) != "" {
 		os.Stdout.WriteString(openidtest.Start(t, openidtest.Options{}).Discovery + "\n")
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // until this process is killed: for ever would be a deadlock to Go
 	}
 	openidtest.Start(t, openidtest.Options{}) // skips where there is none
 	self, err := os.Executable()
@@ -37,6 +38,9 @@ func TestAProviderEndsWithItsProcess(t *testing.T) {
 	})
 	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestAProviderEndsWithItsProcess$")
 	cmd.Env = append(os.Environ(), holding+"=1", "TMPDIR="+folder)
+	if _, err := cmd.StdinPipe(); err != nil { // which stays open
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

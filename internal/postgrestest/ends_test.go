@@ -2,6 +2,7 @@ package postgrestest
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -27,6 +28,9 @@ func TestAServerEndsWithItsProcess(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestAServerEndsWithItsProcess$")
 	cmd.Env = append(os.Environ(), holding+"=1")
+	if _, err := cmd.StdinPipe(); err != nil { // which stays open
+		t.Fatal(err)
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +60,7 @@ func hold(t *testing.T) {
 		t.Fatal(err)
 	}
 	os.Stdout.WriteString(u.Host + "\n")
-	select {}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until this process is killed: for ever would be a deadlock to Go
 }
 
 func answers(address string) bool {
