@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/sandbox"
@@ -104,9 +105,15 @@ func (c demoCommand) withServer(ctx context.Context, s streams, store string, f 
 	fmt.Fprintf(s.out, "Sandbox at %s\n\n", base)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	var work sync.WaitGroup
+	var failed error
 	err = server.serve(ctx, listener, base, "", func() error {
-		defer stop()
-		return f(server, &demoClient{base: base, credentials: credentials, out: s.out})
+		work.Go(func() {
+			defer stop()
+			failed = f(server, &demoClient{base: base, credentials: credentials, out: s.out})
+		})
+		return nil
 	})
-	return errors.Join(err, server.close())
+	work.Wait()
+	return errors.Join(err, failed, server.close())
 }

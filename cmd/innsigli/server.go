@@ -134,8 +134,8 @@ func (s *server) ready(ctx context.Context) error {
 }
 
 // serve answers on the listener, and on the operator's socket when it has a path,
-// until the context ends; then it lets requests finish. listening is called
-// once both are answering.
+// until the context ends; then it lets requests finish. listening is called once both are answering, and jobs begin
+// when it has returned.
 func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, socket string, listening func() error) error {
 	if s.signers.own != nil {
 		if err := s.signers.own.At(ctx, baseURL); err != nil {
@@ -169,9 +169,13 @@ func (s *server) serve(ctx context.Context, listener net.Listener, baseURL, sock
 	}
 	group.Go(func() error { return every(ctx, sweepEvery, s.sweepOnce) })
 	group.Go(func() error { return every(ctx, sweepEvery, s.renewOnce) })
-	group.Go(func() error { return s.runner().Run(ctx) })
+	group.Go(func() error {
+		if err := listening(); err != nil {
+			return err
+		}
+		return s.runner().Run(ctx)
+	})
 	group.Go(func() error { return s.warmRenderer(ctx) })
-	group.Go(listening)
 	return group.Wait()
 }
 
