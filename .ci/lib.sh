@@ -24,7 +24,7 @@ step_name=setup
 step_count=0
 took=() # of each step, for the closing lines
 remarks=() # what the closing line must not hide
-servants=() # processes that end with this one
+declare -A servants=() # by name: processes that end with this one
 scratch=$(mktemp -d)
 quick= # a folder in memory, for who has made one
 exec {terminal}>&1 # for the closing line: the trap may run while output goes elsewhere
@@ -40,7 +40,8 @@ step() {
 	step_count=$((step_count + 1))
 }
 
-# run_parts PREFIX NAMES... makes a step of each part of that name, or of all: the functions of their names behind a prefix.
+# run_parts PREFIX NAMES... runs the parts of these names, without names all of $parts, each as a step. The function
+# of a part is called PREFIX and the name.
 run_parts() {
 	local part prefix=$1
 	shift
@@ -270,7 +271,6 @@ serve_validators() {
 	export INNSIGLI_VALIDATORS=$scratch/validators
 	mkdir "$INNSIGLI_VALIDATORS"
 	local name names=(dss verapdf pyhanko pyhanko-ltv xmlsec)
-	local -A pids # by name, which serve sets
 	for name in dss verapdf; do
 		serve "$name" java -XX:+UseSerialGC -cp "$tools/$name/target/$name-validate.jar" innsigli.Serve "$INNSIGLI_VALIDATORS/$name"
 	done
@@ -280,7 +280,7 @@ serve_validators() {
 	serve xmlsec "$tools/xmlsec/bin/python" .ci/serve/serve.py "$INNSIGLI_VALIDATORS/xmlsec" xmlsec lxml.etree
 	for name in "${names[@]}"; do
 		until [[ -S $INNSIGLI_VALIDATORS/$name ]]; do
-			kill -0 "${pids[$name]}" || { cat "$scratch/validator-$name.log"; return 1; }
+			kill -0 "${servants[$name]}" || { cat "$scratch/validator-$name.log"; return 1; }
 			sleep 0.1
 		done
 	done
@@ -289,6 +289,5 @@ serve_validators() {
 # serve NAME COMMAND... runs a validator in the background: in English and UTC.
 serve() {
 	LC_ALL=C.UTF-8 TZ=UTC "${@:2}" >"$scratch/validator-$1.log" 2>&1 </dev/null &
-	pids[$1]=$!
-	servants+=($!)
+	servants[$1]=$!
 }

@@ -135,7 +135,7 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // Nothing is decompressed, and nothing kept of what is too long.
 func TestHostileAnswersTakeLittleMemory(t *testing.T) {
-	testenv.Slow(t, "64 MB are unpacked")
+	testenv.Slow(t, "a gzip bomb of 64 MB is made")
 	var bomb bytes.Buffer
 	bomb.WriteString("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n")
 	z := gzip.NewWriter(&bomb)

@@ -52,8 +52,8 @@ func TestKilledWithAFolder(t *testing.T) {
 		store: func(t *testing.T, folder string) string {
 			return "bolt:" + filepath.Join(folder, "store.db") + "?documents=" + filepath.Join(folder, "documents")
 		},
-		alone:  true,
-		second: 1,
+		alone: true,
+		first: 1,
 	}.run(t)
 }
 
@@ -73,7 +73,7 @@ type killing struct {
 	times   string // the variable that says how often each death is tried
 	store   func(t *testing.T, folder string) string
 	alone   bool // a server has the store alone
-	second  int  // 1: it begins with the second method, so that of two stores each has another
+	first   int  // index of the method that the first death is tried with: another for each of two stores
 	program string
 }
 
@@ -128,7 +128,7 @@ func (k killing) killBoth(t *testing.T, death, kills int) (result tally) {
 		group.Go(func() {
 			t.Run([]string{"PDF", "XML"}[f], func(t *testing.T) {
 				for i := range times {
-					r := request{method: methods(points)[(i+death+k.second)%2]}
+					r := request{method: methods(points)[(i+death+k.first)%2]}
 					if f == 1 {
 						r.packing = []string{"Enveloped", "Enveloping", "InternallyDetached"}[(i+death)%3]
 					}

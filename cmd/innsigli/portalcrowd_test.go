@@ -26,7 +26,7 @@ import (
 // portalSigners are how many sign one document at once, on a page that has room for them.
 var portalSigners = inFull(64, 24)
 
-// inFull is the first number in the full run, and else the second.
+// inFull returns full with INNSIGLI_FULL=1, and else sample.
 func inFull(full, sample int) int {
 	if testenv.Full() {
 		return full
@@ -98,7 +98,7 @@ func crowdSigns(t *testing.T, c *client) []byte {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("figure: %d sign one document at once: %d times it was somebody else's turn", portalSigners, turnedAway.Load())
+	t.Logf("figure: %d people sign one document at once; %d calls were told that another signature is in progress", portalSigners, turnedAway.Load())
 	if turnedAway.Load() == 0 {
 		t.Error("nobody signed at the same time as another")
 	}

@@ -184,7 +184,7 @@ func scriptBreak(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(after), 0o600))
 }
 
-// scriptAbsent checks that no file has a name of a pattern: absent PATTERN.
+// scriptAbsent checks that no file matches a pattern of filepath.Match: absent PATTERN.
 func scriptAbsent(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: absent PATTERN")

@@ -11,7 +11,7 @@ const settings = JSON.parse(readFileSync(new URL('settings.json', import.meta.ur
 const together = 8;
 
 // The scenes of figures come last and alone, so that nothing else takes the machine's time meanwhile.
-// Rare pages (corners) and mistakes of people (stumbles) are played with INNSIGLI_FULL=1 alone.
+// Rare pages (corners) and what people do by mistake (stumbles) are played with INNSIGLI_FULL=1 alone.
 const scripts = settings.scripts ?? ['stories', 'abilities', 'attempts', 'forms', 'script', 'figures'];
 if (process.env.INNSIGLI_FULL === '1' && !settings.scripts) scripts.unshift('corners', 'stumbles');
 if (process.env.INNSIGLI_SCREENSHOTS && !settings.scripts) scripts.push('pictures');

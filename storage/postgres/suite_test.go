@@ -18,14 +18,14 @@ import (
 
 func TestMain(m *testing.M) { postgrestest.Main(m) }
 
-// The suite passes on this version's tables, and on those that the next version may
-// leave to a program of this one: on these with INNSIGLI_FULL=1 alone, as all other tests are on this version's.
+// The suite passes on this version's tables and, which is tried with INNSIGLI_FULL=1 alone, on those that the next
+// version may leave to a program of this one.
 func TestBackend(t *testing.T) {
-	all := map[string]fs.FS{"this version's tables": embedded}
+	tables := map[string]fs.FS{"this version's tables": embedded}
 	if testenv.Full() {
-		all["the next version's"] = versions(t, current(t)+1)
+		tables["the next version's"] = versions(t, current(t)+1)
 	}
-	for name, files := range all {
+	for name, files := range tables {
 		t.Run(name, func(t *testing.T) {
 			database := postgrestest.Database(t)
 			storagetest.Run(t, func(t *testing.T) storagetest.Backend {
