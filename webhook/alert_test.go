@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/google/uuid"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook"
 )
@@ -61,6 +62,7 @@ func (l *letters) mustBe(t *testing.T, of webhook.Subscription, want []webhook.A
 // An endpoint that comes and goes is no reason for more than a mail a day (service.md 6.5 item 3),
 // and neither is one that is activated again and again.
 func TestOneMailADay(t *testing.T) {
+	testenv.Slow(t, "three days of pings")
 	t.Parallel()
 	var post letters
 	bubble(t, webhook.Options{Alerts: &post}, func(h *house) {

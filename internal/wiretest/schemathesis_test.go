@@ -20,7 +20,7 @@ func examples() int {
 	if testenv.Full() {
 		return 2000
 	}
-	return 20
+	return 10
 }
 
 // shard is what one Schemathesis asks of a server of its own, so that two processors have work. What belongs
