@@ -27,7 +27,7 @@ func TestAgreementWithEUDSS(t *testing.T) {
 	}
 	anchors := selfSignedIn(t, paths)
 	agreement.Comparison{
-		Table: "agreement-pdf.md", Title: "Agreement with EU DSS on PDF", Preamble: agreementPreamble, Files: paths, Every: 14,
+		Table: "agreement-pdf.md", Title: "Agreement with EU DSS on PDF", Preamble: agreementPreamble, Files: paths, Every: 12,
 		Runs: []agreement.Run{{
 			Title: "No anchors", About: "Nobody is trusted, and the time is that of the test.",
 			Verify: verifyWith(pades.VerifyOptions{}), Reasons: withoutAnchors, Verdicts: 0.9, Formats: 0.95,

@@ -46,7 +46,8 @@ func (f fault) end(n *network) {
 	n.restore()
 }
 
-// levels are all but B, which asks nobody. With -short there is the one that asks everybody.
+// levels are all but B, which asks nobody. A large fault, and any with -short, is tried with LTA alone, which takes
+// the steps of the others too.
 func (f fault) levels() []ades.Level {
 	if f.large || testing.Short() {
 		return []ades.Level{ades.LTA}

@@ -62,7 +62,7 @@ func (l *letters) mustBe(t *testing.T, of webhook.Subscription, want []webhook.A
 // An endpoint that comes and goes is no reason for more than a mail a day (service.md 6.5 item 3),
 // and neither is one that is activated again and again.
 func TestOneMailADay(t *testing.T) {
-	testenv.Slow(t, "three days of pings")
+	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
 	t.Parallel()
 	var post letters
 	bubble(t, webhook.Options{Alerts: &post}, func(h *house) {

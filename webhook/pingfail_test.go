@@ -23,7 +23,7 @@ var outages = map[string]func(context.Context) int{
 
 // service.md 3.5, 6.5 items 3, 4 and 6
 func TestThreeDaysOfFailingPings(t *testing.T) {
-	testenv.Slow(t, "three days of pings")
+	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
 	for _, name := range []string{"an error", "not there", "silence"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +69,7 @@ func TestThreeDaysOfFailingPings(t *testing.T) {
 
 // One ping that goes well begins the three days anew.
 func TestAGoodPing(t *testing.T) {
-	testenv.Slow(t, "three days of pings")
+	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
 	t.Parallel()
 	bubble(t, webhook.Options{}, func(h *house) {
 		s := h.activated()

@@ -9,13 +9,11 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 // is as it is on light ground.
 const rules = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
 const colours = { type: 'rule', values: ['color-contrast'] };
-const [dark, light] = [['dark', colours], ['light', rules]];
+const both = [['dark', colours], ['light', rules]];
 
-// grounds are what a page in a language is looked at on: both with INNSIGLI_FULL=1, else one of them in each language.
-const grounds = {
-  en: process.env.INNSIGLI_FULL === '1' ? [dark, light] : [light],
-  is: process.env.INNSIGLI_FULL === '1' ? [dark, light] : [dark],
-};
+// looks are by which rules a page in a language is looked at, and on which ground: with INNSIGLI_FULL=1 on both,
+// else English on light ground and Icelandic on dark ground.
+const looks = process.env.INNSIGLI_FULL === '1' ? { en: both, is: both } : { en: [['light', rules]], is: [['dark', rules]] };
 
 // narrow is a window of 320 pixels, which is also what one of 1280 is at 400 % (WCAG 2.2, 1.4.10).
 const narrow = { width: 320, height: 640 };
@@ -26,7 +24,7 @@ export async function inspect(scene, page, name) {
   for (const language of ['en', 'is']) {
     await page.goto(`${pathname}${search ? `${search}&` : '?'}lang=${language}`);
     assert.equal(await page.locator('html').getAttribute('lang'), language, `the language of ${name}`);
-    await inspectHere(scene, page, `${name}, ${language}`, grounds[language]);
+    await inspectHere(scene, page, `${name}, ${language}`, looks[language]);
   }
 }
 
@@ -38,21 +36,22 @@ export async function inspectAnswer(scene, page, name) {
     const answer = await page.reload();
     assert.equal(answer.request().method(), 'POST', `how ${name} is asked for`);
     assert.equal(await page.locator('html').getAttribute('lang'), language, `the language of ${name}`);
-    await inspectHere(scene, page, `${name}, ${language}`, grounds[language]);
+    await inspectHere(scene, page, `${name}, ${language}`, looks[language]);
   }
 }
 
-// inspectHere looks at a page as it is now: on dark and on light ground, and in a narrow window.
-export async function inspectHere(scene, page, name, wanted = [dark, light]) {
+// inspectHere looks at a page as it is now, and in a narrow window.
+export async function inspectHere(scene, page, name, wanted = both) {
   const size = page.viewportSize();
   const before = scene.faults.length;
   // The colours of a page without a style are the browser's own, of which axe knows the light ones alone.
   const plain = await page.evaluate(() => document.styleSheets.length === 0);
-  const here = plain ? [light] : wanted;
+  const here = plain ? [['light', rules]] : wanted;
   for (const [colorScheme, runOnly] of here) {
     await page.emulateMedia({ colorScheme });
     for (const fault of await violations(page, runOnly)) scene.faults.push(`${name}, ${colorScheme}: ${fault}`);
   }
+  await page.emulateMedia({ colorScheme: null });
   await page.setViewportSize(narrow);
   for (const fault of await overflow(page)) scene.faults.push(`${name}, ${narrow.width} px: ${fault}`);
   await page.setViewportSize(size);

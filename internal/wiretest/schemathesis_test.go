@@ -66,7 +66,8 @@ func TestSchemathesis(t *testing.T) {
 	}
 }
 
-// configuration has as many sequences of requests as there are tens of examples: each is of several requests.
+// configuration has as many sequences of requests as there are tens of examples, as each is of several requests; and
+// two at least.
 func configuration(t *testing.T, settings, folder string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(settings, "schemathesis.toml"))
@@ -74,7 +75,7 @@ func configuration(t *testing.T, settings, folder string) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(folder, "schemathesis.toml")
-	write(t, path, fmt.Appendf(content, "\n[phases.stateful.generation]\nmax-examples = %d\n", examples()/10))
+	write(t, path, fmt.Appendf(content, "\n[phases.stateful.generation]\nmax-examples = %d\n", max(2, examples()/10)))
 	return path
 }
 

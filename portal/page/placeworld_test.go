@@ -45,8 +45,8 @@ func (t terms) Terms(ctx context.Context, id string) (portal.Terms, error) {
 	return portal.Terms(found), err
 }
 
-// blank is a renderer to whom every page is white. What people look at has a pixel for a hundred: the race detector
-// takes a second to watch two million of them being encoded.
+// blank is a renderer to whom every page is white. Pictures for browsers have a hundredth of the pixels: to encode
+// whole ones takes half the time of these tests, and most of it under the race detector.
 type blank struct{}
 
 func (blank) Render(_ context.Context, _ io.ReaderAt, _ int64, _, width, height int) (*image.RGBA, error) {
