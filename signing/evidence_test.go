@@ -46,8 +46,8 @@ func (f fault) end(n *network) {
 	n.restore()
 }
 
-// levels are all but B, which asks nobody. A large fault, and any with -short, is tried with LTA alone, which takes
-// the steps of the others too.
+// levels returns the levels at which polls are tried with the fault: T, LT and LTA, as a signature of level B needs no
+// evidence. With -short, and for a large fault, that is LTA alone, as its signatures go through the steps of T and LT too.
 func (f fault) levels() []ades.Level {
 	if f.large || testing.Short() {
 		return []ades.Level{ades.LTA}

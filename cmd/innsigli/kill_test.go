@@ -75,7 +75,7 @@ type killing struct {
 	times   string // the variable that says how often each death is tried
 	store   func(t *testing.T, folder string) string
 	alone   bool // a server has the store alone
-	offset  int  // another for each store, so that what a death is tried with differs between them
+	offset  int  // another for each store, so that a death is not tried with the same method and format on all
 	program string
 }
 

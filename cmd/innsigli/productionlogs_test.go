@@ -85,7 +85,7 @@ var (
 	anyDigits = regexp.MustCompile(`\b(time|address|baseURL|requestId|status|bytes|milliseconds)=\S+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
-// What happens to have a code's digits in it is not taken for the code, and a code is still found.
+// An ID, a port or a count with the digits of a code in it is not searched for the code; a message is.
 func TestDigitsOfCodes(t *testing.T) {
 	const line = `time=2026-11-25T19:15:27.942Z level=INFO msg="a code: 1582" requestId=KHEQ1582 status=200 bytes=1582 milliseconds=27.1582 address=127.0.0.1:41582 client=9922c74f-1582-493b-8842-81ec7edc6c5e`
 	if got, want := anyDigits.ReplaceAllString(line, ""), ` level=INFO msg="a code: 1582"      client=`; got != want {

@@ -9,11 +9,12 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 // is as it is on light ground.
 const rules = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] };
 const colours = { type: 'rule', values: ['color-contrast'] };
-const both = [['dark', colours], ['light', rules]];
+const light = ['light', rules];
+const both = [['dark', colours], light];
 
-// looks are by which rules a page in a language is looked at, and on which ground: with INNSIGLI_FULL=1 on both,
-// else English on light ground and Icelandic on dark ground.
-const looks = process.env.INNSIGLI_FULL === '1' ? { en: both, is: both } : { en: [['light', rules]], is: [['dark', rules]] };
+// looks has, for each language, the colour schemes in which axe looks at a page, and its rules there: with
+// INNSIGLI_FULL=1 both schemes, else light for English and dark for Icelandic.
+const looks = process.env.INNSIGLI_FULL === '1' ? { en: both, is: both } : { en: [light], is: [['dark', rules]] };
 
 // narrow is a window of 320 pixels, which is also what one of 1280 is at 400 % (WCAG 2.2, 1.4.10).
 const narrow = { width: 320, height: 640 };
@@ -40,13 +41,13 @@ export async function inspectAnswer(scene, page, name) {
   }
 }
 
-// inspectHere looks at a page as it is now, and in a narrow window.
+// inspectHere looks at a page as it is now, in the wanted colour schemes, and in a narrow window.
 export async function inspectHere(scene, page, name, wanted = both) {
   const size = page.viewportSize();
   const before = scene.faults.length;
   // The colours of a page without a style are the browser's own, of which axe knows the light ones alone.
   const plain = await page.evaluate(() => document.styleSheets.length === 0);
-  const here = plain ? [['light', rules]] : wanted;
+  const here = plain ? [light] : wanted;
   for (const [colorScheme, runOnly] of here) {
     await page.emulateMedia({ colorScheme });
     for (const fault of await violations(page, runOnly)) scene.faults.push(`${name}, ${colorScheme}: ${fault}`);

@@ -41,7 +41,7 @@ func (s shard) has(path string) bool {
 // Whatever the server is asked, it answers what its document says; and what the document allows it takes, what
 // it does not allow it refuses. .ci/schemathesis has the settings, and what the requests are about.
 func TestSchemathesis(t *testing.T) {
-	testenv.Slow(t, "tens of thousands of calls")
+	testenv.Slow(t, "thousands of calls")
 	t.Parallel()
 	settings := filepath.Join(testenv.Root(t), ".ci", "schemathesis")
 	st := testenv.Tool(t, "schemathesis/bin/st")
