@@ -1,0 +1,226 @@
+package bolt_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/innsigli/innsigli/storage/storagetest"
+)
+
+// goldenFiles are what a store of schema 3 has on the disk, by the place of its documents.
+//
+// A golden file has a block for each bucket, and one for the folder of documents. The first line
+// of a block has the names of the bucket, from the outermost one on, and its sequence. Each other
+// line is a key and its value. Names, keys and values are quoted as in Go, but JSON is as it is
+// stored. The block of a folder has the names of files and their content.
+var goldenFiles = map[string]string{
+	places[0]: "testdata/records-3.golden",
+	inFolder:  "testdata/records-3-folder.golden",
+}
+
+// TestGoldenRecordsAreWritten fails when a record is stored in another way than before.
+func TestGoldenRecordsAreWritten(t *testing.T) {
+	for place, golden := range goldenFiles {
+		t.Run(place, func(t *testing.T) {
+			folder := t.TempDir()
+			var renamed []string
+			synctest.Test(t, func(t *testing.T) { // where the time is always the same
+				renamed = storagetest.WriteExamples(t, backend(t, folder, place))
+			})
+			path, opts := in(folder, place)
+			blocks := dumpFile(t, path)
+			if opts.DocumentFolder != "" {
+				blocks = append(blocks, dumpFolder(t, opts.DocumentFolder))
+				mark := string(read(t, filepath.Join(opts.DocumentFolder, "store-id")))
+				renamed = append(renamed, mark, "00000000-0000-0000-0000-000000000000")
+			}
+			storagetest.CompareGolden(t, golden, joined(t, blocks, strings.NewReplacer(renamed...)))
+		})
+	}
+}
+
+// TestGoldenRecordsAreRead fails when a record that was stored before is not read as it was.
+func TestGoldenRecordsAreRead(t *testing.T) {
+	for place, golden := range goldenFiles {
+		t.Run(place, func(t *testing.T) {
+			folder := t.TempDir()
+			restore(t, string(read(t, golden)), folder, place)
+			storagetest.ReadExamples(t, backend(t, folder, place))
+		})
+	}
+}
+
+// dumpFile returns the blocks of all buckets in a store's file, each as its lines.
+func dumpFile(t *testing.T, path string) (blocks [][]string) {
+	t.Helper()
+	file := openFile(t, path)
+	err := file.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+			blocks = append(blocks, dumpBucket(b, strconv.QuoteToASCII(string(name)))...)
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blocks
+}
+
+// openFile opens a file with bbolt until the end of the test.
+func openFile(t *testing.T, path string) *bbolt.DB {
+	t.Helper()
+	file, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	return file
+}
+
+// dumpBucket returns the blocks of a bucket and of the buckets in it.
+func dumpBucket(b *bbolt.Bucket, name string) (blocks [][]string) {
+	lines := []string{fmt.Sprintf("bucket %s sequence %d", name, b.Sequence())}
+	_ = b.ForEach(func(k, v []byte) error {
+		key := strconv.QuoteToASCII(string(k))
+		if v == nil {
+			blocks = append(blocks, dumpBucket(b.Bucket(k), name+" "+key)...)
+			return nil
+		}
+		value := strconv.QuoteToASCII(string(v))
+		if json.Valid(v) && v[0] == '{' && !slices.Contains(v, '\n') {
+			value = string(v)
+		}
+		lines = append(lines, key+" = "+value)
+		return nil
+	})
+	return append(blocks, lines)
+}
+
+// dumpFolder returns the block of a folder of documents.
+func dumpFolder(t *testing.T, folder string) []string {
+	t.Helper()
+	lines := []string{"folder"}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		content := read(t, filepath.Join(folder, entry.Name()))
+		lines = append(lines, fmt.Sprintf("%+q = %+q", entry.Name(), content))
+	}
+	return lines
+}
+
+// joined returns the text of a golden file. It replaces the values that are never the same, and
+// then sorts the blocks and the lines in them. A bucket without an example fails the test.
+func joined(t *testing.T, blocks [][]string, rename *strings.Replacer) string {
+	t.Helper()
+	var texts []string
+	for _, lines := range blocks {
+		if len(lines) == 1 && !strings.HasPrefix(lines[0], `bucket "document.chunks" `) {
+			t.Errorf("no example is in: %s", lines[0])
+		}
+		for i := range lines {
+			lines[i] = rename.Replace(lines[i])
+		}
+		slices.Sort(lines[1:])
+		texts = append(texts, strings.Join(lines, "\n"))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, "\n\n") + "\n"
+}
+
+// restore makes a store of the text of a golden file.
+func restore(t *testing.T, golden, folder, place string) {
+	t.Helper()
+	path, opts := in(folder, place)
+	file := openFile(t, path)
+	defer file.Close()
+	err := file.Update(func(tx *bbolt.Tx) error {
+		for block := range strings.SplitSeq(strings.TrimSuffix(golden, "\n"), "\n\n") {
+			lines := strings.Split(block, "\n")
+			if lines[0] == "folder" {
+				restoreFolder(t, opts.DocumentFolder, lines[1:])
+			} else if err := restoreBucket(t, tx, lines); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// restoreFolder makes a folder of documents.
+func restoreFolder(t *testing.T, folder string, lines []string) {
+	t.Helper()
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range lines {
+		name, content := parsed(t, line)
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// restoreBucket makes a bucket of its block.
+func restoreBucket(t *testing.T, tx *bbolt.Tx, lines []string) error {
+	t.Helper()
+	names, sequence, _ := strings.Cut(strings.TrimPrefix(lines[0], "bucket "), " sequence ")
+	var b *bbolt.Bucket
+	create := tx.CreateBucketIfNotExists
+	for name := range strings.FieldsSeq(names) {
+		var err error
+		if b, err = create([]byte(unquoted(t, name))); err != nil {
+			return err
+		}
+		create = b.CreateBucketIfNotExists
+	}
+	n, err := strconv.ParseUint(sequence, 10, 64)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines[1:] {
+		key, value := parsed(t, line)
+		if err := b.Put([]byte(key), []byte(value)); err != nil {
+			return err
+		}
+	}
+	return b.SetSequence(n)
+}
+
+// parsed returns the key and the value of a line.
+func parsed(t *testing.T, line string) (key, value string) {
+	t.Helper()
+	quoted, err := strconv.QuotedPrefix(line)
+	if err != nil {
+		t.Fatalf("%v: %s", err, line)
+	}
+	value = strings.TrimPrefix(line[len(quoted):], " = ")
+	if strings.HasPrefix(value, `"`) {
+		value = unquoted(t, value)
+	}
+	return unquoted(t, quoted), value
+}
+
+// unquoted returns what was quoted.
+func unquoted(t *testing.T, quoted string) string {
+	t.Helper()
+	text, err := strconv.Unquote(quoted)
+	if err != nil {
+		t.Fatalf("%v: %s", err, quoted)
+	}
+	return text
+}

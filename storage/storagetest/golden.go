@@ -1,0 +1,313 @@
+package storagetest
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook"
+)
+
+// examples are records of every kind. The records of a kind have a value in every field. Where
+// fields are optional, one record of the kind leaves them empty.
+type examples struct {
+	accounts      []account.Account
+	clients       []account.Client // of the account "a"
+	tokens        []account.TokenRecord
+	lines         []account.Line // of the account "a"
+	signals       []busysignal.Signal
+	requests      []signing.Request
+	certificates  []signing.KeptCertificate
+	users         []sandbox.User // of the account "a"
+	authority     []byte
+	documents     []exampleDocument
+	leased        storage.Lease
+	waiting       storage.Job
+	entries       []storage.Entry
+	subscriptions []webhook.Subscription // of the account "a"
+	keys          []webhook.SigningKey
+	attempts      []webhook.Attempt // of the subscription "s", the latest first
+	dropped       []webhook.Dropped // for the subscription "s"
+	processes     []portal.Process
+	processKeys   []portal.Key
+	pages         []storage.Record
+}
+
+// exampleDocument is a document with the id that it has in a golden file.
+type exampleDocument struct {
+	id        string
+	base      string
+	revisions []storage.Revision
+	kept      bool
+}
+
+// goldenExamples returns the records that are in the golden files.
+func goldenExamples() examples {
+	paid, latest, created := line("paid", "a", 1), exampleKey(2), exampleProcessKey("created")
+	paid.Free, latest.EndsAt, created.Until = false, time.Time{}, time.Time{}
+	asked, made := fact("r", "signature.asked", 0), fact("p", "process.created", 1)
+	asked.Seq, made.Seq = 1, 2
+	leased, waiting := goldenJobs()
+	return examples{
+		accounts: []account.Account{exampleAccount("a"), {ID: id("b"), Name: "b", CreatedAt: base}},
+		clients:  goldenClients(),
+		tokens:   goldenTokens(),
+		lines:    []account.Line{line("free", "a", 0), paid},
+		signals:  goldenSignals(),
+		requests: []signing.Request{exampleRequest("r"), {
+			ID: id("plain"), Account: id("a"), CreatedAt: after(1), UpdatedAt: after(2), Expires: after(3), Phase: signing.Ended,
+			Person: idp.Person{Account: id("a"), Method: idp.App, Kennitala: "0101302989"}, Level: ades.LT, Document: id("gone"),
+		}},
+		certificates: []signing.KeptCertificate{exampleCertificate("0101302989")},
+		users:        []sandbox.User{exampleUser("010130-2989")},
+		authority:    []byte{0, 1, 255, 'a'},
+		documents:    goldenDocuments(),
+		leased:       leased, waiting: waiting,
+		entries: []storage.Entry{asked, made},
+		subscriptions: []webhook.Subscription{
+			exampleSubscription("s"),
+			{ID: id("fresh"), Account: id("a"), URL: "https://x.example", EventTypes: []string{"e"}, CreatedAt: base, UpdatedAt: base, Secret: []byte{1}},
+		},
+		keys: []webhook.SigningKey{exampleKey(1), latest},
+		attempts: []webhook.Attempt{
+			attempt("s", "e", 1),
+			{Subscription: id("s"), Event: id("ping"), Type: "webhook.ping", Purpose: webhook.ForPing, At: base, Duration: 1, Status: 200},
+		},
+		dropped:     []webhook.Dropped{givenUp("s", "e", 0)},
+		processes:   []portal.Process{exampleProcess("p"), invited("q", "a", 1)},
+		processKeys: []portal.Key{exampleProcessKey("k"), created},
+		pages:       []storage.Record{remembered("v", 1), {Key: []byte{0, 255}, Expires: base}},
+	}
+}
+
+// goldenClients returns a client with two secrets, and one whose first secret was removed.
+func goldenClients() []account.Client {
+	second := account.Secret{ID: "second", Hash: []byte{0, 255}, CreatedAt: after(1), UsedAt: after(2)}
+	two, removed := exampleClient("c", "a"), exampleClient("d", "a")
+	two.Secrets, two.UsedAt = append(two.Secrets, second), after(2)
+	removed.Secrets, removed.Scopes = []account.Secret{second}, nil
+	return []account.Client{two, removed}
+}
+
+// goldenTokens returns a token, and one that does not name the secret that it was got with.
+func goldenTokens() []account.TokenRecord {
+	unnamed := exampleToken("unnamed")
+	unnamed.Secret, unnamed.Scopes = "", nil
+	return []account.TokenRecord{exampleToken("t"), unnamed}
+}
+
+// goldenSignals returns a busy signal that is free, and two that are held.
+func goldenSignals() []busysignal.Signal {
+	user, named, unnamed := "þór", exampleSignal("named"), exampleSignal("unnamed")
+	named.Holder = &busysignal.Holder{ID: id("r"), UserID: &user, Since: after(1)}
+	unnamed.Holder = &busysignal.Holder{ID: id("r"), Since: after(1)}
+	return []busysignal.Signal{exampleSignal("free"), named, unnamed}
+}
+
+// goldenDocuments returns a document with a revision, and one that is not kept.
+func goldenDocuments() []exampleDocument {
+	states := []storage.Midstate{{Hash: crypto.SHA256, Offset: 24, State: []byte{0, 255}}, {Hash: crypto.SHA512, Offset: 24, State: []byte{1}}}
+	return []exampleDocument{
+		{id: id("document"), base: "%PDF-1.7\n\x00\xff", kept: true, revisions: []storage.Revision{{Base: 11, Bytes: []byte("“漢字”\n"), Hashed: states}}},
+		{id: id("image"), base: "an image"},
+	}
+}
+
+// goldenJobs returns a job that is leased, and one whose lease was given back.
+func goldenJobs() (leased storage.Lease, waiting storage.Job) {
+	leased = storage.Lease{Job: unique("k", "leased", "unique"), Token: id("lease"), Until: base.Add(lease)}
+	waiting = work("k", "waiting", 1)
+	leased.ID, leased.Attempt = id("leased"), 1
+	waiting.ID, waiting.Attempt = id("waiting"), 1
+	return leased, waiting
+}
+
+// WriteExamples writes records of every kind to an empty backend.
+//
+// The backend chooses the ids of documents and jobs, and the tokens of leases, by itself. The
+// list returned has each of them, followed by its value in the golden files: it is the arguments
+// of strings.NewReplacer.
+func WriteExamples(t *testing.T, b Backend) (renamed []string) {
+	t.Helper()
+	e := goldenExamples()
+	for _, d := range e.documents {
+		renamed = append(renamed, writeDocument(t, b, d), d.id)
+	}
+	renamed = append(renamed, writeJobs(t, b, e.leased, e.waiting)...)
+	if b.Buckets != nil {
+		drawn(t, b.Buckets, "bucket", slowly, 1000)
+	}
+	do(t, b, func(ctx context.Context) error {
+		return errors.Join(
+			each(ctx, e.accounts, b.Accounts.AddAccount),
+			each(ctx, e.clients, b.Accounts.AddClient),
+			each(ctx, e.tokens, b.Accounts.AddToken),
+			each(ctx, e.lines, b.Accounts.AddLine),
+			each(ctx, e.signals, b.BusySignals.AddSignal),
+			each(ctx, e.requests, b.Requests.CreateRequest),
+			each(ctx, e.certificates, b.Requests.KeepCertificate),
+			each(ctx, e.users, b.Sandbox.CreateUser),
+			b.Sandbox.SaveAuthority(ctx, e.authority),
+			b.EvidenceLog.Record(ctx, e.entries...),
+			each(ctx, e.subscriptions, func(ctx context.Context, s webhook.Subscription) error {
+				return b.Webhooks.CreateSubscription(ctx, s, manySubscriptions)
+			}),
+			each(ctx, e.keys, b.Webhooks.CreateKey),
+			each(ctx, e.attempts, b.Webhooks.AddAttempt),
+			each(ctx, e.dropped, b.Webhooks.AddDropped),
+			each(ctx, e.processes, b.Processes.CreateProcess),
+			each(ctx, e.processKeys, b.Processes.CreateKey),
+			each(ctx, e.pages, b.Pages.PutRecord),
+		)
+	})
+	return renamed
+}
+
+// each writes the records of a list.
+func each[R any](ctx context.Context, list []R, write func(context.Context, R) error) (err error) {
+	for _, r := range list {
+		err = errors.Join(err, write(ctx, r))
+	}
+	return err
+}
+
+// writeDocument creates a document and returns its id.
+func writeDocument(t *testing.T, b Backend, d exampleDocument) string {
+	t.Helper()
+	ref, err := b.Documents.Create(t.Context(), strings.NewReader(d.base), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.kept {
+		do(t, b, func(ctx context.Context) error { return b.Documents.Keep(ctx, ref.ID) })
+	}
+	appended(t, b, ref, d.revisions...)
+	return ref.ID
+}
+
+// writeJobs enqueues two jobs, claims both, and gives the lease of the second one back.
+func writeJobs(t *testing.T, b Backend, leased storage.Lease, waiting storage.Job) (renamed []string) {
+	t.Helper()
+	enqueue(t, b, leased.Job)
+	first := claimOne(t, b, leased.Due)
+	enqueue(t, b, waiting)
+	second := claimOne(t, b, waiting.Due)
+	do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, second, waiting.Due) })
+	return []string{first.ID, leased.ID, first.Token, leased.Token, second.ID, waiting.ID}
+}
+
+// ReadExamples fails the test unless the backend has the records of [WriteExamples], with the ids
+// and tokens of the golden files. It claims the jobs and draws from the bucket: there is no other
+// way to read these.
+func ReadExamples(t *testing.T, b Backend) {
+	ctx, e := t.Context(), goldenExamples()
+	is(t, e.accounts)(b.Accounts.Accounts(ctx))
+	is(t, e.clients)(b.Accounts.Clients(ctx, id("a")))
+	is(t, e.lines)(lines(ctx, t, b, id("a"), base, after(2)), nil)
+	is(t, e.requests)(b.Requests.RequestsBefore(ctx, after(2), 10))
+	is(t, e.requests[:1])(b.Requests.Unfinished(ctx, after(2), 10))
+	is(t, e.requests[:1])(b.Requests.Abandoned(ctx, id("a"), after(2), 10))
+	is(t, e.requests[0])(b.Requests.RequestByKey(ctx, e.requests[0].Key.Client, e.requests[0].Key.Key))
+	is(t, e.users)(b.Sandbox.Users(ctx, id("a")))
+	is(t, e.users[0])(b.Sandbox.UserByKennitala(ctx, id("a"), idp.NormalKennitala(e.users[0].Kennitala)))
+	is(t, e.users[0])(b.Sandbox.UserByPhone(ctx, id("a"), e.users[0].Phone))
+	is(t, e.authority)(b.Sandbox.Authority(ctx))
+	is(t, e.entries)(b.EvidenceLog.EntriesAfter(ctx, 0, 10))
+	is(t, e.entries[1:])(b.EvidenceLog.Entries(ctx, id("p")))
+	is(t, e.subscriptions)(b.Webhooks.Subscriptions(ctx, id("a")))
+	is(t, e.keys)(b.Webhooks.Keys(ctx))
+	is(t, e.attempts)(attempted(ctx, t, b, id("s")), nil)
+	is(t, e.dropped)(b.Webhooks.Dropped(ctx, id("s")))
+	is(t, e.processes[0])(b.Processes.ProcessByLink(ctx, e.processes[0].Participants[0].Link.Was))
+	is(t, e.processes[1:])(b.Processes.Waiting(ctx, id("a"), base, 10))
+	is(t, []portal.Process{e.processes[1], e.processes[0]})(b.Processes.Unopened(ctx, after(10).Add(portal.InvitationTime), 10))
+	for _, want := range e.tokens {
+		is(t, want)(b.Accounts.Token(ctx, want.Hash))
+	}
+	for _, want := range e.signals {
+		is(t, want)(b.BusySignals.Signal(ctx, want.ID))
+	}
+	for _, want := range e.certificates {
+		is(t, want)(b.Requests.KeptCertificate(ctx, want.Person))
+	}
+	isKey(t, b, e.processKeys...)
+	areRemembered(t, b, e.pages...)
+	readDocuments(t, b, e.documents)
+	readJobs(t, b, e.leased, e.waiting)
+	if b.Buckets != nil {
+		if _, full := drawn(t, b.Buckets, "bucket", slowly, 0); full == 0 {
+			t.Error("the bucket is full")
+		}
+	}
+}
+
+// is returns a function that fails the test unless it is called with what is wanted.
+func is[T any](t *testing.T, want T) func(got T, err error) {
+	return func(got T, err error) {
+		t.Helper()
+		found(t, got, err, want)
+	}
+}
+
+// readDocuments reads documents, and sweeps those that are not kept.
+func readDocuments(t *testing.T, b Backend, documents []exampleDocument) {
+	t.Helper()
+	for _, d := range documents {
+		content, hashed := d.base, []storage.Midstate(nil)
+		for _, r := range d.revisions {
+			content, hashed = content+string(r.Bytes), r.Hashed
+		}
+		blob := opened(t, b, d.id)
+		reads(t, blob, []byte(content))
+		is(t, hashed)(blob.Hashed(), nil)
+	}
+	is(t, 1)(b.Documents.Sweep(t.Context(), time.Now()))
+	opened(t, b, documents[0].id)
+	gone(t, b, documents[1].id)
+}
+
+// readJobs claims the job that waits, gives the lease of the other job back, and claims that job.
+func readJobs(t *testing.T, b Backend, leased storage.Lease, waiting storage.Job) {
+	t.Helper()
+	waiting.Attempt++
+	is(t, waiting)(claimOne(t, b, waiting.Due).Job, nil)
+	is(t, leased.Until)(b.Jobs.NextDue(t.Context(), leased.Kind))
+	do(t, b, func(ctx context.Context) error { return b.Jobs.Retry(ctx, leased, leased.Due) })
+	leased.Attempt++
+	is(t, leased.Job)(claimOne(t, b, leased.Due).Job, nil)
+	enqueue(t, b, leased.Job) // whose Unique is taken
+	claimNone(t, b, waiting.Due)
+}
+
+// CompareGolden fails the test unless the text is the content of the golden file. A file that is
+// missing is written with INNSIGLI_GOLDEN=1. A file that is there is never changed.
+func CompareGolden(t *testing.T, file, got string) {
+	t.Helper()
+	want, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) && os.Getenv("INNSIGLI_GOLDEN") == "1" {
+		err = errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(got), 0o644))
+		want = []byte(got)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-golden +written):\n%s", file, diff)
+	}
+}
