@@ -42,8 +42,9 @@ export function openProvider(settings, store, people, phones) {
       requestObjects: { enabled: true },
     },
     // Pings go where the test listens: oidc-provider's own way refuses addresses of the machine
-    // itself, and plain HTTP.
-    fetch: (url, { dispatcher, ...options }) => fetch(settings.notify, options),
+    // itself, and plain HTTP. It also gives a ping up after 2.5 seconds, and nobody pings again: a
+    // server on a busy machine may take longer to answer.
+    fetch: (url, { dispatcher, signal, ...options }) => fetch(settings.notify, options),
     findAccount: people.account,
     interactions: { url: (ctx, { uid }) => `${settings.path}/interaction/${uid}` },
     jwks: { keys: signingKeys(store, settings.key) },
