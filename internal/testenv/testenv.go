@@ -15,6 +15,7 @@
 //
 //	INNSIGLI_NO_SKIP  "1": what is absent fails the test
 //	INNSIGLI_FULL     "1": tests read whole corpora and write their tables (.ci/full)
+//	INNSIGLI_GOLDEN   "1": golden files that do not exist are written
 //	INNSIGLI_CORPUS   folder of foreign files; default ../shared/corpus, seen from the
 //	                  repository's root, as is a relative value
 //	INNSIGLI_TOOLS    folder of built tools; default innsigli-tools in the user's
