@@ -1,0 +1,128 @@
+package portal
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// goldenTime is a time that shows how it is rounded.
+var goldenTime = time.Date(2026, 3, 2, 10, 0, 0, 123456000, time.UTC)
+
+// entries notes the entries of the evidence log.
+type entries struct {
+	storage.EvidenceLog
+	facts map[string][]byte // by kind
+}
+
+func (e *entries) Record(_ context.Context, all ...storage.Entry) error {
+	for _, one := range all {
+		e.facts[one.Kind] = one.Facts
+	}
+	return nil
+}
+
+// goldenFacts are the facts of each kind of entry.
+var goldenFacts = map[string]any{
+	createdEntry: createdFacts{
+		Client: "client", Origin: API, Document: "Samningur.pdf", Size: 1024,
+		Participants: []invitedFacts{{"signer", Signer, "Jóna Prófdóttir", "jona@example.com", "0101302989"}, {"viewer", Viewer, "Viewer", "viewer@example.com", ""}},
+	},
+	invitedEntry:   againFacts{[]string{"signer", "viewer"}},
+	loggedInEntry:  personFacts{Participant: "signer", Name: "Jóna Prófdóttir", Kennitala: "0101302989"},
+	begunEntry:     begunFacts{"signer", "request"},
+	signedEntry:    personFacts{"signer", "Jóna Prófdóttir", "0101302989", "request"},
+	declinedEntry:  declinedFacts{"signer", "0101302989", "Nei, <takk> & bless"},
+	completedEntry: struct{}{},
+	deletedEntry:   struct{}{},
+}
+
+// Facts that version 1 recorded are made the same way, and are read.
+func TestGoldenFacts(t *testing.T) {
+	log := entries{facts: make(map[string][]byte)}
+	s := &Service{log: &log}
+	for kind, facts := range goldenFacts {
+		if err := s.record(t.Context(), &Process{ID: "process"}, kind, facts); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, kind := range []string{createdEntry, invitedEntry, begunEntry, signedEntry, declinedEntry} {
+		testenv.Filled(t, goldenFacts[kind])
+	}
+	for kind, facts := range testenv.SameAsGoldenJSON(t, "testdata/facts-1.golden.json", log.facts) {
+		got := reflect.New(reflect.TypeOf(goldenFacts[kind]))
+		if err := json.Unmarshal(facts, got.Interface()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(goldenFacts[kind], got.Elem().Interface()); diff != "" {
+			t.Errorf("%s -want +got:\n%s", kind, diff)
+		}
+	}
+}
+
+// sent notes the data of events as package webhook encodes it.
+type sent map[string][]byte
+
+func (s sent) Emit(_ context.Context, _, eventType string, _ time.Time, data any) error {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	err := e.Encode(data)
+	s[eventType] = bytes.TrimSpace(text.Bytes())
+	return err
+}
+
+// The data of every type of event is what version 1 sent. A test of package webhook sends the data
+// of this file.
+func TestGoldenEvents(t *testing.T) {
+	signed := Participant{
+		Name: "Jóna", Email: "jona@example.com", Role: Signer, Phone: "555 0101",
+		Signature: &Signature{"Jóna Prófdóttir", "0101302989", []byte("value"), goldenTime},
+	}
+	declined := Participant{
+		Name: "Jón", Email: "jon@example.com", Role: Signer, Phone: "555 0102",
+		Decline: &Decline{"Nei, <takk> & bless", "0202302129", goldenTime},
+	}
+	p := Process{ID: "0f8fad5b-d9cb-469f-a165-70867728950e", Origin: API, Participants: []Participant{signed, {Role: Viewer}, signed}}
+	data := make(sent)
+	s := &Service{options: Options{Events: data}}
+	err := errors.Join(s.emitSigned(t.Context(), &p, &signed), s.emitDeclined(t.Context(), &p, &declined), s.emitCompleted(t.Context(), &p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden := testenv.SameAsGoldenJSON(t, "testdata/events-1.golden.json", data)
+	for _, eventType := range EventTypes() {
+		if golden[eventType] == nil {
+			t.Errorf("%s is not in the file", eventType)
+		}
+	}
+	if len(golden) != len(EventTypes()) {
+		t.Errorf("the file has %d types of events", len(golden))
+	}
+}
+
+// The order of a signature and the hash of a link are what version 1 stored.
+func TestGoldenNames(t *testing.T) {
+	is := order{"0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de-944b-e07fc1f90ae7", 12}
+	golden := testenv.SameAsGoldenJSON(t, "testdata/names-1.golden.json", map[string][]byte{
+		"order": []byte(`"` + is.String() + `"`),
+		"link":  []byte(`"` + hex.EncodeToString(hashOf("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")) + `"`),
+	})
+	var text string
+	if err := json.Unmarshal(golden["order"], &text); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := parseOrder(text); got != is || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}

@@ -1,0 +1,174 @@
+package page
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
+)
+
+const (
+	goldenCookie = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+	goldenForm   = "ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8"
+)
+
+// records are a store in memory.
+type records map[string]Record
+
+func (s records) InTx(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
+
+func (s records) PutRecord(_ context.Context, r Record) error {
+	s[hex.EncodeToString(r.Key)] = r
+	return nil
+}
+
+func (s records) Record(_ context.Context, key []byte) (Record, error) {
+	r, ok := s[hex.EncodeToString(key)]
+	if !ok {
+		return r, storage.ErrNotFound
+	}
+	return r, nil
+}
+
+func (s records) DeleteRecord(context.Context, []byte) error { return nil }
+
+// goldenRecord is a record in the golden file.
+type goldenRecord struct {
+	Key     string          `json:"key"` // in hexadecimal
+	Value   json.RawMessage `json:"value"`
+	Expires time.Time       `json:"expires"`
+}
+
+// note adds the only record to those of the golden file, and removes it from the store.
+func (s records) note(t *testing.T, golden map[string][]byte, name string, err error) {
+	t.Helper()
+	if err != nil || len(s) != 1 {
+		t.Fatalf("%s: %d records, %v", name, len(s), err)
+	}
+	for key, r := range s {
+		if golden[name], err = json.Marshal(goldenRecord{key, r.Value, r.Expires}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	clear(s)
+}
+
+// put stores a record of the golden file.
+func (s records) put(t *testing.T, encoded []byte) {
+	t.Helper()
+	var r goldenRecord
+	if err := json.Unmarshal(encoded, &r); err != nil {
+		t.Fatal(err)
+	}
+	key, err := hex.DecodeString(r.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s[r.Key] = Record{Key: key, Value: r.Value, Expires: r.Expires}
+}
+
+// goldenVisits are a visit of a person and one of a login, with all that there is to remember.
+func goldenVisits(now time.Time) map[string]visit {
+	person := &portal.Person{Name: "Jóna Prófdóttir", Kennitala: "0101302989", At: now}
+	state := LoginState{SIM, "https://idp.example/authorize", "0042", 5 * time.Second, now.Add(time.Minute), []byte(`{"id":"1"}`)}
+	there := visit{
+		Person: person, Until: now.Add(longest), To: "/sign/process/signer", Way: SIM, Hint: "5550101", Before: []byte("before"),
+		key: visitKey(goldenCookie), expires: now.Add(idle),
+	}
+	logsIn := visit{Until: now.Add(endTime), Seed: []byte("seed"), After: []byte("after"), key: visitKey(goldenForm), expires: now.Add(endTime)}
+	logsIn.Login = &attempt{
+		For: target{"token", "process", "signer"}, Way: SIM, Hint: "5550101", Begun: now, State: &state, Next: now.Add(leaseTime), Lease: "lease",
+		Sent: true, Trouble: true, Person: person, Ended: "ended.timeout",
+	}
+	return map[string]visit{"visit": there, "login": logsIn}
+}
+
+// goldenCounters are all counters of logins and of a signature.
+func goldenCounters(place *portal.Place) (all []counter) {
+	for _, way := range []Way{SIM, Browser} {
+		all = append(all, loginCounters("/sign/token", &attempt{Way: way, Hint: "5550101"})...)
+	}
+	return append(all, signCounters(place, "0101302989", portal.Ask{Phone: "5550102"})...)
+}
+
+// Records that version 1 stored are stored under the same keys with the same values, and are read.
+func TestGoldenRecords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := now() // a bubble begins with the year 2000
+		s := make(records)
+		p := &Page{config: Config{Store: s, Tx: s}}
+		var place portal.Place
+		place.ID, place.Turns, place.Participant.ID = "process", 3, "signer"
+		visits, counters, times := goldenVisits(now), goldenCounters(&place), []time.Time{now.Add(-time.Minute), now}
+		made := make(map[string][]byte)
+		for name, v := range visits {
+			s.note(t, made, name, p.save(t.Context(), v))
+		}
+		for _, c := range counters {
+			s.note(t, made, c.kind+" "+c.name, p.noteTimes(t.Context(), c, times, now))
+		}
+		s.note(t, made, "turn", p.note(t.Context(), beginKey(&place), beginning{"/sign/process/signer"}, resultTime))
+
+		for _, encoded := range testenv.SameAsGoldenJSON(t, "testdata/records-1.golden.json", made) {
+			s.put(t, encoded)
+		}
+		for name, want := range visits {
+			got, err := p.load(t.Context(), want.key)
+			if diff := cmp.Diff(want, got, cmp.AllowUnexported(visit{})); diff != "" || err != nil {
+				t.Errorf("%s: %v, -want +got:\n%s", name, err, diff)
+			}
+		}
+		for _, c := range counters {
+			got, err := p.counted(t.Context(), c, now)
+			if diff := cmp.Diff(times, got); diff != "" || err != nil {
+				t.Errorf("%s %s: %v, -want +got:\n%s", c.kind, c.name, err, diff)
+			}
+		}
+		if to, first, err := p.claim(t.Context(), beginKey(&place), nil); to != "/sign/process/signer" || first || err != nil {
+			t.Errorf("turn: %q, %v, %v", to, first, err)
+		}
+		all := visits["visit"]
+		all.Login, all.Seed, all.After = visits["login"].Login, visits["login"].Seed, visits["login"].After
+		testenv.Filled(t, all)
+	})
+}
+
+// Cookies that version 1 set are set the same way, and are read. The cookie that a form leads to is
+// found with the seed that is stored for it.
+func TestGoldenCookies(t *testing.T) {
+	seed := []byte("the seed that is stored for the form")
+	w := httptest.NewRecorder()
+	setCookie(w, goldenCookie)
+	chooses(w, httptest.NewRequest(http.MethodGet, "/sign/token?lang=en", nil))
+	setCookie(w, "")
+	made := append(w.Header()["Set-Cookie"], hex.EncodeToString(recordKey("form", goldenForm)), cookieFrom(seed, goldenForm))
+
+	content := testenv.SameAsGolden(t, "testdata/cookies-1.golden", []byte(strings.Join(made, "\n")+"\n"))
+	lines := strings.Split(string(content), "\n")
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	for _, line := range lines[:2] {
+		cookie, err := http.ParseSetCookie(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.AddCookie(cookie)
+	}
+	if cookieOf(r) != goldenCookie || languageOf(r) != "en" {
+		t.Errorf("%q, %q", cookieOf(r), languageOf(r))
+	}
+	p := &Page{config: Config{Store: records{lines[3]: {Value: seed, Expires: time.Now().Add(formTime)}}}}
+	if _, cookie, err := p.sentBefore(t.Context(), goldenForm); cookie != lines[4] || err != nil {
+		t.Errorf("%q, %v", cookie, err)
+	}
+}

@@ -1,0 +1,155 @@
+package signing
+
+import (
+	"context"
+	"crypto"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/testenv"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/xades"
+)
+
+// goldenTime is a time that shows whether microseconds are kept.
+var goldenTime = time.Date(2026, 3, 2, 10, 0, 0, 123456000, time.UTC)
+
+// taken notes the jobs and the entries of the evidence log that a service stores.
+type taken struct {
+	storage.Jobs
+	storage.EvidenceLog
+	jobs    []storage.Job
+	entries []storage.Entry
+}
+
+func (s *taken) Enqueue(_ context.Context, jobs ...storage.Job) error {
+	s.jobs = append(s.jobs, jobs...)
+	return nil
+}
+
+func (s *taken) Record(_ context.Context, entries ...storage.Entry) error {
+	s.entries = append(s.entries, entries...)
+	return nil
+}
+
+// Jobs that version 1 stored are made the same way, and are read.
+func TestGoldenJobs(t *testing.T) {
+	const id = "2f0c1d9e-7a34-4c5b-8f6e-0d1a2b3c4d5e"
+	var store taken
+	s := &Service{jobs: &store}
+	all := Request{ID: id, Account: "account", SignedAt: goldenTime}
+	ordered, xml := all, all
+	ordered.Order, xml.Format = "order", XML
+	for _, r := range []*Request{&all, &ordered, &xml} {
+		if err := s.enqueueCompletion(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, kind := range []string{newsKind, DriveKind} {
+		if err := s.enqueue(t.Context(), kind, &all, goldenTime); err != nil {
+			t.Fatal(err)
+		}
+	}
+	payloads := make(map[string][]byte)
+	for _, job := range store.jobs {
+		payloads[job.Kind] = job.Payload
+	}
+	golden := testenv.SameAsGoldenJSON(t, "testdata/jobs-1.golden.json", payloads)
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(s.Handlers())), slices.Sorted(maps.Keys(golden))); diff != "" {
+		t.Errorf("kinds of the handlers -, of the file +:\n%s", diff)
+	}
+	for kind, encoded := range golden {
+		if got, err := requestOf(storage.Job{Kind: kind, Payload: encoded}); got != id || err != nil {
+			t.Errorf("%s: %q, %v", kind, got, err)
+		}
+	}
+}
+
+// goldenFacts are the facts of each kind of entry.
+var goldenFacts = map[string]any{
+	askedEntry: askedFacts{
+		Client: "client", Method: idp.SIM, Kennitala: "0101302989", Phone: "555 0101",
+		Document: "Samningur.xml", Reason: "Undirritun", Place: "Reykjavík, Ísland", Level: ades.LT.String(),
+		Packing: xades.Enveloping.String(), content: content{"00ff", 1024},
+	},
+	preparedEntry: preparedFacts{
+		Provider: "provider", Certificate: []byte("certificate"), Algorithm: ades.ECDSA.String(), Hash: crypto.SHA256.String(), Digest: "01fe",
+	},
+	madeEntry:      madeFacts{[]byte("value"), "0042", goldenTime, goldenTime.Add(time.Minute)},
+	completedEntry: completedFacts{ades.LTA.String(), content{"02fd", 2048}},
+	failedEntry:    failedFacts{"provider", idp.UserCancelled},
+	deliveredEntry: struct{}{},
+	abandonedEntry: abandonedFacts{Waiting},
+}
+
+// Facts that version 1 recorded are made the same way, and are read.
+func TestGoldenFacts(t *testing.T) {
+	var store taken
+	s := &Service{log: &store}
+	for kind, facts := range goldenFacts {
+		if err := s.record(t.Context(), &Request{ID: "request"}, kind, facts); err != nil {
+			t.Fatal(err)
+		}
+		if kind != deliveredEntry {
+			testenv.Filled(t, facts)
+		}
+	}
+	encoded := make(map[string][]byte)
+	for _, entry := range store.entries {
+		encoded[entry.Kind] = entry.Facts
+	}
+	all := cmp.Exporter(func(reflect.Type) bool { return true })
+	for kind, facts := range testenv.SameAsGoldenJSON(t, "testdata/facts-1.golden.json", encoded) {
+		got := reflect.New(reflect.TypeOf(goldenFacts[kind]))
+		if err := json.Unmarshal(facts, got.Interface()); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(goldenFacts[kind], got.Elem().Interface(), all); diff != "" {
+			t.Errorf("%s -want +got:\n%s", kind, diff)
+		}
+	}
+}
+
+// What version 1 kept of a try is stored the same way, and is restored. A kept certificate has the
+// same name.
+func TestGoldenKept(t *testing.T) {
+	pdf := []storage.Revision{{Base: 7, Bytes: []byte("revision"), Hashed: []storage.Midstate{{Hash: storedHash, Offset: 15, State: []byte("state")}}}}
+	xml := []xades.Revision{{Base: 7, Pieces: []xades.Piece{{From: 1, To: 5, Base64: true}, {Bytes: []byte("<ds:Signature/>")}}}}
+	order := Request{Order: "order"}
+	encoded := make(map[string][]byte)
+	for name, d := range map[string]draft{"pdf": &pdfDraft{revisions: pdf}, "xml": &xmlDraft{revisions: xml}} {
+		r := order
+		if err := d.keep(t.Context(), nil, &r); err != nil {
+			t.Fatal(err)
+		}
+		encoded[name] = r.Kept
+	}
+	whose, err := json.Marshal(whose(idp.Person{Account: "account", Method: idp.SIM, Kennitala: "0101302989", Phone: "5550101"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded["certificate"] = whose
+
+	golden := testenv.SameAsGoldenJSON(t, "testdata/kept-1.golden.json", encoded)
+	var gotPDF pdfDraft
+	var gotXML xmlDraft
+	for name, d := range map[string]draft{"pdf": &gotPDF, "xml": &gotXML} {
+		if err := d.restore(golden[name]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(pdf, gotPDF.revisions); diff != "" {
+		t.Errorf("pdf -want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(xml, gotXML.revisions); diff != "" {
+		t.Errorf("xml -want +got:\n%s", diff)
+	}
+}
