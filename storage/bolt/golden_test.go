@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
@@ -43,7 +44,7 @@ func TestGoldenRecordsAreWritten(t *testing.T) {
 				mark := string(read(t, filepath.Join(opts.DocumentFolder, "store-id")))
 				renamed = append(renamed, mark, "00000000-0000-0000-0000-000000000000")
 			}
-			storagetest.CompareGolden(t, golden, joined(t, blocks, strings.NewReplacer(renamed...)))
+			testenv.SameAsGolden(t, golden, []byte(joined(t, blocks, strings.NewReplacer(renamed...))))
 		})
 	}
 }

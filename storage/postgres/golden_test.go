@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/innsigli/innsigli/internal/postgrestest"
+	"github.com/innsigli/innsigli/internal/testenv"
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 
@@ -33,7 +34,7 @@ func TestGoldenRecordsAreWritten(t *testing.T) {
 	url := migrated(t)
 	renamed := storagetest.WriteExamples(t, backend(t, url))
 	execute(t, url, sameTimes)
-	storagetest.CompareGolden(t, goldenFile, dump(t, url, strings.NewReplacer(renamed...)))
+	testenv.SameAsGolden(t, goldenFile, []byte(dump(t, url, strings.NewReplacer(renamed...))))
 }
 
 // TestGoldenRecordsAreRead fails when a record that was stored before is not read as it was.

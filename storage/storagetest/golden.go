@@ -4,14 +4,9 @@ import (
 	"context"
 	"crypto"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
@@ -293,21 +288,4 @@ func readJobs(t *testing.T, b Backend, leased storage.Lease, waiting storage.Job
 	is(t, leased.Job)(claimOne(t, b, leased.Due).Job, nil)
 	enqueue(t, b, leased.Job) // whose Unique is taken
 	claimNone(t, b, waiting.Due)
-}
-
-// CompareGolden fails the test unless the text is the content of the golden file. A file that is
-// missing is written with INNSIGLI_GOLDEN=1. A file that is there is never changed.
-func CompareGolden(t *testing.T, file, got string) {
-	t.Helper()
-	want, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("INNSIGLI_GOLDEN") == "1" {
-		err = errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(got), 0o644))
-		want = []byte(got)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-golden +written):\n%s", file, diff)
-	}
 }
