@@ -200,9 +200,9 @@ install_postgres() {
 	chmod -R a+rX "$folder"
 }
 
-# install_openid installs the OpenID provider of internal/openidtest and the Node that runs it.
+# install_openid installs the OpenID provider of internal/test/openid and the Node that runs it.
 install_openid() {
-	local inputs source=internal/openidtest/provider
+	local inputs source=internal/test/openid/provider
 	inputs=$(cat "$source"/package*.json | sha256sum && (recent_node || echo "$node_version $npm_version"))
 	up_to_date "$tools/openid" "$inputs" && return
 	echo "installing the OpenID provider"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // A secret is stored as version 1 stored it, and proves its client. Tokens are stored the same way.

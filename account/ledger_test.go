@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage/postgres"
 )
 

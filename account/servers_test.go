@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage/postgres"
 )
 

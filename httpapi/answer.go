@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/openapi"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 )
 
 // answer is what an operation answers when it did what it was asked for, or when it refuses in a

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // at is a server at which the test authority's certificates point, with a user of it.

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 )
 
 const jsonType = "application/json"

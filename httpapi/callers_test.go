@@ -12,7 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 func TestMain(m *testing.M) { postgrestest.Main(met{m}) }

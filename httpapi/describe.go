@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/openapi"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 )
 
 // The groups that operations are shown in.

@@ -1,6 +1,6 @@
 package httpapi
 
-import "github.com/innsigli/innsigli/internal/openapi"
+import "github.com/innsigli/innsigli/httpapi/internal/openapi"
 
 // authorityOperations are those of the test authority.
 func (a *api) authorityOperations() []operation {

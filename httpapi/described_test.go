@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/openapitest"
+	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
 )
 
 // descriptions are the documents of the environments, by which every answer to a test is judged. They

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/openapi"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/webhook"
 )

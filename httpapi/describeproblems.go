@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/innsigli/innsigli/internal/openapi"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 const problemType = "application/problem+json"
@@ -37,7 +37,7 @@ func problemSchemas() openapi.Map[*openapi.Schema] {
 	messages.MinItems = 1
 	faults := &openapi.Schema{Type: object, AdditionalProperties: messages}
 	held := openapi.Object([]string{"userId"}, members{{Name: "userId", Value: openapi.Schema{Type: strOrNull}.About("The userId that the holder sent; null when there was none.")}})
-	checks := openapi.Schema{Type: str, Enum: []any{webhook.SignedPing, webhook.UnverifiablePing, webhook.Unreachable}}
+	checks := openapi.Schema{Type: str, Enum: []any{delivery.SignedPing, delivery.UnverifiablePing, delivery.Unreachable}}
 	return members{
 		{Name: "Problem", Value: shape(members{detail}).About("An error as of RFC 9457.")},
 		{Name: "ValidationProblem", Value: shape(members{{Name: "errors", Value: faults.About("What is wrong, by the path of the field in the body, such as signer.phone or participants[1].email; $ is the body as a whole. All faulty fields are named at once.")}}).About("The fields of a request that are missing or invalid.")},

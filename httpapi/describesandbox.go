@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"github.com/innsigli/innsigli/internal/openapi"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 	"github.com/innsigli/innsigli/portal"
 )
 

@@ -1,7 +1,7 @@
 package httpapi
 
 import (
-	"github.com/innsigli/innsigli/internal/openapi"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 )
 
 const textType, htmlType = "text/plain", "text/html"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/openapi"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 )
 
 const signingPath = "/api/v1/signing"

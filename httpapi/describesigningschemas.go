@@ -1,8 +1,8 @@
 package httpapi
 
 import (
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/openapi"
 )
 
 // signingSchemas are the bodies of service.md 2.1 to 2.3.

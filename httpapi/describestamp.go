@@ -1,6 +1,6 @@
 package httpapi
 
-import "github.com/innsigli/innsigli/internal/openapi"
+import "github.com/innsigli/innsigli/httpapi/internal/openapi"
 
 // imageSchema is the stamp of service.md 2.1. What does not apply is judged by its type alone:
 // the origin with Auto, and without an image what says how one is drawn (decisions.md 4.14).

@@ -2,9 +2,9 @@ package httpapi
 
 import (
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/openapi"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 	"github.com/innsigli/innsigli/portal"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 const oneWebhook = webhooksPath + "/{subscriptionId}"
@@ -84,7 +84,7 @@ func (a *api) activateWebhookOperation() operation {
 		parameters: subscriptionParameters,
 		body:       noBody(),
 		answers:    []answer{theWebhook("The subscription, which is active.")},
-		problems:   []problem{noSubscription, changedMeanwhile, activationFailed(string(webhook.UnverifiablePing), "The ping that cannot verify was answered with 200 instead of 401."), tooManyCalls},
+		problems:   []problem{noSubscription, changedMeanwhile, activationFailed(string(delivery.UnverifiablePing), "The ping that cannot verify was answered with 200 instead of 401."), tooManyCalls},
 	}
 }
 
@@ -108,14 +108,14 @@ const webhookExample = `{"id":"0f8fad5b-d9cb-469f-a165-70867728950e","url":"http
 
 // webhookSchemas are the bodies of service.md 2.8 and decisions.md 7.1.
 func webhookSchemas() openapi.Map[*openapi.Schema] {
-	url := field(webhook.MaxURL, "The endpoint: an `https` address that is public, without a user name or password.")
+	url := field(delivery.MaxURL, "The endpoint: an `https` address that is public, without a user name or password.")
 	url.Format = "uri"
 	types := func(most int) *openapi.Schema {
 		list := openapi.List(choice(portal.EventTypes(), ""))
 		list.MinItems, list.MaxItems = 1, most
 		return list.About("The events to send.")
 	}
-	reason := choice([]string{string(webhook.PingsFailed), string(webhook.SecurityCheckFailed), string(webhook.URLChanged), string(webhook.SwitchedOff)}, "Why the subscription is not active any more; null when it is, or never was.")
+	reason := choice([]string{string(delivery.PingsFailed), string(delivery.SecurityCheckFailed), string(delivery.URLChanged), string(delivery.SwitchedOff)}, "Why the subscription is not active any more; null when it is, or never was.")
 	record := openapi.Map[*openapi.Schema]{
 		{Name: "id", Value: identifier("Identifies the subscription.")},
 		{Name: "url", Value: &openapi.Schema{Type: str, Format: "uri", Description: "The endpoint."}},

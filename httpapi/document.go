@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/storage"
 )
 

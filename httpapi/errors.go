@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/innsigli/innsigli/busysignal"
-	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // problem is an answer of RFC 9457.
@@ -78,11 +78,11 @@ var problems = []row{
 	{busysignal.ErrNotFound, noSignal},
 	{sandbox.ErrNotFound, noUser},
 	{sandbox.ErrUserExists, userExists},
-	{webhook.ErrNotFound, noSubscription},
-	{webhook.ErrTooMany, tooManySubscriptions},
-	{webhook.ErrChanged, changedMeanwhile},
-	{webhook.ErrActivate, activateCall},
-	{webhook.ErrTooManyCalls, tooManyCalls},
+	{delivery.ErrNotFound, noSubscription},
+	{delivery.ErrTooMany, tooManySubscriptions},
+	{delivery.ErrChanged, changedMeanwhile},
+	{delivery.ErrActivate, activateCall},
+	{delivery.ErrTooManyCalls, tooManyCalls},
 	{errTooSlow, *invalid(map[string][]string{"$": {"The body came too slowly, and the rest of it was not waited for."}})},
 	{errBrokenOff, *invalid(map[string][]string{"$": {"The body ended before it was whole."}})},
 	{jsonbody.ErrTooLarge, tooMuchBeside},

@@ -13,14 +13,14 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/postgres"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // backend is an open store.
@@ -33,7 +33,7 @@ type backend interface {
 	Documents() storage.Documents
 	Jobs() storage.Jobs
 	EvidenceLog() storage.EvidenceLog
-	Webhooks() webhook.Store
+	Webhooks() delivery.Store
 	Processes() portal.Store
 	AllProcesses(ctx context.Context) iter.Seq2[portal.Process, error]
 	Close() error
@@ -112,7 +112,7 @@ func (f *fallible) InTx(ctx context.Context, fn func(context.Context) error) err
 func (f *fallible) Accounts() account.Store      { return fallibleAccounts{f.backend.Accounts(), f} }
 func (f *fallible) Requests() signing.Store      { return fallibleRequests{f.backend.Requests(), f} }
 func (f *fallible) Sandbox() sandbox.Store       { return fallibleSandbox{f.backend.Sandbox(), f} }
-func (f *fallible) Webhooks() webhook.Store      { return fallibleWebhooks{f.backend.Webhooks(), f} }
+func (f *fallible) Webhooks() delivery.Store     { return fallibleWebhooks{f.backend.Webhooks(), f} }
 func (f *fallible) Processes() portal.Store      { return fallibleProcesses{f.backend.Processes(), f} }
 func (f *fallible) Documents() storage.Documents { return fallibleDocuments{f.backend.Documents(), f} }
 
@@ -152,16 +152,16 @@ func (s fallibleSandbox) Users(ctx context.Context, account string) ([]sandbox.U
 }
 
 type fallibleWebhooks struct {
-	webhook.Store
+	delivery.Store
 	of *fallible
 }
 
-func (s fallibleWebhooks) Subscription(ctx context.Context, id string) (webhook.Subscription, error) {
+func (s fallibleWebhooks) Subscription(ctx context.Context, id string) (delivery.Subscription, error) {
 	found, err := s.Store.Subscription(ctx, id)
 	return found, errors.Join(err, s.of.read())
 }
 
-func (s fallibleWebhooks) Subscriptions(ctx context.Context, account string) ([]webhook.Subscription, error) {
+func (s fallibleWebhooks) Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error) {
 	list, err := s.Store.Subscriptions(ctx, account)
 	return list, errors.Join(err, s.of.read())
 }

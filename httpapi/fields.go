@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/portal"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // idInPath is an ID of the path, in the case that IDs have.
@@ -38,7 +38,7 @@ func within(paths map[string][]string, path string) bool {
 // invalidFields are the fields that a refusal of a service's is about, with what it has against
 // them; nil when it is about none.
 func invalidFields(err error) map[string][]string {
-	var hook *webhook.InvalidError
+	var hook *delivery.InvalidError
 	var draft *portal.InvalidError
 	all := make(map[string][]string)
 	switch {

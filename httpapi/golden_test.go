@@ -23,10 +23,10 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 const goldenProblems = "testdata/problems-1.golden"
@@ -109,8 +109,8 @@ func (c refusingPortal) SignAs(context.Context, string, string, string, string) 
 
 func (c refusingWebhooks) Validate(*string, []string) error { return nil }
 
-func (c refusingWebhooks) Activate(context.Context, string, string) (webhook.Subscription, error) {
-	return webhook.Subscription{}, c.err
+func (c refusingWebhooks) Activate(context.Context, string, string) (delivery.Subscription, error) {
+	return delivery.Subscription{}, c.err
 }
 
 func (c refusingWebhooks) Test(context.Context, string, string) error { return c.err }

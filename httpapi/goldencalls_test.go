@@ -8,13 +8,13 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/jsonbody"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 const (
@@ -37,7 +37,7 @@ func mappedErrors() (all []failingCall) {
 	user := "case <4711>"
 	for _, err := range append(httpapi.MappedErrors(), errors.New("test: an error that is not known"),
 		&http.MaxBytesError{Limit: 1}, &jsonbody.SyntaxError{Path: "signer.phone", Message: "Is there twice."},
-		&webhook.InvalidError{Faults: []webhook.Fault{{Field: "url", Message: "Is no URL."}, {Field: "url", Message: "Is too long."}}},
+		&delivery.InvalidError{Faults: []delivery.Fault{{Field: "url", Message: "Is no URL."}, {Field: "url", Message: "Is too long."}}},
 		&portal.InvalidError{Faults: []portal.Fault{{Field: "participants[1].email", Message: "Is no address."}}},
 		&busysignal.HeldError{}, &busysignal.HeldError{UserID: &user}) {
 		of, says, _ := strings.Cut(err.Error(), ": ")
@@ -88,10 +88,10 @@ var serviceErrors = []failingCall{
 	{name: "start: no room in time", method: "POST", path: signingPath, body: aStart, limits: httpapi.Limits{Documents: 2}, meanwhile: true, err: signing.ErrFinished},
 	{name: "process: encrypted", method: "POST", path: processesPath, body: aProcess, err: pades.ErrEncrypted},
 	{name: "participant: none", method: "POST", path: "/api/v1/sandbox/portal/signing-processes/1/participants/1/sign", body: `{"sandboxUserId":"0f8fad5b-d9cb-469f-a165-70867728950e"}`, err: portal.ErrNotFound},
-	{name: "activation: signed ping", method: "POST", path: webhooks + "/1/activate", err: &webhook.EndpointError{Failed: webhook.SignedPing, Detail: "What the endpoint did."}},
-	{name: "activation: unverifiable ping", method: "POST", path: webhooks + "/1/activate", err: &webhook.EndpointError{Failed: webhook.UnverifiablePing, Detail: "What the endpoint did."}},
-	{name: "activation: unreachable", method: "POST", path: webhooks + "/1/activate", err: &webhook.EndpointError{Failed: webhook.Unreachable, Detail: "What the endpoint did."}},
-	{name: "test of a webhook", method: "POST", path: webhooks + "/1/test", err: &webhook.EndpointError{Detail: "What the endpoint did."}},
+	{name: "activation: signed ping", method: "POST", path: webhooks + "/1/activate", err: &delivery.EndpointError{Failed: delivery.SignedPing, Detail: "What the endpoint did."}},
+	{name: "activation: unverifiable ping", method: "POST", path: webhooks + "/1/activate", err: &delivery.EndpointError{Failed: delivery.UnverifiablePing, Detail: "What the endpoint did."}},
+	{name: "activation: unreachable", method: "POST", path: webhooks + "/1/activate", err: &delivery.EndpointError{Failed: delivery.Unreachable, Detail: "What the endpoint did."}},
+	{name: "test of a webhook", method: "POST", path: webhooks + "/1/test", err: &delivery.EndpointError{Detail: "What the endpoint did."}},
 	{name: "notification: not authentic", method: "POST", path: httpapi.NotificationPath, err: errors.New("test: not authentic")},
 	{name: "notification: too large", method: "POST", path: httpapi.NotificationPath, err: &http.MaxBytesError{Limit: 1}},
 	{name: "server: not ready", method: "GET", path: "/readyz", err: storage.ErrUnavailable},

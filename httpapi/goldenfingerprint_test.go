@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/signing"
 )
 

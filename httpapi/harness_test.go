@@ -22,12 +22,12 @@ import (
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/openapitest"
+	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // wiring is what a test wants to be otherwise than in the sandbox.
@@ -38,7 +38,7 @@ type wiring struct {
 	provider   func(*sandbox.Sandbox) idp.Provider
 	signing    func(httpapi.Signing) httpapi.Signing
 	renderer   stamp.Renderer
-	webhooks   webhook.Options
+	webhooks   delivery.Options
 	hooks      func(httpapi.Webhooks) httpapi.Webhooks
 	portal     func(httpapi.Portal) httpapi.Portal
 	limits     httpapi.Limits
@@ -58,7 +58,7 @@ type server struct {
 	documents *documents
 	accounts  *account.Service
 	people    *sandbox.Sandbox
-	hooks     *webhook.Service
+	hooks     *delivery.Service
 	requests  *signing.Service
 	processes *portal.Service
 	running   *sync.Map // requests that the server is not through with
@@ -200,10 +200,10 @@ func inPlace[T any](replace func(T) T, service T) T {
 }
 
 // hooks are the webhooks of a store, with the event types of service.md 6.1.
-func hooks(t *testing.T, db *fallible, o webhook.Options) *webhook.Service {
+func hooks(t *testing.T, db *fallible, o delivery.Options) *delivery.Service {
 	t.Helper()
 	o.EventTypes = portal.EventTypes()
-	s := webhook.New(db.Webhooks(), db, db.Jobs(), o)
+	s := delivery.New(db.Webhooks(), db, db.Jobs(), o)
 	if err := s.EnsureKey(t.Context()); err != nil {
 		t.Fatal(err)
 	}

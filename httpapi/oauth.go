@@ -11,7 +11,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 )
 
 // oauthError is an error answer of RFC 6749 5.2. Its description is in ASCII, without quotation marks and

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/internal/openapitest"
+	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
 )
 
 // openAPI is as much of the document as tests look at.

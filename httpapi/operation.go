@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/openapi"
+	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 )
 
 // operation is one method of a path: what serves it, and what is said of it in the document at

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/sandbox"
 )
 

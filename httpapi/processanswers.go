@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/portal"
 )
 

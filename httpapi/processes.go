@@ -8,7 +8,7 @@ import (
 	"net/http"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/jsonbody"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"

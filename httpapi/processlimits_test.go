@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // service.md 8: each limit at the last value that is allowed. What is refused beyond is in

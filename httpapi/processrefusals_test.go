@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // openPage is encrypted, and opens without a password.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is not, nor much beside the document;

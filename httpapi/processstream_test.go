@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/storage"
 )
 

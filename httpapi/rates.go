@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/httpapi/internal/ratelimit"
 	"github.com/innsigli/innsigli/internal/admission"
-	"github.com/innsigli/innsigli/internal/ratelimit"
 	"github.com/innsigli/innsigli/storage"
 )
 

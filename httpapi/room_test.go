@@ -13,7 +13,7 @@ import (
 
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/internal/admission"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // begins sends the head of a request, whose body is of that many bytes and is still to come.

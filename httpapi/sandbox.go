@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/jsonbody"
 	"github.com/innsigli/innsigli/sandbox"
 )
 

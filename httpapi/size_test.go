@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 const mebibyte = 1 << 20

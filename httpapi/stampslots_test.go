@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/stamp"
 )
 
@@ -95,7 +95,7 @@ func TestStampOnADocumentThatAllowsNoSignatures(t *testing.T) {
 // unchangeable is a page whose author allows no changes.
 func unchangeable(t *testing.T) []byte {
 	t.Helper()
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

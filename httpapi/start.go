@@ -7,8 +7,8 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/jsonbody"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"

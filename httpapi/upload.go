@@ -11,8 +11,8 @@ import (
 	"net/http"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/internal/admission"
-	"github.com/innsigli/innsigli/internal/jsonbody"
 )
 
 // upload is the document that comes in with a body, until somebody takes it.

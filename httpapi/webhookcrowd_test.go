@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // crowded are webhooks whose activations and tests come to no turn.
 type crowded struct{ httpapi.Webhooks }
 
-func (crowded) Activate(context.Context, string, string) (webhook.Subscription, error) {
-	return webhook.Subscription{}, fmt.Errorf("activating: %w", webhook.ErrTooManyCalls)
+func (crowded) Activate(context.Context, string, string) (delivery.Subscription, error) {
+	return delivery.Subscription{}, fmt.Errorf("activating: %w", delivery.ErrTooManyCalls)
 }
 
 func (crowded) Test(context.Context, string, string) error {
-	return fmt.Errorf("testing: %w", webhook.ErrTooManyCalls)
+	return fmt.Errorf("testing: %w", delivery.ErrTooManyCalls)
 }
 
 // RFC 6585 4: 429 with the time to wait, and nobody has failed.

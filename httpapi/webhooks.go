@@ -7,19 +7,19 @@ import (
 	"net/http"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/jsonbody"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// Webhooks keeps webhook subscriptions; *webhook.Service is one.
+// Webhooks keeps webhook subscriptions; *delivery.Service is one.
 type Webhooks interface {
 	Validate(url *string, eventTypes []string) error
-	Create(ctx context.Context, account, url string, eventTypes []string) (webhook.Subscription, error)
-	Subscription(ctx context.Context, account, id string) (webhook.Subscription, error)
-	Subscriptions(ctx context.Context, account string) ([]webhook.Subscription, error)
-	Update(ctx context.Context, account, id string, c webhook.Change) (webhook.Subscription, error)
+	Create(ctx context.Context, account, url string, eventTypes []string) (delivery.Subscription, error)
+	Subscription(ctx context.Context, account, id string) (delivery.Subscription, error)
+	Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error)
+	Update(ctx context.Context, account, id string, c delivery.Change) (delivery.Subscription, error)
 	Delete(ctx context.Context, account, id string) error
-	Activate(ctx context.Context, account, id string) (webhook.Subscription, error)
+	Activate(ctx context.Context, account, id string) (delivery.Subscription, error)
 	Test(ctx context.Context, account, id string) error
 	PublicKeys(ctx context.Context) ([]byte, error)
 }
@@ -31,17 +31,17 @@ const maxEventTypes = 100
 
 // subscription is a webhook subscription on the wire (service.md 2.8, decisions.md 7.1).
 type subscription struct {
-	ID         string          `json:"id"`
-	URL        string          `json:"url"`
-	EventTypes []string        `json:"eventTypes"`
-	Active     bool            `json:"isActive"`
-	CreatedAt  string          `json:"createdAt"`
-	UpdatedAt  string          `json:"updatedAt"`
-	Reason     *webhook.Reason `json:"deactivatedReason"`
-	Secret     string          `json:"secret,omitempty"` // of the answer to its creation alone
+	ID         string           `json:"id"`
+	URL        string           `json:"url"`
+	EventTypes []string         `json:"eventTypes"`
+	Active     bool             `json:"isActive"`
+	CreatedAt  string           `json:"createdAt"`
+	UpdatedAt  string           `json:"updatedAt"`
+	Reason     *delivery.Reason `json:"deactivatedReason"`
+	Secret     string           `json:"secret,omitempty"` // of the answer to its creation alone
 }
 
-func subscriptionBody(s webhook.Subscription) subscription {
+func subscriptionBody(s delivery.Subscription) subscription {
 	body := subscription{
 		ID: s.ID, URL: s.URL, EventTypes: s.EventTypes, Active: s.Active,
 		CreatedAt: timestamp(s.CreatedAt), UpdatedAt: timestamp(s.UpdatedAt),
@@ -91,8 +91,8 @@ func (a *api) updateWebhook(w http.ResponseWriter, r *http.Request, caller accou
 
 // readChange reads the URL and the event types. What the service has against them is in the
 // answer together with what is no string or no array.
-func (a *api) readChange(body *jsonbody.Object, rules ...jsonbody.Rule) (webhook.Change, error) {
-	c := webhook.Change{
+func (a *api) readChange(body *jsonbody.Object, rules ...jsonbody.Rule) (delivery.Change, error) {
+	c := delivery.Change{
 		URL:        body.OptionalString("url", rules...),
 		EventTypes: body.Strings("eventTypes", append(rules, jsonbody.Items(1, maxEventTypes))...),
 	}
@@ -138,7 +138,7 @@ func (a *api) activateWebhook(w http.ResponseWriter, r *http.Request, caller acc
 		return err
 	}
 	active, err := a.Webhooks.Activate(r.Context(), caller.AccountID, idInPath(r, "subscriptionId"))
-	var failed *webhook.EndpointError
+	var failed *delivery.EndpointError
 	if errors.As(err, &failed) {
 		return new(activationFailed(string(failed.Failed), failed.Detail))
 	}
@@ -153,7 +153,7 @@ func (a *api) testWebhook(w http.ResponseWriter, r *http.Request, caller account
 		return err
 	}
 	err := a.Webhooks.Test(r.Context(), caller.AccountID, idInPath(r, "subscriptionId"))
-	var failed *webhook.EndpointError
+	var failed *delivery.EndpointError
 	if errors.As(err, &failed) {
 		return new(testFailed(failed.Detail))
 	}

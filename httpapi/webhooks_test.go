@@ -10,13 +10,13 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 const webhooks = "/api/v1/portal/webhooks"
 
 // trial is a server whose webhooks may go to this machine.
-var trial = wiring{webhooks: webhook.Options{Endpoints: webhook.Endpoints{AllowPrivate: true}}}
+var trial = wiring{webhooks: delivery.Options{Endpoints: delivery.Endpoints{AllowPrivate: true}}}
 
 // portal is a client with all that webhooks need.
 func (s *server) portal(t *testing.T) *client {
@@ -168,7 +168,7 @@ func TestWebhookIsDeleted(t *testing.T) {
 // decisions.md 7.1: a number of subscriptions for an account, whatever others have.
 func TestTooManyWebhooks(t *testing.T) {
 	t.Parallel()
-	s := start(t, wiring{webhooks: webhook.Options{MaxSubscriptions: 2}})
+	s := start(t, wiring{webhooks: delivery.Options{MaxSubscriptions: 2}})
 	c := s.portal(t)
 	first := c.subscribe("https://hooks.example/")
 	c.subscribe("https://hooks.example/")

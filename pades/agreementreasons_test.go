@@ -3,7 +3,7 @@ package pades_test
 import (
 	"maps"
 
-	"github.com/innsigli/innsigli/internal/agreement"
+	"github.com/innsigli/innsigli/internal/test/agreement"
 )
 
 const agreementPreamble = `

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // ISO 32000-2 12.5.5: on a page that is displayed turned, the appearance is upright, in

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/cms"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // forgery is a document whose signer is dishonest: the digest is right, and something else is

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/pdf"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // falselyProven say that something is proven which is not. The signature may be as good as it was without
@@ -82,7 +82,7 @@ func withResponse(of func(*scene) []byte) func(*scene) []byte {
 }
 
 // response is what an authority says of a certificate.
-func (s *scene) response(ca *authority.Authority, c *x509.Certificate) []byte {
+func (s *scene) response(ca *sandboxca.Authority, c *x509.Certificate) []byte {
 	s.Helper()
 	proof, err := ca.Sources(nil).Revocation.Revocation(context.WithoutCancel(s.Context()), c, ca.Chain()[0], time.Time{})
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // scene is where attacks are made: an authority that is trusted, who signed, and what was signed.
 type scene struct {
 	*testing.T
-	ca       *authority.Authority
+	ca       *sandboxca.Authority
 	signer   person
 	attacker person // whose certificate is of an authority that nobody trusts
 	made     *sync.Map

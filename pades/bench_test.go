@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/test/validators"
 )
 
 // BenchmarkDSSLevels and BenchmarkPyHankoLevels have others sign the files of

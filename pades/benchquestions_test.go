@@ -12,10 +12,10 @@ import (
 	rfc6960 "golang.org/x/crypto/ocsp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/cms"
-	"github.com/innsigli/innsigli/internal/ocsp"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // questions asks an authority, and keeps each question as a function that asks it again,
@@ -24,7 +24,7 @@ import (
 type questions struct {
 	ades.Sources
 	tb    testing.TB
-	ca    *authority.Authority
+	ca    *sandboxca.Authority
 	again []func() error
 }
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/certtest"
-	"github.com/innsigli/innsigli/internal/cms"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
 

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 var anySection = regexp.MustCompile(`startxref\s+(\d+)`)

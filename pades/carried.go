@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/cms"
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/stored"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	"github.com/innsigli/innsigli/internal/pki/signerjson"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
 // signedFile is a document with its signature fields.
@@ -221,7 +221,7 @@ func (c *carried) timestamped() bool {
 // hash is the one that the document is known by already, else SHA-256.
 func (f *signedFile) hash() crypto.Hash {
 	for _, m := range f.doc.Hashed {
-		if stored.KnowsHash(m.Hash) && m.Offset == f.doc.Size {
+		if signerjson.KnowsHash(m.Hash) && m.Offset == f.doc.Size {
 			return m.Hash
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/pdflint"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/pades"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
 )
 
 // maxJudgeTime is what a foreign program may take over one file. If it takes longer over

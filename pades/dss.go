@@ -5,10 +5,10 @@ import (
 	"crypto/x509"
 	"fmt"
 
-	"github.com/innsigli/innsigli/internal/crl"
-	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/internal/ocsp"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pki/crl"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
 const (

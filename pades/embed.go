@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
 // embed appends the validation data that is missing.

@@ -5,14 +5,14 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/stored"
+	"github.com/innsigli/innsigli/internal/pki/signerjson"
 )
 
 // encodedPending is the encoding of a Pending. Later versions of this package go
 // on reading it.
 type encodedPending struct {
 	Version int `json:"version"`
-	stored.Signer
+	signerjson.Signer
 	Base        int64  `json:"base"`
 	BaseSum     []byte `json:"baseSum"`
 	BaseState   []byte `json:"baseState"`
@@ -29,7 +29,7 @@ const pendingVersion = 1
 // MarshalBinary encodes the signature so far.
 func (p *Pending) MarshalBinary() ([]byte, error) {
 	return json.Marshal(encodedPending{
-		Version: pendingVersion, Signer: stored.Encode(p.signer),
+		Version: pendingVersion, Signer: signerjson.Encode(p.signer),
 		Base: p.base, BaseSum: p.baseSum, BaseState: p.baseState,
 		Before: p.before, After: p.after, Reserved: p.reserved, Attributes: p.attributes,
 		UsageRights: p.usageRights, Level: int(p.level),

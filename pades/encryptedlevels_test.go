@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // fieldToEncrypt has an empty signature field and nothing that EU DSS would draw in another
@@ -71,7 +71,7 @@ type encryptedFile struct {
 
 // encryptedLevels signs an encrypted form twice; of the files on the way there, it returns
 // all when there is time to judge them.
-func encryptedLevels(t *testing.T, ca *authority.Authority, b []byte) (files []encryptedFile) {
+func encryptedLevels(t *testing.T, ca *sandboxca.Authority, b []byte) (files []encryptedFile) {
 	t.Helper()
 	add := func(name string, stamps int, levels ...ades.Level) {
 		for i, s := range verify(t, b, ca) {

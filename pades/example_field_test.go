@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
 

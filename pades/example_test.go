@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // signElsewhere is the example of README.md.
@@ -152,12 +152,12 @@ func ExampleVerify() {
 func contract() []byte { return pdftest.Build(pdftest.Options{}) }
 
 // exampleSigner is a signer with the key and the authority that issued the certificate.
-func exampleSigner() (ades.Signer, crypto.Signer, *authority.Authority) {
+func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		log.Fatal(err)
 	}
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		log.Fatal(err)
 	}

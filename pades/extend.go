@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // ErrUnsigned: the document has no signature to extend.

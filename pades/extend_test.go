@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdflint"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // signLevel signs for a level and extends to it.
@@ -185,7 +185,7 @@ func TestCompleteNeedsItsTimestamp(t *testing.T) {
 	}
 }
 
-func authorityAt(ca *authority.Authority, at time.Time) ades.Timestamper {
+func authorityAt(ca *sandboxca.Authority, at time.Time) ades.Timestamper {
 	return ca.Sources(func() time.Time { return at }).Time
 }
 

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // signedCase is a document with the fields that are signed, in the order of signing.
@@ -31,7 +31,7 @@ type signedCase struct {
 
 // checkForeign lets foreign validators judge documents whose signatures all are good, and
 // whose later revisions do nothing that an earlier signature forbids.
-func checkForeign(t *testing.T, ca *authority.Authority, cases []signedCase) {
+func checkForeign(t *testing.T, ca *sandboxca.Authority, cases []signedCase) {
 	t.Helper()
 	folder := t.TempDir()
 	var paths []string

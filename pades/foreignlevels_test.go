@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // foreignSigner signs files as a program of others does.
@@ -55,13 +55,13 @@ func TestForeignSignaturesRaised(t *testing.T) {
 }
 
 // foreignOptions has the authority answer over HTTP, which a new certificate says.
-func foreignOptions(t testing.TB, ca *authority.Authority, key crypto.Signer) validators.SignOptions {
+func foreignOptions(t testing.TB, ca *sandboxca.Authority, key crypto.Signer) validators.SignOptions {
 	t.Helper()
-	url := authoritytest.Serve(t, ca)
+	url := catest.Serve(t, ca)
 	p := newPerson(t, ca, key)
 	return validators.SignOptions{
 		Key: key, Certificate: p.signer.Certificate, Chain: p.signer.Chain,
-		Root: ca.Root(), TSA: url + authority.PathTimestamp,
+		Root: ca.Root(), TSA: url + sandboxca.PathTimestamp,
 	}
 }
 

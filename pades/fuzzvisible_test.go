@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/pdflint"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/pades"
 )
 

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // What proves a signature may follow it (ISO 32000-2 12.8.2.2.2).
@@ -51,7 +51,7 @@ func checkGrowth(t *testing.T, b []byte, p person) {
 }
 
 // grewByProof says whether something follows the last signature that is its proof.
-func grewByProof(t *testing.T, b []byte, ca *authority.Authority) bool {
+func grewByProof(t *testing.T, b []byte, ca *sandboxca.Authority) bool {
 	t.Helper()
 	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {

@@ -3,7 +3,7 @@ package pades_test
 import (
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // hidden is what nobody may find behind a signature: the content of a page.

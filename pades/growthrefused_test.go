@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // otherGrowth is a document of level LTA with something else behind its signature: what is

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/internal/validation"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // level is what the signature has, which is found as the validators find it (EN 319 142-1

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // levelFile is a document with signatures, and the levels that they have in the end.
@@ -22,7 +22,7 @@ type levelFile struct {
 	untimed []int // signatures whose first timestamp is one of the document
 }
 
-func judgeLevels(t *testing.T, files []levelFile, ca *authority.Authority) {
+func judgeLevels(t *testing.T, files []levelFile, ca *sandboxca.Authority) {
 	t.Helper()
 	t.Run("EU DSS", func(t *testing.T) { levelsByDSS(t, files, ca) })
 	t.Run("pyHanko", func(t *testing.T) { levelsByPyHanko(t, files, ca) })
@@ -31,7 +31,7 @@ func judgeLevels(t *testing.T, files []levelFile, ca *authority.Authority) {
 	t.Run("pdfsig", func(t *testing.T) { levelsByPDFSig(t, files) })
 }
 
-func levelsByDSS(t *testing.T, files []levelFile, ca *authority.Authority) {
+func levelsByDSS(t *testing.T, files []levelFile, ca *sandboxca.Authority) {
 	var short, long []levelFile
 	for _, f := range files {
 		if f.levels[0] < ades.LT {
@@ -76,7 +76,7 @@ func paths(files []levelFile) []string {
 	return all
 }
 
-func levelsByPyHanko(t *testing.T, files []levelFile, ca *authority.Authority) {
+func levelsByPyHanko(t *testing.T, files []levelFile, ca *sandboxca.Authority) {
 	for i, r := range validators.PyHanko(t, []*x509.Certificate{ca.Root()}, paths(files)...) {
 		f := files[i]
 		if r.Error+r.Lenient != "" || len(r.Signatures) != len(f.levels)+f.stamps {
@@ -106,7 +106,7 @@ func levelsByPDFSig(t *testing.T, files []levelFile) {
 
 // levelsByPyHankoLongTerm is about what the documents carry: offline, with revocation data
 // required, and in ten years too.
-func levelsByPyHankoLongTerm(t *testing.T, files []levelFile, ca *authority.Authority) {
+func levelsByPyHankoLongTerm(t *testing.T, files []levelFile, ca *sandboxca.Authority) {
 	for i, r := range validators.PyHankoLongTerm(t, []*x509.Certificate{ca.Root()}, paths(files)...) {
 		f := files[i]
 		var want []validators.PyHankoLongTermSignature
@@ -130,7 +130,7 @@ func levelsByPyHankoLongTerm(t *testing.T, files []levelFile, ca *authority.Auth
 // levelsByPyHankoProfile: every signature of level LTA is of pyHanko's profile pades-lta, and
 // none of a lower level is. It asks for a timestamp in the signature, and misjudges those
 // behind a document timestamp.
-func levelsByPyHankoProfile(t *testing.T, files []levelFile, ca *authority.Authority) {
+func levelsByPyHankoProfile(t *testing.T, files []levelFile, ca *sandboxca.Authority) {
 	for i, r := range validators.PyHankoProfile(t, []*x509.Certificate{ca.Root()}, paths(files)...) {
 		f := files[i]
 		if r.Error != "" || len(r.Signatures) != len(f.levels) {

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // A file of each level passes in EU DSS under its own policy, with exactly that level
@@ -39,7 +39,7 @@ func TestLevels(t *testing.T) {
 type levelFolder struct {
 	*testing.T
 	path  string
-	ca    *authority.Authority
+	ca    *sandboxca.Authority
 	files []levelFile
 }
 

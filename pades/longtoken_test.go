@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // unit is a timestamp authority with a unit of its own.
@@ -25,7 +25,7 @@ func (u unit) Timestamp(_ context.Context, h crypto.Hash, sum []byte) ([]byte, e
 }
 
 // longWinded is a timestamp authority whose certificate has 20 KB of its own in it.
-func longWinded(t *testing.T, ca *authority.Authority) ades.Timestamper {
+func longWinded(t *testing.T, ca *sandboxca.Authority) ades.Timestamper {
 	t.Helper()
 	key := p256(t)
 	purpose, err := asn1.Marshal([]asn1.ObjectIdentifier{{1, 3, 6, 1, 5, 5, 7, 3, 8}}) // id-kp-timeStamping

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // What programs of others signed is judged as EU DSS judges it, and with one bit flipped it is
@@ -31,7 +31,7 @@ func TestForeignSigners(t *testing.T) {
 
 // checkVerdicts trusts nobody, then the authority, which offline knows nothing of revocation: what EU DSS
 // has an option for to pass, and to others is to be tried again.
-func checkVerdicts(t *testing.T, ca *authority.Authority, files []signedElsewhere) {
+func checkVerdicts(t *testing.T, ca *sandboxca.Authority, files []signedElsewhere) {
 	for _, anchors := range [][]*x509.Certificate{nil, {ca.Root()}} {
 		var paths []string
 		for _, f := range files {
@@ -82,7 +82,7 @@ func (f signedElsewhere) steps() (signed, contents int) {
 }
 
 // flipSigned flips bits in what is covered: whatever comes of it, it is not as it was signed.
-func (f signedElsewhere) flipSigned(t *testing.T, ca *authority.Authority) {
+func (f signedElsewhere) flipSigned(t *testing.T, ca *sandboxca.Authority) {
 	gap, gapEnd, end := gapOf(t, f.b)
 	step, _ := f.steps()
 	for at := 0; at < end; at += step {
@@ -113,7 +113,7 @@ func flipped(b []byte, at, step int) []byte {
 
 // flipContents flips bits in the signature itself. What is not signed there, such as padding and the
 // timestamp, may be lost; but what passes says of who signed, and when, what it said before.
-func (f signedElsewhere) flipContents(t *testing.T, ca *authority.Authority) {
+func (f signedElsewhere) flipContents(t *testing.T, ca *sandboxca.Authority) {
 	was := verify(t, f.b, ca)[0]
 	gap, gapEnd, _ := gapOf(t, f.b)
 	filled := gap + len(bytes.TrimRight(f.b[gap:gapEnd], "0>"))

@@ -16,21 +16,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/pdflint"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // person is a key with a certificate of a test authority.
 type person struct {
 	signer ades.Signer
 	key    crypto.Signer
-	ca     *authority.Authority
+	ca     *sandboxca.Authority
 }
 
-func newPerson(t testing.TB, ca *authority.Authority, key crypto.Signer) person {
+func newPerson(t testing.TB, ca *sandboxca.Authority, key crypto.Signer) person {
 	t.Helper()
 	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
 	if err != nil {
@@ -39,9 +39,9 @@ func newPerson(t testing.TB, ca *authority.Authority, key crypto.Signer) person 
 	return person{ades.Signer{Certificate: cert, Chain: ca.Chain()}, key, ca}
 }
 
-func newAuthority(t testing.TB) *authority.Authority {
+func newAuthority(t testing.TB) *sandboxca.Authority {
 	t.Helper()
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func placeOf(o pades.Options) pdflint.Place {
 }
 
 // verify reports on a document to which nothing happened that its signatures do not permit.
-func verify(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureReport {
+func verify(t testing.TB, b []byte, ca *sandboxca.Authority) []ades.SignatureReport {
 	t.Helper()
 	signatures := verifyAny(t, b, ca)
 	for _, s := range signatures {
@@ -111,7 +111,7 @@ func verify(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureRep
 }
 
 // verifyAny reports on a document, whatever happened to it.
-func verifyAny(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureReport {
+func verifyAny(t testing.TB, b []byte, ca *sandboxca.Authority) []ades.SignatureReport {
 	t.Helper()
 	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/cms"
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/validation"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // Prepare makes a document ready to be signed: it lays out the revision in which

@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/cms"
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/stored"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	"github.com/innsigli/innsigli/internal/pki/signerjson"
 )
 
 // cmsSize is the room in bytes for a CMS that is made elsewhere. With the certificates of
@@ -27,7 +27,7 @@ const cmsSize = 32 << 10
 // [ErrForbidden]. Other errors are those of [Prepare]; [ades.ErrAlgorithm] for hashes other
 // than SHA-256, SHA-384 and SHA-512.
 func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Options) (*Pending, error) {
-	if !stored.KnowsHash(h) {
+	if !signerjson.KnowsHash(h) {
 		return nil, fmt.Errorf("pades: %w: hash %v", ades.ErrAlgorithm, h)
 	}
 	if options.Level != ades.B {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/test/validators"
 )
 
 func (f *resignedFile) fault(format string, args ...any) {

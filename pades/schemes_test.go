@@ -17,11 +17,11 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 func pss(h crypto.Hash) ades.Algorithm { return ades.Algorithm{Hash: h, Scheme: ades.PSS} }
@@ -29,7 +29,7 @@ func pss(h crypto.Hash) ades.Algorithm { return ades.Algorithm{Hash: h, Scheme: 
 var edwards = ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519}
 
 // newPersonWith is a person who signs by an algorithm that is not the default.
-func newPersonWith(t testing.TB, ca *authority.Authority, key crypto.Signer, a ades.Algorithm) person {
+func newPersonWith(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, a ades.Algorithm) person {
 	t.Helper()
 	p := newPerson(t, ca, key)
 	p.signer.Algorithm = a

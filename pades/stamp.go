@@ -8,7 +8,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
 // tokenSize is the room in bytes for a timestamp token. They take 3 to 10 KB with the

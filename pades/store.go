@@ -7,8 +7,8 @@ import (
 	"crypto/x509"
 	"fmt"
 
-	"github.com/innsigli/innsigli/internal/evidence"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // additions are the streams that a revision adds to a document security store.

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/internal/validation"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // documentTimestamp is a timestamp over a document with all that is in it.

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/authority"
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/validators"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 const twenty = 20
@@ -92,7 +92,7 @@ func signTwenty(t *testing.T, f twentyFile, p person) []byte {
 	return b
 }
 
-func twentyByVerify(t *testing.T, files []twentyFile, ca *authority.Authority) {
+func twentyByVerify(t *testing.T, files []twentyFile, ca *sandboxca.Authority) {
 	for _, f := range files {
 		got := verify(t, f.content, ca)
 		if len(got) != twenty {

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/validators"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // either asks the authority that issued a certificate.
 type either struct {
-	own, other *authority.Authority
+	own, other *sandboxca.Authority
 	clock      func() time.Time
 }
 
@@ -44,7 +44,7 @@ func TestEvidenceOfTheExpired(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	signed := now.Add(-40 * day)
-	stamping, err := authority.New(signed.Add(-day))
+	stamping, err := sandboxca.New(signed.Add(-day))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestEvidenceOfTheExpired(t *testing.T) {
 		{"responder expired", 5, 0, 370, 100, ades.RevocationOutOfBoundsNoPOE},
 		{"responder and signer expired", 5, 0, 370, -5, ades.OutOfBoundsNoPOE},
 	} {
-		own, err := authority.New(now.AddDate(-test.years, 0, -test.days))
+		own, err := sandboxca.New(now.AddDate(-test.years, 0, -test.days))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/tsp"
-	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 const day = 24 * time.Hour
@@ -49,7 +49,7 @@ func signAt(t testing.TB, b []byte, p person, level ades.Level, s ades.Sources, 
 func tenDaysAgo(t *testing.T) (p person, on func(days int) ades.Sources) {
 	t.Helper()
 	start := time.Now().Add(-10 * day)
-	ca, err := authority.New(start)
+	ca, err := sandboxca.New(start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func (u unitOf) Timestamp(_ context.Context, h crypto.Hash, sum []byte) ([]byte,
 	return u.Create(tsp.Request{Hash: h, Sum: sum, Certificates: true}, u.clock())
 }
 
-func otherUnit(t *testing.T, ca *authority.Authority, clock func() time.Time) unitOf {
+func otherUnit(t *testing.T, ca *sandboxca.Authority, clock func() time.Time) unitOf {
 	t.Helper()
 	purpose, err := asn1.Marshal([]asn1.ObjectIdentifier{{1, 3, 6, 1, 5, 5, 7, 3, 8}})
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // reachable is a test's own authority behind HTTP, with somebody whose signatures carry the signer's
 // certificate and no other.
 type reachable struct {
 	person
-	visits authoritytest.Visits
+	visits catest.Visits
 	front  http.Handler // nil: the authority itself
 }
 
@@ -41,12 +41,12 @@ func (r *reachable) through(next http.Handler) http.Handler {
 func newReachable(t *testing.T, ago time.Duration) *reachable {
 	t.Helper()
 	began := time.Now().Add(-ago)
-	ca, err := authority.New(began)
+	ca, err := sandboxca.New(began)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := new(reachable)
-	authoritytest.ServeThrough(t, ca, began, r.through)
+	catest.ServeThrough(t, ca, began, r.through)
 	key := p256(t)
 	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), began)
 	if err != nil {
@@ -112,9 +112,9 @@ func TestVerifyFetchesWhatIsMissing(t *testing.T) {
 	}{
 		// The signer's issuer, and the status of both.
 		{"B", time.Time{}, ades.NoCertificateChainFound,
-			map[string]int{authority.PathIssuers: 1, authority.PathOCSP: 1, authority.PathCRL: 1}},
+			map[string]int{sandboxca.PathIssuers: 1, sandboxca.PathOCSP: 1, sandboxca.PathCRL: 1}},
 		// The issuer is in the timestamp, whose authority has a status too.
-		{"T", time.Now().Add(-time.Hour), ades.TryLater, map[string]int{authority.PathOCSP: 2, authority.PathCRL: 1}},
+		{"T", time.Now().Add(-time.Hour), ades.TryLater, map[string]int{sandboxca.PathOCSP: 2, sandboxca.PathCRL: 1}},
 	} {
 		t.Run(test.level, func(t *testing.T) {
 			t.Parallel()
@@ -225,7 +225,7 @@ func TestVerifyAsksInVain(t *testing.T) {
 				t.Errorf("%q is not in %q", test.want, said)
 			}
 			visits := r.visits.Take()
-			if test.client == nil && len(visits) > 0 || visits[authority.PathOCSP] > 2 {
+			if test.client == nil && len(visits) > 0 || visits[sandboxca.PathOCSP] > 2 {
 				t.Errorf("asked: %v", visits)
 			}
 		})
@@ -241,7 +241,7 @@ func TestVerifyAsksNothingOfStrangers(t *testing.T) {
 	b := r.signAt(t, pdftest.Build(pdftest.Options{}), time.Time{})
 	stranger := newAuthority(t)
 	got := verifyAsking(t, b, pades.VerifyOptions{Roots: stranger.Roots()}, onLoopback())
-	if visits := r.visits.Take(); visits[authority.PathOCSP]+visits[authority.PathCRL] > 0 || got[0].SubIndication != ades.NoCertificateChainFound {
+	if visits := r.visits.Take(); visits[sandboxca.PathOCSP]+visits[sandboxca.PathCRL] > 0 || got[0].SubIndication != ades.NoCertificateChainFound {
 		t.Errorf("%v, asked: %v", got[0].Problems, visits)
 	}
 	verifyAsking(t, b, pades.VerifyOptions{}, onLoopback())

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/cms"
-	"github.com/innsigli/innsigli/internal/validation"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // checkContent makes sure that the signature carries nothing but what its encoding allows.

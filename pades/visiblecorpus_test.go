@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/pdflint"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/pades"
 )
 

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
 )
 

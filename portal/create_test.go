@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/stamp"

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
@@ -9,6 +10,60 @@ import (
 
 // The rules of service.md 3.1 and 3.3. Each says whether something may happen to the process, and
 // changes the record if so; one that refuses changes nothing.
+
+// Status is the status of the process at a time (service.md 3.1, decisions.md 6.1).
+func (p *Process) Status(now time.Time) Status {
+	until := p.WaitsUntil()
+	switch {
+	case p.declined():
+		return Declined
+	case until.IsZero():
+		return Completed
+	case now.After(until):
+		return Expired
+	}
+	return Waiting
+}
+
+// WaitsUntil is when the process expires unless something happens to it; zero when it is completed or
+// declined. Whose invitation was answered is not waited for.
+func (p *Process) WaitsUntil() time.Time {
+	if p.declined() {
+		return time.Time{}
+	}
+	return p.earliest(func(one *Participant) bool { return one.waits() })
+}
+
+// UnopenedUntil is when the first link of the process expires that was not opened; zero when there is
+// none.
+func (p *Process) UnopenedUntil() time.Time {
+	return p.earliest(func(one *Participant) bool { return one.Link.Hash != nil })
+}
+
+// earliest is when the first invitation expires of those participants.
+func (p *Process) earliest(of func(*Participant) bool) (until time.Time) {
+	for i := range p.Participants {
+		one := &p.Participants[i]
+		if end := one.Link.InvitedAt.Add(InvitationTime); of(one) && (until.IsZero() || end.Before(until)) {
+			until = end
+		}
+	}
+	return until
+}
+
+func (p *Process) declined() bool {
+	return slices.ContainsFunc(p.Participants, func(one Participant) bool { return one.Decline != nil })
+}
+
+// Unsigned is how many signers have not signed.
+func (p *Process) Unsigned() (n int) {
+	for i := range p.Participants {
+		if one := &p.Participants[i]; one.Role == Signer && one.Signature == nil {
+			n++
+		}
+	}
+	return n
+}
 
 // login has a person take the place that a link leads to, and uses the link up. One that was used up
 // by the same person leads there again: a second tab or click is no other visit. [ErrNotFound],

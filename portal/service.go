@@ -36,7 +36,7 @@ type Terms struct {
 }
 
 // Events sends events to whoever has subscribed to them, if the transaction of its context is
-// committed; *webhook.Service is one.
+// committed; *delivery.Service is one.
 type Events interface {
 	Emit(ctx context.Context, account, eventType string, at time.Time, data any) error
 }

@@ -11,14 +11,14 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/authority"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/storage"
 )
 
 // openAuthority reads the authority, which the first to open a sandbox makes. What
 // an earlier version stored gets the keys that it did not have, and is stored again:
 // they have to be the same at the next start.
-func openAuthority(ctx context.Context, store Store, tx storage.Transactor) (*authority.Authority, error) {
+func openAuthority(ctx context.Context, store Store, tx storage.Transactor) (*sandboxca.Authority, error) {
 	encoded, err := store.Authority(ctx)
 	if errors.Is(err, storage.ErrNotFound) {
 		encoded, err = makeAuthority(ctx, store, tx)
@@ -48,8 +48,8 @@ func openAuthority(ctx context.Context, store Store, tx storage.Transactor) (*au
 }
 
 // readAuthority makes what an encoding lacks, and says whether it lacked nothing.
-func readAuthority(encoded []byte) (ca *authority.Authority, current bool, err error) {
-	ca = new(authority.Authority)
+func readAuthority(encoded []byte) (ca *sandboxca.Authority, current bool, err error) {
+	ca = new(sandboxca.Authority)
 	if err := ca.UnmarshalBinary(encoded); err != nil {
 		return nil, false, err
 	}
@@ -59,7 +59,7 @@ func readAuthority(encoded []byte) (ca *authority.Authority, current bool, err e
 
 // makeAuthority makes the authority, unless another server was first.
 func makeAuthority(ctx context.Context, store Store, tx storage.Transactor) ([]byte, error) {
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		return nil, err
 	}

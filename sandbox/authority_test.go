@@ -28,7 +28,7 @@ func (s *stale) Authority(ctx context.Context) ([]byte, error) {
 // Servers of a new version that open the authority of an old one at once agree on the keys
 // that the old one did not have.
 func TestOldAuthorityOnSeveralServers(t *testing.T) {
-	old, err := os.ReadFile("../internal/authority/testdata/version1.json")
+	old, err := os.ReadFile("ca/testdata/version1.json")
 	if err != nil {
 		t.Fatal(err)
 	}

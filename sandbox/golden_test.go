@@ -11,7 +11,7 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/idptest"
-	"github.com/innsigli/innsigli/internal/certtest"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/storage/bolt"
 )

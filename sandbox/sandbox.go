@@ -15,7 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/authority"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -62,7 +62,7 @@ type Sandbox struct {
 	store     Store
 	tx        storage.Transactor
 	options   Options
-	authority *authority.Authority
+	authority *sandboxca.Authority
 }
 
 // Open opens the sandbox in a store and makes its authority there if there is

@@ -15,8 +15,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/ocsp"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
 // answer is what stands at an address.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -14,7 +14,7 @@ import (
 // background is what a server does besides answering: it goes on with what waits.
 func (s service) background(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	jobs := runner.Runner{
+	jobs := queue.Runner{
 		Jobs: s.db.Jobs(), Tx: s.db, Kinds: s.works(),
 		Failed: func(_ context.Context, kind string, err error) { t.Errorf("%s: %v", kind, err) },
 	}
@@ -29,9 +29,9 @@ func (s service) background(t *testing.T) {
 }
 
 // works are what a runner does for the service.
-func (s service) works() (all []runner.Kind) {
+func (s service) works() (all []queue.Kind) {
 	for name, do := range s.Handlers() {
-		all = append(all, runner.Kind{Name: name, Do: do})
+		all = append(all, queue.Kind{Name: name, Do: do})
 	}
 	return all
 }

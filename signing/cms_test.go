@@ -9,7 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/cms"
+	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/signing"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -25,7 +25,7 @@ type outage struct {
 	asked       atomic.Int64
 }
 
-func newOutage(ca *authority.Authority) *outage { return &outage{Sources: ca.Sources(nil)} }
+func newOutage(ca *sandboxca.Authority) *outage { return &outage{Sources: ca.Sources(nil)} }
 
 func (o *outage) sources() ades.Sources {
 	return ades.Sources{Time: o, Revocation: o, Issuers: o.Issuers, Roots: o.Roots, Chains: o.Chains}

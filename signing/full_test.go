@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
@@ -43,7 +43,7 @@ func TestAFullStoreIsNotPressed(t *testing.T) {
 			t.Errorf("the first poll: %v, want ErrFull", err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		r := runner.Runner{Jobs: s.db.Jobs(), Tx: s.db, Kinds: s.works()}
+		r := queue.Runner{Jobs: s.db.Jobs(), Tx: s.db, Kinds: s.works()}
 		done := make(chan error)
 		go func() { done <- r.Run(ctx) }()
 		before := asked.Load()

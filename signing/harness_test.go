@@ -17,9 +17,9 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
@@ -35,7 +35,7 @@ const (
 // real key. Calls must not overlap for one request; it fails the test if they do.
 type phone struct {
 	t     *testing.T
-	ca    *authority.Authority
+	ca    *sandboxca.Authority
 	key   crypto.Signer
 	cert  *x509.Certificate
 	calls int
@@ -53,7 +53,7 @@ type phone struct {
 
 func newPhone(t *testing.T) *phone {
 	t.Helper()
-	ca, err := authority.NewP256(time.Now())
+	ca, err := sandboxca.NewP256(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 const (
 	otherHost = "other.test"
-	issuers   = otherHost + authority.PathIssuers
+	issuers   = otherHost + sandboxca.PathIssuers
 )
 
 // abroad puts a timestamp authority below another root at the address. Its tokens carry
@@ -24,7 +24,7 @@ const (
 func (n *network) abroad() {
 	n.t.Helper()
 	var err error
-	n.other, err = authority.New(time.Now())
+	n.other, err = sandboxca.New(time.Now())
 	n.must(err)
 	n.publish(otherHost, n.other)
 	unit := n.newUnit(n.other, timestamping())

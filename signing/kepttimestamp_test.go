@@ -8,7 +8,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/authority"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -72,7 +72,7 @@ func TestTimestampUnderNoRoot(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := newNetwork(t)
-				stranger, err := authority.New(time.Now())
+				stranger, err := sandboxca.New(time.Now())
 				n.must(err)
 				good, bad := n.stamps(n.unit, nil, 0), n.stamps(n.newUnit(stranger, timestamping()), nil, 0)
 				n.set(tsa, func(r *http.Request) (*http.Response, error) {

@@ -39,15 +39,3 @@ func (s *Service) look(ctx context.Context, account, id string) (r Request, earl
 func (r *Request) silent(now time.Time) bool {
 	return now.Before(r.NextAsk) && now.Before(r.Expires)
 }
-
-// early says whether a poll comes before its time.
-func (s *Service) early(r *Request, now time.Time) bool {
-	if s.options.AnyPace {
-		return false
-	}
-	last := r.PolledAt
-	if here := s.pace.last(r.ID); here.After(last) {
-		last = here
-	}
-	return tooEarly(last, now, s.options.Interval)
-}

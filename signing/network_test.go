@@ -10,8 +10,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -20,9 +20,9 @@ const (
 	tsa       = "tsa.test/"
 	spareTSA  = "spare.test/"
 	caHost    = "ca.test"
-	responder = caHost + authority.PathOCSP
-	list      = caHost + authority.PathCRL
-	rootList  = caHost + authority.PathRootCRL
+	responder = caHost + sandboxca.PathOCSP
+	list      = caHost + sandboxca.PathCRL
+	rootList  = caHost + sandboxca.PathRootCRL
 )
 
 // network answers requests without a socket, so that a bubble of testing/synctest holds
@@ -32,7 +32,7 @@ const (
 type network struct {
 	*phone
 	unit  tsp.Unit             // of both timestamp authorities
-	other *authority.Authority // of the timestamps abroad; nil: there are none
+	other *sandboxca.Authority // of the timestamps abroad; nil: there are none
 	roots *x509.CertPool
 
 	mu    sync.Mutex
@@ -60,7 +60,7 @@ func (n *network) restore() {
 }
 
 // publish puts an authority at a host, and its root among those that are trusted.
-func (n *network) publish(host string, ca *authority.Authority) {
+func (n *network) publish(host string, ca *sandboxca.Authority) {
 	n.t.Helper()
 	n.roots.AddCert(ca.Root())
 	ca.At("http://" + host)
@@ -68,14 +68,14 @@ func (n *network) publish(host string, ca *authority.Authority) {
 	n.must(err)
 	published, err := ca.CRL(time.Now())
 	n.must(err)
-	n.set(host+authority.PathCRL, body(published))
+	n.set(host+sandboxca.PathCRL, body(published))
 	n.answersFor(host, ca)
 }
 
-func (n *network) answersFor(host string, ca *authority.Authority) {
-	n.set(host+authority.PathOCSP, posted(func(request []byte) []byte { return ca.OCSP(request, time.Now()) }))
-	n.set(host+authority.PathRootCRL, made(func() ([]byte, error) { return ca.RootCRL(time.Now()) }))
-	n.set(host+authority.PathIssuers, made(ca.Issuers))
+func (n *network) answersFor(host string, ca *sandboxca.Authority) {
+	n.set(host+sandboxca.PathOCSP, posted(func(request []byte) []byte { return ca.OCSP(request, time.Now()) }))
+	n.set(host+sandboxca.PathRootCRL, made(func() ([]byte, error) { return ca.RootCRL(time.Now()) }))
+	n.set(host+sandboxca.PathIssuers, made(ca.Issuers))
 }
 
 func (n *network) must(err error) {
@@ -94,8 +94,8 @@ func (n *network) set(at string, a answer) {
 // RoundTrip implements [http.RoundTripper].
 func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	at := r.URL.Host + r.URL.Path
-	if before, _, ok := strings.Cut(at, authority.PathOCSP+"/"); ok {
-		at = before + authority.PathOCSP // what follows is the question (RFC 6960 A.1)
+	if before, _, ok := strings.Cut(at, sandboxca.PathOCSP+"/"); ok {
+		at = before + sandboxca.PathOCSP // what follows is the question (RFC 6960 A.1)
 	}
 	n.mu.Lock()
 	a := n.at[at]

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -46,7 +46,7 @@ func TestOrderIsDrivenOnAfterAStoreError(t *testing.T) {
 		o := ordersOn(t, db, tx, p, signing.Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() { done <- runner.Runner{Jobs: db.Jobs(), Tx: db, Kinds: o.works()}.Run(ctx) }()
+		go func() { done <- queue.Runner{Jobs: db.Jobs(), Tx: db, Kinds: o.works()}.Run(ctx) }()
 		o.mustOrder()
 		time.Sleep(30 * time.Second)
 		tx.next.Store(true)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/signing"
 )
 

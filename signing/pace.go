@@ -5,6 +5,24 @@ import (
 	"time"
 )
 
+// early says whether a poll comes before its time.
+func (s *Service) early(r *Request, now time.Time) bool {
+	if s.options.AnyPace {
+		return false
+	}
+	last := r.PolledAt
+	if here := s.pace.last(r.ID); here.After(last) {
+		last = here
+	}
+	return tooEarly(last, now, s.options.Interval)
+}
+
+// tooEarly says whether a poll comes before its time (decisions.md 4.5): the
+// first never does, later ones may come up to 20 % early.
+func tooEarly(last, now time.Time, interval time.Duration) bool {
+	return !last.IsZero() && now.Sub(last) < interval*8/10
+}
+
 // pace remembers when requests were polled without anything being stored.
 //
 // Polls that come too early are told so (decisions.md 4.5): a rule that spares the provider

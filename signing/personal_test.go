@@ -14,7 +14,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/authority"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -46,7 +46,7 @@ func (n *network) nameGiven() {
 // strange is a signer of an authority that is not trusted.
 func strange(n *network) {
 	n.t.Helper()
-	stranger, err := authority.New(time.Now())
+	stranger, err := sandboxca.New(time.Now())
 	n.must(err)
 	n.cert, err = stranger.Issue("A signer", kennitala, n.key.Public(), time.Now())
 	n.must(err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // prepare makes the document ready to be signed with the certificate. What keeps

@@ -9,7 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // prove makes what the level asks for beside the signature, and sees to it that the

@@ -115,9 +115,3 @@ func (r *Request) refused() bool { return r.Phase == Ended && r.Refused }
 // repeats says whether the failure is answered until the request is cleared; every
 // other one is answered once (decisions.md 4.6).
 func repeats(f *idp.Failure) bool { return f.Code == idp.ExpiredToken }
-
-// tooEarly says whether a poll comes before its time (decisions.md 4.5): the
-// first never does, later ones may come up to 20 % early.
-func tooEarly(last, now time.Time, interval time.Duration) bool {
-	return !last.IsZero() && now.Sub(last) < interval*8/10
-}

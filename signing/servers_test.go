@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage/postgres"
 )

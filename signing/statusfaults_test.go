@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
 // atResponder is a responder that answers wrongly, while there is no list.

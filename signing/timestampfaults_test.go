@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // atTSA is a timestamp authority that answers wrongly.
@@ -71,7 +71,7 @@ var timestampFaults = []fault{
 	})),
 	atTSA("TSA without a usage", certified(func(c *x509.Certificate) { c.ExtraExtensions = nil })),
 	atTSA("TSA under a root that is not trusted", func(n *network) answer {
-		stranger, err := authority.New(time.Now())
+		stranger, err := sandboxca.New(time.Now())
 		n.must(err)
 		return n.stamps(n.newUnit(stranger, timestamping()), nil, 0)
 	}),

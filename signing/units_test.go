@@ -9,8 +9,8 @@ import (
 	"encoding/asn1"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // profile is that of a certificate for whoever answers.
@@ -44,7 +44,7 @@ func purposes(critical bool, all ...asn1.ObjectIdentifier) pkix.Extension {
 	return pkix.Extension{Id: asn1.ObjectIdentifier{2, 5, 29, 37}, Critical: critical, Value: value}
 }
 
-func (n *network) newUnit(ca *authority.Authority, profile *x509.Certificate) tsp.Unit {
+func (n *network) newUnit(ca *sandboxca.Authority, profile *x509.Certificate) tsp.Unit {
 	n.t.Helper()
 	key := n.newKey()
 	cert, err := ca.IssueProfile(profile, key.Public())

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
 )
 
 // service.md 2.1 and decisions.md 4.14: an image of 60 by 40 pixels in a box of 120 by 100 points.

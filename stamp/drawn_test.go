@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // viewers draw a page of a file to a PNG in some dots per inch.

@@ -10,7 +10,7 @@ import (
 	"io"
 	"log"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/stamp"
 )
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 
-	"github.com/innsigli/innsigli/internal/truetype"
+	"github.com/innsigli/innsigli/stamp/internal/truetype"
 )
 
 // The font is Noto Sans, version 2.004, as its makers released it; fonts/OFL.txt is its licence.

@@ -69,7 +69,7 @@ func ParseKeys(text string) ([]Key, error) {
 
 const (
 	maxKeys = 100
-	hexLen  = 2 * secretLen
+	hexLen  = 2 * SecretSize
 )
 
 // parseKey reads a key, or says in a sentence why it is none.
@@ -102,7 +102,7 @@ func parseKey(text string) (key Key, fault string) {
 func bareKey(text string) (Key, string) {
 	if isHex(text) {
 		secret, err := hex.DecodeString(text)
-		if err != nil || len(secret) != secretLen {
+		if err != nil || len(secret) != SecretSize {
 			return Key{}, fmt.Sprintf("A secret has %d hexadecimal characters, and here are %d.", hexLen, len(text))
 		}
 		return Secret(secret), ""

@@ -111,6 +111,6 @@ func (r *Receiver) keys() []Key {
 // read reads the body, for as long as the service waits for an answer. The server ends the deadline
 // with the body; of one that did not arrive it does not read the rest either.
 func (r *Receiver) read(w http.ResponseWriter, request *http.Request) ([]byte, error) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(answerTime)) // not every ResponseWriter has one
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(AnswerTime)) // not every ResponseWriter has one
 	return io.ReadAll(http.MaxBytesReader(w, request.Body, r.MaxBody))
 }

@@ -1,9 +1,10 @@
-// Package webhook sends signed requests when something has happened, and receives them.
+// Package webhook signs, verifies and receives the requests by which the service reports events.
+// It imports the standard library and golang.org/x alone. Package [delivery] sends them.
 //
 // # Receiving
 //
-// [Verify] says whether a request is the service's; [Receiver] does so for an http.Handler and
-// keeps repeated events from it:
+// [Verify] reports why a request does not verify. [Receiver] verifies requests for an http.Handler
+// and passes each event to it once:
 //
 //	secret, err := webhook.ParseKey("5f70…") // as the creation of the subscription answered
 //	receiver := &webhook.Receiver{Keys: []webhook.Key{secret}}
@@ -13,27 +14,6 @@
 //		}
 //		return nil
 //	}))
-//
-// # Sending
-//
-// A [Service] keeps subscriptions, sends events to those that are active, and watches over their
-// endpoints with pings and security checks. What the events mean is no concern of it. Emit joins
-// the transaction of the change that the event tells of:
-//
-//	hooks := webhook.New(store, tx, jobs, webhook.Options{EventTypes: []string{"process.completed"}})
-//	err := hooks.EnsureKey(ctx) // before anything else
-//	…
-//	err = tx.InTx(ctx, func(ctx context.Context) error {
-//		…
-//		return hooks.Emit(ctx, account, "process.completed", time.Now(), result)
-//	})
-//	…
-//	_, err = hooks.Sweep(ctx, time.Now().AddDate(0, 0, -30)) // every few minutes
-//
-// Requests are made by jobs. Doing them is for a runner of the caller's, which claims them from the
-// [storage.Jobs] as [Service.Work] says: the example of [Service] has a small one. A job is done at
-// least once, and its requests have the same webhook-id each time. What was logged stays until it is
-// swept.
 //
 // # The requests
 //
@@ -47,6 +27,8 @@
 //
 // webhook-signature has both, each as "scheme,Base64" (RFC 4648 section 4), separated by spaces;
 // while keys change, v1a occurs more than once.
+//
+// [delivery]: https://pkg.go.dev/github.com/innsigli/innsigli/webhook/delivery
 package webhook
 
 import (
@@ -65,6 +47,13 @@ const (
 	HeaderSignature    = "Webhook-Signature"       // "scheme,Base64", separated by spaces
 	HeaderSubscription = "Webhook-Subscription-Id" // whom the request is for
 )
+
+// SecretSize is the length in bytes of the secrets that the service makes (service.md 2.8).
+const SecretSize = 32
+
+// AnswerTime is how long the service waits for an answer, from resolving the endpoint's name to the
+// last byte of the header (service.md 6.2).
+const AnswerTime = 15 * time.Second
 
 // Event is what a request says.
 type Event struct {

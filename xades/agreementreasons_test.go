@@ -1,6 +1,6 @@
 package xades_test
 
-import "github.com/innsigli/innsigli/internal/agreement"
+import "github.com/innsigli/innsigli/internal/test/agreement"
 
 const agreementPreamble = `
 The files are signed XML that others made, good and bad: the samples of EU DSS's own tests. What is compared is

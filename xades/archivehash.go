@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // archiveHashes are what was digested for archive timestamps of a signature. Each is over what the one before it is,

@@ -3,7 +3,7 @@ package xades
 import (
 	"slices"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // named are the child elements of an element of XAdES that have one of these names, in the same edition.

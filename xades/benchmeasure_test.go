@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // measure reports how one of ours compares, that reads a file. Theirs may be nil.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // carried is what a document has by way of signatures and evidence, as far as it is looked after.

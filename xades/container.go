@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // The container of a document that is signed internally detached.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // noteCoverage says how much of the document the signature signs. One in the content of another signature

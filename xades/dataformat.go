@@ -3,8 +3,8 @@ package xades
 import (
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // formats are the DataObjectFormat properties (EN 319 132-1 5.2.4).

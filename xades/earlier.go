@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // earlier is a signature that a document has, and that is right as far as it can be read.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
 // embedded is the validation data that a signature lacks.

@@ -3,8 +3,8 @@ package xades
 import (
 	"slices"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // covered is what of a document is signed or timestamped, by the element at the top of it (zero: the whole

@@ -6,14 +6,14 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/stored"
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/pki/signerjson"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // encodedPending is the encoding of a Pending. Later versions of this package go on reading it.
 type encodedPending struct {
 	Version int `json:"version"`
-	stored.Signer
+	signerjson.Signer
 	Base     int64   `json:"base"`
 	BaseSum  []byte  `json:"baseSum"`
 	ID       string  `json:"id"`
@@ -31,7 +31,7 @@ const pendingVersion = 1
 // MarshalBinary encodes the signature so far.
 func (p *Pending) MarshalBinary() ([]byte, error) {
 	return json.Marshal(encodedPending{
-		Version: pendingVersion, Signer: stored.Encode(p.signer), Base: p.base, BaseSum: p.baseSum,
+		Version: pendingVersion, Signer: signerjson.Encode(p.signer), Base: p.base, BaseSum: p.baseSum,
 		ID: string(p.frame.ids), Encoding: int(p.frame.encoding), Before: p.frame.before, After: p.frame.after,
 		Head: p.text.head, Body: p.text.body, Foot: p.text.foot, Level: int(p.level),
 	})

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -144,8 +144,8 @@ func exampleDocument() xades.Document {
 }
 
 // exampleSigner is a key with a certificate of a test authority.
-func exampleSigner() (ades.Signer, crypto.Signer, *authority.Authority) {
-	ca, err := authority.New(time.Now())
+func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		log.Fatal(err)
 	}

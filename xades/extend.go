@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // Extend raises all signatures of a document, as [Extender.Extend] does with these sources.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/xades"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/validators"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -25,11 +25,11 @@ type mixed struct {
 func TestForeignSignaturesRaised(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	url := authoritytest.Serve(t, ca)
+	url := catest.Serve(t, ca)
 	p := newPerson(t, ca, p256(t)) // whose certificate says where the authority answers
 	options := validators.SignOptions{
 		Key: p.key, Certificate: p.signer.Certificate, Chain: p.signer.Chain,
-		Root: ca.Root(), TSA: url + authority.PathTimestamp,
+		Root: ca.Root(), TSA: url + sandboxca.PathTimestamp,
 	}
 	files := append(raisedByUs(t, p, options), raisedByDSS(t, p, options)...)
 	var paths []string

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	"github.com/innsigli/innsigli/xades"
 )
 

@@ -9,8 +9,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/innsigli/innsigli/internal/tsp"
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // errMethod: the CanonicalizationMethod of a timestamp is none that is known.

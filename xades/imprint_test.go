@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // imprints says of each timestamp of a file whether it is over what this package takes it for.

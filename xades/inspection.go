@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/internal/validation"
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // inspection is the verification of one document.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // checkNames warns where SigningCertificate(V2) says of the signer's certificate, beside its digest, that another

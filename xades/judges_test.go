@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // judged are signed documents of levels B and T for those who judge them.
 type judged struct {
 	*testing.T
-	ca    *authority.Authority
+	ca    *sandboxca.Authority
 	path  string
 	files []judgedFile
 }

@@ -1,9 +1,9 @@
 package xades
 
 import (
-	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/internal/validation"
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // Formats of signatures, as EU DSS names them: one of the first two and the level, or the third.

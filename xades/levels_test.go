@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -55,7 +55,7 @@ func crossLevels(t *testing.T, all []scheme) {
 type levelFolder struct {
 	*testing.T
 	path    string
-	ca      *authority.Authority
+	ca      *sandboxca.Authority
 	schemes []scheme
 	levels  []ades.Level
 	turn    int
@@ -172,7 +172,7 @@ func (l *levelFolder) addSequences() {
 func (l *levelFolder) addOverDays() {
 	start := time.Now().AddDate(0, 0, -8)
 	var err error
-	if l.ca, err = authority.New(start); err != nil {
+	if l.ca, err = sandboxca.New(start); err != nil {
 		l.Fatal(err)
 	}
 	day := func(n int) ades.Sources {

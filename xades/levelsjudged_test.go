@@ -11,8 +11,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // isEarly says that a file has a signature that cannot have proof of revocation.
@@ -76,7 +76,7 @@ func (f levelFile) judgeByDSS(t *testing.T, r validators.DSSReport) {
 	f.compare(t, levels, stamps)
 }
 
-func (f levelFile) judgeBySelf(t *testing.T, ca *authority.Authority) {
+func (f levelFile) judgeBySelf(t *testing.T, ca *sandboxca.Authority) {
 	b, err := os.ReadFile(f.path)
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,8 @@ package xades
 import (
 	"slices"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // ns11 is the namespace of what XML Signature 1.1 adds to KeyInfo.

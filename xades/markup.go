@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // exclusive is how everything is canonicalized that this package signs: what stands around it has no

@@ -15,10 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // signedElsewhere is a document that a program of others signed.
@@ -32,7 +32,7 @@ func everySigner(t *testing.T, p person, url string) (files []signedElsewhere) {
 	t.Helper()
 	options := validators.SignOptions{
 		Key: p.key, Certificate: p.signer.Certificate, Chain: p.signer.Chain,
-		Root: p.ca.Root(), TSA: url + authority.PathTimestamp,
+		Root: p.ca.Root(), TSA: url + sandboxca.PathTimestamp,
 	}
 	add := func(name, path string) { files = append(files, signedElsewhere{name, path, readFile(t, path)}) }
 	plain := filepath.Join(t.TempDir(), "contract.xml")
@@ -82,7 +82,7 @@ func certificates(s ades.Signer) string {
 func TestForeignSigners(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	url := authoritytest.Serve(t, ca) // which the certificate is going to say
+	url := catest.Serve(t, ca) // which the certificate is going to say
 	files := everySigner(t, newPerson(t, ca, p256(t)), url)
 	var paths []string
 	for _, f := range files {
@@ -109,7 +109,7 @@ func judgePassing(t *testing.T, paths []string) {
 	}
 }
 
-func (f signedElsewhere) check(t *testing.T, ca *authority.Authority, theirs validators.DSSReport) {
+func (f signedElsewhere) check(t *testing.T, ca *sandboxca.Authority, theirs validators.DSSReport) {
 	got := verify(t, f.b, ca)
 	if len(got) != 1 || len(theirs.Signatures) != 1 {
 		t.Fatalf("%+v; EU DSS: %+v", got, theirs)
@@ -124,7 +124,7 @@ func (f signedElsewhere) check(t *testing.T, ca *authority.Authority, theirs val
 }
 
 // flip flips bits and returns the documents that pass all the same.
-func (f signedElsewhere) flip(t *testing.T, ca *authority.Authority) (passing []string) {
+func (f signedElsewhere) flip(t *testing.T, ca *sandboxca.Authority) (passing []string) {
 	step := 100
 	if testenv.Full() {
 		step = 7

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/tsp"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // Pending is a signature that lacks only its value. It does not refer to the document and can be

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // maxPrefixes bounds the list of prefixes in a reference.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/validation"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // Prepare makes a document ready to be signed: all of the signature but its value. [ErrUnreadable],

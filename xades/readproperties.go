@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // findProperties finds the properties where the schema has them and nowhere else: QualifyingProperties in

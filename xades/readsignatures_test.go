@@ -14,12 +14,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // signedBy is a document with a signature of somebody else each time.
-func signedBy(t testing.TB, ca *authority.Authority, doc string, o Options) string {
+func signedBy(t testing.TB, ca *sandboxca.Authority, doc string, o Options) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -46,9 +46,9 @@ func signedBy(t testing.TB, ca *authority.Authority, doc string, o Options) stri
 	return b.String()
 }
 
-func newAuthority(t testing.TB) *authority.Authority {
+func newAuthority(t testing.TB) *sandboxca.Authority {
 	t.Helper()
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"crypto/x509"
 	"slices"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // maxNamed bounds the certificates that SigningCertificate(V2) names, and those that are tried where it

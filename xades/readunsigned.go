@@ -3,12 +3,12 @@ package xades
 import (
 	"crypto/x509"
 
-	"github.com/innsigli/innsigli/internal/crl"
-	"github.com/innsigli/innsigli/internal/evidence"
-	"github.com/innsigli/innsigli/internal/ocsp"
-	"github.com/innsigli/innsigli/internal/tsp"
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	"github.com/innsigli/innsigli/internal/pki/crl"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 const (

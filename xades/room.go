@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // What has to be left of the bounds of a document, so that it is read with what is put into it.

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -81,7 +81,7 @@ func TestRoomForEvidence(t *testing.T) {
 }
 
 // checkExtension makes sure that a document with a signature is read when it is extended, or is not.
-func checkExtension(t *testing.T, name string, b []byte, ca *authority.Authority, full bool) {
+func checkExtension(t *testing.T, name string, b []byte, ca *sandboxca.Authority, full bool) {
 	t.Helper()
 	if _, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{}); err != nil {
 		t.Fatalf("%s: %v", name, err)

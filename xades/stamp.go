@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/tsp"
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // stamped is a SignatureTimeStamp, if the signature has none (EN 319 132-1 5.3).

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // independent says whether signatures that are right in what was put around a document are so without it.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/evidence"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/validation"
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	"github.com/innsigli/innsigli/internal/pki/validation"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // VerifyOptions are what a verification goes by. The zero value trusts nobody and

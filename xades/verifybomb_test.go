@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/xades"
 )
 

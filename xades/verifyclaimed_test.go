@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/validators"
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	"github.com/innsigli/innsigli/xades"
 )
 

@@ -3,8 +3,8 @@ package xades
 import (
 	"errors"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // countersignedType is the Type that the reference of a counter-signature to what it signs may have (EN 319

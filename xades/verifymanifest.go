@@ -3,7 +3,7 @@ package xades
 import (
 	"errors"
 
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // addListed follows the references of a Manifest, once for each.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -20,7 +20,7 @@ import (
 // certificate and no other.
 type reachable struct {
 	person
-	visits authoritytest.Visits
+	visits catest.Visits
 	down   bool
 }
 
@@ -37,12 +37,12 @@ func (r *reachable) through(next http.Handler) http.Handler {
 func newReachable(t *testing.T) *reachable {
 	t.Helper()
 	began := time.Now().Add(-2 * time.Hour)
-	ca, err := authority.New(began)
+	ca, err := sandboxca.New(began)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := new(reachable)
-	authoritytest.ServeThrough(t, ca, began, r.through)
+	catest.ServeThrough(t, ca, began, r.through)
 	r.person = newPersonAt(t, ca, p256(t), began)
 	r.signer.Chain = nil
 	return r
@@ -83,9 +83,9 @@ func TestVerifyFetchesWhatIsMissing(t *testing.T) {
 		asked   map[string]int
 	}{
 		// The signer's issuer, and the status of both.
-		{ades.B, ades.NoCertificateChainFound, map[string]int{authority.PathIssuers: 1, authority.PathOCSP: 1, authority.PathCRL: 1}},
+		{ades.B, ades.NoCertificateChainFound, map[string]int{sandboxca.PathIssuers: 1, sandboxca.PathOCSP: 1, sandboxca.PathCRL: 1}},
 		// The issuer is in the timestamp, whose authority has a status too.
-		{ades.T, ades.TryLater, map[string]int{authority.PathOCSP: 2, authority.PathCRL: 1}},
+		{ades.T, ades.TryLater, map[string]int{sandboxca.PathOCSP: 2, sandboxca.PathCRL: 1}},
 	} {
 		t.Run(test.level.String(), func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +121,7 @@ func TestVerifyFetchesTheWorst(t *testing.T) {
 	r := newReachable(t)
 	r.signer.Chain = r.ca.Chain()
 	b := signFor(t, []byte(contract), r.person, ades.B, xades.Options{})
-	check := func(roots *authority.Authority, want ades.SubIndication) ades.SignatureReport {
+	check := func(roots *sandboxca.Authority, want ades.SubIndication) ades.SignatureReport {
 		t.Helper()
 		got := verifyAsking(t, b, xades.VerifyOptions{Roots: roots.Roots()})
 		if diff := cmp.Diff([]outcome{{"XAdES-BASELINE-B", ades.Indeterminate, want}}, outcomesOf(got)); diff != "" {
@@ -130,7 +130,7 @@ func TestVerifyFetchesTheWorst(t *testing.T) {
 		return got[0]
 	}
 	check(newAuthority(t), ades.NoCertificateChainFound)
-	if visits := r.visits.Take(); visits[authority.PathOCSP]+visits[authority.PathCRL] > 0 {
+	if visits := r.visits.Take(); visits[sandboxca.PathOCSP]+visits[sandboxca.PathCRL] > 0 {
 		t.Errorf("asked about a stranger: %v", visits)
 	}
 	r.down = true

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
 // sight is how a file is judged: whom to trust, and when.

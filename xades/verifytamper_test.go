@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/xmldoc"
-	"github.com/innsigli/innsigli/internal/xmldsig"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -88,7 +88,7 @@ func write(t testing.TB, d *xmldoc.Document, part xmldoc.Subset) string {
 }
 
 // passes says whether a document is passed by somebody who trusts an authority.
-func passes(t testing.TB, b []byte, ca *authority.Authority) bool {
+func passes(t testing.TB, b []byte, ca *sandboxca.Authority) bool {
 	t.Helper()
 	report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: ca.Roots()})
 	return err == nil && report.Passed()
@@ -116,7 +116,7 @@ func TestChangedBits(t *testing.T) {
 	}
 }
 
-func changeBits(t *testing.T, signed []byte, step int, ca *authority.Authority) (tried, noticed int) {
+func changeBits(t *testing.T, signed []byte, step int, ca *sandboxca.Authority) (tried, noticed int) {
 	t.Helper()
 	if !passes(t, signed, ca) {
 		t.Fatal("refused as it is")

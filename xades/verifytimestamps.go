@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/validation"
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/pki/validation"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // judge judges by the data that the signature carries. For the sake of one that has failed already nobody is asked.

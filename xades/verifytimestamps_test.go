@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/tsp"
-	"github.com/innsigli/innsigli/internal/validators"
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -26,15 +26,15 @@ var (
 // no more: its key may be anybody's.
 type archivedBefore struct {
 	*testing.T
-	ca, expired *authority.Authority
+	ca, expired *sandboxca.Authority
 	made        time.Time
 	document    []byte
 }
 
 func newArchivedBefore(t *testing.T) archivedBefore {
 	began, made := time.Now().AddDate(0, 0, -60), time.Now().AddDate(0, 0, -50)
-	at := func(when time.Time) *authority.Authority {
-		ca, err := authority.New(when)
+	at := func(when time.Time) *sandboxca.Authority {
+		ca, err := sandboxca.New(when)
 		if err != nil {
 			t.Fatal(err)
 		}

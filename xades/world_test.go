@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -23,11 +23,11 @@ import (
 type person struct {
 	signer ades.Signer
 	key    crypto.Signer
-	ca     *authority.Authority
+	ca     *sandboxca.Authority
 }
 
 // newPerson is somebody who signs by the algorithm given; without one, by the default of the key.
-func newPerson(t testing.TB, ca *authority.Authority, key crypto.Signer, algorithm ...ades.Algorithm) person {
+func newPerson(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, algorithm ...ades.Algorithm) person {
 	t.Helper()
 	p := newPersonAt(t, ca, key, time.Now())
 	for _, a := range algorithm {
@@ -37,7 +37,7 @@ func newPerson(t testing.TB, ca *authority.Authority, key crypto.Signer, algorit
 }
 
 // newPersonAt is one whose certificate is of another time.
-func newPersonAt(t testing.TB, ca *authority.Authority, key crypto.Signer, at time.Time) person {
+func newPersonAt(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, at time.Time) person {
 	t.Helper()
 	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), at)
 	if err != nil {
@@ -46,9 +46,9 @@ func newPersonAt(t testing.TB, ca *authority.Authority, key crypto.Signer, at ti
 	return person{ades.Signer{Certificate: cert, Chain: ca.Chain()}, key, ca}
 }
 
-func newAuthority(t testing.TB) *authority.Authority {
+func newAuthority(t testing.TB) *sandboxca.Authority {
 	t.Helper()
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func renew(t testing.TB, b []byte, s ades.Sources) []byte {
 	return apply(t, b, revisions...)
 }
 
-func verify(t testing.TB, b []byte, ca *authority.Authority) []ades.SignatureReport {
+func verify(t testing.TB, b []byte, ca *sandboxca.Authority) []ades.SignatureReport {
 	t.Helper()
 	report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {

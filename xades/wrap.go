@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // wrapping is a document that something is put around. It is read as what is made of it, and not for

@@ -76,7 +76,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/innsigli/innsigli/internal/xmldoc"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 var (

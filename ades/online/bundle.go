@@ -6,7 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 
-	"github.com/innsigli/innsigli/internal/cms"
+	"github.com/innsigli/innsigli/internal/pki/cms"
 )
 
 // maxCertificates is how many certificates of an answer are returned.

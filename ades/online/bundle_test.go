@@ -10,13 +10,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/authority"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // Certificates are read in the forms in which authorities publish them, and what is none
 // is said, beside those that are.
 func TestParseBundle(t *testing.T) {
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/crl"
+	"github.com/innsigli/innsigli/internal/pki/crl"
 )
 
 // byCRL looks into one list. It is fetched anew for a signer and shared by all other

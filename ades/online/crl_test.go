@@ -14,7 +14,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/x509der"
+	"github.com/innsigli/innsigli/internal/pki/der"
 )
 
 // RFC 5280: what stands at a distribution point, and what comes of it, for a signer of
@@ -106,9 +106,9 @@ func withoutNextUpdate(t *testing.T, issuer pair) []byte {
 }
 
 // splitList cuts the TBSCertList behind the fields with these tags.
-func splitList(t *testing.T, der []byte, tags ...cbasn1.Tag) (head, rest cryptobyte.String) {
+func splitList(t *testing.T, encoded []byte, tags ...cbasn1.Tag) (head, rest cryptobyte.String) {
 	t.Helper()
-	whole, err := x509.ParseRevocationList(der)
+	whole, err := x509.ParseRevocationList(encoded)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,14 +134,14 @@ func signedList(t *testing.T, issuer pair, fields cryptobyte.BuilderContinuation
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed, err := x509der.Sign(tbs, issuer.key)
+	signed, err := der.Sign(tbs, issuer.key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	whole.AddASN1(cbasn1.SEQUENCE, signed.Append)
-	der, err := whole.Bytes()
+	encoded, err := whole.Bytes()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return der
+	return encoded
 }

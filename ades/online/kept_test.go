@@ -13,7 +13,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
 // counted counts the requests to a handler.

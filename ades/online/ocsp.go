@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
 const (

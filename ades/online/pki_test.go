@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/certtest"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // pair is a certificate with its key.

@@ -16,7 +16,7 @@ import (
 
 	"crypto/rand"
 
-	"github.com/innsigli/innsigli/internal/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
 // responder is an OCSP responder over HTTP (RFC 6960 A.1); change makes its answers

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/crl"
+	"github.com/innsigli/innsigli/internal/pki/crl"
 )
 
 // Revocation asks the OCSP responders that a certificate names, and when none gives

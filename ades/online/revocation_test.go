@@ -15,7 +15,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
 // postOnly is a responder that does not take GET and says so by some answer.

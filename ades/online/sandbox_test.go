@@ -11,19 +11,19 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // The sandbox's authority behind HTTP gives all that a signature at level LT needs to
 // a client that knows its root alone.
 func TestSandboxAuthority(t *testing.T) {
 	start := time.Now()
-	a, err := authority.New(start)
+	a, err := sandboxca.New(start)
 	if err != nil {
 		t.Fatal(err)
 	}
-	url := authoritytest.Serve(t, a)
+	url := catest.Serve(t, a)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestSandboxAuthority(t *testing.T) {
 	}
 
 	client := local()
-	token, err := (&online.TSA{URL: url + authority.PathTimestamp, Roots: a.Roots()}).Timestamp(t.Context(), crypto.SHA256, imprint[:])
+	token, err := (&online.TSA{URL: url + sandboxca.PathTimestamp, Roots: a.Roots()}).Timestamp(t.Context(), crypto.SHA256, imprint[:])
 	checkToken(t, token, err)
 	found, err := (&online.Issuers{Client: client}).Issuers(t.Context(), cert)
 	if err != nil {

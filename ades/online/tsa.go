@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
 // TSA is a timestamp authority (RFC 3161) reached over HTTP (3.4 there). It may be

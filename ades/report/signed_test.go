@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -21,14 +21,14 @@ var signedAt = time.Date(2026, time.June, 17, 12, 0, 0, 0, time.UTC)
 
 // scene is an authority and a person, at a time that stands still.
 type scene struct {
-	ca     *authority.Authority
+	ca     *sandboxca.Authority
 	signer ades.Signer
 	key    *ecdsa.PrivateKey
 }
 
 func newScene(t *testing.T, name string) scene {
 	t.Helper()
-	ca, err := authority.New(signedAt)
+	ca, err := sandboxca.New(signedAt)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"net/url"
 
 	"github.com/innsigli/innsigli/internal/mail"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // wordings are what alerts say in one language. HOST is the endpoint's, SINCE since when it has not
@@ -15,13 +15,13 @@ type wordings struct {
 	pingsFailed, securityCheckFailed wording // and it was switched off
 }
 
-func (w wordings) of(a webhook.Alert) wording {
+func (w wordings) of(a delivery.Alert) wording {
 	switch {
-	case a.Reason == webhook.SecurityCheckFailed:
+	case a.Reason == delivery.SecurityCheckFailed:
 		return w.securityCheckFailed
-	case a.Reason == webhook.PingsFailed:
+	case a.Reason == delivery.PingsFailed:
 		return w.pingsFailed
-	case a.Purpose == webhook.ForCheck:
+	case a.Purpose == delivery.ForCheck:
 		return w.checks
 	}
 	return w.pings
@@ -53,7 +53,7 @@ var alertsInEnglish = wordings{
 
 // alertMail is the message for an alert, in Icelandic and in English. Of the URL it tells the host:
 // the rest may be a secret.
-func alertMail(a webhook.Alert, head letterhead) (mail.Message, error) {
+func alertMail(a delivery.Alert, head letterhead) (mail.Message, error) {
 	endpoint, err := url.Parse(a.URL)
 	if err != nil {
 		return mail.Message{}, fmt.Errorf("the URL of subscription %s cannot be read", a.Subscription)

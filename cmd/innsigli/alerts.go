@@ -8,7 +8,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/mail"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // alerts tells the admins of accounts of trouble with their webhooks, by mail.
@@ -23,10 +23,10 @@ type alerts struct {
 	log  *slog.Logger
 }
 
-var _ webhook.Alerts = alerts{}
+var _ delivery.Alerts = alerts{}
 
 // Alert has mail sent to all admins. What cannot be told to anybody is in the log.
-func (a alerts) Alert(ctx context.Context, alert webhook.Alert) error {
+func (a alerts) Alert(ctx context.Context, alert delivery.Alert) error {
 	owner, err := a.accounts.Account(ctx, alert.Account)
 	if err != nil && !errors.Is(err, account.ErrNotFound) {
 		return err
@@ -45,7 +45,7 @@ func (a alerts) Alert(ctx context.Context, alert webhook.Alert) error {
 	return nil
 }
 
-func (a alerts) untold(alert webhook.Alert, why string) error {
+func (a alerts) untold(alert delivery.Alert, why string) error {
 	a.log.Warn("nobody was told of trouble with a webhook", "account", alert.Account, "subscription", alert.Subscription,
 		"purpose", string(alert.Purpose), "reason", string(alert.Reason), "since", alert.Since, "why", why)
 	return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/mail"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // outbox takes messages, or refuses them.
@@ -66,7 +66,7 @@ func TestAlerts(t *testing.T) {
 			if test.out != nil {
 				a.mail = test.out
 			}
-			err := a.Alert(t.Context(), webhook.Alert{ID: "i", Account: test.account, Subscription: "s", URL: "https://example.is/secret", Since: time.Now()})
+			err := a.Alert(t.Context(), delivery.Alert{ID: "i", Account: test.account, Subscription: "s", URL: "https://example.is/secret", Since: time.Now()})
 			if !errors.Is(err, test.want) || (log.Len() > 0) != test.logged {
 				t.Errorf("%v, log %q", err, &log)
 			}
@@ -84,25 +84,25 @@ func TestAlerts(t *testing.T) {
 func TestAlertMail(t *testing.T) {
 	since := time.Date(2026, 3, 1, 7, 5, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
-		purpose webhook.Purpose
-		reason  webhook.Reason
+		purpose delivery.Purpose
+		reason  delivery.Reason
 		subject string
 		words   []string
 		not     string
 	}{
-		"pings fail": {webhook.ForPing, "", "Vefkrókur svarar ekki rétt / A webhook does not answer as it should",
+		"pings fail": {delivery.ForPing, "", "Vefkrókur svarar ekki rétt / A webhook does not answer as it should",
 			[]string{"1. mars 2026 kl. 07:05", "í þrjá daga", "1 March 2026 at 07:05 UTC", "five minutes", "three days"}, "401"},
-		"checks fail": {webhook.ForCheck, "", "Vefkrókur svarar öryggisprófunum ekki rétt / A webhook does not answer security checks as it should",
+		"checks fail": {delivery.ForCheck, "", "Vefkrókur svarar öryggisprófunum ekki rétt / A webhook does not answer security checks as it should",
 			[]string{"með stöðunni 401", "1. mars 2026 kl. 07:05", "áfram virkur", "with status 401", "1 March 2026 at 07:05 UTC", "five minutes", "stays active"}, "three days"},
-		"off by pings": {webhook.ForPing, webhook.PingsFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
+		"off by pings": {delivery.ForPing, delivery.PingsFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
 			[]string{"í þrjá daga", "1. mars 2026 kl. 07:05", "for three days", "1 March 2026 at 07:05 UTC"}, "401"},
-		"off by a check": {webhook.ForCheck, webhook.SecurityCheckFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
+		"off by a check": {delivery.ForCheck, delivery.SecurityCheckFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
 			[]string{"undirskrift sem stenst ekki", "does not verify", "401"}, "three days"},
-		"the same, queued by an older version": {webhook.ForPing, webhook.SecurityCheckFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
+		"the same, queued by an older version": {delivery.ForPing, delivery.SecurityCheckFailed, "Vefkrókur var gerður óvirkur / A webhook was switched off",
 			[]string{"undirskrift sem stenst ekki", "does not verify", "401"}, "three days"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := alertMail(webhook.Alert{
+			m, err := alertMail(delivery.Alert{
 				ID: "i", Subscription: "0b6c8f0e", URL: "https://hooks.example.is:8443/secret?key=secret",
 				Purpose: test.purpose, Reason: test.reason, Since: since,
 			}, letterhead{})

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // client calls the API of a sandbox as a client system does. Its methods return errors:

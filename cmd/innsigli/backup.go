@@ -62,7 +62,7 @@ func (c backupCommand) copy(ctx context.Context, s streams, o operator) error {
 		_, err = bolt.CopyDocuments(ctx, temporary, documents, c.Out+documentsSuffix)
 	}
 	if err == nil {
-		err = giveName(temporary, c.Out)
+		err = durable.Rename(temporary, c.Out)
 	}
 	if err != nil {
 		if documents != "" {
@@ -76,19 +76,6 @@ func (c backupCommand) copy(ctx context.Context, s streams, o operator) error {
 	}
 	fmt.Fprintln(s.talk, ". Keep the master key, too, at another place.")
 	return nil
-}
-
-// giveName renames a file, unless there is one of that name.
-func giveName(file, name string) error {
-	claim, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	err = errors.Join(claim.Close(), os.Rename(file, name))
-	if err != nil {
-		os.Remove(name)
-	}
-	return errors.Join(err, durable.Name(name))
 }
 
 func (c backupCommand) copyFile(ctx context.Context, s streams, o operator, path string) (size int64, err error) {

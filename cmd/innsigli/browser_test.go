@@ -16,9 +16,9 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp/simulated"
-	"github.com/innsigli/innsigli/internal/browsertest"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	browsertest "github.com/innsigli/innsigli/internal/test/browser"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
 )
 
 // The signing page in a real browser, served by the program as anybody can try it on a laptop: with

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/browsertest"
+	browsertest "github.com/innsigli/innsigli/internal/test/browser"
 	"github.com/innsigli/innsigli/portal"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // Each picture of a page is in its documentation, wide enough to read and not too large to load.

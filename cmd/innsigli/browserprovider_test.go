@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/browsertest"
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	browsertest "github.com/innsigli/innsigli/internal/test/browser"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // In a real browser people log in on the pages of an OpenID provider, which is another site: it takes a

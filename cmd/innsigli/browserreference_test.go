@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/browsertest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	browsertest "github.com/innsigli/innsigli/internal/test/browser"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // The page at /reference in a real browser: all that the document describes is on it, it asks nobody but

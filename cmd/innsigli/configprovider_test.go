@@ -17,7 +17,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // documented are the blocks of a language in a paper.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // Each thing that may be wrong with a new database has an advice of its own, once, and

@@ -11,7 +11,7 @@ import (
 
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp/audkenni"
-	"github.com/innsigli/innsigli/internal/openapitest"
+	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 )

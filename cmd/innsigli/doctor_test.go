@@ -16,12 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades/online"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/sealed"
-	"github.com/innsigli/innsigli/internal/testenv"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // examined runs "innsigli doctor --json" and returns what was found by what it is about: the
@@ -65,7 +65,7 @@ func TestDoctor(t *testing.T) {
 	smtp := startMailServer(t, func(int, string) error { return nil })
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))
 	t.Cleanup(front.Close)
-	p.tsa = authoritytest.Serve(t, p.ca) + authority.PathTimestamp
+	p.tsa = catest.Serve(t, p.ca) + sandboxca.PathTimestamp
 	p.configure(t, productionOptions{})
 	issuers, err := p.ca.Issuers()
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // store looks at the store, and at what is sealed in it.

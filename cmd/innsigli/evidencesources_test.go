@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/tsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // Without a configuration a server has its own sources and no others; with one, those that
@@ -23,7 +23,7 @@ import (
 func TestConfiguredSources(t *testing.T) {
 	own, other := newAuthority(t), newAuthority(t)
 	e := &evidence{own: func() ades.Sources { return own.Sources(nil) }}
-	knows := func(ca *authority.Authority) (issuer, root bool) {
+	knows := func(ca *sandboxca.Authority) (issuer, root bool) {
 		t.Helper()
 		issuing := ca.Chain()[0]
 		s := e.sources()
@@ -34,7 +34,7 @@ func TestConfiguredSources(t *testing.T) {
 		_, err = ades.Chain(issuing, nil, s.Roots, time.Now())
 		return slices.ContainsFunc(found, ca.Root().Equal), err == nil
 	}
-	check := func(when string, ca *authority.Authority, want bool) {
+	check := func(when string, ca *sandboxca.Authority, want bool) {
 		t.Helper()
 		if issuer, root := knows(ca); issuer != want || root != want {
 			t.Errorf("%s: issuer found %t, root trusted %t, want %t", when, issuer, root, want)
@@ -49,7 +49,7 @@ func TestConfiguredSources(t *testing.T) {
 	s := e.sources()
 	for _, test := range []struct {
 		name string
-		ca   *authority.Authority
+		ca   *sandboxca.Authority
 		want error
 	}{
 		{"its own", own, nil},
@@ -76,21 +76,21 @@ func TestUntrustedAuthorityIsPassedOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	address := make(map[*authority.Authority]string)
-	for _, ca := range []*authority.Authority{own, trusted, other} {
-		address[ca] = authoritytest.Serve(t, ca) + authority.PathTimestamp
+	address := make(map[*sandboxca.Authority]string)
+	for _, ca := range []*sandboxca.Authority{own, trusted, other} {
+		address[ca] = catest.Serve(t, ca) + sandboxca.PathTimestamp
 	}
 	e := &evidence{own: func() ades.Sources { return own.Sources(nil) }}
 	for _, test := range []struct {
 		name  string
 		roots string // of trust.roots
-		asked []*authority.Authority
-		by    *authority.Authority // nil: no token
+		asked []*sandboxca.Authority
+		by    *sandboxca.Authority // nil: no token
 	}{
-		{"the second is trusted", "root.pem", []*authority.Authority{other, trusted}, trusted},
-		{"none is trusted", "root.pem", []*authority.Authority{other}, nil},
-		{"the server's own is trusted", "root.pem", []*authority.Authority{other, own}, own},
-		{"others are trusted by now", "other.pem", []*authority.Authority{trusted, other}, other},
+		{"the second is trusted", "root.pem", []*sandboxca.Authority{other, trusted}, trusted},
+		{"none is trusted", "root.pem", []*sandboxca.Authority{other}, nil},
+		{"the server's own is trusted", "root.pem", []*sandboxca.Authority{other, own}, own},
+		{"others are trusted by now", "other.pem", []*sandboxca.Authority{trusted, other}, other},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := fmt.Sprintf("[trust]\nroots = [%q]\n", test.roots)
@@ -126,9 +126,9 @@ func TestUntrustedAuthorityIsPassedOver(t *testing.T) {
 	}
 }
 
-func newAuthority(t *testing.T) *authority.Authority {
+func newAuthority(t *testing.T) *sandboxca.Authority {
 	t.Helper()
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

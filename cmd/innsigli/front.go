@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/recovered"
+	"github.com/innsigli/innsigli/internal/queue"
 )
 
 // front is what each request goes through before it is answered: it gets an ID, is counted and traced, and
@@ -62,7 +62,7 @@ func (f front) panicked(ctx context.Context, found any) {
 	if found == nil || found == http.ErrAbortHandler {
 		return
 	}
-	f.log.ErrorContext(ctx, "answering a request panicked", "fault", recovered.Text(found), "stack", string(debug.Stack()))
+	f.log.ErrorContext(ctx, "answering a request panicked", "fault", queue.PanicText(found), "stack", string(debug.Stack()))
 }
 
 // outcome is what a request came to.

@@ -16,11 +16,11 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/mail"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 const goldenJobs = "testdata/jobs-1.golden.json"
@@ -131,7 +131,7 @@ func TestGoldenKindsAreAll(t *testing.T) {
 		}
 	}
 	var kinds []string
-	s := &server{db: noJobs{}, signing: new(signing.Service), hooks: new(webhook.Service), mail: new(mailJobs), letters: new(letters)}
+	s := &server{db: noJobs{}, signing: new(signing.Service), hooks: new(delivery.Service), mail: new(mailJobs), letters: new(letters)}
 	for _, kind := range s.jobs().Kinds {
 		names := []string{kind.Name}
 		if kind.Name == letterKind {

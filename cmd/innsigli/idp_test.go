@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // "innsigli idp check" finds each thing that is wrong, and only that, without a phone that

@@ -39,7 +39,7 @@ func (s *checkSheet) addReport(r ciba.Report, p identityProvider, acr []string) 
 		}
 		if topic == ciba.TopicMetadata && (nothing || r.ACRValues != nil || r.DeliveryModes != nil) {
 			s.addListed("acr values", acr, r.ACRValues, "See certificate-acr, sign-acr and acr; a provider need not name all of them.")
-			s.addListed("delivery", []string{delivery(p)}, r.DeliveryModes, "The provider has to have registered the client for what delivery says.")
+			s.addListed("delivery", []string{deliveryMode(p)}, r.DeliveryModes, "The provider has to have registered the client for what delivery says.")
 		}
 	}
 }
@@ -90,8 +90,8 @@ func ahead(skew time.Duration) string {
 	return "right"
 }
 
-// delivery is how the answers of requests come (CIBA Core 1.0 section 5).
-func delivery(p identityProvider) string {
+// deliveryMode returns the token delivery mode (CIBA Core 1.0 section 5).
+func deliveryMode(p identityProvider) string {
 	if p.adapter.Ping {
 		return "ping"
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // The provider has to have the delivery mode that the configuration chooses, and know the

@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 func TestLifespans(t *testing.T) {
@@ -70,7 +70,7 @@ func TestJanitor(t *testing.T) {
 			return errors.Join(
 				s.db.EvidenceLog().Record(ctx, storage.Entry{Subject: "request", Account: sandboxAccount, Kind: "signature.asked", At: now, Facts: json.RawMessage(`{}`)}),
 				s.db.Requests().CreateRequest(ctx, signing.Request{ID: "request", Account: sandboxAccount, CreatedAt: now, Phase: signing.Ended}),
-				s.db.Webhooks().AddAttempt(ctx, webhook.Attempt{Subscription: "subscription", At: now}),
+				s.db.Webhooks().AddAttempt(ctx, delivery.Attempt{Subscription: "subscription", At: now}),
 				s.db.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: "person", Certificate: document, Expires: now.Add(2 * day)}),
 				s.db.Pages().PutRecord(ctx, storage.Record{Key: []byte("visit"), Expires: now.Add(unkeptFor)}),
 				s.db.Processes().CreateKey(ctx, portal.Key{Client: "client", Value: "key", CreatedAt: now, Process: "process"}),

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/signing"
 )
 
 // runner does the jobs.
-func (s *server) runner() runner.Runner {
+func (s *server) runner() queue.Runner {
 	r := s.jobs()
 	for i, k := range r.Kinds {
 		r.Kinds[i] = s.observed(k)
@@ -17,8 +17,8 @@ func (s *server) runner() runner.Runner {
 	return r
 }
 
-func (s *server) jobs() runner.Runner {
-	r := runner.Runner{
+func (s *server) jobs() queue.Runner {
+	r := queue.Runner{
 		Jobs: s.db.Jobs(),
 		Tx:   s.tx,
 		Failed: func(ctx context.Context, kind string, err error) {
@@ -33,21 +33,21 @@ func (s *server) jobs() runner.Runner {
 	// many may, and those of one account may well be all there are. Each live request of a process
 	// is one every two seconds.
 	for name, do := range s.signing.Handlers() {
-		k := runner.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64}
+		k := queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64}
 		if name == signing.DriveKind { // each is short: another server soon goes on for one that died
 			k.Lease = 30 * time.Second
 		}
 		r.Kinds = append(r.Kinds, k)
 	}
 	for _, w := range s.hooks.Work() {
-		r.Kinds = append(r.Kinds, runner.Kind{Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Lease: w.Lease})
+		r.Kinds = append(r.Kinds, queue.Kind{Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Lease: w.Lease})
 	}
 	if s.mail == nil {
-		r.Kinds = append(r.Kinds, runner.Kind{Name: letterKind, Do: s.unsent().drop})
+		r.Kinds = append(r.Kinds, queue.Kind{Name: letterKind, Do: s.unsent().drop})
 		return r
 	}
 	r.Kinds = append(r.Kinds,
-		runner.Kind{Name: mailKind, Do: s.mail.send, PerGroup: 8},
-		runner.Kind{Name: letterKind, DoThen: s.letters.send, Concurrency: 16, PerGroup: 8})
+		queue.Kind{Name: mailKind, Do: s.mail.send, PerGroup: 8},
+		queue.Kind{Name: letterKind, DoThen: s.letters.send, Concurrency: 16, PerGroup: 8})
 	return r
 }

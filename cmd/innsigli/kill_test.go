@@ -12,8 +12,8 @@ import (
 	"testing"
 	"text/tabwriter"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // deaths are where servers kill themselves, one after the other, in the order in which a

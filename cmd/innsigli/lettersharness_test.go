@@ -14,10 +14,10 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/internal/mail"
-	"github.com/innsigli/innsigli/internal/runner"
-	"github.com/innsigli/innsigli/internal/sealed"
+	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // posts are letters over a store with one process, of an account with two admins.
@@ -137,8 +137,8 @@ func (p *posts) work() (to []string) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), 10*time.Second)
 	defer cancel()
-	r := runner.Runner{
-		Jobs: p.db.Jobs(), Tx: p.db, Kinds: []runner.Kind{{Name: letterKind, DoThen: p.letters.send, Concurrency: 1}},
+	r := queue.Runner{
+		Jobs: p.db.Jobs(), Tx: p.db, Kinds: []queue.Kind{{Name: letterKind, DoThen: p.letters.send, Concurrency: 1}},
 		Failed: func(_ context.Context, kind string, err error) { p.Errorf("%s: %v", kind, err) },
 	}
 	if err := r.Run(ctx); err != nil {

@@ -17,16 +17,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // writeSigner writes chain.pem, key.pem and root.pem for a signer of the authority, and in.pdf and in.xml
 // to sign.
-func writeSigner(t *testing.T, folder string, ca *authority.Authority) {
+func writeSigner(t *testing.T, folder string, ca *sandboxca.Authority) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -73,11 +73,11 @@ func TestSignAndExtendToEachLevel(t *testing.T) {
 
 func signAndExtendToEachLevel(t *testing.T, extension, baseline string, packings ...string) {
 	ca := newAuthority(t)
-	address := authoritytest.Serve(t, ca)
+	address := catest.Serve(t, ca)
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
-	untrusted := authoritytest.Serve(t, newAuthority(t)) + authority.PathTimestamp
-	over := []string{"--tsa", untrusted, "--tsa", address + authority.PathTimestamp, "--trust", "root.pem", "--insecure-allow-private-addresses"}
+	untrusted := catest.Serve(t, newAuthority(t)) + sandboxca.PathTimestamp
+	over := []string{"--tsa", untrusted, "--tsa", address + sandboxca.PathTimestamp, "--trust", "root.pem", "--insecure-allow-private-addresses"}
 	must := func(args ...string) {
 		t.Helper()
 		if status, _, talk := program(t, folder, append(args, over...)...); status != done {
@@ -125,12 +125,12 @@ func signAndExtendToEachLevel(t *testing.T, extension, baseline string, packings
 // A level that cannot be had is an error, and nothing is written.
 func TestLevelsThatCannotBeHad(t *testing.T) {
 	ca := newAuthority(t)
-	address := authoritytest.Serve(t, ca)
+	address := catest.Serve(t, ca)
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
 	sign := []string{"sign", "in.pdf", "--cert", "chain.pem", "--key", "key.pem", "-o", "out.pdf"}
 	extend := []string{"extend", "in.pdf", "-o", "out.pdf"}
-	tsa := address + authority.PathTimestamp
+	tsa := address + sandboxca.PathTimestamp
 	for _, test := range []struct {
 		name   string
 		args   []string
@@ -139,7 +139,7 @@ func TestLevelsThatCannotBeHad(t *testing.T) {
 	}{
 		{"no TSA", append(sign, "--level", "T"), failed, "no authority is configured"},
 		{"TSA that is none", append(sign, "--level", "T", "--tsa", "ftp://tsa.example"), usage, "is no http or https URL"},
-		{"TSA that answers something else", append(sign, "--level", "T", "--tsa", address+authority.PathCRL), failed, "no timestamp"},
+		{"TSA that answers something else", append(sign, "--level", "T", "--tsa", address+sandboxca.PathCRL), failed, "no timestamp"},
 		{"addresses that are not public", append(sign, "--level", "LT", "--tsa", tsa), failed, "address not allowed"},
 		{"level that is none", append(sign, "--level", "Q"), usage, "level"},
 		{"nothing signed", append(extend, "--level", "LT", "--trust", "root.pem"), failed, "has no signature"},
@@ -163,7 +163,7 @@ func TestLevelsThatCannotBeHad(t *testing.T) {
 // a document timestamp over it each time (EN 319 142-1 5.5).
 func TestRenew(t *testing.T) {
 	ca := newAuthority(t)
-	address := authoritytest.Serve(t, ca)
+	address := catest.Serve(t, ca)
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
 	innsigli, err := exec.LookPath("innsigli")
@@ -183,7 +183,7 @@ func TestRenew(t *testing.T) {
 	} {
 		next := fmt.Sprintf("%d-%s", step.stamps, file)
 		command := exec.Command(innsigli, append(step.args, file, "-o", next, "--trust", "root.pem",
-			"--tsa", address+authority.PathTimestamp, "--insecure-allow-private-addresses")...)
+			"--tsa", address+sandboxca.PathTimestamp, "--insecure-allow-private-addresses")...)
 		command.Dir = folder
 		if talk, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", step.args, err, talk)

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/internal/mail"
-	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
@@ -57,7 +57,7 @@ func TestMailToSeveral(t *testing.T) {
 		work := func(long time.Duration) {
 			ctx, cancel := context.WithTimeout(t.Context(), long)
 			defer cancel()
-			r := runner.Runner{Jobs: db.Jobs(), Tx: db, Kinds: []runner.Kind{{Name: mailKind, Do: m.send}}}
+			r := queue.Runner{Jobs: db.Jobs(), Tx: db, Kinds: []queue.Kind{{Name: mailKind, Do: m.send}}}
 			if err := r.Run(ctx); err != nil {
 				t.Error(err)
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // While the mail server stalls, the API goes on as if nothing were. Of what it then refuses for a while, or

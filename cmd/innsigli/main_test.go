@@ -14,7 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // TestMain makes the program a command of its own in the path of the tests, so that

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // masterKeyFlag names the file of the keys that secrets in the store are sealed with.

@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // Documents are streamed through the server, never held: its anonymous memory grows by

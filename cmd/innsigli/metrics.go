@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // metrics is what the server counts, for Prometheus.
@@ -53,7 +53,7 @@ func buildInfo() prometheus.Collector {
 }
 
 // attempt counts a request to an endpoint.
-func (m *metrics) attempt(a webhook.Attempt) {
+func (m *metrics) attempt(a delivery.Attempt) {
 	failure := string(a.Failure)
 	if failure == "" {
 		failure = "none"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 func scrape(t *testing.T, m *metrics) string {
@@ -42,9 +42,9 @@ func TestMetrics(t *testing.T) {
 	due, failed := time.Now().Add(-time.Minute), error(nil)
 	m.backlog(func(context.Context) (time.Time, error) { return due, failed })
 	for range 3 {
-		m.attempt(webhook.Attempt{Purpose: webhook.ForDelivery, Failure: webhook.TimedOut, Duration: 15 * time.Second})
+		m.attempt(delivery.Attempt{Purpose: delivery.ForDelivery, Failure: delivery.TimedOut, Duration: 15 * time.Second})
 	}
-	m.attempt(webhook.Attempt{Purpose: webhook.ForPing, Duration: 20 * time.Millisecond})
+	m.attempt(delivery.Attempt{Purpose: delivery.ForPing, Duration: 20 * time.Millisecond})
 	before := time.Now()
 	text := scrape(t, m)
 	after := time.Now()

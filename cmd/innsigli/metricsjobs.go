@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -15,11 +15,11 @@ import (
 type jobsDue struct {
 	desc  *prometheus.Desc
 	next  func(ctx context.Context, kind string) (time.Time, error)
-	kinds []runner.Kind
+	kinds []queue.Kind
 }
 
 // dueJobs registers them. They are of the deployment, whichever of its servers is asked.
-func (m *metrics) dueJobs(next func(ctx context.Context, kind string) (time.Time, error), kinds []runner.Kind) {
+func (m *metrics) dueJobs(next func(ctx context.Context, kind string) (time.Time, error), kinds []queue.Kind) {
 	m.registry.MustRegister(jobsDue{
 		desc:  prometheus.NewDesc("innsigli_job_oldest_due_seconds", "For how long the job of a kind has been due that has been waiting longest; 0: none is due.", []string{"kind"}, nil),
 		next:  next,

@@ -4,12 +4,12 @@ import (
 	"context"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/runner"
+	"github.com/innsigli/innsigli/internal/queue"
 	"github.com/innsigli/innsigli/storage"
 )
 
 // observed times the jobs of a kind. Each is a trace of its own.
-func (s *server) observed(k runner.Kind) runner.Kind {
+func (s *server) observed(k queue.Kind) queue.Kind {
 	if do := k.Do; do != nil {
 		k.Do = func(ctx context.Context, job storage.Job) (retry time.Time, err error) {
 			ctx, end := s.job(ctx, k.Name)

@@ -12,7 +12,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // operator is what an operator's commands do. It is a store that the command has opened,
@@ -54,9 +54,9 @@ var (
 type direct struct {
 	*account.Service
 	db        store
-	documents string           // the folder, if there is one
-	webhooks  *webhook.Service // the server's; nil: there is no server
-	processes *portal.Service  // likewise
+	documents string            // the folder, if there is one
+	webhooks  *delivery.Service // the server's; nil: there is no server
+	processes *portal.Service   // likewise
 }
 
 func newDirect(db store, in place) direct {

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // processOperator is what an operator's commands do with signing processes, of any account and

@@ -7,25 +7,25 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/storage/sealed"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // webhookOperator is what an operator's commands do with webhooks.
 type webhookOperator interface {
 	// Subscriptions are those of an account, without their secrets.
-	Subscriptions(ctx context.Context, account string) ([]webhook.Subscription, error)
+	Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error)
 	// Attempts are those of a subscription, the latest first and at most so many.
-	Attempts(ctx context.Context, subscription string, most int) ([]webhook.Attempt, error)
+	Attempts(ctx context.Context, subscription string, most int) ([]delivery.Attempt, error)
 	// Dropped are the events that were given up for a subscription.
-	Dropped(ctx context.Context, subscription string) ([]webhook.Dropped, error)
+	Dropped(ctx context.Context, subscription string) ([]delivery.Dropped, error)
 	// SendAgain has one of them sent again.
 	SendAgain(ctx context.Context, subscription, event string) error
 	// WebhookKeys are the keys that sign now; none before a server has started on the store.
 	WebhookKeys(ctx context.Context) ([]publicKey, error)
 	// SealedKeys are all keys as the store has them: sealed with the master key.
-	SealedKeys(ctx context.Context) ([]webhook.SigningKey, error)
+	SealedKeys(ctx context.Context) ([]delivery.SigningKey, error)
 	// RotateWebhookKey makes another key, beside which those before it sign for as long as
 	// overlap says. It is sealed with the first key of the file, or by the server.
 	RotateWebhookKey(ctx context.Context, masterKey string, overlap time.Duration) error
@@ -41,15 +41,15 @@ type publicKey struct {
 
 // hooks is the server's service, or one on what the store keeps: secrets stay sealed in it, and
 // nothing is to be stored with it that has one.
-func (d direct) hooks() *webhook.Service {
+func (d direct) hooks() *delivery.Service {
 	if d.webhooks != nil {
 		return d.webhooks
 	}
-	return webhook.New(d.db.Webhooks(), d.db, d.db.Jobs(), webhook.Options{})
+	return delivery.New(d.db.Webhooks(), d.db, d.db.Jobs(), delivery.Options{})
 }
 
 // Subscriptions implements [operator].
-func (d direct) Subscriptions(ctx context.Context, owner string) ([]webhook.Subscription, error) {
+func (d direct) Subscriptions(ctx context.Context, owner string) ([]delivery.Subscription, error) {
 	if _, err := d.Account(ctx, owner); errors.Is(err, account.ErrNotFound) {
 		return nil, noAccount(owner)
 	} else if err != nil {
@@ -63,7 +63,7 @@ func (d direct) Subscriptions(ctx context.Context, owner string) ([]webhook.Subs
 }
 
 // Attempts implements [operator].
-func (d direct) Attempts(ctx context.Context, subscription string, most int) (list []webhook.Attempt, err error) {
+func (d direct) Attempts(ctx context.Context, subscription string, most int) (list []delivery.Attempt, err error) {
 	for a, err := range d.hooks().Attempts(ctx, subscription) {
 		if err != nil {
 			return nil, err
@@ -79,7 +79,7 @@ func (d direct) Attempts(ctx context.Context, subscription string, most int) (li
 }
 
 // Dropped implements [operator].
-func (d direct) Dropped(ctx context.Context, subscription string) ([]webhook.Dropped, error) {
+func (d direct) Dropped(ctx context.Context, subscription string) ([]delivery.Dropped, error) {
 	list, err := d.hooks().Dropped(ctx, subscription)
 	if err == nil && len(list) == 0 {
 		err = d.mustHave(ctx, subscription)
@@ -99,9 +99,9 @@ func (d direct) mustHave(ctx context.Context, subscription string) error {
 func (d direct) SendAgain(ctx context.Context, subscription, event string) error {
 	err := d.hooks().SendAgain(ctx, subscription, event)
 	switch {
-	case errors.Is(err, webhook.ErrNotFound):
+	case errors.Is(err, delivery.ErrNotFound):
 		return fmt.Errorf("event %q was not given up for subscription %q, or is not kept any more", event, subscription)
-	case errors.Is(err, webhook.ErrInactive):
+	case errors.Is(err, delivery.ErrInactive):
 		return fmt.Errorf("subscription %s is not active", subscription)
 	}
 	return err
@@ -127,7 +127,7 @@ func (d direct) WebhookKeys(ctx context.Context) (list []publicKey, err error) {
 }
 
 // SealedKeys implements [operator].
-func (d direct) SealedKeys(ctx context.Context) ([]webhook.SigningKey, error) {
+func (d direct) SealedKeys(ctx context.Context) ([]delivery.SigningKey, error) {
 	return d.db.Webhooks().Keys(ctx)
 }
 
@@ -139,7 +139,7 @@ func (d direct) RotateWebhookKey(ctx context.Context, masterKey string, overlap 
 		if err != nil {
 			return fmt.Errorf("--master-key-file: %w", err)
 		}
-		hooks = webhook.New(sealed.Webhooks(d.db.Webhooks(), keys), d.db, d.db.Jobs(), webhook.Options{})
+		hooks = delivery.New(sealed.Webhooks(d.db.Webhooks(), keys), d.db, d.db.Jobs(), delivery.Options{})
 	}
 	_, err := hooks.RotateKey(ctx, overlap)
 	return err

@@ -17,10 +17,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/ades/report"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/internal/validators"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
+	"github.com/innsigli/innsigli/internal/test/validators"
 )
 
 // portalSigners are how many sign one document at once, on a page that has room for them.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // A server dies while a participant signs. Another one on its database puts the signature into the document,

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/innsigli/innsigli/internal/cms"
+	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/webhook"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"text/tabwriter"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // portalDeaths are where servers kill themselves while somebody works on a process, and in which

@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // The scripts of testdata/postgres are those of testdata/script for stores in Postgres.

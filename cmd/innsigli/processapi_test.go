@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // processesPath is where processes are made.

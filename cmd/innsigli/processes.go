@@ -7,11 +7,11 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // documentOwner is the portal, once there is one: it and package signing need each other.

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // The operator's command invites with the master key of the store alone, also where it has no link to

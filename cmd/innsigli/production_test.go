@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // installed is the program that the tests have in their path.

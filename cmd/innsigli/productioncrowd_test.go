@@ -18,9 +18,9 @@ import (
 
 	"github.com/innsigli/innsigli/ades/report"
 	"github.com/innsigli/innsigli/idp/audkenni"
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // signer is one in a crowd, with a document that nobody else has.

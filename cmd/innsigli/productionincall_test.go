@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // A server that is killed while the provider answers goes on from what it had stored before.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/openidtest"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // A document's name and a reason that stand nowhere else. The character behind shownName is one

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // Whatever becomes of the provider while people are asked, clients hear that the answer is yet

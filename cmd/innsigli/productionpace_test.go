@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // The provider is asked at its own pace, whatever its client's is.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // Two servers in production are one service: what one starts the other ends, and a

@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/sealed"
-	"github.com/innsigli/innsigli/internal/testenv"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // production is "innsigli serve --environment production" with all that it needs: an OpenID
@@ -31,7 +31,7 @@ type production struct {
 	*sandboxProcess
 	client   *client // of the account, with a token
 	provider *openidtest.Provider
-	ca       *authority.Authority // of people's certificates and of timestamps
+	ca       *sandboxca.Authority // of people's certificates and of timestamps
 	tsa      string               // its address
 	program  string
 	folder   string // with innsigli.toml and the files that it names
@@ -85,7 +85,7 @@ func newProduction(t *testing.T, program, store string, flags ...string) *produc
 func (p *production) configure(t *testing.T, o productionOptions) {
 	t.Helper()
 	if p.tsa == "" {
-		p.tsa = authoritytest.Serve(t, p.ca) + authority.PathTimestamp
+		p.tsa = catest.Serve(t, p.ca) + sandboxca.PathTimestamp
 	}
 	p.write(t, "root.pem", p.ca.RootPEM())
 	p.write(t, "secret.txt", []byte(cmp.Or(o.secret, p.provider.Secret)+"\n"))

@@ -13,13 +13,13 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/report"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // check: EU DSS passes each file as what it is. In a CMS of the phone's is no certificate but the
 // signer's, so that those of the authority have to be known.
-func (s *signedInProduction) check(t *testing.T, ca *authority.Authority) {
+func (s *signedInProduction) check(t *testing.T, ca *sandboxca.Authority) {
 	byLevel := make(map[ades.Level][]*signedFile)
 	for _, f := range s.files {
 		byLevel[f.level] = append(byLevel[f.level], f)

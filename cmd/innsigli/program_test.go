@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // built are the programs that were built, by their flags: tests share them, as linking takes seconds.

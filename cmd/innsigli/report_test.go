@@ -16,9 +16,9 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/report"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // cli.md: "--json: one object a line for each file". Scripts outside the repository read
@@ -107,11 +107,11 @@ func mustCertificates(t *testing.T, path string) []*x509.Certificate {
 // does not, and a script can tell them apart.
 func TestVerifyJSONTellsProofFromChanges(t *testing.T) {
 	ca := newAuthority(t)
-	address := authoritytest.Serve(t, ca)
+	address := catest.Serve(t, ca)
 	t.Chdir(t.TempDir())
 	writeSigner(t, ".", ca)
 	output(t, done, "sign", "in.pdf", "--cert", "chain.pem", "--key", "key.pem", "--level", "LT", "-o", "proven.pdf",
-		"--tsa", address+authority.PathTimestamp, "--insecure-allow-private-addresses")
+		"--tsa", address+sandboxca.PathTimestamp, "--insecure-allow-private-addresses")
 	if err := os.WriteFile("changed.pdf", append(mustRead(t, "proven.pdf"), "% More.\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // The scripts of testdata/script are the contract of cli.md, command by command. Beside
@@ -106,7 +106,7 @@ func scriptFiles(env *testscript.Env) error {
 
 // signerFiles are root.pem and a chain and key for each kind of key.
 func signerFiles() (map[string][]byte, error) {
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		return nil, err
 	}

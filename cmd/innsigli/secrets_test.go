@@ -15,8 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/sealed"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // What a store holds gives away no secret: the keys of test users, of the authority and of

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 type serveCommand struct {

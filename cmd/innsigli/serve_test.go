@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // A server takes a changed configuration while it runs. A signature that was given while
@@ -26,8 +26,8 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 	testenv.Slow(t, "servers start again and again")
 	t.Parallel()
 	ca := newAuthority(t)
-	authoritytest.Serve(t, ca)
-	addresses := authoritytest.Handler(ca)
+	catest.Serve(t, ca)
+	addresses := catest.Handler(ca)
 	folder := shortFolder(t)
 	writeSigner(t, folder, ca) // chain.pem and key.pem are the server's own here
 	basic, mutual := basicTSA(t, addresses), mutualTSA(t, addresses, folder)
@@ -42,8 +42,8 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 		down    = "[[timestamp]]\nurl = \"http://127.0.0.1:1/\"\n"
 		trusted = "[trust]\nroots = [\"root.pem\"]\nprivate-addresses = [\"127.0.0.0/8\", \"::1/128\"]\n"
 	)
-	untrusted := fmt.Sprintf("[[timestamp]]\nurl = %q\nusername = \"somebody\"\npassword-file = \"password\"\n", basic.URL+authority.PathTimestamp)
-	right := trusted + down + fmt.Sprintf("[[timestamp]]\nurl = %q\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\nroots = [\"root.pem\"]\n", mutual.URL+authority.PathTimestamp)
+	untrusted := fmt.Sprintf("[[timestamp]]\nurl = %q\nusername = \"somebody\"\npassword-file = \"password\"\n", basic.URL+sandboxca.PathTimestamp)
+	right := trusted + down + fmt.Sprintf("[[timestamp]]\nurl = %q\ncertificate = \"chain.pem\"\nkey = \"key.pem\"\nroots = [\"root.pem\"]\n", mutual.URL+sandboxca.PathTimestamp)
 
 	write("innsigli.toml", down)
 	p := startServer(t, folder, "SSL_CERT_FILE="+filepath.Join(folder, "tls.pem"))
@@ -95,7 +95,7 @@ func TestConfigurationChangesWhileServing(t *testing.T) {
 }
 
 // checkTimestampedBy: level LT, with a timestamp by the authority.
-func checkTimestampedBy(t *testing.T, signed []byte, signers *x509.Certificate, ca *authority.Authority) {
+func checkTimestampedBy(t *testing.T, signed []byte, signers *x509.Certificate, ca *sandboxca.Authority) {
 	t.Helper()
 	roots := ca.Roots()
 	roots.AddCert(signers)

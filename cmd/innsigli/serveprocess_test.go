@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // startServer runs "innsigli serve" for a sandbox on store.db and innsigli.toml of a folder,

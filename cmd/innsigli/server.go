@@ -15,13 +15,13 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/cmd/innsigli/internal/reference"
 	"github.com/innsigli/innsigli/httpapi"
-	"github.com/innsigli/innsigli/internal/reference"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/portal/page"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // server is the service with everything wired.
@@ -32,7 +32,7 @@ type server struct {
 	signals   *busysignal.Service
 	signers   signers
 	signing   *signing.Service
-	hooks     *webhook.Service
+	hooks     *delivery.Service
 	processes *portal.Service
 	page      *page.Page // nil: nobody logs in
 	trial     bool       // and who does is simulated

@@ -12,10 +12,10 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/internal/mail"
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/portal/page"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // setup is what a server is made of.

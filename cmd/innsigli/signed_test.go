@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pdflint"
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/pdflint"
 )
 
 // signedFile is a file with the level of its signatures and the names of its signers, in

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/portal/page"
+	"github.com/innsigli/innsigli/storage/sealed"
 )
 
 // signingPath is what the paths of the signing page begin with.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 	"github.com/innsigli/innsigli/portal/page"
 )
 

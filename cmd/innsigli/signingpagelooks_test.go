@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // What [page] says is what people see: on the page, with its colours and its logo, and in mail.

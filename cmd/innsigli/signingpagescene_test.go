@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/openidtest"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 	"github.com/innsigli/innsigli/portal/page"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/idp/simulated"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal/page"
 )
 

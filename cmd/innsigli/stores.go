@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/postgres"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // store is an open store; each backend's DB is one.
@@ -27,11 +27,11 @@ type store interface {
 	Documents() storage.Documents
 	Jobs() storage.Jobs
 	EvidenceLog() storage.EvidenceLog
-	Webhooks() webhook.Store
+	Webhooks() delivery.Store
 	Processes() portal.Store
 	Pages() storage.Records
 	AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error]
-	AllSubscriptions(ctx context.Context) iter.Seq2[webhook.Subscription, error]
+	AllSubscriptions(ctx context.Context) iter.Seq2[delivery.Subscription, error]
 	AllProcesses(ctx context.Context) iter.Seq2[portal.Process, error]
 	AllUnopened(ctx context.Context) iter.Seq2[portal.Process, error]
 	Close() error

@@ -5,7 +5,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/validators"
+	"github.com/innsigli/innsigli/internal/test/validators"
 )
 
 // dssRest is what stands in a report beside the verdicts, and the order of timestamps of

@@ -6,14 +6,14 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/report"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 )
 
 // "--online" asks for the revocation data that a file lacks, where a certificate leads to a root, and through the
 // guard: without the flag for trials, nobody on this machine is called.
 func TestVerifyOnline(t *testing.T) {
 	ca := newAuthority(t)
-	authoritytest.Serve(t, ca)
+	catest.Serve(t, ca)
 	t.Chdir(t.TempDir())
 	writeSigner(t, ".", ca)
 	for _, name := range []string{"in.pdf", "in.xml"} {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // "innsigli sandbox" prints what to type to get a document signed. Typed as it is

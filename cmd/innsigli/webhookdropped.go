@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 type webhookDroppedCommand struct {
@@ -23,7 +23,7 @@ func (c webhookDroppedCommand) Run(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.out, "EVENT\tGIVEN UP\tTYPE", list, func(d webhook.Dropped) string {
+		return table(s.out, "EVENT\tGIVEN UP\tTYPE", list, func(d delivery.Dropped) string {
 			return fmt.Sprintf("%s\t%s\t%s", d.Event, timeText(d.At), d.Type)
 		})
 	})

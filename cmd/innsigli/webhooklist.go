@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 type webhookListCommand struct {
@@ -24,7 +24,7 @@ func (c webhookListCommand) Run(ctx context.Context, s streams) error {
 		if err != nil {
 			return err
 		}
-		return table(s.out, "SUBSCRIPTION\tSTATE\tSINCE\tEVENT TYPES\tURL", list, func(w webhook.Subscription) string {
+		return table(s.out, "SUBSCRIPTION\tSTATE\tSINCE\tEVENT TYPES\tURL", list, func(w delivery.Subscription) string {
 			state, since := stateOf(w)
 			return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", w.ID, state, timeText(since), strings.Join(w.EventTypes, " "), w.URL)
 		})
@@ -32,7 +32,7 @@ func (c webhookListCommand) Run(ctx context.Context, s streams) error {
 }
 
 // stateOf is what a subscription is, and since when.
-func stateOf(w webhook.Subscription) (state string, since time.Time) {
+func stateOf(w delivery.Subscription) (state string, since time.Time) {
 	switch {
 	case w.Active && !w.FailingSince.IsZero():
 		return "failing", w.FailingSince

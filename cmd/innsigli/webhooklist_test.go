@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // The list tells of trouble: one that is active and whose pings fail is not just active.
@@ -12,14 +12,14 @@ func TestStatesOfSubscriptions(t *testing.T) {
 	created := time.Date(2026, 3, 1, 7, 5, 0, 0, time.UTC)
 	activated, failing, updated := created.Add(time.Hour), created.Add(2*time.Hour), created.Add(3*time.Hour)
 	for name, test := range map[string]struct {
-		is    webhook.Subscription
+		is    delivery.Subscription
 		state string
 		since time.Time
 	}{
-		"never active":   {webhook.Subscription{}, "inactive", created},
-		"active":         {webhook.Subscription{Active: true, ActivatedAt: activated}, "active", activated},
-		"its pings fail": {webhook.Subscription{Active: true, ActivatedAt: activated, FailingSince: failing}, "failing", failing},
-		"switched off":   {webhook.Subscription{Reason: webhook.SecurityCheckFailed}, "SecurityCheckFailed", updated},
+		"never active":   {delivery.Subscription{}, "inactive", created},
+		"active":         {delivery.Subscription{Active: true, ActivatedAt: activated}, "active", activated},
+		"its pings fail": {delivery.Subscription{Active: true, ActivatedAt: activated, FailingSince: failing}, "failing", failing},
+		"switched off":   {delivery.Subscription{Reason: delivery.SecurityCheckFailed}, "SecurityCheckFailed", updated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.is.CreatedAt, test.is.UpdatedAt = created, updated

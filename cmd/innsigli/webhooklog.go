@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 type webhookLogCommand struct {
@@ -43,7 +43,7 @@ func (c webhookLogCommand) Run(ctx context.Context, s streams) error {
 	})
 }
 
-func attemptRow(a webhook.Attempt) string {
+func attemptRow(a delivery.Attempt) string {
 	number, status, next := orDash(a.Number), orDash(a.Status), "-"
 	if !a.Next.IsZero() {
 		next = timeText(a.Next)
@@ -62,19 +62,19 @@ func orDash(n int) string {
 
 // attemptLine is an attempt in JSON. Where there is none of a value it is null.
 type attemptLine struct {
-	Time       time.Time        `json:"time"`
-	Purpose    webhook.Purpose  `json:"purpose"`
-	Event      string           `json:"event"`
-	Type       string           `json:"type"`
-	Attempt    *int             `json:"attempt"`
-	Status     *int             `json:"status"`
-	DurationMS int64            `json:"durationMs"`
-	Failure    *webhook.Failure `json:"failure"`
-	Detail     *string          `json:"detail"`
-	Next       *time.Time       `json:"next"`
+	Time       time.Time         `json:"time"`
+	Purpose    delivery.Purpose  `json:"purpose"`
+	Event      string            `json:"event"`
+	Type       string            `json:"type"`
+	Attempt    *int              `json:"attempt"`
+	Status     *int              `json:"status"`
+	DurationMS int64             `json:"durationMs"`
+	Failure    *delivery.Failure `json:"failure"`
+	Detail     *string           `json:"detail"`
+	Next       *time.Time        `json:"next"`
 }
 
-func printAttempts(w io.Writer, list []webhook.Attempt) error {
+func printAttempts(w io.Writer, list []delivery.Attempt) error {
 	lines := json.NewEncoder(w)
 	for _, a := range list {
 		line := attemptLine{

@@ -5,10 +5,10 @@ import (
 	"net/url"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/sealed"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/storage/sealed"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // privateWebhooksFlag is for trials with an endpoint on this machine.
@@ -17,11 +17,11 @@ type privateWebhooksFlag struct {
 }
 
 // hooks makes the service of the webhooks, with a key to sign them.
-func (c setup) hooks(ctx context.Context, db store, tx storage.Transactor, keys *sealed.Keys, accounts *account.Service, measured *metrics) (*webhook.Service, error) {
+func (c setup) hooks(ctx context.Context, db store, tx storage.Transactor, keys *sealed.Keys, accounts *account.Service, measured *metrics) (*delivery.Service, error) {
 	if c.private {
 		c.log.Warn("webhooks may go to this machine and private networks")
 	}
-	o := webhook.Options{
+	o := delivery.Options{
 		EventTypes:       portal.EventTypes(),
 		MaxSubscriptions: c.webhooks.maxSubscriptions,
 		Endpoints:        c.endpoints(),
@@ -34,7 +34,7 @@ func (c setup) hooks(ctx context.Context, db store, tx storage.Transactor, keys 
 		}
 		o.Alerts = told
 	}
-	hooks := webhook.New(sealed.Webhooks(db.Webhooks(), keys), tx, db.Jobs(), o)
+	hooks := delivery.New(sealed.Webhooks(db.Webhooks(), keys), tx, db.Jobs(), o)
 	measured.backlog(hooks.OldestDue)
 	return hooks, hooks.EnsureKey(ctx)
 }
@@ -45,8 +45,8 @@ func (c setup) mailJobs(db store) mailJobs {
 }
 
 // endpoints are those that webhooks may go to.
-func (c setup) endpoints() webhook.Endpoints {
-	e := webhook.Endpoints{AllowPrivate: c.private}
+func (c setup) endpoints() delivery.Endpoints {
+	e := delivery.Endpoints{AllowPrivate: c.private}
 	if proxy := c.webhooks.proxy; proxy != (url.URL{}) {
 		e.Proxy = &proxy
 	}

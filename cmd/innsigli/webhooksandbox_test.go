@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/innsigli/innsigli/internal/testenv"
-	"github.com/innsigli/innsigli/webhook"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // An endpoint on this machine, in https, is for a sandbox that was told so. The next start was
@@ -61,7 +61,7 @@ func TestPrivateWebhooks(t *testing.T) {
 	before := e.connections.Load()
 	p = startSandbox(t, program, store, environment)
 	c = p.signIn(t)
-	if a := c.hook(t, http.MethodPost, "/"+e.id+"/activate", ""); a.Status != http.StatusUnprocessableEntity || a.Failed != string(webhook.Unreachable) {
+	if a := c.hook(t, http.MethodPost, "/"+e.id+"/activate", ""); a.Status != http.StatusUnprocessableEntity || a.Failed != string(delivery.Unreachable) {
 		t.Errorf("activation without the flag: %v %s", a, a.Body)
 	}
 	if a := c.hook(t, http.MethodPost, "/"+e.id+"/test", ""); a.Status != http.StatusBadGateway {
@@ -113,7 +113,7 @@ func TestEventIsDelivered(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = s.db.InTx(t.Context(), func(ctx context.Context) error {
-		return s.db.Webhooks().AddDropped(ctx, webhook.Dropped{
+		return s.db.Webhooks().AddDropped(ctx, delivery.Dropped{
 			Subscription: e.id, Event: event.ID, Type: event.Type, At: at.UTC().Truncate(time.Microsecond), Body: body,
 		})
 	})
@@ -184,7 +184,7 @@ func (s *server) waitForDeliveries(t *testing.T, store, subscription string, num
 			if err := json.Unmarshal([]byte(line), &a); err != nil {
 				t.Fatal(err)
 			}
-			if a.Purpose == webhook.ForDelivery {
+			if a.Purpose == delivery.ForDelivery {
 				deliveries = append(deliveries, a)
 			}
 		}

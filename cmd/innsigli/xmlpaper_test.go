@@ -15,9 +15,9 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/ades/report"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/authority/authoritytest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // What docs/xml.md has typed, typed as it stands there but for the authority's address.
@@ -31,7 +31,7 @@ func TestXMLPaperSigns(t *testing.T) {
 		t.Fatalf("%q", blocks)
 	}
 	ca := newAuthority(t)
-	tsa := authoritytest.Serve(t, ca) + authority.PathTimestamp
+	tsa := catest.Serve(t, ca) + sandboxca.PathTimestamp
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
 	for from, to := range map[string]string{"in.xml": "invoice.xml", "root.pem": "roots.pem"} {

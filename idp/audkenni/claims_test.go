@@ -11,12 +11,14 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
-	"github.com/innsigli/innsigli/internal/certtest"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // What the answers claim is the person's own, or there is no signature.
 func TestClaims(t *testing.T) {
+	testenv.Slow(t, "each claim takes a conversation")
 	p := openidtest.Start(t, openidtest.Options{})
 	provider, _ := open(t, p, audkenni.Options{})
 	lax, _ := open(t, p, audkenni.Options{AnyName: true})

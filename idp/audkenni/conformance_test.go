@@ -13,11 +13,13 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	"github.com/innsigli/innsigli/idp/idptest"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // The suite of every provider, with Auðkenni as it is and as it may be agreed with.
 func TestConformance(t *testing.T) {
+	testenv.Slow(t, "people take their time, and conversations expire")
 	both := []idp.Method{idp.App, idp.SIM}
 	for _, test := range []struct {
 		name    string

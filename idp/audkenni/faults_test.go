@@ -12,7 +12,8 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // faults are what may become of a request on its way, and what it means to a conversation that
@@ -177,6 +178,7 @@ func texts(value any) (all []string) {
 
 // Auðkenni is restarted between any two calls, and so is the service.
 func TestRestarts(t *testing.T) {
+	testenv.Slow(t, "the provider is restarted between all calls")
 	t.Parallel()
 	p := openidtest.Start(t, openidtest.Options{})
 	for method, want := range map[idp.Method][]string{idp.App: byApp, idp.SIM: trail(learns, signs)} {

@@ -11,8 +11,8 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/idp/idptest"
-	"github.com/innsigli/innsigli/internal/certtest"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // What version 1 has stored of each phase is read without loss. That it also goes on is in

@@ -16,8 +16,8 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // way is the network between a client and its provider, which can be broken. Each request has
@@ -56,7 +56,7 @@ func open(t testing.TB, p *openidtest.Provider, o audkenni.Options) (*audkenni.P
 }
 
 // issuer issues the certificates of people.
-var issuer = sync.OnceValues(func() (*authority.Authority, error) { return authority.NewP256(time.Now()) })
+var issuer = sync.OnceValues(func() (*sandboxca.Authority, error) { return sandboxca.NewP256(time.Now()) })
 
 // certificate issues one that begins to be valid then.
 func certificate(t testing.TB, name, kennitala string, key crypto.Signer, from time.Time) *x509.Certificate {

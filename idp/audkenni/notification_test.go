@@ -11,7 +11,7 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/internal/certtest"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // unreachable is a provider of which nobody is there.

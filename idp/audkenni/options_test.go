@@ -10,7 +10,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 func TestOptions(t *testing.T) {

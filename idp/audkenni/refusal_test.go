@@ -9,7 +9,8 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // The acr_values of the default options.
@@ -137,6 +138,7 @@ func TestSlowDown(t *testing.T) {
 // Who does not answer is waited for until the request expires, and a person who was asked
 // twice has the time of the second request.
 func TestExpiry(t *testing.T) {
+	testenv.Slow(t, "conversations expire")
 	t.Parallel()
 	const second = time.Second
 	p := openidtest.Start(t, openidtest.Options{Interval: second, Expires: 12 * second})

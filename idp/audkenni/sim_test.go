@@ -10,8 +10,8 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
-	"github.com/innsigli/innsigli/internal/cms"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 var (

@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/internal/certtest"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // FuzzState: whatever a store gives back, there is an answer, and no panic.

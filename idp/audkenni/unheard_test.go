@@ -6,7 +6,7 @@ import (
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/audkenni"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // A phone does not ring for ever because the answers to the questions are lost.

@@ -20,7 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // keys publishes the public parts of keys, the kids of which are their places: "0", "1".

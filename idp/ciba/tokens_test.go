@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/idp/ciba"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // answering is the provider's side of a person who has answered with an ID token.

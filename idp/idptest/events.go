@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/cms"
+	"github.com/innsigli/innsigli/internal/pki/cms"
 )
 
 const (

@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/idptest"
-	"github.com/innsigli/innsigli/internal/certtest"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // seals is a provider for the seals of organisations: keys that the program reaches itself, such as in

@@ -15,8 +15,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/certtest"
-	"github.com/innsigli/innsigli/internal/cms"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
 // network is an identity provider that gives each answer once, and has everything that a

@@ -5,7 +5,7 @@ import (
 
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/idp/login"
-	"github.com/innsigli/innsigli/internal/openidtest"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // Whether the provider knows the client is found without a person, however the client says who

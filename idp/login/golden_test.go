@@ -9,7 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/idp/login"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // States that version 1 stored are encoded the same way, and are read.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/innsigli/innsigli/idp/ciba"
 	"github.com/innsigli/innsigli/idp/login"
-	"github.com/innsigli/innsigli/internal/openidtest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
 // answered polls until there is an answer, through a store.

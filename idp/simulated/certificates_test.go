@@ -12,7 +12,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/idp/simulated"
-	"github.com/innsigli/innsigli/internal/authority"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // Roots and keys follow from the seed, certificates do not.
@@ -46,7 +46,7 @@ func TestSeed(t *testing.T) {
 }
 
 func TestCertificates(t *testing.T) {
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

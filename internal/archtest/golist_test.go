@@ -10,9 +10,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // listed is a package as "go list" describes it.
@@ -20,32 +21,41 @@ type listed struct {
 	ImportPath string
 	Standard   bool
 	Imports    []string
-	Deps       []string // all that it reaches
 	Module     *struct{ Path string }
 }
 
-// list returns what the packages named reach, themselves included, by import path.
+// lists has what list has returned, by its arguments: what the go command reads does not change
+// during the tests.
+var lists sync.Map
+
+// list returns the packages named and all that they reach, by import path.
 func list(t *testing.T, arguments ...string) map[string]listed {
 	t.Helper()
+	key := strings.Join(arguments, " ")
+	if known, ok := lists.Load(key); ok {
+		return known.(map[string]listed)
+	}
 	noticeChanges(t)
-	command := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps", "-json=ImportPath,Standard,Imports,Deps,Module"}, arguments...)...)
+	command := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps", "-json=ImportPath,Standard,Imports,Module"}, arguments...)...)
 	command.Dir = testenv.Root(t)
-	var talk bytes.Buffer
-	command.Stderr = &talk
+	var messages bytes.Buffer
+	command.Stderr = &messages
 	out, err := command.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, talk.Bytes())
+		t.Fatalf("go list: %v\n%s", err, messages.Bytes())
 	}
 	packages := make(map[string]listed)
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p listed
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
-			return packages
+			break
 		} else if err != nil {
 			t.Fatalf("go list: %v", err)
 		}
 		packages[p.ImportPath] = p
 	}
+	lists.Store(key, packages)
+	return packages
 }
 
 // noticeChanges looks at every Go file. "go test" repeats a result from its cache as
@@ -69,10 +79,10 @@ func noticeChanges(t *testing.T) {
 	}
 }
 
-// ours is the name of a package within the house, "" for one of others.
+// ours returns the path of a package within this module, "" for a package of another module.
 func (p listed) ours() string {
-	if p.Module == nil || p.Module.Path != house {
+	if p.Module == nil || p.Module.Path != modulePath {
 		return ""
 	}
-	return strings.TrimPrefix(p.ImportPath, house+"/")
+	return strings.TrimPrefix(p.ImportPath, modulePath+"/")
 }

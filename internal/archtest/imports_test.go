@@ -9,39 +9,39 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// faults says in what the packages depart from the plan, and the plan from its own
-// rule that imports go down.
-func faults(plan []floor, packages map[string]listed) []string {
-	level, rooms := make(map[string]int), make(map[string]room)
-	for i, floor := range plan {
-		for _, r := range floor {
-			level[r.name], rooms[r.name] = i, r
+// violations returns the imports that the table does not permit, the packages that it lacks, and the
+// lines of the table that permit an import of a package that is not in a lower layer.
+func violations(layers []layer, packages map[string]listed) []string {
+	level, entries := make(map[string]int), make(map[string]entry)
+	for i, l := range layers {
+		for _, e := range l {
+			level[e.path], entries[e.path] = i, e
 		}
 	}
 	var out []string
-	for name, r := range rooms {
-		if _, ok := packages[house+"/"+name]; !ok {
-			out = append(out, fmt.Sprintf("%s is in the plan and does not exist", name))
+	for path, e := range entries {
+		if _, ok := packages[modulePath+"/"+path]; !ok {
+			out = append(out, fmt.Sprintf("%s is in the table and does not exist", path))
 		}
-		for _, below := range strings.Fields(r.ours) {
-			if l, ok := level[below]; !ok || l <= level[name] {
-				out = append(out, fmt.Sprintf("the plan lets %s import %s, which is not below it", name, below))
+		for _, below := range strings.Fields(e.ours) {
+			if l, ok := level[below]; !ok || l <= level[path] {
+				out = append(out, fmt.Sprintf("the table permits %s to import %s, which is not in a lower layer", path, below))
 			}
 		}
 	}
 	for _, p := range packages {
-		name := p.ours()
-		if name == "" {
+		path := p.ours()
+		if path == "" {
 			continue
 		}
-		r, ok := rooms[name]
+		e, ok := entries[path]
 		if !ok {
-			out = append(out, fmt.Sprintf("%s has no room in the plan", name))
+			out = append(out, fmt.Sprintf("%s is not in the table", path))
 			continue
 		}
-		for _, path := range p.Imports {
-			if !r.mayImport(packages[path]) {
-				out = append(out, fmt.Sprintf("%s imports %s", name, strings.TrimPrefix(path, house+"/")))
+		for _, imported := range p.Imports {
+			if !e.mayImport(packages[imported]) {
+				out = append(out, fmt.Sprintf("%s imports %s", path, strings.TrimPrefix(imported, modulePath+"/")))
 			}
 		}
 	}
@@ -49,28 +49,41 @@ func faults(plan []floor, packages map[string]listed) []string {
 	return out
 }
 
-func (r room) mayImport(p listed) bool {
+func (e entry) mayImport(p listed) bool {
 	if p.Standard {
 		return true
 	}
-	if name := p.ours(); name != "" {
-		return slices.Contains(strings.Fields(r.ours), name)
+	if path := p.ours(); path != "" {
+		return slices.Contains(strings.Fields(e.ours), path)
 	}
-	return slices.ContainsFunc(strings.Fields(r.others), func(short string) bool {
+	return slices.ContainsFunc(strings.Fields(e.modules), func(short string) bool {
 		return p.Module != nil && p.Module.Path == modules[short]
 	})
 }
 
-// Imports go down the drawing only, and a domain never imports a sibling.
-func TestImportsFollowThePlan(t *testing.T) {
-	if diff := cmp.Diff([]string(nil), faults(plan, list(t, "./..."))); diff != "" {
-		t.Errorf("departures from the plan of plan_test.go (+):\n%s", diff)
+// Every import is permitted by the table of layers_test.go.
+func TestImportsFollowTheTable(t *testing.T) {
+	if diff := cmp.Diff([]string(nil), violations(layers, list(t, "./..."))); diff != "" {
+		t.Errorf("violations of the table in layers_test.go (+):\n%s", diff)
 	}
 }
 
-// Each departure that the rule is there for is one that it finds.
-func TestDeparturesAreFound(t *testing.T) {
-	small := []floor{
+// The table permits no import that is not there, except in packages of tests alone.
+func TestTableHasNoUnusedImport(t *testing.T) {
+	packages := list(t, "./...")
+	for _, e := range slices.Concat(layers...) {
+		imports := packages[modulePath+"/"+e.path].Imports
+		for _, path := range strings.Fields(e.ours) {
+			if !slices.Contains(imports, modulePath+"/"+path) {
+				t.Errorf("the table permits %s to import %s, and it does not", e.path, path)
+			}
+		}
+	}
+}
+
+// Each kind of violation is found.
+func TestViolationsAreFound(t *testing.T) {
+	small := []layer{
 		{{"wire", "left right leaf", ""}},
 		{{"left", "leaf", "uuid"}, {"right", "leaf", ""}},
 		{{"leaf", "", ""}},
@@ -79,43 +92,43 @@ func TestDeparturesAreFound(t *testing.T) {
 		name     string
 		from, to string
 		want     string
-		plan     []floor // nil: small
+		table    []layer // nil: small
 	}{
-		{name: "up", from: "leaf", to: house + "/left", want: "leaf imports left"},
-		{name: "to a sibling", from: "left", to: house + "/right", want: "left imports right"},
-		{name: "another floor's module", from: "leaf", to: "github.com/google/uuid", want: "leaf imports github.com/google/uuid"},
+		{name: "up", from: "leaf", to: modulePath + "/left", want: "leaf imports left"},
+		{name: "to a sibling", from: "left", to: modulePath + "/right", want: "left imports right"},
+		{name: "another layer's module", from: "leaf", to: "github.com/google/uuid", want: "leaf imports github.com/google/uuid"},
 		{name: "an unknown module", from: "left", to: "example.com/other", want: "left imports example.com/other"},
-		{name: "a package without a room", from: "attic", to: "fmt", want: "attic has no room in the plan"},
-		{name: "a room without a package", plan: append(slices.Clone(small), floor{{"cellar", "", ""}}), want: "cellar is in the plan and does not exist"},
-		{name: "a plan that goes up", plan: append(slices.Clone(small), floor{{"cellar", "leaf", ""}}), from: "cellar", to: house + "/leaf",
-			want: "the plan lets cellar import leaf, which is not below it"},
-		{name: "a plan with siblings", plan: append(slices.Clone(small[:2]), floor{{"leaf", "", ""}, {"cellar", "leaf", ""}}), from: "cellar", to: house + "/leaf",
-			want: "the plan lets cellar import leaf, which is not below it"},
+		{name: "a package that the table lacks", from: "extra", to: "fmt", want: "extra is not in the table"},
+		{name: "a line without a package", table: append(slices.Clone(small), layer{{"absent", "", ""}}), want: "absent is in the table and does not exist"},
+		{name: "a line that permits an import upwards", table: append(slices.Clone(small), layer{{"bottom", "leaf", ""}}), from: "bottom", to: modulePath + "/leaf",
+			want: "the table permits bottom to import leaf, which is not in a lower layer"},
+		{name: "a line that permits an import of a sibling", table: append(slices.Clone(small[:2]), layer{{"leaf", "", ""}, {"bottom", "leaf", ""}}), from: "bottom", to: modulePath + "/leaf",
+			want: "the table permits bottom to import leaf, which is not in a lower layer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			packages := smallHouse()
+			packages := smallModule()
 			if test.from != "" {
-				p := packages[house+"/"+test.from]
-				packages[house+"/"+test.from] = ourPackage(test.from, append(p.Imports, test.to)...)
+				p := packages[modulePath+"/"+test.from]
+				packages[modulePath+"/"+test.from] = ourPackage(test.from, append(p.Imports, test.to)...)
 			}
-			drawn := small
-			if test.plan != nil {
-				drawn = test.plan
+			table := small
+			if test.table != nil {
+				table = test.table
 			}
-			if diff := cmp.Diff([]string{test.want}, faults(drawn, packages)); diff != "" {
+			if diff := cmp.Diff([]string{test.want}, violations(table, packages)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 	t.Run("none", func(t *testing.T) {
-		if diff := cmp.Diff([]string(nil), faults(small, smallHouse())); diff != "" {
+		if diff := cmp.Diff([]string(nil), violations(small, smallModule())); diff != "" {
 			t.Error(diff)
 		}
 	})
 }
 
-// The same against the real house: an import that is forbidden there is found there.
-func TestDeparturesOfTheHouseAreFound(t *testing.T) {
+// An import that the real table forbids is found.
+func TestViolationsOfTheTableAreFound(t *testing.T) {
 	packages := list(t, "./...")
 	for from, to := range map[string]string{
 		"pades":      "storage",
@@ -126,29 +139,29 @@ func TestDeparturesOfTheHouseAreFound(t *testing.T) {
 		"signing":    "httpapi",
 		"httpapi":    "storage/bolt",
 	} {
-		p := packages[house+"/"+from]
-		changed := map[string]listed{p.ImportPath: ourPackage(from, append(slices.Clone(p.Imports), house+"/"+to)...)}
+		p := packages[modulePath+"/"+from]
+		changed := map[string]listed{p.ImportPath: ourPackage(from, append(slices.Clone(p.Imports), modulePath+"/"+to)...)}
 		for path, p := range packages {
 			if _, ok := changed[path]; !ok {
 				changed[path] = p
 			}
 		}
-		if want := from + " imports " + to; !slices.Contains(faults(plan, changed), want) {
+		if want := from + " imports " + to; !slices.Contains(violations(layers, changed), want) {
 			t.Errorf("not found: %s", want)
 		}
 	}
 }
 
-func smallHouse() map[string]listed {
+func smallModule() map[string]listed {
 	packages := map[string]listed{
 		"fmt":                    {ImportPath: "fmt", Standard: true},
 		"github.com/google/uuid": foreignPackage("github.com/google/uuid"),
 		"example.com/other":      foreignPackage("example.com/other"),
 	}
 	for _, p := range []listed{
-		ourPackage("wire", "fmt", house+"/left", house+"/right"),
-		ourPackage("left", "github.com/google/uuid", house+"/leaf"),
-		ourPackage("right", house+"/leaf"),
+		ourPackage("wire", "fmt", modulePath+"/left", modulePath+"/right"),
+		ourPackage("left", "github.com/google/uuid", modulePath+"/leaf"),
+		ourPackage("right", modulePath+"/leaf"),
 		ourPackage("leaf", "fmt"),
 	} {
 		packages[p.ImportPath] = p
@@ -157,8 +170,8 @@ func smallHouse() map[string]listed {
 }
 
 func ourPackage(name string, imports ...string) listed {
-	p := foreignPackage(house + "/" + name)
-	p.Module.Path, p.Imports = house, imports
+	p := foreignPackage(modulePath + "/" + name)
+	p.Module.Path, p.Imports = modulePath, imports
 	return p
 }
 

@@ -1,6 +1,7 @@
 package archtest_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 // A program that signs or verifies documents takes on no module but golang.org/x by
 // importing these.
 func TestLibrariesReachNothingForeign(t *testing.T) {
-	for _, name := range []string{"ades", "ades/online", "ades/report", "pades", "stamp", "idp", "storage"} {
+	for _, name := range []string{"webhook", "ades", "ades/online", "ades/report", "pades", "stamp", "idp", "storage"} {
 		if diff := cmp.Diff([]string(nil), foreign(list(t, "./"+name))); diff != "" {
 			t.Errorf("%s reaches (+):\n%s", name, diff)
 		}
@@ -39,13 +40,37 @@ func TestProgramHasNoTestCode(t *testing.T) {
 	reach := list(t, "./cmd/innsigli")
 	for path, p := range reach {
 		name := p.ours()
-		if slices.Contains(strings.Split(path, "/"), "testing") || slices.ContainsFunc(slices.Concat(plan[0], plan[1], plan[2]), func(r room) bool { return r.name == name }) {
+		if slices.Contains(strings.Split(path, "/"), "testing") || slices.ContainsFunc(slices.Concat(layers[:testLayers]...), func(e entry) bool { return e.path == name }) {
 			t.Errorf("cmd/innsigli reaches %s", path)
 		}
 	}
-	for _, path := range []string{house + "/pades", "net/http"} {
+	for _, path := range []string{modulePath + "/pades", "net/http"} {
 		if _, ok := reach[path]; !ok {
 			t.Errorf("cmd/innsigli does not reach %s: the test sees nothing", path)
+		}
+	}
+}
+
+// A package that the program does not reach is for tests, for CI and releases, or for readers, as its
+// path says.
+func TestTestPackagesAreNamedSo(t *testing.T) {
+	program := list(t, "./cmd/innsigli")
+	for importPath, p := range list(t, "./...") {
+		path := p.ours()
+		if _, ok := program[importPath]; ok || path == "" || path == "internal/archtest" {
+			continue
+		}
+		if !regexp.MustCompile(`^(internal/test|tools|docs/examples)/|test$`).MatchString(path) {
+			t.Errorf("%s is reached by tests alone", path)
+		}
+	}
+}
+
+// Receivers of webhooks take on nothing of the service by importing webhook.
+func TestWebhookReachesNothingOfOurs(t *testing.T) {
+	for path, p := range list(t, "./webhook") {
+		if name := p.ours(); name != "" && name != "webhook" {
+			t.Errorf("webhook reaches %s", path)
 		}
 	}
 }
@@ -60,7 +85,7 @@ func TestFailpointsNeedTheirTag(t *testing.T) {
 		{"", nil},
 		{"failpoints", []string{"os", "strconv", "strings", "syscall", "time"}},
 	} {
-		p := list(t, "-tags="+test.tags, "./internal/failpoint")[house+"/internal/failpoint"]
+		p := list(t, "-tags="+test.tags, "./internal/failpoint")[modulePath+"/internal/failpoint"]
 		if diff := cmp.Diff(test.want, p.Imports); diff != "" {
 			t.Errorf("imports with -tags=%s: %s", test.tags, diff)
 		}

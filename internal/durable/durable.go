@@ -1,5 +1,5 @@
-// Package durable makes names of files outlive a crash: a file that was flushed may be lost
-// with its name until the folder that it is in was flushed, too (fsync(2)).
+// Package durable writes files whose content and names survive a crash. A name is not safe with
+// the content of its file: it is lost unless the folder that it is in is flushed, too (fsync(2)).
 package durable
 
 import (
@@ -9,9 +9,9 @@ import (
 	"runtime"
 )
 
-// Name makes the name of a file or folder durable that was made or renamed. Windows cannot
-// flush folders, and need not.
-func Name(path string) error {
+// SyncName flushes the folder of a file or folder that was made or renamed. On Windows, which cannot
+// flush folders and need not, it does nothing.
+func SyncName(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
@@ -20,4 +20,36 @@ func Name(path string) error {
 		return err
 	}
 	return errors.Join(above.Sync(), above.Close())
+}
+
+// Create makes a file of mode 0600. The name is taken once the content is flushed, so that the file
+// is never seen in part. The error is fs.ErrExist when the name is taken already.
+func Create(path string, content []byte) error {
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp") // 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(content)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Link(file.Name(), path); err != nil {
+		return err
+	}
+	return SyncName(path)
+}
+
+// Rename renames a file whose content is flushed. The error is fs.ErrExist when the new name is
+// taken already.
+func Rename(file, name string) error {
+	claim, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(claim.Close(), os.Rename(file, name))
+	if err != nil {
+		os.Remove(name)
+	}
+	return errors.Join(err, SyncName(name))
 }

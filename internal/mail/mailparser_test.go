@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // readingProgram is a program of Node.js that reads messages as a receiver's program does that is none of

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 const manyObjects = 50_000

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // maxFileTime is what reading everything of one small file may take.

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // What is appended to a hybrid file is a table alone.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // An empty update that some readers take for damaged is the same to those that rebuild the

@@ -11,7 +11,7 @@ import (
 
 	"os/exec"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // brokenFiles are files that viewers open although their cross-reference is wrong.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // The file is the document byte by byte, to be saved under its name, and nothing that a browser would

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // begins has somebody begin to log in, in another browser than before.

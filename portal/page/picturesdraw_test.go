@@ -11,7 +11,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // Whatever colour an operator may choose, all that stands in it or on it can be read (WCAG 2.2, 1.4.3).

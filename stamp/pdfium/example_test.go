@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/stamp"
 )
 

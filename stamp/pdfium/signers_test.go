@@ -16,11 +16,11 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/certtest"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/validators"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/stamp"
 )
 
@@ -30,7 +30,7 @@ var signatories = []string{"Þórður Ægir Öðinsson", "Łukasz Żółć", "Ε
 // Six who sign a page of text, each in the next free place from a corner: where it was planned
 // before the first of them signed, on blank paper, and nobody's signature suffers.
 func TestSixSigners(t *testing.T) {
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func wantSix[S any](t *testing.T, c stamp.Corner, fault string, signatures []S, 
 }
 
 // signedBySix signs a page of text from a corner.
-func signedBySix(t *testing.T, renderer stamp.Renderer, ca *authority.Authority, c stamp.Corner) []byte {
+func signedBySix(t *testing.T, renderer stamp.Renderer, ca *sandboxca.Authority, c stamp.Corner) []byte {
 	t.Helper()
 	document := pageOfText()
 	page := readPage(t, document)
@@ -110,7 +110,7 @@ func signedBySix(t *testing.T, renderer stamp.Renderer, ca *authority.Authority,
 	return document
 }
 
-func signatory(t *testing.T, ca *authority.Authority, name string) signer {
+func signatory(t *testing.T, ca *sandboxca.Authority, name string) signer {
 	t.Helper()
 	key := certtest.NewKey(t, elliptic.P256())
 	cert, err := ca.Issue(name, "1203894569", key.Public(), time.Now())

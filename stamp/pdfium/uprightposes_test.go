@@ -3,7 +3,7 @@ package pdfium_test
 import (
 	"fmt"
 
-	"github.com/innsigli/innsigli/internal/pdftest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/stamp"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/certtest"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/stamp"
 )

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/stamp/pdfium"
 )

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 )

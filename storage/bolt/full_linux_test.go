@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/storage/bolt"
 )
 

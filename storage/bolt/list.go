@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // listBatch is how many records of a long list are read at once. Between batches there is
@@ -48,18 +48,18 @@ func (db *DB) AllJobs(ctx context.Context) iter.Seq2[storage.Job, error] {
 
 // AllSubscriptions lists the webhook subscriptions account by account, those of each in the order
 // of their creation.
-func (db *DB) AllSubscriptions(ctx context.Context) iter.Seq2[webhook.Subscription, error] {
-	return all(ctx, db, subscriptionTable, subscriptionsOfAccount, func(r subscriptionRecord) webhook.Subscription { return webhook.Subscription(r) })
+func (db *DB) AllSubscriptions(ctx context.Context) iter.Seq2[delivery.Subscription, error] {
+	return all(ctx, db, subscriptionTable, subscriptionsOfAccount, func(r subscriptionRecord) delivery.Subscription { return delivery.Subscription(r) })
 }
 
 // AllAttempts lists the attempts to reach all subscriptions, the earliest first.
-func (db *DB) AllAttempts(ctx context.Context) iter.Seq2[webhook.Attempt, error] {
-	return all(ctx, db, attemptTable, attemptsByTime, func(r attemptRecord) webhook.Attempt { return webhook.Attempt(r) })
+func (db *DB) AllAttempts(ctx context.Context) iter.Seq2[delivery.Attempt, error] {
+	return all(ctx, db, attemptTable, attemptsByTime, func(r attemptRecord) delivery.Attempt { return delivery.Attempt(r) })
 }
 
 // AllDropped lists the events that were given up for all subscriptions, the earliest first.
-func (db *DB) AllDropped(ctx context.Context) iter.Seq2[webhook.Dropped, error] {
-	return all(ctx, db, droppedTable, droppedByTime, func(r droppedRecord) webhook.Dropped { return webhook.Dropped(r) })
+func (db *DB) AllDropped(ctx context.Context) iter.Seq2[delivery.Dropped, error] {
+	return all(ctx, db, droppedTable, droppedByTime, func(r droppedRecord) delivery.Dropped { return delivery.Dropped(r) })
 }
 
 // AllProcesses lists the processes of all accounts, in the order of their IDs.

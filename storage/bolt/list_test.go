@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // Lists are read in parts, which meet without a gap: also where many records have the same
@@ -37,9 +37,9 @@ func TestLongLists(t *testing.T) {
 				db.Requests().CreateRequest(ctx, signing.Request{ID: id, CreatedAt: at}),
 				db.Requests().KeepCertificate(ctx, signing.KeptCertificate{Person: id, Expires: at}),
 				db.Jobs().Enqueue(ctx, storage.Job{Kind: "k", Unique: id, Due: at}),
-				db.Webhooks().CreateSubscription(ctx, webhook.Subscription{ID: id}, many),
-				db.Webhooks().AddAttempt(ctx, webhook.Attempt{Subscription: id, At: at}),
-				db.Webhooks().AddDropped(ctx, webhook.Dropped{Event: id, Subscription: id, At: at}),
+				db.Webhooks().CreateSubscription(ctx, delivery.Subscription{ID: id}, many),
+				db.Webhooks().AddAttempt(ctx, delivery.Attempt{Subscription: id, At: at}),
+				db.Webhooks().AddDropped(ctx, delivery.Dropped{Event: id, Subscription: id, At: at}),
 				db.Processes().CreateProcess(ctx, portal.Process{ID: id, Participants: []portal.Participant{{Link: portal.Link{InvitedAt: at, Hash: []byte{1}}}}}),
 				db.Processes().CreateKey(ctx, portal.Key{Value: id, CreatedAt: at}),
 				db.Accounts().AddLine(ctx, account.Line{ID: id, At: at}),
@@ -59,9 +59,9 @@ func TestLongLists(t *testing.T) {
 	t.Run("requests", lists(db, db.AllRequests(t.Context()), func(r signing.Request) string { return r.ID }, ids))
 	t.Run("certificates", lists(db, db.AllCertificates(t.Context()), func(c signing.KeptCertificate) string { return c.Person }, ids))
 	t.Run("jobs", lists(db, db.AllJobs(t.Context()), func(j storage.Job) string { return j.Unique }, ids))
-	t.Run("subscriptions", lists(db, db.AllSubscriptions(t.Context()), func(s webhook.Subscription) string { return s.ID }, ids))
-	t.Run("attempts", lists(db, db.AllAttempts(t.Context()), func(a webhook.Attempt) string { return a.Subscription }, ids))
-	t.Run("dropped events", lists(db, db.AllDropped(t.Context()), func(d webhook.Dropped) string { return d.Event }, ids))
+	t.Run("subscriptions", lists(db, db.AllSubscriptions(t.Context()), func(s delivery.Subscription) string { return s.ID }, ids))
+	t.Run("attempts", lists(db, db.AllAttempts(t.Context()), func(a delivery.Attempt) string { return a.Subscription }, ids))
+	t.Run("dropped events", lists(db, db.AllDropped(t.Context()), func(d delivery.Dropped) string { return d.Event }, ids))
 	t.Run("unopened processes", lists(db, db.AllUnopened(t.Context()), func(p portal.Process) string { return p.ID }, ids))
 	t.Run("processes", lists(db, db.AllProcesses(t.Context()), func(p portal.Process) string { return p.ID }, slices.Sorted(slices.Values(ids))))
 	t.Run("keys", lists(db, db.AllKeys(t.Context()), func(k portal.Key) string { return k.Value }, ids))

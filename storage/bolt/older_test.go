@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // testdata/schema1.db.gz was written before there were jobs, an evidence log, kept
@@ -70,7 +70,7 @@ func TestAnOlderFileOpens(t *testing.T) {
 		if err := db.Accounts().AddLine(ctx, line); err != nil {
 			return err
 		}
-		if err := db.Webhooks().AddAttempt(ctx, webhook.Attempt{Subscription: "s", Event: "1", At: at}); err != nil {
+		if err := db.Webhooks().AddAttempt(ctx, delivery.Attempt{Subscription: "s", Event: "1", At: at}); err != nil {
 			return err
 		}
 		if err := db.Pages().PutRecord(ctx, record); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // The key of an attempt is its place in the log of its subscription, so that the table is in that
@@ -19,20 +19,20 @@ var (
 )
 
 type attemptRecord struct {
-	Subscription string          `json:"subscription"`
-	Event        string          `json:"event"`
-	Type         string          `json:"type"`
-	Purpose      webhook.Purpose `json:"purpose"`
-	Number       int             `json:"number,omitempty"`
-	At           time.Time       `json:"at"`
-	Duration     time.Duration   `json:"duration"`
-	Status       int             `json:"status,omitempty"`
-	Failure      webhook.Failure `json:"failure,omitempty"`
-	Detail       string          `json:"detail,omitempty"`
-	Next         time.Time       `json:"next,omitzero"`
+	Subscription string           `json:"subscription"`
+	Event        string           `json:"event"`
+	Type         string           `json:"type"`
+	Purpose      delivery.Purpose `json:"purpose"`
+	Number       int              `json:"number,omitempty"`
+	At           time.Time        `json:"at"`
+	Duration     time.Duration    `json:"duration"`
+	Status       int              `json:"status,omitempty"`
+	Failure      delivery.Failure `json:"failure,omitempty"`
+	Detail       string           `json:"detail,omitempty"`
+	Next         time.Time        `json:"next,omitzero"`
 }
 
-func (s webhooks) AddAttempt(ctx context.Context, a webhook.Attempt) error {
+func (s webhooks) AddAttempt(ctx context.Context, a delivery.Attempt) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		next := tx.Bucket([]byte(attemptTable.bucket)).Sequence() + 1 // which insert takes
 		place := bytes.Join([][]byte{text(a.Subscription), instant(a.At), number(next)}, nil)
@@ -40,12 +40,12 @@ func (s webhooks) AddAttempt(ctx context.Context, a webhook.Attempt) error {
 	})
 }
 
-func (s webhooks) Attempts(ctx context.Context, subscription string) iter.Seq2[webhook.Attempt, error] {
-	return func(yield func(webhook.Attempt, error) bool) {
+func (s webhooks) Attempts(ctx context.Context, subscription string) iter.Seq2[delivery.Attempt, error] {
+	return func(yield func(delivery.Attempt, error) bool) {
 		for in := under(text(subscription)); ; {
 			batch, first, err := s.latest(ctx, in)
 			if err != nil {
-				yield(webhook.Attempt{}, err)
+				yield(delivery.Attempt{}, err)
 				return
 			}
 			for _, a := range batch {
@@ -63,14 +63,14 @@ func (s webhooks) Attempts(ctx context.Context, subscription string) iter.Seq2[w
 
 // latest reads the last attempts in a span of places, the last one first, and the place of the
 // first of them.
-func (s webhooks) latest(ctx context.Context, in span) (batch []webhook.Attempt, first []byte, err error) {
+func (s webhooks) latest(ctx context.Context, in span) (batch []delivery.Attempt, first []byte, err error) {
 	err = s.db.read(ctx, func(tx *bbolt.Tx) error {
 		for _, place := range lastKeys(tx.Bucket([]byte(attemptTable.bucket)), in, listBatch) {
 			r, err := attemptTable.get(tx, string(place))
 			if err != nil {
 				return err
 			}
-			batch, first = append(batch, webhook.Attempt(r)), bytes.Clone(place)
+			batch, first = append(batch, delivery.Attempt(r)), bytes.Clone(place)
 		}
 		return nil
 	})

@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 var (
@@ -30,25 +30,25 @@ func droppedID(subscription, event string) string {
 	return string(append(text(subscription), text(event)...))
 }
 
-func (s webhooks) AddDropped(ctx context.Context, d webhook.Dropped) error {
+func (s webhooks) AddDropped(ctx context.Context, d delivery.Dropped) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		return droppedTable.save(tx, droppedID(d.Subscription, d.Event), droppedRecord(d))
 	})
 }
 
-func (s webhooks) Dropped(ctx context.Context, subscription string) ([]webhook.Dropped, error) {
+func (s webhooks) Dropped(ctx context.Context, subscription string) ([]delivery.Dropped, error) {
 	records, err := list(ctx, s.db, droppedTable, droppedOfSubscription, under(text(subscription)))
-	return convert(records, func(r droppedRecord) webhook.Dropped { return webhook.Dropped(r) }), err
+	return convert(records, func(r droppedRecord) delivery.Dropped { return delivery.Dropped(r) }), err
 }
 
-func (s webhooks) RemoveDropped(ctx context.Context, subscription, event string) (d webhook.Dropped, err error) {
+func (s webhooks) RemoveDropped(ctx context.Context, subscription, event string) (d delivery.Dropped, err error) {
 	err = s.db.write(ctx, func(tx *bbolt.Tx) error {
 		id := droppedID(subscription, event)
 		record, err := droppedTable.get(tx, id)
 		if err != nil {
 			return err
 		}
-		d = webhook.Dropped(record)
+		d = delivery.Dropped(record)
 		return droppedTable.remove(tx, id)
 	})
 	return d, err

@@ -6,7 +6,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 var (
@@ -18,19 +18,19 @@ var (
 )
 
 type subscriptionRecord struct {
-	ID           string         `json:"id"`
-	Account      string         `json:"account"`
-	URL          string         `json:"url"`
-	EventTypes   []string       `json:"eventTypes"`
-	Active       bool           `json:"active"`
-	Reason       webhook.Reason `json:"reason,omitempty"`
-	CreatedAt    time.Time      `json:"createdAt"`
-	UpdatedAt    time.Time      `json:"updatedAt"`
-	Secret       []byte         `json:"secret"`
-	Generation   int            `json:"generation"`
-	ActivatedAt  time.Time      `json:"activatedAt,omitzero"`
-	FailingSince time.Time      `json:"failingSince,omitzero"`
-	AlertedAt    time.Time      `json:"alertedAt,omitzero"`
+	ID           string          `json:"id"`
+	Account      string          `json:"account"`
+	URL          string          `json:"url"`
+	EventTypes   []string        `json:"eventTypes"`
+	Active       bool            `json:"active"`
+	Reason       delivery.Reason `json:"reason,omitempty"`
+	CreatedAt    time.Time       `json:"createdAt"`
+	UpdatedAt    time.Time       `json:"updatedAt"`
+	Secret       []byte          `json:"secret"`
+	Generation   int             `json:"generation"`
+	ActivatedAt  time.Time       `json:"activatedAt,omitzero"`
+	FailingSince time.Time       `json:"failingSince,omitzero"`
+	AlertedAt    time.Time       `json:"alertedAt,omitzero"`
 }
 
 type signingKeyRecord struct {
@@ -43,24 +43,24 @@ type signingKeyRecord struct {
 
 func signingKeyID(n int) string { return string(number(uint64(n))) }
 
-// webhooks is the webhook.Store of a DB.
+// webhooks is the delivery.Store of a DB.
 type webhooks struct{ db *DB }
 
-var _ webhook.Store = webhooks{}
+var _ delivery.Store = webhooks{}
 
 // Webhooks is the store of subscriptions and of what is sent to them.
-func (db *DB) Webhooks() webhook.Store { return webhooks{db} }
+func (db *DB) Webhooks() delivery.Store { return webhooks{db} }
 
-func (s webhooks) CreateSubscription(ctx context.Context, sub webhook.Subscription, limit int) error {
+func (s webhooks) CreateSubscription(ctx context.Context, sub delivery.Subscription, limit int) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		if len(subscriptionsOfAccount.ids(tx, under(text(sub.Account)), limit)) >= limit {
-			return webhook.ErrTooMany
+			return delivery.ErrTooMany
 		}
 		return subscriptionTable.insert(tx, sub.ID, subscriptionRecord(sub))
 	})
 }
 
-func (s webhooks) UpdateSubscription(ctx context.Context, sub webhook.Subscription) error {
+func (s webhooks) UpdateSubscription(ctx context.Context, sub delivery.Subscription) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		return subscriptionTable.update(tx, sub.ID, subscriptionRecord(sub))
 	})
@@ -72,31 +72,31 @@ func (s webhooks) DeleteSubscription(ctx context.Context, id string) error {
 	})
 }
 
-func (s webhooks) Subscription(ctx context.Context, id string) (webhook.Subscription, error) {
+func (s webhooks) Subscription(ctx context.Context, id string) (delivery.Subscription, error) {
 	record, err := read(ctx, s.db, subscriptionTable, id)
-	return webhook.Subscription(record), err
+	return delivery.Subscription(record), err
 }
 
-func (s webhooks) Subscriptions(ctx context.Context, account string) ([]webhook.Subscription, error) {
+func (s webhooks) Subscriptions(ctx context.Context, account string) ([]delivery.Subscription, error) {
 	records, err := list(ctx, s.db, subscriptionTable, subscriptionsOfAccount, under(text(account)))
-	return convert(records, func(r subscriptionRecord) webhook.Subscription { return webhook.Subscription(r) }), err
+	return convert(records, func(r subscriptionRecord) delivery.Subscription { return delivery.Subscription(r) }), err
 }
 
-func (s webhooks) CreateKey(ctx context.Context, k webhook.SigningKey) error {
+func (s webhooks) CreateKey(ctx context.Context, k delivery.SigningKey) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		return signingKeyTable.insert(tx, signingKeyID(k.Number), signingKeyRecord(k))
 	})
 }
 
-func (s webhooks) UpdateKey(ctx context.Context, k webhook.SigningKey) error {
+func (s webhooks) UpdateKey(ctx context.Context, k delivery.SigningKey) error {
 	return s.db.write(ctx, func(tx *bbolt.Tx) error {
 		return signingKeyTable.update(tx, signingKeyID(k.Number), signingKeyRecord(k))
 	})
 }
 
-func (s webhooks) Keys(ctx context.Context) ([]webhook.SigningKey, error) {
+func (s webhooks) Keys(ctx context.Context) ([]delivery.SigningKey, error) {
 	records, err := list(ctx, s.db, signingKeyTable, signingKeyOrder, every())
-	return convert(records, func(r signingKeyRecord) webhook.SigningKey { return webhook.SigningKey(r) }), err
+	return convert(records, func(r signingKeyRecord) delivery.SigningKey { return delivery.SigningKey(r) }), err
 }
 
 func (s webhooks) DeleteKey(ctx context.Context, number int) error {

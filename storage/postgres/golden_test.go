@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/storage/storagetest"
 )
 

@@ -12,12 +12,12 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // statistics are what the server has counted for a table.
@@ -147,7 +147,7 @@ func TestEveryLookUpHasAnIndex(t *testing.T) {
 		"webhook_subscriptions": func(ctx context.Context, db *DB) error {
 			_, one := db.Webhooks().Subscription(ctx, "s")
 			_, all := db.Webhooks().Subscriptions(ctx, "a")
-			added := db.Webhooks().CreateSubscription(ctx, webhook.Subscription{ID: "s", Account: "a", EventTypes: []string{"e"}, Secret: []byte{1}}, 1)
+			added := db.Webhooks().CreateSubscription(ctx, delivery.Subscription{ID: "s", Account: "a", EventTypes: []string{"e"}, Secret: []byte{1}}, 1)
 			return errors.Join(unlessAbsent(one), all, added)
 		},
 		"webhook_attempts": func(ctx context.Context, db *DB) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // jobTable is how AllJobs reads jobs; all else about them is in statements of their own.
@@ -65,17 +65,17 @@ func (db *DB) AllJobs(ctx context.Context) iter.Seq2[storage.Job, error] {
 
 // AllSubscriptions lists the webhook subscriptions account by account, those of each in the order
 // of their creation.
-func (db *DB) AllSubscriptions(ctx context.Context) iter.Seq2[webhook.Subscription, error] {
+func (db *DB) AllSubscriptions(ctx context.Context) iter.Seq2[delivery.Subscription, error] {
 	return all(ctx, db, subscriptionTable, itself, "account", "seq")
 }
 
 // AllAttempts lists the attempts to reach all subscriptions, the earliest first.
-func (db *DB) AllAttempts(ctx context.Context) iter.Seq2[webhook.Attempt, error] {
+func (db *DB) AllAttempts(ctx context.Context) iter.Seq2[delivery.Attempt, error] {
 	return all(ctx, db, attemptTable, itself, "at", "seq")
 }
 
 // AllDropped lists the events that were given up for all subscriptions, the earliest first.
-func (db *DB) AllDropped(ctx context.Context) iter.Seq2[webhook.Dropped, error] {
+func (db *DB) AllDropped(ctx context.Context) iter.Seq2[delivery.Dropped, error] {
 	return all(ctx, db, droppedTable, itself, "at", "seq")
 }
 

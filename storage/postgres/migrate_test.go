@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // current is the version of this package's tables.

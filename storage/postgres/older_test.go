@@ -16,11 +16,11 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/authority"
-	"github.com/innsigli/innsigli/internal/pdftest"
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
+	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/xades"
@@ -149,7 +149,7 @@ func TestOrdersAndTheVersionBefore(t *testing.T) {
 // someSigner has a certificate.
 func someSigner(t *testing.T) ades.Signer {
 	t.Helper()
-	ca, err := authority.New(time.Now())
+	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

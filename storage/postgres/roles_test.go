@@ -5,8 +5,8 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
-	"github.com/innsigli/innsigli/internal/testenv"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // What a database lacks is told apart: itself, the role, its rights.

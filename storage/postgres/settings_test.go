@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
 // What the sessions of a store are set to: the options come before the URL, and that

@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // examples are records of every kind. The records of a kind have a value in every field. Where
@@ -35,10 +35,10 @@ type examples struct {
 	leased        storage.Lease
 	waiting       storage.Job
 	entries       []storage.Entry
-	subscriptions []webhook.Subscription // of the account "a"
-	keys          []webhook.SigningKey
-	attempts      []webhook.Attempt // of the subscription "s", the latest first
-	dropped       []webhook.Dropped // for the subscription "s"
+	subscriptions []delivery.Subscription // of the account "a"
+	keys          []delivery.SigningKey
+	attempts      []delivery.Attempt // of the subscription "s", the latest first
+	dropped       []delivery.Dropped // for the subscription "s"
 	processes     []portal.Process
 	processKeys   []portal.Key
 	pages         []storage.Record
@@ -75,16 +75,16 @@ func goldenExamples() examples {
 		documents:    goldenDocuments(),
 		leased:       leased, waiting: waiting,
 		entries: []storage.Entry{asked, made},
-		subscriptions: []webhook.Subscription{
+		subscriptions: []delivery.Subscription{
 			exampleSubscription("s"),
 			{ID: id("fresh"), Account: id("a"), URL: "https://x.example", EventTypes: []string{"e"}, CreatedAt: base, UpdatedAt: base, Secret: []byte{1}},
 		},
-		keys: []webhook.SigningKey{exampleKey(1), latest},
-		attempts: []webhook.Attempt{
+		keys: []delivery.SigningKey{exampleKey(1), latest},
+		attempts: []delivery.Attempt{
 			attempt("s", "e", 1),
-			{Subscription: id("s"), Event: id("ping"), Type: "webhook.ping", Purpose: webhook.ForPing, At: base, Duration: 1, Status: 200},
+			{Subscription: id("s"), Event: id("ping"), Type: "webhook.ping", Purpose: delivery.ForPing, At: base, Duration: 1, Status: 200},
 		},
-		dropped:     []webhook.Dropped{givenUp("s", "e", 0)},
+		dropped:     []delivery.Dropped{givenUp("s", "e", 0)},
 		processes:   []portal.Process{exampleProcess("p"), invited("q", "a", 1)},
 		processKeys: []portal.Key{exampleProcessKey("k"), created},
 		pages:       []storage.Record{remembered("v", 1), {Key: []byte{0, 255}, Expires: base}},
@@ -160,7 +160,7 @@ func WriteExamples(t *testing.T, b Backend) (renamed []string) {
 			each(ctx, e.users, b.Sandbox.CreateUser),
 			b.Sandbox.SaveAuthority(ctx, e.authority),
 			b.EvidenceLog.Record(ctx, e.entries...),
-			each(ctx, e.subscriptions, func(ctx context.Context, s webhook.Subscription) error {
+			each(ctx, e.subscriptions, func(ctx context.Context, s delivery.Subscription) error {
 				return b.Webhooks.CreateSubscription(ctx, s, manySubscriptions)
 			}),
 			each(ctx, e.keys, b.Webhooks.CreateKey),

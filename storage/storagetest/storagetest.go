@@ -41,7 +41,7 @@ import (
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // Backend is a backend under test, with nothing stored in it yet.
@@ -54,7 +54,7 @@ type Backend struct {
 	Sandbox     sandbox.Store
 	Jobs        storage.Jobs
 	EvidenceLog storage.EvidenceLog
-	Webhooks    webhook.Store
+	Webhooks    delivery.Store
 	Processes   portal.Store
 	Pages       storage.Records
 	Buckets     storage.Buckets // nil: the backend is for one process

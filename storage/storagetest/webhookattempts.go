@@ -9,19 +9,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // attempt has something in every field. It was of the event of that name, so many seconds after base.
-func attempt(subscription, name string, seconds int) webhook.Attempt {
-	return webhook.Attempt{
-		Subscription: id(subscription), Event: id(name), Type: "process.completed", Purpose: webhook.ForDelivery,
+func attempt(subscription, name string, seconds int) delivery.Attempt {
+	return delivery.Attempt{
+		Subscription: id(subscription), Event: id(name), Type: "process.completed", Purpose: delivery.ForDelivery,
 		Number: 3, At: after(seconds), Duration: 1500*time.Millisecond + 1, Status: 503,
-		Failure: webhook.BadStatus, Detail: "Svar með stöðu „503“.\n", Next: after(seconds + 300),
+		Failure: delivery.BadStatus, Detail: "Svar með stöðu „503“.\n", Next: after(seconds + 300),
 	}
 }
 
 // try adds attempts, each in a transaction of its own.
-func try(t *testing.T, b Backend, attempts ...webhook.Attempt) {
+func try(t *testing.T, b Backend, attempts ...delivery.Attempt) {
 	t.Helper()
 	for _, a := range attempts {
 		do(t, b, func(ctx context.Context) error { return b.Webhooks.AddAttempt(ctx, a) })
@@ -29,7 +30,7 @@ func try(t *testing.T, b Backend, attempts ...webhook.Attempt) {
 }
 
 // attempted are the attempts of a subscription.
-func attempted(ctx context.Context, t *testing.T, b Backend, subscription string) (list []webhook.Attempt) {
+func attempted(ctx context.Context, t *testing.T, b Backend, subscription string) (list []delivery.Attempt) {
 	t.Helper()
 	for a, err := range b.Webhooks.Attempts(ctx, subscription) {
 		if err != nil {
@@ -42,10 +43,10 @@ func attempted(ctx context.Context, t *testing.T, b Backend, subscription string
 
 var webhookAttempts = tests{
 	"an attempt is kept whole": func(t *testing.T, open func(*testing.T) Backend) {
-		b, failure, success := open(t), attempt("s", "failure", 1), webhook.Attempt{Subscription: id("s"), Event: id("e"), Type: webhook.PingType, Purpose: webhook.ForPing, At: base, Status: 200}
+		b, failure, success := open(t), attempt("s", "failure", 1), delivery.Attempt{Subscription: id("s"), Event: id("e"), Type: webhook.PingType, Purpose: delivery.ForPing, At: base, Status: 200}
 		try(t, b, failure, success)
 		b = b.Reopen(t)
-		found(t, attempted(t.Context(), t, b, id("s")), nil, []webhook.Attempt{failure, success})
+		found(t, attempted(t.Context(), t, b, id("s")), nil, []delivery.Attempt{failure, success})
 	},
 
 	"the latest is first, and of those at the same time the last that was added": func(t *testing.T, open func(*testing.T) Backend) {
@@ -53,7 +54,7 @@ var webhookAttempts = tests{
 		try(t, b, attempt("s", "z", 2), attempt("s", "b", 1), attempt("other", "x", 5), attempt("s", "a", 1))
 		b = b.Reopen(t)
 		try(t, b, attempt("s", "c", 1), attempt("s", "y", 0))
-		found(t, attempted(t.Context(), t, b, id("s")), nil, []webhook.Attempt{
+		found(t, attempted(t.Context(), t, b, id("s")), nil, []delivery.Attempt{
 			attempt("s", "z", 2), attempt("s", "c", 1), attempt("s", "a", 1), attempt("s", "b", 1), attempt("s", "y", 0),
 		})
 		for _, unknown := range unknowns("s") {
@@ -64,13 +65,13 @@ var webhookAttempts = tests{
 	"a long log has no gap": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		const many = 700
-		var want []webhook.Attempt
+		var want []delivery.Attempt
 		for i := range many {
 			want = append(want, attempt("s", fmt.Sprint(i), -i/300)) // most at the same time as others
 		}
 		do(t, b, func(ctx context.Context) error {
 			for i := range many {
-				for _, a := range []webhook.Attempt{want[many-1-i], attempt("r", "x", -i), attempt("t", "x", -i)} {
+				for _, a := range []delivery.Attempt{want[many-1-i], attempt("r", "x", -i), attempt("t", "x", -i)} {
 					if err := b.Webhooks.AddAttempt(ctx, a); err != nil {
 						return err
 					}
@@ -128,10 +129,10 @@ var webhookAttempts = tests{
 			if err := b.Webhooks.AddAttempt(ctx, attempt("s", "2", 2)); err != nil {
 				return err
 			}
-			found(t, attempted(ctx, t, b, id("s")), nil, []webhook.Attempt{attempt("s", "2", 2), attempt("s", "1", 1)})
+			found(t, attempted(ctx, t, b, id("s")), nil, []delivery.Attempt{attempt("s", "2", 2), attempt("s", "1", 1)})
 			return errRefused
 		})
-		found(t, attempted(t.Context(), t, b, id("s")), nil, []webhook.Attempt{attempt("s", "1", 1)})
+		found(t, attempted(t.Context(), t, b, id("s")), nil, []delivery.Attempt{attempt("s", "1", 1)})
 	},
 
 	"several add at once": func(t *testing.T, open func(*testing.T) Backend) {

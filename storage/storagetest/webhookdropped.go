@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // sweepBefore fails the test unless what is there goes by its time: three, of which the first two
@@ -39,14 +39,14 @@ func sweepBefore(t *testing.T, b Backend, before time.Time, sweep func(ctx conte
 }
 
 // givenUp is an event that was given up for a subscription, so many seconds after base.
-func givenUp(subscription, event string, seconds int) webhook.Dropped {
-	return webhook.Dropped{
+func givenUp(subscription, event string, seconds int) delivery.Dropped {
+	return delivery.Dropped{
 		Subscription: id(subscription), Event: id(event), Type: "process.completed", At: after(seconds),
 		Body: []byte("{ \"b\":1.50, \"a\":\"<Þór> \\u00fe\" }\n\x00\xff"),
 	}
 }
 
-func giveUp(t *testing.T, b Backend, list ...webhook.Dropped) {
+func giveUp(t *testing.T, b Backend, list ...delivery.Dropped) {
 	t.Helper()
 	for _, d := range list {
 		do(t, b, func(ctx context.Context) error { return b.Webhooks.AddDropped(ctx, d) })
@@ -54,7 +54,7 @@ func giveUp(t *testing.T, b Backend, list ...webhook.Dropped) {
 }
 
 // dropped fails the test unless those of a subscription are the ones wanted, in this order.
-func dropped(t *testing.T, b Backend, subscription string, want ...webhook.Dropped) {
+func dropped(t *testing.T, b Backend, subscription string, want ...delivery.Dropped) {
 	t.Helper()
 	got, err := b.Webhooks.Dropped(t.Context(), subscription)
 	found(t, got, err, want)

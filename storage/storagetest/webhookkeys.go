@@ -8,16 +8,16 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // exampleKey has something in every field.
-func exampleKey(number int) webhook.SigningKey {
-	return webhook.SigningKey{Number: number, Public: []byte{0, byte(number)}, Private: []byte{255, 0, byte(number)}, CreatedAt: after(number), EndsAt: after(number + 1)}
+func exampleKey(number int) delivery.SigningKey {
+	return delivery.SigningKey{Number: number, Public: []byte{0, byte(number)}, Private: []byte{255, 0, byte(number)}, CreatedAt: after(number), EndsAt: after(number + 1)}
 }
 
 // signedWith fails the test unless the keys are those wanted.
-func signedWith(t *testing.T, b Backend, want ...webhook.SigningKey) {
+func signedWith(t *testing.T, b Backend, want ...delivery.SigningKey) {
 	t.Helper()
 	got, err := b.Webhooks.Keys(t.Context())
 	found(t, got, err, want)
@@ -29,7 +29,7 @@ var signingKeys = tests{
 		signedWith(t, b)
 		latest := exampleKey(300)
 		latest.EndsAt = time.Time{}
-		want := []webhook.SigningKey{exampleKey(1), exampleKey(2), exampleKey(10), latest}
+		want := []delivery.SigningKey{exampleKey(1), exampleKey(2), exampleKey(10), latest}
 		for _, i := range []int{2, 0, 3, 1} {
 			do(t, b, func(ctx context.Context) error { return b.Webhooks.CreateKey(ctx, want[i]) })
 		}
@@ -69,7 +69,7 @@ var signingKeys = tests{
 	"of several that add the first one does": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
 		const writers = 8
-		added := make(chan webhook.SigningKey, writers)
+		added := make(chan delivery.SigningKey, writers)
 		var group errgroup.Group
 		for i := range writers {
 			k := exampleKey(1)

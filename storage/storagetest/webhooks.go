@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // exampleSubscription has something in every field.
-func exampleSubscription(name string) webhook.Subscription {
-	return webhook.Subscription{
+func exampleSubscription(name string) delivery.Subscription {
+	return delivery.Subscription{
 		ID: id(name), Account: id("a"), URL: "https://þór.example/" + name + "?漢=字#", EventTypes: []string{"process.completed", "participant.signed"},
-		Active: true, Reason: webhook.PingsFailed, CreatedAt: base, UpdatedAt: after(1),
+		Active: true, Reason: delivery.PingsFailed, CreatedAt: base, UpdatedAt: after(1),
 		Secret: []byte{0, 1, 255, 'a'}, Generation: 7, ActivatedAt: after(2), FailingSince: after(3), AlertedAt: after(4),
 	}
 }
@@ -25,7 +25,7 @@ func exampleSubscription(name string) webhook.Subscription {
 // manySubscriptions is a limit that no test comes to.
 const manySubscriptions = 100
 
-func subscribe(t *testing.T, b Backend, list ...webhook.Subscription) {
+func subscribe(t *testing.T, b Backend, list ...delivery.Subscription) {
 	t.Helper()
 	for _, s := range list {
 		do(t, b, func(ctx context.Context) error { return b.Webhooks.CreateSubscription(ctx, s, manySubscriptions) })
@@ -33,7 +33,7 @@ func subscribe(t *testing.T, b Backend, list ...webhook.Subscription) {
 }
 
 // subscribed fails the test unless an account's subscriptions are those wanted, in this order.
-func subscribed(t *testing.T, b Backend, account string, want ...webhook.Subscription) {
+func subscribed(t *testing.T, b Backend, account string, want ...delivery.Subscription) {
 	t.Helper()
 	got, err := b.Webhooks.Subscriptions(t.Context(), account)
 	found(t, got, err, want)
@@ -42,10 +42,10 @@ func subscribed(t *testing.T, b Backend, account string, want ...webhook.Subscri
 var subscriptions = tests{
 	"a subscription is kept whole": func(t *testing.T, open func(*testing.T) Backend) {
 		b, s := open(t), exampleSubscription("s")
-		fresh := webhook.Subscription{ID: id("fresh"), Account: id("a"), URL: "https://x.example", EventTypes: []string{"e"}, CreatedAt: base, UpdatedAt: base, Secret: []byte{1}}
+		fresh := delivery.Subscription{ID: id("fresh"), Account: id("a"), URL: "https://x.example", EventTypes: []string{"e"}, CreatedAt: base, UpdatedAt: base, Secret: []byte{1}}
 		subscribe(t, b, s, fresh)
 		b = b.Reopen(t)
-		for _, want := range []webhook.Subscription{s, fresh} {
+		for _, want := range []delivery.Subscription{s, fresh} {
 			got, err := b.Webhooks.Subscription(t.Context(), want.ID)
 			found(t, got, err, want)
 		}
@@ -69,7 +69,7 @@ var subscriptions = tests{
 
 	"subscriptions are listed in the order of their creation": func(t *testing.T, open func(*testing.T) Backend) {
 		b := open(t)
-		want := []webhook.Subscription{exampleSubscription("c"), exampleSubscription("a"), exampleSubscription("b")}
+		want := []delivery.Subscription{exampleSubscription("c"), exampleSubscription("a"), exampleSubscription("b")}
 		elsewhere := exampleSubscription("elsewhere")
 		elsewhere.Account = id("a") + "0"
 		subscribe(t, b, want[0], elsewhere, want[1])
@@ -124,10 +124,10 @@ var subscriptions = tests{
 		subscribe(t, b, first)
 		do(t, b, func(ctx context.Context) error {
 			for _, limit := range []int{-1, 0, 1} {
-				failed(t, b.Webhooks.CreateSubscription(ctx, second, limit), webhook.ErrTooMany)
+				failed(t, b.Webhooks.CreateSubscription(ctx, second, limit), delivery.ErrTooMany)
 			}
 			failed(t, b.Webhooks.CreateSubscription(ctx, second, 2), nil)
-			failed(t, b.Webhooks.CreateSubscription(ctx, third, 2), webhook.ErrTooMany)
+			failed(t, b.Webhooks.CreateSubscription(ctx, third, 2), delivery.ErrTooMany)
 			return b.Webhooks.CreateSubscription(ctx, elsewhere, 1)
 		})
 		subscribed(t, b, id("a"), first, second)
@@ -150,7 +150,7 @@ var subscriptions = tests{
 					switch {
 					case err == nil:
 						added.Add(1)
-					case errors.Is(err, webhook.ErrTooMany):
+					case errors.Is(err, delivery.ErrTooMany):
 						refused.Add(1)
 					default:
 						return err

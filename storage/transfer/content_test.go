@@ -18,7 +18,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/transfer"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // content is all that a store has, without what a copy has anew.
@@ -40,10 +40,10 @@ type content struct {
 
 // webhooks are what a store has of them.
 type webhooks struct {
-	Keys          []webhook.SigningKey
-	Subscriptions []webhook.Subscription
-	Attempts      []webhook.Attempt
-	Dropped       []webhook.Dropped
+	Keys          []delivery.SigningKey
+	Subscriptions []delivery.Subscription
+	Attempts      []delivery.Attempt
+	Dropped       []delivery.Dropped
 }
 
 // processes are what a store has of them, with the documents of those that no request refers to.

@@ -19,7 +19,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/transfer"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 var (
@@ -101,17 +101,17 @@ func addOne(ctx context.Context, s transfer.Target, i int) error {
 func addWebhook(ctx context.Context, s transfer.Target, i int) error {
 	id, at := fmt.Sprintf("%03d", (i*7)%300), start.Add(time.Duration(i/50)*time.Second)
 	return errors.Join(
-		s.Webhooks().CreateKey(ctx, webhook.SigningKey{Number: i + 1, Public: []byte{1, byte(i)}, Private: []byte{2, byte(i)}, CreatedAt: start, EndsAt: at}),
-		s.Webhooks().CreateSubscription(ctx, webhook.Subscription{
+		s.Webhooks().CreateKey(ctx, delivery.SigningKey{Number: i + 1, Public: []byte{1, byte(i)}, Private: []byte{2, byte(i)}, CreatedAt: start, EndsAt: at}),
+		s.Webhooks().CreateSubscription(ctx, delivery.Subscription{
 			ID: id, Account: fmt.Sprint("account-", i%3), URL: "https://þór.example/", EventTypes: []string{"process.completed", "participant.signed"},
-			Active: true, Reason: webhook.PingsFailed, CreatedAt: at, UpdatedAt: at, Secret: []byte{3, byte(i)}, Generation: i,
+			Active: true, Reason: delivery.PingsFailed, CreatedAt: at, UpdatedAt: at, Secret: []byte{3, byte(i)}, Generation: i,
 			ActivatedAt: at, FailingSince: at, AlertedAt: at,
 		}, 100),
-		s.Webhooks().AddAttempt(ctx, webhook.Attempt{
-			Subscription: fmt.Sprint(i % 2), Event: id, Type: "process.completed", Purpose: webhook.ForDelivery, Number: 3,
-			At: at, Duration: time.Duration(i), Status: 503, Failure: webhook.BadStatus, Detail: "því miður", Next: at,
+		s.Webhooks().AddAttempt(ctx, delivery.Attempt{
+			Subscription: fmt.Sprint(i % 2), Event: id, Type: "process.completed", Purpose: delivery.ForDelivery, Number: 3,
+			At: at, Duration: time.Duration(i), Status: 503, Failure: delivery.BadStatus, Detail: "því miður", Next: at,
 		}),
-		s.Webhooks().AddDropped(ctx, webhook.Dropped{Subscription: fmt.Sprint(i % 2), Event: id, Type: "process.completed", At: at, Body: []byte{4, 0, byte(i)}}),
+		s.Webhooks().AddDropped(ctx, delivery.Dropped{Subscription: fmt.Sprint(i % 2), Event: id, Type: "process.completed", At: at, Body: []byte{4, 0, byte(i)}}),
 	)
 }
 

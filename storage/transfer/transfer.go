@@ -25,7 +25,7 @@ import (
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // ErrNotEmpty: there is something in the target already, perhaps of a copy that broke off.
@@ -40,16 +40,16 @@ type Source interface {
 	Sandbox() sandbox.Store
 	Documents() storage.Documents
 	EvidenceLog() storage.EvidenceLog
-	Webhooks() webhook.Store
+	Webhooks() delivery.Store
 
 	AllTokens(ctx context.Context) iter.Seq2[account.TokenRecord, error]
 	AllSignals(ctx context.Context) iter.Seq2[busysignal.Signal, error]
 	AllRequests(ctx context.Context) iter.Seq2[signing.Request, error]
 	AllCertificates(ctx context.Context) iter.Seq2[signing.KeptCertificate, error]
 	AllJobs(ctx context.Context) iter.Seq2[storage.Job, error]
-	AllSubscriptions(ctx context.Context) iter.Seq2[webhook.Subscription, error]
-	AllAttempts(ctx context.Context) iter.Seq2[webhook.Attempt, error]
-	AllDropped(ctx context.Context) iter.Seq2[webhook.Dropped, error]
+	AllSubscriptions(ctx context.Context) iter.Seq2[delivery.Subscription, error]
+	AllAttempts(ctx context.Context) iter.Seq2[delivery.Attempt, error]
+	AllDropped(ctx context.Context) iter.Seq2[delivery.Dropped, error]
 	AllProcesses(ctx context.Context) iter.Seq2[portal.Process, error]
 	AllKeys(ctx context.Context) iter.Seq2[portal.Key, error]
 	AllLines(ctx context.Context) iter.Seq2[account.Line, error]

@@ -11,14 +11,14 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
-	"github.com/innsigli/innsigli/internal/postgrestest"
+	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/postgres"
 	"github.com/innsigli/innsigli/storage/transfer"
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 var (
@@ -105,16 +105,16 @@ func TestATargetThatIsNotEmptyIsRefused(t *testing.T) {
 			return s.EvidenceLog().Record(ctx, storage.Entry{Facts: []byte("{}")})
 		},
 		"webhook keys": func(ctx context.Context, s transfer.Target) error {
-			return s.Webhooks().CreateKey(ctx, webhook.SigningKey{Number: 1})
+			return s.Webhooks().CreateKey(ctx, delivery.SigningKey{Number: 1})
 		},
 		"webhook subscriptions": func(ctx context.Context, s transfer.Target) error {
-			return s.Webhooks().CreateSubscription(ctx, webhook.Subscription{ID: "s"}, 1)
+			return s.Webhooks().CreateSubscription(ctx, delivery.Subscription{ID: "s"}, 1)
 		},
 		"attempts at webhooks": func(ctx context.Context, s transfer.Target) error {
-			return s.Webhooks().AddAttempt(ctx, webhook.Attempt{})
+			return s.Webhooks().AddAttempt(ctx, delivery.Attempt{})
 		},
 		"dropped webhook events": func(ctx context.Context, s transfer.Target) error {
-			return s.Webhooks().AddDropped(ctx, webhook.Dropped{})
+			return s.Webhooks().AddDropped(ctx, delivery.Dropped{})
 		},
 		"processes": func(ctx context.Context, s transfer.Target) error {
 			return s.Processes().CreateProcess(ctx, portal.Process{ID: "p"})

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 func (c *transfer) signingKeys(ctx context.Context) error {
@@ -17,7 +17,7 @@ func (c *transfer) signingKeys(ctx context.Context) error {
 
 // subscriptions copies also those of an account that has more of them than it may by now.
 func (c *transfer) subscriptions(ctx context.Context) error {
-	return each(ctx, c, c.from.AllSubscriptions(ctx), &c.done.Subscriptions, func(ctx context.Context, s webhook.Subscription) error {
+	return each(ctx, c, c.from.AllSubscriptions(ctx), &c.done.Subscriptions, func(ctx context.Context, s delivery.Subscription) error {
 		return c.to.Webhooks().CreateSubscription(ctx, s, math.MaxInt)
 	})
 }

@@ -1,0 +1,160 @@
+// Package archtest compares imports with the table of layers below, and ARCHITECTURE.md and README.md
+// with the code.
+package archtest_test
+
+// entry is a package, the packages of this module that it may import, and the other modules that it
+// may import. Every package may import the standard library.
+type entry struct{ path, ours, modules string }
+
+// layer is packages that do not import each other.
+type layer []entry
+
+// testLayers is how many layers at the top hold tests, test support and the programs of CI and
+// releases. Packages of the other layers do not import these.
+const testLayers = 3
+
+// layers is the drawing of ARCHITECTURE.md from top to bottom: a package imports packages of lower
+// layers only.
+var layers = []layer{
+	// Tests, test support, and the programs of CI and releases.
+	{
+		{"docs/examples/go/sign", "", ""},
+		{"docs/examples/go/webhook", "webhook", ""},
+		{"idp/idptest", "idp ades internal/pki/cms internal/test/cert", ""},
+		{"internal/test/agreement", "ades internal/test/env internal/test/validators", ""},
+		{"internal/test/handbook", "", ""},
+		{"tools/performance", "", ""},
+		{"tools/release", "", ""},
+		{"tools/trial", "account portal webhook webhook/delivery signing pades storage storage/bolt storage/postgres internal/queue internal/test/pdf internal/test/env", "pgx sync uuid"},
+		{"tools/wiretest", "internal/test/env", ""},
+	},
+	{
+		{"internal/archtest", "", ""},
+		{"internal/test/browser", "internal/test/env", ""},
+		{"internal/test/ca", "sandbox/ca", ""},
+		{"internal/test/cert", "", ""},
+		{"internal/test/openapi", "", "jsonschema"},
+		{"internal/test/openid", "internal/test/env", ""},
+		{"internal/test/pdf", "", ""},
+		{"internal/test/pdflint", "internal/pdf", ""},
+		{"internal/test/postgres", "internal/test/env", "pgx"},
+		{"internal/test/validators", "internal/test/env", ""},
+		{"storage/storagetest", "account portal sandbox webhook webhook/delivery signing busysignal idp pades ades storage", "go-cmp sync uuid"},
+	},
+	{{"internal/test/env", "", ""}},
+
+	// The program.
+	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/sealed storage/transfer account portal sandbox webhook webhook/delivery signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades xades stamp stamp/pdfium ades/online ades/report ades storage internal/admission internal/durable internal/mail internal/queue cmd/innsigli/internal/reference",
+		"kong prometheus sync toml otel otel-sdk otel-trace otlptrace otlp protobuf"}},
+	{{"cmd/innsigli/internal/reference", "", "swgui"}},
+
+	// The API, the signing page, and the stores of all domains.
+	{
+		{"httpapi", "account portal sandbox webhook webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/openapi httpapi/internal/ratelimit", ""},
+		{"portal/page", "portal signing idp stamp storage", "image"},
+		{"storage/bolt", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
+		{"storage/postgres", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
+		{"storage/sealed", "portal sandbox webhook/delivery signing storage internal/durable", ""},
+		{"storage/transfer", "account portal sandbox webhook/delivery signing busysignal storage", ""},
+	},
+	{
+		{"httpapi/internal/jsonbody", "", "uuid"},
+		{"httpapi/internal/openapi", "", ""},
+		{"httpapi/internal/ratelimit", "storage", ""},
+		{"internal/mail", "", "go-mail"},
+		{"internal/queue", "storage", ""},
+		{"storage/internal/document", "storage", ""},
+	},
+
+	// The domains of the service.
+	{
+		{"account", "storage", "uuid"},
+		{"portal", "signing idp stamp ades storage internal/failpoint", "uuid"},
+		{"sandbox", "idp ades storage sandbox/ca", "uuid"},
+		{"webhook/delivery", "webhook storage internal/netguard internal/failpoint", "crypto uuid"},
+	},
+	{
+		{"signing", "idp pades xades stamp busysignal ades storage internal/pki/evidence internal/failpoint", "sync uuid"},
+		{"webhook", "", "crypto"},
+	},
+	{
+		{"busysignal", "storage", "uuid"},
+		{"idp/audkenni", "idp idp/ciba ades", "uax29"},
+		{"idp/login", "idp/ciba", "oidc oauth2"},
+		{"idp/simulated", "idp ades", ""},
+		{"stamp/pdfium", "stamp", "pdfium wazero sync"},
+	},
+
+	// Signatures, stamps, and identity providers.
+	{
+		{"ades/online", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/netguard", ""},
+		{"ades/report", "ades", "text"},
+		{"idp", "ades", ""},
+		{"idp/ciba", "", "jose oidc oauth2"},
+		{"pades", "ades internal/pki/validation internal/pki/evidence internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
+		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", "crypto"},
+		{"stamp", "internal/pdf stamp/internal/truetype", "text image"},
+		{"xades", "ades internal/pki/validation internal/pki/evidence internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/xml/dsig internal/xml/doc", ""},
+	},
+
+	// What they are made of.
+	{{"internal/pki/validation", "ades internal/pki/evidence internal/pki/tsp", ""}},
+	{
+		{"internal/pki/evidence", "ades internal/pki/ocsp internal/pki/crl internal/pki/der", ""},
+		{"internal/pki/tsp", "ades internal/pki/cms internal/pki/der", "crypto"},
+	},
+	{
+		{"internal/pki/cms", "ades internal/pki/der", "crypto"},
+		{"internal/pki/crl", "ades internal/pki/der", "crypto"},
+		{"internal/pki/ocsp", "ades internal/pki/der", "crypto"},
+	},
+	{
+		{"internal/pki/der", "ades", "crypto"},
+		{"internal/pki/signerjson", "ades", ""},
+		{"internal/xml/dsig", "ades internal/xml/doc", ""},
+	},
+	{
+		{"ades", "", ""},
+		{"internal/admission", "", "sync"},
+		{"internal/durable", "", ""},
+		{"internal/failpoint", "", ""},
+		{"internal/netguard", "", ""},
+		{"internal/pdf", "", ""},
+		{"internal/xml/doc", "", "text"},
+		{"stamp/internal/truetype", "", ""},
+		{"storage", "", ""},
+	},
+}
+
+// modulePath is the path of this module.
+const modulePath = "github.com/innsigli/innsigli"
+
+// modules has the paths of the modules that the table names.
+var modules = map[string]string{
+	"bbolt":      "go.etcd.io/bbolt",
+	"crypto":     "golang.org/x/crypto",
+	"go-mail":    "github.com/wneessen/go-mail",
+	"go-cmp":     "github.com/google/go-cmp",
+	"jose":       "github.com/go-jose/go-jose/v4",
+	"kong":       "github.com/alecthomas/kong",
+	"oauth2":     "golang.org/x/oauth2",
+	"image":      "golang.org/x/image",
+	"text":       "golang.org/x/text",
+	"pdfium":     "github.com/klippa-app/go-pdfium",
+	"wazero":     "github.com/tetratelabs/wazero",
+	"oidc":       "github.com/coreos/go-oidc/v3",
+	"otel":       "go.opentelemetry.io/otel",
+	"otel-sdk":   "go.opentelemetry.io/otel/sdk",
+	"otel-trace": "go.opentelemetry.io/otel/trace",
+	"otlp":       "go.opentelemetry.io/proto/otlp",
+	"otlptrace":  "go.opentelemetry.io/otel/exporters/otlp/otlptrace",
+	"protobuf":   "google.golang.org/protobuf",
+	"pgx":        "github.com/jackc/pgx/v5",
+	"prometheus": "github.com/prometheus/client_golang",
+	"jsonschema": "github.com/santhosh-tekuri/jsonschema/v6",
+	"swgui":      "github.com/swaggest/swgui",
+	"sync":       "golang.org/x/sync",
+	"toml":       "github.com/BurntSushi/toml",
+	"uax29":      "github.com/clipperhouse/uax29/v2",
+	"uuid":       "github.com/google/uuid",
+}

@@ -1,0 +1,83 @@
+// Package der reads and makes the forms of X.509 that certificates, CRLs and
+// OCSP messages share: what is signed with its signature (RFC 5280 4.1.1 and 5.1.1,
+// RFC 6960 4.2.1), the algorithm's identifier and extensions.
+//
+// Signatures with SHA-1 and older hashes are not accepted (ETSI TS 119 312): what
+// they protect can be forged.
+package der
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/x509"
+	"errors"
+	"fmt"
+
+	"golang.org/x/crypto/cryptobyte"
+	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
+
+	"github.com/innsigli/innsigli/ades"
+)
+
+// ErrFormat: the bytes do not have the form.
+var ErrFormat = errors.New("der: malformed")
+
+// Signed is what was signed, with its signature. The slices point into what was
+// read.
+type Signed struct {
+	ToBeSigned []byte // a DER SEQUENCE with its header
+	Algorithm  []byte // DER AlgorithmIdentifier
+	Value      []byte
+}
+
+// ReadSigned takes the three fields from the front of s; [ErrFormat].
+func ReadSigned(s *cryptobyte.String) (Signed, error) {
+	var toBeSigned, algorithm cryptobyte.String
+	var value []byte
+	if !s.ReadASN1Element(&toBeSigned, cbasn1.SEQUENCE) || !s.ReadASN1Element(&algorithm, cbasn1.SEQUENCE) ||
+		!s.ReadASN1BitStringAsBytes(&value) {
+		return Signed{}, fmt.Errorf("%w: no signature over a SEQUENCE", ErrFormat)
+	}
+	return Signed{toBeSigned, algorithm, value}, nil
+}
+
+// Verify checks the value with the public key of a certificate:
+// [ades.ErrAlgorithm] or [ades.ErrValue], and [ErrFormat] when the algorithm cannot be
+// read. Whether the certificate is entitled to sign is the caller's question.
+func (s Signed) Verify(by *x509.Certificate) error {
+	algorithm, err := parseAlgorithm(s.Algorithm)
+	if err != nil {
+		return err
+	}
+	if err := ades.CheckKeySize(by.PublicKey); err != nil {
+		return err
+	}
+	if err := by.CheckSignature(algorithm, s.ToBeSigned, s.Value); err != nil {
+		return fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	return nil
+}
+
+// Sign signs a DER SEQUENCE with the default algorithm of the key.
+func Sign(toBeSigned []byte, key crypto.Signer) (Signed, error) {
+	a, err := ades.DefaultAlgorithm(key.Public())
+	if err != nil {
+		return Signed{}, err
+	}
+	algorithm, err := marshalAlgorithm(a)
+	if err != nil {
+		return Signed{}, err
+	}
+	value, err := key.Sign(rand.Reader, a.Digest(toBeSigned).Sum, a.SignerOpts())
+	if err != nil {
+		return Signed{}, fmt.Errorf("der: signing: %w", err)
+	}
+	return Signed{toBeSigned, algorithm, value}, nil
+}
+
+// Append writes the three fields.
+func (s Signed) Append(b *cryptobyte.Builder) {
+	b.AddBytes(s.ToBeSigned)
+	b.AddBytes(s.Algorithm)
+	b.AddASN1BitString(s.Value)
+}

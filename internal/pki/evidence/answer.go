@@ -1,0 +1,113 @@
+package evidence
+
+import (
+	"crypto/x509"
+	"errors"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/crl"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
+)
+
+// Answer is what a proof says about a certificate. The proof was verified; whether
+// its times fit is left to whoever knows the time that matters.
+type Answer struct {
+	Proof      ades.Proof
+	Signer     *x509.Certificate  // the responder, or the issuer itself
+	ProducedAt time.Time          // when it was signed; of a CRL its ThisUpdate
+	ThisUpdate time.Time          // since when it is known to be so
+	NextUpdate time.Time          // zero when not said
+	Cutoff     time.Time          // of what expired since then the status is kept; zero: not said
+	Revoked    *ades.RevokedError // nil: good
+}
+
+var (
+	errNotAbout = errors.New("evidence: the proof is not about the certificate")
+	errTooMuch  = errors.New("evidence: too much to verify")
+)
+
+// readProof reads and verifies a proof about a certificate.
+func (w *work) readProof(p ades.Proof, cert, issuer *x509.Certificate) (Answer, error) {
+	if p.OCSP != nil {
+		response, err := ocsp.Parse(p.OCSP)
+		if err != nil {
+			return Answer{}, err
+		}
+		return w.readResponse(response, cert, issuer)
+	}
+	list, err := crl.Parse(p.CRL)
+	if err != nil {
+		return Answer{}, err
+	}
+	return w.readList(list, cert, issuer)
+}
+
+// readResponse: "unknown" is no proof of anything (RFC 6960 2.2).
+func (w *work) readResponse(r *ocsp.Response, cert, issuer *x509.Certificate) (Answer, error) {
+	single, ok := r.For(cert, issuer)
+	if !ok || single.Status == ocsp.Unknown {
+		return Answer{}, errNotAbout
+	}
+	responder, err := w.verifyResponse(r, issuer)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{
+		Proof: ades.Proof{OCSP: r.Raw}, Signer: responder,
+		ProducedAt: r.ProducedAt, ThisUpdate: single.ThisUpdate, NextUpdate: single.NextUpdate, Cutoff: single.ArchiveCutoff,
+	}
+	if single.Status == ocsp.Revoked {
+		a.Revoked = &ades.RevokedError{Certificate: cert, At: single.RevokedAt, Reason: single.Reason}
+	}
+	return a, nil
+}
+
+func (w *work) readList(l *crl.List, cert, issuer *x509.Certificate) (Answer, error) {
+	if err := w.verifyList(l, issuer); err != nil {
+		return Answer{}, err
+	}
+	if !w.spend(int64(len(l.Raw))) {
+		return Answer{}, errTooMuch
+	}
+	entry, err := l.Find(cert)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{
+		Proof: ades.Proof{CRL: l.Raw}, Signer: issuer,
+		ProducedAt: l.ThisUpdate, ThisUpdate: l.ThisUpdate, NextUpdate: l.NextUpdate, Cutoff: l.ExpiredSince,
+	}
+	if entry != nil {
+		a.Revoked = &ades.RevokedError{Certificate: cert, At: entry.RevokedAt, Reason: entry.Reason}
+	}
+	return a, nil
+}
+
+// tells says whether a proof of its time says anything about the certificate: it was
+// issued then, and had not expired, which is when authorities may forget about it unless
+// they say that they do not (RFC 6960 4.4.4, expiredCertsOnCRL of X.509).
+func (a Answer) tells(cert *x509.Certificate) bool {
+	return !a.ThisUpdate.Before(cert.NotBefore) &&
+		(!a.ThisUpdate.After(cert.NotAfter) || !a.Cutoff.IsZero() && !a.Cutoff.After(cert.NotAfter))
+}
+
+// stands says whether the proof is from whom it seems to be, given a time at which it is known to have existed;
+// zero: any. The key of one that has expired may be anybody's (EN 319 102-1 5.6.2.3), and nobody answers for one that
+// is not valid yet. Roots are trusted as they are.
+func (a Answer) stands(known time.Time) bool {
+	return known.IsZero() || !known.Before(a.Signer.NotBefore) && !known.After(a.Signer.NotAfter) || selfSigned(a.Signer)
+}
+
+// since says whether the proof is from a time or later, in seconds, as authorities count.
+func (a Answer) since(t time.Time) bool { return !a.ThisUpdate.Before(t.Truncate(time.Second)) }
+
+// fresh says whether the proof is as new as the use of a key, or was in force then.
+func (a Answer) fresh(used time.Time) bool { return a.since(used) || a.NextUpdate.After(used) }
+
+// follows says whether the proof is from after a signature of the certificate's. Where
+// there is no responder, a list that was in force has to do: the next one may be a day
+// away.
+func (a Answer) follows(signed time.Time, cert *x509.Certificate) bool {
+	return a.since(signed) || a.Proof.CRL != nil && len(cert.OCSPServer) == 0 && a.fresh(signed)
+}

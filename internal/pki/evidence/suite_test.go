@@ -1,0 +1,120 @@
+package evidence
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+)
+
+func rsaOf(bits uint) *rsa.PublicKey {
+	return &rsa.PublicKey{N: new(big.Int).SetBit(big.NewInt(1), int(bits)-1, 1), E: 65537}
+}
+
+func curveOf(c elliptic.Curve) *ecdsa.PublicKey { return &ecdsa.PublicKey{Curve: c} }
+
+// ETSI TS 119 312: what is relied upon has an end, and what was made before stays reliable for whom that is proven.
+func TestAlgorithmsAndTheirEnds(t *testing.T) {
+	alg := func(h crypto.Hash, s ades.Scheme) ades.Algorithm { return ades.Algorithm{Hash: h, Scheme: s} }
+	for _, test := range []struct {
+		a         ades.Algorithm
+		pub       crypto.PublicKey
+		at        time.Time
+		relied    bool
+		announced time.Time
+	}{
+		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P256()), day(2045, 1, 1), true, time.Time{}},
+		{alg(crypto.SHA1, ades.ECDSA), curveOf(elliptic.P256()), day(2012, 7, 31), true, time.Time{}},
+		{alg(crypto.SHA1, ades.ECDSA), curveOf(elliptic.P256()), day(2012, 8, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P224()), day(2021, 9, 30), true, time.Time{}},
+		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P224()), day(2021, 10, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(785), day(2000, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(786), day(2010, 7, 31), true, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1023), day(2010, 8, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1024), day(2019, 9, 30), true, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1899), day(2019, 10, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PSS), rsaOf(1899), day(2019, 10, 1), false, time.Time{}},
+		{alg(crypto.SHA1, ades.PSS), rsaOf(2048), day(2015, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(2048), day(2028, 12, 31), true, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(4096), day(2030, 1, 1), true, day(2029, 1, 1)},
+		{alg(crypto.SHA256, ades.PSS), rsaOf(2999), day(2029, 1, 1), true, day(2029, 1, 1)},
+		{alg(crypto.SHA256, ades.PSS), rsaOf(3000), day(2030, 1, 1), true, time.Time{}},
+		{alg(crypto.SHA224, ades.PSS), rsaOf(3000), day(2030, 1, 1), true, day(2029, 1, 1)},
+		{alg(crypto.SHA3_224, ades.PSS), rsaOf(3000), day(2020, 1, 1), false, time.Time{}},
+		{alg(crypto.MD5, ades.PKCS1v15), rsaOf(2048), day(2003, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA512, ades.Ed25519), ed25519.PublicKey{}, day(2026, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.ECDSA), rsaOf(2048), day(2026, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PSS), curveOf(elliptic.P256()), day(2026, 1, 1), false, time.Time{}},
+		{ades.Algorithm{}, nil, day(2026, 1, 1), false, time.Time{}},
+	} {
+		name := fmt.Sprintf("%v with %v, %T of %d bits, at %s", test.a.Scheme, test.a.Hash, test.pub, keyBits(test.a.Scheme, test.pub), test.at.Format(time.DateOnly))
+		err := CheckAlgorithm(test.a, test.pub, test.at)
+		if (err == nil) != test.relied || err != nil && !errors.Is(err, ades.ErrAlgorithm) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := Announced(test.a, test.pub, test.at); err == nil && !got.Equal(test.announced) {
+			t.Errorf("%s: announced end %v, want %v", name, got, test.announced)
+		}
+	}
+}
+
+// What is signed now is by what is relied upon now.
+func TestWhatIsSignedIsReliedUpon(t *testing.T) {
+	for _, pub := range []crypto.PublicKey{rsaOf(2048), rsaOf(4096), curveOf(elliptic.P256()), curveOf(elliptic.P384()), curveOf(elliptic.P521())} {
+		for _, h := range []crypto.Hash{crypto.SHA256, crypto.SHA384, crypto.SHA512} {
+			for _, s := range []ades.Scheme{ades.PKCS1v15, ades.PSS, ades.ECDSA} {
+				a := ades.Algorithm{Hash: h, Scheme: s}
+				if a.CheckSuite(pub) == nil && CheckAlgorithm(a, pub, time.Now()) != nil {
+					t.Errorf("%v with %v and a key of %d bits", s, h, keyBits(s, pub))
+				}
+			}
+		}
+	}
+}
+
+// The page about verifying has the same ends.
+func TestEndsInThePapers(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(testenv.Root(t), "docs", "verifying.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range reliedUpon() {
+		if !strings.Contains(string(page), row+"\n") {
+			t.Errorf("docs/verifying.md lacks %q", row)
+		}
+	}
+}
+
+// reliedUpon are the rows of the table.
+func reliedUpon() (rows []string) {
+	until := func(at time.Time) string {
+		switch {
+		case at.IsZero():
+			return "no end is set"
+		case at.After(listed):
+			return at.Format(time.DateOnly) + ", announced"
+		}
+		return at.Format(time.DateOnly)
+	}
+	for h, end := range hashReliance {
+		rows = append(rows, fmt.Sprintf("| %v | %s |", h, until(end)))
+	}
+	for _, s := range []ades.Scheme{ades.PKCS1v15, ades.PSS, ades.ECDSA} {
+		for _, r := range schemeReliance[s] {
+			rows = append(rows, fmt.Sprintf("| %v, %d bits and more | %s |", s, r.bits, until(r.until)))
+		}
+	}
+	return rows
+}

@@ -1,0 +1,151 @@
+package validation
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+)
+
+// Bounds on what one verification asks for, whatever is in the document.
+const (
+	maxAsked      = 64 // certificates whose status is asked for, and as many whose issuer is
+	maxWait       = time.Minute
+	maxResponders = 4 // that answer one about another
+)
+
+// Online asks for what a document lacks, about each certificate once in one verification: for issuers where
+// no chain leads to a root, and for the status of what has one. nil asks nobody.
+//
+// What it gets exists since now, and proves nothing to anybody later: it is for the judgement alone, and no part
+// of the document's level. A status of today tells of earlier times too, since it says since when a
+// certificate is revoked, so that it is as good for a judgement as of a time in the past (EN 319 102-1 5.2.5.4
+// asks that it be no older than that). It says nothing of a certificate that has expired before it was issued,
+// unless the authority keeps the status of these.
+type Online struct {
+	ctx      context.Context
+	sources  ades.Sources
+	wait     time.Duration // that asking may still take
+	fetched  *evidence.Data
+	supplied map[*evidence.Data]*evidence.Data // data of the document, with all that was fetched
+	statuses map[certificateID]status
+	issuers  map[certificateID]issuers
+}
+
+type certificateID [sha256.Size]byte
+
+type status struct {
+	proof ades.Proof
+	err   error
+}
+
+type issuers struct {
+	found []*x509.Certificate
+	err   error
+}
+
+// NewOnline returns what asks the Revocation and the Issuers of the sources, below the Roots; nil when there is
+// nobody to ask.
+func NewOnline(ctx context.Context, sources ades.Sources) *Online {
+	if sources.Revocation == nil && sources.Issuers == nil {
+		return nil
+	}
+	return &Online{
+		ctx: ctx, sources: sources, wait: maxWait, fetched: new(evidence.Data),
+		supplied: make(map[*evidence.Data]*evidence.Data),
+		statuses: make(map[certificateID]status), issuers: make(map[certificateID]issuers),
+	}
+}
+
+// supply returns the data with what it lacks to judge a certificate, as far as that is to be had. The error is
+// what was asked for in vain. A certificate that is not valid at the time of judgement is looked at as it was last.
+func (o *Online) supply(data *evidence.Data, known *evidence.Known, cert *x509.Certificate, at evidence.Times) (*evidence.Data, error) {
+	if o == nil || cert == nil || at.Judged.Before(cert.NotBefore) {
+		return data, nil
+	}
+	if at.Judged.After(cert.NotAfter) {
+		at = evidence.Times{Judged: cert.NotAfter}
+	}
+	if chain, err := data.Chain(known, cert, at.Judged); err == nil && !errors.Is(data.ChainStatus(chain, at), ades.ErrNoRevocation) {
+		return data, nil
+	}
+	a := asking{Online: o, own: data, data: o.with(data)}
+	a.proveAll(a.chain(known, cert, at.Judged), at)
+	return a.data, errors.Join(a.failures...)
+}
+
+// renew returns the data with new proofs about a chain, where those that there are count no more.
+func (o *Online) renew(data *evidence.Data, chain []*x509.Certificate, at evidence.Times) *evidence.Data {
+	a := asking{Online: o, own: data, data: o.with(data)}
+	a.proveAll(chain, at)
+	return a.data
+}
+
+// with returns data of the document with all that was fetched.
+func (o *Online) with(data *evidence.Data) *evidence.Data {
+	if o == nil {
+		return data
+	}
+	all, ok := o.supplied[data]
+	if !ok {
+		all = data.With(o.fetched)
+		o.supplied[data] = all
+	}
+	return all
+}
+
+// Revocation implements [ades.Revocation]. A proof comes with the error that says what is in it.
+func (o *Online) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+	key := certificateID(sha256.Sum256(cert.Raw))
+	s, asked := o.statuses[key]
+	if !asked {
+		s.err = o.ask(len(o.statuses), func(ctx context.Context) (err error) {
+			s.proof, err = o.sources.Revocation.Revocation(ctx, cert, issuer, notBefore)
+			return err
+		})
+		o.statuses[key] = s
+	}
+	return s.proof, s.err
+}
+
+// Issuers implements [ades.Issuers].
+func (o *Online) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
+	key := certificateID(sha256.Sum256(cert.Raw))
+	i, asked := o.issuers[key]
+	if !asked {
+		i.err = o.ask(len(o.issuers), func(ctx context.Context) (err error) {
+			i.found, err = o.sources.Issuers.Issuers(ctx, cert)
+			return err
+		})
+		o.issuers[key] = i
+	}
+	return i.found, i.err
+}
+
+// inVain is a sentence about what was asked for.
+func inVain(err error) string {
+	return fmt.Sprintf("Not all that the document lacks was to be had: %s.", strings.ReplaceAll(err.Error(), "\n", "; "))
+}
+
+// ask asks within the bounds, so many having been asked before.
+func (o *Online) ask(before int, question func(context.Context) error) error {
+	if before >= maxAsked || o.wait <= 0 {
+		return fmt.Errorf("%w: enough was asked for this document", ades.ErrNoRevocation)
+	}
+	began := time.Now()
+	defer func() { o.wait -= time.Since(began) }()
+	ctx, cancel := context.WithTimeout(o.ctx, o.wait)
+	defer cancel()
+	return question(ctx)
+}
+
+var (
+	_ ades.Revocation = (*Online)(nil)
+	_ ades.Issuers    = (*Online)(nil)
+)

@@ -1,0 +1,121 @@
+package validation
+
+import (
+	"cmp"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/evidence"
+)
+
+// Signer checks that a report's Certificate leads to a root, that the algorithms are some to
+// rely on, and that no certificate was revoked, all as of BestTime or else the time of judgement
+// (EN 319 102-1 5.5.4), and that the certificate was valid at ClaimedTime. It notes the chain and the path.
+func (j Judge) Signer(r *ades.SignatureReport, known *evidence.Known) {
+	s := signer{carried: j.Data, report: r, known: known, at: r.BestTime, now: j.Time}
+	if s.at.IsZero() {
+		s.at = j.Time
+	}
+	r.JudgedAt = s.at
+	if r.Certificate == nil {
+		return
+	}
+	var asked error
+	s.data, asked = j.Online.supply(j.Data, known, r.Certificate, evidence.Times{Used: s.at, Judged: s.at})
+	if asked != nil {
+		r.Warnings = append(r.Warnings, inVain(asked))
+	}
+	s.check()
+}
+
+// signer is the judgement of one.
+type signer struct {
+	carried *evidence.Data // by the document
+	data    *evidence.Data // with what was fetched
+	report  *ades.SignatureReport
+	known   *evidence.Known
+	at      time.Time
+	now     time.Time // of the judgement, at which at is known
+}
+
+func (s signer) check() {
+	cert := s.report.Certificate
+	chain, err := s.chain(s.at)
+	switch {
+	case errors.Is(err, ades.ErrOutsideValidity):
+		indication, sub := s.outOfBounds(cert)
+		s.report.Fail(indication, sub, err.Error())
+	case err != nil:
+		s.report.Fail(ades.Indeterminate, s.noChain(cert), err.Error())
+	}
+	s.report.Chain = chain
+	if err := cmp.Or(evidence.CheckSigner(cert), evidence.CheckAuthorities(chain)); err != nil {
+		s.report.Fail(ades.Indeterminate, ades.CertificateChainGeneralFailure, err.Error())
+	}
+	if err := cmp.Or(evidence.CheckAlgorithm(s.report.Algorithm, cert.PublicKey, s.at), evidence.CheckChain(chain, s.at)); err != nil {
+		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
+	}
+	if end := evidence.Announced(s.report.Algorithm, cert.PublicKey, s.at); !end.IsZero() {
+		s.report.Warnings = append(s.report.Warnings, fmt.Sprintf(
+			"The algorithm or the key is announced to be relied upon before %s only.", end.Format(time.DateOnly)))
+	}
+	if chain != nil {
+		s.checkRevocation(chain)
+	}
+	if err := s.claimed(); err != nil {
+		s.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, err.Error())
+	}
+}
+
+func (s signer) claimed() error { return CheckClaimedTime(s.report.Certificate, s.report.ClaimedTime) }
+
+// chain is the signer's at a time.
+func (s signer) chain(at time.Time) ([]*x509.Certificate, error) {
+	return s.data.Chain(s.known, s.report.Certificate, at)
+}
+
+// checkRevocation judges the chain, and notes what was found.
+func (s signer) checkRevocation(chain []*x509.Certificate) {
+	found := s.data.FindAll(chain, evidence.Times{Used: s.at, Judged: s.at})
+	s.report.Path = pathOf(chain, found, s.carried)
+	err := found.Err()
+	var revoked *ades.RevokedError
+	switch {
+	case err == nil:
+	case errors.As(err, &revoked):
+		s.report.Fail(ades.Indeterminate, s.revoked(revoked), err.Error())
+	case errors.Is(err, ades.ErrAlgorithm):
+		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
+	case s.report.Indication != "", s.claimed() != nil: // more data would not change the result
+	case len(s.data.OCSP)+len(s.data.CRLs) == 0:
+		s.report.Fail(ades.Indeterminate, s.unproven(), "The signature carries no revocation data for its certificates.")
+	case s.isLapsed(chain):
+		s.report.Fail(ades.Indeterminate, ades.RevocationOutOfBoundsNoPOE, err.Error())
+	default:
+		s.report.Fail(ades.Indeterminate, s.unproven(), err.Error())
+	}
+}
+
+// revoked is what comes of a certificate that was revoked. What will come of one on hold is not known yet
+// (EN 319 102-1 5.2.6.4).
+func (s signer) revoked(by *ades.RevokedError) ades.SubIndication {
+	switch {
+	case by.Reason == evidence.CertificateHold:
+		return ades.TryLater
+	case by.Certificate.Equal(s.report.Certificate):
+		return ades.RevokedNoPOE
+	}
+	return ades.RevokedCANoPOE
+}
+
+// unproven is what comes of a status that nothing proves. Of a certificate that has expired there may be no proof
+// any more: authorities may forget about it (RFC 5280 3.3, RFC 6960 4.4.4), and trying later is in vain.
+func (s signer) unproven() ades.SubIndication {
+	if s.now.After(s.report.Certificate.NotAfter) {
+		return ades.CertificateChainGeneralFailure
+	}
+	return ades.TryLater
+}

@@ -1,0 +1,130 @@
+package queue_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/queue"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+)
+
+const kind = "a kind"
+
+// fixture is a queue in a store of its own, and what was done of it.
+type fixture struct {
+	*testing.T
+	db    *bolt.DB
+	began time.Time
+
+	mu     sync.Mutex
+	done   []time.Duration // when handlers were called, since began
+	unique []string        // for which jobs
+	told   []error
+	kinds  []string // of what was told
+}
+
+// bubble runs a test in which time is made of nothing.
+func bubble(t *testing.T, test func(q *fixture)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		db, err := bolt.Open(filepath.Join(t.TempDir(), "store.db"), bolt.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		test(&fixture{T: t, db: db, began: time.Now()})
+	})
+}
+
+func (q *fixture) tx(f func(ctx context.Context) error) {
+	q.Helper()
+	if err := q.db.InTx(q.Context(), f); err != nil {
+		q.Fatal(err)
+	}
+}
+
+func (q *fixture) add(jobs ...storage.Job) {
+	q.Helper()
+	for i := range jobs {
+		jobs[i].Kind = kind
+	}
+	q.tx(func(ctx context.Context) error { return q.db.Jobs().Enqueue(ctx, jobs...) })
+}
+
+// runner is one whose handler notes the call and does the rest.
+func (q *fixture) runner(rest queue.Handler) queue.Runner {
+	return queue.Runner{
+		Jobs: q.db.Jobs(), Tx: q.db,
+		Kinds: []queue.Kind{{Name: kind, Do: func(ctx context.Context, job storage.Job) (time.Time, error) {
+			q.note(job)
+			return rest(ctx, job)
+		}}},
+		Failed: func(_ context.Context, kind string, err error) {
+			q.mu.Lock()
+			defer q.mu.Unlock()
+			q.told, q.kinds = append(q.told, err), append(q.kinds, kind)
+		},
+	}
+}
+
+// note notes that a handler was called.
+func (q *fixture) note(job storage.Job) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.done, q.unique = append(q.done, time.Since(q.began)), append(q.unique, job.Unique) // time: virtual, as in all tests of the runner
+}
+
+// start lets a runner run until stop is called, which says what Run answered.
+func (q *fixture) start(r queue.Runner) (stop func() error) {
+	ctx, cancel := context.WithCancel(q.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	return func() error {
+		cancel()
+		return <-ended
+	}
+}
+
+// during lets a runner run for so long.
+func (q *fixture) during(long time.Duration, r queue.Runner) {
+	q.Helper()
+	stop := q.start(r)
+	time.Sleep(long)
+	if err := stop(); err != nil {
+		q.Error(err)
+	}
+}
+
+// left says when the next job can be claimed, since the beginning; none says that there is
+// no job.
+func (q *fixture) left() (due time.Duration, none bool) {
+	q.Helper()
+	next, err := q.db.Jobs().NextDue(q.Context(), kind)
+	if err == storage.ErrNotFound {
+		return 0, true
+	}
+	if err != nil {
+		q.Fatal(err)
+	}
+	return next.Sub(q.began), false
+}
+
+// do does a job at once.
+func do(context.Context, storage.Job) (time.Time, error) { return time.Time{}, nil }
+
+// lasting is a handler that takes its time, and heeds its context.
+func lasting(long time.Duration) queue.Handler {
+	return func(ctx context.Context, _ storage.Job) (time.Time, error) {
+		select {
+		case <-time.After(long):
+			return time.Time{}, nil
+		case <-ctx.Done():
+			return time.Time{}, ctx.Err()
+		}
+	}
+}

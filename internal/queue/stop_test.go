@@ -1,0 +1,166 @@
+package queue_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// A runner that stops lets jobs end, for a while, and gives back those that do not.
+func TestStop(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		lasts time.Duration
+		took  time.Duration
+		left  bool
+	}{
+		{"idle", 0, 0, false},
+		{"a job that ends in time", 8 * time.Second, 7 * time.Second, false},
+		{"a job that does not", time.Hour, 10 * time.Second, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(q *fixture) {
+				q.add(storage.Job{})
+				stop := q.start(q.runner(lasting(test.lasts)))
+				time.Sleep(time.Second)
+				began := time.Now()
+				if err := stop(); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(began); took != test.took {
+					t.Errorf("stopped after %v, want %v", took, test.took)
+				}
+				due, none := q.left()
+				if none == test.left || due > time.Since(q.began) {
+					t.Errorf("left: %v, due after %v", !none, due)
+				}
+				if q.told != nil {
+					t.Error(q.told)
+				}
+			})
+		})
+	}
+}
+
+// A handler that heeds no context is not waited for.
+func TestHandlerThatDoesNotEnd(t *testing.T) {
+	bubble(t, func(q *fixture) {
+		q.add(storage.Job{})
+		stuck := make(chan struct{})
+		stop := q.start(q.runner(func(context.Context, storage.Job) (time.Time, error) {
+			<-stuck
+			return time.Time{}, nil
+		}))
+		time.Sleep(time.Second)
+		began := time.Now()
+		if err := stop(); err == nil {
+			t.Error("no error")
+		}
+		if took := time.Since(began); took != 15*time.Second {
+			t.Errorf("stopped after %v", took)
+		}
+		close(stuck)
+		synctest.Wait()
+	})
+}
+
+// The job of a process that died is done again when its lease has run out.
+func TestJobOfAProcessThatDied(t *testing.T) {
+	bubble(t, func(q *fixture) {
+		q.add(storage.Job{})
+		q.tx(func(ctx context.Context) error {
+			_, err := q.db.Jobs().Claim(ctx, kind, time.Now(), 1, 1, 2*time.Minute)
+			return err
+		})
+		q.during(5*time.Minute, q.runner(do))
+		if diff := cmp.Diff([]time.Duration{2 * time.Minute}, q.done); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// A handler's context ends before its lease, so that no two do a job at once.
+func TestHandlerThatTakesLongerThanItsLease(t *testing.T) {
+	bubble(t, func(q *fixture) {
+		q.add(storage.Job{})
+		var working atomic.Int32
+		r := q.runner(func(ctx context.Context, _ storage.Job) (time.Time, error) {
+			if working.Add(1) > 1 {
+				t.Error("two at one job")
+			}
+			defer working.Add(-1)
+			<-ctx.Done()
+			return time.Time{}, ctx.Err()
+		})
+		first, second := q.start(r), q.start(r)
+		time.Sleep(4 * time.Minute)
+		if err := errors.Join(first(), second()); err != nil {
+			t.Error(err)
+		}
+		if len(q.told) != 2 || !errors.Is(q.told[0], context.DeadlineExceeded) {
+			t.Errorf("told %v", q.told)
+		}
+		want := []time.Duration{0, 120 * time.Second}
+		if diff := cmp.Diff(want, q.done); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// unreachable is a store that is away for a while.
+type unreachable struct {
+	storage.Transactor
+	from, to time.Time
+	unsaid   bool // it does what it is asked to, and does not say so
+}
+
+func (u *unreachable) InTx(ctx context.Context, fn func(context.Context) error) error {
+	away := !time.Now().Before(u.from) && time.Now().Before(u.to)
+	if !away || u.unsaid {
+		if err := u.Transactor.InTx(ctx, fn); err != nil || !away {
+			return err
+		}
+	}
+	return storage.ErrUnavailable
+}
+
+// An outage of the store is told once, and does not outlast itself. What a job came to waits
+// for the store; a claim that nobody heard of waits for its lease.
+func TestStoreThatIsAway(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		from, to time.Duration
+		unsaid   bool
+		want     []time.Duration // when the jobs were done
+	}{
+		{"before the claim", 0, 10500 * time.Millisecond, false, []time.Duration{11020 * time.Millisecond}}, // tried when told, and each second
+		{"before the end of the job", 500 * time.Millisecond, 20 * time.Second, false, []time.Duration{0}},
+		{"at the end of the job, which was committed", 500 * time.Millisecond, 1500 * time.Millisecond, true, []time.Duration{0}},
+		{"at the claim, which was committed", 0, 500 * time.Millisecond, true, []time.Duration{2 * time.Minute}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble(t, func(q *fixture) {
+				q.add(storage.Job{})
+				r := q.runner(lasting(time.Second))
+				r.Tx = &unreachable{q.db, q.began.Add(test.from), q.began.Add(test.to), test.unsaid}
+				q.during(5*time.Minute, r)
+				if diff := cmp.Diff(test.want, q.done); diff != "" {
+					t.Error(diff)
+				}
+				if _, none := q.left(); !none {
+					t.Error("the job was not finished")
+				}
+				if len(q.told) != 1 || !errors.Is(q.told[0], storage.ErrUnavailable) || q.kinds[0] != "" {
+					t.Errorf("told %v of %q", q.told, q.kinds)
+				}
+			})
+		})
+	}
+}

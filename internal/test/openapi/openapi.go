@@ -1,0 +1,167 @@
+// Package openapi judges what an API answers by the OpenAPI document that describes it: whether
+// there is such a path, method and status, whether the headers are there that have to be, and whether a
+// body is of a media type and a shape that the document has. It is stricter than the document, which lets
+// answers have members that it does not describe: a member that is not described is a fault here.
+//
+//	d, err := openapitest.Parse(document)
+//	client := &http.Client{Transport: openapitest.Transport(http.DefaultTransport, func(err error) { t.Error(err) }, d)}
+//
+// It reads as much of OpenAPI 3.1 as httpapi/internal/openapi writes. A Document may be used by several goroutines.
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// Document is a document by which answers are judged.
+type Document struct {
+	base  string // of the server
+	paths map[string]map[string]*operation
+	// webhooks are the schemas of what is sent, by the name of the webhook.
+	webhooks map[string]*jsonschema.Schema
+
+	mu   sync.Mutex
+	seen map[string]bool // operationId and status, of answers that were judged
+}
+
+// operation is a method of a path.
+type operation struct {
+	id        string
+	responses map[string]response // by status, such as 200 or 2XX
+}
+
+// response is what is answered with a status.
+type response struct {
+	Headers map[string]header    `json:"headers"`
+	Content map[string]mediaType `json:"content"`
+}
+
+type header struct {
+	Ref      string `json:"$ref"`
+	Required bool   `json:"required"`
+	schema   *jsonschema.Schema
+}
+
+type mediaType struct {
+	Examples map[string]struct {
+		Value json.RawMessage `json:"value"`
+	} `json:"examples"`
+	schema *jsonschema.Schema // nil: any
+}
+
+// Parse reads a document.
+func Parse(document []byte) (*Document, error) {
+	d := &Document{paths: make(map[string]map[string]*operation), webhooks: make(map[string]*jsonschema.Schema), seen: make(map[string]bool)}
+	compiler, err := newCompiler(document)
+	if err != nil {
+		return nil, err
+	}
+	var read struct {
+		Servers []struct {
+			URL string `json:"url"`
+		} `json:"servers"`
+		Paths    map[string]map[string]described `json:"paths"`
+		Webhooks map[string]map[string]described `json:"webhooks"`
+	}
+	if err := json.Unmarshal(document, &read); err != nil {
+		return nil, fmt.Errorf("openapitest: %w", err)
+	}
+	if len(read.Servers) > 0 {
+		d.base = read.Servers[0].URL
+	}
+	for path, methods := range read.Paths {
+		d.paths[path] = make(map[string]*operation)
+		for method, o := range methods {
+			at := []string{"paths", path, method, "responses"}
+			if d.paths[path][strings.ToUpper(method)], err = o.operation(compiler, at); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for name := range read.Webhooks {
+		at := []string{"webhooks", name, "post", "requestBody", "content", jsonType, "schema"}
+		if d.webhooks[name], err = compiler.schema(at...); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+const jsonType, problemType = "application/json", "application/problem+json"
+
+// described is an operation as the document has it.
+type described struct {
+	ID        string              `json:"operationId"`
+	Responses map[string]response `json:"responses"`
+}
+
+// operation compiles the schemas of an operation.
+func (o described) operation(c *compiler, at []string) (*operation, error) {
+	for status, r := range o.Responses {
+		for name, h := range r.Headers {
+			var err error
+			if r.Headers[name], err = c.header(h, slices.Concat(at, []string{status, "headers", name})); err != nil {
+				return nil, err
+			}
+		}
+		for name, m := range r.Content {
+			var err error
+			if m.schema, err = c.schema(slices.Concat(at, []string{status, "content", name, "schema"})...); err != nil {
+				return nil, err
+			}
+			r.Content[name] = m
+		}
+	}
+	return &operation{o.ID, o.Responses}, nil
+}
+
+// Event judges a body that is sent to an endpoint, by the webhook of its type.
+func (d *Document) Event(body []byte) error {
+	var event struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(body, &event); err != nil {
+		return fmt.Errorf("the event is no JSON: %w", err)
+	}
+	schema, known := d.webhooks[event.Type]
+	if !known {
+		return fmt.Errorf("there is no webhook %q in the document", event.Type)
+	}
+	return conforms(schema, body)
+}
+
+// conforms judges JSON by a schema.
+func conforms(schema *jsonschema.Schema, body []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("it is no JSON: %w", err)
+	}
+	if schema == nil {
+		return nil
+	}
+	return schema.Validate(v)
+}
+
+// response is what the document says of a status.
+func (o *operation) response(status int) (name string, r response, ok bool) {
+	for _, name := range []string{strconv.Itoa(status), strconv.Itoa(status/100) + "XX"} {
+		if r, ok := o.responses[name]; ok {
+			return name, r, true
+		}
+	}
+	return "", response{}, false
+}
+
+// allow is the header Allow of a path.
+func allow(methods map[string]*operation) string {
+	return strings.Join(slices.Sorted(maps.Keys(methods)), ", ")
+}

@@ -1,0 +1,128 @@
+package dsig
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+)
+
+// selection is what a reference leads to after its transforms. It is comparable, so that what was digested
+// once need not be again.
+type selection struct {
+	apex       xmldoc.Node // zero: the whole document
+	comments   bool        // are among the nodes
+	own        xmldoc.Node // the signature that is left out; zero: none
+	signatures bool        // all signatures are left out
+	ofRoot     bool        // the signatures that are children of the root are left out
+	base64     bool        // the text of the nodes is decoded
+}
+
+// selects follows a reference. The canonicalization is that of its last transform, where it is one.
+func (s *Signature) selects(r Reference) (sel selection, c *xmldoc.Canonicalization, err error) {
+	if sel.apex, sel.comments, err = s.dereference(r); err != nil {
+		return sel, nil, err
+	}
+	for _, t := range r.Transforms {
+		switch t.Kind {
+		case EnvelopedSignature:
+			sel.own = s.Element
+		case WithoutSignatures:
+			sel.signatures = true
+		case WithoutRootSignatures:
+			sel.ofRoot = true
+		case Base64:
+			sel.base64 = true
+		case Canonicalize:
+			c = &t.Canonicalization
+		default:
+			return sel, nil, fmt.Errorf("%w: of no kind", ErrTransform) // nothing that was read has one
+		}
+	}
+	return sel, c, s.check(sel)
+}
+
+// check refuses transforms that leave everything out, or that do not do what they are called: a signature
+// is enveloped by what it is in (xmldsig-core1 6.6.4).
+func (s *Signature) check(sel selection) error {
+	top := sel.apex
+	if top == (xmldoc.Node{}) {
+		top = s.Document.Root()
+	}
+	if sel.own != (xmldoc.Node{}) && !top.Contains(sel.own) {
+		return fmt.Errorf("%w: to an element that does not envelop the signature", ErrReference)
+	}
+	for n := top; n != (xmldoc.Node{}); n = n.Parent() {
+		if sel.leavesOut(n) {
+			return fmt.Errorf("%w: to what is left out", ErrReference)
+		}
+	}
+	return nil
+}
+
+// leavesOut says whether an element is left out, with all that is in it.
+func (sel selection) leavesOut(n xmldoc.Node) bool {
+	if n == sel.own {
+		return true
+	}
+	return (sel.signatures || sel.ofRoot && isChildOfRoot(n)) && n.Is(Namespace, "Signature")
+}
+
+func isChildOfRoot(n xmldoc.Node) bool {
+	parent := n.Parent()
+	return parent != (xmldoc.Node{}) && parent.Parent() == (xmldoc.Node{})
+}
+
+// subset is the nodes of the selection.
+func (sel selection) subset() xmldoc.Subset {
+	if sel.own == (xmldoc.Node{}) && !sel.signatures && !sel.ofRoot {
+		return xmldoc.Subset{Apex: sel.apex}
+	}
+	return xmldoc.Subset{Apex: sel.apex, Without: sel.leavesOut}
+}
+
+// Covers says what of the document a reference leads to after its transforms: an element or (zero) the
+// whole document, and whether an element in it is left out.
+func (s *Signature) Covers(r Reference) (xmldoc.Subset, error) {
+	sel, _, err := s.selects(r)
+	if err != nil {
+		return xmldoc.Subset{}, err
+	}
+	return sel.subset(), nil
+}
+
+// Process writes what a reference leads to after its transforms. Where that is still nodes, they are
+// written by c. [ErrReference], [ErrLimit], and [xmldoc.ErrNamespace] where there is no canonical form.
+func (s *Signature) Process(w io.Writer, r Reference, c xmldoc.Canonicalization) error {
+	sel, own, err := s.selects(r)
+	if err != nil {
+		return err
+	}
+	if own != nil {
+		c = *own
+	}
+	return s.write(w, sel, c)
+}
+
+// Canonicalize writes a part of the document. [ErrLimit] when that, with what the signatures of the
+// [Reader] have had written before, is more than documents of the size have use for; [xmldoc.ErrNamespace].
+func (s *Signature) Canonicalize(w io.Writer, c xmldoc.Canonicalization, part xmldoc.Subset) error {
+	out, err := s.work.begin(w, part.Apex)
+	if err != nil {
+		return err
+	}
+	err = s.Document.Canonicalize(out, c, part)
+	if errors.Is(err, xmldoc.ErrLimit) {
+		return fmt.Errorf("%w: %w", ErrLimit, err)
+	}
+	return err
+}
+
+func (s *Signature) write(w io.Writer, sel selection, c xmldoc.Canonicalization) error {
+	if sel.base64 {
+		return s.decode(w, sel)
+	}
+	c.Comments = c.Comments && sel.comments
+	return s.Canonicalize(w, c, sel.subset())
+}

@@ -1,0 +1,113 @@
+package ca
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/cms"
+	"github.com/innsigli/innsigli/internal/pki/crl"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+)
+
+// A timestamp, and then proof about everybody who took part, of the same second.
+func TestEvidenceOfOneSecond(t *testing.T) {
+	a := newAuthority(t)
+	now := time.Now().Truncate(time.Second).Add(700 * time.Millisecond)
+	s := a.Sources(func() time.Time { return now })
+	cert, issuing, ctx := issueTest(t, a), a.Chain()[0], t.Context()
+	sum := sha256.Sum256([]byte("value"))
+	der, err := s.Time.Timestamp(ctx, crypto.SHA256, sum[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := tsp.ParseToken(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := token.Verify(); err != nil || !bytes.Equal(token.Sum, sum[:]) || !token.Certificate.Equal(a.timestamping.certificate) {
+		t.Errorf("%+v, %v", token, err)
+	}
+	for _, pair := range [][2]*x509.Certificate{{cert, issuing}, {token.Certificate, issuing}} {
+		proof, err := s.Revocation.Revocation(ctx, pair[0], pair[1], token.Time)
+		if err != nil || proof.CRL != nil {
+			t.Fatal(err)
+		}
+		r, err := ocsp.Parse(proof.OCSP)
+		if err != nil {
+			t.Fatal(err)
+		}
+		single, ok := r.For(pair[0], pair[1])
+		if _, err := r.Verify(pair[1]); err != nil || !ok || single.Status != ocsp.Good || single.ThisUpdate.Before(token.Time.Truncate(time.Second)) {
+			t.Errorf("%+v, %v", single, err)
+		}
+	}
+	proof, err := s.Revocation.Revocation(ctx, issuing, a.Root(), time.Time{})
+	if err != nil || proof.OCSP != nil {
+		t.Fatal(err)
+	}
+	l, err := crl.Parse(proof.CRL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entry, err := l.Find(issuing); entry != nil || err != nil || l.Verify(a.Root()) != nil {
+		t.Errorf("%+v, %v", entry, err)
+	}
+	if got, err := s.Issuers.Issuers(ctx, cert); err != nil || len(got) != 2 || !got[0].Equal(issuing) {
+		t.Error(err)
+	}
+}
+
+func TestEvidenceThatThereIsNot(t *testing.T) {
+	a, other, now, ctx := newAuthority(t), newAuthority(t), time.Now(), t.Context()
+	s := a.Sources(nil)
+	cert, issuing := issueTest(t, a), a.Chain()[0]
+	if _, err := s.Revocation.Revocation(ctx, cert, issuing, now.Add(time.Hour)); !errors.Is(err, ades.ErrNoRevocation) || !errors.Is(err, ades.ErrUnavailable) {
+		t.Errorf("as of later: %v", err)
+	}
+	if _, err := s.Revocation.Revocation(ctx, issueTest(t, other), other.Chain()[0], now); !errors.Is(err, ades.ErrNoRevocation) {
+		t.Errorf("about another authority's: %v", err)
+	}
+	if _, err := s.Revocation.Revocation(ctx, other.Chain()[0], a.Root(), now); !errors.Is(err, ades.ErrNoRevocation) {
+		t.Errorf("about what a root of the same name issued: %v", err)
+	}
+	if _, err := s.Time.Timestamp(ctx, crypto.SHA1, make([]byte, 20)); !errors.Is(err, ades.ErrTimestamp) {
+		t.Errorf("an imprint by SHA-1: %v", err)
+	}
+	a.Revoke(cert.SerialNumber, now.Add(-time.Minute), 1)
+	a.Revoke(issuing.SerialNumber, now.Add(-time.Hour), 2)
+	for _, row := range []struct {
+		cert, issuer *x509.Certificate
+		at           time.Time
+		reason       int
+	}{{cert, issuing, now.Add(-time.Minute), 1}, {issuing, a.Root(), now.Add(-time.Hour), 2}} {
+		proof, err := s.Revocation.Revocation(ctx, row.cert, row.issuer, now)
+		var revoked *ades.RevokedError
+		if !errors.As(err, &revoked) || !errors.Is(err, ades.ErrRevoked) {
+			t.Fatal(err)
+		}
+		if !revoked.At.Equal(row.at.Truncate(time.Second)) || revoked.Reason != row.reason || len(proof.OCSP)+len(proof.CRL) == 0 {
+			t.Errorf("%+v", revoked)
+		}
+	}
+}
+
+// RFC 5280 4.2.2.1: the bundle that caIssuers points to.
+func TestBundleOfIssuers(t *testing.T) {
+	a := newAuthority(t)
+	der, err := a.Issuers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := cms.Certificates(der)
+	if err != nil || len(got) != 2 || !slices.ContainsFunc(got, a.Root().Equal) || !slices.ContainsFunc(got, a.Chain()[0].Equal) {
+		t.Errorf("%d certificates, %v", len(got), err)
+	}
+}

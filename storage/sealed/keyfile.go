@@ -1,0 +1,107 @@
+package sealed
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/innsigli/innsigli/internal/durable"
+)
+
+const (
+	keyLen     = 32 // bytes, of AES-256
+	maxKeyFile = 64 << 10
+	maxKeys    = 100
+)
+
+// Parse reads keys: one on a line, 32 random bytes in Base64 (RFC 4648 4). Empty lines and
+// those that begin with "#" are for people. Errors name lines and no key.
+func Parse(text []byte) (*Keys, error) {
+	keys := new(Keys)
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		secret, err := base64.StdEncoding.Strict().DecodeString(string(line))
+		if err != nil || len(secret) != keyLen {
+			return nil, fmt.Errorf("line %d is no key: 32 bytes in Base64", number)
+		}
+		k, err := newKey(secret)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		keys.all = append(keys.all, k)
+	}
+	switch n := len(keys.all); {
+	case n == 0:
+		return nil, errors.New("it has no key")
+	case n > maxKeys:
+		return nil, fmt.Errorf("it has more than %d keys", maxKeys)
+	}
+	return keys, nil
+}
+
+// ReadFile reads keys from a file. One that others than its owner and group can read, or
+// than its owner can change, is refused: keys that were seen protect nothing. A group may
+// read it, since that is how containers are handed their secrets.
+func ReadFile(path string) (*Keys, error) {
+	text, err := readOwned(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the master key: %w", err)
+	}
+	keys, err := Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the master key: %s: %w", path, err)
+	}
+	return keys, nil
+}
+
+func readOwned(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	stat, err := file.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !stat.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file", path)
+	case stat.Mode().Perm()&0o027 != 0:
+		return nil, fmt.Errorf("%s is open to others (%04o): chmod 600 it, and make another key if somebody may have read it", path, stat.Mode().Perm())
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxKeyFile+1))
+	if len(text) > maxKeyFile {
+		return nil, fmt.Errorf("%s is longer than %d bytes", path, maxKeyFile)
+	}
+	return text, err
+}
+
+// MakeFile makes a file with a new key unless there is one. Of several that call it at once
+// one makes the file, and all find the same.
+func MakeFile(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil // whoever reads it says what is wrong with it
+	}
+	if err := durable.Create(path, newFile()); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("making the master key: %w", err)
+	}
+	return nil
+}
+
+func newFile() []byte {
+	var secret [keyLen]byte
+	rand.Read(secret[:])
+	return []byte("# Master key of Innsigli. What it sealed is lost without it: keep a copy away from the store.\n" +
+		"# To change it, append the new key at the end, on all servers, and start them again; then move it\n" +
+		"# to the top and start them again; remove this one later: see innsigli serve --help.\n" +
+		base64.StdEncoding.EncodeToString(secret[:]) + "\n")
+}

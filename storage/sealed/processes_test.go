@@ -1,0 +1,186 @@
+package sealed_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage/sealed"
+)
+
+// process is one of three, of whom the first has used up the link.
+func process(id string) portal.Process {
+	p := portal.Process{ID: id, Account: owner, CreatedAt: expires}
+	for i := range 3 {
+		one := portal.Participant{ID: fmt.Sprint(id, "-", i), Role: portal.Signer, Link: portal.Link{InvitedAt: expires}}
+		if i > 0 {
+			one.Link.Hash, one.Link.Token = []byte("hash of "+one.ID), []byte("token of "+one.ID)
+		}
+		p.Participants = append(p.Participants, one)
+	}
+	return p
+}
+
+func (d deployment) begin(t *testing.T, store portal.Store, list ...portal.Process) {
+	t.Helper()
+	err := d.db.InTx(t.Context(), func(ctx context.Context) error {
+		for _, p := range list {
+			if err := store.CreateProcess(ctx, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantProcesses fails the test unless what is sealed opens to this, in each way it is read.
+func (d deployment) wantProcesses(t *testing.T, k *sealed.Keys, want ...portal.Process) {
+	t.Helper()
+	store := sealed.Processes(d.db.Processes(), k)
+	until := expires.Add(portal.InvitationTime)
+	unopened, err := store.Unopened(t.Context(), until, 1000)
+	waiting, waitErr := store.Waiting(t.Context(), owner, expires, 1000)
+	if err := errors.Join(err, waitErr); err != nil || len(waiting) != len(want) {
+		t.Fatalf("%d wait, %v", len(waiting), err)
+	}
+	if diff := cmp.Diff(want, unopened); diff != "" {
+		t.Error(diff)
+	}
+	for _, p := range want {
+		byID, err := store.Process(t.Context(), p.ID)
+		byLink, linkErr := store.ProcessByLink(t.Context(), p.Participants[1].Link.Hash)
+		if diff := cmp.Diff([]portal.Process{p, p}, []portal.Process{byID, byLink}); err != nil || linkErr != nil || diff != "" {
+			t.Errorf("%v, %v\n%s", err, linkErr, diff)
+		}
+	}
+}
+
+func (d deployment) resealProcesses(t *testing.T, k *sealed.Keys) (int, error) {
+	return sealed.ResealProcesses(t.Context(), d.db, d.db.Processes(), d.db.AllUnopened(t.Context()), k)
+}
+
+// With a new key first all tokens are sealed with it, so that the old one can be dropped, and not
+// before: what was sealed with a key that is not there says so, and which it is.
+func TestProcessesOutliveTheirKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	d := deployment{open(t, path), path}
+	a, b := newKey(), newKey()
+	onlyA, both, onlyB := keys(t, a), keys(t, b, a), keys(t, b)
+	var all []portal.Process
+	for i := range 300 {
+		all = append(all, process(fmt.Sprint("p", i)))
+	}
+	d.begin(t, sealed.Processes(d.db.Processes(), onlyA), all[:298]...)
+	d.begin(t, d.db.Processes(), all[298]) // not sealed
+	d.begin(t, sealed.Processes(d.db.Processes(), both), all[299])
+	d.wantProcesses(t, both, all...)
+
+	if _, err := d.resealProcesses(t, onlyB); !errors.Is(err, sealed.ErrKey) || !strings.Contains(err.Error(), "(link of a process p0/p0-1)") {
+		t.Errorf("without the old key: %v", err)
+	}
+	for _, want := range []int{299, 0} {
+		if n, err := d.resealProcesses(t, both); n != want || err != nil {
+			t.Errorf("%d were sealed, want %d: %v", n, want, err)
+		}
+	}
+	d.wantProcesses(t, onlyB, all...)
+
+	d.db.Close()
+	if _, err := d.resealProcesses(t, onlyB); err == nil {
+		t.Error("a closed store was gone through")
+	}
+}
+
+// Whose token does not open is a process like any other, in which the link is known and cannot be shown.
+// Storing it loses nothing: the key may come back.
+func TestTokensThatDoNotOpen(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	d := deployment{open(t, path), path}
+	right, wrong := keys(t, newKey()), keys(t, newKey())
+	p := process("p")
+	d.begin(t, sealed.Processes(d.db.Processes(), right), p)
+	without := process("p")
+	without.Participants[1].Link.Token, without.Participants[2].Link.Token = nil, nil
+	d.wantProcesses(t, wrong, without)
+
+	lost := sealed.Processes(d.db.Processes(), wrong)
+	d.change(t, lost, "p", func(p *portal.Process) { p.FileName = "Changed.pdf" })
+	p.FileName = "Changed.pdf"
+	d.wantProcesses(t, right, p)
+	another := portal.Link{InvitedAt: expires, Hash: []byte("another hash"), Token: []byte("another token")}
+	for range 2 { // a second time beside a token that opens
+		d.change(t, lost, "p", func(p *portal.Process) { p.Participants[1].Link = another })
+	}
+	p.Participants[1].Link = another
+	without.FileName, without.Participants[1].Link = "Changed.pdf", another
+	d.wantProcesses(t, wrong, without)
+	p.Participants[1].Link.Token = nil
+	d.wantProcesses(t, right, p)
+
+	d.change(t, lost, "p", func(p *portal.Process) { p.Participants[2].Link = portal.Link{InvitedAt: expires} })
+	if stored, err := d.db.Processes().Process(t.Context(), "p"); err != nil || stored.Participants[2].Link.Token != nil {
+		t.Errorf("used up: %+v, %v", stored.Participants[2].Link, err)
+	}
+	err := d.db.InTx(t.Context(), func(ctx context.Context) error { return lost.DeleteProcess(ctx, "p") })
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// change changes a process as it is read.
+func (d deployment) change(t *testing.T, store portal.Store, id string, f func(*portal.Process)) {
+	t.Helper()
+	err := d.db.InTx(t.Context(), func(ctx context.Context) error {
+		p, err := store.Process(ctx, id)
+		if err != nil {
+			return err
+		}
+		f(&p)
+		return store.UpdateProcess(ctx, p)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A token is good in its own link alone, and in no file as it is. Who has a process sealed keeps it as
+// it was.
+func TestTokensStayInTheirPlace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	d, k := deployment{open(t, path), path}, keys(t, newKey())
+	store, p := sealed.Processes(d.db.Processes(), k), process("p")
+	d.begin(t, store, p)
+	if diff := cmp.Diff(process("p"), p); diff != "" {
+		t.Error(diff)
+	}
+	for name, move := range map[string]func(p *portal.Process){
+		"another process":     func(p *portal.Process) { p.ID = "another process" },
+		"another participant": func(p *portal.Process) { p.ID, p.Participants[1].ID = "another participant", "other" },
+	} {
+		moved, err := d.db.Processes().Process(t.Context(), "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		move(&moved)
+		d.begin(t, d.db.Processes(), moved)
+		if got, err := store.Process(t.Context(), moved.ID); err != nil || got.Participants[1].Link.Token != nil {
+			t.Errorf("of %s: %+v, %v", name, got.Participants, err)
+		}
+	}
+	d.db.Close()
+	content, err := os.ReadFile(path)
+	if err != nil || bytes.Contains(content, []byte("dG9rZW4gb2Yg")) || bytes.Contains(content, []byte("token of ")) {
+		t.Errorf("the file has tokens, or cannot be read: %v", err)
+	}
+}

@@ -1,0 +1,81 @@
+package sealed_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/storage/sealed"
+)
+
+// A store from before sealing is read as it is. With a new key first everything is sealed
+// with that at the start, and the old one can be dropped. What was sealed with a key that
+// is not there says so.
+func TestRotation(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	d := deployment{open(t, path), path}
+	before, err := sandbox.Open(t.Context(), d.db.Sandbox(), d.db, sandbox.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := d.addUser(t, before, "0101302989")
+	a, b := newKey(), newKey()
+	onlyA, both, onlyB := keys(t, a), keys(t, b, a), keys(t, b)
+
+	d.reseal(t, onlyA, 2) // the authority and the user
+	d.reseal(t, onlyA, 0)
+	added := d.addUser(t, d.people(t, onlyA), "0101302990")
+	d.wantUsers(t, onlyA, old, added)
+	for _, err := range []error{d.open(t, onlyB), d.read(t, onlyB)} {
+		if !errors.Is(err, sealed.ErrKey) {
+			t.Errorf("with another key: %v", err)
+		}
+	}
+	if _, err := sealed.Reseal(t.Context(), d.db, d.db.Sandbox(), onlyB, []string{owner}); !errors.Is(err, sealed.ErrKey) {
+		t.Errorf("resealing with another key: %v", err)
+	}
+
+	d.reseal(t, both, 3)
+	d.wantUsers(t, both, old, added)
+	d.reseal(t, onlyB, 0)
+	d.wantUsers(t, onlyB, old, added)
+	if err := d.open(t, onlyB); err != nil {
+		t.Error(err)
+	}
+	if err := d.read(t, onlyA); !errors.Is(err, sealed.ErrKey) {
+		t.Errorf("with the old key: %v", err)
+	}
+}
+
+func (d deployment) reseal(t *testing.T, k *sealed.Keys, want int) {
+	t.Helper()
+	n, err := sealed.Reseal(t.Context(), d.db, d.db.Sandbox(), k, []string{"nobody", owner})
+	if err != nil || n != want {
+		t.Fatalf("%d values were sealed, want %d: %v", n, want, err)
+	}
+}
+
+// open and read are what a server does first with the authority and a user.
+func (d deployment) open(t *testing.T, k *sealed.Keys) error {
+	_, err := sandbox.Open(t.Context(), sealed.Sandbox(d.db.Sandbox(), k), d.db, sandbox.Options{})
+	return err
+}
+
+func (d deployment) read(t *testing.T, k *sealed.Keys) error {
+	_, err := sealed.Sandbox(d.db.Sandbox(), k).Users(t.Context(), owner)
+	return err
+}
+
+func (d deployment) wantUsers(t *testing.T, k *sealed.Keys, want ...sandbox.User) {
+	t.Helper()
+	got, err := sealed.Sandbox(d.db.Sandbox(), k).Users(t.Context(), owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,154 @@
+package delivery
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+)
+
+// everywhere listens on all addresses of this machine and counts who connects.
+func everywhere(t *testing.T) (port string, connections *atomic.Int32) {
+	t.Helper()
+	listener, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	connections = new(atomic.Int32)
+	serveOn(t, listener, func(net.Conn) { connections.Add(1) })
+	_, port, err = net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port, connections
+}
+
+// hosts that no request goes to, in the spellings that some resolver or browser knows.
+var refusedHosts = strings.Fields(`
+	localhost LOCALHOST localhost. a.localhost localhost.localdomain printer.local metadata.google.internal router.home.arpa intranet
+	127.0.0.1 127.0.0.1. 127.1 127.0.1 127.255.255.254 2130706433 0x7f000001 017700000001 0x7f.1 0177.0.0.1 0177.0x0.0.1 0x7F.0.0.0x1
+	00000177.0.0.1 127.0.0.01 0 0x 0.0.0.0 00.0.0.0 10.0.0.1 10.255.255.255 172.16.0.1 172.31.255.255 192.168.0.1 0xc0a80001 3232235521
+	100.64.0.1 100.127.255.255 100.100.100.200 169.254.169.254 0xa9fea9fe 2852039166 0251.0376.0251.0376 169.254.43518 169.254.0.1
+	168.63.129.16 192.0.0.1 192.0.0.192 192.0.2.1 192.31.196.1 192.52.193.1 192.88.99.1 192.175.48.1 198.18.0.1 198.51.100.1 203.0.113.1
+	224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 256.0.0.1 127.0.0.0.1 4294967296
+	[::] [::1] [0:0:0:0:0:0:0:1] [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:169.254.169.254] [::ffff:0:127.0.0.1] [::127.0.0.1]
+	[fe80::1] [fe80::1%25lo] [fec0::1] [fc00::1] [fd00:ec2::254] [fd20:ce::254] [ff02::1] [100::1] [64:ff9b::7f00:1] [64:ff9b::a9fe:a9fe]
+	[64:ff9b:1::7f00:1] [2001::1] [2001:db8::1] [2002:7f00:1::] [2002:a9fe:a9fe::1] [2620:4f:8000::1] [3fff::1] [5f00::1]
+	１２７.0.0.1 127。0。0。1 ①②⑦.0.0.1 127.0.0.1%00 %31%32%37.0.0.1 localhost%2eexample.com
+	user@127.0.0.1 user:password@localhost @127.0.0.1 example.com@127.0.0.1 example.com\@127.0.0.1 127.0.0.1\@example.com 127.0.0.1#@example.com`)
+
+// A request to none of these hosts is made, and where the URL's form were not judged, the dialer
+// would not connect either. The names among them all lead here.
+func TestRefusedAddresses(t *testing.T) {
+	t.Parallel()
+	if len(refusedHosts) < 60 {
+		t.Fatal(len(refusedHosts), "hosts")
+	}
+	port, connections := everywhere(t)
+	var e Endpoints
+	dialer := e.dialer()
+	refuseTheRest(t, dialer)
+	dialer.Resolver = newNameServer(t, func(string, int) []netip.Addr {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("::1")}
+	}).resolver()
+	s := newSenderWith(e, ample, dialer)
+	defer s.close()
+	for _, host := range refusedHosts {
+		for _, url := range []string{"https://" + host + ":" + port + "/", "https://" + host + "/"} {
+			if checkURL(url, false) == "" {
+				t.Errorf("%s: allowed", url)
+			}
+			if a := s.post(t.Context(), messageTo(url)); a.status != 0 || a.failure != BadAddress {
+				t.Errorf("%s: %+v", url, a)
+			}
+		}
+		if c, err := s.transport.DialContext(t.Context(), "tcp", net.JoinHostPort(strings.Trim(host, "[]"), port)); err == nil {
+			c.Close()
+			t.Errorf("%s: connected", host)
+		}
+	}
+	if n := connections.Load(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+	t.Run("without a guard they would be reached", func(t *testing.T) {
+		dialer.Control = nil
+		for _, host := range []string{"localhost", "intranet", "127.0.0.1", "::ffff:127.0.0.1", "0.0.0.0"} {
+			before := connections.Load()
+			c, err := dialer.DialContext(t.Context(), "tcp", net.JoinHostPort(host, port))
+			if err != nil {
+				t.Errorf("%s: %v", host, err)
+				continue
+			}
+			c.Close()
+			testenv.Wait(t, "the connection to be counted", func() bool { return connections.Load() > before })
+		}
+	})
+}
+
+// refuseTheRest fails the test when the guard lets an address pass, and does not wait for a connection to it.
+func refuseTheRest(t *testing.T, d *net.Dialer) {
+	guard := d.Control
+	d.Control = func(network, address string, c syscall.RawConn) error {
+		if err := guard(network, address, c); err != nil {
+			return err
+		}
+		t.Errorf("%s is dialled", address)
+		return syscall.ECONNREFUSED
+	}
+}
+
+// A public name may lead anywhere. It is the address that is dialled that is judged.
+func TestNamesThatLeadToRefusedAddresses(t *testing.T) {
+	t.Parallel()
+	port, connections := everywhere(t)
+	names := make(map[string]netip.Addr)
+	for _, host := range refusedHosts {
+		if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil && a.Zone() == "" {
+			names[fmt.Sprintf("a%d.example.com", len(names))] = a
+		}
+	}
+	if len(names) < 50 {
+		t.Fatal(len(names), "addresses")
+	}
+	var e Endpoints
+	dialer := e.dialer()
+	refuseTheRest(t, dialer)
+	dialer.Resolver = newNameServer(t, func(name string, _ int) []netip.Addr {
+		if a, ok := names[strings.TrimSuffix(name, ".")]; ok {
+			return []netip.Addr{a}
+		}
+		return nil
+	}).resolver()
+	s := newSenderWith(e, ample, dialer)
+	defer s.close()
+	want := answer{failure: BadAddress, detail: "The host leads to an address that is not public."}
+	for name, address := range names {
+		a := s.post(t.Context(), messageTo("https://"+name+":"+port+"/"))
+		if diff := cmp.Diff(want, untimed(a), cmp.AllowUnexported(answer{})); diff != "" && !(address.Is6() && withoutIPv6()) {
+			t.Errorf("%v: %s", address, diff)
+		}
+	}
+	if n := connections.Load(); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+	want = answer{failure: NoName, detail: "The host name was not found."}
+	if diff := cmp.Diff(want, untimed(s.post(t.Context(), messageTo("https://nobody.example.com/"))), cmp.AllowUnexported(answer{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// withoutIPv6 says whether the machine makes no socket for it, so that there is nothing to judge.
+func withoutIPv6() bool {
+	l, err := net.Listen("tcp6", "[::1]:0")
+	if err == nil {
+		l.Close()
+	}
+	return err != nil
+}

@@ -1,0 +1,185 @@
+package delivery
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/storage"
+)
+
+// goldenTime is when the events of the golden files happened.
+var goldenTime = time.Date(2026, 3, 2, 10, 0, 0, 123456000, time.UTC)
+
+// counted is a source of bytes in place of a random one. The first read has only bytes of 1, the
+// second only bytes of 2, and so on. So the UUIDs are always the same.
+type counted byte
+
+func (c *counted) Read(to []byte) (int, error) {
+	*c++
+	return copy(to, bytes.Repeat([]byte{byte(*c)}, len(to))), nil
+}
+
+// sending is a service with one subscription, whose store, jobs and endpoint are in memory.
+type sending struct {
+	Store
+	storage.Jobs
+	service *Service
+	to      Subscription
+	keys    []SigningKey
+	jobs    []storage.Job // that were enqueued
+	status  int           // that the endpoint answers
+	wire    bytes.Buffer  // what the endpoint has received
+}
+
+func (s *sending) Subscription(context.Context, string) (Subscription, error) { return s.to, nil }
+
+func (s *sending) Subscriptions(context.Context, string) ([]Subscription, error) {
+	return []Subscription{s.to}, nil
+}
+
+func (s *sending) Keys(context.Context) ([]SigningKey, error) { return s.keys, nil }
+
+func (s *sending) UpdateSubscription(context.Context, Subscription) error { return nil }
+
+func (s *sending) AddAttempt(context.Context, Attempt) error { return nil }
+
+func (s *sending) Enqueue(_ context.Context, jobs ...storage.Job) error {
+	s.jobs = append(s.jobs, jobs...)
+	return nil
+}
+
+// serve answers one request.
+func (s *sending) serve(c net.Conn) {
+	r, err := http.ReadRequest(bufio.NewReader(io.TeeReader(c, &s.wire)))
+	if err == nil {
+		_, err = io.Copy(io.Discard, r.Body)
+	}
+	if err == nil {
+		fmt.Fprintf(c, "HTTP/1.1 %d Status\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", s.status)
+	}
+}
+
+// goldenSecret and goldenSeeds are the keys that sign the golden requests.
+var (
+	goldenSecret = bytes.Repeat([]byte{7}, 32)
+	goldenSeeds  = [][]byte{bytes.Repeat([]byte{8}, 32), bytes.Repeat([]byte{9}, 32)}
+)
+
+// golden runs a test with a service in a bubble. Time begins with the year 2000. The UUIDs are
+// always the same.
+func golden(t *testing.T, test func(t *testing.T, s *sending)) {
+	t.Helper()
+	uuid.SetRand(new(counted))
+	defer uuid.SetRand(nil)
+	synctest.Test(t, func(t *testing.T) {
+		s := &sending{status: http.StatusNoContent, to: Subscription{
+			ID: "7c9e6679-7425-40de-944b-e07fc1f90ae7", Account: "account", URL: "http://hooks.example.com/innsigli?tenant=1",
+			Active: true, Generation: 3, Secret: goldenSecret,
+		}}
+		s.to.EventTypes = slices.Sorted(maps.Keys(goldenData(t)))
+		for i, seed := range goldenSeeds {
+			public := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
+			s.keys = append(s.keys, SigningKey{Number: i + 1, Public: public, Private: seed})
+		}
+		s.service = New(s, nil, s, Options{EventTypes: s.to.EventTypes})
+		s.service.post = pipeSender(t, s.serve).post
+		test(t, s)
+	})
+}
+
+// goldenData is the data of each type of event, as package portal makes it.
+func goldenData(t *testing.T) (data map[string]json.RawMessage) {
+	t.Helper()
+	content, err := os.ReadFile("../../portal/testdata/events-1.golden.json")
+	if err == nil {
+		err = json.Unmarshal(content, &data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// do does the job that was enqueued last, with what follows from it.
+func (s *sending) do(t *testing.T) {
+	t.Helper()
+	job := s.jobs[len(s.jobs)-1]
+	work := s.service.Work()
+	then, err := work[slices.IndexFunc(work, func(w Work) bool { return w.Kind == job.Kind })].Do(t.Context(), job)
+	if err == nil && then != nil {
+		err = then(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Jobs that version 1 stored are made the same way, and are read.
+func TestGoldenJobs(t *testing.T) {
+	const eventType = "participant.signed"
+	golden(t, func(t *testing.T, s *sending) {
+		data := goldenData(t)[eventType]
+		body := `{"type":"participant.signed","timestamp":"2026-03-02T10:00:00.123+00:00","data":` + string(data) + `}`
+		event := payload{Version: 1, Event: "01010101-0101-4101-8101-010101010101", Type: eventType, Body: body}
+		delivery, retry, fannedOut := event, event, event
+		fannedOut.To = []target{{s.to.ID, 3}}
+		delivery.Attempt, delivery.Generation = 1, 3
+		retry.Attempt, retry.Generation = 2, 3
+		alert := Alert{"b1ad1de3-2f5f-4d1c-9a2b-6f7c0d9e8a11", "account", s.to.ID, s.to.URL, ForCheck, SecurityCheckFailed, goldenTime}
+		want := map[string]payload{
+			eventKind: fannedOut, deliveryKind: delivery, retryKind: retry, alertKind: {Version: 1, Alert: alert},
+			pingKind: {Version: 1, Generation: 3, At: goldenTime}, checkKind: {Version: 1, Generation: 3, At: goldenTime},
+		}
+
+		err := s.service.Emit(t.Context(), "account", eventType, goldenTime, data)
+		s.do(t) // makes the delivery
+		s.status = http.StatusServiceUnavailable
+		s.do(t) // makes the retry
+		err = errors.Join(err, s.service.enqueueAlert(t.Context(), alert))
+		for _, kind := range []string{pingKind, checkKind} {
+			err = errors.Join(err, s.service.enqueueRound(t.Context(), kind, s.to, outcome{since: goldenTime}))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := make(map[string][]byte)
+		for _, job := range s.jobs {
+			made[job.Kind] = job.Payload
+		}
+		got := make(map[string]payload)
+		var all payload
+		for kind, encoded := range testenv.SameAsGoldenJSON(t, "testdata/jobs-1.golden.json", made) {
+			if got[kind], err = payloadOf(storage.Job{Payload: encoded}); err != nil {
+				t.Error(err)
+			}
+			err = errors.Join(err, json.Unmarshal(encoded, &all))
+		}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("-want +got:\n%s%v", diff, err)
+		}
+		testenv.Filled(t, all)
+		for _, work := range s.service.Work() {
+			if _, known := want[work.Kind]; !known {
+				t.Errorf("%s is not in the file", work.Kind)
+			}
+		}
+	})
+}

@@ -1,0 +1,187 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"github.com/innsigli/innsigli/webhook/delivery"
+)
+
+// An event that was given up is sent again under its webhook-id, and has a schedule of its own then.
+func TestSendAgain(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		to, other := h.subscribed(account, signed), h.subscribed(account, signed)
+		h.answer = after(0, http.StatusInternalServerError)
+		h.emit(account, signed)
+		h.during(longer)
+		event := h.dropped(to)[0].Event
+
+		for name, test := range map[string]struct {
+			subscription, event string
+			want                error
+		}{
+			"no such subscription": {uuid.NewString(), event, delivery.ErrNotFound},
+			"no such event":        {to.ID, uuid.NewString(), delivery.ErrNotFound},
+			"no IDs":               {"", "", delivery.ErrNotFound},
+		} {
+			if err := h.hooks.SendAgain(h.Context(), test.subscription, test.event); err != test.want {
+				h.Errorf("%s: %v", name, err)
+			}
+		}
+		h.switchedOff(other)
+		if err := h.hooks.SendAgain(h.Context(), other.ID, event); err != delivery.ErrInactive {
+			h.Errorf("switched off: %v", err)
+		}
+		h.nothingDue()
+
+		again := time.Since(h.began)
+		if err := h.hooks.SendAgain(h.Context(), to.ID, event); err != nil {
+			h.Fatal(err)
+		}
+		if err := h.hooks.SendAgain(h.Context(), to.ID, event); err != delivery.ErrNotFound {
+			h.Errorf("twice: %v", err)
+		}
+		h.during(longer)
+		var got []time.Duration
+		for i, r := range h.sent(to, signed)[len(schedule):] {
+			got = append(got, r.after-again)
+			if number := h.attempts(to)[len(schedule)+i].Number; r.ID != event || number != i+1 {
+				h.Errorf("attempt %d is number %d of event %s", i+1, number, r.ID)
+			}
+		}
+		if diff := cmp.Diff(schedule, got); diff != "" {
+			h.Errorf("when attempts were made again (-want +got):\n%s", diff)
+		}
+		if all := h.dropped(to); len(all) != 1 || all[0].Event != event {
+			h.Errorf("dropped: %v", all)
+		}
+		if all := h.dropped(other); len(all) != 1 || len(h.sent(other, signed)) != len(schedule) {
+			h.Errorf("dropped for the other: %v", all)
+		}
+	})
+}
+
+// One that arrives the second time is not listed any more.
+func TestSendAgainGoesWell(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		to := h.subscribed(account, signed)
+		h.answer = func(_ context.Context, r request) int {
+			if time.Since(h.began) < longer {
+				return http.StatusInternalServerError
+			}
+			return r.asItShould()
+		}
+		h.emit(account, signed)
+		h.during(longer)
+		elsewhere := "https://hooks.example.net/"
+		if _, err := h.hooks.Update(h.Context(), account, to.ID, delivery.Change{URL: &elsewhere}); err != nil {
+			h.Fatal(err)
+		}
+		if _, err := h.hooks.Activate(h.Context(), account, to.ID); err != nil {
+			h.Fatal(err)
+		}
+		if err := h.hooks.SendAgain(h.Context(), to.ID, h.dropped(to)[0].Event); err != nil {
+			h.Fatal(err)
+		}
+		h.during(time.Minute)
+		all := h.sent(to, signed)
+		if last := all[len(all)-1]; len(all) != len(schedule)+1 || last.URL != elsewhere {
+			h.Errorf("%d requests, the last to %s", len(all), last.URL)
+		}
+		if all := h.dropped(to); all != nil {
+			h.Errorf("dropped: %v", all)
+		}
+	})
+}
+
+// What was logged is kept until the time given. What is to be sent still is, also when all servers were
+// down for weeks: none of it is lost.
+func TestSweepLeavesWhatIsToBeSent(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		to := h.subscribed(account, signed)
+		h.answer = after(0, http.StatusInternalServerError)
+		h.emit(account, signed)
+		h.during(time.Minute)
+		h.swept(time.Now(), 2) // attempts
+		for range 2 {
+			time.Sleep(1000 * time.Hour)
+			h.swept(time.Now(), 0)
+			h.during(time.Minute)
+			h.swept(time.Now(), 1)
+		}
+		h.during(longer)
+		gone := h.dropped(to)
+		if len(h.sent(to, signed)) != len(schedule) || len(gone) != 1 {
+			h.Fatalf("%d attempts, dropped %v", len(h.sent(to, signed)), gone)
+		}
+		h.swept(time.Now(), len(schedule)-4+1) // the last attempts, and that it was dropped
+		if h.attempts(to) != nil || h.dropped(to) != nil {
+			h.Errorf("log %v, dropped %v", h.attempts(to), h.dropped(to))
+		}
+		if err := h.hooks.SendAgain(h.Context(), to.ID, gone[0].Event); err != delivery.ErrNotFound {
+			h.Errorf("sending again what is gone: %v", err)
+		}
+	})
+}
+
+// Many go a thousand at a time.
+func TestSweepOfMany(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		h.tx(func(ctx context.Context) (err error) {
+			for range 1500 {
+				err = errors.Join(err, h.db.Webhooks().AddDropped(ctx, delivery.Dropped{Event: uuid.NewString(), At: h.began}))
+			}
+			return err
+		})
+		h.swept(h.began, 0)
+		h.swept(h.began.Add(time.Microsecond), 1000)
+		h.swept(h.began.Add(time.Microsecond), 500)
+		h.swept(h.began.Add(time.Microsecond), 0)
+	})
+}
+
+// swept sweeps what is from before the time given, which is to be so much.
+func (h *house) swept(before time.Time, want int) {
+	h.Helper()
+	if n, err := h.hooks.Sweep(h.Context(), before); err != nil || n != want {
+		h.Errorf("%d swept, want %d; error %v", n, want, err)
+	}
+}
+
+// OldestDue is of what is due first, whichever attempt that is.
+func TestOldestDue(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		h.nothingDue()
+		h.subscribed(account, signed)
+		h.answer = after(0, http.StatusInternalServerError)
+		h.emit(account, signed)
+		h.dueAfter(0)
+		h.during(3 * time.Minute)
+		h.dueAfter(schedule[3])
+		time.Sleep(time.Minute)
+		h.subscribed("another account", signed)
+		h.emit("another account", signed)
+		h.dueAfter(4 * time.Minute)
+		h.during(3 * time.Minute)
+		h.dueAfter(4*time.Minute + schedule[3])
+	})
+}
+
+// dueAfter: the first delivery is due so long after the beginning.
+func (h *house) dueAfter(want time.Duration) {
+	h.Helper()
+	if due, err := h.hooks.OldestDue(h.Context()); err != nil || due.Sub(h.began) != want {
+		h.Errorf("due after %v, want %v; error %v", due.Sub(h.began), want, err)
+	}
+}

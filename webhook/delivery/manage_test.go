@@ -1,0 +1,216 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/webhook"
+	"github.com/innsigli/innsigli/webhook/delivery"
+)
+
+// service.md 2.8, 3.5
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		s, err := h.hooks.Create(h.Context(), account, endpoint, []string{signed, completed, signed})
+		if err != nil {
+			h.Fatal(err)
+		}
+		now := time.Now().UTC()
+		want := delivery.Subscription{
+			ID: s.ID, Account: account, URL: endpoint, EventTypes: []string{signed, completed},
+			CreatedAt: now, UpdatedAt: now, Secret: s.Secret,
+		}
+		if diff := cmp.Diff(want, s); diff != "" {
+			h.Errorf("(-want +got):\n%s", diff)
+		}
+		if other := h.created(signed); len(s.Secret) != 32 || cmp.Equal(other.Secret, s.Secret) || other.ID == s.ID {
+			h.Errorf("secrets are %d bytes; those of two: %v", len(s.Secret), cmp.Equal(other.Secret, s.Secret))
+		}
+		h.emit(account, signed)
+		h.mustBeWatched(s, false)
+		if len(h.sent(s, signed)) > 0 {
+			h.Error("it got an event before it was active")
+		}
+	})
+}
+
+// service.md 7.4, decisions.md 7.1: all that is wrong, at once.
+func TestInvalid(t *testing.T) {
+	t.Parallel()
+	bad, long := "http://hooks.example.com/", "https://hooks.example.com/"
+	for len(long) <= 512 {
+		long += "x"
+	}
+	for name, test := range map[string]struct {
+		url   string
+		types []string
+		want  []string // fields
+	}{
+		"right":       {endpoint, []string{declined}, nil},
+		"no types":    {endpoint, nil, []string{"eventTypes"}},
+		"a ping":      {endpoint, []string{signed, webhook.PingType}, []string{"eventTypes[1]"}},
+		"not https":   {bad, []string{signed}, []string{"url"}},
+		"too long":    {long, []string{signed}, []string{"url"}},
+		"all of this": {bad, []string{"", signed, "PROCESS.COMPLETED"}, []string{"url", "eventTypes[0]", "eventTypes[2]"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, delivery.Options{}, func(h *house) {
+				_, err := h.hooks.Create(h.Context(), account, test.url, test.types)
+				if (err == nil) != (test.want == nil) {
+					h.Errorf("create: %v", err)
+				}
+				if diff := cmp.Diff(test.want, fields(err)); diff != "" {
+					h.Errorf("create (-want +got):\n%s", diff)
+				}
+				before := h.created(signed)
+				types := append([]string{}, test.types...)
+				_, err = h.hooks.Update(h.Context(), account, before.ID, delivery.Change{URL: &test.url, EventTypes: types})
+				if diff := cmp.Diff(test.want, fields(err)); diff != "" {
+					h.Errorf("update (-want +got):\n%s", diff)
+				}
+				if test.want != nil && !cmp.Equal(before, h.now(before)) {
+					h.Errorf("after a refusal it is %+v", h.now(before))
+				}
+			})
+		})
+	}
+}
+
+// fields are those that an error complains about.
+func fields(err error) (list []string) {
+	var invalid *delivery.InvalidError
+	if !errors.As(err, &invalid) {
+		return nil
+	}
+	for _, f := range invalid.Faults {
+		if f.Message == "" {
+			list = append(list, "nothing is said of:")
+		}
+		list = append(list, f.Field)
+	}
+	return list
+}
+
+func TestTooMany(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{MaxSubscriptions: 2}, func(h *house) {
+		first := h.created(signed)
+		h.created(signed)
+		if _, err := h.hooks.Create(h.Context(), account, endpoint, []string{signed}); !errors.Is(err, delivery.ErrTooMany) {
+			h.Errorf("a third: %v", err)
+		}
+		if _, err := h.hooks.Create(h.Context(), "another account", endpoint, []string{signed}); err != nil {
+			h.Errorf("another account's: %v", err)
+		}
+		if err := h.hooks.Delete(h.Context(), account, first.ID); err != nil {
+			h.Fatal(err)
+		}
+		h.created(signed)
+	})
+}
+
+// service.md 4.3 item 5: only the activate call activates, and a change is made whole or not at all.
+func TestUpdateDoesNotActivate(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		on, url := true, "https://hooks.example.com/new"
+		for _, s := range []delivery.Subscription{h.created(signed), h.activated()} {
+			if _, err := h.hooks.Update(h.Context(), account, s.ID, delivery.Change{URL: &url, Active: &on}); err != delivery.ErrActivate {
+				h.Errorf("%v", err)
+			}
+			if diff := cmp.Diff(s, h.now(s)); diff != "" {
+				h.Errorf("it changed (-want +got):\n%s", diff)
+			}
+		}
+	})
+}
+
+// service.md 3.5, 6.5 item 6, decisions.md 7.5: one that is inactive gets neither pings nor checks
+// nor events, and later only those that happened since it was activated again.
+func TestInactive(t *testing.T) {
+	t.Parallel()
+	url, off := "https://hooks.example.com/new", false
+	for name, change := range map[string]delivery.Change{
+		"switched off": {Active: &off},
+		"another URL":  {URL: &url},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, delivery.Options{}, func(h *house) {
+				s := h.activated()
+				h.answer = statuses(500, 401)
+				h.emit(account, signed) // in the queue after its first attempt, and dropped
+				h.during(time.Second)
+				h.answer, h.requests = nil, nil
+				if _, err := h.hooks.Update(h.Context(), account, s.ID, change); err != nil {
+					h.Fatal(err)
+				}
+				h.emit(account, signed)
+				h.mustBeWatched(s, false)
+				if _, err := h.hooks.Activate(h.Context(), account, s.ID); err != nil {
+					h.Fatal(err)
+				}
+				h.emit(account, signed)
+				h.mustBeWatched(s, true)
+				if got := h.sent(s, signed); len(got) != 1 || got[0].URL != h.now(s).URL {
+					h.Errorf("it got %+v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestDelete(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		s := h.activated()
+		h.emit(account, signed)
+		h.during(time.Minute)
+		h.answer = statuses(500, 401)
+		h.emit(account, signed)
+		h.during(time.Minute)
+		if err := h.hooks.Delete(h.Context(), account, s.ID); err != nil {
+			h.Fatal(err)
+		}
+		for _, err := range []error{
+			h.hooks.Delete(h.Context(), account, s.ID),
+			second(h.hooks.Subscription(h.Context(), account, s.ID)),
+		} {
+			if err != delivery.ErrNotFound {
+				h.Errorf("%v", err)
+			}
+		}
+		h.requests = nil
+		h.during(40 * time.Hour)
+		if len(h.requests) > 0 {
+			h.Errorf("%d requests were made afterwards", len(h.requests))
+		}
+	})
+}
+
+func TestSubscriptionsAreInOrder(t *testing.T) {
+	t.Parallel()
+	bubble(t, delivery.Options{}, func(h *house) {
+		var want []delivery.Subscription
+		for i := range 5 {
+			time.Sleep(time.Second)
+			s, err := h.hooks.Create(h.Context(), account, fmt.Sprintf("%s/%d", endpoint, i), []string{signed})
+			if err != nil {
+				h.Fatal(err)
+			}
+			want = append(want, s)
+		}
+		got, err := h.hooks.Subscriptions(context.Background(), account)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			h.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+		if none, err := h.hooks.Subscriptions(h.Context(), "another account"); len(none) > 0 || err != nil {
+			h.Errorf("another account has %v, %v", none, err)
+		}
+	})
+}

@@ -1,0 +1,182 @@
+package delivery
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/webhook"
+)
+
+var loopback = []net.IP{net.IPv4(127, 0, 0, 1)}
+
+func quietly(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNoContent) }
+
+// secureEndpoint is an endpoint that speaks TLS as it is told.
+func secureEndpoint(t *testing.T, c *tls.Config) *httptest.Server {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(quietly))
+	server.TLS, server.Config.ErrorLog = c, log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	ours, others := newAuthority(t), newAuthority(t)
+	good := ours.issue(x509.Certificate{IPAddresses: loopback})
+	const handshake = "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."
+	for _, test := range []struct {
+		name string
+		tls  *tls.Config
+		want answer
+	}{
+		{"1.3", &tls.Config{Certificates: []tls.Certificate{good}}, answer{status: 204}},
+		{"1.2", &tls.Config{Certificates: []tls.Certificate{good}, MaxVersion: tls.VersionTLS12}, answer{status: 204}},
+		{"1.1", &tls.Config{Certificates: []tls.Certificate{good}, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, answer{failure: BadTLS, detail: handshake}},
+		{"a server of mail", &tls.Config{Certificates: []tls.Certificate{good}, NextProtos: []string{"imap"}}, answer{failure: BadTLS, detail: handshake}},
+		{"self-signed", &tls.Config{}, answer{failure: BadTLS, detail: "The certificate is not under a trusted authority, or intermediate certificates are missing."}},
+		{"another authority", &tls.Config{Certificates: []tls.Certificate{others.issue(x509.Certificate{IPAddresses: loopback})}},
+			answer{failure: BadTLS, detail: "The certificate is not under a trusted authority, or intermediate certificates are missing."}},
+		{"another host", &tls.Config{Certificates: []tls.Certificate{ours.issue(x509.Certificate{DNSNames: []string{"example.com"}})}},
+			answer{failure: BadTLS, detail: "The certificate is not one for the host."}},
+		{"expired", &tls.Config{Certificates: []tls.Certificate{ours.issue(x509.Certificate{IPAddresses: loopback, NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(-time.Hour)})}},
+			answer{failure: BadTLS, detail: "The certificate has expired, or is not valid yet."}},
+		{"of a client", &tls.Config{Certificates: []tls.Certificate{ours.issue(x509.Certificate{IPAddresses: loopback, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})}},
+			answer{failure: BadTLS, detail: handshake}},
+		{"wants a certificate of ours", &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAnyClientCert}, answer{failure: BadTLS, detail: handshake}},
+		{"wants a certificate of ours, 1.2", &tls.Config{Certificates: []tls.Certificate{good}, ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12},
+			answer{failure: BadTLS, detail: handshake}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := secureEndpoint(t, test.tls)
+			a := trialSender(t, Endpoints{AllowPrivate: true, Roots: ours.roots}).post(t.Context(), messageTo(server.URL))
+			if diff := cmp.Diff(test.want, untimed(a), cmp.AllowUnexported(answer{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What listens there, or does not.
+func TestNoHandshake(t *testing.T) {
+	t.Parallel()
+	plain := httptest.NewServer(http.HandlerFunc(quietly))
+	defer plain.Close()
+	for _, test := range []struct {
+		name, address string
+		want          answer
+	}{
+		{"nobody", testenv.Address(t), answer{failure: NoConnection, detail: "The connection was refused."}},
+		{"plain HTTP", strings.TrimPrefix(plain.URL, "http://"), answer{failure: BadTLS, detail: "What listens there does not speak TLS."}},
+		{"one who hangs up", rawEndpoint(t, func(c net.Conn) { c.Read(make([]byte, 1)) }), answer{failure: NoConnection, detail: "No connection could be made."}},
+		{"another protocol", rawEndpoint(t, func(c net.Conn) { io.WriteString(c, "220 mail.example.com ESMTP\r\n"); io.Copy(io.Discard, c) }),
+			answer{failure: BadTLS, detail: "What listens there does not speak TLS."}},
+		{"records without end", rawEndpoint(t, func(c net.Conn) {
+			for {
+				if _, err := c.Write([]byte{0x15, 3, 3, 0, 2, 1, 90}); err != nil { // a warning that means nothing
+					return
+				}
+			}
+		}), answer{failure: BadTLS, detail: "There was no TLS handshake: version 1.2 or 1.3 and a trusted certificate are required."}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			a := trialSender(t, Endpoints{AllowPrivate: true}).post(t.Context(), messageTo("https://"+test.address))
+			if diff := cmp.Diff(test.want, untimed(a), cmp.AllowUnexported(answer{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestSilentEndpoint(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := pipeSender(t, func(c net.Conn) { io.Copy(io.Discard, c) })
+		want := answer{failure: TimedOut, detail: "There was no connection within 15 seconds.", took: webhook.AnswerTime}
+		if diff := cmp.Diff(want, s.post(t.Context(), messageTo("https://127.0.0.1/")), cmp.AllowUnexported(answer{})); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// forwarder is an egress proxy: it has CONNECT for all that is allowed.
+func forwarder(t *testing.T, refuse int) (*url.URL, *atomic.Pointer[string]) {
+	var asked atomic.Pointer[string]
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		line := r.Method + " " + r.RequestURI
+		asked.Store(&line)
+		if refuse != 0 {
+			w.WriteHeader(refuse)
+			return
+		}
+		there, err := net.Dial("tcp", r.RequestURI)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer there.Close()
+		here, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer here.Close()
+		io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n")
+		go func() { defer here.Close(); io.Copy(here, there) }()
+		io.Copy(there, here)
+	}))
+	t.Cleanup(server.Close)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u, &asked
+}
+
+// Through a proxy it is the proxy that judges names. The form of a URL is judged all the same.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	ours := newAuthority(t)
+	server := secureEndpoint(t, &tls.Config{Certificates: []tls.Certificate{ours.issue(x509.Certificate{IPAddresses: loopback})}})
+	t.Run("to an endpoint", func(t *testing.T) {
+		proxy, asked := forwarder(t, 0)
+		a := trialSender(t, Endpoints{AllowPrivate: true, Proxy: proxy, Roots: ours.roots}).post(t.Context(), messageTo(server.URL))
+		if want := "CONNECT " + strings.TrimPrefix(server.URL, "https://"); a.status != 204 || asked.Load() == nil || *asked.Load() != want {
+			t.Errorf("%+v, proxy was asked %v, want %s", a, asked.Load(), want)
+		}
+	})
+	t.Run("to a private address", func(t *testing.T) {
+		proxy, asked := forwarder(t, 0)
+		a := trialSender(t, Endpoints{Proxy: proxy, Roots: ours.roots}).post(t.Context(), messageTo(server.URL))
+		if a.failure != BadAddress || asked.Load() != nil {
+			t.Errorf("%+v, proxy was asked %v", a, asked.Load())
+		}
+	})
+	t.Run("that refuses", func(t *testing.T) {
+		proxy, asked := forwarder(t, http.StatusForbidden)
+		a := trialSender(t, Endpoints{Proxy: proxy}).post(t.Context(), messageTo("https://hooks.example.com/"))
+		want := answer{failure: NoConnection, detail: "The egress proxy answered with status 403."}
+		if diff := cmp.Diff(want, untimed(a), cmp.AllowUnexported(answer{})); diff != "" || *asked.Load() != "CONNECT hooks.example.com:443" {
+			t.Error(diff, asked.Load())
+		}
+	})
+	t.Run("of the environment", func(t *testing.T) { // net/http reads it once, so that it cannot be set here
+		if trialSender(t, Endpoints{}).transport.Proxy != nil {
+			t.Error("there may be one")
+		}
+	})
+}
