@@ -198,9 +198,13 @@ func TestGoldenProblems(t *testing.T) {
 	}
 }
 
+// makers are the functions and types of the package that make problems and OAuth errors.
+var makers = []string{"titled", "refusal", "absent", "unreadable", "problem", "oauthError"}
+
 // sentences are the texts in the source of the package that make a problem or an OAuth error.
 func sentences(t *testing.T) (all []string) {
 	t.Helper()
+	found := make(map[string]bool) // of the makers
 	paths, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -214,17 +218,22 @@ func sentences(t *testing.T) (all []string) {
 			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if makesProblem(n) {
+			if maker := makerOf(n); slices.Contains(makers, maker) {
+				found[maker] = true
 				all = append(all, literals(t, n)...)
 			}
 			return true
 		})
 	}
+	if len(found) != len(makers) {
+		t.Errorf("of %v the source has only %v", makers, found)
+	}
 	return all
 }
 
-// makesProblem says whether a node makes a problem or an OAuth error.
-func makesProblem(n ast.Node) bool {
+// makerOf returns the name of the function or type that a node calls or makes a value of; "" when there
+// is none.
+func makerOf(n ast.Node) string {
 	var name *ast.Ident
 	switch n := n.(type) {
 	case *ast.CallExpr:
@@ -232,7 +241,10 @@ func makesProblem(n ast.Node) bool {
 	case *ast.CompositeLit:
 		name, _ = n.Type.(*ast.Ident)
 	}
-	return name != nil && slices.Contains([]string{"titled", "refusal", "absent", "unreadable", "problem", "oauthError"}, name.Name)
+	if name == nil {
+		return ""
+	}
+	return name.Name
 }
 
 // literals are the strings in a node.

@@ -45,6 +45,13 @@ func TestStoredPendingStaysReadable(t *testing.T) {
 	if err := p.UnmarshalBinary(g.Pending); err != nil {
 		t.Fatal(err)
 	}
+	var stored bytes.Buffer
+	if err := json.Compact(&stored, g.Pending); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := p.MarshalBinary(); err != nil || !bytes.Equal(again, stored.Bytes()) {
+		t.Errorf("it is encoded in another way than before: %v\n%s", err, again)
+	}
 	r, err := p.Complete(t.Context(), g.Value, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -70,7 +70,7 @@ func TestGoldenFacts(t *testing.T) {
 	}
 }
 
-// sent notes the data of events as package webhook encodes it.
+// sent notes the data of events as webhook/delivery encodes it.
 type sent map[string][]byte
 
 func (s sent) Emit(_ context.Context, _, eventType string, _ time.Time, data any) error {
@@ -82,7 +82,7 @@ func (s sent) Emit(_ context.Context, _, eventType string, _ time.Time, data any
 	return err
 }
 
-// The data of every type of event is what version 1 sent. A test of package webhook sends the data
+// The data of every type of event is what version 1 sent. A test of webhook/delivery sends the data
 // of this file.
 func TestGoldenEvents(t *testing.T) {
 	signed := Participant{

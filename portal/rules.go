@@ -8,9 +8,6 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// The rules of service.md 3.1 and 3.3. Each says whether something may happen to the process, and
-// changes the record if so; one that refuses changes nothing.
-
 // Status is the status of the process at a time (service.md 3.1, decisions.md 6.1).
 func (p *Process) Status(now time.Time) Status {
 	until := p.WaitsUntil()
@@ -64,6 +61,9 @@ func (p *Process) Unsigned() (n int) {
 	}
 	return n
 }
+
+// The methods below are the rules of service.md 3.1 and 3.3. Each reports whether something may happen
+// to the process, and changes the record if so; one that refuses changes nothing.
 
 // login has a person take the place that a link leads to, and uses the link up. One that was used up
 // by the same person leads there again: a second tab or click is no other visit. [ErrNotFound],

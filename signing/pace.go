@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// early says whether a poll comes before its time.
+// early looks up when the request was last polled, and applies tooEarly.
 func (s *Service) early(r *Request, now time.Time) bool {
 	if s.options.AnyPace {
 		return false
@@ -17,7 +17,7 @@ func (s *Service) early(r *Request, now time.Time) bool {
 	return tooEarly(last, now, s.options.Interval)
 }
 
-// tooEarly says whether a poll comes before its time (decisions.md 4.5): the
+// tooEarly reports whether a poll comes before its time (decisions.md 4.5): the
 // first never does, later ones may come up to 20 % early.
 func tooEarly(last, now time.Time, interval time.Duration) bool {
 	return !last.IsZero() && now.Sub(last) < interval*8/10
@@ -27,7 +27,7 @@ func tooEarly(last, now time.Time, interval time.Duration) bool {
 //
 // Polls that come too early are told so (decisions.md 4.5): a rule that spares the provider
 // and the store. A poll that takes the lease stores its time, so that every server knows it.
-// One that only waits writes nothing, and asks nobody: its time is known to its own server
+// One that only waits writes nothing, and does not ask the provider: its time is known to its own server
 // and to no other, so a client whose polls go to several servers may hear of its haste later.
 // Nothing depends on it: such polls are reads, and the provider is asked no sooner.
 type pace struct {

@@ -37,7 +37,7 @@ import (
 )
 
 // PingType is the type of the event that only asks whether the endpoint is there. It goes to every
-// active subscription, and nobody subscribes to it (service.md 6.1). Its data is {}.
+// active subscription, and no subscription names it (service.md 6.1). Its data is {}.
 const PingType = "webhook.ping"
 
 // The headers of a request (service.md 6.3).

@@ -1,6 +1,7 @@
 package xades_test
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/json"
@@ -51,6 +52,13 @@ func TestStoredPendingStaysReadable(t *testing.T) {
 	var p xades.Pending
 	if err := p.UnmarshalBinary(g.Pending); err != nil {
 		t.Fatal(err)
+	}
+	var stored bytes.Buffer
+	if err := json.Compact(&stored, g.Pending); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := p.MarshalBinary(); err != nil || !bytes.Equal(again, stored.Bytes()) {
+		t.Errorf("it is encoded in another way than before: %v\n%s", err, again)
 	}
 	r, err := p.Complete(t.Context(), g.Value, nil)
 	if err != nil {

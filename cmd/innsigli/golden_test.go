@@ -125,7 +125,7 @@ func (noJobs) Jobs() storage.Jobs { return nil }
 // The golden files have every kind of job that a server does, and no other.
 func TestGoldenKindsAreAll(t *testing.T) {
 	var golden []string
-	for _, path := range []string{goldenJobs, "../../signing/" + goldenJobs, "../../webhook/" + goldenJobs} {
+	for _, path := range []string{goldenJobs, "../../signing/" + goldenJobs, "../../webhook/delivery/" + goldenJobs} {
 		for name := range readGolden(t, path) {
 			golden = append(golden, name)
 		}

@@ -75,20 +75,23 @@ func sources(t *testing.T, name string) string {
 	return out.String()
 }
 
+// standard are the packages of the standard library that the documents name.
+var standard = []string{"crypto", "io", "time"}
+
 // Names of the code in the documents, such as `pades.Prepare`, are in the code.
 func TestNamesInTheDocumentsExist(t *testing.T) {
 	names := regexp.MustCompile("`([a-z]+)((?:\\.[A-Z]\\w*)+)`")
 	found := 0
 	for _, document := range documents {
 		for _, m := range names.FindAllStringSubmatch(read(t, document), -1) {
+			if slices.Contains(standard, m[1]) {
+				continue
+			}
 			var source string
 			for _, e := range slices.Concat(layers...) {
-				if path.Base(e.path) == m[1] && !strings.HasPrefix(e.path, "internal/test/") {
+				if path.Base(e.path) == strings.TrimPrefix(m[1], "test") && strings.HasPrefix(e.path, "internal/test/") == strings.HasPrefix(m[1], "test") {
 					source += sources(t, e.path)
 				}
-			}
-			if source == "" {
-				continue // the standard library's
 			}
 			for _, name := range strings.Split(m[2], ".")[1:] {
 				found++
@@ -117,6 +120,30 @@ func TestEveryPackageHasALine(t *testing.T) {
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("packages (-table +ARCHITECTURE.md):\n%s", diff)
+	}
+}
+
+// The drawing of ARCHITECTURE.md has packages of the table in the order of their layers.
+func TestDrawingFollowsTheLayers(t *testing.T) {
+	const columns = 50 // of the drawing; a description is beside it
+	above, packages := 0, 0
+	for line := range strings.Lines(blocks(t, "ARCHITECTURE.md", "")[0]) {
+		drawn := []rune(line)
+		row := above
+		for _, name := range regexp.MustCompile(`[a-z/]+`).FindAllString(string(drawn[:min(len(drawn), columns)]), -1) {
+			level := slices.IndexFunc(layers, func(l layer) bool {
+				return slices.ContainsFunc(l, func(e entry) bool { return e.path == name })
+			})
+			if level < above {
+				t.Errorf("%s is in layer %d of the table, and drawn below layer %d", name, level, above)
+			}
+			row = max(row, level)
+			packages++
+		}
+		above = row
+	}
+	if packages == 0 {
+		t.Error("no package found")
 	}
 }
 

@@ -80,9 +80,9 @@ var layers = []layer{
 	{
 		{"busysignal", "storage", "uuid"},
 		{"idp/audkenni", "idp idp/ciba ades", "uax29"},
-		{"idp/login", "idp/ciba", "oidc oauth2"},
+		{"idp/login", "idp/ciba", "oauth2"},
 		{"idp/simulated", "idp ades", ""},
-		{"stamp/pdfium", "stamp", "pdfium wazero sync"},
+		{"stamp/pdfium", "stamp", "pdfium wazero"},
 	},
 
 	// Signatures, stamps, and identity providers.
@@ -90,9 +90,9 @@ var layers = []layer{
 		{"ades/online", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/netguard", ""},
 		{"ades/report", "ades", "text"},
 		{"idp", "ades", ""},
-		{"idp/ciba", "", "jose oidc oauth2"},
+		{"idp/ciba", "", "jose oidc"},
 		{"pades", "ades internal/pki/validation internal/pki/evidence internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
-		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", "crypto"},
+		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", ""},
 		{"stamp", "internal/pdf stamp/internal/truetype", "text image"},
 		{"xades", "ades internal/pki/validation internal/pki/evidence internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/xml/dsig internal/xml/doc", ""},
 	},

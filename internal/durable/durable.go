@@ -41,15 +41,17 @@ func Create(path string, content []byte) error {
 }
 
 // Rename renames a file whose content is flushed. The error is fs.ErrExist when the new name is
-// taken already.
+// taken already. For a moment the new name is that of an empty file, which takes the name: not all
+// file systems have links.
 func Rename(file, name string) error {
 	claim, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(claim.Close(), os.Rename(file, name))
-	if err != nil {
+	_ = claim.Close() // of a file without content
+	if err := os.Rename(file, name); err != nil {
 		os.Remove(name)
+		return err
 	}
-	return errors.Join(err, SyncName(name))
+	return SyncName(name)
 }

@@ -45,8 +45,8 @@ func TestNamesAreTakenOnce(t *testing.T) {
 	}
 }
 
-// Create leaves nothing but the file, which its owner alone may read.
-func TestCreateLeavesTheFileAlone(t *testing.T) {
+// Create makes one file, which its owner alone may read.
+func TestCreateMakesOneFile(t *testing.T) {
 	folder := t.TempDir()
 	if err := durable.Create(filepath.Join(folder, "file"), []byte("content")); err != nil {
 		t.Fatal(err)

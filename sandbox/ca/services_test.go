@@ -1,6 +1,7 @@
 package ca
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -21,6 +22,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/crl"
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 func newAuthority(t testing.TB) *Authority {
@@ -242,6 +244,29 @@ func TestIssueProfile(t *testing.T) {
 	}
 	if got := ask(t, a, cert, a.Chain()[0], time.Now()); got.Status != ocsp.Good {
 		t.Errorf("not known: %v", got.Status)
+	}
+}
+
+// What version 2 stored is read, and encoded in the same way.
+func TestVersion2IsKept(t *testing.T) {
+	v2 := testenv.Golden(t, "testdata/version2.golden.json", func() []byte {
+		a := newAuthority(t)
+		a.Revoke(issueTest(t, a).SerialNumber, time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC), 1)
+		encoded, err := a.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return encoded
+	})
+	var a Authority
+	if err := a.UnmarshalBinary(v2); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := a.MarshalBinary(); err != nil || !bytes.Equal(again, v2) {
+		t.Errorf("%v\n%s", err, again)
+	}
+	if len(a.revoked) != 1 || a.serialKey == nil {
+		t.Errorf("%d certificates are revoked, and the key of serial numbers is %x", len(a.revoked), a.serialKey)
 	}
 }
 

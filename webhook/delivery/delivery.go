@@ -52,10 +52,10 @@ type Options struct {
 	MaxSubscriptions int
 	// Endpoints says which endpoints there may be.
 	Endpoints Endpoints
-	// Alerts tells an account's admins of trouble. nil: nobody is told, as in the sandbox.
+	// Alerts tells an account's admins of trouble. nil: there are no alerts, as in the sandbox.
 	Alerts Alerts
 	// Observed is called with each attempt when it was made, also with those that are not stored
-	// because the process ends. It is to be quick. nil: nobody is told.
+	// because the process ends. It is to be quick. nil: attempts are not reported.
 	Observed func(Attempt)
 }
 

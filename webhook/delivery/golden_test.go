@@ -167,13 +167,14 @@ func TestGoldenJobs(t *testing.T) {
 		got := make(map[string]payload)
 		var all payload
 		for kind, encoded := range testenv.SameAsGoldenJSON(t, "testdata/jobs-1.golden.json", made) {
-			if got[kind], err = payloadOf(storage.Job{Payload: encoded}); err != nil {
+			read, err := payloadOf(storage.Job{Payload: encoded})
+			if err := errors.Join(err, json.Unmarshal(encoded, &all)); err != nil {
 				t.Error(err)
 			}
-			err = errors.Join(err, json.Unmarshal(encoded, &all))
+			got[kind] = read
 		}
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("-want +got:\n%s%v", diff, err)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
 		}
 		testenv.Filled(t, all)
 		for _, work := range s.service.Work() {

@@ -7,8 +7,8 @@ import (
 )
 
 // Filled fails the test for each field of a struct that is zero. It also looks into the structs in
-// it. So a golden file has a value for every field, and a new field needs a new golden file. Fields
-// that are not exported are left out, unless they are embedded.
+// it, and into the first one of a slice. So a golden file has a value for every field, and a new field
+// needs a new golden file. Fields that are not exported are left out, unless they are embedded.
 func Filled(t testing.TB, value any) {
 	t.Helper()
 	for _, field := range unfilled(reflect.ValueOf(value), reflect.TypeOf(value).String()) {
@@ -19,7 +19,7 @@ func Filled(t testing.TB, value any) {
 // unfilled returns the paths of the fields that are zero.
 func unfilled(v reflect.Value, path string) (paths []string) {
 	switch {
-	case v.IsZero():
+	case v.IsZero(), v.Kind() == reflect.Slice && v.Len() == 0:
 		return []string{path}
 	case v.Kind() == reflect.Pointer:
 		return unfilled(v.Elem(), path)

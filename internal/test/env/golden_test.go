@@ -57,7 +57,7 @@ func TestFilled(t *testing.T) {
 	Filled(&r, full)
 	want := []string{"inner.B", "Text", "Pointer.B", "List[0].A"}
 	for i := range want {
-		want[i] = "testenv.outer." + want[i] + " is not set"
+		want[i] = "env.outer." + want[i] + " is not set"
 	}
 	if !reflect.DeepEqual(want, r.errors) {
 		t.Errorf("%q", r.errors)
