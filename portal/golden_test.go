@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -49,6 +51,9 @@ var goldenFacts = map[string]any{
 
 // Facts that version 1 recorded are made the same way, and are read.
 func TestGoldenFacts(t *testing.T) {
+	if diff := cmp.Diff(testenv.Constants(t, "string", "Entry"), slices.Sorted(maps.Keys(goldenFacts))); diff != "" {
+		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
+	}
 	log := entries{facts: make(map[string][]byte)}
 	s := &Service{log: &log}
 	for kind, facts := range goldenFacts {

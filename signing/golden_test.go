@@ -92,6 +92,9 @@ var goldenFacts = map[string]any{
 
 // Facts that version 1 recorded are made the same way, and are read.
 func TestGoldenFacts(t *testing.T) {
+	if diff := cmp.Diff(testenv.Constants(t, "string", "Entry"), slices.Sorted(maps.Keys(goldenFacts))); diff != "" {
+		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
+	}
 	var store taken
 	s := &Service{log: &store}
 	for kind, facts := range goldenFacts {

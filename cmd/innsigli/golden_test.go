@@ -166,7 +166,11 @@ func TestGoldenFacts(t *testing.T) {
 	admin, signer := letter{Topic: refusal, Participant: "signer"}, letter{Topic: invitation, Participant: "signer"}
 	job := storage.Job{ID: "message", Attempt: 4}
 	encoded, want := make(map[string][]byte), make(map[string]mailFacts)
-	for became, about := range map[fate]letter{mailSent: signer, mailDelayed: admin, mailRefused: admin, mailGaveUp: admin} {
+	fates := map[fate]letter{mailSent: signer, mailDelayed: admin, mailRefused: admin, mailGaveUp: admin}
+	if all := testenv.Constants(t, "fate", ""); len(all) != len(fates) {
+		t.Errorf("of %v only %v have an example", all, fates)
+	}
+	for became, about := range fates {
 		facts := mailFacts{about.Topic, "signer", about == admin, "message", 4, failureFacts{}}
 		var err error
 		if became != mailSent {

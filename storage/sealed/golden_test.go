@@ -3,7 +3,10 @@ package sealed
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/idp"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
@@ -96,10 +99,18 @@ func TestGoldenKinds(t *testing.T) {
 	if err := json.Unmarshal(content, &values); err != nil {
 		t.Fatal(err)
 	}
-	if len(values) != len(goldenKinds) {
-		t.Errorf("the file has %d kinds, want %d", len(values), len(goldenKinds))
+	var kinds []string
+	for of := range values {
+		kinds = append(kinds, string(of))
+	}
+	slices.Sort(kinds)
+	if diff := cmp.Diff(testenv.Constants(t, "kind", ""), kinds); diff != "" {
+		t.Errorf("kinds of the package -, of the file +:\n%s", diff)
 	}
 	for of, value := range values {
+		if !Is(value) {
+			t.Errorf("%s: the value is not sealed", of)
+		}
 		open := goldenKinds[of].open
 		if open == nil {
 			t.Errorf("%s is no kind", of)
