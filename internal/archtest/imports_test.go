@@ -2,11 +2,17 @@ package archtest_test
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // violations returns the imports that the table does not permit, the packages that it lacks, and the
@@ -86,6 +92,37 @@ func TestTableHasNoUnusedImport(t *testing.T) {
 				t.Errorf("the table permits %s to import %s, and it does not", e.path, short)
 			}
 		}
+	}
+}
+
+// A package of this module is imported by the same name everywhere.
+func TestPackagesHaveOneImportName(t *testing.T) {
+	names := make(map[string]string) // by import path
+	err := filepath.WalkDir(testenv.Root(t), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			if !strings.HasPrefix(spec.Path.Value, `"`+modulePath+"/") {
+				continue
+			}
+			name := ""
+			if spec.Name != nil {
+				name = spec.Name.Name
+			}
+			if known, ok := names[spec.Path.Value]; ok && known != name {
+				t.Errorf("%s imports %s as %q, and another file as %q", path, spec.Path.Value, name, known)
+			}
+			names[spec.Path.Value] = name
+		}
+		return nil
+	})
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d packages, %v", len(names), err)
 	}
 }
 
