@@ -84,7 +84,7 @@ func TestWhatIsThere(t *testing.T) {
 
 func TestRelativeFoldersAreSeenFromTheRoot(t *testing.T) {
 	t.Setenv("INNSIGLI_CORPUS", "internal")
-	if got, want := Corpus(t, "testenv"), filepath.Join(Root(t), "internal", "testenv"); got != want {
+	if got, want := Corpus(t, "archtest"), filepath.Join(Root(t), "internal", "archtest"); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
