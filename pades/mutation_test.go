@@ -146,3 +146,6 @@ func signedPartOf(s ades.SignatureReport) ades.SignatureReport {
 		Algorithm: s.Algorithm, ClaimedTime: s.ClaimedTime, SignerName: s.SignerName, Reason: s.Reason, Location: s.Location,
 	}
 }
+
+// verdict is what is said of a signature.
+type verdict struct{ Format, Indication, SubIndication string }

@@ -1,12 +1,52 @@
-package pades_test
+package agreement_test
 
 import (
+	"bytes"
 	"maps"
+	"path/filepath"
+	"testing"
+	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/test/agreement"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	"github.com/innsigli/innsigli/pades"
 )
 
-const agreementPreamble = `
+// EN 319 102-1 and EN 319 142-1: what EU DSS says of foreign PDF files, whom it is told to trust or not.
+func agreeOnPDF(t *testing.T) {
+	t.Parallel()
+	// After the last of the files was signed, and before 2029, when the policy ends for RSA below 3000 bits:
+	// what is judged at this time stays as it is.
+	judgedAt := time.Date(2026, time.June, 1, 12, 0, 0, 0, time.UTC)
+	paths, err := filepath.Glob(filepath.Join(testenv.Corpus(t, "signed/pdf"), "*.pdf"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	anchors := selfSignedIn(t, paths, rootsInPDF)
+	agreement.Comparison{
+		Table: "agreement-pdf.md", Title: "Agreement with EU DSS on PDF", Preamble: pdfPreamble, Files: paths, Every: 12,
+		Runs: []agreement.Run{{
+			Title: "No anchors", About: "Nobody is trusted, and the time is that of the test.",
+			Verify: verifyPDF(pades.VerifyOptions{}), Reasons: pdfEverywhere, Verdicts: 0.9, Formats: 0.95,
+		}, {
+			Title: "Every embedded root an anchor", About: pdfAnchors,
+			DSS:     validators.DSSOptions{Roots: anchors, At: judgedAt},
+			Verify:  verifyPDF(pades.VerifyOptions{Roots: poolOf(anchors), Time: judgedAt}),
+			Reasons: pdfWithAnchors, Verdicts: 0.8, Formats: 0.95,
+		}},
+	}.Check(t)
+}
+
+func verifyPDF(options pades.VerifyOptions) func(testing.TB, string) (*ades.Report, error) {
+	return func(t testing.TB, path string) (*ades.Report, error) {
+		b := readFile(t, path)
+		return pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, options)
+	}
+}
+
+const pdfPreamble = `
 The signed PDF files of the corpus, judged by ` + "`pades.Verify`" + ` and by EU DSS 6.4, on the same machine and offline. The
 policy is that of EU DSS, ` + "`policy/constraint.xml`" + ` of dss-policy-jaxb 6.4: revocation data is required of every
 certificate below the anchors, and it may be of any age. Written by TestAgreementWithEUDSS under INNSIGLI_FULL=1.
@@ -17,13 +57,13 @@ whole, before there is revocation data, only where EU DSS has TOTAL_PASSED, TRY_
 BBB_XCV_SUB_ANS and BBB_XCV_IRDPFC_ANS, which say that it found no revocation data: that is TRY_LATER here and
 CERTIFICATE_CHAIN_GENERAL_FAILURE there, for one and the same fact.`
 
-const agreementAnchors = `
+const pdfAnchors = `
 Every certificate by its own key that stands in any of the files, in signatures, timestamps or validation data, is an
 anchor for all of them. The time is 2026-06-01 12:00 UTC: after the last of the files was signed, and before 2029, when
 the policy ends for RSA below 3000 bits, so that the table stays as it is.`
 
 // Why the two differ, whoever is trusted.
-var everywhere = map[string]agreement.Reason{
+var pdfEverywhere = map[string]agreement.Reason{
 	"BadEncodedCMS.pdf": {Right: agreement.Here,
 		Why: "EU DSS passes over a field whose Contents it cannot parse. A reader shows it, and what is against its format is TOTAL_FAILED (EN 319 102-1 5.2.2.4)."},
 	"pdf-with-two-empty-sigs.pdf": {Right: agreement.Here,
@@ -37,10 +77,8 @@ var everywhere = map[string]agreement.Reason{
 	"pdf-double-signer-info.pdf": {Right: agreement.Here, Why: "EN 319 142-1 6.3 (a) and ISO 32000-2 12.8.3.3.1 want one signer. EU DSS judges the first of the two."},
 }
 
-var withoutAnchors = everywhere
-
-// withAnchors adds what shows where somebody is trusted.
-var withAnchors = merged(everywhere, map[string]agreement.Reason{
+// pdfWithAnchors adds what shows where somebody is trusted.
+var pdfWithAnchors = merged(pdfEverywhere, map[string]agreement.Reason{
 	"TeleSec_PKS_eIDAS_QES_CA_1-baseline-b.pdf": {Right: agreement.EUDSS,
 		Why: "The signer's certificate has a key on a Brainpool curve, which crypto/x509 does not read: it is known which one it is, and not where it leads. EU DSS reads it, and finds no revocation data."},
 	"DSS-3567.pdf": {Right: agreement.Arguable,

@@ -1,8 +1,67 @@
-package xades_test
+package agreement_test
 
-import "github.com/innsigli/innsigli/internal/test/agreement"
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/base64"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
 
-const agreementPreamble = `
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/test/agreement"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
+	"github.com/innsigli/innsigli/xades"
+)
+
+// EN 319 102-1 and EN 319 132-1: what EU DSS says of foreign XML files, whom it is told to trust or not.
+func agreeOnXML(t *testing.T) {
+	t.Parallel()
+	// After the last of the files was signed, and before 2029, when the policy ends for RSA below 3000 bits:
+	// what is judged at this time stays as it is.
+	judgedAt := time.Date(2026, time.June, 1, 0, 0, 0, 0, time.UTC)
+	paths, err := filepath.Glob(filepath.Join(testenv.Corpus(t, "signed/xml"), "*.xml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	anchors := selfSignedIn(t, paths, certificatesInXML)
+	agreement.Comparison{
+		Table: "agreement-xml.md", Title: "Agreement with EU DSS on XML", Preamble: xmlPreamble, Files: paths, Every: 12,
+		Runs: []agreement.Run{{
+			Title: "No anchors", About: "Nobody is trusted, and the time is that of the test.",
+			Verify: verifyXML(xades.VerifyOptions{}), Reasons: xmlWithoutAnchors, Verdicts: 0.9, Formats: 0.95,
+		}, {
+			Title: "Every embedded root an anchor", About: xmlAnchors,
+			DSS:     validators.DSSOptions{Roots: anchors, At: judgedAt},
+			Verify:  verifyXML(xades.VerifyOptions{Roots: poolOf(anchors), Time: judgedAt}),
+			Reasons: xmlWithAnchors, Verdicts: 0.75, Formats: 0.95,
+		}},
+	}.Check(t)
+}
+
+func verifyXML(options xades.VerifyOptions) func(testing.TB, string) (*ades.Report, error) {
+	return func(t testing.TB, path string) (*ades.Report, error) {
+		b := readFile(t, path)
+		return xades.Verify(t.Context(), xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, options)
+	}
+}
+
+var encapsulated = regexp.MustCompile(`(?s)<[\w:]*(?:X509Certificate|EncapsulatedX509Certificate|EncapsulatedTimeStamp)\b[^>]*>([^<]*)<`)
+
+// certificatesInXML returns the certificates that are in elements of a file, or in its timestamps.
+func certificatesInXML(file []byte) (all []*x509.Certificate) {
+	for _, match := range encapsulated.FindAllSubmatch(file, -1) {
+		blob, err := base64.StdEncoding.DecodeString(string(bytes.Join(bytes.Fields(match[1]), nil)))
+		if err == nil {
+			all = append(all, certificatesIn(blob)...)
+		}
+	}
+	return all
+}
+
+const xmlPreamble = `
 The files are signed XML that others made, good and bad: the samples of EU DSS's own tests. What is compared is
 what EU DSS 6.4 and ` + "`xades.Verify`" + ` say of each signature of a file: the indication and sub-indication of
 EN 319 102-1, and the format with its level. A file is equal when all its signatures are, in their order; one in
@@ -10,7 +69,7 @@ which EU DSS finds no signature, or which it cannot read, equals one that is ref
 contents that are elsewhere are given to neither, and nobody is asked over the network.
 `
 
-const agreementAnchors = `
+const xmlAnchors = `
 Whatever certificate by its own key stands in any of the files is trusted, and all are judged as of
 2026-06-01 00:00 UTC. The policy is that of EU DSS by default, ` + "`policy/constraint.xml`" + ` of dss-policy-jaxb 6.4
 ("QES AES/QC AES TL based"), in which revocation data has to be there, and its table of algorithms, by ETSI TS 119 312.
@@ -36,16 +95,16 @@ var (
 		"and may not answer for it (RFC 6960 4.2.2.2): there is no revocation data. EU DSS takes the response."}
 )
 
-// withoutAnchors are the files about which the two differ where nobody is trusted.
-var withoutAnchors = map[string]agreement.Reason{
+// xmlWithoutAnchors are the files about which the two differ where nobody is trusted.
+var xmlWithoutAnchors = map[string]agreement.Reason{
 	"10963_signed.xml": noName, "XSW-enveloped-fake-content-misplaced.xml": notEnveloped, "XSW-enveloped-fake-content.xml": notEnveloped,
 	"dss-2506.xml": firstFault, "dss-signed-altered-signedPropsRemoved.xml": propertiesLost,
 	"dss1688.xml": firstArchive, "sig_bundle.signed_detached.xml": firstArchive, "xades-enveloped-arcTst132.xml": firstArchive,
 	"qes-xades111-filter2.xml": firstEdition, "xades-extended-xl.xml": otherTarget,
 }
 
-// withAnchors are those where everybody is.
-var withAnchors = map[string]agreement.Reason{
+// xmlWithAnchors are those where everybody is.
+var xmlWithAnchors = map[string]agreement.Reason{
 	"10963_signed.xml": noName, "XSW-enveloped-fake-content-misplaced.xml": notEnveloped, "XSW-enveloped-fake-content.xml": notEnveloped,
 	"dss-2506.xml": firstFault, "dss-signed-altered-signedPropsRemoved.xml": propertiesLost,
 	"dss1688.xml": firstArchive, "sig_bundle.signed_detached.xml": firstArchive, "xades-enveloped-arcTst132.xml": firstArchive,
