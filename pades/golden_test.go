@@ -5,12 +5,11 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"testing"
 	"time"
 
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -31,12 +30,7 @@ const goldenFile = "testdata/pending-1.json"
 // What version 1 stored is completed to the same bytes for good. The file is made
 // when it is missing, once for each version of the encoding.
 func TestStoredPendingStaysReadable(t *testing.T) {
-	encoded, err := os.ReadFile(goldenFile)
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("INNSIGLI_GOLDEN") == "1" {
-		encoded = makeGolden(t)
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	encoded := testenv.Golden(t, goldenFile, func() []byte { return makeGolden(t) })
 	var g golden
 	if err := json.Unmarshal(encoded, &g); err != nil {
 		t.Fatal(err)
@@ -92,9 +86,6 @@ func makeGolden(t *testing.T) []byte {
 	g.Revision = r.Bytes
 	encoded, err := json.MarshalIndent(g, "", "\t")
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(goldenFile, encoded, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	return encoded

@@ -5,9 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
 	"regexp"
 	"testing"
 	"time"
@@ -15,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -33,12 +31,7 @@ const goldenFile = "testdata/pending-1.json"
 
 func readGolden(t testing.TB) (g golden) {
 	t.Helper()
-	encoded, err := os.ReadFile(goldenFile)
-	if errors.Is(err, fs.ErrNotExist) && os.Getenv("INNSIGLI_GOLDEN") == "1" {
-		encoded = makeGolden(t)
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	encoded := testenv.Golden(t, goldenFile, func() []byte { return makeGolden(t) })
 	if err := json.Unmarshal(encoded, &g); err != nil {
 		t.Fatal(err)
 	}
@@ -102,9 +95,6 @@ func makeGolden(t testing.TB) []byte {
 	g.Signed = apply(t, g.Document, r)
 	encoded, err := json.MarshalIndent(g, "", "\t")
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(goldenFile, encoded, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	return encoded

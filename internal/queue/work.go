@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -70,4 +71,14 @@ func pauseAfter(attempts int) time.Duration {
 		pause *= 2
 	}
 	return min(pause, longestPause)
+}
+
+// PanicText returns what a log may contain of a value that recover returned: the text of a runtime
+// error, which quotes no data, and of any other value its type alone, since the value may contain
+// personal data.
+func PanicText(value any) string {
+	if fault, ok := value.(runtime.Error); ok {
+		return fault.Error()
+	}
+	return fmt.Sprintf("%T", value)
 }

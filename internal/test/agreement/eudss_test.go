@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// EU DSS and this project say the same of foreign files, but for what has a reason.
+// Where the verdicts of EU DSS and of this project on foreign files differ, there is a reason.
 func TestAgreementWithEUDSS(t *testing.T) {
 	t.Run("PDF", agreeOnPDF)
 	t.Run("XML", agreeOnXML)
@@ -90,8 +90,8 @@ func blobsOfPDF(file []byte) [][]byte {
 	return blobs
 }
 
-// certificatesIn are those that stand in the bytes: a SEQUENCE that begins with another one, as long as
-// certificates are.
+// certificatesIn returns the certificates in the bytes: it tries each SEQUENCE that begins with another
+// SEQUENCE, both with lengths of two bytes.
 func certificatesIn(b []byte) (all []*x509.Certificate) {
 	for i := 0; i+6 < len(b); i++ {
 		if b[i] != 0x30 || b[i+1] != 0x82 || b[i+4] != 0x30 || b[i+5] != 0x82 {

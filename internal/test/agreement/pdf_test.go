@@ -14,7 +14,8 @@ import (
 	"github.com/innsigli/innsigli/pades"
 )
 
-// EN 319 102-1 and EN 319 142-1: what EU DSS says of foreign PDF files, whom it is told to trust or not.
+// agreeOnPDF compares the validation of foreign PDF files (EN 319 102-1, EN 319 142-1), with and without
+// anchors.
 func agreeOnPDF(t *testing.T) {
 	t.Parallel()
 	// After the last of the files was signed, and before 2029, when the policy ends for RSA below 3000 bits:
@@ -28,7 +29,7 @@ func agreeOnPDF(t *testing.T) {
 	agreement.Comparison{
 		Table: "agreement-pdf.md", Title: "Agreement with EU DSS on PDF", Preamble: pdfPreamble, Files: paths, Every: 12,
 		Runs: []agreement.Run{{
-			Title: "No anchors", About: "Nobody is trusted, and the time is that of the test.",
+			Title: "No anchors", About: "There are no anchors, and the validation time is that of the test.",
 			Verify: verifyPDF(pades.VerifyOptions{}), Reasons: pdfEverywhere, Verdicts: 0.9, Formats: 0.95,
 		}, {
 			Title: "Every embedded root an anchor", About: pdfAnchors,
@@ -62,7 +63,7 @@ Every certificate by its own key that stands in any of the files, in signatures,
 anchor for all of them. The time is 2026-06-01 12:00 UTC: after the last of the files was signed, and before 2029, when
 the policy ends for RSA below 3000 bits, so that the table stays as it is.`
 
-// Why the two differ, whoever is trusted.
+// pdfEverywhere are the files about which the two differ, with and without anchors, and why.
 var pdfEverywhere = map[string]agreement.Reason{
 	"BadEncodedCMS.pdf": {Right: agreement.Here,
 		Why: "EU DSS passes over a field whose Contents it cannot parse. A reader shows it, and what is against its format is TOTAL_FAILED (EN 319 102-1 5.2.2.4)."},
@@ -77,7 +78,7 @@ var pdfEverywhere = map[string]agreement.Reason{
 	"pdf-double-signer-info.pdf": {Right: agreement.Here, Why: "EN 319 142-1 6.3 (a) and ISO 32000-2 12.8.3.3.1 want one signer. EU DSS judges the first of the two."},
 }
 
-// pdfWithAnchors adds what shows where somebody is trusted.
+// pdfWithAnchors adds the files about which the two differ only when there are anchors.
 var pdfWithAnchors = merged(pdfEverywhere, map[string]agreement.Reason{
 	"TeleSec_PKS_eIDAS_QES_CA_1-baseline-b.pdf": {Right: agreement.EUDSS,
 		Why: "The signer's certificate has a key on a Brainpool curve, which crypto/x509 does not read: it is known which one it is, and not where it leads. EU DSS reads it, and finds no revocation data."},

@@ -16,7 +16,8 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// EN 319 102-1 and EN 319 132-1: what EU DSS says of foreign XML files, whom it is told to trust or not.
+// agreeOnXML compares the validation of foreign XML files (EN 319 102-1, EN 319 132-1), with and without
+// anchors.
 func agreeOnXML(t *testing.T) {
 	t.Parallel()
 	// After the last of the files was signed, and before 2029, when the policy ends for RSA below 3000 bits:
@@ -30,7 +31,7 @@ func agreeOnXML(t *testing.T) {
 	agreement.Comparison{
 		Table: "agreement-xml.md", Title: "Agreement with EU DSS on XML", Preamble: xmlPreamble, Files: paths, Every: 12,
 		Runs: []agreement.Run{{
-			Title: "No anchors", About: "Nobody is trusted, and the time is that of the test.",
+			Title: "No anchors", About: "There are no anchors, and the validation time is that of the test.",
 			Verify: verifyXML(xades.VerifyOptions{}), Reasons: xmlWithoutAnchors, Verdicts: 0.9, Formats: 0.95,
 		}, {
 			Title: "Every embedded root an anchor", About: xmlAnchors,
@@ -95,7 +96,7 @@ var (
 		"and may not answer for it (RFC 6960 4.2.2.2): there is no revocation data. EU DSS takes the response."}
 )
 
-// xmlWithoutAnchors are the files about which the two differ where nobody is trusted.
+// xmlWithoutAnchors are the files about which the two differ when there are no anchors.
 var xmlWithoutAnchors = map[string]agreement.Reason{
 	"10963_signed.xml": noName, "XSW-enveloped-fake-content-misplaced.xml": notEnveloped, "XSW-enveloped-fake-content.xml": notEnveloped,
 	"dss-2506.xml": firstFault, "dss-signed-altered-signedPropsRemoved.xml": propertiesLost,
@@ -103,7 +104,7 @@ var xmlWithoutAnchors = map[string]agreement.Reason{
 	"qes-xades111-filter2.xml": firstEdition, "xades-extended-xl.xml": otherTarget,
 }
 
-// xmlWithAnchors are those where everybody is.
+// xmlWithAnchors are the files about which the two differ when every root in the files is an anchor.
 var xmlWithAnchors = map[string]agreement.Reason{
 	"10963_signed.xml": noName, "XSW-enveloped-fake-content-misplaced.xml": notEnveloped, "XSW-enveloped-fake-content.xml": notEnveloped,
 	"dss-2506.xml": firstFault, "dss-signed-altered-signedPropsRemoved.xml": propertiesLost,

@@ -5,13 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Golden returns the content of a golden file. A file that does not exist is written first, with
@@ -70,4 +76,78 @@ func SameAsGoldenJSON(t testing.TB, path string, got map[string][]byte) map[stri
 		t.Fatalf("%s: %v", path, err)
 	}
 	return want
+}
+
+// Filled fails the test for each field of a struct that is zero. It also looks into the structs in
+// it, and into the first one of a slice. So a golden file has a value for every field, and a new field
+// needs a new golden file. Fields that are not exported are left out, unless they are embedded.
+func Filled(t testing.TB, value any) {
+	t.Helper()
+	for _, field := range unfilled(reflect.ValueOf(value), reflect.TypeOf(value).String()) {
+		t.Errorf("%s is not set", field)
+	}
+}
+
+// unfilled returns the paths of the fields that are zero.
+func unfilled(v reflect.Value, path string) (paths []string) {
+	switch {
+	case v.IsZero(), v.Kind() == reflect.Slice && v.Len() == 0:
+		return []string{path}
+	case v.Kind() == reflect.Pointer:
+		return unfilled(v.Elem(), path)
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct:
+		return unfilled(v.Index(0), path+"[0]")
+	case v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[time.Time]():
+		return nil
+	}
+	for field, value := range v.Fields() {
+		if field.IsExported() || field.Anonymous {
+			paths = append(paths, unfilled(value, path+"."+field.Name)...)
+		}
+	}
+	return paths
+}
+
+// Constants returns the values of the string constants of the package that is tested, in order:
+// those that are declared with the type, or, when it is "string", without one, and whose name ends
+// with the suffix. So a test of all kinds of a thing fails when a kind is new. It fails the test when
+// there is none.
+func Constants(t testing.TB, typed, suffix string) (values []string) {
+	t.Helper()
+	paths, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
+				literal, isLiteral := spec.Values[0].(*ast.BasicLit)
+				if isLiteral && literal.Kind == token.STRING && typeOf(spec) == typed && strings.HasSuffix(spec.Names[0].Name, suffix) {
+					value, _ := strconv.Unquote(literal.Value)
+					values = append(values, value)
+				}
+			}
+			return true
+		})
+	}
+	if values == nil {
+		t.Fatalf("the package has no constant of type %s that ends with %q", typed, suffix)
+	}
+	slices.Sort(values)
+	return values
+}
+
+// typeOf returns the name of the type that constants are declared with, "string" without one.
+func typeOf(spec *ast.ValueSpec) string {
+	if name, ok := spec.Type.(*ast.Ident); ok {
+		return name.Name
+	}
+	return "string"
 }
