@@ -37,8 +37,13 @@ type Terms struct {
 }
 
 // Signed counts a signature that a request made; one that was counted already is not counted
-// again. It joins the transaction of its context. Error: [ErrNotFound].
-func (s *Service) Signed(ctx context.Context, account, request string, api API, at time.Time) error {
+// again. ordered says that it was made in a signing process, as those of the Portal API are; the others are of
+// the Signing API. It joins the transaction of its context. Error: [ErrNotFound].
+func (s *Service) Signed(ctx context.Context, account, request string, ordered bool, at time.Time) error {
+	api := SigningAPI
+	if ordered {
+		api = PortalAPI
+	}
 	err := s.tx.InTx(ctx, func(ctx context.Context) error {
 		a, err := s.store.Account(ctx, account) // which stays as it is, so that one at a time counts
 		if err != nil {

@@ -19,7 +19,7 @@ import (
 func (f fixture) signed(owner string, signatures int, api account.API, at time.Time) {
 	f.Helper()
 	for range signatures {
-		if err := f.Signed(f.Context(), owner, uuid.NewString(), api, at); err != nil {
+		if err := f.Signed(f.Context(), owner, uuid.NewString(), api == account.PortalAPI, at); err != nil {
 			f.Fatal(err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestASignatureIsCountedOnce(t *testing.T) {
 	bubble(t, func(f fixture) {
 		owner, request := f.account("owner").ID, uuid.NewString()
 		for range 3 {
-			if err := f.Signed(f.Context(), owner, request, account.PortalAPI, time.Now()); err != nil {
+			if err := f.Signed(f.Context(), owner, request, true, time.Now()); err != nil {
 				f.Fatal(err)
 			}
 			time.Sleep(40 * 24 * time.Hour)
@@ -96,7 +96,7 @@ func TestCountingJoinsTheTransaction(t *testing.T) {
 		owner, refused := f.account("owner"), errors.New("refused")
 		err := f.db.InTx(f.Context(), func(ctx context.Context) error {
 			return errors.Join(
-				f.Signed(ctx, owner.ID, uuid.NewString(), account.PortalAPI, time.Now()),
+				f.Signed(ctx, owner.ID, uuid.NewString(), true, time.Now()),
 				f.Stored(ctx, owner.ID, 5),
 				refused,
 			)
@@ -139,9 +139,8 @@ func signAtOnce(t *testing.T, s *account.Service) {
 	at := time.Date(2026, time.November, 14, 12, 0, 0, 0, time.UTC)
 	var group errgroup.Group
 	for i := range 40 {
-		api := []account.API{account.SigningAPI, account.PortalAPI}[i%2]
 		group.Go(func() error {
-			return errors.Join(s.Signed(t.Context(), owner.ID, uuid.NewString(), api, at), s.Stored(t.Context(), owner.ID, 10))
+			return errors.Join(s.Signed(t.Context(), owner.ID, uuid.NewString(), i%2 == 1, at), s.Stored(t.Context(), owner.ID, 10))
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -154,4 +153,19 @@ func signAtOnce(t *testing.T, s *account.Service) {
 	if a, err := s.Account(t.Context(), owner.ID); err != nil || a.Signatures != 40 || a.Stored != 400 {
 		t.Errorf("%+v, %v", a, err)
 	}
+}
+
+// A signature to order is one of the Portal API.
+func TestAPIsOfSignatures(t *testing.T) {
+	bubble(t, func(f fixture) {
+		owner := f.account("owner").ID
+		for request, ordered := range map[string]bool{"a": false, "b": true, "c": true} {
+			if err := f.Signed(f.Context(), owner, request, ordered, time.Now()); err != nil {
+				f.Fatal(err)
+			}
+		}
+		if got := f.statement(owner, time.Now()); got.Signing != 1 || got.Portal != 2 {
+			f.Errorf("%+v", got)
+		}
+	})
 }

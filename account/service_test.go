@@ -121,7 +121,7 @@ func TestAnUnknownAccountOrClient(t *testing.T) {
 			"SetQuota":         f.SetQuota(f.Context(), uuid.NewString(), 1),
 			"SetAdmins":        f.SetAdmins(f.Context(), uuid.NewString(), nil),
 			"DeleteClient":     f.DeleteClient(f.Context(), "nobody"),
-			"Signed":           f.Signed(f.Context(), uuid.NewString(), "request", account.PortalAPI, time.Now()),
+			"Signed":           f.Signed(f.Context(), uuid.NewString(), "request", true, time.Now()),
 			"Stored":           f.Stored(f.Context(), uuid.NewString(), 1),
 			"Terms":            terms,
 			"Statement":        statement,
@@ -258,7 +258,7 @@ func TestAStoreThatFails(t *testing.T) {
 		_, swept := f.Sweep(f.Context())
 		_, terms := f.Terms(f.Context(), c.AccountID)
 		_, statement := f.Statement(f.Context(), c.AccountID, time.Now())
-		signed := f.Signed(f.Context(), c.AccountID, "request", account.PortalAPI, time.Now())
+		signed := f.Signed(f.Context(), c.AccountID, "request", true, time.Now())
 		for name, err := range map[string]error{
 			"Issue": issued, "Authenticate": authenticated, "Account": read, "Sweep": swept,
 			"Terms": terms, "Statement": statement, "Signed": signed,

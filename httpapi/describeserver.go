@@ -11,13 +11,6 @@ func (a *api) serverOperations() []operation {
 	name := openapi.Parameter{Name: "name", In: "path", Required: true, Description: "The name of the problem.", Schema: &openapi.Schema{Type: str}, Example: raw(`"not-found"`)}
 	return []operation{
 		{
-			method: "GET", path: "/.well-known/webhook-key.pub", open: a.webhookKeys,
-			id: "getWebhookKeys", tag: serverTag, summary: "Read the public keys of webhooks",
-			text:     "The ed25519 keys that the `v1a` signatures of requests to webhook endpoints verify with, one a line in OpenSSH's format. There are two for a while when a key is replaced.",
-			answers:  []answer{{status: 200, text: "The keys.", content: texts(textType, "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGVsZlzpDl1CvuxoTVjJ1q1zPEtvYkYPdVyI5uH8lT2c innsigli-webhooks\n")}},
-			problems: []problem{internalError, unavailable},
-		},
-		{
 			method: "GET", path: documentPath, open: a.openAPI,
 			id: "getOpenAPI", tag: serverTag, summary: "Read this document",
 			text:       "The API of this server and environment, as OpenAPI 3.1.",

@@ -9,11 +9,6 @@ import (
 
 const signingPath = "/api/v1/signing"
 
-// signingOperations are those of service.md 4.1.
-func (a *api) signingOperations() []operation {
-	return []operation{a.busySignalOperation(), a.startOperation(), a.pollOperation()}
-}
-
 func (a *api) busySignalOperation() operation {
 	return operation{
 		method: "POST", path: signingPath + "/busy-signal", scope: account.ScopeSignatures, call: a.createBusySignal,

@@ -15,7 +15,7 @@ var subscriptionParameters = []openapi.Parameter{inPath("subscriptionId", "The I
 func (a *api) webhookOperations() []operation {
 	return []operation{
 		a.createWebhookOperation(), a.listWebhooksOperation(), a.getWebhookOperation(), a.updateWebhookOperation(),
-		a.deleteWebhookOperation(), a.activateWebhookOperation(), a.testWebhookOperation(),
+		a.deleteWebhookOperation(), a.activateWebhookOperation(), a.testWebhookOperation(), a.webhookKeysOperation(),
 	}
 }
 
@@ -143,4 +143,14 @@ func webhookSchemas() openapi.Map[*openapi.Schema] {
 // listOf is the wrapper of lists (decisions.md 2.9).
 func listOf(schema string) *openapi.Schema {
 	return openapi.Object([]string{"items"}, openapi.Map[*openapi.Schema]{{Name: "items", Value: openapi.List(openapi.Reference(schema))}})
+}
+
+func (a *api) webhookKeysOperation() operation {
+	return operation{
+		method: "GET", path: "/.well-known/webhook-key.pub", open: a.webhookKeys,
+		id: "getWebhookKeys", tag: serverTag, summary: "Read the public keys of webhooks",
+		text:     "The ed25519 keys that the `v1a` signatures of requests to webhook endpoints verify with, one a line in OpenSSH's format. There are two for a while when a key is replaced.",
+		answers:  []answer{{status: 200, text: "The keys.", content: texts(textType, "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGVsZlzpDl1CvuxoTVjJ1q1zPEtvYkYPdVyI5uH8lT2c innsigli-webhooks\n")}},
+		problems: []problem{internalError, unavailable},
+	}
 }

@@ -152,9 +152,10 @@ func (s *server) handler(t *testing.T, db *fallible, w wiring) http.Handler {
 	if w.provider != nil {
 		provider = w.provider(s.people)
 	}
-	newPortal := s.wireProcesses(db, &options)
+	owner := s.processOwner(db)
+	options.Owner, options.Ledger = owner, s.accounts
 	s.requests = signing.New(db.Requests(), db, s.documents, db.Jobs(), db.EvidenceLog(), provider, signals, options)
-	s.processes = newPortal(s.requests)
+	s.processes = portal.New(owner, s.requests)
 	config := httpapi.Config{
 		BaseURL:   s.url,
 		Accounts:  s.accounts,

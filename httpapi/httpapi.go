@@ -83,20 +83,20 @@ type News interface {
 	News(ctx context.Context, key string, authentic func(idp.State) bool) error
 }
 
-// Config is what the API is made of.
+// Config says what the API is made of. What is nil serves nothing: its paths do not exist, and are answered 404.
 type Config struct {
 	// BaseURL is the address that the API is reached at, without a slash at the
 	// end.
-	BaseURL  string
+	BaseURL string
+	// Accounts knows the callers. Without it there are no paths that need a token.
 	Accounts Accounts
 	Signals  BusySignals
 	Signing  Signing
 	Webhooks Webhooks
-	// Portal is nil where there are no signing processes: their paths do not exist then.
-	Portal Portal
-	// Sandbox is nil in production: its paths do not exist then.
+	Portal   Portal
+	// Sandbox is nil in production.
 	Sandbox SandboxUsers
-	// Authority is nil where people have certificates of others: its paths do not exist then.
+	// Authority is nil where people have certificates of others.
 	Authority Authority
 	// Notifier and News are nil unless the identity provider tells its news, at
 	// [NotificationPath].
@@ -170,7 +170,7 @@ func New(c Config) http.Handler {
 		switch {
 		case a.Authority != nil && strings.HasPrefix(r.URL.Path, ocspPath):
 			handlers[ocspInPath].ServeHTTP(w, r) // before the mux cleans the path
-		case inserted != "" && r.URL.Path == inserted:
+		case a.Accounts != nil && inserted != "" && r.URL.Path == inserted:
 			handlers[metadataPath].ServeHTTP(w, r)
 		case !clean(r.URL.Path):
 			nothing.ServeHTTP(w, r)

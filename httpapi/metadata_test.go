@@ -41,7 +41,7 @@ func TestMetadataOfAnIssuerWithAPath(t *testing.T) {
 		"https://sign.example/innsigli":      {metadata: 200, metadata + "/innsigli": 200, metadata + "/other": 404},
 		"https://sign.example/a/b{c}%20%7Bd": {metadata: 200, metadata + "/a/b{c}%20%7Bd": 200, metadata + "/a/bx%20%7Bd": 404},
 	} {
-		api := httpapi.New(httpapi.Config{BaseURL: base})
+		api := httpapi.New(httpapi.Config{BaseURL: base, Accounts: (*account.Service)(nil)})
 		for path, want := range paths {
 			w := httptest.NewRecorder()
 			api.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -48,13 +48,23 @@ func (a *api) handler(o operation) handler {
 	return a.unlessStrange(a.authenticated(a.counted(call)))
 }
 
-// operations are all of the API.
-func (a *api) operations() []operation {
-	all := slices.Concat(a.tokenOperations(), a.signingOperations())
+// operations returns those that the parts of the configuration can serve.
+func (a *api) operations() (all []operation) {
+	if a.Accounts != nil {
+		all = append(all, a.tokenOperations()...)
+	}
+	if a.Signals != nil {
+		all = append(all, a.busySignalOperation())
+	}
+	if a.Signing != nil {
+		all = append(all, a.startOperation(), a.pollOperation())
+	}
 	if a.Portal != nil {
 		all = append(all, a.processOperations()...)
 	}
-	all = append(all, a.webhookOperations()...)
+	if a.Webhooks != nil {
+		all = append(all, a.webhookOperations()...)
+	}
 	if a.Sandbox != nil {
 		all = append(all, a.sandboxOperations()...)
 	}
@@ -62,8 +72,11 @@ func (a *api) operations() []operation {
 	if a.Authority != nil {
 		all = append(all, a.authorityOperations()...)
 	}
-	if a.Notifier != nil {
+	if a.Notifier != nil && a.News != nil {
 		all = append(all, a.notificationOperations()...)
+	}
+	if a.Accounts == nil { // no token is valid
+		all = slices.DeleteFunc(all, func(o operation) bool { return o.call != nil })
 	}
 	return all
 }

@@ -8,27 +8,17 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
-	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// wireProcesses sets what the signing service is to know of processes. What it returns makes their
-// service of the signing service: each of the two has the other.
-func (s *server) wireProcesses(db *fallible, o *signing.Options) func(portal.Signing) *portal.Service {
-	bills := billing{s.accounts}
-	late := new(struct{ signing.Owner })
-	o.Owner, o.Ledger = late, bills
-	return func(requests portal.Signing) *portal.Service {
-		made := portal.New(db.Processes(), db, s.documents, db.EvidenceLog(), bills, requests, portal.Options{Events: s.hooks, TestPeople: testPeople{db.Sandbox()}})
-		late.Owner = made
-		return made
-	}
+// processOwner is what the signing service and that of processes are both given.
+func (s *server) processOwner(db *fallible) *portal.Owner {
+	return portal.NewOwner(db.Processes(), db, s.documents, db.EvidenceLog(), billing{s.accounts}, portal.Options{Events: s.hooks, TestPeople: testPeople{db.Sandbox()}})
 }
 
 // billing is what accounts may and owe.
@@ -37,14 +27,6 @@ type billing struct{ *account.Service }
 func (b billing) Terms(ctx context.Context, id string) (portal.Terms, error) {
 	terms, err := b.Service.Terms(ctx, id)
 	return portal.Terms(terms), err
-}
-
-func (b billing) Signed(ctx context.Context, id, request string, ordered bool, at time.Time) error {
-	api := account.SigningAPI
-	if ordered {
-		api = account.PortalAPI
-	}
-	return b.Service.Signed(ctx, id, request, api, at)
 }
 
 // testPeople are the sandbox's users as the portal asks for them.

@@ -45,7 +45,7 @@ func (s *Service) cover(ctx context.Context, account string, free, signers int, 
 }
 
 // stored notes how the documents of an account have grown.
-func (s *Service) stored(ctx context.Context, account string, bytes int64) error {
+func (s records) stored(ctx context.Context, account string, bytes int64) error {
 	if err := s.accounts.Stored(ctx, account, bytes); err != nil {
 		return fmt.Errorf("portal: counting stored bytes: %w", err)
 	}

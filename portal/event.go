@@ -51,20 +51,20 @@ func (p *Participant) signedBody() signedBody {
 	}
 }
 
-func (s *Service) emitSigned(ctx context.Context, p *Process, one *Participant) error {
+func (s records) emitSigned(ctx context.Context, p *Process, one *Participant) error {
 	return s.emit(ctx, p, SignedEvent, answerBody[signedBody]{p.ID, one.signedBody()})
 }
 
 // emitDeclined tells of a kennitala even where nobody has logged in: that of the person whose place it
 // is (decisions.md 6.8).
-func (s *Service) emitDeclined(ctx context.Context, p *Process, one *Participant) error {
+func (s records) emitDeclined(ctx context.Context, p *Process, one *Participant) error {
 	return s.emit(ctx, p, DeclinedEvent, answerBody[declinedBody]{p.ID, declinedBody{
 		Name: one.Name, Email: one.Email, Kennitala: one.Decline.Kennitala, Phone: one.Phone,
 		DeclineReason: one.Decline.Reason, DeclinedAt: instantOf(one.Decline.At),
 	}})
 }
 
-func (s *Service) emitCompleted(ctx context.Context, p *Process) error {
+func (s records) emitCompleted(ctx context.Context, p *Process) error {
 	body := completedBody{Process: p.ID}
 	for i := range p.Participants {
 		if one := &p.Participants[i]; one.Signature != nil {
@@ -75,7 +75,7 @@ func (s *Service) emitCompleted(ctx context.Context, p *Process) error {
 }
 
 // emit sends an event, but for a process that was not made with the API (service.md 6).
-func (s *Service) emit(ctx context.Context, p *Process, eventType string, body any) error {
+func (s records) emit(ctx context.Context, p *Process, eventType string, body any) error {
 	if s.options.Events == nil || p.Origin != API {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (s *Service) emit(ctx context.Context, p *Process, eventType string, body a
 }
 
 // mail sends mails, where there are any.
-func (s *Service) mail(send func(Mail) error) error {
+func (s records) mail(send func(Mail) error) error {
 	if s.options.Mail == nil {
 		return nil
 	}
@@ -97,6 +97,6 @@ func (s *Service) mail(send func(Mail) error) error {
 }
 
 // invite sends a participant an invitation.
-func (s *Service) invite(ctx context.Context, p *Process, one *Participant) error {
+func (s records) invite(ctx context.Context, p *Process, one *Participant) error {
 	return s.mail(func(m Mail) error { return m.Invite(ctx, *p, *one) })
 }

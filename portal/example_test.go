@@ -37,17 +37,16 @@ func Example() {
 		log.Fatal(err)
 	}
 	accounts := account.New(db.Accounts(), db, account.Options{})
-	var owner later // package signing and the portal need each other
+	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), purse{accounts}, portal.Options{
+		TestPeople: testPeople{db.Sandbox()},
+	})
 	requests := signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), people, busysignal.New(db.BusySignals(), db), signing.Options{
 		Sources:  people.Sources,
 		AnyPace:  true,
-		Owner:    &owner,
+		Owner:    owner,
 		Renderer: blank{}, // stamp/pdfium, outside of an example
 	})
-	processes := portal.New(db.Processes(), db, db.Documents(), db.EvidenceLog(), purse{accounts}, requests, portal.Options{
-		TestPeople: testPeople{db.Sandbox()},
-	})
-	owner.Owner = processes
+	processes := portal.New(owner, requests)
 
 	client, err := accounts.CreateAccount(ctx, "Example Ltd.")
 	if err != nil {

@@ -68,7 +68,7 @@ type declinedFacts struct {
 }
 
 // record adds an entry about the process.
-func (s *Service) record(ctx context.Context, p *Process, kind string, facts any) error {
+func (s records) record(ctx context.Context, p *Process, kind string, facts any) error {
 	encoded, err := json.Marshal(facts)
 	if err != nil {
 		return fmt.Errorf("portal: encoding evidence: %w", err)
@@ -80,7 +80,7 @@ func (s *Service) record(ctx context.Context, p *Process, kind string, facts any
 	return nil
 }
 
-func (s *Service) recordCreated(ctx context.Context, p *Process, client string, size int64) error {
+func (s records) recordCreated(ctx context.Context, p *Process, client string, size int64) error {
 	facts := createdFacts{Client: client, Origin: p.Origin, Document: p.FileName, Size: size}
 	for _, one := range p.Participants {
 		facts.Participants = append(facts.Participants, invitedFacts{one.ID, one.Role, one.Name, one.Email, one.Kennitala})
@@ -88,7 +88,7 @@ func (s *Service) recordCreated(ctx context.Context, p *Process, client string, 
 	return s.record(ctx, p, createdEntry, facts)
 }
 
-func (s *Service) recordInvited(ctx context.Context, p *Process, invited []*Participant) error {
+func (s records) recordInvited(ctx context.Context, p *Process, invited []*Participant) error {
 	var facts againFacts
 	for _, one := range invited {
 		facts.Participants = append(facts.Participants, one.ID)
@@ -96,6 +96,6 @@ func (s *Service) recordInvited(ctx context.Context, p *Process, invited []*Part
 	return s.record(ctx, p, invitedEntry, facts)
 }
 
-func (s *Service) recordLogin(ctx context.Context, p *Process, participant string, who Person) error {
+func (s records) recordLogin(ctx context.Context, p *Process, participant string, who Person) error {
 	return s.record(ctx, p, loggedInEntry, personFacts{Participant: participant, Name: who.Name, Kennitala: idp.NormalKennitala(who.Kennitala)})
 }

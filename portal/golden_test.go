@@ -55,7 +55,7 @@ func TestGoldenFacts(t *testing.T) {
 		t.Errorf("kinds of entries -, with an example +:\n%s", diff)
 	}
 	log := entries{facts: make(map[string][]byte)}
-	s := &Service{log: &log}
+	s := records{log: &log}
 	for kind, facts := range goldenFacts {
 		if err := s.record(t.Context(), &Process{ID: "process"}, kind, facts); err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestGoldenEvents(t *testing.T) {
 	}
 	p := Process{ID: "0f8fad5b-d9cb-469f-a165-70867728950e", Origin: API, Participants: []Participant{signed, {Role: Viewer}, signed}}
 	data := make(sent)
-	s := &Service{options: Options{Events: data}}
+	s := records{options: Options{Events: data}}
 	err := errors.Join(s.emitSigned(t.Context(), &p, &signed), s.emitDeclined(t.Context(), &p, &declined), s.emitCompleted(t.Context(), &p))
 	if err != nil {
 		t.Fatal(err)

@@ -24,6 +24,7 @@ import (
 
 // service is the service of processes in a sandbox, on a store of its own.
 type service struct {
+	*portal.Owner
 	*portal.Service
 	t        *testing.T
 	db       *bolt.DB
@@ -58,15 +59,6 @@ func newService(t *testing.T, w wiring) *service {
 	if w.provider != nil {
 		provider = w.provider(provider)
 	}
-	owner := new(later)
-	s.signing = signing.New(db.Requests(), s.news, db.Documents(), db.Jobs(), db.EvidenceLog(), provider, busysignal.New(db.BusySignals(), s.news), signing.Options{
-		Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true, Sources: s.people.Sources, Alone: true,
-		Renderer: blank{}, Owner: owner, Ledger: ledger{s.accounts},
-	})
-	var signer portal.Signing = s.signing
-	if w.signing != nil {
-		signer = w.signing(signer)
-	}
 	store := db.Processes()
 	if w.store != nil {
 		store = w.store(store)
@@ -75,8 +67,16 @@ func newService(t *testing.T, w wiring) *service {
 	if w.noPeople {
 		options.TestPeople = nil
 	}
-	s.Service = portal.New(store, s.news, db.Documents(), db.EvidenceLog(), purse{s.accounts}, signer, options)
-	owner.Owner = s.Service
+	owner := portal.NewOwner(store, s.news, db.Documents(), db.EvidenceLog(), purse{s.accounts}, options)
+	s.signing = signing.New(db.Requests(), s.news, db.Documents(), db.Jobs(), db.EvidenceLog(), provider, busysignal.New(db.BusySignals(), s.news), signing.Options{
+		Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true, Sources: s.people.Sources, Alone: true,
+		Renderer: blank{}, Owner: owner, Ledger: s.accounts,
+	})
+	var signer portal.Signing = s.signing
+	if w.signing != nil {
+		signer = w.signing(signer)
+	}
+	s.Owner, s.Service = owner, portal.New(owner, signer)
 	s.account = s.newAccount(true)
 	return s
 }
@@ -146,26 +146,12 @@ func (s *service) person(name, kennitala, phone string, change ...func(*sandbox.
 	return u
 }
 
-// later is an owner that is made after what it is given to.
-type later struct{ signing.Owner }
-
 // purse are the terms of accounts as the portal wants them.
 type purse struct{ *account.Service }
 
 func (p purse) Terms(ctx context.Context, id string) (portal.Terms, error) {
 	t, err := p.Service.Terms(ctx, id)
 	return portal.Terms(t), err
-}
-
-// ledger counts signatures of either API.
-type ledger struct{ accounts *account.Service }
-
-func (l ledger) Signed(ctx context.Context, owner, request string, ordered bool, at time.Time) error {
-	api := account.SigningAPI
-	if ordered {
-		api = account.PortalAPI
-	}
-	return l.accounts.Signed(ctx, owner, request, api, at)
 }
 
 // testPeople are the sandbox's users.

@@ -74,27 +74,39 @@ type Options struct {
 	KeepKeys time.Duration
 }
 
-// Service is the rules of processes over a [Store]. It may be used by several goroutines, and by
-// several processes on one store.
-type Service struct {
+// records is what the methods that store processes need.
+type records struct {
 	store     Store
 	tx        storage.Transactor
 	documents storage.Documents
 	log       storage.EvidenceLog
 	accounts  Accounts
-	signing   Signing
 	options   Options
 }
 
-var _ signing.Owner = (*Service)(nil)
+// Owner is the owner of the documents of processes, for package signing: it stores in a process what became of a
+// signature. It may be used by several goroutines, and by several processes on one store.
+type Owner struct{ records }
 
-// New returns a service. It is the Owner that the signing service is to have.
-func New(store Store, tx storage.Transactor, documents storage.Documents, log storage.EvidenceLog, accounts Accounts, signing Signing, options Options) *Service {
+var _ signing.Owner = (*Owner)(nil)
+
+// NewOwner returns the owner that the signing service is to have, which [New] is then given.
+func NewOwner(store Store, tx storage.Transactor, documents storage.Documents, log storage.EvidenceLog, accounts Accounts, options Options) *Owner {
 	if options.KeepKeys <= 0 {
 		options.KeepKeys = defaultKeepKeys
 	}
-	return &Service{store: store, tx: tx, documents: documents, log: log, accounts: accounts, signing: signing, options: options}
+	return &Owner{records{store: store, tx: tx, documents: documents, log: log, accounts: accounts, options: options}}
 }
+
+// Service is the rules of processes over a [Store]. It may be used by several goroutines, and by
+// several processes on one store.
+type Service struct {
+	records
+	signing Signing
+}
+
+// New returns a service whose signatures are made by the signing service that has the owner.
+func New(owner *Owner, signing Signing) *Service { return &Service{owner.records, signing} }
 
 // now has the precision that every backend keeps.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }

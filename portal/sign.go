@@ -85,7 +85,7 @@ func (s *Service) startOf(p *Process, participant string, person idp.Person, may
 // Signed implements [signing.Owner]: the signature, its events and mails and the room that it takes.
 // One that comes of an earlier turn, or for a process that was deleted, is signing.ErrUnwanted. The
 // account's quota refuses none.
-func (s *Service) Signed(ctx context.Context, orderID string, made signing.Signature) error {
+func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signature) error {
 	o, err := parseOrder(orderID)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (s *Service) Signed(ctx context.Context, orderID string, made signing.Signa
 }
 
 // follow is what follows from a signature that has landed.
-func (s *Service) follow(ctx context.Context, p *Process, one *Participant, made signing.Signature, now time.Time) error {
+func (s records) follow(ctx context.Context, p *Process, one *Participant, made signing.Signature, now time.Time) error {
 	facts := personFacts{Participant: one.ID, Name: one.Signature.Name, Kennitala: one.Signature.Kennitala, Request: made.Request}
 	err := errors.Join(
 		s.record(ctx, p, signedEntry, facts),
@@ -130,7 +130,7 @@ func (s *Service) follow(ctx context.Context, p *Process, one *Participant, made
 
 // Ended implements [signing.Owner]: it gives the turn back. There is nothing to give back of an earlier
 // one, nor of a process that was deleted.
-func (s *Service) Ended(ctx context.Context, orderID, _ string) error {
+func (s *Owner) Ended(ctx context.Context, orderID, _ string) error {
 	o, err := parseOrder(orderID)
 	if err != nil {
 		return err

@@ -59,7 +59,7 @@ func (s *Service) Document(ctx context.Context, account, id string) (fileName st
 }
 
 // process reads a process.
-func (s *Service) process(ctx context.Context, id string) (Process, error) {
+func (s records) process(ctx context.Context, id string) (Process, error) {
 	p, err := s.store.Process(ctx, id)
 	return p, found(err)
 }
@@ -89,7 +89,7 @@ func found(err error) error {
 
 // change reads a process, has it changed and stores it, in a transaction that all which follows from
 // the change joins.
-func (s *Service) change(ctx context.Context, id string, f func(ctx context.Context, p *Process, now time.Time) error) error {
+func (s records) change(ctx context.Context, id string, f func(ctx context.Context, p *Process, now time.Time) error) error {
 	return s.tx.InTx(ctx, func(ctx context.Context) error {
 		p, err := s.process(ctx, id)
 		if err != nil {
@@ -102,7 +102,7 @@ func (s *Service) change(ctx context.Context, id string, f func(ctx context.Cont
 	})
 }
 
-func (s *Service) save(ctx context.Context, p Process) error {
+func (s records) save(ctx context.Context, p Process) error {
 	if err := s.store.UpdateProcess(ctx, p); err != nil {
 		return fmt.Errorf("portal: storing the process: %w", err)
 	}

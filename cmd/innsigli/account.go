@@ -2,23 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
-	"text/tabwriter"
+	"slices"
+	"strconv"
+	"time"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/server/operator"
 )
-
-// storeFlag is where a server keeps everything.
-type storeFlag struct {
-	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE (default ${default})."`
-}
-
-// worksWhileServing is for commands that go through the server's socket when there is one.
-const worksWhileServing = "This works while a server runs on the same store, too."
-
-// storeHelp is for the commands that open a store to serve.
-const storeHelp = "A store of the form bolt:PATH is a file, for one server; with ?documents=FOLDER its documents are files in that folder. One of the form postgres://USER@HOST/DATABASE is a database, for any number of servers; its tables are made at the start. A URL with a password is better given in INNSIGLI_STORE, where other users of the machine do not see it."
 
 type accountCommand struct {
 	Create        accountCreate        `cmd:"" help:"Make an account."`
@@ -41,10 +35,10 @@ type accountCreate struct {
 func (accountCreate) Help() string { return `Example: innsigli account create "Example Ltd."` }
 
 func (c accountCreate) Run(ctx context.Context, s streams) error {
-	return withOperator(ctx, c.Store, func(o operator) error {
+	return c.operate(ctx, func(o operator.Operator) error {
 		a, err := o.CreateAccount(ctx, c.Name)
 		if err == nil {
-			_, err = fmt.Fprintln(s.out, a.ID)
+			_, err = fmt.Fprintln(s.stdout, a.ID)
 		}
 		return err
 	})
@@ -57,12 +51,12 @@ func (accountList) Help() string {
 }
 
 func (c accountList) Run(ctx context.Context, s streams) error {
-	return withOperator(ctx, c.Store, func(o operator) error {
+	return c.operate(ctx, func(o operator.Operator) error {
 		accounts, err := o.Accounts(ctx)
 		if err != nil {
 			return err
 		}
-		return table(s.out, "ACCOUNT\tPAYMENT METHOD\tQUOTA\tSTORED\tSIGNATURES\tCREATED\tNAME", accounts, func(a account.Account) string {
+		return table(s.stdout, "ACCOUNT\tPAYMENT METHOD\tQUOTA\tSTORED\tSIGNATURES\tCREATED\tNAME", accounts, func(a account.Account) string {
 			return fmt.Sprintf("%s\t%s\t%d\t%d\t%d\t%s\t%s", a.ID, onOff(a.PaymentMethod), a.Quota, a.Stored, a.Signatures, a.CreatedAt.Format("2006-01-02"), a.Name)
 		})
 	})
@@ -79,7 +73,7 @@ func (accountPaymentMethod) Help() string {
 }
 
 func (c accountPaymentMethod) Run(ctx context.Context) error {
-	return withOperator(ctx, c.Store, func(o operator) error { return o.SetPaymentMethod(ctx, c.Account, c.State == "on") })
+	return c.operate(ctx, func(o operator.Operator) error { return o.SetPaymentMethod(ctx, c.Account, c.State == "on") })
 }
 
 type accountQuota struct {
@@ -93,22 +87,121 @@ func (accountQuota) Help() string {
 }
 
 func (c accountQuota) Run(ctx context.Context) error {
-	return withOperator(ctx, c.Store, func(o operator) error { return o.SetQuota(ctx, c.Account, c.Bytes) })
+	return c.operate(ctx, func(o operator.Operator) error { return o.SetQuota(ctx, c.Account, c.Bytes) })
 }
 
-// table prints rows in columns.
-func table[T any](w io.Writer, header string, rows []T, line func(T) string) error {
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(columns, header)
-	for _, r := range rows {
-		fmt.Fprintln(columns, line(r))
-	}
-	return columns.Flush()
+type accountAdmins struct {
+	storeFlag
+	Account   string   `arg:"" help:"ID of the account."`
+	Addresses []string `arg:"" optional:"" name:"address" help:"Addresses for mail, in place of those there are."`
+	None      bool     `help:"Nobody, in place of those there are."`
 }
 
-func onOff(b bool) string {
-	if b {
-		return "on"
+func (accountAdmins) Help() string {
+	return "Without an address it prints those there are, one on a line.\n\nExample: innsigli account admins 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 admin@example.is"
+}
+
+func (c accountAdmins) Run(ctx context.Context, s streams) error {
+	if c.None && len(c.Addresses) > 0 {
+		return fmt.Errorf("%w: --none and addresses exclude each other", errUsage)
 	}
-	return "off"
+	return c.operate(ctx, func(o operator.Operator) error {
+		if c.None || len(c.Addresses) > 0 {
+			return o.SetAdmins(ctx, c.Account, c.Addresses)
+		}
+		accounts, err := o.Accounts(ctx)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(accounts, func(a account.Account) bool { return a.ID == c.Account })
+		if i < 0 {
+			return fmt.Errorf("there is no account %q", c.Account)
+		}
+		for _, address := range accounts[i].Admins {
+			fmt.Fprintln(s.stdout, address)
+		}
+		return nil
+	})
+}
+
+type accountStatement struct {
+	storeFlag
+	Account string `arg:"" help:"ID of the account."`
+	Month   string `arg:"" optional:"" placeholder:"MONTH" help:"Month such as 2026-11 (default: the present one, so far)."`
+	Format  string `enum:"text,json,csv" default:"text" help:"text, json or csv (default ${default})."`
+}
+
+func (accountStatement) Help() string {
+	return "Signatures of both APIs count, in the month in UTC in which the signed document was stored. All of a month cost the same each, by how many there are: 300 ISK up to 10, 215 up to 25, 200 up to 50, 180 from 51 on. The first three of an account are free, and count. Amounts are without value-added tax.\n\nExample: innsigli account statement 0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11 2026-11 --format csv"
+}
+
+// monthForm is how a month is written (ISO 8601).
+const monthForm = "2006-01"
+
+func (c accountStatement) Run(ctx context.Context, s streams) error {
+	month := time.Now().UTC()
+	if c.Month != "" {
+		var err error
+		if month, err = time.Parse(monthForm, c.Month); err != nil {
+			return fmt.Errorf("%w: %q is no month such as 2026-11", errUsage, c.Month)
+		}
+	}
+	return c.operate(ctx, func(o operator.Operator) error {
+		found, err := o.Statement(ctx, c.Account, month)
+		if err != nil {
+			return err
+		}
+		switch c.Format {
+		case "json":
+			return json.NewEncoder(s.stdout).Encode(lineOf(found))
+		case "csv":
+			return printCSV(s.stdout, lineOf(found))
+		}
+		return printStatement(s.stdout, found, time.Now())
+	})
+}
+
+func printStatement(w io.Writer, s account.Statement, now time.Time) error {
+	title := s.Month.Format("January 2006")
+	if now.Before(s.Month.AddDate(0, 1, 0)) {
+		title += ", so far"
+	}
+	_, err := fmt.Fprintf(w, `%s
+%s
+account %s
+
+signatures, Signing API %10d
+signatures, Portal API  %10d
+together                %10d
+of these free           %10d
+price of a signature    %10d ISK
+amount, without VAT     %10d ISK
+`, title, s.Name, s.Account, s.Signing, s.Portal, s.Signatures(), s.Free, s.Price, s.Amount)
+	return err
+}
+
+// statementLine is a statement in JSON, and in CSV in this order. Amounts are without value-added tax.
+type statementLine struct {
+	Account    string `json:"account"`
+	Name       string `json:"name"`
+	Month      string `json:"month"`
+	Signing    int    `json:"signingApi"`
+	Portal     int    `json:"portalApi"`
+	Signatures int    `json:"signatures"`
+	Free       int    `json:"free"`
+	Price      int    `json:"price"`
+	Amount     int    `json:"amount"`
+	Currency   string `json:"currency"`
+}
+
+func lineOf(s account.Statement) statementLine {
+	return statementLine{s.Account, s.Name, s.Month.Format(monthForm), s.Signing, s.Portal, s.Signatures(), s.Free, s.Price, s.Amount, "ISK"}
+}
+
+func printCSV(w io.Writer, s statementLine) error {
+	number := strconv.Itoa
+	return csv.NewWriter(w).WriteAll([][]string{
+		{"account", "name", "month", "signingApi", "portalApi", "signatures", "free", "price", "amount", "currency"},
+		{s.Account, s.Name, s.Month, number(s.Signing), number(s.Portal), number(s.Signatures), number(s.Free), number(s.Price), number(s.Amount), s.Currency},
+	})
 }

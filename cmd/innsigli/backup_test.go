@@ -6,68 +6,26 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/server/operator"
 )
-
-// served is a store with a folder of documents whose operator's socket answers.
-func served(t *testing.T) (s *server, in place) {
-	t.Helper()
-	folder := shortFolder(t)
-	in = place{path: filepath.Join(folder, "store.db"), documents: filepath.Join(folder, "documents")}
-	s = openServer(t, in, slog.New(slog.DiscardHandler))
-	listener, err := listenOwner(in.socket())
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &http.Server{Handler: adminHandler(t.Context(), newDirect(s.db, in))}
-	ended := make(chan error, 1)
-	go func() { ended <- h.Serve(listener) }()
-	t.Cleanup(func() {
-		h.Close()
-		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-	})
-	return s, in
-}
-
-// keep stores a document.
-func (s *server) keep(t *testing.T, content []byte) (id string) {
-	t.Helper()
-	ref, err := s.db.Documents().Create(t.Context(), bytes.NewReader(content), 1<<20)
-	if err == nil {
-		err = s.db.InTx(t.Context(), func(ctx context.Context) error { return s.db.Documents().Keep(ctx, ref.ID) })
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ref.ID
-}
-
-func (s *server) remove(t *testing.T, id string) {
-	t.Helper()
-	if err := s.db.InTx(t.Context(), func(ctx context.Context) error { return s.db.Documents().Delete(ctx, id) }); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // A backup of a store in use has its documents, also when they are deleted afterwards.
 func TestBackupHasTheDocuments(t *testing.T) {
-	s, in := served(t)
+	s := served(t)
 	id := s.keep(t, document)
-	copied := place{path: in.path + ".copy", documents: in.path + ".copy" + documentsSuffix}
+	copied := config.Store{Path: s.store.Path + ".copy", Documents: s.store.Path + ".copy" + documentsSuffix}
 	var talk bytes.Buffer
-	if status := run(t.Context(), []string{"backup", "--store", "bolt:" + in.path, "-o", copied.path}, io.Discard, &talk); status != done {
+	if status := run(t.Context(), []string{"backup", "--store", "bolt:" + s.store.Path, "-o", copied.Path}, io.Discard, &talk); status != done {
 		t.Fatalf("exit status %d: %s", status, &talk)
 	}
 	s.remove(t, id)
-	db, err := copied.open(t.Context())
+	db, err := copied.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,10 +43,10 @@ func TestBackupHasTheDocuments(t *testing.T) {
 
 // The files of deleted documents stay for as long as somebody is connected who holds them.
 func TestHoldEndsWithItsConnection(t *testing.T) {
-	s, in := served(t)
+	s := served(t)
 	id := s.keep(t, document)
-	documents, release, err := newSocketClient(in.socket()).Hold(t.Context())
-	if err != nil || documents != in.documents {
+	documents, release, err := operator.NewClient(s.store.Socket()).Hold(t.Context())
+	if err != nil || documents != s.store.Documents {
 		t.Fatalf("the documents are in %q, %v", documents, err)
 	}
 	s.remove(t, id)
@@ -107,7 +65,7 @@ func TestHoldEndsWithItsConnection(t *testing.T) {
 }
 
 // breaksOff is a store whose backup ends in the middle.
-type breaksOff struct{ direct }
+type breaksOff struct{ *operator.Service }
 
 func (breaksOff) Backup(_ context.Context, w io.Writer) error {
 	_, err := w.Write([]byte("the beginning"))
@@ -115,19 +73,19 @@ func (breaksOff) Backup(_ context.Context, w io.Writer) error {
 }
 
 // copyStops is one whose documents are not where they are said to be.
-type copyStops struct{ direct }
+type copyStops struct{ *operator.Service }
 
 func (o copyStops) Hold(ctx context.Context) (string, func(), error) {
-	documents, release, err := o.direct.Hold(ctx)
+	documents, release, err := o.Service.Hold(ctx)
 	return documents + ".elsewhere", release, err
 }
 
 // A backup that breaks off leaves nothing that could be taken for one.
 func TestBackupThatBreaksOff(t *testing.T) {
-	s, in := served(t)
+	s := served(t)
 	s.keep(t, document)
-	for name, o := range map[string]operator{"in the file": breaksOff{newDirect(s.db, in)}, "in the documents": copyStops{newDirect(s.db, in)}} {
-		out := in.path + ".copy"
+	for name, o := range map[string]operator.Operator{"in the file": breaksOff{s.operator()}, "in the documents": copyStops{s.operator()}} {
+		out := s.store.Path + ".copy"
 		if err := (backupCommand{Out: out}).copy(t.Context(), streams{io.Discard, io.Discard}, o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
@@ -140,11 +98,11 @@ func TestBackupThatBreaksOff(t *testing.T) {
 
 // Of two backups to one name one is refused, and the other is whole.
 func TestTwoBackups(t *testing.T) {
-	s, in := served(t)
+	s := served(t)
 	id := s.keep(t, []byte("a document"))
 	c := backupCommand{Out: filepath.Join(t.TempDir(), "copy.db")}
-	o := newDirect(s.db, in)
-	quiet := streams{out: io.Discard, talk: io.Discard}
+	o := s.operator()
+	quiet := streams{io.Discard, io.Discard}
 	errs := make(chan error, 2)
 	for range 2 {
 		go func() { errs <- c.copy(t.Context(), quiet, o) }()

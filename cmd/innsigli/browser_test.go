@@ -38,7 +38,7 @@ func TestSigningPage(t *testing.T) {
 	if os.Getenv("INNSIGLI_SCREENSHOTS") == "1" {
 		stage.Screenshots = screenshotFolder(t)
 	}
-	p.write(t, "sample.pdf", mustRead(t, "sample.pdf"))
+	p.write(t, "sample.pdf", testenv.ReadFile(t, "sample.pdf"))
 	scan := scannedPage(t)
 	p.write(t, "text.pdf", bigDocument(t, scan, false))
 	if testenv.Full() { // only the times of first pictures need it
@@ -116,7 +116,7 @@ func (p *production) checkLinks(t *testing.T) {
 	}
 	log, tokens := []byte(p.logs()), 0
 	for _, letter := range letters {
-		for _, match := range linkInLetter.FindAllStringSubmatch(readLetter(t, letter).text, -1) {
+		for _, match := range linkInLetter.FindAllStringSubmatch(testenv.ReadMail(t, letter).Text, -1) {
 			tokens++
 			if bytes.Contains(log, []byte(match[1])) {
 				t.Errorf("a link is in the log:\n%s", log)

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/storage/sealed"
 
 	browsertest "github.com/innsigli/innsigli/internal/test/browser"
 	"github.com/innsigli/innsigli/portal"
@@ -15,11 +18,11 @@ import (
 // For that the server is stopped, and started again.
 func (p *production) past(t *testing.T, base string) browsertest.Past {
 	t.Helper()
-	made := p.client.createProcess(t, inviteText(t, mustRead(t, "sample.pdf"),
+	made := p.client.createProcess(t, inviteText(t, testenv.ReadFile(t, "sample.pdf"),
 		invitee{Name: "Anna Prufudóttir", Email: "anna@example.is", Role: "Signer"},
 		invitee{Name: "Jón Prufuson", Email: "jon@example.is", Role: "Signer"},
 	)).processReply
-	link, place := made.link(1), signingPath+made.ProcessID+"/"+made.Participants[0].ID
+	link, place := made.link(1), "/sign/"+made.ProcessID+"/"+made.Participants[0].ID
 	if _, err := p.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -34,16 +37,22 @@ func (p *production) past(t *testing.T, base string) browsertest.Past {
 // makeOlder has the invitations of a process be of eight days ago, and the first person have logged in.
 func (p *production) makeOlder(t *testing.T, process string) {
 	t.Helper()
-	settings := setup{
-		place: place{path: strings.TrimPrefix(p.store, "bolt:")}, masterKey: filepath.Join(p.folder, "master.key"),
-		production: true, simulated: true, retention: defaultRetention, log: slog.New(slog.DiscardHandler),
-	}
-	server, err := settings.open(t.Context())
+	store, err := config.ParseStore(p.store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = server.db.InTx(t.Context(), func(ctx context.Context) error {
-		older, err := server.db.Processes().Process(ctx, process)
+	db, err := store.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	keys, err := sealed.ReadFile(filepath.Join(p.folder, "master.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	processes := sealed.Processes(db.Processes(), keys)
+	err = db.InTx(t.Context(), func(ctx context.Context) error {
+		older, err := processes.Process(ctx, process)
 		if err != nil {
 			return err
 		}
@@ -54,11 +63,8 @@ func (p *production) makeOlder(t *testing.T, process string) {
 		first := &older.Participants[0]
 		first.Person = &portal.Person{Name: people[0].name, Kennitala: people[0].kennitala, At: first.Link.InvitedAt}
 		first.Link = portal.Link{InvitedAt: first.Link.InvitedAt, Was: first.Link.Hash}
-		return server.db.Processes().UpdateProcess(ctx, older)
+		return processes.UpdateProcess(ctx, older)
 	})
-	if closed := server.close(); err == nil {
-		err = closed
-	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,13 +14,13 @@ import (
 // Each picture of a page is in its documentation, wide enough to read and not too large to load.
 func TestPicturesOfPagesAreShown(t *testing.T) {
 	testenv.Slow(t, "a browser")
-	shown := string(mustRead(t, filepath.Join("..", "..", "docs", "signing-page.md")))
+	shown := string(testenv.ReadFile(t, filepath.Join("..", "..", "docs", "signing-page.md")))
 	pictures, err := os.ReadDir(screenshotFolder(t))
 	if err != nil || len(pictures) == 0 {
 		t.Fatalf("%d pictures, %v", len(pictures), err)
 	}
 	for _, one := range pictures {
-		content := mustRead(t, filepath.Join(screenshotFolder(t), one.Name()))
+		content := testenv.ReadFile(t, filepath.Join(screenshotFolder(t), one.Name()))
 		looks, err := png.DecodeConfig(bytes.NewReader(content))
 		if err != nil || looks.Width < 640 || looks.Width > 1000 || len(content) > 150<<10 {
 			t.Errorf("%s: %d pixels wide, %d bytes, %v", one.Name(), looks.Width, len(content), err)

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	"github.com/innsigli/innsigli/server"
+
 	browsertest "github.com/innsigli/innsigli/internal/test/browser"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
@@ -26,15 +29,15 @@ func TestSigningPageWithAProvider(t *testing.T) {
 	}
 	base := "http://localhost:" + port
 	p := newProduction(t, build(t), "", "--config", "innsigli.toml", "--listen", address, "--base-url", base)
-	p.ca = newAuthority(t)
-	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{base + backPath}})
+	p.ca = catest.New(t)
+	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{base + server.LoginPath}})
 	p.keepsToItself(t)
 	p.configure(t, productionOptions{})
 	phones := "key = \"idp-key.pem\"\nkey-id = \"test-2026\"\n[login.phone]\n"
-	p.write(t, "innsigli.toml", append(mustRead(t, filepath.Join(p.folder, "innsigli.toml")), phones...))
+	p.write(t, "innsigli.toml", append(testenv.ReadFile(t, filepath.Join(p.folder, "innsigli.toml")), phones...))
 	p.run(t)
 	p.client = p.account(t, p.store)
-	p.write(t, "sample.pdf", mustRead(t, "sample.pdf"))
+	p.write(t, "sample.pdf", testenv.ReadFile(t, "sample.pdf"))
 
 	who := people[0]
 	p.person(t, who, openidtest.Answer{})

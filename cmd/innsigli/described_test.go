@@ -9,18 +9,27 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi"
 	"github.com/innsigli/innsigli/idp/audkenni"
 	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // descriptions are the documents of a sandbox and of production, by which every answer to the clients of
 // these tests is judged. They need no server: what is described is what is wired, whatever it does.
 var descriptions = sync.OnceValue(func() []*openapitest.Document {
-	inSandbox := httpapi.Config{Portal: (*portal.Service)(nil), Sandbox: (*sandbox.Sandbox)(nil), Authority: (*sandbox.Sandbox)(nil)}
-	inProduction := httpapi.Config{Portal: (*portal.Service)(nil), Notifier: (*audkenni.Provider)(nil)}
+	both := httpapi.Config{
+		Accounts: (*account.Service)(nil), Signals: (*busysignal.Service)(nil), Signing: (*signing.Service)(nil), Webhooks: (*delivery.Service)(nil),
+		Portal: (*portal.Service)(nil),
+	}
+	inSandbox, inProduction := both, both
+	inSandbox.Sandbox, inSandbox.Authority = (*sandbox.Sandbox)(nil), (*sandbox.Sandbox)(nil)
+	inProduction.Notifier, inProduction.News = (*audkenni.Provider)(nil), (*signing.Service)(nil)
 	var all []*openapitest.Document
 	for _, c := range []httpapi.Config{inSandbox, inProduction} {
 		answer := httptest.NewRecorder()

@@ -9,18 +9,17 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/innsigli/innsigli/ades/online"
 	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
+	"github.com/innsigli/innsigli/server/doctor"
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
@@ -36,15 +35,15 @@ func examined(t *testing.T, want int, flags ...string) (verdicts map[string]stri
 	}
 	verdicts = make(map[string]string)
 	for line := range strings.Lines(printed) {
-		var f finding
+		var f doctor.Finding
 		if err := json.Unmarshal([]byte(line), &f); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
 		if f.Verdict == "doubt" && machines.MatchString(f.Says) {
 			f.Verdict = "ok"
 		}
-		if !strings.Contains(verdicts[f.Check], f.Verdict) {
-			verdicts[f.Check] = strings.TrimSpace(verdicts[f.Check] + " " + f.Verdict)
+		if !strings.Contains(verdicts[f.Check], string(f.Verdict)) {
+			verdicts[f.Check] = strings.TrimSpace(verdicts[f.Check] + " " + string(f.Verdict))
 		}
 	}
 	return verdicts, printed
@@ -60,7 +59,7 @@ func TestDoctor(t *testing.T) {
 	testenv.Slow(t, "a whole production is checked")
 	t.Parallel()
 	p := newProduction(t, "", postgrestest.Database(t))
-	p.ca = newAuthority(t)
+	p.ca = catest.New(t)
 	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{"https://sign.example/login"}})
 	smtp := startMailServer(t, func(int, string) error { return nil })
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {}))
@@ -72,7 +71,7 @@ func TestDoctor(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.write(t, "issuers.p7b", issuers)
-	right := strings.Replace(string(mustRead(t, filepath.Join(p.folder, "innsigli.toml"))), "[trust]", "[trust]\nintermediates = [\"issuers.p7b\"]", 1)
+	right := strings.Replace(string(testenv.ReadFile(t, filepath.Join(p.folder, "innsigli.toml"))), "[trust]", "[trust]\nintermediates = [\"issuers.p7b\"]", 1)
 	p.write(t, "innsigli.toml", []byte(right))
 	output(t, done, "migrate", "--store", p.store)
 	flags := func(more ...string) []string {
@@ -176,7 +175,7 @@ func TestDoctorBesideServer(t *testing.T) {
 	t.Parallel()
 	for host, verdict := range map[string]string{"127.0.0.1": "doubt", "sign.example": "doubt fault"} {
 		folder := shortFolder(t)
-		writeTLS(t, folder, host, time.Now().Add(5*24*time.Hour))
+		catest.WriteTLS(t, folder, host, time.Now().Add(5*24*time.Hour))
 		store, key, other := "bolt:"+filepath.Join(folder, "store.db"), filepath.Join(folder, "master.key"), filepath.Join(folder, "other.key")
 		p := serveIn(t, installed(t), folder, nil, "--environment", "sandbox", "--base-url", "https://"+host, "--store", store, "--master-key-file", key,
 			"--tls-cert", "tls.pem", "--tls-key", "tls.key")
@@ -195,47 +194,5 @@ func TestDoctorBesideServer(t *testing.T) {
 				t.Errorf("of the certificate:\n%s", said)
 			}
 		}
-	}
-}
-
-// What explains a difference between clocks is none.
-func TestSkew(t *testing.T) {
-	second := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for _, test := range []struct{ began, ended, want time.Duration }{
-		{0, 0, 0}, {-time.Second, 0, 0}, {900 * time.Millisecond, 900 * time.Millisecond, 0}, {0, 10 * time.Second, 0},
-		{-5 * time.Second, -4 * time.Second, 4 * time.Second}, {5 * time.Second, 6 * time.Second, -4 * time.Second},
-	} {
-		if got := skewOf(second, second.Add(test.began), second.Add(test.ended)); got != test.want {
-			t.Errorf("from %v to %v: %v, want %v", test.began, test.ended, got, test.want)
-		}
-	}
-}
-
-// An authority that does not answer takes no time from the next one.
-func TestDoctorAsksSideBySide(t *testing.T) {
-	asked := make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-asked:
-		case <-r.Context().Done():
-		}
-	}))
-	defer slow.Close()
-	answered := sync.OnceFunc(func() { close(asked) })
-	quick := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered() }))
-	defer quick.Close()
-	var d doctor
-	for _, address := range []string{slow.URL, quick.URL} {
-		d.conf.authorities = append(d.conf.authorities, timestampAuthority{tsa: &online.TSA{URL: address}})
-	}
-	for _, line := range all(t.Context(), d.timestamps()) {
-		if line.verdict == checkFault && strings.Contains(line.says, "deadline") {
-			t.Errorf("%s: %s", line.what, line.says)
-		}
-	}
-	select {
-	case <-asked:
-	default:
-		t.Error("the second was not asked")
 	}
 }

@@ -1,81 +1,50 @@
 package main
 
 import (
-	"crypto/x509"
+	"context"
 	"fmt"
-	"net/http"
-	"net/netip"
-	"net/url"
+	"io"
 
-	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/ades/online"
+	"github.com/innsigli/innsigli/server/operator"
+	"github.com/innsigli/innsigli/storage"
 )
 
-// evidenceFlags say where evidence comes from, for the levels above B.
-type evidenceFlags struct {
-	TSA          []string `name:"tsa" sep:"none" placeholder:"URL" help:"Timestamp authority (RFC 3161), for the levels above B; several are asked in their order, until the token of one leads to --trust. user:password@ before the host is sent with basic authentication."`
-	AllowPrivate bool     `name:"insecure-allow-private-addresses" help:"Call addresses in certificates that are not public, for local trials."`
+type evidenceCommand struct {
+	Export evidenceExport `cmd:"" help:"Print the evidence log, one JSON object a line."`
 }
 
-// sources are those of the flags, under the roots in the file trust. Without one the roots
-// are among certificates, which the signer came with.
-func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x509.Certificate) (ades.Sources, error) {
-	if level == ades.B {
-		return ades.Sources{}, nil
-	}
-	roots, err := readRoots(trust)
-	if err != nil {
-		return ades.Sources{}, err
-	}
-	authorities, err := f.authorities(roots, certificates)
-	if err != nil {
-		return ades.Sources{}, err
-	}
-	if roots == nil {
-		roots = selfSigned(certificates)
-	}
-	client := addressClient(f.AllowPrivate)
-	return ades.Sources{
-		Time:       authorities,
-		Revocation: &online.Revocation{Client: client},
-		Issuers:    &online.Issuers{Client: client},
-		Roots:      roots,
-	}, nil
+func (evidenceCommand) Help() string {
+	return "Example: innsigli evidence export --store bolt:innsigli.db > evidence.jsonl"
 }
 
-// addressClient calls addresses that stand in certificates.
-func addressClient(private bool) *http.Client {
-	if private {
-		return online.NewClient(netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0"))
-	}
-	return online.NewClient()
+type evidenceExport struct {
+	storeFlag
+	Request string `placeholder:"ID" help:"Only what is about this request, or this process."`
 }
 
-// authorities are those of --tsa. Where there is a next one to ask, a token that does not
-// lead to the roots is refused at once.
-func (f evidenceFlags) authorities(roots *x509.CertPool, intermediates []*x509.Certificate) (online.InOrder, error) {
-	if len(f.TSA) < 2 {
-		roots = nil
-	}
-	var all online.InOrder
-	for _, address := range f.TSA {
-		u, err := url.Parse(address)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, fmt.Errorf("%w: --tsa %q is no http or https URL", errUsage, address)
-		}
-		password, _ := u.User.Password()
-		username := u.User.Username()
-		u.User = nil
-		all = append(all, &online.TSA{URL: u.String(), Username: username, Password: password, Roots: roots, Intermediates: intermediates})
-	}
-	return all, nil
+func (evidenceExport) Help() string {
+	return "An object has the members seq, subject (the request or the process), account, kind, at and facts, in the order in which they were recorded. " + worksWhileServing + " What is exported names people.\n\nExample: innsigli evidence export --store bolt:innsigli.db --request 9d0f8a52-58f3-4e0b-8a53-6c1f3f1d7c55"
 }
 
-// parseLevel reads a level, in any case.
-func parseLevel(name string) (ades.Level, error) {
-	level, err := ades.ParseLevel(name)
-	if err != nil {
-		return level, fmt.Errorf("%w: %w", errUsage, err)
+func (c evidenceExport) Run(ctx context.Context, s streams) error {
+	printed, err := c.printEntries(ctx, s.stdout, func(o operator.Operator, each func(storage.Entry) error) error {
+		return o.Evidence(ctx, c.Request, each)
+	})
+	if err == nil && printed == 0 && c.Request != "" {
+		return fmt.Errorf("the evidence log has nothing about a request %q", c.Request)
 	}
-	return level, nil
+	return err
+}
+
+// printEntries prints the entries of the evidence log that each of entries is called with, and returns how many.
+func (c storeFlag) printEntries(ctx context.Context, w io.Writer, entries func(o operator.Operator, each func(storage.Entry) error) error) (printed int, err error) {
+	err = operator.WriteEntries(w, func(each func(storage.Entry) error) error {
+		return c.operate(ctx, func(o operator.Operator) error {
+			return entries(o, func(e storage.Entry) error {
+				printed++
+				return each(e)
+			})
+		})
+	})
+	return printed, err
 }

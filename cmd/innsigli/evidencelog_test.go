@@ -9,13 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/server/operator"
 	"github.com/innsigli/innsigli/storage"
 )
 
-// A log of several pages is exported whole and in its order, directly and over the socket.
+// A log of several pages, of 500 entries each, is exported whole and in its order, directly and over the socket.
 func TestEvidenceOfManyPages(t *testing.T) {
-	s, in := served(t)
-	entries := make([]storage.Entry, 2*evidencePage+1)
+	s := served(t)
+	entries := make([]storage.Entry, 1001)
 	for i := range entries {
 		entries[i] = storage.Entry{
 			Subject: fmt.Sprintf("request %d", i%7), Account: sandboxAccount, Kind: "signature.asked",
@@ -32,7 +33,7 @@ func TestEvidenceOfManyPages(t *testing.T) {
 	for i := 3; i < len(entries); i += 7 {
 		third = append(third, entries[i])
 	}
-	for name, o := range map[string]operator{"directly": newDirect(s.db, in), "over the socket": newSocketClient(in.socket())} {
+	for name, o := range map[string]operator.Operator{"directly": s.operator(), "over the socket": operator.NewClient(s.store.Socket())} {
 		for request, want := range map[string][]storage.Entry{"": entries, "request 3": third} {
 			var got []storage.Entry
 			if err := o.Evidence(t.Context(), request, func(e storage.Entry) error { got = append(got, e); return nil }); err != nil {

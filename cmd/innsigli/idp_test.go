@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	"github.com/innsigli/innsigli/server/doctor"
+
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
@@ -20,17 +23,17 @@ import (
 func TestIdentityProviderCheck(t *testing.T) {
 	testenv.Slow(t, "a provider starts")
 	p := newProduction(t, "", "")
-	p.ca = newAuthority(t)
+	p.ca = catest.New(t)
 	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{"https://sign.example/login"}})
 	p.write(t, "login.txt", []byte(p.provider.Secret))
 	p.configure(t, productionOptions{sections: "[login]\nissuer = \"" + p.provider.Issuer + "\"\nclient-id = \"innsigli\"\nclient-secret-file = \"login.txt\"\n"})
-	right := string(mustRead(t, filepath.Join(p.folder, "innsigli.toml")))
+	right := string(testenv.ReadFile(t, filepath.Join(p.folder, "innsigli.toml")))
 	p.write(t, "other.txt", []byte("another secret of mine\n"))
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.write(t, "other.pem", pemKey(t, other))
+	p.write(t, "other.pem", catest.PEMKey(t, other))
 	said := func(key, value string) string { return key + " = \"" + value + "\"\n" }
 
 	unasked := []string{"acr values", "delivery", "keys", "clock", "client", "endpoints", "request"} // without the metadata
@@ -105,11 +108,11 @@ func TestIdentityProviderCheck(t *testing.T) {
 			before := len(p.provider.Asked())
 			status, out, talk := p.check(t, test.flags...)
 			checkLines(t, out, test.lines, test.unknown)
-			if wanted := strings.Contains(strings.Join(test.lines, "\n"), checkFault); (status == failed) != wanted || talk != "" {
+			if wanted := strings.Contains(strings.Join(test.lines, "\n"), "FAULT"); (status == failed) != wanted || talk != "" {
 				t.Errorf("status %d, stderr %q\n%s", status, talk, out)
 			}
 			for _, asked := range p.provider.Asked()[before:] {
-				if hint := asked.Claims["login_hint"]; hint != nobody && hint != nobodysPhone || len(test.flags) > 0 {
+				if hint := asked.Claims["login_hint"]; hint != doctor.NoKennitala && hint != doctor.NoPhone || len(test.flags) > 0 {
 					t.Errorf("somebody was asked: %v", hint)
 				}
 			}
@@ -121,7 +124,7 @@ func TestIdentityProviderCheck(t *testing.T) {
 		})
 	}
 	p.write(t, "innsigli.toml", []byte(right))
-	p.person(t, person{"Nobody", nobody, "5550100"}, openidtest.Answer{})
+	p.person(t, person{"Nobody", doctor.NoKennitala, "5550100"}, openidtest.Answer{})
 	if status, out, _ := p.check(t); status != done || !strings.Contains(squeezed(out), "doubt request the provider accepted what the key signed, and asks somebody") {
 		t.Errorf("somebody has the kennitala of nobody: status %d\n%s", status, out)
 	}
@@ -145,7 +148,7 @@ func checkLines(t *testing.T, sheet string, wrong, unknown []string) {
 			continue
 		}
 		about = append(about, strings.TrimSpace(line[7:21]))
-		if !strings.HasPrefix(line, checkOK) {
+		if !strings.HasPrefix(line, "ok") {
 			got = append(got, squeezed(line))
 		}
 	}

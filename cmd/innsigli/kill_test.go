@@ -212,7 +212,7 @@ func (k killing) killAt(t *testing.T, points []string, r request) (result tally)
 	r.alone = k.alone
 	ended, err := r.goOn(t.Context(), c)
 	if result.calls = tracedCalls(t, trace); result.calls.stored == 0 || result.calls.doubled > 0 {
-		t.Errorf("%s: the calls to the provider: %+v\n%s", method, result.calls, mustRead(t, trace))
+		t.Errorf("%s: the calls to the provider: %+v\n%s", method, result.calls, testenv.ReadFile(t, trace))
 	}
 	if err != nil || ended.Status != http.StatusOK {
 		t.Errorf("%s: the request is lost: %v, %v\n%s", method, ended, err, server.talk())

@@ -2,11 +2,7 @@ package main
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"maps"
 	"os"
@@ -15,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	catest "github.com/innsigli/innsigli/internal/test/ca"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
@@ -28,22 +23,8 @@ import (
 // to sign.
 func writeSigner(t *testing.T, folder string, ca *sandboxca.Authority) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := ca.Issue("Local Signer", "0101302989", key.Public(), time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	var chain bytes.Buffer
-	for _, c := range append([]*x509.Certificate{cert}, ca.Chain()...) {
-		pem.Encode(&chain, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
-	}
-	for name, content := range map[string][]byte{
-		"chain.pem": chain.Bytes(), "root.pem": ca.RootPEM(), "key.pem": pemKey(t, key),
-		"in.pdf": pdftest.Build(pdftest.Options{}), "in.xml": []byte("<letter><sum>842</sum></letter>\n"),
-	} {
+	catest.WriteSigner(t, folder, ca)
+	for name, content := range map[string][]byte{"in.pdf": pdftest.Build(pdftest.Options{}), "in.xml": []byte("<letter><sum>842</sum></letter>\n")} {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -72,11 +53,11 @@ func TestSignAndExtendToEachLevel(t *testing.T) {
 }
 
 func signAndExtendToEachLevel(t *testing.T, extension, baseline string, packings ...string) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	address := catest.Serve(t, ca)
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
-	untrusted := catest.Serve(t, newAuthority(t)) + sandboxca.PathTimestamp
+	untrusted := catest.Serve(t, catest.New(t)) + sandboxca.PathTimestamp
 	over := []string{"--tsa", untrusted, "--tsa", address + sandboxca.PathTimestamp, "--trust", "root.pem", "--insecure-allow-private-addresses"}
 	must := func(args ...string) {
 		t.Helper()
@@ -124,7 +105,7 @@ func signAndExtendToEachLevel(t *testing.T, extension, baseline string, packings
 
 // A level that cannot be had is an error, and nothing is written.
 func TestLevelsThatCannotBeHad(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	address := catest.Serve(t, ca)
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
@@ -162,7 +143,7 @@ func TestLevelsThatCannotBeHad(t *testing.T) {
 // "innsigli extend --level LTA" leaves a file of that level as it is, and with --renew puts
 // a document timestamp over it each time (EN 319 142-1 5.5).
 func TestRenew(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	address := catest.Serve(t, ca)
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
@@ -188,7 +169,7 @@ func TestRenew(t *testing.T) {
 		if talk, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", step.args, err, talk)
 		}
-		if n := bytes.Count(mustRead(t, filepath.Join(folder, next)), []byte("/SubFilter /ETSI.RFC3161")); n != step.stamps {
+		if n := bytes.Count(testenv.ReadFile(t, filepath.Join(folder, next)), []byte("/SubFilter /ETSI.RFC3161")); n != step.stamps {
 			t.Errorf("%v: %d document timestamps, want %d", step.args, n, step.stamps)
 		}
 		file = next

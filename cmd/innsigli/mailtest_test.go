@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+
 	"github.com/emersion/go-smtp"
 )
 
@@ -103,8 +105,8 @@ func TestMailTestIntoAFolder(t *testing.T) {
 	if err != nil || len(files) != 1 || printed != "written to "+files[0]+"\nThe message was taken.\n" {
 		t.Fatalf("%q, %v, %v", printed, files, err)
 	}
-	letter := readLetter(t, files[0])
-	if letter.subject != "Prófun á pósti / A test of the mail" || letter.Get("Content-Language") != "is, en" || !strings.Contains(letter.text, "Ekki þarf að bregðast við") {
+	letter := testenv.ReadMail(t, files[0])
+	if letter.Subject != "Prófun á pósti / A test of the mail" || letter.Get("Content-Language") != "is, en" || !strings.Contains(letter.Text, "Ekki þarf að bregðast við") {
 		t.Errorf("%+v", letter)
 	}
 }

@@ -11,16 +11,20 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/innsigli/innsigli/server"
+	"github.com/innsigli/innsigli/server/config"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
-	// net/http writes there what an endpoint sends unasked, which may be about people. The server
+	// net/http logs there what endpoints send unasked, which may have personal data. The server
 	// has a log of its own.
 	log.SetOutput(io.Discard)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -55,10 +59,13 @@ type cli struct {
 	Compile  compileCommand  `cmd:"" hidden:"" name:"compile-renderer"`
 }
 
-// streams are where a command writes: results to out, talk to talk.
-type streams struct{ out, talk io.Writer }
+// streams are where a command writes: results to stdout, messages to stderr.
+type streams struct{ stdout, stderr io.Writer }
 
-func (s streams) say(text string) { fmt.Fprintln(s.talk, "innsigli:", text) }
+func (s streams) say(text string) { fmt.Fprintln(s.stderr, "innsigli:", text) }
+
+// variables are the names of the environment variables of all flags.
+type variables []string
 
 // run is the program. A test calls it as main does.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
@@ -66,7 +73,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 	exited := false
 	parser, err := kong.New(&c,
 		kong.Name("innsigli"),
-		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, talk to stderr; exit status 0 done, 1 failed, 2 wrong usage. Every flag can also be an environment variable: --client-id is INNSIGLI_CLIENT_ID."),
+		kong.Description("An electronic signing service: people sign PDFs with an electronic ID on a phone. Results go to stdout, messages to stderr; exit status 0 done, 1 failed, 2 wrong usage. Every flag can also be an environment variable: --client-id is INNSIGLI_CLIENT_ID."),
 		kong.DefaultEnvars("INNSIGLI"),
 		kong.Writers(stdout, stderr),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
@@ -85,27 +92,46 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 		return usage
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	if err := command.Run(streams{stdout, stderr}); err != nil {
+	if err := command.Run(streams{stdout, stderr}, variablesOf(parser.Model.Node)); err != nil {
 		return explain(stderr, err)
 	}
 	return done
 }
 
+func variablesOf(n *kong.Node) (names variables) {
+	for _, flag := range n.Flags {
+		names = append(names, flag.Envs...)
+	}
+	for _, child := range n.Children {
+		names = append(names, variablesOf(child)...)
+	}
+	return names
+}
+
 // errUsage marks an error in what the user asked for.
 var errUsage = errors.New("wrong usage")
 
-// errSilent ends a command that has said already what was wrong.
+// errSilent ends a command that has printed already what was wrong.
 var errSilent = errors.New("")
 
 func explain(stderr io.Writer, err error) int {
 	if !errors.Is(err, errSilent) {
 		fmt.Fprintln(stderr, "innsigli:", err)
 	}
-	if advice := databaseAdvice(err); advice != "" {
+	if advice := config.Advice(err); advice != "" {
 		fmt.Fprintln(stderr, "innsigli:", advice)
 	}
-	if errors.Is(err, errUsage) {
+	if errors.Is(err, errUsage) || errors.Is(err, config.ErrStore) {
 		return usage
 	}
 	return failed
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Help() string { return "Example: innsigli version" }
+
+func (versionCommand) Run(s streams) error {
+	_, err := fmt.Fprintf(s.stdout, "innsigli %s %s %s/%s\n", server.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }

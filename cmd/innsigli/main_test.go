@@ -56,8 +56,8 @@ func warmTools() error {
 	if err := errors.Join(os.Setenv(cacheVariable, cache), os.Setenv("INNSIGLI_LOG_FORMAT", "text")); err != nil {
 		return err
 	}
-	renderer := newRenderer(cache)
-	err := renderer.warm(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, text) })
+	renderer := rendererFlag{cache}.renderer()
+	err := renderer.WarmTelling(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, text) })
 	return errors.Join(err, renderer.Close())
 }
 

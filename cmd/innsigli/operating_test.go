@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/innsigli/innsigli/internal/test/collector"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
@@ -19,7 +20,7 @@ import (
 func TestOperating(t *testing.T) {
 	testenv.Slow(t, "people are asked at the pace of production")
 	t.Parallel()
-	c := startCollector(t)
+	c := collector.Start(t)
 	p := startProduction(t, installed(t), productionOptions{
 		provider: eager, sections: "[proxy]\ntrusted = [\"127.0.0.1\"]\n",
 		environment: []string{"INNSIGLI_LOG_FORMAT=json", "INNSIGLI_ADMIN_LISTEN=127.0.0.1:0", "OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL},
@@ -47,7 +48,7 @@ func TestOperating(t *testing.T) {
 	if a := p.finish(t, started.PollingID); a.Status != http.StatusOK {
 		t.Fatalf("%v %s", a, a.Body)
 	}
-	admin := regexp.MustCompile(`"msg":"metrics are served","on":"([^"]+)"`).FindStringSubmatch(p.talk())
+	admin := regexp.MustCompile(`"msg":"metrics are served","address":"([^"]+)"`).FindStringSubmatch(p.talk())
 	if admin == nil {
 		t.Fatal(p.talk())
 	}
@@ -62,18 +63,18 @@ func TestOperating(t *testing.T) {
 			t.Errorf("no %s among what the log says of the request: %q", want, steps)
 		}
 	}
-	start := c.named(t, "POST /api/v1/signing")
-	if start.trace() != before || start.about["innsigli.request_id"] != "of-the-proxy" || start.about["innsigli.client_id"] == "" {
-		t.Errorf("%v", start.about)
+	start := c.Named(t, "POST /api/v1/signing")
+	if start.Trace() != before || start.Attributes["innsigli.request_id"] != "of-the-proxy" || start.Attributes["innsigli.client_id"] == "" {
+		t.Errorf("%v", start.Attributes)
 	}
 	for _, name := range []string{"store.transaction", "provider.begin"} {
-		if !slices.ContainsFunc(c.spans(), func(s takenSpan) bool { return s.Name == name && slices.Equal(s.ParentSpanId, start.SpanId) }) {
+		if !slices.ContainsFunc(c.Spans(), func(s collector.Span) bool { return s.Name == name && slices.Equal(s.ParentSpanId, start.SpanId) }) {
 			t.Errorf("no %s below the request", name)
 		}
 	}
 	for _, name := range []string{"evidence.timestamp", "evidence.revocation"} {
-		if s := c.named(t, name); len(s.ParentSpanId) == 0 || s.about["innsigli.result"] != "found" {
-			t.Errorf("%s: %v", name, s.about)
+		if s := c.Named(t, name); len(s.ParentSpanId) == 0 || s.Attributes["innsigli.result"] != "found" {
+			t.Errorf("%s: %v", name, s.Attributes)
 		}
 	}
 	for _, want := range []string{
@@ -83,7 +84,7 @@ func TestOperating(t *testing.T) {
 		`innsigli_evidence_call_duration_seconds_count{call="timestamp",result="found"} 1`,
 		`innsigli_evidence_call_duration_seconds_count{call="revocation",result="found"} `,
 		`innsigli_store_transaction_duration_seconds_count{result="committed"} `,
-		`innsigli_http_bytes_under_way{of="requests"} 0`,
+		`innsigli_http_inflight_bytes{of="requests"} 0`,
 		`innsigli_job_oldest_due_seconds{kind="`,
 		`innsigli_build_info{`,
 	} {
@@ -92,7 +93,7 @@ func TestOperating(t *testing.T) {
 		}
 	}
 	for _, secret := range append(own, "203.0.113.7") {
-		if strings.Contains(metrics, secret) && !digits.MatchString(secret) || bytes.Contains(c.raw, []byte(secret)) {
+		if strings.Contains(metrics, secret) && !digits.MatchString(secret) || bytes.Contains(c.Raw(), []byte(secret)) {
 			t.Errorf("%q is in metrics or traces", secret)
 		}
 	}
@@ -126,31 +127,4 @@ func fetched(t *testing.T, address string) string {
 		t.Fatal(response.Status, err)
 	}
 	return text.String()
-}
-
-// Production in the clear, for others than this machine, is what an operator is told of.
-func TestPlainListening(t *testing.T) {
-	for _, test := range []struct {
-		listen string
-		conf   configuration
-		c      serverFlags
-		want   bool
-	}{
-		{listen: "127.0.0.1:80"},
-		{listen: "[::1]:80"},
-		{listen: ":8080", want: true},
-		{listen: "0.0.0.0:8080", want: true},
-		{listen: "192.0.2.1:8080", want: true},
-		{listen: "192.0.2.1:8080", conf: configuration{tls: new(tlsFiles)}},
-		{listen: ":8080", conf: configuration{atStart: atStart{proxies: proxiesOf(t, "[proxy]\ntrusted = [\"192.0.2.9\"]\n")}}},
-		{listen: ":8080", c: serverFlags{Environment: "sandbox"}},
-	} {
-		test.c.Listen = test.listen
-		if test.c.Environment == "" {
-			test.c.Environment = "production"
-		}
-		if got := test.c.inTheClear(test.conf); got != test.want {
-			t.Errorf("%s in %s: %t", test.listen, test.c.Environment, got)
-		}
-	}
 }

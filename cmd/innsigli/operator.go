@@ -6,91 +6,101 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"text/tabwriter"
 	"time"
 
-	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/portal"
-	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/server/operator"
 	"github.com/innsigli/innsigli/storage/bolt"
-	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// operator is what an operator's commands do. It is a store that the command has opened,
-// or a server's socket: bbolt is locked by the process that has it open.
-type operator interface {
-	CreateAccount(ctx context.Context, name string) (account.Account, error)
-	Accounts(ctx context.Context) ([]account.Account, error)
-	SetPaymentMethod(ctx context.Context, id string, onFile bool) error
-	SetQuota(ctx context.Context, id string, bytes int64) error
-	SetAdmins(ctx context.Context, id string, addresses []string) error
-	// Statement is what an account owes for the month in which the time is.
-	Statement(ctx context.Context, id string, month time.Time) (account.Statement, error)
-	CreateClient(ctx context.Context, accountID, name string, scopes []string) (account.Client, string, error)
-	Clients(ctx context.Context, accountID string) ([]account.Client, error)
-	DeleteClient(ctx context.Context, id string) error
-	Secrets(ctx context.Context, clientID string) ([]account.Secret, error)
-	AddSecret(ctx context.Context, clientID string) (added account.Secret, value string, err error)
-	RemoveSecret(ctx context.Context, clientID, secretID string) error
-	// Evidence calls each with the entries about a request, or with all when it is empty.
-	Evidence(ctx context.Context, request string, each func(storage.Entry) error) error
-
-	processOperator
-	webhookOperator
-
-	// Hold keeps documents that are deleted, until release is called, and says in which
-	// folder they are; empty: in the store's file.
-	Hold(ctx context.Context) (documents string, release func(), err error)
-	// Backup writes the store's file as it is at this moment. It and Hold are for stores
-	// that are a file.
-	Backup(ctx context.Context, w io.Writer) error
+// storeFlag is where a server keeps everything.
+type storeFlag struct {
+	Store string `default:"bolt:innsigli-sandbox.db" placeholder:"STORE" help:"Where everything is kept: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE (default ${default})."`
 }
 
-var (
-	_ operator = direct{}
-	_ operator = socketClient{}
-)
+// worksWhileServing is for commands that go through the server's socket when there is one.
+const worksWhileServing = "This works while a server runs on the same store, too."
 
-// direct is an operator with the store in its own hands.
-type direct struct {
-	*account.Service
-	db        store
-	documents string            // the folder, if there is one
-	webhooks  *delivery.Service // the server's; nil: there is no server
-	processes *portal.Service   // likewise
-}
-
-func newDirect(db store, in place) direct {
-	return direct{Service: account.New(db.Accounts(), db, account.Options{}), db: db, documents: in.documents}
-}
-
-// withOperator calls f on the store, through its server when one is running.
-func withOperator(ctx context.Context, text string, f func(operator) error) error {
-	in, err := parseStore(text)
+// operate calls f on the store, through its server when one is running.
+func (c storeFlag) operate(ctx context.Context, f func(operator.Operator) error) error {
+	s, err := config.ParseStore(c.Store)
 	if err != nil {
 		return err
 	}
-	if in.inPostgres() {
-		return withStore(ctx, in, func(db store) error { return f(newDirect(db, in)) })
+	if s.InPostgres() {
+		return withStore(ctx, s, f)
 	}
-	if _, err := os.Stat(in.path); err != nil {
+	if _, err := os.Stat(s.Path); err != nil {
 		return fmt.Errorf("opening the store: %w", err)
 	}
-	server := newSocketClient(in.socket())
-	if server.answers(ctx) { // asked first: waiting for the lock takes a second
-		return f(server)
+	running := operator.NewClient(s.Socket())
+	if running.Answers(ctx) { // asked first: waiting for the lock takes a second
+		return f(running)
 	}
-	err = withStore(ctx, in, func(db store) error { return f(newDirect(db, in)) })
+	err = withStore(ctx, s, f)
 	if errors.Is(err, bolt.ErrLocked) { // and f was not called
-		return f(server)
+		return f(running)
 	}
 	return err
 }
 
-// withStore calls f with the open store.
-func withStore(ctx context.Context, in place, f func(store) error) error {
-	db, err := in.open(ctx)
+// withStore calls f on the store, which this program opens.
+func withStore(ctx context.Context, s config.Store, f func(operator.Operator) error) error {
+	db, err := s.Open(ctx, "")
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(db), db.Close())
+	return errors.Join(f(operator.New(db, operator.Options{DocumentFolder: s.Documents})), db.Close())
+}
+
+// table prints rows in columns.
+func table[T any](w io.Writer, header string, rows []T, line func(T) string) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, header)
+	for _, r := range rows {
+		fmt.Fprintln(columns, line(r))
+	}
+	return columns.Flush()
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}
+
+// timeText is empty for a time that is not known.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// timeOrDash is a dash for a time that is not known.
+func timeOrDash(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return timeText(t)
+}
+
+// orDash is a number, or a dash for 0, which is none.
+func orDash(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return strconv.Itoa(n)
+}
+
+// orNull is nil for a zero value, which is none.
+func orNull[T comparable](v T) *T {
+	var none T
+	if v == none {
+		return nil
+	}
+	return &v
 }

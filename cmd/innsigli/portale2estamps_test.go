@@ -55,7 +55,7 @@ var rectangle = regexp.MustCompile(`/Rect ?\[ ?([0-9.]+) ([0-9.]+) ([0-9.]+) ([0
 // the file goes down. The first is at the right.
 func stampsOn(t *testing.T, path string) (stamps []box) {
 	t.Helper()
-	for _, match := range rectangle.FindAllSubmatch(mustRead(t, path), -1) {
+	for _, match := range rectangle.FindAllSubmatch(testenv.ReadFile(t, path), -1) {
 		var n [4]float64
 		for i := range n {
 			var err error

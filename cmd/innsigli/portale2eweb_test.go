@@ -2,42 +2,48 @@ package main
 
 import (
 	"bytes"
-	"log/slog"
+	"context"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/server/operator"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage/sealed"
+	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
 // A process of the web application is like any other, but that the API does not know it and that nobody
 // is told of it (decisions.md 6.9).
 func TestWebProcess(t *testing.T) {
 	testenv.Slow(t, "foreign programs verify what is signed")
-	in := place{path: filepath.Join(shortFolder(t), "store.db")}
-	s := setup{place: in, log: slog.New(slog.DiscardHandler), private: true, renderer: os.Getenv(cacheVariable)}.openFor(t)
-	c := s.running(t)
+	s := startInProcess(t, config.Store{Path: filepath.Join(shortFolder(t), "store.db")})
+	c, web := s.client(t), newWebApplication(t, s)
 	e := newSubscriber(t, (*httptest.Server).Start)
 	e.subscribeToAll(t, c)
 	user := c.addUser(t, people[0])
 	ofAPI := c.createProcess(t, inviteText(t, document, invitee{Name: "Anna", Email: "anna@example.is", Role: "Signer"}))
 
-	signed, declined := s.webProcess(t), s.webProcess(t)
-	started, err := s.processes.Sign(t.Context(), signed.ID, signed.Participants[0].ID, portal.Ask{Method: idp.App})
+	signed, declined := web.create(t), web.create(t)
+	started, err := web.processes.Sign(t.Context(), signed.ID, signed.Participants[0].ID, portal.Ask{Method: idp.App})
 	if err == nil {
-		_, err = s.signing.Drive(t.Context(), started.ID)
+		_, err = web.requests.Drive(t.Context(), started.ID)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.processes.Decline(t.Context(), declined.ID, declined.Participants[0].ID, ""); err != nil {
+	if err := web.processes.Decline(t.Context(), declined.ID, declined.Participants[0].ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range []struct {
@@ -57,17 +63,39 @@ func TestWebProcess(t *testing.T) {
 	if event := soon(t, e.events); !strings.Contains(string(event.Data), ofAPI.ProcessID) {
 		t.Errorf("the endpoint is told %s", event.Data)
 	}
-	s.waitForDeliveries(t, "bolt:"+in.path, e.id, 1)
+	waitForDeliveries(t, "bolt:"+s.store.Path, e.id, 1)
 }
 
-// webProcess makes a process of the web application, in which a test person has logged in.
-func (s *server) webProcess(t *testing.T) portal.View {
+// webApplication makes processes on the store of a server, as a web application beside it would.
+type webApplication struct {
+	requests  *signing.Service
+	processes *portal.Service
+}
+
+func newWebApplication(t *testing.T, s *inProcess) webApplication {
 	t.Helper()
-	uploaded, err := s.signing.Upload(t.Context(), bytes.NewReader(document), 1<<20)
+	people, err := sandbox.Open(t.Context(), sealed.Sandbox(s.db.Sandbox(), s.keys), s.db, sandbox.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := s.processes.Create(t.Context(), portal.Draft{
+	accounts := account.New(s.db.Accounts(), s.db, account.Options{})
+	hooks := delivery.New(sealed.Webhooks(s.db.Webhooks(), s.keys), s.db, s.db.Jobs(), delivery.Options{EventTypes: portal.EventTypes()})
+	owner := portal.NewOwner(sealed.Processes(s.db.Processes(), s.keys), s.db, s.db.Documents(), s.db.EvidenceLog(), operator.Terms{Service: accounts}, portal.Options{Events: hooks})
+	requests := signing.New(sealed.Requests(s.db.Requests(), s.keys), s.db, s.db.Documents(), s.db.Jobs(), s.db.EvidenceLog(), people, busysignal.New(s.db.BusySignals(), s.db), signing.Options{
+		Expiry: sandbox.Expiry, AnyPace: true, Sources: people.Sources, Owner: owner, Ledger: accounts, Renderer: s.renderer,
+	})
+	t.Cleanup(func() { requests.Close(context.WithoutCancel(t.Context())) })
+	return webApplication{requests, portal.New(owner, requests)}
+}
+
+// create makes a process in which a test person has logged in.
+func (w webApplication) create(t *testing.T) portal.View {
+	t.Helper()
+	uploaded, err := w.requests.Upload(t.Context(), bytes.NewReader(document), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := w.processes.Create(t.Context(), portal.Draft{
 		Account: sandboxAccount, Origin: portal.Web, FileName: documentName, Document: uploaded, Page: 1,
 		Participants: []portal.Invitee{{Name: "Anna", Email: "anna@example.is", Role: portal.Signer}},
 	})
@@ -75,7 +103,7 @@ func (s *server) webProcess(t *testing.T) portal.View {
 		t.Fatal(err)
 	}
 	token := strings.TrimPrefix(made.Participants[0].Path, "/sign/")
-	if _, _, err := s.processes.Login(t.Context(), token, portal.Person{Name: people[0].name, Kennitala: people[0].kennitala}); err != nil {
+	if _, _, err := w.processes.Login(t.Context(), token, portal.Person{Name: people[0].name, Kennitala: people[0].kennitala}); err != nil {
 		t.Fatal(err)
 	}
 	return made

@@ -13,6 +13,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/server/config"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -92,13 +93,13 @@ func (s *scene) check() {
 // checkPlace is checkLeft of a store that no server has.
 func checkPlace(t *testing.T, at string, processes int, size, signatures int64) {
 	t.Helper()
-	place, err := parseStore(at)
+	place, err := config.ParseStore(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var db store
+	var db config.DB
 	testenv.Wait(t, "the database", func() bool {
-		db, err = place.open(t.Context())
+		db, err = place.Open(t.Context(), "")
 		return !errors.Is(err, storage.ErrUnavailable) // which a busy machine makes it
 	})
 	if err != nil {
@@ -111,7 +112,7 @@ func checkPlace(t *testing.T, at string, processes int, size, signatures int64) 
 // checkLeft checks what processes that were signed leave in a store: signatures, each with its line
 // in the ledger, and documents of so many bytes that count for the account; no turn, no request and
 // no job.
-func checkLeft(t *testing.T, db store, processes int, size, signatures int64) {
+func checkLeft(t *testing.T, db config.DB, processes int, size, signatures int64) {
 	t.Helper()
 	ctx := t.Context()
 	a, err := db.Accounts().Account(ctx, sandboxAccount)

@@ -117,7 +117,7 @@ func TestServersThatStartAtOnce(t *testing.T) {
 	servers := startServers(t, 4, database, key)
 	for _, p := range servers {
 		roots[p.RootCertificate] = true
-		if p.ClientID != sandboxClient {
+		if p.ClientID != "sandbox" {
 			t.Errorf("the client %q", p.ClientID)
 		}
 		if p.ClientSecret == nil {

@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/server/operator"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -27,18 +31,18 @@ func (processShow) Help() string {
 }
 
 func (c processShow) Run(ctx context.Context, s streams) error {
-	return withOperator(ctx, c.Store, func(o operator) error {
-		p, err := o.ShowProcess(ctx, c.Process)
+	return c.operate(ctx, func(o operator.Operator) error {
+		p, err := o.Process(ctx, c.Process)
 		if err != nil {
 			return err
 		}
-		return p.print(s.out)
+		return printProcess(s.stdout, p)
 	})
 }
 
 type processResend struct {
 	storeFlag
-	masterKeyFlag
+	config.MasterKeyFlag
 	Process string `arg:"" help:"ID of the process."`
 }
 
@@ -47,14 +51,14 @@ func (processResend) Help() string {
 }
 
 func (c processResend) Run(ctx context.Context, s streams) error {
-	in, err := parseStore(c.Store)
+	store, err := config.ParseStore(c.Store)
 	if err != nil {
 		return err
 	}
-	return withOperator(ctx, c.Store, func(o operator) error {
-		n, err := o.ResendProcess(ctx, c.file(in), c.Process)
+	return c.operate(ctx, func(o operator.Operator) error {
+		n, err := o.ResendProcess(ctx, c.KeyFile(store), c.Process)
 		if err == nil {
-			_, err = fmt.Fprintf(s.out, "invitations made again: %d\n", n)
+			_, err = fmt.Fprintf(s.stdout, "invitations made again: %d\n", n)
 		}
 		return err
 	})
@@ -70,11 +74,39 @@ func (processEvents) Help() string {
 }
 
 func (c processEvents) Run(ctx context.Context, s streams) error {
-	printed, err := printEntries(s.out, func(each func(storage.Entry) error) error {
-		return withOperator(ctx, c.Store, func(o operator) error { return o.ProcessEvents(ctx, c.Process, each) })
+	printed, err := c.printEntries(ctx, s.stdout, func(o operator.Operator, each func(storage.Entry) error) error {
+		return o.ProcessEvents(ctx, c.Process, each)
 	})
 	if err == nil && printed == 0 {
 		return fmt.Errorf("the evidence log has nothing about a process %q", c.Process)
 	}
 	return err
+}
+
+func printProcess(w io.Writer, p operator.Process) error {
+	status := string(p.Status)
+	switch p.Status {
+	case portal.Waiting:
+		status += ", until " + timeText(p.Until)
+	case portal.Expired:
+		status += ", since " + timeText(p.Until)
+	}
+	if _, err := fmt.Fprintf(w, `process   %s
+account   %s
+origin    %s
+status    %s
+created   %s
+document  %d bytes, %s
+
+`, p.ID, p.Account, p.Origin, status, timeText(p.CreatedAt), p.Size, p.FileName); err != nil {
+		return err
+	}
+	return table(w, "PARTICIPANT\tROLE\tSTATE\tPINNED\tINVITED\tOPENED\tANSWERED\tEMAIL\tNAME", p.Participants, func(one operator.Participant) string {
+		pinned := "no"
+		if one.Pinned {
+			pinned = "yes"
+		}
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s",
+			one.ID, one.Role, one.State, pinned, timeText(one.Invited), timeOrDash(one.Opened), timeOrDash(one.Answered), one.Email, one.Name)
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // In production everybody is invited by mail, with the link that the API shows; also when the
@@ -48,9 +50,9 @@ func (p *production) wantLetters(t *testing.T, process reply, number int) {
 	}
 	to := make(map[string]string) // the link in whose letter
 	for _, file := range files {
-		letter := readLetter(t, file)
+		letter := testenv.ReadMail(t, file)
 		for _, one := range process.Participants {
-			if strings.Contains(letter.text, "\n"+*one.SigningURL+"\n") && strings.Contains(letter.html, `href="`+*one.SigningURL+`"`) {
+			if strings.Contains(letter.Text, "\n"+*one.SigningURL+"\n") && strings.Contains(letter.HTML, `href="`+*one.SigningURL+`"`) {
 				to[*one.SigningURL] += addressee(t, letter)
 			}
 		}
@@ -67,7 +69,7 @@ func (p *production) wantLetters(t *testing.T, process reply, number int) {
 }
 
 // addressee is the address of the one person whom a letter is to, by name.
-func addressee(t *testing.T, letter received) string {
+func addressee(t *testing.T, letter testenv.Mail) string {
 	t.Helper()
 	to, err := letter.AddressList("To")
 	if err != nil || len(to) != 1 || to[0].Name == "" {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"text/tabwriter"
 
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
@@ -102,7 +104,7 @@ type productionKilling struct {
 // run takes requests through the deaths of their servers, one after the other on one store.
 func (k productionKilling) run(t *testing.T, points []string, w way) (all productionTally) {
 	p := newProduction(t, k.program, "", "--config", "innsigli.toml")
-	p.ca, p.provider = newAuthority(t), k.provider
+	p.ca, p.provider = catest.New(t), k.provider
 	p.configure(t, productionOptions{})
 	p.run(t)
 	p.client = p.account(t, p.store)
@@ -164,7 +166,7 @@ func (p *production) killAt(t *testing.T, r *request, points []string, buried fu
 	p.run(t, "INNSIGLI_TRACE="+trace)
 	ended, err := r.goOn(t.Context(), p.client)
 	if c := tracedCalls(t, trace); c.stored == 0 || c.doubled > 0 {
-		t.Errorf("the calls to the provider: %+v\n%s", c, mustRead(t, trace))
+		t.Errorf("the calls to the provider: %+v\n%s", c, testenv.ReadFile(t, trace))
 	}
 	if err != nil || ended.Status != http.StatusOK {
 		t.Errorf("the request is lost: %v, %v\n%s", ended, err, p.logs())

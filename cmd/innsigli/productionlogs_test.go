@@ -71,7 +71,7 @@ func (p *production) keys(t *testing.T) (lines []string) {
 		t.Errorf("no key files: %v", err)
 	}
 	for _, file := range files {
-		for _, word := range strings.Fields(string(mustRead(t, file))) {
+		for _, word := range strings.Fields(string(testenv.ReadFile(t, file))) {
 			if len(word) > 40 {
 				lines = append(lines, word)
 			}

@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"crypto"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -57,7 +55,7 @@ type productionOptions struct {
 func startProduction(t *testing.T, program string, o productionOptions) *production {
 	t.Helper()
 	p := newProduction(t, program, o.store, "--config", "innsigli.toml")
-	p.ca = newAuthority(t)
+	p.ca = catest.New(t)
 	if o.ping {
 		p.relay(t)
 		o.provider.Notify, o.keys = p.relayed.URL+httpapi.NotificationPath, o.keys+"delivery = \"ping\"\n"
@@ -89,7 +87,7 @@ func (p *production) configure(t *testing.T, o productionOptions) {
 	}
 	p.write(t, "root.pem", p.ca.RootPEM())
 	p.write(t, "secret.txt", []byte(cmp.Or(o.secret, p.provider.Secret)+"\n"))
-	p.write(t, "idp-key.pem", pemKey(t, p.provider.Key))
+	p.write(t, "idp-key.pem", catest.PEMKey(t, p.provider.Key))
 	p.write(t, "innsigli.toml", fmt.Appendf(nil, `
 [trust]
 roots = ["root.pem"]
@@ -124,16 +122,6 @@ func (p *production) write(t *testing.T, name string, content []byte) {
 	if err := os.WriteFile(filepath.Join(p.folder, name), content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// pemKey is a private key in PEM.
-func pemKey(t *testing.T, key crypto.Signer) []byte {
-	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
 // run starts the program, for the first time or after it has ended. The client goes on

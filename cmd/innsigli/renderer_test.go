@@ -1,15 +1,11 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
@@ -54,56 +50,5 @@ func TestColdRenderer(t *testing.T) {
 	}
 	if rest, err := server.stop(); err != nil || rest != "" {
 		t.Errorf("the end of the server: %q, %v", rest, err)
-	}
-}
-
-// Who has no folder for it is not told that it is kept.
-func TestColdRendererWithoutFolder(t *testing.T) {
-	t.Parallel()
-	var said []string
-	renderer := newRenderer("")
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	err := renderer.warm(ctx, func(text string) {
-		said = append(said, text)
-		cancel()
-	})
-	if diff := cmp.Diff([]string{"compiling the page renderer"}, said); diff != "" || !errors.Is(err, context.Canceled) {
-		t.Errorf("%v\n%s", err, diff)
-	}
-	if err := renderer.Close(); err != nil {
-		t.Error(err)
-	}
-}
-
-// A folder that others can write to is not used, and the log and the doctor say so.
-func TestRendererOfUnsafeFolder(t *testing.T) {
-	testenv.Slow(t, "the page renderer is compiled")
-	t.Parallel()
-	folder := t.TempDir()
-	store, cache := "bolt:"+filepath.Join(folder, "store.db"), filepath.Join(folder, "cache")
-	for _, made := range []string{cache, filepath.Join(cache, "of-others")} {
-		if err := errors.Join(os.Mkdir(made, 0o700), os.Chmod(made, 0o777)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for cache, wants := range map[string]string{"": "", testenv.RendererCache(): "", cache: "not kept: " + cache + " has to be a folder"} {
-		renderer := newRenderer(cache)
-		if wants == "" && cache != "" {
-			if _, err := renderer.Warm(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}
-		if got := renderer.lost(); !strings.Contains(got, wants) || (got == "") != (wants == "") {
-			t.Errorf("of %q: %q", cache, got)
-		}
-		if err := renderer.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-	var sheet checkSheet // of a doctor with all the time that it takes to compile
-	doctor{flags: serverFlags{Store: store, storedRendererFlag: storedRendererFlag{cache}}}.renderer(t.Context(), &sheet)
-	if len(sheet) != 1 || sheet[0].verdict != checkDoubt || !strings.Contains(sheet[0].says, cache) {
-		t.Errorf("the doctor: %+v", sheet)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
@@ -25,7 +27,7 @@ import (
 // it, so every member is named here.
 func TestVerifyJSON(t *testing.T) {
 	t.Chdir(t.TempDir())
-	files, err := signerFiles()
+	files, err := catest.SignerFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +40,7 @@ func TestVerifyJSON(t *testing.T) {
 	}
 	output(t, done, "sign", "unsigned.pdf", "--cert", "p256-chain.pem", "--key", "p256-key.pem",
 		"--reason", "Read", "--location", "Akureyri", "-o", "signed.pdf")
-	tampered := bytes.Replace(mustRead(t, "signed.pdf"), []byte("842"), []byte("841"), 1)
+	tampered := bytes.Replace(testenv.ReadFile(t, "signed.pdf"), []byte("842"), []byte("841"), 1)
 	if err := os.WriteFile("tampered.pdf", tampered, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -106,13 +108,13 @@ func mustCertificates(t *testing.T, path string) []*x509.Certificate {
 // A file that grew by the proof of its signature passes; one that grew by something else
 // does not, and a script can tell them apart.
 func TestVerifyJSONTellsProofFromChanges(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	address := catest.Serve(t, ca)
 	t.Chdir(t.TempDir())
 	writeSigner(t, ".", ca)
 	output(t, done, "sign", "in.pdf", "--cert", "chain.pem", "--key", "key.pem", "--level", "LT", "-o", "proven.pdf",
 		"--tsa", address+sandboxca.PathTimestamp, "--insecure-allow-private-addresses")
-	if err := os.WriteFile("changed.pdf", append(mustRead(t, "proven.pdf"), "% More.\n"...), 0o600); err != nil {
+	if err := os.WriteFile("changed.pdf", append(testenv.ReadFile(t, "proven.pdf"), "% More.\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -166,13 +168,4 @@ func output(t *testing.T, status int, args ...string) string {
 		t.Fatalf("innsigli %s: exit status %d, want %d\n%s", strings.Join(args, " "), got, status, &stderr)
 	}
 	return stdout.String()
-}
-
-func mustRead(t *testing.T, path string) []byte {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
 }

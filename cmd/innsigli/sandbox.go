@@ -7,83 +7,73 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/url"
+	"os"
 
-	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/server"
+	"github.com/innsigli/innsigli/server/config"
 )
 
 type sandboxCommand struct {
 	storeFlag
-	masterKeyFlag
-	storedRendererFlag
-	logFlag
-	privateWebhooksFlag
-	Listen       string          `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
-	ClientID     string          `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
-	ClientSecret string          `placeholder:"SECRET" help:"The secret of --client-id. Where strangers reach the sandbox, let it be random, of 22 characters or more; only a digest of it is stored."`
-	Keys         sandbox.KeyType `name:"sandbox-keys" enum:"p256,rsa3072" default:"p256" placeholder:"KIND" help:"Kind of key that new test users get: p256 or rsa3072 (default ${default})."`
-	JSON         bool            `help:"Print one line of JSON once it listens, and nothing else."`
+	config.MasterKeyFlag
+	config.RendererFlag
+	config.LogFlags
+	config.WebhooksFlag
+	Listen       string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
+	ClientID     string `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
+	ClientSecret string `placeholder:"SECRET" help:"The secret of --client-id. Where strangers reach the sandbox, let it be random, of 22 characters or more; only a digest of it is stored."`
+	config.TestKeysFlag
+	JSON bool `help:"Print one line of JSON once it listens, and nothing else."`
 }
 
 func (sandboxCommand) Help() string {
-	return storeHelp + "\n\n" + masterKeyHelp + "\n\nExample: innsigli sandbox --listen 127.0.0.1:8080 --store bolt:innsigli-sandbox.db"
+	return config.StoreHelp + "\n\n" + config.MasterKeyHelp + "\n\nExample: innsigli sandbox --listen 127.0.0.1:8080 --store bolt:innsigli-sandbox.db"
 }
 
-func (c sandboxCommand) Run(ctx context.Context, s streams) error {
+func (c sandboxCommand) Run(ctx context.Context, s streams, known variables) error {
 	if (c.ClientID == "") != (c.ClientSecret == "") {
 		return fmt.Errorf("%w: --client-id and --client-secret go together", errUsage)
 	}
-	place, err := parseStore(c.Store)
+	if _, err := config.ParseStore(c.Store); err != nil {
+		return err
+	}
+	conf, faults := config.Read(config.Flags{
+		Environment: "sandbox", Listen: c.Listen, Store: c.Store, MasterKeyFlag: c.MasterKeyFlag, RendererFlag: c.RendererFlag,
+		WebhooksFlag: c.WebhooksFlag, TestKeysFlag: c.TestKeysFlag,
+	}, os.Environ(), known)
+	if err := faults.Err(); err != nil {
+		return err
+	}
+	d, err := conf.Open(ctx, c.Log(s.stderr), compileApart)
 	if err != nil {
 		return err
 	}
-	server, err := setup{
-		place:     place,
-		masterKey: c.file(place),
-		keys:      c.Keys,
-		retention: defaultRetention,
-		private:   c.PrivateWebhooks,
-		renderer:  c.cacheBeside(place),
-		log:       c.log(s.talk),
-		steps:     slog.LevelDebug,
-	}.open(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.serve(ctx, s, server, place), server.close())
+	d.Server.Limits.Client, d.Server.Limits.Address = server.Unlimited, server.Unlimited
+	d.Server.RequestLevel = slog.LevelDebug
+	return errors.Join(c.serve(ctx, s, d.Server), d.Close())
 }
 
-func (c sandboxCommand) serve(ctx context.Context, s streams, server *server, in place) error {
-	credentials, err := server.credentials(ctx, c.ClientID, c.ClientSecret)
+func (c sandboxCommand) serve(ctx context.Context, s streams, conf server.Config) error {
+	srv, err := server.New(ctx, conf)
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", c.Listen)
-	if err != nil {
-		return fmt.Errorf("listening: %w", err)
+	credentials, err := srv.SandboxClient(ctx, c.ClientID, c.ClientSecret)
+	if err == nil {
+		err = c.print(s, sandboxReady{srv.BaseURL(), credentials.ID, credentials.Secret, string(srv.RootPEM())})
 	}
-	ready := sandboxReady{
-		BaseURL:         baseURL(listener.Addr()),
-		ClientID:        credentials.id,
-		ClientSecret:    credentials.secret,
-		RootCertificate: string(server.signers.own.RootPEM()),
+	if err == nil {
+		err = srv.Run(ctx)
 	}
-	return server.serve(ctx, listener, ready.BaseURL, in.socket(), func() error {
-		if c.JSON {
-			return json.NewEncoder(s.out).Encode(ready)
-		}
-		return ready.walkThrough(s.out)
-	})
+	return errors.Join(err, srv.Close())
 }
 
-// baseURL is an address at which the listener is reached from this machine.
-func baseURL(a net.Addr) string {
-	host, port, err := net.SplitHostPort(a.String())
-	if ip := net.ParseIP(host); err == nil && ip.IsUnspecified() {
-		return "http://" + net.JoinHostPort("localhost", port)
+func (c sandboxCommand) print(s streams, ready sandboxReady) error {
+	if c.JSON {
+		return json.NewEncoder(s.stdout).Encode(ready)
 	}
-	return "http://" + a.String()
+	return ready.walkThrough(s.stdout)
 }
 
 // sandboxReady is what a sandbox says of itself once it listens.

@@ -1,13 +1,6 @@
 package main
 
 import (
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"os"
@@ -16,12 +9,12 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	catest "github.com/innsigli/innsigli/internal/test/ca"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
-	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
 // The scripts of testdata/script are the contract of cli.md, command by command. Beside
@@ -79,7 +72,7 @@ func scriptParams(folder string) testscript.Params {
 func scriptFiles(env *testscript.Env) error {
 	env.Values[running{}] = new(*sandboxProcess)
 	env.Setenv(cacheVariable, os.Getenv(cacheVariable))
-	files, err := signerFiles()
+	files, err := catest.SignerFiles()
 	if err != nil {
 		return err
 	}
@@ -102,37 +95,6 @@ func scriptFiles(env *testscript.Env) error {
 		}
 	}
 	return nil
-}
-
-// signerFiles are root.pem and a chain and key for each kind of key.
-func signerFiles() (map[string][]byte, error) {
-	ca, err := sandboxca.New(time.Now())
-	if err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{"root.pem": ca.RootPEM()}
-	for name, generate := range map[string]func() (crypto.Signer, error){
-		"p256":    func() (crypto.Signer, error) { return ecdsa.GenerateKey(elliptic.P256(), rand.Reader) },
-		"rsa3072": func() (crypto.Signer, error) { return rsa.GenerateKey(rand.Reader, 3072) },
-	} {
-		key, err := generate()
-		if err != nil {
-			return nil, err
-		}
-		cert, err := ca.Issue("Local Signer", "0101302989", key.Public(), time.Now())
-		if err != nil {
-			return nil, err
-		}
-		pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range append([]*x509.Certificate{cert}, ca.Chain()...) {
-			files[name+"-chain.pem"] = append(files[name+"-chain.pem"], pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})...)
-		}
-		files[name+"-key.pem"] = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})
-	}
-	return files, nil
 }
 
 func scriptStatus(ts *testscript.TestScript, neg bool, args []string) {

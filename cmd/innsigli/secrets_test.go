@@ -13,6 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/server/config"
+
 	"github.com/jackc/pgx/v5"
 
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
@@ -26,7 +29,7 @@ func TestStoresHoldNoSecrets(t *testing.T) {
 	for name, backend := range map[string]func(t *testing.T) (store string, content func(*testing.T) []byte){
 		"bolt": func(t *testing.T) (string, func(*testing.T) []byte) {
 			path := filepath.Join(shortFolder(t), "store.db")
-			return "bolt:" + path, func(t *testing.T) []byte { return mustRead(t, path) }
+			return "bolt:" + path, func(t *testing.T) []byte { return testenv.ReadFile(t, path) }
 		},
 		"Postgres": func(t *testing.T) (string, func(*testing.T) []byte) {
 			database := postgrestest.Database(t)
@@ -75,11 +78,11 @@ func TestStoresHoldNoSecrets(t *testing.T) {
 // kept is what the store keeps, the public and the secret, by what it is.
 func kept(t *testing.T, store, key string) (public, secret map[string][]byte) {
 	t.Helper()
-	in, err := parseStore(store)
+	in, err := config.ParseStore(store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := in.open(t.Context())
+	db, err := in.Open(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +113,7 @@ func kept(t *testing.T, store, key string) (public, secret map[string][]byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Fields(string(mustRead(t, key)))
+	lines := strings.Fields(string(testenv.ReadFile(t, key)))
 	master, err := base64.StdEncoding.DecodeString(lines[len(lines)-1])
 	if err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ import (
 func TestConfigurationChangesWhileServing(t *testing.T) {
 	testenv.Slow(t, "servers start again and again")
 	t.Parallel()
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	catest.Serve(t, ca)
 	addresses := catest.Handler(ca)
 	folder := shortFolder(t)

@@ -35,7 +35,7 @@ func serveIn(t *testing.T, program, folder string, environment []string, flags .
 	}
 	p.killLater(t)
 	p.waitFor(t, `msg=listening|"msg":"listening"`, 1)
-	p.BaseURL = "http://" + regexp.MustCompile(`\baddress(?:=|":")([^\s"]+)`).FindStringSubmatch(p.talk())[1]
+	p.BaseURL = "http://" + regexp.MustCompile(`listening"?[ ,]"?address(?:=|":")([^\s"]+)`).FindStringSubmatch(p.talk())[1]
 	return p
 }
 

@@ -1,13 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto"
+	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/stamp"
+	"github.com/innsigli/innsigli/xades"
 )
 
 type signCommand struct {
@@ -115,4 +125,293 @@ func (c signCommand) assignment() (assignment, error) {
 	}
 	a.content, err = os.ReadFile(c.File)
 	return a, err
+}
+
+// pdfFlags say what a signature in a PDF has and one in XML has not.
+type pdfFlags struct {
+	Location string `help:"PDF: where the signer signs from, stored in the signature."`
+	Field    string `placeholder:"NAME" help:"PDF: fully qualified name of the empty signature field to sign (default a new one, invisible)."`
+	Stamp    string `placeholder:"CORNER[:X,Y][@PAGE]" help:"PDF: draw a stamp, with the name and kennitala of the certificate, the time and the reason: BottomRight finds the first free spot from that corner, BottomRight:36,36@2 is so many points from that corner of page 2. Corners are TopLeft, TopRight, BottomLeft and BottomRight."`
+	rendererFlag
+	Certify string `placeholder:"PERMISSION" help:"PDF: certify the document, as its first signature, and permit later: no-changes, form-filling or annotations."`
+}
+
+// first is the first of the flags that was given; "" for none.
+func (f pdfFlags) first() string {
+	return firstGiven([]flagValue{{"location", f.Location}, {"field", f.Field}, {"stamp", f.Stamp}, {"certify", f.Certify}})
+}
+
+// flagValue is a flag with what was given for it.
+type flagValue struct{ name, value string }
+
+func firstGiven(flags []flagValue) string {
+	for _, f := range flags {
+		if f.value != "" {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// sign returns the signed document.
+func (f pdfFlags) sign(ctx context.Context, s streams, a assignment) (io.Reader, error) {
+	document := pades.Document{ReaderAt: bytes.NewReader(a.content), Size: int64(len(a.content))}
+	options, err := f.options(ctx, s, a, document)
+	if err != nil {
+		return nil, err
+	}
+	pending, err := pades.Prepare(ctx, document, a.signer, options)
+	if err != nil {
+		return nil, fmt.Errorf("signing %s: %w", a.file, err)
+	}
+	revisions, err := complete(ctx, pending, a, document)
+	if err != nil {
+		return nil, fmt.Errorf("signing %s: %w", a.file, err)
+	}
+	if pending.UsageRights() {
+		fmt.Fprintf(s.stderr, "%s was enabled for features of Adobe Reader. The signature ends that, and Acrobat will say so.\n", a.file)
+	}
+	return io.MultiReader(bytes.NewReader(a.content), appended(revisions)), nil
+}
+
+// options draw the stamp as well, if one is asked for.
+func (f pdfFlags) options(ctx context.Context, s streams, a assignment, document pades.Document) (pades.Options, error) {
+	options := pades.Options{
+		Name:     a.signer.Certificate.Subject.CommonName,
+		Reason:   a.reason,
+		Location: f.Location,
+		Time:     time.Now(),
+		Field:    f.Field,
+		Level:    a.level,
+	}
+	var err error
+	if options.Certify, err = parsePermission(f.Certify); err != nil {
+		return options, err
+	}
+	place, err := f.placement()
+	if err != nil || place == nil {
+		return options, err
+	}
+	if err := pades.Check(ctx, document, options); err != nil { // before pages are drawn
+		return options, fmt.Errorf("signing %s: %w", a.file, err)
+	}
+	text := stamp.Text{Name: options.Name, Kennitala: idp.ShownKennitala(a.signer.Certificate), Time: options.Time, Reason: a.reason}
+	if options.Visible, err = f.visible(ctx, s, *place, document, text); err != nil {
+		return options, fmt.Errorf("the stamp on %s: %w", a.file, err)
+	}
+	return options, nil
+}
+
+// complete signs what is prepared and raises it to its level.
+func complete(ctx context.Context, pending *pades.Pending, a assignment, document pades.Document) ([]pades.Revision, error) {
+	revision, err := pending.Sign(ctx, a.key, a.sources.Time)
+	if err != nil || a.level < ades.T {
+		return []pades.Revision{revision}, err
+	}
+	// A timestamp that was too long for the signature comes behind it.
+	further, err := pades.Extender{Sources: a.sources}.ExtendLast(ctx, document.With(revision), a.level)
+	return append([]pades.Revision{revision}, further...), err
+}
+
+// appended is what revisions append, in their order.
+func appended(revisions []pades.Revision) io.Reader {
+	var all []io.Reader
+	for _, r := range revisions {
+		all = append(all, bytes.NewReader(r.Bytes))
+	}
+	return io.MultiReader(all...)
+}
+
+// parsePermission reads what a certification permits; "" is none.
+func parsePermission(name string) (pades.Permission, error) {
+	switch name {
+	case "":
+		return 0, nil
+	case "no-changes":
+		return pades.NoChanges, nil
+	case "form-filling":
+		return pades.FormFilling, nil
+	case "annotations":
+		return pades.Annotations, nil
+	}
+	return 0, fmt.Errorf("%w: --certify is no-changes, form-filling or annotations, not %q", errUsage, name)
+}
+
+// xmlFlags say what a signature of XML has and one in a PDF has not.
+type xmlFlags struct {
+	Packing string `placeholder:"PACKING" help:"XML: how the signature and the document stand to one another: enveloped, in its root (the default); enveloping, around it; or internally-detached, beside it in a new root."`
+	Base64  bool   `name:"base64" env:"INNSIGLI_BASE64" help:"XML: with --packing enveloping, sign the file as it is, in Base64, and not its elements."`
+	City    string `help:"XML: city that the signer signs from, stored in the signature."`
+	Country string `help:"XML: and the country, such as IS."`
+}
+
+// first is the first of the flags that was given; "" for none.
+func (f xmlFlags) first() string {
+	if given := firstGiven([]flagValue{{"packing", f.Packing}, {"city", f.City}, {"country", f.Country}}); given != "" || !f.Base64 {
+		return given
+	}
+	return "base64"
+}
+
+// packing is Enveloped if nothing else is asked for.
+func (f xmlFlags) packing() (xades.Packing, error) {
+	packing, ok := map[string]xades.Packing{
+		"":                    xades.Enveloped,
+		"enveloped":           xades.Enveloped,
+		"enveloping":          xades.Enveloping,
+		"internally-detached": xades.InternallyDetached,
+	}[f.Packing]
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("%w: --packing is enveloped, enveloping or internally-detached, not %q", errUsage, f.Packing)
+	case f.Base64 && packing != xades.Enveloping:
+		return 0, fmt.Errorf("%w: --base64 goes with --packing enveloping", errUsage)
+	}
+	return packing, nil
+}
+
+// sign returns the signed document.
+func (f xmlFlags) sign(ctx context.Context, a assignment) (io.Reader, error) {
+	document := xmlDocument(a.content)
+	revisions, err := f.revisions(ctx, a, document)
+	if err != nil {
+		return nil, fmt.Errorf("signing %s: %w", a.file, err)
+	}
+	return withRevisions(document, revisions), nil
+}
+
+// revisions make the document signed, and raise it to the level.
+func (f xmlFlags) revisions(ctx context.Context, a assignment, document xades.Document) ([]xades.Revision, error) {
+	packing, err := f.packing()
+	if err != nil {
+		return nil, err
+	}
+	pending, err := xades.Prepare(ctx, document, a.signer, xades.Options{
+		Packing: packing, Base64: f.Base64, City: f.City, Country: f.Country, Reason: a.reason, Level: a.level,
+	})
+	if err != nil {
+		return nil, err
+	}
+	revision, err := pending.Sign(ctx, a.key, a.sources.Time)
+	if err != nil || a.level < ades.LT {
+		return []xades.Revision{revision}, err
+	}
+	further, err := xades.Extender{Sources: a.sources}.ExtendLast(ctx, document.With(revision), a.level)
+	return append([]xades.Revision{revision}, further...), err
+}
+
+func xmlDocument(content []byte) xades.Document {
+	return xades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+}
+
+// withRevisions reads the document that revisions make of one.
+func withRevisions(document xades.Document, revisions []xades.Revision) io.Reader {
+	for _, r := range revisions {
+		document = document.With(r)
+	}
+	return io.NewSectionReader(document, 0, document.Size)
+}
+
+// placement is where the stamp is to stand; nil: there is none.
+func (f pdfFlags) placement() (*placement, error) {
+	switch {
+	case f.Stamp == "":
+		return nil, nil
+	case f.Field != "":
+		return nil, fmt.Errorf("%w: --stamp makes a new field, and --field names one that is there", errUsage)
+	}
+	p, err := parsePlacement(f.Stamp)
+	return &p, err
+}
+
+// visible draws the standard stamp and finds its place on the page.
+func (f pdfFlags) visible(ctx context.Context, s streams, p placement, document pades.Document, text stamp.Text) (*pades.Visible, error) {
+	page, err := stamp.ReadPage(document, document.Size, p.page)
+	if err != nil {
+		return nil, err
+	}
+	place, err := f.place(ctx, s, p, page)
+	if err != nil {
+		return nil, err
+	}
+	appearance, err := stamp.Standard(text)
+	if err != nil {
+		return nil, err
+	}
+	llx, lly, urx, ury := page.UserSpace(place)
+	return &pades.Visible{Page: page.Number, Rect: pades.Rect{LLX: llx, LLY: lly, URX: urx, URY: ury}, Appearance: appearance}, nil
+}
+
+func (f pdfFlags) place(ctx context.Context, s streams, p placement, page *stamp.Page) (_ stamp.Rect, err error) {
+	if p.manual {
+		return page.Place(p.corner, p.x, p.y, stamp.StandardSize)
+	}
+	renderer := f.renderer()
+	defer func() { err = errors.Join(err, renderer.Close()) }()
+	if err := renderer.WarmTelling(ctx, s.say); err != nil {
+		return stamp.Rect{}, err
+	}
+	return page.Find(ctx, renderer, p.corner, stamp.StandardSize)
+}
+
+// placement is where a stamp is to stand on a page.
+type placement struct {
+	page   int
+	corner stamp.Corner
+	manual bool    // else in the first free spot from the corner
+	x, y   float64 // from the corner inwards, in points
+}
+
+// parsePlacement reads a --stamp.
+func parsePlacement(text string) (placement, error) {
+	p := placement{page: 1}
+	place, page, paged := strings.Cut(text, "@")
+	corner, offset, manual := strings.Cut(place, ":")
+	x, y, two := strings.Cut(offset, ",")
+	p.manual = manual
+
+	var ok bool
+	if p.corner, ok = parseCorner(corner); !ok {
+		return p, placementError("%q is no corner", corner)
+	}
+	if manual {
+		var okX, okY bool
+		p.x, okX = parsePoints(x)
+		p.y, okY = parsePoints(y)
+		if !two || !okX || !okY {
+			return p, placementError("%q is not two numbers of points, 0 or more", offset)
+		}
+	}
+	if paged {
+		n, err := strconv.Atoi(page)
+		if err != nil || n < 1 {
+			return p, placementError("%q is no number of a page, counted from 1", page)
+		}
+		p.page = n
+	}
+	return p, nil
+}
+
+func placementError(format string, args ...any) error {
+	return fmt.Errorf("%w: --stamp is CORNER[:X,Y][@PAGE] with TopLeft, TopRight, BottomLeft or BottomRight: "+format, append([]any{errUsage}, args...)...)
+}
+
+// parseCorner reads the name that a corner has in the API (service.md 2.1), in any case.
+func parseCorner(name string) (stamp.Corner, bool) {
+	switch strings.ToLower(name) {
+	case "topleft":
+		return stamp.TopLeft, true
+	case "topright":
+		return stamp.TopRight, true
+	case "bottomleft":
+		return stamp.BottomLeft, true
+	case "bottomright":
+		return stamp.BottomRight, true
+	}
+	return 0, false
+}
+
+func parsePoints(text string) (float64, bool) {
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil && n >= 0 && !math.IsInf(n, 1)
 }

@@ -16,6 +16,9 @@ import (
 	"strconv"
 	"testing"
 
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+
 	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
@@ -125,7 +128,7 @@ func versions(original, whole []byte) [][]byte {
 func locallySigned(t *testing.T) (files map[string][]byte, root *x509.Certificate) {
 	t.Helper()
 	folder := t.TempDir()
-	material, err := signerFiles()
+	material, err := catest.SignerFiles()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +145,7 @@ func locallySigned(t *testing.T) (files map[string][]byte, root *x509.Certificat
 	for _, keys := range []string{"p256", "rsa3072"} {
 		for _, kind := range pdftest.Kinds {
 			output(t, done, "sign", path(string(kind)+".pdf"), "--cert", path(keys+"-chain.pem"), "--key", path(keys+"-key.pem"), "-o", path("signed.pdf"))
-			signed := mustRead(t, path("signed.pdf"))
+			signed := testenv.ReadFile(t, path("signed.pdf"))
 			pdflint.Clean(t, material[string(kind)+".pdf"], signed)
 			files[fmt.Sprintf("sign %s %s", keys, kind)] = signed
 		}

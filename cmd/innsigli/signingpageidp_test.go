@@ -119,7 +119,7 @@ func TestAnotherPersonsPlace(t *testing.T) {
 	v.open(made.link(1))
 	v.logIn("way", string(page.Browser))
 	v.at(made, 1)
-	v.open(p.relayed.URL + signingPath + made.ProcessID + "/" + made.Participants[0].ID)
+	v.open(p.relayed.URL + "/sign/" + made.ProcessID + "/" + made.Participants[0].ID)
 	if strings.Contains(v.page, documentName) {
 		t.Errorf("the place of somebody else: status %d\n%s", v.status, v.page)
 	}

@@ -20,9 +20,9 @@ func TestOperatorsLooks(t *testing.T) {
 	p := newProduction(t, installed(t), "", "--insecure-simulated-idp", "--mail", "dir:mail", "--config", "innsigli.toml")
 	p.relay(t)
 	p.flags = append(p.flags, "--base-url", p.relayed.URL)
-	logo := logoOf(t, color.Black)
+	logo := testenv.Picture(t, color.Black)
 	p.write(t, "logo.png", logo)
-	p.write(t, "innsigli.toml", []byte(documented(t, "docs/signing-page.md", "toml")[0]))
+	p.write(t, "innsigli.toml", []byte(testenv.Blocks(t, "docs/signing-page.md", "toml")[0]))
 	p.run(t)
 	p.client = p.account(t, p.store)
 	made, v := p.invite(t), newVisitor(t)
@@ -48,7 +48,7 @@ func TestOperatorsLooks(t *testing.T) {
 		return len(letters) == 2
 	})
 	for _, letter := range letters {
-		raw := bytes.ReplaceAll(mustRead(t, letter), []byte("=\r\n"), nil) // quoted-printable in one line
+		raw := bytes.ReplaceAll(testenv.ReadFile(t, letter), []byte("=\r\n"), nil) // quoted-printable in one line
 		for _, want := range []string{"Example", "#14508c", "image/png"} {
 			if !bytes.Contains(raw, []byte(want)) {
 				t.Errorf("the letter has no %s:\n%s", want, raw)

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/server"
+
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 	"github.com/innsigli/innsigli/portal/page"
 )
@@ -15,13 +19,13 @@ import (
 func startPages(t *testing.T, sections string) *production {
 	t.Helper()
 	p := newProduction(t, installed(t), "", "--config", "innsigli.toml")
-	p.ca = newAuthority(t)
+	p.ca = catest.New(t)
 	p.relay(t)
 	p.flags = append(p.flags, "--base-url", p.relayed.URL)
-	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{p.relayed.URL + backPath}})
+	p.provider = openidtest.Start(t, openidtest.Options{Redirects: []string{p.relayed.URL + server.LoginPath}})
 	p.keepsToItself(t)
 	p.configure(t, productionOptions{})
-	p.write(t, "innsigli.toml", append(mustRead(t, filepath.Join(p.folder, "innsigli.toml")), sections...))
+	p.write(t, "innsigli.toml", append(testenv.ReadFile(t, filepath.Join(p.folder, "innsigli.toml")), sections...))
 	p.run(t)
 	p.client = p.account(t, p.store)
 	p.pays(t)
@@ -44,7 +48,7 @@ func (p *production) tells(t *testing.T, v *visitor, made processReply) {
 	t.Helper()
 	var secrets []string
 	for _, one := range made.Participants {
-		secrets = append(secrets, strings.TrimPrefix(*one.SigningURL, p.relayed.URL+signingPath), signingPath+made.ProcessID, one.ID)
+		secrets = append(secrets, strings.TrimPrefix(*one.SigningURL, p.relayed.URL+"/sign/"), "/sign/"+made.ProcessID, one.ID)
 	}
 	for _, cookie := range v.http.Jar.Cookies(v.address) {
 		secrets = append(secrets, cookie.Value)
@@ -85,7 +89,7 @@ func (v *visitor) signs(values ...string) {
 func (v *visitor) provided(link string) (back string) {
 	v.Helper()
 	v.http.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
-		if r.URL.Path != backPath {
+		if r.URL.Path != server.LoginPath {
 			return nil
 		}
 		back = r.URL.String()

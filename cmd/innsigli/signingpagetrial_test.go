@@ -11,6 +11,7 @@ import (
 	"github.com/innsigli/innsigli/idp/simulated"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal/page"
+	"github.com/innsigli/innsigli/server"
 )
 
 // What the README says of a trial works as it is typed: two people are invited, log in, read and sign.
@@ -63,7 +64,7 @@ func TestREADMETriesTheSigningPage(t *testing.T) {
 // production, and what is typed after it was started; both for this server's address and store.
 func (p *production) trialSteps(t *testing.T) (flags []string, steps string) {
 	t.Helper()
-	for _, block := range documented(t, "README.md", "sh") {
+	for _, block := range testenv.Blocks(t, "README.md", "sh") {
 		block = strings.ReplaceAll(block, "http://localhost:8080", p.relayed.URL)
 		block = strings.ReplaceAll(block, "bolt:trial.db", p.store)
 		if _, serve, ok := strings.Cut(block, "innsigli serve "); ok && strings.Contains(block, "--insecure-simulated-idp") {
@@ -92,13 +93,13 @@ func TestTrialLoginPage(t *testing.T) {
 		t.Helper()
 		v.open(made.link(0))
 		v.logIn("way", string(page.Browser))
-		if v.address.Path != trialLoginPath {
+		if v.address.Path != "/simulated/login" {
 			t.Fatalf("at %s: status %d\n%s", v.address, v.status, v.page)
 		}
-		form := v.hidden(backPath)
+		form := v.hidden(server.LoginPath)
 		form.Del("error") // of the other form
 		form.Set(name, value)
-		v.open(p.relayed.URL + backPath + "?" + form.Encode())
+		v.open(p.relayed.URL + server.LoginPath + "?" + form.Encode())
 	}
 	answer("error", "access_denied")
 	v.strange(p, made)
@@ -108,11 +109,11 @@ func TestTrialLoginPage(t *testing.T) {
 	v.at(made, 0)
 	v.sees(http.StatusOK, simulated.Name("0101302989"), documentName)
 
-	v.open(p.relayed.URL + trialLoginPath + "?" + url.Values{"state": {`"><script>`}}.Encode())
+	v.open(p.relayed.URL + "/simulated/login" + "?" + url.Values{"state": {`"><script>`}}.Encode())
 	if v.status != http.StatusOK || strings.Contains(v.page, "<script") {
 		t.Errorf("status %d\n%s", v.status, v.page)
 	}
-	v.open(p.relayed.URL + trialLoginPath)
+	v.open(p.relayed.URL + "/simulated/login")
 	v.sees(http.StatusBadRequest)
 }
 
@@ -120,7 +121,7 @@ func TestTrialLoginPage(t *testing.T) {
 func TestNoSigningPageInASandbox(t *testing.T) {
 	t.Parallel()
 	p := startSandbox(t, installed(t), "bolt:"+filepath.Join(shortFolder(t), "store.db"), nil)
-	for _, path := range []string{signingPath + "token", signingPath, backPath, trialLoginPath, signingPath + "assets/style.css"} {
+	for _, path := range []string{"/sign/" + "token", "/sign/", server.LoginPath, "/simulated/login", "/sign/" + "assets/style.css"} {
 		response, err := http.Get(p.BaseURL + path)
 		if err != nil {
 			t.Fatal(err)

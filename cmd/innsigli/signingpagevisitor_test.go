@@ -175,7 +175,7 @@ func (v *visitor) sees(status int, texts ...string) {
 // at wants the page that is shown to be that of a participant.
 func (v *visitor) at(process processReply, participant int) {
 	v.Helper()
-	if want := signingPath + process.ProcessID + "/" + process.Participants[participant].ID; v.address.Path != want {
+	if want := "/sign/" + process.ProcessID + "/" + process.Participants[participant].ID; v.address.Path != want {
 		v.Fatalf("at %s, want %s: status %d\n%s", v.address, want, v.status, v.page)
 	}
 }

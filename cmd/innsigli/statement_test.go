@@ -31,7 +31,7 @@ func TestStatementForms(t *testing.T) {
 	}
 
 	s.Name = "Example Ltd."
-	paper := string(mustRead(t, filepath.Join(testenv.Root(t), "docs", "production.md")))
+	paper := string(testenv.ReadFile(t, filepath.Join(testenv.Root(t), "docs", "production.md")))
 	_, shown, _ := strings.Cut(paper, "```\nNovember 2026\n")
 	shown, _, _ = strings.Cut(shown, "```")
 	for now, title := range map[time.Time]string{

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 )
 
@@ -73,49 +69,5 @@ func TestStopping(t *testing.T) {
 	}
 	if strings.Contains(p.talk(), "request failed") {
 		t.Errorf("that it stops is no fault:\n%s", p.talk())
-	}
-}
-
-// The delay is that of the flag, unless something fails: then nobody is waited for.
-func TestDrainDelay(t *testing.T) {
-	for name, test := range map[string]struct {
-		delay time.Duration
-		fails time.Duration // after the begin; 0: nothing does
-		want  time.Duration
-	}{
-		"at once":             {0, 0, time.Minute},
-		"after a while":       {5 * time.Second, 0, time.Minute + 5*time.Second},
-		"a failure before":    {5 * time.Second, time.Second, time.Second},
-		"a failure meanwhile": {5 * time.Second, time.Minute + time.Second, time.Minute + time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				asked, stop := context.WithCancel(t.Context())
-				working, fail := context.WithCancelCause(t.Context())
-				defer fail(nil)
-				time.AfterFunc(time.Minute, stop)
-				if test.fails > 0 {
-					time.AfterFunc(test.fails, func() { fail(errors.New("a fault")) })
-				}
-				s := &server{delay: test.delay, log: slog.New(slog.DiscardHandler)}
-				began := time.Now()
-				s.drain(asked, working)
-				if took := time.Since(began); took != test.want {
-					t.Errorf("it took %v, want %v", took, test.want)
-				}
-				stop()
-				synctest.Wait()
-			})
-		})
-	}
-}
-
-func TestDrainFlag(t *testing.T) {
-	for delay, right := range map[time.Duration]bool{0: true, time.Second: true, longestDrain: true, -1: false, longestDrain + 1: false} {
-		var found faults
-		drainFlag{delay}.check(&found)
-		if (found.err() == nil) != right {
-			t.Errorf("%v: %v", delay, found.err())
-		}
 	}
 }

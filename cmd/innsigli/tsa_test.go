@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
 // countedServer is a timestamp authority that counts the requests it lets in.
@@ -64,7 +66,7 @@ func mutualTSA(t *testing.T, to http.Handler, folder string) *countedServer {
 
 func pool(t *testing.T, folder, name string) *x509.CertPool {
 	p := x509.NewCertPool()
-	if !p.AppendCertsFromPEM(mustRead(t, filepath.Join(folder, name))) {
+	if !p.AppendCertsFromPEM(testenv.ReadFile(t, filepath.Join(folder, name))) {
 		t.Errorf("no certificate in %s", name)
 	}
 	return p

@@ -107,7 +107,7 @@ func checkPDFSig(t *testing.T, files []*signedFile, roots []*x509.Certificate) {
 
 func checkOpenSSL(t *testing.T, files []*signedFile, roots []*x509.Certificate) {
 	for _, f := range files {
-		parts := signatureParts(t, mustRead(t, f.path))
+		parts := signatureParts(t, testenv.ReadFile(t, f.path))
 		fields := f.fields()
 		if len(parts) != len(fields) {
 			t.Errorf("%s: %d byte ranges", f.name, len(parts))

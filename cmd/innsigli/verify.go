@@ -1,13 +1,27 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"image/png"
 	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/ades/online"
 	"github.com/innsigli/innsigli/ades/report"
+	"github.com/innsigli/innsigli/pades"
+	"github.com/innsigli/innsigli/stamp"
+	"github.com/innsigli/innsigli/stamp/pdfium"
+	"github.com/innsigli/innsigli/xades"
 )
 
 type verifyCommand struct {
@@ -29,7 +43,7 @@ func (verifyCommand) Help() string {
 
 func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
 	if c.Schema {
-		_, err := s.out.Write(report.Schema())
+		_, err := s.stdout.Write(report.Schema())
 		return err
 	}
 	if len(c.Files) == 0 {
@@ -48,9 +62,9 @@ func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {
 		}
 		passed = passed && d.Passed
 		if i > 0 && !c.JSON {
-			fmt.Fprintln(s.out)
+			fmt.Fprintln(s.stdout)
 		}
-		if err := printReport(s.out, d, c.JSON, c.Language); err != nil {
+		if err := printReport(s.stdout, d, c.JSON, c.Language); err != nil {
 			return err
 		}
 	}
@@ -65,4 +79,222 @@ func printReport(w io.Writer, d report.Document, asJSON bool, l report.Language)
 		return json.NewEncoder(w).Encode(d)
 	}
 	return d.Text(w, l)
+}
+
+// verifier judges files, and has their revisions drawn.
+type verifier struct {
+	roots      *x509.CertPool
+	at         time.Time // zero: now
+	revocation ades.Revocation
+	issuers    ades.Issuers
+	pictures   *revisionPictures // nil: none
+}
+
+func (c verifyCommand) verifier(s streams) (*verifier, error) {
+	roots, err := readRoots(c.Trust)
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{roots: roots, at: c.At}
+	if c.Online && roots == nil {
+		s.say("--online asks nobody without --trust: addresses are called in certificates that lead to it")
+	} else if c.Online {
+		client := addressClient(c.AllowPrivate)
+		v.revocation, v.issuers = &online.Revocation{Client: client}, &online.Issuers{Client: client}
+	}
+	if c.Revisions != "" {
+		v.pictures, err = newRevisionPictures(c.Revisions, c.renderer(), s)
+	}
+	return v, err
+}
+
+func (v *verifier) close(err error) error {
+	if v.pictures == nil {
+		return err
+	}
+	return errors.Join(err, v.pictures.close())
+}
+
+// verify is the report on a file, also on one that cannot be read. The error is that of drawing it, or the
+// end of ctx.
+func (v *verifier) verify(ctx context.Context, path string) (report.Document, error) {
+	file, err := openDocument(path)
+	if err != nil {
+		return report.Unread(path, err), nil
+	}
+	defer file.Close()
+	kind, judged, err := v.judge(ctx, file)
+	if ctx.Err() != nil {
+		return report.Document{}, ctx.Err()
+	}
+	if err != nil {
+		return report.Unread(path, err), nil
+	}
+	if v.pictures != nil {
+		err = v.pictures.draw(ctx, file, kind, judged)
+	}
+	return report.Of(path, judged), err
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// openDocument refuses what is no regular file before it is opened: opening a named pipe waits for who writes to it.
+func openDocument(path string) (*os.File, error) {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !stat.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return os.Open(path)
+}
+
+func (v *verifier) judge(ctx context.Context, file *os.File) (format, *ades.Report, error) {
+	stat, err := file.Stat()
+	if err != nil {
+		return 0, nil, err
+	}
+	kind, err := readFormat(file)
+	if err != nil {
+		return 0, nil, err
+	}
+	var judged *ades.Report
+	if kind == formatXML {
+		judged, err = xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()},
+			xades.VerifyOptions{Time: v.at, Roots: v.roots, Revocation: v.revocation, Issuers: v.issuers})
+	} else {
+		judged, err = pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()},
+			pades.VerifyOptions{Time: v.at, Roots: v.roots, Revocation: v.revocation, Issuers: v.issuers})
+	}
+	return kind, judged, err
+}
+
+// Bounds of what --revisions draws.
+const (
+	mostPictures     = 200 // of all files together
+	pictureSide      = 1200
+	pictureTakesMost = 10 * time.Second
+)
+
+// revisionPictures draws documents as their signers had them: up to the end of what is covered.
+type revisionPictures struct {
+	folder   string
+	renderer *pdfium.Renderer
+	warm     bool
+	streams  streams
+	shown    *progress
+	names    map[string]int // how many files of a name there were
+	most     int
+	drawn    int // pages, or tried to
+	left     int // that were too many
+}
+
+func newRevisionPictures(folder string, renderer *pdfium.Renderer, s streams) (*revisionPictures, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	return &revisionPictures{
+		folder: folder, renderer: renderer, streams: s, shown: newProgress(s.stderr, "pages drawn"), names: make(map[string]int),
+		most: mostPictures,
+	}, nil
+}
+
+func (p *revisionPictures) close() error {
+	if p.left > 0 {
+		p.streams.say(fmt.Sprintf("%d pages are not drawn: %d are the most that --revisions draws", p.left, p.most))
+	}
+	return p.renderer.Close()
+}
+
+// draw draws what each signature of a file covers. What cannot be drawn is said; the error is of writing.
+func (p *revisionPictures) draw(ctx context.Context, file *os.File, kind format, judged *ades.Report) error {
+	if kind == formatXML {
+		p.streams.say(file.Name() + " is XML, which has no pages to draw")
+		return nil
+	}
+	defer p.shown.end()
+	name := p.name(file.Name())
+	for i := range judged.Signatures {
+		prefix := fmt.Sprintf("%s-signature%d", name, i+1)
+		s := &judged.Signatures[i]
+		if !s.Intact || s.Coverage == ades.Partial || s.CoveredBytes == 0 {
+			p.say(file.Name(), i+1, "covers nothing that could be drawn: it is not intact, or leaves out a part of its revision")
+			continue
+		}
+		if err := p.revision(ctx, io.NewSectionReader(file, 0, s.CoveredBytes), prefix, func(text string) { p.say(file.Name(), i+1, text) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *revisionPictures) say(file string, signature int, text string) {
+	p.shown.end()
+	p.streams.say(fmt.Sprintf("%s: signature %d %s", file, signature, text))
+}
+
+// name is that of a file without its extension, and another for each file.
+func (p *revisionPictures) name(path string) string {
+	base := filepath.Base(path)
+	base = strings.TrimSuffix(base, filepath.Ext(base))
+	p.names[base]++
+	if n := p.names[base]; n > 1 {
+		return fmt.Sprintf("%s-%d", base, n)
+	}
+	return base
+}
+
+func (p *revisionPictures) revision(ctx context.Context, document *io.SectionReader, prefix string, say func(string)) error {
+	sizes, pages, err := stamp.Sizes(document, document.Size(), p.most-p.drawn)
+	if err != nil {
+		say("covers what cannot be drawn: " + err.Error())
+		return nil
+	}
+	p.left += pages - len(sizes)
+	for i, size := range sizes {
+		p.drawn++
+		picture, err := p.page(ctx, document, i+1, size)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			say(fmt.Sprintf("covers page %d, which cannot be drawn: %v", i+1, err))
+			continue
+		}
+		path := filepath.Join(p.folder, fmt.Sprintf("%s-page%d.png", prefix, i+1))
+		if err := writeAs(path, 0o600, bytes.NewReader(picture)); err != nil {
+			return err
+		}
+		p.shown.show(int64(p.drawn))
+	}
+	return nil
+}
+
+// page is the picture of a page, as PNG.
+func (p *revisionPictures) page(ctx context.Context, document *io.SectionReader, number int, size stamp.Size) ([]byte, error) {
+	if !p.warm {
+		if err := p.renderer.WarmTelling(ctx, p.streams.say); err != nil {
+			return nil, err
+		}
+		p.warm = true
+	}
+	width, height := pictureSides(size)
+	drawn, err := p.renderer.Within(pictureTakesMost).Render(ctx, document, document.Size(), number, width, height)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = png.Encode(&out, drawn)
+	return out.Bytes(), err
+}
+
+// pictureSides are those of a page's picture; 0 of a page whose size is not known, which nobody draws.
+func pictureSides(size stamp.Size) (width, height int) {
+	long := max(size.Width, size.Height)
+	if !(long > 0) || math.IsInf(long, 0) {
+		return 0, 0
+	}
+	side := func(points float64) int { return max(1, int(math.Round(points/long*pictureSide))) }
+	return side(size.Width), side(size.Height)
 }

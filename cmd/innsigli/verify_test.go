@@ -12,7 +12,7 @@ import (
 // "--online" asks for the revocation data that a file lacks, where a certificate leads to a root, and through the
 // guard: without the flag for trials, nobody on this machine is called.
 func TestVerifyOnline(t *testing.T) {
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	catest.Serve(t, ca)
 	t.Chdir(t.TempDir())
 	writeSigner(t, ".", ca)

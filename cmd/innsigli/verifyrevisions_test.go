@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	catest "github.com/innsigli/innsigli/internal/test/ca"
+
 	"github.com/google/go-cmp/cmp"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
@@ -21,7 +23,7 @@ import (
 // signedTwice writes a document of two pages, with a stamp for each of its signatures on the second page.
 func signedTwice(t *testing.T) {
 	t.Helper()
-	writeSigner(t, ".", newAuthority(t))
+	writeSigner(t, ".", catest.New(t))
 	if err := os.WriteFile("in.pdf", pdftest.Build(pdftest.Options{Pages: 2}), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -46,14 +48,14 @@ func TestVerifyRevisions(t *testing.T) {
 			t.Errorf("%s: %v, want %v (%v)", path, stat.Mode(), want, err)
 		}
 	}
-	renderer := newRenderer(testenv.RendererCache())
+	renderer := rendererFlag{testenv.RendererCache()}.renderer()
 	defer renderer.Close()
 	for picture, of := range map[string]string{"twice-signature1-page2.png": "once.pdf", "twice-signature2-page2.png": "twice.pdf"} {
 		got := picturedAt(t, filepath.Join("pictures", picture))
 		if got.Rect.Size() != image.Pt(848, 1200) {
 			t.Errorf("%s: %v", picture, got.Rect)
 		}
-		content := mustRead(t, of)
+		content := testenv.ReadFile(t, of)
 		want, err := renderer.Render(t.Context(), bytes.NewReader(content), int64(len(content)), 2, 848, 1200)
 		if err != nil {
 			t.Fatal(err)
@@ -62,7 +64,7 @@ func TestVerifyRevisions(t *testing.T) {
 			t.Errorf("%s is not the picture of %s", picture, of)
 		}
 	}
-	if bytes.Equal(mustRead(t, "pictures/twice-signature1-page2.png"), mustRead(t, "pictures/twice-signature2-page2.png")) {
+	if bytes.Equal(testenv.ReadFile(t, "pictures/twice-signature1-page2.png"), testenv.ReadFile(t, "pictures/twice-signature2-page2.png")) {
 		t.Error("the second stamp is in neither picture, or in both")
 	}
 }
@@ -71,9 +73,9 @@ func TestVerifyRevisions(t *testing.T) {
 func TestVerifyRevisionsNotDrawn(t *testing.T) {
 	t.Chdir(t.TempDir())
 	signedTwice(t)
-	broken := bytes.Replace(mustRead(t, "once.pdf"), []byte("842"), []byte("841"), 1)
+	broken := bytes.Replace(testenv.ReadFile(t, "once.pdf"), []byte("842"), []byte("841"), 1)
 	output(t, done, "sign", "in.xml", "--cert", "chain.pem", "--key", "key.pem", "-o", "once.xml")
-	if err := errors.Join(os.Mkdir("other", 0o700), os.WriteFile("other/once.pdf", mustRead(t, "once.pdf"), 0o600), os.WriteFile("broken.pdf", broken, 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir("other", 0o700), os.WriteFile("other/once.pdf", testenv.ReadFile(t, "once.pdf"), 0o600), os.WriteFile("broken.pdf", broken, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	var out, talk bytes.Buffer
@@ -99,7 +101,7 @@ func TestVerifyRevisionsBound(t *testing.T) {
 	t.Chdir(t.TempDir())
 	signedTwice(t)
 	var talk bytes.Buffer
-	p, err := newRevisionPictures("pictures", testenv.RendererCache(), streams{talk: &talk})
+	p, err := newRevisionPictures("pictures", rendererFlag{testenv.RendererCache()}.renderer(), streams{stderr: &talk})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func names(t *testing.T, folder string) (all []string) {
 
 func picturedAt(t *testing.T, path string) *image.RGBA {
 	t.Helper()
-	picture, err := png.Decode(bytes.NewReader(mustRead(t, path)))
+	picture, err := png.Decode(bytes.NewReader(testenv.ReadFile(t, path)))
 	if err != nil {
 		t.Fatal(err)
 	}

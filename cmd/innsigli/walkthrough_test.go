@@ -31,7 +31,7 @@ func TestWalkThrough(t *testing.T) {
 	if text, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	wantStamp(t, mustRead(t, filepath.Join(folder, "signed.pdf")))
+	wantStamp(t, testenv.ReadFile(t, filepath.Join(folder, "signed.pdf")))
 	output(t, done, "verify", filepath.Join(folder, "signed.pdf"), "--trust", filepath.Join(folder, "root.pem"))
 }
 
@@ -51,7 +51,7 @@ func TestREADMEWalksThrough(t *testing.T) {
 	}
 	p.killLater(t)
 	script := ""
-	for _, block := range documented(t, "README.md", "sh") {
+	for _, block := range testenv.Blocks(t, "README.md", "sh") {
 		if strings.HasPrefix(block, "API=") || strings.HasPrefix(block, "PERSON=") {
 			script += strings.ReplaceAll(block, "http://127.0.0.1:8080", p.BaseURL)
 		}
@@ -66,7 +66,7 @@ func TestREADMEWalksThrough(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, signer := range map[string]string{"signed.pdf": "Sandbox Signer", "contract.pdf": "Jóna Jónsdóttir"} {
-		wantStamp(t, mustRead(t, filepath.Join(folder, name)))
+		wantStamp(t, testenv.ReadFile(t, filepath.Join(folder, name)))
 		report := output(t, done, "verify", filepath.Join(folder, name), "--trust", filepath.Join(folder, "root.pem"))
 		if !strings.Contains(report, "PAdES-BASELINE-LT") || !strings.Contains(report, signer) {
 			t.Error(report)

@@ -28,7 +28,7 @@ func TestPaperSubscribes(t *testing.T) {
 	}
 	folder := shortFolder(t)
 	p := startSandbox(t, program, "bolt:"+filepath.Join(folder, "store.db"), nil, "--insecure-allow-private-webhooks")
-	steps, refusals := documented(t, "docs/webhooks.md", "shell"), documented(t, "docs/webhooks.md", "json")
+	steps, refusals := testenv.Blocks(t, "docs/webhooks.md", "shell"), testenv.Blocks(t, "docs/webhooks.md", "json")
 	if len(steps) != 2 || len(refusals) != 1 {
 		t.Fatalf("%d blocks of shell and %d of JSON", len(steps), len(refusals))
 	}

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -16,6 +14,9 @@ import (
 	"github.com/google/uuid"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/storage/sealed"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
@@ -81,9 +82,8 @@ func TestPrivateWebhooks(t *testing.T) {
 // An event goes from the server to the endpoint, is in the log, and is sent again by an operator
 // who finds it among those that were given up.
 func TestEventIsDelivered(t *testing.T) {
-	in := place{path: filepath.Join(shortFolder(t), "store.db")}
-	s := setup{place: in, log: slog.New(slog.DiscardHandler), private: true}.openFor(t)
-	c := s.running(t)
+	s := startInProcess(t, config.Store{Path: filepath.Join(shortFolder(t), "store.db")})
+	c := s.client(t)
 	e := newSubscriber(t, (*httptest.Server).Start)
 	e.subscribe(t, c, e.URL+path)
 	if a := c.hook(t, http.MethodPost, "/"+e.id+"/activate", ""); a.Status != http.StatusOK {
@@ -93,7 +93,7 @@ func TestEventIsDelivered(t *testing.T) {
 	<-e.requests
 	at, data := time.Now(), map[string]any{"signingProcessId": uuid.NewString(), "participants": []any{}}
 	err := s.db.InTx(t.Context(), func(ctx context.Context) error {
-		return s.hooks.Emit(ctx, sandboxAccount, "process.completed", at, data)
+		return delivery.New(sealed.Webhooks(s.db.Webhooks(), s.keys), s.db, s.db.Jobs(), delivery.Options{EventTypes: portal.EventTypes()}).Emit(ctx, sandboxAccount, "process.completed", at, data)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -105,8 +105,8 @@ func TestEventIsDelivered(t *testing.T) {
 	if id := soon(t, e.requests); id != event.ID {
 		t.Errorf("webhook-id %s of event %s", id, event.ID)
 	}
-	store := "bolt:" + in.path
-	s.waitForDeliveries(t, store, e.id, 1)
+	store := "bolt:" + s.store.Path
+	waitForDeliveries(t, store, e.id, 1)
 
 	body, err := json.Marshal(map[string]any{"type": event.Type, "timestamp": "2026-03-01T07:05:00.000+00:00", "data": data})
 	if err != nil {
@@ -129,7 +129,7 @@ func TestEventIsDelivered(t *testing.T) {
 	if id := soon(t, e.requests); id != event.ID {
 		t.Errorf("sent again with webhook-id %s instead of %s", id, event.ID)
 	}
-	for _, a := range s.waitForDeliveries(t, store, e.id, 2) {
+	for _, a := range waitForDeliveries(t, store, e.id, 2) {
 		if a.Event != event.ID || a.Attempt == nil || *a.Attempt != 1 || a.Status == nil || *a.Status != http.StatusNoContent || a.Failure != nil || a.Next != nil {
 			t.Errorf("in the log: %+v", a)
 		}
@@ -138,7 +138,7 @@ func TestEventIsDelivered(t *testing.T) {
 		t.Error("the repeat was handled again")
 	}
 	w := httptest.NewRecorder()
-	s.metrics.handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	s.Metrics().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for _, line := range []string{`innsigli_webhook_attempts_total{failure="none",purpose="delivery"} 2`, `innsigli_webhook_attempts_total{failure="none",purpose="activation"} 2`, "innsigli_webhook_oldest_due_seconds 0"} {
 		if !strings.Contains(w.Body.String(), line+"\n") {
 			t.Errorf("the metrics have no %s", line)
@@ -149,33 +149,8 @@ func TestEventIsDelivered(t *testing.T) {
 	}
 }
 
-// running serves for the time of the test, jobs and operator's socket included.
-func (s *server) running(t *testing.T) *client {
-	t.Helper()
-	if _, err := s.credentials(t.Context(), clientID, clientSecret); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
-	listens, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- s.serve(ctx, listener, baseURL(listener.Addr()), s.place.socket(), func() error { close(listens); return nil })
-	}()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	<-listens
-	return (&sandboxProcess{sandboxReady: sandboxReady{BaseURL: baseURL(listener.Addr())}}).signIn(t)
-}
-
 // waitForDeliveries waits until so many are in the log of a subscription.
-func (s *server) waitForDeliveries(t *testing.T, store, subscription string, number int) (deliveries []attemptLine) {
+func waitForDeliveries(t *testing.T, store, subscription string, number int) (deliveries []attemptLine) {
 	t.Helper()
 	testenv.Wait(t, "deliveries in the log", func() bool {
 		deliveries = nil

@@ -26,11 +26,11 @@ func TestXMLPaperSigns(t *testing.T) {
 	if _, err := exec.LookPath("innsigli"); err != nil {
 		t.Fatal(err)
 	}
-	blocks := documented(t, "docs/xml.md", "sh")
+	blocks := testenv.Blocks(t, "docs/xml.md", "sh")
 	if len(blocks) != 1 || strings.Count(blocks[0], "https://tsa.example/") != 1 {
 		t.Fatalf("%q", blocks)
 	}
-	ca := newAuthority(t)
+	ca := catest.New(t)
 	tsa := catest.Serve(t, ca) + sandboxca.PathTimestamp
 	folder := t.TempDir()
 	writeSigner(t, folder, ca)
@@ -62,7 +62,7 @@ func TestXMLPaperStarts(t *testing.T) {
 	p := startSandbox(t, program, "bolt:"+filepath.Join(folder, "store.db"), nil)
 	c := p.signIn(t)
 	c.addPeople(t, people[0]) // whose kennitala the paper has
-	bodies := documented(t, "docs/xml.md", "json")
+	bodies := testenv.Blocks(t, "docs/xml.md", "json")
 	if len(bodies) != 1 || strings.Count(bodies[0], "…") != 1 {
 		t.Fatalf("%q", bodies)
 	}
@@ -92,10 +92,10 @@ func TestXMLPaperRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := shortFolder(t)
-	writeSigner(t, folder, newAuthority(t))
+	writeSigner(t, folder, catest.New(t))
 	path := func(name string) string { return filepath.Join(folder, name) }
 	output(t, done, "sign", path("in.xml"), "--cert", path("chain.pem"), "--key", path("key.pem"), "-o", path("signed.xml"))
-	signed := string(mustRead(t, path("signed.xml")))
+	signed := string(testenv.ReadFile(t, path("signed.xml")))
 	samples := map[string][]string{ // by how the row begins
 		"not well-formed":                       {"<a>", "<a/><b/>", "<p:a/>", "A letter."},
 		"a document type declaration":           {"<!DOCTYPE a><a/>"},
@@ -108,7 +108,7 @@ func TestXMLPaperRefuses(t *testing.T) {
 	p := startSandbox(t, program, "bolt:"+path("store.db"), nil)
 	c := p.signIn(t)
 	c.addPeople(t, people[0])
-	paper := string(mustRead(t, filepath.Join(testenv.Root(t), "docs", "xml.md")))
+	paper := string(testenv.ReadFile(t, filepath.Join(testenv.Root(t), "docs", "xml.md")))
 	_, table, _ := strings.Cut(paper, "| | `errorDescription` |\n|---|---|\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := strings.Split(table, "\n")

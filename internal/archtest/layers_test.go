@@ -33,6 +33,7 @@ var layers = []layer{
 		{"internal/test/browser", "internal/test/env", ""},
 		{"internal/test/ca", "sandbox/ca", ""},
 		{"internal/test/cert", "", ""},
+		{"internal/test/collector", "", "otlp protobuf"},
 		{"internal/test/openapi", "", "jsonschema"},
 		{"internal/test/openid", "internal/test/env", ""},
 		{"internal/test/pdf", "", ""},
@@ -41,12 +42,24 @@ var layers = []layer{
 		{"internal/test/validators", "internal/test/env", ""},
 		{"storage/storagetest", "account portal sandbox webhook webhook/delivery signing busysignal idp pades ades storage", "go-cmp sync uuid"},
 	},
-	{{"internal/test/env", "", ""}},
+	{{"internal/test/env", "", "go-cmp"}},
 
 	// The program.
-	{{"cmd/innsigli", "httpapi portal/page storage/bolt storage/postgres storage/sealed storage/transfer account portal sandbox webhook webhook/delivery signing busysignal idp idp/audkenni idp/ciba idp/login idp/simulated pades xades stamp stamp/pdfium ades/online ades/report ades storage internal/admission internal/durable internal/mail internal/queue cmd/innsigli/internal/reference",
-		"kong prometheus sync toml otel otel-sdk otel-trace otlptrace otlp protobuf"}},
-	{{"cmd/innsigli/internal/reference", "", "swgui"}},
+	{{"cmd/innsigli", "server server/config server/doctor server/operator account portal sandbox webhook webhook/delivery storage storage/bolt storage/postgres storage/transfer idp pades xades stamp stamp/pdfium ades/online ades/report ades internal/durable", "kong sync"}},
+
+	// The server.
+	{{"server/doctor", "server/config server/operator sandbox storage/bolt storage/sealed idp idp/ciba stamp/pdfium ades/online ades storage", "sync"}},
+	{{"server/config", "server portal/page storage/bolt storage/postgres storage/sealed storage/transfer sandbox idp idp/audkenni idp/ciba idp/login stamp/pdfium ades/online ades storage internal/mail server/internal/notify server/internal/telemetry", "toml otel-sdk"}},
+	{{"server", "server/operator httpapi portal/page storage/sealed account portal sandbox webhook/delivery signing busysignal idp idp/login idp/simulated stamp/pdfium ades storage internal/admission internal/mail internal/queue server/internal/front server/internal/notify server/internal/reference server/internal/telemetry", "sync otel-trace"}},
+	{
+		{"server/operator", "account portal webhook/delivery storage/bolt storage/sealed storage server/internal/notify", ""},
+		{"server/internal/front", "httpapi account internal/admission internal/queue server/internal/telemetry", "otel-trace"},
+	},
+	{
+		{"server/internal/notify", "portal/page account portal webhook/delivery storage internal/mail", ""},
+		{"server/internal/reference", "", "swgui"},
+		{"server/internal/telemetry", "signing webhook/delivery idp ades storage internal/queue", "prometheus otel otel-sdk otel-trace otlptrace otlp protobuf"},
+	},
 
 	// The API, the signing page, and the stores of all domains.
 	{

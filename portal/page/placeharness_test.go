@@ -47,12 +47,11 @@ func newScene(t testing.TB, change ...func(*Config)) *scene {
 	s.must(err)
 	accounts := account.New(db.Accounts(), db, account.Options{})
 	s.provider = &provider{Provider: s.people}
-	owner := new(owner)
+	owner := portal.NewOwner(db.Processes(), db, db.Documents(), db.EvidenceLog(), terms{accounts}, portal.Options{})
 	s.signing = signing.New(db.Requests(), db, db.Documents(), db.Jobs(), db.EvidenceLog(), s.provider, busysignal.New(db.BusySignals(), db), signing.Options{
 		Interval: time.Second, AnyPace: true, Sources: s.people.Sources, Alone: true, Renderer: blank{}, Owner: owner,
 	})
-	s.portal = portal.New(db.Processes(), db, db.Documents(), db.EvidenceLog(), terms{accounts}, s.signing, portal.Options{})
-	owner.Owner = s.portal
+	s.portal = portal.New(owner, s.signing)
 	a, err := accounts.CreateAccount(t.Context(), "Example Ltd.")
 	s.must(err)
 	s.must(accounts.SetPaymentMethod(t.Context(), a.ID, true))

@@ -12,7 +12,6 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/portal"
-	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 )
 
@@ -33,9 +32,6 @@ func (p *provider) Begin(ctx context.Context, key string, person idp.Person, tex
 	}
 	return p.Provider.Begin(ctx, key, person, text, known)
 }
-
-// owner is made after what it is given to.
-type owner struct{ signing.Owner }
 
 // terms are those of accounts as the portal wants them.
 type terms struct{ *account.Service }

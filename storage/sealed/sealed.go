@@ -38,6 +38,7 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -65,6 +66,7 @@ type Keys struct{ all []key }
 type key struct {
 	header []byte // of what it seals
 	aead   cipher.AEAD
+	secret []byte
 }
 
 // newKey makes a key of 32 bytes.
@@ -78,7 +80,17 @@ func newKey(secret []byte) (key, error) {
 		return key{}, err
 	}
 	id := sha256.Sum256(append([]byte("innsigli master key\x00"), secret...))
-	return key{slices.Concat([]byte(magic), []byte{version}, id[:keyIDLen]), aead}, nil
+	return key{slices.Concat([]byte(magic), []byte{version}, id[:keyIDLen]), aead, secret}, nil
+}
+
+// Derive returns a secret of 32 bytes that follows from the first key and a purpose (HKDF, RFC 5869), and says nothing
+// of the key. It is the same on all servers that have the same first key.
+func (k *Keys) Derive(purpose string) []byte {
+	derived, err := hkdf.Key(sha256.New, k.all[0].secret, nil, purpose, sha256.Size)
+	if err != nil {
+		panic(err) // the length is right
+	}
+	return derived
 }
 
 // kind is what a secret is. None has a zero byte in it.

@@ -1,6 +1,0 @@
-//go:build !linux && !darwin
-
-package main
-
-// freeSpace is not known here.
-func freeSpace(string) (bytes uint64, known bool, err error) { return 0, false, nil }

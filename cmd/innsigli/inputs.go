@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"crypto"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/innsigli/innsigli/ades/online"
+	"github.com/innsigli/innsigli/server/config"
+)
+
+// readCertificates reads the certificates of a file, at least one.
+func readCertificates(path string) ([]*x509.Certificate, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	certificates, err := online.ParseBundle(content)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return certificates, nil
+}
+
+// readRoots reads the roots that --trust names; nil when it names no file.
+func readRoots(path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	certificates, err := readCertificates(path)
+	return poolOf(certificates), err
+}
+
+func poolOf(certificates []*x509.Certificate) *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, c := range certificates {
+		pool.AddCert(c)
+	}
+	return pool
+}
+
+// selfSigned are the certificates that name themselves as their issuer.
+func selfSigned(certificates []*x509.Certificate) *x509.CertPool {
+	return poolOf(slices.DeleteFunc(slices.Clone(certificates), func(c *x509.Certificate) bool {
+		return !bytes.Equal(c.RawSubject, c.RawIssuer)
+	}))
+}
+
+// format is what a file is by its content, whatever its name.
+type format int
+
+const (
+	formatPDF format = iota + 1
+	formatXML
+)
+
+func (f format) String() string {
+	if f == formatPDF {
+		return "a PDF"
+	}
+	return "XML"
+}
+
+// headSize is how far into a file readers look for the header of a PDF (ISO 32000-1 annex H, note 13).
+const headSize = 1024
+
+var errFormat = errors.New("neither a PDF nor XML")
+
+// readFormat looks at the beginning of a file.
+func readFormat(file io.ReaderAt) (format, error) {
+	head := make([]byte, headSize)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, err
+	}
+	return formatOf(head[:n])
+}
+
+// formatOf takes what begins as XML for that: the header of a PDF may stand in its text.
+func formatOf(head []byte) (format, error) {
+	switch {
+	case beginsAsXML(head):
+		return formatXML, nil
+	case bytes.Contains(head, []byte("%PDF-")):
+		return formatPDF, nil
+	}
+	return 0, errFormat
+}
+
+// beginsAsXML says whether the first character but white space is a "<", in UTF-8 or in UTF-16 (XML 1.0
+// appendix F), whose second bytes are 0 there. Whether it is XML is for its reader to say.
+func beginsAsXML(head []byte) bool {
+	for _, mark := range []string{"\xef\xbb\xbf", "\xfe\xff", "\xff\xfe"} {
+		head = bytes.TrimPrefix(head, []byte(mark))
+	}
+	return bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n\x00"), []byte("<"))
+}
+
+// readKey reads the first private key of a PEM file.
+func readKey(path string) (crypto.Signer, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := config.FindKey(content)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return key, nil
+}

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/innsigli/innsigli/internal/durable"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/server/operator"
+	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/postgres"
+	"github.com/innsigli/innsigli/storage/transfer"
+)
+
+type storeCommand struct {
+	Copy storeCopy `cmd:"" help:"Copy everything to another store, which is empty."`
+}
+
+func (storeCommand) Help() string {
+	return "Example: innsigli store copy bolt:innsigli.db postgres://innsigli@db.example/innsigli"
+}
+
+type storeCopy struct {
+	From string `arg:"" placeholder:"FROM" help:"The store to copy: bolt:PATH, bolt:PATH?documents=FOLDER or postgres://HOST/DATABASE."`
+	To   string `arg:"" placeholder:"TO" help:"The store to copy to, of the same forms. It is made, and may not have anything in it."`
+}
+
+func (storeCopy) Help() string {
+	return "Stop the servers first: what they store during the copy would be left behind, so a FROM that one uses is refused. In Postgres they are found by their application_name, innsigli. Secrets stay sealed as they are, so that the servers on the new store need the same --master-key-file. A copy that broke off is of no use; remove it and begin again. A password of a database is better given in PGPASSWORD or ~/.pgpass than in a URL here, where other users of the machine see it.\n\nExample: innsigli store copy bolt:innsigli.db postgres://innsigli@db.example/innsigli"
+}
+
+func (c storeCopy) Run(ctx context.Context, s streams) error {
+	from, fromErr := config.ParseStore(c.From)
+	to, toErr := config.ParseStore(c.To)
+	if err := errors.Join(fromErr, toErr); err != nil {
+		return err
+	}
+	if from == to {
+		return fmt.Errorf("%w: FROM and TO are the same store", errUsage)
+	}
+	if _, err := os.Stat(from.Path); err != nil && !from.InPostgres() {
+		return fmt.Errorf("opening FROM: %w", err)
+	}
+	source, err := from.Open(ctx, "innsigli-copy")
+	if err != nil {
+		return inUse("FROM", err)
+	}
+	defer source.Close()
+	if err := unused(ctx, source); err != nil {
+		return fmt.Errorf("opening FROM: %w", err)
+	}
+	target, err := to.OpenToServe(ctx)
+	if err != nil {
+		return inUse("TO", err)
+	}
+	copied, err := copyStore(ctx, s, source, target)
+	if err = errors.Join(err, target.Close()); err != nil {
+		return err
+	}
+	return summary(s, copied)
+}
+
+// inUse says what to do about a server that has the store.
+func inUse(which string, err error) error {
+	if errors.Is(err, bolt.ErrLocked) {
+		return fmt.Errorf("opening %s: %w: stop its server first", which, err)
+	}
+	return fmt.Errorf("opening %s: %w", which, err)
+}
+
+// ending is how long the connections of a server that has just ended may be listed.
+const ending = 3 * time.Second
+
+// unused says whether nobody else has the database open. The file of bbolt is locked.
+func unused(ctx context.Context, s config.DB) error {
+	db, ok := s.(*postgres.DB)
+	if !ok {
+		return nil
+	}
+	for limit := time.Now().Add(ending); ; {
+		n, err := db.Others(ctx)
+		switch {
+		case err != nil || n == 0:
+			return err
+		case time.Now().After(limit):
+			return fmt.Errorf("innsigli has %d other connections to the database: stop its servers first", n)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func copyStore(ctx context.Context, s streams, from, to config.DB) (copied transfer.Progress, err error) {
+	shown := newProgress(s.stderr, "records")
+	err = transfer.Copy(ctx, from, to, func(p transfer.Progress) {
+		copied = p
+		shown.show(int64(p.Accounts + p.Clients + p.Tokens + p.Signals + p.Users + p.Requests + p.Certificates + p.Documents + p.Jobs + p.Entries +
+			p.Subscriptions + p.SigningKeys + p.Attempts + p.Dropped +
+			p.Processes + p.ProcessKeys + p.Lines))
+	})
+	shown.end()
+	return copied, err
+}
+
+func summary(s streams, p transfer.Progress) error {
+	kinds := []struct {
+		name   string
+		number int
+	}{
+		{"accounts", p.Accounts}, {"API clients", p.Clients}, {"access tokens", p.Tokens}, {"busy signals", p.Signals},
+		{"sandbox users", p.Users}, {"signing requests", p.Requests}, {"kept certificates", p.Certificates}, {"documents", p.Documents}, {"jobs", p.Jobs},
+		{"entries of the evidence log", p.Entries},
+		{"webhook subscriptions", p.Subscriptions}, {"webhook keys", p.SigningKeys},
+		{"attempts at webhooks", p.Attempts}, {"dropped webhook events", p.Dropped},
+		{"signing processes", p.Processes}, {"idempotency keys of processes", p.ProcessKeys}, {"lines of the ledger", p.Lines},
+	}
+	for _, k := range kinds {
+		if _, err := fmt.Fprintf(s.stdout, "%8d  %s\n", k.number, k.name); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(s.stderr, "The servers on the new store need the same --master-key-file.")
+	return nil
+}
+
+type backupCommand struct {
+	storeFlag
+	Out string `short:"o" required:"" placeholder:"FILE" help:"File to write. The documents of a store with a folder of them go to the folder FILE.documents. What is there is not overwritten."`
+}
+
+func (backupCommand) Help() string {
+	return "The copy is the store as it was at one moment, and can be used in its place, with the master key of the store, OLD.key: --store bolt:FILE --master-key-file OLD.key. It works while a server runs, and holds up nobody. Secrets in it are sealed: keep a copy of the master key, too, at another place. A database is copied with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.db"
+}
+
+// documentsSuffix is what the folder of documents has behind the name of a backup.
+const documentsSuffix = ".documents"
+
+func (c backupCommand) Run(ctx context.Context, s streams) error {
+	store, err := config.ParseStore(c.Store)
+	if err != nil {
+		return err
+	}
+	if store.InPostgres() {
+		return fmt.Errorf("%w: a database is copied with pg_dump, such as: pg_dump --format=custom --file=%s innsigli", errUsage, c.Out)
+	}
+	for _, path := range []string{c.Out, c.Out + documentsSuffix} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is there already, and is not overwritten", path)
+		}
+	}
+	return c.operate(ctx, func(o operator.Operator) error { return c.copy(ctx, s, o) })
+}
+
+// copy copies the file to its folder and gives it its name when all is there.
+func (c backupCommand) copy(ctx context.Context, s streams, o operator.Operator) error {
+	documents, release, err := o.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if documents != "" { // which fails when another backup has made it
+		if err := os.Mkdir(c.Out+documentsSuffix, 0o700); err != nil {
+			return fmt.Errorf("copying the store to %s: %w", c.Out, err)
+		}
+	}
+	temporary := fmt.Sprintf("%s.%s.tmp", c.Out, rand.Text())
+	defer os.Remove(temporary)
+	size, err := c.copyFile(ctx, s, o, temporary)
+	if err == nil && documents != "" {
+		_, err = bolt.CopyDocuments(ctx, temporary, documents, c.Out+documentsSuffix)
+	}
+	if err == nil {
+		err = durable.Rename(temporary, c.Out)
+	}
+	if err != nil {
+		if documents != "" {
+			os.RemoveAll(c.Out + documentsSuffix)
+		}
+		return fmt.Errorf("copying the store to %s: %w", c.Out, err)
+	}
+	fmt.Fprintf(s.stderr, "Wrote %s (%d bytes)", c.Out, size)
+	if documents != "" {
+		fmt.Fprintf(s.stderr, " and the documents in %s", c.Out+documentsSuffix)
+	}
+	fmt.Fprintln(s.stderr, ". Keep the master key, too, at another place.")
+	return nil
+}
+
+func (c backupCommand) copyFile(ctx context.Context, s streams, o operator.Operator, path string) (size int64, err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	shown := newProgress(s.stderr, "bytes")
+	err = o.Backup(ctx, writing{ctx, file, func(n int) { size += int64(n); shown.show(size) }})
+	shown.end()
+	return size, errors.Join(err, file.Sync(), file.Close())
+}
+
+// writing tells how much is written, and ends with its context.
+type writing struct {
+	ctx context.Context
+	io.Writer
+	wrote func(n int)
+}
+
+func (w writing) Write(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := w.Writer.Write(p)
+	w.wrote(n)
+	return n, err
+}
+
+type migrateCommand struct {
+	Store string `required:"" placeholder:"STORE" help:"The database: postgres://HOST/DATABASE."`
+}
+
+// grants are what a server whose role is SERVER needs, for these tables and for those that a
+// later version adds.
+const grants = `GRANT USAGE ON SCHEMA public TO SERVER;
+
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO SERVER;
+
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO SERVER;
+
+ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO SERVER;
+
+ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO SERVER;`
+
+func (migrateCommand) Help() string {
+	return "Servers do it when they start. It is a command for those whose role may not make tables: run it once for each new version, as a role that may. Servers of the version before go on meanwhile. A role that does not own the tables is given what it needs by the one that migrates, once:\n\n" + grants + "\n\nExample: innsigli migrate --store postgres://owner@db.example/innsigli"
+}
+
+func (c migrateCommand) Run(ctx context.Context, s streams) error {
+	store, err := config.ParseStore(c.Store)
+	if err != nil {
+		return err
+	}
+	if !store.InPostgres() {
+		return fmt.Errorf("%w: only a database has tables; a store of the form bolt:PATH needs no migration", errUsage)
+	}
+	from, to, err := postgres.Migrate(ctx, store.URL)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.stdout, "schema %d -> %d\n", from, to)
+	return err
+}

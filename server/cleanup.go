@@ -1,0 +1,101 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+const (
+	// cleanupInterval is how often what has outlived its purpose is deleted.
+	cleanupInterval = time.Minute
+	// uploadTime is how long a document may take from its first byte to its request.
+	uploadTime = time.Hour
+	// cleanupBatch is how many records one transaction deletes.
+	cleanupBatch = 1000
+)
+
+// cleanupTask deletes one bounded batch of records that are not needed any more and returns how many; when there were
+// any, there may be more.
+type cleanupTask struct {
+	what string
+	do   func(context.Context) (int, error)
+}
+
+// cleanupTasks are the retention table (decisions.md 8.2). Documents are not in it: one goes with the
+// delivery of its request, or with its process, which stays until it is deleted.
+func (s *Server) cleanupTasks() []cleanupTask {
+	b := s.config.Backend
+	inTx := func(what string, do func(context.Context) (int, error)) func(context.Context) (int, error) {
+		return func(ctx context.Context) (n int, err error) {
+			err = b.InTx(ctx, func(ctx context.Context) error {
+				n, err = do(ctx)
+				return err
+			})
+			if err != nil {
+				return 0, fmt.Errorf("deleting %s: %w", what, err)
+			}
+			return n, nil
+		}
+	}
+	return []cleanupTask{
+		{"documents that no request was started with", func(ctx context.Context) (int, error) {
+			return b.Documents().Sweep(ctx, time.Now().Add(-uploadTime))
+		}},
+		{"requests and idempotency keys", s.signing.Sweep},
+		{"kept certificates", inTx("certificates that have expired", func(ctx context.Context) (int, error) {
+			return b.Requests().DropCertificates(ctx, time.Now(), cleanupBatch)
+		})},
+		{"access tokens", s.accounts.Sweep},
+		{"busy signals", s.signals.Sweep},
+		{"links of processes that expired unopened, and their idempotency keys", s.processes.Sweep},
+		{"what the signing page remembers", inTx("records of the signing page", func(ctx context.Context) (int, error) {
+			return b.Pages().DeleteRecords(ctx, time.Now(), cleanupBatch)
+		})},
+		{"webhook attempts and dropped events", func(ctx context.Context) (int, error) {
+			return s.hooks.Sweep(ctx, s.config.Retention.DeliveryAttempts.before(time.Now()))
+		}},
+		{"evidence log", inTx("entries of the evidence log", func(ctx context.Context) (int, error) {
+			return b.EvidenceLog().DeleteEntries(ctx, s.config.Retention.Evidence.before(time.Now()), cleanupBatch)
+		})},
+		{"how often clients have called", func(ctx context.Context) (int, error) {
+			buckets := bucketsOf(b)
+			if buckets == nil {
+				return 0, nil
+			}
+			return buckets.DeleteFull(ctx, cleanupBatch)
+		}},
+	}
+}
+
+// cleanup does all tasks. Several servers may do them at once on one backend.
+func (s *Server) cleanup(ctx context.Context) {
+	for _, task := range s.cleanupTasks() {
+		if err := task.untilDone(ctx); err != nil && ctx.Err() == nil {
+			s.config.Log.Error("cleaning up failed", "what", task.what, "error", err)
+		}
+	}
+}
+
+func (t cleanupTask) untilDone(ctx context.Context) error {
+	for ctx.Err() == nil {
+		if n, err := t.do(ctx); n == 0 || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// every calls do at once, and then in each interval, until the context ends.
+func every(ctx context.Context, interval time.Duration, do func(context.Context)) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for {
+		do(ctx)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}

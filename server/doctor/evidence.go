@@ -1,0 +1,187 @@
+package doctor
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/ades/online"
+)
+
+// timestamps asks each authority for a token, which has to lead to the roots, and compares the clocks. One that does
+// not answer takes no time from the others.
+func (d doctor) timestamps() (checks []check) {
+	for i, tsa := range d.conf.TSAs() {
+		checks = append(checks, func(ctx context.Context, r *Results) {
+			d.timestamp(ctx, fmt.Sprintf("timestamp[%d]", i), *tsa, r)
+		})
+	}
+	return checks
+}
+
+func (d doctor) timestamp(ctx context.Context, what string, tsa online.TSA, r *Results) {
+	if tsa.Roots == nil {
+		tsa.Roots = x509.NewCertPool()
+		for _, root := range d.conf.Roots {
+			tsa.Roots.AddCert(root)
+		}
+	}
+	dates := &datedTransport{next: http.DefaultTransport}
+	client := http.Client{}
+	if tsa.Client != nil {
+		client = *tsa.Client
+		if client.Transport != nil {
+			dates.next = client.Transport
+		}
+	}
+	client.Transport, tsa.Client = dates, &client
+	sum := sha256.Sum256([]byte(rand.Text()))
+	began := time.Now()
+	if _, err := tsa.Timestamp(ctx, crypto.SHA256, sum[:]); err != nil {
+		r.fault(what, plain(err), "See url, username, password-file, certificate and roots of this [[timestamp]], and whether a firewall is in between.")
+	} else {
+		r.ok(what, fmt.Sprintf("%s gave a token in %v, which leads to the roots", host(tsa.URL), time.Since(began).Round(time.Millisecond)))
+	}
+	d.clock(host(tsa.URL), dates.skew(), r)
+}
+
+// A clock that is wrong by more has tokens and timestamps judged wrongly.
+const (
+	doubtfulSkew = 3 * time.Second
+	faultySkew   = 30 * time.Second
+)
+
+// clock compares the clock of this machine with that of another.
+func (d doctor) clock(of string, skew time.Duration, r *Results) {
+	says := fmt.Sprintf("that of %s is %v", of, ahead(skew.Round(time.Second)))
+	switch size := skew.Abs(); {
+	case size > faultySkew:
+		r.fault("clock", says, "Keep the clock of this machine by NTP.")
+	case size > doubtfulSkew:
+		r.doubt("clock", says, "Keep the clock of this machine by NTP.")
+	}
+}
+
+// datedTransport compares the dates of answers with the clock. They have no fractions of seconds, and an
+// answer is made at any time while it is waited for: a difference that this explains is none.
+type datedTransport struct {
+	next  http.RoundTripper
+	least *time.Duration
+}
+
+func (t *datedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	began := time.Now()
+	response, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		skew := skewOf(date, began, time.Now())
+		t.least = &skew
+	}
+	return response, nil
+}
+
+func (t *datedTransport) skew() time.Duration {
+	if t.least == nil {
+		return 0
+	}
+	return *t.least
+}
+
+func skewOf(date, began, ended time.Time) time.Duration {
+	switch {
+	case date.After(ended):
+		return date.Sub(ended)
+	case date.Add(time.Second).Before(began):
+		return date.Add(time.Second).Sub(began)
+	}
+	return 0
+}
+
+// host is the part of an address that is no secret.
+func host(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "it"
+	}
+	return u.Host
+}
+
+const (
+	soonOver  = 14 * 24 * time.Hour // of what is renewed by programs
+	rootsOver = 90 * 24 * time.Hour // of what is renewed by people
+)
+
+// roots looks at how long the configured certificates last.
+func (d doctor) roots(_ context.Context, r *Results) {
+	now, bad := time.Now(), 0
+	for _, c := range slices.Concat(d.conf.Roots, d.conf.Intermediates) {
+		if lifetime(r, "trust", c.Subject.String(), c, now, rootsOver, "Ask its authority for the next one.") {
+			continue
+		}
+		bad++
+	}
+	if bad == 0 && len(d.conf.Roots) > 0 {
+		r.ok("trust", fmt.Sprintf("%s and %s, none about to expire", counted(len(d.conf.Roots), "root"), counted(len(d.conf.Intermediates), "intermediate")))
+	}
+}
+
+// lifetime says whether a certificate is valid and stays so for a while, and enters it when not.
+func lifetime(r *Results, what, name string, c *x509.Certificate, now time.Time, soon time.Duration, advice string) bool {
+	switch until := c.NotAfter.UTC().Format(time.DateOnly); {
+	case now.Before(c.NotBefore):
+		r.fault(what, fmt.Sprintf("%s is not valid before %s", name, c.NotBefore.UTC().Format(time.DateTime)), "See the clock of this machine.")
+	case now.After(c.NotAfter):
+		r.fault(what, fmt.Sprintf("%s has expired on %s", name, until), advice)
+	case now.Add(soon).After(c.NotAfter):
+		r.doubt(what, fmt.Sprintf("%s expires on %s", name, until), advice)
+	default:
+		return true
+	}
+	return false
+}
+
+// mostAsked bounds whom is asked about.
+const mostAsked = 20
+
+// revocations asks whether the intermediates were revoked, as is asked for each signature.
+func (d doctor) revocations() (checks []check) {
+	revocation := &online.Revocation{Client: online.NewClient(d.conf.PrivateAddresses...)}
+	known := slices.Concat(d.conf.Roots, d.conf.Intermediates)
+	for _, c := range d.conf.Intermediates[:min(mostAsked, len(d.conf.Intermediates))] {
+		i := slices.IndexFunc(known, func(issuer *x509.Certificate) bool { return c.CheckSignatureFrom(issuer) == nil })
+		if i < 0 || c.Equal(known[i]) {
+			continue
+		}
+		checks = append(checks, func(ctx context.Context, r *Results) { revocationOf(ctx, revocation, c, known[i], r) })
+	}
+	if len(checks) == 0 && len(d.conf.Roots) > 0 {
+		checks = append(checks, func(_ context.Context, r *Results) {
+			r.doubt("revocation", "there is nobody to ask about: no intermediate is configured", "With trust.intermediates the way to their authority is tried here.")
+		})
+	}
+	return checks
+}
+
+func revocationOf(ctx context.Context, revocation *online.Revocation, c, issuer *x509.Certificate, r *Results) {
+	const what = "revocation"
+	_, err := revocation.Revocation(ctx, c, issuer, time.Time{})
+	switch {
+	case errors.Is(err, ades.ErrRevoked):
+		r.fault(what, ades.Identify(c)+" was revoked", "Ask its authority for the next one.")
+	case err != nil:
+		r.fault(what, plain(err), "Signatures of people under it do not reach level Lt, and end with InternalError. See whether a firewall is in between.")
+	default:
+		r.ok(what, "the authority answers for "+ades.Identify(c))
+	}
+}

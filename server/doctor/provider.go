@@ -1,0 +1,305 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/idp/ciba"
+	"github.com/innsigli/innsigli/server/config"
+)
+
+// CheckProvider asks the identity provider and the login of a file, whose faults are given. A file without faults needs
+// no more than one of them. With request the provider is asked for the certificate of kennitala NoKennitala, which nobody
+// has. The error is of the context.
+func CheckProvider(ctx context.Context, path string, f config.File, faults config.Faults, request bool) (Results, error) {
+	var r Results
+	for _, fault := range faults {
+		r.fault("configuration", fault, "")
+	}
+	if len(faults) > 0 {
+		return r, nil
+	}
+	r.ok("configuration", path+" has no faults")
+	if f.Provider != nil {
+		if err := r.addProvider(ctx, *f.Provider, request); err != nil {
+			return r, err
+		}
+	}
+	if f.Logins != nil {
+		if err := r.addLogin(ctx, *f.Logins); err != nil {
+			return r, err
+		}
+	}
+	return r, ctx.Err()
+}
+
+// addProvider checks the identity provider, with or without a request.
+func (r *Results) addProvider(ctx context.Context, p config.Provider, request bool) error {
+	p.Adapter.SIM.NoLearning = false // the SIM is asked, whose certificate is not known
+	client, provider, err := p.Open()
+	if err != nil {
+		return fmt.Errorf("the identity provider: %w", err)
+	}
+	report, err := client.Check(ctx)
+	if err != nil {
+		return err
+	}
+	r.addReport(report, p, provider.ACRValues())
+	if request && report.Endpoints.BackchannelAuthentication != "" {
+		r.addRequest(ctx, provider)
+	}
+	return nil
+}
+
+// topics are in the order of the results.
+var topics = []ciba.Topic{ciba.TopicMetadata, ciba.TopicKeys, ciba.TopicClock, ciba.TopicClient, ciba.TopicTokens, ciba.TopicEndpoints}
+
+// advice is what to do about each.
+var advice = map[ciba.Topic]string{
+	ciba.TopicMetadata:  "issuer has to be the provider's own, byte for byte; discovery says where the metadata is.",
+	ciba.TopicKeys:      "Its tokens cannot be verified without them; jwks among the endpoints says where they are.",
+	ciba.TopicClock:     "Keep the clock of this machine by NTP.",
+	ciba.TopicClient:    "See client-id, authentication, client-secret-file and secret-encoding; the provider may know the client by others, or not for this.",
+	ciba.TopicTokens:    "See token among the endpoints, and whether a firewall or proxy is in between.",
+	ciba.TopicEndpoints: "See the table of endpoints.",
+}
+
+// addReport adds what the client found out without a request.
+func (r *Results) addReport(report ciba.Report, p config.Provider, acr []string) {
+	right := textsOf(report, p.Client)
+	for _, topic := range topicsOf(report) {
+		problems, doubts := about(topic, report.Problems), about(topic, report.Doubts)
+		for _, problem := range problems {
+			r.fault(string(topic), problem.Text, advice[topic])
+		}
+		for _, doubt := range doubts {
+			r.doubt(string(topic), doubt.Text, advice[topic])
+		}
+		nothing := problems == nil && doubts == nil
+		if says := right[topic]; says != "" && nothing {
+			r.ok(string(topic), says)
+		}
+		if topic == ciba.TopicMetadata && (nothing || report.ACRValues != nil || report.DeliveryModes != nil) {
+			r.addListed("acr values", acr, report.ACRValues, "See certificate-acr, sign-acr and acr; a provider need not name all of them.")
+			r.addListed("delivery", []string{deliveryMode(p)}, report.DeliveryModes, "The provider has to have registered the client for what delivery says.")
+		}
+	}
+}
+
+// topicsOf are the topics of the results, and what else the report is about.
+func topicsOf(report ciba.Report) []ciba.Topic {
+	all := slices.Clone(topics)
+	for _, problem := range slices.Concat(report.Problems, report.Doubts) {
+		if !slices.Contains(all, problem.Topic) {
+			all = append(all, problem.Topic)
+		}
+	}
+	return all
+}
+
+func about(topic ciba.Topic, list []ciba.Problem) (those []ciba.Problem) {
+	for _, problem := range list {
+		if problem.Topic == topic {
+			those = append(those, problem)
+		}
+	}
+	return those
+}
+
+// textsOf are what is said of each topic when nothing is wrong with it, if it is known.
+func textsOf(report ciba.Report, o ciba.Options) map[ciba.Topic]string {
+	right := map[ciba.Topic]string{ciba.TopicMetadata: "its issuer is " + o.Issuer}
+	if address := report.Endpoints.BackchannelAuthentication; address != "" {
+		right[ciba.TopicEndpoints] = "requests go to " + address
+	}
+	if report.Endpoints.JWKS != "" {
+		right[ciba.TopicKeys] = fmt.Sprintf("%d that can be used", report.Keys)
+	}
+	if report.Endpoints.Token != "" && about(ciba.TopicTokens, report.Problems) == nil {
+		right[ciba.TopicClock] = "the provider's is " + ahead(report.Skew)
+		right[ciba.TopicClient] = "the provider knows " + o.ClientID
+	}
+	return right
+}
+
+func ahead(skew time.Duration) string {
+	switch {
+	case skew > 0:
+		return fmt.Sprint(skew, " ahead")
+	case skew < 0:
+		return fmt.Sprint(-skew, " behind")
+	}
+	return "right"
+}
+
+// deliveryMode returns the token delivery mode (CIBA Core 1.0 section 5).
+func deliveryMode(p config.Provider) string {
+	if p.Adapter.Ping {
+		return "ping"
+	}
+	return "poll"
+}
+
+// addListed compares the values that requests have with those that the metadata names; known
+// is nil when it names none.
+func (r *Results) addListed(what string, used, known []string, advice string) {
+	missing := unlisted(used, known)
+	switch {
+	case known == nil:
+		r.doubt(what, "the metadata does not say which there are", "")
+	case missing != nil:
+		r.doubt(what, "the metadata does not name "+strings.Join(missing, ", "), advice)
+	default:
+		r.ok(what, strings.Join(used, ", "))
+	}
+}
+
+func unlisted(used, known []string) (missing []string) {
+	for _, value := range used {
+		if !slices.Contains(known, value) {
+			missing = append(missing, value)
+		}
+	}
+	return missing
+}
+
+const (
+	NoKennitala = "0000000000" // a kennitala that nobody can have: there is no day 00
+	NoPhone     = "0000000"    // a phone number that nobody can have: none in Iceland begins with 0
+)
+
+// acceptedCodes are those of providers that took a request up and found nobody to ask.
+var acceptedCodes = []idp.ErrorCode{idp.UserNotFound, idp.UserHasNoPhone, idp.CertificateNotFound, idp.KeyNotFound}
+
+// addRequest asks for the certificate of nobody. The provider verifies what was signed for it before it looks the
+// person up. A refusal of the app does not count where the SIM is not refused.
+func (r *Results) addRequest(ctx context.Context, provider idp.Provider) {
+	const what = "request"
+	event, err := askNobody(ctx, provider, idp.App)
+	if err != nil {
+		r.fault(what, fmt.Sprintf("a request for nobody: %v", err), "")
+		return
+	}
+	failed, ok := event.(idp.Failed)
+	switch {
+	case !ok:
+		r.doubt(what, "the provider accepted what the key signed, and asks somebody with kennitala "+NoKennitala, "It looks people up later. No phone of anybody rings.")
+	case slices.Contains(acceptedCodes, failed.Code):
+		r.ok(what, "the provider accepted what the key signed; nobody was asked")
+	case !isOutage(failed.Code) && takesSIM(ctx, provider):
+		r.doubt(what, fmt.Sprintf("the provider accepted what the key signed for the SIM, and refused it for the app: %s", words(failed.Failure)),
+			"See certificate-acr; the provider may not have registered the client for the app.")
+	default:
+		r.fault(what, fmt.Sprintf("the provider refused it: %s", words(failed.Failure)), requestAdvice(failed.Code))
+	}
+}
+
+// askNobody asks nobody to sign, up to the first call that the provider gets.
+func askNobody(ctx context.Context, provider idp.Provider, m idp.Method) (idp.Event, error) {
+	person := idp.Person{Method: m, Kennitala: NoKennitala, Phone: NoPhone}
+	state, event, err := provider.Begin(ctx, rand.Text(), person, idp.Text{Document: "innsigli idp check"}, nil)
+	if _, ok := event.(idp.NeedDigest); ok && err == nil {
+		digest := provider.Traits(m).Algorithm.Digest([]byte(rand.Text()))
+		_, event, err = provider.Sign(ctx, state, []ades.Digest{digest})
+	}
+	return event, err
+}
+
+// takesSIM reports whether the provider takes up a request for the SIM of nobody.
+func takesSIM(ctx context.Context, provider idp.Provider) bool {
+	event, err := askNobody(ctx, provider, idp.SIM)
+	failed, ok := event.(idp.Failed)
+	return err == nil && (!ok || slices.Contains(acceptedCodes, failed.Code))
+}
+
+// isOutage reports whether a code means that the provider did not decide anything.
+func isOutage(code idp.ErrorCode) bool {
+	return code == idp.CommunicationError || code == idp.SystemUnderMaintenance
+}
+
+// words are what the provider said, and what the service makes of it.
+func words(f idp.Failure) string {
+	said := slices.DeleteFunc([]string{f.OAuth, f.Description}, func(text string) bool { return text == "" })
+	return fmt.Sprintf("%q, which is told as errorCode %q", strings.Join(said, ": "), f.Code)
+}
+
+func requestAdvice(code idp.ErrorCode) string {
+	switch {
+	case code == idp.InvalidRequest:
+		return "Give the provider the public key that belongs to key; see issuer, key-id and algorithm, and the clock."
+	case code == idp.InvalidClient, code == idp.AuthorizationPartyUnknown, code == idp.UnauthorizedClient:
+		return "The provider knows the client by another secret, or not for requests like this one."
+	case isOutage(code):
+		return "Try again; see backchannel-authentication in [identity-provider.endpoints] if it stays so."
+	}
+	return "The row of this error belongs into [[identity-provider.error]], if it means that there is no such person."
+}
+
+// addLogin adds whether people can log in: in a browser, and on phones where that is configured.
+// Nobody is asked.
+func (r *Results) addLogin(ctx context.Context, p config.LoginProvider) error {
+	const what = "login"
+	browser, err := p.OpenBrowser("https://localhost/")
+	if err != nil {
+		return fmt.Errorf("the login: %w", err)
+	}
+	report, err := browser.Check(ctx)
+	if err == nil && p.Phones != nil {
+		report, err = withPhone(ctx, p, report)
+	}
+	if err != nil {
+		return err
+	}
+	for _, problem := range report.Problems {
+		r.fault(what, problem.String(), advice[problem.Topic])
+	}
+	for _, doubt := range report.Doubts {
+		r.doubt(what, doubt.String(), advice[doubt.Topic])
+	}
+	missing := unlisted(acrValues(p), report.ACRValues)
+	if report.ACRValues != nil && missing != nil {
+		r.doubt(what, "the metadata does not name "+strings.Join(missing, ", "), "See acr-values, app-acr and sim-acr; a provider need not name all of them.")
+	}
+	if report.Problems == nil {
+		page, _, _ := strings.Cut(report.Endpoints.Authorization, "?")
+		r.ok(what, "people are sent to "+page)
+	}
+	return nil
+}
+
+// withPhone returns a report with what is found of the same client as one of CIBA.
+func withPhone(ctx context.Context, p config.LoginProvider, report ciba.Report) (ciba.Report, error) {
+	client, err := ciba.New(p.Client)
+	if err != nil {
+		return report, err
+	}
+	phone, err := client.Check(ctx)
+	report.Problems = union(report.Problems, phone.Problems)
+	report.Doubts = union(report.Doubts, phone.Doubts)
+	return report, err
+}
+
+func union(all, more []ciba.Problem) []ciba.Problem {
+	for _, problem := range more {
+		if !slices.Contains(all, problem) {
+			all = append(all, problem)
+		}
+	}
+	return all
+}
+
+// acrValues are those of logins.
+func acrValues(p config.LoginProvider) []string {
+	all := slices.Clone(p.Browser.ACR)
+	for _, phone := range p.Phones {
+		all = append(all, phone.ACR)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,173 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/innsigli/innsigli/sandbox"
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/server/operator"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/bolt"
+	"github.com/innsigli/innsigli/storage/sealed"
+)
+
+// store looks at the store, and at what is sealed in it.
+func (d doctor) store(ctx context.Context, r *Results) {
+	const what = "store"
+	s := d.conf.Store
+	if s == (config.Store{}) {
+		return // which is a fault of the configuration
+	}
+	if !s.InPostgres() {
+		_, err := os.Stat(s.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			r.ok(what, s.Path+" is made at the first start")
+			return
+		case operator.NewClient(s.Socket()).Answers(ctx):
+			r.ok(what, "a server has it open, and answers")
+			d.secrets(ctx, operator.NewClient(s.Socket()), nil, r)
+			return
+		}
+	}
+	db, err := s.Open(ctx, "innsigli doctor")
+	if err != nil {
+		r.fault(what, plain(err), storeAdvice(err))
+		return
+	}
+	defer db.Close()
+	d.pace(ctx, db, r)
+	d.secrets(ctx, operator.New(db, operator.Options{}), db.Sandbox(), r)
+}
+
+func storeAdvice(err error) string {
+	if advice := config.Advice(err); advice != "" {
+		return advice
+	}
+	if errors.Is(err, bolt.ErrLocked) {
+		return "Another process has it open and is no server that answers: one that starts or stops, or a backup."
+	}
+	if errors.Is(err, storage.ErrUnavailable) {
+		return "See the host and the port in --store, and whether a firewall is in between."
+	}
+	return ""
+}
+
+// slowStore is an answer that is felt by clients: a call of the API takes several.
+const slowStore = 50 * time.Millisecond
+
+// pace is the quickest answer of several: a connection has to be made for the first.
+func (d doctor) pace(ctx context.Context, db config.DB, r *Results) {
+	const what = "store"
+	least := time.Duration(0)
+	for range 5 {
+		began := time.Now()
+		if err := storeAnswers(ctx, db); err != nil {
+			r.fault(what, plain(err), storeAdvice(err))
+			return
+		}
+		if took := time.Since(began); least == 0 || took < least {
+			least = took
+		}
+	}
+	says := fmt.Sprintf("it has its tables, and answers in %v", least.Round(10*time.Microsecond))
+	if least > slowStore {
+		r.doubt(what, says, "Each call of the API waits for several answers: put the servers near the database.")
+		return
+	}
+	r.ok(what, says)
+}
+
+// storeAnswers is what a server does to find out whether its store does.
+func storeAnswers(ctx context.Context, db config.DB) error {
+	if db, ok := db.(interface{ Check(context.Context) error }); ok {
+		return db.Check(ctx)
+	}
+	_, err := db.Accounts().Accounts(ctx)
+	return err
+}
+
+func countKeys(n int, r *Results) {
+	const what = "webhook keys"
+	switch n {
+	case 0:
+		r.ok(what, "one is made at the first start")
+	case 1:
+		r.ok(what, "one signs")
+	default:
+		r.ok(what, fmt.Sprintf("%d sign, until the overlap of a rotation is over", n))
+	}
+}
+
+// secrets opens what is sealed for long: the keys of webhooks, and the sandbox's authority where no server
+// has the store.
+func (d doctor) secrets(ctx context.Context, of operator.Operator, users sandbox.Store, r *Results) {
+	const what = "master key"
+	path := d.conf.Flags.KeyFile(d.conf.Store)
+	stored, err := of.SealedKeys(ctx)
+	if err != nil {
+		r.fault("webhook keys", plain(err), storeAdvice(err))
+		return
+	}
+	countKeys(len(stored), r)
+	keys, err := sealed.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && len(stored) == 0:
+		r.ok(what, path+" is made at the first start")
+		return
+	case err != nil:
+		r.fault(what, plain(err), "A store that was copied needs the key file of where it comes from.")
+		return
+	}
+	_, err = keys.OpenSigningKeys(stored)
+	if err == nil && users != nil {
+		_, err = sealed.Sandbox(users, keys).Authority(ctx)
+	}
+	switch {
+	case err != nil && !errors.Is(err, storage.ErrNotFound):
+		r.fault(what, plain(err), "Without that key what it sealed is lost.")
+	case len(stored) == 0:
+		r.ok(what, "nothing is sealed yet")
+	default:
+		r.ok(what, "opens what is sealed in the store")
+	}
+}
+
+const (
+	littleRoom = 1 << 30
+	noRoom     = 100 << 20
+)
+
+// disk looks at the room where a store that is a file grows.
+func (d doctor) disk(_ context.Context, r *Results) {
+	const what = "disk"
+	s := d.conf.Store
+	if s.Path == "" {
+		return
+	}
+	folders := []string{filepath.Dir(s.Path)}
+	if s.Documents != "" {
+		folders = append(folders, filepath.Dir(filepath.Clean(s.Documents)))
+	}
+	for _, folder := range folders {
+		free, known, err := freeSpace(folder)
+		says := fmt.Sprintf("%d MB are free in %s", free>>20, folder)
+		switch {
+		case err != nil:
+			r.fault(what, plain(err), "")
+		case !known:
+		case free < noRoom:
+			r.fault(what, says, "Requests are about to be refused with 507: make room.")
+		case free < littleRoom:
+			r.doubt(what, says, "A full disk has requests refused with 507: make room.")
+		default:
+			r.ok(what, says)
+		}
+	}
+}

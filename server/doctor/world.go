@@ -1,0 +1,179 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/innsigli/innsigli/server/config"
+	"github.com/innsigli/innsigli/stamp/pdfium"
+)
+
+// provider asks the identity provider, without a request for anybody.
+func (d doctor) provider(ctx context.Context, r *Results) {
+	if d.conf.Provider == nil || d.conf.Flags.Simulated {
+		return
+	}
+	if err := r.addProvider(ctx, *d.conf.Provider, false); err != nil {
+		r.fault("identity-provider", plain(err), "")
+	}
+}
+
+// login asks who says who people are.
+func (d doctor) login(ctx context.Context, r *Results) {
+	switch {
+	case d.conf.Flags.Simulated || !d.production():
+	case d.conf.Logins == nil:
+		r.doubt("login", "there is no [login]: nobody can open what they are invited to sign", "Whoever uses the Signing API alone needs none.")
+	default:
+		if err := r.addLogin(ctx, *d.conf.Logins); err != nil {
+			r.fault("login", plain(err), "")
+		}
+	}
+}
+
+// mail goes as far as a login to the mail server.
+func (d doctor) mail(ctx context.Context, r *Results) {
+	known, err := d.conf.CheckMail(ctx)
+	if !known {
+		if d.production() && !d.conf.HasMail() {
+			r.doubt("mail", "there is no --mail: nobody is invited, and nobody told of trouble", "Clients have to hand over the links themselves.")
+		}
+		return
+	}
+	if err != nil {
+		r.fault("mail", plain(err), config.MailAdvice(err))
+		return
+	}
+	r.ok("mail", `can be sent, as far as is known without sending any; "innsigli mail test" does`)
+}
+
+// baseURL calls the server where clients do.
+func (d doctor) baseURL(ctx context.Context, r *Results) {
+	const what = "base URL"
+	dates := &datedTransport{next: http.DefaultTransport}
+	client := &http.Client{Transport: dates, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.base()+"/readyz", nil)
+	if err != nil {
+		r.fault(what, plain(err), "")
+		return
+	}
+	response, err := client.Do(request)
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &certificate):
+		r.fault(what, plain(certificate), "Clients refuse this certificate: see the names in it, its end, and that the ones above it are sent along.")
+		return
+	case errors.Is(err, syscall.ECONNREFUSED):
+		r.doubt(what, "nobody listens at "+d.base(), "Is the server, or the proxy in front of it, running?")
+		return
+	case err != nil:
+		r.fault(what, plain(unwrapURL(err)), "Clients do not come through. This machine may also be the only one that cannot call its own address.")
+		return
+	}
+	defer response.Body.Close()
+	d.answered(response, r)
+	d.clock(request.URL.Host, dates.skew(), r)
+}
+
+// unwrapURL is an error without the address, which the r has.
+func unwrapURL(err error) error {
+	if u := new(url.Error); errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+func (d doctor) answered(response *http.Response, r *Results) {
+	const what = "base URL"
+	switch response.StatusCode {
+	case http.StatusOK:
+		r.ok(what, "a server answers at "+d.base()+", and is ready")
+	case http.StatusServiceUnavailable:
+		r.fault(what, "the server is not ready, or stopping", "Its log says why.")
+	default:
+		r.fault(what, fmt.Sprintf("/readyz is answered %d", response.StatusCode), "The proxy in front has to pass all paths on as they are.")
+	}
+	if response.TLS == nil {
+		return
+	}
+	leaf := response.TLS.PeerCertificates[0]
+	if lifetime(r, what, "its certificate", leaf, time.Now(), soonOver, "Renew it.") {
+		r.ok(what, "its certificate is valid until "+leaf.NotAfter.UTC().Format(time.DateOnly))
+	}
+}
+
+// certificate looks at that of --tls-cert.
+func (d doctor) certificate(_ context.Context, r *Results) {
+	const what = "TLS"
+	leaf := d.conf.Certificate()
+	if leaf == nil {
+		return
+	}
+	whole := lifetime(r, what, d.conf.Flags.TLSCert, leaf, time.Now(), soonOver, "Renew it; the server takes the new one without a restart.")
+	if u, err := url.Parse(d.conf.Flags.BaseURL); err == nil && leaf.VerifyHostname(u.Hostname()) != nil {
+		r.fault(what, fmt.Sprintf("%s is for %s, and not for %s", d.conf.Flags.TLSCert, strings.Join(leaf.DNSNames, ", "), u.Hostname()), "Clients at --base-url refuse it.")
+		whole = false
+	}
+	if whole {
+		r.ok(what, fmt.Sprintf("%s is valid until %s", d.conf.Flags.TLSCert, leaf.NotAfter.UTC().Format(time.DateOnly)))
+	}
+}
+
+// proxy: a server that does not know its proxy cannot tell callers apart.
+func (d doctor) proxy(_ context.Context, r *Results) {
+	if d.conf.Exposed() {
+		r.doubt("listen", "others than this machine can speak to the server without TLS", "Have it listen at a loopback address, give --tls-cert and --tls-key, or name the proxy that calls from elsewhere in [proxy].")
+	}
+	if d.conf.UnknownProxy() {
+		r.doubt("proxy", "TLS ends before this server, and there is no [proxy]", "Callers cannot be told apart: limits by address are for all of them together, or none if the proxy is on this machine. Name it in trusted.")
+	}
+}
+
+// traces sends the collector nothing.
+func (d doctor) traces(ctx context.Context, r *Results) {
+	const what = "traces"
+	endpoint, err := d.conf.CheckTraces(ctx)
+	if endpoint == "" {
+		return
+	}
+	if err != nil {
+		r.fault(what, plain(err), "See OTEL_EXPORTER_OTLP_ENDPOINT: the port for OTLP over HTTP is usually 4318.")
+		return
+	}
+	r.ok(what, "the collector at "+host(endpoint)+" takes them")
+}
+
+// renderer looks whether it was compiled, and if so whether it works.
+func (d doctor) renderer(ctx context.Context, r *Results) {
+	const what = "renderer"
+	folder := d.conf.Flags.Folder(d.conf.Store)
+	if entries, err := os.ReadDir(folder); errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		r.ok(what, "is compiled at the first start, which takes a while")
+		return
+	}
+	renderer := pdfium.New(pdfium.Options{Cache: folder})
+	defer renderer.Close()
+	if _, err := renderer.Warm(ctx); err != nil {
+		r.fault(what, plain(err), "Without it no free places for stamps are found. See --renderer-cache.")
+		return
+	}
+	if !renderer.Kept() {
+		r.doubt(what, folder+" is no folder that this user, and nobody else, can write to", "The server compiles the renderer at each start, unless it runs as another user, whose folder this is. See --renderer-cache.")
+		return
+	}
+	r.ok(what, "is ready, from "+folder)
+}
+
+func (d doctor) production() bool { return d.conf.Flags.Environment == "production" }
+
+// base is the base URL, which paths come after.
+func (d doctor) base() string { return strings.TrimSuffix(d.conf.Flags.BaseURL, "/") }

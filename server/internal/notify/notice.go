@@ -1,0 +1,141 @@
+// Package notify sends mail to people: invitations and what becomes of signing processes to participants, and trouble with
+// webhooks to the admins of accounts. Messages are jobs, so that none is lost and none keeps a call waiting.
+package notify
+
+import (
+	"cmp"
+	"crypto/rand"
+	_ "embed"
+	"html/template"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/innsigli/innsigli/internal/mail"
+	"github.com/innsigli/innsigli/portal/page"
+)
+
+// notice is a message that says one thing in several languages.
+type notice struct {
+	Subject   string
+	Languages []translation
+	Head      Letterhead
+}
+
+// Letterhead is how the operator looks, in mail as on the signing page. The zero value is Innsigli's
+// own.
+type Letterhead struct {
+	Operator string
+	Hex      string // the colour, "#rrggbb", which white words can be read on
+	Logo     []byte // PNG
+}
+
+// LetterheadOf returns that of an operator.
+func LetterheadOf(o page.Operator) Letterhead { return Letterhead{o.Name, o.Colour, o.Logo} }
+
+func (h Letterhead) Name() string   { return cmp.Or(h.Operator, page.OwnName) }
+func (h Letterhead) Colour() string { return cmp.Or(h.Hex, page.OwnColour) }
+
+// LogoURL is where the HTML finds the logo that comes with it; empty: there is none.
+func (h Letterhead) LogoURL() template.URL {
+	if h.Logo == nil {
+		return ""
+	}
+	return mail.LogoURL
+}
+
+// translation is a notice in one language. Link, if there is one, is where it leads, and Note is said
+// about it.
+type translation struct {
+	Lang, Title, Text string
+	Link, LinkText    string
+	Note              string
+	Facts             []fact
+}
+
+// fact is a value under a label.
+type fact struct{ Label, Value string }
+
+// wording is what a notice says in one language, with words in capitals where something is to be
+// put in.
+type wording struct{ title, text string }
+
+// with replaces each of the words by what comes after it. That may be hostile: it is taken for plain text.
+func (w wording) with(pairs ...string) string {
+	pairs = slices.Clone(pairs)
+	for i := 1; i < len(pairs); i += 2 {
+		pairs[i] = Plain(pairs[i])
+	}
+	return strings.NewReplacer(pairs...).Replace(w.text)
+}
+
+// Plain returns text on one line, without what ends a header, changes the direction of the text around it, or is a
+// command to a terminal.
+func Plain(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+			return -1
+		}
+		return r
+	}, text))
+}
+
+//go:embed notice.html
+var noticeHTML string
+
+var noticeTemplate = template.Must(template.New("notice").Parse(noticeHTML))
+
+// message is the notice as text and as HTML.
+func (n notice) message(id string) (mail.Message, error) {
+	var texts, languages []string
+	for _, t := range n.Languages {
+		texts = append(texts, t.text())
+		languages = append(languages, t.Lang)
+	}
+	var page strings.Builder
+	err := noticeTemplate.Execute(&page, n)
+	return mail.Message{
+		ID: id, Subject: n.Subject, Text: strings.Join(texts, "\n----\n\n"), HTML: page.String(),
+		Languages: languages, Logo: n.Head.Logo,
+	}, err
+}
+
+func (t translation) text() string {
+	out := t.Title + "\n\n" + t.Text + "\n"
+	if t.Link != "" {
+		out += "\n" + t.Link + "\n"
+	}
+	if t.Note != "" {
+		out += "\n" + t.Note + "\n"
+	}
+	for _, f := range t.Facts {
+		out += "\n" + f.Label + ": " + f.Value + "\n"
+	}
+	return out
+}
+
+// icelandicTime and englishTime are a time as the signing page writes it.
+func icelandicTime(t time.Time) string { return page.Date("is", t) }
+func englishTime(t time.Time) string   { return page.Date("en", t) }
+
+var (
+	testWordsIS = wording{"Prófun á pósti", "HOST getur sent póst. Þessi skilaboð voru send WHEN til að prófa það. Ekki þarf að bregðast við þeim."}
+	testWordsEN = wording{"A test of the mail", "HOST can send mail. This message was sent on WHEN to try it. There is nothing to do about it."}
+)
+
+// TestMessage returns a message that tries the mail of a server; its To is empty.
+func TestMessage(baseURL string, head Letterhead, now time.Time) (mail.Message, error) {
+	n := notice{
+		Head:    head,
+		Subject: testWordsIS.title + " / " + testWordsEN.title,
+		Languages: []translation{
+			{Lang: "is", Title: testWordsIS.title, Text: testWordsIS.with("HOST", baseURL, "WHEN", icelandicTime(now))},
+			{Lang: "en", Title: testWordsEN.title, Text: testWordsEN.with("HOST", baseURL, "WHEN", englishTime(now))},
+		},
+	}
+	return n.message(rand.Text())
+}

@@ -1,0 +1,195 @@
+package notify
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/innsigli/innsigli/portal"
+)
+
+// processWords are what a message says in Icelandic and in English. SENDER is the name of the account,
+// FILE that of the document, UNTIL when the link expires, NAME who declined, and INVITED the name that
+// the invitation had.
+type processWords struct {
+	is, en         wording
+	linkIS, linkEN string
+}
+
+var signerWords = processWords{
+	is:     wording{"Skjal til undirritunar", "SENDER hefur sent þér skjalið „FILE“ til undirritunar."},
+	en:     wording{"A document to sign", "SENDER has sent you the document “FILE” to sign."},
+	linkIS: "Opna skjalið", linkEN: "Open the document",
+}
+
+var viewerWords = processWords{
+	is:     wording{"Skjal til lestrar", "SENDER hefur sent þér skjalið „FILE“ til lestrar."},
+	en:     wording{"A document to read", "SENDER has sent you the document “FILE” to read."},
+	linkIS: "Opna skjalið", linkEN: "Open the document",
+}
+
+var completionWords = processWords{
+	is:     wording{"Undirritun er lokið", "Allir hafa undirritað skjalið „FILE“ sem SENDER sendi."},
+	en:     wording{"All have signed", "Everybody has signed the document “FILE” that SENDER sent."},
+	linkIS: "Opna skjalið", linkEN: "Open the document",
+}
+
+var refusalWords = processWords{
+	is: wording{"Undirritun var hafnað", "NAME hafnaði því að undirrita skjalið „FILE“. Aðrir geta þá ekki heldur undirritað það lengur."},
+	en: wording{"A signature was declined", "NAME has declined to sign the document “FILE”. Nobody else can sign it any more."},
+}
+
+// otherRefusalWords are about somebody whose electronic ID has another name.
+var otherRefusalWords = processWords{
+	is: wording{refusalWords.is.title, "NAME, sem var boðið undir nafninu „INVITED“, hafnaði því að undirrita skjalið „FILE“. Aðrir geta þá ekki heldur undirritað það lengur."},
+	en: wording{refusalWords.en.title, "NAME, invited as “INVITED”, has declined to sign the document “FILE”. Nobody else can sign it any more."},
+}
+
+// saying is what else a message may say.
+type saying struct{ is, en string }
+
+var (
+	// useLink is about a link that is a credential, usePage about a page that needs a login.
+	useLink = saying{
+		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum. Tengillinn gildir til UNTIL og er persónulegur: láttu aðra ekki fá hann.",
+		"Open the link and log in with your electronic ID. The link is valid until UNTIL and is yours alone: do not pass it on.",
+	}
+	usePage = saying{
+		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum.",
+		"Open the link and log in with your electronic ID.",
+	}
+	fetchIt = saying{
+		"Opnaðu tengilinn og skráðu þig inn með rafrænum skilríkjum til að sækja það undirritað.",
+		"To get it with the signatures, open the link and log in with your electronic ID.",
+	}
+	askForLink = saying{
+		"Tengillinn sem þú fékkst gildir ekki lengur. SENDER getur látið þig fá skjalið.",
+		"The link that you got is not valid any more. SENDER can give you the document.",
+	}
+	// neverAsked goes with each link, against pages that ask for the PIN.
+	neverAsked = saying{
+		"PIN-númerið er aðeins slegið inn í símanum sjálfum, aldrei á síðunni sem tengillinn opnar og aldrei í tölvupósti.",
+		"Your PIN is entered on the phone itself, never on the page that the link opens, and never in a mail.",
+	}
+)
+
+func (w processWords) and(more saying) processWords {
+	w.is.text += " " + more.is
+	w.en.text += " " + more.en
+	return w
+}
+
+// notice replaces each of the words by what comes after it. UNTIL is written as each language does.
+func (w processWords) notice(file, link string, until time.Time, pairs ...string) notice {
+	pairs = append(pairs, "FILE", file)
+	say := func(words wording, until string) string { return words.with(append(pairs, "UNTIL", until)...) }
+	var never saying
+	if link != "" {
+		never = neverAsked
+	}
+	return notice{
+		Subject: w.is.title + " / " + w.en.title + ": " + Plain(file),
+		Languages: []translation{
+			{Lang: "is", Title: w.is.title, Text: say(w.is, icelandicTime(until)), Link: link, LinkText: w.linkIS, Note: never.is},
+			{Lang: "en", Title: w.en.title, Text: say(w.en, englishTime(until)), Link: link, LinkText: w.linkEN, Note: never.en},
+		},
+	}
+}
+
+// writer writes messages about a process.
+type writer struct {
+	process     portal.Process
+	participant portal.Participant
+	sender      string
+	baseURL     string
+}
+
+// notice is what a job's message says now.
+func (w writer) notice(j processJob) (notice, error) {
+	switch j.Topic {
+	case invitation:
+		return w.invitation(j.Since, time.Now())
+	case completion:
+		return w.completion(time.Now())
+	case refusal:
+		return w.refusal()
+	}
+	return notice{}, fmt.Errorf("mail about %q cannot be written", j.Topic)
+}
+
+// invitation writes the invitation that was made at a time, unless another was made since or none is needed any more.
+func (w writer) invitation(made, now time.Time) (notice, error) {
+	one := w.participant
+	signs := one.Role == portal.Signer
+	if !one.Link.InvitedAt.Equal(made) || signs && (one.Status() != portal.Waiting || w.process.Status(now) != portal.Waiting) {
+		return notice{}, errOutdated
+	}
+	link, err := w.link(now)
+	if err == nil && link == "" {
+		err = errOutdated
+	}
+	if err != nil {
+		return notice{}, err
+	}
+	words, use := viewerWords, useLink
+	if signs {
+		words = signerWords
+	}
+	if one.Person != nil {
+		use = usePage
+	}
+	return words.and(use).notice(w.process.FileName, link, made.Add(portal.InvitationTime), "SENDER", w.sender), nil
+}
+
+// completion leads to the page that the participant logs in to, or to the link that leads there
+// first. A participant whose link has expired unopened has neither, and is told all the same.
+func (w writer) completion(now time.Time) (notice, error) {
+	link, err := w.link(now)
+	if err != nil {
+		return notice{}, err
+	}
+	more := fetchIt
+	if link == "" {
+		more = askForLink
+	}
+	return completionWords.and(more).notice(w.process.FileName, link, time.Time{}, "SENDER", w.sender), nil
+}
+
+// errSealed is not final: another server may have the key.
+var errSealed = errors.New("the link of the participant does not open with this server's master key")
+
+// link is where the participant signs or reads, after the answer too; empty when there is no such
+// place.
+func (w writer) link(now time.Time) (string, error) {
+	one := w.participant
+	switch path := w.process.Path(one, now); {
+	case path != "":
+		return w.baseURL + path, nil
+	case one.Person != nil:
+		return w.baseURL + w.process.Page(one.ID), nil
+	case one.LinkState(now) == portal.Unopened:
+		return "", errSealed
+	}
+	return "", nil
+}
+
+// refusal names the process, by which the account knows it, and the person who declined, who may have another name than
+// the one who was invited.
+func (w writer) refusal() (notice, error) {
+	decline, name := w.participant.Decline, w.participant.Name
+	if decline == nil {
+		return notice{}, errOutdated
+	}
+	words := refusalWords
+	if who := w.participant.Person; who != nil && who.Name != "" && who.Name != name {
+		words, name = otherRefusalWords, who.Name
+	}
+	n := words.notice(w.process.FileName, "", time.Time{}, "NAME", name, "INVITED", w.participant.Name)
+	n.Languages[0].Facts = []fact{{"Undirritunarferli", w.process.ID}}
+	n.Languages[1].Facts = []fact{{"Signing process", w.process.ID}}
+	if reason := Plain(decline.Reason); reason != "" {
+		n.Languages[0].Facts = append(n.Languages[0].Facts, fact{"Skýring", reason})
+		n.Languages[1].Facts = append(n.Languages[1].Facts, fact{"Reason", reason})
+	}
+	return n, nil
+}

@@ -1,0 +1,238 @@
+// Package telemetry is what a server tells of itself to programs: metrics for Prometheus, and traces for OpenTelemetry.
+// Neither has more in it than the log: no path, no person and no document.
+package telemetry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/pprof"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook/delivery"
+)
+
+// modulePath is the path of this module.
+const modulePath = "github.com/innsigli/innsigli"
+
+// Version returns the version of this module in the program, "(devel)" when it was built from a checkout.
+func Version() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "(devel)"
+	}
+	version := ""
+	if build.Main.Path == modulePath {
+		version = build.Main.Version
+	}
+	for _, module := range build.Deps {
+		if module.Path == modulePath {
+			version = module.Version
+		}
+	}
+	return cmp.Or(version, "(devel)")
+}
+
+// Metrics is what a server counts.
+type Metrics struct {
+	registry     *prometheus.Registry
+	inFlight     prometheus.Gauge
+	requests     *prometheus.CounterVec
+	durations    *prometheus.HistogramVec
+	bytes        *prometheus.CounterVec
+	held         *heldBytes
+	signatures   *prometheus.CounterVec
+	failures     *prometheus.CounterVec
+	calls        *prometheus.HistogramVec
+	evidence     *prometheus.HistogramVec
+	transactions *prometheus.HistogramVec
+	jobs         *prometheus.HistogramVec
+	attempts     *prometheus.CounterVec
+	attemptTimes *prometheus.HistogramVec
+}
+
+// NewMetrics returns metrics in which nothing was counted yet.
+func NewMetrics() *Metrics {
+	m := &Metrics{
+		registry:  prometheus.NewRegistry(),
+		inFlight:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "innsigli_http_requests_in_flight", Help: "Requests that are being answered."}),
+		requests:  counter("innsigli_http_requests_total", "Requests that were answered, by the pattern of their path (none: no path is for it) and by status (499: the client had left).", "method", "route", "status"),
+		durations: histogram("innsigli_http_request_duration_seconds", "From the header of a request to the end of its answer.", []float64{.003, .01, .03, .1, .3, 1, 3, 10, 30, 100}, "method", "route"),
+		bytes:     counter("innsigli_http_response_bytes_total", "Bytes in the bodies of answers.", "route"),
+		held: &heldBytes{desc: prometheus.NewDesc("innsigli_http_inflight_bytes",
+			"Bytes that count against [limits] documents, of requests and of answers, and those that are held in memory of other bodies.", []string{"of"}, nil)},
+		signatures: counter("innsigli_signatures_total", "Signatures that were made and stored, by level.", "level"),
+		failures:   counter("innsigli_signing_failures_total", "Signing requests that ended without a signature, by errorCode (none: no errorCode is for it).", "code"),
+		calls:      histogram("innsigli_provider_call_duration_seconds", "How long calls to the identity provider take, by call and by what they came to.", workTimes, "call", "result"),
+		evidence: histogram("innsigli_evidence_call_duration_seconds",
+			"How long timestamps and revocation status take, which may also be known from before, by call and by what it came to: found, revoked, unavailable or failed.", workTimes, "call", "result"),
+		transactions: histogram("innsigli_store_transaction_duration_seconds",
+			"How long transactions of the store take, by what they came to: committed, rolled_back, unavailable or full.", workTimes, "result"),
+		jobs:         histogram("innsigli_job_duration_seconds", "How long jobs take, by kind and by what they came to: done, later or failed.", workTimes, "kind", "result"),
+		attempts:     counter("innsigli_webhook_attempts_total", "Requests made to webhook endpoints, by what for and by what kept them from going well (none: nothing).", "purpose", "failure"),
+		attemptTimes: histogram("innsigli_webhook_attempt_duration_seconds", "How long endpoints take to answer.", []float64{.01, .03, .1, .3, 1, 3, 10, 15}, "purpose"),
+	}
+	m.registry.MustRegister(buildInfo(), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.inFlight, m.requests, m.durations, m.bytes, m.held, m.signatures, m.failures, m.calls, m.evidence, m.transactions, m.jobs, m.attempts, m.attemptTimes)
+	return m
+}
+
+// workTimes are the buckets of histograms about work, in seconds.
+var workTimes = []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 30}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+// buildInfo is always 1, under the version.
+func buildInfo() prometheus.Collector {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "innsigli_build_info",
+		Help: "1, with the version of the server and of Go that it was built with.",
+	}, []string{"version", "goversion"})
+	g.WithLabelValues(Version(), runtime.Version()).Set(1)
+	return g
+}
+
+// Handler serves the metrics at /metrics, and the profiles of package pprof but for the command line, which may have
+// passwords in it. It is for operators alone. A metric that cannot be read is left out of an answer.
+func (m *Metrics) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// Answer is an HTTP request with what it was answered.
+type Answer struct {
+	Method, Route string // the route is the pattern of the path, as "/api/v1/signing/{pollingId}"
+	Status        int
+	Bytes         int64 // of the answer's body
+	Took          time.Duration
+	RequestID     string
+	Client        string // ID of the API client; empty: it has not shown who it is
+}
+
+// Begun counts a request that is being answered until the function that it returns is called.
+func (m *Metrics) Begun() (ended func()) {
+	m.inFlight.Inc()
+	return m.inFlight.Dec
+}
+
+// Answered counts a request that was answered.
+func (m *Metrics) Answered(a Answer) {
+	m.requests.WithLabelValues(a.Method, a.Route, strconv.Itoa(a.Status)).Inc()
+	m.durations.WithLabelValues(a.Method, a.Route).Observe(a.Took.Seconds())
+	m.bytes.WithLabelValues(a.Route).Add(float64(a.Bytes))
+}
+
+// WatchBytes has bytes called with each scrape, for how many there are of a name.
+func (m *Metrics) WatchBytes(name string, bytes func() int64) { m.held.of.Store(name, bytes) }
+
+// heldBytes are asked for with each scrape.
+type heldBytes struct {
+	desc *prometheus.Desc
+	of   sync.Map // a name to a func() int64
+}
+
+// Describe implements [prometheus.Collector].
+func (h *heldBytes) Describe(ch chan<- *prometheus.Desc) { ch <- h.desc }
+
+// Collect implements [prometheus.Collector].
+func (h *heldBytes) Collect(ch chan<- prometheus.Metric) {
+	for of, bytes := range h.of.Range {
+		ch <- prometheus.MustNewConstMetric(h.desc, prometheus.GaugeValue, float64(bytes.(func() int64)()), of.(string))
+	}
+}
+
+// Step counts how a signing request ends.
+func (m *Metrics) Step(s signing.Step) {
+	switch {
+	case s.Level != "":
+		m.signatures.WithLabelValues(s.Level).Inc()
+	case s.Name == "signature.failed":
+		m.failures.WithLabelValues(cmp.Or(string(s.Code), "none")).Inc()
+	}
+}
+
+// Attempt counts a request to the endpoint of a webhook.
+func (m *Metrics) Attempt(a delivery.Attempt) {
+	m.attempts.WithLabelValues(string(a.Purpose), cmp.Or(string(a.Failure), "none")).Inc()
+	m.attemptTimes.WithLabelValues(string(a.Purpose)).Observe(a.Duration.Seconds())
+}
+
+// WatchDeliveries has the age of the oldest delivery that is due read with each scrape: how far behind the deployment
+// is, whichever of its servers is asked.
+func (m *Metrics) WatchDeliveries(oldestDue func(context.Context) (time.Time, error)) {
+	m.registry.MustRegister(dueCollector{
+		desc: prometheus.NewDesc("innsigli_webhook_oldest_due_seconds", "For how long the delivery has been due that has been waiting longest; 0: none is due.", nil, nil),
+		due:  func(ctx context.Context, _ string) (time.Time, error) { return oldestDue(ctx) },
+	})
+}
+
+// WatchJobs has it read with each scrape for how long the oldest job of each kind has been due, in the whole deployment.
+func (m *Metrics) WatchJobs(next func(ctx context.Context, kind string) (time.Time, error), kinds []string) {
+	m.registry.MustRegister(dueCollector{
+		desc:  prometheus.NewDesc("innsigli_job_oldest_due_seconds", "For how long the job of a kind has been due that has been waiting longest; 0: none is due.", []string{"kind"}, nil),
+		due:   next,
+		kinds: kinds,
+	})
+}
+
+// dueCollector tells for how long something has been due, of each kind if there are kinds.
+type dueCollector struct {
+	desc  *prometheus.Desc
+	due   func(ctx context.Context, kind string) (time.Time, error)
+	kinds []string
+}
+
+// Describe implements [prometheus.Collector].
+func (c dueCollector) Describe(ch chan<- *prometheus.Desc) { ch <- c.desc }
+
+// Collect implements [prometheus.Collector].
+func (c dueCollector) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if c.kinds == nil {
+		c.collect(ctx, ch, "")
+		return
+	}
+	for _, kind := range c.kinds {
+		if !c.collect(ctx, ch, kind, kind) {
+			return
+		}
+	}
+}
+
+// collect reports whether the time of a kind could be read.
+func (c dueCollector) collect(ctx context.Context, ch chan<- prometheus.Metric, kind string, labels ...string) bool {
+	due, err := c.due(ctx, kind)
+	if err != nil && !errors.Is(err, storage.ErrNotFound) {
+		ch <- prometheus.NewInvalidMetric(c.desc, err)
+		return false
+	}
+	var age time.Duration
+	if err == nil && !due.IsZero() {
+		age = max(0, time.Since(due))
+	}
+	ch <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, age.Seconds(), labels...)
+	return true
+}

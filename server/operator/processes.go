@@ -1,0 +1,165 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/server/internal/notify"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/sealed"
+)
+
+// Process is what an operator sees of a signing process: neither links nor what identifies people
+// beyond their names and addresses. Texts of clients are on one line, without control characters.
+type Process struct {
+	ID, Account  string
+	Origin       portal.Origin
+	Status       portal.Status
+	CreatedAt    time.Time
+	Until        time.Time // when it expires, or has expired; zero: it does not
+	FileName     string
+	Size         int64 // bytes of the document as it is now
+	Participants []Participant
+}
+
+// Participant is a participant of a [Process].
+type Participant struct {
+	ID, Name, Email string
+	Role            portal.Role
+	State           string // a portal.Status, or "Signing" while the person is being asked
+	Pinned          bool   // the place is that of a person with a certain kennitala
+	Invited         time.Time
+	Opened          time.Time // when a person first logged in; zero: not yet
+	Answered        time.Time // zero: not yet
+}
+
+// stateSigning is that of the participant who is being asked to sign.
+const stateSigning = "Signing"
+
+// Process implements [Operator]. Links stay sealed in it.
+func (s *Service) Process(ctx context.Context, id string) (Process, error) {
+	p, err := s.store.Processes().Process(ctx, id)
+	if err == nil {
+		var document storage.Blob
+		if document, err = s.store.Documents().Open(ctx, p.Document); err == nil {
+			defer document.Close()
+			return viewOf(p, document.Size(), time.Now()), nil
+		}
+	}
+	if errors.Is(err, storage.ErrNotFound) { // also when it is deleted between the two
+		err = noProcess(id)
+	}
+	return Process{}, err
+}
+
+func noProcess(id string) error { return fmt.Errorf("there is no process %q", id) }
+
+func viewOf(p portal.Process, size int64, now time.Time) Process {
+	view := Process{
+		ID: p.ID, Account: p.Account, Origin: p.Origin, Status: p.Status(now), CreatedAt: p.CreatedAt,
+		Until: p.WaitsUntil(), FileName: notify.Plain(p.FileName), Size: size,
+	}
+	for _, one := range p.Participants {
+		row := Participant{
+			ID: one.ID, Name: notify.Plain(one.Name), Email: notify.Plain(one.Email), Role: one.Role, State: string(one.Status()),
+			Pinned: one.Kennitala != "", Invited: one.Link.InvitedAt,
+		}
+		if p.Turn != nil && p.Turn.Participant == one.ID {
+			row.State = stateSigning
+		}
+		if one.Person != nil {
+			row.Opened = one.Person.At
+		}
+		switch {
+		case one.Signature != nil:
+			row.Answered = one.Signature.At
+		case one.Decline != nil:
+			row.Answered = one.Decline.At
+		}
+		view.Participants = append(view.Participants, row)
+	}
+	return view
+}
+
+// ResendProcess implements [Operator].
+func (s *Service) ResendProcess(ctx context.Context, masterKeyFile, id string) (int, error) {
+	processes := s.options.Processes
+	if processes == nil {
+		var err error
+		if processes, err = s.inviting(ctx, masterKeyFile); err != nil {
+			return 0, err
+		}
+	}
+	n, err := processes.Resend(ctx, id)
+	switch {
+	case errors.Is(err, portal.ErrNotFound):
+		err = noProcess(id)
+	case errors.Is(err, portal.ErrNotWaiting):
+		err = fmt.Errorf("process %s is completed or declined, and all its viewers have opened their links: there is nobody to invite", id)
+	}
+	return n, err
+}
+
+// inviting returns a service that only invites; a server sends the mail. The master key has to open what servers
+// have sealed: a link that was sealed with the key of another store no server could open.
+func (s *Service) inviting(ctx context.Context, masterKeyFile string) (*portal.Service, error) {
+	keys, err := sealed.ReadFile(masterKeyFile)
+	if err == nil {
+		_, err = sealed.Webhooks(s.store.Webhooks(), keys).Keys(ctx)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--master-key-file: %w", err)
+	}
+	mail := &notify.Mailer{Queue: notify.Queue{Tx: s.store, Jobs: s.store.Jobs()}}
+	owner := portal.NewOwner(sealed.Processes(s.store.Processes(), keys), s.store, s.store.Documents(), s.store.EvidenceLog(), Terms{s.Service}, portal.Options{Mail: mail})
+	return portal.New(owner, nil), nil
+}
+
+// Terms are the accounts of a store as package portal knows them.
+type Terms struct{ *account.Service }
+
+var _ portal.Accounts = Terms{}
+
+// Terms implements [portal.Accounts].
+func (t Terms) Terms(ctx context.Context, id string) (portal.Terms, error) {
+	found, err := t.Service.Terms(ctx, id)
+	return portal.Terms(found), err
+}
+
+// ProcessEvents implements [Operator]. The log outlives a process that was deleted.
+func (s *Service) ProcessEvents(ctx context.Context, id string, each func(storage.Entry) error) error {
+	log := s.store.EvidenceLog()
+	entries, err := log.Entries(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, request := range requestsOf(entries) {
+		more, err := log.Entries(ctx, request)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, more...)
+	}
+	slices.SortFunc(entries, func(a, b storage.Entry) int { return cmp.Compare(a.Seq, b.Seq) })
+	return eachOf(entries, each)
+}
+
+// requestsOf are the signing requests that entries about a process name, each once.
+func requestsOf(entries []storage.Entry) (list []string) {
+	for _, e := range entries {
+		var facts struct {
+			Request string `json:"request"`
+		}
+		if json.Unmarshal(e.Facts, &facts) == nil && facts.Request != "" && !slices.Contains(list, facts.Request) {
+			list = append(list, facts.Request)
+		}
+	}
+	return list
+}

@@ -1,0 +1,277 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/webhook/delivery"
+)
+
+// Listen listens on a socket at a path that only this user can connect to. It is made in a
+// folder that nobody else can enter, and protected before it is moved to its
+// place, so that there is no moment in which others could connect. A socket that a
+// dead server left is replaced: the lock on the store says that it is dead.
+func Listen(path string) (net.Listener, error) {
+	if old, err := os.Lstat(path); err == nil && old.Mode().Type() != fs.ModeSocket {
+		return nil, fmt.Errorf("opening the operator's socket: %s is in its place and is no socket", path)
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(path), ".s-*")
+	if err != nil {
+		return nil, fmt.Errorf("opening the operator's socket: %w", err)
+	}
+	defer os.RemoveAll(folder)
+	made := filepath.Join(folder, "s")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	if err != nil {
+		return nil, fmt.Errorf("opening the operator's socket beside the store (is the path too long for one?): %w", err)
+	}
+	listener.SetUnlinkOnClose(false) // it has another name by then
+	if err = os.Chmod(made, 0o600); err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("protecting the operator's socket: %w", err), listener.Close())
+	}
+	return listener, nil
+}
+
+// The arguments and results of the calls, as JSON.
+type (
+	accountSetting struct {
+		ID            string
+		PaymentMethod *bool
+		Quota         *int64
+		Admins        *[]string
+	}
+	monthOf struct {
+		Account string
+		Month   time.Time
+	}
+	newClient struct {
+		AccountID, Name string
+		Scopes          []string
+	}
+	madeClient struct {
+		Client account.Client
+		Secret string
+	}
+	addedSecret struct {
+		Added  account.Secret
+		Secret string
+	}
+	secretOf      struct{ Client, Secret string }
+	attemptsAsked struct {
+		Subscription string
+		Most         int
+	}
+	eventOf  struct{ Subscription, Event string }
+	rotation struct{ Overlap time.Duration }
+	nothing  struct{}
+)
+
+// Handler serves the calls of a [Client]. until ends when the server stops.
+func (s *Service) Handler(until context.Context) http.Handler {
+	mux := http.NewServeMux()
+	s.accountCalls(mux)
+	s.clientCalls(mux)
+	mux.HandleFunc("POST /process", answer(s.Process))
+	mux.HandleFunc("POST /process-resend", answer(func(ctx context.Context, id string) (int, error) { return s.ResendProcess(ctx, "", id) }))
+	mux.HandleFunc("POST /process-events", streamed(func(ctx context.Context, id string, w *stream) error {
+		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.ProcessEvents(ctx, id, each) })
+	}))
+	s.webhookCalls(mux)
+	mux.HandleFunc("POST /evidence", streamed(func(ctx context.Context, request string, w *stream) error {
+		return WriteEntries(w, func(each func(storage.Entry) error) error { return s.Evidence(ctx, request, each) })
+	}))
+	mux.HandleFunc("POST /backup", streamed(func(_ context.Context, _ nothing, w *stream) error {
+		return s.backup(w, func(bytes int64) { w.Header().Set("Content-Length", strconv.FormatInt(bytes, 10)) })
+	}))
+	mux.HandleFunc("POST /hold", s.serveHold(until))
+	return mux
+}
+
+func (s *Service) accountCalls(mux *http.ServeMux) {
+	mux.HandleFunc("POST /create-account", answer(s.CreateAccount))
+	mux.HandleFunc("POST /accounts", answer(func(ctx context.Context, _ nothing) ([]account.Account, error) { return s.Accounts(ctx) }))
+	mux.HandleFunc("POST /set-account", answer(func(ctx context.Context, a accountSetting) (nothing, error) {
+		switch {
+		case a.PaymentMethod != nil:
+			return nothing{}, s.SetPaymentMethod(ctx, a.ID, *a.PaymentMethod)
+		case a.Quota != nil:
+			return nothing{}, s.SetQuota(ctx, a.ID, *a.Quota)
+		case a.Admins != nil:
+			return nothing{}, s.SetAdmins(ctx, a.ID, *a.Admins)
+		}
+		return nothing{}, nil
+	}))
+	mux.HandleFunc("POST /statement", answer(func(ctx context.Context, m monthOf) (account.Statement, error) {
+		return s.Statement(ctx, m.Account, m.Month)
+	}))
+}
+
+// clientCalls serves the calls that are about clients. Their answers have no hash of a secret, against which guesses
+// could be tried.
+func (s *Service) clientCalls(mux *http.ServeMux) {
+	mux.HandleFunc("POST /create-client", answer(func(ctx context.Context, c newClient) (madeClient, error) {
+		made, secret, err := s.CreateClient(ctx, c.AccountID, c.Name, c.Scopes)
+		made.Secrets = withoutHashes(made.Secrets)
+		return madeClient{made, secret}, err
+	}))
+	mux.HandleFunc("POST /clients", answer(func(ctx context.Context, account string) ([]account.Client, error) {
+		clients, err := s.Clients(ctx, account)
+		for i := range clients {
+			clients[i].Secrets = withoutHashes(clients[i].Secrets)
+		}
+		return clients, err
+	}))
+	mux.HandleFunc("POST /delete-client", answer(func(ctx context.Context, id string) (nothing, error) { return nothing{}, s.DeleteClient(ctx, id) }))
+	mux.HandleFunc("POST /secrets", answer(func(ctx context.Context, client string) ([]account.Secret, error) {
+		secrets, err := s.Secrets(ctx, client)
+		return withoutHashes(secrets), err
+	}))
+	mux.HandleFunc("POST /add-secret", answer(func(ctx context.Context, client string) (addedSecret, error) {
+		added, secret, err := s.AddSecret(ctx, client)
+		added.Hash = nil
+		return addedSecret{added, secret}, err
+	}))
+	mux.HandleFunc("POST /remove-secret", answer(func(ctx context.Context, of secretOf) (nothing, error) {
+		return nothing{}, s.RemoveSecret(ctx, of.Client, of.Secret)
+	}))
+}
+
+func withoutHashes(secrets []account.Secret) []account.Secret {
+	secrets = slices.Clone(secrets)
+	for i := range secrets {
+		secrets[i].Hash = nil
+	}
+	return secrets
+}
+
+func (s *Service) webhookCalls(mux *http.ServeMux) {
+	mux.HandleFunc("POST /webhook-subscriptions", answer(s.Subscriptions))
+	mux.HandleFunc("POST /webhook-attempts", answer(func(ctx context.Context, a attemptsAsked) ([]delivery.Attempt, error) {
+		return s.Attempts(ctx, a.Subscription, a.Most)
+	}))
+	mux.HandleFunc("POST /webhook-dropped", answer(s.Dropped))
+	mux.HandleFunc("POST /webhook-send-again", answer(func(ctx context.Context, e eventOf) (nothing, error) {
+		return nothing{}, s.SendAgain(ctx, e.Subscription, e.Event)
+	}))
+	mux.HandleFunc("POST /webhook-keys", answer(func(ctx context.Context, _ nothing) ([]PublicKey, error) { return s.WebhookKeys(ctx) }))
+	mux.HandleFunc("POST /webhook-sealed-keys", answer(func(ctx context.Context, _ nothing) ([]delivery.SigningKey, error) { return s.SealedKeys(ctx) }))
+	mux.HandleFunc("POST /webhook-rotate-key", answer(func(ctx context.Context, r rotation) (nothing, error) {
+		return nothing{}, s.RotateWebhookKey(ctx, "", r.Overlap)
+	}))
+}
+
+// maxArgument is the longest argument of a call in bytes.
+const maxArgument = 1 << 20
+
+// answer serves one call.
+func answer[A, R any](f func(context.Context, A) (R, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var argument A
+		if err := json.NewDecoder(io.LimitReader(r.Body, maxArgument)).Decode(&argument); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		result, err := f(r.Context(), argument)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(result) // the caller sees a cut-off answer
+	}
+}
+
+// writeTime is how long the reader of a stream may take for a piece of it.
+const writeTime = time.Minute
+
+// stream is an answer of any length.
+type stream struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	begun   bool
+}
+
+// Write gives the reader a time for each piece, instead of one for the whole.
+func (s *stream) Write(p []byte) (int, error) {
+	s.begun = true
+	if err := s.control.SetWriteDeadline(time.Now().Add(writeTime)); err != nil {
+		return 0, err
+	}
+	return s.ResponseWriter.Write(p)
+}
+
+// streamed serves a call that answers with a stream. One that breaks off ends with the connection, so that the caller
+// sees it.
+func streamed[A any](f func(ctx context.Context, argument A, w *stream) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var argument A
+		if err := json.NewDecoder(io.LimitReader(r.Body, maxArgument)).Decode(&argument); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		s := &stream{ResponseWriter: w, control: http.NewResponseController(w)}
+		err := f(r.Context(), argument, s)
+		switch {
+		case err != nil && s.begun:
+			panic(http.ErrAbortHandler)
+		case err != nil:
+			w.Header().Del("Content-Length")
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		}
+	}
+}
+
+// serveHold holds the documents until the caller closes the connection, or the server stops.
+func (s *Service) serveHold(until context.Context) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		documents, release, err := s.Hold(r.Context())
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		defer release()
+		io.Copy(io.Discard, io.LimitReader(r.Body, 1<<10)) // the end of the connection is seen behind it
+		control := http.NewResponseController(w)
+		control.SetReadDeadline(time.Time{}) // which would be taken for that end
+		control.SetWriteDeadline(time.Time{})
+		if json.NewEncoder(w).Encode(documents) != nil || control.Flush() != nil {
+			return
+		}
+		select {
+		case <-r.Context().Done():
+		case <-until.Done():
+		}
+	}
+}
+
+// entryLine is an entry of the evidence log as it is exported.
+type entryLine struct {
+	Seq     int64           `json:"seq"`
+	Subject string          `json:"subject"`
+	Account string          `json:"account"`
+	Kind    string          `json:"kind"`
+	At      time.Time       `json:"at"`
+	Facts   json.RawMessage `json:"facts"`
+}
+
+// WriteEntries writes entries of the evidence log, one JSON object a line with the members seq, subject, account, kind,
+// at and facts. entries calls its function with each of them.
+func WriteEntries(w io.Writer, entries func(each func(storage.Entry) error) error) error {
+	lines := json.NewEncoder(w)
+	return entries(func(e storage.Entry) error { return lines.Encode(entryLine(e)) })
+}

@@ -1,0 +1,589 @@
+// Package server is the reference server, assembled from the packages of the service: the Signing API and the Portal API over
+// HTTP, the signing page, and the work in the background. Another program has all of it with a backend, an identity provider
+// or a mail transport of its own:
+//
+//	db, err := bolt.Open("innsigli.db", bolt.Options{})
+//	keys, err := sealed.ReadFile("innsigli.key")
+//	s, err := server.New(ctx, server.Config{
+//		BaseURL:   "https://sign.example",
+//		Backend:   db,
+//		MasterKey: keys,
+//		Provider:  provider,
+//		Listen:    "127.0.0.1:8080",
+//	})
+//	err = s.Run(ctx)
+//	err = errors.Join(err, s.Close(), db.Close())
+//
+// [New] wires everything, opens the listeners and answers nobody yet. [Server.Run] answers requests, does jobs and cleans
+// up until its context ends; then it lets what has begun finish. A program with an HTTP server of its own leaves Listen
+// empty and serves [Server.Handler], while Run does the rest.
+//
+// The command "innsigli serve" is this package with what package server/config reads from flags, the environment and a
+// file.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/busysignal"
+	"github.com/innsigli/innsigli/httpapi"
+	"github.com/innsigli/innsigli/internal/admission"
+	"github.com/innsigli/innsigli/internal/queue"
+	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/page"
+	"github.com/innsigli/innsigli/server/internal/front"
+	"github.com/innsigli/innsigli/server/internal/notify"
+	"github.com/innsigli/innsigli/server/internal/reference"
+	"github.com/innsigli/innsigli/server/internal/telemetry"
+	"github.com/innsigli/innsigli/server/operator"
+	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/stamp/pdfium"
+	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/sealed"
+	"github.com/innsigli/innsigli/webhook/delivery"
+)
+
+// Version returns the version of this module in the program, "(devel)" when it was built from a checkout.
+func Version() string { return telemetry.Version() }
+
+// Server is the service. Its methods may be called by several goroutines, Run once.
+type Server struct {
+	config    Config // with defaults
+	observer  telemetry.Observer
+	tx        storage.Transactor // of the backend, observed
+	people    people
+	accounts  *account.Service
+	signals   *busysignal.Service
+	hooks     *delivery.Service
+	signing   *signing.Service
+	processes *portal.Service
+	page      *page.Page       // nil in a Sandbox
+	renderer  *pdfium.Renderer // closed with the server if it made it
+	queue     notify.Queue
+	mailer    *notify.Mailer // nil: no mail is sent
+	handler   http.Handler
+	stopping  atomic.Bool
+
+	listener, metricsListener, operatorListener net.Listener // nil: the server does not listen there
+}
+
+// New returns a server of a configuration, and listens where that says so; [Server.Run] answers. An error names what is
+// missing or wrong. The server is to be closed.
+func New(ctx context.Context, c Config) (*Server, error) {
+	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	c.Retention, c.Limits = c.Retention.withDefaults(), c.Limits.withDefaults()
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	c.Log = slog.New(front.LogHandler{Handler: c.Log.Handler()})
+	s := &Server{config: c}
+	if err := s.assemble(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// assemble makes the parts of the server, each of those before it.
+func (s *Server) assemble(ctx context.Context) (err error) {
+	c, b := s.config, s.config.Backend
+	if s.people, err = c.people(ctx); err != nil {
+		return err
+	}
+	if n, err := c.reseal(ctx); err != nil {
+		return err
+	} else if n > 0 {
+		c.Log.Info("secrets were sealed with the first master key", "number", n)
+	}
+	s.observer = telemetry.Observer{Metrics: telemetry.NewMetrics(), Traces: telemetry.NewTraces(c.Traces)}
+	s.tx = s.observer.Transactor(b)
+	s.accounts = account.New(b.Accounts(), s.tx, account.Options{})
+	s.signals = busysignal.New(b.BusySignals(), s.tx)
+	s.assembleMail()
+	if err = s.assembleWebhooks(ctx); err != nil {
+		return err
+	}
+	if s.renderer = c.Renderer; s.renderer == nil {
+		s.renderer = pdfium.New(pdfium.Options{})
+	}
+	s.assembleSigning()
+	s.observer.Metrics.WatchJobs(b.Jobs().NextDue, s.kindNames())
+	if err = s.listen(); err != nil {
+		return err
+	}
+	if s.people.authority != nil {
+		if err = s.people.authority.At(ctx, s.config.BaseURL); err != nil {
+			return err
+		}
+	}
+	if s.page, err = s.newPage(); err != nil {
+		return err
+	}
+	s.handler = s.newHandler()
+	return nil
+}
+
+func (s *Server) assembleMail() {
+	c, b := s.config, s.config.Backend
+	s.queue = notify.Queue{Tx: b, Jobs: b.Jobs(), Log: c.Log, Evidence: b.EvidenceLog()}
+	if c.Mail != nil {
+		s.queue.Out = transport{c.Mail}
+		s.mailer = &notify.Mailer{
+			Queue: s.queue, Processes: sealed.Processes(b.Processes(), c.MasterKey), Accounts: s.accounts,
+			BaseURL: c.BaseURL, Letterhead: notify.LetterheadOf(c.Operator),
+		}
+	}
+}
+
+// noMail is the mail of a server that sends none. Nobody expects mail of a sandbox (service.md 4.4 item 10).
+func (s *Server) noMail() notify.NoMail {
+	log := s.config.Log
+	if s.config.Environment == Sandbox {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return notify.NoMail{Queue: s.queue, Log: log}
+}
+
+// assembleWebhooks makes the service of webhooks, with a key that signs them.
+func (s *Server) assembleWebhooks(ctx context.Context) error {
+	c, b := s.config, s.config.Backend
+	if c.Webhooks.AllowPrivate {
+		c.Log.Warn("webhooks may go to this machine and private networks")
+	}
+	o := delivery.Options{
+		EventTypes:       portal.EventTypes(),
+		MaxSubscriptions: c.Webhooks.MaxSubscriptions,
+		Endpoints:        delivery.Endpoints{AllowPrivate: c.Webhooks.AllowPrivate, Proxy: c.Webhooks.Proxy},
+		Observed:         s.observer.Metrics.Attempt,
+	}
+	if c.Environment != Sandbox { // which sends no mail (service.md 4.4 item 10)
+		alerts := notify.Alerts{Accounts: s.accounts, Letterhead: notify.LetterheadOf(c.Operator), Log: c.Log}
+		if s.mailer != nil {
+			alerts.Mail = s.queue
+		}
+		o.Alerts = alerts
+	}
+	s.hooks = delivery.New(sealed.Webhooks(b.Webhooks(), c.MasterKey), s.tx, b.Jobs(), o)
+	s.observer.Metrics.WatchDeliveries(s.hooks.OldestDue)
+	return s.hooks.EnsureKey(ctx)
+}
+
+// assembleSigning makes the services of signing requests and of signing processes, whose documents are signed by requests.
+func (s *Server) assembleSigning() {
+	c, b := s.config, s.config.Backend
+	now := time.Now()
+	o := portal.Options{Events: s.hooks, Mail: s.noMail(), KeepKeys: now.Sub(c.Retention.IdempotencyKeys.before(now))}
+	if s.mailer != nil {
+		o.Mail = s.mailer
+	}
+	if s.people.users != nil {
+		o.TestPeople = testPeople{b.Sandbox()}
+	}
+	owner := portal.NewOwner(sealed.Processes(b.Processes(), c.MasterKey), s.tx, b.Documents(), b.EvidenceLog(), operator.Terms{Service: s.accounts}, o)
+	sources := s.people.sources(c.Sources)
+	options := s.people.pace
+	options.Renderer = s.renderer
+	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
+	options.Told = s.logStep
+	options.Alone = bucketsOf(b) == nil
+	options.Keep = c.Retention.requests(now)
+	options.Owner, options.Ledger = owner, s.accounts
+	s.signing = signing.New(sealed.Requests(b.Requests(), c.MasterKey), s.tx, b.Documents(), b.Jobs(), b.EvidenceLog(), s.observer.Provider(s.people.provider), s.signals, options)
+	s.processes = portal.New(owner, s.signing)
+}
+
+// logStep logs a step of a signing request, which is found in the log by its pollingId. Those that come with each poll
+// are for debugging.
+func (s *Server) logStep(ctx context.Context, step signing.Step) {
+	s.observer.Metrics.Step(step)
+	level, attributes := s.config.RequestLevel, []slog.Attr{slog.String("pollingId", step.Request), slog.String("step", step.Name)}
+	if step.Code != "" {
+		attributes = append(attributes, slog.String("errorCode", string(step.Code)))
+	}
+	if step.Note != "" {
+		level, attributes = slog.LevelDebug, append(attributes, slog.String("call", step.Note))
+	}
+	if step.Err != nil {
+		level, attributes = slog.LevelWarn, append(attributes, slog.Any("error", step.Err))
+	}
+	s.config.Log.LogAttrs(ctx, level, "signing request", attributes...)
+}
+
+// bucketsOf are those of a backend that several servers may share; nil: there are none.
+func bucketsOf(b Backend) storage.Buckets {
+	if shared, ok := b.(interface{ Buckets() storage.Buckets }); ok {
+		return shared.Buckets()
+	}
+	return nil
+}
+
+// listen opens the listeners, and fills in the base URL of a sandbox that has none.
+func (s *Server) listen() (err error) {
+	c := &s.config
+	if c.Listen != "" {
+		if s.listener, err = net.Listen("tcp", c.Listen); err != nil {
+			return fmt.Errorf("listening: %w", err)
+		}
+		if c.BaseURL == "" {
+			c.BaseURL = urlOf(s.listener.Addr(), c.TLS)
+		}
+	}
+	if c.ListenMetrics != "" {
+		if s.metricsListener, err = net.Listen("tcp", c.ListenMetrics); err != nil {
+			return fmt.Errorf("listening for metrics: %w", err)
+		}
+	}
+	if c.OperatorSocket != "" {
+		s.operatorListener, err = operator.Listen(c.OperatorSocket)
+	}
+	return err
+}
+
+// urlOf is a URL that leads to an address from this machine.
+func urlOf(a net.Addr, secure *tls.Config) string {
+	u := url.URL{Scheme: "http", Host: a.String()}
+	if secure != nil {
+		u.Scheme = "https"
+	}
+	if host, port, err := net.SplitHostPort(u.Host); err == nil && net.ParseIP(host).IsUnspecified() {
+		u.Host = net.JoinHostPort("localhost", port)
+	}
+	return u.String()
+}
+
+// pictureLimit is how long a page may take that people wait for. It is long, so that a person does not lose a page because
+// the server is busy; a start call, which looks for the place of a stamp, gives up sooner.
+const pictureLimit = 15 * time.Second
+
+// newPage makes the pages on which people log in, read and sign. A sandbox has none. Without a login they say that nobody
+// can log in: invitations lead to them.
+func (s *Server) newPage() (*page.Page, error) {
+	c := s.config
+	if c.Environment == Sandbox {
+		return nil, nil
+	}
+	return page.New(page.Config{
+		BaseURL:  c.BaseURL,
+		Portal:   s.processes,
+		Store:    sealed.Pages(c.Backend.Pages(), c.MasterKey),
+		Tx:       s.tx,
+		Login:    s.people.login,
+		Renderer: s.renderer.Within(pictureLimit),
+		Methods:  signingMethods(s.people.provider),
+		Sender: func(ctx context.Context, id string) (string, error) {
+			a, err := s.accounts.Account(ctx, id)
+			return a.Name, err
+		},
+		Operator: c.Operator,
+		Trial:    c.Environment == Trial,
+		Failed: func(ctx context.Context, err error) {
+			c.Log.ErrorContext(ctx, "a page could not be shown", "error", err)
+		},
+	})
+}
+
+// newHandler makes the handler of all paths. From outside to inside: the middleware, the signing page, the API.
+func (s *Server) newHandler() http.Handler {
+	c, proxies := s.config, front.Proxies(s.config.Proxies)
+	limited := func(r storage.Rate) storage.Rate {
+		if r == Unlimited {
+			return storage.Rate{}
+		}
+		return r
+	}
+	api := httpapi.Config{
+		BaseURL:  c.BaseURL,
+		Accounts: front.RecordClients(s.accounts),
+		Signals:  s.signals,
+		Signing:  s.signing,
+		Webhooks: s.hooks,
+		Portal:   s.processes,
+		Ready:    s.ready,
+		Wrap:     front.RecordRoute,
+		MaxBody:  c.Limits.Body,
+		Limits: httpapi.Limits{
+			Client: limited(c.Limits.Client), Address: limited(c.Limits.Address), Buckets: bucketsOf(c.Backend),
+			Documents: c.Limits.Documents, Watch: s.observer.Metrics.WatchBytes,
+		},
+		Address: proxies.Client,
+		Failed: func(ctx context.Context, err error) {
+			if !errors.Is(err, errStopping) { // which the log has already
+				c.Log.ErrorContext(ctx, "request failed", "error", err)
+			}
+		},
+	}
+	environment := "Production"
+	if s.people.users != nil {
+		api.Sandbox, environment = s.people.users, "Sandbox"
+	}
+	api.Reference = reference.Handler(reference.Config{Title: "Innsigli", Environment: environment, Document: "openapi.json"})
+	if s.people.authority != nil {
+		api.Authority = s.people.authority
+	}
+	if s.people.notifier != nil {
+		api.Notifier, api.News = s.people.notifier, s.signing
+	}
+	h := s.withPage(httpapi.New(api))
+	if c.Environment == Trial {
+		h = front.LoopbackOnly(h)
+	}
+	h = front.Middleware{Next: h, Proxies: proxies, Metrics: s.observer.Metrics, Traces: s.observer.Traces, Log: c.Log, Level: c.RequestLevel}
+	return admission.Pace{Grace: c.Limits.SlowAfter, Rate: c.Limits.LeastRate}.Handler(h)
+}
+
+// signingPath is what the paths of the signing page begin with.
+const signingPath = "/sign/"
+
+// withPage serves the signing page, and the page of a trial's provider, before the API. It
+// leaves the paths as they came, whose form the API judges.
+func (s *Server) withPage(api http.Handler) http.Handler {
+	if s.page == nil {
+		return api
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, signingPath):
+			s.page.ServeHTTP(w, r)
+		case s.config.Environment == Trial && r.URL.Path == trialLoginPath:
+			serveTrialLogin(w, r)
+		default:
+			api.ServeHTTP(w, r)
+		}
+	})
+}
+
+// BaseURL returns the address that clients reach the server at.
+func (s *Server) BaseURL() string { return s.config.BaseURL }
+
+// Addr returns the address that the server listens at; nil: it does not listen.
+func (s *Server) Addr() net.Addr { return addrOf(s.listener) }
+
+// MetricsAddr returns the address that metrics are answered at; nil: they are not.
+func (s *Server) MetricsAddr() net.Addr { return addrOf(s.metricsListener) }
+
+func addrOf(l net.Listener) net.Addr {
+	if l == nil {
+		return nil
+	}
+	return l.Addr()
+}
+
+// RootPEM returns the root of the server's own authority, in PEM; nil in Production.
+func (s *Server) RootPEM() []byte {
+	if s.people.authority == nil {
+		return nil
+	}
+	return s.people.authority.RootPEM()
+}
+
+// Handler returns the handler of all paths: the API, the signing page, and the paths beside them.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Metrics returns the handler of /metrics, for Prometheus, and of profiles at /debug/pprof/. It is for operators alone.
+func (s *Server) Metrics() http.Handler { return s.observer.Metrics.Handler() }
+
+// errStopping is why a server that stops is not ready.
+var errStopping = errors.New("the server is stopping")
+
+// checker is a backend whose tables may be changed by others while it is open.
+type checker interface{ Check(context.Context) error }
+
+// ready reports whether the backend answers, in a schema that this version knows.
+func (s *Server) ready(ctx context.Context) error {
+	if s.stopping.Load() {
+		return errStopping
+	}
+	if b, ok := s.config.Backend.(checker); ok {
+		return b.Check(ctx)
+	}
+	if _, err := s.accounts.Account(ctx, sandboxAccount); !errors.Is(err, account.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// Run answers requests, does jobs and cleans up until the context ends. Then it takes requests for the time of
+// DrainDelay, and lets those that have begun finish. An error is of a listener, or of cutting requests off.
+func (s *Server) Run(ctx context.Context) error {
+	taking, stop := context.WithCancel(context.WithoutCancel(ctx)) // ends when no more is taken
+	defer stop()
+	serving, end := context.WithCancel(context.WithoutCancel(ctx)) // ends when all has been answered
+	defer end()
+	group, working := errgroup.WithContext(taking)
+	group.Go(func() error {
+		defer stop()
+		s.drain(ctx, working)
+		return nil
+	})
+	if s.operatorListener != nil {
+		o := operator.New(s.config.Backend, operator.Options{DocumentFolder: s.config.OperatorFolder, Webhooks: s.hooks, Processes: s.processes})
+		group.Go(func() error {
+			return front.Serve(working, s.operatorListener, nil, o.Handler(working), s.config.Log)
+		})
+	}
+	if s.listener != nil {
+		proxies := front.Proxies(s.config.Proxies)
+		listener := proxies.Connections(s.listener, s.config.Limits.Connections, s.config.Limits.ConnectionsPerAddress)
+		group.Go(func() error { return front.Serve(working, listener, s.config.TLS, s.handler, s.config.Log) })
+	}
+	group.Go(func() error { return every(working, cleanupInterval, s.cleanup) })
+	group.Go(func() error { return every(working, cleanupInterval, s.renewCertificates) })
+	group.Go(func() error { return s.runner().Run(working) })
+	group.Go(func() error { return s.warmRenderer(working) })
+
+	metrics := errgroup.Group{}
+	if s.metricsListener != nil { // to the end, so that a stop can be watched
+		metrics.Go(func() error { return front.Serve(serving, s.metricsListener, nil, s.Metrics(), s.config.Log) })
+	}
+	err := group.Wait()
+	end()
+	return errors.Join(err, metrics.Wait())
+}
+
+// drain returns when the server is to take no more requests: a while after ctx has ended, or when
+// something has failed.
+func (s *Server) drain(ctx, failed context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-failed.Done():
+		return
+	}
+	s.stopping.Store(true)
+	if s.config.Stopping != nil {
+		s.config.Stopping()
+	}
+	delay := s.config.DrainDelay
+	if delay > 0 {
+		s.config.Log.Info("stopping: /readyz says so, and requests are still taken", "for", delay)
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-failed.Done():
+	}
+}
+
+// Close releases what the server holds. It is called when Run has returned and no request is being answered, or when Run
+// was not called.
+func (s *Server) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), front.StopTime)
+	defer cancel()
+	var err error
+	if s.signing != nil {
+		err = s.signing.Close(ctx)
+	}
+	if s.hooks != nil {
+		s.hooks.Close()
+	}
+	if s.page != nil {
+		s.page.Close()
+	}
+	if s.renderer != nil && s.config.Renderer == nil {
+		err = errors.Join(err, s.renderer.Close())
+	}
+	for _, l := range []net.Listener{s.listener, s.metricsListener, s.operatorListener} {
+		if l != nil {
+			l.Close() // a second time when Run has closed it
+		}
+	}
+	if s.operatorListener != nil {
+		os.Remove(s.config.OperatorSocket)
+	}
+	return err
+}
+
+// runner does the jobs, measured.
+func (s *Server) runner() queue.Runner {
+	kinds := s.kinds()
+	for i, k := range kinds {
+		kinds[i] = s.observer.Kind(k)
+	}
+	return queue.Runner{
+		Jobs:  s.config.Backend.Jobs(),
+		Tx:    s.tx,
+		Kinds: kinds,
+		Failed: func(ctx context.Context, kind string, err error) {
+			if kind == "" {
+				s.config.Log.ErrorContext(ctx, "the store failed", "error", err)
+				return
+			}
+			s.config.Log.ErrorContext(ctx, "a job failed", "kind", kind, "error", err)
+		},
+	}
+}
+
+// kinds are the kinds of jobs.
+func (s *Server) kinds() (all []queue.Kind) {
+	// What these do is wait for the identity provider, timestamps and revocation status, so that
+	// many may, and those of one account may well be all there are. Each live request of a process
+	// is one every two seconds.
+	for name, do := range s.signing.Handlers() {
+		k := queue.Kind{Name: name, Do: do, Concurrency: 128, PerGroup: 64}
+		if name == signing.DriveKind { // each is short: another server soon goes on for one that died
+			k.Lease = 30 * time.Second
+		}
+		all = append(all, k)
+	}
+	for _, w := range s.hooks.Work() {
+		all = append(all, queue.Kind{Name: w.Kind, DoThen: w.Do, Concurrency: w.Concurrency, PerGroup: w.PerGroup, Lease: w.Lease})
+	}
+	if s.mailer == nil {
+		return append(all, queue.Kind{Name: notify.ProcessKind, Do: s.noMail().Drop})
+	}
+	return append(all,
+		queue.Kind{Name: notify.MessageKind, Do: s.queue.Send, PerGroup: 8},
+		queue.Kind{Name: notify.ProcessKind, DoThen: s.mailer.Send, Concurrency: 16, PerGroup: 8})
+}
+
+func (s *Server) kindNames() (names []string) {
+	for _, k := range s.kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// renewCertificates renews those of the server's own authority.
+func (s *Server) renewCertificates(ctx context.Context) {
+	if s.people.authority == nil {
+		return
+	}
+	if err := s.people.authority.Renew(ctx); err != nil && ctx.Err() == nil {
+		s.config.Log.Error("renewing the server's own certificates failed", "error", err)
+	}
+}
+
+// rendererDelay is how long after its start a server makes the page renderer ready: first it is there for those
+// who waited for it. A request for a stamp has the renderer made ready at once.
+const rendererDelay = time.Second
+
+// warmRenderer makes the page renderer ready before it is needed.
+func (s *Server) warmRenderer(ctx context.Context) error {
+	select {
+	case <-time.After(rendererDelay):
+	case <-ctx.Done():
+		return nil
+	}
+	err := s.renderer.WarmTelling(ctx, func(text string) { s.config.Log.Info(text) })
+	if err != nil && ctx.Err() == nil {
+		s.config.Log.Error("stamps cannot be placed automatically", "error", err)
+	}
+	return nil
+}
