@@ -223,3 +223,24 @@ func ourPackage(name string, imports ...string) listed {
 func foreignPackage(path string) listed {
 	return listed{ImportPath: path, Module: &struct{ Path string }{path}}
 }
+
+// The commands that run the server assemble it as a program of somebody else does: of this project they use packages server
+// and server/config alone.
+func TestServeUsesTheServerAlone(t *testing.T) {
+	want := []string{modulePath + "/server", modulePath + "/server/config"}
+	for _, name := range []string{"serve.go", "sandbox.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../../cmd/innsigli", name), nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ours []string
+		for _, i := range file.Imports {
+			if path := strings.Trim(i.Path.Value, `"`); strings.HasPrefix(path, modulePath) {
+				ours = append(ours, path)
+			}
+		}
+		if diff := cmp.Diff(want, ours); diff != "" {
+			t.Errorf("%s imports (-want +got):\n%s", name, diff)
+		}
+	}
+}

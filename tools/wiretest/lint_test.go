@@ -26,8 +26,14 @@ func TestLint(t *testing.T) {
 // production is the document of a server in production.
 func production(t *testing.T) []byte {
 	t.Helper()
-	processes := struct{ httpapi.Portal }{} // nobody calls it
-	api := httpapi.New(httpapi.Config{BaseURL: "https://sign.example", Portal: processes})
+	api := httpapi.New(httpapi.Config{ // whose parts nobody calls
+		BaseURL:  "https://sign.example",
+		Accounts: struct{ httpapi.Accounts }{},
+		Signals:  struct{ httpapi.BusySignals }{},
+		Signing:  struct{ httpapi.Signing }{},
+		Webhooks: struct{ httpapi.Webhooks }{},
+		Portal:   struct{ httpapi.Portal }{},
+	})
 	recorder := httptest.NewRecorder()
 	api.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
 	if recorder.Code != http.StatusOK {
