@@ -31,8 +31,8 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// Config says what a server is made of. Backend and MasterKey are required, and in production BaseURL and Provider; the
-// zero value of every other field is right, and safe.
+// Config says what a server is made of. Backend, MasterKey and BaseURL are required, the last but in a Sandbox that listens, and
+// in Production a Provider; the zero value of every other field is right, and safe.
 type Config struct {
 	// Environment says who signs. The zero value is Production.
 	Environment Environment
@@ -119,7 +119,7 @@ const (
 //	Buckets() storage.Buckets    // of a backend that several servers share; without it, one server has the backend alone
 //	Check(context.Context) error // reports whether the backend answers, in a schema that this version knows
 //
-// To replace a part of a backend, embed it in a struct that has the method of that part.
+// To replace a part of a backend, embed a Backend in a struct that has the method of that part.
 type Backend interface {
 	storage.Transactor
 	Accounts() account.Store
@@ -253,7 +253,7 @@ type Proxies struct {
 	Header  string         // "X-Forwarded-For" or "Forwarded" (RFC 7239); empty: the first
 }
 
-// check returns everything that is missing or wrong.
+// check names what is missing or wrong.
 func (c Config) check() error {
 	var faults []error
 	fault := func(field, text string) { faults = append(faults, fmt.Errorf("server: Config.%s %s", field, text)) }

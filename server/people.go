@@ -18,13 +18,13 @@ import (
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// people are who can be asked to sign, with all in which the environments differ.
+// people are who can be asked to sign, and everything that differs between environments.
 type people struct {
 	provider  idp.Provider
 	notifier  idp.Notifier     // the provider, when it tells that it has news
 	login     page.Login       // nil: nobody can log in
 	users     *sandbox.Sandbox // nil but in a Sandbox
-	authority *sandbox.Sandbox // as what certifies them; nil where others do
+	authority *sandbox.Sandbox // that issues their certificates; nil where others do
 	pace      signing.Options  // with Expiry, Interval and AnyPace
 }
 

@@ -299,7 +299,8 @@ func (s *Server) newPage() (*page.Page, error) {
 	})
 }
 
-// newHandler makes the handler of all paths. From outside to inside: the middleware, the signing page, the API.
+// newHandler makes the handler of all paths. From outside to inside: the pace at which
+// clients have to read, the middleware, the signing page, the API.
 func (s *Server) newHandler() http.Handler {
 	c, proxies := s.config, front.Proxies(s.config.Proxies)
 	limited := func(r storage.Rate) storage.Rate {
@@ -570,8 +571,8 @@ func (s *Server) renewCertificates(ctx context.Context) {
 	}
 }
 
-// rendererDelay is how long after its start a server makes the page renderer ready: first it is there for those
-// who waited for it. A request for a stamp has the renderer made ready at once.
+// rendererDelay is how long after its start a server makes the page renderer ready: waiting requests
+// come first. A request for a stamp has the renderer made ready at once.
 const rendererDelay = time.Second
 
 // warmRenderer makes the page renderer ready before it is needed.

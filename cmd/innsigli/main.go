@@ -24,7 +24,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
-	// net/http logs there what endpoints send unasked, which may have personal data. The server
+	// net/http logs unsolicited responses of endpoints there, which may have personal data. The server
 	// has a log of its own.
 	log.SetOutput(io.Discard)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))

@@ -3,7 +3,7 @@
 //
 //	conf, faults := config.Read(flags, os.Environ(), variables)
 //	if err := faults.Err(); err != nil { … } // names every fault
-//	deployment, err := conf.Open(ctx, log)
+//	deployment, err := conf.Open(ctx, log, compile)
 //	s, err := server.New(ctx, deployment.Server)
 //
 // A [Deployment] takes changes of the file while the server runs.
@@ -205,8 +205,8 @@ func (f Flags) checkAddresses(found *Faults) {
 	}
 }
 
-// listen is the address that the server listens at: in a trial on this machine alone, since people are there who they say
-// they are.
+// listen is the address that the server listens at: in a trial on this machine alone, since anyone may
+// claim to be anyone there.
 func (f Flags) listen() string {
 	if f.Simulated {
 		return orLoopback(f.Listen)

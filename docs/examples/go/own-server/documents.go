@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto"
 	"crypto/rand"
@@ -80,13 +79,15 @@ func (f files) Create(ctx context.Context, r io.Reader, limit int64, hashes ...c
 	for _, s := range states {
 		ref.Sums = append(ref.Sums, s.Sum(nil))
 	}
-	if syncErr, closeErr := file.Sync(), file.Close(); err == nil {
-		err = cmp.Or(syncErr, closeErr)
+	if stored := errors.Join(file.Sync(), file.Close(), f.syncFolder()); err == nil {
+		err = stored
 	}
 	if err == nil {
 		err = f.tx.InTx(ctx, func(ctx context.Context) error {
-			_, err := f.read(ctx, ref.ID) // which Sweep may have removed
-			return cmp.Or(err, f.write(ctx, ref.ID, record{Size: ref.Size}))
+			if _, err := f.read(ctx, ref.ID); err != nil { // Sweep may have removed it
+				return err
+			}
+			return f.write(ctx, ref.ID, record{Size: ref.Size})
 		})
 	}
 	if err != nil {
@@ -95,6 +96,15 @@ func (f files) Create(ctx context.Context, r io.Reader, limit int64, hashes ...c
 		return storage.Ref{}, err // as it is
 	}
 	return ref, nil
+}
+
+// syncFolder makes the name of a new file durable.
+func (f files) syncFolder() error {
+	folder, err := os.Open(f.folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 func (f files) Keep(ctx context.Context, id string) error {
@@ -151,7 +161,10 @@ func (f files) Open(ctx context.Context, id string) (storage.Blob, error) {
 		return nil, err
 	}
 	file, err := os.Open(f.path(id))
-	return blob{file, f, id, r.Size}, err
+	if err != nil {
+		return nil, err
+	}
+	return blob{file, f, id, r.Size}, nil
 }
 
 func (f files) Append(ctx context.Context, id string, revisions ...storage.Revision) error {
@@ -184,15 +197,29 @@ func (f files) Delete(ctx context.Context, id string) error {
 func (f files) Sweep(ctx context.Context, before time.Time) (n int, err error) {
 	entries, err := os.ReadDir(f.folder)
 	for _, e := range entries {
-		info, infoErr := e.Info()
-		r, readErr := f.read(ctx, e.Name())
-		if infoErr != nil || !info.ModTime().Before(before) || r.Kept || readErr != nil && !errors.Is(readErr, storage.ErrNotFound) {
+		if info, infoErr := e.Info(); infoErr != nil || !info.ModTime().Before(before) {
 			continue
 		}
-		err = errors.Join(err, f.tx.InTx(ctx, func(ctx context.Context) error { return f.Delete(ctx, e.Name()) }), os.Remove(f.path(e.Name())))
-		if readErr == nil { // else it was deleted
+		remove, unkept := false, false
+		sweepErr := f.tx.InTx(ctx, func(ctx context.Context) error { // in which nobody else keeps it
+			r, err := f.read(ctx, e.Name())
+			if errors.Is(err, storage.ErrNotFound) { // it was deleted
+				remove = true
+				return nil
+			}
+			if err != nil || r.Kept {
+				return err
+			}
+			remove, unkept = true, true
+			return f.Delete(ctx, e.Name())
+		})
+		if sweepErr == nil && remove {
+			sweepErr = os.Remove(f.path(e.Name()))
+		}
+		if sweepErr == nil && unkept {
 			n++
 		}
+		err = errors.Join(err, sweepErr)
 	}
 	return n, err
 }

@@ -1,5 +1,6 @@
-// Command own-server is the whole service in a program of somebody else: its records are in bbolt, its documents in files of
-// its own, and an identity provider of its own signs. For trials; "innsigli account" and "innsigli client" work on its store.
+// Command own-server is the server in a program of somebody else: its records are in bbolt, its documents in files of its own,
+// an identity provider of its own signs, and mail is printed. "innsigli account" and "innsigli client" work on its store. It is
+// for trials: the keys that sign, and the root that certifies them, are new at each start, and nobody can log in on a signing page.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"syscall"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/server"
@@ -20,7 +22,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	provider, err := newSeals()
 	if err == nil {
@@ -63,9 +65,10 @@ func run(ctx context.Context, folder, address string, provider seals) error {
 	return errors.Join(err, db.Close())
 }
 
-// backend is bbolt with documents of its own.
+// backend is bbolt with documents of its own. It embeds the interface: the methods of *bolt.DB for backups know nothing of
+// these documents.
 type backend struct {
-	*bolt.DB
+	server.Backend
 	documents storage.Documents
 }
 

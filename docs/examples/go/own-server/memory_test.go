@@ -167,7 +167,8 @@ func (m *memory) InTx(ctx context.Context, fn func(ctx context.Context) error) e
 			}
 		}
 	}()
-	err := cmp.Or(fn(context.WithValue(ctx, transactionKey{}, tx)), tx.failed, m.usable(ctx))
+	err := fn(context.WithValue(ctx, transactionKey{}, tx))
+	err = cmp.Or(err, tx.failed, m.usable(ctx))
 	done = err == nil
 	return err
 }
@@ -561,6 +562,9 @@ func (m *memory) next() int64 {
 }
 
 func (w webhooks) AddAttempt(ctx context.Context, a delivery.Attempt) error {
+	if w.joined(ctx) == nil {
+		return storage.ErrNoTx
+	}
 	return add(ctx, w.memory, &w.data.attempts, w.next(), a)
 }
 func (w webhooks) Attempts(ctx context.Context, subscription string) iter.Seq2[delivery.Attempt, error] {

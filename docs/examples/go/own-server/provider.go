@@ -15,7 +15,8 @@ import (
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
-// seals signs at once for whoever is named, with a key that this program has, and certifies it too.
+// seals signs at once for whoever is named, with a key that this program has, and certifies it too. It asks nobody: a provider
+// that does is to pass package idptest.
 type seals struct {
 	authority *sandboxca.Authority
 	key       crypto.Signer
