@@ -154,8 +154,8 @@ func (p *production) killAt(t *testing.T, r *request, points []string, buried fu
 		if point != "due" { // which nobody polls for
 			cut, err = r.goOn(t.Context(), p.client)
 		}
-		if delivered := point == "delivered"; delivered != (err == nil && cut.Status == http.StatusOK) && point != "due" {
-			t.Errorf("before the server died at %s: %v, %v", point, cut, err)
+		if answered := err == nil; point != "due" && (answered != (point == "delivered") || answered && cut.Status != http.StatusOK) {
+			t.Fatalf("from the server that was to die at %s: %v, %v\n%s", point, cut, err, p.logs())
 		}
 		if !p.dies(t) {
 			t.Fatalf("the server did not end by SIGKILL at %s: %s\n%s", point, p.command.ProcessState, p.logs())
