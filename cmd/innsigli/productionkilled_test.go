@@ -105,7 +105,7 @@ type productionKilling struct {
 func (k productionKilling) run(t *testing.T, points []string, w way) (all productionTally) {
 	p := newProduction(t, k.program, "", "--config", "innsigli.toml")
 	p.ca, p.provider = catest.New(t), k.provider
-	p.configure(t, productionOptions{})
+	p.configure(t, productionOptions{keys: "timeout = \"1m\"\n"}) // which a busy machine needs for many servers and one provider
 	p.run(t)
 	p.client = p.account(t, p.store)
 	for i := range k.times {
