@@ -34,7 +34,7 @@ func TestRetentionOfRequests(t *testing.T) {
 func TestCleanup(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store.db")
 	synctest.Test(t, func(t *testing.T) {
-		s, db := newSandbox(t, store, func(c *Config) { c.Retention.Evidence = Period{Years: 1} })
+		s, db := newServer(t, store, func(c *Config) { c.Retention.Evidence = Period{Years: 1} })
 		ref, err := db.Documents().Create(t.Context(), bytes.NewReader([]byte("a document")), 1<<20)
 		if err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func there(t *testing.T, err error) bool {
 
 // The evidence log of many years is removed in transactions of a bounded size.
 func TestCleanupGoesOnUntilNothingIsLeft(t *testing.T) {
-	s, db := newSandbox(t, filepath.Join(t.TempDir(), "store.db"), nil)
+	s, db := newServer(t, filepath.Join(t.TempDir(), "store.db"), nil)
 	old := make([]storage.Entry, 2*cleanupBatch+1)
 	for i := range old {
 		old[i] = storage.Entry{Subject: "request", Kind: "signature.asked", At: time.Now().AddDate(-10, 0, -1), Facts: json.RawMessage(`{}`)}

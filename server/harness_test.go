@@ -9,8 +9,9 @@ import (
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// newSandbox opens a sandbox on a store in a file for the time of the test. It does not run.
-func newSandbox(t *testing.T, path string, change func(*Config)) (*Server, *bolt.DB) {
+// newServer makes a server on a store in a file, which is a sandbox unless change makes it another, for the time of the test. It
+// does not run.
+func newServer(t *testing.T, path string, change func(*Config)) (*Server, *bolt.DB) {
 	t.Helper()
 	if err := sealed.MakeFile(path + ".key"); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestMailThatIsNotSent(t *testing.T) {
 			store := filepath.Join(t.TempDir(), "store.db")
 			synctest.Test(t, func(t *testing.T) {
 				var log bytes.Buffer
-				s, db := newSandbox(t, store, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+				s, db := newServer(t, store, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 				if production {
 					s.config.Environment = Production
 				}
@@ -49,7 +49,7 @@ func TestMailThatIsNotSent(t *testing.T) {
 func TestMailOfADeletedProcess(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store.db")
 	synctest.Test(t, func(t *testing.T) {
-		s, db := newSandbox(t, store, nil)
+		s, db := newServer(t, store, nil)
 		p := deserted(t, s, db)
 		if err := s.processes.Delete(t.Context(), p.Account, p.ID); err != nil {
 			t.Fatal(err)

@@ -25,18 +25,18 @@ type people struct {
 	login     page.Login       // nil: nobody can log in
 	users     *sandbox.Sandbox // nil but in a Sandbox
 	authority *sandbox.Sandbox // that issues their certificates; nil where others do
-	pace      signing.Options  // with Expiry, Interval and AnyPace
+	options   signing.Options  // Expiry, Interval and AnyPace of their requests
 }
 
 // people finds those of the environment.
 func (c Config) people(ctx context.Context) (people, error) {
-	if err := c.separate(ctx); err != nil {
+	if err := c.checkSeparation(ctx); err != nil {
 		return people{}, err
 	}
 	switch c.Environment {
 	case Sandbox:
 		users, err := sandbox.Open(ctx, sealed.Sandbox(c.Backend.Sandbox(), c.MasterKey), c.Backend, sandbox.Options{Keys: c.TestKeys})
-		return people{provider: users, users: users, authority: users, pace: signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true}}, err
+		return people{provider: users, users: users, authority: users, options: signing.Options{Expiry: sandbox.Expiry, Interval: time.Second, AnyPace: true}}, err
 	case Trial:
 		return c.simulatedPeople(ctx)
 	}
@@ -65,9 +65,9 @@ func (c Config) simulatedPeople(ctx context.Context) (people, error) {
 	return people{provider: provider, authority: authority, login: newTrialLogin(c.BaseURL)}, nil
 }
 
-// separate keeps signatures of production and of tests in backends of their own (decisions.md 8.1). A backend for tests has
-// their authority from its first start on.
-func (c Config) separate(ctx context.Context) error {
+// checkSeparation refuses a backend that has signatures of tests in production, and one that has signatures of production in
+// tests (decisions.md 8.1). A backend for tests has the authority of tests from its first start on.
+func (c Config) checkSeparation(ctx context.Context) error {
 	_, err := c.Backend.Sandbox().Authority(ctx)
 	forTests := err == nil
 	if err != nil && !errors.Is(err, storage.ErrNotFound) {
@@ -96,12 +96,12 @@ func (p people) sources(configured func() ades.Sources) func() ades.Sources {
 	case configured == nil:
 		return p.authority.Sources
 	}
-	return func() ades.Sources { return p.over(configured()) }
+	return func() ades.Sources { return p.withAuthority(configured()) }
 }
 
-// over adds the server's own authority to sources. It knows only what it issued, and is asked first, since it is at hand.
+// withAuthority adds the server's own authority to sources. It knows only what it issued, and is asked first, since it is at hand.
 // Timestamps are from the authorities that are configured, and from its own where there are none.
-func (p people) over(s ades.Sources) ades.Sources {
+func (p people) withAuthority(s ades.Sources) ades.Sources {
 	own := p.authority.Sources()
 	roots := own.Roots
 	if s.Roots != nil {

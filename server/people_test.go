@@ -28,7 +28,7 @@ import (
 // A test user signs when asked who has action Success and no delay, for the user's own account
 // (service.md 4.4 item 11).
 func TestTestPeople(t *testing.T) {
-	s, db := newSandbox(t, filepath.Join(t.TempDir(), "store.db"), nil)
+	s, db := newServer(t, filepath.Join(t.TempDir(), "store.db"), nil)
 	people := testPeople{db.Sandbox()}
 	name, kennitala, phone := "Sandbox Signer", "010130-2989", "5550101"
 	u, err := s.people.users.Create(t.Context(), sandboxAccount, sandbox.Profile{FullName: &name, Kennitala: &kennitala, Phone: &phone})
@@ -81,7 +81,7 @@ func (p cmsProvider) Traits(m idp.Method) idp.Traits {
 // Without a configuration a server has the sources of its own authority and no others; with one, those that
 // are configured beside its own. Two authorities of the same names are told apart.
 func TestSourcesOfASandbox(t *testing.T) {
-	s, _ := newSandbox(t, filepath.Join(t.TempDir(), "store.db"), nil)
+	s, _ := newServer(t, filepath.Join(t.TempDir(), "store.db"), nil)
 	own, other := s.people.authority, catest.New(t)
 	issuing, err := own.Issue("Sandbox Signer", "0101302989", testKey(t).Public())
 	if err != nil {

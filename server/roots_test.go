@@ -31,7 +31,7 @@ func TestRootRemoved(t *testing.T) {
 	}
 	trusted := authority.Sources(nil)
 	sources := trusted
-	s, _ := newSandbox(t, filepath.Join(t.TempDir(), "store.db"), func(c *Config) {
+	s, _ := newServer(t, filepath.Join(t.TempDir(), "store.db"), func(c *Config) {
 		c.Environment, c.BaseURL, c.Provider = Production, "https://sign.example", provider
 		c.Sources = func() ades.Sources { return sources }
 	})

@@ -198,7 +198,7 @@ func (s *Server) assembleSigning() {
 	}
 	owner := portal.NewOwner(sealed.Processes(b.Processes(), c.MasterKey), s.tx, b.Documents(), b.EvidenceLog(), operator.Terms{Service: s.accounts}, o)
 	sources := s.people.sources(c.Sources)
-	options := s.people.pace
+	options := s.people.options
 	options.Renderer = s.renderer
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
 	options.Told = s.logStep
@@ -423,35 +423,35 @@ func (s *Server) ready(ctx context.Context) error {
 // Run answers requests, does jobs and cleans up until the context ends. Then it takes requests for the time of
 // DrainDelay, and lets those that have begun finish. An error is of a listener, or of cutting requests off.
 func (s *Server) Run(ctx context.Context) error {
-	taking, stop := context.WithCancel(context.WithoutCancel(ctx)) // ends when no more is taken
+	accepting, stop := context.WithCancel(context.WithoutCancel(ctx)) // ends when no request is accepted any more
 	defer stop()
-	serving, end := context.WithCancel(context.WithoutCancel(ctx)) // ends when all has been answered
+	measured, end := context.WithCancel(context.WithoutCancel(ctx)) // ends when all requests have been answered
 	defer end()
-	group, working := errgroup.WithContext(taking)
+	group, running := errgroup.WithContext(accepting)
 	group.Go(func() error {
 		defer stop()
-		s.drain(ctx, working)
+		s.drain(ctx, running)
 		return nil
 	})
 	if s.operatorListener != nil {
 		o := operator.New(s.config.Backend, operator.Options{DocumentFolder: s.config.OperatorFolder, Webhooks: s.hooks, Processes: s.processes})
 		group.Go(func() error {
-			return front.Serve(working, s.operatorListener, nil, o.Handler(working), s.config.Log)
+			return front.Serve(running, s.operatorListener, nil, o.Handler(running), s.config.Log)
 		})
 	}
 	if s.listener != nil {
 		proxies := front.Proxies(s.config.Proxies)
 		listener := proxies.Connections(s.listener, s.config.Limits.Connections, s.config.Limits.ConnectionsPerAddress)
-		group.Go(func() error { return front.Serve(working, listener, s.config.TLS, s.handler, s.config.Log) })
+		group.Go(func() error { return front.Serve(running, listener, s.config.TLS, s.handler, s.config.Log) })
 	}
-	group.Go(func() error { return every(working, cleanupInterval, s.cleanup) })
-	group.Go(func() error { return every(working, cleanupInterval, s.renewCertificates) })
-	group.Go(func() error { return s.runner().Run(working) })
-	group.Go(func() error { return s.warmRenderer(working) })
+	group.Go(func() error { return every(running, cleanupInterval, s.cleanup) })
+	group.Go(func() error { return every(running, cleanupInterval, s.renewCertificates) })
+	group.Go(func() error { return s.runner().Run(running) })
+	group.Go(func() error { return s.warmRenderer(running) })
 
 	metrics := errgroup.Group{}
 	if s.metricsListener != nil { // to the end, so that a stop can be watched
-		metrics.Go(func() error { return front.Serve(serving, s.metricsListener, nil, s.Metrics(), s.config.Log) })
+		metrics.Go(func() error { return front.Serve(measured, s.metricsListener, nil, s.Metrics(), s.config.Log) })
 	}
 	err := group.Wait()
 	end()

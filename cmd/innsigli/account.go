@@ -93,8 +93,8 @@ func (c accountQuota) Run(ctx context.Context) error {
 type accountAdmins struct {
 	storeFlag
 	Account   string   `arg:"" help:"ID of the account."`
-	Addresses []string `arg:"" optional:"" name:"address" help:"Addresses for mail, in place of those there are."`
-	None      bool     `help:"Nobody, in place of those there are."`
+	Addresses []string `arg:"" optional:"" name:"address" help:"Addresses for mail, which replace those of the account."`
+	None      bool     `help:"Remove all addresses of the account."`
 }
 
 func (accountAdmins) Help() string {

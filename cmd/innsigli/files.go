@@ -44,7 +44,7 @@ func writeAs(path string, mode os.FileMode, content io.Reader) error {
 
 // progress is a line that says how far a long work is. It is shown on a terminal alone.
 type progress struct {
-	w    io.Writer // nil: to nobody
+	w    io.Writer // nil: nothing is shown
 	unit string
 	last time.Time
 }

@@ -22,7 +22,7 @@ type sandboxCommand struct {
 	config.WebhooksFlag
 	Listen       string `default:"127.0.0.1:8080" placeholder:"ADDRESS" help:"Address to listen on; port 0 takes a free one (default ${default})."`
 	ClientID     string `placeholder:"ID" help:"Make an API client with this ID, if there is none."`
-	ClientSecret string `placeholder:"SECRET" help:"The secret of --client-id. Where strangers reach the sandbox, let it be random, of 22 characters or more; only a digest of it is stored."`
+	ClientSecret string `placeholder:"SECRET" help:"The secret of --client-id. In a sandbox that others can reach, choose a random one of 22 characters or more; only a hash of it is stored."`
 	config.TestKeysFlag
 	JSON bool `help:"Print one line of JSON once it listens, and nothing else."`
 }

@@ -77,7 +77,7 @@ func inUse(which string, err error) error {
 // ending is how long the connections of a server that has just ended may be listed.
 const ending = 3 * time.Second
 
-// unused says whether nobody else has the database open. The file of bbolt is locked.
+// unused is an error while another process has the database open. A file of bbolt is locked, and needs no check.
 func unused(ctx context.Context, s config.DB) error {
 	db, ok := s.(*postgres.DB)
 	if !ok {
@@ -138,7 +138,7 @@ type backupCommand struct {
 }
 
 func (backupCommand) Help() string {
-	return "The copy is the store as it was at one moment, and can be used in its place, with the master key of the store, OLD.key: --store bolt:FILE --master-key-file OLD.key. It works while a server runs, and holds up nobody. Secrets in it are sealed: keep a copy of the master key, too, at another place. A database is copied with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.db"
+	return "The copy is the store as it was at one moment, and can be used in its place, with the master key of the store, OLD.key: --store bolt:FILE --master-key-file OLD.key. It works while a server runs, and does not hold up its requests. Secrets in it are sealed: keep a copy of the master key, too, at another place. A database is copied with pg_dump.\n\nExample: innsigli backup --store bolt:innsigli.db -o innsigli-2026-06-17.db"
 }
 
 // documentsSuffix is what the folder of documents has behind the name of a backup.

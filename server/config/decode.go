@@ -40,7 +40,7 @@ func addFields(of reflect.Value, fields map[string]reflect.Value) {
 	}
 }
 
-// value decodes one value.
+// value decodes one value. A field of a type that it does not know is a fault of this package.
 func (d decoder) value(key string, value any, into reflect.Value) {
 	if into.Kind() == reflect.Pointer {
 		into.Set(reflect.New(into.Type().Elem()))
@@ -78,6 +78,8 @@ func (d decoder) value(key string, value any, into reflect.Value) {
 		} else {
 			set(d, key, value, "an array of strings", func(list []any) { elements(d, key, list, into) })
 		}
+	default:
+		panic("config: the field of " + key + " has a type that is not decoded")
 	}
 }
 

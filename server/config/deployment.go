@@ -202,7 +202,7 @@ const watchInterval = 2 * time.Second
 // was changed. Without a file SIGHUP does nothing.
 func (d *Deployment) Watch(ctx context.Context) error {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP) // for good: else one that comes while the server drains would end the program
+	signal.Notify(signals, syscall.SIGHUP) // and never stop that: a SIGHUP while the server drains would end the program
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
 	for {

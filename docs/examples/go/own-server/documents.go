@@ -42,7 +42,7 @@ func (f files) read(ctx context.Context, id string) (r record, err error) {
 
 // change reads a record that is to be changed, which takes a transaction.
 func (f files) change(ctx context.Context, id string) (record, error) {
-	if err := f.records.DeleteRecord(ctx, []byte("none")); err != nil { // storage.ErrNoTx, outside of one
+	if err := f.Delete(ctx, ""); err != nil { // no document has this ID: outside of a transaction it is storage.ErrNoTx, else nothing
 		return record{}, err
 	}
 	return f.read(ctx, id)

@@ -26,21 +26,6 @@ func TestDocuments(t *testing.T) {
 	}, "Create", "Read", "Append", "Sweep", "Memory")
 }
 
-// The documents and records in memory are a whole backend.
-func TestMemory(t *testing.T) {
-	storagetest.Run(t, func(t *testing.T) storagetest.Backend { return suiteOf(new(tables), t.TempDir()) })
-}
-
-func suiteOf(data *tables, folder string) storagetest.Backend {
-	m := newMemory(data, folder)
-	return storagetest.Backend{
-		Transactor: m, Documents: m.Documents(), Accounts: m.Accounts(), BusySignals: m.BusySignals(), Requests: m.Requests(), Sandbox: m.Sandbox(),
-		Jobs: m.Jobs(), EvidenceLog: m.EvidenceLog(), Webhooks: m.Webhooks(), Processes: m.Processes(), Pages: m.Pages(),
-		Bytes:  func(t testing.TB) int64 { return sizeOf(t, folder) },
-		Reopen: func(*testing.T) storagetest.Backend { m.Close(); return suiteOf(data, folder) },
-	}
-}
-
 // sizeOf is how many bytes the files of a folder have.
 func sizeOf(t testing.TB, folder string) (n int64) {
 	entries, err := os.ReadDir(folder)

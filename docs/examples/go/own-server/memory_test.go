@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"testing"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,8 +25,24 @@ import (
 	"github.com/innsigli/innsigli/server"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
+	"github.com/innsigli/innsigli/storage/storagetest"
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
+
+// The documents and records in memory are a whole backend.
+func TestMemory(t *testing.T) {
+	storagetest.Run(t, func(t *testing.T) storagetest.Backend { return suiteOf(new(tables), t.TempDir()) })
+}
+
+func suiteOf(data *tables, folder string) storagetest.Backend {
+	m := newMemory(data, folder)
+	return storagetest.Backend{
+		Transactor: m, Documents: m.Documents(), Accounts: m.Accounts(), BusySignals: m.BusySignals(), Requests: m.Requests(), Sandbox: m.Sandbox(),
+		Jobs: m.Jobs(), EvidenceLog: m.EvidenceLog(), Webhooks: m.Webhooks(), Processes: m.Processes(), Pages: m.Pages(),
+		Bytes:  func(t testing.TB) int64 { return sizeOf(t, folder) },
+		Reopen: func(*testing.T) storagetest.Backend { m.Close(); return suiteOf(data, folder) },
+	}
+}
 
 // memory is a backend whose records are in memory: one transaction runs at a time, and others read what was committed before.
 // Documents are files.
