@@ -1,8 +1,8 @@
 // Package account knows who calls, and what they owe: accounts, their API clients, and the access
-// tokens that clients exchange their secrets for (service.md 5, decisions.md 3).
+// tokens that clients exchange their secrets for (spec 2 and 2.1).
 //
 // An account owns everything that its clients make; any client of an account
-// sees the same (decisions.md 2.10). A client has an id, a secret and a set of
+// sees the same (spec 1.7). A client has an id, a secret and a set of
 // scopes. Secrets and tokens that the service makes are 256 random bits in
 // base64url. The store keeps SHA-256 digests of them and nothing else, so a secret
 // is shown once, when it is made, and a copy of the store lets nobody in. A secret
@@ -70,7 +70,7 @@ var (
 // in bytes. Account.Stored counts against it.
 const DefaultQuota int64 = 10 << 30
 
-// TokenLifetime is how long an access token is good for (decisions.md 3).
+// TokenLifetime is how long an access token is good for (spec 2.1).
 const TokenLifetime = time.Hour
 
 // Account is one customer of the service.

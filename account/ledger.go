@@ -17,7 +17,7 @@ const (
 )
 
 // FreeSignatures is how many signatures of an account cost nothing: the first it makes, whatever
-// they are made with (service.md 8, decisions.md 6.6).
+// they are made with (spec 4.7).
 const FreeSignatures = 3
 
 // Line is a signature in the ledger.

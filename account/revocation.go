@@ -11,7 +11,7 @@ import (
 // Revoke ends a token of the client that has the id and the secret, at once and on every server
 // (RFC 7009 2.1). Of a token that is none, that has ended, or that is another account's there is
 // nothing to end, and no error (RFC 7009 2.2): what belongs to another account does not exist for
-// the caller (decisions.md 2.10). Errors: [ErrInvalidClient], and [ErrOtherClient] within the
+// the caller (spec 1.7). Errors: [ErrInvalidClient], and [ErrOtherClient] within the
 // account.
 func (s *Service) Revoke(ctx context.Context, clientID, secret, token string) error {
 	client, _, err := s.identify(ctx, clientID, secret)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// decisions.md 3
+// spec 2.1
 func TestGrant(t *testing.T) {
 	all := Scopes()
 	for name, test := range map[string]struct {

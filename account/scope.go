@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// The scopes of the API (service.md 5).
+// The scopes of the API (spec 2.2).
 const (
 	ScopeSignatures  = "api/signatures" // the Signing API
 	ScopePortalRead  = "portal/read"    // reading processes, documents and subscriptions
@@ -23,7 +23,7 @@ func (c Caller) Has(scope string) bool {
 }
 
 // grant is what a client that may have the scopes of allowed gets when it asks
-// for some: those, or all of its own when it asks for none (decisions.md 3).
+// for some: those, or all of its own when it asks for none (spec 2.1).
 func grant(allowed, asked []string) ([]string, error) {
 	if len(asked) == 0 {
 		return slices.Clone(allowed), nil

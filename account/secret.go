@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// secretSize is 256 bits (decisions.md 3).
+// secretSize is 256 bits (spec 2.1).
 const secretSize = 32
 
 // maxSecrets is how many a client has at once: one, and the one that takes its place.

@@ -6,7 +6,7 @@ import (
 )
 
 // Statement is what the signatures of an account cost that were made in a calendar month, whichever
-// API they were made with (service.md 8, decisions.md 6.6).
+// API they were made with (spec 4.7).
 type Statement struct {
 	Account string // ID
 	Name    string
@@ -54,7 +54,7 @@ func (s *Statement) add(l Line) {
 }
 
 // price is what each of so many signatures of a month costs, in króna and without value-added
-// tax. All of them cost the same (service.md 8).
+// tax. All of them cost the same (spec 4.7).
 func price(signatures int) int {
 	switch {
 	case signatures <= 10:

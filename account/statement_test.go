@@ -18,7 +18,7 @@ func (f fixture) statement(owner string, month time.Time) account.Statement {
 	return s
 }
 
-// service.md 8 and decisions.md 6.6. The amounts are computed by hand: 12 in the first month are
+// spec 4.7. The amounts are computed by hand: 12 in the first month are
 // nine that cost something, at the price of 11 to 25.
 func TestStatements(t *testing.T) {
 	for _, test := range []struct {

@@ -15,7 +15,7 @@ import (
 const sweepLimit = 1000
 
 // Issue gives a client an access token for the scopes it asks for, or for all of
-// its own when it asks for none (decisions.md 3). Errors: [ErrInvalidClient],
+// its own when it asks for none (spec 2.1). Errors: [ErrInvalidClient],
 // [ErrInvalidScope].
 func (s *Service) Issue(ctx context.Context, clientID, secret string, scopes []string) (Token, error) {
 	client, proof, err := s.identify(ctx, clientID, secret)

@@ -152,7 +152,7 @@ func TestSweepTakesExpiredTokens(t *testing.T) {
 	})
 }
 
-// A copy of the store lets nobody in (decisions.md 3).
+// A copy of the store lets nobody in (spec 2.1).
 func TestNoSecretIsStored(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client(account.Scopes()...)

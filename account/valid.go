@@ -11,13 +11,13 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxName is in characters, as for the names of participants (service.md 8).
+// maxName is in characters, as for the names of participants (spec 4.1).
 const maxName = 256
 
 // maxCredential bounds client ids and secrets, in bytes.
 const maxCredential = 256
 
-// validName follows decisions.md 2.2: white space alone is nothing, and control
+// validName follows spec 1.2: white space alone is nothing, and control
 // characters are refused.
 func validName(name string) error {
 	switch {

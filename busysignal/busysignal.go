@@ -1,11 +1,11 @@
 // Package busysignal lets one signing at a time run on a file that several people
-// sign one after another (service.md 3.4).
+// sign one after another (spec 3.11).
 //
 // A busy signal is a name, a UUID, that the callers agree on. A request takes it
 // before it starts and releases it when it has ended. While one request holds
 // it, another gets a [HeldError], which carries what the holder said about
 // itself. Nobody has to be trusted to release: a hold ends by itself after
-// [HoldFor]. A signal that nobody has taken for a year is gone (decisions.md 4.1).
+// [HoldFor]. A signal that nobody has taken for a year is gone (spec 3.11).
 //
 //	signals := busysignal.New(store, tx)
 //	id, err := signals.Create(ctx, account)
@@ -30,7 +30,7 @@ import (
 // ErrNotFound: the account has no such signal.
 var ErrNotFound = errors.New("busysignal: not found")
 
-// HoldFor is how long a request holds a signal at most (service.md 8).
+// HoldFor is how long a request holds a signal at most (spec 3.11).
 const HoldFor = 5 * time.Minute
 
 // Signal is a busy signal.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// service.md 3.4
+// spec 3.11
 func TestHeldAt(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {

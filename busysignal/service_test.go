@@ -121,7 +121,7 @@ func TestReleaseFreesForTheHolderAlone(t *testing.T) {
 	})
 }
 
-// decisions.md 2.10
+// spec 1.7
 func TestAnotherAccountsSignalDoesNotExist(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
 		id := create(t, s)
@@ -135,7 +135,7 @@ func TestAnotherAccountsSignalDoesNotExist(t *testing.T) {
 	})
 }
 
-// decisions.md 4.1
+// spec 3.11
 func TestASignalLivesAYearAfterItsLastUse(t *testing.T) {
 	bubble(t, func(t *testing.T, s *busysignal.Service, _ *bolt.DB) {
 		used, unused := create(t, s), create(t, s)

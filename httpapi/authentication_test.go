@@ -12,7 +12,7 @@ import (
 )
 
 // endpoints are those that a token is asked for, and the scope that they need
-// (service.md 5 items 4 and 5).
+// (spec 2.2).
 var endpoints = []struct{ method, path, scope string }{
 	{http.MethodPost, "/api/v1/signing/busy-signal", account.ScopeSignatures},
 	{http.MethodPost, "/api/v1/signing", account.ScopeSignatures},
@@ -35,7 +35,7 @@ var endpoints = []struct{ method, path, scope string }{
 	{http.MethodPost, answers + uuid.NewString() + "/participants/" + uuid.NewString() + "/decline", account.ScopePortalWrite},
 }
 
-// decisions.md 2.5 and RFC 6750 3.
+// spec 2.3 and RFC 6750 3.
 func TestTokenThatIsNone(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -94,7 +94,7 @@ func TestTokenThatIsSentTwice(t *testing.T) {
 	}
 }
 
-// service.md 5 item 4: a token of another scope is 403, and item 5: sandbox users
+// spec 2.2: a token of another scope is 403, and sandbox users
 // need a token but no scope.
 func TestScopes(t *testing.T) {
 	t.Parallel()
@@ -117,7 +117,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// service.md 5 item 4: of a client's scopes, those count that the token was asked
+// spec 2.2: of a client's scopes, those count that the token was asked
 // for with.
 func TestTokenWithLessThanItsClientMayHave(t *testing.T) {
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestTokenWithLessThanItsClientMayHave(t *testing.T) {
 	c.wantProblem(c.poll(uuid.NewString()), http.StatusForbidden, "Forbidden")
 }
 
-// decisions.md 3: a token is good for 3600 seconds, and for as long as its client
+// spec 2.1: a token is good for 3600 seconds, and for as long as its client
 // is there.
 func TestTokenEnds(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-// noScope is the scope of endpoints that take any token (service.md 5 item 5).
+// noScope is the scope of endpoints that take any token (spec 2.2).
 const noScope = ""
 
 // authenticated lets callers with a valid token through (RFC 6750).

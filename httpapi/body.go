@@ -17,7 +17,7 @@ import (
 const jsonType = "application/json"
 
 // checkJSONType refuses a body that says it is something else than JSON. One that
-// says nothing is read as JSON, and none is nothing else (decisions.md 2.1).
+// says nothing is read as JSON, and none is nothing else (spec 1.1).
 func checkJSONType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" || r.ContentLength == 0 {
@@ -40,7 +40,7 @@ func readBody(w http.ResponseWriter, r *http.Request, o jsonbody.Options) (*json
 }
 
 // checkBody refuses what is no JSON of at most limit bytes: at once when the client says so
-// (decisions.md 2.6).
+// (spec 1.6).
 func checkBody(r *http.Request, limit int64) error {
 	if err := checkJSONType(r); err != nil {
 		return err

@@ -20,7 +20,7 @@ func (c *client) signal() string {
 	return c.member(c.call(http.MethodPost, "/api/v1/signing/busy-signal", nil), "id")
 }
 
-// wantHeld checks the 423 of a busy signal (decisions.md 4.1).
+// wantHeld checks the 423 of a busy signal (spec 3.11).
 func (c *client) wantHeld(a answer, userID any) {
 	c.Helper()
 	p := c.object(a)
@@ -41,7 +41,7 @@ func pair(t *testing.T, s *server) (c *client, first, second fields) {
 	return c, startBody(idpSim).with(signal).with(fields{"signer.phone": "111"}), startBody(idpSim).with(signal).with(fields{"signer.phone": "222"})
 }
 
-// service.md 4.1, decisions.md 4.1 and 2.1.
+// spec 1.1 and 3.11.
 func TestBusySignalIsCreated(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -60,7 +60,7 @@ func TestBusySignalIsCreated(t *testing.T) {
 	}
 }
 
-// service.md 3.4: two people sign one file one after another; while the first one
+// spec 3.11: two people sign one file one after another; while the first one
 // is asked, the other's start is 423 with who holds the signal.
 func TestTwoPeopleSignOneFile(t *testing.T) {
 	t.Parallel()
@@ -92,8 +92,8 @@ func TestTwoPeopleSignOneFile(t *testing.T) {
 	}
 }
 
-// service.md 3.4: free when polling for the holder ends, signed or failed; a start
-// that is refused holds nothing (decisions.md 4.2).
+// spec 3.11: free when polling for the holder ends, signed or failed; a start
+// that is refused holds nothing (spec 3.1).
 func TestBusySignalIsFreeAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -127,7 +127,7 @@ func TestBusySignalIsFreeAfterTheEnd(t *testing.T) {
 	})
 }
 
-// service.md 3.4 and 8: held for at most 5 minutes. The request that held it goes on
+// spec 3.11: held for at most 5 minutes. The request that held it goes on
 // and, when it ends, frees nothing that another one holds by then.
 func TestBusySignalIsFreeAfterFiveMinutes(t *testing.T) {
 	t.Parallel()
@@ -146,7 +146,7 @@ func TestBusySignalIsFreeAfterFiveMinutes(t *testing.T) {
 	})
 }
 
-// service.md 3.4: the end of polling that frees the signal is also that by
+// spec 3.11: the end of polling that frees the signal is also that by
 // ExpiredToken.
 func TestBusySignalIsFreeWhenTheHolderExpires(t *testing.T) {
 	t.Parallel()
@@ -162,7 +162,7 @@ func TestBusySignalIsFreeWhenTheHolderExpires(t *testing.T) {
 	})
 }
 
-// decisions.md 4.1: a signal lives a year after its last use.
+// spec 3.11: a signal lives a year after its last use.
 func TestBusySignalLivesAYear(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -179,8 +179,8 @@ func TestBusySignalLivesAYear(t *testing.T) {
 	})
 }
 
-// service.md 4.1 and 7.1: a busy signal that does not exist, or is another account's,
-// is 404 at the start (decisions.md 2.10).
+// spec 3.1 and 3.11: a busy signal that does not exist, or is another account's,
+// is 404 at the start (spec 1.7).
 func TestBusySignalThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -195,7 +195,7 @@ func TestBusySignalThatDoesNotExist(t *testing.T) {
 	c.wantHeld(c.colleague(account.ScopeSignatures).start(body.with(fields{"busySignal.id": strings.ToUpper(id)})), nil)
 }
 
-// decisions.md 4.2: fields, then the page and the slot, then the busy signal's 404 and 423, then
+// spec 3.1: fields, then the page and the slot, then the busy signal's 404 and 423, then
 // the provider.
 func TestOrderOfTheChecks(t *testing.T) {
 	t.Parallel()
@@ -218,7 +218,7 @@ func TestOrderOfTheChecks(t *testing.T) {
 	c.wantDocuments(1)
 }
 
-// service.md 3.4: of starts at once one holds the signal.
+// spec 3.11: of starts at once one holds the signal.
 func TestStartsAtOnceWithABusySignal(t *testing.T) {
 	t.Parallel()
 	c, body, _ := pair(t, start(t, wiring{}))

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { postgrestest.Main(met{m}) }
 
 // Every endpoint, asked by everybody who may not have what it gives: the status and the challenge are right,
 // and nothing is learned from the answer. What belongs to another account does not exist for the caller
-// (decisions.md 2.5 and 2.10). An endpoint that no row is about fails the test.
+// (spec 1.7 and 2.3). An endpoint that no row is about fails the test.
 func TestEveryEndpointAndWrongCallers(t *testing.T) {
 	for name, store := range map[string]func(*testing.T) backend{"bolt": inFile, "postgres": inPostgres} {
 		t.Run(name, func(t *testing.T) {

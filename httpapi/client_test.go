@@ -123,7 +123,7 @@ func (c *client) send(r *http.Request) answer {
 		c.Fatalf("%s %s: %v", r.Method, r.URL.Path, err)
 	}
 	if got := a.header.Values("Cache-Control"); !slices.Equal(got, []string{"no-store"}) {
-		c.Errorf("%s %s: Cache-Control is %q (decisions.md 2.7)", r.Method, r.URL.Path, got)
+		c.Errorf("%s %s: Cache-Control is %q (spec 1.6)", r.Method, r.URL.Path, got)
 	}
 	if a.header.Get("Content-Type") == problemType && r.Method != http.MethodHead {
 		c.explained(a)
@@ -132,7 +132,7 @@ func (c *client) send(r *http.Request) answer {
 }
 
 // do gets the answer to a request and waits until the server is through with it: the
-// end of a signing request is stored after the answer has gone out (decisions.md 4.6),
+// end of a signing request is stored after the answer has gone out (spec 3.6),
 // so a client that is quick could see the request still there.
 func (s *server) do(r *http.Request) (answer, error) {
 	through := make(chan struct{})

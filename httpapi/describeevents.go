@@ -10,7 +10,7 @@ import (
 
 const eventsTag = "Events"
 
-// event is what is sent to the endpoints of subscriptions (service.md 6).
+// event is what is sent to the endpoints of subscriptions (spec 5.4).
 type event struct {
 	name, id, summary, text string
 	data                    string // the name of its schema
@@ -68,7 +68,7 @@ func (e event) operation() *openapi.Operation {
 	}
 }
 
-// eventHeaders are those of service.md 6.3.
+// eventHeaders are those of spec 5.5.
 var eventHeaders = []openapi.Parameter{
 	{Name: strings.ToLower(webhook.HeaderID), In: "header", Required: true, Schema: &openapi.Schema{Type: str}, Description: "The ID of the event. It stays the same when the event is sent again, so whoever stores the IDs that are handled notices repeats.", Example: raw(`"0b0c5c4e-6a1b-4d3a-9a6e-1b7d6ab1a111"`)},
 	{Name: strings.ToLower(webhook.HeaderTimestamp), In: "header", Required: true, Schema: &openapi.Schema{Type: str, Pattern: `^[0-9]+$`}, Description: "When this request was sent, in Unix seconds. Refuse one that is more than five minutes off.", Example: raw(`"1772445600"`)},
@@ -76,12 +76,12 @@ var eventHeaders = []openapi.Parameter{
 	{Name: strings.ToLower(webhook.HeaderSubscription), In: "header", Required: true, Schema: identifier(""), Description: "The ID of the subscription.", Example: raw(`"7c9e6679-7425-40de-944b-e07fc1f90ae7"`)},
 }
 
-// offsetMoment is a time as events tell it (decisions.md 2.8).
+// offsetMoment is a time as events tell it (spec 1.5).
 func offsetMoment(about string) *openapi.Schema {
 	return &openapi.Schema{Type: str, Format: "date-time", Pattern: `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$`, Description: about}
 }
 
-// eventSchemas are the payloads of service.md 6.1.
+// eventSchemas are the payloads of spec 5.4.
 func eventSchemas() openapi.Map[*openapi.Schema] {
 	type members = openapi.Map[*openapi.Schema]
 	text := func(about string) *openapi.Schema { return &openapi.Schema{Type: str, Description: about} }

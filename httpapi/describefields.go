@@ -6,7 +6,7 @@ import (
 	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 )
 
-// The schemas that fields are made of (decisions.md 2.1 and 2.2). Patterns mean the same to
+// The schemas that fields are made of (spec 1.1 and 1.2). Patterns mean the same to
 // RE2, to ECMA-262 and to Python.
 var (
 	str       = openapi.Types{"string"}
@@ -60,7 +60,7 @@ func encoded(mediaType, about string) *openapi.Schema {
 	return &openapi.Schema{Type: str, ContentEncoding: "base64", ContentMediaType: mediaType, Pattern: base64ed, Description: about}
 }
 
-// moment is a time as createdAt and updatedAt tell it (decisions.md 2.8).
+// moment is a time as createdAt and updatedAt tell it (spec 1.5).
 func moment(about string) *openapi.Schema {
 	return &openapi.Schema{Type: str, Format: "date-time", Pattern: instant, Description: about}
 }
@@ -100,7 +100,7 @@ func jsonRequest(schema string, examples ...openapi.Member[openapi.Example]) *op
 // noContent is the answer without a body.
 func noContent(text string) answer { return answer{status: 204, text: text} }
 
-// inPath is an identifier in a path. One that is no UUID is that of nothing (decisions.md 2.9).
+// inPath is an identifier in a path. One that is no UUID is that of nothing (spec 1.5).
 func inPath(name, about string) openapi.Parameter {
 	return openapi.Parameter{Name: name, In: "path", Required: true, Description: about, Schema: &openapi.Schema{Type: str, Format: "uuid"}, Example: raw(`"0f8fad5b-d9cb-469f-a165-70867728950e"`)}
 }
@@ -113,7 +113,7 @@ func location(path string) openapi.Map[openapi.Header] {
 	}}}
 }
 
-// idempotencyParameter is the header of the two calls that create work (decisions.md 2.11).
+// idempotencyParameter is the header of the two calls that create work (spec 1.8).
 var idempotencyParameter = openapi.Parameter{
 	Name: "Idempotency-Key", In: "header",
 	Description: "A key of yours for this request, such as a UUID. For 24 hours the same key with the same body gets the same answer, of a signing process as it is by then, and makes nothing new, so that a request whose answer was lost can be repeated without harm. It may stand in quotes.",

@@ -2,7 +2,7 @@ package httpapi
 
 import "strings"
 
-// introduction is what holds of all operations (decisions.md 2), in CommonMark.
+// introduction is what holds of all operations (spec 1), in CommonMark.
 func (a *api) introduction() string {
 	var b strings.Builder
 	b.WriteString("Have documents signed by people with Icelandic electronic IDs. With the **Signing API** a client submits a document, names one signer and polls for the signed document. " +

@@ -17,7 +17,7 @@ var (
 	activationProblemRef = openapi.Reference("ActivationProblem")
 )
 
-// problemSchemas are the shapes of problems (RFC 9457, decisions.md 2.3, 2.4, 4.1 and 7.4).
+// problemSchemas are the shapes of problems (RFC 9457, spec 1.3, 1.4, 3.11 and 5.3).
 func problemSchemas() openapi.Map[*openapi.Schema] {
 	type members = openapi.Map[*openapi.Schema]
 	shape := func(more members) *openapi.Schema {

@@ -9,7 +9,7 @@ import (
 
 const oneProcess = processesPath + "/{signingProcessId}"
 
-// processOperations are those of service.md 4.2, and of 4.4 those in which test people answer.
+// processOperations are those of spec 4.1, and of 4.4 those in which test people answer.
 func (a *api) processOperations() []operation {
 	all := []operation{a.createProcessOperation(), a.getProcessOperation(), a.processDocumentOperation(), a.deleteProcessOperation()}
 	if a.Sandbox != nil {

@@ -10,7 +10,7 @@ var (
 	statusNames = []string{string(portal.Waiting), string(portal.Completed), string(portal.Declined)}
 )
 
-// processSchemas are the bodies of service.md 2.4 to 2.6.
+// processSchemas are the bodies of spec 4.2 and 4.4.
 func processSchemas() openapi.Map[*openapi.Schema] {
 	return openapi.Map[*openapi.Schema]{
 		{Name: "SigningProcessDraft", Value: draftSchema()},

@@ -7,7 +7,7 @@ import (
 
 const sandboxUsersPath = "/api/v1/sandbox/users"
 
-// sandboxOperations are those of service.md 4.4 on test users. They take any token.
+// sandboxOperations are those of spec 6 on test users. They take any token.
 func (a *api) sandboxOperations() []operation {
 	return []operation{a.createUserOperation(), a.listUsersOperation(), a.updateUserOperation()}
 }
@@ -51,7 +51,7 @@ func (a *api) updateUserOperation() operation {
 	}
 }
 
-// sandboxSchemas are the bodies of service.md 2.7 and 4.4.
+// sandboxSchemas are the bodies of spec 6 and 6.1.
 func sandboxSchemas() openapi.Map[*openapi.Schema] {
 	name := field(maxFullName, "The name that the certificates of the user carry.")
 	kennitala := field(maxKennitala, "The kennitala. `IdpApp` finds the user by it.")

@@ -5,7 +5,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// signingSchemas are the bodies of service.md 2.1 to 2.3.
+// signingSchemas are the bodies of spec 3.2 and 3.7.
 func signingSchemas() openapi.Map[*openapi.Schema] {
 	return openapi.Map[*openapi.Schema]{
 		{Name: "BusySignal", Value: openapi.Object([]string{"id"}, openapi.Map[*openapi.Schema]{{Name: "id", Value: identifier("Identifies the busy signal, to be sent as `busySignal.id`.")}})},
@@ -30,7 +30,7 @@ func signingSchemas() openapi.Map[*openapi.Schema] {
 }
 
 // startSchema has the rules between a file and the rest: an XML document has no stamp, and a PDF one
-// packing (decisions.md 4.13).
+// packing (spec 3.4).
 func startSchema() *openapi.Schema {
 	s := openapi.Object([]string{"file", "signer"}, openapi.Map[*openapi.Schema]{
 		{Name: "file", Value: openapi.Reference("SigningFile")},
@@ -65,7 +65,7 @@ func fileSchema() *openapi.Schema {
 }
 
 // signerSchema has the rule that the SIM card needs a phone; with the app it is not looked at
-// (decisions.md 4.12).
+// (spec 3.2).
 func signerSchema() *openapi.Schema {
 	const phone = "The signer's phone number, at most 16 characters. Required with `IdpSim`, ignored with `IdpApp`."
 	s := openapi.Object([]string{"kennitala", "signingMethod"}, openapi.Map[*openapi.Schema]{

@@ -2,8 +2,8 @@ package httpapi
 
 import "github.com/innsigli/innsigli/httpapi/internal/openapi"
 
-// imageSchema is the stamp of service.md 2.1. What does not apply is judged by its type alone:
-// the origin with Auto, and without an image what says how one is drawn (decisions.md 4.14).
+// imageSchema is the stamp of spec 3.3. What does not apply is judged by its type alone:
+// the origin with Auto, and without an image what says how one is drawn (spec 3.3).
 func imageSchema() *openapi.Schema {
 	s := openapi.Object([]string{"alignment"}, openapi.Map[*openapi.Schema]{
 		{Name: "alignment", Value: choice(cornerNames, "The corner that the stamp is measured from.")},

@@ -14,7 +14,7 @@ const (
 	formType   = "application/x-www-form-urlencoded"
 )
 
-// tokenOperations are those of the authorization server (service.md 5, decisions.md 3).
+// tokenOperations are those of the authorization server (spec 2 and 2.1).
 func (a *api) tokenOperations() []operation {
 	return []operation{a.tokenOperation(), a.revokeOperation(), a.metadataOperation()}
 }
@@ -121,7 +121,7 @@ func scopesAskedFor() string {
 	return "^" + scope + "(?: " + scope + ")*$"
 }
 
-// tokenSchemas are the bodies of decisions.md 3 and RFC 7009.
+// tokenSchemas are the bodies of spec 2.1 and RFC 7009.
 func tokenSchemas() openapi.Map[*openapi.Schema] {
 	text := func(about string) *openapi.Schema { return &openapi.Schema{Type: str, Description: about} }
 	optionalText := func(about string) *openapi.Schema {

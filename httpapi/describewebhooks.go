@@ -11,7 +11,7 @@ const oneWebhook = webhooksPath + "/{subscriptionId}"
 
 var subscriptionParameters = []openapi.Parameter{inPath("subscriptionId", "The ID of the subscription.")}
 
-// webhookOperations are those of service.md 4.3.
+// webhookOperations are those of spec 5.1.
 func (a *api) webhookOperations() []operation {
 	return []operation{
 		a.createWebhookOperation(), a.listWebhooksOperation(), a.getWebhookOperation(), a.updateWebhookOperation(),
@@ -106,7 +106,7 @@ func theWebhook(text string) answer {
 
 const webhookExample = `{"id":"0f8fad5b-d9cb-469f-a165-70867728950e","url":"https://example.com/hooks/innsigli","eventTypes":["process.completed"],"isActive":true,"createdAt":"2026-03-02T09:15:00.000Z","updatedAt":"2026-03-02T09:20:00.000Z","deactivatedReason":null}`
 
-// webhookSchemas are the bodies of service.md 2.8 and decisions.md 7.1.
+// webhookSchemas are the bodies of spec 5.1.
 func webhookSchemas() openapi.Map[*openapi.Schema] {
 	url := field(delivery.MaxURL, "The endpoint: an `https` address that is public, without a user name or password.")
 	url.Format = "uri"
@@ -140,7 +140,7 @@ func webhookSchemas() openapi.Map[*openapi.Schema] {
 	}
 }
 
-// listOf is the wrapper of lists (decisions.md 2.9).
+// listOf is the wrapper of lists (spec 1.5).
 func listOf(schema string) *openapi.Schema {
 	return openapi.Object([]string{"items"}, openapi.Map[*openapi.Schema]{{Name: "items", Value: openapi.List(openapi.Reference(schema))}})
 }

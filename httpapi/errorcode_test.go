@@ -30,7 +30,7 @@ func (f *failing) Poll(ctx context.Context, s idp.State) (idp.State, idp.Event, 
 	return f.Sandbox.Poll(ctx, s)
 }
 
-// service.md 7.2: the codes reach the client under their names, at the start and at
+// spec 3.7: the codes reach the client under their names, at the start and at
 // a poll, with the provider's own error and description unchanged; an error that the
 // service does not know is null.
 func TestErrorCodes(t *testing.T) {
@@ -78,7 +78,7 @@ func TestErrorCodes(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// service.md 3.2: ExpiredToken alone repeats (decisions.md 4.6).
+// spec 3.6: ExpiredToken alone repeats.
 func TestExpiredTokenOfTheProvider(t *testing.T) {
 	t.Parallel()
 	people := new(failing)

@@ -25,12 +25,12 @@ type problem struct {
 	Detail string              `json:"detail,omitempty"`
 	Errors map[string][]string `json:"errors,omitempty"`
 	Holder *holder             `json:"busySignal,omitempty"` // with 423
-	// FailedCheck is the one of an activation (decisions.md 7.4).
+	// FailedCheck is the one of an activation (spec 5.3).
 	FailedCheck string `json:"failedCheck,omitempty"`
 	meant       bool   // whatever the status: the server refuses as it should, and is at no fault
 }
 
-// holder is whose hold on a busy signal is in the way (decisions.md 4.1).
+// holder is whose hold on a busy signal is in the way (spec 3.11).
 type holder struct {
 	UserID *string `json:"userId"`
 }
@@ -39,7 +39,7 @@ func (p *problem) Error() string { return p.Title + ": " + p.Detail }
 
 const validationTitle = "One or more validation errors occurred."
 
-// invalid is the answer to faulty fields (decisions.md 2.3).
+// invalid is the answer to faulty fields (spec 1.3).
 func invalid(faults map[string][]string) *problem {
 	return &problem{Status: http.StatusBadRequest, Title: validationTitle, Errors: faults}
 }
@@ -92,7 +92,7 @@ var problems = []row{
 }
 
 // retryAfter is what problems tell clients to wait, in seconds (RFC 9110 10.2.3): until the store is
-// back, one of the activations is over that are in the way (service.md 4.3 item 3), or a test person
+// back, one of the activations is over that are in the way (spec 5.3), or a test person
 // has signed, which takes no longer.
 var retryAfter = map[string]string{unavailable.Title: "1", tooManyCalls.Title: "30", turnTaken.Title: "1"}
 
@@ -146,7 +146,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if seconds, waits := retryAfter[p.Title]; waits && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", seconds)
 	}
-	if p.Status == http.StatusRequestEntityTooLarge && r.ContentLength < 0 { // else at once: decisions.md 2.6
+	if p.Status == http.StatusRequestEntityTooLarge && r.ContentLength < 0 { // else at once: spec 1.6
 		drain(r.Body)
 	}
 	p.Type = a.BaseURL + "/problems/" + slug(p.Title)

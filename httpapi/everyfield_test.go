@@ -54,7 +54,7 @@ var second = invitee.with(fields{"email": "jon@example.is"})
 // elements are how many there are in the lists of these bodies.
 var elements = map[string]int{"participants": 2, "eventTypes": 1}
 
-// service.md 2, 4, 7 and 8, decisions.md 2 to 7: each member of each body, each kind of value that it may
+// spec 1.1 to 1.3 and 2 to 6: each member of each body, each kind of value that it may
 // not have, and the edges of what it may.
 func TestEveryField(t *testing.T) {
 	testenv.Slow(t, "each field of each call is sent wrong")
@@ -116,7 +116,7 @@ func (c *client) wantFault(a answer, path, message string) {
 	diff(c.T, "messages about "+path, []string{message}, texts(faults[path]))
 }
 
-// refusesAll sends the first wrong value of each member at once: all of them are named (decisions.md 2.3).
+// refusesAll sends the first wrong value of each member at once: all of them are named (spec 1.3).
 func (c *client) refusesAll(o taking) {
 	c.Helper()
 	body, participant, want := o.body(), fields{}, []string{}

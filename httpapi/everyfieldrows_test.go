@@ -25,7 +25,7 @@ func nothing() fields { return fields{} }
 // corners are those of a page.
 var corners = []string{"TopLeft", "TopRight", "BottomLeft", "BottomRight"}
 
-// service.md 2.1.
+// spec 3.2.
 func signingBodies(c *client) []taking {
 	const settings, image = "advancedSignatureSettings", "signatureImage"
 	body := func() fields {
@@ -70,7 +70,7 @@ func signingBodies(c *client) []taking {
 	}
 }
 
-// service.md 2.5.
+// spec 4.1.
 func processBodies(c *client) []taking {
 	const one = "participants[0]."
 	body := func() fields { return draft.with(fields{"signaturePage": 1}) }
@@ -97,7 +97,7 @@ func processBodies(c *client) []taking {
 	}}}
 }
 
-// service.md 4.3.
+// spec 5.1.
 func webhookBodies(c *client) []taking {
 	body := func() fields { return newHook("https://hooks.example/") }
 	one := func() string { return webhooks + "/" + c.subscribe("https://hooks.example/") }
@@ -140,7 +140,7 @@ func webhookBodies(c *client) []taking {
 	}
 }
 
-// service.md 2.7 and 4.4.
+// spec 6.1 and 6.4.
 func sandboxBodies(c *client) []taking {
 	made := 0
 	fresh := func() fields { // each has a kennitala and a phone of their own

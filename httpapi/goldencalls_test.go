@@ -97,7 +97,7 @@ var serviceErrors = []failingCall{
 	{name: "server: not ready", method: "GET", path: "/readyz", err: storage.ErrUnavailable},
 }
 
-// failureErrors have each code that a start or a poll fails with (service.md 7.2).
+// failureErrors have each code that a start or a poll fails with (spec 3.7).
 func failureErrors() (all []failingCall) {
 	for _, code := range idp.ErrorCodes() {
 		failure := idp.Failure{Code: code, OAuth: "access_denied", Description: "audkenni_500 <\"&\">"}

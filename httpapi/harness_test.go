@@ -200,7 +200,7 @@ func inPlace[T any](replace func(T) T, service T) T {
 	return replace(service)
 }
 
-// hooks are the webhooks of a store, with the event types of service.md 6.1.
+// hooks are the webhooks of a store, with the event types of spec 5.4.
 func hooks(t *testing.T, db *fallible, o delivery.Options) *delivery.Service {
 	t.Helper()
 	o.EventTypes = portal.EventTypes()

@@ -1,7 +1,7 @@
 // Package httpapi is the wire: JSON in, JSON out, over the standard library's
 // mux. A handler decodes, calls one method, encodes; every rule lives in the
-// package it calls, and errors are turned into answers here alone (service.md 4,
-// 5 and 7, decisions.md 2 and 3).
+// package it calls, and errors are turned into answers here alone (spec 1
+// and 2).
 //
 //	handler := httpapi.New(httpapi.Config{
 //		BaseURL:  "https://sign.example",
@@ -214,7 +214,7 @@ func (a *api) around(pattern string, h http.Handler) http.Handler {
 // serve makes an http.Handler of a handler.
 func (a *api) serve(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store") // decisions.md 2.7
+		w.Header().Set("Cache-Control", "no-store") // spec 1.6
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		if err := h(w, r); err != nil {
 			a.fail(w, r, err)

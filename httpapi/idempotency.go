@@ -7,7 +7,7 @@ import (
 )
 
 // idempotencyKey reads the header, as a structured-field string or bare
-// (decisions.md 2.11).
+// (spec 1.8).
 func idempotencyKey(r *http.Request) (string, error) {
 	const name = "Idempotency-Key"
 	values := r.Header.Values(name)

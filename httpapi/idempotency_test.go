@@ -24,7 +24,7 @@ func (c *client) wantSame(first, again answer) {
 	diff(c.T, "body", string(first.body), string(again.body))
 }
 
-// decisions.md 2.11: for 24 hours the same key and body give the same answer, also
+// spec 1.8: for 24 hours the same key and body give the same answer, also
 // when the request has finished or was cleared meanwhile.
 func TestSameKeyAndBody(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestSameKeyAndBody(t *testing.T) {
 	}
 }
 
-// decisions.md 2.11 and 4.7: clearing what was abandoned does not free the key.
+// spec 1.8 and 3.6: clearing what was abandoned does not free the key.
 func TestKeyOfAnAbandonedRequest(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {
@@ -69,7 +69,7 @@ func TestKeyOfAnAbandonedRequest(t *testing.T) {
 	})
 }
 
-// decisions.md 2.11: the answer that is given again may be a refusal.
+// spec 1.8: the answer that is given again may be a refusal.
 func TestSameKeyAndBodyOfARefusedStart(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -81,7 +81,7 @@ func TestSameKeyAndBodyOfARefusedStart(t *testing.T) {
 	c.member(c.startWithKey("another try", startBody(idpApp)), "pollingId")
 }
 
-// decisions.md 2.11: the same key with another body.
+// spec 1.8: the same key with another body.
 func TestSameKeyAndAnotherBody(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -101,7 +101,7 @@ func TestSameKeyAndAnotherBody(t *testing.T) {
 	c.wantSame(first, c.startWithKey("the contract", startBody(idpApp)))
 }
 
-// decisions.md 2.11: starts that created no work keep no key.
+// spec 1.8: starts that created no work keep no key.
 func TestKeyOfAStartThatCreatedNothing(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -130,7 +130,7 @@ func TestKeysBelongToAClient(t *testing.T) {
 	c.wantDocuments(3)
 }
 
-// decisions.md 2.11: of starts at once with one key, one creates work. The others
+// spec 1.8: of starts at once with one key, one creates work. The others
 // get its answer, or 409 while it is still running.
 func TestStartsAtOnceWithOneKey(t *testing.T) {
 	t.Parallel()

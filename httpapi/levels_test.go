@@ -2,8 +2,8 @@ package httpapi_test
 
 import "testing"
 
-// service.md 2.1: each level is what the signature has, and Lt when none is said. The
-// sandbox has all that they need (decisions.md 5.4).
+// spec 3.4: each level is what the signature has, and Lt when none is said. The
+// sandbox has all that they need (spec 6.3).
 func TestSignatureLevels(t *testing.T) {
 	t.Parallel()
 	const level = "advancedSignatureSettings.signatureLevel"

@@ -6,7 +6,7 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// Limits of service.md 8, in characters unless said otherwise. The fields are judged by them, and the
+// Limits of the specification, in characters unless said otherwise. The fields are judged by them, and the
 // document at /openapi.json tells them.
 const (
 	maxFileName     = 256
@@ -25,7 +25,7 @@ const (
 // show (ISO 32000-1 annex C.2). One that is shorter than minSide would not be seen.
 const minSide, maxSide = 1, 14400
 
-// The values to choose from, of service.md 2.1 and 2.7.
+// The values to choose from, of spec 3.2 and 6.1.
 var (
 	cornerNames      = []string{"TopLeft", "TopRight", "BottomLeft", "BottomRight"}
 	formatNames      = []string{"Pdf", "Xml"}

@@ -90,7 +90,7 @@ func TestDocument(t *testing.T) {
 }
 
 // Production has no sandbox paths, and its document does not tell of them; all others are the same
-// (decisions.md 8.1).
+// (spec 7.1).
 func TestDocumentOfProduction(t *testing.T) {
 	t.Parallel()
 	sandbox, _ := documentOf(t, start(t, wiring{}))

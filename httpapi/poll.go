@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// pollSigning is GET /api/v1/signing/{pollingId} (service.md 2.3).
+// pollSigning is GET /api/v1/signing/{pollingId} (spec 3.7).
 func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	written := false
 	err := a.Signing.Poll(r.Context(), caller.AccountID, idInPath(r, "pollingId"), func(answer signing.Answer) error {
@@ -39,7 +39,7 @@ func (a *api) pollSigning(w http.ResponseWriter, r *http.Request, caller account
 }
 
 // failure is the body of a refused start and of every 400 of a poll, with all
-// members (decisions.md 4.3).
+// members (spec 3.7).
 type failure struct {
 	Code             *string `json:"errorCode"`
 	Error            *string `json:"error"`

@@ -52,7 +52,7 @@ func statuses(answers []answer) []int {
 	return all
 }
 
-// decisions.md 4.5: polls at once never sign twice and never ask the provider twice;
+// spec 3.6: polls at once never sign twice and never ask the provider twice;
 // one delivers, the others wait, then 404.
 func TestPollsAtOnce(t *testing.T) {
 	const rounds, polls = 10, 8
@@ -85,7 +85,7 @@ func TestPollsAtOnce(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// decisions.md 4.6: of polls at once for a failure one is told, the others get 404.
+// spec 3.6: of polls at once for a failure one is told, the others get 404.
 func TestPollsAtOnceForAFailure(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -137,7 +137,7 @@ func (c *client) cut(id string, some int) []byte {
 	return part
 }
 
-// decisions.md 4.6: a finished result ends polling only once its response has been
+// spec 3.6: a finished result ends polling only once its response has been
 // written out whole. One that was cut off is delivered again, to the byte.
 func TestAnswerThatWasCutOff(t *testing.T) {
 	t.Parallel()
@@ -190,7 +190,7 @@ func TestWhereAnAnswerIsCutOff(t *testing.T) {
 	})
 }
 
-// decisions.md 4.5: "one delivers, the other waits, then 404", and when the one is cut
+// spec 3.6: one delivers, the other waits and is 404, and when the one is cut
 // off, the next in line delivers.
 func TestPollsThatWaitForADelivery(t *testing.T) {
 	t.Parallel()
@@ -241,7 +241,7 @@ func (s *server) createUser(t *testing.T, account string) {
 	}
 }
 
-// decisions.md 4.5, with the interval of 2 seconds: the first poll is never early,
+// spec 3.6, with the interval of 2 seconds: the first poll is never early,
 // later ones may come up to 20 % early, and a poll that comes too early postpones
 // nothing.
 func TestPollsThatComeTooEarly(t *testing.T) {
@@ -260,7 +260,7 @@ func TestPollsThatComeTooEarly(t *testing.T) {
 	})
 }
 
-// decisions.md 4.5: SlowDown never hides or loses a result.
+// spec 3.6: SlowDown never hides or loses a result.
 func TestEarlyPollGetsAResultThatIsThere(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{production: true, breaks: true}, func(t *testing.T, s *server) {
@@ -273,7 +273,7 @@ func TestEarlyPollGetsAResultThatIsThere(t *testing.T) {
 	})
 }
 
-// decisions.md 4.5: the sandbox knows no SlowDown.
+// spec 3.6: the sandbox knows no SlowDown.
 func TestSandboxTakesPollsAtAnyPace(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {

@@ -14,7 +14,7 @@ const (
 )
 
 // explained checks what every problem has: its status, and a type whose page
-// explains it (decisions.md 2.4).
+// explains it (spec 1.4).
 func (c *client) explained(a answer) {
 	c.Helper()
 	p := c.object(a)
@@ -52,7 +52,7 @@ func (c *client) wantProblem(a answer, status int, title string) {
 }
 
 // wantInvalid checks a validation 400 that names exactly these fields
-// (decisions.md 2.3).
+// (spec 1.3).
 func (c *client) wantInvalid(a answer, paths ...string) {
 	c.Helper()
 	if a.status != http.StatusBadRequest {

@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// signAs has a test person sign in the place of a participant (service.md 4.4).
+// signAs has a test person sign in the place of a participant (spec 6.4).
 func (a *api) signAs(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	body, err := readBody(w, r, jsonbody.Options{})
 	if err != nil {
@@ -26,7 +26,7 @@ func (a *api) signAs(w http.ResponseWriter, r *http.Request, caller account.Call
 	return nil
 }
 
-// declineAs declines in the place of a participant. The reason may be empty (decisions.md 5.6),
+// declineAs declines in the place of a participant. The reason may be empty (spec 6.4),
 // which is what one that is missing counts as (2.2), so the call needs no body.
 func (a *api) declineAs(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	body, err := readBody(w, r, jsonbody.Options{Optional: true})

@@ -37,8 +37,8 @@ func (c *client) signedAs(p object, i int, user, status string) {
 // another is a second sandbox user.
 var another = fields{"fullName": "Jón Þórsson", "kennitala": "0202025559", "phone": "5550102"}
 
-// service.md 3.1: Completed when every signer has signed, whatever viewers do; the document is the
-// one with every signature, at level Lt (decisions.md 6.5).
+// spec 4.2: Completed when every signer has signed, whatever viewers do; the document is the
+// one with every signature, at level Lt (spec 4.1).
 func TestEverySignerSigns(t *testing.T) {
 	c := start(t, wiring{renderer: newRenderer(t)}).sender(t)
 	first, second := c.user(person), c.user(another)
@@ -60,7 +60,7 @@ func TestEverySignerSigns(t *testing.T) {
 	c.wantDocuments(1)
 }
 
-// service.md 3.1 and 4.4, decisions.md 5.6 and 6.1: the process is declined at once and for good.
+// spec 4.2 and 6.4: the process is declined at once and for good.
 func TestSignerDeclines(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -92,7 +92,7 @@ func TestSignerDeclines(t *testing.T) {
 	}
 }
 
-// decisions.md 2.1 and 2.2: what the calls may be sent, before anything is looked for.
+// spec 1.1 and 1.2: what the calls may be sent, before anything is looked for.
 func TestFaultyAnswers(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -129,7 +129,7 @@ func TestFaultyAnswers(t *testing.T) {
 	diff(t, "process", made, c.shown(made))
 }
 
-// service.md 4.4: production has no such calls, token or not (decisions.md 8.1).
+// spec 6.4: production has no such calls, token or not (spec 7.1).
 func TestProductionHasNobodyAnswer(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{production: true, renderer: blank{}}).sender(t)

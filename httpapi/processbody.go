@@ -4,7 +4,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// process is a signing process on the wire (service.md 2.4).
+// process is a signing process on the wire (spec 4.2).
 type process struct {
 	ID           string        `json:"signingProcessId"`
 	Status       portal.Status `json:"status"`

@@ -26,7 +26,7 @@ type Portal interface {
 
 const processesPath = "/api/v1/portal/signing-processes"
 
-// createProcess is POST /api/v1/portal/signing-processes (service.md 2.5, 4.2).
+// createProcess is POST /api/v1/portal/signing-processes (spec 4.1).
 func (a *api) createProcess(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	key, err := idempotencyKey(r)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *api) createProcess(w http.ResponseWriter, r *http.Request, caller accou
 	return writeJSON(w, http.StatusCreated, a.processBody(made))
 }
 
-// readDraft reads the fields of service.md 2.5. What the portal has against them is among the
+// readDraft reads the fields of spec 4.1. What the portal has against them is among the
 // faults together with what is of another type.
 func readDraft(body *jsonbody.Object) (d portal.Draft) {
 	body.Content(jsonbody.Required)
@@ -94,7 +94,7 @@ func (a *api) deleteProcess(w http.ResponseWriter, r *http.Request, caller accou
 	return nil
 }
 
-// getProcessDocument streams the body of service.md 2.6.
+// getProcessDocument streams the body of spec 4.4.
 func (a *api) getProcessDocument(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	name, content, err := a.Portal.Document(r.Context(), caller.AccountID, idInPath(r, "signingProcessId"))
 	if err != nil {

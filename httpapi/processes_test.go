@@ -17,8 +17,8 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// service.md 4.2 and 2.4: 201 with the process, its place and the links; participants are in the
-// order of the request (decisions.md 2.9), and a later GET answers the same, to any client of the
+// spec 4.1 and 4.2: 201 with the process, its place and the links; participants are in the
+// order of the request (spec 1.5), and a later GET answers the same, to any client of the
 // account.
 func TestProcessIsCreated(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestProcessIsCreated(t *testing.T) {
 	c.wantDocuments(1)
 }
 
-// document is what service.md 2.6 has of a process, its content decoded.
+// document is what spec 4.4 has of a process, its content decoded.
 func (c *client) document(p object) (fileName string, content []byte) {
 	c.Helper()
 	a := c.call(http.MethodGet, pathOf(p)+"/document", nil)
@@ -74,7 +74,7 @@ func (c *client) document(p object) (fileName string, content []byte) {
 	return body["fileName"].(string), content
 }
 
-// service.md 2.6: the document as it is now, under the name that it was sent with.
+// spec 4.4: the document as it is now, under the name that it was sent with.
 func TestDocumentOfAProcess(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -90,7 +90,7 @@ func TestDocumentOfAProcess(t *testing.T) {
 	}
 }
 
-// service.md 4.2, decisions.md 6.7: nothing of it can be reached any more, and nothing is left.
+// spec 4.4: nothing of it can be reached any more, and nothing is left.
 func TestProcessIsDeleted(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -118,7 +118,7 @@ func (c *client) wantNoProcess(id, participant, user string) {
 	}
 }
 
-// service.md 4.2 and 7.3, decisions.md 2.9, 2.10 and 6.9: what is another account's, unknown or of
+// spec 1.5, 1.7, 4.1 and 4.5: what is another account's, unknown or of
 // the web application does not exist.
 func TestProcessThatIsNotYours(t *testing.T) {
 	t.Parallel()
@@ -162,7 +162,7 @@ func (s *server) webProcess(t *testing.T, owner string) portal.View {
 	return made
 }
 
-// service.md 3.1 and 3.3: seven days later the process is expired, and the links lead nowhere.
+// spec 4.2 and 4.3: seven days later the process is expired, and the links lead nowhere.
 func TestProcessExpires(t *testing.T) {
 	t.Parallel()
 	bubble(t, empty, func(t *testing.T, s *server) {

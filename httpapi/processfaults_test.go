@@ -29,7 +29,7 @@ func (c *client) wantNothing() {
 	}
 }
 
-// service.md 2.5 and 7.3: fields that are required are missing, null, blank or of another type.
+// spec 4.1: fields that are required are missing, null, blank or of another type.
 func TestRequiredFieldsOfAProcess(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -77,7 +77,7 @@ func TestRequiredFieldsOfAProcess(t *testing.T) {
 	c.made(draft)
 }
 
-// service.md 2.5 and 7.3: values that are not allowed.
+// spec 4.1: values that are not allowed.
 func TestFaultyFieldsOfAProcess(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -130,7 +130,7 @@ func TestFaultyFieldsOfAProcess(t *testing.T) {
 	c.made(draft)
 }
 
-// service.md 7.3, decisions.md 2.3: all the faulty fields are in one answer, whoever finds them, and
+// spec 1.3 and 4.1: all the faulty fields are in one answer, whoever finds them, and
 // each has one sentence.
 func TestSeveralFaultsOfAProcess(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ func (c *client) createWithKey(key string, body any) answer {
 	return c.send(r)
 }
 
-// decisions.md 2.11: the same key and body give the same process, another body 422; a replay whose
+// spec 1.8: the same key and body give the same process, another body 422; a replay whose
 // process was deleted is 404.
 func TestProcessWithAKey(t *testing.T) {
 	t.Parallel()
@@ -58,7 +58,7 @@ func TestKeysOfProcessesBelongToAClient(t *testing.T) {
 	diff(t, "number of processes", 3, len(ids))
 }
 
-// decisions.md 2.11: of creations at once with one key, one makes a process. The others get it, or
+// spec 1.8: of creations at once with one key, one makes a process. The others get it, or
 // 409 while it is being made.
 func TestProcessesAtOnceWithOneKey(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// service.md 8: each limit at the last value that is allowed. What is refused beyond is in
+// spec 4.1: each limit at the last value that is allowed. What is refused beyond is in
 // TestFaultyFieldsOfAProcess and TestRefusedProcess.
 func TestLastAllowedValuesOfAProcess(t *testing.T) {
 	t.Parallel()

@@ -35,8 +35,8 @@ func (c *client) begun(p object, i int, kennitala string) (request string) {
 	return started.ID
 }
 
-// service.md 4.4 item 12: 423 while a signature on the document is in progress, and the call can be made
-// again. Meanwhile the process and its document are as they were, but for the link (service.md 3.3).
+// spec 6.4: 423 while a signature on the document is in progress, and the call can be made
+// again. Meanwhile the process and its document are as they were, but for the link (spec 4.3).
 func TestSignatureInProgress(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -68,7 +68,7 @@ func TestSignatureInProgress(t *testing.T) {
 	diff(t, "signatures", 2, len(c.signatures(content)))
 }
 
-// decisions.md 6.7: a signature under way ends with its process, and nothing of it remains.
+// spec 4.4: a signature under way ends with its process, and nothing of it remains.
 func TestProcessIsDeletedDuringASignature(t *testing.T) {
 	t.Parallel()
 	c := start(t, empty).sender(t)
@@ -83,7 +83,7 @@ func TestProcessIsDeletedDuringASignature(t *testing.T) {
 	c.wantNothing()
 }
 
-// service.md 4.4 items 11 and 12, decisions.md 5.6: of several reasons the first one in their order is
+// spec 6.4: of several reasons the first one in their order is
 // told: 404, viewer, answered, kennitala, cannot sign now, not waiting, and then 423.
 func TestOrderOfReasonsNotToAnswer(t *testing.T) {
 	t.Parallel()

@@ -5,7 +5,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// processProblems are those of signing processes (service.md 4.4 items 11 and 12, 7.3, decisions.md 5.6).
+// processProblems are those of signing processes (spec 4.1 and 6.4).
 var processProblems = []row{
 	{portal.ErrNotFound, noProcess},
 	{portal.ErrViewer, isViewer},

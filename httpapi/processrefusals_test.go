@@ -31,7 +31,7 @@ func openPage(t *testing.T) []byte {
 	return content
 }
 
-// service.md 7.3: the titled refusals that have to do with the document, each at the first value that
+// spec 4.1: the titled refusals that have to do with the document, each at the first value that
 // is refused. Nothing is kept, and the key is free again.
 func TestRefusedProcess(t *testing.T) {
 	testenv.Slow(t, "dozens of documents are refused")
@@ -98,7 +98,7 @@ func TestOrderOfRefusals(t *testing.T) {
 	c.wantInvalid(c.create(draft.with(fields{"file.contentBase64": lockedPage, "file.name": 5})), "file.name")
 }
 
-// service.md 7.3 and 8, decisions.md 6.6: without a payment method there are three free signatures.
+// spec 4.1 and 4.7: without a payment method there are three free signatures.
 // Those are spoken for which processes that wait still need; viewers need none, and the Signing API
 // is never refused.
 func TestFreeSignatures(t *testing.T) {
@@ -127,7 +127,7 @@ func TestFreeSignatures(t *testing.T) {
 	c.made(of(signers(9)...))
 }
 
-// service.md 7.3: the quota is for the documents of processes; the last byte of it may be used. What
+// spec 4.1: the quota is for the documents of processes; the last byte of it may be used. What
 // signatures add is never refused.
 func TestStorageQuota(t *testing.T) {
 	t.Parallel()

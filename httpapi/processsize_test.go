@@ -13,7 +13,7 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is not, nor much beside the document;
+// spec 1.6: 30 MiB are taken, a byte more is not, nor much beside the document;
 // the calls without a document take less.
 func TestProcessThatIsTooLarge(t *testing.T) {
 	testenv.Slow(t, "documents of 30 MiB")

@@ -66,7 +66,7 @@ func (h held) Render(ctx context.Context, r io.ReaderAt, size int64, page, width
 	return h.blank.Render(ctx, r, size, page, width, height)
 }
 
-// decisions.md 2.11: 409 as long as the process with that key is being made.
+// spec 1.8: 409 as long as the process with that key is being made.
 func TestProcessThatIsBeingMade(t *testing.T) {
 	t.Parallel()
 	h := held{begun: make(chan struct{}), let: make(chan struct{})}

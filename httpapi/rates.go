@@ -19,7 +19,7 @@ import (
 // Limits are what callers share. The zero value limits no rates, and bodies by the default.
 type Limits struct {
 	// Client is how often one client may call, whatever its calls come to. Polls do not count: they
-	// have a pace of their own (decisions.md 2.12). The zero Rate is no limit.
+	// have a pace of their own (spec 1.9). The zero Rate is no limit.
 	Client storage.Rate
 	// Address is how often calls may come from one address without anybody being authenticated by them: those of
 	// the endpoints that take a client's secret, and those with a token that is not valid. Calls with a valid token are never

@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// limited is as it is in production (decisions.md 2.12), but that strangers may do little.
+// limited is as it is in production (spec 1.9), but that strangers may do little.
 var limited = wiring{limits: httpapi.Limits{
 	Client:  storage.Rate{PerSecond: 20, Burst: 60},
 	Address: storage.Rate{PerSecond: 1, Burst: 30},
@@ -40,7 +40,7 @@ func (c *client) mayCall(n int) (through int) {
 	return through
 }
 
-// decisions.md 2.12: 20 requests a second with a burst of 60 for each client.
+// spec 1.9: 20 requests a second with a burst of 60 for each client.
 func TestRateOfAClient(t *testing.T) {
 	t.Parallel()
 	bubble(t, limited, func(t *testing.T, s *server) {
@@ -56,7 +56,7 @@ func TestRateOfAClient(t *testing.T) {
 	})
 }
 
-// decisions.md 2.12: "A poll is never answered 429".
+// spec 1.9: a poll is never answered 429.
 func TestPollsAreNotLimited(t *testing.T) {
 	t.Parallel()
 	bubble(t, limited, func(t *testing.T, s *server) {

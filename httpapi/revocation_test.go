@@ -91,7 +91,7 @@ func TestRevocationIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { c.in(t).wantOAuthError(test.answer, test.status, test.code) })
 	}
-	for _, token := range []string{c.token, "none"} { // decisions.md 2.10: another account's is like none
+	for _, token := range []string{c.token, "none"} { // spec 1.7: another account's is like none
 		c.want(stranger.revoke(stranger.own("token", token)), http.StatusOK, nil)
 	}
 	c.listed()

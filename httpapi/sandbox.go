@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/sandbox"
 )
 
-// user is a sandbox user on the wire (service.md 2.7).
+// user is a sandbox user on the wire (spec 6.1).
 type user struct {
 	UUID      string `json:"uuid"`
 	FullName  string `json:"fullName"`
@@ -29,7 +29,7 @@ func userBody(u sandbox.User) user {
 	}
 }
 
-// timestamp is the format of createdAt and updatedAt (decisions.md 2.8).
+// timestamp is the format of createdAt and updatedAt (spec 1.5).
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func (a *api) createSandboxUser(w http.ResponseWriter, r *http.Request, caller account.Caller) error {

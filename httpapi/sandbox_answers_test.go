@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// service.md 4.4 item 5: no delay and action Success, every row for both methods.
+// spec 6.2: no delay and action Success, every row for both methods.
 func TestCallsOfASigning(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -42,8 +42,8 @@ func TestCallsOfASigning(t *testing.T) {
 	}
 }
 
-// service.md 4.4 item 2: certificates keep the name that the user was created with,
-// and carry the current kennitala (decisions.md 5.4).
+// spec 6.3: certificates keep the name that the user was created with,
+// and carry the current kennitala (spec 6.3).
 func TestCertificateKeepsTheName(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -70,7 +70,7 @@ func TestCertificateKeepsTheName(t *testing.T) {
 	diff(t, "name in the list", any("Þórný Þriðja"), c.listed()[0].(object)["fullName"])
 }
 
-// service.md 4.4 item 4 and decisions.md 4.12: by kennitala with IdpApp, hyphens
+// spec 3.2 and 6.2: by kennitala with IdpApp, hyphens
 // dropped on both sides, and by phone with IdpSim, byte for byte; with IdpSim the
 // kennitala is not compared.
 func TestWhoSigns(t *testing.T) {
@@ -114,7 +114,7 @@ func TestWhoSigns(t *testing.T) {
 	}
 }
 
-// service.md 4.4 items 6 to 8: until the delay has passed since the start, polls
+// spec 6.2: until the delay has passed since the start, polls
 // answer AuthorizationPending; with IdpApp the first one always does.
 func TestDelay(t *testing.T) {
 	t.Parallel()
@@ -151,7 +151,7 @@ func (c *client) wantResult(id, action string) {
 	c.wantDocuments(0)
 }
 
-// service.md 4.4 item 6, decisions.md 5.3: the first poll with IdpApp is pending,
+// spec 6.2: the first poll with IdpApp is pending,
 // however late it comes.
 func TestFirstPollWithIdpAppIsPending(t *testing.T) {
 	t.Parallel()
@@ -169,7 +169,7 @@ func TestFirstPollWithIdpAppIsPending(t *testing.T) {
 	}
 }
 
-// service.md 4.4 item 8: UserCancelled, then polling is over.
+// spec 6.2: UserCancelled, then polling is over.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -186,7 +186,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// decisions.md 5.1: requests for one user may run in parallel.
+// spec 6.2: requests for one user may run in parallel.
 func TestRequestsForOneUserInParallel(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)

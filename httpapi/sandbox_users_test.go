@@ -18,12 +18,12 @@ func (c *client) listed() []any {
 	list := c.object(a)
 	items, ok := list["items"].([]any)
 	if a.status != http.StatusOK || len(list) != 1 || !ok {
-		c.Fatalf("status %d, list %s (decisions.md 2.9)", a.status, a.body)
+		c.Fatalf("status %d, list %s (spec 1.5)", a.status, a.body)
 	}
 	return items
 }
 
-// service.md 2.7 and 4.4: created with 200, with timestamps as in decisions.md 2.8.
+// spec 6.1: created with 200, with timestamps as in spec 1.5.
 func TestSandboxUserIsCreated(t *testing.T) {
 	t.Parallel()
 	timestamp := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
@@ -61,7 +61,7 @@ func TestSandboxUserIsCreated(t *testing.T) {
 	}
 }
 
-// service.md 4.4: the list has the same fields except createdAt and updatedAt.
+// spec 6.1: the list has the same fields except createdAt and updatedAt.
 func TestSandboxUsersAreListedWithoutTimestamps(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -74,7 +74,7 @@ func TestSandboxUsersAreListedWithoutTimestamps(t *testing.T) {
 	diff(t, "list in the order of creation", want, c.listed())
 }
 
-// service.md 4.4: an omitted or null field keeps its value.
+// spec 6.1: an omitted or null field keeps its value.
 func TestPutKeepsWhatIsOmittedOrNull(t *testing.T) {
 	t.Parallel()
 	before := fields{"fullName": "Before", "kennitala": "1111111111", "phone": "111", "delayInSecondsBeforeAction": 7, "action": "Cancel"}
@@ -106,7 +106,7 @@ func TestPutKeepsWhatIsOmittedOrNull(t *testing.T) {
 	}
 }
 
-// service.md 7.5 and 2.7: 400 with errors.
+// spec 6.1: 400 with errors.
 func TestFaultySandboxUsers(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -158,7 +158,7 @@ func TestFaultySandboxUsers(t *testing.T) {
 	c.user(good.with(fields{delay: 1.0}))
 }
 
-// service.md 4.4 item 1 and 7.5: each user of an account has a kennitala and a phone
+// spec 6.1: each user of an account has a kennitala and a phone
 // of its own, on POST and on PUT.
 func TestSandboxUserAlreadyExists(t *testing.T) {
 	t.Parallel()
@@ -185,7 +185,7 @@ func TestSandboxUserAlreadyExists(t *testing.T) {
 	c.user(fields{"fullName": "Third", "kennitala": "3333333333", "phone": "222"})
 }
 
-// service.md 7.5, decisions.md 2.9 and 2.10: what is not yours does not exist.
+// spec 1.5, 1.7 and 6.1: what is not yours does not exist.
 func TestPutToAUserThatIsNotYours(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -206,7 +206,7 @@ func TestPutToAUserThatIsNotYours(t *testing.T) {
 	diff(t, "name", any("Same Account"), other.listed()[0].(object)["fullName"])
 }
 
-// service.md 4.4: production answers 404, token or not (decisions.md 8.1).
+// spec 6.1: production answers 404, token or not (spec 7.1).
 func TestProductionHasNoSandbox(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{production: true}).signer(t)

@@ -13,9 +13,9 @@ var corners = map[string]stamp.Corner{
 	"TopLeft": stamp.TopLeft, "TopRight": stamp.TopRight, "BottomLeft": stamp.BottomLeft, "BottomRight": stamp.BottomRight,
 }
 
-// signatureImage reads the stamp of service.md 2.1, for a document of a type; nil when there is
+// signatureImage reads the stamp of spec 3.3, for a document of a type; nil when there is
 // none. What does not apply is judged by its type alone: the origin with Auto, and without an image what
-// says how it is drawn (decisions.md 2.1, 4.14).
+// says how it is drawn (spec 1.1 and 3.3).
 func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, document string) *signing.StampRequest {
 	settings := body.Object("signatureImage")
 	if settings == nil {
@@ -41,7 +41,7 @@ func (a *api) signatureImage(ctx context.Context, body *jsonbody.Object, documen
 	return in
 }
 
-// ofTheirTypes judges numbers that do not apply: they are ignored, but a wrong type is one (decisions.md 2.1).
+// ofTheirTypes judges numbers that do not apply: they are ignored, but a wrong type is one (spec 1.1).
 func ofTheirTypes(settings *jsonbody.Object, numbers ...string) {
 	for _, name := range numbers {
 		settings.OptionalNumber(name)
@@ -92,7 +92,7 @@ func faulty(settings *jsonbody.Object, member string) bool {
 }
 
 // outside is the answer to a stamp that leaves the page: it names what put it there
-// (decisions.md 4.14).
+// (spec 3.3).
 func outside(in *signing.StampRequest) *problem {
 	members := []string{"originX", "originY"}
 	if in.Image != nil {

@@ -49,7 +49,7 @@ func inImage(members fields) fields {
 	return f
 }
 
-// service.md 2.1 and 7.1; decisions.md 2.1 to 2.3, 4.13 and 4.14: all the fields of
+// spec 1.1, 1.3, 3.1 and 3.3: all the fields of
 // signatureImage that are missing or invalid, in one answer.
 func TestFaultySignatureImage(t *testing.T) {
 	t.Parallel()
@@ -114,14 +114,14 @@ type number string
 
 func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// decisions.md 4.13: an XML document has no pages.
+// spec 3.3: an XML document has no pages.
 func TestSignatureImageOnXml(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
 	c.wantInvalid(c.start(startBody(idpApp).with(manual).with(fields{"file.type": "Xml"})), "signatureImage")
 }
 
-// What does not apply is not looked at (decisions.md 4.14), and what is null is absent.
+// What does not apply is not looked at (spec 3.3), and what is null is absent.
 func TestSignatureImageWithMoreThanItNeeds(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -142,7 +142,7 @@ func TestSignatureImageWithMoreThanItNeeds(t *testing.T) {
 	}
 }
 
-// service.md 7.1: the titled answers, in the order of decisions.md 4.2.
+// spec 3.1: the titled answers, in their order.
 func TestRefusedStamps(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)

@@ -71,7 +71,7 @@ func (c *client) update(uuid string, f fields) {
 	c.want(c.call(http.MethodPut, "/api/v1/sandbox/users/"+uuid, f), http.StatusNoContent, nil)
 }
 
-// The two signing methods of service.md 2.1.
+// The two signing methods of spec 3.2.
 const (
 	idpApp = "IdpApp"
 	idpSim = "IdpSim"
@@ -114,7 +114,7 @@ const (
 	sentence = "(a sentence)"
 )
 
-// failure is the body of a refused start and of a poll's 400 (service.md 2.3).
+// failure is the body of a refused start and of a poll's 400 (spec 3.7).
 func failure(errorCode, oauth, description, verificationCode any) object {
 	return object{"errorCode": errorCode, "error": oauth, "errorDescription": description, "verificationCode": verificationCode}
 }
@@ -129,7 +129,7 @@ var (
 )
 
 // wantFailure checks a 400 of the provider's, which is plain JSON with exactly the
-// four members (decisions.md 4.3).
+// four members (spec 3.7).
 func (c *client) wantFailure(a answer, want object) {
 	c.Helper()
 	if a.status != http.StatusBadRequest || a.header.Get("Content-Type") != "application/json" {

@@ -14,7 +14,7 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// service.md 2.1: what the start request says about the signer is in the signature.
+// spec 3.2: what the start request says about the signer is in the signature.
 func TestFieldsAreInTheSignature(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -68,7 +68,7 @@ func TestKindsOfDocuments(t *testing.T) {
 	}
 }
 
-// decisions.md 4.4: production asks people for 290 seconds, with polls every 2.
+// spec 3.5: production asks people for 290 seconds, with polls every 2.
 func TestStartInProduction(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{production: true}, func(t *testing.T, s *server) {
@@ -79,8 +79,7 @@ func TestStartInProduction(t *testing.T) {
 	})
 }
 
-// service.md 3.2: "Refused at once by the identity provider: no pollingId; 400 with
-// errorCode".
+// spec 3.1: refused at once by the identity provider: 400 with an errorCode, and no pollingId.
 func TestRefusedStart(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -90,7 +89,7 @@ func TestRefusedStart(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// service.md 3.2: Pending, Signed, Failed; a request that has finished is 404 for
+// spec 3.6: Pending, Signed, Failed; a request that has finished is 404 for
 // good, and one that never was is too.
 func TestPollOfARequestThatHasFinished(t *testing.T) {
 	t.Parallel()
@@ -109,7 +108,7 @@ func TestPollOfARequestThatHasFinished(t *testing.T) {
 	c.wantFinished("%00")
 }
 
-// decisions.md 2.10: another account's request does not exist; any client of the
+// spec 1.7: another account's request does not exist; any client of the
 // account sees it.
 func TestWhoMayPoll(t *testing.T) {
 	t.Parallel()
@@ -124,9 +123,8 @@ func TestWhoMayPoll(t *testing.T) {
 	c.wantFinished(id)
 }
 
-// service.md 3.2, "Pending, abandoned": ExpiredToken repeats until a later start of
-// the account clears the request, once it is older than 15 minutes
-// (decisions.md 4.6, 4.7).
+// spec 3.6: ExpiredToken repeats until a later start of the account clears the request, once it is
+// older than 15 minutes.
 func TestAbandonedRequest(t *testing.T) {
 	t.Parallel()
 	for _, method := range methods {
@@ -157,7 +155,7 @@ func TestAbandonedRequest(t *testing.T) {
 	}
 }
 
-// decisions.md 4.7: a start that is refused clears too, and only starts do.
+// spec 3.6: a start that is refused clears too, and only starts do.
 func TestOnlyAStartClears(t *testing.T) {
 	t.Parallel()
 	bubble(t, wiring{}, func(t *testing.T, s *server) {

@@ -75,7 +75,7 @@ func TestLargestFields(t *testing.T) {
 	diff(t, "status", http.StatusOK, c.call(http.MethodPost, "/api/v1/signing", strings.Replace(body, `"?"`, `"`+strings.ReplaceAll(encoded, "/", `\/`)+`"`, 1)).status)
 }
 
-// service.md 8 and decisions.md 2.6: 30 MiB are taken, a byte more is 413, whether
+// spec 1.6: 30 MiB are taken, a byte more is 413, whether
 // Content-Length says so or not, and nothing is left of it.
 func TestBodyThatIsTooLarge(t *testing.T) {
 	testenv.Slow(t, "bodies of 30 MiB")
@@ -120,7 +120,7 @@ func TestBodyThatIsTooLarge(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// decisions.md 2.6: "at once where Content-Length tells": before any of the body has
+// spec 1.6: at once where Content-Length tells: before any of the body has
 // come, also to a client that waits to be told to send it.
 func TestTooLargeIsSaidAtOnce(t *testing.T) {
 	t.Parallel()

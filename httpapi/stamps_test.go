@@ -42,7 +42,7 @@ func rects(t *testing.T, before, after []byte) (list []string) {
 	return list
 }
 
-// service.md 2.1: the offsets are measured from the corner, on the page as displayed; without
+// spec 3.3: the offsets are measured from the corner, on the page as displayed; without
 // signatureImage nothing is drawn.
 func TestPlacesOfStamps(t *testing.T) {
 	t.Parallel()
@@ -72,8 +72,8 @@ func TestPlacesOfStamps(t *testing.T) {
 	}
 }
 
-// service.md 2.1, rule 1: the certificate's name, which is the one that the sandbox user was
-// created with (decisions.md 5.4), the kennitala, the signing time and the reason.
+// spec 3.3: the certificate's name, which is the one that the sandbox user was
+// created with (spec 6.3), the kennitala, the signing time and the reason.
 func TestTextOfTheStandardStamp(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)

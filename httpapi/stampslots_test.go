@@ -21,7 +21,7 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// service.md 2.1, rule 2: each of several signers gets the next free place.
+// spec 3.3: each of several signers gets the next free place.
 func TestSeveralSignersWithAuto(t *testing.T) {
 	c := start(t, wiring{renderer: newRenderer(t)}).signer(t)
 	c.user(person)
@@ -58,7 +58,7 @@ func rectangle(t *testing.T, text string) image.Rectangle {
 	return image.Rect(int(llx), int(lly), int(urx), int(ury))
 }
 
-// service.md 7.1: a page that is full has no free slot.
+// spec 3.1: a page that is full has no free slot.
 func TestNoFreeSlot(t *testing.T) {
 	c := start(t, wiring{renderer: newRenderer(t)}).signer(t)
 	c.user(person)
@@ -79,7 +79,7 @@ func TestStampFarOut(t *testing.T) {
 	c.wantDocuments(0)
 }
 
-// decisions.md 4.11: a document whose author allows no further signature.
+// spec 3.10: a document whose author allows no further signature.
 func TestStampOnADocumentThatAllowsNoSignatures(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -135,7 +135,7 @@ func TestStampWhileTheRendererIsNotReady(t *testing.T) {
 	})
 }
 
-// decisions.md 2.11 and 4.2.
+// spec 1.8 and 3.1.
 func TestRepeatedStartWithAStamp(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)

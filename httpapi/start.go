@@ -28,7 +28,7 @@ func (a *api) createBusySignal(w http.ResponseWriter, r *http.Request, caller ac
 	}{id})
 }
 
-// startSigning is POST /api/v1/signing (service.md 2.1, 2.2).
+// startSigning is POST /api/v1/signing (spec 3.2 and 3.5).
 func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	key, err := idempotencyKey(r)
 	if err != nil {
@@ -67,7 +67,7 @@ func (a *api) startSigning(w http.ResponseWriter, r *http.Request, caller accoun
 	}{started.ID, int(started.ExpiresIn.Seconds()), int(started.Interval.Seconds()), nullable(started.Code)})
 }
 
-// startFields reads the fields of service.md 2.1.
+// startFields reads the fields of spec 3.2.
 func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.Start {
 	var in signing.Start
 	body.Content(jsonbody.Required)
@@ -79,7 +79,7 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	in.Person.Kennitala = idp.NormalKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
 	if in.Person.Method == idp.SIM {
 		in.Person.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
-	} else { // ignored with the app (decisions.md 4.12), but a wrong type is one (2.1)
+	} else { // ignored with the app (spec 3.2), but a wrong type is one (2.1)
 		body.String("signer.phone")
 	}
 	in.Country = body.String("signer.country", jsonbody.MaxLen(maxPlaceOrWhy))
@@ -96,13 +96,13 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	return in
 }
 
-// levels are those of service.md 2.1, with the default.
+// levels are those of spec 3.4, with the default.
 var levels = map[string]ades.Level{"B": ades.B, "T": ades.T, "Lt": ades.LT, "Lta": ades.LTA, "": ades.LT}
 
-// formats are the types of files of service.md 2.1.
+// formats are the types of files of spec 3.2.
 var formats = map[string]signing.Format{"Pdf": signing.PDF, "Xml": signing.XML}
 
-// packings are those of service.md 2.1, with the default.
+// packings are those of spec 3.4, with the default.
 var packings = map[string]signing.Packing{
 	"Enveloped": xades.Enveloped, "Enveloping": xades.Enveloping, "InternallyDetached": xades.InternallyDetached, "": xades.Enveloped,
 }

@@ -2,7 +2,7 @@ package httpapi
 
 import "net/http"
 
-// The problems with titles (service.md 7, decisions.md 2.4 and 5.6). What each title means to a
+// The problems with titles (spec 1.4). What each title means to a
 // client is among the explanations.
 
 // refusal is a 400 with a title.

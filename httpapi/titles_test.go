@@ -16,7 +16,7 @@ import (
 )
 
 // Whatever title an answer can have by the source, its type leads to a page that is headed by it and says
-// more (decisions.md 2.4), also where no test gets that answer. No two titles share a page.
+// more (spec 1.4), also where no test gets that answer. No two titles share a page.
 func TestEachTitleHasAPage(t *testing.T) {
 	t.Parallel()
 	api := httpapi.New(httpapi.Config{BaseURL: "https://sign.example"})

@@ -9,7 +9,7 @@ import (
 )
 
 // token is the token endpoint: the client credentials grant of RFC 6749 4.4, with
-// the errors of its 5.2 (decisions.md 3).
+// the errors of its 5.2 (spec 2.1).
 func (a *api) token(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Pragma", "no-cache")
 	form, err := readParameters(w, r, "grant_type", "scope")

@@ -52,7 +52,7 @@ func (c *client) wantOAuthError(a answer, status int, code string) {
 // notInDescription says of a character that RFC 6749 5.2 does not have it in an error_description.
 func notInDescription(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
-// decisions.md 3: the client by HTTP Basic, in the form or as JSON; no scope means
+// spec 2.1: the client by HTTP Basic, in the form or as JSON; no scope means
 // all of the client's.
 func TestTokenIsIssued(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func lower(r *http.Request) *http.Request {
 	return r
 }
 
-// decisions.md 3: a client may have no scopes.
+// spec 2.1: a client may have no scopes.
 func TestTokenWithoutScopes(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t)
@@ -141,7 +141,7 @@ func TestBasicCredentialsAreFormEncoded(t *testing.T) {
 	c.member(c.send(r), "access_token")
 }
 
-// decisions.md 3 and RFC 6749 5.2.
+// spec 2.1 and RFC 6749 5.2.
 func TestTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.ScopeSignatures)

@@ -11,8 +11,8 @@ import (
 // lockedPage needs a password that nobody knows.
 var lockedPage = pdftest.Build(pdftest.Options{Trailer: "/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O <" + strings.Repeat("00", 32) + "> /U <" + strings.Repeat("00", 32) + "> >> /ID [<00> <00>]"})
 
-// service.md 4.1: "Without signatureImage, an unreadable file fails later in the
-// signing": with UnableToHandleGivenData at a poll (decisions.md 4.11).
+// spec 3.10: without signatureImage, a file that cannot be read starts, and fails at a poll with
+// UnableToHandleGivenData.
 func TestFileThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)

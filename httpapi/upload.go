@@ -65,7 +65,7 @@ func (u *upload) store(content io.Reader) error {
 	return err
 }
 
-// fingerprint is by what a body is known again (decisions.md 2.11).
+// fingerprint is by what a body is known again (spec 1.8).
 func (u *upload) fingerprint() string { return hex.EncodeToString(u.body.Sum(nil)) }
 
 // take hands the document over: whoever gets it keeps or drops it.

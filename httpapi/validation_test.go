@@ -8,7 +8,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-// service.md 7.1, 2.1 and 8; decisions.md 2.1 to 2.3, 4.1, 4.12 and 4.13: a field is
+// spec 1.1, 1.2, 1.3, 3.1, 3.2, 3.4 and 3.11: a field is
 // missing or invalid. All the faulty ones are in one answer, and nothing is left of
 // the request.
 func TestFaultyStart(t *testing.T) {
@@ -95,7 +95,7 @@ func TestFaultyStart(t *testing.T) {
 	c.signature(c.sign(startBody(idpApp)))
 }
 
-// decisions.md 2.2: RFC 4648 section 4 with padding; line breaks, the URL alphabet
+// spec 1.2: RFC 4648 section 4 with padding; line breaks, the URL alphabet
 // and the empty string are refused.
 func TestContentThatIsNotBase64(t *testing.T) {
 	t.Parallel()
@@ -130,7 +130,7 @@ func TestContentThatIsNotBase64(t *testing.T) {
 	c.signature(c.sign(startBody(idpApp)))
 }
 
-// decisions.md 2.1: a body that is not one JSON value, or repeats a member.
+// spec 1.1: a body that is not one JSON value, or repeats a member.
 func TestBodyThatIsNotJSON(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.ScopeSignatures)
@@ -175,7 +175,7 @@ func TestBodyThatIsNotJSON(t *testing.T) {
 	}
 }
 
-// decisions.md 2.1: the content may stand anywhere in the body, and members may be
+// spec 1.1: the content may stand anywhere in the body, and members may be
 // written with escapes.
 func TestBodyThatIsWrittenOtherwise(t *testing.T) {
 	t.Parallel()

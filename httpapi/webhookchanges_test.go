@@ -19,7 +19,7 @@ func (c *client) change(id string, body any) object {
 	return c.object(a)
 }
 
-// service.md 4.3: only the fields to change; decisions.md 2.1 and 7.3.
+// spec 1.1 and 5.1: only the fields to change.
 func TestWebhookIsChanged(t *testing.T) {
 	t.Parallel()
 	before := newHook("https://hooks.example/before")
@@ -60,8 +60,8 @@ func TestWebhookIsChanged(t *testing.T) {
 	}
 }
 
-// service.md 4.3 item 5: activation is done only with the activate call, and nothing else of the
-// change is done (decisions.md 7.3).
+// spec 5.1: activation is done only with the activate call, and nothing else of the
+// change is done (spec 5.1).
 func TestWebhookIsNotActivatedByAChange(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).portal(t)
@@ -73,7 +73,7 @@ func TestWebhookIsNotActivatedByAChange(t *testing.T) {
 	}
 }
 
-// service.md 7.4: 400 with all the faulty fields, and nothing is done.
+// spec 5.1: 400 with all the faulty fields, and nothing is done.
 func TestFaultyWebhooks(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).portal(t)
@@ -141,7 +141,7 @@ func TestFaultyWebhooks(t *testing.T) {
 	diff(t, "list after refusals", before, c.listedHooks())
 }
 
-// decisions.md 2.1: what a body may be, of the calls that need one and of those that do not.
+// spec 1.1: what a body may be, of the calls that need one and of those that do not.
 func TestBodiesOfWebhooks(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).portal(t)

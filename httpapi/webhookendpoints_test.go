@@ -66,7 +66,7 @@ func (c *client) activate(id string) answer {
 	return c.call(http.MethodPost, webhooks+"/"+id+"/activate", nil)
 }
 
-// wantFailedCheck checks the 422 of an activation (decisions.md 7.4).
+// wantFailedCheck checks the 422 of an activation (spec 5.3).
 func (c *client) wantFailedCheck(a answer, check string) {
 	c.Helper()
 	diff(c.T, "Content-Type", problemType, a.header.Get("Content-Type"))
@@ -79,7 +79,7 @@ func (c *client) wantFailedCheck(a answer, check string) {
 	})
 }
 
-// service.md 3.5 and 4.3: from inactive to active and back, with the reason why.
+// spec 5.1 and 5.3: from inactive to active and back, with the reason why.
 func TestWebhookLife(t *testing.T) {
 	t.Parallel()
 	c := start(t, trial).portal(t)
@@ -114,7 +114,7 @@ func TestWebhookLife(t *testing.T) {
 	c.want(c.call(http.MethodDelete, webhooks+"/"+id, nil), http.StatusNoContent, nil)
 }
 
-// service.md 7.4 and decisions.md 7.4: 422 names the check, whether it was inactive, which it
+// spec 5.3: 422 names the check, whether it was inactive, which it
 // stays, or active, which it stays too.
 func TestActivationThatFails(t *testing.T) {
 	t.Parallel()
@@ -151,7 +151,7 @@ func TestActivationThatFails(t *testing.T) {
 	c.wantFailedCheck(c.activate(id), "Unreachable")
 }
 
-// service.md 4.3 item 3: 409 when the URL changes meanwhile, and the subscription stays inactive.
+// spec 5.3: 409 when the URL changes meanwhile, and the subscription stays inactive.
 func TestWebhookThatChangesWhileItIsActivated(t *testing.T) {
 	t.Parallel()
 	c := start(t, trial).portal(t)
@@ -184,7 +184,7 @@ func TestWebhookThatChangesWhileItIsActivated(t *testing.T) {
 	diff(t, "event types", any([]any{"participant.signed"}), after["eventTypes"])
 }
 
-// service.md 4.3 item 4 and 7.4: one signed ping, also to a subscription that is inactive.
+// spec 5.3: one signed ping, also to a subscription that is inactive.
 func TestWebhookIsTested(t *testing.T) {
 	t.Parallel()
 	c := start(t, trial).portal(t)

@@ -29,7 +29,7 @@ const webhooksPath = "/api/v1/portal/webhooks"
 // maxEventTypes is how long a list of event types may be, with its repeats.
 const maxEventTypes = 100
 
-// subscription is a webhook subscription on the wire (service.md 2.8, decisions.md 7.1).
+// subscription is a webhook subscription on the wire (spec 5.1).
 type subscription struct {
 	ID         string           `json:"id"`
 	URL        string           `json:"url"`

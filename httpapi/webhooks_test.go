@@ -61,12 +61,12 @@ func (c *client) listedHooks() []any {
 	list := c.object(c.call(http.MethodGet, webhooks, nil))
 	items, ok := list["items"].([]any)
 	if len(list) != 1 || !ok {
-		c.Fatalf("list %v (decisions.md 2.9)", list)
+		c.Fatalf("list %v (spec 1.5)", list)
 	}
 	return items
 }
 
-// service.md 4.3 and 2.8, decisions.md 7.1: 201 with the record, its place and the secret.
+// spec 5.1: 201 with the record, its place and the secret.
 func TestWebhookIsCreated(t *testing.T) {
 	t.Parallel()
 	stamp := regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
@@ -128,7 +128,7 @@ func TestWebhookSecretIsShownOnce(t *testing.T) {
 	diff(t, "list of another account", []any{}, s.portal(t).listedHooks())
 }
 
-// service.md 7.4, decisions.md 2.9 and 2.10: what is not yours does not exist.
+// spec 1.5, 1.7 and 5.1: what is not yours does not exist.
 func TestWebhookThatIsNotYours(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})
@@ -153,7 +153,7 @@ func TestWebhookThatIsNotYours(t *testing.T) {
 	diff(t, "subscriptions of the owner", 1, len(other.listedHooks()))
 }
 
-// service.md 4.3: deleted permanently.
+// spec 5.1: deleted permanently.
 func TestWebhookIsDeleted(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).portal(t)
@@ -165,7 +165,7 @@ func TestWebhookIsDeleted(t *testing.T) {
 	diff(t, "list", []any{}, c.listedHooks())
 }
 
-// decisions.md 7.1: a number of subscriptions for an account, whatever others have.
+// spec 5.1: a number of subscriptions for an account, whatever others have.
 func TestTooManyWebhooks(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{webhooks: delivery.Options{MaxSubscriptions: 2}})
@@ -178,7 +178,7 @@ func TestTooManyWebhooks(t *testing.T) {
 	c.subscribe("https://hooks.example/")
 }
 
-// decisions.md 1 and 8.1: each environment publishes its key.
+// spec 5.5 and 7.1: each environment publishes its key.
 func TestWebhookKeyIsPublished(t *testing.T) {
 	t.Parallel()
 	for name, w := range map[string]wiring{"sandbox": {}, "production": {production: true}} {

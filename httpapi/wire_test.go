@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 )
 
-// decisions.md 2.4: 405 names what the path takes. A HEAD is no GET: as a poll it
+// spec 1.4: 405 names what the path takes. A HEAD is no GET: as a poll it
 // would end the request.
 func TestMethodThatAPathDoesNotTake(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestHEADEndsNothing(t *testing.T) {
 	c.signature(c.signed(c.poll(id)))
 }
 
-// decisions.md 2.4 and 2.9.
+// spec 1.4 and 1.5.
 func TestPathThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -80,7 +80,7 @@ func TestPathThatDoesNotExist(t *testing.T) {
 	c.wantProblem(c.send(c.request("GET", "/problems/no-such-problem", nil)), http.StatusNotFound, "Not found")
 }
 
-// decisions.md 2.1: a body without Content-Type is read as JSON, another type is 415.
+// spec 1.1: a body without Content-Type is read as JSON, another type is 415.
 func TestContentType(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)
@@ -126,7 +126,7 @@ func TestContentType(t *testing.T) {
 	}
 }
 
-// decisions.md 2.1: "a POST that needs no body takes none", whatever a client says of none.
+// spec 1.1: a POST that needs no body accepts none, whatever a client says of none.
 func TestTypeOfNoBody(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).client(t, account.Scopes()...)

@@ -26,7 +26,7 @@ func xmlBody(method string, content []byte) fields {
 	return startBody(method).with(fields{"file.type": "Xml", "file.name": "order.xml", "file.contentB64": content})
 }
 
-// service.md 2.1: the packings, Enveloped when none is said, and what the request says of the signer.
+// spec 3.4: the packings, Enveloped when none is said, and what the request says of the signer.
 func TestSignaturePackings(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -82,7 +82,7 @@ func TestSecondSignerOfXML(t *testing.T) {
 	}
 }
 
-// decisions.md 4.11: XML that is not well-formed starts, and fails at a poll.
+// spec 3.10: XML that is not well-formed starts, and fails at a poll.
 func TestXMLThatCannotBeSigned(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)
@@ -153,7 +153,7 @@ func TestXMLOnAPhoneThatMakesTheSignature(t *testing.T) {
 	c.signature(c.sign(xmlBody(idpApp, []byte(order))))
 }
 
-// A document as large as fits is signed as any other (service.md 8).
+// A document as large as fits is signed as any other (spec 1.6).
 func TestLargeXML(t *testing.T) {
 	t.Parallel()
 	c := start(t, wiring{}).signer(t)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// decisions.md 2.11: a start for XML that is repeated is answered as before, and signs once. Another packing
+// spec 1.8: a start for XML that is repeated is answered as before, and signs once. Another packing
 // makes it another body.
 func TestSameKeyAndBodyOfXML(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,7 @@ func TestSameKeyAndBodyOfXML(t *testing.T) {
 	}
 }
 
-// service.md 3.4: two people sign one XML file one after another, through a busy signal.
+// spec 3.11: two people sign one XML file one after another, through a busy signal.
 func TestTwoPeopleSignOneXML(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{})

@@ -1,14 +1,14 @@
 package idp
 
 // Failure is why there is no signature (yet), in the three members of
-// service.md 2.3.
+// spec 3.7.
 type Failure struct {
 	Code        ErrorCode `json:"code"`        // empty for an error that the service does not know
 	OAuth       string    `json:"oauth"`       // the provider's OAuth error, such as "access_denied"; empty when it gave none
 	Description string    `json:"description"` // the provider's own words, passed on unchanged
 }
 
-// ErrorCode is the service's code for a failure (service.md 7.2).
+// ErrorCode is the service's code for a failure (spec 3.7).
 type ErrorCode string
 
 const (
@@ -59,7 +59,7 @@ const (
 // Pending says whether polling goes on after the code.
 func (c ErrorCode) Pending() bool { return c == AuthorizationPending || c == SlowDown }
 
-// ErrorCodes returns all codes of service.md 7.2.
+// ErrorCodes returns all codes of spec 3.7.
 func ErrorCodes() []ErrorCode {
 	return []ErrorCode{
 		AuthorizationPending, SlowDown,

@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// The list has every code that is declared, once; service.md 7.2 names 33.
+// The list has every code that is declared, once; spec 3.7 names 33.
 func TestErrorCodesAreAll(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "failure.go", nil, 0)
 	if err != nil {

@@ -38,7 +38,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// Method is how the person is reached (service.md 2.1).
+// Method is how the person is reached (spec 3.2).
 type Method string
 
 const (

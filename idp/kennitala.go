@@ -6,7 +6,7 @@ import (
 )
 
 // NormalKennitala drops hyphens, which people write and systems do not
-// (decisions.md 4.12).
+// (spec 3.2).
 func NormalKennitala(s string) string { return strings.ReplaceAll(s, "-", "") }
 
 // NamedKennitala returns the kennitala in what a provider says: bare, with a hyphen, or

@@ -87,7 +87,7 @@ func TestOneSignatureInTwoFields(t *testing.T) {
 	}
 }
 
-// decisions.md 4.11 and facts: what permits no changes is refused, and so is a file
+// spec 3.10: what permits no changes is refused, and so is a file
 // whose last signature is broken.
 func TestPrepareObeysEarlierSignatures(t *testing.T) {
 	ca := newAuthority(t)

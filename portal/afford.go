@@ -25,7 +25,7 @@ func (s *Service) afford(ctx context.Context, account string, signers int, size 
 }
 
 // cover says whether the free signatures of an account are enough for so many more signers. Those who
-// have not signed in processes that wait have theirs already (decisions.md 6.6).
+// have not signed in processes that wait have theirs already (spec 4.7).
 func (s *Service) cover(ctx context.Context, account string, free, signers int, now time.Time) error {
 	if free < signers {
 		return ErrPayment

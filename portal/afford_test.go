@@ -24,7 +24,7 @@ func TestQuota(t *testing.T) {
 	s.mustCreate(s.draft(1))
 }
 
-// decisions.md 6.6: the free signatures of an account are those that were not made and that no process
+// spec 4.7: the free signatures of an account are those that were not made and that no process
 // waits for.
 func TestFreeSignatures(t *testing.T) {
 	s := newService(t, wiring{})

@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// Limits of service.md 8 and decisions.md 6.5, in characters unless said otherwise.
+// Limits of spec 4.1, in characters unless said otherwise.
 const (
 	MaxParticipants = 100 // of a process
 	MaxReason       = 256 // of a decline
@@ -21,7 +21,7 @@ const (
 	MaxPhoneDigits  = 7
 )
 
-// Check judges the fields of the draft, all of them at once (service.md 2.5, 7.3). What has to do with
+// Check judges the fields of the draft, all of them at once (spec 4.1). What has to do with
 // the document, which is the page as well, is found out when the process is made. [*InvalidError].
 func (d *Draft) Check() error {
 	var f faults
@@ -70,7 +70,7 @@ func (d *Draft) listFault() string {
 	return ""
 }
 
-// textFault judges text that has to be there (decisions.md 2.2).
+// textFault judges text that has to be there (spec 1.2).
 func textFault(text string, most int) string {
 	if strings.TrimSpace(text) == "" {
 		return missing

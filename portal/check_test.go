@@ -30,7 +30,7 @@ func crowd(n int) (list []Invitee) {
 // long is a text of so many characters of two bytes.
 func long(n int, end string) string { return strings.Repeat("ð", n-len(end)) + end }
 
-// The rules of service.md 2.5 and 7.3, each at its last allowed value and at its first refused one.
+// The rules of spec 4.1, each at its last allowed value and at its first refused one.
 func TestCheck(t *testing.T) {
 	const required, control = "This field is required.", "Must not contain control characters."
 	name, email := "participants[1].name", "participants[1].email"

@@ -77,7 +77,7 @@ func (s *service) stores(want int64) {
 	}
 }
 
-// Nothing is kept of a process that is refused (service.md 7.3).
+// Nothing is kept of a process that is refused (spec 4.1).
 func TestRefusedCreation(t *testing.T) {
 	s := newService(t, wiring{})
 	poor := s.newAccount(false)

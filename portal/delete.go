@@ -11,7 +11,7 @@ import (
 // deleteTries bounds how often a deletion finds that somebody else has begun to sign meanwhile.
 const deleteTries = 10
 
-// Delete removes a process with its document, links and unsent mail, for good (decisions.md 6.7). A
+// Delete removes a process with its document, links and unsent mail, for good (spec 4.4). A
 // signature that is under way ends, and nothing of it remains. What happened before is still told, and
 // costs what it costs. [ErrNotFound].
 func (s *Service) Delete(ctx context.Context, account, id string) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// gone says that nothing is left of a process (decisions.md 6.7).
+// gone says that nothing is left of a process (spec 4.4).
 func (s *service) gone(v portal.View) {
 	s.t.Helper()
 	ctx := s.t.Context()

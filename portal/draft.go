@@ -6,7 +6,7 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// Draft is what a process is created from (service.md 2.5).
+// Draft is what a process is created from (spec 4.1).
 type Draft struct {
 	Account      string
 	Client       string // ID of the API client that calls, for the evidence log; empty for [Web]
@@ -34,7 +34,7 @@ type DraftKey struct {
 	Fingerprint string // of the body
 }
 
-// Fault is what is wrong with a field. Field is its path in the JSON of service.md 2.5, such as
+// Fault is what is wrong with a field. Field is its path in the JSON of spec 4.1, such as
 // "participants[1].email"; Message is a sentence.
 type Fault struct{ Field, Message string }
 

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// instant is the format of signedAt and declinedAt (decisions.md 2.8).
+// instant is the format of signedAt and declinedAt (spec 1.5).
 const instant = "2006-01-02T15:04:05.000-07:00"
 
 func instantOf(t time.Time) string { return t.UTC().Format(instant) }
 
-// signedBody is a participant who has signed, as events tell it (service.md 6.1).
+// signedBody is a participant who has signed, as events tell it (spec 5.4).
 type signedBody struct {
 	Name      string `json:"name"` // as given by the electronic ID
 	Email     string `json:"email"`
@@ -56,7 +56,7 @@ func (s records) emitSigned(ctx context.Context, p *Process, one *Participant) e
 }
 
 // emitDeclined tells of a kennitala even where nobody has logged in: that of the person whose place it
-// is (decisions.md 6.8).
+// is (spec 5.4).
 func (s records) emitDeclined(ctx context.Context, p *Process, one *Participant) error {
 	return s.emit(ctx, p, DeclinedEvent, answerBody[declinedBody]{p.ID, declinedBody{
 		Name: one.Name, Email: one.Email, Kennitala: one.Decline.Kennitala, Phone: one.Phone,
@@ -74,7 +74,7 @@ func (s records) emitCompleted(ctx context.Context, p *Process) error {
 	return s.emit(ctx, p, CompletedEvent, body)
 }
 
-// emit sends an event, but for a process that was not made with the API (service.md 6).
+// emit sends an event, but for a process that was not made with the API (spec 5.4).
 func (s records) emit(ctx context.Context, p *Process, eventType string, body any) error {
 	if s.options.Events == nil || p.Origin != API {
 		return nil

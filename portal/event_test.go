@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// The payloads of service.md 6.1, to the member.
+// The payloads of spec 5.4, to the member.
 func TestPayloads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, wiring{})
@@ -81,7 +81,7 @@ func (s *service) told(want ...any) {
 }
 
 // The kennitala of who declines is that of the electronic ID, else the one that was given, else
-// nothing (decisions.md 6.8). The time is that of a bubble, which begins with the year 2000.
+// nothing (spec 5.4). The time is that of a bubble, which begins with the year 2000.
 func TestPayloadOfADecline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, wiring{})
@@ -131,7 +131,7 @@ func TestNothingTellsOfLinks(t *testing.T) {
 }
 
 // Whatever is made on the web is silent, and invisible to the API; it is signed like any other
-// (decisions.md 6.9).
+// (spec 4.5).
 func TestWebProcess(t *testing.T) {
 	s := newService(t, wiring{})
 	anna, jon := s.person("Anna", "0101302989", "1"), s.person("Jón", "0202302129", "2")

@@ -10,7 +10,7 @@ import (
 )
 
 // The kinds of entries in the evidence log about a process, whose ID is their subject, and their facts
-// (decisions.md 8.2). Each is recorded in the transaction of what it tells of. What is asked of whom and
+// (spec 7.3). Each is recorded in the transaction of what it tells of. What is asked of whom and
 // signed is in the entries about the request that signature.begun names.
 const (
 	createdEntry   = "process.created"

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// defaultKeepKeys is decisions.md 2.11.
+	// defaultKeepKeys is spec 1.8.
 	defaultKeepKeys = 24 * time.Hour
 	// reservedFor is how long a key waits for whoever makes a process with it and is not heard
 	// of. Who lives renews it.

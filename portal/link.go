@@ -25,12 +25,12 @@ func hashOf(token string) []byte {
 	return sum[:]
 }
 
-// expired says whether the link was not opened in time (service.md 3.3).
+// expired says whether the link was not opened in time (spec 4.3).
 func (l *Link) expired(now time.Time) bool {
 	return l.Hash != nil && now.After(l.InvitedAt.Add(InvitationTime))
 }
 
-// useUp erases the token (decisions.md 6.3). What the link was is kept: whoever comes with it again is
+// useUp erases the token (spec 4.3). What the link was is kept: whoever comes with it again is
 // led on to the page, which needs a login.
 func (l *Link) useUp() {
 	if l.Hash != nil {

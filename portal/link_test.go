@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Where participants sign or read (service.md 3.3).
+// Where participants sign or read (spec 4.3).
 func TestPath(t *testing.T) {
 	for name, test := range map[string]struct {
 		after []action
@@ -73,7 +73,7 @@ func sweeps(s *story) error {
 	return nil
 }
 
-// Tokens are credentials, and are gone once they are good for nothing (decisions.md 6.3).
+// Tokens are credentials, and are gone once they are good for nothing (spec 4.3).
 func TestTokensAreErased(t *testing.T) {
 	all := []string{"Anna", "Jón", "Vala"}
 	for name, test := range map[string]struct {

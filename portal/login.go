@@ -42,7 +42,7 @@ func (s *Service) Login(ctx context.Context, token string, who Person) (process,
 }
 
 // LoginAgain admits somebody whom an electronic ID has identified to the page of a participant, which
-// only the person may see who logged in with the link (service.md 3.3); also after the answer, to read.
+// only the person may see who logged in with the link (spec 4.3); also after the answer, to read.
 // [ErrNotFound], [ErrNotLoggedIn], [ErrOtherPerson].
 func (s *Service) LoginAgain(ctx context.Context, process, participant string, who Person) error {
 	return s.change(ctx, process, func(ctx context.Context, p *Process, _ time.Time) error {

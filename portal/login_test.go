@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// A link is good for a login of the right person, for seven days (service.md 3.3, 4.2), and from then on
+// A link is good for a login of the right person, for seven days (spec 4.3), and from then on
 // for that person.
 func TestLogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,7 +34,7 @@ func (p *Participant) whose() string {
 	return p.Kennitala
 }
 
-// admits says whether the place is that of a person, or may become it (service.md 4.2). Who has no
+// admits says whether the place is that of a person, or may become it (spec 4.3). Who has no
 // kennitala is nobody in particular.
 func (p *Participant) admits(kennitala string) bool {
 	kennitala = idp.NormalKennitala(kennitala)

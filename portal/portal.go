@@ -1,5 +1,5 @@
 // Package portal has several people sign one document: signing processes with their
-// participants, from creation to the last signature (service.md 2.4, 3.1, 3.3).
+// participants, from creation to the last signature (spec 4.2 and 4.3).
 //
 // # A process
 //
@@ -72,7 +72,7 @@ var (
 	ErrKeyInUse = errors.New("portal: process with that idempotency key is being created")
 )
 
-// The types of events (service.md 6.1).
+// The types of events (spec 5.4).
 const (
 	SignedEvent    = "participant.signed"
 	DeclinedEvent  = "participant.declined"
@@ -83,7 +83,7 @@ const (
 func EventTypes() []string { return []string{SignedEvent, DeclinedEvent, CompletedEvent} }
 
 // InvitationTime is how long an invitation is valid: its link while it is unopened, and its process
-// while it is unfinished (service.md 8).
+// while it is unfinished (spec 4.2).
 const InvitationTime = 7 * 24 * time.Hour
 
 // Role is what a participant is invited to do.
@@ -105,7 +105,7 @@ const (
 	None      Status = "None"    // of viewers alone
 )
 
-// Origin is where a process was made (decisions.md 6.9).
+// Origin is where a process was made (spec 4.5).
 type Origin string
 
 const (

@@ -25,7 +25,7 @@ func (p *Process) participant(id string) *Participant {
 	return &p.Participants[i]
 }
 
-// Status is what the participant has answered (service.md 2.4).
+// Status is what the participant has answered (spec 4.2).
 func (p *Participant) Status() Status {
 	switch {
 	case p.Role == Viewer:
@@ -41,7 +41,7 @@ func (p *Participant) Status() Status {
 // waits says whether the process waits for the participant.
 func (p *Participant) waits() bool { return p.Status() == Waiting }
 
-// Path is where on the server a participant of the process signs or reads (service.md 3.3): the link as
+// Path is where on the server a participant of the process signs or reads (spec 4.3): the link as
 // long as it is unopened, the page from then on; empty when there is neither, and for a link whose token
 // the store could not open.
 func (p *Process) Path(one Participant, now time.Time) string {

@@ -69,7 +69,7 @@ func (w *walk) lead() bool {
 }
 
 // Whatever happens to a process, it is what the reference says, nothing is allowed or refused against
-// it, and each change is told of once (service.md 3.1, 6.1).
+// it, and each change is told of once (spec 4.2 and 5.4).
 func TestRandomProcesses(t *testing.T) {
 	testenv.Slow(t, "hundreds of random steps are taken")
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// decisions.md 5.6: what is checked first decides.
+// spec 6.4: what is checked first decides.
 func TestOrderOfRefusals(t *testing.T) {
 	for name, test := range map[string]struct {
 		after []action
@@ -62,7 +62,7 @@ func TestSigningWhatWasRead(t *testing.T) {
 	}
 }
 
-// A place is that of the kennitala that was given, or of who comes first (service.md 4.2).
+// A place is that of the kennitala that was given, or of who comes first (spec 4.3).
 func TestWhosePlace(t *testing.T) {
 	for name, test := range map[string]struct {
 		after []action

@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/portal"
 )
 
-// decisions.md 2.11: for 24 hours the same key and body give the same process.
+// spec 1.8: for 24 hours the same key and body give the same process.
 func TestRepeatedCreation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, wiring{})

@@ -8,7 +8,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// Status is the status of the process at a time (service.md 3.1, decisions.md 6.1).
+// Status is the status of the process at a time (spec 4.2).
 func (p *Process) Status(now time.Time) Status {
 	until := p.WaitsUntil()
 	switch {
@@ -62,7 +62,7 @@ func (p *Process) Unsigned() (n int) {
 	return n
 }
 
-// The methods below are the rules of service.md 3.1 and 3.3. Each reports whether something may happen
+// The methods below are the rules of spec 4.2 and 4.3. Each reports whether something may happen
 // to the process, and changes the record if so; one that refuses changes nothing.
 
 // login has a person take the place that a link leads to, and uses the link up. One that was used up
@@ -99,7 +99,7 @@ func (p *Process) loginAgain(participant string, who Person) (*Participant, erro
 }
 
 // maySign says whether a participant who has logged in may begin to sign a revision of the document.
-// The errors here and below are found in the order of decisions.md 5.6; the last is [ErrChanged].
+// The errors here and below are found in the order of spec 6.4; the last is [ErrChanged].
 func (p *Process) maySign(participant string, revision int, now time.Time) (*Participant, error) {
 	one, err := p.present(participant)
 	if err != nil {
@@ -213,7 +213,7 @@ func (p *Process) inviteAgain(now time.Time) (invited []*Participant, err error)
 	return invited, nil
 }
 
-// eraseExpired erases the tokens of links that have expired unopened (decisions.md 6.3).
+// eraseExpired erases the tokens of links that have expired unopened (spec 4.3).
 func (p *Process) eraseExpired(now time.Time) {
 	for i := range p.Participants {
 		if link := &p.Participants[i].Link; link.expired(now) {

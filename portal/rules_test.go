@@ -11,7 +11,7 @@ import (
 )
 
 // Every state of a process, and everything that may be tried in it: what the process is then, or why
-// it is refused, after which the process is as it was (service.md 3.1, 3.3, decisions.md 5.6, 6.1).
+// it is refused, after which the process is as it was (spec 4.2, 4.3 and 6.4).
 func TestStates(t *testing.T) {
 	everybody := []action{opens("Anna", annas), opens("Jón", jons), opens("Vala", "0303302239")}
 	at := func(more ...action) []action { return append(everybody[:3:3], more...) }

@@ -51,7 +51,7 @@ func (s *service) show(id string) portal.View {
 	return v
 }
 
-// In the sandbox, from creation to the last signature (service.md 4.4).
+// In the sandbox, from creation to the last signature (spec 6.4).
 func TestSignersOfTheSandbox(t *testing.T) {
 	s := newService(t, wiring{})
 	anna := s.person("Anna Jónsdóttir", "0101302989", "5550101")

@@ -65,12 +65,12 @@ type TestPeople interface {
 type Options struct {
 	// Events gets those of processes that were made with the API. nil: nobody does.
 	Events Events
-	// Mail is nil where nobody is told, as in a sandbox (service.md 4.4 item 10).
+	// Mail is nil where nobody is told, as in a sandbox (spec 6).
 	Mail Mail
 	// TestPeople is nil in production.
 	TestPeople TestPeople
 	// KeepKeys is for how long a repetition with the same idempotency key is known as one; 0 is 24 h
-	// (decisions.md 2.11).
+	// (spec 1.8).
 	KeepKeys time.Duration
 }
 

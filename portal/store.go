@@ -50,7 +50,7 @@ type KeyStore interface {
 	DeleteKeys(ctx context.Context, until time.Time, limit int) (int, error)
 }
 
-// Key is an idempotency key with what its process was created from (decisions.md 2.11). It
+// Key is an idempotency key with what its process was created from (spec 1.8). It
 // outlives the process.
 type Key struct {
 	Client      string // ID of the API client

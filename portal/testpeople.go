@@ -12,7 +12,7 @@ import (
 )
 
 // SignAs has a test person sign as a participant, without logging in, and returns when the signature is
-// in the document (service.md 4.4). Errors, in the order of decisions.md 5.6: [ErrNotFound], also when
+// in the document (spec 6.4). Errors, in its order: [ErrNotFound], also when
 // there is no such test person; [ErrViewer], [ErrAnswered], [ErrOtherPerson], [ErrCannotSign],
 // [ErrNotWaiting], [ErrTurn]. When ctx ends first, the signature lands all the same.
 func (s *Service) SignAs(ctx context.Context, account, process, participant, testPerson string) error {

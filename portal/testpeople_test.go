@@ -13,8 +13,8 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// The refusals of service.md 4.4 item 11, and what else there is to refuse, in the order of decisions.md
-// 5.6: each call here has all that is wrong from its own line on.
+// The refusals of spec 6.4, and what else there is to refuse, in the order of spec
+// 6.4: each call here has all that is wrong from its own line on.
 func TestRefusedTestPeople(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newService(t, wiring{})

@@ -36,7 +36,7 @@ func (p *Process) viewOf(one Participant, now time.Time) ParticipantView {
 }
 
 // Process returns a process of an account as it is now. [ErrNotFound], also for one that was not made
-// with the API (decisions.md 6.9).
+// with the API (spec 4.5).
 func (s *Service) Process(ctx context.Context, account, id string) (View, error) {
 	p, err := s.ofAccount(ctx, account, id)
 	if err != nil {

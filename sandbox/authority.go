@@ -104,7 +104,7 @@ func (s *Sandbox) Renew(ctx context.Context) error {
 }
 
 // Sources are the authority as a source of evidence, in this process: timestamps and
-// revocation status need no network (decisions.md 5.4).
+// revocation status need no network (spec 6.3).
 func (s *Sandbox) Sources() ades.Sources { return s.authority.Sources(nil) }
 
 // Roots is the pool that the sandbox's signatures are trusted under.

@@ -43,7 +43,7 @@ func TestProvider(t *testing.T) {
 			},
 			Break:  func(_ testing.TB, on bool) { store.broken = on },
 			Reopen: func(t testing.TB) idp.Provider { return openAgain(t) },
-			Code:   func(idp.Method, []ades.Digest) string { return "1234" }, // service.md 4.4 item 4
+			Code:   func(idp.Method, []ades.Digest) string { return "1234" }, // spec 6.2
 			Older:  older,
 			Lacks:  map[idptest.Need]string{idptest.Renews: "a user has one key for good"},
 		}

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// verificationCode is every test user's (service.md 4.4 item 4).
+	// verificationCode is every test user's (spec 6.2).
 	verificationCode = "1234"
-	// Expiry is how long a request lives (decisions.md 4.4).
+	// Expiry is how long a request lives (spec 3.5).
 	Expiry = 600 * time.Second
 
 	providerName = "sandbox"
@@ -104,7 +104,7 @@ func (s *Sandbox) needDigest(u User, code string) (idp.Event, error) {
 	return idp.NeedDigest{Certificate: cert, Chain: s.authority.Chain(), Code: code}, nil
 }
 
-// answer is the rule of service.md 4.4 items 5 to 8; nil means that the user
+// answer is the rule of spec 6.2; nil means that the user
 // signs.
 func (c conversation) answer(now, expires time.Time) idp.Event {
 	switch {
@@ -155,7 +155,7 @@ func (s *Sandbox) find(ctx context.Context, p idp.Person) (User, error) {
 	return s.store.UserByKennitala(ctx, p.Account, p.Kennitala)
 }
 
-// The simulated failures, in the words that Auðkenni uses (decisions.md 5.2).
+// The simulated failures, in the words that Auðkenni uses (spec 6.2).
 var (
 	userNotFound  = idp.Failed{Failure: idp.Failure{Code: idp.UserNotFound, OAuth: "access_denied", Description: "audkenni_404"}}
 	userCancelled = idp.Failed{Failure: idp.Failure{Code: idp.UserCancelled, OAuth: "access_denied", Description: "mssp_401"}}

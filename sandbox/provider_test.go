@@ -49,7 +49,7 @@ func person(t *testing.T, s *sandbox.Sandbox, delay time.Duration) idp.Person {
 	return idp.Person{Account: account, Kennitala: kennitala, Phone: phone}
 }
 
-// What is left of the delay is what nobody need ask for (service.md 4.4 item 7). The app's
+// What is left of the delay is what nobody need ask for (spec 6.2). The app's
 // first poll has the code, and is to be made whatever the delay (item 6).
 func TestRetryAfter(t *testing.T) {
 	second := time.Second

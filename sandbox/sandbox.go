@@ -1,5 +1,5 @@
 // Package sandbox stands in for the identity provider and its people: test users
-// that accounts make for themselves (service.md 2.7, 4.4), and an [idp.Provider]
+// that accounts make for themselves (spec 6 and 6.1), and an [idp.Provider]
 // in which they answer. Their signatures are real ones, by certificates of an
 // authority that the sandbox makes for itself and keeps in its store; validators
 // that are handed its root accept them.

@@ -7,7 +7,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// Action is how a sandbox user answers (service.md 2.7).
+// Action is how a sandbox user answers (spec 6.1).
 type Action string
 
 const (
@@ -28,7 +28,7 @@ type User struct {
 	UpdatedAt time.Time
 
 	// CertifiedName is the name at creation. Certificates carry it for good
-	// (service.md 4.4 item 2).
+	// (spec 6.3).
 	CertifiedName string
 	Certificate   []byte // DER, for CertifiedName and Kennitala
 	Key           []byte // PKCS #8
@@ -44,7 +44,7 @@ type Profile struct {
 }
 
 // apply changes the user and says whether the certificate has to be issued anew:
-// it names the current kennitala (decisions.md 5.4).
+// it names the current kennitala (spec 6.3).
 func (u *User) apply(p Profile) (certificate bool) {
 	before := idp.NormalKennitala(u.Kennitala)
 	set(&u.FullName, p.FullName)

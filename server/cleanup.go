@@ -22,7 +22,7 @@ type cleanupTask struct {
 	do   func(context.Context) (int, error)
 }
 
-// cleanupTasks are the retention table (decisions.md 8.2). Documents are not in it: one goes with the
+// cleanupTasks are the retention table (spec 7.2). Documents are not in it: one goes with the
 // delivery of its request, or with its process, which stays until it is deleted.
 func (s *Server) cleanupTasks() []cleanupTask {
 	b := s.config.Backend

@@ -29,8 +29,8 @@ func TestRetentionOfRequests(t *testing.T) {
 	}
 }
 
-// Each line of the table is swept when its time has come, and not before (decisions.md
-// 8.2).
+// Each line of the table is swept when its time has come, and not before (spec
+// 7.2).
 func TestCleanup(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store.db")
 	synctest.Test(t, func(t *testing.T) {

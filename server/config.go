@@ -180,7 +180,7 @@ type Webhooks struct {
 	AllowPrivate bool
 }
 
-// Retention is how long what has served its purpose is remembered (decisions.md 8.2). A zero Period is the default.
+// Retention is how long what has served its purpose is remembered (spec 7.2). A zero Period is the default.
 type Retention struct {
 	EndedRequests    Period // 24 hours
 	IdempotencyKeys  Period // 24 hours
@@ -216,7 +216,7 @@ func (r Retention) requests(now time.Time) time.Duration {
 // Unlimited is a rate that limits nothing.
 var Unlimited = storage.Rate{PerSecond: -1}
 
-// Limits are what callers share, so that none takes it from the others. A zero is the default (decisions.md 2.12).
+// Limits are what callers share, so that none takes it from the others. A zero is the default (spec 1.9).
 type Limits struct {
 	Client  storage.Rate // of the calls of an API client: 20 a second, 60 at once
 	Address storage.Rate // of the calls from an address that no client is authenticated by: 10 a second, 100 at once

@@ -139,7 +139,7 @@ func (l OpenIDLogin) reason(err error) error {
 	return nil
 }
 
-// loginFailure is what a code of service.md 7.2 means to a person who logs in; nil: the same may be asked again.
+// loginFailure is what a code of spec 3.7 means to a person who logs in; nil: the same may be asked again.
 func loginFailure(code idp.ErrorCode) error {
 	switch code {
 	case idp.UserCancelled, idp.AccessDenied:

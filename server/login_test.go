@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/portal/page"
 )
 
-// Every code of service.md 7.2 that ends a login is one of the page's reasons, but for those after
+// Every code of spec 3.7 that ends a login is one of the page's reasons, but for those after
 // which the same may be asked again.
 func TestWhyLoginsFail(t *testing.T) {
 	want := map[idp.ErrorCode]error{

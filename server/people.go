@@ -66,7 +66,7 @@ func (c Config) simulatedPeople(ctx context.Context) (people, error) {
 }
 
 // checkSeparation refuses a backend that has signatures of tests in production, and one that has signatures of production in
-// tests (decisions.md 8.1). A backend for tests has the authority of tests from its first start on.
+// tests (spec 7.1). A backend for tests has the authority of tests from its first start on.
 func (c Config) checkSeparation(ctx context.Context) error {
 	_, err := c.Backend.Sandbox().Authority(ctx)
 	forTests := err == nil

@@ -26,7 +26,7 @@ import (
 )
 
 // A test user signs when asked who has action Success and no delay, for the user's own account
-// (service.md 4.4 item 11).
+// (spec 6.4).
 func TestTestPeople(t *testing.T) {
 	s, db := newServer(t, filepath.Join(t.TempDir(), "store.db"), nil)
 	people := testPeople{db.Sandbox()}

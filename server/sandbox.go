@@ -60,7 +60,7 @@ func newSecret() string {
 }
 
 // sandboxOwner is the sandbox's first account. It has a payment method, so that only an
-// operator who takes it away sees the refusals (decisions.md 5.7).
+// operator who takes it away sees the refusals (spec 6.5).
 func (s *Server) sandboxOwner(ctx context.Context) (id string, err error) {
 	accounts, err := s.accounts.Accounts(ctx)
 	if err != nil {

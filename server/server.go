@@ -152,7 +152,7 @@ func (s *Server) assembleMail() {
 	}
 }
 
-// noMail is the mail of a server that sends none. Nobody expects mail of a sandbox (service.md 4.4 item 10).
+// noMail is the mail of a server that sends none. Nobody expects mail of a sandbox (spec 6).
 func (s *Server) noMail() notify.NoMail {
 	log := s.config.Log
 	if s.config.Environment == Sandbox {
@@ -173,7 +173,7 @@ func (s *Server) assembleWebhooks(ctx context.Context) error {
 		Endpoints:        delivery.Endpoints{AllowPrivate: c.Webhooks.AllowPrivate, Proxy: c.Webhooks.Proxy},
 		Observed:         s.observer.Metrics.Attempt,
 	}
-	if c.Environment != Sandbox { // which sends no mail (service.md 4.4 item 10)
+	if c.Environment != Sandbox { // which sends no mail (spec 6)
 		alerts := notify.Alerts{Accounts: s.accounts, Letterhead: notify.LetterheadOf(c.Operator), Log: c.Log}
 		if s.mailer != nil {
 			alerts.Mail = s.queue

@@ -29,7 +29,7 @@ func (t *turn) visible(ctx context.Context, cert *x509.Certificate, o pades.Opti
 	return planned.visible(appearance), nil
 }
 
-// stampText is what the standard stamp says (service.md 2.1, rule 1). Whoever makes the
+// stampText is what the standard stamp says (spec 3.3). Whoever makes the
 // signature on the phone shows no certificate before: then it says what is known.
 func (t *turn) stampText(cert *x509.Certificate, o pades.Options) stamp.Text {
 	text := stamp.Text{Name: o.Name, Kennitala: t.r.Person.Kennitala, Time: o.Time, Reason: o.Reason}

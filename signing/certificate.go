@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// KeptCertificate is the signing certificate of a person's last answer (decisions.md 4.10).
+// KeptCertificate is the signing certificate of a person's last answer (spec 3.5).
 type KeptCertificate struct {
 	Person      string    // whose: a digest of person and phone
 	Certificate []byte    // DER; a store for production seals it

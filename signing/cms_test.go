@@ -74,7 +74,7 @@ func TestLevelsOfSignaturesMadeOnThePhone(t *testing.T) {
 	}
 }
 
-// The certificate comes with the value, and is checked then as any other (decisions.md 4.9).
+// The certificate comes with the value, and is checked then as any other (spec 3.8).
 func TestWrongSignaturesMadeOnThePhone(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 )
 
 // completeFor is how long a stored value waits for its timestamp and for what says that
-// nothing was revoked (decisions.md 4.8).
+// nothing was revoked (spec 3.9).
 const completeFor = 15 * time.Minute
 
 // errCutShort: an attempt had no more time, while a source may be about to answer.
@@ -65,7 +65,7 @@ func (t *turn) putOff(ctx, attempt context.Context, err error, d draft) error {
 }
 
 // finish makes the signed document. What keeps it from being signed for good is the failure, in the
-// order of decisions.md 4.9. With an error, the draft has what the next try need not make again.
+// order of spec 3.8. With an error, the draft has what the next try need not make again.
 func (t *turn) finish(ctx context.Context, d draft) (signer ades.Signer, _ *idp.Failure, _ error) {
 	signer, err := d.signer(t.r.Value)
 	if err != nil {

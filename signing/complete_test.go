@@ -59,7 +59,7 @@ func (s service) atLevel(l ades.Level) string {
 	return s.mustStart(func(in *signing.Start) { in.Level = l })
 }
 
-// decisions.md 4.8: while a source is down polls are pending, and the value is not lost.
+// spec 3.9: while a source is down polls are pending, and the value is not lost.
 // The person is not asked again.
 func TestSourceThatIsDownForTenMinutes(t *testing.T) {
 	testenv.Slow(t, "it asks for hours of virtual time")
@@ -128,7 +128,7 @@ func (o *outage) cut(tsa, status error) {
 	set(&o.status, status)
 }
 
-// decisions.md 4.8: after 15 minutes it is InternalError, which is told once.
+// spec 3.9: after 15 minutes it is InternalError, which is told once.
 func TestSourceThatStaysDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestPollsDoNotHammerASource(t *testing.T) {
 	})
 }
 
-// decisions.md 4.9: what was revoked when it signed is not delivered, at any level.
+// spec 3.8: what was revoked when it signed is not delivered, at any level.
 func TestRevokedCertificates(t *testing.T) {
 	t.Parallel()
 	for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {

@@ -86,7 +86,7 @@ func TestProviderWithoutEnd(t *testing.T) {
 	}
 }
 
-// Whichever call of the start is refused, there is no request to poll (service.md 3.2).
+// Whichever call of the start is refused, there is no request to poll (spec 3.6).
 func TestRefusedWhenAskedToSign(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)

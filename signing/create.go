@@ -63,7 +63,7 @@ func (s *Service) create(ctx context.Context, b *beginning) (r Request, replay b
 }
 
 // takeIn begins a start call of the Signing API, which alone clears what was abandoned there
-// (decisions.md 4.7).
+// (spec 3.6).
 func (s *Service) takeIn(ctx context.Context, b *beginning) (err error) {
 	if err := s.clear(ctx, b.Account); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (b *beginning) request(now time.Time) Request {
 	return r
 }
 
-// place is where the signer signs from, as one line (decisions.md 4.12).
+// place is where the signer signs from, as one line (spec 3.2).
 func place(city, country string) string {
 	return strings.Trim(city+", "+country, ", ")
 }

@@ -40,7 +40,7 @@ const heldPause = 5 * time.Second
 
 // Handlers are what a runner of jobs calls for the kinds of this package. Some complete the
 // signatures whose value is stored but whose document is not, because a source of evidence
-// was down or a process died (decisions.md 4.8): a signature does not depend on its client's
+// was down or a process died (spec 3.9): a signature does not depend on its client's
 // polls then, nor on how long they wait. Others ask a provider that said it has news, or drive
 // what was ordered, which nobody polls. They answer when the job is to be done again; zero
 // means that it is done.

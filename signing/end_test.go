@@ -124,7 +124,7 @@ func TestPauseAfterFaults(t *testing.T) {
 	})
 }
 
-// A code that a ping brings before the first poll is not the start call's (decisions.md 2.11).
+// A code that a ping brings before the first poll is not the start call's (spec 1.8).
 func TestRepeatedStartHasTheSameCode(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)

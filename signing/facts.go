@@ -15,8 +15,8 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// The kinds of entries in the evidence log about a request, and their facts (decisions.md
-// 8.2). Each is recorded in the transaction of what it tells of. There is one of a kind, but
+// The kinds of entries in the evidence log about a request, and their facts (spec
+// 7.3). Each is recorded in the transaction of what it tells of. There is one of a kind, but
 // for signature.prepared: a person who turns out to have another certificate is asked again.
 const (
 	askedEntry     = "signature.asked"     // the provider is about to be asked to ask the person
@@ -74,7 +74,7 @@ type completedFacts struct {
 // failedFacts are why there is no signature.
 type failedFacts struct {
 	Provider string        `json:"provider,omitempty"` // that was asked, if it answered
-	Code     idp.ErrorCode `json:"code"`               // of service.md 7.2; empty for an error that the service does not know
+	Code     idp.ErrorCode `json:"code"`               // of spec 3.7; empty for an error that the service does not know
 }
 
 // abandonedFacts are how far the request had come.

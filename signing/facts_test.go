@@ -72,7 +72,7 @@ func sha256Of(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// decisions.md 8.2: who was asked, by whom, over which digest, with which certificate, and
+// spec 7.3: who was asked, by whom, over which digest, with which certificate, and
 // when; no document.
 func TestEvidenceOfASignature(t *testing.T) {
 	t.Parallel()

@@ -29,7 +29,7 @@ type format interface {
 	read(encoded []byte) (preparation, error)
 	// draft has the value of what prepare made go into the document, which it closes in the end.
 	draft(ctx context.Context, t *turn, blob storage.Blob, encoded []byte) (draft, error)
-	// failure is what a document is answered with that cannot be signed (decisions.md 4.11); nil
+	// failure is what a document is answered with that cannot be signed (spec 3.10); nil
 	// when the error is another.
 	failure(err error) *idp.Failure
 }

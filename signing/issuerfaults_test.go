@@ -89,7 +89,7 @@ func (n *network) certify(template *x509.Certificate, pub crypto.PublicKey, by *
 	return cert
 }
 
-// decisions.md 4.8. The client of the timestamp authority insists on no root: it would
+// spec 3.9. The client of the timestamp authority insists on no root: it would
 // refuse a token without the certificates up to one.
 func TestFaultsOfIssuers(t *testing.T) {
 	t.Parallel()

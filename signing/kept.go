@@ -15,7 +15,7 @@ import (
 )
 
 // known is the certificate kept from the person's last answer, where the provider wants it
-// (decisions.md 4.10). One that is not good any more counts as none: the person is asked for
+// (spec 3.5). One that is not good any more counts as none: the person is asked for
 // the one that came after it.
 func (t *turn) known(ctx context.Context) (*x509.Certificate, error) {
 	if !t.traits().Remember {

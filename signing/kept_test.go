@@ -15,7 +15,7 @@ import (
 )
 
 // teaching is a phone whose certificate only an answer tells: without a known one the person
-// is asked once more (decisions.md 4.10).
+// is asked once more (spec 3.5).
 func teaching(t *testing.T) *phone {
 	p := newPhone(t)
 	p.traits = idp.Traits{Remember: true}

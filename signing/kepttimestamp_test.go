@@ -98,7 +98,7 @@ func TestTimestampUnderNoRoot(t *testing.T) {
 	}
 }
 
-// decisions.md 4.9: revoked while its status was not to be had, though after the
+// spec 3.8: revoked while its status was not to be had, though after the
 // timestamp.
 func TestRevokedWhileTheResponderWasDown(t *testing.T) {
 	t.Parallel()

@@ -35,7 +35,7 @@ func TestOrders(t *testing.T) {
 			id := o.mustOrder()
 			order := strconv.Itoa(o.n)
 			waits := o.progress(id)
-			if left := time.Until(waits.Expires); left <= 0 || left > 290*time.Second { // decisions.md 4.4
+			if left := time.Until(waits.Expires); left <= 0 || left > 290*time.Second { // spec 3.5
 				t.Errorf("expires in %v", left)
 			}
 			if diff := cmp.Diff(signing.Progress{Order: order, Code: "0042", Expires: waits.Expires}, waits); diff != "" {
@@ -94,7 +94,7 @@ func (o *orders) wantTold(id string, before []byte, asked time.Time) {
 	}
 }
 
-// service.md 8: a signature counts when its document is stored, whatever it was made with, and
+// spec 4.7: a signature counts when its document is stored, whatever it was made with, and
 // what comes to nothing does not.
 func TestLedgerOfWhatIsPolled(t *testing.T) {
 	t.Parallel()

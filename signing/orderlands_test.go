@@ -106,7 +106,7 @@ func TestOrderFailedByTheVersionBefore(t *testing.T) {
 	})
 }
 
-// Only a start call of the Signing API clears what the account has abandoned there (decisions.md 4.7).
+// Only a start call of the Signing API clears what the account has abandoned there (spec 3.6).
 func TestOrderClearsNothing(t *testing.T) {
 	t.Parallel()
 	for name, answered := range map[string]bool{"pending": false, "complete": true} {

@@ -70,7 +70,7 @@ func TestOwnerThatFails(t *testing.T) {
 }
 
 // What an account orders is not what it polls: no start clears it, and nothing is swept while its
-// signature may still land (service.md 3.2 is of polled requests).
+// signature may still land (spec 3.6 is of polled requests).
 func TestOrdersAreNotCleared(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ func (s *Service) early(r *Request, now time.Time) bool {
 	return tooEarly(last, now, s.options.Interval)
 }
 
-// tooEarly reports whether a poll comes before its time (decisions.md 4.5): the
+// tooEarly reports whether a poll comes before its time (spec 3.6): the
 // first never does, later ones may come up to 20 % early.
 func tooEarly(last, now time.Time, interval time.Duration) bool {
 	return !last.IsZero() && now.Sub(last) < interval*8/10
@@ -25,7 +25,7 @@ func tooEarly(last, now time.Time, interval time.Duration) bool {
 
 // pace remembers when requests were polled without anything being stored.
 //
-// Polls that come too early are told so (decisions.md 4.5): a rule that spares the provider
+// Polls that come too early are told so (spec 3.6): a rule that spares the provider
 // and the store. A poll that takes the lease stores its time, so that every server knows it.
 // One that only waits writes nothing, and does not ask the provider: its time is known to its own server
 // and to no other, so a client whose polls go to several servers may hear of its haste later.

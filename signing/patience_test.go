@@ -24,7 +24,7 @@ func (s service) pollInTime(id, when string) result {
 	return r
 }
 
-// decisions.md 4.8: polls are answered while sources take their time, and the signature is
+// spec 3.9: polls are answered while sources take their time, and the signature is
 // completed in the background, with a timestamp for each place.
 func TestPollsDoNotWaitForSlowSources(t *testing.T) {
 	t.Parallel()

@@ -49,7 +49,7 @@ func (s service) uploaded(content []byte) (document string) {
 	return document
 }
 
-// service.md 7.3: the document is looked at first, then the page, then the room on it.
+// spec 4.1: the document is looked at first, then the page, then the room on it.
 func TestRefusedPlans(t *testing.T) {
 	t.Parallel()
 	empty := pdftest.Build(pdftest.Options{})
@@ -123,7 +123,7 @@ func letter() []byte {
 	})
 }
 
-// Each place is the one that the signer would find who comes then (service.md 2.1, rule 2), and
+// Each place is the one that the signer would find who comes then (spec 3.3), and
 // the stamps of an order are drawn there.
 func TestPlanIsWhatAutoFinds(t *testing.T) {
 	testenv.Slow(t, "sixteen pages are drawn and signed")

@@ -117,7 +117,7 @@ func (t *turn) proceed(ctx context.Context, early bool) error {
 
 const (
 	// pollPatience is how long a poll waits for a signature to be completed: its client has
-	// an answer to get (decisions.md 4.8).
+	// an answer to get (spec 3.9).
 	pollPatience = 5 * time.Second
 	// leaveFor is how long polls leave what is due to the job that completes it. There may
 	// be none: nobody runs jobs, or the value was stored by a version that knew none.

@@ -73,7 +73,7 @@ func (s *Service) allows(in Start) error {
 	return nil
 }
 
-// checkCertificate says what is wrong with a signer's certificate (decisions.md 4.9), or
+// checkCertificate says what is wrong with a signer's certificate (spec 3.8), or
 // returns its chain to a root: over the certificates that came with it, or else those that
 // the sources find. The error is ades.ErrUnavailable: one of them is down.
 func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, further []*x509.Certificate, sources ades.Sources, now time.Time) ([]*x509.Certificate, *idp.Failure, error) {
@@ -93,7 +93,7 @@ func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, fur
 	return chain, nil, nil
 }
 
-// cannotSign is what a document that cannot be signed is answered with (decisions.md 4.11).
+// cannotSign is what a document that cannot be signed is answered with (spec 3.10).
 func cannotSign(why string) *idp.Failure {
 	return &idp.Failure{Code: idp.UnableToHandleGivenData, OAuth: "invalid_request", Description: why}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// decisions.md 4.7 and 4.8: the person signs after four minutes, when no timestamp is to be
+// spec 3.6 and 3.9: the person signs after four minutes, when no timestamp is to be
 // had. For 15 minutes more no start of the account clears the request, neither before nor
 // after the document is complete; its busy signal is free in the meantime.
 func TestSignedRequestIsNotAbandoned(t *testing.T) {

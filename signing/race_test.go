@@ -25,7 +25,7 @@ func (s *racing) RequestByKey(ctx context.Context, client, key string) (signing.
 	return s.Store.RequestByKey(ctx, client, key)
 }
 
-// decisions.md 2.11: two starts with one key at once are one request, whichever server they
+// spec 1.8: two starts with one key at once are one request, whichever server they
 // go to. What the first holds is no obstacle to the second.
 func TestStartsWithOneKeyOnTwoServers(t *testing.T) {
 	t.Parallel()

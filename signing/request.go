@@ -66,7 +66,7 @@ type Request struct {
 	Revision int64
 }
 
-// IdempotencyKey names the start call that made a request (decisions.md 2.11).
+// IdempotencyKey names the start call that made a request (spec 1.8).
 type IdempotencyKey struct {
 	Client      string `json:"client"`
 	Key         string `json:"key"`
@@ -92,7 +92,7 @@ func (l Lease) free(now time.Time, process string, alone bool) bool {
 func (l Lease) given() Lease { return Lease{Token: l.Token} }
 
 // abandonedAfter is the age at which a start call of the account clears a
-// request (service.md 3.2).
+// request (spec 3.6).
 const abandonedAfter = 15 * time.Minute
 
 // fail ends the request without a signature. A failure is final.
@@ -100,7 +100,7 @@ func (r *Request) fail(f idp.Failure) {
 	r.Phase, r.Failure, r.Code = Failed, &f, ""
 }
 
-// pollable says whether there is something to poll for an account (decisions.md 2.10).
+// pollable says whether there is something to poll for an account (spec 1.7).
 func (r *Request) pollable(account string) bool {
 	return r.Account == account && !r.ordered() && r.Phase != Ended
 }
@@ -113,5 +113,5 @@ func (r *Request) over() bool { return r.Phase == Failed || r.Phase == Ended }
 func (r *Request) refused() bool { return r.Phase == Ended && r.Refused }
 
 // repeats says whether the failure is answered until the request is cleared; every
-// other one is answered once (decisions.md 4.6).
+// other one is answered once (spec 3.6).
 func repeats(f *idp.Failure) bool { return f.Code == idp.ExpiredToken }

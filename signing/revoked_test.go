@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// decisions.md 4.9: whose certificate is revoked, and what that means for the signer. An
+// spec 3.8: whose certificate is revoked, and what that means for the signer. An
 // authority may have several certificates under one key; that which was found on the way
 // need not be the one that came with the signer's.
 func TestRevoked(t *testing.T) {

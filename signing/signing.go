@@ -1,5 +1,5 @@
 // Package signing is the life of a signing request: one document, one signer,
-// from the start call to the delivery of the signed document (service.md 3.2).
+// from the start call to the delivery of the signed document (spec 3.6).
 //
 // A signature that is to be seen has its place found at the start, in the document as it was
 // sent, and before anything is held; the standard stamp is drawn when the certificate is known.
@@ -109,7 +109,7 @@ var _ BusySignal = (*busysignal.Service)(nil)
 // seconds, with two seconds between polls.
 type Options struct {
 	// Expiry bounds how long a request lives; 0 is 290 s, which is less than a
-	// busy signal is held (decisions.md 4.4).
+	// busy signal is held (spec 3.5).
 	Expiry time.Duration
 	// Interval is the least time between polls; 0 is 2 s.
 	Interval time.Duration
@@ -135,7 +135,7 @@ type Options struct {
 	// Ledger counts the signatures that are made. nil: nobody does.
 	Ledger Ledger
 	// Keep is how long requests and their idempotency keys are remembered, counted from the
-	// start; 0 is 24 h (decisions.md 8.2). Less than an hour counts as one, in which all that
+	// start; 0 is 24 h (spec 7.2). Less than an hour counts as one, in which all that
 	// a request has time for is over. A request that nobody finished ends after 24 h, however
 	// long it is remembered.
 	Keep time.Duration

@@ -294,7 +294,7 @@ func TestDocumentThatCannotBeSigned(t *testing.T) {
 	}
 }
 
-// decisions.md 4.5: polls that come too early are answered SlowDown without the
+// spec 3.6: polls that come too early are answered SlowDown without the
 // provider being asked, and never hide a result.
 func TestPollsTooEarly(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// StampRequest asks for a visible signature (service.md 2.1, signatureImage).
+// StampRequest asks for a visible signature (spec 3.3, signatureImage).
 type StampRequest struct {
 	Page   int // the first is 1
 	Corner stamp.Corner
@@ -36,7 +36,7 @@ type Stamp struct {
 
 // plan finds the place of the stamp that a start asks for and draws its image; nil when it asks
 // for none. What is wrong with the document, the page and the place is found in that order, and
-// before anything is held (decisions.md 4.2).
+// before anything is held (spec 3.1).
 func (s *Service) plan(ctx context.Context, in Start) (*Stamp, error) {
 	if in.Stamp == nil {
 		return nil, nil

@@ -69,7 +69,7 @@ func wantShown(t *testing.T, document []byte, texts map[string]bool) {
 	}
 }
 
-// service.md 2.1, rule 1: the name from the certificate, the kennitala, the time and the reason.
+// spec 3.3: the name from the certificate, the kennitala, the time and the reason.
 func TestStandardStamp(t *testing.T) {
 	t.Parallel()
 	s := newService(t, newPhone(t), signing.Options{AnyPace: true})
@@ -114,7 +114,7 @@ func TestStampOfAnotherCertificate(t *testing.T) {
 	wantShown(t, document, map[string]bool{"Another name": true, "A signer": false})
 }
 
-// Whom the phone alone names is who the certificate says (decisions.md 4.9).
+// Whom the phone alone names is who the certificate says (spec 3.8).
 func TestStampOfWhoeverHasThePhone(t *testing.T) {
 	t.Parallel()
 	p := newPhone(t)

@@ -27,7 +27,7 @@ func unchangeable(t *testing.T) []byte {
 	return append(content, revision.Bytes...)
 }
 
-// decisions.md 4.2: the document is checked first, then the page, then the slot, and all of
+// spec 3.1: the document is checked first, then the page, then the slot, and all of
 // them before the busy signal and the provider. A refused start holds nothing.
 func TestRefusedStamps(t *testing.T) {
 	t.Parallel()
@@ -116,7 +116,7 @@ func TestRefusedAfterThePlaceWasFound(t *testing.T) {
 	}
 }
 
-// decisions.md 2.11: who repeats a start gets its answer, and nothing is looked for again.
+// spec 1.8: who repeats a start gets its answer, and nothing is looked for again.
 func TestRepeatedStartWithAStamp(t *testing.T) {
 	t.Parallel()
 	renderer := &blank{}

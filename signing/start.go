@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/internal/failpoint"
 )
 
-// defaultReason is the reason for signing when none is given (service.md 2.1).
+// defaultReason is the reason for signing when none is given (spec 3.2).
 const defaultReason = "Undirritun"
 
 // Start is what a request is started with. Its fields were checked by the caller.

@@ -168,7 +168,7 @@ var revocations = []fault{
 	},
 }
 
-// decisions.md 4.8 and 4.9.
+// spec 3.8 and 3.9.
 func TestFaultsOfRevocationStatus(t *testing.T) {
 	t.Parallel()
 	testFaults(t, append(statusFaults, revocations...), func(n *network) service { return n.service(n.client(tsa, n.roots)) })

@@ -14,7 +14,7 @@ const (
 	mostBehind = 16 * batch
 )
 
-// clear ends what an account abandoned (service.md 3.2), but what is being worked on right
+// clear ends what an account abandoned (spec 3.6), but what is being worked on right
 // now, or was signed a short while ago. What was ordered has a job that takes it to its end.
 func (s *Service) clear(ctx context.Context, account string) error {
 	for limit := batch; ; {
@@ -50,7 +50,7 @@ func (s *Service) clear(ctx context.Context, account string) error {
 }
 
 // promised says whether there is a signature that a client may still wait for: its
-// completion has time from when the value came, which may be late (decisions.md 4.8). Before
+// completion has time from when the value came, which may be late (spec 3.9). Before
 // that, a request outlives its limit only if the person has answered.
 func (s *Service) promised(r *Request, now time.Time) bool {
 	switch r.Phase {
@@ -78,7 +78,7 @@ func (s *Service) abandon(ctx context.Context, r Request) error {
 	return s.put(ctx, &r)
 }
 
-// unfinishedFor is for how long a request that nobody finished is answered (decisions.md 4.7).
+// unfinishedFor is for how long a request that nobody finished is answered (spec 3.6).
 const unfinishedFor = 24 * time.Hour
 
 // Sweep removes a batch of requests that are older than [Options.Keep], and ends one of those that

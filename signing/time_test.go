@@ -14,7 +14,7 @@ import (
 
 func waits(s idp.State) (idp.State, idp.Event, error) { return s, idp.Waiting{}, nil }
 
-// service.md 3.2 and decisions.md 4.6, 4.7: ExpiredToken repeats until a start
+// spec 3.6: ExpiredToken repeats until a start
 // call of the account finds the request 15 minutes old.
 func TestExpiryAndClearing(t *testing.T) {
 	t.Parallel()
@@ -104,7 +104,7 @@ func TestClearingMoreThanABatch(t *testing.T) {
 	})
 }
 
-// service.md 3.4: held by one request, for 5 minutes at most.
+// spec 3.11: held by one request, for 5 minutes at most.
 func TestBusySignal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestLeaseOfAProcessThatDied(t *testing.T) {
 	})
 }
 
-// decisions.md 2.11: a start with the same idempotency key gives the same answer.
+// spec 1.8: a start with the same idempotency key gives the same answer.
 func TestIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

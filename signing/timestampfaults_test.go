@@ -86,7 +86,7 @@ var longToken = fault{name: "TSA with a long token", t: delivered, lt: delivered
 	n.set(tsa, n.stamps(unit, nil, 0))
 }}
 
-// decisions.md 4.8, with one timestamp authority.
+// spec 3.9, with one timestamp authority.
 func TestFaultsOfATimestampAuthority(t *testing.T) {
 	t.Parallel()
 	testFaults(t, append(timestampFaults, longToken), func(n *network) service { return n.service(n.client(tsa, n.roots)) })

@@ -31,7 +31,7 @@ func newXMLService(t *testing.T, p *phone, o signing.Options) service {
 	return s
 }
 
-// service.md 2.1: XML is signed at each level in each of the packings, and says why and where.
+// spec 3.4: XML is signed at each level in each of the packings, and says why and where.
 func TestXML(t *testing.T) {
 	t.Parallel()
 	s := newXMLService(t, newPhone(t), signing.Options{})
@@ -58,7 +58,7 @@ func TestXML(t *testing.T) {
 }
 
 // A document that somebody has signed is signed by somebody else, whatever the packings, as long as no
-// signature would break (decisions.md 4.11 else).
+// signature would break (spec 3.10 else).
 func TestFurtherSignaturesOnXML(t *testing.T) {
 	t.Parallel()
 	s := newXMLService(t, newPhone(t), signing.Options{})
@@ -89,7 +89,7 @@ func TestFurtherSignaturesOnXML(t *testing.T) {
 	}
 }
 
-// decisions.md 4.11: what is not XML that can be signed starts, and fails at a poll.
+// spec 3.10: what is not XML that can be signed starts, and fails at a poll.
 func TestXMLThatCannotBeSigned(t *testing.T) {
 	testenv.Slow(t, "dozens of documents are refused")
 	t.Parallel()

@@ -127,7 +127,7 @@ func timeOf(do func()) time.Duration {
 }
 
 // Large documents that are in work leave no room for another one, which waits until it is its turn; the
-// person is asked then. Small ones are signed as if there were no others (decisions.md 4.8).
+// person is asked then. Small ones are signed as if there were no others (spec 3.9).
 func TestSmallXMLWaitsForNoLargeXML(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

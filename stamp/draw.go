@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Scaling says how an image fills its box (service.md 2.1).
+// Scaling says how an image fills its box (spec 3.3).
 type Scaling string
 
 const (

@@ -16,7 +16,7 @@ import (
 	"github.com/innsigli/innsigli/internal/test/validators"
 )
 
-// service.md 2.1 and decisions.md 4.14: an image of 60 by 40 pixels in a box of 120 by 100 points.
+// spec 3.3: an image of 60 by 40 pixels in a box of 120 by 100 points.
 func TestScalingAndZoom(t *testing.T) {
 	i := imageOf(t, jpegOf(t, quarters(60, 40, colours)), JPEG)
 	for _, test := range []struct {

@@ -8,7 +8,7 @@ import (
 	"image/png"
 )
 
-// ImageType is the format of a custom image (service.md 2.1).
+// ImageType is the format of a custom image (spec 3.3).
 type ImageType string
 
 const (

@@ -50,7 +50,7 @@ var (
 // Size is how large something is on the displayed page, in points.
 type Size struct{ Width, Height float64 }
 
-// StandardSize is that of the standard stamp (service.md 2.1).
+// StandardSize is that of the standard stamp (spec 3.3).
 var StandardSize = Size{117, 55}
 
 // Rect is a rectangle on the displayed page, in points. Left and Top are the distances of its

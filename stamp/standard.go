@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Text is what the standard stamp says (service.md 2.1, rule 1). What is empty is left out.
+// Text is what the standard stamp says (spec 3.3). What is empty is left out.
 //
 // Text is shown in Unicode's form NFC, with single spaces and without invisible characters.
 // What is too long for its place ends in "…". A character that the font lacks, which has Latin,

@@ -7,7 +7,7 @@ import (
 )
 
 // Entry is a fact of the evidence log: who was asked for a signature, by whom, over which
-// digest, with which certificate, and when (decisions.md 8.2). It holds no document.
+// digest, with which certificate, and when (spec 7.3). It holds no document.
 type Entry struct {
 	// Seq is the entry's place in the log, given by Record; later entries have higher ones.
 	Seq     int64

@@ -27,7 +27,7 @@ var ErrBusy = errors.New("webhook: the event is being handled")
 
 const (
 	// rememberedFor is longer than from the first attempt to the last, which is 32 hours, 36
-	// minutes and 10 seconds and eight times what an endpoint has to answer (service.md 6.6).
+	// minutes and 10 seconds and eight times what an endpoint has to answer (spec 5.7).
 	rememberedFor = 48 * time.Hour
 	maxRemembered = 100_000
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// What is remembered in memory outlives the schedule of service.md 6.6, answers that take their 15
+// What is remembered in memory outlives the schedule of spec 5.7, answers that take their 15
 // seconds included, and not much more.
 func TestMemoryOutlivesTheSchedule(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Scheme says how a request is signed (service.md 6.4).
+// Scheme says how a request is signed (spec 5.5).
 type Scheme string
 
 const (

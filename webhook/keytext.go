@@ -26,7 +26,7 @@ func (e *KeyError) Error() string {
 
 // ParseKey reads a key in one of the forms in which they are handed out:
 //
-//	64 hexadecimal characters    v1, as the creation of a subscription answers (service.md 2.8)
+//	64 hexadecimal characters    v1, as the creation of a subscription answers (spec 5.1)
 //	whsec_ and Base64            v1, as Standard Webhooks has it: 24 to 64 bytes
 //	ssh-ed25519 Base64 comment   v1a, a line of OpenSSH's (RFC 8709), as the service publishes it
 //	whpk_ and Base64             v1a, as Standard Webhooks has it: 32 bytes

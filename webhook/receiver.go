@@ -22,14 +22,14 @@ type Receiver struct {
 	// MaxBody is how many bytes a request may have; 0: 1 MiB.
 	MaxBody int64
 	// Report is told why a request was not answered with 2xx. That is nothing unusual: the service
-	// itself sends some that do not verify (service.md 6.5 item 2). nil: nobody is told.
+	// itself sends some that do not verify (spec 5.6). nil: nobody is told.
 	Report func(r *http.Request, err error)
 }
 
 const defaultMaxBody = 1 << 20
 
 // Handler verifies requests before anything else, and calls next once for each event: repeats are
-// answered as if they were handled again (service.md 6.4 item 6). Pings need no handling. It copies
+// answered as if they were handled again (spec 5.5). Pings need no handling. It copies
 // the Receiver: what is changed there later makes no difference to it.
 //
 // What next does not do within 15 seconds the service takes for failed, and closes the connection,

@@ -97,7 +97,7 @@ func TestFailedEventsComeAgain(t *testing.T) {
 }
 
 // Verifying comes first: what is handled already is refused like anything else when it does not
-// verify (service.md 6.4 item 6).
+// verify (spec 5.5).
 func TestVerifyingComesFirst(t *testing.T) {
 	t.Parallel()
 	e := newReceiving(t, webhook.Receiver{})

@@ -20,7 +20,7 @@ func SignV1a(key ed25519.PrivateKey, id string, at time.Time, body []byte) strin
 	return string(V1a) + "," + base64.StdEncoding.EncodeToString(ed25519.Sign(key, content(id, at, body)))
 }
 
-// content is what is signed (service.md 6.4 item 1).
+// content is what is signed (spec 5.5).
 func content(id string, at time.Time, body []byte) []byte {
 	return append(append(strconv.AppendInt([]byte(id+"."), at.Unix(), 10), '.'), body...)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Why a request does not verify. All but ErrNoKeys are answered with 401 (service.md 6.4 item 5).
+// Why a request does not verify. All but ErrNoKeys are answered with 401 (spec 5.5).
 var (
 	// ErrNoKeys: no key was given that can verify anything.
 	ErrNoKeys = errors.New("webhook: no keys to verify with")
@@ -33,7 +33,7 @@ var (
 )
 
 const (
-	// tolerance is how far the clocks of both sides may be apart (service.md 6.4 item 4).
+	// tolerance is how far the clocks of both sides may be apart (spec 5.5).
 	tolerance = 5 * time.Minute
 	// maxSignatures bounds what a stranger makes us compute. Ten keys of one scheme, and some of
 	// another, are more than any rotation needs.
@@ -45,7 +45,7 @@ const (
 )
 
 // Verify says whether one of the keys verifies a request, of which the body is given exactly
-// as it was received (service.md 6.4). The errors are those named above, for [errors.Is].
+// as it was received (spec 5.5). The errors are those named above, for [errors.Is].
 func Verify(header http.Header, body []byte, keys ...Key) error {
 	return VerifyAt(time.Now(), header, body, keys...)
 }
@@ -116,7 +116,7 @@ func single(header http.Header, name string) (string, error) {
 }
 
 // verifyAny says whether an item of the list is a signature of the content. Schemes that are not
-// known and items that are malformed are passed over: the list may grow (service.md 6.4 item 3).
+// known and items that are malformed are passed over: the list may grow (spec 5.5).
 func verifyAny(list string, content []byte, keys []Key) error {
 	items := strings.SplitN(list, " ", maxSignatures+1)
 	if len(items) > maxSignatures {

@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/webhook"
 )
 
-// Whatever comes, there is no panic, and what is accepted is what the rules of service.md 6.4
+// Whatever comes, there is no panic, and what is accepted is what the rules of spec 5.5
 // accept when they are worked out anew.
 func FuzzVerify(f *testing.F) {
 	for _, s := range []struct{ id, at, signatures, body string }{

@@ -19,7 +19,7 @@
 //
 // A request is a POST of JSON with the members type, timestamp (RFC 3339 with an offset) and data.
 // It carries the headers webhook-id, webhook-timestamp, webhook-signature and
-// webhook-subscription-id (service.md 6.3). The scheme is that of Standard Webhooks 1.0.0:
+// webhook-subscription-id (spec 5.5). The scheme is that of Standard Webhooks 1.0.0:
 //
 //	content    webhook-id "." webhook-timestamp "." body
 //	v1         HMAC-SHA256 (RFC 2104) with the 32 bytes of the subscription's secret
@@ -37,10 +37,10 @@ import (
 )
 
 // PingType is the type of the event that only asks whether the endpoint is there. It goes to every
-// active subscription, and no subscription names it (service.md 6.1). Its data is {}.
+// active subscription, and no subscription names it (spec 5.4). Its data is {}.
 const PingType = "webhook.ping"
 
-// The headers of a request (service.md 6.3).
+// The headers of a request (spec 5.5).
 const (
 	HeaderID           = "Webhook-Id"              // of the event; the same in all attempts
 	HeaderTimestamp    = "Webhook-Timestamp"       // when the attempt was made, Unix seconds
@@ -48,11 +48,11 @@ const (
 	HeaderSubscription = "Webhook-Subscription-Id" // whom the request is for
 )
 
-// SecretSize is the length in bytes of the secrets that the service makes (service.md 2.8).
+// SecretSize is the length in bytes of the secrets that the service makes (spec 5.1).
 const SecretSize = 32
 
 // AnswerTime is how long the service waits for an answer, from resolving the endpoint's name to the
-// last byte of the header (service.md 6.2).
+// last byte of the header (spec 5.2).
 const AnswerTime = 15 * time.Second
 
 // Event is what a request says.

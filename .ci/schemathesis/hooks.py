@@ -134,7 +134,7 @@ def swap(body, name, fits, value):
 
 
 def without_blanks(value):
-    """A blank string counts as missing (decisions.md 2.2), which schemas do not say, so that clients that are
+    """A blank string counts as missing (spec 1.2), which schemas do not say, so that clients that are
     made of them keep their types: where it was made up as a wrong value, it is sent as the null that it means."""
     if isinstance(value, dict):
         return {name: without_blanks(inner) for name, inner in value.items()}
@@ -201,7 +201,7 @@ BODIES = {
 }
 
 # What a request of the right form may be refused for, as no schema can say it: what else there is, and what was
-# done before (service.md 3, 4 and 7; decisions.md 2.11, 5.6).
+# done before (spec 1.8, 3.6, 4.4 and 6.4).
 STATES = {
     "Idempotency key was used",
     "Sandbox user already exists",
@@ -244,13 +244,13 @@ def filter_failure(context, failure, case, response):
     except ValueError:
         answer = {}
     if kind == "RejectedPositiveData":
-        # A poll answers 400 until there is a signature, and when there is none in time (service.md 2.3): between
+        # A poll answers 400 until there is a signature, and when there is none in time (spec 3.7): between
         # two polls of a request other operations may have their turn for longer than it lives.
         pending = poll and answer.get("errorCode") in ("AuthorizationPending", "ExpiredToken")
         # No parameter is sent twice, also none that nobody knows, as a list in a form is (RFC 6749 3.2).
         repeated = answer.get("error_description") == "A parameter is repeated."
         return not (pending or repeated or answer.get("title") in STATES)
-    # A result is delivered once, and polls answer 404 from then on (service.md 3.2).
+    # A result is delivered once, and polls answer 404 from then on (spec 3.6).
     return not (kind == "EnsureResourceAvailability" and poll)
 
 

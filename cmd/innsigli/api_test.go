@@ -171,7 +171,7 @@ func (c *client) addPeople(t testing.TB, list ...person) {
 }
 
 // startText is the body of a start call. Without a level it does not speak of it, as in
-// the minimal body of service.md 2.1.
+// the minimal body of spec 3.2.
 func startText(content []byte, p person, method, level, signal string) string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"signer":{"kennitala":%q,"phone":%q,"signingMethod":%q},`, p.kennitala, p.phone, method)

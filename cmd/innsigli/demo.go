@@ -182,10 +182,10 @@ func (d *demoClient) sign(ctx context.Context, name string, content []byte, leve
 	}
 }
 
-// wireLevels are the levels as the API writes them (service.md 2.1).
+// wireLevels are the levels as the API writes them (spec 3.4).
 var wireLevels = map[ades.Level]string{ades.B: "B", ades.T: "T", ades.LT: "Lt", ades.LTA: "Lta"}
 
-// signatureImage is a stamp in the first free spot (service.md 2.1).
+// signatureImage is a stamp in the first free spot (spec 3.3).
 const signatureImage = `{"alignment": "BottomRight", "positioning": "Auto"}`
 
 func startBody(name string, content []byte, level ades.Level) map[string]any {

@@ -100,7 +100,7 @@ func (r *request) startOther(t *testing.T, c *client) reply {
 	return a
 }
 
-// checkHeld: the death of the server freed nothing (service.md 3.4).
+// checkHeld: the death of the server freed nothing (spec 3.11).
 func (r *request) checkHeld(t *testing.T, c *client) {
 	t.Helper()
 	if a := r.startOther(t, c); a.Status != http.StatusLocked || a.BusySignal.UserID != people[0].name {

@@ -40,7 +40,7 @@ func program(t *testing.T, folder string, args ...string) (status int, out, talk
 	return status, stdout.String(), stderr.String()
 }
 
-// cli.md: "innsigli sign" makes every level and "innsigli extend" raises to each, over
+// "innsigli sign" makes every level and "innsigli extend" raises to each, over
 // HTTP from addresses in certificates; EU DSS finds that level and passes it. The timestamps
 // of an authority that leads to another root are passed over.
 // In XML the other packings have it too.

@@ -63,8 +63,7 @@ func warmTools() error {
 
 const cacheVariable = "INNSIGLI_RENDERER_CACHE"
 
-// cli.md: "--help on every command says what it does, its defaults and an example",
-// and every flag can be an environment variable.
+// --help of every command says what it does, its defaults and an example, and every flag can be an environment variable.
 func TestHelp(t *testing.T) {
 	parser, err := kong.New(&cli{}, kong.DefaultEnvars("INNSIGLI"))
 	if err != nil {

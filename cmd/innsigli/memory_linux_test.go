@@ -25,7 +25,7 @@ const (
 	memoryOfOne    = 16 << 20  // what one start or one poll adds
 	memoryLimit    = 128 << 20 // in all, with many at once
 	memoryOfOneXML = 200 << 20 // what signing one adds
-	largeDocument  = 22 << 20  // service.md 8: about the largest that fits a request
+	largeDocument  = 22 << 20  // spec 1.6: about the largest that fits a request
 	memorySampling = 2 * time.Millisecond
 )
 

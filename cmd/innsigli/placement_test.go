@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// cli.md: --stamp CORNER[:X,Y][@PAGE].
+// --stamp CORNER[:X,Y][@PAGE].
 func TestParsePlacement(t *testing.T) {
 	for text, want := range map[string]placement{
 		"TopLeft":               {page: 1, corner: stamp.TopLeft},

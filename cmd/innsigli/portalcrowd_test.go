@@ -36,7 +36,7 @@ func inFull(full, sample int) int {
 
 var poster = pdftest.Build(pdftest.Options{Page: "/MediaBox [0 0 1400 1000]"})
 
-// service.md 4.4 item 12: of all who sign at once, one does so at a time, and the others hear that
+// spec 6.4: of all who sign at once, one does so at a time, and the others hear that
 // they are to come again. In the end each has one signature in the document.
 func TestPortalCrowd(t *testing.T) {
 	testenv.Slow(t, "a crowd signs")

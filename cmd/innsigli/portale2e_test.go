@@ -17,7 +17,7 @@ import (
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 )
 
-// The Portal API from the first call to the signed document, as service.md tells it: people are invited,
+// The Portal API from the first call to the signed document, as spec 4 tells it: people are invited,
 // sign and decline, and an endpoint is told of it, while the server is stopped and started again. What
 // they have signed is judged by foreign validators.
 func TestPortal(t *testing.T) {

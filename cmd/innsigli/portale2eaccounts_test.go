@@ -13,7 +13,7 @@ import (
 )
 
 // What a client of an account makes, every client of the account sees and may do with; for others it does
-// not exist (decisions.md 2.10).
+// not exist (spec 1.7).
 func TestPortalAccounts(t *testing.T) {
 	testenv.Slow(t, "foreign programs verify what is signed")
 	store := "bolt:" + filepath.Join(shortFolder(t), "store.db")

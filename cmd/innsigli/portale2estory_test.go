@@ -147,7 +147,7 @@ func checkEvent(t *testing.T, event webhook.Event, data object) {
 	}
 }
 
-// instantIn is a time that the participant of an event has; it is as decisions.md 2.8 has it.
+// instantIn is a time that the participant of an event has; it is as spec 1.5 has it.
 func instantIn(t *testing.T, event webhook.Event, member string, since time.Time) string {
 	t.Helper()
 	var data map[string]json.RawMessage

@@ -25,7 +25,7 @@ import (
 )
 
 // A process of the web application is like any other, but that the API does not know it and that nobody
-// is told of it (decisions.md 6.9).
+// is told of it (spec 4.5).
 func TestWebProcess(t *testing.T) {
 	testenv.Slow(t, "foreign programs verify what is signed")
 	s := startInProcess(t, config.Store{Path: filepath.Join(shortFolder(t), "store.db")})

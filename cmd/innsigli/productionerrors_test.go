@@ -16,7 +16,7 @@ import (
 	openidtest "github.com/innsigli/innsigli/internal/test/openid"
 )
 
-// Every errorCode of service.md 7.2 comes about in production, at the start or at a poll, and
+// Every errorCode of spec 3.7 comes about in production, at the start or at a poll, and
 // arrives in a body of four members, with the provider's own error and words. So does null, for
 // an error that nobody knows.
 func TestErrorCodesOfProduction(t *testing.T) {

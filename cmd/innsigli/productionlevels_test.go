@@ -26,7 +26,7 @@ import (
 
 // People sign with the app, by digests of two lengths, and with a SIM card whose certificate is
 // not known, known, and another than before. EU DSS passes each file at its level, and what the
-// phone is asked and shows is what service.md 2.1 to 2.3 say.
+// phone is asked and shows is what spec 3.4, 3.5 and 3.7 say.
 func TestProductionLevels(t *testing.T) {
 	testenv.Slow(t, "people are asked at the pace of production")
 	p := startProduction(t, installed(t), productionOptions{provider: eager})
@@ -98,7 +98,7 @@ func (s *signedInProduction) keep(t *testing.T, o order, content []byte) {
 }
 
 // byApp: the code follows from the digest that the app is asked to sign, so it first comes with
-// a poll (service.md 2.2).
+// a poll (spec 3.5).
 func (s *signedInProduction) byApp(t *testing.T, p *production, who person, hash crypto.Hash, level string) {
 	started, shown := s.order(t, p, order{who, "IdpApp", level}, p.person(t, who, openidtest.Answer{}), hash)
 	asked := p.prompts(who)

@@ -23,7 +23,7 @@ import (
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
-// cli.md: "--json: one object a line for each file". Scripts outside the repository read
+// --json prints one object a line, one for each file. Scripts outside the repository read
 // it, so every member is named here.
 func TestVerifyJSON(t *testing.T) {
 	t.Chdir(t.TempDir())

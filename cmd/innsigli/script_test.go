@@ -17,7 +17,7 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// The scripts of testdata/script are the contract of cli.md, command by command. Beside
+// The scripts of testdata/script are the contract with scripts that call the program, command by command. Beside
 // the commands of package testscript they have
 //
 //	status N innsigli ARGUMENTS   like exec, and the exit status is N

@@ -396,7 +396,7 @@ func placementError(format string, args ...any) error {
 	return fmt.Errorf("%w: --stamp is CORNER[:X,Y][@PAGE] with TopLeft, TopRight, BottomLeft or BottomRight: "+format, append([]any{errUsage}, args...)...)
 }
 
-// parseCorner reads the name that a corner has in the API (service.md 2.1), in any case.
+// parseCorner reads the name that a corner has in the API (spec 3.3), in any case.
 func parseCorner(name string) (stamp.Corner, bool) {
 	switch strings.ToLower(name) {
 	case "topleft":

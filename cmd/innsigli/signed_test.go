@@ -66,7 +66,7 @@ func paths(files []*signedFile) (list []string) {
 }
 
 // asked are the levels as a start call asks for them. Lt is the default: the minimal body
-// of service.md 2.1 does not speak of it.
+// of spec 3.2 does not speak of it.
 var asked = map[ades.Level]string{ades.B: "B", ades.T: "T", ades.LT: "", ades.LTA: "Lta"}
 
 // signedFiles makes the files, and returns the roots that their signers are under. Every

@@ -13,7 +13,7 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// decisions.md 6.6 has the sum. docs/production.md shows the text.
+// spec 4.7 has the sum. docs/production.md shows the text.
 func TestStatementForms(t *testing.T) {
 	s := account.Statement{
 		Account: "0b6c8f0e-6c1e-4f0f-9d3e-0c9a5f7b2d11", Name: `Example "Ltd.", Reykjavík`, Month: time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC),

@@ -121,7 +121,7 @@ func TestAppOptions(t *testing.T) {
 	}
 }
 
-// The app shows 60 characters, and what it is sent has no more (service.md 2.1).
+// The app shows 60 characters, and what it is sent has no more (spec 3.2).
 func TestAppShowsTheNameOfTheDocument(t *testing.T) {
 	p := openidtest.Start(t, openidtest.Options{})
 	person := somebody(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 )
 
-// Errors returns what Auðkenni's errors are told the client as (service.md 7.2), by the
+// Errors returns what Auðkenni's errors are told the client as (spec 3.7), by the
 // texts that stand for them: its own codes, which come in error_description, the end
 // results of SK's Smart-ID, should they be passed on there, and the OAuth errors. An empty
 // code is for an error that the service has no word for. [Options].Errors adds to the table

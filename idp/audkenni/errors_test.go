@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/idp/ciba"
 )
 
-// The texts that come in error_description, by the codes of service.md 7.2.
+// The texts that come in error_description, by the codes of spec 3.7.
 var described = map[idp.ErrorCode]string{
 	idp.UserHasNoPhone:                "audkenni_400",
 	idp.UserNotFound:                  "audkenni_404 mssp_105",

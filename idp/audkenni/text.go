@@ -8,7 +8,7 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// longest is how many characters of a text Auðkenni's app shows (service.md 2.1), and how
+// longest is how many characters of a text Auðkenni's app shows (spec 3.2), and how
 // many of its long text.
 const (
 	longest     = 60

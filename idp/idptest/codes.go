@@ -1,15 +1,15 @@
 package idptest
 
 // checkCode holds a verification code to its rules. The person compares what the phone shows
-// with what the client shows, which is the first code that it hears, to the end (service.md
-// 4.1).
+// with what the client shows, which is the first code that it hears, to the end (spec
+// 3.5).
 func (c *conversation) checkCode(of call, code string) {
 	c.t.Helper()
 	if code == "" && c.code == "" {
 		return
 	}
 	if !fourDigits(code) {
-		c.t.Errorf("a code is 4 digits (service.md 4.1), but %s shows %q", of.name, code)
+		c.t.Errorf("a code is 4 digits (spec 3.5), but %s shows %q", of.name, code)
 	}
 	if c.code != "" && code != c.code {
 		c.t.Errorf("a code stays once it was shown, but %s shows %q after %q", of.name, code, c.code)

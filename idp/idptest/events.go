@@ -51,7 +51,7 @@ func (c *conversation) check(of call, state idp.State, event idp.Event) {
 		c.t.Fatalf("%s answers %T, which is no event", of.name, event)
 	}
 	if !over && c.person.Method == idp.SIM && !c.start && !c.codeAtStart {
-		c.t.Errorf("the start call shows the SIM's code (service.md 4.1), but by %q it is not known", c.seen)
+		c.t.Errorf("the start call shows the SIM's code (spec 3.5), but by %q it is not known", c.seen)
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *conversation) checkCertificate(e idp.NeedDigest) {
 		}
 	}
 	if got := idp.Kennitala(e.Certificate); got != idp.NormalKennitala(c.person.Kennitala) && !traits.ByPhone && !e.Certificate.Equal(c.known) {
-		c.t.Errorf("the certificate names the person (decisions.md 4.9), but it has another kennitala")
+		c.t.Errorf("the certificate names the person (spec 3.8), but it has another kennitala")
 	}
 	if now := time.Now(); now.Before(e.Certificate.NotBefore) || now.After(e.Certificate.NotAfter) {
 		c.t.Error("the certificate is valid now")
@@ -131,7 +131,7 @@ func (c *conversation) verifyCMS(value, sum []byte) error {
 		return err
 	}
 	if !c.traits().ByPhone && idp.Kennitala(signer) != idp.NormalKennitala(c.person.Kennitala) {
-		c.t.Errorf("the certificate in the CMS names the person (decisions.md 4.9), but it has another kennitala")
+		c.t.Errorf("the certificate in the CMS names the person (spec 3.8), but it has another kennitala")
 	}
 	return sd.Verify(sum)
 }

@@ -37,7 +37,7 @@ var wrongCodes = []mistake{
 		if a.call == "Poll" {
 			a.event = withCode(a.event, func(string) string { return "" })
 		}
-	}), found: "a code is 4 digits (service.md 4.1), but Poll shows \"\""},
+	}), found: "a code is 4 digits (spec 3.5), but Poll shows \"\""},
 	{name: "a code of 3 digits", around: code(func(c string) string { return c[:min(3, len(c))] }),
 		found: "a code is 4 digits"},
 	{name: "a new code at each call", around: after(func(a *answer) {

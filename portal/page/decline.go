@@ -83,7 +83,7 @@ func (p *Page) showDecline(w http.ResponseWriter, r *http.Request, place *portal
 // folded has one space for each run of white space: people write lines, and a reason is one.
 func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// reasonFault is the key of what is wrong with a reason (decisions.md 2.2).
+// reasonFault is the key of what is wrong with a reason (spec 1.2).
 func reasonFault(reason string) string {
 	switch {
 	case !utf8.ValidString(reason), strings.ContainsFunc(reason, unicode.IsControl):

@@ -1,5 +1,5 @@
 // Package page is the signing page: what people see who sign or read a document of package portal
-// (service.md 3.3, 4.2, decisions.md 6). It is HTML from the server under /sign/, which works
+// (spec 4.3). It is HTML from the server under /sign/, which works
 // without a script and is better with one.
 //
 //	p, err := page.New(page.Config{

@@ -184,7 +184,7 @@ func (f Flags) checkBaseURL(found *Faults) {
 	if err != nil || u.Host == "" || isLoopback(u.Hostname()) {
 		return
 	}
-	if f.Simulated {
+	if f.Simulated { // spec 7.4
 		found.add("--insecure-simulated-idp", "is for a --base-url on this machine, such as http://localhost:8080")
 	}
 	if f.production() && f.PrivateWebhooks {

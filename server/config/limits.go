@@ -176,7 +176,7 @@ func (p *Page) read(s section) page.Operator {
 	return o
 }
 
-// Retention is [retention]: how long what has served its purpose is remembered (decisions.md 8.2).
+// Retention is [retention]: how long what has served its purpose is remembered (spec 7.2).
 type Retention struct {
 	EndedRequests    period `toml:"ended-requests"`
 	IdempotencyKeys  period `toml:"idempotency-keys"`

@@ -23,7 +23,7 @@ const (
 	accountsOfAnArchive = 10
 	// goesBack is how old the oldest process is. They were made at an even pace.
 	goesBack = 100 * 24 * time.Hour
-	// keptKeys is how long an idempotency key is known (decisions.md 2.11).
+	// keptKeys is how long an idempotency key is known (spec 1.8).
 	keptKeys = 24 * time.Hour
 )
 

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// largestDocument is about the largest that a request takes (service.md 8), and largeMemory how much anonymous
+	// largestDocument is about the largest that a request takes (spec 1.6), and largeMemory how much anonymous
 	// memory a server may have, whatever comes.
 	largestDocument = 22 << 20
 	largeMemory     = 256 << 20

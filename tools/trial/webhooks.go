@@ -127,7 +127,7 @@ func (a *arrivals) repeats(kills []time.Time) (all, unexplained int) {
 }
 
 const (
-	// answerTime is what an attempt takes at most (service.md 6.2).
+	// answerTime is what an attempt takes at most (spec 5.2).
 	answerTime = 15 * time.Second
 	// notedLate is how long after it was sent a request may be noted here, where all endpoints share the machine with
 	// their senders: who sent it may have died in between.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ActivationCheck is one of the checks of an activation (decisions.md 7.4).
+// ActivationCheck is one of the checks of an activation (spec 5.3).
 type ActivationCheck string
 
 const (

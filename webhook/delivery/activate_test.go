@@ -42,7 +42,7 @@ func statuses(verified, unverified int) func(context.Context, request) int {
 	}
 }
 
-// service.md 4.3 item 2, 7.4; decisions.md 7.4
+// spec 5.3
 func TestActivate(t *testing.T) {
 	t.Parallel()
 	failed := func(c delivery.ActivationCheck, status int, f delivery.Failure) *delivery.EndpointError {
@@ -140,7 +140,7 @@ func TestActivationPingsAreAlike(t *testing.T) {
 	})
 }
 
-// service.md 8: an activation takes up to 30 seconds, and what the endpoint has not answered in 15
+// spec 5.3: an activation takes up to 30 seconds, and what the endpoint has not answered in 15
 // it does not answer.
 func TestActivationTime(t *testing.T) {
 	t.Parallel()

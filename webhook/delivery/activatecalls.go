@@ -13,7 +13,7 @@ const (
 	// many of those are one account's. Others wait, so that an account whose endpoints are slow
 	// keeps none from being activated but its own.
 	maxCalls, accountCalls = 256, 4
-	// callTime is what one of them may take, its wait included (service.md 4.3 item 3).
+	// callTime is what one of them may take, its wait included (spec 5.3).
 	callTime = 30 * time.Second
 )
 

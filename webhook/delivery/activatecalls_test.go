@@ -60,7 +60,7 @@ func TestActivationsOfOthers(t *testing.T) {
 	})
 }
 
-// service.md 8: 30 seconds are from the call to its answer. What the wait has left too little time
+// spec 5.3: 30 seconds are from the call to its answer. What the wait has left too little time
 // for has failed by no fault of the endpoint's.
 func TestTimeOfWaiting(t *testing.T) {
 	t.Parallel()

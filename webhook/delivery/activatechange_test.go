@@ -12,7 +12,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// service.md 4.3 item 3, 7.4: what its owner does while an activation runs.
+// spec 5.3: what its owner does while an activation runs.
 func TestChangeDuringActivation(t *testing.T) {
 	t.Parallel()
 	url, same, off := "https://hooks.example.com/new", endpoint, false
@@ -93,7 +93,7 @@ func (h *house) mustBeWatched(s delivery.Subscription, want bool) {
 	}
 }
 
-// decisions.md 7.4: "a failure leaves it as it was".
+// spec 5.3: a failed activation leaves an active subscription active.
 func TestActivateAgain(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {

@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// alertEvery is how often admins hear of trouble with a subscription at most (service.md 6.5 item 3).
+// alertEvery is how often admins hear of trouble with a subscription at most (spec 5.6).
 const alertEvery = 24 * time.Hour
 
 // Alerts tells the admins of an account of trouble with an endpoint.
@@ -30,7 +30,7 @@ type Alert struct {
 	Purpose Purpose
 	// Reason is why the subscription was switched off, PingsFailed or SecurityCheckFailed; empty:
 	// it was not. After three days of pings that fail it is; checks that fail without being accepted
-	// never lead to that (decisions.md 7.6).
+	// never lead to that (spec 5.6).
 	Reason Reason
 	Since  time.Time // when the trouble began
 }

@@ -59,7 +59,7 @@ func (l *letters) mustBe(t *testing.T, of delivery.Subscription, want []delivery
 	}
 }
 
-// An endpoint that comes and goes is no reason for more than a mail a day (service.md 6.5 item 3),
+// An endpoint that comes and goes is no reason for more than a mail a day (spec 5.6),
 // and neither is one that is activated again and again.
 func TestOneMailADay(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
@@ -143,7 +143,7 @@ func TestQueuedAlerts(t *testing.T) {
 	}
 }
 
-// Where nobody is told, nothing is left to tell (service.md 4.4 item 10).
+// Where nobody is told, nothing is left to tell (spec 6).
 func TestNobodyIsTold(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {

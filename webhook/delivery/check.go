@@ -9,11 +9,11 @@ import (
 )
 
 // Security checks are sent at random times, so that no endpoint can know one by its time
-// (service.md 6.5 item 2).
+// (spec 5.6).
 const checkAfter, checkBefore = time.Hour, 5 * time.Hour
 
 // doCheck sends a security check. 401 passes it and 2xx fails it; anything else is an outage, which
-// it waits out (service.md 6.5 item 5, decisions.md 7.6).
+// it waits out (spec 5.6).
 func (s *Service) doCheck(ctx context.Context, job storage.Job) (func(context.Context) error, error) {
 	return s.doRound(ctx, job, ForCheck, func(was Subscription, since time.Time, made Attempt) outcome {
 		switch {

@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// service.md 6.5 item 2: at random times, every one to five hours.
+// spec 5.6: at random times, every one to five hours.
 func TestChecksOfAWeek(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {
@@ -79,7 +79,7 @@ func TestChecksDoNotVerify(t *testing.T) {
 	})
 }
 
-// verifying counts the signatures of a request that verify, after service.md 6.4.
+// verifying counts the signatures of a request that verify, after spec 5.5.
 func verifying(r request, secret []byte, keys []delivery.SigningKey) (good int) {
 	content := []byte(r.Header.Get(webhook.HeaderID) + "." + r.Header.Get(webhook.HeaderTimestamp) + "." + string(r.Body))
 	mac := hmac.New(sha256.New, secret)

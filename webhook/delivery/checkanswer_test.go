@@ -12,7 +12,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// service.md 3.5, 6.5 item 5: 2xx switches off at once, also after an outage.
+// spec 5.1 and 5.6: 2xx switches off at once, also after an outage.
 func TestCheckAccepted(t *testing.T) {
 	t.Parallel()
 	for name, statusesOf := range map[string][]int{
@@ -64,7 +64,7 @@ func TestCheckAccepted(t *testing.T) {
 	}
 }
 
-// service.md 6.5 items 3 and 5, decisions.md 7.6: an outage during a check does not count, however
+// spec 5.6: an outage during a check does not count, however
 // long it lasts. The check waits until the endpoint answers.
 func TestOutageDuringCheck(t *testing.T) {
 	for name, fail := range outages {

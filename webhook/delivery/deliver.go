@@ -41,7 +41,7 @@ func (s *Service) deliver(ctx context.Context, job storage.Job) (func(context.Co
 	if err != nil {
 		return nil, err
 	}
-	to, ok, err := s.still(ctx, job.Group, p.Generation) // decisions.md 7.5
+	to, ok, err := s.still(ctx, job.Group, p.Generation) // spec 5.1
 	if err != nil {
 		return nil, fault("reading the subscription of event "+p.Event, err)
 	}
@@ -61,7 +61,7 @@ func (s *Service) deliver(ctx context.Context, job storage.Job) (func(context.Co
 	}, nil
 }
 
-// goOn leaves the next attempt to a job, or gives the event up after the last (service.md 6.6).
+// goOn leaves the next attempt to a job, or gives the event up after the last (spec 5.7).
 func (s *Service) goOn(ctx context.Context, p payload, made Attempt) error {
 	switch {
 	case made.Failure == "":

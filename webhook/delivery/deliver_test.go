@@ -11,7 +11,7 @@ import (
 )
 
 // What makes a subscription inactive ends the deliveries that are queued, also for when it is active
-// again, and those that are under way go no further (decisions.md 7.5).
+// again, and those that are under way go no further (spec 5.1).
 func TestDeliveriesEnd(t *testing.T) {
 	t.Parallel()
 	elsewhere := "https://hooks.example.net/"

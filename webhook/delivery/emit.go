@@ -18,7 +18,7 @@ import (
 const maxBody = 512 << 10
 
 // Emit has an event sent to the subscriptions of an account that want it and are active when it is
-// sent first (service.md 6.6). data becomes the member data and is an object in JSON. It joins the
+// sent first (spec 5.7). data becomes the member data and is an object in JSON. It joins the
 // transaction of its context, so that the event is sent if and only if the change is stored that it
 // tells of. An event whose type cannot be subscribed to, or whose body is longer than 512 KiB, is an
 // error.
@@ -44,7 +44,7 @@ func (s *Service) Emit(ctx context.Context, account, eventType string, at time.T
 }
 
 // wanting are the subscriptions that an event goes to which happens now. One that becomes active later
-// does not receive it (service.md 3.5), so that what nobody wants need not be kept: there are people
+// does not receive it (spec 5.1), so that what nobody wants need not be kept: there are people
 // in it.
 func (s *Service) wanting(ctx context.Context, account, eventType string) (to []target, err error) {
 	list, err := s.store.Subscriptions(ctx, account)
@@ -59,7 +59,7 @@ func (s *Service) wanting(ctx context.Context, account, eventType string) (to []
 	return to, nil
 }
 
-// encode makes the body of a request (service.md 6.1, decisions.md 2.8).
+// encode makes the body of a request (spec 1.5 and 5.4).
 func encode(eventType string, at time.Time, data any) ([]byte, error) {
 	content, err := marshal(data)
 	if err == nil && !bytes.HasPrefix(content, []byte("{")) {

@@ -15,7 +15,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// The envelope is that of service.md 6.1, with the time of decisions.md 2.8, and text stays as it is.
+// The envelope is that of spec 5.4, with the time of spec 1.5, and text stays as it is.
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {

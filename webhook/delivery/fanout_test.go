@@ -12,7 +12,7 @@ import (
 )
 
 // An event goes to the subscriptions of its account that include its type and are active
-// (service.md 6.6).
+// (spec 5.7).
 func TestWhomAnEventGoesTo(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {
@@ -39,7 +39,7 @@ func TestWhomAnEventGoesTo(t *testing.T) {
 }
 
 // One that is activated later does not receive earlier events, also when they have not been sent
-// to anybody yet (service.md 3.5).
+// to anybody yet (spec 5.1).
 func TestEventsBeforeTheActivation(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {
@@ -135,7 +135,7 @@ func TestOneFailsTheOtherDoesNot(t *testing.T) {
 		if len(one) != 1 || len(other) != len(schedule) {
 			h.Fatalf("%d requests to the one, %d to the other", len(one), len(other))
 		}
-		// The event is one, whomever it goes to (decisions.md 7.7).
+		// The event is one, whomever it goes to (spec 5.4).
 		if one[0].ID != other[0].ID || string(one[0].Body) != string(other[0].Body) {
 			h.Errorf("the one got %s, the other %s", one[0].ID, other[0].ID)
 		}

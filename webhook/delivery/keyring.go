@@ -92,7 +92,7 @@ func (s *Service) Keys(ctx context.Context) ([]SigningKey, error) {
 }
 
 // PublicKeys are the public keys of those that sign now, in OpenSSH's format, one on a line, the
-// newest last (decisions.md 1).
+// newest last (spec 5.5).
 func (s *Service) PublicKeys(ctx context.Context) ([]byte, error) {
 	keys, err := s.Keys(ctx)
 	if err != nil {

@@ -55,7 +55,7 @@ func published(t *testing.T, text []byte) (keys []delivery.SigningKey) {
 	return keys
 }
 
-// decisions.md 1: one line for each key that signs, the newest last.
+// spec 5.5: one line for each key that signs, the newest last.
 func TestPublicKeys(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {

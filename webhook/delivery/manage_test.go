@@ -13,7 +13,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// service.md 2.8, 3.5
+// spec 5.1
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {
@@ -40,7 +40,7 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// service.md 7.4, decisions.md 7.1: all that is wrong, at once.
+// spec 5.1: all that is wrong, at once.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	bad, long := "http://hooks.example.com/", "https://hooks.example.com/"
@@ -115,7 +115,7 @@ func TestTooMany(t *testing.T) {
 	})
 }
 
-// service.md 4.3 item 5: only the activate call activates, and a change is made whole or not at all.
+// spec 5.1: only the activate call activates, and a change is made whole or not at all.
 func TestUpdateDoesNotActivate(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {
@@ -131,7 +131,7 @@ func TestUpdateDoesNotActivate(t *testing.T) {
 	})
 }
 
-// service.md 3.5, 6.5 item 6, decisions.md 7.5: one that is inactive gets neither pings nor checks
+// spec 5.1 and 5.6: one that is inactive gets neither pings nor checks
 // nor events, and later only those that happened since it was activated again.
 func TestInactive(t *testing.T) {
 	t.Parallel()

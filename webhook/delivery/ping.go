@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	pingEvery  = time.Hour       // about (service.md 6.5 item 1)
+	pingEvery  = time.Hour       // about (spec 5.6)
 	pingJitter = 3 * time.Minute // so that endpoints activated together are not called together
-	askAgain   = 5 * time.Minute // after a failure (service.md 6.5 item 3)
-	failLimit  = 72 * time.Hour  // of pings that all fail (service.md 6.5 item 4)
+	askAgain   = 5 * time.Minute // after a failure (spec 5.6)
+	failLimit  = 72 * time.Hour  // of pings that all fail (spec 5.6)
 )
 
 // ping sends one ping with an ID of its own, notes it in the log, and says what came of it. The

@@ -30,7 +30,7 @@ func (h *house) pings(to delivery.Subscription, since time.Duration) (pings, che
 	return pings, checks
 }
 
-// service.md 6.5 item 1, decisions.md 7.7
+// spec 5.4 and 5.6
 func TestPingsOfADay(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {

@@ -21,7 +21,7 @@ var outages = map[string]func(context.Context) int{
 	"silence":    func(ctx context.Context) int { <-ctx.Done(); return 0 },
 }
 
-// service.md 3.5, 6.5 items 3, 4 and 6
+// spec 5.1 and 5.6
 func TestThreeDaysOfFailingPings(t *testing.T) {
 	testenv.Slow(t, "three days of virtual time, with a ping every five minutes")
 	for _, name := range []string{"an error", "not there", "silence"} {

@@ -18,7 +18,7 @@ type outcome struct {
 	next  time.Time    // when the next job is due; there is none when it was switched off
 }
 
-// watch has an active subscription pinged and checked from now on (service.md 6.5).
+// watch has an active subscription pinged and checked from now on (spec 5.6).
 func (s *Service) watch(ctx context.Context, active Subscription, now time.Time) error {
 	return errors.Join(
 		s.enqueueRound(ctx, pingKind, active, outcome{next: nextPing(now)}),

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// service.md 6.5 items 3 and 4
+// spec 5.6
 func TestPinged(t *testing.T) {
 	t.Parallel()
 	failing := func(since time.Time) Subscription {
@@ -37,7 +37,7 @@ func TestPinged(t *testing.T) {
 	}
 }
 
-// service.md 6.5 items 1 and 2. Of so many times, some are near either end, and each hour between
+// spec 5.6. Of so many times, some are near either end, and each hour between
 // has its share.
 func TestNextTimes(t *testing.T) {
 	t.Parallel()

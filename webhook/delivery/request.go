@@ -45,7 +45,7 @@ func (s *Service) send(ctx context.Context, to Subscription, m outgoing) (Attemp
 }
 
 // signatures are one with the subscription's secret and one with each key of the service. Those
-// that cannot verify are as many, and made alike with keys that nobody knows (service.md 6.5 item 2).
+// that cannot verify are as many, and made alike with keys that nobody knows (spec 5.6).
 func (s *Service) signatures(ctx context.Context, to Subscription, m outgoing, at time.Time) ([]string, error) {
 	keys, err := s.Keys(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func (m outgoing) attempt(to Subscription, at time.Time, a answer) Attempt {
 	return made
 }
 
-// judgeStatus says what is wrong with a status, in a sentence too; empty: nothing is (service.md 6.2
+// judgeStatus says what is wrong with a status, in a sentence too; empty: nothing is (spec 5.2
 // items 3 and 4).
 func judgeStatus(verifiable bool, status int) (f Failure, detail string) {
 	switch {

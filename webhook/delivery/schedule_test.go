@@ -14,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// schedule is when attempts are made that are answered at once (service.md 6.6).
+// schedule is when attempts are made that are answered at once (spec 5.7).
 var schedule = []time.Duration{
 	0,
 	10 * time.Second,
@@ -129,7 +129,7 @@ func TestSuccessEndsTheSchedule(t *testing.T) {
 }
 
 // Attempts are alike but for their time and what is signed over it, which is that of the attempt:
-// receivers refuse what is older than five minutes (service.md 6.3, 6.4).
+// receivers refuse what is older than five minutes (spec 5.5).
 func TestAttemptsAreAlike(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {

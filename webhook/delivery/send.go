@@ -54,7 +54,7 @@ type answer struct {
 }
 
 const (
-	// A body is ignored (service.md 6.2). Of a short one the end is waited for a moment, so that the
+	// A body is ignored (spec 5.2). Of a short one the end is waited for a moment, so that the
 	// connection serves the next request too.
 	bodyTime  = time.Second
 	bodyLimit = 4 << 10
@@ -157,7 +157,7 @@ func (s *sender) post(ctx context.Context, m message) (a answer) {
 	return answer{failure: failure, detail: detail}
 }
 
-// request is the message as a POST (service.md 6.3).
+// request is the message as a POST (spec 5.5).
 func (m message) request(ctx context.Context) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, escaped(m.url), bytes.NewReader(m.body))
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// service.md 6.3
+// spec 5.5
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	type seen struct {

@@ -77,7 +77,7 @@ type Attempt struct {
 	Next         time.Time // when it is tried again; zero: it is not
 }
 
-// Dropped is an event that was given up after its last attempt (service.md 6.6).
+// Dropped is an event that was given up after its last attempt (spec 5.7).
 type Dropped struct {
 	Subscription string
 	Event        string // the webhook-id
@@ -87,7 +87,7 @@ type Dropped struct {
 }
 
 // SigningKey is a key of v1a. Those that have not ended all sign, so that receivers may know any of
-// them (decisions.md 1).
+// them (spec 5.5).
 type SigningKey struct {
 	Number    int    // from 1; each key has the one after its predecessor's
 	Public    []byte // 32 bytes

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Reason is why a subscription became inactive (decisions.md 7.1).
+// Reason is why a subscription became inactive (spec 5.1).
 type Reason string
 
 const (
@@ -15,7 +15,7 @@ const (
 	SwitchedOff         Reason = "SwitchedOff" // by its owner
 )
 
-// Subscription is an endpoint and what it wants to hear of (service.md 2.8).
+// Subscription is an endpoint and what it wants to hear of (spec 5.1).
 type Subscription struct {
 	ID         string // a UUID
 	Account    string
@@ -41,7 +41,7 @@ type Subscription struct {
 	AlertedAt time.Time
 }
 
-// wants says whether an event of that type is to go to the subscription (service.md 6.6).
+// wants says whether an event of that type is to go to the subscription (spec 5.7).
 func (s Subscription) wants(eventType string) bool {
 	return s.Active && slices.Contains(s.EventTypes, eventType)
 }
@@ -75,7 +75,7 @@ type Change struct {
 	Active     *bool
 }
 
-// changed is the subscription after a valid change (service.md 3.5, decisions.md 7.3).
+// changed is the subscription after a valid change (spec 5.1).
 func (s Subscription) changed(c Change, now time.Time) Subscription {
 	if c.URL != nil && *c.URL != s.URL {
 		s = s.switchedOff(URLChanged, now)

@@ -31,7 +31,7 @@ func with(s Subscription, change func(s *Subscription)) Subscription {
 	return s
 }
 
-// service.md 3.5, decisions.md 7.3
+// spec 5.1
 func TestChanged(t *testing.T) {
 	t.Parallel()
 	url, same, on, off := "https://example.is/new", active().URL, true, false
@@ -86,7 +86,7 @@ func TestActivated(t *testing.T) {
 	}
 }
 
-// service.md 6.6
+// spec 5.7
 func TestWants(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

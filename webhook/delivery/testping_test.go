@@ -12,7 +12,7 @@ import (
 	"github.com/innsigli/innsigli/webhook/delivery"
 )
 
-// service.md 4.3 item 4, 7.4
+// spec 5.3
 func TestTest(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -51,7 +51,7 @@ func TestTest(t *testing.T) {
 	}
 }
 
-// What an account does not have does not exist for it (decisions.md 2.10).
+// What an account does not have does not exist for it (spec 1.7).
 func TestOfAnotherAccount(t *testing.T) {
 	t.Parallel()
 	bubble(t, delivery.Options{}, func(h *house) {

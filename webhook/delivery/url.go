@@ -13,10 +13,10 @@ import (
 	"github.com/innsigli/innsigli/internal/netguard"
 )
 
-// MaxURL is the length of a URL in code points (service.md 2.8).
+// MaxURL is the length of a URL in code points (spec 5.2).
 const MaxURL = 512
 
-// checkURL judges the literal form of an endpoint's URL (service.md 6.2, decisions.md 7.2). The
+// checkURL judges the literal form of an endpoint's URL (spec 5.2). The
 // message is for people and fits behind the name of a field. With private, the URL may be http and
 // lead to this machine and private networks.
 //

@@ -24,7 +24,7 @@ func orZero[T any](p *T) T {
 }
 
 // String returns a string. White space alone counts as absent, and control
-// characters are a fault (decisions.md 2.2).
+// characters are a fault (spec 1.2).
 // Rules: Required, RequiredIf, MaxLen, OneOf, Must.
 func (o *Object) String(path string, rules ...Rule) string {
 	return orZero(o.OptionalString(path, rules...))
@@ -86,7 +86,7 @@ func isUUID(s string) bool {
 	return len(s) == hyphenated && uuid.Validate(s) == nil
 }
 
-// Int returns a whole number; 1.0 is one (decisions.md 2.2). One beyond an int64 is the nearest.
+// Int returns a whole number; 1.0 is one (spec 1.2). One beyond an int64 is the nearest.
 // Rules: Required, RequiredIf, AtLeast, Between.
 func (o *Object) Int(path string, rules ...Rule) int64 {
 	return orZero(o.OptionalInt(path, rules...))
@@ -167,7 +167,7 @@ func (o *Object) Base64(path string, rules ...Rule) []byte {
 	return decoded
 }
 
-// isBlank tells whether a string counts as missing (decisions.md 2.2).
+// isBlank tells whether a string counts as missing (spec 1.2).
 func isBlank(s string) bool {
 	return strings.TrimSpace(s) == ""
 }

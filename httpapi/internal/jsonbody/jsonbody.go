@@ -22,7 +22,7 @@
 //		return invalid(faults)
 //	}
 //
-// The reader is strict (RFC 8259, RFC 7493, decisions.md 2.1 and 2.2): a body is
+// The reader is strict (RFC 8259, RFC 7493, spec 1.1 and 1.2): a body is
 // exactly one JSON object in UTF-8 without a byte order mark, no object has two
 // members of one name, names are compared byte for byte, escaped surrogates come
 // in pairs, and nesting and the number of values are bounded. Null means absent.

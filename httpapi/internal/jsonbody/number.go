@@ -61,7 +61,7 @@ func digits(s string) (leading, rest string) {
 }
 
 // integer returns the value of a number when it is whole, however it is written: 1, 1.0 and 10e-1
-// are the same (decisions.md 2.2). One that does not fit is the nearest that does, which is as far out
+// are the same (spec 1.2). One that does not fit is the nearest that does, which is as far out
 // of every range. It works on the digits, for floating point would take 1.00000000000000000001 for 1.
 func integer(number string) (n int64, whole bool) {
 	significant, point := scientific(strings.TrimPrefix(number, "-"))

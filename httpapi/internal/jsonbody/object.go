@@ -26,7 +26,7 @@ type Object struct {
 	faults  faults // shared by all objects of a body
 }
 
-// faults is the errors member of a validation problem (decisions.md 2.3).
+// faults is the errors member of a validation problem (spec 1.3).
 type faults map[string][]string
 
 // add records a fault once: many members can blame one parent.

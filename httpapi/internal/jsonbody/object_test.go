@@ -133,7 +133,7 @@ func mustRead(t *testing.T, body string) *Object {
 }
 
 // TestOptionalFields: an omitted or null field can be told from a zero one
-// (service.md 4.4, PUT of a sandbox user).
+// (spec 6.1, PUT of a sandbox user).
 func TestOptionalFields(t *testing.T) {
 	type fields struct {
 		S *string

@@ -99,7 +99,7 @@ func check[T any](holds func(T) bool, fault string) func(T) string {
 	}
 }
 
-// noControl holds for every string (decisions.md 2.2).
+// noControl holds for every string (spec 1.2).
 func noControl(s string) string {
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		return "Must not contain control characters."

@@ -26,7 +26,7 @@ func allowed(t *testing.T, l *Limiter, key string, n int) (through int) {
 	return through
 }
 
-// decisions.md 2.12: 20 a second with a burst of 60. With a store the same, to the token.
+// spec 1.9: 20 a second with a burst of 60. With a store the same, to the token.
 func TestRate(t *testing.T) {
 	for name, store := range stores {
 		t.Run(name, func(t *testing.T) {

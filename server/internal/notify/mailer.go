@@ -20,7 +20,7 @@ import (
 // ProcessKind is the kind of jobs that send mail about a signing process, to one person each.
 const ProcessKind = "process.mail"
 
-// Mailer sends mail about signing processes to those whom they concern (decisions.md 6.10).
+// Mailer sends mail about signing processes to those whom they concern (spec 4.6).
 type Mailer struct {
 	Queue     Queue
 	Processes portal.Store
