@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
 )
 
 // taking is an operation that takes a body, with each member that it knows.
@@ -59,12 +60,15 @@ var elements = map[string]int{"participants": 2, "eventTypes": 1}
 func TestEveryField(t *testing.T) {
 	testenv.Slow(t, "each field of each call is sent wrong")
 	t.Parallel()
-	c := start(t, empty).sender(t)
+	s := start(t, empty)
+	c := s.sender(t)
+	document := requestsOf(t, s)
 	for _, o := range everyBody(c) {
 		t.Run(o.method+" "+o.path, func(t *testing.T) {
 			c := c.in(t)
 			for _, f := range o.fields {
 				c.refusesField(o, f)
+				document.describes(t, o, f)
 				for _, value := range f.right {
 					if a := c.call(o.method, o.at(), o.body().set(f.path, value)); a.status != o.accepted {
 						t.Errorf("%s of %.80q: status %d, %s", f.path, value, a.status, a.body)
@@ -77,6 +81,54 @@ func TestEveryField(t *testing.T) {
 			c.refusesBodies(o)
 		})
 	}
+}
+
+// requests are the bodies of requests, as the document describes them.
+type requests struct{ *openapitest.Document }
+
+func requestsOf(t *testing.T, s *server) requests {
+	t.Helper()
+	_, text := documentOf(t, s)
+	document, err := openapitest.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return requests{document}
+}
+
+// describes judges the values of a member by the document, which has to say of them what the server says, as far as
+// a schema can.
+func (d requests) describes(t *testing.T, o taking, f field) {
+	t.Helper()
+	judge := func(value any) error {
+		body, err := json.Marshal(o.body().set(f.path, value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Request(o.method, o.path, body)
+	}
+	for _, kind := range f.wrong {
+		for _, value := range kind.values {
+			if judge(value) == nil && !beyondSchemas(f.path, kind.message, value) {
+				t.Errorf("%s of %.80q: the document allows it, and the server says: %s", f.path, value, kind.message)
+			}
+		}
+	}
+	for _, value := range f.right {
+		if text, is := value.(string); is && strings.TrimSpace(text) == "" || strings.HasSuffix(f.path, ".email") {
+			continue // blank text counts as missing; and the format knows no address in Unicode
+		}
+		if err := judge(value); err != nil {
+			t.Errorf("%s of %.80q: the server accepts it, and the document does not: %v", f.path, value, err)
+		}
+	}
+}
+
+// beyondSchemas says whether a schema cannot know that a value is wrong: which addresses are public, what is an image,
+// how large a number is, what is white space beyond ASCII.
+func beyondSchemas(path, message string, value any) bool {
+	return path == "url" || strings.HasPrefix(message, "Must be an image") || message == "Must be a smaller number." ||
+		value == "\u00a0\u3000" || value == "@example.is"
 }
 
 // refusesField sends the wrong values of a member, one at a time beside what is right.

@@ -1,6 +1,9 @@
 package httpapi
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // MappedErrors are the errors of the tables that turn errors into answers.
 func MappedErrors() (all []error) {
@@ -8,4 +11,32 @@ func MappedErrors() (all []error) {
 		all = append(all, row.err)
 	}
 	return all
+}
+
+// Routes returns the operations of an API, such as "GET /healthz", each with the scope that it takes: "none" where
+// it takes no token, and "any" where any token will do.
+func Routes(c Config) map[string]string {
+	all := make(map[string]string)
+	for _, o := range (&api{Config: c}).operations() {
+		scope := o.scope
+		switch {
+		case o.call == nil:
+			scope = "none"
+		case scope == noScope:
+			scope = "any"
+		}
+		all[o.method+" "+o.path] = scope
+	}
+	return all
+}
+
+// Explanations returns what the pages of problems say, by title.
+func Explanations() map[string]string {
+	return maps.Collect(func(yield func(string, string) bool) {
+		for _, e := range explanations {
+			if !yield(e.title, e.text) {
+				return
+			}
+		}
+	})
 }

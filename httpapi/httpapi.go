@@ -150,9 +150,8 @@ func New(c Config) http.Handler {
 	}
 	a := &api{Config: c, rates: newRates(c.Limits), rooms: newRooms(c.Limits), images: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
-	operations := a.operations()
-	a.published = sync.OnceValue(func() publication { return a.publish(operations) })
-	routes := a.routes(operations)
+	routes := a.routes(a.operations())
+	a.published = sync.OnceValue(func() publication { return a.publish(routes) })
 	handlers := make(map[string]http.Handler, len(routes))
 	for path, methods := range routes {
 		handlers[path] = a.wrapped(path, methods.ServeHTTP)

@@ -107,6 +107,8 @@ func readJSONParameters(r *http.Request, names []string) (parameters, error) {
 	return parameters(values), nil
 }
 
+const formType = "application/x-www-form-urlencoded"
+
 // noParameters is the answer to a body of a type that has no parameters.
 var noParameters = wrongType(formType + ", or " + jsonType + " in UTF-8")
 

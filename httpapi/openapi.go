@@ -1,35 +1,116 @@
 package httpapi
 
 import (
+	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/base64"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"net/http"
 	"strings"
 )
 
+// openapi.yaml describes the API. What is served is made from it, once for each environment:
+//
+//go:generate env INNSIGLI_GOLDEN=1 go test -count=1 -run TestOpenAPIIsGenerated .
+var (
+	//go:embed openapi.sandbox.json
+	sandboxOpenAPI []byte
+	//go:embed openapi.production.json
+	productionOpenAPI []byte
+	//go:embed openapi.trial.json
+	trialOpenAPI []byte
+)
+
+// describedBase stands for the base URL of the server in the description.
+const describedBase = "https://sign.example"
+
 const documentPath = "/openapi.json"
 
-// publication is the document as it is sent.
+// publication is the OpenAPI document as it is sent, with its entity tag.
 type publication struct {
 	document []byte
 	tag      string
-	err      error // an example is no JSON
+	err      error
 }
 
-// publish makes the document of operations.
-func (a *api) publish(operations []operation) publication {
-	b, err := json.Marshal(a.document(operations))
-	sum := sha256.Sum256(b)
-	return publication{b, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, err}
+// publish returns the document of a server with these routes: that of its environment, without the paths of
+// the parts that the server does not have.
+func (a *api) publish(routes map[string]methods) publication {
+	document := productionOpenAPI
+	switch {
+	case a.Sandbox != nil:
+		document = sandboxOpenAPI
+	case a.Authority != nil: // that of simulated people
+		document = trialOpenAPI
+	}
+	document, err := onlyServed(document, routes)
+	base, baseErr := json.Marshal(a.BaseURL)
+	document = bytes.ReplaceAll(document, []byte(describedBase), bytes.Trim(base, `"`))
+	sum := sha256.Sum256(document)
+	return publication{document, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, errors.Join(err, baseErr)}
+}
+
+// onlyServed returns a document without the paths that have no route. Members keep their order, since readers
+// meet them in it.
+func onlyServed(document []byte, routes map[string]methods) ([]byte, error) {
+	return editMembers(document, func(name string, value []byte) ([]byte, error) {
+		if name != "paths" {
+			return value, nil
+		}
+		return editMembers(value, func(path string, item []byte) ([]byte, error) {
+			if routes[path] == nil {
+				return nil, nil
+			}
+			return item, nil
+		})
+	})
+}
+
+// editMembers returns a JSON object with the value that edit returns for each member; nil removes the member.
+func editMembers(object []byte, edit func(name string, value []byte) ([]byte, error)) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	if _, err := decoder.Token(); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	separator := byte('{')
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, err
+		}
+		edited, err := edit(name.(string), value)
+		if err != nil {
+			return nil, err
+		}
+		if edited == nil {
+			continue
+		}
+		key, _ := json.Marshal(name)
+		out.WriteByte(separator)
+		out.Write(key)
+		out.WriteByte(':')
+		out.Write(edited)
+		separator = ','
+	}
+	if out.Len() == 0 {
+		out.WriteByte('{')
+	}
+	out.WriteByte('}')
+	return out.Bytes(), nil
 }
 
 // openAPI answers with the document, or that the client has it (RFC 9110 13.1.2).
 func (a *api) openAPI(w http.ResponseWriter, r *http.Request) error {
 	published := a.published()
-	if err := published.err; err != nil {
-		return fmt.Errorf("httpapi: the document of the API: %w", err)
+	if published.err != nil {
+		return published.err
 	}
 	w.Header().Set("ETag", published.tag)
 	if known(r.Header.Values("If-None-Match"), published.tag) {

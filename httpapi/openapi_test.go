@@ -1,8 +1,10 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +28,7 @@ type openAPI struct {
 				Examples map[string]struct{ Value any }
 			}
 		}
+		Security  []map[string][]string
 		Responses map[string]struct{ Description string }
 	}
 	Webhooks map[string]any
@@ -38,7 +41,11 @@ func documentOf(t *testing.T, s *server) (d openAPI, text []byte) {
 	if a.status != http.StatusOK || a.header.Get("Content-Type") != "application/json" {
 		t.Fatalf("status %d, %v", a.status, a.header)
 	}
-	if err := json.Unmarshal(a.body, &d); err != nil {
+	resolved, err := openapitest.Resolve(a.body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(resolved, &d); err != nil {
 		t.Fatal(err)
 	}
 	return d, a.body
@@ -170,6 +177,59 @@ func TestExamplesWork(t *testing.T) {
 			if a := c.call(http.MethodPost, path, example.Value); a.status != status {
 				t.Errorf("%s with the example %s: %d %s", path, name, a.status, a.body)
 			}
+		}
+	}
+}
+
+// Each operation that is served is described, with the scope that it takes, and each that is described is served.
+func TestDescribedOperations(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]httpapi.Config{"sandbox": allParts(true), "production": allParts(false)} {
+		answer := httptest.NewRecorder()
+		httpapi.New(c).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
+		var d openAPI
+		if err := json.Unmarshal(answer.Body.Bytes(), &d); err != nil {
+			t.Fatal(err)
+		}
+		described := make(map[string]string)
+		for path, methods := range d.Paths {
+			for method, o := range methods {
+				scope := "none"
+				if len(o.Security) > 0 {
+					scope = cmp.Or(strings.Join(o.Security[0]["clientCredentials"], " "), "any")
+				}
+				described[strings.ToUpper(method)+" "+path] = scope
+			}
+		}
+		diff(t, "operations of "+name+" as served, and as described", httpapi.Routes(c), described)
+	}
+}
+
+// What the document says of a problem is what its page says.
+func TestDescribedProblems(t *testing.T) {
+	t.Parallel()
+	d, _ := documentOf(t, start(t, wiring{}))
+	explained := httpapi.Explanations()
+	problem, seen := regexp.MustCompile(`\*\*(.+?)\*\* (.+)`), map[string]bool{}
+	for path, methods := range d.Paths {
+		for method, o := range methods {
+			for status, r := range o.Responses {
+				for paragraph := range strings.SplitSeq(r.Description, "\n\n") {
+					m := problem.FindStringSubmatch(strings.ReplaceAll(paragraph, "\n", " "))
+					if m == nil {
+						continue
+					}
+					seen[m[1]] = true
+					if explained[m[1]] != m[2] {
+						t.Errorf("%s %s %s: %q is explained as\n%s\nand its page says\n%s", method, path, status, m[1], m[2], explained[m[1]])
+					}
+				}
+			}
+		}
+	}
+	for title := range explained {
+		if !seen[title] && title != "Method not allowed" { // which no operation answers
+			t.Errorf("the document says nothing of %q", title)
 		}
 	}
 }

@@ -5,12 +5,23 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/account"
-	"github.com/innsigli/innsigli/httpapi/internal/openapi"
 )
 
-// operation is one method of a path: what serves it, and what is said of it in the document at
-// /openapi.json. Routes and document are both made from the operations, so neither can have what
-// the other lacks.
+// The paths that more than one place of the package names.
+const (
+	tokenPath     = "/api/v1/auth/token"
+	revokePath    = "/api/v1/auth/revoke"
+	signingPath   = "/api/v1/signing"
+	processesPath = "/api/v1/portal/signing-processes"
+	webhooksPath  = "/api/v1/portal/webhooks"
+
+	oneProcess       = processesPath + "/{signingProcessId}"
+	oneWebhook       = webhooksPath + "/{subscriptionId}"
+	sandboxUsersPath = "/api/v1/sandbox/users"
+	oneParticipant   = "/api/v1/sandbox/portal/signing-processes/{signingProcessId}/participants/{participantId}"
+)
+
+// operation is one method of a path, and what serves it. openapi.yaml describes each of them.
 type operation struct {
 	method, path string
 	// Exactly one of them serves it: open anybody, call whoever has a token.
@@ -20,61 +31,79 @@ type operation struct {
 	scope string
 	// document: the body has one. ownPace: calls count against no limit.
 	document, ownPace bool
-
-	// id is the name of the method in generated clients.
-	id, summary, text string
-	tag               string
-	parameters        []openapi.Parameter
-	body              *openapi.RequestBody
-	// answers are those beside problems.
-	answers []answer
-	// problems are those of its own; what every operation of its kind can answer is added.
-	problems []problem
-}
-
-// handler is what serves an operation, once the caller is let through.
-func (a *api) handler(o operation) handler {
-	if o.call == nil {
-		return o.open
-	}
-	call := o.call
-	if !o.document {
-		call = a.holding(call)
-	}
-	call = granted(o.scope, call)
-	if o.ownPace { // it is never answered 429, whoever calls: spec 1.9
-		return a.authenticated(call)
-	}
-	return a.unlessStrange(a.authenticated(a.counted(call)))
 }
 
 // operations returns those that the parts of the configuration can serve.
 func (a *api) operations() (all []operation) {
 	if a.Accounts != nil {
-		all = append(all, a.tokenOperations()...)
+		all = append(all,
+			operation{method: "POST", path: tokenPath, open: a.fromStrangers(a.token)},
+			operation{method: "POST", path: revokePath, open: a.fromStrangers(a.revoke)},
+			operation{method: "GET", path: metadataPath, open: a.metadata},
+		)
 	}
 	if a.Signals != nil {
-		all = append(all, a.busySignalOperation())
+		all = append(all, operation{method: "POST", path: signingPath + "/busy-signal", scope: account.ScopeSignatures, call: a.createBusySignal})
 	}
 	if a.Signing != nil {
-		all = append(all, a.startOperation(), a.pollOperation())
+		all = append(all,
+			operation{method: "POST", path: signingPath, scope: account.ScopeSignatures, call: a.startSigning, document: true},
+			operation{method: "GET", path: signingPath + "/{pollingId}", scope: account.ScopeSignatures, call: a.pollSigning, ownPace: true},
+		)
 	}
 	if a.Portal != nil {
-		all = append(all, a.processOperations()...)
+		all = append(all,
+			operation{method: "POST", path: processesPath, scope: account.ScopePortalWrite, call: a.createProcess, document: true},
+			operation{method: "GET", path: oneProcess, scope: account.ScopePortalRead, call: a.getProcess},
+			operation{method: "DELETE", path: oneProcess, scope: account.ScopePortalWrite, call: a.deleteProcess},
+			operation{method: "GET", path: oneProcess + "/document", scope: account.ScopePortalRead, call: a.getProcessDocument},
+		)
 	}
 	if a.Webhooks != nil {
-		all = append(all, a.webhookOperations()...)
+		all = append(all,
+			operation{method: "POST", path: webhooksPath, scope: account.ScopePortalWrite, call: a.createWebhook},
+			operation{method: "GET", path: webhooksPath, scope: account.ScopePortalRead, call: a.listWebhooks},
+			operation{method: "GET", path: oneWebhook, scope: account.ScopePortalRead, call: a.getWebhook},
+			operation{method: "PUT", path: oneWebhook, scope: account.ScopePortalWrite, call: a.updateWebhook},
+			operation{method: "DELETE", path: oneWebhook, scope: account.ScopePortalWrite, call: a.deleteWebhook},
+			operation{method: "POST", path: oneWebhook + "/activate", scope: account.ScopePortalWrite, call: a.activateWebhook},
+			operation{method: "POST", path: oneWebhook + "/test", scope: account.ScopePortalWrite, call: a.testWebhook},
+			operation{method: "GET", path: "/.well-known/webhook-key.pub", open: a.webhookKeys},
+		)
 	}
 	if a.Sandbox != nil {
-		all = append(all, a.sandboxOperations()...)
+		all = append(all,
+			operation{method: "POST", path: sandboxUsersPath, call: a.createSandboxUser},
+			operation{method: "GET", path: sandboxUsersPath, call: a.listSandboxUsers},
+			operation{method: "PUT", path: sandboxUsersPath + "/{uuid}", call: a.updateSandboxUser},
+		)
 	}
-	all = append(all, a.serverOperations()...)
+	if a.Sandbox != nil && a.Portal != nil {
+		all = append(all,
+			operation{method: "POST", path: oneParticipant + "/sign", scope: account.ScopePortalWrite, call: a.signAs},
+			operation{method: "POST", path: oneParticipant + "/decline", scope: account.ScopePortalWrite, call: a.declineAs},
+		)
+	}
 	if a.Authority != nil {
-		all = append(all, a.authorityOperations()...)
+		all = append(all,
+			operation{method: "GET", path: "/.well-known/sandbox-root.pem", open: a.sandboxRoot},
+			operation{method: "POST", path: "/tsa", open: posted(timestampQuery, timestampReply, a.Authority.Timestamp)},
+			operation{method: "POST", path: "/ocsp", open: posted(ocspRequest, ocspResponse, a.Authority.OCSP)},
+			operation{method: "GET", path: ocspInPath, open: a.answerOCSPInPath},
+			operation{method: "GET", path: "/crl", open: made(crlType, a.Authority.CRL)},
+			operation{method: "GET", path: "/crl/root", open: made(crlType, a.Authority.RootCRL)},
+			operation{method: "GET", path: "/issuers.p7c", open: made(issuersType, a.Authority.Issuers)},
+		)
 	}
 	if a.Notifier != nil && a.News != nil {
-		all = append(all, a.notificationOperations()...)
+		all = append(all, operation{method: "POST", path: NotificationPath, open: a.notified})
 	}
+	all = append(all,
+		operation{method: "GET", path: documentPath, open: a.openAPI},
+		operation{method: "GET", path: "/healthz", open: a.alive},
+		operation{method: "GET", path: "/readyz", open: a.ready},
+		operation{method: "GET", path: "/problems/{name}", open: a.problemPage},
+	)
 	if a.Accounts == nil { // no token is valid
 		all = slices.DeleteFunc(all, func(o operation) bool { return o.call != nil })
 	}
@@ -92,4 +121,20 @@ func (a *api) routes(operations []operation) map[string]methods {
 		routes[o.path][o.method] = a.handler(o)
 	}
 	return routes
+}
+
+// handler is what serves an operation, once the caller is let through.
+func (a *api) handler(o operation) handler {
+	if o.call == nil {
+		return o.open
+	}
+	call := o.call
+	if !o.document {
+		call = a.holding(call)
+	}
+	call = granted(o.scope, call)
+	if o.ownPace { // it is never answered 429, whoever calls: spec 1.9
+		return a.authenticated(call)
+	}
+	return a.unlessStrange(a.authenticated(a.counted(call)))
 }

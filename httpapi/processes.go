@@ -24,8 +24,6 @@ type Portal interface {
 	DeclineAs(ctx context.Context, account, process, participant, reason string) error
 }
 
-const processesPath = "/api/v1/portal/signing-processes"
-
 // createProcess is POST /api/v1/portal/signing-processes (spec 4.1).
 func (a *api) createProcess(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	key, err := idempotencyKey(r)

@@ -24,8 +24,6 @@ type Webhooks interface {
 	PublicKeys(ctx context.Context) ([]byte, error)
 }
 
-const webhooksPath = "/api/v1/portal/webhooks"
-
 // maxEventTypes is how long a list of event types may be, with its repeats.
 const maxEventTypes = 100
 

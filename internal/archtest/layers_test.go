@@ -63,7 +63,7 @@ var layers = []layer{
 
 	// The API, the signing page, and the stores of all domains.
 	{
-		{"httpapi", "account portal sandbox webhook webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/openapi httpapi/internal/ratelimit", ""},
+		{"httpapi", "account portal sandbox webhook/delivery signing busysignal idp pades xades stamp ades storage internal/admission httpapi/internal/jsonbody httpapi/internal/ratelimit", ""},
 		{"portal/page", "portal signing idp stamp storage", "image"},
 		{"storage/bolt", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document internal/durable", "bbolt uuid"},
 		{"storage/postgres", "account portal sandbox webhook/delivery signing busysignal idp ades storage storage/internal/document", "pgx uuid"},
@@ -72,7 +72,6 @@ var layers = []layer{
 	},
 	{
 		{"httpapi/internal/jsonbody", "", "uuid"},
-		{"httpapi/internal/openapi", "", ""},
 		{"httpapi/internal/ratelimit", "storage", ""},
 		{"internal/mail", "", "go-mail"},
 		{"internal/queue", "storage", ""},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
 )
 
 // document is what the pages say of the API's OpenAPI document.
@@ -49,7 +51,14 @@ func apiDocument(t *testing.T) (d document) {
 		t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if err := json.NewDecoder(answer.Body).Decode(&d); err != nil {
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = openapitest.Resolve(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -93,13 +102,15 @@ func (o operation) scope() string {
 func (d document) problems(t *testing.T) string {
 	t.Helper()
 	explained := map[string]string{}
-	title := regexp.MustCompile(`\*\*(.+?)\*\* ([^\n]+)`)
+	title := regexp.MustCompile(`\*\*(.+?)\*\* (.+)`)
 	rows := map[string]bool{}
 	for _, operations := range d.Paths {
 		for _, o := range operations {
 			for status, response := range o.Responses {
-				for _, m := range title.FindAllStringSubmatch(response.Description, -1) {
-					explained[m[1]] = m[2]
+				for paragraph := range strings.SplitSeq(response.Description, "\n\n") {
+					if m := title.FindStringSubmatch(strings.ReplaceAll(paragraph, "\n", " ")); m != nil {
+						explained[m[1]] = m[2]
+					}
 				}
 				for _, example := range response.Content["application/problem+json"].Examples {
 					var p struct{ Title, Type string }

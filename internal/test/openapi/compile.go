@@ -61,21 +61,6 @@ func seal(v any) {
 	}
 }
 
-// header is one at a place, or the one among the components that it refers to.
-func (c *compiler) header(h header, at []string) (header, error) {
-	if h.Ref != "" {
-		at = strings.Split(strings.TrimPrefix(h.Ref, "#/"), "/")
-		there, _ := c.at(at).(map[string]any)
-		if there == nil {
-			return h, fmt.Errorf("openapitest: there is no header %s", h.Ref)
-		}
-		h.Required, _ = there["required"].(bool)
-	}
-	var err error
-	h.schema, err = c.schema(append(at, "schema")...)
-	return h, err
-}
-
 // at is what the document has at a place, nil when that is nothing.
 func (c *compiler) at(place []string) any {
 	v := c.document

@@ -11,6 +11,10 @@ import (
 // Examples says which examples of a document are not what their schemas say: those of bodies, of
 // parameters and of headers. Members that no schema describes are faults here too.
 func Examples(document []byte) error {
+	var err error
+	if document, err = Resolve(document); err != nil {
+		return err
+	}
 	c, err := newCompiler(document)
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@
 //	d, err := openapitest.Parse(document)
 //	client := &http.Client{Transport: openapitest.Transport(http.DefaultTransport, func(err error) { t.Error(err) }, d)}
 //
-// It reads as much of OpenAPI 3.1 as httpapi/internal/openapi writes. A Document may be used by several goroutines.
+// It reads as much of OpenAPI 3.1 as httpapi/openapi.yaml uses. A Document may be used by several goroutines.
 package openapi
 
 import (
@@ -36,6 +36,7 @@ type Document struct {
 // operation is a method of a path.
 type operation struct {
 	id        string
+	request   *jsonschema.Schema  // of a body in JSON; nil: any
 	responses map[string]response // by status, such as 200 or 2XX
 }
 
@@ -46,8 +47,7 @@ type response struct {
 }
 
 type header struct {
-	Ref      string `json:"$ref"`
-	Required bool   `json:"required"`
+	Required bool `json:"required"`
 	schema   *jsonschema.Schema
 }
 
@@ -61,6 +61,10 @@ type mediaType struct {
 // Parse reads a document.
 func Parse(document []byte) (*Document, error) {
 	d := &Document{paths: make(map[string]map[string]*operation), webhooks: make(map[string]*jsonschema.Schema), seen: make(map[string]bool)}
+	var err error
+	if document, err = Resolve(document); err != nil {
+		return nil, err
+	}
 	compiler, err := newCompiler(document)
 	if err != nil {
 		return nil, err
@@ -81,7 +85,7 @@ func Parse(document []byte) (*Document, error) {
 	for path, methods := range read.Paths {
 		d.paths[path] = make(map[string]*operation)
 		for method, o := range methods {
-			at := []string{"paths", path, method, "responses"}
+			at := []string{"paths", path, method}
 			if d.paths[path][strings.ToUpper(method)], err = o.operation(compiler, at); err != nil {
 				return nil, err
 			}
@@ -109,19 +113,30 @@ func (o described) operation(c *compiler, at []string) (*operation, error) {
 	for status, r := range o.Responses {
 		for name, h := range r.Headers {
 			var err error
-			if r.Headers[name], err = c.header(h, slices.Concat(at, []string{status, "headers", name})); err != nil {
+			if h.schema, err = c.schema(slices.Concat(at, []string{"responses", status, "headers", name, "schema"})...); err != nil {
 				return nil, err
 			}
+			r.Headers[name] = h
 		}
 		for name, m := range r.Content {
 			var err error
-			if m.schema, err = c.schema(slices.Concat(at, []string{status, "content", name, "schema"})...); err != nil {
+			if m.schema, err = c.schema(slices.Concat(at, []string{"responses", status, "content", name, "schema"})...); err != nil {
 				return nil, err
 			}
 			r.Content[name] = m
 		}
 	}
-	return &operation{o.ID, o.Responses}, nil
+	request, err := c.schema(slices.Concat(at, []string{"requestBody", "content", jsonType, "schema"})...)
+	return &operation{o.ID, request, o.Responses}, err
+}
+
+// Request judges a body that is sent to an operation in JSON, whose path is as the document has it.
+func (d *Document) Request(method, path string, body []byte) error {
+	o := d.paths[path][method]
+	if o == nil {
+		return fmt.Errorf("the document has no %s %s", method, path)
+	}
+	return conforms(o.request, body)
 }
 
 // Event judges a body that is sent to an endpoint, by the webhook of its type.
