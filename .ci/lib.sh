@@ -87,6 +87,7 @@ install_tools() {
 		install_python pyhanko-ltv
 		install_python xmlsec
 		install_python schemathesis
+		install_python openapi-python
 		install_maven dss
 		install_maven verapdf
 		install_openid
@@ -95,6 +96,7 @@ install_tools() {
 		install_npm openapi
 		install_npm sbom
 		install_go_tools
+		install_go_clients
 	) 9>"$tools/.lock"
 }
 
@@ -234,6 +236,18 @@ install_npm() {
 	cp ".ci/$1"/package*.json "$tools/$1"
 	PATH=$tools/openid/bin:$PATH npm --prefix "$tools/$1" ci --ignore-scripts --no-audit --no-fund --silent
 	echo "$inputs" >"$tools/$1/.inputs"
+}
+
+# install_go_clients installs the generators of clients in Go, and what the clients are compiled with.
+install_go_clients() {
+	local inputs module=tools/wiretest/testdata/clients
+	inputs=$(go version && cat "$module"/go.mod "$module"/go.sum | sha256sum)
+	up_to_date "$tools/clients" "$inputs" && return
+	echo "installing generators of clients"
+	rm -rf "${tools:?}/clients"
+	mkdir -p "$tools/clients/bin"
+	(cd "$module" && GOBIN=$tools/clients/bin go install tool && go mod download)
+	echo "$inputs" >"$tools/clients/.inputs"
 }
 
 # recent_node prints the versions of an installed Node that is recent enough, which Debian's is

@@ -10,17 +10,19 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// The documents of both environments are what OpenAPI 3.1 says, their examples are of their schemas, and the
-// linter has nothing to remark on either: .ci/openapi/redocly.yaml says by which rules.
+// The documents of both environments are what OpenAPI 3.1 says, their examples are of their schemas, and two
+// linters have nothing to remark on either: redocly.yaml and spectral.yaml in .ci/openapi say by which rules.
 func TestLint(t *testing.T) {
 	t.Parallel()
-	redocly := testenv.Tool(t, "openapi/node_modules/.bin/redocly")
+	redocly, spectral := testenv.Tool(t, "openapi/node_modules/.bin/redocly"), testenv.Tool(t, "openapi/node_modules/.bin/spectral")
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "sandbox.json"), Sandbox(t).Fetch(t, "/openapi.json"))
 	write(t, filepath.Join(folder, "production.json"), production(t))
 	node := nodeIn(t, folder)
+	rules := filepath.Join(testenv.Root(t), ".ci", "openapi")
 	node([]string{"REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true"}, redocly, "lint",
-		"--config", filepath.Join(testenv.Root(t), ".ci", "openapi", "redocly.yaml"), "--max-problems=1000", "sandbox.json", "production.json")
+		"--config", filepath.Join(rules, "redocly.yaml"), "--max-problems=1000", "sandbox.json", "production.json")
+	node(nil, spectral, "lint", "--ruleset", filepath.Join(rules, "spectral.yaml"), "--fail-severity", "hint", "sandbox.json", "production.json")
 }
 
 // production is the document of a server in production.

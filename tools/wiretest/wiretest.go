@@ -1,6 +1,5 @@
 // Package wiretest tries the API as strangers do, who have its OpenAPI document and nothing else: a fuzzer that
-// makes requests of it, a linter that reads it, and a client in another language that is generated from it and
-// signs. Each of them meets the program as users build it, on a port of its own. Only tests import it.
+// makes requests of it, linters that read it, and clients that generators make of it and that sign. Each of them meets the program as users build it, on a port of its own. Only tests import it.
 package wiretest
 
 import (
