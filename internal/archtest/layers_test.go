@@ -22,6 +22,7 @@ var layers = []layer{
 		{"docs/examples/go/webhook", "webhook", ""},
 		{"idp/idptest", "idp ades internal/pki/cms internal/test/cert", ""},
 		{"internal/test/agreement", "ades internal/test/env internal/test/validators", ""},
+		{"internal/test/decisions", "", ""},
 		{"internal/test/handbook", "", ""},
 		{"tools/performance", "", ""},
 		{"tools/release", "", ""},

@@ -3,6 +3,7 @@ package jsonbody
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -54,6 +55,21 @@ func reportRatio(b *testing.B, unit string, op, floor func()) {
 		b.StartTimer()
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(floorTime), unit)
+}
+
+// BenchmarkEncodingJSON reads the same body with the standard library, into memory.
+func BenchmarkEncodingJSON(b *testing.B) {
+	body := startBody(document(documentLen), false)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for b.Loop() {
+		var start struct {
+			File struct{ ContentB64 []byte }
+		}
+		if err := json.NewDecoder(bytes.NewReader(body)).Decode(&start); err != nil || len(start.File.ContentB64) != documentLen {
+			b.Fatal(err)
+		}
+	}
 }
 
 func readStart(b *testing.B, body []byte) {

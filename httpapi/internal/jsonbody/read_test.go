@@ -1,6 +1,7 @@
 package jsonbody
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -257,5 +258,24 @@ func TestReadReturnsMaxBytesError(t *testing.T) {
 	_, err := Read(limited, Options{})
 	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); !ok || tooLarge.Limit != 8 {
 		t.Errorf("error %v, want a *http.MaxBytesError", err)
+	}
+}
+
+// Bodies that the standard library reads, and that are refused here (docs/decisions/json-reader.md).
+func TestEncodingJSONAllows(t *testing.T) {
+	for what, body := range map[string]string{
+		"a member twice":              `{"role":"Viewer","role":"Signer"}`,
+		"a string that is no Unicode": "{\"role\":\"\xff\"}",
+		"half of a surrogate pair":    `{"role":"\ud800"}`,
+	} {
+		var read struct{ Role string }
+		if err := json.Unmarshal([]byte(body), &read); err != nil {
+			t.Errorf("%s: encoding/json refuses it too: %v", what, err)
+		}
+		o, err := Read(strings.NewReader(body), Options{})
+		if err == nil && o.Errors() == nil {
+			t.Errorf("%s is read", what)
+		}
+		t.Logf("%s: encoding/json reads %q; jsonbody refuses it", what, read.Role)
 	}
 }
