@@ -7,13 +7,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 )
 
-// openapi.yaml describes the API. What is served is made from it, once for each environment:
+// openapi.yaml is the source of the API's description. "go generate" makes one document in JSON of it for each environment.
 //
-//go:generate env INNSIGLI_GOLDEN=1 go test -count=1 -run TestOpenAPIIsGenerated .
+//go:generate go run ../tools/openapi .
 var (
 	//go:embed openapi.sandbox.json
 	sandboxOpenAPI []byte
@@ -23,8 +24,8 @@ var (
 	trialOpenAPI []byte
 )
 
-// describedBase stands for the base URL of the server in the description.
-const describedBase = "https://sign.example"
+// placeholderURL stands for the base URL of the server in the description.
+const placeholderURL = "https://sign.example"
 
 const documentPath = "/openapi.json"
 
@@ -35,25 +36,25 @@ type publication struct {
 	err      error
 }
 
-// publish returns the document of a server with these routes: that of its environment, without the paths of
-// the parts that the server does not have.
+// publish returns the OpenAPI document of a server with these routes: the document of its environment, without the
+// paths that the server does not serve. Each path belongs to one part of the configuration, with all its methods.
 func (a *api) publish(routes map[string]methods) publication {
 	document := productionOpenAPI
 	switch {
 	case a.Sandbox != nil:
 		document = sandboxOpenAPI
-	case a.Authority != nil: // that of simulated people
+	case a.Authority != nil: // production with simulated people
 		document = trialOpenAPI
 	}
 	document, err := onlyServed(document, routes)
 	base, baseErr := json.Marshal(a.BaseURL)
-	document = bytes.ReplaceAll(document, []byte(describedBase), bytes.Trim(base, `"`))
+	document = bytes.ReplaceAll(document, []byte(placeholderURL), bytes.Trim(base, `"`))
 	sum := sha256.Sum256(document)
 	return publication{document, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, errors.Join(err, baseErr)}
 }
 
-// onlyServed returns a document without the paths that have no route. Members keep their order, since readers
-// meet them in it.
+// onlyServed returns a document without the paths that have no route. Members keep their order, because people read
+// them in it.
 func onlyServed(document []byte, routes map[string]methods) ([]byte, error) {
 	return editMembers(document, func(name string, value []byte) ([]byte, error) {
 		if name != "paths" {
@@ -71,8 +72,8 @@ func onlyServed(document []byte, routes map[string]methods) ([]byte, error) {
 // editMembers returns a JSON object with the value that edit returns for each member; nil removes the member.
 func editMembers(object []byte, edit func(name string, value []byte) ([]byte, error)) ([]byte, error) {
 	decoder := json.NewDecoder(bytes.NewReader(object))
-	if _, err := decoder.Token(); err != nil {
-		return nil, err
+	if open, err := decoder.Token(); err != nil || open != json.Delim('{') {
+		return nil, fmt.Errorf("httpapi: the description has no object where it needs one: %v", err)
 	}
 	var out bytes.Buffer
 	separator := byte('{')
@@ -106,7 +107,7 @@ func editMembers(object []byte, edit func(name string, value []byte) ([]byte, er
 	return out.Bytes(), nil
 }
 
-// openAPI answers with the document, or that the client has it (RFC 9110 13.1.2).
+// openAPI writes the document, or 304 if the client already has it (RFC 9110 13.1.2).
 func (a *api) openAPI(w http.ResponseWriter, r *http.Request) error {
 	published := a.published()
 	if published.err != nil {
@@ -122,7 +123,7 @@ func (a *api) openAPI(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// known says whether a list of tags has one, compared weakly.
+// known reports whether lists of entity tags contain one, by weak comparison.
 func known(lists []string, tag string) bool {
 	for one := range strings.SplitSeq(strings.Join(lists, ","), ",") {
 		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/innsigli/innsigli/httpapi"
 	openapitest "github.com/innsigli/innsigli/internal/test/openapi"
+	"github.com/innsigli/innsigli/sandbox"
 )
 
 // openAPI is as much of the document as tests look at.
@@ -146,14 +147,19 @@ func TestDocumentThatIsKnown(t *testing.T) {
 	}
 }
 
-// The examples of requests work against the sandbox, in the order in which somebody tries them.
+// The examples of requests work against the sandbox: users first, who then sign.
 func TestExamplesWork(t *testing.T) {
 	t.Parallel()
 	s := start(t, wiring{renderer: blank{}})
 	c := s.client(t, "api/signatures", "portal/read", "portal/write")
 	d, _ := documentOf(t, s)
 	examples := func(path, method string) map[string]struct{ Value any } {
-		return d.Paths[path][method].RequestBody.Content["application/json"].Examples
+		t.Helper()
+		all := d.Paths[path][method].RequestBody.Content["application/json"].Examples
+		if len(all) == 0 {
+			t.Errorf("%s %s has no examples", method, path)
+		}
+		return all
 	}
 	for name, example := range examples("/api/v1/sandbox/users", "post") {
 		if a := c.call(http.MethodPost, "/api/v1/sandbox/users", example.Value); a.status != http.StatusOK {
@@ -184,7 +190,9 @@ func TestExamplesWork(t *testing.T) {
 // Each operation that is served is described, with the scope that it takes, and each that is described is served.
 func TestDescribedOperations(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]httpapi.Config{"sandbox": allParts(true), "production": allParts(false)} {
+	trial := allParts(false)
+	trial.Authority = (*sandbox.Sandbox)(nil)
+	for name, c := range map[string]httpapi.Config{"sandbox": allParts(true), "production": allParts(false), "trial": trial} {
 		answer := httptest.NewRecorder()
 		httpapi.New(c).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/openapi.json", nil))
 		var d openAPI

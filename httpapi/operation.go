@@ -21,19 +21,20 @@ const (
 	oneParticipant   = "/api/v1/sandbox/portal/signing-processes/{signingProcessId}/participants/{participantId}"
 )
 
-// operation is one method of a path, and what serves it. openapi.yaml describes each of them.
+// operation is a method of a path with its handler. openapi.yaml describes each operation.
 type operation struct {
 	method, path string
-	// Exactly one of them serves it: open anybody, call whoever has a token.
+	// open serves anyone; call serves callers with a valid token. Exactly one of them is set.
 	open handler
 	call func(http.ResponseWriter, *http.Request, account.Caller) error
-	// scope is what the token of a call has to grant; empty: any token will do.
+	// scope is what the token of a call has to grant. If it is empty, any token will do.
 	scope string
-	// document: the body has one. ownPace: calls count against no limit.
+	// document reports whether the request has a document in its body, which is streamed and has its own bound on
+	// memory. ownPace exempts the operation from rate limits.
 	document, ownPace bool
 }
 
-// operations returns those that the parts of the configuration can serve.
+// operations returns the operations of the parts that the configuration has.
 func (a *api) operations() (all []operation) {
 	if a.Accounts != nil {
 		all = append(all,
@@ -110,8 +111,8 @@ func (a *api) operations() (all []operation) {
 	return all
 }
 
-// routes are the paths of operations. Each method is served by exactly one handler; a HEAD is no
-// GET, which for a poll would not be safe.
+// routes returns the handlers of operations by path and method. The handler of GET does not serve HEAD, because a poll
+// delivers its result once.
 func (a *api) routes(operations []operation) map[string]methods {
 	routes := make(map[string]methods)
 	for _, o := range operations {
@@ -123,7 +124,7 @@ func (a *api) routes(operations []operation) map[string]methods {
 	return routes
 }
 
-// handler is what serves an operation, once the caller is let through.
+// handler returns the handler of an operation, behind authentication and rate limits.
 func (a *api) handler(o operation) handler {
 	if o.call == nil {
 		return o.open

@@ -27,7 +27,7 @@ func (a *api) signAs(w http.ResponseWriter, r *http.Request, caller account.Call
 }
 
 // declineAs declines in the place of a participant. The reason may be empty (spec 6.4),
-// which is what one that is missing counts as (2.2), so the call needs no body.
+// which is what one that is missing counts as (spec 1.2), so the call needs no body.
 func (a *api) declineAs(w http.ResponseWriter, r *http.Request, caller account.Caller) error {
 	body, err := readBody(w, r, jsonbody.Options{Optional: true})
 	if err != nil {

@@ -79,7 +79,7 @@ func (a *api) startFields(ctx context.Context, body *jsonbody.Object) signing.St
 	in.Person.Kennitala = idp.NormalKennitala(body.String("signer.kennitala", jsonbody.Required, jsonbody.Must(validKennitala, "Must be 1 to 10 characters, hyphens aside.")))
 	if in.Person.Method == idp.SIM {
 		in.Person.Phone = body.String("signer.phone", jsonbody.Required, jsonbody.MaxLen(maxPhone))
-	} else { // ignored with the app (spec 3.2), but a wrong type is one (2.1)
+	} else { // ignored with the app (spec 3.2), but a wrong type is an error (spec 1.1)
 		body.String("signer.phone")
 	}
 	in.Country = body.String("signer.country", jsonbody.MaxLen(maxPlaceOrWhy))

@@ -50,7 +50,7 @@ func person(t *testing.T, s *sandbox.Sandbox, delay time.Duration) idp.Person {
 }
 
 // What is left of the delay is what nobody need ask for (spec 6.2). The app's
-// first poll has the code, and is to be made whatever the delay (item 6).
+// first poll has the code, and is to be made whatever the delay.
 func TestRetryAfter(t *testing.T) {
 	second := time.Second
 	for _, test := range []struct {

@@ -24,6 +24,7 @@ var layers = []layer{
 		{"internal/test/agreement", "ades internal/test/env internal/test/validators", ""},
 		{"internal/test/decisions", "", ""},
 		{"internal/test/handbook", "", ""},
+		{"tools/openapi", "", "yaml"},
 		{"tools/performance", "", ""},
 		{"tools/release", "", ""},
 		{"tools/trial", "account portal webhook webhook/delivery signing pades storage storage/bolt storage/postgres internal/queue internal/test/pdf internal/test/env", "pgx sync uuid"},
@@ -168,6 +169,7 @@ var modules = map[string]string{
 	"swgui":      "github.com/swaggest/swgui",
 	"sync":       "golang.org/x/sync",
 	"toml":       "github.com/BurntSushi/toml",
+	"yaml":       "go.yaml.in/yaml/v3",
 	"uax29":      "github.com/clipperhouse/uax29/v2",
 	"uuid":       "github.com/google/uuid",
 }

@@ -25,7 +25,8 @@ var (
 	comment = regexp.MustCompile(`(?m)(?://|#)\s(.*)$`)
 )
 
-// program returns the Go files of the repository and of its examples, and the Python and shell of its checks, by path.
+// program returns the Go and Python files of the repository and its examples, and the shell of .ci, by path. This file
+// is not among them: its examples of citations cite nothing.
 func program(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
@@ -41,7 +42,10 @@ func program(t *testing.T) map[string]string {
 		}
 		relative, _ := filepath.Rel(testenv.Root(t), path)
 		relative = filepath.ToSlash(relative)
-		if extension := filepath.Ext(relative); extension == ".go" || extension == ".py" || extension == "" && strings.HasPrefix(relative, ".ci/") {
+		if relative == "internal/archtest/specification_test.go" {
+			return nil
+		}
+		if extension := filepath.Ext(relative); extension == ".go" || extension == ".sh" || extension == ".py" || extension == "" && strings.HasPrefix(relative, ".ci/") {
 			content, err := os.ReadFile(path)
 			all[relative] = string(content)
 			return err
@@ -67,7 +71,7 @@ func sections(t *testing.T) []string {
 	return all
 }
 
-// What the code cites of the specification is there, and each of its sections is cited. A chapter is cited with its sections.
+// Every section that the code cites exists, and every section is cited. Chapters need not be.
 func TestSpecificationIsCited(t *testing.T) {
 	known := sections(t)
 	cited := make(map[string]bool)

@@ -18,7 +18,7 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// Server is a sandbox, or a server in production, that runs as a program of its own.
+// Server is a sandbox that runs as a program of its own.
 type Server struct {
 	BaseURL         string `json:"baseUrl"`
 	ClientID        string `json:"clientId"`
@@ -106,7 +106,11 @@ func program(t *testing.T) string {
 }
 
 // Clean removes what tests share; call it when all are through.
-func Clean() { os.RemoveAll(filepath.Dir(built.path)) }
+func Clean() {
+	if built.path != "" {
+		os.RemoveAll(filepath.Dir(built.path))
+	}
+}
 
 // Fetch gets what a server has at a path, without a token.
 func (s *Server) Fetch(t *testing.T, path string) []byte {

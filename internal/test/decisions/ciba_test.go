@@ -26,7 +26,7 @@ func TestCIBA(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		shows(t, "ciba.md", "%s: %d mentions of CIBA in %d Go files", module, hits, files)
+		shows(t, "ciba.md", "%s: %d mentions of CIBA", module, hits)
 		if hits > 0 || files == 0 {
 			t.Errorf("%s has something of CIBA, or no files: look again", module)
 		}

@@ -2,17 +2,14 @@ package decisions
 
 import (
 	"bytes"
-	"crypto"
+	"crypto/ecdsa"
 	"crypto/rand"
-	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
-	"math/big"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/beevik/etree"
 	dsig "github.com/russellhaering/goxmldsig"
@@ -34,8 +31,10 @@ func TestXML(t *testing.T) {
 		}
 		shows(t, "own-xml.md", "etree reads  %q", content)
 		shows(t, "own-xml.md", "etree writes %q", written)
-		if written == content {
-			t.Error("etree writes what it has read")
+		for settings := range 1 << 6 {
+			if written := byEtree(t, content, settings); written == content {
+				t.Errorf("etree writes what it has read, with the settings %06b", settings)
+			}
 		}
 		s := newSigner(t)
 		signed := signedXML(t, s, content)
@@ -45,21 +44,23 @@ func TestXML(t *testing.T) {
 		}
 	})
 	t.Run("goxmldsig takes ECDSA values in ASN.1, which XML Signature has as two numbers", func(t *testing.T) {
-		s := newSigner(t)
-		theirs := etree.NewDocument()
-		if err := theirs.ReadFromBytes(signedXML(t, s, "<contract/>")); err != nil {
-			t.Fatal(err)
-		}
-		validation := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{s.certificate}})
-		_, err := validation.Validate(theirs.Root())
-		shows(t, "own-xml.md", "goxmldsig says of a signature with a key on P-256: %v", err)
-		if err == nil {
-			t.Error("goxmldsig verifies the signature")
+		inASN1 := validate(t, func(s signer, sum []byte) ([]byte, error) { return ecdsa.SignASN1(rand.Reader, s.key, sum) })
+		asTwoNumbers := validate(t, func(s signer, sum []byte) ([]byte, error) {
+			r, v, err := ecdsa.Sign(rand.Reader, s.key, sum)
+			if err != nil {
+				return nil, err
+			}
+			return append(r.FillBytes(make([]byte, 32)), v.FillBytes(make([]byte, 32))...), nil
+		})
+		shows(t, "own-xml.md", "goxmldsig says of an ECDSA value in ASN.1: %v; as two numbers: %v", inASN1, asTwoNumbers)
+		if inASN1 != nil || asTwoNumbers == nil {
+			t.Error("it is not as the page has it")
 		}
 	})
 	t.Run("goxmldsig looks at one reference", func(t *testing.T) {
-		root, certificate := twoReferences(t)
-		validation := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{certificate}})
+		s := newSigner(t)
+		root := twoReferences(t, s, func(sum []byte) ([]byte, error) { return ecdsa.SignASN1(rand.Reader, s.key, sum) })
+		validation := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{s.certificate}})
 		if _, err := validation.Validate(root); err != nil {
 			t.Fatalf("as signed: %v", err)
 		}
@@ -70,6 +71,33 @@ func TestXML(t *testing.T) {
 			t.Error("goxmldsig notices the change")
 		}
 	})
+}
+
+// byEtree returns what etree writes of a document that it has read. Each bit of settings switches one setting.
+func byEtree(t *testing.T, content string, settings int) string {
+	t.Helper()
+	on := func(bit int) bool { return settings&(1<<bit) != 0 }
+	document := etree.NewDocument()
+	document.ReadSettings.PreserveCData, document.ReadSettings.PreserveDuplicateAttrs = on(0), on(1)
+	document.WriteSettings.CanonicalEndTags, document.WriteSettings.CanonicalText, document.WriteSettings.CanonicalAttrVal = on(2), on(3), on(4)
+	document.WriteSettings.AttrSingleQuote = on(5)
+	if err := document.ReadFromString(content); err != nil {
+		t.Fatal(err)
+	}
+	written, err := document.WriteToString()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return written
+}
+
+// validate has goxmldsig validate a signature whose value is made by sign.
+func validate(t *testing.T, sign func(s signer, sum []byte) ([]byte, error)) error {
+	t.Helper()
+	s := newSigner(t)
+	root := twoReferences(t, s, func(sum []byte) ([]byte, error) { return sign(s, sum) })
+	_, err := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{s.certificate}}).Validate(root)
+	return err
 }
 
 // signedXML is a document that the package xades has signed.
@@ -108,20 +136,8 @@ func keeps(signed []byte, content string) bool {
 
 // twoReferences returns a document with an XML signature of two references: to the document, and to a claim inside of
 // the signature, as XAdES signs its properties.
-func twoReferences(t *testing.T) (root *etree.Element, certificate *x509.Certificate) {
+func twoReferences(t *testing.T, s signer, sign func(sum []byte) ([]byte, error)) *etree.Element {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if certificate, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
 	const exclusive = "http://www.w3.org/2001/10/xml-exc-c14n#"
 	canonical := func(e *etree.Element) []byte {
 		b, err := dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("").Canonicalize(e)
@@ -147,15 +163,15 @@ func twoReferences(t *testing.T) (root *etree.Element, certificate *x509.Certifi
 			`<DigestMethod Algorithm="http://www.w3.org/2001/04/xmlenc#sha256"></DigestMethod><DigestValue>` + digest + `</DigestValue></Reference>`
 	}
 	info := `<SignedInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><CanonicalizationMethod Algorithm="` + exclusive + `"></CanonicalizationMethod>` +
-		`<SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"></SignatureMethod>` +
+		`<SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256"></SignatureMethod>` +
 		reference("", `<Transform Algorithm="http://www.w3.org/2000/09/xmldsig#enveloped-signature"></Transform>`, digest(parsed("<contract></contract>"))) +
 		reference("#claim", "", digest(parsed(claim))) + `</SignedInfo>`
 	sum := sha256.Sum256(canonical(parsed(info)))
-	value, err := rsa.SignPKCS1v15(rand.Reader, key, crypto.SHA256, sum[:])
+	value, err := sign(sum[:])
 	if err != nil {
 		t.Fatal(err)
 	}
 	return parsed(fmt.Sprintf(`<contract><Signature xmlns="http://www.w3.org/2000/09/xmldsig#">%s<SignatureValue>%s</SignatureValue>`+
 		`<KeyInfo><X509Data><X509Certificate>%s</X509Certificate></X509Data></KeyInfo><Object>%s</Object></Signature></contract>`,
-		info, base64.StdEncoding.EncodeToString(value), base64.StdEncoding.EncodeToString(der), claim)), certificate
+		info, base64.StdEncoding.EncodeToString(value), base64.StdEncoding.EncodeToString(s.certificate.Raw), claim))
 }

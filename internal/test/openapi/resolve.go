@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// Resolve returns the document with what its references name in their place, but for those to schemas: a
-// response, a parameter, a header, a body or an example that the components have stands where it is used.
+// Resolve returns the document with every reference replaced by what it refers to, except references to schemas.
 func Resolve(document []byte) ([]byte, error) {
 	var root map[string]any
 	if err := json.Unmarshal(document, &root); err != nil {
@@ -20,8 +19,7 @@ func Resolve(document []byte) ([]byte, error) {
 	return json.Marshal(resolved)
 }
 
-// resolve returns a value of the document with its references resolved. Those in components resolve to
-// something without a reference to its own kind, so that this ends.
+// resolve returns a value of the document with its references resolved.
 func resolve(root map[string]any, v any) (any, error) {
 	switch v := v.(type) {
 	case []any:

@@ -52,8 +52,9 @@ func run(ctx context.Context, document, signed string) error {
 	if started.JSON200 == nil {
 		return fmt.Errorf("not started: %s", started.Body)
 	}
+	interval := time.Duration(started.JSON200.Interval) * time.Second
 	for {
-		time.Sleep(time.Duration(started.JSON200.Interval) * time.Second)
+		time.Sleep(interval)
 		polled, err := client.PollSigningWithResponse(ctx, started.JSON200.PollingId)
 		if err != nil {
 			return err
@@ -61,7 +62,14 @@ func run(ctx context.Context, document, signed string) error {
 		if polled.JSON200 != nil {
 			return os.WriteFile(signed, polled.JSON200.SignedFileB64, 0o600)
 		}
-		if polled.JSON400 == nil || polled.JSON400.ErrorCode == nil || *polled.JSON400.ErrorCode != api.SigningFailureErrorCodeAuthorizationPending {
+		if polled.JSON400 == nil || polled.JSON400.ErrorCode == nil {
+			return fmt.Errorf("not signed: %s", polled.Body)
+		}
+		switch *polled.JSON400.ErrorCode {
+		case api.SigningFailureErrorCodeAuthorizationPending:
+		case api.SigningFailureErrorCodeSlowDown:
+			interval += 5 * time.Second
+		default:
 			return fmt.Errorf("not signed: %s", polled.Body)
 		}
 	}

@@ -56,8 +56,9 @@ func run(ctx context.Context, document, signed string) error {
 	if !is {
 		return fmt.Errorf("not started: %+v", begun)
 	}
+	interval := time.Duration(started.Response.Interval) * time.Second
 	for {
-		time.Sleep(time.Duration(started.Response.Interval) * time.Second)
+		time.Sleep(interval)
 		polled, err := client.PollSigning(ctx, api.PollSigningParams{PollingId: started.Response.PollingId})
 		if err != nil {
 			return err
@@ -70,7 +71,11 @@ func run(ctx context.Context, document, signed string) error {
 			}
 			return os.WriteFile(signed, content, 0o600)
 		case *api.PollSigningBadRequestApplicationJSONHeaders:
-			if code := answer.Response.ErrorCode; code.Null || code.Value != api.SigningFailureErrorCodeAuthorizationPending {
+			switch answer.Response.ErrorCode {
+			case api.NewNilSigningFailureErrorCode(api.SigningFailureErrorCodeAuthorizationPending):
+			case api.NewNilSigningFailureErrorCode(api.SigningFailureErrorCodeSlowDown):
+				interval += 5 * time.Second
+			default:
 				return fmt.Errorf("not signed: %+v", answer)
 			}
 		default:
@@ -86,7 +91,7 @@ func (c credentials) AccessToken(context.Context, api.OperationName) (api.Access
 	return api.AccessToken{Token: c.token}, nil
 }
 
-// ClientCredentials is the way with which the token was had: calls carry the token alone.
+// ClientCredentials skips this scheme: calls carry the token.
 func (credentials) ClientCredentials(context.Context, api.OperationName) (api.ClientCredentials, error) {
 	return api.ClientCredentials{}, ogenerrors.ErrSkipClientSecurity
 }

@@ -52,18 +52,22 @@ def sign(client: AuthenticatedClient, content: bytes) -> bytes:
     )
     if not isinstance(started, models.SigningStarted):
         raise SystemExit(f"not started: {started}")
+    interval = started.interval
     while True:
-        time.sleep(started.interval)
+        time.sleep(interval)
         polled = poll_signing.sync(started.polling_id, client=client)
         if isinstance(polled, models.SignedDocument):
             return base64.b64decode(polled.signed_file_b64)
-        if not isinstance(polled, models.SigningFailure) or polled.error_code != "AuthorizationPending":
+        code = polled.error_code if isinstance(polled, models.SigningFailure) else None
+        if code == "SlowDown":
+            interval += 5
+        elif code != "AuthorizationPending":
             raise SystemExit(f"not signed: {polled}")
 
 
 if __name__ == "__main__":
-    api = connect(os.environ["INNSIGLI_URL"], os.environ["CLIENT_ID"], os.environ["CLIENT_SECRET"])
+    connection = connect(os.environ["INNSIGLI_URL"], os.environ["CLIENT_ID"], os.environ["CLIENT_SECRET"])
     with open(sys.argv[1], "rb") as document:
-        result = sign(api, document.read())
+        result = sign(connection, document.read())
     with open(sys.argv[2], "wb") as signed:
         signed.write(result)
