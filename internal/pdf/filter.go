@@ -19,6 +19,12 @@ type params struct {
 	predictor, colors, bits, columns, earlyChange Integer
 }
 
+// abbreviatedFilters are names of filters as inline images have them (Table 92). Some files have them in other streams,
+// cross-reference streams too, and readers accept them there.
+var abbreviatedFilters = map[Name]Name{
+	"AHx": "ASCIIHexDecode", "A85": "ASCII85Decode", "LZW": "LZWDecode", "Fl": "FlateDecode", "RL": "RunLengthDecode",
+}
+
 // filters returns the filters of a stream in the order in which they decode (7.3.8.2).
 func (f *File) filters(dict Dict) ([]filter, error) {
 	names, err := f.oneOrMore(dict["Filter"])
@@ -37,6 +43,9 @@ func (f *File) filters(dict Dict) ([]filter, error) {
 	for i := range filters {
 		if filters[i].name, err = resolveTo[Name](f, names[i]); err != nil {
 			return nil, err
+		}
+		if full, is := abbreviatedFilters[filters[i].name]; is {
+			filters[i].name = full
 		}
 		if filters[i].params, err = f.params(parameters[i]); err != nil {
 			return nil, err

@@ -227,3 +227,22 @@ func FuzzFilters(f *testing.F) {
 		}
 	})
 }
+
+// Filters go by their abbreviations too, in any stream (Table 92).
+func TestAbbreviatedFilters(t *testing.T) {
+	for dict, payload := range map[string]string{
+		"/Filter /AHx":        "6f6b>",
+		"/Filter /A85":        "Def~>",
+		"/Filter /RL":         "\x01ok\x80",
+		"/Filter [ /AHx /Fl]": fmt.Sprintf("%x>", deflate([]byte("ok"))),
+	} {
+		if got, err := decodeAs(t, dict, []byte(payload), 10); err != nil || string(got) != "ok" {
+			t.Errorf("%s: %q, %v", dict, got, err)
+		}
+	}
+	b := newBuilder()
+	b.object(1, "<< /Type /Catalog /Pages 2 0 R >>")
+	b.object(2, "<< /Type /Pages /Kids [] /Count 0 >>")
+	content := bytes.Replace(b.xrefStream(3, 4, nil, "/Root 1 0 R"), []byte("/Filter /FlateDecode"), []byte("/Filter /Fl"), 1)
+	mustOpen(t, content)
+}

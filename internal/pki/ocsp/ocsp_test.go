@@ -6,10 +6,13 @@ import (
 	"encoding/asn1"
 	"errors"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/crypto/cryptobyte"
+	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 	reference "golang.org/x/crypto/ocsp"
 )
 
@@ -249,4 +252,46 @@ func TestCriticalExtensions(t *testing.T) {
 	if _, err := ParseRequest(bytes.Replace(critical, nonce, other, 1)); !errors.Is(err, ErrFormat) {
 		t.Errorf("a critical extension that is not known: %v", err)
 	}
+}
+
+// Some responders write fractions of a second, which RFC 5280 4.1.2.5.2 does not have.
+func TestTimesWithFractions(t *testing.T) {
+	ca := certify(t, "CA", nil, isAuthority)
+	leaf := certify(t, "leaf", ca, nil)
+	r, err := Parse(withFractions(t, answer(t, leaf.cert, ca, certify(t, "responder", ca, isResponder), func(r *Response) {
+		r.Singles = []Single{{ID: newCertID(leaf.cert, ca.cert, crypto.SHA1), Status: Good, ThisUpdate: now, NextUpdate: now.Add(time.Minute)}}
+	})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	later, single := now.Add(250*time.Millisecond), r.Singles[0]
+	if !r.ProducedAt.Equal(later) || !single.ThisUpdate.Equal(later) || !single.NextUpdate.Equal(later.Add(time.Minute)) {
+		t.Errorf("produced at %v, this update %v, next %v", r.ProducedAt, single.ThisUpdate, single.NextUpdate)
+	}
+}
+
+// withFractions returns DER with a quarter of a second added to each GeneralizedTime.
+func withFractions(t *testing.T, encoded []byte) []byte {
+	t.Helper()
+	var b cryptobyte.Builder
+	for input := cryptobyte.String(encoded); !input.Empty(); {
+		var content cryptobyte.String
+		var tag cbasn1.Tag
+		if !input.ReadAnyASN1(&content, &tag) {
+			t.Fatal("not DER")
+		}
+		switch {
+		case tag == cbasn1.GeneralizedTime:
+			content = cryptobyte.String(strings.TrimSuffix(string(content), "Z") + ".25Z")
+		case tag&0x20 != 0, tag == cbasn1.OCTET_STRING && isSequence(content):
+			content = withFractions(t, content)
+		}
+		b.AddASN1(tag, func(b *cryptobyte.Builder) { b.AddBytes(content) })
+	}
+	return b.BytesOrPanic()
+}
+
+// isSequence reports whether a string is one SEQUENCE, as that of responseBytes is.
+func isSequence(s cryptobyte.String) bool {
+	return s.SkipASN1(cbasn1.SEQUENCE) && s.Empty()
 }

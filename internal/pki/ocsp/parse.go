@@ -109,14 +109,10 @@ func (r *Response) readResponderID(s *cryptobyte.String) bool {
 	return ok
 }
 
-// readTime reads a GeneralizedTime without fractions of a second (RFC 5280
-// 4.1.2.5.2).
 func readTime(s *cryptobyte.String, out *time.Time) bool {
-	if !s.ReadASN1GeneralizedTime(out) {
-		return false
-	}
-	*out = out.UTC()
-	return true
+	t, err := der.ReadTime(s, cbasn1.GeneralizedTime)
+	*out = t
+	return err == nil
 }
 
 func readOptionalTime(s *cryptobyte.String, tag cbasn1.Tag, out *time.Time) bool {

@@ -4,7 +4,6 @@ import (
 	"crypto"
 	"fmt"
 	"math/big"
-	"strings"
 	"time"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -103,16 +102,11 @@ func parseImprint(imprint cryptobyte.String) (crypto.Hash, []byte, error) {
 	return h, sum, nil
 }
 
-// readTime reads a GeneralizedTime as RFC 3161 2.4.2 restricts it: in UTC, with
-// seconds, and perhaps with a fraction after a point.
+// readTime reads a GeneralizedTime (RFC 3161 2.4.2).
 func readTime(s *cryptobyte.String, tag cbasn1.Tag) (time.Time, error) {
-	var text cryptobyte.String
-	if !s.ReadASN1(&text, tag) || strings.ContainsRune(string(text), ',') {
-		return time.Time{}, fmt.Errorf("%w: time", ErrFormat)
-	}
-	t, err := time.Parse("20060102150405Z", string(text)) // which takes a fraction too
+	t, err := der.ReadTime(s, tag)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%w: time %q", ErrFormat, text)
+		return time.Time{}, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	return t, nil
 }
