@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto"
+	"crypto/rsa"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ type signCommand struct {
 	File  string `arg:"" help:"PDF or XML to sign."`
 	Cert  string `required:"" placeholder:"CHAIN.pem" help:"The signer's certificate, and those above it."`
 	Key   string `required:"" placeholder:"KEY.pem" help:"The signer's private key: PKCS #8, PKCS #1 or SEC 1, not encrypted."`
+	Pss   bool   `help:"With an RSA key: sign by RSASSA-PSS (default RSASSA-PKCS1-v1_5, which more programs know)."`
 	Level string `default:"B" help:"Level of the signature: B, T, LT or LTA (default ${default})."`
 	Trust string `placeholder:"ROOTS.pem" help:"Root certificates of the signer and the timestamp authorities, for the levels above B (default the self-signed ones in --cert). Addresses in certificates are called only below these."`
 	evidenceFlags
@@ -123,8 +125,22 @@ func (c signCommand) assignment() (assignment, error) {
 	if !ok || !public.Equal(certificates[0].PublicKey) {
 		return a, fmt.Errorf("the key in %s is not that of the first certificate in %s", c.Key, c.Cert)
 	}
+	if a.signer.Algorithm, err = c.algorithm(a.key.Public()); err != nil {
+		return a, err
+	}
 	a.content, err = os.ReadFile(c.File)
 	return a, err
+}
+
+// algorithm returns the algorithm that the flags ask for; zero: the default of the key.
+func (c signCommand) algorithm(key crypto.PublicKey) (ades.Algorithm, error) {
+	if !c.Pss {
+		return ades.Algorithm{}, nil
+	}
+	if _, is := key.(*rsa.PublicKey); !is {
+		return ades.Algorithm{}, fmt.Errorf("%w: --pss is for RSA keys, and that in %s is another", errUsage, c.Key)
+	}
+	return ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PSS}, nil
 }
 
 // pdfFlags say what a signature in a PDF has and one in XML has not.
