@@ -64,6 +64,7 @@ var problems = []row{
 	{signing.ErrFormat, *invalid(map[string][]string{"file.type": {"Only Pdf is to be had with this signingMethod: the phone makes the whole signature."}})},
 	{signing.ErrLevel, *invalid(map[string][]string{"advancedSignatureSettings.signatureLevel": {"Only B is to be had with this signingMethod: the phone makes the whole signature."}})},
 	{stamp.ErrNoRoom, noSlot},
+	{stamp.ErrNotDrawn, slotUnknown},
 	{stamp.ErrNoPage, noPage},
 	{pades.ErrPage, noPage},
 	{stamp.ErrOverlap, overlap},

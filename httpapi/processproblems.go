@@ -15,6 +15,7 @@ var processProblems = []row{
 	{portal.ErrNotWaiting, notWaiting},
 	{portal.ErrTurn, turnTaken},
 	{portal.ErrTooMany, tooManyStamps},
+	{portal.ErrNotDrawn, placesUnknown},
 	{pades.ErrRect, tooManyStamps}, // the page lies where a PDF has no place for a stamp
 	{portal.ErrPayment, paymentRequired},
 	{portal.ErrQuota, quotaExceeded},

@@ -172,3 +172,18 @@ func TestProcessWhileTheRendererIsNotReady(t *testing.T) {
 	c.wantNothing()
 	c.wantProblem(c.createWithKey("the contract", draft.with(fields{"file.name": "other.pdf"})), http.StatusServiceUnavailable, "Service unavailable")
 }
+
+// Where the page cannot be drawn, the answer does not claim that the page has no room (spec 3.3 and 4.1).
+func TestPageThatCannotBeDrawn(t *testing.T) {
+	t.Parallel()
+	s := start(t, wiring{}) // which has no renderer
+	c := s.sender(t)
+	a := c.create(draft)
+	c.wantProblem(a, http.StatusBadRequest, "Too many participants for the page")
+	diff(t, "detail", "The page could not be drawn to look for places for the stamps.", c.object(a)["detail"])
+	c = s.signer(t)
+	c.user(person)
+	a = c.start(startBody(idpApp).with(inImage(fields{"alignment": "TopLeft", "positioning": "Auto"})))
+	c.wantProblem(a, http.StatusBadRequest, "No free signature slot")
+	diff(t, "detail", "The page could not be drawn to look for a free place.", c.object(a)["detail"])
+}

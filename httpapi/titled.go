@@ -45,6 +45,8 @@ var (
 	noSlot        = refusal("No free signature slot", "No free place was found on the page for the stamp.")
 	overlap       = refusal("Stamp overlaps another signature", "The stamp would cover the visible signature that is there.")
 	notAllowed    = refusal("Document does not allow signatures", "The document's permissions, or an earlier signature, do not allow another signature.")
+	slotUnknown   = refusal(noSlot.Title, "The page could not be drawn to look for a free place.")
+	placesUnknown = refusal(tooManyStamps.Title, "The page could not be drawn to look for places for the stamps.")
 	tooManyStamps = refusal("Too many participants for the page", "The page has no room for the stamps of that many signers.")
 )
 

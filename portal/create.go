@@ -18,7 +18,7 @@ import (
 // Create makes a process of a draft and invites its participants. Its errors come in this order:
 // [*InvalidError], all fields at once; [ErrKeyReused], [ErrKeyInUse], and [ErrNotFound] for a repetition
 // whose process was deleted; those of signing.Service.Plan, with [ErrTooMany] where the page has no
-// room; [ErrPayment]; [ErrQuota]. Nothing is kept of a process that is refused, nor of the document of a
+// room, and [ErrNotDrawn] where that is not known; [ErrPayment]; [ErrQuota]. Nothing is kept of a process that is refused, nor of the document of a
 // repetition, which is answered with the process as it is now. After storage.ErrUnavailable it may
 // not be known what came of it: with the same key the call may be made again.
 func (s *Service) Create(ctx context.Context, d Draft) (View, error) {
@@ -67,8 +67,11 @@ func (s *Service) make(ctx context.Context, d Draft, reserved *Key) (Process, er
 		return Process{}, err
 	}
 	stamps, err := s.signing.Plan(ctx, d.Document, d.Page, d.Corner, d.signers())
-	if errors.Is(err, stamp.ErrNoRoom) {
+	switch {
+	case errors.Is(err, stamp.ErrNoRoom):
 		err = fmt.Errorf("%w: %w", ErrTooMany, err)
+	case errors.Is(err, stamp.ErrNotDrawn):
+		err = fmt.Errorf("%w: %w", ErrNotDrawn, err)
 	}
 	if err == nil {
 		err = ctx.Err() // nobody waits for it any more

@@ -66,6 +66,8 @@ var (
 	ErrQuota = errors.New("portal: storage quota exceeded")
 	// ErrTooMany: the page has no room for so many stamps.
 	ErrTooMany = errors.New("portal: too many participants for the page")
+	// ErrNotDrawn: the page cannot be drawn, so that it is not known whether it has room for the stamps.
+	ErrNotDrawn = errors.New("portal: page cannot be drawn to look for places for the stamps")
 	// ErrKeyReused: the idempotency key came with another body.
 	ErrKeyReused = errors.New("portal: idempotency key used with another request")
 	// ErrKeyInUse: a process with that idempotency key is just being created.

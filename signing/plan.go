@@ -15,7 +15,7 @@ import (
 // order, one after another: each in the first place that is free then, from the corner of the page.
 // Its errors are those of pades.Check and stamp.ReadPage, found in this order; pades.ErrEncrypted
 // also for a document that opens without a password; then those of stamp.Page.Capacity, and
-// stamp.ErrNoRoom when the page has no room for all of them.
+// stamp.ErrNoRoom when the page has no room for all of them, stamp.ErrNotDrawn when it is not known.
 func (s *Service) Plan(ctx context.Context, document string, page int, c stamp.Corner, signers int) ([]*Stamp, error) {
 	blob, err := s.documents.Open(ctx, document)
 	if err != nil {

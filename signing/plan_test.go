@@ -68,7 +68,7 @@ func TestRefusedPlans(t *testing.T) {
 		"page 0":             {empty, 0, 1000, nil, stamp.ErrNoPage},
 		"page -1":            {empty, -1, 1000, nil, stamp.ErrNoPage},
 		"page 2 of 1":        {empty, 2, 1000, nil, stamp.ErrNoPage},
-		"no renderer":        {empty, 1, 1000, nil, stamp.ErrNoRoom},
+		"no renderer":        {empty, 1, 1000, nil, stamp.ErrNotDrawn},
 		"renderer not ready": {empty, 1, 1000, new(unready), stamp.ErrNotReady},
 		"the page is full":   {empty, 1, 4*14 + 1, &blank{}, stamp.ErrNoRoom},
 		"the page has room":  {empty, 1, 4 * 14, &blank{}, nil},

@@ -127,7 +127,7 @@ type Options struct {
 	// are void at once and not only when they run out.
 	Alone bool
 	// Renderer draws the pages on which free places are looked for; it is used by several
-	// goroutines. nil: there are none (stamp.ErrNoRoom), so each stamp needs a place that is
+	// goroutines. nil: there are none (stamp.ErrNotDrawn), so each stamp needs a place that is
 	// named.
 	Renderer stamp.Renderer
 	// Owner has the documents that are signed to order. nil: nobody has, and none is signed.

@@ -46,7 +46,7 @@ func TestRefusedStamps(t *testing.T) {
 		"off the page": {empty, func(in *signing.StampRequest) { in.X = 580 }, nil, stamp.ErrOutside},
 		"over another": {signed, func(in *signing.StampRequest) { in.X = 100 }, nil, stamp.ErrOverlap},
 		"too large":    {empty, func(in *signing.StampRequest) { in.Auto, in.Size.Width = true, 600 }, &blank{}, stamp.ErrNoRoom},
-		"no renderer":  {empty, func(in *signing.StampRequest) { in.Auto = true }, nil, stamp.ErrNoRoom},
+		"no renderer":  {empty, func(in *signing.StampRequest) { in.Auto = true }, nil, stamp.ErrNotDrawn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPhone(t)

@@ -17,7 +17,7 @@ const (
 
 // Find returns the first free place: along the horizontal edge from the corner c, then inwards.
 // Around it two points are free, and it is up to eight points away from the page's edges at c where
-// that is free too. [ErrNoRoom], [ErrNotReady], the error of ctx, or one of the document's reader.
+// that is free too. [ErrNoRoom], [ErrNotDrawn], [ErrNotReady], the error of ctx, or one of the document's reader.
 func (p *Page) Find(ctx context.Context, renderer Renderer, c Corner, s Size) (Rect, error) {
 	places, err := p.places(ctx, renderer, c, s, 1)
 	if err != nil {

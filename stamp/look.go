@@ -32,11 +32,10 @@ func (p *Page) squares(box Size) image.Point {
 	return image.Pt(count(p.Width), count(p.Height))
 }
 
-// look has the page drawn. A page that cannot be drawn in time has no room that anybody
-// knows of.
+// look has the page drawn. A page that cannot be drawn in time is [ErrNotDrawn].
 func (p *Page) look(ctx context.Context, renderer Renderer, squares image.Point) (*image.RGBA, error) {
 	if renderer == nil {
-		return nil, fmt.Errorf("%w: there is no renderer to draw the page", ErrNoRoom)
+		return nil, fmt.Errorf("%w: there is no renderer", ErrNotDrawn)
 	}
 	width, height := int(math.Ceil(pixelsPerSquare*float64(squares.X))), int(math.Ceil(pixelsPerSquare*float64(squares.Y)))
 	document := Watch(p.document)
@@ -49,9 +48,9 @@ func (p *Page) look(ctx context.Context, renderer Renderer, squares image.Point)
 	case errors.Is(err, ErrNotReady):
 		return nil, err
 	case err != nil:
-		return nil, fmt.Errorf("%w: drawing the page: %w", ErrNoRoom, err)
+		return nil, fmt.Errorf("%w: %w", ErrNotDrawn, err)
 	case picture == nil || picture.Rect.Size() != image.Pt(width, height):
-		return nil, fmt.Errorf("%w: the page was drawn in another size", ErrNoRoom)
+		return nil, fmt.Errorf("%w: it was drawn in another size", ErrNotDrawn)
 	}
 	return picture, nil
 }

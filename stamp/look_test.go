@@ -29,14 +29,14 @@ func TestFindWithoutPicture(t *testing.T) {
 		renderer stamp.Renderer
 		want     []error
 	}{
-		"no renderer":        {nil, []error{stamp.ErrNoRoom}},
+		"no renderer":        {nil, []error{stamp.ErrNotDrawn}},
 		"a renderer yet":     {fails(stamp.ErrNotReady), []error{stamp.ErrNotReady}},
-		"no page":            {fails(trap), []error{stamp.ErrNoRoom, trap}},
-		"no time of its own": {fails(context.DeadlineExceeded), []error{stamp.ErrNoRoom, context.DeadlineExceeded}},
+		"no page":            {fails(trap), []error{stamp.ErrNotDrawn, trap}},
+		"no time of its own": {fails(context.DeadlineExceeded), []error{stamp.ErrNotDrawn, context.DeadlineExceeded}},
 		"another size": {rendererFunc(func(_ context.Context, width, height int) (*image.RGBA, error) {
 			return image.NewRGBA(image.Rect(0, 0, height, width)), nil
-		}), []error{stamp.ErrNoRoom}},
-		"no picture": {fails(nil), []error{stamp.ErrNoRoom}},
+		}), []error{stamp.ErrNotDrawn}},
+		"no picture": {fails(nil), []error{stamp.ErrNotDrawn}},
 	} {
 		_, err := page.Find(t.Context(), test.renderer, stamp.TopLeft, stamp.StandardSize)
 		_, capacityErr := page.Capacity(t.Context(), test.renderer, stamp.TopLeft, stamp.StandardSize, 2)
@@ -78,7 +78,7 @@ func TestFindInADocumentThatGoesAway(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.err = away
-		if _, err := page.Find(t.Context(), reading{renderer}, stamp.TopLeft, stamp.StandardSize); !errors.Is(err, away) || errors.Is(err, stamp.ErrNoRoom) {
+		if _, err := page.Find(t.Context(), reading{renderer}, stamp.TopLeft, stamp.StandardSize); !errors.Is(err, away) || errors.Is(err, stamp.ErrNotDrawn) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

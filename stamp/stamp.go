@@ -38,9 +38,10 @@ var (
 	ErrOutside = errors.New("stamp: place leaves the page")
 	// ErrOverlap: the place is taken by another visible signature.
 	ErrOverlap = errors.New("stamp: place is taken by another signature")
-	// ErrNoRoom: the page has no free place of that size, or nobody could say where one is
-	// because the page cannot be drawn or takes too long.
+	// ErrNoRoom: the page has no free place of that size.
 	ErrNoRoom = errors.New("stamp: no free place on the page")
+	// ErrNotDrawn: the page cannot be drawn, or not in time, so that it is not known whether it has a free place.
+	ErrNotDrawn = errors.New("stamp: page cannot be drawn to look for a free place")
 	// ErrNotReady: the renderer cannot draw yet, or not at once. It can a little later.
 	ErrNotReady = errors.New("stamp: renderer is not ready yet")
 	// ErrImage: the image cannot be decoded, is not of the type it is said to be, or is too large.

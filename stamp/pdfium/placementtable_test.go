@@ -56,7 +56,7 @@ form fields. Colours are alike when no channel differs by more than %[5]d.
 		case p.otherSize != "":
 			return "page of another size"
 		case p.Places[c].Refused != "":
-			return fmt.Sprintf("room at %s; %s", j.first, strings.TrimPrefix(p.Places[c].Refused, stamp.ErrNoRoom.Error()+": "))
+			return fmt.Sprintf("room at %s; %s", j.first, whyRefused(p.Places[c].Refused))
 		}
 		return fmt.Sprintf("room at %s; stamp at %s", j.first, p.spot(c))
 	})
@@ -68,6 +68,14 @@ form fields. Colours are alike when no channel differs by more than %[5]d.
 		return p.undrawn.Error()
 	})
 	return b.Bytes()
+}
+
+// whyRefused is an error of a place without what each error of its kind begins with.
+func whyRefused(refused string) string {
+	if why, is := strings.CutPrefix(refused, stamp.ErrNotDrawn.Error()); is {
+		return "drawing the page" + why
+	}
+	return strings.TrimPrefix(refused, stamp.ErrNoRoom.Error()+": ")
 }
 
 func speedTable(b *bytes.Buffer, found foundPlaces) {
