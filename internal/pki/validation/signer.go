@@ -55,7 +55,7 @@ func (s signer) check() {
 	if err := cmp.Or(evidence.CheckSigner(cert), evidence.CheckAuthorities(chain)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CertificateChainGeneralFailure, err.Error())
 	}
-	if err := cmp.Or(evidence.CheckAlgorithm(s.report.Algorithm, cert.PublicKey, s.at), evidence.CheckChain(chain, s.at)); err != nil {
+	if err := cmp.Or(s.checkAlgorithm(), evidence.CheckChain(chain, s.at)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	}
 	if end := evidence.Announced(s.report.Algorithm, cert.PublicKey, s.at); !end.IsZero() {
@@ -68,6 +68,15 @@ func (s signer) check() {
 	if err := s.claimed(); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, err.Error())
 	}
+}
+
+// checkAlgorithm checks that the algorithm and the key may be relied upon. If either is not known here, the check of the
+// signature's value says which.
+func (s signer) checkAlgorithm() error {
+	if key := s.report.Certificate.PublicKey; key != nil && s.report.Algorithm != (ades.Algorithm{}) {
+		return evidence.CheckAlgorithm(s.report.Algorithm, key, s.at)
+	}
+	return nil
 }
 
 func (s signer) claimed() error { return CheckClaimedTime(s.report.Certificate, s.report.ClaimedTime) }
