@@ -50,7 +50,7 @@ func TestADeadlockBehindASavepoint(t *testing.T) {
 		})
 	}
 	err := group.Wait()
-	if runs[0]+runs[1] != 3 {
+	if runs[0]+runs[1] < 3 { // more, when the one that runs again is as fast as to meet the other once more
 		t.Errorf("the transactions ran %v times: there was no deadlock, or nothing ran again (%v)", runs, err)
 	}
 }
