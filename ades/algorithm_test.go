@@ -176,7 +176,7 @@ func TestKeyRestrictedToPSSIsRefusedByName(t *testing.T) {
 	openssl := testenv.Program(t, "openssl")
 	folder := t.TempDir()
 	path := filepath.Join(folder, "cert.pem")
-	command := exec.Command(openssl, "req", "-x509", "-newkey", "rsa-pss", "-pkeyopt", "rsa_keygen_bits:2048", "-noenc",
+	command := exec.Command(openssl, "req", "-x509", "-newkey", "rsa-pss", "-pkeyopt", "rsa_keygen_bits:2048", "-noenc", "-addext", "basicConstraints=critical,CA:FALSE",
 		"-subj", "/CN=PSS", "-keyout", filepath.Join(folder, "key.pem"), "-out", path)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("openssl: %v\n%s", err, out)

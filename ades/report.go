@@ -28,6 +28,8 @@ const (
 	NoCertificateChainFound   SubIndication = "NO_CERTIFICATE_CHAIN_FOUND"
 	// NotYetValid: the signer's certificate was issued after the signature is known to have existed.
 	NotYetValid SubIndication = "NOT_YET_VALID"
+	// ChainConstraintsFailure: the signer's certificate was not issued for signing documents.
+	ChainConstraintsFailure SubIndication = "CHAIN_CONSTRAINTS_FAILURE"
 	// CertificateChainGeneralFailure: a certificate is not valid any more, and nothing that is there says
 	// whether it was revoked.
 	CertificateChainGeneralFailure SubIndication = "CERTIFICATE_CHAIN_GENERAL_FAILURE"

@@ -16,11 +16,14 @@ type Signer struct {
 }
 
 // Resolve returns the signer with its algorithm filled in, or why signatures
-// cannot be made with it. PSS is made with a salt as long as the hash alone, which is
+// cannot be made with it: [ErrPurpose], [ErrAlgorithm]. PSS is made with a salt as long as the hash alone, which is
 // what the readers that know one length know (ETSI TS 119 312, RFC 4055 section 3.1).
 func (s Signer) Resolve() (Signer, error) {
 	if s.Certificate == nil {
 		return s, errors.New("ades: signer without certificate")
+	}
+	if err := CheckPurpose(s.Certificate); err != nil {
+		return s, fmt.Errorf("signer's certificate: %w", err)
 	}
 	pub, err := PublicKey(s.Certificate)
 	if err != nil {

@@ -29,6 +29,7 @@ const (
 	structural   = "structure"
 	signedDataOf = "CMS"
 	proofs       = "proof"
+	purposes     = "purpose of the certificate"
 )
 
 // noticing says whether a report tells its reader of the attack.
@@ -72,7 +73,7 @@ func listed(kind ades.ChangeKind) noticing {
 
 // attacks are all of them.
 func attacks() []attack {
-	return slices.Concat(forgedInPlace, forgedWhole, forgedMessages, wrapped, saved, hiddenLater, certifiedLater, misled, restructured, falselyProven, addedFields, falselyFilledIn, doubledKeys)
+	return slices.Concat(forgedInPlace, forgedWhole, forgedMessages, wrapped, saved, hiddenLater, certifiedLater, misled, restructured, falselyProven, addedFields, falselyFilledIn, doubledKeys, otherPurposes)
 }
 
 // Each of the attacks is refused or reported, and none is on a document that would not have passed.

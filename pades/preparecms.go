@@ -87,5 +87,8 @@ func (p *Pending) foreign(ber []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := ades.CheckPurpose(signer); err != nil {
+		return nil, err
+	}
 	return signed.Raw, signed.Algorithm().Check(signer.PublicKey)
 }

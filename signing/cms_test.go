@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/rand"
+	"crypto/x509"
 	"errors"
 	"testing"
 
@@ -81,7 +82,8 @@ func TestWrongSignaturesMadeOnThePhone(t *testing.T) {
 		change func(p *phone)
 		want   idp.ErrorCode
 	}{
-		"another person's": {func(p *phone) { p.key, p.cert = p.issue("0101302479") }, idp.CertificateValidationError},
+		"another person's":    {func(p *phone) { p.key, p.cert = p.issue("0101302479") }, idp.CertificateValidationError},
+		"one of a TLS client": {func(p *phone) { p.key, p.cert = p.issueFor(x509.ExtKeyUsageClientAuth) }, idp.CertificateValidationError},
 		"an unknown issuer's": {func(p *phone) {
 			other := newPhone(p.t)
 			p.key, p.cert = other.key, other.cert

@@ -78,6 +78,19 @@ func (p *phone) issue(kennitala string) (crypto.Signer, *x509.Certificate) {
 	return key, cert
 }
 
+// issueFor issues a certificate for something else than signing documents.
+func (p *phone) issueFor(usage x509.ExtKeyUsage) (crypto.Signer, *x509.Certificate) {
+	p.t.Helper()
+	key, cert := p.issue(kennitala)
+	template := *cert
+	template.ExtKeyUsage = []x509.ExtKeyUsage{usage}
+	cert, err := p.ca.IssueProfile(&template, key.Public())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return key, cert
+}
+
 func (p *phone) needDigest() idp.Event {
 	return idp.NeedDigest{Certificate: p.cert, Chain: p.ca.Chain()}
 }

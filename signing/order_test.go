@@ -2,6 +2,7 @@ package signing_test
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"strconv"
@@ -137,6 +138,13 @@ func TestOrdersThatFail(t *testing.T) {
 			}
 		}, 3 * time.Second, idp.InternalError},
 		"another's certificate": {func(p *phone) { p.key, p.cert = p.issue("0101302479") }, 0, idp.CertificateValidationError},
+		"a certificate of a TLS client": {func(p *phone) {
+			p.key, p.cert = p.issueFor(x509.ExtKeyUsageClientAuth)
+			p.sign = func(s idp.State) (idp.State, idp.Event, error) {
+				p.t.Error("the person is asked to sign")
+				return s, idp.Waiting{}, nil
+			}
+		}, 0, idp.CertificateValidationError},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -152,7 +160,7 @@ func TestOrdersThatFail(t *testing.T) {
 				}
 				o.tells(property, "accepted", "ended")
 				o.wantNoJobs()
-				p.key, p.cert, p.poll = right.key, right.cert, right.poll
+				p.key, p.cert, p.poll, p.sign = right.key, right.cert, right.poll, right.sign
 				o.mustOrder()
 				time.Sleep(5 * time.Second)
 				o.wantSignatures(1)

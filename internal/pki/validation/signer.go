@@ -52,6 +52,11 @@ func (s signer) check() {
 		s.report.Fail(ades.Indeterminate, s.noChain(cert), err.Error())
 	}
 	s.report.Chain = chain
+	if err := ades.CheckPurpose(cert); err != nil {
+		s.report.Fail(ades.Indeterminate, ades.ChainConstraintsFailure, err.Error())
+	} else if !ades.Commits(cert) {
+		s.report.Warnings = append(s.report.Warnings, "The key usage of the signer's certificate is digitalSignature without nonRepudiation.")
+	}
 	if err := cmp.Or(evidence.CheckSigner(cert), evidence.CheckAuthorities(chain)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CertificateChainGeneralFailure, err.Error())
 	}

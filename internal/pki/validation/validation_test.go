@@ -166,6 +166,21 @@ func TestSigners(t *testing.T) {
 	if weak.SubIndication != ades.CryptoConstraintsFailureNoPOE {
 		t.Errorf("SHA-1: %s %v", weak.SubIndication, weak.Problems)
 	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for usage, want := range map[x509.ExtKeyUsage]ades.SubIndication{x509.ExtKeyUsageClientAuth: ades.ChainConstraintsFailure, x509.ExtKeyUsageEmailProtection: ades.TryLater} {
+		template, r := *s.signer, good
+		template.ExtKeyUsage, template.KeyUsage = []x509.ExtKeyUsage{usage}, x509.KeyUsageDigitalSignature
+		if r.Certificate, err = s.ca.IssueProfile(&template, key.Public()); err != nil {
+			t.Fatal(err)
+		}
+		validation.Judge{Data: s.data, Time: now}.Signer(&r, s.known)
+		if r.Indication != ades.Indeterminate || r.SubIndication != want || (len(r.Warnings) > 0) != (want == ades.TryLater) {
+			t.Errorf("for %v: %s %s: %q %q", usage, r.Indication, r.SubIndication, r.Problems, r.Warnings)
+		}
+	}
 	none := ades.SignatureReport{}
 	if (validation.Judge{Data: s.data, Time: now}).Signer(&none, s.known); none.Indication != "" {
 		t.Errorf("without a certificate: %+v", none)
