@@ -80,6 +80,8 @@ var pdfEverywhere = map[string]agreement.Reason{
 
 // pdfWithAnchors adds the files about which the two differ only when there are anchors.
 var pdfWithAnchors = merged(pdfEverywhere, map[string]agreement.Reason{
+	"DSS-3226.pdf": {Right: agreement.Here,
+		Why: "The signer's certificate is a certification authority's (CA:TRUE), and not one for signing documents (RFC 5280 4.2.1.9, EN 319 412-2 4.1). EU DSS does not look at that in its default policy."},
 	"TeleSec_PKS_eIDAS_QES_CA_1-baseline-b.pdf": {Right: agreement.EUDSS,
 		Why: "The signer's certificate has a key on a Brainpool curve, which crypto/x509 does not read: it is known which one it is, and not where it leads. EU DSS reads it, and finds no revocation data."},
 	"DSS-3567.pdf": {Right: agreement.Arguable,
