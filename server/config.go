@@ -59,6 +59,10 @@ type Config struct {
 	// reached, but with the authority that the server itself has in a Sandbox and a Trial.
 	Sources func() ades.Sources
 
+	// DigitalSignature accepts certificates of people whose key usage has digitalSignature and not nonRepudiation: as a
+	// rule, those are for logging in.
+	DigitalSignature bool
+
 	// Mail sends messages to people. It is for Production and Trial; nil: none are sent.
 	Mail Mail
 

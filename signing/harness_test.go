@@ -78,12 +78,15 @@ func (p *phone) issue(kennitala string) (crypto.Signer, *x509.Certificate) {
 	return key, cert
 }
 
-// issueFor issues a certificate for something else than signing documents.
+// issueFor issues a certificate for something else than signing documents; ExtKeyUsageAny: one for logging in.
 func (p *phone) issueFor(usage x509.ExtKeyUsage) (crypto.Signer, *x509.Certificate) {
 	p.t.Helper()
 	key, cert := p.issue(kennitala)
 	template := *cert
-	template.ExtKeyUsage = []x509.ExtKeyUsage{usage}
+	template.KeyUsage = x509.KeyUsageDigitalSignature
+	if usage != x509.ExtKeyUsageAny {
+		template.ExtKeyUsage = []x509.ExtKeyUsage{usage}
+	}
 	cert, err := p.ca.IssueProfile(&template, key.Public())
 	if err != nil {
 		p.t.Fatal(err)

@@ -145,6 +145,7 @@ func TestOrdersThatFail(t *testing.T) {
 				return s, idp.Waiting{}, nil
 			}
 		}, 0, idp.CertificateValidationError},
+		"a certificate for logging in": {func(p *phone) { p.key, p.cert = p.issueFor(x509.ExtKeyUsageAny) }, 0, idp.CertificateValidationError},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -167,4 +168,17 @@ func TestOrdersThatFail(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Certificates for logging in sign where that was chosen.
+func TestCertificateForLoggingIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPhone(t)
+		p.key, p.cert = p.issueFor(x509.ExtKeyUsageAny)
+		o := newOrders(t, p, signing.Options{DigitalSignature: true})
+		o.background(t)
+		o.mustOrder()
+		time.Sleep(5 * time.Second)
+		o.wantSignatures(1)
+	})
 }

@@ -19,7 +19,7 @@ func profile(name string) *x509.Certificate {
 		Subject:   pkix.Name{Country: []string{"IS"}, CommonName: name},
 		NotBefore: time.Now().Add(-time.Minute),
 		NotAfter:  time.Now().Add(24 * time.Hour),
-		KeyUsage:  x509.KeyUsageDigitalSignature,
+		KeyUsage:  x509.KeyUsageDigitalSignature | x509.KeyUsageContentCommitment,
 	}
 }
 

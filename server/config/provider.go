@@ -132,6 +132,8 @@ type IdentityProvider struct {
 	Errors       []ProviderError `toml:"error"`
 	CheckName    *bool           `toml:"check-name"`
 	Delivery     string          `toml:"delivery"`
+
+	DigitalSignature bool `toml:"digital-signature"`
 }
 
 // App is [identity-provider.app].
