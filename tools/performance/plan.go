@@ -13,6 +13,7 @@ var subjects = []subject{
 		{pkg: "pades", name: "Verify", times: "20x", unit: "x-floor", demanded: "3", what: "verifying 22 MB with 50 revisions and 20 signatures",
 			floor: "one SHA-256 of the file"},
 		{pkg: "internal/pdf", name: "Open", times: "20x", what: "opening a file of 50,000 objects, reading a page and writing an update"},
+		{pkg: "internal/test/decisions", name: "PDF", times: "3x", what: "preparing a signature on a file of 50,000 objects, and what pdfcpu takes to read it"},
 	}},
 	{"XML", []benchmark{
 		{pkg: "xades", name: "Documents", pick: "./10MB", times: "3x", unit: "SHA-256", demanded: "1 of xmlsec1", what: "signing 10 MB in three packings, verifying, signing again and extending to LTA, from file to file",
@@ -32,6 +33,7 @@ var subjects = []subject{
 	}},
 	{"The wire", []benchmark{
 		{pkg: "httpapi/internal/jsonbody", name: "Read", times: "5x", unit: "decodes/op", what: "a body of 30 MB with a document in Base64, to a stream", floor: "decoding the same Base64 in memory"},
+		{pkg: "httpapi/internal/jsonbody", name: "EncodingJSON", times: "5x", what: "the same body by encoding/json, into memory"},
 		{pkg: "httpapi/internal/jsonbody", name: "SmallBody", times: "1000x", what: "a body without a document"},
 		{pkg: "httpapi/internal/jsonbody", name: "WriteBase64", times: "5x", unit: "encodes/op", what: "an answer with a document of 22 MB", floor: "encoding it in memory"},
 	}},
