@@ -152,7 +152,7 @@ func TestSweepTakesExpiredTokens(t *testing.T) {
 	})
 }
 
-// A copy of the store lets nobody in (spec 2.1).
+// The store has hashes alone: nothing in a copy of it is accepted as a token or a secret (spec 2.1).
 func TestNoSecretIsStored(t *testing.T) {
 	bubble(t, func(f fixture) {
 		c, secret := f.client(account.Scopes()...)

@@ -2,8 +2,11 @@ package ades
 
 import (
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Signer is who signs: the certificate, the certificates above it that go into
@@ -41,4 +44,61 @@ func (s Signer) Resolve() (Signer, error) {
 		return s, fmt.Errorf("signer's certificate: %w", err)
 	}
 	return s, nil
+}
+
+// ErrPurpose: the certificate was not issued for signing documents.
+var ErrPurpose = errors.New("ades: certificate is not for signing documents")
+
+// documentPurposes are the extended key usages for signing documents that crypto/x509 does not know: id-kp-documentSigning
+// (RFC 9336), and those of Microsoft and Adobe from before it.
+var documentPurposes = []asn1.ObjectIdentifier{
+	{1, 3, 6, 1, 5, 5, 7, 3, 36},
+	{1, 3, 6, 1, 4, 1, 311, 10, 3, 12},
+	{1, 2, 840, 113583, 1, 1, 5},
+}
+
+// CheckPurpose returns an error, [ErrPurpose], if a certificate was not issued for signing documents:
+//
+//   - It is a certification authority's (RFC 5280 4.2.1.9).
+//   - Its key usage has neither nonRepudiation, also called contentCommitment, nor digitalSignature (RFC 5280 4.2.1.3,
+//     EN 319 412-2 4.3.2).
+//   - Its extended key usage (RFC 5280 4.2.1.12) has none of anyExtendedKeyUsage, documentSigning (RFC 9336),
+//     emailProtection, and the document signing of Microsoft and of Adobe.
+//
+// An extension that is absent restricts nothing.
+func CheckPurpose(cert *x509.Certificate) error {
+	switch {
+	case cert.IsCA:
+		return fmt.Errorf("%w: it is a certification authority's (basicConstraints CA:TRUE, as openssl req -x509 makes by default; "+
+			"-addext basicConstraints=critical,CA:FALSE -addext keyUsage=critical,nonRepudiation makes one for a signer)", ErrPurpose)
+	case has(cert, oidKeyUsage, cert.KeyUsage != 0) && cert.KeyUsage&(x509.KeyUsageContentCommitment|x509.KeyUsageDigitalSignature) == 0:
+		return fmt.Errorf("%w: its key usage has neither nonRepudiation nor digitalSignature", ErrPurpose)
+	case has(cert, oidExtKeyUsage, len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0) && !isForDocuments(cert):
+		return fmt.Errorf("%w: its extended key usage is for something else", ErrPurpose)
+	}
+	return nil
+}
+
+// AllowsNonRepudiation reports whether the key usage of a certificate has nonRepudiation, as those with which people sign
+// documents have (EN 319 412-2 4.3.2), or is absent. One with digitalSignature alone is for logging in, as a rule.
+func AllowsNonRepudiation(cert *x509.Certificate) bool {
+	return !has(cert, oidKeyUsage, cert.KeyUsage != 0) || cert.KeyUsage&x509.KeyUsageContentCommitment != 0
+}
+
+var (
+	oidKeyUsage    = asn1.ObjectIdentifier{2, 5, 29, 15}
+	oidExtKeyUsage = asn1.ObjectIdentifier{2, 5, 29, 37}
+)
+
+// has reports whether a certificate has an extension: one that crypto/x509 has read something from, or that is empty.
+func has(cert *x509.Certificate, id asn1.ObjectIdentifier, read bool) bool {
+	return read || slices.ContainsFunc(cert.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(id) })
+}
+
+func isForDocuments(cert *x509.Certificate) bool {
+	return slices.ContainsFunc(cert.ExtKeyUsage, func(usage x509.ExtKeyUsage) bool {
+		return usage == x509.ExtKeyUsageAny || usage == x509.ExtKeyUsageEmailProtection
+	}) || slices.ContainsFunc(cert.UnknownExtKeyUsage, func(usage asn1.ObjectIdentifier) bool {
+		return slices.ContainsFunc(documentPurposes, usage.Equal)
+	})
 }

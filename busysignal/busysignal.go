@@ -5,7 +5,7 @@
 // before it starts and releases it when it has ended. While one request holds
 // it, another gets a [HeldError], which carries what the holder said about
 // itself. Nobody has to be trusted to release: a hold ends by itself after
-// [HoldFor]. A signal that nobody has taken for a year is gone (spec 3.11).
+// [HoldFor]. A signal that nothing used for a year is deleted (spec 3.11).
 //
 //	signals := busysignal.New(store, tx)
 //	id, err := signals.Create(ctx, account)

@@ -1,9 +1,6 @@
 package httpapi
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // MappedErrors are the errors of the tables that turn errors into answers.
 func MappedErrors() (all []error) {
@@ -32,11 +29,9 @@ func Routes(c Config) map[string]string {
 
 // Explanations returns what the pages of problems say, by title.
 func Explanations() map[string]string {
-	return maps.Collect(func(yield func(string, string) bool) {
-		for _, e := range explanations {
-			if !yield(e.title, e.text) {
-				return
-			}
-		}
-	})
+	all := make(map[string]string)
+	for _, e := range explanations {
+		all[e.title] = e.text
+	}
+	return all
 }

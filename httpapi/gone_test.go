@@ -27,7 +27,7 @@ func (h *hangsUp) Poll(ctx context.Context, account, id string, answer func(sign
 	})
 }
 
-// spec 3.6: a result that nobody was there to take is for the next poll.
+// spec 3.6: a result whose client has disconnected is delivered at the next poll.
 func TestClientThatHungUpBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	var h *hangsUp

@@ -6,13 +6,13 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 )
 
-// openapi.yaml is the source of the API's description. "go generate" makes one document in JSON of it for each environment.
+// openapi.yaml is the source of the API's description. "go generate" makes a JSON document from it for
+// each environment.
 //
 //go:generate go run ../tools/openapi .
 var (
@@ -47,10 +47,10 @@ func (a *api) publish(routes map[string]methods) publication {
 		document = trialOpenAPI
 	}
 	document, err := onlyServed(document, routes)
-	base, baseErr := json.Marshal(a.BaseURL)
+	base, _ := json.Marshal(a.BaseURL) // marshaling a string cannot fail
 	document = bytes.ReplaceAll(document, []byte(placeholderURL), bytes.Trim(base, `"`))
 	sum := sha256.Sum256(document)
-	return publication{document, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, errors.Join(err, baseErr)}
+	return publication{document, `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`, err}
 }
 
 // onlyServed returns a document without the paths that have no route. Members keep their order, because people read

@@ -134,7 +134,7 @@ func (a *api) handler(o operation) handler {
 		call = a.holding(call)
 	}
 	call = granted(o.scope, call)
-	if o.ownPace { // it is never answered 429, whoever calls: spec 1.9
+	if o.ownPace { // a poll is never answered 429 (spec 1.9)
 		return a.authenticated(call)
 	}
 	return a.unlessStrange(a.authenticated(a.counted(call)))

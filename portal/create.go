@@ -18,9 +18,10 @@ import (
 // Create makes a process of a draft and invites its participants. Its errors come in this order:
 // [*InvalidError], all fields at once; [ErrKeyReused], [ErrKeyInUse], and [ErrNotFound] for a repetition
 // whose process was deleted; those of signing.Service.Plan, with [ErrTooMany] where the page has no
-// room, and [ErrNotDrawn] where that is not known; [ErrPayment]; [ErrQuota]. Nothing is kept of a process that is refused, nor of the document of a
-// repetition, which is answered with the process as it is now. After storage.ErrUnavailable it may
-// not be known what came of it: with the same key the call may be made again.
+// room, and [ErrNotDrawn] where that is not known; [ErrPayment]; [ErrQuota]. Nothing is kept of a process
+// that is refused, nor of the document of a repetition, which is answered with the process as it is now.
+// After storage.ErrUnavailable it may not be known what came of it: with the same key the call may be
+// made again.
 func (s *Service) Create(ctx context.Context, d Draft) (View, error) {
 	p, err := s.create(ctx, d)
 	if p.Document != d.Document && !errors.Is(err, storage.ErrUnavailable) { // else it is swept, unless it was kept

@@ -59,9 +59,9 @@ type Config struct {
 	// reached, but with the authority that the server itself has in a Sandbox and a Trial.
 	Sources func() ades.Sources
 
-	// DigitalSignature accepts certificates of people whose key usage has digitalSignature and not nonRepudiation: as a
+	// AllowDigitalSignature accepts certificates of people whose key usage has digitalSignature and not nonRepudiation: as a
 	// rule, those are for logging in.
-	DigitalSignature bool
+	AllowDigitalSignature bool
 
 	// Mail sends messages to people. It is for Production and Trial; nil: none are sent.
 	Mail Mail

@@ -201,7 +201,7 @@ func (s *Server) assembleSigning() {
 	options := s.people.options
 	options.Renderer = s.renderer
 	options.Sources = func() ades.Sources { return s.observer.Sources(sources()) }
-	options.DigitalSignature = c.DigitalSignature
+	options.AllowDigitalSignature = c.AllowDigitalSignature
 	options.Told = s.logStep
 	options.Alone = bucketsOf(b) == nil
 	options.Keep = c.Retention.requests(now)

@@ -175,7 +175,7 @@ func TestCertificateForLoggingIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPhone(t)
 		p.key, p.cert = p.issueFor(x509.ExtKeyUsageAny)
-		o := newOrders(t, p, signing.Options{DigitalSignature: true})
+		o := newOrders(t, p, signing.Options{AllowDigitalSignature: true})
 		o.background(t)
 		o.mustOrder()
 		time.Sleep(5 * time.Second)

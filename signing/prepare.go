@@ -83,7 +83,7 @@ func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, fur
 	if !t.traits().ByPhone && idp.Kennitala(cert) != t.r.Person.Kennitala {
 		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is another person's."}, nil
 	}
-	if err := ades.CheckPurpose(cert); err != nil || !ades.Commits(cert) && !t.options.DigitalSignature {
+	if ades.CheckPurpose(cert) != nil || !ades.AllowsNonRepudiation(cert) && !t.options.AllowDigitalSignature {
 		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is not for signing documents."}, nil
 	}
 	chain, err := evidence.FindChain(ctx, sources, evidence.NewKnown(ctx, sources, further...), cert, now)

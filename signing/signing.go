@@ -134,9 +134,9 @@ type Options struct {
 	Owner Owner
 	// Ledger counts the signatures that are made. nil: nobody does.
 	Ledger Ledger
-	// DigitalSignature accepts signers' certificates whose key usage has digitalSignature and not nonRepudiation. People
+	// AllowDigitalSignature accepts signers' certificates whose key usage has digitalSignature and not nonRepudiation. People
 	// log in with such, as a rule, and sign with others (EN 319 412-2 4.3.2).
-	DigitalSignature bool
+	AllowDigitalSignature bool
 	// Keep is how long requests and their idempotency keys are remembered, counted from the
 	// start; 0 is 24 h (spec 7.2). Less than an hour counts as one, in which all that
 	// a request has time for is over. A request that nobody finished ends after 24 h, however

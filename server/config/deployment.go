@@ -118,7 +118,7 @@ func (d *Deployment) open(ctx context.Context, c *Config, compile func(ctx conte
 	if d.Server.Environment != server.Production {
 		return nil
 	}
-	d.Server.DigitalSignature = c.IdentityProvider.DigitalSignature
+	d.Server.AllowDigitalSignature = c.IdentityProvider.DigitalSignature
 	return d.openProvider(c)
 }
 

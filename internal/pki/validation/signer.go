@@ -54,7 +54,7 @@ func (s signer) check() {
 	s.report.Chain = chain
 	if err := ades.CheckPurpose(cert); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.ChainConstraintsFailure, err.Error())
-	} else if !ades.Commits(cert) {
+	} else if !ades.AllowsNonRepudiation(cert) {
 		s.report.Warnings = append(s.report.Warnings, "The key usage of the signer's certificate is digitalSignature without nonRepudiation.")
 	}
 	if err := cmp.Or(evidence.CheckSigner(cert), evidence.CheckAuthorities(chain)); err != nil {

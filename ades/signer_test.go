@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/asn1"
 	"errors"
 	"strings"
@@ -26,6 +27,8 @@ func TestCheckPurpose(t *testing.T) {
 		"nonRepudiation":                       {x509.Certificate{KeyUsage: nonRepudiation}, "", true},
 		"both":                                 {x509.Certificate{KeyUsage: nonRepudiation | digitalSignature}, "", true},
 		"digitalSignature":                     {x509.Certificate{KeyUsage: digitalSignature}, "", false},
+		"an empty key usage":                   {x509.Certificate{Extensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 15}}}}, "key usage has neither", false},
+		"an empty extended key usage":          {x509.Certificate{Extensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 37}}}}, "extended key usage", true},
 		"keyEncipherment":                      {x509.Certificate{KeyUsage: x509.KeyUsageKeyEncipherment}, "key usage has neither", false},
 		"a certification authority":            {x509.Certificate{IsCA: true, KeyUsage: nonRepudiation | x509.KeyUsageCertSign}, "-addext basicConstraints", true},
 		"anyExtendedKeyUsage":                  {x509.Certificate{ExtKeyUsage: usages(x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageAny)}, "", true},
@@ -44,13 +47,13 @@ func TestCheckPurpose(t *testing.T) {
 		if refused := errors.Is(err, ades.ErrPurpose); refused != (test.refused != "") || refused && !strings.Contains(err.Error(), test.refused) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := ades.Commits(&test.certificate); got != test.commits {
+		if got := ades.AllowsNonRepudiation(&test.certificate); got != test.commits {
 			t.Errorf("%s: commits: %v", name, got)
 		}
 	}
 }
 
-// Nobody signs with such a certificate.
+// Resolve refuses a certificate that was issued for something else.
 func TestSignerWithAnotherPurpose(t *testing.T) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
