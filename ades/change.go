@@ -6,8 +6,8 @@ import "slices"
 type ChangeKind string
 
 const (
-	// ChangeProof: validation data, or a document timestamp with the field that holds it.
-	ChangeProof ChangeKind = "PROOF"
+	// ChangeValidationData: validation data, or a document timestamp with the field that holds it.
+	ChangeValidationData ChangeKind = "VALIDATION_DATA"
 	// ChangeSignature: another signature, with its field and what is seen of it.
 	ChangeSignature ChangeKind = "SIGNATURE"
 	// ChangeForm: the value of a form field, and what is seen of it.
@@ -22,7 +22,10 @@ const (
 	ChangePages ChangeKind = "PAGES"
 	// ChangeContent: what a page shows.
 	ChangeContent ChangeKind = "PAGE_CONTENT"
-	// ChangeMetadata: what the document says of itself: title, author, producer.
+	// ChangeProducer: the producer and the date of the last writer, in the document information dictionary or the
+	// metadata, and nothing else in there.
+	ChangeProducer ChangeKind = "PRODUCER"
+	// ChangeMetadata: what else the document says of itself, such as its title and author.
 	ChangeMetadata ChangeKind = "METADATA"
 	// ChangeStructure: the structure for assistive technology.
 	ChangeStructure ChangeKind = "STRUCTURE"

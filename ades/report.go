@@ -1,7 +1,9 @@
 package ades
 
 import (
+	"cmp"
 	"crypto/x509"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -90,6 +92,33 @@ func (r *Report) Passed() bool {
 	return covered
 }
 
+// Problems returns why the document has not Passed, in English sentences; it is empty when it has.
+func (r *Report) Problems() (all []string) {
+	if r.Passed() {
+		return nil
+	}
+	if len(r.Signatures) == 0 {
+		return []string{"The document has no signatures."}
+	}
+	for i := range r.Signatures {
+		s := &r.Signatures[i]
+		if s.Indication != TotalPassed && !s.Passed() {
+			all = append(all, fmt.Sprintf("Signature %q is %s: %s.", s.Name, s.Indication, s.SubIndication))
+		}
+		if forbidden := s.Forbidden(); len(forbidden) > 0 {
+			c := forbidden[0]
+			all = append(all, fmt.Sprintf("Signature %q does not permit what revision %d changed: %s %s.", s.Name, c.Revision, c.Kind, cmp.Or(c.Where, c.Object, "in the file")))
+		}
+		if s.Coverage == Partial && !s.CounterSignature {
+			all = append(all, fmt.Sprintf("Signature %q covers only a part of the document.", s.Name))
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, "No signature covers what was appended last, which is not validation data alone.")
+	}
+	return all
+}
+
 // SignatureReport is the result for one signature.
 type SignatureReport struct {
 	Name          string // of the signature field or element
@@ -105,8 +134,9 @@ type SignatureReport struct {
 	// Coverage is Partial.
 	CounterSignature bool
 	CoveredBytes     int64 // length of the covered beginning of the document; 0 in XML
-	// Extended: nothing follows the covered beginning but what proves the signature,
-	// validation data and document timestamps.
+	// Extended: a validation-data-only update follows the covered beginning and nothing else (ISO 32000-2 12.8.2.2.2):
+	// each of the Changes is validation data, a document timestamp, the producer and date of the last writer, or an
+	// object that nothing leads to, and the update is written so strictly that all readers find the same in it.
 	Extended bool
 	// Changes is what later revisions did to what is signed, in their order. None in XML.
 	Changes []Change

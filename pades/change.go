@@ -27,7 +27,7 @@ const (
 )
 
 // noteChanges says of each signature what became of what it covers.
-func (d *inspection) noteChanges(all []verification) error {
+func (d *inspection) noteChanges(all []verification) (err error) {
 	h := history{inspection: d, ends: d.revisions, pages: make(map[int]int), rules: make(map[int]rules), said: saidInMetadata{make(map[streamAt]statements), maxSaid}}
 	if last := len(h.ends) - 1; last < 0 || !d.endsAt(h.ends[last], d.doc.Size) {
 		h.ends = append(slices.Clone(h.ends), d.doc.Size)
@@ -39,7 +39,7 @@ func (d *inspection) noteChanges(all []verification) error {
 			first, h.rules[signed] = min(first, signed), rules{permission: NoChanges}
 		}
 	}
-	if err := h.compare(first); err != nil {
+	if err = h.compare(first); err != nil {
 		return readError(err)
 	}
 	for i := range all {
@@ -47,7 +47,34 @@ func (d *inspection) noteChanges(all []verification) error {
 			h.note(&all[i].report, max(maxListed/len(all), 1))
 		}
 	}
-	return nil
+	if len(all) == 0 {
+		return nil
+	}
+	last := &all[len(all)-1].report // what follows the others has a signature in it
+	last.Extended, err = h.validationDataOnly(last)
+	return readError(err)
+}
+
+// validationDataOnly reports whether everything that follows a signature is a validation-data-only update: validation
+// data and document timestamps, which ISO 32000-2 12.8.2.2.2 permits whatever the author permits, with the producer and
+// the date of the last writer. Such an update has no signature over it, so that all of it has to be written strictly.
+func (h *history) validationDataOnly(s *ades.SignatureReport) (bool, error) {
+	other := func(c ades.Change) bool {
+		return c.Kind != ades.ChangeValidationData && c.Kind != ades.ChangeHidden && c.Kind != ades.ChangeProducer
+	}
+	if s.Coverage != ades.WholeRevision || slices.ContainsFunc(s.Changes, other) || h.ends[len(h.ends)-1] != h.revisions[len(h.revisions)-1] {
+		return false, nil
+	}
+	before, err := h.file.Earlier(s.CoveredBytes)
+	if err != nil {
+		return false, notMalformed(err)
+	}
+	strict, err := h.file.PlainlyExtends(before)
+	if err != nil || !strict {
+		s.Warnings = append(s.Warnings, "What was appended last is validation data, but is not written strictly as an incremental update, so that readers may find something else in it.")
+		return false, notMalformed(err)
+	}
+	return true, nil
 }
 
 // signedIn is the revision that a signature over a beginning of the document was made in: an end

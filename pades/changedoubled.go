@@ -22,7 +22,7 @@ func (c *comparison) doubled() error {
 			c.add(&position{ref: ref}, judgement{ades.ChangeUnknown, never})
 		}
 	}
-	if c.graph.doubled && len(c.changes) > 0 {
+	if (c.graph.doubled || len(c.graph.unfit) > 0) && len(c.changes) > 0 {
 		c.add(&position{}, judgement{ades.ChangeUnknown, never})
 	}
 	return nil

@@ -84,7 +84,7 @@ func (c *comparison) statements(file *pdf.File, o pdf.Object) (statements, error
 
 func (c *comparison) metadata(p *position, lastWriter bool) {
 	if lastWriter {
-		c.add(p, judgement{ades.ChangeMetadata, NoChanges})
+		c.add(p, judgement{ades.ChangeProducer, NoChanges})
 	} else {
 		c.add(p, judged[theMetadata])
 	}

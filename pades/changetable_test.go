@@ -12,18 +12,18 @@ var changeTable = [][]changeRow{proofRows, formRows, pageRows, documentRows}
 
 var proofRows = []changeRow{
 	{"nothing", func(r *revision) { r.update.Set(pdf.Ref{Num: page}, r.source(page)) }, "", pades.NoChanges},
-	{"validation data", func(r *revision) { r.set(catalog, "DSS", "<< /Certs ["+r.addStream("", "x").String()+"] >>") }, "PROOF", pades.NoChanges},
+	{"validation data", func(r *revision) { r.set(catalog, "DSS", "<< /Certs ["+r.addStream("", "x").String()+"] >>") }, "VALIDATION_DATA", pades.NoChanges},
 	{"what is no validation data", func(r *revision) { r.set(catalog, "DSS", "<< /Innocent 3 0 R >>") }, "CATALOG", never},
-	{"extensions", func(r *revision) { r.set(catalog, "Extensions", "<< /X << >> >>") }, "PROOF", pades.NoChanges},
-	{"a later version", func(r *revision) { r.set(catalog, "Version", "/2.0") }, "PROOF", pades.NoChanges},
-	{"a document timestamp", func(r *revision) { r.newField(stampField) }, "PROOF", pades.NoChanges},
+	{"extensions", func(r *revision) { r.set(catalog, "Extensions", "<< /X << >> >>") }, "VALIDATION_DATA", pades.NoChanges},
+	{"a later version", func(r *revision) { r.set(catalog, "Version", "/2.0") }, "VALIDATION_DATA", pades.NoChanges},
+	{"a document timestamp", func(r *revision) { r.newField(stampField) }, "VALIDATION_DATA", pades.NoChanges},
 	{"a document timestamp that is seen", func(r *revision) {
 		r.newField("<< /Type /Annot /Subtype /Widget /FT /Sig /T (Old) /V " + timestamp + " /P 10 0 R /Rect [0 0 90 90] >>")
 	}, "FORM_FIELDS", never},
 	{"a signature", func(r *revision) { r.newField(signedField("(New)")) }, "SIGNATURE", pades.FormFilling},
 	{"a signature in the field for it", signs, "SIGNATURE", pades.FormFilling},
 	{"a field for a signature", func(r *revision) { r.newField("<< /FT /Sig /T (New) >>") }, "SIGNATURE", pades.FormFilling},
-	{"who wrote it last", func(r *revision) { r.set(information, "ModDate", "(D:2026)"); r.replace(saidOf, xmp("This one", 2)) }, "METADATA", pades.NoChanges},
+	{"who wrote it last", func(r *revision) { r.set(information, "ModDate", "(D:2026)"); r.replace(saidOf, xmp("This one", 2)) }, "PRODUCER", pades.NoChanges},
 	{"another title", func(r *revision) { r.set(information, "Title", "(Another)") }, "METADATA", pades.FormFilling},
 	{"another title in the metadata", func(r *revision) { r.replace(saidOf, xmp("Another", 1)) }, "METADATA", pades.FormFilling},
 	{"an object that nothing leads to", func(r *revision) { r.addStream("", drawing) }, "HIDDEN", pades.NoChanges},
@@ -99,7 +99,7 @@ var documentRows = []changeRow{
 	{"names", func(r *revision) { r.set(names, "JavaScript", "<< >>") }, "CATALOG", never},
 	{"layers", func(r *revision) { r.set(layers, "D", "<< /BaseState /OFF >>") }, "CATALOG", never},
 	{"permissions", func(r *revision) { r.set(catalog, "Perms", "<< >>") }, "CATALOG", never},
-	{"a version that is none", func(r *revision) { r.set(catalog, "Version", "/Old") }, "PROOF", pades.NoChanges},
+	{"a version that is none", func(r *revision) { r.set(catalog, "Version", "/Old") }, "VALIDATION_DATA", pades.NoChanges},
 	{"structure", func(r *revision) { r.set(tree, "RoleMap", "<< /A /B >>") }, "STRUCTURE", never},
 	{"another catalog", func(r *revision) { r.rewrite(`/Root 1 0 R`, "/Root "+r.add(string(r.source(catalog))).String()) }, "CATALOG", never},
 	{"what cannot be read", func(r *revision) { r.replace(content, "<< /Broken") }, "UNKNOWN", never},

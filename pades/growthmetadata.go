@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -24,34 +25,6 @@ var lastWritten = []xml.Name{
 	{Space: "http://ns.adobe.com/xap/1.0/", Local: "MetadataDate"},
 	{Space: "http://ns.adobe.com/pdf/1.3/", Local: "Producer"},
 	{Space: "adobe:ns:meta/", Local: "xmptk"},
-}
-
-// metadata: it says nothing new but who wrote the file last, and when, nor does the
-// document information dictionary (ISO 32000-2 14.3.3).
-func (g *growth) metadata(info, metadata pdf.Object) (bool, error) {
-	now, err := g.now.Dict(info)
-	if err != nil {
-		return false, err
-	}
-	before, err := g.before.Dict(info)
-	if err != nil {
-		return false, err
-	}
-	if same(now, before, "ModDate", "Producer") {
-		g.gains(info)
-	}
-	if ref, ok := metadata.(pdf.Ref); !ok || !slices.Contains(g.known.changed, ref) {
-		return true, nil
-	}
-	said, _, err := statementsOf(g.now, metadata)
-	if err != nil {
-		return false, err
-	}
-	had, _, err := statementsOf(g.before, metadata)
-	if err == nil && reflect.DeepEqual(said, had) {
-		g.gains(metadata)
-	}
-	return err == nil, err
 }
 
 // statements are what a metadata stream consists of, without who wrote it last.
@@ -113,4 +86,18 @@ func statement(token xml.Token) xml.Token {
 		return nil
 	}
 	return token
+}
+
+// same compares dictionaries without some of their keys.
+func same(a, b pdf.Dict, without ...pdf.Name) bool {
+	a, b = omit(a, without...), omit(b, without...)
+	return len(a) == len(b) && (len(a) == 0 || reflect.DeepEqual(a, b))
+}
+
+func omit(d pdf.Dict, keys ...pdf.Name) pdf.Dict {
+	d = maps.Clone(d)
+	for _, key := range keys {
+		delete(d, key)
+	}
+	return d
 }

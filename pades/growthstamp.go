@@ -2,7 +2,6 @@ package pades
 
 import (
 	"bytes"
-	"strings"
 
 	"github.com/innsigli/innsigli/internal/pdf"
 )
@@ -10,47 +9,6 @@ import (
 // stampKeys are what the field of a document timestamp has: nothing that is done, and
 // nothing that is drawn.
 var stampKeys = []pdf.Name{"Type", "Subtype", "FT", "T", "TU", "V", "F", "Ff", "Rect", "P", "AP"}
-
-// stamp: a new field has a document timestamp and shows nothing.
-func (g *growth) stamp(o pdf.Object) (bool, error) {
-	ref, ok := o.(pdf.Ref)
-	if !ok || g.known.count[ref] > 0 {
-		return false, nil
-	}
-	field, err := g.now.Dict(ref)
-	if err != nil || field["FT"] != pdf.Name("Sig") || !same(field, nil, stampKeys...) {
-		return false, err
-	}
-	g.stamps[ref] = field
-	for _, rule := range []func(pdf.Dict) (bool, error){g.newName, g.newTimestamp, g.unseen} {
-		if ok, err := rule(field); !ok || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// newName: fields of one name are one field, whose value it would change
-// (ISO 32000-2 12.7.4.2).
-func (g *growth) newName(field pdf.Dict) (bool, error) {
-	t, err := g.now.Bytes(field["T"])
-	name := pdf.Text(pdf.String(t))
-	if err != nil || name == "" || strings.Contains(name, ".") || g.names[name] {
-		return false, err
-	}
-	g.names[name] = true
-	return true, nil
-}
-
-func (g *growth) newTimestamp(field pdf.Dict) (bool, error) {
-	if ref, ok := field["V"].(pdf.Ref); ok && g.known.count[ref] > 0 {
-		return false, nil
-	}
-	value, err := g.now.Dict(field["V"])
-	return isTimestamp(g.now, value), err
-}
-
-func (g *growth) unseen(field pdf.Dict) (bool, error) { return unseen(g.now, field) }
 
 // unseen says whether nothing is seen of a field.
 func unseen(file *pdf.File, field pdf.Dict) (bool, error) {

@@ -2,11 +2,8 @@ package pades
 
 import "github.com/innsigli/innsigli/internal/pdf"
 
-// store: the document security store has what ISO 32000-2 tables 261 and 262 say, and
-// nothing that could be meant for somebody else.
-func (g *growth) store(o pdf.Object) (bool, error) { return plainStore(g.now, o) }
-
-// plainStore says whether a store is like that.
+// plainStore reports whether a document security store has what ISO 32000-2 tables 261 and 262 say and nothing else,
+// which could be meant for another reader.
 func plainStore(file *pdf.File, o pdf.Object) (bool, error) {
 	dict, err := file.Dict(o)
 	if err != nil || !same(dict, nil, "Type", "Certs", "OCSPs", "CRLs", "VRI") {

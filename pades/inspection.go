@@ -60,20 +60,7 @@ func (d *inspection) report(fields []signatureField) (*ades.Report, error) {
 	for _, v := range all {
 		report.Signatures = append(report.Signatures, v.report)
 	}
-	return report, d.noteGrowth(report.Signatures)
-}
-
-// noteGrowth looks at what follows the last signature. What follows the others has a
-// signature in it.
-func (d *inspection) noteGrowth(signatures []ades.SignatureReport) (err error) {
-	if len(signatures) == 0 {
-		return nil
-	}
-	last := &signatures[len(signatures)-1]
-	if last.Coverage == ades.WholeRevision {
-		last.Extended, err = d.grewByProof(last.CoveredBytes)
-	}
-	return readError(err)
+	return report, nil
 }
 
 // claim reads what ByteRange leaves out, which no two fields may share. The problem is

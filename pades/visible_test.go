@@ -81,8 +81,8 @@ func TestVisibleRaised(t *testing.T) {
 	for i := range 2 {
 		b = sign(t, b, p, pades.Options{Visible: at(2-i, 100, 100)})
 	}
-	if !grewByProof(t, extend(t, b, ades.LTA, p.ca.Sources(nil)), p.ca) {
-		t.Error("something else follows than proof")
+	if !isExtended(t, extend(t, b, ades.LTA, p.ca.Sources(nil)), p.ca) {
+		t.Error("not extended than proof")
 	}
 }
 

@@ -25,6 +25,7 @@ import "github.com/innsigli/innsigli/ades"
 type Document struct {
 	File       string      `json:"file"`
 	Passed     bool        `json:"passed"` // [ades.Report.Passed]
+	Problems   []string    `json:"problems"` // why it has not passed, [ades.Report.Problems]
 	Signatures []Signature `json:"signatures"`
 	Error      string      `json:"error"` // why there is no report
 }
@@ -38,7 +39,7 @@ type Signature struct {
 	Intact        bool                `json:"intact"`
 	Coverage      ades.Coverage       `json:"coverage"`
 	Counter       bool                `json:"counterSignature"` // over the signature before it, and nothing of the file
-	Extended      bool                `json:"extended"`         // what follows is proof of the signature alone
+	Extended      bool                `json:"extended"`         // only validation data follows
 	CoveredBytes  int64               `json:"coveredBytes"`
 	Signer        string              `json:"signer"`       // common name of the certificate
 	SerialNumber  string              `json:"serialNumber"` // of the person, as the certificate has it
@@ -88,12 +89,12 @@ type Change struct {
 
 // Unread is the report on a file that there is no report on.
 func Unread(file string, err error) Document {
-	return Document{File: file, Signatures: []Signature{}, Error: err.Error()}
+	return Document{File: file, Problems: []string{}, Signatures: []Signature{}, Error: err.Error()}
 }
 
 // Of is the report on a file.
 func Of(file string, r *ades.Report) Document {
-	d := Document{File: file, Passed: r.Passed(), Signatures: make([]Signature, 0, len(r.Signatures))}
+	d := Document{File: file, Passed: r.Passed(), Problems: append([]string{}, r.Problems()...), Signatures: make([]Signature, 0, len(r.Signatures))}
 	for i := range r.Signatures {
 		d.Signatures = append(d.Signatures, signatureOf(&r.Signatures[i]))
 	}

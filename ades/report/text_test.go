@@ -48,7 +48,7 @@ func changed(s scene) *ades.Report {
 		Timestamps: []ades.TimestampReport{{Type: ades.SignatureTimestamp, Time: signedAt.Add(time.Second), Intact: true, Trusted: true, Authority: s.ca.Root()}},
 		Warnings:   []string{"The key is weak by the standards of tomorrow."},
 		Changes: []ades.Change{
-			{Revision: 2, Kind: ades.ChangeProof, Object: "20 0 R", Permitted: true},
+			{Revision: 2, Kind: ades.ChangeValidationData, Object: "20 0 R", Permitted: true},
 			{Revision: 3, Kind: ades.ChangeForm, Object: "21 0 R", Field: "Kaupandi", Page: 1, Permitted: true},
 			{Revision: 3, Kind: ades.ChangeForm, Object: "22 0 R", Field: "Verð", Page: 1, Permitted: true},
 			{Revision: 3, Kind: ades.ChangeSignature, Object: "23 0 R", Field: "Signature2", Page: 3, Permitted: true},

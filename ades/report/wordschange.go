@@ -8,7 +8,7 @@ type happening struct{ general, onPages words }
 
 // changeKinds have no words about pages where a reader sees nothing of the change on any.
 var changeKinds = map[ades.ChangeKind]happening{
-	ades.ChangeProof: {general: words{"data that proves signatures was added", "gögnum sem staðfesta undirskriftir var bætt við"}},
+	ades.ChangeValidationData: {general: words{"validation data or a document timestamp was added", "staðfestingargögnum eða tímastimpli var bætt við"}},
 	ades.ChangeSignature: {words{"a further signature was added", "annarri undirskrift var bætt við"},
 		words{"a further signature was added on {pages}", "annarri undirskrift var bætt við á {pages}"}},
 	ades.ChangeForm: {words{"the form was filled in", "eyðublaðið var fyllt út"},
@@ -23,6 +23,8 @@ var changeKinds = map[ades.ChangeKind]happening{
 		words{"pages were added, removed or moved: {pages}", "síðum var bætt við, eytt eða raðað upp á nýtt: {pages}"}},
 	ades.ChangeContent: {words{"the content of pages was changed", "efni á síðum var breytt"},
 		words{"the content of {pages} was changed", "{pages} var breytt"}},
+	ades.ChangeProducer: {general: words{"the program that wrote the document last, and the date, were noted",
+		"forritið sem vistaði skjalið síðast og dagsetningin voru skráð"}},
 	ades.ChangeMetadata: {general: words{"what the document says of itself was changed, such as its title or author",
 		"lýsigögnum skjalsins var breytt, svo sem titli eða höfundi"}},
 	ades.ChangeStructure: {words{"the structure that screen readers follow was changed", "uppbyggingu sem skjálesarar fara eftir var breytt"},
@@ -59,6 +61,6 @@ var (
 	coversCounter = words{"another signature, as its counter-signature, and nothing of the document",
 		"aðra undirskrift, sem hún staðfestir, og ekkert af skjalinu sjálfu"}
 	nothingAfter = words{"Nothing was added.", "Engu var bætt við."}
-	proofAfter   = words{"Only data that proves the signature was added.", "Aðeins var bætt við gögnum sem staðfesta undirskriftina."}
+	proofAfter   = words{"Only validation data and document timestamps were added.", "Aðeins var bætt við staðfestingargögnum og tímastimplum."}
 	bytesAfter   = words{"Something was added.", "Einhverju var bætt við."}
 )

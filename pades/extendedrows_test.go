@@ -8,10 +8,10 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// otherGrowth is a document of level LTA with something else behind its signature: what is
-// appended to it, or, where that is nil, what was in it beforehand and is given a second
-// meaning by what proves the signature.
-type otherGrowth struct {
+// appendedRow is a document of level LTA with something else behind its signature: what is
+// appended to it, or, where that is nil, what was in it beforehand and gets a second
+// meaning by the validation data.
+type appendedRow struct {
 	name    string
 	options pdftest.Options
 	appends func(*revision)
@@ -26,7 +26,7 @@ const (
 )
 
 // changedDocuments are those in which something changed that was there.
-var changedDocuments = []otherGrowth{
+var changedDocuments = []appendedRow{
 	{"an entry of the catalog", pdftest.Options{}, func(r *revision) { r.set(catalog, "OpenAction", "[10 0 R /Fit]") }},
 	{"another catalog", pdftest.Options{}, func(r *revision) {
 		source, err := r.file.Source(pdf.Ref{Num: catalog})
@@ -88,7 +88,7 @@ var changedDocuments = []otherGrowth{
 }
 
 // changedForms are those with other fields and annotations.
-var changedForms = []otherGrowth{
+var changedForms = []appendedRow{
 	{"an entry of the form", pdftest.Options{}, func(r *revision) { r.set(r.form(), "NeedAppearances", "true") }},
 	{"a field is missing", pdftest.Options{Catalog: "/AcroForm 101 0 R", Objects: []string{"<< /FT /Tx /T (Old) >>", "<< /Fields [100 0 R] >>"}},
 		func(r *revision) { r.set(r.form(), "Fields", fmt.Sprint(r.fields()[1:])) }},
@@ -133,18 +133,16 @@ var changedForms = []otherGrowth{
 }
 
 // ambiguous documents have objects of two meanings, one of which changed with the other.
-var ambiguous = []otherGrowth{
+var ambiguous = []appendedRow{
 	{"a page has two contents", pdftest.Options{Page: "/Contents 900 0 R"}, nil},
 	{"the catalog is a resource", pdftest.Options{Page: "/Resources << /XObject 1 0 R >>"}, nil},
 	{"the form is a page", pdftest.Options{Catalog: "/AcroForm 10 0 R", Page: "/Fields []"}, nil},
 	{"the form is a resource", pdftest.Options{Catalog: "/AcroForm 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< /Fields [] >>"}}, nil},
-	{"the fields are the annotations", pdftest.Options{Catalog: "/AcroForm << /Fields 100 0 R >>", Page: "/Annots 100 0 R", Objects: []string{"[]"}}, nil},
-	{"the annotations are something else", pdftest.Options{Page: "/Annots 100 0 R /PieceInfo 100 0 R", Objects: []string{"[]"}}, nil},
+	{"the annotations are the resources", pdftest.Options{Page: "/Annots 100 0 R /Resources 100 0 R", Objects: []string{"[]"}}, nil},
 	{"the store is a resource", pdftest.Options{Catalog: "/DSS 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< >>"}}, nil},
 	{"certificates are annotations", pdftest.Options{Catalog: "/DSS << /Certs 100 0 R >>", Page: "/PieceInfo 100 0 R", Objects: []string{"[]"}}, nil},
 	{"a page is in the store", pdftest.Options{Catalog: "/DSS << /Certs [] /Innocent 10 0 R >>"}, nil},
 	{"a stream goes on behind the document", pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Length 1000000 >>\nstream\nx\nendstream"}}, nil},
-	{"the document information is an array", pdftest.Options{Trailer: "/Info [1 2]"}, nil},
 	{"an object cannot be read", pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Broken"}}, nil},
 }
 
@@ -153,4 +151,88 @@ func xmp(title string, day int) string {
 	return stream("/Type /Metadata /Subtype /XML", fmt.Sprintf(`<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
 <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:ModifyDate>2026-07-%02d</xmp:ModifyDate>
 <dc:title><rdf:Alt><rdf:li xml:lang="x-default">%s</rdf:li></rdf:Alt></dc:title></rdf:Description></rdf:RDF></x:xmpmeta>`, day, title))
+}
+
+// hidden is what no reader may find behind a signature: the content of a page.
+var hidden = "3 0 obj\n" + stream("", drawing) + "\nendobj\n"
+
+// notStrict are documents with an object behind them that nothing leads to, which is permitted, but
+// written so that some readers rebuild the cross-reference, or would then find another document.
+var notStrict = []appendedRow{
+	{"Prev with a fraction", pdftest.Options{}, rewritten(`/Prev (\d+)`, "/Prev ${1}.0")},
+	{"Prev with a sign", pdftest.Options{}, rewritten(`/Prev (\d+)`, "/Prev +$1")},
+	{"Prev with a fraction, of a stream", pdftest.Options{Kind: pdftest.Stream}, rewritten(`/Prev (\d+)`, "/Prev ${1}.0")},
+	{"Prev twice", pdftest.Options{}, rewritten(`/Prev (\d+)`, "/Prev 1 /Prev $1")},
+	{"Size of less", pdftest.Options{}, rewritten(`/Size \d+`, "/Size 2")},
+	{"Size with a sign", pdftest.Options{}, rewritten(`/Size (\d+)`, "/Size +$1")},
+	{"startxref with a comment", pdftest.Options{}, rewritten(`startxref\n`, "startxref %5\n")},
+	{"startxref with zeros", pdftest.Options{}, rewritten(`startxref\n`, "startxref\n000")},
+	{"startxref with white space", pdftest.Options{}, rewritten(`startxref\n`, "startxref\n ")},
+	{"a comment behind xref", pdftest.Options{}, rewritten(`\nxref\n`, "\nxref %x\n")},
+	{"white space before xref", pdftest.Options{}, rewritten(`\nxref\n`, "\n\nxref\n")},
+	{"a comment behind trailer", pdftest.Options{}, rewritten(`\ntrailer\n`, "\ntrailer%x\n")},
+	{"an entry of 19 bytes", pdftest.Options{}, rewritten(` 00000 n \n`, " 00000 n\n")},
+	{"an entry of few digits", pdftest.Options{}, rewritten(`\n0*(\d+) 00000 n \n`, "\n$1 0 n\n")},
+	{"an entry twice", pdftest.Options{}, rewritten(`\n(\d+ 1\n\d{10} 00000 n \n)`, "\n$1$1")},
+	{"an entry that leads outside", pdftest.Options{}, rewritten(`\nxref\n`, "\nxref\n900 1\n9999999999 00000 n \n")},
+	{"an entry that leads to another object", pdftest.Options{}, rewritten(`\n\d+ 1\n(\d{10} 00000 n \n)`, "\n900 1\n$1")},
+	{"an entry that leads to white space", pdftest.Options{}, rewritten(`(\d+ 0 obj)\n<< /Type /Annot`, "\n$1<< /Type /Annot")},
+	{"a stream behind a carriage return", pdftest.Options{Kind: pdftest.Stream}, rewritten(`>>\nstream\n`, ">>\nstream\r")},
+	{"Index of an odd length", pdftest.Options{Kind: pdftest.Stream}, rewritten(`(/Index \[.*?)\]`, "$1 7]")},
+	{"an object that is not listed", pdftest.Options{}, func(r *revision) {
+		r.replace(content, stream("", drawing))
+		r.rewrite(`\n3 1\n\d{10} 00000 n \n`, "\n0 0\n")
+	}},
+	{"an object in a stream", pdftest.Options{}, func(r *revision) { r.addStream("", hidden) }},
+	{"an object in a comment", pdftest.Options{}, func(r *revision) { r.add("<< >> % 3 0 obj") }},
+	{"an object with comments in its head", pdftest.Options{}, func(r *revision) {
+		r.addStream("", strings.Replace(hidden, "3 0 obj", "3%%x\r\n0 %obj\n obj", 1))
+	}},
+	{"an object without white space in its head", pdftest.Options{}, func(r *revision) { r.addStream("", strings.Replace(hidden, "0 obj", "0obj", 1)) }},
+	{"an object with other white space in its head", pdftest.Options{}, func(r *revision) { r.addStream("", strings.Replace(hidden, "3 0 ", "3\v0\xa0", 1)) }},
+	{"an object stream that nothing leads to", pdftest.Options{}, func(r *revision) { r.addStream("/Type /ObjStm /N 1 /First 4", "3 0 null") }},
+	{"a cross-reference stream that nothing leads to", pdftest.Options{}, func(r *revision) {
+		r.addStream("/Type /XRef /Size 4 /W [1 2 1] /Root 1 0 R", strings.Repeat("\x00", 16))
+	}},
+	{"a stream of a type somewhere else", pdftest.Options{}, func(r *revision) { r.addStream("/Type 900 0 R", "") }},
+	{"a key with two values", pdftest.Options{}, func(r *revision) { r.add("<< /A << /B 1 /B 2 >> >>") }},
+	{"a key with two values, of a stream", pdftest.Options{}, func(r *revision) { r.addStream("/A 1 /A 2", "") }},
+	{"a key with two values, in an object stream", pdftest.Options{Kind: pdftest.Stream}, func(r *revision) { r.add("<< /A 1 /A null >>") }},
+	{"a trailer in a stream", pdftest.Options{}, func(r *revision) { r.addStream("", "trailer\n<< /Root 10 0 R >>\n") }},
+	{"a table in a stream", pdftest.Options{}, func(r *revision) { r.addStream("", "xref\n0 0\n") }},
+}
+
+func rewritten(pattern, with string) func(*revision) {
+	return func(r *revision) {
+		r.add(square)
+		r.rewrite(pattern, with)
+	}
+}
+
+const (
+	withAppearance = "a field with an appearance of nothing"
+	withType       = "a store whose VRI says what it is"
+)
+
+// validationDataRows is what other programs may append as validation data.
+var validationDataRows = []appendedRow{
+	{"an object that nothing leads to", pdftest.Options{}, func(r *revision) { r.add(square) }},
+	{"words of a file's structure that are none", pdftest.Options{}, func(r *revision) {
+		r.addStream("", "a trailer for 12 obj and 3 x obj, obj 0 1, endobj 1 0 endobj")
+	}},
+	{"when the document was written, in its information dictionary", pdftest.Options{Trailer: "/Info 100 0 R", Objects: []string{"<< /Title (This one) >>"}},
+		func(r *revision) { r.set(first, "ModDate", "(D:20260701)"); r.set(first, "Producer", "(Another)") }},
+	{"when the document was written, in its metadata", pdftest.Options{Catalog: "/Metadata 100 0 R", Objects: []string{xmp("This one", 1)}},
+		func(r *revision) { r.replace(first, xmp("This one", 2)) }},
+	{"a store of less", pdftest.Options{}, func(r *revision) { r.set(r.store(), "CRLs", "[]") }},
+	{withType, pdftest.Options{}, func(r *revision) {
+		r.set(r.store(), "VRI", "<< /Type /VRI /"+strings.Repeat("0A", 20)+" << /Type /VRI >> >>")
+	}},
+	{"the fields are the annotations", pdftest.Options{Catalog: "/AcroForm << /Fields 100 0 R >>", Page: "/Annots 100 0 R", Objects: []string{"[]"}}, nil},
+	{"the catalog is pointed at", pdftest.Options{Page: "/PieceInfo << /Root 1 0 R >>"}, nil},
+	{"extensions", pdftest.Options{Catalog: "/Extensions 100 0 R", Objects: []string{"<< >>"}},
+		func(r *revision) { r.set(first, "ADBE", "<< /BaseVersion /1.7 /ExtensionLevel 3 >>") }},
+	{withAppearance, pdftest.Options{}, func(r *revision) {
+		r.set(r.stamp(), "AP", "<< /N "+r.addStream("/Type /XObject /Subtype /Form /BBox [0 0 0 0]", "").String()+" >>")
+	}},
 }
