@@ -17,6 +17,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/signerjson"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // signedFile is a document with its signature fields.
@@ -24,7 +25,7 @@ type signedFile struct {
 	doc    Document
 	file   *pdf.File
 	covers coverage
-	fields fields
+	fields form.Fields
 }
 
 // openSigned refuses a document whose last signature is not the one that it says.
@@ -37,11 +38,11 @@ func openSigned(doc Document) (*signedFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := readFields(file)
+	found, err := form.Read(file)
 	if err != nil {
 		return nil, err
 	}
-	return &signedFile{doc, file, covers, found}, covers.checkLastSignature(slices.Concat(found.signatures, found.timestamps))
+	return &signedFile{doc, file, covers, found}, covers.checkLastSignature(slices.Concat(found.Signatures, found.Timestamps))
 }
 
 // carried is what a document has by way of signatures and evidence.
@@ -70,20 +71,20 @@ type carriedStamp struct {
 }
 
 // selection chooses the signatures that are looked after, with the document timestamps.
-type selection func(coverage, fields) fields
+type selection func(coverage, form.Fields) form.Fields
 
-func everySignature(_ coverage, f fields) fields { return f }
+func everySignature(_ coverage, f form.Fields) form.Fields { return f }
 
 // lastSignature leaves the last signature and the timestamps over it.
-func lastSignature(c coverage, f fields) fields {
-	if len(f.signatures) == 0 {
+func lastSignature(c coverage, f form.Fields) form.Fields {
+	if len(f.Signatures) == 0 {
 		return f
 	}
-	end := func(s signatureField) int64 { r, _ := c.readRange(s.signature); return r.end }
-	byEnd := func(a, b signatureField) int { return cmp.Compare(end(a), end(b)) }
-	last := slices.MaxFunc(f.signatures, byEnd)
-	f.signatures = []signatureField{last}
-	f.timestamps = slices.DeleteFunc(slices.Clone(f.timestamps), func(t signatureField) bool { return end(t) < end(last) })
+	end := func(s form.SignatureField) int64 { r, _ := c.readRange(s.Signature); return r.end }
+	byEnd := func(a, b form.SignatureField) int { return cmp.Compare(end(a), end(b)) }
+	last := slices.MaxFunc(f.Signatures, byEnd)
+	f.Signatures = []form.SignatureField{last}
+	f.Timestamps = slices.DeleteFunc(slices.Clone(f.Timestamps), func(t form.SignatureField) bool { return end(t) < end(last) })
 	return f
 }
 
@@ -99,14 +100,14 @@ func readCarried(doc Document, which selection) (*carried, error) {
 		return nil, err
 	}
 	selected := which(c.covers, c.fields)
-	for _, f := range selected.signatures {
+	for _, f := range selected.Signatures {
 		if err := c.addSignature(f); err != nil {
-			return nil, broken(f.name, err)
+			return nil, broken(f.Name, err)
 		}
 	}
-	for _, f := range selected.timestamps {
+	for _, f := range selected.Timestamps {
 		if err := c.addStamp(f); err != nil {
-			return nil, broken(f.name, err)
+			return nil, broken(f.Name, err)
 		}
 	}
 	slices.SortFunc(c.stamps, func(a, b carriedStamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
@@ -122,7 +123,7 @@ func vriKey(contents []byte) pdf.Name {
 	return pdf.Name(strings.ToUpper(fmt.Sprintf("%x", sha1.Sum(contents))))
 }
 
-func (c *carried) addSignature(f signatureField) error {
+func (c *carried) addSignature(f form.SignatureField) error {
 	r, contents, problem := c.covers.read(f)
 	if problem != "" {
 		return errors.New(problem)
@@ -131,7 +132,7 @@ func (c *carried) addSignature(f signatureField) error {
 	if err != nil {
 		return err
 	}
-	s := carriedSignature{name: f.name, ranges: r, vri: vriKey(contents), signed: signed}
+	s := carriedSignature{name: f.Name, ranges: r, vri: vriKey(contents), signed: signed}
 	if s.signer, err = signed.Signer(); err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (c *carried) addSignature(f signatureField) error {
 	return nil
 }
 
-func (c *carried) addStamp(f signatureField) error {
+func (c *carried) addStamp(f form.SignatureField) error {
 	r, contents, problem := c.covers.read(f)
 	if problem != "" {
 		return errors.New(problem)
@@ -167,7 +168,7 @@ func (c *carried) addStamp(f signatureField) error {
 	if err := token.Verify(); err != nil {
 		return err
 	}
-	c.stamps = append(c.stamps, carriedStamp{f.name, r, vriKey(contents), token})
+	c.stamps = append(c.stamps, carriedStamp{f.Name, r, vriKey(contents), token})
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // Permission is what may be done to a document after it was certified: P of ISO 32000-2
@@ -18,15 +19,15 @@ const (
 
 // checkCertifiable refuses a certification that would not be the first signature of its
 // document (ISO 32000-2 12.8.2.2.1). A document timestamp is one too.
-func checkCertifiable(file *pdf.File, found fields, permission Permission) error {
+func checkCertifiable(file *pdf.File, found form.Fields, permission Permission) error {
 	if permission == 0 {
 		return nil
 	}
-	permissions, err := catalogPermissions(file)
+	permissions, err := form.Permissions(file)
 	if err != nil {
 		return err
 	}
-	if found.signed() || permissions["DocMDP"] != nil {
+	if found.Signed() || permissions["DocMDP"] != nil {
 		return fmt.Errorf("%w: it is signed, and a certification has to come first", ErrForbidden)
 	}
 	return nil
@@ -57,18 +58,9 @@ func addCertification(file *pdf.File, update *pdf.Update, signature pdf.Ref) err
 	})
 }
 
-// catalogPermissions returns the permissions dictionary (ISO 32000-2 table 263).
-func catalogPermissions(file *pdf.File) (pdf.Dict, error) {
-	_, catalog, err := file.Catalog()
-	if err != nil {
-		return nil, err
-	}
-	return file.Dict(catalog["Perms"])
-}
-
 // hasUsageRights says whether the document was enabled for features of Adobe Reader: by
 // UR3 of ISO 32000-2 table 263, or UR of PDF 1.5.
 func hasUsageRights(file *pdf.File) bool {
-	permissions, err := catalogPermissions(file)
+	permissions, err := form.Permissions(file)
 	return err == nil && (permissions["UR3"] != nil || permissions["UR"] != nil)
 }

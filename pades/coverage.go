@@ -3,11 +3,13 @@ package pades
 import (
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // maxContents bounds the signature that is read from a document.
@@ -33,13 +35,13 @@ func newCoverage(doc Document, file *pdf.File) (coverage, error) {
 // whatever else hid there would be shown and not be signed, and a dictionary that
 // stands elsewhere was written after the signature (ISO 32000-2 12.8.1). The
 // problem is empty when all is well.
-func (c coverage) read(f signatureField) (r byteRange, contents []byte, problem string) {
-	r, problem = c.readRange(f.signature)
+func (c coverage) read(f form.SignatureField) (r byteRange, contents []byte, problem string) {
+	r, problem = c.readRange(f.Signature)
 	if problem != "" {
 		return r, nil, problem
 	}
 	const notTheSignature = "What ByteRange leaves out is not the signature."
-	start, end, ok, err := c.file.Span(f.holder)
+	start, end, ok, err := c.file.Span(f.Holder)
 	if err != nil || !ok || r.gap < start || r.gapEnd > end {
 		return r, nil, notTheSignature
 	}
@@ -47,7 +49,7 @@ func (c coverage) read(f signatureField) (r byteRange, contents []byte, problem 
 	if n, err := c.doc.ReadAt(gap, r.gap); n < len(gap) {
 		return r, nil, fmt.Sprintf("The signature cannot be read: %v.", err)
 	}
-	stated, err := c.file.Bytes(f.signature["Contents"])
+	stated, err := c.file.Bytes(f.Signature["Contents"])
 	if err != nil {
 		return r, nil, "Contents is not a string."
 	}
@@ -85,9 +87,9 @@ func (c coverage) readRange(signature pdf.Dict) (r byteRange, problem string) {
 }
 
 // ranges are those of all signatures and timestamps that have one.
-func (c coverage) ranges(f fields) (all []byteRange) {
-	for _, s := range slices.Concat(f.signatures, f.timestamps) {
-		if r, problem := c.readRange(s.signature); problem == "" {
+func (c coverage) ranges(f form.Fields) (all []byteRange) {
+	for _, s := range slices.Concat(f.Signatures, f.Timestamps) {
+		if r, problem := c.readRange(s.Signature); problem == "" {
 			all = append(all, r)
 		}
 	}
@@ -114,4 +116,14 @@ func (c coverage) endsAt(marker, end int64) bool {
 	rest := make([]byte, end-marker)
 	_, err := c.doc.ReadAt(rest, marker)
 	return err == nil && len(bytes.Trim(rest, "\r\n")) == 0
+}
+
+var errDoubled = errors.New("an entry stands twice in the signature dictionary, and readers differ in which counts")
+
+// doubled says whether an entry stands twice in the signature dictionary, or in the field that has it: readers
+// differ in which counts (ISO 32000-2 7.3.7), so that one would show what another has not verified. What cannot
+// be read is found elsewhere.
+func (c coverage) doubled(f form.SignatureField) bool {
+	distinct, err := c.file.Distinct(f.Holder)
+	return err == nil && !distinct
 }

@@ -114,7 +114,7 @@ func findStore(file *pdf.File) (store, error) {
 		err = fmt.Errorf("%w: /DSS leads to something else", pdf.ErrDamaged)
 	}
 	s.fault = err
-	return s, notMalformed(err)
+	return s, pdf.IgnoreMalformed(err)
 }
 
 // isAnother says whether a dictionary is none of a store, of which a VRI has no type. A signature that is added to is
@@ -128,13 +128,13 @@ func isAnother(file *pdf.File, dict pdf.Dict) bool {
 func (s *store) decode(file *pdf.File, name pdf.Name, array pdf.Object, limit int64) error {
 	entries, err := file.Array(array)
 	if err != nil {
-		return notMalformed(err)
+		return pdf.IgnoreMalformed(err)
 	}
 	for _, entry := range entries[:min(len(entries), maxEvidence)] {
 		if err := file.Spent(); err != nil {
 			return err
 		}
-		if err := notMalformed(s.decodeOne(file, name, entry, limit)); err != nil {
+		if err := pdf.IgnoreMalformed(s.decodeOne(file, name, entry, limit)); err != nil {
 			return err
 		}
 	}

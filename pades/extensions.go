@@ -28,9 +28,9 @@ func declareExtension(file *pdf.File, update *pdf.Update) error {
 	}
 	extensions, err := file.Dict(catalog["Extensions"])
 	if err != nil {
-		return notMalformed(err)
+		return pdf.IgnoreMalformed(err)
 	}
-	return notMalformed(update.Attempt(func(draft *pdf.Update) error {
+	return pdf.IgnoreMalformed(update.Attempt(func(draft *pdf.Update) error {
 		if extensions == nil {
 			return setEntry(draft, ref, "Extensions", []byte("<< /ESIC "+etsiExtension+" >>"))
 		}

@@ -20,7 +20,7 @@ const (
 
 // subFilter is the encoding that the dictionary says Contents has.
 func (v *verification) subFilter() string {
-	name, _ := v.file.Name(v.field.signature["SubFilter"])
+	name, _ := v.file.Name(v.field.Signature["SubFilter"])
 	return string(name)
 }
 
@@ -46,8 +46,8 @@ func (v *verification) family() string {
 // 142-1 6.3 (d), (m), EN 319 142-2 5.3).
 func (v *verification) advanced() string {
 	reason := v.report.Reason != ""
-	_, filter := v.field.signature["Filter"]
-	_, cert := v.field.signature["Cert"]
+	_, filter := v.field.Signature["Filter"]
+	_, cert := v.field.Signature["Cert"]
 	switch {
 	case !filter || !v.signed.IsAdvanced() || reason && v.signed.HasCommitment():
 		return notETSI

@@ -9,6 +9,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // inspection is the verification of one document.
@@ -31,7 +32,7 @@ type inspection struct {
 // verification is the work on one signature.
 type verification struct {
 	*inspection
-	field signatureField
+	field form.SignatureField
 
 	ranges byteRange
 	signed *cms.SignedData
@@ -41,7 +42,7 @@ type verification struct {
 	report ades.SignatureReport
 }
 
-func (d *inspection) report(fields []signatureField) (*ades.Report, error) {
+func (d *inspection) report(fields []form.SignatureField) (*ades.Report, error) {
 	all := make([]verification, 0, len(fields))
 	for _, f := range fields {
 		v := verification{inspection: d, field: f}
@@ -65,7 +66,7 @@ func (d *inspection) report(fields []signatureField) (*ades.Report, error) {
 
 // claim reads what ByteRange leaves out, which no two fields may share. The problem is
 // empty when all is well.
-func (d *inspection) claim(f signatureField) (r byteRange, contents []byte, problem string) {
+func (d *inspection) claim(f form.SignatureField) (r byteRange, contents []byte, problem string) {
 	if d.broken {
 		return r, nil, brokenDocument
 	}

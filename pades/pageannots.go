@@ -19,7 +19,7 @@ func (f newField) addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, 
 
 // ownAnnotations gives a page, whose source it returns, an array of its own.
 func ownAnnotations(file *pdf.File, update *pdf.Update, source []byte, page *pdf.Page, widget pdf.Ref) ([]byte, error) {
-	ref, _ := lastReference(file, page.Dict["Annots"])
+	ref, _ := file.LastReference(page.Dict["Annots"])
 	shared, err := update.Source(ref)
 	if err != nil {
 		return nil, err
@@ -42,18 +42,18 @@ func (o Options) shares(file *pdf.File, page *pdf.Page) (bool, error) {
 	if err != nil || array == nil {
 		return false, err
 	}
-	ref, ok := lastReference(file, page.Dict["Annots"])
+	ref, ok := file.LastReference(page.Dict["Annots"])
 	if !ok {
 		return false, nil
 	}
 	shared := false
 	_, err = file.FindPage(func(other pdf.Ref, dict pdf.Dict) bool {
-		its, ok := lastReference(file, dict["Annots"])
+		its, ok := file.LastReference(dict["Annots"])
 		shared = ok && its == ref && other != page.Ref
 		return shared
 	})
 	if shared || errors.Is(err, pdf.ErrNoPage) {
 		return shared, nil
 	}
-	return false, notMalformed(err) // of pages that cannot be reached nobody sees anything
+	return false, pdf.IgnoreMalformed(err) // of pages that cannot be reached nobody sees anything
 }

@@ -1,7 +1,6 @@
 package pades
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -41,7 +40,7 @@ func patchCatalog(file *pdf.File, update *pdf.Update, key pdf.Name, patch func(s
 // value. A value that is an object of its own is changed there, and the result is nil: the
 // dictionary stays as it is.
 func patchValue(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, patch func(source []byte) ([]byte, error)) ([]byte, error) {
-	if ref, ok := lastReference(file, dict[key]); ok {
+	if ref, ok := file.LastReference(dict[key]); ok {
 		return nil, patchObject(update, ref, patch)
 	}
 	value, _, err := pdf.Key(source, key)
@@ -79,13 +78,4 @@ func appendOnce(source []byte, item pdf.Ref) ([]byte, error) {
 		return nil, err
 	}
 	return pdf.AppendItem(source, []byte(item.String()))
-}
-
-// notMalformed drops an error that says that the file is malformed where something
-// was to be read or changed that a signature can do without.
-func notMalformed(err error) error {
-	if errors.Is(err, pdf.ErrDamaged) || errors.Is(err, pdf.ErrUnsupported) || errors.Is(err, pdf.ErrLimit) {
-		return nil
-	}
-	return err
 }

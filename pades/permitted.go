@@ -1,25 +1,27 @@
 package pades
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // checkPermitted refuses a document that must not be signed: one whose author or an
 // earlier signer permits it no more ([ErrForbidden]), and one whose last signature is
 // broken ([ErrBroken]). field is the field to sign; "" is a new one.
-func checkPermitted(doc Document, file *pdf.File, found fields, field string) error {
+func checkPermitted(doc Document, file *pdf.File, found form.Fields, field string) error {
 	if err := checkPermissions(file, field == ""); err != nil {
 		return err
 	}
 	if err := checkCertification(file, found, field); err != nil {
 		return err
 	}
-	for _, f := range found.signatures {
+	for _, f := range found.Signatures {
 		if err := checkSignature(file, f, found, field); err != nil {
 			return err
 		}
@@ -28,104 +30,46 @@ func checkPermitted(doc Document, file *pdf.File, found fields, field string) er
 	if err != nil {
 		return err
 	}
-	return c.checkLastSignature(slices.Concat(found.signatures, found.timestamps))
+	return c.checkLastSignature(slices.Concat(found.Signatures, found.Timestamps))
 }
 
-// checkCertification looks at the certification signature that the catalog names
-// (ISO 32000-2 12.8.6).
-func checkCertification(file *pdf.File, found fields, field string) error {
-	permissions, err := catalogPermissions(file)
-	if err != nil {
-		return err
-	}
-	certification, err := file.Dict(permissions["DocMDP"])
-	if err != nil {
-		return err
-	}
-	return eachTransform(file, certification, func(l lock) error {
-		return found.obey(l, "its certification", field)
+// checkCertification looks at the certification signature that the catalog names (ISO 32000-2 12.8.6).
+func checkCertification(file *pdf.File, found form.Fields, field string) error {
+	return form.EachCertificationLock(file, func(l form.Lock) error {
+		return checkLocked(found, l, "its certification", field)
 	})
 }
 
 // checkSignature looks at what a signature locks.
-func checkSignature(file *pdf.File, f signatureField, found fields, field string) error {
-	by := fmt.Sprintf("the signature %q", f.name)
-	return eachLock(file, f, func(l lock) error { return found.obey(l, by, field) })
+func checkSignature(file *pdf.File, f form.SignatureField, found form.Fields, field string) error {
+	by := fmt.Sprintf("the signature %q", f.Name)
+	return form.EachLock(file, f, func(l form.Lock) error { return checkLocked(found, l, by, field) })
 }
 
-// eachLock reads what a signature locks: by the lock dictionary of its field and by its own
-// transforms.
-func eachLock(file *pdf.File, f signatureField, visit func(lock) error) error {
-	dict, err := file.Dict(f.field["Lock"])
-	if err != nil {
-		return err
-	}
-	l, err := readLock(file, dict)
-	if err != nil {
-		return err
-	}
-	if err := visit(l); err != nil {
-		return err
-	}
-	return eachTransform(file, f.signature, visit)
-}
-
-// eachTransform reads the parameters of a signature's transforms (ISO 32000-2 table 256).
-func eachTransform(file *pdf.File, signature pdf.Dict, visit func(lock) error) error {
-	references, err := file.Array(signature["Reference"])
-	if err != nil {
-		return err
-	}
-	for _, r := range references {
-		reference, err := file.Dict(r)
-		if err != nil {
-			return err
-		}
-		parameters, err := file.Dict(reference["TransformParams"])
-		if err != nil {
-			return err
-		}
-		l, err := readLock(file, parameters)
-		if err != nil {
-			return err
-		}
-		if err := visit(l); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// obey refuses what an earlier lock forbids. P of 2 and 3 permits to sign.
-func (f fields) obey(l lock, by, field string) error {
+// checkLocked refuses what an earlier lock forbids: any change, or the field to sign, "" being a new one. P of 2 and 3
+// permits signing. A new field does not get a name that is locked.
+func checkLocked(found form.Fields, l form.Lock, by, field string) error {
 	switch {
-	case l.permission == NoChanges:
+	case l.Permission == form.NoChanges:
 		return fmt.Errorf("%w: %s permits no changes", ErrForbidden, by)
-	case field == "" && l.locksNew():
+	case field == "" && l.LocksNew():
 		return fmt.Errorf("%w: %s locks new fields too", ErrForbidden, by)
-	case field != "" && l.locks(field):
+	case field != "" && l.Locks(field):
 		return fmt.Errorf("%w: %s locks the field %q", ErrForbidden, by, field)
 	}
-	f.reserve(l.fields)
+	found.Reserve(l.Fields)
 	return nil
-}
-
-// reserve keeps a new field from getting a name that is locked.
-func (f fields) reserve(names []string) {
-	for _, name := range names {
-		f.names[name] = true
-	}
 }
 
 // checkLastSignature refuses a document whose last signature is not the one that its
 // ByteRange says, or does not cover its revision.
-func (c coverage) checkLastSignature(signatures []signatureField) error {
+func (c coverage) checkLastSignature(signatures []form.SignatureField) error {
 	if len(signatures) == 0 {
 		return nil
 	}
-	last := slices.MaxFunc(signatures, func(a, b signatureField) int {
-		x, _ := c.readRange(a.signature)
-		y, _ := c.readRange(b.signature)
+	last := slices.MaxFunc(signatures, func(a, b form.SignatureField) int {
+		x, _ := c.readRange(a.Signature)
+		y, _ := c.readRange(b.Signature)
 		return cmp.Compare(x.end, y.end)
 	})
 	r, _, problem := c.read(last)
@@ -133,7 +77,59 @@ func (c coverage) checkLastSignature(signatures []signatureField) error {
 		problem = "it does not cover its revision."
 	}
 	if problem != "" {
-		return fmt.Errorf("%w: %q: %s", ErrBroken, last.name, problem)
+		return fmt.Errorf("%w: %q: %s", ErrBroken, last.Name, problem)
+	}
+	return nil
+}
+
+// checkPermissions refuses an encrypted document whose author does not permit the
+// signature (ISO 32000-2 table 22). A new field takes bits 4 and 6 together: bit 6 is for
+// fields, and makes them only if bit 4 is set too. To fill in a field that is there, bit
+// 6 is enough, and so is bit 9, even if 6 is clear. Bit 4 alone is not: it is for what
+// the others do not control.
+func checkPermissions(file *pdf.File, newField bool) error {
+	p, encrypted := file.Permissions()
+	switch {
+	case !encrypted:
+		return nil
+	case newField && !(p.Modify && p.Annotate):
+		return fmt.Errorf("%w: its author permits no new form fields", ErrForbidden)
+	case !newField && !p.Annotate && !p.FillIn:
+		return fmt.Errorf("%w: its author does not permit to fill in form fields", ErrForbidden)
+	}
+	return nil
+}
+
+// lockReference returns the signature reference dictionary that makes the lock of a field part of
+// its signature (ISO 32000-2 12.8.2.4). Data was required up to PDF 1.7. P is where
+// Acrobat puts and looks for the permission of an approval signature.
+func lockReference(l form.Lock, catalog pdf.Ref) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "<< /Type /SigRef /TransformMethod /FieldMDP /Data %s /TransformParams << /Type /TransformParams /V /1.2 /Action %s", catalog, pdf.NameToken(l.Action))
+	if l.Action != "All" {
+		b.WriteString(" /Fields [")
+		for _, name := range l.Fields {
+			b.Write(pdf.TextString(name))
+		}
+		b.WriteString("]")
+	}
+	if l.Permission != 0 {
+		fmt.Fprintf(&b, " /P %d", l.Permission)
+	}
+	b.WriteString(" >> >>")
+	return b.Bytes()
+}
+
+// checkLock refuses a lock that cannot be carried over into a signature.
+func checkLock(l form.Lock, field string) error {
+	if !slices.Contains([]pdf.Name{"", "All", "Include", "Exclude"}, l.Action) {
+		return fmt.Errorf("%w: the lock of field %q asks for the unknown action %.32q", ErrForbidden, field, string(l.Action))
+	}
+	if l.Permission < 0 || l.Permission > form.Annotations {
+		return fmt.Errorf("%w: the lock of field %q asks for the unknown permission %d", ErrForbidden, field, l.Permission)
+	}
+	if l.Permission != 0 && l.Action == "" { // which is required, and what the signature would refer to
+		return fmt.Errorf("%w: the lock of field %q has a permission and no action", ErrForbidden, field)
 	}
 	return nil
 }

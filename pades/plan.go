@@ -6,13 +6,14 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // plan is what is found out about a document before anything is written. All reading
 // comes first, because new objects must not get numbers that the document refers to.
 type plan struct {
 	file        *pdf.File
-	fields      fields
+	fields      form.Fields
 	options     Options
 	field       emptyField // to be filled in; without reference, a new one
 	page        *pdf.Page  // for a new field
@@ -25,13 +26,13 @@ type plan struct {
 
 // newPlan refuses what must not be signed, or not like this.
 func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan, error) {
-	found, err := readFieldsNamed(file, o.Field)
+	found, err := form.ReadNamed(file, o.Field)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{file: file, fields: found, options: o, extends: !found.signed() && subFilter(signer) == cadesFormat, usageRights: hasUsageRights(file)}
+	p := &plan{file: file, fields: found, options: o, extends: !found.Signed() && subFilter(signer) == cadesFormat, usageRights: hasUsageRights(file)}
 	if o.Field != "" {
-		if p.field, err = selectField(file, o.Field, found.wanted); err != nil {
+		if p.field, err = selectField(file, o.Field, found.Named); err != nil {
 			return nil, err
 		}
 	}
@@ -47,12 +48,12 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 	if p.shared, err = o.shares(file, p.page); err != nil {
 		return nil, err
 	}
-	if p.structure, err = readStructure(file, found.signed()); err != nil {
+	if p.structure, err = readStructure(file, found.Signed()); err != nil {
 		return nil, err
 	}
 	if o.Field == "" {
-		p.field.name = found.freeName("Signature")
-		return p, p.refer(lock{})
+		p.field.name = found.FreeName("Signature")
+		return p, p.refer(form.Lock{})
 	}
 	l, err := p.obeyField(signer)
 	if err != nil {
@@ -63,12 +64,12 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 
 // obeyField checks the signature against the seed value of its field, and returns the
 // field's lock.
-func (p *plan) obeyField(signer ades.Signer) (lock, error) {
-	l, err := readLock(p.file, p.field.lock)
+func (p *plan) obeyField(signer ades.Signer) (form.Lock, error) {
+	l, err := form.ReadLock(p.file, p.field.lock)
 	if err != nil {
 		return l, fmt.Errorf("reading the lock of field %q: %w", p.field.name, err)
 	}
-	if err := l.check(p.field.name); err != nil {
+	if err := checkLock(l, p.field.name); err != nil {
 		return l, err
 	}
 	if err := checkSeed(p.file, p.field, l, signer, p.options); err != nil {
@@ -82,7 +83,7 @@ func (p *plan) obeyField(signer ades.Signer) (lock, error) {
 
 // refer makes the signature references: what a certification permits, and what the
 // field's lock locks (ISO 32000-2 12.8.1).
-func (p *plan) refer(l lock) error {
+func (p *plan) refer(l form.Lock) error {
 	catalog, _, err := p.file.Catalog()
 	if err != nil {
 		return err
@@ -91,8 +92,8 @@ func (p *plan) refer(l lock) error {
 	if p.options.Certify != 0 {
 		references = append(references, p.options.Certify.reference())
 	}
-	if l.action != "" {
-		references = append(references, l.reference(catalog))
+	if l.Action != "" {
+		references = append(references, lockReference(l, catalog))
 	}
 	if len(references) > 0 {
 		p.references = fmt.Appendf(nil, "[%s]", bytes.Join(references, []byte{' '}))

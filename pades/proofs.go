@@ -6,6 +6,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // readProofs reads the document security store of a revision for a verification. What is in it counts wherever it
@@ -42,7 +43,7 @@ func (s *store) decodeVRI(file *pdf.File) error {
 			return err
 		}
 		of, err := file.Dict(s.vri[name])
-		if err := notMalformed(err); err != nil {
+		if err := pdf.IgnoreMalformed(err); err != nil {
 			return err
 		}
 		for _, array := range arrays {
@@ -74,7 +75,7 @@ func (d *inspection) signedBefore(end int64) int64 {
 }
 
 // signedEnds are the ends of revisions that have a signature or a timestamp over all of them, in ascending order.
-func (c coverage) signedEnds(f fields) (all []int64) {
+func (c coverage) signedEnds(f form.Fields) (all []int64) {
 	for _, r := range c.ranges(f) {
 		if c.of(r) != ades.Partial {
 			all = append(all, r.end)
@@ -100,7 +101,7 @@ func (d *inspection) storeUpTo(end int64) (store, error) {
 	} else {
 		s.data.ChargeTo(d.known)
 	}
-	if err = notMalformed(err); err == nil {
+	if err = pdf.IgnoreMalformed(err); err == nil {
 		d.earlier[end] = s
 	}
 	return s, err

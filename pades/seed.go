@@ -5,6 +5,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // seed is the seed value dictionary of the field that is signed (ISO 32000-2 table 237)
@@ -12,7 +13,7 @@ import (
 type seed struct {
 	file    *pdf.File
 	dict    pdf.Dict
-	lock    lock
+	lock    form.Lock
 	signer  ades.Signer
 	options Options
 }
@@ -29,7 +30,7 @@ type seedConstraint struct {
 
 // checkSeed refuses a signature that the seed value of its field rules out. Entries that
 // are not required are recommendations; those without a bit in Ff hold by being there.
-func checkSeed(file *pdf.File, field emptyField, l lock, signer ades.Signer, o Options) error {
+func checkSeed(file *pdf.File, field emptyField, l form.Lock, signer ades.Signer, o Options) error {
 	s := seed{file, field.seed, l, signer, o}
 	problem, err := s.broken(s.dict, "", seedConstraints())
 	for _, check := range []func() (string, error){s.kind, s.timestamp, s.certificate} {

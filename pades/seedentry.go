@@ -7,6 +7,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 func (s seed) filter(value pdf.Object) (string, error) {
@@ -84,7 +85,7 @@ func (s seed) lockDocument(value pdf.Object) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	locked := s.options.Certify == NoChanges || s.lock.permission == NoChanges
+	locked := s.options.Certify == NoChanges || s.lock.Permission == form.NoChanges
 	switch {
 	case wanted == "true" && !locked:
 		return "nothing locks the document", nil

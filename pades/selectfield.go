@@ -6,10 +6,14 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // ErrField: the document has no empty signature field of the name asked for.
 var ErrField = errors.New("pades: no such empty signature field")
+
+// maxWidgets bounds the widgets of the field that is signed: each gets the appearance.
+const maxWidgets = 32
 
 // emptyField is the field that is signed, with what its author attached to it
 // (ISO 32000-2 tables 235 to 237).
@@ -33,8 +37,8 @@ type widget struct {
 }
 
 // selectField returns the field that the walk found under a name.
-func selectField(file *pdf.File, name string, found []node) (emptyField, error) {
-	i := slices.IndexFunc(found, func(n node) bool { return n.named })
+func selectField(file *pdf.File, name string, found []form.Node) (emptyField, error) {
+	i := slices.IndexFunc(found, func(n form.Node) bool { return n.IsField })
 	if i < 0 {
 		return emptyField{}, fmt.Errorf("%w: there is no field %q", ErrField, name)
 	}
@@ -46,10 +50,10 @@ func selectField(file *pdf.File, name string, found []node) (emptyField, error) 
 	if field.ref, err = objectOf(file, found[i]); err != nil {
 		return field, err
 	}
-	if field.lock, err = file.Dict(found[i].dict["Lock"]); err != nil {
+	if field.lock, err = file.Dict(found[i].Dict["Lock"]); err != nil {
 		return field, fmt.Errorf("reading the lock of field %q: %w", name, err)
 	}
-	if field.seed, err = file.Dict(found[i].dict["SV"]); err != nil {
+	if field.seed, err = file.Dict(found[i].Dict["SV"]); err != nil {
 		return field, fmt.Errorf("reading the seed value of field %q: %w", name, err)
 	}
 	field.widgets, err = widgetsOf(file, found)
@@ -59,19 +63,19 @@ func selectField(file *pdf.File, name string, found []node) (emptyField, error) 
 // checkEmpty refuses a field that cannot take a signature. Its value may be inherited.
 // Fields of one name have one value (ISO 32000-2 12.7.4.2), but a signature is in one
 // field.
-func checkEmpty(file *pdf.File, name string, found []node) error {
+func checkEmpty(file *pdf.File, name string, found []form.Node) error {
 	fields := 0
 	for _, n := range found {
-		if n.named {
+		if n.IsField {
 			fields++
 		}
-		if n.kind != "Sig" {
+		if n.Type != "Sig" {
 			return fmt.Errorf("%w: the field %q is for something else", ErrField, name)
 		}
-		if value, err := file.Resolve(n.value); err != nil || value != nil {
+		if value, err := file.Resolve(n.Value); err != nil || value != nil {
 			return fmt.Errorf("%w: the field %q is signed already", ErrField, name)
 		}
-		if n.named && hasNamedKids(file, n.dict) {
+		if n.IsField && hasNamedKids(file, n.Dict) {
 			return fmt.Errorf("%w: %q is the parent of other fields", ErrField, name)
 		}
 	}
@@ -92,46 +96,46 @@ func hasNamedKids(file *pdf.File, field pdf.Dict) bool {
 
 // objectOf returns the object that a field or a widget is. One that is a direct object,
 // which ISO 32000-2 tables 224 and 226 exclude, is not signed.
-func objectOf(file *pdf.File, n node) (pdf.Ref, error) {
-	ref, ok := lastReference(file, n.object)
-	if !ok || n.direct {
-		return ref, fmt.Errorf("%w: the field %q or its widget is not an object of its own", ErrField, n.parent)
+func objectOf(file *pdf.File, n form.Node) (pdf.Ref, error) {
+	ref, ok := file.LastReference(n.Object)
+	if !ok || n.Direct {
+		return ref, fmt.Errorf("%w: the field %q or its widget is not an object of its own", ErrField, n.Name)
 	}
 	return ref, nil
 }
 
 // widgetsOf returns those of the dictionaries that are annotations.
-func widgetsOf(file *pdf.File, found []node) ([]widget, error) {
+func widgetsOf(file *pdf.File, found []form.Node) ([]widget, error) {
 	var widgets []widget
 	for _, n := range found {
-		if n.dict["Rect"] == nil && n.dict["Subtype"] != pdf.Name("Widget") {
+		if n.Dict["Rect"] == nil && n.Dict["Subtype"] != pdf.Name("Widget") {
 			continue
 		}
-		if len(widgets) == maxWidgets { // each gets the appearance
-			return nil, fmt.Errorf("%w: more than %d widgets of field %q", pdf.ErrLimit, maxWidgets, n.parent)
+		if len(widgets) == maxWidgets {
+			return nil, fmt.Errorf("%w: more than %d widgets of field %q", pdf.ErrLimit, maxWidgets, n.Name)
 		}
 		w, err := newWidget(file, n)
 		if err != nil {
-			return nil, fmt.Errorf("reading the widget of field %q: %w", n.parent, err)
+			return nil, fmt.Errorf("reading the widget of field %q: %w", n.Name, err)
 		}
 		widgets = append(widgets, w)
 	}
 	return widgets, nil
 }
 
-func newWidget(file *pdf.File, n node) (w widget, err error) {
+func newWidget(file *pdf.File, n form.Node) (w widget, err error) {
 	if w.ref, err = objectOf(file, n); err != nil {
 		return w, err
 	}
-	if w.flags, err = file.Int(n.dict["F"]); err != nil {
+	if w.flags, err = file.Int(n.Dict["F"]); err != nil {
 		return w, err
 	}
-	rect, err := file.Rect(n.dict["Rect"])
+	rect, err := file.Rect(n.Dict["Rect"])
 	if err != nil {
 		return w, err
 	}
-	w.width, w.height, w.page = rect.URX-rect.LLX, rect.URY-rect.LLY, n.dict["P"]
-	w.drawn, err = hasAppearance(file, n.dict)
+	w.width, w.height, w.page = rect.URX-rect.LLX, rect.URY-rect.LLY, n.Dict["P"]
+	w.drawn, err = hasAppearance(file, n.Dict)
 	return w, err
 }
 

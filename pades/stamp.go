@@ -9,6 +9,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // tokenSize is the room in bytes for a timestamp token. They take 3 to 10 KB with the
@@ -95,7 +96,7 @@ func mayBePDFA1(file *pdf.File) bool {
 // field of its own. It has none of the entries that say who signed and why. Certifications
 // and locks do not count it as a change of the document (ISO 32000-2 table 257); the
 // encryption's permissions do, as the field is a new one.
-func layOutTimestamp(file *pdf.File, found fields, size int64, reserved int) (layout, error) {
+func layOutTimestamp(file *pdf.File, found form.Fields, size int64, reserved int) (layout, error) {
 	if err := checkPermissions(file, true); err != nil {
 		return layout{}, err
 	}
@@ -109,7 +110,7 @@ func layOutTimestamp(file *pdf.File, found fields, size int64, reserved int) (la
 	timestamp.source = b.Bytes()
 	update := file.NewUpdate()
 	ref := update.Add(timestamp.source)
-	field := newField{found.freeName("Timestamp"), "Document timestamp", ref, mayBePDFA1(file), nil, false}
+	field := newField{found.FreeName("Timestamp"), "Document timestamp", ref, mayBePDFA1(file), nil, false}
 	if _, err := addField(file, update, page, field); err != nil {
 		return layout{}, err
 	}

@@ -32,7 +32,7 @@ func readStructure(file *pdf.File, signed bool) (*structure, error) {
 		return nil, err
 	}
 	// All elements refer to their parents, so the root has to be an object of its own.
-	ref, ok := lastReference(file, catalog["StructTreeRoot"])
+	ref, ok := file.LastReference(catalog["StructTreeRoot"])
 	if !ok {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func readStructure(file *pdf.File, signed bool) (*structure, error) {
 	major, _ := file.Version()
 	s.ua2 = major >= 2
 	if err := s.read(); err != nil {
-		return nil, notMalformed(err)
+		return nil, pdf.IgnoreMalformed(err)
 	}
 	return s, nil
 }
@@ -70,7 +70,7 @@ func (s *structure) readParent() error {
 	if array, ok := kids.(pdf.Array); ok && len(array) == 1 {
 		only = array[0]
 	}
-	ref, ok := lastReference(s.file, only)
+	ref, ok := s.file.LastReference(only)
 	if !ok {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (s *structure) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref
 	if s == nil {
 		return nil
 	}
-	return notMalformed(update.Attempt(func(draft *pdf.Update) error {
+	return pdf.IgnoreMalformed(update.Attempt(func(draft *pdf.Update) error {
 		if f.visible != nil || !s.ua2 {
 			if err := s.addForm(draft, page.Ref, widget); err != nil {
 				return err

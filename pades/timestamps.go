@@ -8,6 +8,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // documentTimestamp is a timestamp over a document with all that is in it.
@@ -17,13 +18,13 @@ type documentTimestamp struct {
 }
 
 // readTimestamps reads and judges the document timestamps (ISO 32000-2 12.8.5).
-func (d *inspection) readTimestamps(fields []signatureField) error {
+func (d *inspection) readTimestamps(fields []form.SignatureField) error {
 	for _, f := range fields {
 		t, err := d.readTimestamp(f)
 		if err != nil {
 			return err
 		}
-		t.Report.Name = f.name
+		t.Report.Name = f.Name
 		d.timestamps = append(d.timestamps, t)
 	}
 	slices.SortStableFunc(d.timestamps, func(a, b documentTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
@@ -33,10 +34,10 @@ func (d *inspection) readTimestamps(fields []signatureField) error {
 	return d.ctx.Err()
 }
 
-func (d *inspection) readTimestamp(f signatureField) (t documentTimestamp, _ error) {
+func (d *inspection) readTimestamp(f form.SignatureField) (t documentTimestamp, _ error) {
 	ranges, contents, problem := d.claim(f)
 	t.ranges = ranges
-	switch kind, _ := d.file.Name(f.signature["Type"]); {
+	switch kind, _ := d.file.Name(f.Signature["Type"]); {
 	case problem != "":
 	case d.of(ranges) == ades.Partial:
 		problem = "The timestamp does not cover a whole revision of the document."

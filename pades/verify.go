@@ -13,6 +13,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // VerifyOptions are what a verification goes by. The zero value trusts nobody and
@@ -63,7 +64,7 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 	if err != nil {
 		return nil, readError(err)
 	}
-	fields, err := readFields(file)
+	fields, err := form.Read(file)
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -78,10 +79,10 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 	if d.store, err = d.readProofs(file); err != nil {
 		return nil, readError(err)
 	}
-	if err := d.readTimestamps(fields.timestamps); err != nil {
+	if err := d.readTimestamps(fields.Timestamps); err != nil {
 		return nil, err
 	}
-	return d.report(fields.signatures)
+	return d.report(fields.Signatures)
 }
 
 // run makes the checks of EN 319 102-1 5.2, from the format over the digest, the
@@ -115,7 +116,7 @@ func (v *verification) cover() []byte {
 	if v.ranges = ranges; problem != "" {
 		v.report.Coverage = ades.Partial
 		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
-		contents, _ = v.file.Bytes(v.field.signature["Contents"])
+		contents, _ = v.file.Bytes(v.field.Signature["Contents"])
 		return contents
 	}
 	v.report.Coverage, v.report.CoveredBytes = v.of(v.ranges), v.ranges.end
@@ -165,7 +166,7 @@ func (v *verification) leaveOpen(fault error) {
 // describe notes what the dictionary says. Entries that cannot be read say
 // nothing.
 func (v *verification) describe() {
-	d := v.field.signature
+	d := v.field.Signature
 	text := func(key pdf.Name) string {
 		s, err := v.file.Bytes(d[key])
 		if err != nil {
@@ -174,7 +175,7 @@ func (v *verification) describe() {
 		return pdf.Text(pdf.String(s))
 	}
 	v.report = ades.SignatureReport{
-		Name: v.field.name, Format: notETSI,
+		Name: v.field.Name, Format: notETSI,
 		SignerName: text("Name"), Reason: text("Reason"), Location: text("Location"),
 	}
 	if m, err := v.file.Bytes(d["M"]); err == nil {

@@ -105,13 +105,15 @@ var layers = []layer{
 		{"ades/report", "ades", "text"},
 		{"idp", "ades", ""},
 		{"idp/ciba", "", "jose oidc"},
-		{"pades", "ades internal/pki/validation internal/pki/evidence internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
+		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/evidence internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
 		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", ""},
 		{"stamp", "internal/pdf stamp/internal/truetype", "text image"},
 		{"xades", "ades internal/pki/validation internal/pki/evidence internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/xml/dsig internal/xml/doc", ""},
 	},
 
 	// What they are made of.
+	{{"pades/internal/diff", "pades/internal/form ades internal/pdf", ""}},
+	{{"pades/internal/form", "internal/pdf", ""}},
 	{{"internal/pki/validation", "ades internal/pki/evidence internal/pki/tsp", ""}},
 	{
 		{"internal/pki/evidence", "ades internal/pki/ocsp internal/pki/crl internal/pki/der", ""},

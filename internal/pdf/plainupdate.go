@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// PlainlyExtends says whether every reader finds in a file what this one does, given that
+// IsStrictIncrement says whether every reader finds in a file what this one does, given that
 // all agree on before, which the file begins with. What was appended to it has to be
 // updates (7.5.6) that are written to the letter, so that nobody takes the cross-reference
 // for damaged; and it has to have no objects but those that it lists, so that whoever
 // rebuilds the cross-reference all the same comes to the same.
-func (f *File) PlainlyExtends(before *File) (bool, error) {
+func (f *File) IsStrictIncrement(before *File) (bool, error) {
 	u := f.plainUpdate(before)
 	for _, rule := range []func() (bool, error){u.chain, u.objects, u.keywords} {
 		if ok, err := rule(); !ok || err != nil {

@@ -9,7 +9,7 @@ import (
 const rootOnly = "/Root 1 0 R"
 
 // Further sections of a builder whose last one is before.
-func TestPlainlyExtends(t *testing.T) {
+func TestIsStrictIncrement(t *testing.T) {
 	catalog := "<< /Type /Catalog /Pages 2 0 R >>"
 	for _, tt := range []struct {
 		name   string
@@ -84,7 +84,7 @@ func TestPlainlyExtends(t *testing.T) {
 			b.object(3, "7")
 			before := mustOpen(t, b.table(4, rootOnly))
 			tt.append(b, first)
-			if got, err := mustOpen(t, b.Bytes()).PlainlyExtends(before); got != tt.want || err != nil {
+			if got, err := mustOpen(t, b.Bytes()).IsStrictIncrement(before); got != tt.want || err != nil {
 				t.Errorf("%t, %v", got, err)
 			}
 		})

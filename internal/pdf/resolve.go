@@ -1,6 +1,9 @@
 package pdf
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Resolve follows references until an object that is none, and returns that.
 func (f *File) Resolve(o Object) (Object, error) { return exported(f.resolve(o)) }
@@ -109,4 +112,34 @@ func kindOf(o Object) string {
 		return "stream"
 	}
 	return "reference"
+}
+
+// LastReference follows references to references to the one that names the object itself, and reports whether there is
+// one.
+func (f *File) LastReference(o Object) (Ref, bool) {
+	ref, ok := o.(Ref)
+	for range 16 {
+		if !ok {
+			break
+		}
+		next, err := f.Object(ref)
+		if err != nil {
+			return ref, true
+		}
+		further, more := next.(Ref)
+		if !more {
+			return ref, true
+		}
+		ref = further
+	}
+	return Ref{}, false
+}
+
+// IgnoreMalformed returns nil for an error which says that the file is malformed ([ErrDamaged], [ErrUnsupported],
+// [ErrLimit]), and any other error as it is. It is for what a caller reads and can do without.
+func IgnoreMalformed(err error) error {
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit) {
+		return nil
+	}
+	return err
 }

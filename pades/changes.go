@@ -1,0 +1,87 @@
+package pades
+
+import (
+	"slices"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/diff"
+)
+
+// maxChangesInReport bounds the changes that a report lists for all signatures together.
+const maxChangesInReport = 1 << 18
+
+// noteChanges notes in the report of each signature what later revisions changed. The last signature comes last.
+func (d *inspection) noteChanges(all []verification) error {
+	if len(all) == 0 {
+		return nil
+	}
+	ends := d.revisions
+	if last := len(ends) - 1; last < 0 || !d.endsAt(ends[last], d.doc.Size) {
+		ends = append(slices.Clone(ends), d.doc.Size)
+	}
+	doc := diff.Document{Bytes: d.doc, File: d.file, Ends: ends, Trusted: d.trustsTimestamps}
+	for _, v := range all {
+		if v.report.CoveredBytes > 0 {
+			doc.Signed = append(doc.Signed, d.revisionAt(ends, v.report.CoveredBytes))
+		}
+	}
+	history, err := diff.Compare(d.ctx, doc)
+	if err != nil {
+		return readError(err)
+	}
+	for i := range all {
+		report := &all[i].report
+		if report.CoveredBytes == 0 {
+			continue
+		}
+		signed := d.revisionAt(ends, report.CoveredBytes)
+		report.Changes = history.Since(signed, max(maxChangesInReport/len(all), 1))
+		if history.PagesChanged(signed) && report.Indication != ades.TotalFailed {
+			// Readers no longer have the document before them that was signed.
+			report.Indication = ""
+			report.Fail(ades.Indeterminate, ades.FormatFailure, "Pages were added or removed since.")
+		}
+	}
+	last := &all[len(all)-1].report // a signature follows each of the others
+	if last.Coverage == ades.WholeRevision && len(ends) == len(d.revisions) && diff.ValidationDataOnly(last.Changes) {
+		return d.noteExtended(last)
+	}
+	return nil
+}
+
+// noteExtended notes whether the validation data after the last signature is written strictly: no signature covers it,
+// so that all readers have to find the same in it.
+func (d *inspection) noteExtended(last *ades.SignatureReport) error {
+	before, err := d.file.Earlier(last.CoveredBytes)
+	if err == nil {
+		last.Extended, err = d.file.IsStrictIncrement(before)
+	}
+	if err != nil || !last.Extended {
+		last.Extended = false
+		last.Warnings = append(last.Warnings, "What follows the signature is validation data, but not written strictly as an incremental update: other readers may find something else in it.")
+	}
+	return readError(pdf.IgnoreMalformed(err))
+}
+
+// revisionAt is the number of the revision that a signature over a beginning of the document was made in, from 1.
+func (d *inspection) revisionAt(ends []int64, covered int64) int {
+	for i, end := range ends {
+		if end >= covered || d.endsAt(end, covered) {
+			return i + 1
+		}
+	}
+	return len(ends)
+}
+
+// trustsTimestamps reports whether the document timestamps in the field of that name are trusted.
+func (d *inspection) trustsTimestamps(field string) bool {
+	found := false
+	for _, t := range d.timestamps {
+		if t.Report.Name == field && !t.Report.Trusted {
+			return false
+		}
+		found = found || t.Report.Name == field
+	}
+	return found
+}

@@ -1,0 +1,148 @@
+package diff
+
+import (
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
+)
+
+// role is what an object is to a document. An object has one for each way in which readers use it.
+type role uint8
+
+// The roles in the order in which objects are compared: what became of the form explains what became of the pages. The
+// roles up to annotation are the frame of the document: other objects point at them, as a destination points at a page.
+const (
+	catalog role = iota
+	interactiveForm
+	formFields // an array of fields
+	field      // a field, or a widget below one
+	pageNode   // a node of the page tree
+	pageKids
+	page
+	pageAnnotations // an array of annotations
+	annotation      // one that is no widget of the form
+	validationData  // the document security store, and what is in it
+	extensions
+	permissions
+	metadata
+	documentInformation
+	encryption
+	formResources // resources of the form, which all of its fields share
+	resourceKind  // one kind of these
+	fieldValue
+	fieldAppearance
+	fieldPart // any other entry of a field or of the form
+	signatureValue
+	annotationPart
+	pageContent
+	structure
+	layers
+	ancestor // the Parent of a page or field that does not have it as a kid: it inherits from that all the same
+	otherRole
+
+	// pointed is the role of what is not followed: the page of an annotation, and the parent of a page or a field.
+	pointed role = 255
+)
+
+// inFrame reports whether a role is one of the frame. All that an object of another role leads to has the same role,
+// unless it is in the frame.
+func (r role) inFrame() bool { return r <= annotation }
+
+// isDrawn reports whether an object of a role is drawn.
+func (r role) isDrawn() bool {
+	return r == pageContent || r == fieldAppearance || r == formResources || r == resourceKind || r == layers || r == ancestor
+}
+
+// ofField reports whether an object of a role is a field, or belongs to fields.
+func (r role) ofField() bool {
+	return r == field || r == fieldValue || r == fieldAppearance || r == fieldPart || r == signatureValue
+}
+
+// inherits reports whether readers take what an object lacks from its Parent (ISO 32000-2 7.7.3.4, 12.7.4.1).
+func (r role) inherits() bool { return r == field || r == pageNode || r == page }
+
+// effect is what a change is to a reader, and the least permission that allows it.
+type effect struct {
+	kind  ades.ChangeKind
+	needs form.Permission
+}
+
+// unknown is the effect of what cannot be compared, or what readers may understand in different ways.
+var unknown = effect{ades.ChangeUnknown, form.Never}
+
+// effectOf is the effect of a change to an object of a role that no more is known about.
+var effectOf = map[role]effect{
+	catalog:             {ades.ChangeCatalog, form.Never},
+	interactiveForm:     {ades.ChangeFields, form.Never},
+	formFields:          {ades.ChangeFields, form.Never},
+	field:               {ades.ChangeFields, form.Never},
+	pageNode:            {ades.ChangePages, form.Never},
+	pageKids:            {ades.ChangePages, form.Never},
+	page:                {ades.ChangeContent, form.Never},
+	pageAnnotations:     {ades.ChangeAnnotation, form.Annotations},
+	annotation:          {ades.ChangeAnnotation, form.Annotations},
+	validationData:      {ades.ChangeValidationData, form.NoChanges},
+	extensions:          {ades.ChangeValidationData, form.NoChanges},
+	permissions:         {ades.ChangeCatalog, form.Never},
+	metadata:            {ades.ChangeMetadata, form.FormFilling},
+	documentInformation: {ades.ChangeMetadata, form.FormFilling},
+	encryption:          {ades.ChangeCatalog, form.Never},
+	formResources:       {ades.ChangeAppearance, form.Never},
+	resourceKind:        {ades.ChangeAppearance, form.Never},
+	fieldValue:          {ades.ChangeForm, form.FormFilling},
+	fieldAppearance:     {ades.ChangeAppearance, form.Never},
+	fieldPart:           {ades.ChangeFields, form.Never},
+	signatureValue:      {ades.ChangeFields, form.Never},
+	annotationPart:      {ades.ChangeAnnotation, form.Annotations},
+	pageContent:         {ades.ChangeContent, form.Never},
+	structure:           {ades.ChangeStructure, form.Never},
+	layers:              {ades.ChangeCatalog, form.Never},
+	ancestor:            unknown,
+	otherRole:           {ades.ChangeCatalog, form.Never},
+}
+
+// trailerEntries are the entries of the trailer that lead to objects. The others are about the cross-reference.
+var trailerEntries = []struct {
+	key  pdf.Name
+	role role
+}{{"Root", catalog}, {"Info", documentInformation}, {"Encrypt", encryption}}
+
+// entries are the roles of what a dictionary of a role has under its keys, and under all other keys.
+type entries struct {
+	keys   map[pdf.Name]role
+	others role
+}
+
+var entriesOf = map[role]entries{
+	catalog: {map[pdf.Name]role{
+		"Pages": pageNode, "AcroForm": interactiveForm, "DSS": validationData, "Metadata": metadata, "Extensions": extensions,
+		"Perms": permissions, "StructTreeRoot": structure, "OCProperties": layers, "MarkInfo": structure, "Lang": structure,
+	}, otherRole},
+	interactiveForm: {map[pdf.Name]role{"Fields": formFields, "DR": formResources}, fieldPart},
+	field: {map[pdf.Name]role{
+		"Kids": formFields, "V": fieldValue, "RV": fieldValue, "AP": fieldAppearance, "Parent": pointed, "P": pointed,
+	}, fieldPart},
+	pageNode: {map[pdf.Name]role{"Kids": pageKids, "Parent": pointed}, pageContent},
+	// Actions, article beads and page-piece dictionaries are not drawn.
+	page: {map[pdf.Name]role{
+		"Annots": pageAnnotations, "Parent": pointed, "AA": otherRole, "B": otherRole, "PieceInfo": otherRole,
+	}, pageContent},
+	annotation:     {map[pdf.Name]role{"P": pointed}, annotationPart},
+	ancestor:       {map[pdf.Name]role{"Parent": ancestor, "Kids": pointed}, pageContent},
+	signatureValue: {map[pdf.Name]role{"Data": pointed}, signatureValue},
+	formResources:  {nil, resourceKind},
+	resourceKind:   {nil, fieldAppearance},
+	permissions:    {map[pdf.Name]role{"DocMDP": signatureValue}, permissions},
+}
+
+// under returns the role of what is under a key of a dictionary of a role.
+func (r role) under(key pdf.Name) role {
+	e, ok := entriesOf[r]
+	if !ok {
+		return r
+	}
+	if as, ok := e.keys[key]; ok {
+		return as
+	}
+	return e.others
+}
