@@ -102,6 +102,7 @@ func (r Run) compare(t *testing.T, files []string) []result {
 			if err != nil || ours == nil {
 				ours = new(ades.Report)
 			}
+			checkProblems(t, some[i], ours)
 			results = append(results, result{
 				file:   filepath.Base(some[i]),
 				theirs: ofDSS(theirs), lacking: lackingOf(theirs), ours: ofReport(ours), passed: ours.Passed(),
@@ -109,6 +110,19 @@ func (r Run) compare(t *testing.T, files []string) []result {
 		}
 	}
 	return results
+}
+
+// checkProblems wants a report to state why it has not passed, and each of its signatures too.
+func checkProblems(t *testing.T, file string, r *ades.Report) {
+	t.Helper()
+	if r.Passed() != (len(r.Problems()) == 0) {
+		t.Errorf("%s: passed %t, problems %q", file, r.Passed(), r.Problems())
+	}
+	for i := range r.Signatures {
+		if s := &r.Signatures[i]; !s.Passed() && len(s.Problems)+len(s.Forbidden()) == 0 {
+			t.Errorf("%s: signature %q has not passed, without a reason", file, s.Name)
+		}
+	}
 }
 
 // checkReasons wants a reason for every file about which the two differ and for no other.
