@@ -50,11 +50,10 @@ type Revocation interface {
 	// Revocation returns a proof about cert, which issuer issued. The proof is signed by
 	// the issuer or for it, and is in force now.
 	//
-	// With a notBefore the proof was asked for in this call and comes from no cache, since
-	// it is about a signer, and its thisUpdate is that second or later. A CRL alone may be
-	// older, when cert names no responder that could be asked: its nextUpdate is later
-	// than notBefore, and there is nothing newer. With the zero time a proof from before
-	// may be returned until its nextUpdate.
+	// With a notBefore, the time of a signature, the proof was asked for in this call and comes
+	// from no cache. Its thisUpdate is that second or later, or its nextUpdate is later than
+	// notBefore: responders prepare answers, and authorities publish CRLs, hours ahead. With the
+	// zero time a proof from before may be returned until its nextUpdate.
 	//
 	// A [RevokedError] comes with its proof, because a signature made before the
 	// revocation stands. [ErrNoRevocation] when there is no proof.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
@@ -27,20 +28,14 @@ func (e *extension) embedWith(more func(*carried, *evidence.Known) []evidence.Ta
 		return err
 	}
 	known := evidence.NewKnown(e.ctx, e.Sources, c.known...)
-	lacking, _ := c.store.data.Lacking(known, c.allTargets()...)
-	if lacking = append(lacking, more(c, known)...); len(lacking) == 0 {
-		if lacking, err = c.uncollected(); err != nil || len(lacking) == 0 {
-			return cmp.Or(err, e.ctx.Err())
-		}
-	}
-	found, err := evidence.Collect(e.ctx, e.Sources, known, lacking...)
+	found, err := evidence.Complete(e.ctx, e.Sources, known, c.store.data, c.allTargets(), more(c, known)...)
 	if err != nil {
 		return err
 	}
-	if _, err := evidence.Merge(c.store.data, found).ChargeTo(known).Lacking(known, c.allTargets()...); err != nil {
-		return err
-	}
 	r, err := e.embedded(c, known, found)
+	if err == nil && len(r.Bytes) == 0 {
+		r, err = e.embedAgain(c, known)
+	}
 	if err != nil || len(r.Bytes) == 0 {
 		return err
 	}
@@ -48,20 +43,28 @@ func (e *extension) embedWith(more func(*carried, *evidence.Known) []evidence.Ta
 	return nil
 }
 
-// uncollected is the last signer, where all that there is was in the document before the signature, from one a
-// moment ago: it cannot have been collected for it, and makes no level LT (EN 319 142-1 6.3). Who answers is
-// asked again.
-func (c *carried) uncollected() ([]evidence.Target, error) {
+// embedAgain asks again about the last signer where the document had all validation data before the signature, as when
+// the same person signed a moment ago: it cannot have been collected for the signature, and makes no level LT (EN 319
+// 142-1 6.3). The revision is empty where validation data was added since.
+func (e *extension) embedAgain(c *carried, known *evidence.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b carriedSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.Earlier(last.ranges.end)
 	if err != nil {
-		return nil, err
+		return Revision{}, err
 	}
 	before, err := readStore(file)
 	if err != nil || len(before.streams) < len(c.store.streams) {
-		return nil, err
+		return Revision{}, err
 	}
-	return []evidence.Target{{Certificate: last.signer, Fresh: time.Now()}}, nil
+	found, err := evidence.Collect(e.ctx, e.Sources, known, evidence.Target{Certificate: last.signer, Fresh: time.Now()})
+	if err != nil {
+		return Revision{}, err
+	}
+	r, err := e.embedded(c, known, found)
+	if err == nil && len(r.Bytes) == 0 {
+		err = fmt.Errorf("pades: %w: %w: all that is known about the signer was in the document before the signature", ades.ErrNoRevocation, ades.ErrUnavailable)
+	}
+	return r, err
 }
 
 func (c *carried) nothingMore(*evidence.Known) []evidence.Target { return nil }

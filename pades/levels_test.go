@@ -1,10 +1,12 @@
 package pades_test
 
 import (
+	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/x509"
 	"fmt"
 	"path/filepath"
 	"testing"
@@ -33,6 +35,46 @@ func TestLevels(t *testing.T) {
 	folder.addMany()
 	folder.addSequences()
 	judgeLevels(t, folder.files, ca)
+}
+
+// Responders that prepare their answers give one from before the signature, which is in force at its time.
+func TestLevelsByPreparedAnswers(t *testing.T) {
+	t.Parallel()
+	anHourAgo := time.Now().Add(-time.Hour)
+	ca, err := sandboxca.New(anHourAgo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca.At("http://sandbox.example") // or pyHanko asks for no revocation
+	if _, err := ca.Renew(anHourAgo); err != nil {
+		t.Fatal(err)
+	}
+	key := p256(t)
+	certificate, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), anHourAgo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := person{ades.Signer{Certificate: certificate, Chain: ca.Chain()}, key, ca}
+	s := ca.Sources(nil)
+	s.Revocation = preparedAnswers{ca.Sources(func() time.Time { return time.Now().Add(-30 * time.Minute) }).Revocation}
+	folder := levelFolder{T: t, path: t.TempDir(), ca: ca}
+	for _, level := range []ades.Level{ades.LT, ades.LTA} {
+		b := extend(t, signFor(t, pdftest.Build(pdftest.Options{}), p, level), level, s)
+		folder.add(levelFile{name: level.String(), levels: []ades.Level{level}, stamps: stampsOf(level, 1)}, b)
+		for _, r := range verify(t, b, ca) {
+			if r.Format != "PAdES-BASELINE-"+level.String() || r.Indication != ades.TotalPassed {
+				t.Errorf("%v: %s %s %s %v", level, r.Format, r.Indication, r.SubIndication, r.Problems)
+			}
+		}
+	}
+	judgeLevels(t, folder.files, ca)
+}
+
+// preparedAnswers gives the answers of a source whatever time is asked for.
+type preparedAnswers struct{ of ades.Revocation }
+
+func (p preparedAnswers) Revocation(ctx context.Context, cert, issuer *x509.Certificate, _ time.Time) (ades.Proof, error) {
+	return p.of.Revocation(ctx, cert, issuer, time.Time{})
 }
 
 // levelFolder is where signed documents are put for those who judge them.

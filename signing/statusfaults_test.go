@@ -32,13 +32,6 @@ func byList(name string, outcome idp.ErrorCode, wrong func(n *network) answer) f
 	}}
 }
 
-// older is a proof of before the signature, which will do where the document does not
-// carry it.
-func older(f fault) fault {
-	f.t = delivered
-	return f
-}
-
 func large(f fault) fault {
 	f.large = true
 	return f
@@ -97,10 +90,14 @@ var statusFaults = []fault{
 	atResponder("OCSP without nextUpdate, of yesterday", saying(func(r *ocsp.Response) {
 		r.Nonce, r.Singles[0].ThisUpdate, r.Singles[0].NextUpdate = nil, time.Now().AddDate(0, 0, -1), time.Time{}
 	})),
-	older(atResponder("OCSP from before the timestamp", func(n *network) answer {
-		before := time.Now().Add(-time.Second)
-		return n.says(single(func(s *ocsp.Single) { s.ThisUpdate = before }))
-	})),
+	{
+		// as responders give that prepare their answers
+		name: "OCSP from before the timestamp, and in force", t: delivered, lt: delivered,
+		happens: func(n *network) {
+			before := time.Now().Add(-time.Second)
+			n.set(responder, n.says(single(func(s *ocsp.Single) { s.ThisUpdate = before })))
+		},
+	},
 
 	byList("OCSP down, a new list", delivered, func(n *network) answer { return n.listed(newList()) }),
 	large(byList("OCSP down, a CRL of 50 MB", delivered, func(n *network) answer {
@@ -117,9 +114,8 @@ var statusFaults = []fault{
 	byList("OCSP down, CRL down", pending, always(down)),
 	byList("OCSP down, CRL names the signer", idp.CertificateIsRevoked, func(n *network) answer { return n.listed(naming(n.cert)) }),
 	{
-		name: "OCSP down until a new list comes out", t: delivered, lt: pending,
+		name: "OCSP down, a list of before the signature", t: delivered, lt: delivered,
 		happens: func(n *network) { n.set(responder, down) },
-		ends:    func(n *network) { n.set(list, n.listed(newList())) },
 	},
 	byListAlone("no responder, a list of before the signature", delivered, func(n *network) {}),
 	byListAlone("no responder, the list names the signer", idp.CertificateIsRevoked, func(n *network) {

@@ -24,15 +24,8 @@ func (e *extension) embeddedToArchive(s *carriedSignature) (string, error) {
 // validators or [Verify], is not level LT.
 func (e *extension) embeddedWith(s *carriedSignature, more func(*evidence.Known) []evidence.Target) (string, error) {
 	known := e.known.With(s.known...)
-	lacking, _ := s.data.ChargeTo(known).Lacking(known, s.targets()...)
-	if lacking = append(lacking, more(known)...); len(lacking) == 0 {
-		return "", e.ctx.Err()
-	}
-	found, err := evidence.Collect(e.ctx, e.Sources, known, lacking...)
+	found, err := evidence.Complete(e.ctx, e.Sources, known, s.data.ChargeTo(known), s.targets(), more(known)...)
 	if err != nil {
-		return "", err
-	}
-	if _, err := evidence.Merge(s.data, found).ChargeTo(known).Lacking(known, s.targets()...); err != nil {
 		return "", err
 	}
 	return s.valuesMarkup(s.lackingOf(found)), nil

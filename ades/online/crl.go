@@ -32,21 +32,14 @@ func (r *Revocation) byCRL(ctx context.Context, address string, q question) (fin
 	return found, nil
 }
 
-// accepts checks that a list is in force and as new as is asked for. Authorities that have
-// no responder publish a list every few hours or days and say no more in between: what
-// they say of a signer is in the list of now (RFC 5280 6.3.3).
+// accepts checks that a list is in force and covers the time that is asked for (RFC 5280 6.3.3).
 func (q question) accepts(list *crl.List, asked time.Time) error {
 	t := term{list.ThisUpdate, list.NextUpdate}
 	if err := t.inForce(asked); err != nil {
 		return err
 	}
-	if q.byListAlone() && t.nextUpdate.After(q.notBefore) {
-		return nil
-	}
-	return t.from(q.notBefore)
+	return t.covers(q.notBefore)
 }
-
-func (q question) byListAlone() bool { return len(firstAddresses(q.cert.OCSPServer)) == 0 }
 
 func (r *Revocation) list(ctx context.Context, address string, q question) (*crl.List, error) {
 	fetch := func(ctx context.Context) (fetched[*crl.List], error) { return r.fetchList(ctx, address, q) }

@@ -115,7 +115,7 @@ func (q question) read(response *ocsp.Response, nonce []byte, asked time.Time) (
 	if err := t.inForce(asked); err != nil {
 		return fetched[finding]{}, err
 	}
-	if err := t.from(q.notBefore); err != nil {
+	if err := t.covers(q.notBefore); err != nil {
 		return fetched[finding]{}, err
 	}
 	return q.answer(response, single)

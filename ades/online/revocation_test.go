@@ -62,6 +62,7 @@ func TestOCSP(t *testing.T) {
 		"good":                           {serve: says(nil)},
 		"by the issuer itself":           {serve: responder{w.root, nil}},
 		"in the second of the signature": {serve: says(single(func(s *ocsp.Single) { s.ThisUpdate = second })), notBefore: second.Add(999 * time.Millisecond)},
+		"in force at the signature":      {serve: says(since(now.Add(-time.Hour), now.Add(time.Hour))), notBefore: second},
 		"without nonce":                  {serve: says(func(r *ocsp.Response) { r.Nonce = nil })},
 		"without nextUpdate":             {serve: says(single(func(s *ocsp.Single) { s.NextUpdate = time.Time{} }))},
 		"half a minute old, without it":  {serve: says(since(now.Add(-30*time.Second), time.Time{})), notBefore: now.Add(-time.Hour)},
@@ -88,13 +89,13 @@ func TestOCSP(t *testing.T) {
 		"signed requests alone": {serve: refuses(ocsp.SigRequired), err: "sigRequired"},
 		"not there":             {serve: status(404), err: "404", methods: "GET POST"},
 
-		"stale":                {serve: says(single(func(s *ocsp.Single) { s.ThisUpdate, s.NextUpdate = now.Add(-time.Hour), now.Add(-time.Minute) })), err: "nextUpdate", unavailable: true},
-		"before the signature": {serve: says(single(func(s *ocsp.Single) { s.ThisUpdate = second.Add(-time.Second) })), notBefore: second, err: "thisUpdate", unavailable: true},
-		"asks to come back":    {serve: refuses(ocsp.TryLater), err: "tryLater", unavailable: true},
-		"internal error":       {serve: refuses(ocsp.InternalError), err: "internalError", unavailable: true},
-		"down for maintenance": {serve: status(503), err: "503", unavailable: true},
-		"too many requests":    {serve: status(429), err: "429", unavailable: true},
-		"hangs up":             {serve: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), err: "EOF", unavailable: true},
+		"stale": {serve: says(single(func(s *ocsp.Single) { s.ThisUpdate, s.NextUpdate = now.Add(-time.Hour), now.Add(-time.Minute) })), err: "nextUpdate", unavailable: true},
+		"before the signature, without nextUpdate": {serve: says(since(second.Add(-time.Second), time.Time{})), notBefore: second, err: "thisUpdate", unavailable: true},
+		"asks to come back":                        {serve: refuses(ocsp.TryLater), err: "tryLater", unavailable: true},
+		"internal error":                           {serve: refuses(ocsp.InternalError), err: "internalError", unavailable: true},
+		"down for maintenance":                     {serve: status(503), err: "503", unavailable: true},
+		"too many requests":                        {serve: status(429), err: "429", unavailable: true},
+		"hangs up":                                 {serve: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }), err: "EOF", unavailable: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w.only("/ocsp", test.serve)

@@ -28,10 +28,11 @@ func (t term) inForce(asked time.Time) error {
 	return nil
 }
 
-// from checks that a proof is from a time or later. Authorities count in seconds, so one
-// of the same second will do.
-func (t term) from(notBefore time.Time) error {
-	if t.thisUpdate.Before(notBefore.Truncate(time.Second)) {
+// covers checks that an answer is about a time: it was made then or later, in seconds as authorities count, or was in
+// force then. Many responders prepare their answers, and the next one may be hours away: EU DSS and pyHanko accept such an
+// answer for level LT.
+func (t term) covers(notBefore time.Time) error {
+	if t.thisUpdate.Before(notBefore.Truncate(time.Second)) && !t.nextUpdate.After(notBefore) {
 		return fmt.Errorf("%w: thisUpdate %s is before %s", ades.ErrUnavailable, stamp(t.thisUpdate), stamp(notBefore))
 	}
 	return nil

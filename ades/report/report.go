@@ -24,7 +24,7 @@ import "github.com/innsigli/innsigli/ades"
 // Document is the report on one file.
 type Document struct {
 	File       string      `json:"file"`
-	Passed     bool        `json:"passed"` // [ades.Report.Passed]
+	Passed     bool        `json:"passed"`   // [ades.Report.Passed]
 	Problems   []string    `json:"problems"` // why it has not passed, [ades.Report.Problems]
 	Signatures []Signature `json:"signatures"`
 	Error      string      `json:"error"` // why there is no report

@@ -104,10 +104,3 @@ func (a Answer) since(t time.Time) bool { return !a.ThisUpdate.Before(t.Truncate
 
 // fresh says whether the proof is as new as the use of a key, or was in force then.
 func (a Answer) fresh(used time.Time) bool { return a.since(used) || a.NextUpdate.After(used) }
-
-// follows says whether the proof is from after a signature of the certificate's. Where
-// there is no responder, a list that was in force has to do: the next one may be a day
-// away.
-func (a Answer) follows(signed time.Time, cert *x509.Certificate) bool {
-	return a.since(signed) || a.Proof.CRL != nil && len(cert.OCSPServer) == 0 && a.fresh(signed)
-}

@@ -125,7 +125,7 @@ func (t Target) check(a Answer) error {
 	case !a.tells(t.Certificate):
 		return fmt.Errorf("%w for %s: the proof of %s says nothing of a certificate that was valid until %s", ades.ErrNoRevocation,
 			ades.Identify(t.Certificate), a.ThisUpdate.UTC().Format(time.RFC3339), t.Certificate.NotAfter.UTC().Format(time.RFC3339))
-	case !a.fresh(t.Times.Used) || !t.Fresh.IsZero() && !a.follows(t.Fresh, t.Certificate):
+	case !a.fresh(t.Times.Used):
 		return fmt.Errorf("%w for %s: %w: the proof of %s is too old", ades.ErrNoRevocation,
 			ades.Identify(t.Certificate), ades.ErrUnavailable, a.ThisUpdate.UTC().Format(time.RFC3339))
 	}

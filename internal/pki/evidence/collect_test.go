@@ -168,3 +168,39 @@ func TestCollectIsWholeOrFails(t *testing.T) {
 		t.Errorf("a certificate that is absent: %v", err)
 	}
 }
+
+// An answer that was in force at the signature suffices, and the sources are asked again all the same: the certificate
+// may have been revoked since that answer. That they give none is no error.
+func TestCompleteAsksAgain(t *testing.T) {
+	earlier := time.Now().Add(-30 * time.Minute)
+	a, err := sandboxca.New(earlier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := a.Issue("Dæmi um nafn", "1203894569", key.Public(), earlier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := NewKnown(t.Context(), ades.Sources{Roots: a.Roots()}, a.Chain()...)
+	have, err := Collect(t.Context(), a.Sources(func() time.Time { return earlier }), known, Target{Certificate: signer, Fresh: earlier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := Target{Certificate: signer, Fresh: time.Now().Add(-time.Second)}
+	live, offline := a.Sources(nil), ades.Sources{Roots: a.Roots()}
+
+	if found, err := Complete(t.Context(), live, known, have, []Target{signed}); err != nil || len(found.OCSP) != 1 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if found, err := Complete(t.Context(), offline, known, have, []Target{signed}); err != nil || len(found.OCSP) != 0 {
+		t.Errorf("without sources: %+v, %v", found, err)
+	}
+	a.Revoke(signer.SerialNumber, signed.Fresh.Add(-time.Minute), 1)
+	if _, err := Complete(t.Context(), live, known, have, []Target{signed}); !errors.Is(err, ades.ErrRevoked) {
+		t.Errorf("revoked in between: %v", err)
+	}
+}

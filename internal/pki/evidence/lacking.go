@@ -1,7 +1,7 @@
 package evidence
 
 import (
-	"crypto/x509"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,9 +13,7 @@ import (
 
 // Lacking returns the targets for which something has to be collected, and why: what is
 // [Data.Missing], and chains whose [Data.ChainStatus] is not known or bad, since a proof
-// of another day says nothing about today. The same person may have signed before, so that
-// a signer's proof has to be newer than its Fresh, as far as there can still be one: the
-// status of an expired certificate need not be known any more.
+// of another day says nothing about today.
 //
 // A target whose chain is not valid at the time by which it is judged lacks nothing by
 // that, which no proof would change.
@@ -39,18 +37,52 @@ func (d *Data) suffices(k *Known, t Target, now time.Time) error {
 	if err != nil || len(chain) == 1 {
 		return nil
 	}
-	if err := d.ChainStatus(chain, times); err != nil {
-		return err
-	}
-	if !t.Fresh.IsZero() && !now.After(t.Certificate.NotAfter) && !d.follows(t, chain[1]) {
-		return fmt.Errorf("%w for %s from after its signature", ades.ErrNoRevocation, ades.Identify(t.Certificate))
-	}
-	return nil
+	return d.ChainStatus(chain, times)
 }
 
-// follows says whether there is a proof about a signer from after the signature.
-func (d *Data) follows(t Target, issuer *x509.Certificate) bool {
-	return exempt(t.Certificate) || slices.ContainsFunc(d.About(t.Certificate, issuer), func(a Answer) bool {
-		return a.tells(t.Certificate) && a.follows(t.Fresh, t.Certificate)
-	})
+// Complete collects what validation data lacks for the targets, and what is to be collected for others as well. The result
+// has what have has not, and is empty where have suffices.
+//
+// Where all that have says of a signer is from before the signature, as when the same person signed the document a moment
+// ago, the sources are asked again: the certificate may have been revoked in between. That there is no newer answer is no
+// error then.
+func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Data, targets []Target, others ...Target) (*Data, error) {
+	lacking, _ := have.Lacking(known, targets...)
+	older := have.answeredBefore(known, targets, lacking)
+	found, err := Collect(ctx, sources, known, append(lacking, others...)...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Merge(have, found).ChargeTo(known).Lacking(known, targets...); err != nil {
+		return nil, err
+	}
+	for _, t := range older {
+		newer, err := Collect(ctx, sources, known, t)
+		switch {
+		case errors.Is(err, ades.ErrRevoked):
+			return nil, err
+		case err == nil:
+			found = Merge(found, newer)
+		}
+	}
+	return found, ctx.Err()
+}
+
+// answeredBefore returns the targets but those of lacking that the data has no proof about from after the signature, as
+// long as there may be one: an authority need not know of an expired certificate.
+func (d *Data) answeredBefore(k *Known, targets, lacking []Target) (older []Target) {
+	now := time.Now()
+	for _, t := range targets {
+		if t.Fresh.IsZero() || now.After(t.Certificate.NotAfter) || exempt(t.Certificate) || slices.Contains(lacking, t) {
+			continue
+		}
+		chain, err := d.Chain(k, t.Certificate, t.Fresh)
+		if err != nil || len(chain) == 1 {
+			continue
+		}
+		if !slices.ContainsFunc(d.About(t.Certificate, chain[1]), func(a Answer) bool { return a.since(t.Fresh) }) {
+			older = append(older, t)
+		}
+	}
+	return older
 }

@@ -88,8 +88,7 @@ func TestProofOfWhatExpired(t *testing.T) {
 	}
 }
 
-// What lacks a proof of its time: a signer one from after the signature, unless there are
-// lists alone, and who made a timestamp one that was in force.
+// A signer or a timestamp authority lacks a proof that was made after the use of its key or was in force then.
 func TestLackingOfATime(t *testing.T) {
 	w := newWorld(t)
 	byList := w.signer("A", w.root).cert
@@ -116,7 +115,8 @@ func TestLackingOfATime(t *testing.T) {
 		{"a list that was not", -75 * time.Minute, signer(byList), true},
 		{"an answer from after", -time.Minute, signer(byResponder), false},
 		{"an answer of that second", -10 * time.Minute, signer(byResponder), false},
-		{"an answer that was in force", -20 * time.Minute, signer(byResponder), true},
+		{"an answer that was in force", -20 * time.Minute, signer(byResponder), false},
+		{"an answer that was not, about a signer", -75 * time.Minute, signer(byResponder), true},
 		{"an answer from after a timestamp", -time.Minute, authority(byResponder), false},
 		{"an answer in force at a timestamp", -20 * time.Minute, authority(byResponder), false},
 		{"an answer that was not", -75 * time.Minute, authority(byResponder), true},
