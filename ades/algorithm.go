@@ -24,8 +24,9 @@ const (
 	ECDSA
 	// PSS is RSASSA-PSS (RFC 8017 8.1) with MGF1 over the same hash.
 	PSS
-	// Ed25519 signs what others sign a digest of (RFC 8032 5.1); the hash that goes
-	// with it is SHA-512 (RFC 8419 2.3).
+	// Ed25519 signs the message itself (RFC 8032 5.1); the hash that goes with it is SHA-512
+	// (RFC 8419 2.3). Signatures are not made with it, because ETSI TS 119 312 does not list it;
+	// those of others are verified, and not relied upon.
 	Ed25519
 )
 
@@ -71,8 +72,7 @@ var (
 
 // DefaultAlgorithm returns the algorithm for a public key: SHA-256 with RSA and
 // P-256, SHA-384 with P-384, SHA-512 with P-521. [ErrAlgorithm] for other keys.
-// RSA signs by PKCS1v15. [PSS] and [Ed25519] have to be asked for, because fewer
-// readers know them.
+// RSA signs by PKCS1v15. [PSS] has to be asked for, because fewer readers know it.
 func DefaultAlgorithm(pub crypto.PublicKey) (Algorithm, error) {
 	switch pub := pub.(type) {
 	case *rsa.PublicKey:
@@ -90,22 +90,10 @@ func DefaultAlgorithm(pub crypto.PublicKey) (Algorithm, error) {
 	return Algorithm{}, fmt.Errorf("%w: key %T", ErrAlgorithm, pub)
 }
 
-// Check says whether signatures are made with the algorithm and the key: those of
-// [Algorithm.CheckSuite], and Ed25519 with SHA-512; [ErrAlgorithm] when not.
+// Check returns an error, [ErrAlgorithm], unless validators in the European Union rely on the algorithm and the key (ETSI
+// TS 119 312): SHA-256, SHA-384 or SHA-512, RSA keys of 2048 to 4096 bits, and the curves P-256, P-384 and P-521.
+// Signatures are made with these alone.
 func (a Algorithm) Check(pub crypto.PublicKey) error {
-	if a.Scheme != Ed25519 {
-		return a.CheckSuite(pub)
-	}
-	if a.Hash != crypto.SHA512 || !a.Scheme.fits(pub) {
-		return fmt.Errorf("%w: %v and %v with key %T", ErrAlgorithm, a.Scheme, a.Hash, pub)
-	}
-	return nil
-}
-
-// CheckSuite says whether validators in the European Union rely on the algorithm
-// and the key: SHA-256 and better, RSA from 2048 to 4096 bits, the NIST curves from
-// P-256 up (ETSI TS 119 312, which does not list Ed25519); [ErrAlgorithm] when not.
-func (a Algorithm) CheckSuite(pub crypto.PublicKey) error {
 	switch a.Hash {
 	case crypto.SHA256, crypto.SHA384, crypto.SHA512:
 	default:

@@ -59,7 +59,7 @@
 // attribute and no signing-time (EN 319 142-1 6.3); a ByteRange over everything
 // but the signature; /M, /Name, /Reason, /Location, /ContactInfo as given. RSA of
 // 2048 to 4096 bits (RSASSA-PKCS1-v1_5, or RSASSA-PSS where that is asked for), ECDSA on
-// P-256, P-384 and P-521, and Ed25519. Of a provider who returns a whole CMS, [PrepareCMS]
+// P-256, P-384 and P-521. Of a provider who returns a whole CMS, [PrepareCMS]
 // makes a signature of ISO 32000-2 12.8.3.3 instead.
 //
 // The field is one that is there ([Options].Field), or a new one: with an appearance where

@@ -105,30 +105,6 @@ func firstSignature(t *testing.T, b []byte) (signature, content []byte) {
 	return signature, append(bytes.Clone(b[:gap]), b[after:after+rest]...)
 }
 
-// RFC 8419: Ed25519 is intact to those who know it, and outside of ETSI TS 119 312. NSS in
-// Debian 12, and so pdfsig, cannot read it.
-func TestSignedByEd25519(t *testing.T) {
-	ca := newAuthority(t)
-	b := sign(t, pdftest.Build(pdftest.Options{}), newPersonWith(t, ca, ed25519Key(t), edwards), pades.Options{})
-	path := filepath.Join(t.TempDir(), "ed25519.pdf")
-	writeFile(t, path, b)
-	roots := []*x509.Certificate{ca.Root()}
-	own := verify(t, b, ca)[0]
-	if !own.Intact || own.Algorithm != edwards || own.SubIndication != ades.CryptoConstraintsFailureNoPOE {
-		t.Errorf("%+v", own)
-	}
-	t.Run("pyHanko", func(t *testing.T) {
-		c := signedCase{name: "Ed25519", fields: []string{"Signature1"}}
-		c.checkPyHanko(t, validators.PyHanko(t, roots, path)[0])
-	})
-	t.Run("EU DSS", func(t *testing.T) {
-		s := validators.DSS(t, validators.DSSOptions{Roots: roots, RevocationOptional: true}, path)[0].Signatures[0]
-		if !s.Intact || !s.Valid || s.Format != own.Format || s.Indication != string(own.Indication) || s.SubIndication != string(own.SubIndication) {
-			t.Errorf("%+v", s)
-		}
-	})
-}
-
 // What pyHanko signs by these algorithms is judged as EU DSS judges it. Its salt is
 // another than ours.
 func TestForeignSchemes(t *testing.T) {
@@ -192,12 +168,10 @@ func TestValueHasToBeOfTheScheme(t *testing.T) {
 		opts   crypto.SignerOpts
 		want   error
 	}{
-		"PSS":                          {newPersonWith(t, ca, key, pss(crypto.SHA256)), &rsa.PSSOptions{SaltLength: 32, Hash: crypto.SHA256}, nil},
-		"PSS by PKCS #1 v1.5":          {newPersonWith(t, ca, key, pss(crypto.SHA256)), crypto.SHA256, ades.ErrValue},
-		"PSS with the longest salt":    {newPersonWith(t, ca, key, pss(crypto.SHA256)), &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthAuto, Hash: crypto.SHA256}, ades.ErrValue},
-		"PKCS #1 v1.5 by PSS":          {newPerson(t, ca, key), &rsa.PSSOptions{SaltLength: 32, Hash: crypto.SHA256}, ades.ErrValue},
-		"Ed25519":                      {newPersonWith(t, ca, ed25519Key(t), edwards), crypto.Hash(0), nil},
-		"Ed25519 with another context": {newPersonWith(t, ca, ed25519Key(t), edwards), &ed25519.Options{Context: "x"}, ades.ErrValue},
+		"PSS":                       {newPersonWith(t, ca, key, pss(crypto.SHA256)), &rsa.PSSOptions{SaltLength: 32, Hash: crypto.SHA256}, nil},
+		"PSS by PKCS #1 v1.5":       {newPersonWith(t, ca, key, pss(crypto.SHA256)), crypto.SHA256, ades.ErrValue},
+		"PSS with the longest salt": {newPersonWith(t, ca, key, pss(crypto.SHA256)), &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthAuto, Hash: crypto.SHA256}, ades.ErrValue},
+		"PKCS #1 v1.5 by PSS":       {newPerson(t, ca, key), &rsa.PSSOptions{SaltLength: 32, Hash: crypto.SHA256}, ades.ErrValue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			prepared, err := pades.Prepare(t.Context(), doc, row.person.signer, pades.Options{})

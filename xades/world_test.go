@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto"
 	"crypto/ecdsa"
-	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
@@ -75,18 +74,7 @@ func rsaKey(t testing.TB, bits int) crypto.Signer {
 	return key
 }
 
-func ed25519Key(t testing.TB) crypto.Signer {
-	t.Helper()
-	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
 func pss(h crypto.Hash) ades.Algorithm { return ades.Algorithm{Hash: h, Scheme: ades.PSS} }
-
-var edwards = ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519}
 
 // scheme is an algorithm with a key for it.
 type scheme struct {

@@ -56,8 +56,8 @@
 // for values may have them; a reference to the document and one to the signed properties: SigningTime,
 // SigningCertificateV2, SignatureProductionPlaceV2 of city and country, DataObjectFormat, and a
 // CommitmentTypeIndication that a reason describes; KeyInfo with certificates alone. RSA of 2048 to 4096
-// bits (RSASSA-PKCS1-v1_5, or RSASSA-PSS where that is asked for), ECDSA on P-256, P-384 and P-521, and
-// Ed25519. The signature is in ASCII, so that it says the same in each encoding: what is beyond that is
+// bits (RSASSA-PKCS1-v1_5, or RSASSA-PSS where that is asked for), ECDSA on P-256, P-384 and
+// P-521. The signature is in ASCII, so that it says the same in each encoding: what is beyond that is
 // written as character references.
 //
 // # What is read

@@ -23,13 +23,15 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
+// newEd25519Signer is a signer by an algorithm that is read only.
 func newEd25519Signer(t testing.TB) signer {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newSigner(t, key, ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519})
+	cert, root := issue(t, key)
+	return signer{ades.Signer{Certificate: cert, Chain: []*x509.Certificate{root}, Algorithm: ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519}}, key, root}
 }
 
 // writePEM writes a file for openssl and returns its path.

@@ -12,7 +12,7 @@ import (
 )
 
 // CheckAlgorithm says whether validators rely on an algorithm and a key for what is known to have been signed at a
-// time; [ades.ErrAlgorithm] when not. [ades.Algorithm.CheckSuite] is the rule for what is signed now.
+// time; [ades.ErrAlgorithm] when not. [ades.Algorithm.Check] is the rule for what is signed now.
 func CheckAlgorithm(a ades.Algorithm, pub crypto.PublicKey, at time.Time) error {
 	if err := CheckHash(a.Hash, at); err != nil {
 		return err

@@ -76,7 +76,7 @@ func TestWhatIsSignedIsReliedUpon(t *testing.T) {
 		for _, h := range []crypto.Hash{crypto.SHA256, crypto.SHA384, crypto.SHA512} {
 			for _, s := range []ades.Scheme{ades.PKCS1v15, ades.PSS, ades.ECDSA} {
 				a := ades.Algorithm{Hash: h, Scheme: s}
-				if a.CheckSuite(pub) == nil && CheckAlgorithm(a, pub, time.Now()) != nil {
+				if a.Check(pub) == nil && CheckAlgorithm(a, pub, time.Now()) != nil {
 					t.Errorf("%v with %v and a key of %d bits", s, h, keyBits(s, pub))
 				}
 			}
