@@ -75,9 +75,11 @@ type Sources struct {
 	Time       Timestamper
 	Revocation Revocation
 	Issuers    Issuers
-	// Roots are what is trusted. Status is asked for only below them; on the way up to
-	// them, addresses of issuers are followed that nobody vouches for.
+	// Roots are what the certificates of signers have to lead to. Status is asked for only below
+	// them; on the way up to them, addresses of issuers are followed that nobody vouches for.
 	Roots *x509.CertPool
+	// TimestampRoots are what the certificates of timestamp authorities have to lead to; nil: Roots.
+	TimestampRoots *x509.CertPool
 	// Chains, if not nil, remembers the chains that were verified, for further calls.
 	Chains *Chains
 }

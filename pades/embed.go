@@ -76,11 +76,11 @@ func (c *carried) outdatedAuthority(known *evidence.Known) []evidence.Target {
 	if last == nil {
 		return nil
 	}
-	today := evidence.Target{Certificate: last.Certificate, Times: evidence.Times{Used: time.Now()}}
+	today := evidence.Target{Certificate: last.Certificate, Timestamp: true, Times: evidence.Times{Used: time.Now()}}
 	if outdated, _ := c.store.data.Lacking(known, today); len(outdated) == 0 {
 		return nil
 	}
-	return []evidence.Target{{Certificate: last.Certificate, Times: evidence.Times{Used: last.Time}}}
+	return []evidence.Target{{Certificate: last.Certificate, Timestamp: true, Times: evidence.Times{Used: last.Time}}}
 }
 
 // lastToken is the newest timestamp of all; nil when there is none.
@@ -131,7 +131,7 @@ func (c *carried) authority(token *tsp.Token, covered byteRange) evidence.Target
 	if i := slices.IndexFunc(c.stamps, func(s carriedStamp) bool { return s.ranges.end > covered.end }); i >= 0 {
 		times.Judged = c.stamps[i].token.Time
 	}
-	return evidence.Target{Certificate: token.Certificate, Times: times}
+	return evidence.Target{Certificate: token.Certificate, Timestamp: true, Times: times}
 }
 
 // embedded returns the revision with what was found that the document does not have; an

@@ -19,8 +19,10 @@ import (
 // VerifyOptions are what a verification goes by. The zero value trusts nobody and
 // judges at the present time.
 type VerifyOptions struct {
-	Roots *x509.CertPool
-	Time  time.Time // at which certificates have to be valid; zero: now
+	Roots *x509.CertPool // that certificates of signers have to lead to
+	// TimestampRoots are what certificates of timestamp authorities have to lead to; nil: Roots.
+	TimestampRoots *x509.CertPool
+	Time           time.Time // at which certificates have to be valid; zero: now
 	// Revocation and Issuers are asked for what the document lacks, below the Roots and about each
 	// certificate once; package online has such as ask over HTTP. nil: nobody is asked.
 	Revocation ades.Revocation
@@ -73,8 +75,8 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 		sums:  newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
 		taken: make(map[int64]bool), earlier: make(map[int64]store),
 		decoded: make(map[storedAt]stream), signed: covers.signedEnds(fields),
-		known:  evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, Chains: new(ades.Chains)}),
-		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, Revocation: options.Revocation, Issuers: options.Issuers}),
+		known:  evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
+		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
 	}
 	if d.store, err = d.readProofs(file); err != nil {
 		return nil, readError(err)

@@ -110,6 +110,10 @@ func (p people) withAuthority(s ades.Sources) ades.Sources {
 	}
 	all := own
 	all.Roots = roots
+	if s.TimestampRoots != nil {
+		all.TimestampRoots = s.TimestampRoots.Clone()
+		all.TimestampRoots.AppendCertsFromPEM(p.authority.RootPEM())
+	}
 	if s.Time != nil {
 		all.Time = s.Time
 	}

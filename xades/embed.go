@@ -37,11 +37,11 @@ func (s carriedSignature) outdatedAuthority(known *evidence.Known) []evidence.Ta
 	if last == nil {
 		return nil
 	}
-	today := evidence.Target{Certificate: last.Certificate, Times: evidence.Times{Used: time.Now()}}
+	today := evidence.Target{Certificate: last.Certificate, Timestamp: true, Times: evidence.Times{Used: time.Now()}}
 	if outdated, _ := s.data.Lacking(known, today); len(outdated) == 0 {
 		return nil
 	}
-	return []evidence.Target{{Certificate: last.Certificate, Times: evidence.Times{Used: last.Time}}}
+	return []evidence.Target{{Certificate: last.Certificate, Timestamp: true, Times: evidence.Times{Used: last.Time}}}
 }
 
 // lastToken is the newest timestamp of the signature; nil when there is none.

@@ -51,8 +51,8 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options VerifyOption
 	signatures = append(signatures, reader.readAll(unsigned)...)
 	i := &inspection{
 		ctx: ctx, document: d, options: options, signatures: signatures,
-		known:    evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, Chains: new(ades.Chains)}),
-		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, Revocation: options.Revocation, Issuers: options.Issuers}),
+		known:    evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
+		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
 		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
 	}
 	_, ambiguous := d.DuplicateID()

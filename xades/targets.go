@@ -37,7 +37,7 @@ func (s carriedSignature) authority(t carriedStamp) evidence.Target {
 	if i := slices.IndexFunc(s.archives, proves); i >= 0 {
 		times.Judged = s.archives[i].token.Time
 	}
-	return evidence.Target{Certificate: t.token.Certificate, Times: times}
+	return evidence.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
 }
 
 // withoutLast is the signature as it was before its last archive timestamp, with the data of that time.

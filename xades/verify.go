@@ -18,8 +18,10 @@ import (
 // VerifyOptions are what a verification goes by. The zero value trusts nobody and
 // judges at the present time.
 type VerifyOptions struct {
-	Roots *x509.CertPool
-	Time  time.Time // at which certificates have to be valid; zero: now
+	Roots *x509.CertPool // that certificates of signers have to lead to
+	// TimestampRoots are what certificates of timestamp authorities have to lead to; nil: Roots.
+	TimestampRoots *x509.CertPool
+	Time           time.Time // at which certificates have to be valid; zero: now
 	// Revocation and Issuers are asked for what the document lacks, below the Roots and about each
 	// certificate once; package online has such as ask over HTTP. nil: nobody is asked.
 	Revocation ades.Revocation

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"fmt"
@@ -104,8 +105,9 @@ func raised[Document, Revision any](ctx context.Context, x extender[Document, Re
 
 // evidenceFlags say where evidence comes from, for the levels above B.
 type evidenceFlags struct {
-	TSA          []string `name:"tsa" sep:"none" placeholder:"URL" help:"Timestamp authority (RFC 3161), for the levels above B; several are asked in their order, until the token of one leads to --trust. user:password@ before the host is sent with basic authentication."`
-	AllowPrivate bool     `name:"insecure-allow-private-addresses" help:"Call addresses in certificates that are not public, for local trials."`
+	TSA            []string `name:"tsa" sep:"none" placeholder:"URL" help:"Timestamp authority (RFC 3161), for the levels above B; several are asked in their order, until the token of one leads to --timestamp-trust or --trust. user:password@ before the host is sent with basic authentication."`
+	TimestampTrust string   `placeholder:"ROOTS.pem" help:"Root certificates that timestamp authorities have to lead to (default: those of --trust, which are for signers alone otherwise)."`
+	AllowPrivate   bool     `name:"insecure-allow-private-addresses" help:"Call addresses in certificates that are not public, for local trials."`
 }
 
 // sources are those of the flags, under the roots in the file trust. Without one the roots
@@ -118,7 +120,11 @@ func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x
 	if err != nil {
 		return ades.Sources{}, err
 	}
-	authorities, err := f.authorities(roots, certificates)
+	timestamps, err := readRoots(f.TimestampTrust)
+	if err != nil {
+		return ades.Sources{}, err
+	}
+	authorities, err := f.authorities(cmp.Or(timestamps, roots), certificates)
 	if err != nil {
 		return ades.Sources{}, err
 	}
@@ -127,10 +133,11 @@ func (f evidenceFlags) sources(level ades.Level, trust string, certificates []*x
 	}
 	client := addressClient(f.AllowPrivate)
 	return ades.Sources{
-		Time:       authorities,
-		Revocation: &online.Revocation{Client: client},
-		Issuers:    &online.Issuers{Client: client},
-		Roots:      roots,
+		Time:           authorities,
+		Revocation:     &online.Revocation{Client: client},
+		Issuers:        &online.Issuers{Client: client},
+		Roots:          roots,
+		TimestampRoots: timestamps,
 	}, nil
 }
 

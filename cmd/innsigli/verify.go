@@ -25,15 +25,16 @@ import (
 )
 
 type verifyCommand struct {
-	Files        []string        `arg:"" optional:"" name:"file" help:"PDF or XML files."`
-	Trust        string          `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them nobody is trusted."`
-	At           time.Time       `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
-	Online       bool            `help:"Ask for revocation data and certificates that a file lacks, at addresses in certificates that lead to --trust; without it nobody is asked."`
-	AllowPrivate bool            `name:"insecure-allow-private-addresses" help:"With --online: call addresses in certificates that are not public, for local trials."`
-	Language     report.Language `default:"en" enum:"en,is" placeholder:"LANGUAGE" help:"Language of the report: en or is (default ${default})."`
-	JSON         bool            `help:"Print one JSON object a line for each file, which --schema describes."`
-	Schema       bool            `help:"Print the JSON Schema of what --json prints, and nothing else."`
-	Revisions    string          `placeholder:"DIR" help:"Draw each page of each PDF as it was signed, to DIR/FILE-signatureN-pageM.png; 200 pages at most."`
+	Files          []string        `arg:"" optional:"" name:"file" help:"PDF or XML files."`
+	Trust          string          `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them nobody is trusted."`
+	TimestampTrust string          `placeholder:"ROOTS.pem" help:"Root certificates that timestamp authorities have to lead to (default: those of --trust, which are for signers alone otherwise)."`
+	At             time.Time       `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
+	Online         bool            `help:"Ask for revocation data and certificates that a file lacks, at addresses in certificates that lead to --trust; without it nobody is asked."`
+	AllowPrivate   bool            `name:"insecure-allow-private-addresses" help:"With --online: call addresses in certificates that are not public, for local trials."`
+	Language       report.Language `default:"en" enum:"en,is" placeholder:"LANGUAGE" help:"Language of the report: en or is (default ${default})."`
+	JSON           bool            `help:"Print one JSON object a line for each file, which --schema describes."`
+	Schema         bool            `help:"Print the JSON Schema of what --json prints, and nothing else."`
+	Revisions      string          `placeholder:"DIR" help:"Draw each page of each PDF as it was signed, to DIR/FILE-signatureN-pageM.png; 200 pages at most."`
 	rendererFlag
 }
 
@@ -84,7 +85,8 @@ func printReport(w io.Writer, d report.Document, asJSON bool, l report.Language)
 // verifier judges files, and has their revisions drawn.
 type verifier struct {
 	roots      *x509.CertPool
-	at         time.Time // zero: now
+	timestamps *x509.CertPool // roots of timestamp authorities; nil: roots
+	at         time.Time      // zero: now
 	revocation ades.Revocation
 	issuers    ades.Issuers
 	pictures   *revisionPictures // nil: none
@@ -95,7 +97,11 @@ func (c verifyCommand) verifier(s streams) (*verifier, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &verifier{roots: roots, at: c.At}
+	timestamps, err := readRoots(c.TimestampTrust)
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{roots: roots, timestamps: timestamps, at: c.At}
 	if c.Online && roots == nil {
 		s.say("--online asks nobody without --trust: addresses are called in certificates that lead to it")
 	} else if c.Online {
@@ -162,10 +168,10 @@ func (v *verifier) judge(ctx context.Context, file *os.File) (format, *ades.Repo
 	var judged *ades.Report
 	if kind == formatXML {
 		judged, err = xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()},
-			xades.VerifyOptions{Time: v.at, Roots: v.roots, Revocation: v.revocation, Issuers: v.issuers})
+			xades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
 	} else {
 		judged, err = pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()},
-			pades.VerifyOptions{Time: v.at, Roots: v.roots, Revocation: v.revocation, Issuers: v.issuers})
+			pades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
 	}
 	return kind, judged, err
 }

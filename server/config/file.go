@@ -24,10 +24,10 @@ type File struct {
 	Timestamps []Timestamp `toml:"timestamp"`
 	AtStart
 
-	Roots, Intermediates []*x509.Certificate
-	PrivateAddresses     []netip.Prefix // that addresses in certificates may lead to
-	authorities          []authority    // of Timestamps
-	files                fileWatch      // that were read
+	Roots, TimestampRoots, Intermediates []*x509.Certificate
+	PrivateAddresses                     []netip.Prefix // that addresses in certificates may lead to
+	authorities                          []authority    // of Timestamps
+	files                                fileWatch      // that were read
 }
 
 // AtStart are the sections that are taken when a server starts; the others are also taken while it runs.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/asn1"
@@ -20,12 +21,14 @@ import (
 // Trust is [trust].
 type Trust struct {
 	Roots            []string `toml:"roots"`
+	TimestampRoots   []string `toml:"timestamp-roots"`
 	Intermediates    []string `toml:"intermediates"`
 	PrivateAddresses []string `toml:"private-addresses"`
 }
 
 func (f *File) readTrust(s section) {
 	f.Roots = s.certificates("roots", f.Trust.Roots)
+	f.TimestampRoots = s.certificates("timestamp-roots", f.Trust.TimestampRoots)
 	f.Intermediates = s.certificates("intermediates", f.Trust.Intermediates)
 	for i, text := range f.Trust.PrivateAddresses {
 		prefix, err := netip.ParsePrefix(text)
@@ -66,6 +69,14 @@ func (f File) TSAs() (all []*online.TSA) {
 // identity did not change is kept, with its connections.
 type identity struct{ certificate, key string }
 
+// timestampRoots are the roots of timestamp authorities, and the key that they stand under.
+func (f File) timestampRoots() (roots []*x509.Certificate, key string) {
+	if len(f.TimestampRoots) > 0 {
+		return f.TimestampRoots, "trust.timestamp-roots"
+	}
+	return f.Roots, "trust.roots"
+}
+
 // readAuthority reads a Timestamp after the section on trust: roots of its own have to be
 // among the trusted ones.
 func (f *File) readAuthority(s section, t Timestamp) authority {
@@ -93,8 +104,9 @@ func (f *File) readAuthority(s section, t Timestamp) authority {
 		tsa.Client = who.client(s, tsa.URL)
 	}
 	roots := s.certificates("roots", t.Roots)
-	if slices.ContainsFunc(roots, func(c *x509.Certificate) bool { return !slices.ContainsFunc(f.Roots, c.Equal) }) {
-		s.fault("roots", "a certificate is not among trust.roots") // and validators ask for nothing else
+	trusted, key := f.timestampRoots()
+	if slices.ContainsFunc(roots, func(c *x509.Certificate) bool { return !slices.ContainsFunc(trusted, c.Equal) }) {
+		s.fault("roots", "a certificate is not among %s", key) // and validators ask for nothing else
 	}
 	if len(roots) > 0 {
 		tsa.Roots = poolOf(roots)
@@ -151,12 +163,13 @@ type sources struct {
 	issuers    *online.Issuers
 	pool       *ades.Pool
 	roots      *x509.CertPool
+	timestamps *x509.CertPool // roots of timestamp authorities; nil: roots
 }
 
 // Sources returns those of now, for a server's configuration.
 func (l *liveSources) Sources() ades.Sources {
 	s := l.current.Load()
-	all := ades.Sources{Roots: s.roots, Revocation: s.revocation, Issuers: ades.IssuersInOrder{s.pool, s.issuers}}
+	all := ades.Sources{Roots: s.roots, TimestampRoots: s.timestamps, Revocation: s.revocation, Issuers: ades.IssuersInOrder{s.pool, s.issuers}}
 	if len(s.time) > 0 {
 		all.Time = s.time
 	}
@@ -167,6 +180,9 @@ func (l *liveSources) Sources() ades.Sources {
 // where nothing that they are made of has changed. It is called by one goroutine at a time.
 func (l *liveSources) take(f File) {
 	next := &sources{file: f, pool: ades.NewPool(f.Intermediates...), roots: poolOf(f.Roots)}
+	if len(f.TimestampRoots) > 0 {
+		next.timestamps = poolOf(f.TimestampRoots)
+	}
 	before := l.current.Load()
 	if before != nil && slices.Equal(before.file.PrivateAddresses, f.PrivateAddresses) {
 		next.revocation, next.issuers = before.revocation, before.issuers
@@ -177,7 +193,7 @@ func (l *liveSources) take(f File) {
 	for _, a := range f.authorities {
 		a.tsa.Client = before.client(a)
 		if a.tsa.Roots == nil { // so that the next one is asked when a token would be of no use
-			a.tsa.Roots = next.roots
+			a.tsa.Roots = cmp.Or(next.timestamps, next.roots)
 		}
 		next.time = append(next.time, a.tsa)
 	}

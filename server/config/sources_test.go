@@ -33,15 +33,20 @@ func TestUntrustedAuthorityIsPassedOver(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		roots string // of trust.roots
+		stamp string // of trust.timestamp-roots
 		asked []*sandboxca.Authority
 		by    *sandboxca.Authority // nil: no token
 	}{
-		{"the second is trusted", "root.pem", []*sandboxca.Authority{other, trusted}, trusted},
-		{"none is trusted", "root.pem", []*sandboxca.Authority{other}, nil},
-		{"others are trusted by now", "other.pem", []*sandboxca.Authority{trusted, other}, other},
+		{"the second is trusted", "root.pem", "", []*sandboxca.Authority{other, trusted}, trusted},
+		{"none is trusted", "root.pem", "", []*sandboxca.Authority{other}, nil},
+		{"others are trusted by now", "other.pem", "", []*sandboxca.Authority{trusted, other}, other},
+		{"others are trusted for timestamps alone", "root.pem", "other.pem", []*sandboxca.Authority{trusted, other}, other},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := fmt.Sprintf("[trust]\nroots = [%q]\n", test.roots)
+			if test.stamp != "" {
+				text += fmt.Sprintf("timestamp-roots = [%q]\n", test.stamp)
+			}
 			for _, ca := range test.asked {
 				text += fmt.Sprintf("[[timestamp]]\nurl = %q\n", address[ca])
 			}

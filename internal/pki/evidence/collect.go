@@ -39,7 +39,7 @@ func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ..
 // FindChain builds the chain of a certificate as of a time, over what is known and what the
 // sources find. [ades.ErrNoChain] or [ades.ErrOutsideValidity] when there is none.
 func FindChain(ctx context.Context, sources ades.Sources, known *Known, cert *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
-	return newCollector(sources, known).chain(ctx, cert, at)
+	return newCollector(sources, known).chain(ctx, Target{Certificate: cert}, at)
 }
 
 func newCollector(sources ades.Sources, known *Known) *collector {
@@ -71,7 +71,7 @@ type proven struct {
 // asked about for all of those.
 func (c *collector) collect(ctx context.Context, t Target, responders int) error {
 	at := t.times(c.now)
-	chain, err := c.chain(ctx, t.Certificate, at.Judged)
+	chain, err := c.chain(ctx, t, at.Judged)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *collector) collect(ctx context.Context, t Target, responders int) error
 		}
 	}
 	for i, cert := range chain[:len(chain)-1] {
-		if err := c.prove(ctx, Target{cert, t.Fresh, at}, chain[i+1], responders); err != nil {
+		if err := c.prove(ctx, Target{Certificate: cert, Fresh: t.Fresh, Timestamp: t.Timestamp, Times: at}, chain[i+1], responders); err != nil {
 			return err
 		}
 		t.Fresh = time.Time{}
@@ -116,7 +116,7 @@ func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificat
 		return err
 	}
 	c.proven[string(t.Certificate.Raw)] = proven{t.Fresh, answer} // before its signer's, which it may be itself
-	return c.keep(ctx, answer, issuer, t.Times, responders)
+	return c.keep(ctx, answer, issuer, t, responders)
 }
 
 // check refuses an answer by which nobody could judge the target later.
@@ -146,7 +146,7 @@ func (t Target) standsDespite(revoked *ades.RevokedError) bool {
 
 // keep adds a proof, and all about the responder that signed it. CRLs are signed by
 // the issuer itself.
-func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate, at Times, responders int) error {
+func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate, about Target, responders int) error {
 	if a.Proof.CRL != nil {
 		c.data.CRLs = c.seen.appendNew(c.data.CRLs, [][]byte{a.Proof.CRL})
 		return nil
@@ -158,5 +158,5 @@ func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate
 	if responders == maxResponders {
 		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), responders)
 	}
-	return c.collect(ctx, Target{Certificate: a.Signer, Times: Times{Used: at.Used, Judged: a.ProducedAt}}, responders+1)
+	return c.collect(ctx, Target{Certificate: a.Signer, Timestamp: about.Timestamp, Times: Times{Used: about.Times.Used, Judged: a.ProducedAt}}, responders+1)
 }

@@ -46,6 +46,8 @@ type Target struct {
 	// for a signer that of the signature's timestamp, by which the chain is judged too.
 	// Zero: a proof from a cache will do, as for timestamp authorities.
 	Fresh time.Time
+	// Timestamp: it is the certificate of a timestamp authority, which has roots of its own.
+	Timestamp bool
 	// Times are what the chain is judged by where Fresh is zero. A Used of zero is not
 	// known, a Judged of zero is now.
 	Times Times

@@ -19,13 +19,14 @@ const (
 	maxWait    = time.Minute
 )
 
-// chain builds the chain of a certificate. What is missing is asked for step by step
+// chain builds the chain of a target's certificate. What is missing is asked for step by step
 // upwards, until a root is reached or nothing new is found.
-func (c *collector) chain(ctx context.Context, cert *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
+func (c *collector) chain(ctx context.Context, t Target, at time.Time) ([]*x509.Certificate, error) {
 	var failures []error
 	for step := 0; ; step++ {
-		all := c.path().ancestors(cert)
-		chain, err := c.path().chain(cert, at)
+		p := path{c.known.of(t), new(Data)}
+		all := p.ancestors(t.Certificate)
+		chain, err := p.chain(t.Certificate, at)
 		if err == nil {
 			return chain, nil
 		}
@@ -39,13 +40,11 @@ func (c *collector) chain(ctx context.Context, cert *x509.Certificate, at time.T
 	}
 }
 
-func (c *collector) path() path { return path{c.known, new(Data)} }
-
 // nextToAsk chooses of a certificate and its ancestors whose issuer to ask for: one
 // without, else one whose issuer may have another certificate, which fits. Nobody is
 // asked when no root is trusted.
 func (c *collector) nextToAsk(all []*x509.Certificate) *x509.Certificate {
-	if c.sources.Issuers == nil || c.sources.Roots == nil || c.fetches == maxFetches || c.waits <= 0 {
+	if c.sources.Issuers == nil || c.sources.Roots == nil && c.sources.TimestampRoots == nil || c.fetches == maxFetches || c.waits <= 0 {
 		return nil
 	}
 	var other *x509.Certificate

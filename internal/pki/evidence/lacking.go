@@ -33,7 +33,7 @@ func (d *Data) suffices(k *Known, t Target, now time.Time) error {
 		return fmt.Errorf("%w: %s", ades.ErrNoRevocation, strings.Join(missing, "; "))
 	}
 	times := t.times(now)
-	chain, err := d.Chain(k, t.Certificate, times.Judged)
+	chain, err := d.Chain(k.of(t), t.Certificate, times.Judged)
 	if err != nil || len(chain) == 1 {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (d *Data) answeredBefore(k *Known, targets, lacking []Target) (older []Targ
 		if t.Fresh.IsZero() || now.After(t.Certificate.NotAfter) || exempt(t.Certificate) || slices.Contains(lacking, t) {
 			continue
 		}
-		chain, err := d.Chain(k, t.Certificate, t.Fresh)
+		chain, err := d.Chain(k.of(t), t.Certificate, t.Fresh)
 		if err != nil || len(chain) == 1 {
 			continue
 		}

@@ -46,10 +46,10 @@ func (d *Data) takeStock(k *Known, t Target) *inventory {
 	if t.Certificate == nil {
 		return &inventory{missing: []string{"the certificate of a signer or timestamp authority is absent"}}
 	}
-	key := question{k, x.work.id(t.Certificate), t.times(time.Time{}).Used.UTC().Round(0)}
+	key := question{k.of(t), x.work.id(t.Certificate), t.times(time.Time{}).Used.UTC().Round(0)}
 	m, ok := x.inventories[key]
 	if !ok {
-		m = &inventory{path: path{k, d}, seen: make(map[id]bool)}
+		m = &inventory{path: path{k.of(t), d}, seen: make(map[id]bool)}
 		m.check(t.Certificate, key.at)
 		x.inventories[key] = m
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,22 +27,51 @@ const (
 //
 // It does not change. Questions come from one goroutine at a time.
 type Known struct {
-	work      *work
-	before    *Known                         // whose certificates come first; nil: none
-	bySubject map[string][]*x509.Certificate // by RawSubject
+	work       *work
+	roots      *x509.CertPool                 // what chains have to lead to
+	before     *Known                         // whose certificates come first; nil: none
+	bySubject  map[string][]*x509.Certificate // by RawSubject
+	timestamps *Known                         // see ForTimestamps; nil: not asked for yet
 }
 
 // NewKnown returns what is known of a document. Of the sources these are the roots, without
 // which nobody is trusted, and the chains that are remembered.
 func NewKnown(ctx context.Context, sources ades.Sources, certificates ...*x509.Certificate) *Known {
-	k := &Known{work: newWork(ctx, sources)}
+	k := &Known{work: newWork(ctx, sources), roots: sources.Roots}
 	k.bySubject = k.work.bySubject(certificates)
 	return k
 }
 
 // With returns the same with more certificates.
 func (k *Known) With(certificates ...*x509.Certificate) *Known {
-	return &Known{k.work, k, k.work.bySubject(certificates)}
+	return &Known{work: k.work, roots: k.roots, before: k, bySubject: k.work.bySubject(certificates)}
+}
+
+// ForTimestamps returns the same with the roots of timestamp authorities.
+func (k *Known) ForTimestamps() *Known {
+	roots := k.work.sources.TimestampRoots
+	if roots == nil || roots == k.roots {
+		return k
+	}
+	if k.timestamps == nil {
+		k.timestamps = &Known{work: k.work, roots: roots, before: k.before, bySubject: k.bySubject}
+	}
+	return k.timestamps
+}
+
+// of returns the same with the roots that the certificate of a target has to lead to.
+func (k *Known) of(t Target) *Known {
+	if t.Timestamp {
+		return k.ForTimestamps()
+	}
+	return k
+}
+
+// chain builds a chain to the roots over certificates above one.
+func (k *Known) chain(c *x509.Certificate, above []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
+	sources := k.work.sources
+	sources.Roots = k.roots
+	return sources.Chain(c, above, at)
 }
 
 func (w *work) bySubject(certificates []*x509.Certificate) map[string][]*x509.Certificate {
@@ -61,6 +91,19 @@ func (k *Known) named(subject []byte) []*x509.Certificate {
 		return nil
 	}
 	return slices.Concat(k.before.named(subject), k.bySubject[string(subject)])
+}
+
+// isAnchored reports whether a certificate is a root or a root issued it, be it at another
+// time: without such a certificate there is no chain at any time.
+func (k *Known) isAnchored(c *x509.Certificate) bool {
+	key := anchor{k.work.id(c), k.roots}
+	anchored, ok := k.work.anchored[key]
+	if !ok && k.work.spend(signatureWork) {
+		_, err := k.chain(c, nil, c.NotBefore)
+		anchored = !errors.Is(err, ades.ErrNoChain)
+		k.work.anchored[key] = anchored
+	}
+	return anchored
 }
 
 // path is where chains are looked for: over the certificates of the data, which are those
@@ -140,7 +183,7 @@ func (p path) line(c *x509.Certificate) (above []*x509.Certificate) {
 // chain builds a chain at a time. Where there is one way up, its signatures are verified with the chain.
 func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	if above := p.line(c); above != nil && p.known.work.spend(signatureWork*int64(len(above))) {
-		if chain, err := p.known.work.sources.Chain(c, above, at); err == nil {
+		if chain, err := p.known.chain(c, above, at); err == nil {
 			return chain, nil
 		}
 	}
@@ -151,14 +194,14 @@ func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, err
 	if !p.known.work.spend(signatureWork * int64(len(all))) {
 		return nil, fmt.Errorf("%w: too many signatures to verify", ades.ErrNoChain)
 	}
-	return p.known.work.sources.Chain(c, all[1:], at)
+	return p.known.chain(c, all[1:], at)
 }
 
 // isAnchored says whether a root issued one of a certificate and its ancestors, or is one: the last of them, as a
 // rule, which is found out with no signature to verify.
 func (p path) isAnchored(all []*x509.Certificate) bool {
 	for _, c := range slices.Backward(all) {
-		if p.known.work.isAnchored(c) {
+		if p.known.isAnchored(c) {
 			return true
 		}
 	}

@@ -16,8 +16,9 @@ func (d *Data) Present(k *Known, targets ...Target) bool {
 	if len(d.OCSP)+len(d.CRLs) == 0 {
 		return false
 	}
-	p := presence{path{k, d}, make(map[id]bool)}
+	seen := make(map[id]bool)
 	for _, t := range targets {
+		p := presence{path{k.of(t), d}, seen}
 		if t.Certificate == nil || len(d.Missing(k, t)) > 0 && !p.reachesUp(t.Certificate) {
 			return false
 		}

@@ -15,7 +15,7 @@ func (d *Data) HasWeakChain(k *Known, c *x509.Certificate) bool {
 	weak := make(map[*x509.Certificate]bool) // below whom there is such a signature
 	for i := 0; i < len(found) && i < maxAncestors; i++ {
 		below := found[i]
-		if weak[below] && k.work.isAnchored(below) {
+		if weak[below] && k.isAnchored(below) {
 			return true
 		}
 		for _, above := range p.named(below.RawIssuer) {

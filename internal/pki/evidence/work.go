@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
-	"errors"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/crl"
@@ -27,7 +26,7 @@ type work struct {
 	left     int64
 	ids      map[*x509.Certificate]id
 	issued   map[[2]id]bool
-	anchored map[id]bool
+	anchored map[anchor]bool
 	verified map[verification]verified
 	sums     map[*crl.List]id
 }
@@ -40,13 +39,19 @@ type verified struct {
 	err       error
 }
 
+// anchor is a question whether a root issued a certificate.
+type anchor struct {
+	certificate id
+	roots       *x509.CertPool
+}
+
 // id tells certificates apart.
 type id [sha256.Size]byte
 
 func newWork(ctx context.Context, sources ades.Sources) *work {
 	return &work{
 		ctx: ctx, sources: sources, left: maxWork, ids: make(map[*x509.Certificate]id),
-		issued: make(map[[2]id]bool), anchored: make(map[id]bool),
+		issued: make(map[[2]id]bool), anchored: make(map[anchor]bool),
 		verified: make(map[verification]verified), sums: make(map[*crl.List]id),
 	}
 }
@@ -76,19 +81,6 @@ func (w *work) isIssuer(issuer, c *x509.Certificate) bool {
 		w.issued[key] = issued
 	}
 	return issued
-}
-
-// isAnchored says whether the certificate is a root or a root issued it, be it at another
-// time: without such a one there is no chain at any time.
-func (w *work) isAnchored(c *x509.Certificate) bool {
-	key := w.id(c)
-	anchored, ok := w.anchored[key]
-	if !ok && w.spend(signatureWork) {
-		_, err := w.sources.Chain(c, nil, c.NotBefore)
-		anchored = !errors.Is(err, ades.ErrNoChain)
-		w.anchored[key] = anchored
-	}
-	return anchored
 }
 
 // verifyResponse verifies a response once for each issuer, and returns who signed it.

@@ -33,7 +33,7 @@ func (a *asking) chain(known *evidence.Known, cert *x509.Certificate, at time.Ti
 	if err == nil || a.sources.Issuers == nil {
 		return chain
 	}
-	sources := ades.Sources{Roots: a.sources.Roots, Issuers: a}
+	sources := ades.Sources{Roots: a.sources.Roots, TimestampRoots: a.sources.TimestampRoots, Issuers: a}
 	if chain, err = evidence.FindChain(a.ctx, sources, known.With(a.data.Certificates...), cert, at); err == nil {
 		a.add(&evidence.Data{Certificates: chain})
 	}

@@ -61,6 +61,7 @@ func (j Judge) Timestamp(t *Timestamp, known *evidence.Known, at time.Time) {
 	if !t.Report.Intact {
 		return
 	}
+	known = known.ForTimestamps()
 	t.Report.JudgedAt = at
 	data, asked := j.Online.supply(j.Data, known, t.Token.Certificate, evidence.Times{Used: t.Token.Time, Judged: at})
 	if err := j.authority(t, data, known, at); err != nil {
@@ -111,7 +112,7 @@ func Certificates(stamps []Timestamp) []*x509.Certificate {
 func Targets(stamps []Timestamp) []evidence.Target {
 	var all []evidence.Target
 	for _, t := range Readable(stamps) {
-		all = append(all, evidence.Target{Certificate: t.Token.Certificate, Times: evidence.Times{Used: t.Token.Time}})
+		all = append(all, evidence.Target{Certificate: t.Token.Certificate, Timestamp: true, Times: evidence.Times{Used: t.Token.Time}})
 	}
 	return all
 }
