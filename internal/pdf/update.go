@@ -22,11 +22,17 @@ func (f *File) NewUpdate() *Update {
 // Reserve returns a reference that no object of the file or the update ever had, and that
 // nothing read so far refers to. Until [Update.Set] gives it a body it refers to null.
 func (u *Update) Reserve() Ref {
-	u.maxNum = min(u.maxNum, maxObjectNumber) + 1 // beyond it, Bytes refuses
-	for u.file.named[u.maxNum] {
-		u.maxNum++
-	}
+	u.maxNum = u.next()
 	return Ref{Num: u.maxNum}
+}
+
+// next returns the lowest number above those of all objects that no reference names.
+func (u *Update) next() uint32 {
+	num := min(u.maxNum, maxObjectNumber) + 1 // beyond it, Bytes refuses
+	for u.file.named[num] {
+		num++
+	}
+	return num
 }
 
 // Set gives a new object its body, or an existing one a new body: the source text
@@ -70,7 +76,7 @@ func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	if appended, err = u.leadingLineEnd(); err != nil {
 		return nil, nil, fmt.Errorf("pdf: update: %w", err)
 	}
-	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1}
+	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1, next: u.next()}
 	offsets = make(map[Ref]int64, len(u.bodies))
 	for _, ref := range slices.SortedFunc(maps.Keys(u.bodies), byNumber) {
 		body, err := u.file.encryption.conceal(ref, u.bodies[ref])
@@ -89,8 +95,8 @@ func byNumber(a, b Ref) int { return int(int64(a.Num) - int64(b.Num)) }
 
 // check refuses what would make a file that readers understand differently.
 func (u *Update) check() error {
-	if u.maxNum >= maxObjectNumber { // a cross-reference stream takes one more
-		return fmt.Errorf("%w: object number %d", ErrLimit, u.maxNum)
+	if next := u.next(); next > maxObjectNumber { // a cross-reference stream takes it
+		return fmt.Errorf("%w: object number %d", ErrLimit, next)
 	}
 	nums := map[uint32]bool{0: true}
 	for ref := range u.bodies {

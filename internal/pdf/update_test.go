@@ -184,6 +184,54 @@ func TestUpdateNumbers(t *testing.T) {
 	}
 }
 
+// What a reference to no object names stays null (7.3.10): neither an object nor the cross-reference stream of
+// an update takes its number.
+func TestUpdateKeepsDanglingReferencesNull(t *testing.T) {
+	dangling := []Ref{{Num: 6}, {Num: 8}, {Num: 9}}
+	const catalog = "<< /Type /Catalog /Pages 2 0 R /Dangling [6 0 R 8 0 R 9 0 R] >>"
+	stream := newBuilder()
+	stream.object(1, catalog)
+	compressed := stream.objectStream(4, map[int]string{
+		2: "<< /Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 595 842] >>",
+		3: "<< /Type /Page /Parent 2 0 R >>",
+	})
+	content := stream.xrefStream(5, 6, compressed, "/Root 1 0 R")
+	for name, open := range map[string]func() (*File, error){
+		"stream":  func() (*File, error) { return Open(bytes.NewReader(content), int64(len(content))) },
+		"rebuilt": func() (*File, error) { return Rebuild(bytes.NewReader(content), int64(len(content))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, err := open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.Object(Ref{Num: 1}); err != nil {
+				t.Fatal(err)
+			}
+			u := f.NewUpdate()
+			if added := u.Add([]byte("(added)")); added.Num != 7 {
+				t.Errorf("object %d is added, want 7", added.Num)
+			}
+			appended, _, err := u.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			updated := mustOpen(t, slices.Concat(content, appended))
+			for _, ref := range dangling {
+				if o, err := updated.Object(ref); o != nil || err != nil {
+					t.Errorf("object %d was null and is %v, error %v", ref.Num, o, err)
+				}
+			}
+			if e := updated.entries.get(10); e.offset != updated.sections[0].offset {
+				t.Errorf("entry of object 10: %+v, and the stream is at %d", e, updated.sections[0].offset)
+			}
+			if size := updated.Trailer()["Size"]; size != Integer(11) {
+				t.Errorf("Size %v, want 11", size)
+			}
+		})
+	}
+}
+
 func TestUpdateSource(t *testing.T) {
 	u := mustOpen(t, tableFile()).NewUpdate()
 	u.Set(Ref{Num: 2}, []byte("(changed)"))

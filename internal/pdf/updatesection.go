@@ -14,6 +14,7 @@ type sectionWriter struct {
 	file   *File
 	out    []byte
 	size   uint32        // of the trailer: the highest object number and 1
+	next   uint32        // that of a cross-reference stream, size or higher
 	listed []listedEntry // in ascending order of numbers
 }
 
@@ -59,6 +60,7 @@ func (w *sectionWriter) section() error {
 // listAll adds the objects of the file that the update leaves as they are. All numbers are
 // in one range, as in a first revision (7.5.4): those of no object are free, for good.
 func (w *sectionWriter) listAll() (compressed bool) {
+	w.size = w.next
 	all := make([]listedEntry, w.size)
 	for num := range all {
 		all[num] = listedEntry{uint32(num), xrefEntry{gen: math.MaxUint16}}
@@ -119,8 +121,8 @@ func (w *sectionWriter) table() error {
 // stream writes a cross-reference stream. It lists itself, and has no filter: it is small.
 func (w *sectionWriter) stream() error {
 	at := w.here()
-	self := Ref{Num: w.size}
-	w.size++
+	self := Ref{Num: w.next}
+	w.size = self.Num + 1
 	w.list(self.Num, xrefEntry{kind: plainEntry, offset: at})
 	widths := w.widths()
 	w.out = fmt.Appendf(w.out, "%s obj\n<< /Type /XRef /W [%d %d %d] /Index [", self.identity(), widths[0], widths[1], widths[2])
