@@ -209,6 +209,27 @@ func TestPendingKeepsItsLevel(t *testing.T) {
 	}
 }
 
+// PDF/A-1 has every field have an appearance (ISO 19005-1 6.9). Elsewhere the field of a document timestamp has none
+// (ISO 32000-2 12.8.5), whatever the version.
+func TestTimestampFieldHasNoAppearance(t *testing.T) {
+	p := newPerson(t, newAuthority(t), p256(t))
+	ordinary := bytes.Replace(pdftest.Build(pdftest.Options{}), []byte("%PDF-1.7"), []byte("%PDF-1.4"), 1)
+	for name, test := range map[string]struct {
+		document []byte
+		want     bool
+	}{
+		"PDF 1.4":  {ordinary, false},
+		"PDF/A-1b": {pdftest.Archival(pdftest.Archive{Profile: "1b"}), true},
+		"PDF/A-2b": {pdftest.Archival(pdftest.Archive{Profile: "2b"}), false},
+	} {
+		before := signLevel(t, test.document, p, ades.LT)
+		appended := extend(t, before, ades.LTA, p.ca.Sources(nil))[len(before):]
+		if got := bytes.Contains(appended, []byte("/AP <<")); got != test.want || !bytes.Contains(appended, []byte("/DocTimeStamp")) {
+			t.Errorf("%s: appearance %v", name, got)
+		}
+	}
+}
+
 func TestExtendRefuses(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	p := newPerson(t, ca, p256(t))

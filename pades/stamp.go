@@ -84,12 +84,13 @@ func timestampAround(ctx context.Context, t ades.Timestamper, h crypto.Hash, sta
 	return token.Raw, nil
 }
 
-// mayBePDFA1 says whether the file is of a version that PDF/A-1 is made of. Elsewhere a
-// document timestamp has no appearance (ISO 32000-2 12.8.5), with which pyHanko takes it
-// for more than one.
-func mayBePDFA1(file *pdf.File) bool {
-	major, minor := file.Version()
-	return major == 1 && minor <= 4
+// isPDFA1 reports whether the file claims to be PDF/A-1, which is made of PDF 1.4. Elsewhere a document timestamp has no
+// appearance (ISO 32000-2 12.8.5): pyHanko counts one as filling in a form.
+func isPDFA1(file *pdf.File) (bool, error) {
+	if major, minor := file.Version(); major != 1 || minor > 4 {
+		return false, nil
+	}
+	return file.Archival()
 }
 
 // layOutTimestamp lays out a document timestamp behind a document of size bytes, in a
@@ -104,13 +105,17 @@ func layOutTimestamp(file *pdf.File, found form.Fields, size int64, reserved int
 	if err != nil {
 		return layout{}, err
 	}
+	withAppearance, err := isPDFA1(file)
+	if err != nil {
+		return layout{}, err
+	}
 	var b bytes.Buffer
 	timestamp := beginSignature(&b, "/Type /DocTimeStamp /Filter /Adobe.PPKLite /SubFilter /ETSI.RFC3161", reserved)
 	b.WriteString(" >>")
 	timestamp.source = b.Bytes()
 	update := file.NewUpdate()
 	ref := update.Add(timestamp.source)
-	field := newField{found.FreeName("Timestamp"), "Document timestamp", ref, mayBePDFA1(file), nil, false}
+	field := newField{found.FreeName("Timestamp"), "Document timestamp", ref, withAppearance, nil, false}
 	if _, err := addField(file, update, page, field); err != nil {
 		return layout{}, err
 	}

@@ -52,7 +52,7 @@ func readPage(file *pdf.File, number int) (*Page, error) {
 	if err = page.readAnnotations(file, leaf); err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
 	}
-	page.Archival, err = archival(file)
+	page.Archival, err = file.Archival()
 	return page, err
 }
 

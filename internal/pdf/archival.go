@@ -1,35 +1,35 @@
-package stamp
+package pdf
 
 import (
 	"bytes"
 	"encoding/xml"
 	"slices"
-
-	"github.com/innsigli/innsigli/internal/pdf"
 )
 
 // maxMetadata bounds a metadata stream in bytes.
 const maxMetadata = 1 << 20
 
-// archival says whether a document claims to be PDF/A: by its metadata (ISO 19005-1 6.7.11), or
-// by an output intent that is made for it (6.2.2). What cannot be read claims nothing.
-func archival(file *pdf.File) (bool, error) {
-	_, catalog, err := file.Catalog()
+// Archival reports whether the document claims to be PDF/A: by its metadata (ISO 19005-1 6.7.11), or
+// by an output intent that is made for it (6.2.2). What cannot be read claims nothing. Errors are those of
+// [File.Catalog] and of the reader.
+func (f *File) Archival() (bool, error) {
+	_, catalog, err := f.Catalog()
 	if err != nil {
 		return false, err
 	}
-	for _, claim := range []func(*pdf.File, pdf.Dict) (bool, error){claimedByIntent, claimedByMetadata} {
-		switch ok, err := claim(file, catalog); {
-		case err != nil && !unknown(err):
+	for _, claim := range []func(*File, Dict) (bool, error){claimedByIntent, claimedByMetadata} {
+		ok, err := claim(f, catalog)
+		if IgnoreMalformed(err) != nil {
 			return false, err
-		case err == nil && ok:
+		}
+		if err == nil && ok {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func claimedByIntent(file *pdf.File, catalog pdf.Dict) (bool, error) {
+func claimedByIntent(file *File, catalog Dict) (bool, error) {
 	intents, err := file.Array(catalog["OutputIntents"])
 	if err != nil {
 		return false, err
@@ -46,7 +46,7 @@ func claimedByIntent(file *pdf.File, catalog pdf.Dict) (bool, error) {
 	return false, nil
 }
 
-func claimedByMetadata(file *pdf.File, catalog pdf.Dict) (bool, error) {
+func claimedByMetadata(file *File, catalog Dict) (bool, error) {
 	stream, err := file.StreamObject(catalog["Metadata"])
 	if err != nil || stream == nil {
 		return false, err
@@ -55,7 +55,7 @@ func claimedByMetadata(file *pdf.File, catalog pdf.Dict) (bool, error) {
 	return err == nil && statesPart(metadata), err
 }
 
-// statesPart says whether metadata (XMP, ISO 16684-1) names the part of ISO 19005 that a
+// statesPart reports whether metadata (XMP, ISO 16684-1) names the part of ISO 19005 that a
 // document is made by, as an element or as an attribute.
 func statesPart(metadata []byte) bool {
 	part := xml.Name{Space: "http://www.aiim.org/pdfa/ns/id/", Local: "part"}
