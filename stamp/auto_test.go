@@ -78,9 +78,9 @@ func TestFindOrder(t *testing.T) {
 	}
 }
 
-// Paper has any colour and grain; what is printed on it may be faint.
+// Paper has any light colour and grain; what is printed on it may be faint.
 func TestMarks(t *testing.T) {
-	cream, grey, night := color.RGBA{250, 240, 215, 255}, color.RGBA{239, 240, 241, 255}, color.RGBA{10, 15, 60, 255}
+	cream, grey := color.RGBA{250, 240, 215, 255}, color.RGBA{239, 240, 241, 255}
 	random := rand.New(rand.NewPCG(8, 1))
 	grain := func() int { return random.IntN(11) - 5 }
 	for name, test := range map[string]struct {
@@ -88,16 +88,14 @@ func TestMarks(t *testing.T) {
 		grain      func() int
 		free       bool
 	}{
-		"black on white":         {white, black, nil, false},
-		"pale grey on white":     {white, color.RGBA{244, 244, 244, 255}, nil, false},
-		"paler grey":             {white, color.RGBA{250, 250, 250, 255}, nil, true},
-		"yellow on white":        {white, color.RGBA{255, 255, 230, 255}, nil, false},
-		"white on cream":         {cream, white, nil, false},
-		"white on night":         {night, white, nil, false},
-		"clean scan":             {grey, grey, grain, true},
-		"text of a scan":         {grey, color.RGBA{200, 200, 200, 255}, grain, false},
-		"clean scan on cream":    {cream, cream, grain, true},
-		"text of a scan on dark": {night, grey, grain, false},
+		"black on white":      {white, black, nil, false},
+		"pale grey on white":  {white, color.RGBA{244, 244, 244, 255}, nil, false},
+		"paler grey":          {white, color.RGBA{250, 250, 250, 255}, nil, true},
+		"yellow on white":     {white, color.RGBA{255, 255, 230, 255}, nil, false},
+		"white on cream":      {cream, white, nil, false},
+		"clean scan":          {grey, grey, grain, true},
+		"text of a scan":      {grey, color.RGBA{200, 200, 200, 255}, grain, false},
+		"clean scan on cream": {cream, cream, grain, true},
 	} {
 		page := readPage(t, onPage("/MediaBox [0 0 300 200]"))
 		line := ink{stamp.Rect{Left: 0, Top: 30, Width: 300, Height: 0.3}, test.ink}
@@ -105,6 +103,40 @@ func TestMarks(t *testing.T) {
 		place, err := page.Find(t.Context(), renderer, stamp.TopLeft, stamp.StandardSize)
 		if free := place.Top == 8; err != nil || free != test.free {
 			t.Errorf("%s: %+v, %v", name, place, err)
+		}
+	}
+}
+
+// A page of one colour is free if black text can be read on it, and else page content all over. Where most of a page is
+// dark, or as much of it is white as of a colour, what is left of it is the paper.
+func TestFindOnColour(t *testing.T) {
+	night := color.RGBA{10, 15, 60, 255}
+	below := ink{stamp.Rect{Left: 0, Top: 300, Width: 600, Height: 500}, white}
+	half := ink{stamp.Rect{Left: 0, Top: 400, Width: 600, Height: 400}, white}
+	for name, test := range map[string]struct {
+		paper color.RGBA
+		inks  []ink
+		top   float64 // of the place; 0: there is none
+	}{
+		"white":                        {white, nil, 8},
+		"light grey":                   {color.RGBA{230, 230, 230, 255}, nil, 8},
+		"the grey of recycled paper":   {color.RGBA{170, 170, 170, 255}, nil, 8},
+		"yellow":                       {color.RGBA{255, 255, 0, 255}, nil, 8},
+		"middle grey":                  {color.RGBA{128, 128, 128, 255}, nil, 0},
+		"red":                          {color.RGBA{255, 0, 0, 255}, nil, 0},
+		"blue":                         {color.RGBA{0, 0, 255, 255}, nil, 0},
+		"night":                        {night, nil, 0},
+		"black":                        {black, nil, 0},
+		"night with white text":        {night, []ink{{stamp.Rect{Left: 50, Top: 50, Width: 500, Height: 8}, white}}, 0},
+		"night, and white below":       {night, []ink{below}, 302},
+		"night, and a white box":       {night, []ink{{stamp.Rect{Left: 50, Top: 600, Width: 300, Height: 100}, white}}, 602},
+		"yellow, and as much white":    {color.RGBA{255, 255, 0, 255}, []ink{half}, 402},
+		"yellow, and less of it white": {color.RGBA{255, 255, 0, 255}, []ink{{stamp.Rect{Left: 0, Top: 500, Width: 600, Height: 300}, white}}, 8},
+	} {
+		page := readPage(t, onPage("/MediaBox [0 0 600 800]"))
+		place, err := page.Find(t.Context(), drawing{size: page.Size, paper: test.paper, inks: test.inks}, stamp.TopLeft, stamp.StandardSize)
+		if test.top == 0 && !errors.Is(err, stamp.ErrNoRoom) || test.top > 0 && (err != nil || math.Abs(place.Top-test.top) > 6) {
+			t.Errorf("%s: %+v, %v, want one at %v", name, place, err, test.top)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package stamp
 import (
 	"encoding/binary"
 	"image"
+	"math"
 )
 
 // tolerance is how far a channel of a pixel may be from the paper's. A hairline of faint ink
@@ -33,10 +34,13 @@ func runsOf(picture *image.RGBA) []run {
 	return runs
 }
 
-// marks returns the places on a page where its picture differs from the paper.
+// marks returns the places on a page where its picture differs from the paper: the whole page, if it shows none.
 func marks(picture *image.RGBA, page Size) (places []Rect) {
 	runs := runsOf(picture)
-	background := paper(runs)
+	background, ok := paper(runs)
+	if !ok {
+		return []Rect{{Width: page.Width, Height: page.Height}}
+	}
 	width := int32(picture.Rect.Dx())
 	wide, high := page.Width/float64(width), page.Height/float64(picture.Rect.Dy()) // a pixel
 	at := int32(0)
@@ -49,10 +53,13 @@ func marks(picture *image.RGBA, page Size) (places []Rect) {
 	return places
 }
 
-// paper returns the colour that most of a picture has, or is near to: that of the page
-// whatever is printed on it, and the middle of the many that scanned paper has.
-func paper(runs []run) [3]uint8 {
-	about := coarsely(runs)
+// paper returns the colour that most of a picture has, or is near to, of those that a stamp can be read on: that of
+// the page whatever is printed on it, and the middle of the many that scanned paper has. ok is false if it has none.
+func paper(runs []run) (colour [3]uint8, ok bool) {
+	about, ok := coarsely(runs)
+	if !ok {
+		return colour, false
+	}
 	var seen [3][256]int32
 	count := int32(0)
 	for _, r := range runs {
@@ -63,7 +70,7 @@ func paper(runs []run) [3]uint8 {
 			}
 		}
 	}
-	return [3]uint8{median(&seen[0], count), median(&seen[1], count), median(&seen[2], count)}
+	return [3]uint8{median(&seen[0], count), median(&seen[1], count), median(&seen[2], count)}, true
 }
 
 func median(seen *[256]int32, count int32) uint8 {
@@ -76,20 +83,35 @@ func median(seen *[256]int32, count int32) uint8 {
 	return 255
 }
 
-// coarsely returns the colour with the most pixels, of 16 shades in each channel.
-func coarsely(runs []run) [3]uint8 {
+// coarsely returns the light colour with the most pixels, of 16 shades in each channel; of several the lightest.
+func coarsely(runs []run) (colour [3]uint8, ok bool) {
 	var shades [1 << 12]int32
 	for _, r := range runs {
 		shades[int(r.colour[0]>>4)<<8|int(r.colour[1]>>4)<<4|int(r.colour[2]>>4)] += r.length
 	}
-	most := 0
+	most := int32(0)
 	for shade, n := range shades {
-		if n > shades[most] {
-			most = shade
+		middle := [3]uint8{uint8(shade>>8<<4 | 8), uint8(shade>>4&15<<4 | 8), uint8(shade&15<<4 | 8)}
+		if n > 0 && n >= most && isLight(middle) {
+			most, colour = n, middle
 		}
 	}
-	middle := func(shade int) uint8 { return uint8(shade&15<<4 | 8) }
-	return [3]uint8{middle(most >> 8), middle(most >> 4), middle(most)}
+	return colour, most > 0
+}
+
+// isLight reports whether the black text of a stamp can be read on a colour: with a contrast of 7 to 1 at least
+// (WCAG 2.1, success criterion 1.4.6).
+func isLight(colour [3]uint8) bool {
+	linear := func(value uint8) float64 {
+		v := float64(value) / 255
+		if v <= 0.04045 {
+			return v / 12.92
+		}
+		return math.Pow((v+0.055)/1.055, 2.4)
+	}
+	luminance := 0.2126*linear(colour[0]) + 0.7152*linear(colour[1]) + 0.0722*linear(colour[2])
+	const black = 0.05 // by the definition of contrast, what a screen reflects is added to either colour
+	return (luminance+black)/black >= 7
 }
 
 // near says whether no channel of two colours differs by more than a distance.

@@ -13,7 +13,8 @@
 // [Page.Place] measures a place from a corner. [Page.Find] looks for a free one, and
 // [Page.Capacity] for those of several signers: they have a [Renderer] draw the page and go along
 // the page's edge from the corner, then inwards. Free is what has the colour of the paper, which
-// is the one that most of the page has, and lies in no annotation's rectangle, be it seen or not.
+// is the light one that most of the page has, and lies in no annotation's rectangle, be it seen or not.
+// A page that is dark all over has no free place: black text cannot be read on it.
 // stamp/pdfium is a renderer.
 //
 // # A picture

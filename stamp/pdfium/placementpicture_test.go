@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"maps"
 	"math"
 	"os/exec"
 	"strconv"
@@ -28,6 +29,16 @@ const (
 // colour is red, green and blue.
 type colour [3]byte
 
+// light reports whether black has a contrast of 7 to 1 at least with the colour (WCAG 2.1, 1.4.6).
+func (c colour) light() bool {
+	luminance := 0.05
+	for i, part := range []float64{0.2126, 0.7152, 0.0722} {
+		luminance += part * math.Pow(max(0, float64(c[i])/255+0.055)/1.055, 2.4)
+	}
+	return luminance >= 0.35
+}
+
+// like reports whether two colours count as one.
 func (c colour) like(other colour) bool {
 	for i := range c {
 		if max(c[i], other[i])-min(c[i], other[i]) > tolerance {
@@ -85,8 +96,8 @@ func (p *picture) row(y, x0, x1 int) []byte {
 	return p.pixels[3*(y*p.width+x0) : 3*(y*p.width+x1)]
 }
 
-// commonest is the commonest colour of an area.
-func (p *picture) commonest(area image.Rectangle) (most colour) {
+// commonest is the commonest colour of an area, of those that are wanted; black, if there is none.
+func (p *picture) commonest(area image.Rectangle, wanted func(colour) bool) (most colour) {
 	counts := make(map[colour]int)
 	for y := area.Min.Y; y < area.Max.Y; y++ {
 		row := p.row(y, area.Min.X, area.Max.X)
@@ -99,6 +110,7 @@ func (p *picture) commonest(area image.Rectangle) (most colour) {
 			row = row[same:]
 		}
 	}
+	maps.DeleteFunc(counts, func(c colour, _ int) bool { return !wanted(c) })
 	for c, n := range counts {
 		if n > counts[most] || n == counts[most] && bytes.Compare(c[:], most[:]) > 0 {
 			most = c
@@ -124,7 +136,7 @@ func (p *picture) unlike(background colour, area image.Rectangle) (n int) {
 // outermost pixels are ignored.
 func (p *picture) covered(r stamp.Rect) int {
 	area := pixels(r).Inset(1).Intersect(p.bounds())
-	return p.unlike(p.commonest(area), area)
+	return p.unlike(p.commonest(area, func(colour) bool { return true }), area)
 }
 
 // pixels are those that a rectangle touches.

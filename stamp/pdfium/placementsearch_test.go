@@ -47,7 +47,7 @@ func (s spot) near(first spot) bool {
 }
 
 // firstFree is the exhaustive search: every position of a box of w by h pixels, from the corner
-// along the horizontal edge, then inwards, until all of it has the page's commonest colour.
+// along the horizontal edge, then inwards, until all of it has the page's commonest light colour.
 func (p *picture) firstFree(c stamp.Corner, w, h int) (spot, bool) {
 	marks, stride := p.marksAbove(), p.width+1
 	for inwards := range max(p.height-h+1, 0) {
@@ -69,18 +69,18 @@ func (p *picture) firstFree(c stamp.Corner, w, h int) (spot, bool) {
 }
 
 // marksAbove has, for every corner of a pixel, row by row, how many pixels left of and above
-// it do not have the page's commonest colour.
+// it do not have the page's commonest light colour.
 func (p *picture) marksAbove() []int32 {
 	if p.marks != nil {
 		return p.marks
 	}
-	background := p.commonest(p.bounds())
+	background := p.commonest(p.bounds(), colour.light)
 	stride := p.width + 1
 	p.marks = make([]int32, stride*(p.height+1))
 	for y := range p.height {
 		inRow := int32(0)
 		for x := range p.width {
-			if !colour(p.pixels[3*(y*p.width+x):]).like(background) {
+			if !background.light() || !colour(p.pixels[3*(y*p.width+x):]).like(background) {
 				inRow++
 			}
 			p.marks[(y+1)*stride+x+1] = p.marks[y*stride+x+1] + inRow

@@ -22,8 +22,8 @@ form fields. Colours are alike when no channel differs by more than %[5]d.
 - A stamp **covers nothing** when every pixel below it is like the commonest colour there, but for
   the outermost pixels.
 - A page has **room** when an exhaustive search finds a box of %[6]g x %[7]g points, the stamp and %[8]d points
-  on each side, that is all like the page's commonest colour. Every position is tried, from the
-  corner along the horizontal edge, then inwards.
+  on each side, that is all like the page's commonest light colour, on which black has a contrast of 7 to 1.
+  Every position is tried, from the corner along the horizontal edge, then inwards.
 - It has a stamp **about there** when that is at most %[9]d points further inwards than the first such
   box; and unless it is in an earlier row, at most %[9]d points further along the edge.
 
