@@ -53,6 +53,8 @@ type VerifyOptions struct {
 // has expired, and is no part of the level, which is what the document has. What was asked for in vain is in
 // the report's Warnings.
 //
+// Comments that no reference keeps are not signed. Where there are such in what is signed, that is in the report's Warnings.
+//
 // A signature that leaves out something of the document, such as one of an element in it,
 // may pass, but with Coverage Partial, and the document does not.
 func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Report, error) {
@@ -113,6 +115,7 @@ func (v *verification) checkSigned() error {
 	if err := v.checkReferences(); err != nil {
 		return err
 	}
+	v.warnOfComments()
 	if v.signer == nil && len(v.Certificates) == 0 {
 		v.report.Fail(ades.Indeterminate, ades.NoSigningCertificateFound, "The certificate of the signer is not found, or cannot be read.")
 		return nil

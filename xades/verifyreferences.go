@@ -175,6 +175,18 @@ func (v *verification) checkReference(r *signedReference) error {
 	return err
 }
 
+// warnOfComments says that what is signed has comments, where the canonicalization drops them (Canonical XML 1.1
+// 2.1, xmldsig-core1 4.4.3.3) and no other reference keeps them.
+func (v *verification) warnOfComments() {
+	kept := v.signs.signed(func(r signedReference) bool { return r.ok && v.KeepsComments(r.Reference) })
+	for _, r := range v.signs.references {
+		if r.ok && v.HasComments(r.Reference) && !kept.has(r.target) {
+			v.warn("What is signed has comments that the signature does not cover: they can be added, changed or removed without breaking it.")
+			return
+		}
+	}
+}
+
 func (v *verification) warn(format string, args ...any) {
 	v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(format, args...))
 }

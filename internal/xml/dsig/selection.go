@@ -92,6 +92,29 @@ func (s *Signature) Covers(r Reference) (xmldoc.Subset, error) {
 	return sel.subset(), nil
 }
 
+// KeepsComments reports whether the digest of a reference is over the comments in what it leads to: they are among
+// the nodes (xmldsig-core1 4.4.3.3), and its canonicalization writes them.
+func (s *Signature) KeepsComments(r Reference) bool {
+	sel, c, err := s.selects(r)
+	return err == nil && sel.comments && !sel.base64 && c != nil && c.Comments
+}
+
+// HasComments reports whether there are comments in what a reference leads to, kept or not. It goes through that
+// once, as [Signature.VerifyReference] does, whose bound on the work holds for both.
+func (s *Signature) HasComments(r Reference) bool {
+	sel, _, err := s.selects(r)
+	if err != nil {
+		return false
+	}
+	sel.comments, sel.base64 = false, false
+	has, known := s.work.comments[sel]
+	if !known {
+		has = s.Document.HasComments(sel.subset())
+		s.work.comments[sel] = has
+	}
+	return has
+}
+
 // Process writes what a reference leads to after its transforms. Where that is still nodes, they are
 // written by c. [ErrReference], [ErrLimit], and [xmldoc.ErrNamespace] where there is no canonical form.
 func (s *Signature) Process(w io.Writer, r Reference, c xmldoc.Canonicalization) error {

@@ -14,10 +14,11 @@ import (
 // megabytes are easily written, and so is a namespace that each of a million elements has to repeat in
 // canonical form.
 type work struct {
-	ctx    context.Context
-	left   int64
-	size   int64               // of the document
-	hashes map[key]hash.Cloner // that have taken something
+	ctx      context.Context
+	left     int64
+	size     int64               // of the document
+	hashes   map[key]hash.Cloner // that have taken something
+	comments map[selection]bool  // whether there are some
 }
 
 // What a document may have read and written, in bytes. A small one that for so many passes and some more,
@@ -32,7 +33,7 @@ const (
 
 func newWork(ctx context.Context, d *xmldoc.Document) *work {
 	_, size := d.Root().Span()
-	k := &work{ctx: ctx, size: size, hashes: make(map[key]hash.Cloner)}
+	k := &work{ctx: ctx, size: size, hashes: make(map[key]hash.Cloner), comments: make(map[selection]bool)}
 	k.renew()
 	return k
 }
