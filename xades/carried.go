@@ -71,8 +71,7 @@ func readCarried(ctx context.Context, src *source, which selection) (*carried, e
 }
 
 func broken(s *signature, err error) error {
-	id, _ := s.element.Attr("", "Id")
-	return fmt.Errorf("%w: %q: %w", ErrBroken, id, err)
+	return fmt.Errorf("%w: %.100q: %w", ErrBroken, s.name(), err)
 }
 
 // checkExtensible says whether the signature has a place for evidence, and evidence of what.

@@ -15,7 +15,7 @@ func (v *verification) noteCoverage() {
 	top, within := v.topOf()
 	switch {
 	case v.signs.counter:
-	case v.loose || v.absent || v.signs.stray || !v.covers(top, within):
+	case v.absent || v.signs.stray || !v.covers(top, within):
 		v.report.Problems = append(v.report.Problems, "The signature does not cover the whole document.")
 	case within == none:
 		v.report.Coverage = ades.WholeDocument
@@ -45,10 +45,15 @@ func isObject(n xmldoc.Node) bool {
 	return n.Is(xmldsig.Namespace, "Object") && isSignature(n.Parent())
 }
 
-// covers says whether all of a document is signed but signatures. Comments say nothing, and are not signed
-// by references without XPointer.
+// covers says whether all of a document is signed but signatures, and signatures too that carry what they do not
+// sign. Comments say nothing, and are not signed by references without XPointer.
 func (v *verification) covers(top, within xmldoc.Node) bool {
 	signed := v.signs.signed(func(r signedReference) bool { return r.ok })
+	for _, n := range v.loose {
+		if !signed.has(n) {
+			return false
+		}
+	}
 	if within == none {
 		return len(signed[none]) > 0 || v.coversNode(signed, top) && !v.instructions()
 	}

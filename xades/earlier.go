@@ -1,6 +1,7 @@
 package xades
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,9 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// earlier is a signature that a document has, and that is right as far as it can be read.
+// earlier is a signature that a document has, and that is right as far as the document says.
 type earlier struct {
-	*signature
+	scope
 	unknown error // why nobody can tell whether it is right
 }
 
@@ -27,13 +28,14 @@ func readEarlier(ctx context.Context, d *xmldoc.Document, but ids) ([]earlier, e
 	}
 	var all []earlier
 	reader := newSignatureReader(ctx, d)
+	_, ambiguous := d.DuplicateID()
 	for _, n := range elements {
 		s := reader.readSignature(n)
-		unknown, err := s.right(ctx)
-		if err != nil {
+		e := earlier{scope: scopeOf(&s, ambiguous)}
+		if err := e.check(ctx); err != nil {
 			return nil, err
 		}
-		all = append(all, earlier{&s, unknown})
+		all = append(all, e)
 	}
 	return all, nil
 }
@@ -53,29 +55,42 @@ func signatureElements(d *xmldoc.Document, but ids) []xmldoc.Node {
 	return all
 }
 
-// right makes sure that a signature is right. One that is read only in part may be, and nobody can tell
-// whether it stays so.
-func (s *signature) right(ctx context.Context) (unknown, err error) {
-	if s.fault != nil {
-		return s.fault, ctx.Err()
+// check makes sure that a signature is right by what is in the document: what it signs, its value, and that the signer's
+// certificate is the one that it names. Trust, revocation and time are not judged, and what is outside of the document
+// is not known. A signature that is read only in part may be right, and nobody can tell whether it stays so.
+func (e *earlier) check(ctx context.Context) error {
+	if e.fault != nil {
+		return e.judge(ctx, e.fault)
 	}
-	for _, r := range s.References {
-		switch err := s.VerifyReference(ctx, r); {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case isAny(err, ades.ErrAlgorithm, xmldsig.ErrLimit, xmldsig.ErrTransform):
-			unknown = err
-		case errors.Is(err, xmldsig.ErrReference) && elsewhere(r): // nothing of this document
-		case err != nil:
-			return nil, fmt.Errorf("%w: %w", ErrBroken, err)
+	outside := false
+	for i := range e.references {
+		r := &e.references[i]
+		if r.isAbsent() || errors.Is(r.err, xmldsig.ErrReference) && elsewhere(r.Reference) {
+			outside = true
+		} else if err := e.judge(ctx, e.checkReference(ctx, r)); err != nil {
+			return err
 		}
 	}
-	if s.signer != nil {
-		if err := s.VerifyValue(s.signer); errors.Is(err, ades.ErrValue) {
-			return nil, fmt.Errorf("%w: %w", ErrBroken, err)
-		}
+	if err := cmp.Or(e.judge(ctx, e.irregularity), e.judge(ctx, e.checkSigner())); err != nil {
+		return err
 	}
-	return unknown, ctx.Err()
+	err := e.checkSubject()
+	if e.unknown != nil || outside && !errors.Is(err, errCountersigned) { // there may be something
+		return nil
+	}
+	return e.judge(ctx, err)
+}
+
+// judge refuses a signature for something that is wrong with it, and notes what nobody can tell.
+func (e *earlier) judge(ctx context.Context, err error) error {
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return ctx.Err()
+	case isAny(err, ades.ErrAlgorithm, xmldsig.ErrLimit, xmldsig.ErrTransform, errNoCertificate):
+		e.unknown = fmt.Errorf("%.100q: %w", e.name(), err)
+		return nil
+	}
+	return broken(e.signature, err)
 }
 
 // elsewhere says that a reference leads out of the document.
@@ -83,18 +98,18 @@ func elsewhere(r xmldsig.Reference) bool {
 	return !r.HasURI || r.URI != "" && !strings.HasPrefix(r.URI, "#")
 }
 
-// leaveRoom says whether signatures stay right when the root gets another one behind all that is in it.
+// leaveRoom makes sure that signatures stay right when the root gets another one behind all that is in it.
 // Nothing else changes for them: it is in none of them, and declares what it needs. [ErrForbidden] when
-// one would break.
+// one would break, or has something in it that nobody would sign: the new one leaves all signatures out.
 func leaveRoom(all []earlier) error {
 	for _, e := range all {
-		if e.unknown != nil {
+		switch {
+		case e.unknown != nil:
 			return errUnknown(e.unknown)
-		}
-		for _, r := range e.References {
-			if e.takesIn(r) {
-				return fmt.Errorf("%w: one that is there signs all that is in the root", ErrForbidden)
-			}
+		case slices.ContainsFunc(e.References, e.takesIn):
+			return fmt.Errorf("%w: %.100q signs all that is in the root", ErrForbidden, e.name())
+		case e.hasLoose():
+			return fmt.Errorf("%w: %.100q has something in it that no signature would cover", ErrForbidden, e.name())
 		}
 	}
 	return nil
@@ -112,5 +127,5 @@ func (s *signature) takesIn(r xmldsig.Reference) bool {
 }
 
 func errUnknown(why error) error {
-	return fmt.Errorf("%w: whether one that is there stays right cannot be told: %w", ErrForbidden, why)
+	return fmt.Errorf("%w: whether one that is there is right and stays so cannot be told: %w", ErrForbidden, why)
 }

@@ -22,7 +22,7 @@ type inspection struct {
 	online     *validation.Online // nil: nobody is asked
 	signatures []signature        // those in unsigned properties come last
 	scopes     []scope            // what each of them signs
-	loose      bool               // one of them carries something that it does not sign
+	loose      []xmldoc.Node      // those that carry something that they do not sign
 
 	contents     map[xmldoc.Node]content // that were asked for
 	instructions func() bool             // says whether some stand beside the root
@@ -59,7 +59,10 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options VerifyOption
 	for n := range signatures {
 		s := scopeOf(&signatures[n], ambiguous)
 		s.stray = n >= len(found) && !s.counter
-		i.scopes, i.loose = append(i.scopes, s), i.loose || s.hasLoose()
+		i.scopes = append(i.scopes, s)
+		if s.hasLoose() {
+			i.loose = append(i.loose, s.element)
+		}
 	}
 	return i, ctx.Err()
 }

@@ -3,6 +3,7 @@ package xades
 import (
 	"bytes"
 	"crypto/x509"
+	"errors"
 	"slices"
 
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -25,6 +26,32 @@ func (s *signature) findSigner() {
 	if s.signer = s.agreeing(named); s.signer == nil {
 		s.signer = named[0]
 	}
+}
+
+var (
+	// errNoCertificate: there is no certificate by which the value could be verified.
+	errNoCertificate = errors.New("the signer's certificate is not there, or cannot be read")
+	// errNoSigner: there are certificates, and the value verifies by none of them.
+	errNoSigner = errors.New("the value belongs to no certificate of the signature")
+	// errOtherCertificate: the value verifies by a certificate, and SigningCertificate(V2) names others.
+	errOtherCertificate = errors.New("the signer's certificate is not the one that SigningCertificate names")
+)
+
+// checkSigner checks the value, and that the signer's certificate is the one that the signature names, if it names any.
+func (s *signature) checkSigner() error {
+	switch {
+	case s.signer == nil && len(s.Certificates) == 0:
+		return errNoCertificate
+	case s.signer == nil:
+		return errNoSigner
+	}
+	if err := s.VerifyValue(s.signer); err != nil {
+		return err
+	}
+	if !s.named && signingCertificate(s.properties) != none {
+		return errOtherCertificate
+	}
+	return nil
 }
 
 // agreeing is the first certificate by which the value verifies.
@@ -51,14 +78,18 @@ func (s *signature) namedCertificates() []*x509.Certificate {
 	return named
 }
 
-// certificateNames are the elements Cert of the property SigningCertificateV2, or else of the one before it.
-func certificateNames(properties xmldoc.Node) (all []xmldoc.Node) {
+// signingCertificate is the property SigningCertificateV2, or else the one before it; zero when there is neither.
+func signingCertificate(properties xmldoc.Node) xmldoc.Node {
 	about := at(properties, "SignedSignatureProperties")
-	property := at(about, "SigningCertificateV2")
-	if property == none {
-		property = at(about, "SigningCertificate")
+	if property := at(about, "SigningCertificateV2"); property != none {
+		return property
 	}
-	for cert := range property.Elements() {
+	return at(about, "SigningCertificate")
+}
+
+// certificateNames are the elements Cert of that property.
+func certificateNames(properties xmldoc.Node) (all []xmldoc.Node) {
+	for cert := range signingCertificate(properties).Elements() {
 		if all = append(all, cert); len(all) == maxNamed {
 			break
 		}

@@ -29,6 +29,12 @@ func rewritten(t testing.TB, signed []byte, p person, old, replacement string) [
 		t.Fatalf("%q is not there", old)
 	}
 	signed = bytes.Replace(signed, []byte(old), []byte(replacement), 1)
+	return signatureValue.ReplaceAll(signed, []byte("${1}"+firstValue(t, signed, p)))
+}
+
+// firstValue is the value of the first signature of a document by somebody's key, in Base64.
+func firstValue(t testing.TB, signed []byte, p person) string {
+	t.Helper()
 	d, err := xmldoc.Parse(signed)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +62,7 @@ func rewritten(t testing.TB, signed []byte, p person, old, replacement string) [
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signatureValue.ReplaceAll(signed, []byte("${1}"+base64.StdEncoding.EncodeToString(octets)))
+	return base64.StdEncoding.EncodeToString(octets)
 }
 
 const (

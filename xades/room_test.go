@@ -106,7 +106,8 @@ func TestRoomAmongSignatures(t *testing.T) {
 		`<ds:CanonicalizationMethod Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"/>` +
 		`<ds:SignatureMethod Algorithm="http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256"/>` +
 		strings.Replace(string(wholeReference.Find(signed)), ` Id="`, ` Type="`, 1) +
-		`</ds:SignedInfo><ds:SignatureValue>AAAA</ds:SignatureValue></ds:Signature>`
+		`</ds:SignedInfo><ds:SignatureValue>AAAA</ds:SignatureValue>` + keyInfo.FindString(string(signed)) + `</ds:Signature>`
+	other = strings.Replace(other, "AAAA", firstValue(t, []byte(other), p), 1)
 	for n, want := range map[int]error{499: nil, 500: xades.ErrForbidden, 501: xades.ErrUnreadable} {
 		b := altered(t, signed, endOfSignature, endOfSignature+strings.Repeat(other, n-1))
 		for _, k := range packings {

@@ -122,6 +122,12 @@ func (r *signatureReader) readSignature(element xmldoc.Node) signature {
 	return s
 }
 
+// name is the Id of the signature, also of one that cannot be read; "" without one.
+func (s *signature) name() string {
+	id, _ := s.element.Attr("", "Id")
+	return id
+}
+
 // before is the validation data that precedes an unsigned property.
 func (s *signature) before(property xmldoc.Node) *evidence.Data {
 	var all []*evidence.Data

@@ -80,7 +80,7 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 // value to the chain: the first that fails decides. The error is one of the context.
 func (v *verification) run() error {
 	v.report = ades.SignatureReport{Format: notETSI, Coverage: ades.Partial, CounterSignature: v.signs.counter}
-	v.report.Name, _ = v.element.Attr("", "Id")
+	v.report.Name = v.name()
 	if v.fault != nil {
 		v.reject(v.fault)
 		return nil
@@ -116,15 +116,14 @@ func (v *verification) checkSigned() error {
 		return err
 	}
 	v.warnOfComments()
-	if v.signer == nil && len(v.Certificates) == 0 {
+	switch err := v.checkSigner(); {
+	case errors.Is(err, errNoCertificate):
 		v.report.Fail(ades.Indeterminate, ades.NoSigningCertificateFound, "The certificate of the signer is not found, or cannot be read.")
 		return nil
-	}
-	if v.signer == nil {
+	case errors.Is(err, errNoSigner):
 		v.report.Fail(ades.TotalFailed, ades.SigCryptoFailure, "The value belongs to no certificate of the signature.")
 		return nil
-	}
-	if err := v.VerifyValue(v.signer); err != nil {
+	case err != nil && !errors.Is(err, errOtherCertificate):
 		v.reject(err)
 		return nil
 	}

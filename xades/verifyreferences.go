@@ -2,6 +2,7 @@ package xades
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -150,7 +151,7 @@ func (v *verification) checkReferences() error {
 			v.warnOfAbsent(r)
 			continue
 		}
-		err := v.checkReference(r)
+		err := v.signs.checkReference(v.ctx, r)
 		if v.ctx.Err() != nil {
 			return v.ctx.Err()
 		}
@@ -166,10 +167,11 @@ func (v *verification) checkReferences() error {
 	return nil
 }
 
-func (v *verification) checkReference(r *signedReference) error {
+// checkReference compares the digest of a reference.
+func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
 	err := r.err
 	if err == nil {
-		err = cmp.Or(v.VerifyReference(v.ctx, r.Reference), r.list)
+		err = cmp.Or(s.VerifyReference(ctx, r.Reference), r.list)
 	}
 	r.ok = err == nil
 	return err

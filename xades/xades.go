@@ -28,9 +28,11 @@
 //
 // A document that is signed takes further signatures. Enveloped ones stand beside one another; so do those
 // of a container, over the same document; an enveloping signature signs the file with all signatures in it,
-// of which nothing may change then. Prepare makes sure that those which are there are right, else
-// [ErrBroken], and stay so, else [ErrForbidden]: it looks at what their references lead to in the document
-// that would be made. One that cannot be read in full is taken for one that would break, but in Base64.
+// of which nothing may change then. Prepare makes sure that those which are there are right by what the document
+// says, else [ErrBroken], and stay so, else [ErrForbidden]: it looks at what their references lead to in the document
+// that would be made. One that cannot be read in full is taken for one that would break, but in Base64. What they sign
+// outside of the document is not looked at. Where one carries something that it does not sign, only an enveloping
+// signature would cover that, and another packing is [ErrForbidden].
 //
 // # Levels
 //
@@ -92,11 +94,12 @@ var (
 	// ErrNamespace: what is to be signed has a namespace whose name is a relative reference, and no
 	// canonical form.
 	ErrNamespace = xmldoc.ErrNamespace
-	// ErrForbidden: a signature of the document would break by another one, packed like that; or there are as
-	// many as are read; or, in an Object, the document would be a part of the signature.
+	// ErrForbidden: a signature of the document would break by another one, packed like that, or carries something
+	// that the other one would not sign; or there are as many as are read; or, in an Object, the document would be
+	// a part of the signature.
 	ErrForbidden = errors.New("xades: document does not allow such a signature")
-	// ErrBroken: a signature of the document is not right. Another one, or evidence for it, would
-	// seem to confirm it.
+	// ErrBroken: a signature of the document is not right: a digest, its value, the certificate that it names, or where
+	// the things are that it signs. Another one, or evidence for it, would seem to confirm it.
 	ErrBroken = errors.New("xades: signature of the document is broken")
 	// ErrUnsigned: the document has no signature to extend.
 	ErrUnsigned = errors.New("xades: document has no signature")
