@@ -14,13 +14,13 @@ import (
 // names none.
 const maxNamed = 16
 
-// findSigner finds the signer's certificate among those of KeyInfo and of the validation data. The one that
-// comes first is anybody's: what is signed, SigningCertificate(V2), says which it is (EN 319 132-1 5.2.2).
+// findSigner finds the signer's certificate among those of KeyInfo and of the validation data (EN 319 102-1 5.2.3). The
+// one that comes first is anybody's: what is signed, SigningCertificate(V2), says which it is (EN 319 132-1 5.2.2).
 func (s *signature) findSigner() {
 	named := s.namedCertificates()
 	s.named = len(named) > 0
 	if !s.named {
-		s.signer = s.agreeing(s.Certificates)
+		s.signer = s.agreeing(s.candidates())
 		return
 	}
 	if s.signer = s.agreeing(named); s.signer == nil {
@@ -28,10 +28,16 @@ func (s *signature) findSigner() {
 	}
 }
 
+// candidates are the certificates that may be the signer's. Those in an Object are content, and those of a
+// RetrievalMethod are not looked for.
+func (s *signature) candidates() []*x509.Certificate {
+	return slices.Concat(s.Certificates, s.data.Certificates)
+}
+
 var (
-	// errNoCertificate: there is no certificate by which the value could be verified.
+	// errNoCertificate: the certificate by which the value could be verified is not there.
 	errNoCertificate = errors.New("the signer's certificate is not there, or cannot be read")
-	// errNoSigner: there are certificates, and the value verifies by none of them.
+	// errNoSigner: there are certificates, of which none is named, and the value verifies by none of them.
 	errNoSigner = errors.New("the value belongs to no certificate of the signature")
 	// errOtherCertificate: the value verifies by a certificate, and SigningCertificate(V2) names others.
 	errOtherCertificate = errors.New("the signer's certificate is not the one that SigningCertificate names")
@@ -39,8 +45,9 @@ var (
 
 // checkSigner checks the value, and that the signer's certificate is the one that the signature names, if it names any.
 func (s *signature) checkSigner() error {
+	names := signingCertificate(s.properties) != none
 	switch {
-	case s.signer == nil && len(s.Certificates) == 0:
+	case s.signer == nil && (names || len(s.candidates()) == 0):
 		return errNoCertificate
 	case s.signer == nil:
 		return errNoSigner
@@ -48,7 +55,7 @@ func (s *signature) checkSigner() error {
 	if err := s.VerifyValue(s.signer); err != nil {
 		return err
 	}
-	if !s.named && signingCertificate(s.properties) != none {
+	if names && !s.named {
 		return errOtherCertificate
 	}
 	return nil
@@ -68,7 +75,7 @@ func (s *signature) agreeing(certificates []*x509.Certificate) *x509.Certificate
 // nothing that the digest does not: see [verification.checkNames].
 func (s *signature) namedCertificates() []*x509.Certificate {
 	var named []*x509.Certificate
-	candidates := slices.Concat(s.Certificates, s.data.Certificates)
+	candidates := s.candidates()
 	for _, cert := range certificateNames(s.properties) {
 		d := digestOf(cert)
 		if i := slices.IndexFunc(candidates, func(c *x509.Certificate) bool { return d.fits(c.Raw) }); i >= 0 {

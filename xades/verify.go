@@ -116,21 +116,18 @@ func (v *verification) checkSigned() error {
 		return err
 	}
 	v.warnOfComments()
-	switch err := v.checkSigner(); {
-	case errors.Is(err, errNoCertificate):
-		v.report.Fail(ades.Indeterminate, ades.NoSigningCertificateFound, "The certificate of the signer is not found, or cannot be read.")
-		return nil
-	case errors.Is(err, errNoSigner):
-		v.report.Fail(ades.TotalFailed, ades.SigCryptoFailure, "The value belongs to no certificate of the signature.")
-		return nil
-	case err != nil && !errors.Is(err, errOtherCertificate):
+	err := v.checkSigner()
+	other := errors.Is(err, errOtherCertificate)
+	if err != nil && !other {
 		v.reject(err)
 		return nil
 	}
 	v.report.Intact = v.signs.complete()
-	if !v.named {
-		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure,
-			"The signer's certificate is not the one that SigningCertificate names, or none is named.")
+	switch {
+	case other:
+		v.reject(err)
+	case !v.named:
+		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "No SigningCertificate names the signer's certificate.")
 	}
 	v.checkNames()
 	return nil
@@ -163,6 +160,8 @@ func consequence(err error) (ades.Indication, ades.SubIndication) {
 		return ades.TotalFailed, ades.HashFailure
 	case errors.Is(err, ades.ErrValue):
 		return ades.TotalFailed, ades.SigCryptoFailure
+	case isAny(err, errNoCertificate, errNoSigner, errOtherCertificate):
+		return ades.Indeterminate, ades.NoSigningCertificateFound
 	case errors.Is(err, ades.ErrAlgorithm):
 		return ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
 	case errors.Is(err, errAmbiguous):

@@ -169,7 +169,7 @@ var wrappings = []attack{
 		other := newPerson(t, newAuthority(t), p256(t))
 		theirs := keyInfo.FindString(string(sign(t, []byte(contract), other, xades.Options{})))
 		return replaced(t, b, keyInfo, func(string) string { return theirs })
-	}, ades.SigCryptoFailure, ades.WholeDocument},
+	}, ades.NoSigningCertificateFound, ades.WholeDocument},
 	{"no certificate", enveloped, func(t *testing.T, b []byte) []byte {
 		return replaced(t, b, keyInfo, func(string) string { return "" })
 	}, ades.NoSigningCertificateFound, ades.WholeDocument},

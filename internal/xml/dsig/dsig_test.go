@@ -57,6 +57,7 @@ func packings(t testing.TB, k signer) map[string]string {
 		"a pointer, no C14N":  `<!-- 1 --><a><!-- 2 -->` + k.signature(t, reference("#xpointer(/)", enveloped)) + `</a>`,
 		"by pointer to ID":    `<a><b Id="x"><!-- 2 -->c</b>` + k.signature(t, reference("#xpointer(id('x'))", transform(c14nComments))) + `</a>`,
 		"by filter of root":   `<a>` + k.signature(t, reference("", rootFilter, excC14N)) + k.signature(t, reference("", rootFilter, excC14N)) + `</a>`,
+		"by short filter":     `<a b="c"> d ` + k.signature(t, reference("", shortFilter, excC14N)) + k.signature(t, reference("", shortFilter, excC14N)) + `</a>`,
 		"filter, object":      `<a><b Id="x"><c/>` + k.signature(t, reference("#x", filter2)) + `</b></a>`,
 		"base64 in parts":     `<a><b Id="x">aGVs<!-- 1 --> <c>bG8=</c></b>` + k.signature(t, reference("#x", transform(transformBase64))) + `</a>`,
 		"three transforms":    `<a><b/>` + k.signature(t, reference("", enveloped, xpath, transform(c14n10))) + `</a>`,

@@ -43,6 +43,7 @@ func TestProcess(t *testing.T) {
 		"without signatures, by XPath":   {document: `<a>$<b>` + otherSignatures + `</b></a>`, transforms: xpath, want: `<a><b></b></a>`},
 		"without signatures, by filter":  {document: `<a>$<b>` + otherSignatures + `</b></a>`, transforms: filter2 + excC14N, want: `<a><b></b></a>`},
 		"without signatures of the root": {document: `<a>$` + otherSignatures + `<b>` + otherSignatures + `</b></a>`, transforms: rootFilter + excC14N, want: `<a><b><s:Signature xmlns:s="` + Namespace + `"></s:Signature></b></a>`},
+		"without any, by short filter":   {document: `<a>$<b>` + otherSignatures + `</b></a>`, transforms: shortFilter + excC14N, want: `<a><b></b></a>`},
 		"what enveloped and XPath leave": {document: `<a>$` + otherSignatures + `</a>`, transforms: enveloped + xpath + excC14N, want: `<a></a>`},
 		"base64":                         {document: "<a>$<b Id='x'> aGVs\n<!-- c -->bG8<c>=</c> </b></a>", uri: "#x", transforms: transform(transformBase64), want: "hello"},
 		"base64 without signatures":      {document: "<a>$<b Id='x'>aGVs" + strings.Replace(otherSignatures, "/>", ">AAAA</s:Signature>", 1) + "bG8=</b></a>", uri: "#x", transforms: filter2 + transform(transformBase64), want: "hello"},

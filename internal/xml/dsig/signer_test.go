@@ -91,6 +91,8 @@ var (
 	filter2   = transform(transformFilter2, `<f:XPath xmlns:f="`+transformFilter2+`" Filter="subtract">/descendant::ds:Signature</f:XPath>`)
 	// rootFilter is what EU DSS has written too.
 	rootFilter = transform(transformFilter2, `<f:XPath xmlns:f="`+transformFilter2+`" Filter="subtract"> /*/ds:Signature </f:XPath>`)
+	// shortFilter is filter2 by the short form of its axis.
+	shortFilter = transform(transformFilter2, `<f:XPath xmlns:f="`+transformFilter2+`" Filter="subtract">//ds:Signature</f:XPath>`)
 )
 
 // sign fills digests and values of all signatures in.

@@ -12,8 +12,13 @@ import (
 var (
 	// Of XPath (xmldsig-core1 6.6.3): what stays.
 	expressions = map[string]TransformKind{"not(ancestor-or-self:: :Signature)": WithoutSignatures}
-	// Of XPath Filter 2.0: what is subtracted. EU DSS has written both.
-	filters = map[string]TransformKind{"/descendant:: :Signature": WithoutSignatures, "/*/ :Signature": WithoutRootSignatures}
+	// Of XPath Filter 2.0: what is subtracted. EU DSS has written the first and the last; the second is the short form
+	// of the first.
+	filters = map[string]TransformKind{
+		"/descendant:: :Signature": WithoutSignatures,
+		"// :Signature":            WithoutSignatures,
+		"/*/ :Signature":           WithoutRootSignatures,
+	}
 )
 
 func (s *namespaces) readXPath(transform xmldoc.Node) (Transform, error) {
