@@ -1,11 +1,17 @@
 package pades_test
 
 import (
+	"bytes"
 	"encoding/asn1"
 	"errors"
+	"fmt"
+	"testing"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
+
+	"github.com/innsigli/innsigli/ades"
+	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
 // signedMessage are the parts of a SignedData that a forger changes (RFC 5652 5.1).
@@ -109,4 +115,27 @@ func (m *signedMessage) withoutAttributes() {
 		}
 	})
 	m.signers = b.BytesOrPanic()
+}
+
+// EN 319 102-1 5.2.3, EN 319 142-1 6.3: the signer's certificate is the one in the CMS. Where that is altered, the true
+// one in the document security store does not take its place.
+func TestSignerOfTheStore(t *testing.T) {
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	b := signLevel(t, pdftest.Build(pdftest.Options{}), p, ades.LT)
+	der := p.signer.Certificate.Raw
+	serial := bytes.Index(der, p.signer.Certificate.SerialNumber.Bytes())
+	for name, at := range map[string]int{"its serial number": serial, "its version, so that it cannot be read": 12} {
+		altered := bytes.Clone(der)
+		altered[at] ^= 1
+		changed := bytes.Replace(b, fmt.Appendf(nil, "%x", der), fmt.Appendf(nil, "%x", altered), 1)
+		if bytes.Equal(changed, b) || !bytes.Contains(changed, der) {
+			t.Fatalf("%s: the document does not have the certificate in the CMS and in the store", name)
+		}
+		for _, s := range verifyAny(t, changed, ca) {
+			if s.Indication == ades.TotalPassed || s.Intact {
+				t.Errorf("%s: %s, by %v", name, s.Indication, s.Certificate.Subject)
+			}
+		}
+	}
 }

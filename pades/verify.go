@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -98,7 +97,6 @@ func (v *verification) run() error {
 		v.reject(fault)
 		return nil
 	}
-	v.signed.Certificates = slices.Concat(v.signed.Certificates, v.store.data.Certificates)
 	v.data = v.withArchived(v.store.data)
 	v.report.Algorithm = v.signed.Algorithm()
 	v.report.Certificate, _ = v.signed.Signer()
