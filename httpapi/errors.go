@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/httpapi/internal/jsonbody"
 	"github.com/innsigli/innsigli/pades"
@@ -68,10 +69,10 @@ var problems = []row{
 	{stamp.ErrNoPage, noPage},
 	{pades.ErrPage, noPage},
 	{stamp.ErrOverlap, overlap},
-	{pades.ErrForbidden, notAllowed},
+	{ades.ErrForbidden, notAllowed},
 	{pades.ErrEncrypted, unreadable("The document is encrypted and does not open without a password or key.")},
-	{pades.ErrBroken, unreadable("The last signature in the document is broken.")},
-	{pades.ErrUnreadable, unreadablePDF},
+	{ades.ErrBroken, unreadable("The last signature in the document is broken.")},
+	{ades.ErrUnreadable, unreadablePDF},
 	{stamp.ErrUnreadable, unreadablePDF},
 	{stamp.ErrImage, *invalid(map[string][]string{"signatureImage.imageB64": {imageFault}})},
 	{pades.ErrAppearance, *invalid(map[string][]string{"signatureImage.imageB64": {imageFault}})},

@@ -178,9 +178,9 @@ func (c *client) sign(f fields) []byte {
 // signatures are the signatures of a document, each of them valid.
 func (c *client) signatures(document []byte) []ades.SignatureReport {
 	c.Helper()
-	report, err := pades.Verify(c.Context(), pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, pades.VerifyOptions{Roots: c.people.Roots()})
+	report, err := pades.Verify(c.Context(), pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, ades.VerifyOptions{Roots: c.people.Roots()})
 	if !bytes.HasPrefix(document, []byte("%PDF-")) {
-		report, err = xades.Verify(c.Context(), xades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, xades.VerifyOptions{Roots: c.people.Roots()})
+		report, err = xades.Verify(c.Context(), xades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, ades.VerifyOptions{Roots: c.people.Roots()})
 	}
 	if err != nil {
 		c.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
@@ -122,7 +123,7 @@ func TestAppearanceRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := addAppearance(emptyUpdate(t), 0, 200, 100, appearance)
-			if !errors.Is(err, ErrAppearance) || errors.Is(readError(err), ErrUnreadable) {
+			if !errors.Is(err, ErrAppearance) || errors.Is(readError(err), ades.ErrUnreadable) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -133,7 +134,7 @@ func TestAppearanceRefused(t *testing.T) {
 func TestAppearanceInAFieldOfNoMeasure(t *testing.T) {
 	for _, side := range []float64{-1, 40000, math.Inf(1), math.NaN()} {
 		_, err := addAppearance(emptyUpdate(t), 0, 200, side, nil)
-		if errors.Is(err, ErrAppearance) || !errors.Is(readError(err), ErrUnreadable) {
+		if errors.Is(err, ErrAppearance) || !errors.Is(readError(err), ades.ErrUnreadable) {
 			t.Errorf("%g: %v", side, err)
 		}
 	}

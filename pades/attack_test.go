@@ -84,8 +84,8 @@ func TestAttacks(t *testing.T) {
 	for _, a := range attacks() {
 		t.Run(a.family+"/"+a.name, func(t *testing.T) {
 			b := a.craft(s.in(t))
-			report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: s.ca.Roots()})
-			refused := errors.Is(err, pades.ErrUnreadable) || errors.Is(err, pades.ErrEncrypted)
+			report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: s.ca.Roots()})
+			refused := errors.Is(err, ades.ErrUnreadable) || errors.Is(err, pades.ErrEncrypted)
 			switch {
 			case err != nil && !refused, refused != (a.want == nil):
 				t.Errorf("%s, %v", spoken(report), err)

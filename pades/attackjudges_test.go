@@ -56,7 +56,7 @@ func sampleOfAttacks(all []attack, n int) (some []attack) {
 
 func (f *attackedFile) verify(t *testing.T, s *scene) {
 	t.Helper()
-	report, err := pades.Verify(t.Context(), document(readFile(t, f.path)), pades.VerifyOptions{Roots: s.ca.Roots()})
+	report, err := pades.Verify(t.Context(), document(readFile(t, f.path)), ades.VerifyOptions{Roots: s.ca.Roots()})
 	if err != nil {
 		f.ours = "unreadable"
 		return

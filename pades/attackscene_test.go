@@ -139,7 +139,7 @@ func (s *scene) checkVictims(t *testing.T) {
 		"P 1": s.certified(pades.NoChanges), "P 2": s.certified(pades.FormFilling), "P 3": s.certified(pades.Annotations),
 		"LT": s.archived(ades.LT), "LTA": s.archived(ades.LTA), "forged by nobody": forgery{}.made(s), "form": s.form(), "all locked": s.lockedForm("/Action /All"), "two contents": s.twoContents(),
 	} {
-		report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: s.ca.Roots()})
+		report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: s.ca.Roots()})
 		if err != nil || !report.Passed() {
 			t.Errorf("%s does not pass: %v, %s", name, err, spoken(report))
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
@@ -114,7 +115,7 @@ func benchmarkSign(b *testing.B, p person, doc pades.Document) {
 	}
 	var appended []byte
 	sign := func() {
-		r, err := pades.Sign(b.Context(), doc, p.key, p.signer, pades.Options{})
+		r, err := pades.Sign(b.Context(), doc, p.key, p.signer, pades.Options{}, ades.Sources{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -210,7 +211,7 @@ func TestSigningTakesLittleMemory(t *testing.T) {
 	for name, most := range map[string]uint64{"22MB": 4 << 20, "1GB": 4 << 20, "table": 12 << 20, "streams": 12 << 20} {
 		doc := benchFiles()[name]
 		n := testenv.Allocated(func() {
-			if _, err := pades.Sign(t.Context(), doc, p.key, p.signer, pades.Options{}); err != nil {
+			if _, err := pades.Sign(t.Context(), doc, p.key, p.signer, pades.Options{}, ades.Sources{}); err != nil {
 				t.Fatal(err)
 			}
 		})

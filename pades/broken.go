@@ -16,7 +16,7 @@ const brokenDocument = "The cross-reference of the document is broken, so that w
 // verifyBroken reports on a document that cannot be read as its cross-reference has it: the signatures that stand in
 // it fail for their format (EN 319 102-1 5.2.2), instead of being passed over. Where there are none, or where it
 // cannot be read for another reason, the cause is the error.
-func verifyBroken(ctx context.Context, doc Document, options VerifyOptions, cause error) (*ades.Report, error) {
+func verifyBroken(ctx context.Context, doc Document, options ades.VerifyOptions, cause error) (*ades.Report, error) {
 	if !errors.Is(cause, pdf.ErrDamaged) {
 		return nil, cause
 	}

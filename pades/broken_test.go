@@ -24,7 +24,7 @@ func TestSignaturesOfABrokenDocument(t *testing.T) {
 		"outside of the file":           bytes.ReplaceAll(signed, []byte("startxref\n"), []byte("startxref\n99999")),
 		"a form that was moved":         bytes.Replace(signed, []byte("\n1 0 obj"), []byte("\n  1 0 obj"), 1),
 	} {
-		report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: ca.Roots()})
+		report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: ca.Roots()})
 		if err != nil || len(report.Signatures) != 2 {
 			t.Errorf("%s: %+v, %v", name, report, err)
 			continue
@@ -40,7 +40,7 @@ func TestSignaturesOfABrokenDocument(t *testing.T) {
 			t.Errorf("%s: passed", name)
 		}
 	}
-	if _, err := pades.Verify(t.Context(), document(moved(plain)), pades.VerifyOptions{}); !errors.Is(err, pades.ErrUnreadable) {
+	if _, err := pades.Verify(t.Context(), document(moved(plain)), ades.VerifyOptions{}); !errors.Is(err, ades.ErrUnreadable) {
 		t.Errorf("without signatures: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/signerjson"
@@ -115,7 +116,7 @@ func readCarried(doc Document, which selection) (*carried, error) {
 	return c, nil
 }
 
-func broken(name string, err error) error { return fmt.Errorf("%w: %q: %w", ErrBroken, name, err) }
+func broken(name string, err error) error { return fmt.Errorf("%w: %q: %w", ades.ErrBroken, name, err) }
 
 // vriKey is the name of a signature in the VRI dictionary: the SHA-1 digest of its Contents
 // as they stand, padding and all, in upper case (ISO 32000-2 table 261).

@@ -3,6 +3,7 @@ package pades
 import (
 	"fmt"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
@@ -28,7 +29,7 @@ func checkCertifiable(file *pdf.File, found form.Fields, permission Permission) 
 		return err
 	}
 	if found.Signed() || permissions["DocMDP"] != nil {
-		return fmt.Errorf("%w: it is signed, and a certification has to come first", ErrForbidden)
+		return fmt.Errorf("%w: it is signed, and a certification has to come first", ades.ErrForbidden)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
@@ -32,7 +33,7 @@ func TestCertify(t *testing.T) {
 					c := signedCase{name: name, b: signed, fields: []string{"Signature1"}}
 					_, err := prepare(t, signed, newPerson(t, ca, p256(t)).signer, pades.Options{})
 					if p == pades.NoChanges {
-						if !errors.Is(err, pades.ErrForbidden) {
+						if !errors.Is(err, ades.ErrForbidden) {
 							t.Errorf("an approval after it: %v", err)
 						}
 					} else {
@@ -86,7 +87,7 @@ func TestCertificationComesFirst(t *testing.T) {
 		"named":       named,
 	} {
 		_, err := prepare(t, b, p.signer, pades.Options{Certify: pades.FormFilling})
-		if !errors.Is(err, pades.ErrForbidden) || !strings.Contains(err.Error(), "has to come first") {
+		if !errors.Is(err, ades.ErrForbidden) || !strings.Contains(err.Error(), "has to come first") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

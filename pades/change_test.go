@@ -114,7 +114,7 @@ func TestChangesOfTwoSignatures(t *testing.T) {
 	r := newRevision(t, sign(t, changeable(), p, pades.Options{}))
 	r.replace(content, stream("", drawing))
 	b := sign(t, r.written(), p, pades.Options{})
-	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: p.ca.Roots()})
+	report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: p.ca.Roots()})
 	if err != nil || len(report.Signatures) != 2 {
 		t.Fatalf("%v, %+v", err, report)
 	}
@@ -125,7 +125,7 @@ func TestChangesOfTwoSignatures(t *testing.T) {
 
 func changesOf(t *testing.T, b []byte, p person) ades.SignatureReport {
 	t.Helper()
-	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: p.ca.Roots()})
+	report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: p.ca.Roots()})
 	if err != nil || len(report.Signatures) == 0 {
 		t.Fatalf("%v, %+v", err, report)
 	}

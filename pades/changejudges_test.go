@@ -85,7 +85,7 @@ func compareChanges(t *testing.T, paths []string, name func(string) string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: x509.NewCertPool()})
+		ours, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: x509.NewCertPool()})
 		if err != nil {
 			continue
 		}

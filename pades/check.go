@@ -20,7 +20,7 @@ func Check(ctx context.Context, doc Document, options Options) error {
 }
 
 // Encrypted says whether a document is encrypted, also when it opens without a password. A
-// document that does not is [ErrEncrypted], as in [Prepare], and [ErrUnreadable] is one that
+// document that does not is [ErrEncrypted], as in [Prepare], and [ades.ErrUnreadable] is one that
 // cannot be read.
 func Encrypted(doc Document) (encrypted bool, err error) {
 	err = pdf.Opened(doc, doc.Size, func(file *pdf.File) error {

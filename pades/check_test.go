@@ -82,14 +82,14 @@ func TestCheckRefuses(t *testing.T) {
 		o    pades.Options
 		want error
 	}{
-		"no PDF":         {[]byte("GIF89a"), shown, pades.ErrUnreadable},
+		"no PDF":         {[]byte("GIF89a"), shown, ades.ErrUnreadable},
 		"a password":     {encrypt(t, form(), "secret", "256"), shown, pades.ErrEncrypted},
-		"permissions":    {encrypt(t, form(), "", "256", "--modify=form"), shown, pades.ErrForbidden},
+		"permissions":    {encrypt(t, form(), "", "256", "--modify=form"), shown, ades.ErrForbidden},
 		"no such page":   {form(), pades.Options{Visible: at(2, 100, 100)}, pades.ErrPage},
 		"no such field":  {form(), pades.Options{Field: "Seller"}, pades.ErrField},
-		"a seed value":   {seeded("<< /Ff 8 /Reasons [(Agreed)] >>"), pades.Options{Field: "Buyer", Reason: "Read"}, pades.ErrForbidden},
-		"format":         {seeded("<< /Ff 2 /SubFilter /adbe.pkcs7.detached >>"), pades.Options{Field: "Buyer"}, pades.ErrForbidden},
-		"unreadable DSS": {pdftest.Build(pdftest.Options{Catalog: "/DSS 42"}), pades.Options{Visible: undrawn, Level: ades.LT}, pades.ErrUnreadable},
+		"a seed value":   {seeded("<< /Ff 8 /Reasons [(Agreed)] >>"), pades.Options{Field: "Buyer", Reason: "Read"}, ades.ErrForbidden},
+		"format":         {seeded("<< /Ff 2 /SubFilter /adbe.pkcs7.detached >>"), pades.Options{Field: "Buyer"}, ades.ErrForbidden},
+		"unreadable DSS": {pdftest.Build(pdftest.Options{Catalog: "/DSS 42"}), pades.Options{Visible: undrawn, Level: ades.LT}, ades.ErrUnreadable},
 	} {
 		if err := pades.Check(t.Context(), document(test.b), test.o); !errors.Is(err, test.want) {
 			t.Errorf("%s: %v", name, err)
@@ -112,10 +112,10 @@ func TestEncrypted(t *testing.T) {
 		"without permissions":  {b: encrypt(t, form(), "", "256", "--modify=none"), want: true},
 		"a broken reference":   {b: broken, want: true},
 		"a password":           {b: encrypt(t, form(), "secret", "256"), err: pades.ErrEncrypted},
-		"no PDF":               {b: []byte("GIF89a"), err: pades.ErrUnreadable},
-		"nothing":              {err: pades.ErrUnreadable},
+		"no PDF":               {b: []byte("GIF89a"), err: ades.ErrUnreadable},
+		"nothing":              {err: ades.ErrUnreadable},
 		"an unknown handler":   {b: pdftest.Build(pdftest.Options{Trailer: "/Encrypt << /Filter /Acme.Secret >>"}), err: pades.ErrEncrypted},
-		"a mangled dictionary": {b: pdftest.Build(pdftest.Options{Trailer: "/Encrypt 42"}), err: pades.ErrUnreadable},
+		"a mangled dictionary": {b: pdftest.Build(pdftest.Options{Trailer: "/Encrypt 42"}), err: ades.ErrUnreadable},
 	} {
 		if got, err := pades.Encrypted(document(test.b)); got != test.want || !errors.Is(err, test.err) {
 			t.Errorf("%s: %v, %v", name, got, err)

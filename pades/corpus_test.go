@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/pades"
@@ -40,11 +41,11 @@ var unlikeMost = map[string]error{
 	"bug854315.pdf":                   nil,
 	"issue7665.pdf":                   nil, // encrypted
 	"issue9972-2.pdf":                 nil,
-	"bug900822.pdf":                   pades.ErrForbidden, // encrypted, by an author who permits nothing
+	"bug900822.pdf":                   ades.ErrForbidden,  // encrypted, by an author who permits nothing
 	"issue3371.pdf":                   pades.ErrEncrypted, // with a password
-	"signed_verified.pdf":             pades.ErrBroken,
-	"bug1606566.pdf":                  pades.ErrUnreadable, // no header
-	"GHOSTSCRIPT-698804-1-fuzzed.pdf": pades.ErrUnreadable,
+	"signed_verified.pdf":             ades.ErrBroken,
+	"bug1606566.pdf":                  ades.ErrUnreadable, // no header
+	"GHOSTSCRIPT-698804-1-fuzzed.pdf": ades.ErrUnreadable,
 }
 
 // TestCorpus signs foreign files, two or more at a time. Readable are those that mutool and
@@ -155,7 +156,7 @@ func (f *corpusFile) sign(t *testing.T, judges judges, p person) {
 // timed signs. How long that takes is judged by .ci/full.
 func (f *corpusFile) timed(t *testing.T, content []byte, p person) (pades.Revision, error) {
 	began := time.Now()
-	r, err := pades.Sign(t.Context(), document(content), p.key, p.signer, pades.Options{Reason: "Undirritun"})
+	r, err := pades.Sign(t.Context(), document(content), p.key, p.signer, pades.Options{Reason: "Undirritun"}, ades.Sources{})
 	f.took = time.Since(began) // time: judged by .ci/full alone
 	if testenv.Full() && f.took > maxTime {
 		t.Errorf("took %v", f.took)
@@ -164,7 +165,7 @@ func (f *corpusFile) timed(t *testing.T, content []byte, p person) (pades.Revisi
 }
 
 // refusals are the errors for a document; any other is a fault of ours.
-var refusals = []error{pades.ErrEncrypted, pades.ErrForbidden, pades.ErrBroken, pades.ErrUnreadable}
+var refusals = []error{pades.ErrEncrypted, ades.ErrForbidden, ades.ErrBroken, ades.ErrUnreadable}
 
 func (f *corpusFile) checkRefusal(t *testing.T) {
 	if !slices.ContainsFunc(refusals, func(e error) bool { return errors.Is(f.refused, e) }) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
@@ -180,14 +181,14 @@ func TestPermissionsOfEncryptedDocuments(t *testing.T) {
 		filled    error // of one in the field that is there
 	}{
 		"everything":                      {"", []string{"256"}, nil, nil},
-		"all but changes":                 {"", []string{"256", "--modify=none"}, pades.ErrForbidden, pades.ErrForbidden},
-		"assembly alone":                  {"", []string{"128", "--use-aes=y", "--modify=assembly"}, pades.ErrForbidden, pades.ErrForbidden},
-		"bit 9 alone":                     {"", []string{"128", "--use-aes=y", "--modify=form"}, pades.ErrForbidden, nil},
-		"bits 6 and 9":                    {"", []string{"256", "--modify=annotate"}, pades.ErrForbidden, nil},
-		"bit 4 alone":                     {"", []string{"256", "--annotate=n", "--form=n"}, pades.ErrForbidden, pades.ErrForbidden},
-		"bits 4 and 9":                    {"", []string{"256", "--annotate=n"}, pades.ErrForbidden, nil},
-		"revision 2, bit 6 alone":         {"", []string{"40", "--modify=n"}, pades.ErrForbidden, nil},
-		"revision 2, bit 4, none for 9":   {"", []string{"40", "--annotate=n"}, pades.ErrForbidden, pades.ErrForbidden},
+		"all but changes":                 {"", []string{"256", "--modify=none"}, ades.ErrForbidden, ades.ErrForbidden},
+		"assembly alone":                  {"", []string{"128", "--use-aes=y", "--modify=assembly"}, ades.ErrForbidden, ades.ErrForbidden},
+		"bit 9 alone":                     {"", []string{"128", "--use-aes=y", "--modify=form"}, ades.ErrForbidden, nil},
+		"bits 6 and 9":                    {"", []string{"256", "--modify=annotate"}, ades.ErrForbidden, nil},
+		"bit 4 alone":                     {"", []string{"256", "--annotate=n", "--form=n"}, ades.ErrForbidden, ades.ErrForbidden},
+		"bits 4 and 9":                    {"", []string{"256", "--annotate=n"}, ades.ErrForbidden, nil},
+		"revision 2, bit 6 alone":         {"", []string{"40", "--modify=n"}, ades.ErrForbidden, nil},
+		"revision 2, bit 4, none for 9":   {"", []string{"40", "--annotate=n"}, ades.ErrForbidden, ades.ErrForbidden},
 		"revision 2, everything":          {"", []string{"40"}, nil, nil},
 		"a password, RC4":                 {"secret", []string{"128", "--use-aes=n"}, pades.ErrEncrypted, pades.ErrEncrypted},
 		"a password, AES-256":             {"secret", []string{"256"}, pades.ErrEncrypted, pades.ErrEncrypted},
@@ -201,7 +202,7 @@ func TestPermissionsOfEncryptedDocuments(t *testing.T) {
 			if _, err := prepare(t, b, p.signer, pades.Options{Field: "Guardian"}); !errors.Is(err, test.filled) {
 				t.Errorf("field that is there: %v, want %v", err, test.filled)
 			}
-			if _, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{}); (test.user != "") != errors.Is(err, pades.ErrEncrypted) {
+			if _, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{}); (test.user != "") != errors.Is(err, pades.ErrEncrypted) {
 				t.Errorf("verifying: %v", err)
 			}
 		})

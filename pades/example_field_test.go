@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -20,14 +21,14 @@ func ExampleOptions_field() {
 	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{
 		Field:      "Sale.Buyer",
 		Appearance: contract(), // a PDF of one page, scaled to the field's rectangle
-	})
+	}, ades.Sources{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	signed := append(content, revision.Bytes...)
 
 	document = pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}
-	report, err := pades.Verify(ctx, document, pades.VerifyOptions{Roots: roots.Roots()})
+	report, err := pades.Verify(ctx, document, ades.VerifyOptions{Roots: roots.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func ExampleOptions_certify() {
 	content := contract()
 	signer, key, _ := exampleSigner()
 	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{Certify: pades.NoChanges})
+	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{Certify: pades.NoChanges}, ades.Sources{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,9 +55,9 @@ func ExampleOptions_certify() {
 
 	document = pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}
 	_, err = pades.Prepare(ctx, document, signer, pades.Options{})
-	fmt.Println(errors.Is(err, pades.ErrForbidden), err)
+	fmt.Println(errors.Is(err, ades.ErrForbidden), err)
 	// Output:
-	// true pades: document does not allow signatures: its certification permits no changes
+	// true ades: document does not allow such a signature: its certification permits no changes
 }
 
 // form is a document with an empty signature field.

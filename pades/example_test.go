@@ -26,7 +26,7 @@ func signElsewhere(ctx context.Context, file *os.File, size int64, signer ades.S
 	if err != nil {
 		return err
 	}
-	value, err := ask(pending.Digest()) // the key is in somebody's pocket
+	value, err := ask(pending.Digest()) // the signing key is remote
 	if err != nil {
 		return err
 	}
@@ -107,33 +107,39 @@ func ExamplePending_MarshalBinary() {
 	// ades: signature value does not verify
 }
 
+// One call signs, timestamps and adds validation data.
 func ExampleSign() {
+	ctx := context.Background()
 	content := contract()
-	signer, key, _ := exampleSigner()
+	signer, key, authority := exampleSigner()
 	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	revision, err := pades.Sign(context.Background(), document, key, signer, pades.Options{
+	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{
 		Name:     "Example Signer",
 		Location: "Reykjavík",
-	})
+		Level:    ades.LT,
+	}, authority.Sources(nil))
 	if err != nil {
 		log.Fatal(err)
 	}
-	signed := append(content, revision.Bytes...)
-	fmt.Println(bytes.Contains(signed, []byte("/SubFilter /ETSI.CAdES.detached")))
-	// Output: true
+	report, err := pades.Verify(ctx, document.With(revision), ades.VerifyOptions{Roots: authority.Roots()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Signatures[0].Format, report.Passed())
+	// Output: PAdES-BASELINE-LT true
 }
 
 func ExampleVerify() {
 	ctx := context.Background()
 	content := contract()
 	signer, key, roots := exampleSigner()
-	revision, err := pades.Sign(ctx, pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, key, signer, pades.Options{})
+	revision, err := pades.Sign(ctx, pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, key, signer, pades.Options{}, ades.Sources{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	signed := append(content, revision.Bytes...)
 
-	report, err := pades.Verify(ctx, pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: roots.Roots()})
+	report, err := pades.Verify(ctx, pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, ades.VerifyOptions{Roots: roots.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}

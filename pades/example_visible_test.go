@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -25,14 +26,14 @@ func ExampleOptions_visible() {
 		log.Fatal(err)
 	}
 	options.Visible.Appearance = tick() // once it is known who does
-	revision, err := pades.Sign(ctx, document, key, signer, options)
+	revision, err := pades.Sign(ctx, document, key, signer, options, ades.Sources{})
 	if err != nil {
 		log.Fatal(err)
 	}
 	signed := append(content, revision.Bytes...)
 
 	document = pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}
-	report, err := pades.Verify(ctx, document, pades.VerifyOptions{Roots: roots.Roots()})
+	report, err := pades.Verify(ctx, document, ades.VerifyOptions{Roots: roots.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,29 +2,19 @@ package pades
 
 import (
 	"context"
-	"errors"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
-
-// ErrUnsigned: the document has no signature to extend.
-var ErrUnsigned = errors.New("pades: document has no signature")
-
-// Extend raises all signatures of a document, as [Extender.Extend] does with these sources
-// and no other choices.
-func Extend(ctx context.Context, doc Document, level ades.Level, s ades.Sources) ([]Revision, error) {
-	return Extender{Sources: s}.Extend(ctx, doc, level)
-}
 
 // Extender raises documents to a level. Nothing of what was signed changes, and no
 // certification forbids it (ISO 32000-2 table 257). All methods return the revisions to
 // append, in their order; there are none when the document has all of it already.
 //
 // Whoever was revoked, or cannot be shown not to have been, is an error, as is a missing
-// timestamp: never a lower level. Errors of all methods: [ErrUnsigned]; [ErrBroken], also for
-// a signature or a document timestamp whose value or digest is wrong; [ErrUnreadable],
-// [ErrEncrypted], [ErrForbidden]; [ades.ErrTimestamp], [ades.ErrNoRevocation] and
+// timestamp: never a lower level. Errors of all methods: [ades.ErrUnsigned]; [ades.ErrBroken], also for
+// a signature or a document timestamp whose value or digest is wrong; [ades.ErrUnreadable],
+// [ErrEncrypted], [ades.ErrForbidden]; [ades.ErrTimestamp], [ades.ErrNoRevocation] and
 // [ades.ErrNoChain], with [ades.ErrUnavailable] when it may work later; [ades.RevokedError].
 // Whether signers are to be trusted is for [Verify] to say.
 type Extender struct {
@@ -91,7 +81,7 @@ func (e *extension) raise(level ades.Level) error {
 		return err
 	}
 	if len(c.signatures) == 0 {
-		return ErrUnsigned
+		return ades.ErrUnsigned
 	}
 	if err := c.verify(e.ctx); err != nil {
 		return err

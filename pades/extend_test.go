@@ -40,7 +40,7 @@ func signFor(t testing.TB, b []byte, p person, level ades.Level) []byte {
 
 func extend(t testing.TB, b []byte, level ades.Level, s ades.Sources) []byte {
 	t.Helper()
-	revisions, err := pades.Extend(t.Context(), document(b), level, s)
+	revisions, err := pades.Extender{Sources: s}.Extend(t.Context(), document(b), level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestExtendIsIdempotent(t *testing.T) {
 			level     ades.Level
 			revisions int
 		}{{ades.B, 0}, {ades.T, 1}, {ades.T, 0}, {ades.LT, 1}, {ades.LT, 0}, {ades.T, 0}, {ades.LTA, 1}, {ades.LTA, 0}, {ades.LT, 0}} {
-			revisions, err := pades.Extend(t.Context(), document(b), step.level, ca.Sources(nil))
+			revisions, err := pades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(b), step.level)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestExtendAsksAgainAboutTheSameSigner(t *testing.T) {
 			t.Fatal(err)
 		}
 		b = appendAll(t, b, []pades.Revision{r})
-		revisions, err := pades.Extend(t.Context(), document(b), ades.LT, s)
+		revisions, err := pades.Extender{Sources: s}.Extend(t.Context(), document(b), ades.LT)
 		if err != nil || len(revisions) != 1 {
 			t.Fatalf("signature %d: %d revisions, %v", i, len(revisions), err)
 		}
@@ -247,19 +247,19 @@ func TestExtendRefuses(t *testing.T) {
 		s     ades.Sources
 		want  error
 	}{
-		"no signature":                 {unsigned, ades.LT, whole, pades.ErrUnsigned},
-		"not a PDF":                    {[]byte("PK"), ades.LT, whole, pades.ErrUnreadable},
+		"no signature":                 {unsigned, ades.LT, whole, ades.ErrUnsigned},
+		"not a PDF":                    {[]byte("PK"), ades.LT, whole, ades.ErrUnreadable},
 		"no timestamp authority":       {signed, ades.LTA, without(func(s *ades.Sources) { s.Time = nil }), ades.ErrTimestamp},
 		"no revocation":                {signed, ades.LT, without(func(s *ades.Sources) { s.Revocation = nil }), ades.ErrNoRevocation},
 		"no root":                      {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = nil }), ades.ErrNoChain},
 		"another root":                 {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = other.Roots() }), ades.ErrNoChain},
 		"revoked before the signature": {goneSigned, ades.LT, revoked.Sources(nil), ades.ErrRevoked},
-		"a page changed":               {bytes.Replace(signed, []byte("0 0 m 10 10 l S"), []byte("0 0 m 90 10 l S"), 1), ades.LT, whole, pades.ErrBroken},
-		"first of two broken":          {signFor(t, brokenValue(t, signFor(t, unsigned, p, ades.B)), p, ades.T), ades.LTA, whole, pades.ErrBroken},
-		"last signature cut short":     {bytes.Replace(signed, []byte("/ByteRange [0 "), []byte("/ByteRange [1 "), 1), ades.LT, whole, pades.ErrBroken},
+		"a page changed":               {bytes.Replace(signed, []byte("0 0 m 10 10 l S"), []byte("0 0 m 90 10 l S"), 1), ades.LT, whole, ades.ErrBroken},
+		"first of two broken":          {signFor(t, brokenValue(t, signFor(t, unsigned, p, ades.B)), p, ades.T), ades.LTA, whole, ades.ErrBroken},
+		"last signature cut short":     {bytes.Replace(signed, []byte("/ByteRange [0 "), []byte("/ByteRange [1 "), 1), ades.LT, whole, ades.ErrBroken},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := pades.Extend(t.Context(), document(row.b), row.level, row.s); !errors.Is(err, row.want) {
+			if _, err := (pades.Extender{Sources: row.s}).Extend(t.Context(), document(row.b), row.level); !errors.Is(err, row.want) {
 				t.Errorf("got %v, want %v", err, row.want)
 			}
 		})
@@ -291,7 +291,7 @@ func TestExtendLastBehindABrokenSignature(t *testing.T) {
 	if signatures[0].Indication != ades.TotalFailed || signatures[1].Format != "PAdES-BASELINE-LT" || signatures[1].Indication != ades.TotalPassed {
 		t.Errorf("%+v", signatures)
 	}
-	if _, err := x.ExtendLast(t.Context(), document(brokenValue(t, signFor(t, pdftest.Build(pdftest.Options{}), p, ades.B))), ades.LT); !errors.Is(err, pades.ErrBroken) {
+	if _, err := x.ExtendLast(t.Context(), document(brokenValue(t, signFor(t, pdftest.Build(pdftest.Options{}), p, ades.B))), ades.LT); !errors.Is(err, ades.ErrBroken) {
 		t.Errorf("and of one that is broken itself: %v", err)
 	}
 }
@@ -307,5 +307,49 @@ func TestDocumentWithARevision(t *testing.T) {
 	}
 	if err := iotest.TestReader(io.NewSectionReader(d, 0, d.Size), []byte(want)); err != nil {
 		t.Error(err)
+	}
+}
+
+// One call reaches each level, with sources.
+func TestSignToEachLevel(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, newAuthority(t), p256(t))
+	for _, level := range everyLevel {
+		b := pdftest.Build(pdftest.Options{})
+		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Level: level}, p.ca.Sources(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed := append(bytes.Clone(b), r.Bytes...)
+		if s := verify(t, signed, p.ca)[0]; s.Format != "PAdES-BASELINE-"+level.String() {
+			t.Errorf("%v: %s", level, s.Format)
+		}
+		// What is known of the hashed beginning is right: another signature is made from there.
+		grown := document(b).With(r)
+		next, err := pades.Sign(t.Context(), grown, p.key, p.signer, pades.Options{}, ades.Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range verify(t, appendAll(t, signed, []pades.Revision{next}), p.ca) {
+			if !s.Intact {
+				t.Errorf("%v, and another one: %s %v", level, s.SubIndication, s.Problems)
+			}
+		}
+	}
+}
+
+// The signature is not lost where its level cannot be reached.
+func TestSignWithoutRevocation(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, newAuthority(t), p256(t))
+	sources := p.ca.Sources(nil)
+	sources.Revocation = nil
+	b := pdftest.Build(pdftest.Options{})
+	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Level: ades.LT}, sources)
+	if !errors.Is(err, ades.ErrNoRevocation) {
+		t.Fatal(err)
+	}
+	if s := verify(t, appendAll(t, b, []pades.Revision{r}), p.ca)[0]; s.Format != "PAdES-BASELINE-T" || !s.Intact {
+		t.Errorf("%s %s", s.Format, s.SubIndication)
 	}
 }

@@ -74,7 +74,7 @@ func checkExtended(t *testing.T, b []byte, p person) {
 // isExtended reports whether validation data alone follows the last signature.
 func isExtended(t *testing.T, b []byte, ca *sandboxca.Authority) bool {
 	t.Helper()
-	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: ca.Roots()})
+	report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		t.Fatal(err)
 	}

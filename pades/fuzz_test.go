@@ -30,7 +30,7 @@ func FuzzSign(f *testing.F) {
 		},
 	}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Reason: "Read and agreed"})
+		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Reason: "Read and agreed"}, ades.Sources{})
 		if err != nil {
 			if !refused(err) {
 				t.Fatalf("error of no kind: %v", err)
@@ -41,7 +41,7 @@ func FuzzSign(f *testing.F) {
 		for _, fault := range pdflint.Check(b, signed) {
 			t.Errorf("%+v", fault)
 		}
-		report, err := pades.Verify(t.Context(), document(signed), pades.VerifyOptions{Roots: p.ca.Roots()})
+		report, err := pades.Verify(t.Context(), document(signed), ades.VerifyOptions{Roots: p.ca.Roots()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func FuzzSign(f *testing.F) {
 }
 
 func refused(err error) bool {
-	for _, e := range []error{pades.ErrUnreadable, pades.ErrEncrypted, pades.ErrForbidden, pades.ErrBroken} {
+	for _, e := range []error{ades.ErrUnreadable, pades.ErrEncrypted, ades.ErrForbidden, ades.ErrBroken} {
 		if errors.Is(err, e) {
 			return true
 		}

@@ -35,7 +35,7 @@ func FuzzDSS(f *testing.F) {
 // judge verifies what all three have signed.
 func (w *storeWorld) judge(t *testing.T, b []byte) {
 	t.Helper()
-	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: w.honest.ca.Roots()})
+	report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: w.honest.ca.Roots()})
 	if err != nil {
 		if !refused(err) {
 			t.Errorf("error of no kind: %v", err)
@@ -61,7 +61,7 @@ func (w *storeWorld) judge(t *testing.T, b []byte) {
 // extend extends to LT: an error that callers know, or level LT and the store as it was.
 func (w *storeWorld) extend(t *testing.T, b []byte, s ades.Sources) {
 	t.Helper()
-	revisions, err := pades.Extend(t.Context(), document(b), ades.LT, s)
+	revisions, err := pades.Extender{Sources: s}.Extend(t.Context(), document(b), ades.LT)
 	if err != nil {
 		if !refused(err) && !errors.Is(err, ades.ErrNoRevocation) {
 			t.Errorf("error of no kind: %v", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/pades"
@@ -27,7 +28,7 @@ func FuzzSignField(f *testing.F) {
 	f.Add(sign(f, form(), p, pades.Options{Certify: pades.FormFilling}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		before := bytes.Clone(b)
-		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Field: "Buyer", Appearance: contract()})
+		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Field: "Buyer", Appearance: contract()}, ades.Sources{})
 		if !bytes.Equal(b, before) {
 			t.Error("the document was changed")
 		}

@@ -53,7 +53,7 @@ func FuzzVerify(f *testing.F) {
 		var report *ades.Report
 		var err error
 		allocated := testenv.Allocated(func() {
-			report, err = pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: roots})
+			report, err = pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: roots})
 		})
 		if allocated > 1<<30 {
 			t.Errorf("%d MB allocated", allocated>>20)
@@ -66,7 +66,7 @@ func FuzzVerify(f *testing.F) {
 		}
 		seeds.check(t, b, report)
 		if slices.ContainsFunc(report.Signatures, func(s ades.SignatureReport) bool { return seeds.isBy(s, 1) }) {
-			report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: roots, Time: seeds.Golden})
+			report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: roots, Time: seeds.Golden})
 			if err != nil {
 				t.Error(err)
 				return

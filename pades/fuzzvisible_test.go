@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
 	"github.com/innsigli/innsigli/pades"
@@ -30,7 +31,7 @@ func FuzzSignVisible(f *testing.F) {
 		o.Visible.Page = page
 		checked := pades.Check(t.Context(), document(b), o)
 		o.Visible.Appearance = append([]byte{}, appearance...)
-		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, o)
+		r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, o, ades.Sources{})
 		if drawn := !errors.Is(err, pades.ErrAppearance); drawn && (checked == nil) != (err == nil) {
 			t.Fatalf("checked: %v, signed: %v", checked, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
@@ -59,7 +60,7 @@ func TestStoredPendingStaysReadable(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(root)
-	report, err := pades.Verify(t.Context(), document(append(g.Document, r.Bytes...)), pades.VerifyOptions{Roots: roots, Time: g.Time})
+	report, err := pades.Verify(t.Context(), document(append(g.Document, r.Bytes...)), ades.VerifyOptions{Roots: roots, Time: g.Time})
 	if err != nil || !report.Passed() {
 		t.Errorf("%+v, %v", report, err)
 	}

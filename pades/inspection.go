@@ -16,7 +16,7 @@ import (
 type inspection struct {
 	ctx context.Context
 	coverage
-	options    VerifyOptions
+	options    ades.VerifyOptions
 	broken     bool           // the cross-reference, so that nothing covers what is shown
 	taken      map[int64]bool // gaps that are other fields' signatures
 	sums       *rangeHashes

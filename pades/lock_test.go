@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
@@ -84,7 +85,7 @@ func checkPermittedFields(t *testing.T, b []byte, p person, permitted []string) 
 		_, err := prepare(t, b, p.signer, pades.Options{Field: field})
 		if err == nil {
 			got = append(got, field)
-		} else if !errors.Is(err, pades.ErrForbidden) {
+		} else if !errors.Is(err, ades.ErrForbidden) {
 			t.Errorf("%q: %v", field, err)
 		}
 	}
@@ -107,12 +108,12 @@ func withoutLock(t *testing.T, b []byte) string {
 func TestUnknownLock(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	for lock, want := range map[string]error{
-		"<< /Action /Some >>":                     pades.ErrForbidden,
-		"<< /Action /All /P 4 >>":                 pades.ErrForbidden,
-		"<< /Action /All /P -1 >>":                pades.ErrForbidden,
-		"<< /Action (All) >>":                     pades.ErrUnreadable,
-		"<< /Action /Include /Fields (Second) >>": pades.ErrUnreadable,
-		"[/All]": pades.ErrUnreadable,
+		"<< /Action /Some >>":                     ades.ErrForbidden,
+		"<< /Action /All /P 4 >>":                 ades.ErrForbidden,
+		"<< /Action /All /P -1 >>":                ades.ErrForbidden,
+		"<< /Action (All) >>":                     ades.ErrUnreadable,
+		"<< /Action /Include /Fields (Second) >>": ades.ErrUnreadable,
+		"[/All]": ades.ErrUnreadable,
 		"<< >>":  nil,
 		"null":   nil,
 	} {
@@ -127,13 +128,13 @@ func TestUnknownLock(t *testing.T) {
 func TestMalformedTransforms(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	for reference, want := range map[string]error{
-		"42":     pades.ErrUnreadable,
-		"[42]":   pades.ErrUnreadable,
-		"[null]": pades.ErrBroken, // which says nothing; the signature is none
-		"[<< /TransformParams << /Action /Frobnicate >> >>]":            pades.ErrForbidden,
-		"[<< /TransformParams << /Action /All /Fields [102 0 R] >> >>]": pades.ErrForbidden,
-		"[<< /TransformParams << /P (1) >> >>]":                         pades.ErrUnreadable,
-		"102 0 R":                                                       pades.ErrUnreadable,
+		"42":     ades.ErrUnreadable,
+		"[42]":   ades.ErrUnreadable,
+		"[null]": ades.ErrBroken, // which says nothing; the signature is none
+		"[<< /TransformParams << /Action /Frobnicate >> >>]":            ades.ErrForbidden,
+		"[<< /TransformParams << /Action /All /Fields [102 0 R] >> >>]": ades.ErrForbidden,
+		"[<< /TransformParams << /P (1) >> >>]":                         ades.ErrUnreadable,
+		"102 0 R":                                                       ades.ErrUnreadable,
 	} {
 		b := pdftest.Build(pdftest.Options{
 			Catalog: "/AcroForm << /Fields [100 0 R] >>",

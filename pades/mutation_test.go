@@ -56,7 +56,7 @@ func (f signedElsewhere) check(t *testing.T, anchors []*x509.Certificate, theirs
 		}
 		want.Indication, want.SubIndication = string(ades.Indeterminate), string(ades.TryLater)
 	}
-	report, err := pades.Verify(t.Context(), document(f.b), pades.VerifyOptions{Roots: roots})
+	report, err := pades.Verify(t.Context(), document(f.b), ades.VerifyOptions{Roots: roots})
 	if err != nil || len(report.Signatures) != 1 || report.Passed() != (anchors != nil) {
 		t.Fatalf("%s: %+v, %v", f.name, report, err)
 	}
@@ -89,7 +89,7 @@ func (f signedElsewhere) flipSigned(t *testing.T, ca *sandboxca.Authority) {
 		if at >= gap && at < gapEnd {
 			continue
 		}
-		report, err := pades.Verify(t.Context(), document(flipped(f.b, at, step)), pades.VerifyOptions{Roots: ca.Roots()})
+		report, err := pades.Verify(t.Context(), document(flipped(f.b, at, step)), ades.VerifyOptions{Roots: ca.Roots()})
 		if err != nil {
 			continue // unreadable
 		}
@@ -121,7 +121,7 @@ func (f signedElsewhere) flipContents(t *testing.T, ca *sandboxca.Authority) {
 	passed, tried := 0, 0
 	for at := gap; at < filled; at += step {
 		tried++
-		report, err := pades.Verify(t.Context(), document(flipped(f.b, at, step)), pades.VerifyOptions{Roots: ca.Roots()})
+		report, err := pades.Verify(t.Context(), document(flipped(f.b, at, step)), ades.VerifyOptions{Roots: ca.Roots()})
 		if err != nil || !report.Passed() {
 			continue
 		}

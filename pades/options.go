@@ -23,7 +23,7 @@ type Options struct {
 
 	// Field is the fully qualified name of the empty signature field to sign, else
 	// [ErrField]. Its lock becomes part of the signature, and what its seed value
-	// requires is [ErrForbidden] unless it is so: nothing is chosen in its favour.
+	// requires is [ades.ErrForbidden] unless it is so: nothing is chosen in its favour.
 	// "": a new field.
 	Field string
 	// Appearance is a PDF of one page that is drawn in Field's rectangle, else
@@ -36,7 +36,7 @@ type Options struct {
 	// Field. nil: a new field is invisible, on the first page.
 	Visible *Visible
 	// Certify makes the signature a certification: it says what may be done to the
-	// document later, and has to be its first signature, else [ErrForbidden]. 0: an
+	// document later, and has to be its first signature, else [ades.ErrForbidden]. 0: an
 	// approval signature.
 	Certify Permission
 }

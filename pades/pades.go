@@ -3,7 +3,7 @@
 //
 // # Signing
 //
-// The key may be in somebody's pocket, so signing takes three steps: [Prepare]
+// The signing key may be remote, so signing takes three steps: [Prepare]
 // appends a signature field in which only the signature itself is missing and
 // says which digest to sign, the digest is signed wherever the key is, and
 // [Pending.Complete] checks the value and returns the bytes to append. Minutes,
@@ -79,28 +79,18 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
 var (
-	// ErrUnreadable: the document is no PDF, has no pages, exceeds a bound, or is
-	// damaged where it has to be read. A cross-reference that is broken is no reason as
-	// long as nobody has signed: the objects are looked for, and the revision lists them.
-	ErrUnreadable = errors.New("pades: document cannot be read")
 	// ErrEncrypted: the document does not open without a password, or with keys that
 	// are no passwords, or is encrypted in an unknown way.
 	ErrEncrypted = errors.New("pades: document needs a password or another key")
-	// ErrForbidden: an earlier signature of the document allows no changes or locks the
-	// field, the field requires another signature, or the permissions of the document's
-	// encryption do not include signing.
-	ErrForbidden = errors.New("pades: document does not allow signatures")
 	// ErrPage: the document has no page of that number.
 	ErrPage = errors.New("pades: document has no such page")
 	// ErrRect: nobody sees what is shown in a rectangle like that, or not every file can say it.
 	ErrRect = errors.New("pades: signature cannot be shown in that rectangle")
-	// ErrBroken: the last signature of the document is not what its ByteRange says, or
-	// does not cover its revision. Another one would seem to confirm it.
-	ErrBroken = errors.New("pades: last signature of the document is broken")
 )
 
 // Document is a PDF file of Size bytes.
@@ -138,7 +128,7 @@ func readError(err error) error {
 		return fmt.Errorf("%w: %w", ErrEncrypted, err)
 	case errors.Is(err, pdf.ErrNotPDF), errors.Is(err, pdf.ErrDamaged), errors.Is(err, pdf.ErrNoPages),
 		errors.Is(err, pdf.ErrNoPage), errors.Is(err, pdf.ErrLimit), errors.Is(err, pdf.ErrUnsupported):
-		return fmt.Errorf("%w: %w", ErrUnreadable, err)
+		return fmt.Errorf("%w: %w", ades.ErrUnreadable, err)
 	}
 	return err
 }

@@ -76,7 +76,7 @@ func sign(t testing.TB, b []byte, p person, o pades.Options) []byte {
 	if err := pades.Check(t.Context(), document(b), o); err != nil {
 		t.Errorf("checked: %v", err)
 	}
-	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, o)
+	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, o, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func verify(t testing.TB, b []byte, ca *sandboxca.Authority) []ades.SignatureRep
 // verifyAny reports on a document, whatever happened to it.
 func verifyAny(t testing.TB, b []byte, ca *sandboxca.Authority) []ades.SignatureReport {
 	t.Helper()
-	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: ca.Roots()})
+	report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestCompleteRefusesAnotherValue(t *testing.T) {
 func TestMidstates(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	b := pdftest.Build(pdftest.Options{Payload: 1 << 20})
-	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{})
+	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{}, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,12 +384,12 @@ func TestPrepareRefuses(t *testing.T) {
 		signer ades.Signer
 		want   error
 	}{
-		{"empty", nil, p.signer, pades.ErrUnreadable},
-		{"not a PDF", []byte("PK\x03\x04"), p.signer, pades.ErrUnreadable},
-		{"truncated", whole[:len(whole)/2], p.signer, pades.ErrUnreadable},
-		{"no pages", bytes.Replace(whole, []byte("/Kids [10 0 R ]"), []byte("/Kids [       ]"), 1), p.signer, pades.ErrUnreadable},
+		{"empty", nil, p.signer, ades.ErrUnreadable},
+		{"not a PDF", []byte("PK\x03\x04"), p.signer, ades.ErrUnreadable},
+		{"truncated", whole[:len(whole)/2], p.signer, ades.ErrUnreadable},
+		{"no pages", bytes.Replace(whole, []byte("/Kids [10 0 R ]"), []byte("/Kids [       ]"), 1), p.signer, ades.ErrUnreadable},
 		{"encrypted", pdftest.Build(pdftest.Options{Trailer: "/Encrypt 100 0 R", Objects: []string{"<< /Filter /Standard >>"}}), p.signer, pades.ErrEncrypted},
-		{"certified against changes", pdftest.Build(certified), p.signer, pades.ErrForbidden},
+		{"certified against changes", pdftest.Build(certified), p.signer, ades.ErrForbidden},
 		{"RSA-1024", whole, weak.signer, ades.ErrAlgorithm},
 		{"SHA-1", whole, ades.Signer{Certificate: p.signer.Certificate, Algorithm: ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}}, ades.ErrAlgorithm},
 	}

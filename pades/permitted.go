@@ -12,8 +12,8 @@ import (
 )
 
 // checkPermitted refuses a document that must not be signed: one whose author or an
-// earlier signer permits it no more ([ErrForbidden]), and one whose last signature is
-// broken ([ErrBroken]). field is the field to sign; "" is a new one.
+// earlier signer permits it no more ([ades.ErrForbidden]), and one whose last signature is
+// broken ([ades.ErrBroken]). field is the field to sign; "" is a new one.
 func checkPermitted(doc Document, file *pdf.File, found form.Fields, field string) error {
 	if err := checkPermissions(file, field == ""); err != nil {
 		return err
@@ -51,11 +51,11 @@ func checkSignature(file *pdf.File, f form.SignatureField, found form.Fields, fi
 func checkLocked(found form.Fields, l form.Lock, by, field string) error {
 	switch {
 	case l.Permission == form.NoChanges:
-		return fmt.Errorf("%w: %s permits no changes", ErrForbidden, by)
+		return fmt.Errorf("%w: %s permits no changes", ades.ErrForbidden, by)
 	case field == "" && l.LocksNew():
-		return fmt.Errorf("%w: %s locks new fields too", ErrForbidden, by)
+		return fmt.Errorf("%w: %s locks new fields too", ades.ErrForbidden, by)
 	case field != "" && l.Locks(field):
-		return fmt.Errorf("%w: %s locks the field %q", ErrForbidden, by, field)
+		return fmt.Errorf("%w: %s locks the field %q", ades.ErrForbidden, by, field)
 	}
 	found.Reserve(l.Fields)
 	return nil
@@ -77,7 +77,7 @@ func (c coverage) checkLastSignature(signatures []form.SignatureField) error {
 		problem = "it does not cover its revision."
 	}
 	if problem != "" {
-		return fmt.Errorf("%w: %q: %s", ErrBroken, last.Name, problem)
+		return fmt.Errorf("%w: %q: %s", ades.ErrBroken, last.Name, problem)
 	}
 	return nil
 }
@@ -93,9 +93,9 @@ func checkPermissions(file *pdf.File, newField bool) error {
 	case !encrypted:
 		return nil
 	case newField && !(p.Modify && p.Annotate):
-		return fmt.Errorf("%w: its author permits no new form fields", ErrForbidden)
+		return fmt.Errorf("%w: its author permits no new form fields", ades.ErrForbidden)
 	case !newField && !p.Annotate && !p.FillIn:
-		return fmt.Errorf("%w: its author does not permit to fill in form fields", ErrForbidden)
+		return fmt.Errorf("%w: its author does not permit to fill in form fields", ades.ErrForbidden)
 	}
 	return nil
 }
@@ -123,13 +123,13 @@ func lockReference(l form.Lock, catalog pdf.Ref) []byte {
 // checkLock refuses a lock that cannot be carried over into a signature.
 func checkLock(l form.Lock, field string) error {
 	if !slices.Contains([]pdf.Name{"", "All", "Include", "Exclude"}, l.Action) {
-		return fmt.Errorf("%w: the lock of field %q asks for the unknown action %.32q", ErrForbidden, field, string(l.Action))
+		return fmt.Errorf("%w: the lock of field %q asks for the unknown action %.32q", ades.ErrForbidden, field, string(l.Action))
 	}
 	if l.Permission < 0 || l.Permission > form.Annotations {
-		return fmt.Errorf("%w: the lock of field %q asks for the unknown permission %d", ErrForbidden, field, l.Permission)
+		return fmt.Errorf("%w: the lock of field %q asks for the unknown permission %d", ades.ErrForbidden, field, l.Permission)
 	}
 	if l.Permission != 0 && l.Action == "" { // which is required, and what the signature would refer to
-		return fmt.Errorf("%w: the lock of field %q has a permission and no action", ErrForbidden, field)
+		return fmt.Errorf("%w: the lock of field %q has a permission and no action", ades.ErrForbidden, field)
 	}
 	return nil
 }

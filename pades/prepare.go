@@ -14,8 +14,8 @@ import (
 )
 
 // Prepare makes a document ready to be signed: it lays out the revision in which
-// only the signature value is missing. [ErrUnreadable], [ErrEncrypted],
-// [ErrForbidden], [ErrBroken], [ErrField], [ErrPage], [ErrRect], [ErrAppearance],
+// only the signature value is missing. [ades.ErrUnreadable], [ErrEncrypted],
+// [ades.ErrForbidden], [ades.ErrBroken], [ErrField], [ErrPage], [ErrRect], [ErrAppearance],
 // [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's certificate is not valid.
 // Options that contradict themselves are an error of no kind.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {

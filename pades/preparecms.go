@@ -23,8 +23,8 @@ const cmsSize = 32 << 10
 //
 // Which attributes it has is not known either, so that the result is no baseline signature
 // of EN 319 142-1 but one of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached), at level B: [Options].Level
-// has to be that. [Extend] may follow. Fields that require a certificate are
-// [ErrForbidden]. Other errors are those of [Prepare]; [ades.ErrAlgorithm] for hashes other
+// has to be that. [Extender.Extend] may follow. Fields that require a certificate are
+// [ades.ErrForbidden]. Other errors are those of [Prepare]; [ades.ErrAlgorithm] for hashes other
 // than SHA-256, SHA-384 and SHA-512.
 func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Options) (*Pending, error) {
 	if !signerjson.KnowsHash(h) {

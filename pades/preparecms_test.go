@@ -121,8 +121,8 @@ func TestCMSThatIsNotTheSignature(t *testing.T) {
 		want    error
 	}{
 		"a weak hash":            {nil, crypto.SHA1, pades.Options{}, ades.ErrAlgorithm},
-		"a field's certificate":  {seeded("<< /Type /SV /Cert << /Ff 1 /Subject [(x)] >> >>"), crypto.SHA256, pades.Options{Field: "Buyer"}, pades.ErrForbidden},
-		"a field for PAdES":      {seeded("<< /Type /SV /Ff 2 /SubFilter [/ETSI.CAdES.detached] >>"), crypto.SHA256, pades.Options{Field: "Buyer"}, pades.ErrForbidden},
+		"a field's certificate":  {seeded("<< /Type /SV /Cert << /Ff 1 /Subject [(x)] >> >>"), crypto.SHA256, pades.Options{Field: "Buyer"}, ades.ErrForbidden},
+		"a field for PAdES":      {seeded("<< /Type /SV /Ff 2 /SubFilter [/ETSI.CAdES.detached] >>"), crypto.SHA256, pades.Options{Field: "Buyer"}, ades.ErrForbidden},
 		"a field for any signer": {seeded("<< /Type /SV /Ff 2 /SubFilter [/adbe.pkcs7.detached] >>"), crypto.SHA256, pades.Options{Field: "Buyer"}, nil},
 	} {
 		if _, err := pades.PrepareCMS(t.Context(), document(row.b), row.hash, row.options); !errors.Is(err, row.want) {

@@ -102,7 +102,7 @@ func TestEvidenceOfEachSignature(t *testing.T) {
 			t.Errorf("%s: %s", s.Name, s.Format)
 		}
 	}
-	if revisions, err := pades.Extend(t.Context(), document(b), ades.LT, ca.Sources(nil)); err != nil || len(revisions) > 0 {
+	if revisions, err := (pades.Extender{Sources: ca.Sources(nil)}).Extend(t.Context(), document(b), ades.LT); err != nil || len(revisions) > 0 {
 		t.Errorf("%d revisions for what is there, %v", len(revisions), err)
 	}
 }

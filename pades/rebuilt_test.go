@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -28,8 +29,8 @@ func TestRebuildOnlyForABrokenCrossReference(t *testing.T) {
 		{"wrong startxref", broken(plain), nil},
 		{"an entry leads elsewhere", bytes.Replace(plain, []byte("\n10 0 obj"), []byte("\n  10 0 obj"), 1), nil},
 		{"a page that cannot be read, and an older one that can",
-			appendObjects(t, plain, map[int]string{10: "<< /Type /Page /Parent 2 0 R /X 1.2.3 >>"}), pades.ErrUnreadable},
-		{"wrong startxref, and signed", broken(signed), pades.ErrUnreadable},
+			appendObjects(t, plain, map[int]string{10: "<< /Type /Page /Parent 2 0 R /X 1.2.3 >>"}), ades.ErrUnreadable},
+		{"wrong startxref, and signed", broken(signed), ades.ErrUnreadable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,10 +52,10 @@ func TestSignatureThatCannotBeRead(t *testing.T) {
 		"kid":       {"<< /T (A) /Kids [101 0 R] >>", "<< /FT /Sig " + quirk + " >>"},
 	} {
 		b := pdftest.Build(pdftest.Options{Catalog: "/AcroForm << /Fields [100 0 R] >>", Objects: objects})
-		if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, pades.ErrUnreadable) {
+		if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, ades.ErrUnreadable) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{}); !errors.Is(err, pades.ErrUnreadable) {
+		if _, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{}); !errors.Is(err, ades.ErrUnreadable) {
 			t.Errorf("%s, verifying: %v", name, err)
 		}
 	}
@@ -72,11 +73,11 @@ func TestLocksInOddForms(t *testing.T) {
 		field   string
 		want    error
 	}{
-		{"a permission with a fraction", signature("/P 1.0"), "", pades.ErrForbidden},
-		{"a permission that is none", signature("/P /No"), "", pades.ErrUnreadable},
-		{"a lock without an action", []string{"<< /FT /Sig /T (A) /Lock << /P 1 >> /SV << /Ff 128 /LockDocument /true >> >>"}, "A", pades.ErrForbidden},
+		{"a permission with a fraction", signature("/P 1.0"), "", ades.ErrForbidden},
+		{"a permission that is none", signature("/P /No"), "", ades.ErrUnreadable},
+		{"a lock without an action", []string{"<< /FT /Sig /T (A) /Lock << /P 1 >> /SV << /Ff 128 /LockDocument /true >> >>"}, "A", ades.ErrForbidden},
 		{"a broken document timestamp", []string{"<< /FT /Sig /T (A) /V 101 0 R >>",
-			"<< /Type /DocTimeStamp /SubFilter /ETSI.RFC3161 /ByteRange [0 1 2 3] /Contents <00> >>"}, "", pades.ErrBroken},
+			"<< /Type /DocTimeStamp /SubFilter /ETSI.RFC3161 /ByteRange [0 1 2 3] /Contents <00> >>"}, "", ades.ErrBroken},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
@@ -29,12 +30,12 @@ var resignSample = map[string]error{
 	"signed/pdf/PAdES-LT.pdf":                      nil, // hybrid
 	"signed/pdf/Signature-P-BG_BOR-1.pdf":          nil, // hybrid
 	"signed/pdf/Signature-P-DE_SCI-4.pdf":          nil,
-	"signed/pdf/certified-no-change-permitted.pdf": pades.ErrForbidden,
-	"signed/pdf/encrypted.pdf":                     pades.ErrForbidden, // its author permits no new fields
+	"signed/pdf/certified-no-change-permitted.pdf": ades.ErrForbidden,
+	"signed/pdf/encrypted.pdf":                     ades.ErrForbidden, // its author permits no new fields
 	"signed/pdf/pades-bes.pdf":                     nil,
 	"signed/pdf/pdf-removed-pages.pdf":             nil,
 	"pdf/bug854315.pdf":                            nil,
-	"pdf/signed_verified.pdf":                      pades.ErrBroken,
+	"pdf/signed_verified.pdf":                      ades.ErrBroken,
 }
 
 // TestSignedCorpusStaysValid signs foreign files that are signed already once more. Every
@@ -117,7 +118,7 @@ func resign(t *testing.T, name string, p person) *resignedFile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	revision, err := pades.Sign(t.Context(), document(content), p.key, p.signer, pades.Options{})
+	revision, err := pades.Sign(t.Context(), document(content), p.key, p.signer, pades.Options{}, ades.Sources{})
 	if err != nil {
 		f.refusal = err
 		return f

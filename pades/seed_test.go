@@ -93,7 +93,7 @@ func checkRefusal(t *testing.T, err error, says string) {
 		if err != nil {
 			t.Errorf("refused: %v", err)
 		}
-	} else if !errors.Is(err, pades.ErrForbidden) || !strings.Contains(err.Error(), says) {
+	} else if !errors.Is(err, ades.ErrForbidden) || !strings.Contains(err.Error(), says) {
 		t.Errorf("%v, want %q", err, says)
 	}
 }
@@ -158,7 +158,7 @@ func TestMalformedSeedValue(t *testing.T) {
 		"<< /Cert 1 >>", "<< /Cert << /Ff 8 /SubjectDN [1] >> >>", "<< /Cert << /Ff 1 /Subject [" + strings.Repeat("()", 65) + "] >> >>",
 		"<< /Ff 2 /SubFilter 101 0 R >>",
 	} {
-		if _, err := prepare(t, seeded(seed), p.signer, pades.Options{Field: "Buyer"}); !errors.Is(err, pades.ErrUnreadable) {
+		if _, err := prepare(t, seeded(seed), p.signer, pades.Options{Field: "Buyer"}); !errors.Is(err, ades.ErrUnreadable) {
 			t.Errorf("%.60s: %v", seed, err)
 		}
 	}

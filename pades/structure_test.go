@@ -68,7 +68,7 @@ func TestSignatureDictionaryWrittenAgain(t *testing.T) {
 	if len(got) != 1 || got[0].SubIndication != ades.FormatFailure || got[0].Intact {
 		t.Errorf("%+v", got)
 	}
-	if _, err := prepare(t, forged, p.signer, pades.Options{}); !errors.Is(err, pades.ErrBroken) {
+	if _, err := prepare(t, forged, p.signer, pades.Options{}); !errors.Is(err, ades.ErrBroken) {
 		t.Errorf("it can be signed again: %v", err)
 	}
 }
@@ -107,12 +107,12 @@ func TestPrepareObeysEarlierSignatures(t *testing.T) {
 	}{
 		{"locked by its field", appendObjects(t, signed, map[int]string{
 			number + 1: fmt.Sprintf("<< /FT /Sig /T (Signature1) /V %d 0 R /Lock << /Type /SigFieldLock /Action /All /P 1 >> >>", number),
-		}), pades.ErrForbidden},
+		}), ades.ErrForbidden},
 		{"FieldMDP with P 1", pdftest.Build(pdftest.Options{
 			Catalog: "/AcroForm << /Fields [100 0 R] >>",
 			Objects: []string{"<< /FT /Sig /T (A) /V 101 0 R >>", "<< /Type /Sig /Reference [<< /TransformMethod /FieldMDP /TransformParams << /Action /All /P 1 >> >>] >>"},
-		}), pades.ErrForbidden},
-		{"last signature does not cover its revision", short, pades.ErrBroken},
+		}), ades.ErrForbidden},
+		{"last signature does not cover its revision", short, ades.ErrBroken},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -260,10 +260,10 @@ func TestWorkIsBounded(t *testing.T) {
 		Catalog: "/AcroForm << /Fields [" + strings.Repeat(field, 10_000) + "] >>",
 		Objects: []string{"(" + strings.Repeat("x", 1<<20) + ")"},
 	})
-	if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, pades.ErrUnreadable) {
+	if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, ades.ErrUnreadable) {
 		t.Errorf("signing: %v", err)
 	}
-	if _, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{}); !errors.Is(err, pades.ErrUnreadable) {
+	if _, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{}); !errors.Is(err, ades.ErrUnreadable) {
 		t.Errorf("verifying: %v", err)
 	}
 }

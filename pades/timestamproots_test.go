@@ -52,7 +52,7 @@ func TestTimestampRoots(t *testing.T) {
 		"that of the signers alone":     {a.signers.Roots(), nil, ""},
 		"no timestamp is to be trusted": {a.signers.Roots(), x509.NewCertPool(), ""},
 	} {
-		report, err := pades.Verify(t.Context(), document(archived), pades.VerifyOptions{Roots: row.signers, TimestampRoots: row.timestamps})
+		report, err := pades.Verify(t.Context(), document(archived), ades.VerifyOptions{Roots: row.signers, TimestampRoots: row.timestamps})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,10 +70,10 @@ func TestTimestampRoots(t *testing.T) {
 	// The root of the timestamps does not vouch for a signer.
 	stranger := newPerson(t, a.timestamps, p256(t))
 	b := sign(t, pdftest.Build(pdftest.Options{}), stranger, pades.Options{})
-	if _, err := pades.Extend(t.Context(), document(b), ades.LT, sources); err == nil {
+	if _, err := (pades.Extender{Sources: sources}).Extend(t.Context(), document(b), ades.LT); err == nil {
 		t.Error("a signer below the root for timestamps reached level LT")
 	}
-	report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: a.signers.Roots(), TimestampRoots: a.timestamps.Roots()})
+	report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: a.signers.Roots(), TimestampRoots: a.timestamps.Roots()})
 	if err != nil || report.Signatures[0].SubIndication != ades.NoCertificateChainFound {
 		t.Errorf("%+v, %v", report, err)
 	}

@@ -31,7 +31,7 @@ func TestUnknownAlgorithm(t *testing.T) {
 	}
 	content := pdftest.Build(pdftest.Options{})
 	revision, err := pades.Sign(t.Context(), pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))},
-		key, ades.Signer{Certificate: certificate, Chain: ca.Chain()}, pades.Options{})
+		key, ades.Signer{Certificate: certificate, Chain: ca.Chain()}, pades.Options{}, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestUnknownAlgorithm(t *testing.T) {
 		}
 		changed := bytes.Clone(signed)
 		copy(changed[at:], mlDSA65)
-		report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(changed), Size: int64(len(changed))}, pades.VerifyOptions{Roots: ca.Roots()})
+		report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(changed), Size: int64(len(changed))}, ades.VerifyOptions{Roots: ca.Roots()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,7 +3,6 @@ package pades
 import (
 	"cmp"
 	"context"
-	"crypto/x509"
 	"errors"
 	"time"
 
@@ -15,21 +14,8 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// VerifyOptions are what a verification goes by. The zero value trusts nobody and
-// judges at the present time.
-type VerifyOptions struct {
-	Roots *x509.CertPool // that certificates of signers have to lead to
-	// TimestampRoots are what certificates of timestamp authorities have to lead to; nil: Roots.
-	TimestampRoots *x509.CertPool
-	Time           time.Time // at which certificates have to be valid; zero: now
-	// Revocation and Issuers are asked for what the document lacks, below the Roots and about each
-	// certificate once; package online has such as ask over HTTP. nil: nobody is asked.
-	Revocation ades.Revocation
-	Issuers    ades.Issuers
-}
-
 // Verify reports on the signatures of a document. A signature that does not verify
-// is no error but a result; [ErrUnreadable] and [ErrEncrypted] when there is
+// is no error but a result; [ades.ErrUnreadable] and [ErrEncrypted] when there is
 // nothing to report on. The signatures of a document with a broken cross-reference, which
 // viewers mend and show, fail with FORMAT_FAILURE.
 //
@@ -44,7 +30,7 @@ type VerifyOptions struct {
 // certificate is revoked, so that it is as good for a Time in the past, but says nothing of a certificate that
 // has expired, and is no part of the level, which is what the document has. What was asked for in vain is in
 // the report's Warnings.
-func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Report, error) {
+func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {
 	if options.Time.IsZero() {
 		options.Time = time.Now()
 	}
@@ -60,7 +46,7 @@ func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Rep
 }
 
 // inspect reports on the signatures of a document as a file has it, which may be broken.
-func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, options VerifyOptions) (*ades.Report, error) {
+func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, options ades.VerifyOptions) (*ades.Report, error) {
 	covers, err := newCoverage(doc, file)
 	if err != nil {
 		return nil, readError(err)

@@ -54,7 +54,7 @@ func TestVerifyNotices(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			report, err := pades.Verify(t.Context(), document(tt.b), pades.VerifyOptions{Roots: ca.Roots()})
+			report, err := pades.Verify(t.Context(), document(tt.b), ades.VerifyOptions{Roots: ca.Roots()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestIncrementAfterTheSignature(t *testing.T) {
 	shadow := fmt.Sprintf("3 0 obj\n<< /Length 3 >>\nstream\nq Q\nendstream\nendobj\nxref\n3 1\n%010d 00000 n \ntrailer\n<< /Size 200 /Root 1 0 R /Prev %d >>\nstartxref\n%d\n%%%%EOF\n",
 		len(signed), previous, len(signed)+len("3 0 obj\n<< /Length 3 >>\nstream\nq Q\nendstream\nendobj\n"))
 	grown := append(bytes.Clone(signed), shadow...)
-	report, err := pades.Verify(t.Context(), document(grown), pades.VerifyOptions{Roots: ca.Roots()})
+	report, err := pades.Verify(t.Context(), document(grown), ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,13 +108,13 @@ func TestTrust(t *testing.T) {
 	signed := sign(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), pades.Options{})
 	tests := []struct {
 		name    string
-		options pades.VerifyOptions
+		options ades.VerifyOptions
 		want    ades.SubIndication
 	}{
-		{"no anchors", pades.VerifyOptions{}, ades.NoCertificateChainFound},
-		{"another root", pades.VerifyOptions{Roots: other.Roots()}, ades.NoCertificateChainFound},
-		{"before the certificate", pades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(-1, 0, 0)}, ades.CertificateChainGeneralFailure},
-		{"after the certificate", pades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(10, 0, 0)}, ades.CertificateChainGeneralFailure},
+		{"no anchors", ades.VerifyOptions{}, ades.NoCertificateChainFound},
+		{"another root", ades.VerifyOptions{Roots: other.Roots()}, ades.NoCertificateChainFound},
+		{"before the certificate", ades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(-1, 0, 0)}, ades.CertificateChainGeneralFailure},
+		{"after the certificate", ades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(10, 0, 0)}, ades.CertificateChainGeneralFailure},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -131,10 +131,10 @@ func TestTrust(t *testing.T) {
 }
 
 func TestVerifyOfWhatIsNoSignedPDF(t *testing.T) {
-	if _, err := pades.Verify(t.Context(), document([]byte("PK")), pades.VerifyOptions{}); !errors.Is(err, pades.ErrUnreadable) {
+	if _, err := pades.Verify(t.Context(), document([]byte("PK")), ades.VerifyOptions{}); !errors.Is(err, ades.ErrUnreadable) {
 		t.Error(err)
 	}
-	report, err := pades.Verify(t.Context(), document(pdftest.Build(pdftest.Options{})), pades.VerifyOptions{})
+	report, err := pades.Verify(t.Context(), document(pdftest.Build(pdftest.Options{})), ades.VerifyOptions{})
 	if err != nil || len(report.Signatures) != 0 || report.Passed() {
 		t.Errorf("%+v, %v", report, err)
 	}

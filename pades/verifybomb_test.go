@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -16,7 +17,7 @@ func TestBombs(t *testing.T) {
 	for _, b := range bombs(t, p, 5) {
 		source := &counted{ReaderAt: bytes.NewReader(b.bytes)}
 		allocated := testenv.Allocated(func() {
-			report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: source, Size: int64(len(b.bytes))}, pades.VerifyOptions{Roots: p.ca.Roots()})
+			report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: source, Size: int64(len(b.bytes))}, ades.VerifyOptions{Roots: p.ca.Roots()})
 			if err == nil && report.Passed() {
 				t.Errorf("%s passes", b.name)
 			}
@@ -38,7 +39,7 @@ func BenchmarkBombs(b *testing.B) {
 				b.Errorf("it has %d bytes", len(bomb.bytes))
 			}
 			testenv.Bounded(b, 5*time.Second, 200<<20, func() {
-				_, _ = pades.Verify(b.Context(), document(bomb.bytes), pades.VerifyOptions{Roots: p.ca.Roots()})
+				_, _ = pades.Verify(b.Context(), document(bomb.bytes), ades.VerifyOptions{Roots: p.ca.Roots()})
 			})
 		})
 	}

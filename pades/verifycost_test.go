@@ -104,7 +104,7 @@ func TestVerifyingReadsLittle(t *testing.T) {
 		var report *ades.Report
 		allocated := testenv.Allocated(func() {
 			var err error
-			report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: source, Size: int64(len(b))}, pades.VerifyOptions{Roots: p.ca.Roots()})
+			report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: source, Size: int64(len(b))}, ades.VerifyOptions{Roots: p.ca.Roots()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.Run(string(kind), func(b *testing.B) {
 			doc := document(worked(b, p, kind, 22_000_000))
 			ours := func() {
-				if _, err := pades.Verify(b.Context(), doc, pades.VerifyOptions{Roots: p.ca.Roots()}); err != nil {
+				if _, err := pades.Verify(b.Context(), doc, ades.VerifyOptions{Roots: p.ca.Roots()}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -88,7 +88,7 @@ func TestEvidenceOfTheExpired(t *testing.T) {
 		b := signOn(t, signed, p, sources)
 		for level, want := range map[ades.Level]ades.SubIndication{ades.LT: test.want, ades.LTA: ""} {
 			b := extend(t, b, level, sources)
-			report, err := pades.Verify(t.Context(), document(b), pades.VerifyOptions{Roots: sources.Roots})
+			report, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: sources.Roots})
 			if err != nil {
 				t.Fatal(err)
 			}

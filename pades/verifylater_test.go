@@ -128,14 +128,14 @@ func TestProofsOfTheirDay(t *testing.T) {
 		writeFile(t, f.path, row.b)
 		files = append(files, f)
 		for _, at := range []time.Time{time.Now().Add(time.Duration(row.days-10)*day + time.Minute), time.Now()} {
-			f.check(t, row.b, pades.VerifyOptions{Roots: p.ca.Roots(), Time: at})
+			f.check(t, row.b, ades.VerifyOptions{Roots: p.ca.Roots(), Time: at})
 		}
 	}
 	judgeByDSS(t, files, validators.DSSOptions{Roots: []*x509.Certificate{p.ca.Root()}})
 }
 
 // check expects signatures that pass, with timestamps that are all trusted.
-func (f levelFile) check(t *testing.T, b []byte, options pades.VerifyOptions) {
+func (f levelFile) check(t *testing.T, b []byte, options ades.VerifyOptions) {
 	t.Helper()
 	report, err := pades.Verify(t.Context(), document(b), options)
 	if err != nil {
@@ -165,12 +165,12 @@ func TestExtendAfterTheSignersCertificateExpired(t *testing.T) {
 	}
 	p.signer.Certificate = cert
 	b := signAt(t, pdftest.Build(pdftest.Options{}), p, ades.LT, on(0), cert.NotAfter)
-	if _, err := pades.Extend(t.Context(), document(b), ades.LT, on(5)); !errors.Is(err, ades.ErrNoRevocation) {
+	if _, err := (pades.Extender{Sources: on(5)}).Extend(t.Context(), document(b), ades.LT); !errors.Is(err, ades.ErrNoRevocation) {
 		t.Errorf("extended on day 5: %v", err)
 	}
 	extended := extend(t, b, ades.LT, on(0))
-	levelFile{name: "extended in time", levels: []ades.Level{ades.LT}}.check(t, extended, pades.VerifyOptions{Roots: p.ca.Roots()})
-	if revisions, err := pades.Extend(t.Context(), document(extended), ades.LT, on(5)); err != nil || len(revisions) > 0 {
+	levelFile{name: "extended in time", levels: []ades.Level{ades.LT}}.check(t, extended, ades.VerifyOptions{Roots: p.ca.Roots()})
+	if revisions, err := (pades.Extender{Sources: on(5)}).Extend(t.Context(), document(extended), ades.LT); err != nil || len(revisions) > 0 {
 		t.Errorf("and again: %d revisions, %v", len(revisions), err)
 	}
 }

@@ -48,7 +48,7 @@ func TestVerifyLevels(t *testing.T) {
 func TestLevelWithoutRoots(t *testing.T) {
 	ca := newAuthority(t)
 	signed := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LTA)
-	report, err := pades.Verify(t.Context(), document(signed), pades.VerifyOptions{})
+	report, err := pades.Verify(t.Context(), document(signed), ades.VerifyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestRevokedBeforeAndAfter(t *testing.T) {
 			p := newPerson(t, newAuthority(t), p256(t))
 			b := signAt(t, pdftest.Build(pdftest.Options{}), p, tt.level, p.ca.Sources(sinceNow(stamped)))
 			p.ca.Revoke(p.signer.Certificate.SerialNumber, time.Now().Add(tt.revoked), 1)
-			revisions, err := pades.Extend(t.Context(), document(b), tt.level, p.ca.Sources(nil))
+			revisions, err := pades.Extender{Sources: p.ca.Sources(nil)}.Extend(t.Context(), document(b), tt.level)
 			if !errors.Is(err, tt.refused) {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestVerifyYearsLater(t *testing.T) {
 	ca := newAuthority(t)
 	signed := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LTA)
 	for years, want := range map[int]ades.SubIndication{0: "", 1: "", 4: "", 6: ades.OutOfBoundsNoPOE} {
-		report, err := pades.Verify(t.Context(), document(signed), pades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(years, 0, 0)})
+		report, err := pades.Verify(t.Context(), document(signed), ades.VerifyOptions{Roots: ca.Roots(), Time: time.Now().AddDate(years, 0, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func (r *reachable) signAt(t *testing.T, b []byte, at time.Time) []byte {
 func onLoopback() *http.Client { return online.NewClient(netip.MustParsePrefix("127.0.0.0/8")) }
 
 // verifyAsking verifies with what asks over HTTP.
-func verifyAsking(t *testing.T, b []byte, o pades.VerifyOptions, client *http.Client) []ades.SignatureReport {
+func verifyAsking(t *testing.T, b []byte, o ades.VerifyOptions, client *http.Client) []ades.SignatureReport {
 	t.Helper()
 	o.Revocation, o.Issuers = &online.Revocation{Client: client}, &online.Issuers{Client: client}
 	report, err := pades.Verify(t.Context(), document(b), o)
@@ -127,7 +127,7 @@ func TestVerifyFetchesWhatIsMissing(t *testing.T) {
 			if visits := r.visits.Take(); len(visits) > 0 {
 				t.Errorf("asked offline: %v", visits)
 			}
-			got := verifyAsking(t, b, pades.VerifyOptions{Roots: r.ca.Roots()}, onLoopback())
+			got := verifyAsking(t, b, ades.VerifyOptions{Roots: r.ca.Roots()}, onLoopback())
 			if diff := cmp.Diff(test.asked, r.visits.Take()); diff != "" {
 				t.Error(diff)
 			}
@@ -177,7 +177,7 @@ func TestVerifyFetchesRevocations(t *testing.T) {
 			}
 			b := r.signAt(t, pdftest.Build(pdftest.Options{}), stamped)
 			r.ca.Revoke(r.signer.Certificate.SerialNumber, now.Add(-test.revoked), 1)
-			got := verifyAsking(t, b, pades.VerifyOptions{Roots: r.ca.Roots(), Time: now.Add(-test.judge)}, onLoopback())
+			got := verifyAsking(t, b, ades.VerifyOptions{Roots: r.ca.Roots(), Time: now.Add(-test.judge)}, onLoopback())
 			if diff := cmp.Diff([]outcome{test.want}, outcomesOf(got)); diff != "" {
 				t.Errorf("%s%v", diff, got[0].Problems)
 			}
@@ -217,7 +217,7 @@ func TestVerifyAsksInVain(t *testing.T) {
 			if test.front != nil {
 				r.front = test.front
 			}
-			got := verifyAsking(t, b, pades.VerifyOptions{Roots: r.ca.Roots()}, test.client)
+			got := verifyAsking(t, b, ades.VerifyOptions{Roots: r.ca.Roots()}, test.client)
 			if diff := cmp.Diff([]outcome{{"PAdES-BASELINE-B", ades.Indeterminate, ades.TryLater}}, outcomesOf(got)); diff != "" {
 				t.Error(diff)
 			}
@@ -240,12 +240,12 @@ func TestVerifyAsksNothingOfStrangers(t *testing.T) {
 	r.signer.Chain = r.ca.Chain()
 	b := r.signAt(t, pdftest.Build(pdftest.Options{}), time.Time{})
 	stranger := newAuthority(t)
-	got := verifyAsking(t, b, pades.VerifyOptions{Roots: stranger.Roots()}, onLoopback())
+	got := verifyAsking(t, b, ades.VerifyOptions{Roots: stranger.Roots()}, onLoopback())
 	if visits := r.visits.Take(); visits[sandboxca.PathOCSP]+visits[sandboxca.PathCRL] > 0 || got[0].SubIndication != ades.NoCertificateChainFound {
 		t.Errorf("%v, asked: %v", got[0].Problems, visits)
 	}
-	verifyAsking(t, b, pades.VerifyOptions{}, onLoopback())
-	verifyAsking(t, corrupted(b, 20), pades.VerifyOptions{Roots: r.ca.Roots()}, onLoopback())
+	verifyAsking(t, b, ades.VerifyOptions{}, onLoopback())
+	verifyAsking(t, corrupted(b, 20), ades.VerifyOptions{Roots: r.ca.Roots()}, onLoopback())
 	if visits := r.visits.Take(); len(visits) > 0 {
 		t.Errorf("asked: %v", visits)
 	}

@@ -146,7 +146,7 @@ func TestVisibleWithoutAPage(t *testing.T) {
 		1: nil, 3: nil, 4: pades.ErrPage, math.MaxInt: pades.ErrPage,
 	} {
 		o := pades.Options{Visible: at(page, 100, 100)}
-		if _, err := prepare(t, b, p.signer, o); !errors.Is(err, want) || errors.Is(err, pades.ErrUnreadable) {
+		if _, err := prepare(t, b, p.signer, o); !errors.Is(err, want) || errors.Is(err, ades.ErrUnreadable) {
 			t.Errorf("page %d: %v", page, err)
 		}
 	}

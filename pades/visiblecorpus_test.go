@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/pdflint"
@@ -48,7 +49,7 @@ func signsOnLastPage(t *testing.T, name string, b []byte, p person) bool {
 	if err != nil {
 		return false
 	}
-	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, o)
+	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, o, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func TestLevelIsRehearsed(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			if _, err := pades.Extend(t.Context(), document(signFor(t, row.b, p, level)), level, p.ca.Sources(nil)); err != nil {
+			if _, err := (pades.Extender{Sources: p.ca.Sources(nil)}).Extend(t.Context(), document(signFor(t, row.b, p, level)), level); err != nil {
 				t.Errorf("%s, level %v: %v", name, level, err)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
-	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
@@ -88,7 +88,7 @@ func TestRefusedCreation(t *testing.T) {
 		change  func(*portal.Draft)
 		want    error
 	}{
-		"no PDF":            {1, []byte("This is no PDF."), nil, pades.ErrUnreadable},
+		"no PDF":            {1, []byte("This is no PDF."), nil, ades.ErrUnreadable},
 		"page 0":            {1, nil, func(d *portal.Draft) { d.Page = 0 }, stamp.ErrNoPage},
 		"page -1":           {1, nil, func(d *portal.Draft) { d.Page = -1 }, stamp.ErrNoPage},
 		"page 2 of 1":       {1, nil, func(d *portal.Draft) { d.Page = 2 }, stamp.ErrNoPage},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 )
@@ -67,7 +68,7 @@ func (s *service) opened(v portal.View, i, want int) {
 	defer c.Close()
 	content, err := io.ReadAll(io.NewSectionReader(c, 0, c.Size()))
 	s.must(err)
-	report, err := pades.Verify(s.t.Context(), pades.Document{ReaderAt: bytes.NewReader(content), Size: c.Size()}, pades.VerifyOptions{Roots: s.people.Roots()})
+	report, err := pades.Verify(s.t.Context(), pades.Document{ReaderAt: bytes.NewReader(content), Size: c.Size()}, ades.VerifyOptions{Roots: s.people.Roots()})
 	s.must(err)
 	if c.Revision != want || len(report.Signatures) != want || c.FileName != "Contract.pdf" {
 		s.t.Errorf("%s is revision %d with %d signatures, want %d", c.FileName, c.Revision, len(report.Signatures), want)

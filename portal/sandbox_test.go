@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
 )
@@ -89,7 +90,7 @@ func (s *service) signedTimes(id string, want int) {
 	s.t.Helper()
 	content := s.read(id)
 	doc := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	report, err := pades.Verify(s.t.Context(), doc, pades.VerifyOptions{Roots: s.people.Roots()})
+	report, err := pades.Verify(s.t.Context(), doc, ades.VerifyOptions{Roots: s.people.Roots()})
 	s.must(err)
 	if len(report.Signatures) != want || want > 0 && !report.Passed() {
 		s.t.Fatalf("want %d signatures: %+v", want, report.Signatures)

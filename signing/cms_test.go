@@ -55,7 +55,7 @@ func TestSignatureMadeOnThePhone(t *testing.T) {
 		t.Fatalf("%+v, %v", started, err)
 	}
 	document := s.poll(started.ID).Document
-	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, pades.VerifyOptions{Roots: s.phone.ca.Roots()})
+	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, ades.VerifyOptions{Roots: s.phone.ca.Roots()})
 	if err != nil || len(report.Signatures) != 1 || report.Signatures[0].Format != "PKCS7-B" || !report.Signatures[0].Certificate.Equal(s.phone.cert) {
 		t.Errorf("%+v, %v", report, err)
 	}

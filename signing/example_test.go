@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
@@ -66,7 +67,7 @@ func Example() {
 				fmt.Println(a.Failure.Code, a.Code)
 				return nil
 			}
-			report, err := pades.Verify(ctx, pades.Document{ReaderAt: a.Document, Size: a.Document.Size()}, pades.VerifyOptions{Roots: people.Roots()})
+			report, err := pades.Verify(ctx, pades.Document{ReaderAt: a.Document, Size: a.Document.Size()}, ades.VerifyOptions{Roots: people.Roots()})
 			if err == nil {
 				fmt.Println("delivered, valid:", report.Passed())
 			}

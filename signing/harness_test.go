@@ -269,9 +269,9 @@ func verified(t *testing.T, b []byte, roots *x509.CertPool) *ades.Report {
 	var report *ades.Report
 	var err error
 	if bytes.HasPrefix(b, []byte("%PDF-")) {
-		report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, pades.VerifyOptions{Roots: roots})
+		report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, ades.VerifyOptions{Roots: roots})
 	} else {
-		report, err = xades.Verify(t.Context(), xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, xades.VerifyOptions{Roots: roots})
+		report, err = xades.Verify(t.Context(), xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, ades.VerifyOptions{Roots: roots})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -170,7 +170,7 @@ func (o *orders) wantSignatures(n int) {
 		return
 	}
 	doc := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	report, err := pades.Verify(o.t.Context(), doc, pades.VerifyOptions{Roots: o.phone.ca.Roots()})
+	report, err := pades.Verify(o.t.Context(), doc, ades.VerifyOptions{Roots: o.phone.ca.Roots()})
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -57,11 +57,11 @@ func (pdfFormat) failure(err error) *idp.Failure {
 	switch {
 	case errors.Is(err, pades.ErrEncrypted):
 		return cannotSign("The document is encrypted and does not open without a password or key.")
-	case errors.Is(err, pades.ErrForbidden):
+	case errors.Is(err, ades.ErrForbidden):
 		return cannotSign("The document does not allow signatures.")
-	case errors.Is(err, pades.ErrBroken):
+	case errors.Is(err, ades.ErrBroken):
 		return cannotSign("The last signature in the document is broken.")
-	case errors.Is(err, pades.ErrUnreadable):
+	case errors.Is(err, ades.ErrUnreadable):
 		return cannotSign("The document is not a readable PDF.")
 	case errors.Is(err, pades.ErrAppearance):
 		return cannotSign("The stamp cannot be drawn.")

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/innsigli/innsigli/ades"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
@@ -61,10 +62,10 @@ func TestRefusedPlans(t *testing.T) {
 		renderer stamp.Renderer
 		want     error
 	}{
-		"no PDF":             {[]byte("This is no PDF."), 0, 1000, nil, pades.ErrUnreadable},
+		"no PDF":             {[]byte("This is no PDF."), 0, 1000, nil, ades.ErrUnreadable},
 		"a password":         {encrypted(t, "secret"), 0, 1000, nil, pades.ErrEncrypted},
 		"an empty password":  {encrypted(t, ""), 0, 1000, nil, pades.ErrEncrypted},
-		"certified":          {unchangeable(t), 0, 1000, nil, pades.ErrForbidden},
+		"certified":          {unchangeable(t), 0, 1000, nil, ades.ErrForbidden},
 		"page 0":             {empty, 0, 1000, nil, stamp.ErrNoPage},
 		"page -1":            {empty, -1, 1000, nil, stamp.ErrNoPage},
 		"page 2 of 1":        {empty, 2, 1000, nil, stamp.ErrNoPage},
@@ -77,7 +78,7 @@ func TestRefusedPlans(t *testing.T) {
 		"nobody":             {empty, 1, 0, &blank{}, nil},
 		"fewer than nobody":  {empty, 1, -1, &blank{}, nil},
 		"nobody on no page":  {empty, 2, 0, &blank{}, stamp.ErrNoPage},
-		"nobody on a no PDF": {[]byte("This is no PDF."), 1, 0, &blank{}, pades.ErrUnreadable},
+		"nobody on a no PDF": {[]byte("This is no PDF."), 1, 0, &blank{}, ades.ErrUnreadable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, newPhone(t), signing.Options{Renderer: test.renderer})

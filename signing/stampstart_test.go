@@ -20,7 +20,7 @@ func unchangeable(t *testing.T) []byte {
 	t.Helper()
 	p, content := newPhone(t), pdftest.Build(pdftest.Options{})
 	doc := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	revision, err := pades.Sign(t.Context(), doc, p.key, ades.Signer{Certificate: p.cert}, pades.Options{Certify: pades.NoChanges})
+	revision, err := pades.Sign(t.Context(), doc, p.key, ades.Signer{Certificate: p.cert}, pades.Options{Certify: pades.NoChanges}, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ func TestRefusedStamps(t *testing.T) {
 		renderer stamp.Renderer
 		want     error
 	}{
-		"no PDF":       {[]byte("This is no PDF."), func(in *signing.StampRequest) { in.Page = 0 }, nil, pades.ErrUnreadable},
-		"certified":    {unchangeable(t), func(in *signing.StampRequest) { in.Page = 0 }, nil, pades.ErrForbidden},
+		"no PDF":       {[]byte("This is no PDF."), func(in *signing.StampRequest) { in.Page = 0 }, nil, ades.ErrUnreadable},
+		"certified":    {unchangeable(t), func(in *signing.StampRequest) { in.Page = 0 }, nil, ades.ErrForbidden},
 		"page 0":       {empty, func(in *signing.StampRequest) { in.Page = 0 }, nil, stamp.ErrNoPage},
 		"page 2 of 1":  {signed, func(in *signing.StampRequest) { in.Page = 2 }, nil, stamp.ErrNoPage},
 		"off the page": {empty, func(in *signing.StampRequest) { in.X = 580 }, nil, stamp.ErrOutside},

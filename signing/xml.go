@@ -67,13 +67,13 @@ var xmlFailures = []struct {
 	error
 	why string
 }{
-	{xades.ErrBroken, "A signature in the document is broken."},
+	{ades.ErrBroken, "A signature in the document is broken."},
 	{xades.ErrLimit, "The document is too large, nested too deep, or has too many elements, names, attributes or signatures."},
-	{xades.ErrForbidden, "The document does not take a signature packed like that, for example because one that it has would break. Another signaturePacking may work."},
+	{ades.ErrForbidden, "The document does not take a signature packed like that, for example because one that it has would break. Another signaturePacking may work."},
 	{xades.ErrDoctype, "The document has a document type declaration (DOCTYPE). Such XML cannot be signed."},
 	{xades.ErrEncoding, "The document is in an encoding that is not read, or not in the one that it says."},
 	{xades.ErrNamespace, "The document has a namespace whose name is a relative reference. Such XML cannot be signed."},
-	{xades.ErrUnreadable, "The document is not well-formed XML with namespaces, or has names that other software does not read."},
+	{ades.ErrUnreadable, "The document is not well-formed XML with namespaces, or has names that other software does not read."},
 }
 
 // xmlDraft is an XML document with the revisions that lead to the signed one, each made of the one

@@ -101,7 +101,7 @@ func (s benchScene) signFile(b *testing.B, from, to string) {
 	b.Helper()
 	doc, done := s.open(b, from)
 	defer done()
-	revision, err := xades.Sign(context.Background(), doc, s.person.key, s.person.signer, s.packing.options())
+	revision, err := xades.Sign(context.Background(), doc, s.person.key, s.person.signer, s.packing.options(), ades.Sources{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func (s benchScene) verify(b *testing.B) {
 	defer done()
 	roots := x509.NewCertPool()
 	roots.AddCert(s.person.ca.Root())
-	report, err := xades.Verify(context.Background(), doc, xades.VerifyOptions{Roots: roots})
+	report, err := xades.Verify(context.Background(), doc, ades.VerifyOptions{Roots: roots})
 	if err != nil || !report.Passed() {
 		b.Fatalf("%v, %+v", err, report)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
@@ -71,7 +72,7 @@ func readCarried(ctx context.Context, src *source, which selection) (*carried, e
 }
 
 func broken(s *signature, err error) error {
-	return fmt.Errorf("%w: %.100q: %w", ErrBroken, s.name(), err)
+	return fmt.Errorf("%w: %.100q: %w", ades.ErrBroken, s.name(), err)
 }
 
 // checkExtensible says whether the signature has a place for evidence, and evidence of what.
@@ -82,7 +83,7 @@ func (s *signature) checkExtensible() error {
 	case s.irregularity != nil:
 		return broken(s, s.irregularity)
 	case s.properties == none:
-		return fmt.Errorf("%w: %q has no properties that evidence could be added to", ErrForbidden, s.ID)
+		return fmt.Errorf("%w: %q has no properties that evidence could be added to", ades.ErrForbidden, s.ID)
 	case !s.named:
 		return broken(s, errors.New("it names no certificate that it carries"))
 	}

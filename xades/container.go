@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
@@ -29,11 +30,11 @@ func (l *layout) detach(opening, size int64) {
 func (l *layout) join(src *source) error {
 	inside, ok := containedDocument(src.doc.Root())
 	if !ok {
-		return fmt.Errorf("%w: it is no container of a signed document", ErrUnreadable)
+		return fmt.Errorf("%w: it is no container of a signed document", ades.ErrUnreadable)
 	}
 	id, _ := inside.Attr("", "Id")
 	if n, _ := src.doc.ByID(id); n != inside {
-		return fmt.Errorf("%w: what it contains has the same identifier as something else", ErrForbidden)
+		return fmt.Errorf("%w: what it contains has the same identifier as something else", ades.ErrForbidden)
 	}
 	l.intoRoot(src)
 	l.reference = reference{uri: "#" + id, transforms: []string{canonicalized(exclusive)}}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -58,7 +59,7 @@ func bombsOfCoverage(part int) []bomb {
 func TestBombsOfCoverage(t *testing.T) {
 	for _, b := range bombsOfCoverage(20) {
 		b.mustBeCheap(t, "verified", func() {
-			if report, err := xades.Verify(t.Context(), document(b.bytes), xades.VerifyOptions{}); err != nil || report.Passed() {
+			if report, err := xades.Verify(t.Context(), document(b.bytes), ades.VerifyOptions{}); err != nil || report.Passed() {
 				t.Errorf("%s: %v, or it passes", b.name, err)
 			}
 		})

@@ -19,7 +19,7 @@ type earlier struct {
 	unknown error // why nobody can tell whether it is right
 }
 
-// readEarlier reads the signatures of a document but one, those that sign others of them too. [ErrBroken]
+// readEarlier reads the signatures of a document but one, those that sign others of them too. [ades.ErrBroken]
 // when one is not right.
 func readEarlier(ctx context.Context, d *xmldoc.Document, but ids) ([]earlier, error) {
 	elements := signatureElements(d, but)
@@ -99,7 +99,7 @@ func elsewhere(r xmldsig.Reference) bool {
 }
 
 // leaveRoom makes sure that signatures stay right when the root gets another one behind all that is in it.
-// Nothing else changes for them: it is in none of them, and declares what it needs. [ErrForbidden] when
+// Nothing else changes for them: it is in none of them, and declares what it needs. [ades.ErrForbidden] when
 // one would break, or has something in it that nobody would sign: the new one leaves all signatures out.
 func leaveRoom(all []earlier) error {
 	for _, e := range all {
@@ -107,9 +107,9 @@ func leaveRoom(all []earlier) error {
 		case e.unknown != nil:
 			return errUnknown(e.unknown)
 		case slices.ContainsFunc(e.References, e.takesIn):
-			return fmt.Errorf("%w: %.100q signs all that is in the root", ErrForbidden, e.name())
+			return fmt.Errorf("%w: %.100q signs all that is in the root", ades.ErrForbidden, e.name())
 		case e.hasLoose():
-			return fmt.Errorf("%w: %.100q has something in it that no signature would cover", ErrForbidden, e.name())
+			return fmt.Errorf("%w: %.100q has something in it that no signature would cover", ades.ErrForbidden, e.name())
 		}
 	}
 	return nil
@@ -127,5 +127,5 @@ func (s *signature) takesIn(r xmldsig.Reference) bool {
 }
 
 func errUnknown(why error) error {
-	return fmt.Errorf("%w: whether one that is there is right and stays so cannot be told: %w", ErrForbidden, why)
+	return fmt.Errorf("%w: whether one that is there is right and stays so cannot be told: %w", ades.ErrForbidden, why)
 }

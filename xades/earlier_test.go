@@ -31,7 +31,7 @@ func TestWrongEarlierSignatures(t *testing.T) {
 		return fmt.Sprintf(`<ds:Reference URI="%s">%s%s<ds:DigestValue>%s</ds:DigestValue></ds:Reference>`, uri, exclusiveTransform, sha256Method, digest)
 	}
 	of := func(signed []byte) string { return "signature-" + string(idOf(signed)) }
-	ok, forbidden, broken := error(nil), xades.ErrForbidden, xades.ErrBroken
+	ok, forbidden, broken := error(nil), ades.ErrForbidden, ades.ErrBroken
 	all := func(err error) [4]error { return [4]error{err, err, err, err} }
 	unknown := [4]error{forbidden, forbidden, ok, forbidden}
 	for _, test := range []struct {
@@ -54,7 +54,7 @@ func TestWrongEarlierSignatures(t *testing.T) {
 		{"a canonicalization that is not known", altered(t, signed, `CanonicalizationMethod Algorithm="`, `CanonicalizationMethod Algorithm="x`), unknown},
 	} {
 		for i, k := range packings {
-			_, err := xades.Sign(t.Context(), document(test.b), p.key, p.signer, k.options())
+			_, err := xades.Sign(t.Context(), document(test.b), p.key, p.signer, k.options(), ades.Sources{})
 			if !errors.Is(err, test.want[i]) || err != nil && test.want[i] == nil {
 				t.Errorf("%s, then %s: %v, want %v", test.name, k.name, err, test.want[i])
 			}
@@ -76,9 +76,9 @@ func TestUnsignedContentOfEarlierSignatures(t *testing.T) {
 		t.Fatalf("intact %t, %s", got.Intact, got.Coverage)
 	}
 	for _, k := range packings {
-		r, err := xades.Sign(t.Context(), document(own), p.key, p.signer, k.options())
+		r, err := xades.Sign(t.Context(), document(own), p.key, p.signer, k.options(), ades.Sources{})
 		if k.packing != xades.Enveloping {
-			if !errors.Is(err, xades.ErrForbidden) || !strings.Contains(err.Error(), string(idOf(signed))) {
+			if !errors.Is(err, ades.ErrForbidden) || !strings.Contains(err.Error(), string(idOf(signed))) {
 				t.Errorf("%s: %v", k.name, err)
 			}
 			continue
@@ -106,7 +106,7 @@ func TestSigningForeignFiles(t *testing.T) {
 	for _, path := range foreignPaths(t) {
 		b := readFile(t, path)
 		for _, k := range packings {
-			r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, k.options())
+			r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, k.options(), ades.Sources{})
 			if err != nil {
 				refused++
 				continue

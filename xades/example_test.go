@@ -60,7 +60,7 @@ func Example() {
 
 	signer, key, _ := exampleSigner()
 	ask := func(d ades.Digest) ([]byte, error) {
-		return key.Sign(rand.Reader, d.Sum, d.Algorithm.SignerOpts()) // in somebody's pocket
+		return key.Sign(rand.Reader, d.Sum, d.Algorithm.SignerOpts()) // the signing key is remote
 	}
 	var signed bytes.Buffer
 	if err := signXMLElsewhere(context.Background(), file, int64(len(content)), &signed, signer, ask); err != nil {
@@ -105,7 +105,7 @@ func ExampleSign() {
 	ctx := context.Background()
 	signer, key, ca := exampleSigner()
 	doc := exampleDocument()
-	first, err := xades.Sign(ctx, doc, key, signer, xades.Options{})
+	first, err := xades.Sign(ctx, doc, key, signer, xades.Options{}, ades.Sources{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func ExampleSign() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	report, err := xades.Verify(ctx, doc.With(second), xades.VerifyOptions{Roots: ca.Roots()})
+	report, err := xades.Verify(ctx, doc.With(second), ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func ExampleSign() {
 func ExampleCheck() {
 	b := []byte(`<!DOCTYPE contract SYSTEM "contract.dtd"><contract/>`)
 	err := xades.Check(context.Background(), xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, xades.Options{})
-	fmt.Println(errors.Is(err, xades.ErrUnreadable))
+	fmt.Println(errors.Is(err, ades.ErrUnreadable))
 	// Output: true
 }
 

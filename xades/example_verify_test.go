@@ -14,12 +14,12 @@ func ExampleVerify() {
 	ctx := context.Background()
 	signer, key, ca := exampleSigner()
 	doc := exampleDocument()
-	revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{City: "Reykjavík", Country: "IS"})
+	revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{City: "Reykjavík", Country: "IS"}, ades.Sources{})
 	if err != nil {
 		log.Fatal(err)
 	}
 
-	report, err := xades.Verify(ctx, doc.With(revision), xades.VerifyOptions{Roots: ca.Roots()})
+	report, err := xades.Verify(ctx, doc.With(revision), ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func ExampleExtender() {
 	ctx := context.Background()
 	signer, key, ca := exampleSigner()
 	doc := exampleDocument()
-	revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{Packing: xades.InternallyDetached})
+	revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{Packing: xades.InternallyDetached}, ades.Sources{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func ExampleExtender() {
 		doc = doc.With(r)
 	}
 
-	report, err := xades.Verify(ctx, doc, xades.VerifyOptions{Roots: ca.Roots()})
+	report, err := xades.Verify(ctx, doc, ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}

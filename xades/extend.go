@@ -9,11 +9,6 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
-// Extend raises all signatures of a document, as [Extender.Extend] does with these sources.
-func Extend(ctx context.Context, doc Document, level ades.Level, s ades.Sources) ([]Revision, error) {
-	return Extender{Sources: s}.Extend(ctx, doc, level)
-}
-
 // Extender raises documents to a level. Nothing of what was signed or timestamped changes: evidence is put
 // behind the unsigned properties that are there. All methods return the revisions that follow one another:
 // one, or none when the document has all of it already.
@@ -23,9 +18,9 @@ func Extend(ctx context.Context, doc Document, level ades.Level, s ades.Sources)
 // no evidence of their own; an archive timestamp of the signature that they stand in is over them, too.
 //
 // Whoever was revoked, or cannot be shown not to have been, is an error, as is a missing timestamp: never a
-// lower level. Errors of all methods: [ErrUnsigned]; [ErrBroken], also for a signature or an archive
+// lower level. Errors of all methods: [ades.ErrUnsigned]; [ades.ErrBroken], also for a signature or an archive
 // timestamp whose value or digest is wrong, and for one whose references lead out of the document, which
-// cannot be compared; [ErrUnreadable]; [ErrForbidden] for a signature without XAdES properties, and when
+// cannot be compared; [ades.ErrUnreadable]; [ades.ErrForbidden] for a signature without XAdES properties, and when
 // there are none but such as others sign; [ades.ErrTimestamp], [ades.ErrNoRevocation] and [ades.ErrNoChain],
 // with [ades.ErrUnavailable] when it may work later; [ades.RevokedError]. Whether signers are to be trusted
 // is for [Verify] to say.
@@ -90,9 +85,9 @@ func (e *extension) begin(doc Document) error {
 	}
 	switch {
 	case e.read.hidden:
-		return fmt.Errorf("%w: all signatures are signed by others, and evidence would change them", ErrForbidden)
+		return fmt.Errorf("%w: all signatures are signed by others, and evidence would change them", ades.ErrForbidden)
 	case len(e.read.signatures) == 0:
-		return ErrUnsigned
+		return ades.ErrUnsigned
 	}
 	if err := e.read.verify(e.ctx); err != nil {
 		return err

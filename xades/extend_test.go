@@ -21,7 +21,7 @@ func TestExtendIsIdempotent(t *testing.T) {
 			level     ades.Level
 			revisions int
 		}{{ades.B, 0}, {ades.T, 1}, {ades.T, 0}, {ades.LT, 1}, {ades.LT, 0}, {ades.T, 0}, {ades.LTA, 1}, {ades.LTA, 0}, {ades.LT, 0}} {
-			revisions, err := xades.Extend(t.Context(), document(b), step.level, ca.Sources(nil))
+			revisions, err := xades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(b), step.level)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -39,13 +39,35 @@ func TestExtendAtOnce(t *testing.T) {
 	ca := newAuthority(t)
 	for _, p := range packings {
 		b := signFor(t, []byte(contract), newPerson(t, ca, p256(t)), ades.B, p.options())
-		revisions, err := xades.Extend(t.Context(), document(b), ades.LTA, ca.Sources(nil))
+		revisions, err := xades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(b), ades.LTA)
 		if err != nil || len(revisions) != 1 {
 			t.Fatalf("%s: %d revisions, %v", p.name, len(revisions), err)
 		}
 		for _, s := range verify(t, grown(t, b, revisions...), ca) {
 			if s.Format != "XAdES-BASELINE-LTA" || s.Indication != ades.TotalPassed || len(s.Timestamps) != 2 {
 				t.Errorf("%s: %s, %s %v", p.name, s.Format, s.Indication, s.Problems)
+			}
+		}
+	}
+}
+
+// One call reaches each level, with sources, and its one revision is small.
+func TestSignToEachLevel(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	for _, k := range packings {
+		for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
+			o := k.options()
+			o.Level = level
+			r, err := xades.Sign(t.Context(), document([]byte(contract)), p.key, p.signer, o, ca.Sources(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range verify(t, apply(t, []byte(contract), r), ca) {
+				if s.Format != "XAdES-BASELINE-"+level.String() || !s.Intact || s.Coverage != ades.WholeDocument {
+					t.Errorf("%s at %v: %s %s %v", k.name, level, s.Format, s.Indication, s.Problems)
+				}
 			}
 		}
 	}
@@ -59,8 +81,8 @@ func TestExtendInAnother(t *testing.T) {
 	outer := sign(t, []byte("<a/>"), newPerson(t, ca, p256(t)), packings[0].options())
 	inner := sign(t, []byte("<b/>"), newPerson(t, ca, p256(t)), packings[1].options())
 	b := bytes.Replace(outer, []byte("</ds:Signature>"), []byte("<ds:Object>"+string(inner)+"</ds:Object></ds:Signature>"), 1)
-	for level, want := range map[ades.Level]error{ades.LT: nil, ades.LTA: xades.ErrForbidden} {
-		if _, err := xades.Extend(t.Context(), document(b), level, ca.Sources(nil)); !errors.Is(err, want) {
+	for level, want := range map[ades.Level]error{ades.LT: nil, ades.LTA: ades.ErrForbidden} {
+		if _, err := (xades.Extender{Sources: ca.Sources(nil)}).Extend(t.Context(), document(b), level); !errors.Is(err, want) {
 			t.Errorf("%v: %v", level, err)
 		}
 	}
@@ -130,7 +152,7 @@ func TestExtendAsksAboutEachSignature(t *testing.T) {
 			t.Fatal(err)
 		}
 		b = apply(t, b, r)
-		revisions, err := xades.Extend(t.Context(), document(b), ades.LT, s)
+		revisions, err := xades.Extender{Sources: s}.Extend(t.Context(), document(b), ades.LT)
 		if err != nil || len(revisions) != 1 {
 			t.Fatalf("signature %d: %d revisions, %v", i, len(revisions), err)
 		}
@@ -158,26 +180,26 @@ func TestExtendRefuses(t *testing.T) {
 		s     ades.Sources
 		want  error
 	}{
-		"no signature":                 {unsigned, ades.LT, whole, xades.ErrUnsigned},
-		"not XML":                      {[]byte("PK"), ades.LT, whole, xades.ErrUnreadable},
+		"no signature":                 {unsigned, ades.LT, whole, ades.ErrUnsigned},
+		"not XML":                      {[]byte("PK"), ades.LT, whole, ades.ErrUnreadable},
 		"no timestamp authority":       {signed, ades.LTA, without(func(s *ades.Sources) { s.Time = nil }), ades.ErrTimestamp},
 		"no revocation":                {signed, ades.LT, without(func(s *ades.Sources) { s.Revocation = nil }), ades.ErrNoRevocation},
 		"no root":                      {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = nil }), ades.ErrNoChain},
 		"another root":                 {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = other.Roots() }), ades.ErrNoChain},
 		"revoked before the signature": {goneSigned, ades.LT, revoked.Sources(nil), ades.ErrRevoked},
-		"content changed":              {altered(t, signed, "250000", "950000"), ades.LT, whole, xades.ErrBroken},
-		"signing time changed":         {altered(t, signed, "<xades:SigningTime>2", "<xades:SigningTime>3"), ades.LT, whole, xades.ErrBroken},
-		"value changed":                {changedValue(t, signed), ades.LT, whole, xades.ErrBroken},
-		"properties of another":        {altered(t, signed, `Target="#`, `Target="#x`), ades.LT, whole, xades.ErrBroken},
-		"timestamped KeyInfo changed":  {altered(t, archived, "</ds:X509Certificate></ds:X509Data>", "\n</ds:X509Certificate></ds:X509Data>"), ades.LTA, whole, xades.ErrBroken},
-		"evidence under it added to":   {altered(t, archived, "<xades:OCSPValues>", "<xades:OCSPValues> "), ades.LTA, whole, xades.ErrBroken},
-		"no properties":                {altered(t, altered(t, signed, "<xades:QualifyingProperties", "<xades:Properties"), "</xades:QualifyingProperties", "</xades:Properties"), ades.LT, whole, xades.ErrBroken},
-		"no XAdES":                     {altered(t, altered(t, altered(t, signed, "<xades:QualifyingProperties", "<xades:Properties"), "</xades:QualifyingProperties", "</xades:Properties"), "#SignedProperties", "#Other"), ades.LT, whole, xades.ErrForbidden},
-		"signs its own properties":     {altered(t, enveloping, `URI="#document-`, `URI="#signature-`), ades.LT, whole, xades.ErrForbidden},
+		"content changed":              {altered(t, signed, "250000", "950000"), ades.LT, whole, ades.ErrBroken},
+		"signing time changed":         {altered(t, signed, "<xades:SigningTime>2", "<xades:SigningTime>3"), ades.LT, whole, ades.ErrBroken},
+		"value changed":                {changedValue(t, signed), ades.LT, whole, ades.ErrBroken},
+		"properties of another":        {altered(t, signed, `Target="#`, `Target="#x`), ades.LT, whole, ades.ErrBroken},
+		"timestamped KeyInfo changed":  {altered(t, archived, "</ds:X509Certificate></ds:X509Data>", "\n</ds:X509Certificate></ds:X509Data>"), ades.LTA, whole, ades.ErrBroken},
+		"evidence under it added to":   {altered(t, archived, "<xades:OCSPValues>", "<xades:OCSPValues> "), ades.LTA, whole, ades.ErrBroken},
+		"no properties":                {altered(t, altered(t, signed, "<xades:QualifyingProperties", "<xades:Properties"), "</xades:QualifyingProperties", "</xades:Properties"), ades.LT, whole, ades.ErrBroken},
+		"no XAdES":                     {altered(t, altered(t, altered(t, signed, "<xades:QualifyingProperties", "<xades:Properties"), "</xades:QualifyingProperties", "</xades:Properties"), "#SignedProperties", "#Other"), ades.LT, whole, ades.ErrForbidden},
+		"signs its own properties":     {altered(t, enveloping, `URI="#document-`, `URI="#signature-`), ades.LT, whole, ades.ErrForbidden},
 		"no level":                     {signed, 9, whole, errAny},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := xades.Extend(t.Context(), document(row.b), row.level, row.s)
+			_, err := xades.Extender{Sources: row.s}.Extend(t.Context(), document(row.b), row.level)
 			if row.want == errAny && err != nil {
 				return
 			}
@@ -189,7 +211,7 @@ func TestExtendRefuses(t *testing.T) {
 	t.Run("context ended", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := xades.Extend(ctx, document(signed), ades.LT, whole); !errors.Is(err, context.Canceled) {
+		if _, err := (xades.Extender{Sources: whole}).Extend(ctx, document(signed), ades.LT); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	})
@@ -228,7 +250,7 @@ func TestExtendLastBehindABrokenSignature(t *testing.T) {
 	first := bytes.Clone(b)
 	b = changedValue(t, signFor(t, b, p, ades.T, xades.Options{}))
 	x := xades.Extender{Sources: p.ca.Sources(nil)}
-	if _, err := x.Extend(t.Context(), document(b), ades.LT); !errors.Is(err, xades.ErrBroken) {
+	if _, err := x.Extend(t.Context(), document(b), ades.LT); !errors.Is(err, ades.ErrBroken) {
 		t.Errorf("with that one: %v", err)
 	}
 	revisions, err := x.ExtendLast(t.Context(), document(b), ades.LT)
@@ -239,7 +261,7 @@ func TestExtendLastBehindABrokenSignature(t *testing.T) {
 	if signatures[0].Indication != ades.TotalFailed || signatures[1].Format != "XAdES-BASELINE-LT" || signatures[1].Indication != ades.TotalPassed {
 		t.Errorf("%+v", signatures)
 	}
-	if _, err := x.ExtendLast(t.Context(), document(changedValue(t, first)), ades.LT); !errors.Is(err, xades.ErrBroken) {
+	if _, err := x.ExtendLast(t.Context(), document(changedValue(t, first)), ades.LT); !errors.Is(err, ades.ErrBroken) {
 		t.Errorf("and of one that is broken itself: %v", err)
 	}
 }
@@ -283,7 +305,7 @@ func TestExtendReplacesNoTimestamp(t *testing.T) {
 		"unknown method":    altered(t, signed, `<xades:EncapsulatedTimeStamp>`, `<ds:CanonicalizationMethod Algorithm="urn:x"/><xades:EncapsulatedTimeStamp>`),
 		"of other elements": altered(t, signed, `<ds:SignatureValue `, `<ds:SignatureValue a="" `),
 	} {
-		revisions, err := xades.Extend(t.Context(), document(b), ades.T, p.ca.Sources(nil))
+		revisions, err := xades.Extender{Sources: p.ca.Sources(nil)}.Extend(t.Context(), document(b), ades.T)
 		if err != nil || len(revisions) != 1 {
 			t.Errorf("%s: %d revisions, %v", name, len(revisions), err)
 			continue
@@ -292,7 +314,7 @@ func TestExtendReplacesNoTimestamp(t *testing.T) {
 		if n := bytes.Count(b, []byte(tag)); n != 2 {
 			t.Errorf("%s: %d timestamps", name, n)
 		}
-		if revisions, err := xades.Extend(t.Context(), document(b), ades.T, p.ca.Sources(nil)); err != nil || len(revisions) != 0 {
+		if revisions, err := (xades.Extender{Sources: p.ca.Sources(nil)}).Extend(t.Context(), document(b), ades.T); err != nil || len(revisions) != 0 {
 			t.Errorf("%s: and again: %d revisions, %v", name, len(revisions), err)
 		}
 	}

@@ -29,7 +29,7 @@ func TestExtendForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := filepath.Base(path)
-		revisions, err := xades.Extend(t.Context(), document(b), ades.T, ca.Sources(nil))
+		revisions, err := xades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(b), ades.T)
 		if err != nil {
 			if !isRefusal(err) {
 				t.Errorf("%s: %v", name, err)
@@ -69,7 +69,7 @@ func TestExtendForeign(t *testing.T) {
 var foreignTimestamps = map[string]int{"xades-t-copied-sigtst.xml": 1}
 
 func isRefusal(err error) bool {
-	for _, refusal := range []error{xades.ErrUnsigned, xades.ErrUnreadable, xades.ErrForbidden, xades.ErrBroken} {
+	for _, refusal := range []error{ades.ErrUnsigned, ades.ErrUnreadable, ades.ErrForbidden, ades.ErrBroken} {
 		if errors.Is(err, refusal) {
 			return true
 		}

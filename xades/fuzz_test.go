@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	"github.com/innsigli/innsigli/xades"
 )
@@ -51,7 +52,7 @@ func FuzzPrepare(f *testing.F) {
 	p := newPerson(f, newAuthority(f), p256(f))
 	f.Fuzz(func(t *testing.T, b []byte, k uint8) {
 		packing := packings[int(k)%len(packings)]
-		r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, packing.options())
+		r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, packing.options(), ades.Sources{})
 		if err != nil {
 			return
 		}

@@ -25,7 +25,7 @@ func FuzzExtend(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, unsigned []byte) {
 		b := bytes.Replace(signed, []byte(end), append(bytes.Clone(unsigned), end...), 1)
-		revisions, err := xades.Extend(t.Context(), document(b), ades.LTA, sources)
+		revisions, err := xades.Extender{Sources: sources}.Extend(t.Context(), document(b), ades.LTA)
 		if err != nil {
 			return
 		}
@@ -39,7 +39,7 @@ func FuzzExtend(f *testing.F) {
 				t.Errorf("%+v", after[i])
 			}
 		}
-		if revisions, err := xades.Extend(t.Context(), document(raised), ades.LTA, sources); err != nil || len(revisions) > 0 {
+		if revisions, err := (xades.Extender{Sources: sources}).Extend(t.Context(), document(raised), ades.LTA); err != nil || len(revisions) > 0 {
 			t.Errorf("and again: %d revisions, %v", len(revisions), err)
 		}
 	})

@@ -67,7 +67,7 @@ func TestStoredPendingStaysReadable(t *testing.T) {
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(root)
-	report, err := xades.Verify(t.Context(), document(signed), xades.VerifyOptions{Roots: roots, Time: g.Time})
+	report, err := xades.Verify(t.Context(), document(signed), ades.VerifyOptions{Roots: roots, Time: g.Time})
 	if err != nil || !report.Passed() {
 		t.Errorf("%+v, %v", report, err)
 	}

@@ -17,7 +17,7 @@ import (
 type inspection struct {
 	ctx        context.Context
 	document   *xmldoc.Document
-	options    VerifyOptions
+	options    ades.VerifyOptions
 	known      *evidence.Known    // whom to trust
 	online     *validation.Online // nil: nobody is asked
 	signatures []signature        // those in unsigned properties come last
@@ -40,7 +40,7 @@ type verification struct {
 	report   ades.SignatureReport
 }
 
-func newInspection(ctx context.Context, d *xmldoc.Document, options VerifyOptions) (*inspection, error) {
+func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyOptions) (*inspection, error) {
 	found, unsigned := xmldsig.Find(d), xmldsig.FindUnsigned(d)
 	if err := checkNumber(len(found) + len(unsigned)); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
@@ -45,7 +46,7 @@ const (
 func (l *layout) beEnveloped(src *source) error {
 	root := src.doc.Root()
 	if isSignature(root) {
-		return fmt.Errorf("%w: it is a signature, and has no room for one that is enveloped", ErrForbidden)
+		return fmt.Errorf("%w: it is a signature, and has no room for one that is enveloped", ades.ErrForbidden)
 	}
 	l.intoRoot(src)
 	form := wholeForm(src.doc)

@@ -221,7 +221,7 @@ func (l *levelFolder) addForms() {
 		b := signFor(l, []byte(contract), l.next(), ades.B, xades.Options{})
 		b = altered(l, b, "</xades:QualifyingProperties>", begun+"</xades:QualifyingProperties>")
 		for _, level := range []ades.Level{ades.T, ades.LT, ades.LTA} {
-			revisions, err := xades.Extend(l.Context(), document(b), level, l.ca.Sources(nil))
+			revisions, err := xades.Extender{Sources: l.ca.Sources(nil)}.Extend(l.Context(), document(b), level)
 			if err != nil || len(revisions) != 1 {
 				l.Fatalf("%s: %d revisions, %v", name, len(revisions), err)
 			}

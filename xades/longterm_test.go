@@ -57,8 +57,8 @@ func TestArchiveBeyondTheLimit(t *testing.T) {
 	b := sign(t, []byte(contract), newPerson(t, ca, p256(t)), xades.Options{})
 	grows := `<ds:Object><a xmlns:p="urn:` + strings.Repeat("p", 5000) + `">` + strings.Repeat("<p:b/>", 50_000) + `</a></ds:Object></ds:Signature>`
 	b = altered(t, b, "</ds:Signature>", grows)
-	_, err := xades.Extend(t.Context(), document(b), ades.LTA, ca.Sources(nil))
-	if !errors.Is(err, xades.ErrUnreadable) || !errors.Is(err, xades.ErrLimit) {
+	_, err := xades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(b), ades.LTA)
+	if !errors.Is(err, ades.ErrUnreadable) || !errors.Is(err, xades.ErrLimit) {
 		t.Errorf("extended: %v", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
-// Prepare makes a document ready to be signed: all of the signature but its value. [ErrUnreadable],
-// [ErrForbidden], [ErrBroken], [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's
+// Prepare makes a document ready to be signed: all of the signature but its value. [ades.ErrUnreadable],
+// [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's
 // certificate is not valid. Options that contradict themselves are an error of no kind.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()

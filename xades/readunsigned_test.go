@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
@@ -77,7 +78,7 @@ func TestReadBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := readSignatures(t.Context(), d); !errors.Is(err, ErrUnreadable) {
+	if _, err := readSignatures(t.Context(), d); !errors.Is(err, ades.ErrUnreadable) {
 		t.Error(err)
 	}
 }

@@ -86,7 +86,7 @@ func TestEarlierSignatures(t *testing.T) {
 	style := rewritten(t, detached, p, canonicalTransform, styleTransform)
 	outside := rewritten(t, enveloped, p, ` URI=""><ds:Transforms>`+filterTransform, ` URI="contract.xml"><ds:Transforms>`)
 	inPayload := []byte(`<bundle>` + string(enveloping) + `</bundle>`)
-	ok, forbidden, broken := error(nil), xades.ErrForbidden, xades.ErrBroken
+	ok, forbidden, broken := error(nil), ades.ErrForbidden, ades.ErrBroken
 	for _, tt := range []struct {
 		name string
 		b    []byte
@@ -106,7 +106,7 @@ func TestEarlierSignatures(t *testing.T) {
 		{"of which the properties were changed", bytes.Replace(enveloped, []byte("text/xml"), []byte("text/XML"), 1), [4]error{broken, broken, broken, broken}},
 	} {
 		for i, k := range packings {
-			r, err := xades.Sign(t.Context(), document(tt.b), p.key, p.signer, k.options())
+			r, err := xades.Sign(t.Context(), document(tt.b), p.key, p.signer, k.options(), ades.Sources{})
 			if !errors.Is(err, tt.want[i]) || err != nil && tt.want[i] == nil {
 				t.Errorf("%s, then %s: %v, want %v", tt.name, k.name, err, tt.want[i])
 			}
@@ -148,7 +148,7 @@ func TestRightOnlyInAnother(t *testing.T) {
 	alone := bytes.Replace(inside, []byte(bound), []byte("<internally-detached>"), 1)
 	checkIntact(t, "bound", inside, p)
 	for _, k := range packings {
-		if err := xades.Check(t.Context(), document(alone), k.options()); !errors.Is(err, xades.ErrBroken) {
+		if err := xades.Check(t.Context(), document(alone), k.options()); !errors.Is(err, ades.ErrBroken) {
 			t.Errorf("%s: %v", k.name, err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestUnreadable(t *testing.T) {
 			}
 			_, err := xades.Prepare(t.Context(), document([]byte(b)), p.signer, k.options())
 			checked := xades.Check(t.Context(), document([]byte(b)), k.options())
-			if !errors.Is(err, xades.ErrUnreadable) || !errors.Is(checked, xades.ErrUnreadable) {
+			if !errors.Is(err, ades.ErrUnreadable) || !errors.Is(checked, ades.ErrUnreadable) {
 				t.Errorf("%s, %s: %v; checked: %v", name, k.name, err, checked)
 			}
 		}
@@ -245,8 +245,8 @@ func TestPrepareRefuses(t *testing.T) {
 		"RSA-1024":       {doc, weak.signer, xades.Options{}, ades.ErrAlgorithm},
 		"SHA-1":          {doc, sha1, xades.Options{}, ades.ErrAlgorithm},
 		"no certificate": {doc, ades.Signer{}, xades.Options{}, nil},
-		"too long":       {xades.Document{ReaderAt: emptiness{}, Size: 1 << 30}, p.signer, xades.Options{}, xades.ErrUnreadable},
-		"negative size":  {xades.Document{ReaderAt: emptiness{}, Size: -1}, p.signer, xades.Options{}, xades.ErrUnreadable},
+		"too long":       {xades.Document{ReaderAt: emptiness{}, Size: 1 << 30}, p.signer, xades.Options{}, ades.ErrUnreadable},
+		"negative size":  {xades.Document{ReaderAt: emptiness{}, Size: -1}, p.signer, xades.Options{}, ades.ErrUnreadable},
 		"cannot be read": {xades.Document{ReaderAt: emptiness{}, Size: 10}, p.signer, xades.Options{}, errGone},
 		"shorter":        {xades.Document{ReaderAt: bytes.NewReader(nil), Size: 10}, p.signer, xades.Options{}, nil},
 		"Base64":         {doc, p.signer, xades.Options{Base64: true}, nil},
@@ -258,7 +258,7 @@ func TestPrepareRefuses(t *testing.T) {
 		"too late":       {doc, p.signer, xades.Options{Time: p.signer.Certificate.NotAfter.Add(time.Second)}, ades.ErrOutsideValidity},
 	} {
 		_, err := xades.Prepare(t.Context(), tt.doc, tt.signer, tt.options)
-		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil && errors.Is(err, xades.ErrUnreadable) {
+		if err == nil || tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil && errors.Is(err, ades.ErrUnreadable) {
 			t.Errorf("%s: %v, want %v", name, err, tt.want)
 		}
 	}

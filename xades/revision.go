@@ -44,6 +44,44 @@ func (r Revision) size() (n int64) {
 	return n
 }
 
+// join returns the revision that makes of a document what the next one makes of the document that this one makes.
+func (r Revision) join(next Revision) (Revision, error) {
+	joined := Revision{Base: r.Base}
+	for _, p := range next.Pieces {
+		if p.Bytes != nil {
+			joined.Pieces = append(joined.Pieces, p)
+			continue
+		}
+		at := int64(0)
+		for _, own := range r.Pieces {
+			size := own.size()
+			from, to := max(p.From-at, 0), min(p.To-at, size)
+			at += size
+			if from >= to {
+				continue
+			}
+			part, ok := own.cut(from, to)
+			if !ok || p.Base64 {
+				return r, errors.New("xades: joining revisions across Base64")
+			}
+			joined.Pieces = append(joined.Pieces, part)
+		}
+	}
+	return joined, nil
+}
+
+// cut returns the part of a piece between two offsets of it. Base64 is not cut, and need not be: it is the signed
+// document, of which no later revision changes a part.
+func (p Piece) cut(from, to int64) (Piece, bool) {
+	switch {
+	case from == 0 && to == p.size():
+		return p, true
+	case p.Bytes != nil:
+		return Piece{Bytes: p.Bytes[from:to]}, true
+	}
+	return Piece{From: p.From + from, To: p.From + to}, !p.Base64
+}
+
 // readAt fills b from an offset of the piece, within its size.
 func (p Piece) readAt(doc io.ReaderAt, b []byte, at int64) error {
 	switch {

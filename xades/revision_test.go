@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/xades"
 )
 
@@ -48,7 +49,7 @@ func TestWith(t *testing.T) {
 func TestWithAnother(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	for _, k := range packings {
-		r, err := xades.Sign(t.Context(), document([]byte(contract)), p.key, p.signer, k.options())
+		r, err := xades.Sign(t.Context(), document([]byte(contract)), p.key, p.signer, k.options(), ades.Sources{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,7 @@ func TestWithAnother(t *testing.T) {
 			if n, err := doc.ReadAt(make([]byte, 10), 0); n != 0 || err == nil || errors.Is(err, io.EOF) {
 				t.Errorf("%s: %d, %v", k.name, n, err)
 			}
-			if _, err := xades.Verify(t.Context(), doc, xades.VerifyOptions{}); err == nil || errors.Is(err, xades.ErrUnreadable) {
+			if _, err := xades.Verify(t.Context(), doc, ades.VerifyOptions{}); err == nil || errors.Is(err, ades.ErrUnreadable) {
 				t.Errorf("%s: %v", k.name, err)
 			}
 		}
@@ -109,7 +110,7 @@ func TestRevisionIsSmall(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	b := paragraphs(1 << 20)
 	for _, k := range packings {
-		r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, k.options())
+		r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, k.options(), ades.Sources{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
@@ -22,7 +23,7 @@ const (
 
 func checkSize(made Revision) error {
 	if made.size() > maxSize-growth {
-		return fmt.Errorf("%w: %w: signed it has more than %d bytes", ErrUnreadable, ErrLimit, maxSize-growth)
+		return fmt.Errorf("%w: %w: signed it has more than %d bytes", ades.ErrUnreadable, ErrLimit, maxSize-growth)
 	}
 	return nil
 }
@@ -33,11 +34,11 @@ func checkRoom(d *xmldoc.Document, signatures int) error {
 	nodes, attributes, names := d.Room()
 	switch {
 	case signatures >= maxSignatures:
-		return fmt.Errorf("%w: %w: it has %d signatures", ErrForbidden, ErrLimit, signatures)
+		return fmt.Errorf("%w: %w: it has %d signatures", ades.ErrForbidden, ErrLimit, signatures)
 	case min(nodes, attributes) < growthNodes:
-		return fmt.Errorf("%w: %w: too many nodes, or attributes, for a signature to be added", ErrUnreadable, ErrLimit)
+		return fmt.Errorf("%w: %w: too many nodes, or attributes, for a signature to be added", ades.ErrUnreadable, ErrLimit)
 	case names < 2*vocabulary: // so that there is room for evidence when this has been added
-		return fmt.Errorf("%w: %w: too many names for a signature to be added", ErrUnreadable, ErrLimit)
+		return fmt.Errorf("%w: %w: too many names for a signature to be added", ades.ErrUnreadable, ErrLimit)
 	}
 	return nil
 }
@@ -45,7 +46,7 @@ func checkRoom(d *xmldoc.Document, signatures int) error {
 // checkNames refuses what others cannot parse: nobody could verify the signature.
 func checkNames(d *xmldoc.Document) error {
 	if !d.CommonNames() {
-		return fmt.Errorf("%w: it has a name that XML 1.0 did not have before its fifth edition, or a very long one", ErrUnreadable)
+		return fmt.Errorf("%w: it has a name that XML 1.0 did not have before its fifth edition, or a very long one", ades.ErrUnreadable)
 	}
 	return nil
 }
@@ -56,7 +57,7 @@ func checkNames(d *xmldoc.Document) error {
 // the digest that names its signer.
 func checkRoomFor(d *xmldoc.Document, tags int) error {
 	if nodes, attributes, names := d.Room(); min(nodes, attributes) < tags || names < vocabulary {
-		return fmt.Errorf("%w: %w: no room for evidence", ErrUnreadable, ErrLimit)
+		return fmt.Errorf("%w: %w: no room for evidence", ades.ErrUnreadable, ErrLimit)
 	}
 	return nil
 }
@@ -80,7 +81,7 @@ func checkEnveloped(object xmldoc.Node) error {
 		case n.Parent() == object && name.Space == xmldsig.Namespace && slices.Contains(ofSignature, name.Local),
 			n.Parent() == object && strings.HasPrefix(name.Space, editions) && slices.Contains(ofProperties, name.Local),
 			n.Is(editions+"1.1.1#", "QualifyingProperties"), n.Is(editions+"1.2.2#", "QualifyingProperties"):
-			return fmt.Errorf("%w: in an Object the document would be of the signature; in Base64 it is none", ErrForbidden)
+			return fmt.Errorf("%w: in an Object the document would be of the signature; in Base64 it is none", ades.ErrForbidden)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func TestRoomForSignatures(t *testing.T) {
 	for b, takes := range documents {
 		for _, k := range packings {
 			err := xades.Check(t.Context(), document([]byte(b)), k.options())
-			if (err == nil) != (takes || k.base64) || err != nil && !(errors.Is(err, xades.ErrUnreadable) && errors.Is(err, xades.ErrLimit)) {
+			if (err == nil) != (takes || k.base64) || err != nil && !(errors.Is(err, ades.ErrUnreadable) && errors.Is(err, xades.ErrLimit)) {
 				t.Errorf("%.20s of %d bytes, %s: %v", b, len(b), k.name, err)
 			}
 			if err != nil {
@@ -83,10 +83,10 @@ func TestRoomForEvidence(t *testing.T) {
 // checkExtension makes sure that a document with a signature is read when it is extended, or is not.
 func checkExtension(t *testing.T, name string, b []byte, ca *sandboxca.Authority, full bool) {
 	t.Helper()
-	if _, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{}); err != nil {
+	if _, err := xades.Verify(t.Context(), document(b), ades.VerifyOptions{}); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	revisions, err := xades.Extend(t.Context(), document(b), ades.LTA, ca.Sources(nil))
+	revisions, err := xades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(b), ades.LTA)
 	switch {
 	case err == nil && !full:
 		if s := verify(t, apply(t, b, revisions...), ca); s[0].Format != "XAdES-BASELINE-LTA" {
@@ -108,7 +108,7 @@ func TestRoomAmongSignatures(t *testing.T) {
 		strings.Replace(string(wholeReference.Find(signed)), ` Id="`, ` Type="`, 1) +
 		`</ds:SignedInfo><ds:SignatureValue>AAAA</ds:SignatureValue>` + keyInfo.FindString(string(signed)) + `</ds:Signature>`
 	other = strings.Replace(other, "AAAA", firstValue(t, []byte(other), p), 1)
-	for n, want := range map[int]error{499: nil, 500: xades.ErrForbidden, 501: xades.ErrUnreadable} {
+	for n, want := range map[int]error{499: nil, 500: ades.ErrForbidden, 501: ades.ErrUnreadable} {
 		b := altered(t, signed, endOfSignature, endOfSignature+strings.Repeat(other, n-1))
 		for _, k := range packings {
 			want := want
@@ -146,7 +146,7 @@ func TestPartsOfSignatures(t *testing.T) {
 		for i, b := range []string{root, "<a>" + root + "</a>"} {
 			for _, k := range packings {
 				refused := k.name == "enveloping" && []bool{tc.root, tc.deeper}[i]
-				if err := xades.Check(t.Context(), document([]byte(b)), k.options()); errors.Is(err, xades.ErrForbidden) != refused || err != nil && !refused {
+				if err := xades.Check(t.Context(), document([]byte(b)), k.options()); errors.Is(err, ades.ErrForbidden) != refused || err != nil && !refused {
 					t.Errorf("%s, %s: %v", b, k.name, err)
 				}
 			}
@@ -173,7 +173,7 @@ func TestReadByOthers(t *testing.T) {
 	for i, b := range documents {
 		for _, k := range packings {
 			err := xades.Check(t.Context(), document([]byte(b)), k.options())
-			if common := i < names || k.base64; (err == nil) != common || err != nil && !errors.Is(err, xades.ErrUnreadable) {
+			if common := i < names || k.base64; (err == nil) != common || err != nil && !errors.Is(err, ades.ErrUnreadable) {
 				t.Errorf("%.40q, %s: %v", b, k.name, err)
 			}
 			if err == nil {

@@ -9,14 +9,30 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// Sign signs a document with a key that is at hand: [Prepare] and [Pending.Sign] without a timestamp
-// authority, so that [Options].Level has to be B.
-func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options) (Revision, error) {
+// Sign signs a document with a key that is at hand, at the level of the options: [Prepare], [Pending.Sign] with the
+// timestamp authority of the sources, and [Extender.ExtendLast]. The zero Sources are enough for level B.
+//
+// Where the signature was made and what its level needs could not be had, Sign returns the revision so far beside the
+// error: an [Extender] can continue from there.
+func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {
 		return Revision{}, err
 	}
-	return p.Sign(ctx, key, nil)
+	r, err := p.Sign(ctx, key, sources.Time)
+	if err != nil || options.Level < ades.LT {
+		return r, err
+	}
+	further, err := Extender{Sources: sources}.ExtendLast(ctx, doc.With(r), options.Level)
+	if err != nil {
+		return r, err
+	}
+	for _, next := range further {
+		if r, err = r.join(next); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }
 
 // Sign signs the digest with a key that is at hand, and completes the signature as [Pending.Complete]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -72,7 +73,7 @@ type carriedValues struct {
 
 // readSignatures reads all signatures of a document, in document order. One that cannot be read does not
 // hide the others, and a piece of validation data that cannot proves nothing and is left out. They share a
-// bound on the work, and are for one goroutine at a time. [ErrUnreadable] when there are too many.
+// bound on the work, and are for one goroutine at a time. [ades.ErrUnreadable] when there are too many.
 func readSignatures(ctx context.Context, d *xmldoc.Document) ([]signature, error) {
 	elements := xmldsig.Find(d)
 	if err := checkNumber(len(elements)); err != nil {
@@ -85,7 +86,7 @@ func readSignatures(ctx context.Context, d *xmldoc.Document) ([]signature, error
 
 func checkNumber(signatures int) error {
 	if signatures > maxSignatures {
-		return fmt.Errorf("%w: %w: %d signatures", ErrUnreadable, ErrLimit, signatures)
+		return fmt.Errorf("%w: %w: %d signatures", ades.ErrUnreadable, ErrLimit, signatures)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
@@ -58,7 +59,7 @@ func readBytes(ctx context.Context, doc Document, base io.Writer) ([]byte, error
 }
 
 func errSize(size int64) error {
-	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ErrUnreadable, ErrLimit, size, maxSize)
+	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ades.ErrUnreadable, ErrLimit, size, maxSize)
 }
 
 // parseSource reads what is in memory.
@@ -92,11 +93,11 @@ func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
 // readError turns an error of reading XML into one that callers tell apart.
 func readError(err error) error {
 	if errors.Is(err, xmldsig.ErrLimit) {
-		return fmt.Errorf("%w: %w: %w", ErrUnreadable, ErrLimit, err)
+		return fmt.Errorf("%w: %w: %w", ades.ErrUnreadable, ErrLimit, err)
 	}
 	for _, kind := range []error{xmldoc.ErrMalformed, xmldoc.ErrDoctype, xmldoc.ErrEncoding, xmldoc.ErrLimit, xmldoc.ErrNamespace} {
 		if errors.Is(err, kind) {
-			return fmt.Errorf("%w: %w", ErrUnreadable, err)
+			return fmt.Errorf("%w: %w", ades.ErrUnreadable, err)
 		}
 	}
 	return err

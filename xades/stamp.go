@@ -34,7 +34,7 @@ func (e *extension) stamped(s *carriedSignature) (string, error) {
 // archivedBy is a further ArchiveTimeStamp (EN 319 132-1 5.5.2).
 func (e *extension) archivedBy(s *carriedSignature) (string, error) {
 	if e.read.growsIn(s) {
-		return "", fmt.Errorf("%w: the evidence of one signature would change what the archive timestamp of another is over", ErrForbidden)
+		return "", fmt.Errorf("%w: the evidence of one signature would change what the archive timestamp of another is over", ades.ErrForbidden)
 	}
 	added, err := canonicalProperties(s.added)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
@@ -87,7 +88,7 @@ func (s *signature) signedInfoSum(ctx context.Context) ([]byte, error) {
 
 // unharmed says whether signatures are what they were, in the document that has another one around it. What
 // breaks them is found by looking: a reference to the whole document, namespaces that come from around,
-// whatever their transforms make of it. [ErrForbidden] when one would break; err is of reading them there.
+// whatever their transforms make of it. [ades.ErrForbidden] when one would break; err is of reading them there.
 func unharmed(before, after []standing, err error) error {
 	for _, s := range before {
 		if s.unknown != nil {
@@ -95,12 +96,12 @@ func unharmed(before, after []standing, err error) error {
 		}
 	}
 	switch {
-	case errors.Is(err, ErrBroken):
-		return fmt.Errorf("%w: one that is there would break", ErrForbidden)
+	case errors.Is(err, ades.ErrBroken):
+		return fmt.Errorf("%w: one that is there would break", ades.ErrForbidden)
 	case err != nil:
 		return err
 	case !slices.EqualFunc(before, after, standing.equal):
-		return fmt.Errorf("%w: one that is there would break, or a timestamp of it", ErrForbidden)
+		return fmt.Errorf("%w: one that is there would break, or a timestamp of it", ades.ErrForbidden)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package xades
 import (
 	"context"
 	"crypto"
-	"crypto/x509"
 	"errors"
 	"slices"
 	"strings"
@@ -15,21 +14,8 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// VerifyOptions are what a verification goes by. The zero value trusts nobody and
-// judges at the present time.
-type VerifyOptions struct {
-	Roots *x509.CertPool // that certificates of signers have to lead to
-	// TimestampRoots are what certificates of timestamp authorities have to lead to; nil: Roots.
-	TimestampRoots *x509.CertPool
-	Time           time.Time // at which certificates have to be valid; zero: now
-	// Revocation and Issuers are asked for what the document lacks, below the Roots and about each
-	// certificate once; package online has such as ask over HTTP. nil: nobody is asked.
-	Revocation ades.Revocation
-	Issuers    ades.Issuers
-}
-
 // Verify reports on the signatures of a document. A signature that does not verify
-// is no error but a result; [ErrUnreadable] when there is nothing to report on.
+// is no error but a result; [ades.ErrUnreadable] when there is nothing to report on.
 //
 // What is signed is found in the document alone: no address is asked, and a signature of
 // anything elsewhere, or by a transform that is not on the list, is INDETERMINATE with
@@ -57,7 +43,7 @@ type VerifyOptions struct {
 //
 // A signature that leaves out something of the document, such as one of an element in it,
 // may pass, but with Coverage Partial, and the document does not.
-func Verify(ctx context.Context, doc Document, options VerifyOptions) (*ades.Report, error) {
+func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {
 	if options.Time.IsZero() {
 		options.Time = time.Now()
 	}

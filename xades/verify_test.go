@@ -131,7 +131,7 @@ func TestVerifyLater(t *testing.T) {
 		{"before it was made", ades.B, cert.NotBefore.Add(-time.Hour), ades.CertificateChainGeneralFailure},
 	} {
 		signed := signLevel(t, []byte(contract), p, test.level, xades.Options{})
-		report, err := xades.Verify(t.Context(), document(signed), xades.VerifyOptions{Roots: p.ca.Roots(), Time: test.at})
+		report, err := xades.Verify(t.Context(), document(signed), ades.VerifyOptions{Roots: p.ca.Roots(), Time: test.at})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,12 +155,12 @@ func TestVerifyByItsOwnEvidence(t *testing.T) {
 
 func TestVerifyUnsigned(t *testing.T) {
 	t.Parallel()
-	report, err := xades.Verify(t.Context(), document([]byte(contract)), xades.VerifyOptions{})
+	report, err := xades.Verify(t.Context(), document([]byte(contract)), ades.VerifyOptions{})
 	if err != nil || len(report.Signatures) > 0 || report.Passed() {
 		t.Errorf("%+v, %v", report, err)
 	}
 	for _, b := range []string{"", "no XML", "<a>", "<!DOCTYPE a><a/>", "<a/><b/>", "%PDF-1.7"} {
-		if _, err := xades.Verify(t.Context(), document([]byte(b)), xades.VerifyOptions{}); !errors.Is(err, xades.ErrUnreadable) {
+		if _, err := xades.Verify(t.Context(), document([]byte(b)), ades.VerifyOptions{}); !errors.Is(err, ades.ErrUnreadable) {
 			t.Errorf("%q: %v", b, err)
 		}
 	}

@@ -17,19 +17,19 @@ func TestBombs(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	for _, b := range bombs(t, p, 20) {
 		b.mustBeCheap(t, "verified", func() {
-			report, err := xades.Verify(t.Context(), document(b.bytes), xades.VerifyOptions{Roots: p.ca.Roots()})
-			if errors.Is(err, xades.ErrUnreadable) != b.refused || err == nil && report.Passed() {
+			report, err := xades.Verify(t.Context(), document(b.bytes), ades.VerifyOptions{Roots: p.ca.Roots()})
+			if errors.Is(err, ades.ErrUnreadable) != b.refused || err == nil && report.Passed() {
 				t.Errorf("%s: %v, %+v", b.name, err, report)
 			}
 		})
 		b.mustBeCheap(t, "extended", func() {
-			if _, err := xades.Extend(t.Context(), document(b.bytes), ades.LTA, p.ca.Sources(nil)); err == nil {
+			if _, err := (xades.Extender{Sources: p.ca.Sources(nil)}).Extend(t.Context(), document(b.bytes), ades.LTA); err == nil {
 				t.Errorf("%s is extended", b.name)
 			}
 		})
 		b.mustBeCheap(t, "signed", func() {
 			_, err := xades.Prepare(t.Context(), document(b.bytes), p.signer, xades.Options{})
-			if b.refused && !errors.Is(err, xades.ErrUnreadable) {
+			if b.refused && !errors.Is(err, ades.ErrUnreadable) {
 				t.Errorf("%s to be signed: %v", b.name, err)
 			}
 		})
@@ -56,10 +56,10 @@ func BenchmarkBombs(b *testing.B) {
 	}
 	for _, bomb := range append(bombs(b, p, 1), bombsOfCoverage(1)...) {
 		bounded(bomb, "verified", func() {
-			_, _ = xades.Verify(b.Context(), document(bomb.bytes), xades.VerifyOptions{Roots: p.ca.Roots()})
+			_, _ = xades.Verify(b.Context(), document(bomb.bytes), ades.VerifyOptions{Roots: p.ca.Roots()})
 		})
 		bounded(bomb, "extended", func() {
-			_, _ = xades.Extend(b.Context(), document(bomb.bytes), ades.LTA, p.ca.Sources(nil))
+			_, _ = xades.Extender{Sources: p.ca.Sources(nil)}.Extend(b.Context(), document(bomb.bytes), ades.LTA)
 		})
 		bounded(bomb, "signed", func() {
 			_, _ = xades.Prepare(b.Context(), document(bomb.bytes), p.signer, xades.Options{})
@@ -74,7 +74,7 @@ func BenchmarkBombs(b *testing.B) {
 func TestVerifyEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := xades.Verify(ctx, document([]byte(contract)), xades.VerifyOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := xades.Verify(ctx, document([]byte(contract)), ades.VerifyOptions{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -110,7 +110,7 @@ func (f foreignFile) compare(theirs []dssVerdict, ours *ades.Report) {
 
 // verify is the report on a file; one that cannot be read has none.
 func (f foreignFile) verify(b []byte) *ades.Report {
-	report, err := xades.Verify(f.Context(), document(b), xades.VerifyOptions{Roots: pool(f.roots), Time: f.at})
+	report, err := xades.Verify(f.Context(), document(b), ades.VerifyOptions{Roots: pool(f.roots), Time: f.at})
 	if err != nil {
 		return new(ades.Report)
 	}
@@ -120,7 +120,7 @@ func (f foreignFile) verify(b []byte) *ades.Report {
 // verifyForeign is the report on a file; one that cannot be read has none.
 func verifyForeign(t *testing.T, b []byte, roots *x509.CertPool) *ades.Report {
 	t.Helper()
-	report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: roots})
+	report, err := xades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: roots})
 	if err != nil {
 		return new(ades.Report)
 	}

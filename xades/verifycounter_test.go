@@ -148,7 +148,7 @@ func TestCounterSignaturesCoverNothing(t *testing.T) {
 	}
 	property := regexp.MustCompile(`(?s)<xades:CounterSignature>.*</xades:CounterSignature>`)
 	many := replaced(t, counter, property, func(s string) string { return strings.Repeat(s, 600) })
-	if _, err := xades.Verify(t.Context(), document(many), xades.VerifyOptions{}); !errors.Is(err, xades.ErrUnreadable) {
+	if _, err := xades.Verify(t.Context(), document(many), ades.VerifyOptions{}); !errors.Is(err, ades.ErrUnreadable) {
 		t.Errorf("600: %v", err)
 	}
 }

@@ -42,7 +42,7 @@ func FuzzVerify(f *testing.F) {
 		var report *ades.Report
 		var err error
 		allocated := testenv.Allocated(func() {
-			report, err = xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: roots})
+			report, err = xades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: roots})
 		})
 		if allocated > 1<<30 {
 			t.Errorf("%d MB allocated", allocated>>20)

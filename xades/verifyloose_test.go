@@ -89,7 +89,7 @@ func TestTransplants(t *testing.T) {
 		"in a property, with contract": {unsignedProperty(`<p:x xmlns:p="urn:x">`+loose+"</p:x>")(t, rest), []ades.Coverage{partial, partial}},
 		"in another's document":        {inAnothers(t, alice, bob), []ades.Coverage{partial, whole}},
 	} {
-		report, err := xades.Verify(t.Context(), document(test.b), xades.VerifyOptions{Roots: ca.Roots()})
+		report, err := xades.Verify(t.Context(), document(test.b), ades.VerifyOptions{Roots: ca.Roots()})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

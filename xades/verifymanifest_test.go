@@ -74,7 +74,7 @@ func TestManifests(t *testing.T) {
 		{"nothing", "", ades.FormatFailure, 0},
 	} {
 		b := listing(t, p, signed, test.entry)
-		report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: p.ca.Roots()})
+		report, err := xades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: p.ca.Roots()})
 		if err != nil {
 			t.Fatal(err)
 		}

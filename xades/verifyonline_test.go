@@ -49,7 +49,7 @@ func newReachable(t *testing.T) *reachable {
 }
 
 // verifyAsking verifies with what asks over HTTP.
-func verifyAsking(t *testing.T, b []byte, o xades.VerifyOptions) []ades.SignatureReport {
+func verifyAsking(t *testing.T, b []byte, o ades.VerifyOptions) []ades.SignatureReport {
 	t.Helper()
 	client := online.NewClient(netip.MustParsePrefix("127.0.0.0/8"))
 	o.Revocation, o.Issuers = &online.Revocation{Client: client}, &online.Issuers{Client: client}
@@ -98,7 +98,7 @@ func TestVerifyFetchesWhatIsMissing(t *testing.T) {
 			if visits := r.visits.Take(); len(visits) > 0 {
 				t.Errorf("asked offline: %v", visits)
 			}
-			got := verifyAsking(t, b, xades.VerifyOptions{Roots: r.ca.Roots()})
+			got := verifyAsking(t, b, ades.VerifyOptions{Roots: r.ca.Roots()})
 			if diff := cmp.Diff(test.asked, r.visits.Take()); diff != "" {
 				t.Error(diff)
 			}
@@ -123,7 +123,7 @@ func TestVerifyFetchesTheWorst(t *testing.T) {
 	b := signFor(t, []byte(contract), r.person, ades.B, xades.Options{})
 	check := func(roots *sandboxca.Authority, want ades.SubIndication) ades.SignatureReport {
 		t.Helper()
-		got := verifyAsking(t, b, xades.VerifyOptions{Roots: roots.Roots()})
+		got := verifyAsking(t, b, ades.VerifyOptions{Roots: roots.Roots()})
 		if diff := cmp.Diff([]outcome{{"XAdES-BASELINE-B", ades.Indeterminate, want}}, outcomesOf(got)); diff != "" {
 			t.Error(diff)
 		}

@@ -90,7 +90,7 @@ func write(t testing.TB, d *xmldoc.Document, part xmldoc.Subset) string {
 // passes says whether a document is passed by somebody who trusts an authority.
 func passes(t testing.TB, b []byte, ca *sandboxca.Authority) bool {
 	t.Helper()
-	report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: ca.Roots()})
+	report, err := xades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: ca.Roots()})
 	return err == nil && report.Passed()
 }
 

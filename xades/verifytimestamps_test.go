@@ -129,7 +129,7 @@ func (a archivedBefore) check(name string, forged []byte) {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.ca.Root())
 	pool.AddCert(a.expired.Root())
-	report, err := xades.Verify(a.Context(), document(forged), xades.VerifyOptions{Roots: pool})
+	report, err := xades.Verify(a.Context(), document(forged), ades.VerifyOptions{Roots: pool})
 	if err != nil {
 		a.Fatal(err)
 	}

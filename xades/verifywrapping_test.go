@@ -193,7 +193,7 @@ func TestWrapping(t *testing.T) {
 	}
 	for _, a := range slices.Concat(wrappings, unsignedPlaces) {
 		b := a.attack(t, bytes.Clone(signed[a.packing.name]))
-		report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: p.ca.Roots()})
+		report, err := xades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: p.ca.Roots()})
 		if err != nil || len(report.Signatures) == 0 {
 			t.Errorf("%s: %v, %+v", a.name, err, report)
 			continue

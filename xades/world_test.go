@@ -150,7 +150,7 @@ func sign(t testing.TB, b []byte, p person, o xades.Options) []byte {
 	if err := xades.Check(t.Context(), document(b), o); err != nil {
 		t.Errorf("checked: %v", err)
 	}
-	r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, o)
+	r, err := xades.Sign(t.Context(), document(b), p.key, p.signer, o, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func signLevel(t testing.TB, b []byte, p person, level ades.Level, o xades.Optio
 
 func extend(t testing.TB, b []byte, level ades.Level, s ades.Sources) []byte {
 	t.Helper()
-	revisions, err := xades.Extend(t.Context(), document(b), level, s)
+	revisions, err := xades.Extender{Sources: s}.Extend(t.Context(), document(b), level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func renew(t testing.TB, b []byte, s ades.Sources) []byte {
 
 func verify(t testing.TB, b []byte, ca *sandboxca.Authority) []ades.SignatureReport {
 	t.Helper()
-	report, err := xades.Verify(t.Context(), document(b), xades.VerifyOptions{Roots: ca.Roots()})
+	report, err := xades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
@@ -79,7 +80,7 @@ func (w *wrapping) check() (err error) {
 	}
 	start, end, ok := w.at.Inside()
 	if content := w.content(); !ok || start != content.From || end != content.To {
-		return fmt.Errorf("%w: it ends elements that it does not begin", ErrUnreadable)
+		return fmt.Errorf("%w: it ends elements that it does not begin", ades.ErrUnreadable)
 	}
 	var roots []xmldoc.Node
 	for n := range w.at.Children() {
@@ -89,15 +90,15 @@ func (w *wrapping) check() (err error) {
 			roots = append(roots, n)
 		case xmldoc.Text:
 			if !w.encoding.IsSpace(w.next.bytes[from:to]) {
-				return fmt.Errorf("%w: there is text beside the root", ErrUnreadable)
+				return fmt.Errorf("%w: there is text beside the root", ades.ErrUnreadable)
 			}
 		}
 	}
 	switch {
 	case len(roots) != 1:
-		return fmt.Errorf("%w: it has %d roots", ErrUnreadable, len(roots))
+		return fmt.Errorf("%w: it has %d roots", ades.ErrUnreadable, len(roots))
 	case roots[0].Inherits(wrappingPrefix):
-		return fmt.Errorf("%w: the prefix %s is not declared", ErrUnreadable, wrappingPrefix)
+		return fmt.Errorf("%w: the prefix %s is not declared", ades.ErrUnreadable, wrappingPrefix)
 	}
 	return nil
 }
@@ -106,7 +107,7 @@ func (w *wrapping) check() (err error) {
 func (w *wrapping) wrapped() (xmldoc.Node, error) {
 	n, ok := w.next.doc.ByID(w.ids.document())
 	if !ok {
-		return n, fmt.Errorf("%w: the identifier of what is signed is not there once", ErrUnreadable)
+		return n, fmt.Errorf("%w: the identifier of what is signed is not there once", ades.ErrUnreadable)
 	}
 	return n, nil
 }

@@ -4,7 +4,7 @@
 //
 // # Signing
 //
-// The key may be in somebody's pocket, so signing takes three steps: [Prepare] writes the signature but for
+// The signing key may be remote, so signing takes three steps: [Prepare] writes the signature but for
 // its value and says which digest to sign, the digest is signed wherever the key is, and [Pending.Complete]
 // checks the value and returns what the document becomes. Minutes, a restart or another machine may lie
 // between the steps: a [Pending] is encoded with MarshalBinary, and Complete does not need the document.
@@ -29,10 +29,10 @@
 // A document that is signed takes further signatures. Enveloped ones stand beside one another; so do those
 // of a container, over the same document; an enveloping signature signs the file with all signatures in it,
 // of which nothing may change then. Prepare makes sure that those which are there are right by what the document
-// says, else [ErrBroken], and stay so, else [ErrForbidden]: it looks at what their references lead to in the document
+// says, else [ades.ErrBroken], and stay so, else [ades.ErrForbidden]: it looks at what their references lead to in the document
 // that would be made. One that cannot be read in full is taken for one that would break, but in Base64. What they sign
 // outside of the document is not looked at. Where one carries something that it does not sign, only an enveloping
-// signature would cover that, and another packing is [ErrForbidden].
+// signature would cover that, and another packing is [ades.ErrForbidden].
 //
 // # Levels
 //
@@ -74,7 +74,6 @@
 package xades
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -82,9 +81,6 @@ import (
 )
 
 var (
-	// ErrUnreadable: the document is not well-formed XML with namespaces, or not read for the reason
-	// that [ErrDoctype], [ErrEncoding], [ErrLimit] or [ErrNamespace] says, which come with it.
-	ErrUnreadable = errors.New("xades: document cannot be read")
 	// ErrDoctype: the document has a document type declaration.
 	ErrDoctype = xmldoc.ErrDoctype
 	// ErrEncoding: the document is in an encoding that is not read, or not in the one that it says.
@@ -94,15 +90,6 @@ var (
 	// ErrNamespace: what is to be signed has a namespace whose name is a relative reference, and no
 	// canonical form.
 	ErrNamespace = xmldoc.ErrNamespace
-	// ErrForbidden: a signature of the document would break by another one, packed like that, or carries something
-	// that the other one would not sign; or there are as many as are read; or, in an Object, the document would be
-	// a part of the signature.
-	ErrForbidden = errors.New("xades: document does not allow such a signature")
-	// ErrBroken: a signature of the document is not right: a digest, its value, the certificate that it names, or where
-	// the things are that it signs. Another one, or evidence for it, would seem to confirm it.
-	ErrBroken = errors.New("xades: signature of the document is broken")
-	// ErrUnsigned: the document has no signature to extend.
-	ErrUnsigned = errors.New("xades: document has no signature")
 )
 
 // Document is an XML document of Size bytes.

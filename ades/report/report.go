@@ -1,7 +1,7 @@
 // Package report writes the result of a validation down: as JSON for programs and as a text for people who
 // decide by it, in Icelandic and English.
 //
-//	result, err := pades.Verify(ctx, document, pades.VerifyOptions{Roots: roots})
+//	result, err := pades.Verify(ctx, document, ades.VerifyOptions{Roots: roots})
 //	if err != nil {
 //		return err
 //	}

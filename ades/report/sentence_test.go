@@ -47,7 +47,7 @@ func TestTextWithoutPackages(t *testing.T) {
 			}
 		}
 	}
-	err := fmt.Errorf("%w: pdf: opening: %w", pades.ErrUnreadable, errors.New("damaged PDF"))
+	err := fmt.Errorf("%w: pdf: opening: %w", ades.ErrUnreadable, errors.New("damaged PDF"))
 	if got := spoken(t, report.Unread("a.pdf", err), report.English); got != "a.pdf The document cannot be read: opening: damaged PDF" {
 		t.Error(got)
 	}
@@ -63,13 +63,13 @@ func TestTrustOfTheExpired(t *testing.T) {
 	signed := s.pdf(t, ades.B, pades.Options{})
 	for _, test := range []struct {
 		name    string
-		options pades.VerifyOptions
+		options ades.VerifyOptions
 		en, is  string
 	}{
-		{"expired", pades.VerifyOptions{Time: s.signer.Certificate.NotAfter.Add(time.Hour), Roots: s.ca.Roots()},
+		{"expired", ades.VerifyOptions{Time: s.signer.Certificate.NotAfter.Add(time.Hour), Roots: s.ca.Roots()},
 			"Trust leads to nobody who is trusted here by certificates that could all be relied upon on 17 June 2031, 13:00:00 UTC Signed",
 			"Traust verða ekki rakin til neins sem er treyst hér með skilríkjum sem öll voru gild og traust 17. júní 2031 kl. 13:00:00 UTC Undirritað"},
-		{"of nobody", pades.VerifyOptions{Time: signedAt},
+		{"of nobody", ades.VerifyOptions{Time: signedAt},
 			"Trust leads to nobody who is trusted here Signed", "Traust verða ekki rakin til neins sem er treyst hér Undirritað"},
 	} {
 		r, err := pades.Verify(t.Context(), pdfOf(signed), test.options)

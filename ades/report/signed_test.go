@@ -80,7 +80,7 @@ func pdfOf(content []byte) pades.Document {
 // judgedPDF is the report on a document; without roots nobody is trusted.
 func (s scene) judgedPDF(t *testing.T, content []byte, trusted bool) *ades.Report {
 	t.Helper()
-	options := pades.VerifyOptions{Time: signedAt.Add(time.Hour)}
+	options := ades.VerifyOptions{Time: signedAt.Add(time.Hour)}
 	if trusted {
 		options.Roots = s.ca.Roots()
 	}
@@ -96,13 +96,13 @@ func (s scene) judgedXML(t *testing.T) *ades.Report {
 	t.Helper()
 	document := xmlOf([]byte("<letter><sum>842</sum></letter>"))
 	for _, packing := range []xades.Packing{xades.Enveloping, xades.Enveloping} {
-		r, err := xades.Sign(t.Context(), document, s.key, s.signer, xades.Options{Packing: packing, Time: signedAt, Reason: "Samþykkt", City: "Akureyri", Country: "IS"})
+		r, err := xades.Sign(t.Context(), document, s.key, s.signer, xades.Options{Packing: packing, Time: signedAt, Reason: "Samþykkt", City: "Akureyri", Country: "IS"}, ades.Sources{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		document = document.With(r)
 	}
-	r, err := xades.Verify(context.Background(), document, xades.VerifyOptions{Time: signedAt, Roots: s.ca.Roots()})
+	r, err := xades.Verify(context.Background(), document, ades.VerifyOptions{Time: signedAt, Roots: s.ca.Roots()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,10 +137,10 @@ func (r *request) checkDocument(t *testing.T, signed []byte, root string) int {
 // verify also says whether what was signed is in the document as it was.
 func (r *request) verify(t *testing.T, signed []byte, roots *x509.CertPool) (report *ades.Report, kept bool, err error) {
 	if r.packing == "" {
-		report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: roots})
+		report, err = pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, ades.VerifyOptions{Roots: roots})
 		return report, bytes.HasPrefix(signed, document), err
 	}
-	report, err = xades.Verify(t.Context(), xades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, xades.VerifyOptions{Roots: roots})
+	report, err = xades.Verify(t.Context(), xades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, ades.VerifyOptions{Roots: roots})
 	return report, bytes.Contains(signed, []byte(invoiceText)), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/account"
+	"github.com/innsigli/innsigli/ades"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/server/config"
@@ -39,7 +40,7 @@ func (s *scene) checkDocument(a reply, err error, signatures int) {
 		s.t.Fatalf("the document: %v, %v", a, err)
 	}
 	report, err := pades.Verify(s.t.Context(), pades.Document{ReaderAt: bytes.NewReader(a.Content), Size: int64(len(a.Content))},
-		pades.VerifyOptions{Roots: rootPool(s.t, s.server.RootCertificate)})
+		ades.VerifyOptions{Roots: rootPool(s.t, s.server.RootCertificate)})
 	if err != nil {
 		s.t.Fatal(err)
 	}

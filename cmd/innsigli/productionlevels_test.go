@@ -72,7 +72,7 @@ func (s *signedInProduction) order(t *testing.T, p *production, o order, by open
 	if a.Status != http.StatusOK {
 		t.Fatalf("%s\n%s", a.Body, p.logs())
 	}
-	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(a.SignedFile), Size: int64(len(a.SignedFile))}, pades.VerifyOptions{})
+	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(a.SignedFile), Size: int64(len(a.SignedFile))}, ades.VerifyOptions{})
 	if err != nil || len(report.Signatures) != 1 {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -99,7 +99,7 @@ func checkTimestampedBy(t *testing.T, signed []byte, signers *x509.Certificate, 
 	t.Helper()
 	roots := ca.Roots()
 	roots.AddCert(signers)
-	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: roots})
+	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, ades.VerifyOptions{Roots: roots})
 	if err != nil {
 		t.Fatal(err)
 	}

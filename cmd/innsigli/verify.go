@@ -168,10 +168,10 @@ func (v *verifier) judge(ctx context.Context, file *os.File) (format, *ades.Repo
 	var judged *ades.Report
 	if kind == formatXML {
 		judged, err = xades.Verify(ctx, xades.Document{ReaderAt: file, Size: stat.Size()},
-			xades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
+			ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
 	} else {
 		judged, err = pades.Verify(ctx, pades.Document{ReaderAt: file, Size: stat.Size()},
-			pades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
+			ades.VerifyOptions{Time: v.at, Roots: v.roots, TimestampRoots: v.timestamps, Revocation: v.revocation, Issuers: v.issuers})
 	}
 	return kind, judged, err
 }

@@ -38,7 +38,7 @@ func signStamped(ctx context.Context, document pades.Document, key crypto.Signer
 	visible := &pades.Visible{Page: page.Number, Appearance: picture}
 	r := &visible.Rect
 	r.LLX, r.LLY, r.URX, r.URY = page.UserSpace(place)
-	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{Visible: visible})
+	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{Visible: visible}, ades.Sources{})
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (s signer) sign(t testing.TB, document []byte, page *stamp.Page, place stam
 	options.Visible.Page = page.Number
 	r := &options.Visible.Rect
 	r.LLX, r.LLY, r.URX, r.URY = page.UserSpace(place)
-	revision, err := pades.Sign(t.Context(), pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, s.key, s.Signer, options)
+	revision, err := pades.Sign(t.Context(), pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}, s.key, s.Signer, options, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}

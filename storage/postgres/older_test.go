@@ -205,7 +205,7 @@ func TestXMLAndTheVersionBefore(t *testing.T) {
 	} {
 		for _, content := range []string{"<a/>", string(pdftest.Build(pdftest.Options{}))} {
 			err := refused(pades.Document{ReaderAt: strings.NewReader(content), Size: int64(len(content))})
-			if err == nil || errors.Is(err, pades.ErrUnreadable) || errors.Is(err, pades.ErrForbidden) || errors.Is(err, ades.ErrAlgorithm) {
+			if err == nil || errors.Is(err, ades.ErrUnreadable) || errors.Is(err, ades.ErrForbidden) || errors.Is(err, ades.ErrAlgorithm) {
 				t.Errorf("%s of %.5q: %v", name, content, err)
 			}
 		}

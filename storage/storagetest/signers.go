@@ -79,7 +79,7 @@ func (s signer) sign(ctx context.Context, tx storage.Transactor, documents stora
 		return err
 	}
 	defer blob.Close()
-	signed, err := pades.Sign(ctx, stored(blob), s.key, s.Signer, pades.Options{Reason: "Undirritun"})
+	signed, err := pades.Sign(ctx, stored(blob), s.key, s.Signer, pades.Options{Reason: "Undirritun"}, ades.Sources{})
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (s signer) verify(t *testing.T, blob storage.Blob, want int) {
 	t.Helper()
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate)
-	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: blob, Size: blob.Size()}, pades.VerifyOptions{Roots: roots})
+	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: blob, Size: blob.Size()}, ades.VerifyOptions{Roots: roots})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/pades"
 )
@@ -128,7 +129,7 @@ func (s *signer) pollOn(ctx context.Context, id string, hold *hold) answer {
 
 // check verifies a document that was delivered: the original and one signature.
 func (s *signer) check(ctx context.Context, original, signed []byte) {
-	report, err := pades.Verify(ctx, pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: s.roots})
+	report, err := pades.Verify(ctx, pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, ades.VerifyOptions{Roots: s.roots})
 	switch {
 	case err != nil:
 		s.count.fault("a document cannot be read: %v", err)

@@ -44,7 +44,7 @@ func signPDF(t *testing.T, w *world, level ades.Level) []byte {
 
 func extendPDF(t *testing.T, b []byte, level ades.Level, s ades.Sources) []byte {
 	t.Helper()
-	revisions, err := pades.Extend(t.Context(), pdfDocument(b), level, s)
+	revisions, err := pades.Extender{Sources: s}.Extend(t.Context(), pdfDocument(b), level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func extendPDF(t *testing.T, b []byte, level ades.Level, s ades.Sources) []byte 
 
 func verifyPDF(t *testing.T, b []byte, w *world, at time.Time) ades.SignatureReport {
 	t.Helper()
-	report, err := pades.Verify(t.Context(), pdfDocument(b), pades.VerifyOptions{Roots: w.pool(), Time: at})
+	report, err := pades.Verify(t.Context(), pdfDocument(b), ades.VerifyOptions{Roots: w.pool(), Time: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func signXML(t *testing.T, w *world, level ades.Level) []byte {
 func extendXML(t *testing.T, b []byte, level ades.Level, s ades.Sources) []byte {
 	t.Helper()
 	doc := xmlDocument(b)
-	revisions, err := xades.Extend(t.Context(), doc, level, s)
+	revisions, err := xades.Extender{Sources: s}.Extend(t.Context(), doc, level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func extendXML(t *testing.T, b []byte, level ades.Level, s ades.Sources) []byte 
 
 func verifyXML(t *testing.T, b []byte, w *world, at time.Time) ades.SignatureReport {
 	t.Helper()
-	report, err := xades.Verify(t.Context(), xmlDocument(b), xades.VerifyOptions{Roots: w.pool(), Time: at})
+	report, err := xades.Verify(t.Context(), xmlDocument(b), ades.VerifyOptions{Roots: w.pool(), Time: at})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,17 +30,17 @@ func agreeOnPDF(t *testing.T) {
 		Table: "agreement-pdf.md", Title: "Agreement with EU DSS on PDF", Preamble: pdfPreamble, Files: paths, Every: 12,
 		Runs: []agreement.Run{{
 			Title: "No anchors", About: "There are no anchors, and the validation time is that of the test.",
-			Verify: verifyPDF(pades.VerifyOptions{}), Reasons: pdfEverywhere, Verdicts: 0.9, Formats: 0.95,
+			Verify: verifyPDF(ades.VerifyOptions{}), Reasons: pdfEverywhere, Verdicts: 0.9, Formats: 0.95,
 		}, {
 			Title: "Every embedded root an anchor", About: pdfAnchors,
 			DSS:     validators.DSSOptions{Roots: anchors, At: judgedAt},
-			Verify:  verifyPDF(pades.VerifyOptions{Roots: poolOf(anchors), Time: judgedAt}),
+			Verify:  verifyPDF(ades.VerifyOptions{Roots: poolOf(anchors), Time: judgedAt}),
 			Reasons: pdfWithAnchors, Verdicts: 0.8, Formats: 0.95,
 		}},
 	}.Check(t)
 }
 
-func verifyPDF(options pades.VerifyOptions) func(testing.TB, string) (*ades.Report, error) {
+func verifyPDF(options ades.VerifyOptions) func(testing.TB, string) (*ades.Report, error) {
 	return func(t testing.TB, path string) (*ades.Report, error) {
 		b := readFile(t, path)
 		return pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, options)

@@ -32,17 +32,17 @@ func agreeOnXML(t *testing.T) {
 		Table: "agreement-xml.md", Title: "Agreement with EU DSS on XML", Preamble: xmlPreamble, Files: paths, Every: 12,
 		Runs: []agreement.Run{{
 			Title: "No anchors", About: "There are no anchors, and the validation time is that of the test.",
-			Verify: verifyXML(xades.VerifyOptions{}), Reasons: xmlWithoutAnchors, Verdicts: 0.9, Formats: 0.95,
+			Verify: verifyXML(ades.VerifyOptions{}), Reasons: xmlWithoutAnchors, Verdicts: 0.9, Formats: 0.95,
 		}, {
 			Title: "Every embedded root an anchor", About: xmlAnchors,
 			DSS:     validators.DSSOptions{Roots: anchors, At: judgedAt},
-			Verify:  verifyXML(xades.VerifyOptions{Roots: poolOf(anchors), Time: judgedAt}),
+			Verify:  verifyXML(ades.VerifyOptions{Roots: poolOf(anchors), Time: judgedAt}),
 			Reasons: xmlWithAnchors, Verdicts: 0.75, Formats: 0.95,
 		}},
 	}.Check(t)
 }
 
-func verifyXML(options xades.VerifyOptions) func(testing.TB, string) (*ades.Report, error) {
+func verifyXML(options ades.VerifyOptions) func(testing.TB, string) (*ades.Report, error) {
 	return func(t testing.TB, path string) (*ades.Report, error) {
 		b := readFile(t, path)
 		return xades.Verify(t.Context(), xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, options)

@@ -88,7 +88,7 @@ func signedPDF(t testing.TB, s signer) []byte {
 // signatures counts the signatures in a document, and those that have passed.
 func signatures(t *testing.T, content []byte, s signer) (found, passed int) {
 	t.Helper()
-	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, pades.VerifyOptions{Roots: s.ca.Roots()})
+	report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, ades.VerifyOptions{Roots: s.ca.Roots()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func newSigner(t *testing.T) signer {
 func (s signer) sign(t *testing.T, base []byte, o pades.Options) []byte {
 	t.Helper()
 	doc := pades.Document{ReaderAt: bytes.NewReader(base), Size: int64(len(base))}
-	r, err := pades.Sign(t.Context(), doc, s.key, s.signer, o)
+	r, err := pades.Sign(t.Context(), doc, s.key, s.signer, o, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}

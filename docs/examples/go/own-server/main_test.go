@@ -59,7 +59,7 @@ func TestSignedThroughOwnServer(t *testing.T) {
 	sources := provider.authority.Sources(nil)
 	for _, level := range []string{"B", "Lt"} {
 		signed := c.sign(sample(t), level)
-		report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, pades.VerifyOptions{Roots: sources.Roots, Revocation: sources.Revocation})
+		report, err := pades.Verify(t.Context(), pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, ades.VerifyOptions{Roots: sources.Roots, Revocation: sources.Revocation})
 		if err != nil {
 			t.Fatal(err)
 		}
