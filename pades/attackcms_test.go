@@ -117,24 +117,32 @@ func (m *signedMessage) withoutAttributes() {
 	m.signers = b.BytesOrPanic()
 }
 
-// EN 319 102-1 5.2.3, EN 319 142-1 6.3: the signer's certificate is the one in the CMS. Where that is altered, the true
-// one in the document security store does not take its place.
+// EN 319 102-1 5.2.3.4, EN 319 142-1 6.3: the signer's certificate is the one in the CMS. Where that is altered, the true
+// one in the document security store does not take its place; nor does the true issuer's.
 func TestSignerOfTheStore(t *testing.T) {
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
 	b := signLevel(t, pdftest.Build(pdftest.Options{}), p, ades.LT)
-	der := p.signer.Certificate.Raw
-	serial := bytes.Index(der, p.signer.Certificate.SerialNumber.Bytes())
-	for name, at := range map[string]int{"its serial number": serial, "its version, so that it cannot be read": 12} {
-		altered := bytes.Clone(der)
-		altered[at] ^= 1
-		changed := bytes.Replace(b, fmt.Appendf(nil, "%x", der), fmt.Appendf(nil, "%x", altered), 1)
-		if bytes.Equal(changed, b) || !bytes.Contains(changed, der) {
+	signer, issuer := p.signer.Certificate.Raw, p.signer.Chain[0].Raw
+	for name, test := range map[string]struct {
+		der  []byte
+		at   int
+		want ades.SubIndication
+	}{
+		"its serial number":                      {signer, bytes.Index(signer, p.signer.Certificate.SerialNumber.Bytes()), ades.NoSigningCertificateFound},
+		"its version, so that it cannot be read": {signer, 12, ades.NoSigningCertificateFound},
+		"its value":                              {signer, len(signer) - 1, ades.NoSigningCertificateFound},
+		"the value of its issuer":                {issuer, len(issuer) - 1, ades.NoCertificateChainFound},
+	} {
+		altered := bytes.Clone(test.der)
+		altered[test.at] ^= 1
+		changed := bytes.Replace(b, fmt.Appendf(nil, "%x", test.der), fmt.Appendf(nil, "%x", altered), 1)
+		if bytes.Equal(changed, b) || !bytes.Contains(changed, test.der) {
 			t.Fatalf("%s: the document does not have the certificate in the CMS and in the store", name)
 		}
 		for _, s := range verifyAny(t, changed, ca) {
-			if s.Indication == ades.TotalPassed || s.Intact {
-				t.Errorf("%s: %s, by %v", name, s.Indication, s.Certificate.Subject)
+			if s.Indication != ades.Indeterminate || s.SubIndication != test.want {
+				t.Errorf("%s: %s %s, want %s: %q", name, s.Indication, s.SubIndication, test.want, s.Problems)
 			}
 		}
 	}

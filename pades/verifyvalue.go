@@ -40,6 +40,9 @@ func (v *verification) checkValue() (fault, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if another := v.signed.CheckNamed(); errors.Is(another, cms.ErrAnother) { // before the value: EN 319 102-1 5.2.3.4
+		v.reject(another)
+	}
 	if fault = verify(sum); fault != nil {
 		return fault, nil
 	}
@@ -57,7 +60,9 @@ func (v *verification) checkBinding() {
 	if v.family() == pkcs7 && !v.signed.NamesCertificate() {
 		return
 	}
-	if err := v.signed.CheckBinding(); err != nil {
+	if err := v.signed.CheckBinding(); errors.Is(err, cms.ErrAnother) {
+		return // which is rejected already
+	} else if err != nil {
 		v.reject(err)
 	} else if err := v.signed.CheckIssuerSerial(); err != nil {
 		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("The signature names its certificate by a digest that is right, and beside it says something else: %v.", err))
@@ -80,6 +85,8 @@ func (v *verification) reject(err error) {
 		if v.signed.CarriesSigner() { // one that cannot be read here: it is known which, and leads nowhere
 			sub = ades.NoCertificateChainFound
 		}
+	case errors.Is(err, cms.ErrAnother):
+		indication, sub = ades.Indeterminate, ades.NoSigningCertificateFound
 	case errors.Is(err, cms.ErrBinding):
 		indication, sub = ades.Indeterminate, ades.SigConstraintsFailure
 	case errors.Is(err, ades.ErrAlgorithm):

@@ -36,30 +36,37 @@ func (sd *SignedData) CheckNamed() error {
 	if !sd.NamesCertificate() {
 		return fmt.Errorf("%w: no signing-certificate attribute", ErrBinding)
 	}
+	return sd.checkNames(cert.Raw)
+}
+
+// checkNames compares a certificate with those attributes that there are.
+func (sd *SignedData) checkNames(certificate []byte) error {
 	if sd.has(oidSigningCertificate) {
-		if err := sd.checkNamed(cert, oidSigningCertificate, crypto.SHA1); err != nil {
+		if err := sd.checkNamed(certificate, oidSigningCertificate, crypto.SHA1); err != nil {
 			return err
 		}
 	}
 	if sd.has(oidSigningCertificateV2) {
-		return sd.checkNamed(cert, oidSigningCertificateV2, crypto.SHA256)
+		return sd.checkNamed(certificate, oidSigningCertificateV2, crypto.SHA256)
 	}
 	return nil
 }
+
+var errAnother = fmt.Errorf("%w: %w", ErrBinding, ErrAnother)
 
 // checkNamed compares the certificate with the first ESSCertID of an attribute. h
 // is the hash where the ESSCertID names none: always in version 1 (RFC 2634 5.4),
 // by default in version 2 (RFC 5035 section 4). The IssuerSerial that may follow says nothing that the hash does
 // not: see [SignedData.CheckIssuerSerial].
-func (sd *SignedData) checkNamed(cert *x509.Certificate, oid asn1.ObjectIdentifier, h crypto.Hash) error {
+func (sd *SignedData) checkNamed(certificate []byte, oid asn1.ObjectIdentifier, h crypto.Hash) error {
 	h, sum, _, err := sd.named(oid, h)
 	if err != nil {
 		return err
 	}
 	own := h.New()
-	own.Write(cert.Raw)
+	own.Write(certificate)
 	if subtle.ConstantTimeCompare(sum, own.Sum(nil)) != 1 {
-		return fmt.Errorf("%w: it names another certificate", ErrBinding)
+		return errAnother
 	}
 	return nil
 }

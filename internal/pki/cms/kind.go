@@ -48,10 +48,13 @@ func (sd *SignedData) CarriesDigest() bool {
 	return sd.ContentType.Equal(oidData) && len(sd.Content) == crypto.SHA1.Size()
 }
 
-// CarriesSigner says whether the signer's certificate is among those carried, be it one that Go cannot parse.
+// CarriesSigner says whether the signer's certificate is among those carried, be it one that Go cannot parse. That one
+// has to be the one that is signed for, where one is.
 func (sd *SignedData) CarriesSigner() bool {
 	_, err := sd.Signer()
-	return err == nil || sd.isUnread()
+	return err == nil || sd.keyID == nil && slices.ContainsFunc(sd.unread, func(c []byte) bool {
+		return sd.isNamed(c) && (!sd.NamesCertificate() || sd.checkNames(c) == nil)
+	})
 }
 
 func (sd *SignedData) isUnread() bool {

@@ -25,6 +25,8 @@ var (
 	// ErrBinding: the signed attributes do not name the signer's certificate, or
 	// another one.
 	ErrBinding = errors.New("cms: signing certificate not bound by the signature")
+	// ErrAnother is ErrBinding where the signed attributes name another certificate.
+	ErrAnother = errors.New("it names another certificate")
 )
 
 // Algorithm is what the signature was made with.

@@ -51,6 +51,9 @@ func (s signer) check() {
 	case err != nil:
 		s.report.Fail(ades.Indeterminate, s.noChain(cert), err.Error())
 	}
+	if err := s.known.CheckUnaltered(chain); err != nil {
+		s.report.Fail(ades.Indeterminate, ades.NoCertificateChainFound, err.Error())
+	}
 	s.report.Chain = chain
 	if err := ades.CheckPurpose(cert); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.ChainConstraintsFailure, err.Error())
