@@ -18,7 +18,8 @@ type inspection struct {
 	ctx        context.Context
 	document   *xmldoc.Document
 	options    ades.VerifyOptions
-	known      *evidence.Known    // whom to trust
+	known      *evidence.Known    // whom to trust, and what KeyInfo and the timestamps of all signatures carry
+	shared     *evidence.Data     // validation data of all signatures
 	online     *validation.Online // nil: nobody is asked
 	signatures []signature        // those in unsigned properties come last
 	scopes     []scope            // what each of them signs
@@ -55,6 +56,10 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
 		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
 	}
+	for _, s := range signatures {
+		i.known = i.known.With(s.known...)
+	}
+	i.shared = dataOf(signatures).ChargeTo(i.known)
 	_, ambiguous := d.DuplicateID()
 	for n := range signatures {
 		s := scopeOf(&signatures[n], ambiguous)
@@ -65,6 +70,14 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 		}
 	}
 	return i, ctx.Err()
+}
+
+func dataOf(signatures []signature) *evidence.Data {
+	var all []*evidence.Data
+	for _, s := range signatures {
+		all = append(all, s.data)
+	}
+	return evidence.Merge(all...)
 }
 
 func (i *inspection) reports() (*ades.Report, error) {

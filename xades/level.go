@@ -124,7 +124,10 @@ func (v *verification) hasStampedReferences() bool {
 // suffices says whether the data has what level LT needs for the signer and the timestamp authorities, but
 // that of the last archive timestamp: what proves it comes with its renewal.
 func (v *verification) suffices() bool {
-	targets := append(validation.Targets(v.stamps), evidence.Target{Certificate: v.signer, Fresh: v.report.BestTime})
+	targets := validation.Targets(v.stamps)
+	if v.signer != nil {
+		targets = append(targets, evidence.Target{Certificate: v.signer, Fresh: v.report.BestTime})
+	}
 	earlier := validation.Readable(v.archives)
 	if len(earlier) > 0 {
 		targets = append(targets, validation.Targets(earlier[:len(earlier)-1])...)

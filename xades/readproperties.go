@@ -71,6 +71,9 @@ func (s *signature) findQualifying() error {
 	return nil
 }
 
+// errUnsigned: nothing is missing, but what is there is not signed.
+var errUnsigned = errors.New("the signature does not sign its properties")
+
 // findSigned notes the SignedProperties if they are what the one reference of their type leads to, as they
 // stand: a transform that makes something else of them would have something else signed.
 func (s *signature) findSigned(signed xmldoc.Node) error {
@@ -79,6 +82,8 @@ func (s *signature) findSigned(signed xmldoc.Node) error {
 	switch {
 	case len(found) == 0 && signed == none:
 		return nil
+	case len(found) == 0:
+		return errUnsigned
 	case len(found) != 1:
 		return fmt.Errorf("the signature has %d references to signed properties", len(found))
 	case slices.ContainsFunc(found[0].Transforms, func(t xmldsig.Transform) bool { return t.Kind != xmldsig.Canonicalize }):

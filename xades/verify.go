@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -25,9 +26,9 @@ import (
 // Counter-signatures (EN 319 132-1 5.2.7.2) follow the signature that they stand in, and have to
 // be over its value, else they are TOTAL_FAILED with HASH_FAILURE. They cover nothing of the
 // document, so that Coverage is Partial without a problem, but a document with one that does not
-// pass does not pass. Each is judged by what it carries itself.
+// pass does not pass.
 //
-// Certificates are judged by the revocation data that a signature carries, as of the
+// Certificates are judged by the revocation data that the signatures of the document carry, as of the
 // earliest time at which a timestamp that is trusted proves the signature, else as of
 // Time. Without such data the result is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE
 // when the certificate has expired since: later there will be none, either. With data whose signer has
@@ -96,23 +97,44 @@ func (v *verification) describe() {
 	v.report.Algorithm, v.report.Certificate = v.Algorithm, v.signer
 }
 
-// checkSigned checks what the signature signs, the value, and the certificate that goes with it.
+// checkSigned checks which certificate is the signer's, what the signature signs, and the value.
 func (v *verification) checkSigned() error {
+	unsigned := errors.Is(v.irregularity, errUnsigned)
+	switch {
+	case v.irregularity == nil, unsigned:
+	case v.signs.ambiguous && errors.Is(v.irregularity, xmldsig.ErrReference):
+		v.reject(fmt.Errorf("%w: %w", errAmbiguous, v.irregularity))
+	default:
+		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
+	}
+	// Which certificate is the signer's comes before what is signed (EN 319 102-1 5.2.3.4).
+	other := !v.named && len(v.candidates()) > 0 && len(certificateNames(v.properties)) > 0
+	if other {
+		v.reject(errOtherCertificate)
+	}
 	if err := v.checkReferences(); err != nil {
 		return err
 	}
 	v.warnOfComments()
 	err := v.checkSigner()
-	other := errors.Is(err, errOtherCertificate)
-	if err != nil && !other {
+	if unsigned && errors.Is(err, errNoSigner) { // the properties that name him are there: it is SignedInfo that was changed
+		err = fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	failed := err != nil && !errors.Is(err, errOtherCertificate)
+	if failed && !(other && errors.Is(err, errNoCertificate)) {
 		v.reject(err)
+	}
+	if unsigned { // the value tells whether a reference to them was taken away
+		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
+	}
+	if failed {
 		return nil
 	}
 	v.report.Intact = v.signs.complete()
 	switch {
-	case other:
+	case err != nil && !other:
 		v.reject(err)
-	case !v.named:
+	case err == nil && !v.named:
 		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "No SigningCertificate names the signer's certificate.")
 	}
 	v.checkNames()

@@ -141,9 +141,6 @@ func (s *scope) checkSubject() error {
 // the digests (EN 319 102-1 5.2.7). Of what goes wrong alike with many references the first is told. The
 // error is one of the context.
 func (v *verification) checkReferences() error {
-	if v.irregularity != nil {
-		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
-	}
 	told := make(map[ades.SubIndication]bool)
 	for n := range v.signs.references {
 		r := &v.signs.references[n]

@@ -9,9 +9,10 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// judge judges by the data that the signature carries. For the sake of one that has failed already nobody is asked.
+// judge judges by the data that the signatures of the document carry: what is said of a certificate is true of it in
+// whichever of them. For the sake of one that has failed already nobody is asked.
 func (v *verification) judge() validation.Judge {
-	j := validation.Judge{Data: v.data, Time: v.options.Time, Online: v.online}
+	j := validation.Judge{Data: v.shared, Time: v.options.Time, Online: v.online}
 	if v.report.Indication != "" {
 		j.Online = nil
 	}

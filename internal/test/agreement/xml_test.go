@@ -82,10 +82,6 @@ var (
 		"and this one has none; EU DSS takes references without an Id for one."}
 	notEnveloped = agreement.Reason{Right: agreement.Here, Why: "The transform for enveloped signatures stands on an element that does not envelop the signature " +
 		"(xmldsig-core1 6.6.4): the signed element was moved. EU DSS lets the transform do nothing."}
-	firstFault = agreement.Reason{Right: agreement.Arguable, Why: "There are two faults: no certificate is the one that SigningCertificateV2 names, and a digest is wrong. " +
-		"EU DSS tells the first (EN 319 102-1 5.2.3); here the digest decides, which no certificate would mend."}
-	propertiesLost = agreement.Reason{Right: agreement.Arguable, Why: "There are two faults: the reference to the signed properties was taken away, and the value is wrong. " +
-		"EU DSS reads the properties all the same and tells the second."}
 	firstArchive = agreement.Reason{Right: agreement.Here, Why: "EN 319 132-1 6.3 excludes the ArchiveTimeStamp of XAdES 1.3.2 from baseline signatures of every level."}
 	firstEdition = agreement.Reason{Right: agreement.EUDSS, Why: "XAdES 1.1.1, whose signed properties are found by an XPath expression. " +
 		"No expressions are evaluated here but the few that leave signatures out."}
@@ -99,7 +95,6 @@ var (
 // xmlWithoutAnchors are the files about which the two differ when there are no anchors.
 var xmlWithoutAnchors = map[string]agreement.Reason{
 	"10963_signed.xml": noName, "XSW-enveloped-fake-content-misplaced.xml": notEnveloped, "XSW-enveloped-fake-content.xml": notEnveloped,
-	"dss-2506.xml": firstFault, "dss-signed-altered-signedPropsRemoved.xml": propertiesLost,
 	"dss1688.xml": firstArchive, "sig_bundle.signed_detached.xml": firstArchive, "xades-enveloped-arcTst132.xml": firstArchive,
 	"qes-xades111-filter2.xml": firstEdition, "xades-extended-xl.xml": otherTarget,
 }
@@ -109,7 +104,6 @@ var xmlWithAnchors = map[string]agreement.Reason{
 	"TSL-CY-sign.xml": {Right: agreement.Arguable,
 		Why: "The extended key usage of the signer's certificate is the signing of trusted lists alone (ETSI TS 119 612 5.7.1). That the file is one, whose signers other lists name, is not looked at here; EU DSS does not look at the purpose in its default policy."},
 	"10963_signed.xml": noName, "XSW-enveloped-fake-content-misplaced.xml": notEnveloped, "XSW-enveloped-fake-content.xml": notEnveloped,
-	"dss-2506.xml": firstFault, "dss-signed-altered-signedPropsRemoved.xml": propertiesLost,
 	"dss1688.xml": firstArchive, "sig_bundle.signed_detached.xml": firstArchive, "xades-enveloped-arcTst132.xml": firstArchive,
 	"qes-xades111-filter2.xml": firstEdition, "xades-extended-xl.xml": otherTarget,
 
