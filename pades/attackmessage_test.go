@@ -46,7 +46,7 @@ var forgedMessages = []attack{
 			p.Certificate = s.renamed()
 			return s.marshal(p)
 		}}.made(s)
-	}, failed(ades.SigConstraintsFailure)},
+	}, failed(ades.NoSigningCertificateFound)},
 	{signedDataOf, "a certificate of nobody who is trusted", func(s *scene) []byte {
 		return sign(s, pdftest.Build(contractOptions()), s.attacker, pades.Options{Name: "Dæmi um nafn"})
 	}, failed(ades.NoCertificateChainFound)},
