@@ -107,10 +107,9 @@ func (v *verification) checkSigned() error {
 	default:
 		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
 	}
-	// Which certificate is the signer's comes before what is signed (EN 319 102-1 5.2.3.4).
-	other := !v.named && len(v.candidates()) > 0 && len(certificateNames(v.properties)) > 0
-	if other {
-		v.reject(errOtherCertificate)
+	early := v.identify()
+	if early != nil {
+		v.reject(early)
 	}
 	if err := v.checkReferences(); err != nil {
 		return err
@@ -121,7 +120,7 @@ func (v *verification) checkSigned() error {
 		err = fmt.Errorf("%w: %w", ades.ErrValue, err)
 	}
 	failed := err != nil && !errors.Is(err, errOtherCertificate)
-	if failed && !(other && errors.Is(err, errNoCertificate)) {
+	if failed && !(early != nil && errors.Is(err, errNoCertificate)) {
 		v.reject(err)
 	}
 	if unsigned { // the value tells whether a reference to them was taken away
@@ -132,12 +131,24 @@ func (v *verification) checkSigned() error {
 	}
 	v.report.Intact = v.signs.complete()
 	switch {
-	case err != nil && !other:
+	case err != nil && early == nil:
 		v.reject(err)
 	case err == nil && !v.named:
 		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "No SigningCertificate names the signer's certificate.")
 	}
 	v.checkNames()
+	return nil
+}
+
+// identify makes sure that there is a certificate, and that one is the one that SigningCertificate names, where it names
+// any. That comes before what is signed (EN 319 102-1 5.2.3.4).
+func (v *verification) identify() error {
+	switch {
+	case v.signer == nil && v.KeyInfo == none:
+		return errNoCertificate
+	case !v.named && len(v.candidates()) > 0 && len(certificateNames(v.properties)) > 0:
+		return errOtherCertificate
+	}
 	return nil
 }
 

@@ -26,14 +26,18 @@ func TestAltered(t *testing.T) {
 	}
 	signer, issuer := p.signer.Certificate.Raw, p.signer.Chain[0].Raw
 	reference := regexp.MustCompile(`(?s)<ds:Reference Type="http://uri.etsi.org/01903#SignedProperties".*?</ds:Reference>`)
+	info := regexp.MustCompile(`(?s)<ds:KeyInfo>.*</ds:KeyInfo>`)
 	signature := regexp.MustCompile(`(?s)<ds:Signature .*</ds:Signature>`)
 	for name, test := range map[string]struct {
 		alter func([]byte) []byte
 		want  ades.SubIndication
 	}{
-		"nothing":                       {func(b []byte) []byte { return b }, ""},
-		"value of the certificate":      {certificate(signer, len(signer)-1), ades.NoSigningCertificateFound},
-		"serial number":                 {certificate(signer, bytes.Index(signer, p.signer.Certificate.SerialNumber.Bytes())), ades.NoSigningCertificateFound},
+		"nothing":                  {func(b []byte) []byte { return b }, ""},
+		"value of the certificate": {certificate(signer, len(signer)-1), ades.NoSigningCertificateFound},
+		"serial number":            {certificate(signer, bytes.Index(signer, p.signer.Certificate.SerialNumber.Bytes())), ades.NoSigningCertificateFound},
+		"the certificates, and content": {func(b []byte) []byte {
+			return info.ReplaceAll(bytes.Replace(b, []byte("250000"), []byte("250001"), 1), nil)
+		}, ades.NoSigningCertificateFound},
 		"value of the issuer":           {certificate(issuer, len(issuer)-1), ades.NoCertificateChainFound},
 		"reference to the properties":   {func(b []byte) []byte { return reference.ReplaceAll(b, nil) }, ades.SigCryptoFailure},
 		"the signature, which is twice": {func(b []byte) []byte { return signature.ReplaceAll(b, []byte("$0$0")) }, ades.FormatFailure},
