@@ -85,9 +85,39 @@ func TestLacking(t *testing.T) {
 		return s
 	}
 	got := lackingOf(validators.DSSReport{Signatures: []validators.DSSSignature{
-		finding("BBB_XCV_SUB_ANS", "BBB_XCV_IRDPFC_ANS"), finding("BBB_XCV_SUB_ANS"), finding("BBB_XCV_IRDPFC_ANS", "BBB_CV_ISI_ANS"), finding(),
+		finding("BBB_XCV_SUB_ANS", "BBB_XCV_IRDPFC_ANS"), finding("BBB_XCV_IARDPFC_ANS", "BBB_XCV_REVOC_ISSUER_KNOWN_ANS"), finding("BBB_XCV_SUB_ANS"), finding("BBB_XCV_IRDPFC_ANS", "BBB_CV_ISI_ANS"), finding(),
 	}})
-	if want := []bool{true, false, false, false}; !slices.Equal(got, want) {
+	if want := []bool{true, true, false, false, false}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// A difference is of the first class that has its file and what is said of the first signature about which the two differ.
+func TestClasses(t *testing.T) {
+	passed, failed := verdict{"F", "TOTAL_PASSED", ""}, verdict{"F", "TOTAL_FAILED", "HASH_FAILURE"}
+	later, general := verdict{"F", "INDETERMINATE", "TRY_LATER"}, verdict{"F", "INDETERMINATE", "CERTIFICATE_CHAIN_GENERAL_FAILURE"}
+	run := Run{Classes: []Class{
+		{Files: "* ~ value.pdf", EUDSS: "TOTAL_PASSED", Here: "TOTAL_FAILED/HASH_FAILURE"},
+		{Files: "* ~ level.pdf"},
+		{Files: "* ~ *", EUDSS: "nothing to report on", Here: "TOTAL_PASSED"},
+	}}
+	for name, test := range map[string]struct {
+		r    result
+		want int
+	}{
+		"the second differs":       {result{file: "a ~ value.pdf", theirs: []verdict{passed, passed}, ours: []verdict{passed, failed}}, 0},
+		"another file":             {result{file: "a ~ key.pdf", theirs: []verdict{passed}, ours: []verdict{failed}}, -1},
+		"other verdicts":           {result{file: "a ~ value.pdf", theirs: []verdict{failed}, ours: []verdict{passed}}, -1},
+		"the format alone":         {result{file: "a ~ level.pdf", theirs: []verdict{{"G", "TOTAL_PASSED", ""}}, ours: []verdict{passed}}, 1},
+		"the name of missing data": {result{file: "a ~ level.pdf", theirs: []verdict{general}, ours: []verdict{later}, lacking: []bool{true}}, 1},
+		"not missing":              {result{file: "a ~ level.pdf", theirs: []verdict{general}, ours: []verdict{later}, lacking: []bool{false}}, -1},
+		"none with EU DSS":         {result{file: "a ~ key.pdf", ours: []verdict{passed}}, 2},
+	} {
+		if got := run.classOf(test.r); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
+		}
+	}
+	if r := (result{theirs: []verdict{general}, ours: []verdict{later}, lacking: []bool{true}}); r.sameVerdicts() || !r.sameFacts() {
+		t.Error("missing data by another name")
 	}
 }

@@ -42,15 +42,18 @@ func ofDSS(r validators.DSSReport) []verdict {
 	return all
 }
 
-// noRevocation are the keys of what EU DSS says where it finds no revocation data for a certificate, and nothing else.
-var noRevocation = map[string]bool{"BBB_XCV_SUB_ANS": true, "BBB_XCV_IRDPFC_ANS": true}
+// noRevocation are the keys of what EU DSS says where it finds no revocation data for a certificate, or none by a
+// responder that it knows, and nothing else. The value is whether the key alone says so.
+var noRevocation = map[string]bool{
+	"BBB_XCV_SUB_ANS": false, "BBB_XCV_IRDPFC_ANS": true, "BBB_XCV_IARDPFC_ANS": true, "BBB_XCV_REVOC_ISSUER_KNOWN_ANS": false,
+}
 
 // lackingOf says of each signature whether EU DSS misses revocation data alone.
 func lackingOf(r validators.DSSReport) []bool {
 	var all []bool
 	for _, s := range r.Signatures {
-		missing := func(f validators.Finding) bool { return f.Key == "BBB_XCV_IRDPFC_ANS" }
-		other := func(f validators.Finding) bool { return !noRevocation[f.Key] }
+		missing := func(f validators.Finding) bool { return noRevocation[f.Key] }
+		other := func(f validators.Finding) bool { _, known := noRevocation[f.Key]; return !known }
 		all = append(all, slices.ContainsFunc(s.Errors, missing) && !slices.ContainsFunc(s.Errors, other))
 	}
 	return all
@@ -71,6 +74,20 @@ func (r result) same() bool { return slices.Equal(r.theirs, r.ours) }
 func (r result) sameVerdicts() bool {
 	return slices.EqualFunc(r.theirs, r.ours, func(a, b verdict) bool { return a.judged() == b.judged() })
 }
+
+// named is the result with the name that this project has for missing revocation data.
+func (r result) named() result {
+	r.theirs = slices.Clone(r.theirs)
+	for i := range r.theirs {
+		if v := &r.theirs[i]; i < len(r.lacking) && r.lacking[i] && v.SubIndication == string(ades.CertificateChainGeneralFailure) {
+			v.SubIndication = string(ades.TryLater)
+		}
+	}
+	return r
+}
+
+// sameFacts is sameVerdicts, but for that name.
+func (r result) sameFacts() bool { return r.named().sameVerdicts() }
 
 func (r result) sameFormats() bool {
 	return slices.EqualFunc(r.theirs, r.ours, func(a, b verdict) bool { return a.Format == b.Format })

@@ -29,11 +29,22 @@ func (t *table) add(r Run, results []result) {
 	}
 	fmt.Fprintf(&t.page, "| | files | of | | at least |\n|---|---|---|---|---|\n")
 	figure := func(name string, such func(result) bool, least float64) {
-		fmt.Fprintf(&t.page, "| %s | %d | %d | %.1f %% | %.0f %% |\n", name, countOf(results, such), len(results), 100*shareOf(results, such), 100*least)
+		promise := ""
+		if least > 0 {
+			promise = fmt.Sprintf("%.0f %%", 100*least)
+		}
+		fmt.Fprintf(&t.page, "| %s | %d | %d | %.1f %% | %s |\n", name, countOf(results, such), len(results), 100*shareOf(results, such), promise)
 	}
-	figure("equal indication and sub-indication", result.sameVerdicts, r.Verdicts)
+	if r.Classes != nil {
+		figure("equal indication and sub-indication, word for word", result.sameVerdicts, 0)
+	}
+	figure("equal indication and sub-indication", r.equal(), r.Verdicts)
 	figure("equal format and level", result.sameFormats, r.Formats)
 	fmt.Fprintf(&t.page, "| passed here, and not by EU DSS | %d | %d | | none |\n", countOf(results, result.passesTooMuch), len(results))
+	if r.Classes != nil {
+		t.addClasses(r, results)
+		return
+	}
 	fmt.Fprintf(&t.page, "\n| File | EU DSS | Here | Right | Why |\n|---|---|---|---|---|\n")
 	for _, one := range results {
 		if one.same() {

@@ -86,7 +86,8 @@ var (
 	firstEdition = agreement.Reason{Right: agreement.EUDSS, Why: "XAdES 1.1.1, whose signed properties are found by an XPath expression. " +
 		"No expressions are evaluated here but the few that leave signatures out."}
 	otherTarget = agreement.Reason{Right: agreement.Here, Why: "The Target of the QualifyingProperties is not the Id of the signature (EN 319 132-1 4.3.1), but for upper case. EU DSS does not compare them."}
-	ownEvidence = agreement.Reason{Right: agreement.Arguable, Why: "A counter-signature is judged by what it carries itself; EU DSS takes the validation data of the signature around it, too."}
+	notProven   = agreement.Reason{Right: agreement.Arguable, Why: "What says that the certificate of the counter-signature was not revoked is from who has expired since, and nothing proves that it is older " +
+		"(EN 319 102-1 5.6.2.3): it says nothing here. EU DSS takes it."}
 	otherString = agreement.Reason{Right: agreement.EUDSS, Why: "The root's name is encoded as another kind of string in what it issued. They are the same (RFC 5280 7.1), and crypto/x509 does not see it."}
 	responder   = agreement.Reason{Right: agreement.Here, Why: "Who signed the OCSP response was certified by another authority than the one that issued the certificate, " +
 		"and may not answer for it (RFC 6960 4.2.2.2): there is no revocation data. EU DSS takes the response."}
@@ -107,7 +108,7 @@ var xmlWithAnchors = map[string]agreement.Reason{
 	"dss1688.xml": firstArchive, "sig_bundle.signed_detached.xml": firstArchive, "xades-enveloped-arcTst132.xml": firstArchive,
 	"qes-xades111-filter2.xml": firstEdition, "xades-extended-xl.xml": otherTarget,
 
-	"X-B-LT-with-counter-sig-X-E-ERS.xml":                   ownEvidence,
+	"X-B-LT-with-counter-sig-X-E-ERS.xml":                   notProven,
 	"data2sign-signed-xades-enveloped-baseline-cts-lta.xml": otherString,
 	"doubleSignedTest.xml":                                  responder, "xades-attr-authorities-values.xml": responder,
 	"xades-lta-corrupted-cert.xml": responder, "xades-lta-valid.xml": responder,

@@ -23,6 +23,16 @@ type SignOptions struct {
 	Level       string              // "B", "T", "LT", "LTA"
 	Packaging   string              // of XML, by EU DSS: "ENVELOPED", "ENVELOPING"; empty: the files are PDFs
 	Runs        int                 // as often is each file signed; 0 is once
+	Digest      string              // "SHA384", "SHA512"; empty: SHA-256
+	Policy      string              // the signature policy: "implicit", or an OID, as is its digest; empty: none
+	// With are more options, of EU DSS: "pss", "content-timestamp", "commitment", "role", "place", "vri", which is for PDF,
+	// and "key-info", which is for XML and signs that; of pyHanko: "pss", "content-timestamp", "commitment", and
+	// "pkcs7" for adbe.pkcs7.detached.
+	With []string
+	// Data says where EU DSS puts validation data in XML: a ValidationDataEncapsulationStrategy.
+	Data string
+	// Counter has EU DSS sign the signature with this Id in XML instead of the file.
+	Counter string
 }
 
 // SignedFile is a file that a foreign program signed.
@@ -100,6 +110,16 @@ func (o SignOptions) common(t testing.TB) []string {
 	}
 	if o.Packaging != "" {
 		arguments = append(arguments, "--packaging", o.Packaging)
+	}
+	for _, option := range []struct{ name, value string }{
+		{"--digest", o.Digest}, {"--policy", o.Policy}, {"--data", o.Data}, {"--counter", o.Counter},
+	} {
+		if option.value != "" {
+			arguments = append(arguments, option.name, option.value)
+		}
+	}
+	for _, option := range o.With {
+		arguments = append(arguments, "--with", option)
 	}
 	if o.Root != nil {
 		arguments = append(arguments, rootArguments(t, []*x509.Certificate{o.Root})...)
