@@ -85,12 +85,12 @@ func (f *File) otherLength(before *File, container uint32) bool {
 	return !isStream || !wasStream || a.Length != b.Length
 }
 
-// EndedObject returns what [File.Object] does, and whether its end is in the file: what has none goes on with
+// EndedObject returns what [File.Object] does, and whether its end is in the file: what has none may go on with
 // whatever is appended. That of a stream is in its length, and what follows it.
 func (f *File) EndedObject(ref Ref) (Object, bool, error) {
 	o, err := f.find(ref)
 	if err == nil && !o.stream {
-		return o.value, o.ended, nil
+		return o.value, o.closed, nil
 	}
 	stream, err := f.Object(ref)
 	if err != nil {

@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -125,5 +126,47 @@ func TestUnanimous(t *testing.T) {
 	copied := opened(t, append(bytes.Clone(b), stated...))
 	if same, err := copied.Unanimous(int64(len(b))); !same || err != nil || !copied.Hybrid(int64(len(b))) {
 		t.Errorf("a copy of the reference to the stream: %t, %v", same, err)
+	}
+}
+
+// An object without endobj ends where something else begins; but for an integer, which may be the beginning of a
+// reference, and for what the file ends with.
+func TestEndedObject(t *testing.T) {
+	for name, test := range map[string]struct {
+		object string
+		want   bool
+	}{
+		"endobj":                    {"<< >>\nendobj\n", true},
+		"endobj behind an integer":  {"33endobj\n", true},
+		"another object":            {"<< >>\n99 0 obj null endobj\n", true},
+		"a delimiter":               {"<< >>\n>>\nendobj\n", true},
+		"a comment, and the table":  {"<< >>\n%endobj\n", true},
+		"an integer, and the table": {"33\n", false},
+		"an integer, and a number":  {"33 0\n", false},
+		"at the end":                {"<< >>", false},
+		"a keyword at the end":      {"<< >>\nstre", false},
+		"a comment at the end":      {"<< >>\n%endobj", false},
+		"white space at the end":    {"<< >> \n", false},
+		"an integer at the end":     {"33", false},
+	} {
+		b := newBuilder()
+		b.object(1, "<< /Type /Catalog >>")
+		before := b.Len()
+		if strings.HasSuffix(name, "at the end") {
+			b.offsets[2] = 1 << 16 // behind the trailer
+		} else {
+			b.offsets[2] = before
+			b.WriteString("2 0 obj\n" + test.object)
+		}
+		b.gens[2] = 0
+		content := b.table(3, "/Root 1 0 R")
+		if strings.HasSuffix(name, "at the end") {
+			content = bytes.Replace(content, []byte("0000065536"), fmt.Appendf(nil, "%010d", len(content)), 1)
+			content = append(content, "2 0 obj\n"+test.object...)
+		}
+		_, ended, err := opened(t, content).EndedObject(Ref{Num: 2})
+		if ended != test.want || err != nil {
+			t.Errorf("%s: %v, error %v", name, ended, err)
+		}
 	}
 }

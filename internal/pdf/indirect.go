@@ -11,6 +11,7 @@ type indirect struct {
 	value   Object
 	source  []byte // of the value
 	ended   bool   // endobj follows
+	closed  bool   // whatever follows, bytes behind the file's end do not go on with it
 	stream  bool   // stream follows
 	doubled bool   // a dictionary in it has two values for a key
 	payload int64  // absolute offset of the stream's payload
@@ -44,13 +45,30 @@ func (p *parser) indirect() (o indirect, err error) {
 	}
 	o.source, o.doubled = p.buf[o.start:p.pos], p.doubled
 	if o.ended = p.keyword("endobj"); o.ended {
+		o.closed = true
 		return o, nil
 	}
 	if _, ok := o.value.(Dict); ok && p.keyword("stream") {
 		o.stream = true
 		p.skipLineEnd()
+		return o, nil
 	}
+	o.closed = p.isClosed(o.value)
 	return o, nil
+}
+
+// isClosed reports whether something follows an object that has been read, so that bytes which are appended to the text
+// are no part of it. An integer may be the beginning of a reference.
+func (p *parser) isClosed(value Object) bool {
+	start := p.pos
+	defer func() { p.pos = start }()
+	p.skipSpace()
+	if p.word(); p.pos == start {
+		p.pos++
+	}
+	_, isInteger := value.(Integer)
+	_, more := p.peek()
+	return more && !isInteger
 }
 
 // objectHead reads "12 0 obj".
@@ -141,7 +159,7 @@ func (f *File) find(ref Ref) (indirect, error) {
 func (f *File) locate(ref Ref) (indirect, error) {
 	e := f.entries.get(ref.Num)
 	if e.kind == freeEntry || e.gen != ref.Gen {
-		return indirect{ref: ref, source: []byte("null"), ended: true}, nil
+		return indirect{ref: ref, source: []byte("null"), ended: true, closed: true}, nil
 	}
 	if e.kind == compressedEntry {
 		return f.compressed(ref, e)

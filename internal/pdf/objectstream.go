@@ -71,7 +71,7 @@ func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
 	start := p.pos
 	value, err := p.object()
 	f.spend(int64(p.pos - start))
-	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true, doubled: p.doubled}, err
+	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true, closed: true, doubled: p.doubled}, err
 }
 
 // objectStream returns an object stream from the cache or the file.

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -139,6 +140,9 @@ func (p *parser) constant() (Object, error) {
 func (p *parser) number() (Object, error) {
 	start := p.pos
 	word := p.word()
+	if before, ok := bytes.CutSuffix(word, []byte("endobj")); ok { // writers forget the space
+		word, p.pos = before, p.pos-len("endobj")
+	}
 	if slices.ContainsFunc(word, func(c byte) bool { return !isNumeric(c) }) {
 		return nil, syntaxError("%.16q is no number", word)
 	}
