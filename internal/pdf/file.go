@@ -27,7 +27,7 @@ type File struct {
 	kept         keptObjects
 	keptSections keptSections
 	whole        *File           // of which it is the beginning, and whose work its own is; nil: none
-	dangling     map[uint32]bool // of findDangling; nil: not looked for yet
+	named        map[uint32]bool // numbers above maxNum that references name
 
 	encryption *encryption // nil when there is none
 }
@@ -36,7 +36,7 @@ type File struct {
 // stay readable for as long as the File is used. Errors: [ErrNotPDF], [ErrDamaged],
 // [ErrEncrypted], [ErrUnsupported], [ErrLimit] or those of r.
 func Open(r io.ReaderAt, size int64) (*File, error) {
-	f := &File{r: r, size: size}
+	f := &File{r: r, size: size, named: map[uint32]bool{}}
 	if err := f.open(); err != nil {
 		return nil, fmt.Errorf("pdf: opening: %w", err)
 	}
@@ -46,7 +46,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 // Earlier opens the first bytes of the file, which are what it was before later updates (7.5.6). It may have any
 // number of these: the work that they take is the file's.
 func (f *File) Earlier(size int64) (*File, error) {
-	earlier := &File{r: f.r, size: size, whole: f}
+	earlier := &File{r: f.r, size: size, named: map[uint32]bool{}, whole: f}
 	if err := earlier.open(); err != nil {
 		return nil, fmt.Errorf("pdf: opening an earlier revision: %w", err)
 	}
@@ -133,7 +133,27 @@ func (f *File) findMaxNum() error {
 		return fmt.Errorf("%w: trailer without a usable Size", ErrDamaged)
 	}
 	f.maxNum = max(uint32(size-1), f.entries.maxNum())
+	f.note(f.Trailer())
 	return nil
+}
+
+// note remembers references to objects that do not exist. They are null (7.3.10), and
+// have to stay so when an update adds objects.
+func (f *File) note(o Object) {
+	switch o := o.(type) {
+	case Ref:
+		if o.Num > f.maxNum {
+			f.named[o.Num] = true
+		}
+	case Array:
+		for _, item := range o {
+			f.note(item)
+		}
+	case Dict:
+		for _, value := range o {
+			f.note(value)
+		}
+	}
 }
 
 // Spent returns [ErrLimit] once the file has taken all the work that it may. Every call
@@ -143,12 +163,6 @@ func (f *File) Spent() error {
 		return fmt.Errorf("%w: it takes too much work", ErrLimit)
 	}
 	return nil
-}
-
-// halfSpent reports whether the file has taken half of that work.
-func (f *File) halfSpent() bool {
-	f = f.origin()
-	return f.work > (minWork+workPerByte*f.size)/2
 }
 
 func (f *File) spend(work int64) { f.origin().work += work }

@@ -38,7 +38,7 @@ func (f *File) Unanimous(from int64) (bool, error) {
 	if !f.Hybrid(from) {
 		return true, nil
 	}
-	alone := &File{r: f.r, size: f.size, shift: f.shift, startxref: f.startxref, tablesFrom: from}
+	alone := &File{r: f.r, size: f.size, shift: f.shift, startxref: f.startxref, named: map[uint32]bool{}, tablesFrom: from}
 	err := alone.readSections()
 	f.work += alone.work
 	if err != nil {

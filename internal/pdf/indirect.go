@@ -152,6 +152,7 @@ func (f *File) find(ref Ref) (indirect, error) {
 		return indirect{}, err
 	}
 	o, err := f.locate(ref)
+	f.note(o.value)
 	f.doubled = f.doubled || o.doubled
 	return o, err
 }

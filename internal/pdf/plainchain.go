@@ -38,7 +38,7 @@ func (f *File) distinctTrailers(from int64) (bool, error) {
 
 // alone reads single sections of the file.
 func (f *File) alone() *xrefReader {
-	file := &File{r: f.r, size: f.size, shift: f.shift, whole: f}
+	file := &File{r: f.r, size: f.size, shift: f.shift, named: map[uint32]bool{}, whole: f}
 	return &xrefReader{file: file, visited: map[int64]bool{}}
 }
 

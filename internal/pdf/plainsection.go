@@ -9,7 +9,7 @@ import (
 
 // section: a section is written to the letter, and so is every object that it lists.
 func (u *plainUpdate) section(offset int64) (bool, error) {
-	alone := &File{r: u.now.r, size: u.now.size, shift: u.now.shift, whole: u.now}
+	alone := &File{r: u.now.r, size: u.now.size, shift: u.now.shift, named: map[uint32]bool{}, whole: u.now}
 	x := &xrefReader{file: alone, visited: map[int64]bool{}}
 	s, err := x.section(offset - u.now.shift)
 	if err != nil || x.read != alone.entries.count { // an object that is listed twice

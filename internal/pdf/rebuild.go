@@ -20,7 +20,7 @@ func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuilt(r, size,
 func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuilt(r, size, true) }
 
 func rebuilt(r io.ReaderAt, size int64, lenient bool) (*File, error) {
-	f := &File{r: r, size: size, rebuilt: true}
+	f := &File{r: r, size: size, rebuilt: true, named: map[uint32]bool{}}
 	b := &rebuilding{file: f, lenient: lenient, streams: map[uint32]bool{}, unread: map[uint32]int64{}}
 	if err := b.rebuild(); err != nil {
 		return nil, fmt.Errorf("pdf: rebuilding the cross-reference: %w", err)

@@ -87,17 +87,6 @@ func (f *File) decode(s *Stream, limit int64) ([]byte, error) {
 
 // decodePrefix returns at most limit bytes of a stream's decoded payload.
 func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
-	r, err := f.decoder(s, limit)
-	if err != nil {
-		return nil, err
-	}
-	decoded, err := io.ReadAll(r)
-	f.spend(int64(len(decoded)) + s.Length)
-	return decoded, damagedPayload("payload", err)
-}
-
-// decoder returns a reader of at most limit bytes of a stream's decoded payload.
-func (f *File) decoder(s *Stream, limit int64) (io.Reader, error) {
 	payload, err := f.payload(s)
 	if err != nil {
 		return nil, err
@@ -117,7 +106,9 @@ func (f *File) decoder(s *Stream, limit int64) (io.Reader, error) {
 		}
 		r = &stage{r: decoded, left: 4*limit + minStageBytes}
 	}
-	return io.LimitReader(r, limit), nil
+	decoded, err := io.ReadAll(io.LimitReader(r, limit))
+	f.spend(int64(len(decoded)) + s.Length)
+	return decoded, damagedPayload("payload", err)
 }
 
 // damagedPayload wraps the errors of decoders, which know nothing of ours.

@@ -12,7 +12,6 @@ type Update struct {
 	file   *File
 	bodies map[Ref][]byte
 	maxNum uint32
-	err    error // of looking for dangling references
 }
 
 // NewUpdate returns an empty update of the file.
@@ -20,8 +19,8 @@ func (f *File) NewUpdate() *Update {
 	return &Update{file: f, bodies: map[Ref][]byte{}, maxNum: f.maxNum}
 }
 
-// Reserve returns a reference that no object of the file or the update ever had, and that nothing in the file refers to.
-// Until [Update.Set] gives it a body it refers to null. The first call reads the whole file; [Update.Bytes] returns its error.
+// Reserve returns a reference that no object of the file or the update ever had, and that
+// nothing read so far refers to. Until [Update.Set] gives it a body it refers to null.
 func (u *Update) Reserve() Ref {
 	u.maxNum = u.next()
 	return Ref{Num: u.maxNum}
@@ -29,11 +28,8 @@ func (u *Update) Reserve() Ref {
 
 // next returns the lowest number above those of all objects that no reference names.
 func (u *Update) next() uint32 {
-	if u.file.dangling == nil && u.err == nil {
-		u.file.dangling, u.err = u.file.findDangling()
-	}
 	num := min(u.maxNum, maxObjectNumber) + 1 // beyond it, Bytes refuses
-	for u.file.dangling[num] {
+	for u.file.named[num] {
 		num++
 	}
 	return num
@@ -69,7 +65,7 @@ func (u *Update) Source(ref Ref) ([]byte, error) {
 // last section's trailer is carried over, with a new second part of ID. An update without
 // objects is empty. Errors: [ErrLimit] when the file gets longer or has more objects than
 // its cross-reference can say, [ErrDamaged] when an object was set whose generation is not
-// the file's, or in an encrypted file one whose body cannot be read; or one of the file's reader.
+// the file's, or in an encrypted file one whose body cannot be read.
 func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	if len(u.bodies) == 0 {
 		return nil, nil, nil
@@ -101,9 +97,6 @@ func byNumber(a, b Ref) int { return int(int64(a.Num) - int64(b.Num)) }
 func (u *Update) check() error {
 	if next := u.next(); next > maxObjectNumber { // a cross-reference stream takes it
 		return fmt.Errorf("%w: object number %d", ErrLimit, next)
-	}
-	if u.err != nil {
-		return u.err
 	}
 	nums := map[uint32]bool{0: true}
 	for ref := range u.bodies {
