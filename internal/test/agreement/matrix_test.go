@@ -11,8 +11,6 @@ import (
 	"github.com/innsigli/innsigli/internal/test/agreement"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/internal/test/validators"
-	"github.com/innsigli/innsigli/pades"
-	"github.com/innsigli/innsigli/xades"
 )
 
 // Where the verdicts differ on what EU DSS and pyHanko sign, as it is and altered, there is a reason.
@@ -24,7 +22,7 @@ func TestMatrix(t *testing.T) {
 	}
 	roots := []*x509.Certificate{s.ca.Root()}
 	pool := poolOf(roots)
-	pdf, xml := verifyPDF(pades.VerifyOptions{Roots: pool}), verifyXML(xades.VerifyOptions{Roots: pool})
+	pdf, xml := verifyPDF(ades.VerifyOptions{Roots: pool}), verifyXML(ades.VerifyOptions{Roots: pool})
 	agreement.Comparison{
 		Table: "agreement-matrix.md", Title: "Agreement with EU DSS on a matrix", Preamble: matrixPreamble, Files: files, Every: 1,
 		Runs: []agreement.Run{{
