@@ -39,25 +39,25 @@ type Timestamper interface {
 	Timestamp(ctx context.Context, h crypto.Hash, sum []byte) (token []byte, err error)
 }
 
-// Proof says whether a certificate is revoked: one of the two, in DER.
-type Proof struct {
+// RevocationData states whether a certificate is revoked: one of the two, in DER.
+type RevocationData struct {
 	OCSP []byte // a whole OCSPResponse (RFC 6960 4.2.1), not the BasicOCSPResponse in it
 	CRL  []byte // a CertificateList (RFC 5280 5.1)
 }
 
-// Revocation gets proofs of revocation status. It is used by several goroutines.
+// Revocation gets revocation data. It is used by several goroutines.
 type Revocation interface {
-	// Revocation returns a proof about cert, which issuer issued. The proof is signed by
-	// the issuer or for it, and is in force now.
+	// Revocation returns revocation data about cert, which issuer issued. It is signed by the issuer
+	// or for it, and is in force now.
 	//
-	// With a notBefore, the time of a signature, the proof was asked for in this call and comes
-	// from no cache. Its thisUpdate is that second or later, or its nextUpdate is later than
-	// notBefore: responders prepare answers, and authorities publish CRLs, hours ahead. With the
-	// zero time a proof from before may be returned until its nextUpdate.
+	// With a notBefore, the time of a signature, it was asked for in this call and comes from no
+	// cache. Its thisUpdate is that second or later, or its nextUpdate is later than notBefore:
+	// responders prepare answers, and authorities publish CRLs, hours ahead. With the zero time,
+	// earlier data may be returned until its nextUpdate.
 	//
-	// A [RevokedError] comes with its proof, because a signature made before the
-	// revocation stands. [ErrNoRevocation] when there is no proof.
-	Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (Proof, error)
+	// A [RevokedError] comes with its data, because a signature made before the revocation stands.
+	// [ErrNoRevocation] when there is none.
+	Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (RevocationData, error)
 }
 
 // Issuers finds certificates that are missing between a certificate and a root. It is

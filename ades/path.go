@@ -22,12 +22,12 @@ const (
 	RevocationNotNeeded RevocationStatus = "NOT_NEEDED"
 )
 
-// ProofType is the kind of a [Proof].
-type ProofType string
+// RevocationSource is the kind of [RevocationData].
+type RevocationSource string
 
 const (
-	ProofOCSP ProofType = "OCSP" // a response (RFC 6960)
-	ProofCRL  ProofType = "CRL"  // a list (RFC 5280 5)
+	SourceOCSP RevocationSource = "OCSP" // an OCSP response (RFC 6960)
+	SourceCRL  RevocationSource = "CRL"  // a certificate revocation list (RFC 5280 5)
 )
 
 // CertificateStatus is a certificate of a path, and what was found about its revocation. All but Certificate and
@@ -37,7 +37,7 @@ type CertificateStatus struct {
 	Revocation  RevocationStatus
 	RevokedAt   time.Time // also of one that is good, and was revoked after the time by which it is judged
 	Reason      int       // why it was revoked: CRLReason (RFC 5280 5.3.1)
-	Source      ProofType
+	Source      RevocationSource
 	ProducedAt  time.Time // when the proof was signed; of a CRL its ThisUpdate
 	ThisUpdate  time.Time // the time of which the proof speaks
 	Fetched     bool      // the proof was asked for, and is not in the document

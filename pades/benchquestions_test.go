@@ -55,7 +55,7 @@ func (q *questions) Timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([
 }
 
 // Revocation implements [ades.Revocation].
-func (q *questions) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (q *questions) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	proof, err := q.Sources.Revocation.Revocation(ctx, cert, issuer, notBefore)
 	q.again = append(q.again, func() error { return cert.CheckSignatureFrom(issuer) })
 	switch {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/crl"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 const (
@@ -20,10 +20,10 @@ const (
 
 // store is the document security store of a document (ISO 32000-2 12.8.4.3).
 type store struct {
-	dict    pdf.Dict       // nil: there is none
-	vri     pdf.Dict       // nil: it has none
-	fault   error          // why one of these cannot be read, and so not be added to
-	data    *evidence.Data // as it stands, in its order, none of it verified
+	dict    pdf.Dict         // nil: there is none
+	vri     pdf.Dict         // nil: it has none
+	fault   error            // why one of these cannot be read, and so not be added to
+	data    *validation.Data // as it stands, in its order, none of it verified
 	streams []stream
 	there   map[storedAt]bool
 	decoded map[storedAt]stream  // in other revisions; nil: none
@@ -85,8 +85,8 @@ func (s *store) decodeAll(file *pdf.File) error {
 }
 
 // dataOf is what stands in streams, in their order.
-func dataOf(streams []stream) *evidence.Data {
-	data := new(evidence.Data)
+func dataOf(streams []stream) *validation.Data {
+	data := new(validation.Data)
 	for _, one := range streams {
 		switch {
 		case one.array == "OCSPs":
@@ -102,7 +102,7 @@ func dataOf(streams []stream) *evidence.Data {
 
 // findStore reads what there is without what it refers to.
 func findStore(file *pdf.File) (store, error) {
-	s := store{data: new(evidence.Data)}
+	s := store{data: new(validation.Data)}
 	_, catalog, err := file.Catalog()
 	if err != nil {
 		return s, err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // embed appends the validation data that is missing.
@@ -22,13 +22,13 @@ func (e *extension) embedToStamp() error { return e.embedWith((*carried).outdate
 
 // embedWith appends what is missing, with more to ask about. What can be collected and
 // would still not do, for validators or [Verify], is not level LT.
-func (e *extension) embedWith(more func(*carried, *evidence.Known) []evidence.Target) error {
+func (e *extension) embedWith(more func(*carried, *validation.Known) []validation.Target) error {
 	c, err := e.carried()
 	if err != nil {
 		return err
 	}
-	known := evidence.NewKnown(e.ctx, e.Sources, c.known...)
-	found, err := evidence.Complete(e.ctx, e.Sources, known, c.store.data, c.allTargets(), more(c, known)...)
+	known := validation.NewKnown(e.ctx, e.Sources, c.known...)
+	found, err := validation.Complete(e.ctx, e.Sources, known, c.store.data, c.allTargets(), more(c, known)...)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (e *extension) embedWith(more func(*carried, *evidence.Known) []evidence.Ta
 // embedAgain asks again about the last signer where the document had all validation data before the signature, as when
 // the same person signed a moment ago: it cannot have been collected for the signature, and makes no level LT (EN 319
 // 142-1 6.3). The revision is empty where validation data was added since.
-func (e *extension) embedAgain(c *carried, known *evidence.Known) (Revision, error) {
+func (e *extension) embedAgain(c *carried, known *validation.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b carriedSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.Earlier(last.ranges.end)
 	if err != nil {
@@ -56,7 +56,7 @@ func (e *extension) embedAgain(c *carried, known *evidence.Known) (Revision, err
 	if err != nil || len(before.streams) < len(c.store.streams) {
 		return Revision{}, err
 	}
-	found, err := evidence.Collect(e.ctx, e.Sources, known, evidence.Target{Certificate: last.signer, Fresh: time.Now()})
+	found, err := validation.Collect(e.ctx, e.Sources, known, validation.Target{Certificate: last.signer, BestSignatureTime: time.Now()})
 	if err != nil {
 		return Revision{}, err
 	}
@@ -67,20 +67,20 @@ func (e *extension) embedAgain(c *carried, known *evidence.Known) (Revision, err
 	return r, err
 }
 
-func (c *carried) nothingMore(*evidence.Known) []evidence.Target { return nil }
+func (c *carried) nothingMore(*validation.Known) []validation.Target { return nil }
 
 // outdatedAuthority is that of the last timestamp, when no proof about it is in force any
 // more.
-func (c *carried) outdatedAuthority(known *evidence.Known) []evidence.Target {
+func (c *carried) outdatedAuthority(known *validation.Known) []validation.Target {
 	last := c.lastToken()
 	if last == nil {
 		return nil
 	}
-	today := evidence.Target{Certificate: last.Certificate, Timestamp: true, Times: evidence.Times{Used: time.Now()}}
+	today := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
 	if outdated, _ := c.store.data.Lacking(known, today); len(outdated) == 0 {
 		return nil
 	}
-	return []evidence.Target{{Certificate: last.Certificate, Timestamp: true, Times: evidence.Times{Used: last.Time}}}
+	return []validation.Target{{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: last.Time}}}
 }
 
 // lastToken is the newest timestamp of all; nil when there is none.
@@ -102,8 +102,8 @@ func (c *carried) lastToken() (last *tsp.Token) {
 
 // allTargets are the certificates that are relied upon: those of signers and of the
 // authorities of timestamps.
-func (c *carried) allTargets() []evidence.Target {
-	var all []evidence.Target
+func (c *carried) allTargets() []validation.Target {
+	var all []validation.Target
 	for _, s := range c.signatures {
 		all = append(all, c.targets(s)...)
 	}
@@ -114,29 +114,31 @@ func (c *carried) allTargets() []evidence.Target {
 }
 
 // targets are the certificates that are relied upon for one signature.
-func (c *carried) targets(s carriedSignature) []evidence.Target {
-	all := []evidence.Target{{Certificate: s.signer, Fresh: c.timeOf(s)}}
+func (c *carried) targets(s carriedSignature) []validation.Target {
+	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: c.timeOf(s)}}
 	for _, token := range s.tokens {
 		all = append(all, c.authority(token, s.ranges))
 	}
 	return all
 }
 
-func (c *carried) stampTarget(s carriedStamp) evidence.Target { return c.authority(s.token, s.ranges) }
+func (c *carried) stampTarget(s carriedStamp) validation.Target {
+	return c.authority(s.token, s.ranges)
+}
 
 // authority is that of a timestamp, which the next document timestamp proves to have
 // existed at its own time (EN 319 102-1 5.6.3).
-func (c *carried) authority(token *tsp.Token, covered byteRange) evidence.Target {
-	times := evidence.Times{Used: token.Time}
+func (c *carried) authority(token *tsp.Token, covered byteRange) validation.Target {
+	times := validation.Times{SigningTime: token.Time}
 	if i := slices.IndexFunc(c.stamps, func(s carriedStamp) bool { return s.ranges.end > covered.end }); i >= 0 {
-		times.Judged = c.stamps[i].token.Time
+		times.ValidationTime = c.stamps[i].token.Time
 	}
-	return evidence.Target{Certificate: token.Certificate, Timestamp: true, Times: times}
+	return validation.Target{Certificate: token.Certificate, Timestamp: true, Times: times}
 }
 
 // embedded returns the revision with what was found that the document does not have; an
 // empty one when there is nothing.
-func (e *extension) embedded(c *carried, known *evidence.Known, found *evidence.Data) (Revision, error) {
+func (e *extension) embedded(c *carried, known *validation.Known, found *validation.Data) (Revision, error) {
 	update := c.file.NewUpdate()
 	added := c.store.add(update, found)
 	if added.empty() {
@@ -180,10 +182,10 @@ type vriEntry struct {
 
 // relatedInformation lists for each signature and document timestamp that has no entry in
 // the VRI dictionary what the document, with what was found, has about it.
-func (c *carried) relatedInformation(known *evidence.Known, found *evidence.Data) []vriEntry {
-	all := evidence.Merge(c.store.data, found).ChargeTo(known)
+func (c *carried) relatedInformation(known *validation.Known, found *validation.Data) []vriEntry {
+	all := validation.Merge(c.store.data, found).ChargeTo(known)
 	var entries []vriEntry
-	list := func(key pdf.Name, targets ...evidence.Target) {
+	list := func(key pdf.Name, targets ...validation.Target) {
 		if c.store.vri[key] == nil {
 			about := all.Of(known, targets...)
 			entries = append(entries, vriEntry{key, c.store.vriSource(about)})

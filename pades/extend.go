@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // Extender raises documents to a level. Nothing of what was signed changes, and no
@@ -123,7 +123,7 @@ func (e *extension) archived(c *carried) (bool, error) {
 		return false, err
 	}
 	covered.stamps = covered.stamps[:len(covered.stamps)-1]
-	known := evidence.NewKnown(e.ctx, e.Sources, covered.known...)
+	known := validation.NewKnown(e.ctx, e.Sources, covered.known...)
 	lacking, _ := covered.store.data.Lacking(known, covered.allTargets()...)
 	return len(lacking) == 0, e.ctx.Err()
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/cms"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
@@ -25,7 +24,7 @@ type inspection struct {
 	earlier    map[int64]store     // of earlier revisions, by their length
 	decoded    map[storedAt]stream // of all stores
 	signed     []int64             // ends of revisions, see signedEnds
-	known      *evidence.Known     // whom to trust, and what the document timestamps carry
+	known      *validation.Known   // whom to trust, and what the document timestamps carry
 	online     *validation.Online  // nil: nobody is asked
 }
 
@@ -36,8 +35,8 @@ type verification struct {
 
 	ranges byteRange
 	signed *cms.SignedData
-	known  *evidence.Known        // with what the signature carries
-	data   *evidence.Data         // that of the store, with what the signature carries
+	known  *validation.Known      // with what the signature carries
+	data   *validation.Data       // that of the store, with what the signature carries
 	stamps []validation.Timestamp // that the signature carries
 	report ades.SignatureReport
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
@@ -37,8 +36,8 @@ func (v *verification) later() []documentTimestamp {
 // suffices says whether the data has what level LT needs for the signer and the timestamp
 // authorities, but that of the last document timestamp: what proves it comes with its
 // renewal. The others are those of all signatures, and looked at once.
-func (v *verification) suffices(data *evidence.Data, own []validation.Timestamp, later []documentTimestamp) bool {
-	signer := evidence.Target{Certificate: v.report.Certificate, Fresh: v.report.BestTime}
+func (v *verification) suffices(data *validation.Data, own []validation.Timestamp, later []documentTimestamp) bool {
+	signer := validation.Target{Certificate: v.report.Certificate, BestSignatureTime: v.report.BestTime}
 	proven := tokensOf(later[:max(len(later)-1, 0)])
 	return data.Present(v.known, append(validation.Targets(own), signer)...) &&
 		data.Present(v.inspection.known, validation.Targets(proven)...)

@@ -73,7 +73,7 @@ func TestLevelsByPreparedAnswers(t *testing.T) {
 // preparedAnswers gives the answers of a source whatever time is asked for.
 type preparedAnswers struct{ of ades.Revocation }
 
-func (p preparedAnswers) Revocation(ctx context.Context, cert, issuer *x509.Certificate, _ time.Time) (ades.Proof, error) {
+func (p preparedAnswers) Revocation(ctx context.Context, cert, issuer *x509.Certificate, _ time.Time) (ades.RevocationData, error) {
 	return p.of.Revocation(ctx, cert, issuer, time.Time{})
 }
 

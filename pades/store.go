@@ -8,7 +8,7 @@ import (
 	"fmt"
 
 	"github.com/innsigli/innsigli/internal/pdf"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // additions are the streams that a revision adds to a document security store.
@@ -21,7 +21,7 @@ func (a additions) empty() bool { return len(a.certificates)+len(a.responses)+le
 
 // add makes streams, one for each DER value (ISO 32000-2 12.8.4.3), of what is not in the
 // store.
-func (s *store) add(update *pdf.Update, found *evidence.Data) additions {
+func (s *store) add(update *pdf.Update, found *validation.Data) additions {
 	s.refs = make(map[storedAs]pdf.Ref)
 	for _, old := range s.streams {
 		s.refs[storedAs{old.array, sha256.Sum256(old.der)}] = old.ref
@@ -102,7 +102,7 @@ func (s *store) writeVRI(file *pdf.File, update *pdf.Update, source []byte, entr
 }
 
 // vriSource is the source of the dictionary of ISO 32000-2 table 262.
-func (s *store) vriSource(about *evidence.Data) []byte {
+func (s *store) vriSource(about *validation.Data) []byte {
 	source := []byte("<< /Type /VRI")
 	for _, list := range []struct {
 		key   string

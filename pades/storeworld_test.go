@@ -69,9 +69,9 @@ type published struct {
 	by     *x509.Certificate
 }
 
-func (p published) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (p published) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	if issuer.Equal(p.by) {
-		return ades.Proof{CRL: p.list}, nil
+		return ades.RevocationData{CRL: p.list}, nil
 	}
 	return p.others.Revocation.Revocation(ctx, cert, issuer, notBefore)
 }

@@ -15,13 +15,13 @@ import (
 // twoAuthorities answer for the certificates that each issued.
 type twoAuthorities struct{ signers, timestamps *sandboxca.Authority }
 
-func (a twoAuthorities) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (a twoAuthorities) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	for _, ca := range []*sandboxca.Authority{a.signers, a.timestamps} {
 		if issuer.Equal(ca.Root()) || issuer.Equal(ca.Chain()[0]) {
 			return ca.Sources(nil).Revocation.Revocation(ctx, cert, issuer, notBefore)
 		}
 	}
-	return ades.Proof{}, ades.ErrNoRevocation
+	return ades.RevocationData{}, ades.ErrNoRevocation
 }
 
 // A root for timestamps is none for signers, and the other way round.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
@@ -90,12 +89,12 @@ func (d *inspection) judge() validation.Judge {
 }
 
 // withArchived is validation data with what the signature itself carries.
-func (v *verification) withArchived(data *evidence.Data) *evidence.Data {
+func (v *verification) withArchived(data *validation.Data) *validation.Data {
 	lists, responses := v.signed.ArchivedRevocation()
 	if len(lists)+len(responses) == 0 {
 		return data
 	}
-	return data.With(&evidence.Data{OCSP: responses, CRLs: lists})
+	return data.With(&validation.Data{OCSP: responses, CRLs: lists})
 }
 
 // judge asks nobody for the sake of a signature that has failed already.
@@ -137,7 +136,7 @@ func (v *verification) checkTimestamps() {
 // checkEvidence makes sure that the revocation data is from who is in force, or was when a document timestamp
 // proves the store as it was then. The error is one of reading.
 func (v *verification) checkEvidence() (err error) {
-	v.judge().Evidence(&v.report, func(yield func(validation.Proven) bool) {
+	v.judge().Evidence(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
 		for _, t := range slices.Backward(v.later()) {
 			at = t.ProvenAt(at)
@@ -148,7 +147,7 @@ func (v *verification) checkEvidence() (err error) {
 			if s, err = v.storeUpTo(t.ranges.end); err != nil {
 				return
 			}
-			if s.dict != nil && !yield(validation.Proven{Data: s.data, At: at}) {
+			if s.dict != nil && !yield(validation.POE{Data: s.data, At: at}) {
 				return
 			}
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/cms"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
@@ -60,7 +59,7 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 		sums:  newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
 		taken: make(map[int64]bool), earlier: make(map[int64]store),
 		decoded: make(map[storedAt]stream), signed: covers.signedEnds(fields),
-		known:  evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
+		known:  validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
 		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
 	}
 	if d.store, err = d.readProofs(file); err != nil {

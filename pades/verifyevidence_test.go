@@ -30,7 +30,7 @@ func (e either) of(cert *x509.Certificate) ades.Sources {
 	return e.other.Sources(e.clock)
 }
 
-func (e either) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (e either) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	return e.of(cert).Revocation.Revocation(ctx, cert, issuer, notBefore)
 }
 

@@ -130,7 +130,7 @@ func (p people) withAuthority(s ades.Sources) ades.Sources {
 type revocationInOrder []ades.Revocation
 
 // Revocation implements [ades.Revocation].
-func (o revocationInOrder) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (o revocationInOrder) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	var failures []error
 	for _, source := range o {
 		proof, err := source.Revocation(ctx, cert, issuer, notBefore)
@@ -142,7 +142,7 @@ func (o revocationInOrder) Revocation(ctx context.Context, cert, issuer *x509.Ce
 			break // nobody waits for the answer
 		}
 	}
-	return ades.Proof{}, errors.Join(failures...)
+	return ades.RevocationData{}, errors.Join(failures...)
 }
 
 // signingMethods are those that reach the level at which processes are signed. A method whose answer is

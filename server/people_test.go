@@ -133,12 +133,12 @@ func testKey(t *testing.T) *ecdsa.PrivateKey {
 
 // told is a source of revocation that says the same to all, and counts.
 type told struct {
-	proof ades.Proof
+	proof ades.RevocationData
 	err   error
 	times int
 }
 
-func (a *told) Revocation(context.Context, *x509.Certificate, *x509.Certificate, time.Time) (ades.Proof, error) {
+func (a *told) Revocation(context.Context, *x509.Certificate, *x509.Certificate, time.Time) (ades.RevocationData, error) {
 	a.times++
 	return a.proof, a.err
 }
@@ -146,8 +146,8 @@ func (a *told) Revocation(context.Context, *x509.Certificate, *x509.Certificate,
 // The first that knows has the say, whichever it is; a revoked certificate is known too.
 func TestRevocationInOrder(t *testing.T) {
 	unknown := func() *told { return &told{err: fmt.Errorf("%w: never heard of", ades.ErrNoRevocation)} }
-	good := func(proof string) *told { return &told{proof: ades.Proof{OCSP: []byte(proof)}} }
-	revoked := &told{proof: ades.Proof{OCSP: []byte("revoked")}, err: &ades.RevokedError{Certificate: new(x509.Certificate)}}
+	good := func(proof string) *told { return &told{proof: ades.RevocationData{OCSP: []byte(proof)}} }
+	revoked := &told{proof: ades.RevocationData{OCSP: []byte("revoked")}, err: &ades.RevokedError{Certificate: new(x509.Certificate)}}
 	for _, test := range []struct {
 		name          string
 		first, second *told

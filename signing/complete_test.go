@@ -39,10 +39,10 @@ func (o *outage) Timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]by
 	return o.Time.Timestamp(ctx, h, sum)
 }
 
-func (o *outage) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (o *outage) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	o.asked.Add(1)
 	if err := o.status.Load(); err != nil {
-		return ades.Proof{}, *err
+		return ades.RevocationData{}, *err
 	}
 	return o.Sources.Revocation.Revocation(ctx, cert, issuer, notBefore)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // prepare makes the document ready to be signed with the certificate. What keeps
@@ -86,7 +86,7 @@ func (t *turn) checkCertificate(ctx context.Context, cert *x509.Certificate, fur
 	if ades.CheckPurpose(cert) != nil || !ades.AllowsNonRepudiation(cert) && !t.options.AllowDigitalSignature {
 		return nil, &idp.Failure{Code: idp.CertificateValidationError, Description: "The certificate is not for signing documents."}, nil
 	}
-	chain, err := evidence.FindChain(ctx, sources, evidence.NewKnown(ctx, sources, further...), cert, now)
+	chain, err := validation.FindChain(ctx, sources, validation.NewKnown(ctx, sources, further...), cert, now)
 	switch {
 	case errors.Is(err, ades.ErrUnavailable):
 		return nil, nil, err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // prove makes what the level asks for beside the signature, and sees to it that the
@@ -35,7 +35,7 @@ func checkRevocation(ctx context.Context, signer ades.Signer, sources ades.Sourc
 		return nil
 	}
 	sources.Revocation = anew{sources.Revocation, signer.Certificate}
-	_, err := evidence.Collect(ctx, sources, evidence.NewKnown(ctx, sources, signer.Chain...), evidence.Target{Certificate: signer.Certificate})
+	_, err := validation.Collect(ctx, sources, validation.NewKnown(ctx, sources, signer.Chain...), validation.Target{Certificate: signer.Certificate})
 	return err
 }
 
@@ -46,7 +46,7 @@ type anew struct {
 }
 
 // Revocation implements [ades.Revocation].
-func (a anew) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (a anew) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	if cert.Equal(a.about) {
 		notBefore = cert.NotBefore // and so is every proof about it
 	}

@@ -44,9 +44,9 @@ type slowResponder struct {
 	*slowness
 }
 
-func (s slowResponder) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (s slowResponder) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	if err := s.wait(ctx); err != nil {
-		return ades.Proof{}, err
+		return ades.RevocationData{}, err
 	}
 	return s.of.Revocation(ctx, cert, issuer, notBefore)
 }

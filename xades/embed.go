@@ -4,13 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // embedded is the validation data that a signature lacks.
 func (e *extension) embedded(s *carriedSignature) (string, error) {
-	return e.embeddedWith(s, func(*evidence.Known) []evidence.Target { return nil })
+	return e.embeddedWith(s, func(*validation.Known) []validation.Target { return nil })
 }
 
 // embeddedToArchive is that before an archive timestamp that is to come. It will hardly be of another
@@ -22,9 +22,9 @@ func (e *extension) embeddedToArchive(s *carriedSignature) (string, error) {
 
 // embeddedWith is what is missing, with more to ask about. What can be collected and would still not do, for
 // validators or [Verify], is not level LT.
-func (e *extension) embeddedWith(s *carriedSignature, more func(*evidence.Known) []evidence.Target) (string, error) {
+func (e *extension) embeddedWith(s *carriedSignature, more func(*validation.Known) []validation.Target) (string, error) {
 	known := e.known.With(s.known...)
-	found, err := evidence.Complete(e.ctx, e.Sources, known, s.data.ChargeTo(known), s.targets(), more(known)...)
+	found, err := validation.Complete(e.ctx, e.Sources, known, s.data.ChargeTo(known), s.targets(), more(known)...)
 	if err != nil {
 		return "", err
 	}
@@ -32,16 +32,16 @@ func (e *extension) embeddedWith(s *carriedSignature, more func(*evidence.Known)
 }
 
 // outdatedAuthority is that of the last timestamp, when no proof about it is in force any more.
-func (s carriedSignature) outdatedAuthority(known *evidence.Known) []evidence.Target {
+func (s carriedSignature) outdatedAuthority(known *validation.Known) []validation.Target {
 	last := s.lastToken()
 	if last == nil {
 		return nil
 	}
-	today := evidence.Target{Certificate: last.Certificate, Timestamp: true, Times: evidence.Times{Used: time.Now()}}
+	today := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
 	if outdated, _ := s.data.Lacking(known, today); len(outdated) == 0 {
 		return nil
 	}
-	return []evidence.Target{{Certificate: last.Certificate, Timestamp: true, Times: evidence.Times{Used: last.Time}}}
+	return []validation.Target{{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: last.Time}}}
 }
 
 // lastToken is the newest timestamp of the signature; nil when there is none.
@@ -56,10 +56,10 @@ func (s carriedSignature) lastToken() (last *tsp.Token) {
 
 // lackingOf is what was found that the signature does not carry: KeyInfo is the place of some certificates
 // (EN 319 132-1 5.4.1).
-func (s carriedSignature) lackingOf(found *evidence.Data) *evidence.Data {
-	carried := evidence.Merge(s.data, &evidence.Data{Certificates: s.Certificates})
-	all := evidence.Merge(carried, found)
-	return &evidence.Data{
+func (s carriedSignature) lackingOf(found *validation.Data) *validation.Data {
+	carried := validation.Merge(s.data, &validation.Data{Certificates: s.Certificates})
+	all := validation.Merge(carried, found)
+	return &validation.Data{
 		Certificates: all.Certificates[len(carried.Certificates):],
 		OCSP:         all.OCSP[len(carried.OCSP):],
 		CRLs:         all.CRLs[len(carried.CRLs):],
@@ -69,7 +69,7 @@ func (s carriedSignature) lackingOf(found *evidence.Data) *evidence.Data {
 // valuesMarkup is validation data as properties: CertificateValues and RevocationValues, which there is one of
 // each at most (EN 319 132-1 6.3), and further data in TimeStampValidationData (5.5.3). What is there may be
 // under an archive timestamp, and stays.
-func (s carriedSignature) valuesMarkup(d *evidence.Data) string {
+func (s carriedSignature) valuesMarkup(d *validation.Data) string {
 	if !s.holdsValues() {
 		prefix := declarations(s.growing(), "xades")
 		return certificateValues(prefix, d) + revocationValues(prefix, d)
@@ -91,7 +91,7 @@ func (s *signature) holdsValues() bool {
 	return len(s.archives)+len(s.old) > 0
 }
 
-func certificateValues(a attributes, d *evidence.Data) string {
+func certificateValues(a attributes, d *validation.Data) string {
 	var ders [][]byte
 	for _, c := range d.Certificates {
 		ders = append(ders, c.Raw)
@@ -100,7 +100,7 @@ func certificateValues(a attributes, d *evidence.Data) string {
 }
 
 // revocationValues are lists and then responses, in the order of the schema.
-func revocationValues(a attributes, d *evidence.Data) string {
+func revocationValues(a attributes, d *validation.Data) string {
 	return list("xades:RevocationValues", a,
 		list("xades:CRLValues", nil, encapsulated("xades:EncapsulatedCRLValue", d.CRLs))+
 			list("xades:OCSPValues", nil, encapsulated("xades:EncapsulatedOCSPValue", d.OCSP)))

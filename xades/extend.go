@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // Extender raises documents to a level. Nothing of what was signed or timestamped changes: evidence is put
@@ -60,11 +60,11 @@ type extension struct {
 	which selection
 	renew bool
 	read  *carried
-	known *evidence.Known // of which all questions are charged
+	known *validation.Known // of which all questions are charged
 }
 
 func (e extension) run(doc Document, level ades.Level) ([]Revision, error) {
-	e.known = evidence.NewKnown(e.ctx, e.Sources)
+	e.known = validation.NewKnown(e.ctx, e.Sources)
 	if err := e.begin(doc); err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
@@ -18,8 +17,8 @@ type inspection struct {
 	ctx        context.Context
 	document   *xmldoc.Document
 	options    ades.VerifyOptions
-	known      *evidence.Known    // whom to trust, and what KeyInfo and the timestamps of all signatures carry
-	shared     *evidence.Data     // validation data of all signatures
+	known      *validation.Known  // whom to trust, and what KeyInfo and the timestamps of all signatures carry
+	shared     *validation.Data   // validation data of all signatures
 	online     *validation.Online // nil: nobody is asked
 	signatures []signature        // those in unsigned properties come last
 	scopes     []scope            // what each of them signs
@@ -34,7 +33,7 @@ type verification struct {
 	*inspection
 	*signature
 	signs    scope
-	known    *evidence.Known // with what the signature carries
+	known    *validation.Known // with what the signature carries
 	stamps   []validation.Timestamp
 	archives []validation.Timestamp
 	absent   bool // something that a Manifest lists is; that was told
@@ -52,7 +51,7 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 	signatures = append(signatures, reader.readAll(unsigned)...)
 	i := &inspection{
 		ctx: ctx, document: d, options: options, signatures: signatures,
-		known:    evidence.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
+		known:    validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
 		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
 		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
 	}
@@ -72,12 +71,12 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 	return i, ctx.Err()
 }
 
-func dataOf(signatures []signature) *evidence.Data {
-	var all []*evidence.Data
+func dataOf(signatures []signature) *validation.Data {
+	var all []*validation.Data
 	for _, s := range signatures {
 		all = append(all, s.data)
 	}
-	return evidence.Merge(all...)
+	return validation.Merge(all...)
 }
 
 func (i *inspection) reports() (*ades.Report, error) {

@@ -1,7 +1,6 @@
 package xades
 
 import (
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
@@ -126,7 +125,7 @@ func (v *verification) hasStampedReferences() bool {
 func (v *verification) suffices() bool {
 	targets := validation.Targets(v.stamps)
 	if v.signer != nil {
-		targets = append(targets, evidence.Target{Certificate: v.signer, Fresh: v.report.BestTime})
+		targets = append(targets, validation.Target{Certificate: v.signer, BestSignatureTime: v.report.BestTime})
 	}
 	earlier := validation.Readable(v.archives)
 	if len(earlier) > 0 {

@@ -4,9 +4,9 @@ import (
 	"crypto/x509"
 
 	"github.com/innsigli/innsigli/internal/pki/crl"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
@@ -38,11 +38,11 @@ func (r *unsignedReader) read(s *signature) {
 			r.readValues(s, property)
 		}
 	}
-	var all []*evidence.Data
+	var all []*validation.Data
 	for _, v := range s.values {
 		all = append(all, v.data)
 	}
-	s.data = evidence.Merge(all...)
+	s.data = validation.Merge(all...)
 }
 
 // stamps reads the timestamps of a property, of which there is one in a baseline signature.
@@ -85,7 +85,7 @@ func readMethod(property xmldoc.Node) xmldoc.Canonicalization {
 
 // readValues reads the validation data of a property, if it is one that has any.
 func (r *unsignedReader) readValues(s *signature, property xmldoc.Node) {
-	data := new(evidence.Data)
+	data := new(validation.Data)
 	switch name := property.Name(); name.Local {
 	case "CertificateValues", "RevocationValues", "AttrAuthoritiesCertValues", "AttributeRevocationValues":
 		if name.Space == ns132 {
@@ -104,7 +104,7 @@ func (r *unsignedReader) readValues(s *signature, property xmldoc.Node) {
 }
 
 // addValues reads CertificateValues or RevocationValues, or others of their types (EN 319 132-1 5.4).
-func (r *unsignedReader) addValues(data *evidence.Data, values xmldoc.Node) {
+func (r *unsignedReader) addValues(data *validation.Data, values xmldoc.Node) {
 	for e := range values.Elements() {
 		switch e.Name() {
 		case xmldoc.Name{Space: ns132, Local: "EncapsulatedX509Certificate"}:
@@ -117,7 +117,7 @@ func (r *unsignedReader) addValues(data *evidence.Data, values xmldoc.Node) {
 	}
 }
 
-func (r *unsignedReader) addCertificate(data *evidence.Data, e xmldoc.Node) {
+func (r *unsignedReader) addCertificate(data *validation.Data, e xmldoc.Node) {
 	der, ok := decode(e, maxCertificate)
 	if !ok || !r.take() {
 		return

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
@@ -50,7 +50,7 @@ type signature struct {
 
 	known    []*x509.Certificate // that KeyInfo and the timestamps carry
 	values   []carriedValues     // validation data, in the order of the properties
-	data     *evidence.Data      // all of it
+	data     *validation.Data    // all of it
 	stamps   []carriedStamp      // SignatureTimeStamps, in their order
 	archives []carriedStamp      // ArchiveTimeStamps of 1.4.1, in their order
 	old      []xmldoc.Node       // ArchiveTimeStamps of 1.3.2, which are over something else and not judged
@@ -68,7 +68,7 @@ type carriedStamp struct {
 // carriedValues are the validation data of an unsigned property.
 type carriedValues struct {
 	property xmldoc.Node
-	data     *evidence.Data
+	data     *validation.Data
 }
 
 // readSignatures reads all signatures of a document, in document order. One that cannot be read does not
@@ -111,7 +111,7 @@ func (r *signatureReader) readAll(elements []xmldoc.Node) []signature {
 
 // readSignature reads a ds:Signature. Whether it is enclosed the others say.
 func (r *signatureReader) readSignature(element xmldoc.Node) signature {
-	s := signature{element: element, data: new(evidence.Data)}
+	s := signature{element: element, data: new(validation.Data)}
 	if s.Signature, s.fault = r.in.Read(element); s.fault != nil {
 		s.Signature = nil
 		return s
@@ -130,12 +130,12 @@ func (s *signature) name() string {
 }
 
 // before is the validation data that precedes an unsigned property.
-func (s *signature) before(property xmldoc.Node) *evidence.Data {
-	var all []*evidence.Data
+func (s *signature) before(property xmldoc.Node) *validation.Data {
+	var all []*validation.Data
 	for _, v := range s.values {
 		if v.property.Precedes(property) {
 			all = append(all, v.data)
 		}
 	}
-	return evidence.Merge(all...)
+	return validation.Merge(all...)
 }

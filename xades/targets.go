@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/pki/evidence"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
 // timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is
@@ -23,21 +23,21 @@ func (s carriedSignature) allStamps() []carriedStamp { return slices.Concat(s.to
 // targets are the certificates that are relied upon: the signer's and those of the authorities of
 // timestamps. The next archive timestamp proves that a timestamp existed at its own time (EN 319 102-1
 // 5.6.3).
-func (s carriedSignature) targets() []evidence.Target {
-	all := []evidence.Target{{Certificate: s.signer, Fresh: s.timeOf()}}
+func (s carriedSignature) targets() []validation.Target {
+	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: s.timeOf()}}
 	for _, t := range s.allStamps() {
 		all = append(all, s.authority(t))
 	}
 	return all
 }
 
-func (s carriedSignature) authority(t carriedStamp) evidence.Target {
-	times := evidence.Times{Used: t.token.Time}
+func (s carriedSignature) authority(t carriedStamp) validation.Target {
+	times := validation.Times{SigningTime: t.token.Time}
 	proves := func(a carriedStamp) bool { return t.property != none && t.property.Precedes(a.property) }
 	if i := slices.IndexFunc(s.archives, proves); i >= 0 {
-		times.Judged = s.archives[i].token.Time
+		times.ValidationTime = s.archives[i].token.Time
 	}
-	return evidence.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
+	return validation.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
 }
 
 // withoutLast is the signature as it was before its last archive timestamp, with the data of that time.
@@ -52,7 +52,7 @@ func (s carriedSignature) withoutLast() carriedSignature {
 
 // archived says whether the last archive timestamp is over all validation data that the signature and the
 // timestamps before need, so that it has level LTA. Its own comes later.
-func (s carriedSignature) archived(known *evidence.Known) bool {
+func (s carriedSignature) archived(known *validation.Known) bool {
 	if len(s.archives) == 0 {
 		return false
 	}

@@ -55,7 +55,7 @@ func (v *verification) existed(property xmldoc.Node) time.Time {
 }
 
 // proven goes through the validation data that archive timestamps prove: each is over what stands before it.
-func (v *verification) proven(yield func(validation.Proven) bool) {
+func (v *verification) proven(yield func(validation.POE) bool) {
 	at := v.options.Time
 	for i, t := range slices.Backward(v.archives) {
 		at = t.ProvenAt(at)
@@ -63,7 +63,7 @@ func (v *verification) proven(yield func(validation.Proven) bool) {
 			continue
 		}
 		data := v.before(v.signature.archives[i].property).ChargeTo(v.inspection.known)
-		if !yield(validation.Proven{Data: data, At: at}) {
+		if !yield(validation.POE{Data: data, At: at}) {
 			return
 		}
 	}

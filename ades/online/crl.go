@@ -25,7 +25,7 @@ func (r *Revocation) byCRL(ctx context.Context, address string, q question) (fin
 	if err != nil {
 		return finding{}, err
 	}
-	found := finding{proof: ades.Proof{CRL: list.Raw}}
+	found := finding{proof: ades.RevocationData{CRL: list.Raw}}
 	if entry != nil {
 		found.revoked = &ades.RevokedError{Certificate: q.cert, At: entry.RevokedAt, Reason: entry.Reason}
 	}

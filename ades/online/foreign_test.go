@@ -120,7 +120,7 @@ func TestOpenSSLAnswersOCSP(t *testing.T) {
 
 	for option, h := range map[string]crypto.Hash{"-sha1": crypto.SHA1, "-sha256": crypto.SHA256} {
 		source := &online.Revocation{Client: local(), Hash: h}
-		ask := func(signer pair) (ades.Proof, error) {
+		ask := func(signer pair) (ades.RevocationData, error) {
 			// openssl writes whole seconds, of a clock that may be some milliseconds behind.
 			return source.Revocation(t.Context(), signer.cert, w.root.cert, time.Now().Add(-time.Second))
 		}

@@ -45,7 +45,7 @@ func TestCRLOf50MB(t *testing.T) {
 	w.mux.Handle("/crl", body(large))
 	source := &online.Revocation{Client: local()}
 
-	var proof ades.Proof
+	var proof ades.RevocationData
 	var err error
 	allocated := testenv.Allocated(func() {
 		proof, err = source.Revocation(t.Context(), good.cert, w.root.cert, time.Time{})

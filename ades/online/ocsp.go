@@ -122,7 +122,7 @@ func (q question) read(response *ocsp.Response, nonce []byte, asked time.Time) (
 }
 
 func (q question) answer(response *ocsp.Response, single *ocsp.Single) (fetched[finding], error) {
-	found := finding{proof: ades.Proof{OCSP: response.Raw}}
+	found := finding{proof: ades.RevocationData{OCSP: response.Raw}}
 	switch single.Status {
 	case ocsp.Good:
 		return fetched[finding]{found, int64(len(response.Raw)), single.NextUpdate}, nil

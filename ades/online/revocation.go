@@ -39,12 +39,12 @@ type question struct {
 
 // finding is a proof and what it says.
 type finding struct {
-	proof   ades.Proof
+	proof   ades.RevocationData
 	revoked *ades.RevokedError // nil: good
 }
 
 // Revocation implements [ades.Revocation].
-func (r *Revocation) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (r *Revocation) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	q := question{cert, issuer, notBefore}
 	var failures []error
 	for _, way := range r.ways(cert) {
@@ -60,7 +60,7 @@ func (r *Revocation) Revocation(ctx context.Context, cert, issuer *x509.Certific
 			break // whoever asked went away
 		}
 	}
-	return ades.Proof{}, q.unanswered(failures)
+	return ades.RevocationData{}, q.unanswered(failures)
 }
 
 // way is an address to ask, and how.

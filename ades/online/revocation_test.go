@@ -122,7 +122,7 @@ func TestOCSP(t *testing.T) {
 	}
 }
 
-func checkProof(t *testing.T, proof ades.Proof, err error, cert, issuer *x509.Certificate) *ocsp.Response {
+func checkProof(t *testing.T, proof ades.RevocationData, err error, cert, issuer *x509.Certificate) *ocsp.Response {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ func forbidden(r rune) bool {
 
 // reportSaying is a report that has the same text wherever a file has a say.
 func reportSaying(said string) report.Document {
-	path := report.CertificateStatus{Certificate: report.Certificate{Name: said, Subject: said}, Revocation: ades.RevocationRevoked, Source: ades.ProofOCSP}
+	path := report.CertificateStatus{Certificate: report.Certificate{Name: said, Subject: said}, Revocation: ades.RevocationRevoked, Source: ades.SourceOCSP}
 	return report.Document{File: said, Signatures: []report.Signature{{
 		Name: said, Format: "PAdES-BASELINE-B", Indication: ades.TotalFailed, SubIndication: ades.HashFailure, Coverage: ades.WholeRevision,
 		Signer: said, SerialNumber: said, Issuer: said, Certificate: &report.Certificate{Name: said, Subject: said, Issuer: said},

@@ -8,7 +8,7 @@ type CertificateStatus struct {
 	Revocation  ades.RevocationStatus `json:"revocation"`
 	RevokedAt   Time                  `json:"revokedAt"`
 	Reason      int                   `json:"reason"` // CRLReason (RFC 5280 5.3.1)
-	Source      ades.ProofType        `json:"source"`
+	Source      ades.RevocationSource `json:"source"`
 	ProducedAt  Time                  `json:"producedAt"`
 	ThisUpdate  Time                  `json:"thisUpdate"`
 	Fetched     bool                  `json:"fetched"`

@@ -72,12 +72,12 @@ func changed(s scene) *ades.Report {
 
 // path is one from the signer to the root, by a response and a list.
 func (s scene) path() []ades.CertificateStatus {
-	by := func(kind ades.ProofType, c *x509.Certificate) ades.CertificateStatus {
+	by := func(kind ades.RevocationSource, c *x509.Certificate) ades.CertificateStatus {
 		return ades.CertificateStatus{Certificate: c, Revocation: ades.RevocationGood, Source: kind, ProducedAt: signedAt, ThisUpdate: signedAt}
 	}
 	issuing, root := s.ca.Chain()[0], s.ca.Root()
 	return []ades.CertificateStatus{
-		by(ades.ProofOCSP, s.signer.Certificate), by(ades.ProofCRL, issuing), {Certificate: root, Revocation: ades.RevocationNotNeeded},
+		by(ades.SourceOCSP, s.signer.Certificate), by(ades.SourceCRL, issuing), {Certificate: root, Revocation: ades.RevocationNotNeeded},
 	}
 }
 

@@ -88,7 +88,7 @@ var layers = []layer{
 		{"webhook/delivery", "webhook storage internal/netguard internal/failpoint", "crypto uuid"},
 	},
 	{
-		{"signing", "idp pades xades stamp busysignal ades storage internal/pki/evidence internal/failpoint", "sync uuid"},
+		{"signing", "idp pades xades stamp busysignal ades storage internal/pki/validation internal/failpoint", "sync uuid"},
 		{"webhook", "", "crypto"},
 	},
 	{
@@ -105,20 +105,17 @@ var layers = []layer{
 		{"ades/report", "ades", "text"},
 		{"idp", "ades", ""},
 		{"idp/ciba", "", "jose oidc"},
-		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/evidence internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
+		{"pades", "pades/internal/diff pades/internal/form ades internal/pki/validation internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/pdf", ""},
 		{"sandbox/ca", "ades internal/pki/cms internal/pki/tsp internal/pki/ocsp internal/pki/crl", ""},
 		{"stamp", "internal/pdf stamp/internal/truetype", "text image"},
-		{"xades", "ades internal/pki/validation internal/pki/evidence internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/xml/dsig internal/xml/doc", ""},
+		{"xades", "ades internal/pki/validation internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/signerjson internal/xml/dsig internal/xml/doc", ""},
 	},
 
 	// What they are made of.
 	{{"pades/internal/diff", "pades/internal/form ades internal/pdf", ""}},
 	{{"pades/internal/form", "internal/pdf", ""}},
-	{{"internal/pki/validation", "ades internal/pki/evidence internal/pki/tsp", ""}},
-	{
-		{"internal/pki/evidence", "ades internal/pki/ocsp internal/pki/crl internal/pki/der", ""},
-		{"internal/pki/tsp", "ades internal/pki/cms internal/pki/der", "crypto"},
-	},
+	{{"internal/pki/validation", "ades internal/pki/tsp internal/pki/ocsp internal/pki/crl internal/pki/der", ""}},
+	{{"internal/pki/tsp", "ades internal/pki/cms internal/pki/der", "crypto"}},
 	{
 		{"internal/pki/cms", "ades internal/pki/der", "crypto"},
 		{"internal/pki/crl", "ades internal/pki/der", "crypto"},

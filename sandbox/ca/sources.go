@@ -70,57 +70,57 @@ func (s sources) Issuers(context.Context, *x509.Certificate) ([]*x509.Certificat
 
 // Revocation implements [ades.Revocation]. About what the root issued there is its
 // list, about the rest the responder.
-func (s sources) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (s sources) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	now := s.clock()
 	if now.Before(notBefore.Truncate(time.Second)) {
-		return ades.Proof{}, fmt.Errorf("ca: %w: %w: proof of %v is asked for at %v", ades.ErrNoRevocation, ades.ErrUnavailable, notBefore, now)
+		return ades.RevocationData{}, fmt.Errorf("ca: %w: %w: proof of %v is asked for at %v", ades.ErrNoRevocation, ades.ErrUnavailable, notBefore, now)
 	}
 	if issuer.Equal(s.Root()) {
 		if !s.issuedByRoot(cert) { // a list is silent about what was never issued
-			return ades.Proof{}, fmt.Errorf("ca: %w: %s is not known", ades.ErrNoRevocation, ades.Identify(cert))
+			return ades.RevocationData{}, fmt.Errorf("ca: %w: %s is not known", ades.ErrNoRevocation, ades.Identify(cert))
 		}
 		return s.proofByList(cert, now)
 	}
 	return s.proofByResponse(cert, issuer, now)
 }
 
-func (s sources) proofByList(cert *x509.Certificate, now time.Time) (ades.Proof, error) {
+func (s sources) proofByList(cert *x509.Certificate, now time.Time) (ades.RevocationData, error) {
 	der, err := s.RootCRL(now)
 	if err != nil {
-		return ades.Proof{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
+		return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
 	}
 	list, err := crl.Parse(der)
 	if err != nil {
-		return ades.Proof{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
+		return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
 	}
 	entry, err := list.Find(cert)
 	switch {
 	case err != nil:
-		return ades.Proof{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
+		return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
 	case entry != nil:
-		return ades.Proof{CRL: der}, &ades.RevokedError{Certificate: cert, At: entry.RevokedAt, Reason: entry.Reason}
+		return ades.RevocationData{CRL: der}, &ades.RevokedError{Certificate: cert, At: entry.RevokedAt, Reason: entry.Reason}
 	}
-	return ades.Proof{CRL: der}, nil
+	return ades.RevocationData{CRL: der}, nil
 }
 
-func (s sources) proofByResponse(cert, issuer *x509.Certificate, now time.Time) (ades.Proof, error) {
+func (s sources) proofByResponse(cert, issuer *x509.Certificate, now time.Time) (ades.RevocationData, error) {
 	request, err := ocsp.NewRequest(cert, issuer, crypto.SHA256, nonce()).Marshal()
 	if err != nil {
-		return ades.Proof{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
+		return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
 	}
 	der := s.OCSP(request, now)
 	response, err := ocsp.Parse(der)
 	if err != nil {
-		return ades.Proof{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
+		return ades.RevocationData{}, fmt.Errorf("%w: %w", ades.ErrNoRevocation, err)
 	}
 	single, ok := response.For(cert, issuer)
 	switch {
 	case !ok || single.Status == ocsp.Unknown:
-		return ades.Proof{}, fmt.Errorf("ca: %w: %s is not known", ades.ErrNoRevocation, ades.Identify(cert))
+		return ades.RevocationData{}, fmt.Errorf("ca: %w: %s is not known", ades.ErrNoRevocation, ades.Identify(cert))
 	case single.Status == ocsp.Revoked:
-		return ades.Proof{OCSP: der}, &ades.RevokedError{Certificate: cert, At: single.RevokedAt, Reason: single.Reason}
+		return ades.RevocationData{OCSP: der}, &ades.RevokedError{Certificate: cert, At: single.RevokedAt, Reason: single.Reason}
 	}
-	return ades.Proof{OCSP: der}, nil
+	return ades.RevocationData{OCSP: der}, nil
 }
 
 // nonce draws the 32 bytes of RFC 9654 2.1.

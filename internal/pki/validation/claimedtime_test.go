@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
@@ -21,7 +20,7 @@ func TestClaimedTimes(t *testing.T) {
 	first, last := s.signer.NotBefore, s.signer.NotAfter
 	for name, test := range map[string]struct {
 		claimed time.Time
-		data    *evidence.Data
+		data    *validation.Data
 		want    ades.SubIndication
 	}{
 		"now":                      {now, s.data, ""},
@@ -31,7 +30,7 @@ func TestClaimedTimes(t *testing.T) {
 		"before":                   {first.Add(-1), s.data, ades.SigConstraintsFailure},
 		"after":                    {last.Add(time.Second), s.data, ades.SigConstraintsFailure},
 		"never":                    {time.Time{}, s.data, ades.SigConstraintsFailure},
-		"before, and without data": {first.Add(-time.Hour), new(evidence.Data), ades.SigConstraintsFailure},
+		"before, and without data": {first.Add(-time.Hour), new(validation.Data), ades.SigConstraintsFailure},
 		"before, and revoked":      {first.Add(-time.Hour), revoked, ades.RevokedNoPOE},
 	} {
 		r := ades.SignatureReport{Certificate: s.signer, ClaimedTime: test.claimed, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
@@ -58,11 +57,11 @@ func TestEvidenceBelowARevokedAuthority(t *testing.T) {
 			Certificate: cert, BestTime: now, Chain: append([]*x509.Certificate{cert}, s.ca.Chain()...),
 			Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}, Path: make([]ades.CertificateStatus, 3),
 		}
-		var proven []validation.Proven
+		var proven []validation.POE
 		if test.proven != 0 {
-			proven = append(proven, validation.Proven{Data: s.data, At: at(test.proven)})
+			proven = append(proven, validation.POE{Data: s.data, At: at(test.proven)})
 		}
-		data := evidence.Merge(s.data, &evidence.Data{CRLs: [][]byte{list}}).ChargeTo(s.known)
+		data := validation.Merge(s.data, &validation.Data{CRLs: [][]byte{list}}).ChargeTo(s.known)
 		validation.Judge{Data: data, Time: at(test.judged)}.Evidence(&r, slices.Values(proven))
 		if r.SubIndication != test.want || r.Indication == "" != (test.want == "") {
 			t.Errorf("%s: %s %q, want %q", test.name, r.SubIndication, r.Problems, test.want)
@@ -80,13 +79,13 @@ func TestUnprovenSinceTheResponderExpired(t *testing.T) {
 	now := time.Now()
 	for _, test := range []struct {
 		name string
-		data *evidence.Data
+		data *validation.Data
 		at   time.Time
 		want ades.SubIndication
 	}{
-		{"in force", &evidence.Data{OCSP: s.data.OCSP}, now, ades.TryLater},
-		{"expired", &evidence.Data{OCSP: s.data.OCSP}, now.AddDate(2, 0, 0), ades.RevocationOutOfBoundsNoPOE},
-		{"expired, and nothing about the signer", &evidence.Data{CRLs: s.data.CRLs}, now.AddDate(2, 0, 0), ades.TryLater},
+		{"in force", &validation.Data{OCSP: s.data.OCSP}, now, ades.TryLater},
+		{"expired", &validation.Data{OCSP: s.data.OCSP}, now.AddDate(2, 0, 0), ades.RevocationOutOfBoundsNoPOE},
+		{"expired, and nothing about the signer", &validation.Data{CRLs: s.data.CRLs}, now.AddDate(2, 0, 0), ades.TryLater},
 	} {
 		r := ades.SignatureReport{
 			Certificate: s.signer, ClaimedTime: now, BestTime: now, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA},
@@ -126,10 +125,10 @@ func TestChainsOfOtherRoles(t *testing.T) {
 	} {
 		above := certtest.Issue(t, ca(test.usage), key, root, rootKey)
 		sources := ades.Sources{Roots: pool}
-		known := evidence.NewKnown(t.Context(), sources, above)
+		known := validation.NewKnown(t.Context(), sources, above)
 		signer := certtest.Issue(t, x509.Certificate{Subject: pkix.Name{CommonName: "A signer"}, ExtraExtensions: test.extra}, leafKey, above, key)
 		r := ades.SignatureReport{Certificate: signer, ClaimedTime: now, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
-		judge := validation.Judge{Data: new(evidence.Data).ChargeTo(known), Time: now}
+		judge := validation.Judge{Data: new(validation.Data).ChargeTo(known), Time: now}
 		if judge.Signer(&r, known); r.SubIndication != test.signer {
 			t.Errorf("%s: %s %q, want %s", test.name, r.SubIndication, r.Problems, test.signer)
 		}

@@ -4,14 +4,13 @@ import (
 	"crypto"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // CheckHashes makes sure that the digests of what is signed, which may be by other hashes than the signature is,
 // are some to rely on when the signature is judged. No data that comes later makes up for one that is not.
 func CheckHashes(r *ades.SignatureReport, hashes ...crypto.Hash) {
 	for _, h := range hashes {
-		err := evidence.CheckHash(h, r.JudgedAt)
+		err := CheckHash(h, r.JudgedAt)
 		if err == nil {
 			continue
 		}

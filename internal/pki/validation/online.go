@@ -10,15 +10,11 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
-// Bounds on what one verification asks for, whatever is in the document.
-const (
-	maxAsked      = 64 // certificates whose status is asked for, and as many whose issuer is
-	maxWait       = time.Minute
-	maxResponders = 4 // that answer one about another
-)
+// maxAsked bounds the certificates whose status one verification asks for, whatever is in the document, and those whose
+// issuer it asks for.
+const maxAsked = 64
 
 // Online asks for what a document lacks, about each certificate once in one verification: for issuers where
 // no chain leads to a root, and for the status of what has one. nil asks nobody.
@@ -32,8 +28,8 @@ type Online struct {
 	ctx      context.Context
 	sources  ades.Sources
 	wait     time.Duration // that asking may still take
-	fetched  *evidence.Data
-	supplied map[*evidence.Data]*evidence.Data // data of the document, with all that was fetched
+	fetched  *Data
+	supplied map[*Data]*Data // data of the document, with all that was fetched
 	statuses map[certificateID]status
 	issuers  map[certificateID]issuers
 }
@@ -41,7 +37,7 @@ type Online struct {
 type certificateID [sha256.Size]byte
 
 type status struct {
-	proof ades.Proof
+	proof ades.RevocationData
 	err   error
 }
 
@@ -57,38 +53,38 @@ func NewOnline(ctx context.Context, sources ades.Sources) *Online {
 		return nil
 	}
 	return &Online{
-		ctx: ctx, sources: sources, wait: maxWait, fetched: new(evidence.Data),
-		supplied: make(map[*evidence.Data]*evidence.Data),
+		ctx: ctx, sources: sources, wait: maxWait, fetched: new(Data),
+		supplied: make(map[*Data]*Data),
 		statuses: make(map[certificateID]status), issuers: make(map[certificateID]issuers),
 	}
 }
 
 // supply returns the data with what it lacks to judge a certificate, as far as that is to be had. The error is
 // what was asked for in vain. A certificate that is not valid at the time of judgement is looked at as it was last.
-func (o *Online) supply(data *evidence.Data, known *evidence.Known, cert *x509.Certificate, at evidence.Times) (*evidence.Data, error) {
-	if o == nil || cert == nil || at.Judged.Before(cert.NotBefore) {
+func (o *Online) supply(data *Data, known *Known, cert *x509.Certificate, at Times) (*Data, error) {
+	if o == nil || cert == nil || at.ValidationTime.Before(cert.NotBefore) {
 		return data, nil
 	}
-	if at.Judged.After(cert.NotAfter) {
-		at = evidence.Times{Judged: cert.NotAfter}
+	if at.ValidationTime.After(cert.NotAfter) {
+		at = Times{ValidationTime: cert.NotAfter}
 	}
-	if chain, err := data.Chain(known, cert, at.Judged); err == nil && !errors.Is(data.ChainStatus(chain, at), ades.ErrNoRevocation) {
+	if chain, err := data.Chain(known, cert, at.ValidationTime); err == nil && !errors.Is(data.ChainStatus(chain, at), ades.ErrNoRevocation) {
 		return data, nil
 	}
 	a := asking{Online: o, own: data, data: o.with(data)}
-	a.proveAll(a.chain(known, cert, at.Judged), at)
+	a.proveAll(a.chain(known, cert, at.ValidationTime), at)
 	return a.data, errors.Join(a.failures...)
 }
 
 // renew returns the data with new proofs about a chain, where those that there are count no more.
-func (o *Online) renew(data *evidence.Data, chain []*x509.Certificate, at evidence.Times) *evidence.Data {
+func (o *Online) renew(data *Data, chain []*x509.Certificate, at Times) *Data {
 	a := asking{Online: o, own: data, data: o.with(data)}
 	a.proveAll(chain, at)
 	return a.data
 }
 
 // with returns data of the document with all that was fetched.
-func (o *Online) with(data *evidence.Data) *evidence.Data {
+func (o *Online) with(data *Data) *Data {
 	if o == nil {
 		return data
 	}
@@ -101,7 +97,7 @@ func (o *Online) with(data *evidence.Data) *evidence.Data {
 }
 
 // Revocation implements [ades.Revocation]. A proof comes with the error that says what is in it.
-func (o *Online) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (o *Online) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	key := certificateID(sha256.Sum256(cert.Raw))
 	s, asked := o.statuses[key]
 	if !asked {
@@ -128,8 +124,8 @@ func (o *Online) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Cer
 	return i.found, i.err
 }
 
-// inVain is a sentence about what was asked for.
-func inVain(err error) string {
+// unavailableWarning is a sentence about what was asked for.
+func unavailableWarning(err error) string {
 	return fmt.Sprintf("Not all that the document lacks was to be had: %s.", strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
@@ -23,8 +22,8 @@ type silent struct {
 	asked int
 }
 
-func (s *silent) Revocation(ctx context.Context, cert, _ *x509.Certificate, _ time.Time) (ades.Proof, error) {
-	return ades.Proof{}, s.answer(ctx)
+func (s *silent) Revocation(ctx context.Context, cert, _ *x509.Certificate, _ time.Time) (ades.RevocationData, error) {
+	return ades.RevocationData{}, s.answer(ctx)
 }
 
 func (s *silent) Issuers(ctx context.Context, _ *x509.Certificate) ([]*x509.Certificate, error) {
@@ -64,8 +63,8 @@ func TestAskingIsBounded(t *testing.T) {
 				} else {
 					roots.AddCert(root)
 				}
-				known := evidence.NewKnown(t.Context(), sources)
-				judge := validation.Judge{Data: new(evidence.Data).ChargeTo(known), Time: time.Now(), Online: validation.NewOnline(t.Context(), sources)}
+				known := validation.NewKnown(t.Context(), sources)
+				judge := validation.Judge{Data: new(validation.Data).ChargeTo(known), Time: time.Now(), Online: validation.NewOnline(t.Context(), sources)}
 				began := time.Now()
 				var cert *x509.Certificate
 				for i := range 200 {

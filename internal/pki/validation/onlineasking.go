@@ -10,32 +10,31 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // asking is the search for what one certificate lacks.
 type asking struct {
 	*Online
-	own, data *evidence.Data // of the document, and with what was fetched
+	own, data *Data // of the document, and with what was fetched
 	failures  []error
 }
 
-func (a *asking) add(more *evidence.Data) {
-	a.fetched = evidence.Merge(a.fetched, more)
+func (a *asking) add(more *Data) {
+	a.fetched = Merge(a.fetched, more)
 	clear(a.supplied)
 	a.data = a.data.With(more)
 	a.supplied[a.own] = a.data
 }
 
 // chain builds a chain, over issuers that are asked for if need be; nil when there is none.
-func (a *asking) chain(known *evidence.Known, cert *x509.Certificate, at time.Time) []*x509.Certificate {
+func (a *asking) chain(known *Known, cert *x509.Certificate, at time.Time) []*x509.Certificate {
 	chain, err := a.data.Chain(known, cert, at)
 	if err == nil || a.sources.Issuers == nil {
 		return chain
 	}
 	sources := ades.Sources{Roots: a.sources.Roots, TimestampRoots: a.sources.TimestampRoots, Issuers: a}
-	if chain, err = evidence.FindChain(a.ctx, sources, known.With(a.data.Certificates...), cert, at); err == nil {
-		a.add(&evidence.Data{Certificates: chain})
+	if chain, err = FindChain(a.ctx, sources, known.With(a.data.Certificates...), cert, at); err == nil {
+		a.add(&Data{Certificates: chain})
 	}
 	return chain
 }
@@ -50,14 +49,14 @@ func (a *asking) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.C
 }
 
 // proveAll asks about the certificates of a chain, each of which is below a root.
-func (a *asking) proveAll(chain []*x509.Certificate, at evidence.Times) {
+func (a *asking) proveAll(chain []*x509.Certificate, at Times) {
 	for i := 0; i+1 < len(chain); i++ {
 		a.prove(chain[i], chain[i+1], at, 0)
 	}
 }
 
 // prove asks about a certificate below a root, if its status is not known, and about who answered in turn.
-func (a *asking) prove(cert, issuer *x509.Certificate, at evidence.Times, responders int) {
+func (a *asking) prove(cert, issuer *x509.Certificate, at Times, responders int) {
 	if a.sources.Revocation == nil || responders > maxResponders ||
 		!errors.Is(a.data.Status(cert, issuer, at), ades.ErrNoRevocation) {
 		return
@@ -67,8 +66,8 @@ func (a *asking) prove(cert, issuer *x509.Certificate, at evidence.Times, respon
 		a.failures = append(a.failures, err)
 		return
 	}
-	got := &evidence.Data{OCSP: present(proof.OCSP), CRLs: present(proof.CRL)}
-	answers := slices.DeleteFunc(slices.Clone(a.data.With(got).About(cert, issuer)), func(answer evidence.Answer) bool {
+	got := &Data{OCSP: present(proof.OCSP), CRLs: present(proof.CRL)}
+	answers := slices.DeleteFunc(slices.Clone(a.data.With(got).About(cert, issuer)), func(answer Answer) bool {
 		return !bytes.Equal(answer.Proof.OCSP, proof.OCSP) || !bytes.Equal(answer.Proof.CRL, proof.CRL)
 	})
 	if len(answers) == 0 {
@@ -78,7 +77,7 @@ func (a *asking) prove(cert, issuer *x509.Certificate, at evidence.Times, respon
 	a.add(got)
 	for _, answer := range answers {
 		if !answer.Signer.Equal(issuer) {
-			a.prove(answer.Signer, issuer, evidence.Times{Used: at.Used, Judged: answer.ProducedAt}, responders+1)
+			a.prove(answer.Signer, issuer, Times{SigningTime: at.SigningTime, ValidationTime: answer.ProducedAt}, responders+1)
 		}
 	}
 }

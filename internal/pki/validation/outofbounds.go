@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // outOfBounds tells what is the matter with a chain that is not valid at the time of judgement: whether there ever
@@ -13,7 +12,7 @@ import (
 // 5.2.6.4, in the order of EU DSS). A certificate that has expired, and of which it is known that it was not
 // revoked until then, is told from others: who says so has to be in force still. A signature that existed before
 // its certificate is none of its (5.5.4).
-func (s signer) outOfBounds(cert *x509.Certificate) (ades.Indication, ades.SubIndication) {
+func (s signer) classifyOutOfBounds(cert *x509.Certificate) (ades.Indication, ades.SubIndication) {
 	sub := s.lapsed(cert)
 	if s.at.Before(cert.NotBefore) && sub == ades.OutOfBoundsNoPOE {
 		return ades.TotalFailed, ades.NotYetValid
@@ -35,8 +34,8 @@ func (s signer) lapsed(cert *x509.Certificate) ades.SubIndication {
 		return ades.OutOfBoundsNoPOE
 	}
 	var revoked *ades.RevokedError
-	switch err := s.data.ChainStatus(chain, evidence.Times{Judged: at}); {
-	case errors.As(err, &revoked) && revoked.Reason != evidence.CertificateHold && s.at.After(at):
+	switch err := s.data.ChainStatus(chain, Times{ValidationTime: at}); {
+	case errors.As(err, &revoked) && revoked.Reason != CertificateHold && s.at.After(at):
 		return s.revoked(revoked)
 	case err == nil && at.Equal(cert.NotAfter) && s.at.After(at) && s.isKnown(chain):
 		return ades.OutOfBoundsNotRevoked
@@ -52,7 +51,7 @@ func (s signer) noChain(cert *x509.Certificate) ades.SubIndication {
 	switch {
 	case !s.data.HasWeakChain(s.known, cert):
 		return ades.NoCertificateChainFound
-	case s.data.Present(s.known, evidence.Target{Certificate: cert}):
+	case s.data.Present(s.known, Target{Certificate: cert}):
 		return ades.CryptoConstraintsFailureNoPOE
 	}
 	return ades.CertificateChainGeneralFailure
@@ -60,7 +59,7 @@ func (s signer) noChain(cert *x509.Certificate) ades.SubIndication {
 
 // isKnown says whether the status of the lowest certificate is from who is in force at the time of judgement.
 func (s signer) isKnown(chain []*x509.Certificate) bool {
-	return len(chain) < 2 || s.data.Status(chain[0], chain[1], evidence.Times{Judged: chain[0].NotAfter, Known: s.at}) == nil
+	return len(chain) < 2 || s.data.Status(chain[0], chain[1], Times{ValidationTime: chain[0].NotAfter, POE: s.at}) == nil
 }
 
 // isLapsed says whether what is known of the signer last is from who is not in force at the time of judgement:

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
@@ -16,11 +15,11 @@ func TestExpiredAndWhatIsKnown(t *testing.T) {
 	now := time.Now()
 	expired := s.signer.NotAfter.Add(time.Hour)
 	for name, test := range map[string]struct {
-		data *evidence.Data
+		data *validation.Data
 		at   time.Time
 		want ades.SubIndication
 	}{
-		"nothing is known":                      {new(evidence.Data), expired, ades.CertificateChainGeneralFailure},
+		"nothing is known":                      {new(validation.Data), expired, ades.CertificateChainGeneralFailure},
 		"by a responder that has expired":       {s.data, expired, ades.OutOfBoundsNoPOE},
 		"by an authority in force":              {s.lists(t), expired, ades.OutOfBoundsNotRevoked},
 		"by an authority that has expired":      {s.lists(t), now.AddDate(16, 0, 0), ades.OutOfBoundsNoPOE},

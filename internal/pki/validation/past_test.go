@@ -114,13 +114,13 @@ func pastFiles(t *testing.T, signer, stamper time.Duration) (all []pastFile) {
 func TestPastSignaturesAsEUDSS(t *testing.T) {
 	t.Parallel()
 	const year = 365 * day
-	lasting := [][2]time.Duration{{100 * day, 5 * year}, {5 * year, 300 * day}, {400 * day, 60 * day}, {100 * day, 300 * day}}
+	pastValidation := [][2]time.Duration{{100 * day, 5 * year}, {5 * year, 300 * day}, {400 * day, 60 * day}, {100 * day, 300 * day}}
 	every := 1
 	if !testenv.Full() {
-		lasting, every = lasting[:1], 23
+		pastValidation, every = pastValidation[:1], 23
 	}
 	judged, seen := 0, make(map[string]bool)
-	for _, l := range lasting {
+	for _, l := range pastValidation {
 		for _, f := range pastFiles(t, l[0], l[1]) {
 			path := filepath.Join(t.TempDir(), "signed."+f.name)
 			if err := os.WriteFile(path, f.b, 0o600); err != nil {

@@ -119,7 +119,7 @@ func (a asked) Timestamp(_ context.Context, h crypto.Hash, sum []byte) ([]byte, 
 	return a.unit.Create(tsp.Request{Hash: h, Sum: sum, Certificates: true}, a.at)
 }
 
-func (a asked) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (a asked) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	return a.of(cert).Revocation.Revocation(ctx, cert, issuer, notBefore)
 }
 

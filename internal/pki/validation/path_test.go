@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
@@ -22,7 +21,7 @@ import (
 type found struct {
 	Name       string
 	Revocation ades.RevocationStatus
-	Source     ades.ProofType
+	Source     ades.RevocationSource
 	Reason     int
 	Revoked    bool
 	Fetched    bool
@@ -59,26 +58,26 @@ func TestPathOfTheSigner(t *testing.T) {
 	revoked := s.lists(t)
 	s.ca.Revoke(s.signer.SerialNumber, now.Add(-time.Minute), 6)
 	held := s.lists(t)
-	issuing := func(r ades.RevocationStatus, by ades.ProofType) found {
+	issuing := func(r ades.RevocationStatus, by ades.RevocationSource) found {
 		return found{Name: ofIssuing, Revocation: r, Source: by}
 	}
 	const signer = "A signer"
-	listed := issuing(ades.RevocationGood, ades.ProofCRL)
+	listed := issuing(ades.RevocationGood, ades.SourceCRL)
 	for _, test := range []struct {
 		name string
-		data *evidence.Data
+		data *validation.Data
 		best time.Time
 		want found
 		rest found
 	}{
-		{"good, by a response", s.data, time.Time{}, found{Name: signer, Revocation: ades.RevocationGood, Source: ades.ProofOCSP}, listed},
-		{"good, by a list", before, time.Time{}, found{Name: signer, Revocation: ades.RevocationGood, Source: ades.ProofCRL}, listed},
-		{"revoked", revoked, time.Time{}, found{Name: signer, Revocation: ades.RevocationRevoked, Source: ades.ProofCRL, Reason: 1, Revoked: true}, listed},
-		{"revoked later", revoked, now.Add(-2 * time.Minute), found{Name: signer, Revocation: ades.RevocationGood, Source: ades.ProofCRL, Reason: 1, Revoked: true}, listed},
-		{"on hold", held, time.Time{}, found{Name: signer, Revocation: ades.RevocationOnHold, Source: ades.ProofCRL, Reason: 6, Revoked: true}, listed},
-		{"revoked, and a list from before", evidence.Merge(revoked, before), time.Time{},
-			found{Name: signer, Revocation: ades.RevocationRevoked, Source: ades.ProofCRL, Reason: 1, Revoked: true}, listed},
-		{"nothing", new(evidence.Data), time.Time{}, found{Name: signer, Revocation: ades.RevocationUnknown}, issuing(ades.RevocationUnknown, "")},
+		{"good, by a response", s.data, time.Time{}, found{Name: signer, Revocation: ades.RevocationGood, Source: ades.SourceOCSP}, listed},
+		{"good, by a list", before, time.Time{}, found{Name: signer, Revocation: ades.RevocationGood, Source: ades.SourceCRL}, listed},
+		{"revoked", revoked, time.Time{}, found{Name: signer, Revocation: ades.RevocationRevoked, Source: ades.SourceCRL, Reason: 1, Revoked: true}, listed},
+		{"revoked later", revoked, now.Add(-2 * time.Minute), found{Name: signer, Revocation: ades.RevocationGood, Source: ades.SourceCRL, Reason: 1, Revoked: true}, listed},
+		{"on hold", held, time.Time{}, found{Name: signer, Revocation: ades.RevocationOnHold, Source: ades.SourceCRL, Reason: 6, Revoked: true}, listed},
+		{"revoked, and a list from before", validation.Merge(revoked, before), time.Time{},
+			found{Name: signer, Revocation: ades.RevocationRevoked, Source: ades.SourceCRL, Reason: 1, Revoked: true}, listed},
+		{"nothing", new(validation.Data), time.Time{}, found{Name: signer, Revocation: ades.RevocationUnknown}, issuing(ades.RevocationUnknown, "")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := ades.SignatureReport{Certificate: s.signer, ClaimedTime: now, BestTime: test.best, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
@@ -115,10 +114,10 @@ func TestPathWithoutRevocation(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		cert  *x509.Certificate
-		known *evidence.Known
+		known *validation.Known
 		want  []found
 	}{
-		{"noRevAvail", short, s.known, []found{{Name: "Short", Revocation: ades.RevocationNotNeeded}, {Name: ofIssuing, Revocation: ades.RevocationGood, Source: ades.ProofCRL}, root}},
+		{"noRevAvail", short, s.known, []found{{Name: "Short", Revocation: ades.RevocationNotNeeded}, {Name: ofIssuing, Revocation: ades.RevocationGood, Source: ades.SourceCRL}, root}},
 		{"a root", s.ca.Root(), s.known, []found{root}},
 		{"under no root", s.signer, newScene(t).known, nil},
 	} {
@@ -142,12 +141,12 @@ func TestPathOfATimestamp(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		sum  []byte
-		data *evidence.Data
+		data *validation.Data
 		want []found
 		at   time.Time
 	}{
-		{"good", s.sum[:], s.data, []found{{Name: tsa, Revocation: ades.RevocationGood, Source: ades.ProofOCSP}, {Name: ofIssuing, Revocation: ades.RevocationGood, Source: ades.ProofCRL}, root}, later},
-		{"nothing", s.sum[:], new(evidence.Data), []found{{Name: tsa, Revocation: ades.RevocationUnknown}, {Name: ofIssuing, Revocation: ades.RevocationUnknown}, root}, later},
+		{"good", s.sum[:], s.data, []found{{Name: tsa, Revocation: ades.RevocationGood, Source: ades.SourceOCSP}, {Name: ofIssuing, Revocation: ades.RevocationGood, Source: ades.SourceCRL}, root}, later},
+		{"nothing", s.sum[:], new(validation.Data), []found{{Name: tsa, Revocation: ades.RevocationUnknown}, {Name: ofIssuing, Revocation: ades.RevocationUnknown}, root}, later},
 		{"over something else", make([]byte, len(s.sum)), s.data, nil, time.Time{}},
 	} {
 		stamp := s.stamp
@@ -167,15 +166,15 @@ func TestPathByWhatWasFetched(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	lists := s.lists(t)
-	const response, list = ades.ProofOCSP, ades.ProofCRL
+	const response, list = ades.SourceOCSP, ades.SourceCRL
 	for _, test := range []struct {
 		name            string
-		data            *evidence.Data
-		by              ades.ProofType
+		data            *validation.Data
+		by              ades.RevocationSource
 		signer, issuing bool // whether it was fetched
 	}{
-		{"nothing is carried", new(evidence.Data), response, true, true},
-		{"a list of the root is carried", &evidence.Data{CRLs: lists.CRLs[1:]}, response, true, false},
+		{"nothing is carried", new(validation.Data), response, true, true},
+		{"a list of the root is carried", &validation.Data{CRLs: lists.CRLs[1:]}, response, true, false},
 		{"all is carried", lists, list, false, false},
 	} {
 		want := []found{
@@ -188,7 +187,7 @@ func TestPathByWhatWasFetched(t *testing.T) {
 		if diff := cmp.Diff(want, foundIn(t, r.Path)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
-		judge.Evidence(&r, slices.Values[[]validation.Proven](nil))
+		judge.Evidence(&r, slices.Values[[]validation.POE](nil))
 		if diff := cmp.Diff(want, foundIn(t, r.Path)); diff != "" || r.Indication != "" {
 			t.Errorf("%s, afterwards %s %q (-want +got):\n%s", test.name, r.Indication, r.Problems, diff)
 		}
@@ -217,13 +216,13 @@ func TestPathByWhatLasts(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		online *validation.Online
-		proven []validation.Proven
+		proven []validation.POE
 		want   found
 		sub    ades.SubIndication
 	}{
 		{"nothing proves it", nil, nil, found{Revocation: ades.RevocationUnknown}, ades.RevocationOutOfBoundsNoPOE},
-		{"it is proven", nil, []validation.Proven{{Data: s.data, At: signed}}, found{Revocation: ades.RevocationGood, Source: ades.ProofOCSP}, ""},
-		{"fetched anew", online(), nil, found{Revocation: ades.RevocationGood, Source: ades.ProofOCSP, Fetched: true}, ""},
+		{"it is proven", nil, []validation.POE{{Data: s.data, At: signed}}, found{Revocation: ades.RevocationGood, Source: ades.SourceOCSP}, ""},
+		{"fetched anew", online(), nil, found{Revocation: ades.RevocationGood, Source: ades.SourceOCSP, Fetched: true}, ""},
 	} {
 		r := ades.SignatureReport{
 			Certificate: s.signer, ClaimedTime: signed, BestTime: signed, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA},
@@ -232,7 +231,7 @@ func TestPathByWhatLasts(t *testing.T) {
 		judge.Signer(&r, s.known)
 		judge.Evidence(&r, slices.Values(test.proven))
 		test.want.Name = "A signer"
-		want := []found{test.want, {Name: ofIssuing, Revocation: ades.RevocationGood, Source: ades.ProofCRL}, root}
+		want := []found{test.want, {Name: ofIssuing, Revocation: ades.RevocationGood, Source: ades.SourceCRL}, root}
 		if diff := cmp.Diff(want, foundIn(t, r.Path)); diff != "" || r.SubIndication != test.sub {
 			t.Errorf("%s: %s %q (-want +got):\n%s", test.name, r.SubIndication, r.Problems, diff)
 		}

@@ -8,13 +8,12 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // Signer checks that a report's Certificate leads to a root, that the algorithms are some to
 // rely on, and that no certificate was revoked, all as of BestTime or else the time of judgement
 // (EN 319 102-1 5.5.4), and that the certificate was valid at ClaimedTime. It notes the chain and the path.
-func (j Judge) Signer(r *ades.SignatureReport, known *evidence.Known) {
+func (j Judge) Signer(r *ades.SignatureReport, known *Known) {
 	s := signer{carried: j.Data, report: r, known: known, at: r.BestTime, now: j.Time}
 	if s.at.IsZero() {
 		s.at = j.Time
@@ -24,19 +23,19 @@ func (j Judge) Signer(r *ades.SignatureReport, known *evidence.Known) {
 		return
 	}
 	var asked error
-	s.data, asked = j.Online.supply(j.Data, known, r.Certificate, evidence.Times{Used: s.at, Judged: s.at})
+	s.data, asked = j.Online.supply(j.Data, known, r.Certificate, Times{SigningTime: s.at, ValidationTime: s.at})
 	if asked != nil {
-		r.Warnings = append(r.Warnings, inVain(asked))
+		r.Warnings = append(r.Warnings, unavailableWarning(asked))
 	}
 	s.check()
 }
 
 // signer is the judgement of one.
 type signer struct {
-	carried *evidence.Data // by the document
-	data    *evidence.Data // with what was fetched
+	carried *Data // by the document
+	data    *Data // with what was fetched
 	report  *ades.SignatureReport
-	known   *evidence.Known
+	known   *Known
 	at      time.Time
 	now     time.Time // of the judgement, at which at is known
 }
@@ -46,7 +45,7 @@ func (s signer) check() {
 	chain, err := s.chain(s.at)
 	switch {
 	case errors.Is(err, ades.ErrOutsideValidity):
-		indication, sub := s.outOfBounds(cert)
+		indication, sub := s.classifyOutOfBounds(cert)
 		s.report.Fail(indication, sub, err.Error())
 	case err != nil:
 		s.report.Fail(ades.Indeterminate, s.noChain(cert), err.Error())
@@ -60,13 +59,13 @@ func (s signer) check() {
 	} else if !ades.AllowsNonRepudiation(cert) {
 		s.report.Warnings = append(s.report.Warnings, "The key usage of the signer's certificate is digitalSignature without nonRepudiation.")
 	}
-	if err := cmp.Or(evidence.CheckSigner(cert), evidence.CheckAuthorities(chain)); err != nil {
+	if err := cmp.Or(CheckSigner(cert), CheckAuthorities(chain)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CertificateChainGeneralFailure, err.Error())
 	}
-	if err := cmp.Or(s.checkAlgorithm(), evidence.CheckChain(chain, s.at)); err != nil {
+	if err := cmp.Or(s.checkAlgorithm(), CheckChain(chain, s.at)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	}
-	if end := evidence.Announced(s.report.Algorithm, cert.PublicKey, s.at); !end.IsZero() {
+	if end := Announced(s.report.Algorithm, cert.PublicKey, s.at); !end.IsZero() {
 		s.report.Warnings = append(s.report.Warnings, fmt.Sprintf(
 			"The algorithm or the key is announced to be relied upon before %s only.", end.Format(time.DateOnly)))
 	}
@@ -82,7 +81,7 @@ func (s signer) check() {
 // signature's value says which.
 func (s signer) checkAlgorithm() error {
 	if key := s.report.Certificate.PublicKey; key != nil && s.report.Algorithm != (ades.Algorithm{}) {
-		return evidence.CheckAlgorithm(s.report.Algorithm, key, s.at)
+		return CheckAlgorithm(s.report.Algorithm, key, s.at)
 	}
 	return nil
 }
@@ -96,7 +95,7 @@ func (s signer) chain(at time.Time) ([]*x509.Certificate, error) {
 
 // checkRevocation judges the chain, and notes what was found.
 func (s signer) checkRevocation(chain []*x509.Certificate) {
-	found := s.data.FindAll(chain, evidence.Times{Used: s.at, Judged: s.at})
+	found := s.data.FindAll(chain, Times{SigningTime: s.at, ValidationTime: s.at})
 	s.report.Path = pathOf(chain, found, s.carried)
 	err := found.Err()
 	var revoked *ades.RevokedError
@@ -120,7 +119,7 @@ func (s signer) checkRevocation(chain []*x509.Certificate) {
 // (EN 319 102-1 5.2.6.4).
 func (s signer) revoked(by *ades.RevokedError) ades.SubIndication {
 	switch {
-	case by.Reason == evidence.CertificateHold:
+	case by.Reason == CertificateHold:
 		return ades.TryLater
 	case by.Certificate.Equal(s.report.Certificate):
 		return ades.RevokedNoPOE

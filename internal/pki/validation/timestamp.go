@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
@@ -57,17 +56,17 @@ func (t *Timestamp) ProvenAt(later time.Time) time.Time {
 
 // Timestamp decides whether a timestamp that was checked proves its time, given that it existed at
 // another (EN 319 102-1 5.6.3).
-func (j Judge) Timestamp(t *Timestamp, known *evidence.Known, at time.Time) {
+func (j Judge) Timestamp(t *Timestamp, known *Known, at time.Time) {
 	if !t.Report.Intact {
 		return
 	}
 	known = known.ForTimestamps()
 	t.Report.JudgedAt = at
-	data, asked := j.Online.supply(j.Data, known, t.Token.Certificate, evidence.Times{Used: t.Token.Time, Judged: at})
+	data, asked := j.Online.supply(j.Data, known, t.Token.Certificate, Times{SigningTime: t.Token.Time, ValidationTime: at})
 	if err := j.authority(t, data, known, at); err != nil {
 		t.Report.Fail(err.Error())
 		if asked != nil {
-			t.Report.Fail(inVain(asked))
+			t.Report.Fail(unavailableWarning(asked))
 		}
 		return
 	}
@@ -76,7 +75,7 @@ func (j Judge) Timestamp(t *Timestamp, known *evidence.Known, at time.Time) {
 
 // authority decides whether who made a timestamp may be relied upon, by the data of the document and what was
 // fetched, and notes the path.
-func (j Judge) authority(t *Timestamp, data *evidence.Data, known *evidence.Known, at time.Time) error {
+func (j Judge) authority(t *Timestamp, data *Data, known *Known, at time.Time) error {
 	token := t.Token
 	if token.Time.After(at.Add(ades.MaxSkew)) {
 		return fmt.Errorf("timestamp of %s, after the time of judgement", token.Time.UTC().Format(time.RFC3339))
@@ -85,12 +84,12 @@ func (j Judge) authority(t *Timestamp, data *evidence.Data, known *evidence.Know
 	if err != nil {
 		return err
 	}
-	found := data.FindAll(chain, evidence.Times{Used: token.Time, Judged: at})
+	found := data.FindAll(chain, Times{SigningTime: token.Time, ValidationTime: at})
 	t.Report.Path = pathOf(chain, found, j.Data)
 	return cmp.Or(
-		evidence.CheckAuthorities(chain),
-		evidence.CheckAlgorithm(token.Algorithm, token.Certificate.PublicKey, at), evidence.CheckHash(token.Hash, at),
-		evidence.CheckChain(chain, at), found.Err(),
+		CheckAuthorities(chain),
+		CheckAlgorithm(token.Algorithm, token.Certificate.PublicKey, at), CheckHash(token.Hash, at),
+		CheckChain(chain, at), found.Err(),
 	)
 }
 
@@ -109,10 +108,10 @@ func Certificates(stamps []Timestamp) []*x509.Certificate {
 }
 
 // Targets are the authorities of the timestamps that could be read.
-func Targets(stamps []Timestamp) []evidence.Target {
-	var all []evidence.Target
+func Targets(stamps []Timestamp) []Target {
+	var all []Target
 	for _, t := range Readable(stamps) {
-		all = append(all, evidence.Target{Certificate: t.Token.Certificate, Timestamp: true, Times: evidence.Times{Used: t.Token.Time}})
+		all = append(all, Target{Certificate: t.Token.Certificate, Timestamp: true, Times: Times{SigningTime: t.Token.Time}})
 	}
 	return all
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
@@ -22,8 +21,8 @@ type scene struct {
 	signer *x509.Certificate
 	sum    [sha256.Size]byte
 	stamp  validation.Timestamp // not checked
-	data   *evidence.Data       // about both
-	known  *evidence.Known
+	data   *validation.Data     // about both
+	known  *validation.Known
 }
 
 func newScene(t *testing.T) scene {
@@ -49,16 +48,16 @@ func newScene(t *testing.T) scene {
 	if s.stamp.Token == nil {
 		t.Fatal(s.stamp.Report.Problems)
 	}
-	s.known = evidence.NewKnown(t.Context(), sources, append(s.ca.Chain(), s.stamp.Token.Certificates...)...)
+	s.known = validation.NewKnown(t.Context(), sources, append(s.ca.Chain(), s.stamp.Token.Certificates...)...)
 	s.stamp.Token.Supply(nil)
-	targets := append(validation.Targets([]validation.Timestamp{s.stamp}), evidence.Target{Certificate: s.signer})
-	s.data, err = evidence.Collect(t.Context(), sources, s.known, targets...)
+	targets := append(validation.Targets([]validation.Timestamp{s.stamp}), validation.Target{Certificate: s.signer})
+	s.data, err = validation.Collect(t.Context(), sources, s.known, targets...)
 	must(err)
 	return s
 }
 
 // lists are the revocation lists of the authority as they are now.
-func (s scene) lists(t *testing.T) *evidence.Data {
+func (s scene) lists(t *testing.T) *validation.Data {
 	t.Helper()
 	issued, err := s.ca.CRL(time.Now())
 	if err != nil {
@@ -68,7 +67,7 @@ func (s scene) lists(t *testing.T) *evidence.Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &evidence.Data{CRLs: [][]byte{issued, ofRoot}}
+	return &validation.Data{CRLs: [][]byte{issued, ofRoot}}
 }
 
 // EN 319 102-1 5.4: what keeps a timestamp from proving its time.
@@ -79,15 +78,15 @@ func TestTimestamps(t *testing.T) {
 	now := time.Now()
 	for name, test := range map[string]struct {
 		sum             []byte
-		data            *evidence.Data
-		known           *evidence.Known
+		data            *validation.Data
+		known           *validation.Known
 		at              time.Time
 		intact, trusted bool
 	}{
 		"good":                    {s.sum[:], s.data, s.known, now, true, true},
 		"over something else":     {other[:], s.data, s.known, now, false, false},
 		"under no root":           {s.sum[:], s.data, stranger.known, now, true, false},
-		"without revocation data": {s.sum[:], new(evidence.Data), s.known, now, true, false},
+		"without revocation data": {s.sum[:], new(validation.Data), s.known, now, true, false},
 		"of the future":           {s.sum[:], s.data, s.known, now.Add(-time.Hour), true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,20 +134,20 @@ func TestSigners(t *testing.T) {
 	now := time.Now()
 	good := ades.SignatureReport{Certificate: s.signer, ClaimedTime: now, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
 	for name, test := range map[string]struct {
-		data  *evidence.Data
-		known *evidence.Known
+		data  *validation.Data
+		known *validation.Known
 		at    time.Time
 		best  time.Time
 		want  ades.SubIndication
 	}{
 		"good":                       {s.data, s.known, now, time.Time{}, ""},
 		"under no root":              {s.data, stranger.known, now, time.Time{}, ades.NoCertificateChainFound},
-		"without revocation data":    {new(evidence.Data), s.known, now, time.Time{}, ades.TryLater},
+		"without revocation data":    {new(validation.Data), s.known, now, time.Time{}, ades.TryLater},
 		"revoked":                    {revoked, s.known, now, time.Time{}, ades.RevokedNoPOE},
 		"revoked, but proven before": {revoked, s.known, now, now.Add(-time.Minute), ""},
 		"before it was valid":        {s.data, s.known, s.signer.NotBefore.Add(-24 * time.Hour), time.Time{}, ades.NotYetValid},
-		"expired":                    {new(evidence.Data), s.known, s.signer.NotAfter.Add(time.Hour), time.Time{}, ades.CertificateChainGeneralFailure},
-		"expired since it is proven": {new(evidence.Data), s.known, s.signer.NotAfter.Add(time.Hour), now, ades.CertificateChainGeneralFailure},
+		"expired":                    {new(validation.Data), s.known, s.signer.NotAfter.Add(time.Hour), time.Time{}, ades.CertificateChainGeneralFailure},
+		"expired since it is proven": {new(validation.Data), s.known, s.signer.NotAfter.Add(time.Hour), now, ades.CertificateChainGeneralFailure},
 		"expired, but proven before": {s.data, s.known, s.signer.NotAfter.Add(time.Hour), now, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

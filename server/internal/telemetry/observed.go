@@ -140,7 +140,7 @@ type observedRevocation struct {
 }
 
 // Revocation implements [ades.Revocation].
-func (o observedRevocation) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.Proof, error) {
+func (o observedRevocation) Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
 	ctx, end := o.beginEvidence(ctx, "revocation")
 	proof, err := o.source.Revocation(ctx, cert, issuer, notBefore)
 	end(err)

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto/x509"
@@ -54,15 +54,17 @@ func TestRespondersOfResponders(t *testing.T) {
 		}, nil},
 		{"no responder at all", func(w *world) { w.answersFor("A", w.signer("R", w.root)) }, nil},
 		{"bytes that are none", func(w *world) {
-			w.answers["A"] = func(_, _ *x509.Certificate) (ades.Proof, error) { return ades.Proof{OCSP: []byte("no")}, nil }
+			w.answers["A"] = func(_, _ *x509.Certificate) (ades.RevocationData, error) {
+				return ades.RevocationData{OCSP: []byte("no")}, nil
+			}
 		}, nil},
 		{"no bytes", func(w *world) {
-			w.answers["A"] = func(_, _ *x509.Certificate) (ades.Proof, error) { return ades.Proof{}, nil }
+			w.answers["A"] = func(_, _ *x509.Certificate) (ades.RevocationData, error) { return ades.RevocationData{}, nil }
 		}, nil},
 		{"about another certificate", func(w *world) {
 			b := w.signer("B", w.root)
-			w.answers["A"] = func(_, issuer *x509.Certificate) (ades.Proof, error) {
-				return ades.Proof{OCSP: w.response(w.root, b.cert, issuer, time.Time{})}, nil
+			w.answers["A"] = func(_, issuer *x509.Certificate) (ades.RevocationData, error) {
+				return ades.RevocationData{OCSP: w.response(w.root, b.cert, issuer, time.Time{})}, nil
 			}
 		}, nil},
 	} {
@@ -70,7 +72,7 @@ func TestRespondersOfResponders(t *testing.T) {
 			w := newWorld(t)
 			signer := w.signer("A", w.root)
 			row.set(w)
-			target := Target{Certificate: signer.cert, Fresh: time.Now()}
+			target := Target{Certificate: signer.cert, BestSignatureTime: time.Now()}
 			data, err := collect(t, w.sources(), nil, target)
 			if row.want == nil {
 				if !errors.Is(err, ades.ErrNoRevocation) || len(w.asked) > 1+maxResponders {
@@ -95,11 +97,11 @@ func TestRespondersOfResponders(t *testing.T) {
 func TestProofIsRead(t *testing.T) {
 	w := newWorld(t)
 	signer, now := w.signer("A", w.root), time.Now()
-	for name, proof := range map[string]ades.Proof{
+	for name, proof := range map[string]ades.RevocationData{
 		"OCSP": {OCSP: w.response(w.root, signer.cert, w.root.cert, now.Add(-time.Minute))},
 		"CRL":  {CRL: w.list(w.root, signer.cert)},
 	} {
-		w.answers["A"] = func(_, _ *x509.Certificate) (ades.Proof, error) { return proof, nil }
+		w.answers["A"] = func(_, _ *x509.Certificate) (ades.RevocationData, error) { return proof, nil }
 		if _, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert}); !errors.Is(err, ades.ErrRevoked) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto/x509"
@@ -13,7 +13,7 @@ import (
 // Answer is what a proof says about a certificate. The proof was verified; whether
 // its times fit is left to whoever knows the time that matters.
 type Answer struct {
-	Proof      ades.Proof
+	Proof      ades.RevocationData
 	Signer     *x509.Certificate  // the responder, or the issuer itself
 	ProducedAt time.Time          // when it was signed; of a CRL its ThisUpdate
 	ThisUpdate time.Time          // since when it is known to be so
@@ -23,12 +23,12 @@ type Answer struct {
 }
 
 var (
-	errNotAbout = errors.New("evidence: the proof is not about the certificate")
-	errTooMuch  = errors.New("evidence: too much to verify")
+	errNotAbout = errors.New("validation: the proof is not about the certificate")
+	errTooMuch  = errors.New("validation: too much to verify")
 )
 
 // readProof reads and verifies a proof about a certificate.
-func (w *work) readProof(p ades.Proof, cert, issuer *x509.Certificate) (Answer, error) {
+func (w *work) readProof(p ades.RevocationData, cert, issuer *x509.Certificate) (Answer, error) {
 	if p.OCSP != nil {
 		response, err := ocsp.Parse(p.OCSP)
 		if err != nil {
@@ -54,7 +54,7 @@ func (w *work) readResponse(r *ocsp.Response, cert, issuer *x509.Certificate) (A
 		return Answer{}, err
 	}
 	a := Answer{
-		Proof: ades.Proof{OCSP: r.Raw}, Signer: responder,
+		Proof: ades.RevocationData{OCSP: r.Raw}, Signer: responder,
 		ProducedAt: r.ProducedAt, ThisUpdate: single.ThisUpdate, NextUpdate: single.NextUpdate, Cutoff: single.ArchiveCutoff,
 	}
 	if single.Status == ocsp.Revoked {
@@ -75,7 +75,7 @@ func (w *work) readList(l *crl.List, cert, issuer *x509.Certificate) (Answer, er
 		return Answer{}, err
 	}
 	a := Answer{
-		Proof: ades.Proof{CRL: l.Raw}, Signer: issuer,
+		Proof: ades.RevocationData{CRL: l.Raw}, Signer: issuer,
 		ProducedAt: l.ThisUpdate, ThisUpdate: l.ThisUpdate, NextUpdate: l.NextUpdate, Cutoff: l.ExpiredSince,
 	}
 	if entry != nil {
@@ -84,23 +84,23 @@ func (w *work) readList(l *crl.List, cert, issuer *x509.Certificate) (Answer, er
 	return a, nil
 }
 
-// tells says whether a proof of its time says anything about the certificate: it was
+// coversCertificate says whether a proof of its time says anything about the certificate: it was
 // issued then, and had not expired, which is when authorities may forget about it unless
 // they say that they do not (RFC 6960 4.4.4, expiredCertsOnCRL of X.509).
-func (a Answer) tells(cert *x509.Certificate) bool {
+func (a Answer) coversCertificate(cert *x509.Certificate) bool {
 	return !a.ThisUpdate.Before(cert.NotBefore) &&
 		(!a.ThisUpdate.After(cert.NotAfter) || !a.Cutoff.IsZero() && !a.Cutoff.After(cert.NotAfter))
 }
 
-// stands says whether the proof is from whom it seems to be, given a time at which it is known to have existed;
+// signerValidAt says whether the proof is from whom it seems to be, given a time at which it is known to have existed;
 // zero: any. The key of one that has expired may be anybody's (EN 319 102-1 5.6.2.3), and nobody answers for one that
 // is not valid yet. Roots are trusted as they are.
-func (a Answer) stands(known time.Time) bool {
+func (a Answer) signerValidAt(known time.Time) bool {
 	return known.IsZero() || !known.Before(a.Signer.NotBefore) && !known.After(a.Signer.NotAfter) || selfSigned(a.Signer)
 }
 
-// since says whether the proof is from a time or later, in seconds, as authorities count.
-func (a Answer) since(t time.Time) bool { return !a.ThisUpdate.Before(t.Truncate(time.Second)) }
+// issuedSince says whether the proof is from a time or later, in seconds, as authorities count.
+func (a Answer) issuedSince(t time.Time) bool { return !a.ThisUpdate.Before(t.Truncate(time.Second)) }
 
-// fresh says whether the proof is as new as the use of a key, or was in force then.
-func (a Answer) fresh(used time.Time) bool { return a.since(used) || a.NextUpdate.After(used) }
+// isFresh says whether the proof is as new as the use of a key, or was in force then.
+func (a Answer) isFresh(used time.Time) bool { return a.issuedSince(used) || a.NextUpdate.After(used) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
@@ -18,22 +17,22 @@ import (
 func TestEvidenceOfTheExpired(t *testing.T) {
 	s := newScene(t)
 	now := time.Now()
-	proven := func(all ...validation.Proven) iter.Seq[validation.Proven] { return slices.Values(all) }
+	proven := func(all ...validation.POE) iter.Seq[validation.POE] { return slices.Values(all) }
 	responderExpired, signerExpired, issuerExpired := now.AddDate(2, 0, 0), now.AddDate(6, 0, 0), now.AddDate(16, 0, 0)
 	for _, test := range []struct {
 		name   string
-		data   *evidence.Data
+		data   *validation.Data
 		at     time.Time
-		proven iter.Seq[validation.Proven]
+		proven iter.Seq[validation.POE]
 		before ades.SubIndication
 		want   ades.SubIndication
 	}{
 		{"all in force", s.data, now, proven(), "", ""},
 		{"responder expired", s.data, responderExpired, proven(), "", ades.RevocationOutOfBoundsNoPOE},
 		{"responder and signer expired", s.data, signerExpired, proven(), "", ades.OutOfBoundsNoPOE},
-		{"responder expired, and the data is from before", s.data, responderExpired, proven(validation.Proven{Data: s.data, At: now}), "", ""},
-		{"responder expired, and the data is from later", s.data, responderExpired, proven(validation.Proven{Data: s.data, At: signerExpired}), "", ades.RevocationOutOfBoundsNoPOE},
-		{"responder expired, and other data is from before", s.data, responderExpired, proven(validation.Proven{Data: new(evidence.Data), At: now}), "", ades.RevocationOutOfBoundsNoPOE},
+		{"responder expired, and the data is from before", s.data, responderExpired, proven(validation.POE{Data: s.data, At: now}), "", ""},
+		{"responder expired, and the data is from later", s.data, responderExpired, proven(validation.POE{Data: s.data, At: signerExpired}), "", ades.RevocationOutOfBoundsNoPOE},
+		{"responder expired, and other data is from before", s.data, responderExpired, proven(validation.POE{Data: new(validation.Data), At: now}), "", ades.RevocationOutOfBoundsNoPOE},
 		{"lists of an authority in force", s.lists(t), responderExpired, proven(), "", ""},
 		{"lists of an authority that has expired", s.lists(t), issuerExpired, proven(), "", ades.OutOfBoundsNoPOE},
 		{"nothing is as good as a failure", s.data, responderExpired, proven(), ades.HashFailure, ades.HashFailure},

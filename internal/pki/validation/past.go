@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
-// Proven is validation data that is known to have existed at a time.
-type Proven struct {
-	Data *evidence.Data
+// POE is validation data that is known to have existed at a time.
+type POE struct {
+	Data *Data
 	At   time.Time
 }
 
@@ -23,41 +22,41 @@ type Proven struct {
 // algorithms that are relied upon still, or were then, as are those of its certificates: the key of one that has
 // expired may be anybody's, and so may proofs that it seems to have signed before. An archive timestamp in time is
 // what keeps them; what such timestamps prove is asked for when it matters.
-func (j Judge) Evidence(r *ades.SignatureReport, proven iter.Seq[Proven]) {
+func (j Judge) Evidence(r *ades.SignatureReport, proven iter.Seq[POE]) {
 	if r.Indication != "" || len(r.Chain) == 0 {
 		return
 	}
-	l := lasting{Judge: j, report: r, all: j.Online.with(j.Data), at: cmp.Or(r.BestTime, j.Time), why: make([]error, len(r.Chain))}
+	l := pastValidation{Judge: j, report: r, all: j.Online.with(j.Data), at: cmp.Or(r.BestTime, j.Time), why: make([]error, len(r.Chain))}
 	if l.failOnHold() {
 		return
 	}
 	for i := range len(r.Chain) - 1 {
 		l.open = append(l.open, i)
 	}
-	l.close(Proven{j.Data, j.Time}, j.Data)
+	l.close(POE{j.Data, j.Time}, j.Data)
 	for p := range l.untilClosed(proven) {
 		l.close(p, p.Data)
 	}
 	if len(l.open) > 0 && j.Online != nil {
-		renewed := j.Online.renew(j.Data, r.Chain, evidence.Times{Used: l.at, Judged: l.at, Known: j.Time})
-		l.close(Proven{renewed, slices.MaxFunc([]time.Time{time.Now(), j.Time}, time.Time.Compare)}, j.Data)
+		renewed := j.Online.renew(j.Data, r.Chain, Times{SigningTime: l.at, ValidationTime: l.at, POE: j.Time})
+		l.close(POE{renewed, slices.MaxFunc([]time.Time{time.Now(), j.Time}, time.Time.Compare)}, j.Data)
 	}
 	l.fail()
 }
 
-// lasting is the search for what keeps the proof about each certificate of a chain.
-type lasting struct {
+// pastValidation is the search for what keeps the proof about each certificate of a chain.
+type pastValidation struct {
 	Judge
 	report *ades.SignatureReport
-	all    *evidence.Data // of the document, and what was fetched
-	at     time.Time      // by which the chain is judged
-	open   []int          // certificates of the chain about which nothing stands yet
-	why    []error        // for each of the chain
+	all    *Data     // of the document, and what was fetched
+	at     time.Time // by which the chain is judged
+	open   []int     // certificates of the chain about which nothing stands yet
+	why    []error   // for each of the chain
 }
 
 // untilClosed ends when nothing is open.
-func (l *lasting) untilClosed(proven iter.Seq[Proven]) iter.Seq[Proven] {
-	return func(yield func(Proven) bool) {
+func (l *pastValidation) untilClosed(proven iter.Seq[POE]) iter.Seq[POE] {
+	return func(yield func(POE) bool) {
 		if len(l.open) == 0 {
 			return
 		}
@@ -71,16 +70,16 @@ func (l *lasting) untilClosed(proven iter.Seq[Proven]) iter.Seq[Proven] {
 
 // close leaves out the certificates about which something stands by what is proven, and notes it: as carried by the
 // document, or as fetched.
-func (l *lasting) close(p Proven, carried *evidence.Data) {
+func (l *pastValidation) close(p POE, carried *Data) {
 	l.open = slices.DeleteFunc(l.open, func(i int) bool {
 		chain := l.report.Chain[i : i+2]
-		found := p.Data.Find(chain[0], chain[1], evidence.Times{Used: l.at, Judged: l.at, Known: p.At})
+		found := p.Data.Find(chain[0], chain[1], Times{SigningTime: l.at, ValidationTime: l.at, POE: p.At})
 		if i < len(l.report.Path) {
 			l.report.Path[i] = statusOf(chain[0], found, carried)
 		}
 		l.why[i] = cmp.Or(found.Err, l.relied(i, p))
 		if found.Answer != nil { // a certificate that needs none existed when it signed
-			l.why[i] = cmp.Or(l.why[i], l.overtaken(i, p.At))
+			l.why[i] = cmp.Or(l.why[i], l.caRevokedAt(i, p.At))
 		}
 		return l.why[i] == nil
 	})
@@ -89,18 +88,18 @@ func (l *lasting) close(p Proven, carried *evidence.Data) {
 // relied says whether the signature of a certificate is by algorithms that are relied upon, or were when the
 // certificate is known to have existed: later, anybody might have made it. That of the signer is named by the
 // signature.
-func (l *lasting) relied(i int, p Proven) error {
+func (l *pastValidation) relied(i int, p POE) error {
 	chain := l.report.Chain[i : i+2]
-	err := evidence.CheckChain(chain, l.Time)
+	err := CheckChain(chain, l.Time)
 	if err == nil || p.At.After(l.Time) || i > 0 && !slices.ContainsFunc(p.Data.Certificates, chain[0].Equal) {
 		return err
 	}
-	return evidence.CheckChain(chain, p.At)
+	return CheckChain(chain, p.At)
 }
 
-// overtaken says whether an authority above a certificate had been revoked when data is known to have existed: from
+// caRevokedAt says whether an authority above a certificate had been revoked when data is known to have existed: from
 // then on, its key may say anything of what is below (EN 319 102-1 5.6.2.2).
-func (l *lasting) overtaken(i int, known time.Time) error {
+func (l *pastValidation) caRevokedAt(i int, known time.Time) error {
 	for above := i + 1; above+1 < len(l.report.Chain); above++ {
 		chain := l.report.Chain[above : above+2]
 		if err := l.all.RevokedBy(chain[0], chain[1], known); err != nil {
@@ -112,9 +111,9 @@ func (l *lasting) overtaken(i int, known time.Time) error {
 
 // failOnHold fails a signature below an authority that is on hold by now: so is what its responders say of others,
 // while they sign in its name (EN 319 102-1 5.2.6.4).
-func (l *lasting) failOnHold() bool {
+func (l *pastValidation) failOnHold() bool {
 	for i := 1; i+1 < len(l.report.Chain); i++ {
-		found := l.all.Find(l.report.Chain[i], l.report.Chain[i+1], evidence.Times{Used: l.at, Judged: l.Time})
+		found := l.all.Find(l.report.Chain[i], l.report.Chain[i+1], Times{SigningTime: l.at, ValidationTime: l.Time})
 		if found.Err == nil || found.Answer == nil || !found.Answer.OnHold() {
 			continue
 		}
@@ -128,7 +127,7 @@ func (l *lasting) failOnHold() bool {
 }
 
 // fail says what is the matter when something is open still.
-func (l *lasting) fail() {
+func (l *pastValidation) fail() {
 	if len(l.open) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto"
@@ -12,12 +12,12 @@ import (
 
 // listed is the day of that list. An end which lies after it is an announcement, which later versions put off as a
 // rule: whoever validates is told of it, and the result does not depend on it.
-var listed = day(2024, time.October, 13)
+var listed = dayOf(2024, time.October, 13)
 
 // hashReliance is until when hashes are relied upon; zero: no end is set.
 var hashReliance = map[crypto.Hash]time.Time{
-	crypto.SHA1:     day(2012, time.August, 1),
-	crypto.SHA224:   day(2029, time.January, 1),
+	crypto.SHA1:     dayOf(2012, time.August, 1),
+	crypto.SHA224:   dayOf(2029, time.January, 1),
 	crypto.SHA256:   {},
 	crypto.SHA384:   {},
 	crypto.SHA512:   {},
@@ -35,14 +35,14 @@ type reliance struct {
 // schemeReliance is in the order of the bits.
 var schemeReliance = map[ades.Scheme][]reliance{
 	ades.PKCS1v15: {
-		{786, day(2010, time.August, 1)}, {1024, day(2019, time.October, 1)}, {1900, day(2029, time.January, 1)},
+		{786, dayOf(2010, time.August, 1)}, {1024, dayOf(2019, time.October, 1)}, {1900, dayOf(2029, time.January, 1)},
 	},
 	ades.PSS: {
-		{786, day(2010, time.August, 1)}, {1024, day(2019, time.October, 1)}, {1900, day(2029, time.January, 1)}, {3000, time.Time{}},
+		{786, dayOf(2010, time.August, 1)}, {1024, dayOf(2019, time.October, 1)}, {1900, dayOf(2029, time.January, 1)}, {3000, time.Time{}},
 	},
-	ades.ECDSA: {{160, day(2012, time.August, 1)}, {224, day(2021, time.October, 1)}, {256, time.Time{}}},
+	ades.ECDSA: {{160, dayOf(2012, time.August, 1)}, {224, dayOf(2021, time.October, 1)}, {256, time.Time{}}},
 }
 
-func day(year int, month time.Month, day int) time.Time {
+func dayOf(year int, month time.Month, day int) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }

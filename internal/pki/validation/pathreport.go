@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/evidence"
 )
 
 // pathOf is a chain with what was found about each certificate, by the data that the document carries and what was
 // fetched. The last is a root, about which nobody is asked.
-func pathOf(chain []*x509.Certificate, found evidence.Findings, carried *evidence.Data) []ades.CertificateStatus {
+func pathOf(chain []*x509.Certificate, found Findings, carried *Data) []ades.CertificateStatus {
 	var path []ades.CertificateStatus
 	for i, cert := range chain {
-		var f evidence.Finding
+		var f Finding
 		if i < len(found) {
 			f = found[i]
 		}
@@ -24,12 +23,12 @@ func pathOf(chain []*x509.Certificate, found evidence.Findings, carried *evidenc
 }
 
 // statusOf says what was found about one certificate.
-func statusOf(cert *x509.Certificate, f evidence.Finding, carried *evidence.Data) ades.CertificateStatus {
+func statusOf(cert *x509.Certificate, f Finding, carried *Data) ades.CertificateStatus {
 	s := ades.CertificateStatus{Certificate: cert, Revocation: revocationOf(f)}
 	if a := f.Answer; a != nil {
-		s.Source, s.ProducedAt, s.ThisUpdate, s.Fetched = ades.ProofOCSP, a.ProducedAt, a.ThisUpdate, !carries(carried, a.Proof)
+		s.Source, s.ProducedAt, s.ThisUpdate, s.Fetched = ades.SourceOCSP, a.ProducedAt, a.ThisUpdate, !carries(carried, a.Proof)
 		if a.Proof.CRL != nil {
-			s.Source = ades.ProofCRL
+			s.Source = ades.SourceCRL
 		}
 		if a.Revoked != nil {
 			s.RevokedAt, s.Reason = a.Revoked.At, a.Revoked.Reason
@@ -38,7 +37,7 @@ func statusOf(cert *x509.Certificate, f evidence.Finding, carried *evidence.Data
 	return s
 }
 
-func revocationOf(f evidence.Finding) ades.RevocationStatus {
+func revocationOf(f Finding) ades.RevocationStatus {
 	switch {
 	case f.Answer == nil && f.Err == nil:
 		return ades.RevocationNotNeeded
@@ -53,7 +52,7 @@ func revocationOf(f evidence.Finding) ades.RevocationStatus {
 }
 
 // carries says whether a proof is among the data.
-func carries(data *evidence.Data, p ades.Proof) bool {
+func carries(data *Data, p ades.RevocationData) bool {
 	all, der := data.OCSP, p.OCSP
 	if p.CRL != nil {
 		all, der = data.CRLs, p.CRL

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto"
@@ -51,7 +51,7 @@ func sandbox(t testing.TB) (*sandboxca.Authority, *x509.Certificate, *tsp.Token)
 // EN 319 142-1 6.3: what level LT consists of, and that none of it is too much.
 func TestValidationDataOfASignature(t *testing.T) {
 	a, signer, token := sandbox(t)
-	targets := []Target{{Certificate: signer, Fresh: token.Time}, {Certificate: token.Certificate}}
+	targets := []Target{{Certificate: signer, BestSignatureTime: token.Time}, {Certificate: token.Certificate}}
 	data, err := collect(t, a.Sources(nil), nil, targets...)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestCollectAsksOnce(t *testing.T) {
 	var targets []Target
 	for _, name := range []string{"A", "B", "A"} {
 		w.answersFor(name, responder)
-		targets = append(targets, Target{Certificate: w.signer(name, issuing).cert, Fresh: time.Now()})
+		targets = append(targets, Target{Certificate: w.signer(name, issuing).cert, BestSignatureTime: time.Now()})
 	}
 	targets = append(targets, targets[0])
 	data, err := collect(t, w.sources(), []*x509.Certificate{issuing.cert, issuing.cert, w.root.cert}, targets...)
@@ -112,7 +112,7 @@ func TestCollectAsksAgainForALaterSignature(t *testing.T) {
 	signer := w.signer("A", w.root)
 	w.answersFor("A", w.root)
 	now := time.Now()
-	_, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert, Fresh: now.Add(-time.Minute)}, Target{Certificate: signer.cert, Fresh: now}, Target{Certificate: signer.cert})
+	_, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert, BestSignatureTime: now.Add(-time.Minute)}, Target{Certificate: signer.cert, BestSignatureTime: now}, Target{Certificate: signer.cert})
 	if err != nil || len(w.asked) != 2 {
 		t.Error(w.asked, err)
 	}
@@ -149,7 +149,7 @@ func TestCollectIsWholeOrFails(t *testing.T) {
 			if row.change != nil {
 				row.change()
 			}
-			data, err := collect(t, row.sources, nil, Target{Certificate: signer, Fresh: token.Time}, Target{Certificate: token.Certificate})
+			data, err := collect(t, row.sources, nil, Target{Certificate: signer, BestSignatureTime: token.Time}, Target{Certificate: token.Certificate})
 			if (err == nil) != (len(row.want) == 0) || (data == nil) != (err != nil) {
 				t.Fatal(data, err)
 			}
@@ -186,11 +186,11 @@ func TestCompleteAsksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := NewKnown(t.Context(), ades.Sources{Roots: a.Roots()}, a.Chain()...)
-	have, err := Collect(t.Context(), a.Sources(func() time.Time { return earlier }), known, Target{Certificate: signer, Fresh: earlier})
+	have, err := Collect(t.Context(), a.Sources(func() time.Time { return earlier }), known, Target{Certificate: signer, BestSignatureTime: earlier})
 	if err != nil {
 		t.Fatal(err)
 	}
-	signed := Target{Certificate: signer, Fresh: time.Now().Add(-time.Second)}
+	signed := Target{Certificate: signer, BestSignatureTime: time.Now().Add(-time.Second)}
 	live, offline := a.Sources(nil), ades.Sources{Roots: a.Roots()}
 
 	if found, err := Complete(t.Context(), live, known, have, []Target{signed}); err != nil || len(found.OCSP) != 1 {
@@ -199,7 +199,7 @@ func TestCompleteAsksAgain(t *testing.T) {
 	if found, err := Complete(t.Context(), offline, known, have, []Target{signed}); err != nil || len(found.OCSP) != 0 {
 		t.Errorf("without sources: %+v, %v", found, err)
 	}
-	a.Revoke(signer.SerialNumber, signed.Fresh.Add(-time.Minute), 1)
+	a.Revoke(signer.SerialNumber, signed.BestSignatureTime.Add(-time.Minute), 1)
 	if _, err := Complete(t.Context(), live, known, have, []Target{signed}); !errors.Is(err, ades.ErrRevoked) {
 		t.Errorf("revoked in between: %v", err)
 	}

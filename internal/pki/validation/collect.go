@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"context"
@@ -21,16 +21,16 @@ const maxResponders = 4
 // It is whole or there is an error: [ades.ErrNoChain] or [ades.ErrOutsideValidity]
 // when a target leads to no root, [ades.ErrNoRevocation] when a proof is missing or
 // says nothing of the certificate and the time, beside [ades.ErrUnavailable] when asking
-// later may help, and [*ades.RevokedError]. A target that was revoked after its Fresh is
+// later may help, and [*ades.RevokedError]. A target that was revoked after its best signature time is
 // none: its signature stands, and the proof says so.
 func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ...Target) (*Data, error) {
 	c := newCollector(sources, known)
 	for _, t := range targets {
 		if t.Certificate == nil {
-			return nil, fmt.Errorf("evidence: %w: a certificate is absent", ades.ErrNoChain)
+			return nil, fmt.Errorf("validation: %w: a certificate is absent", ades.ErrNoChain)
 		}
 		if err := c.collect(ctx, t, 0); err != nil {
-			return nil, fmt.Errorf("evidence: validation data for %s: %w", ades.Identify(t.Certificate), err)
+			return nil, fmt.Errorf("validation: validation data for %s: %w", ades.Identify(t.Certificate), err)
 		}
 	}
 	return &c.data, nil
@@ -71,7 +71,7 @@ type proven struct {
 // asked about for all of those.
 func (c *collector) collect(ctx context.Context, t Target, responders int) error {
 	at := t.times(c.now)
-	chain, err := c.chain(ctx, t, at.Judged)
+	chain, err := c.chain(ctx, t, at.ValidationTime)
 	if err != nil {
 		return err
 	}
@@ -81,10 +81,10 @@ func (c *collector) collect(ctx context.Context, t Target, responders int) error
 		}
 	}
 	for i, cert := range chain[:len(chain)-1] {
-		if err := c.prove(ctx, Target{Certificate: cert, Fresh: t.Fresh, Timestamp: t.Timestamp, Times: at}, chain[i+1], responders); err != nil {
+		if err := c.prove(ctx, Target{Certificate: cert, BestSignatureTime: t.BestSignatureTime, Timestamp: t.Timestamp, Times: at}, chain[i+1], responders); err != nil {
 			return err
 		}
-		t.Fresh = time.Time{}
+		t.BestSignatureTime = time.Time{}
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificat
 	if c.sources.Revocation == nil {
 		return fmt.Errorf("%w for %s: there is no source to ask", ades.ErrNoRevocation, ades.Identify(t.Certificate))
 	}
-	proof, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.Fresh)
+	proof, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.BestSignatureTime)
 	var revoked *ades.RevokedError
 	if err != nil && !errors.As(err, &revoked) {
 		return err
@@ -115,17 +115,17 @@ func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificat
 	if err := t.check(answer); err != nil {
 		return err
 	}
-	c.proven[string(t.Certificate.Raw)] = proven{t.Fresh, answer} // before its signer's, which it may be itself
+	c.proven[string(t.Certificate.Raw)] = proven{t.BestSignatureTime, answer} // before its signer's, which it may be itself
 	return c.keep(ctx, answer, issuer, t, responders)
 }
 
 // check refuses an answer by which nobody could judge the target later.
 func (t Target) check(a Answer) error {
 	switch {
-	case !a.tells(t.Certificate):
+	case !a.coversCertificate(t.Certificate):
 		return fmt.Errorf("%w for %s: the proof of %s says nothing of a certificate that was valid until %s", ades.ErrNoRevocation,
 			ades.Identify(t.Certificate), a.ThisUpdate.UTC().Format(time.RFC3339), t.Certificate.NotAfter.UTC().Format(time.RFC3339))
-	case !a.fresh(t.Times.Used):
+	case !a.isFresh(t.Times.SigningTime):
 		return fmt.Errorf("%w for %s: %w: the proof of %s is too old", ades.ErrNoRevocation,
 			ades.Identify(t.Certificate), ades.ErrUnavailable, a.ThisUpdate.UTC().Format(time.RFC3339))
 	}
@@ -135,13 +135,13 @@ func (t Target) check(a Answer) error {
 // isProven says whether there is a proof already that is new enough.
 func (c *collector) isProven(t Target) bool {
 	p, ok := c.proven[string(t.Certificate.Raw)]
-	return ok && !p.fresh.Before(t.Fresh) && p.answer.fresh(t.Times.Used)
+	return ok && !p.fresh.Before(t.BestSignatureTime) && p.answer.isFresh(t.Times.SigningTime)
 }
 
 // standsDespite: what was signed before the certificate was revoked stays valid (EN
-// 319 102-1 5.5.4), and Fresh is when it was signed at the latest.
+// 319 102-1 5.5.4), and BestSignatureTime is when it was signed at the latest.
 func (t Target) standsDespite(revoked *ades.RevokedError) bool {
-	return !t.Fresh.IsZero() && revoked.At.After(t.Fresh)
+	return !t.BestSignatureTime.IsZero() && revoked.At.After(t.BestSignatureTime)
 }
 
 // keep adds a proof, and all about the responder that signed it. CRLs are signed by
@@ -158,5 +158,5 @@ func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate
 	if responders == maxResponders {
 		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), responders)
 	}
-	return c.collect(ctx, Target{Certificate: a.Signer, Timestamp: about.Timestamp, Times: Times{Used: about.Times.Used, Judged: a.ProducedAt}}, responders+1)
+	return c.collect(ctx, Target{Certificate: a.Signer, Timestamp: about.Timestamp, Times: Times{SigningTime: about.Times.SigningTime, ValidationTime: a.ProducedAt}}, responders+1)
 }

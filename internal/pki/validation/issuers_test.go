@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto/x509"
@@ -23,7 +23,7 @@ func TestIssuersAreFound(t *testing.T) {
 	w.answersFor("A", lower)
 	w.answersFor("Lower", upper)
 	w.answersFor("Upper", w.root)
-	data, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert, Fresh: time.Now()})
+	data, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert, BestSignatureTime: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,14 +98,14 @@ func TestStrangersAreNotAskedAbout(t *testing.T) {
 	sources := w.sources()
 	w.issuers["A"] = []*x509.Certificate{other.root.cert}
 	w.answersFor("A", other.root)
-	if _, err := collect(t, sources, nil, Target{Certificate: signer.cert, Fresh: time.Now()}); !errors.Is(err, ades.ErrNoChain) {
+	if _, err := collect(t, sources, nil, Target{Certificate: signer.cert, BestSignatureTime: time.Now()}); !errors.Is(err, ades.ErrNoChain) {
 		t.Error(err)
 	}
 	if diff := cmp.Diff([]string{"issuer of A"}, w.asked); diff != "" {
 		t.Error(diff)
 	}
 	sources.Roots, w.asked = nil, nil
-	if _, err := collect(t, sources, nil, Target{Certificate: signer.cert, Fresh: time.Now()}); !errors.Is(err, ades.ErrNoChain) || w.asked != nil {
+	if _, err := collect(t, sources, nil, Target{Certificate: signer.cert, BestSignatureTime: time.Now()}); !errors.Is(err, ades.ErrNoChain) || w.asked != nil {
 		t.Error(w.asked, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestManyOfOneName(t *testing.T) {
 	for range 2 * maxChecks {
 		known = append(known, w.authority("Issuing", pair{}).cert)
 	}
-	if _, err := collect(t, w.sources(), known, Target{Certificate: signer.cert, Fresh: time.Now()}); err != nil {
+	if _, err := collect(t, w.sources(), known, Target{Certificate: signer.cert, BestSignatureTime: time.Now()}); err != nil {
 		t.Error(err)
 	}
 	if found := (path{NewKnown(t.Context(), ades.Sources{Roots: nil}, known[1:]...), new(Data)}).ancestors(signer.cert); len(found) != 1 {

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func (d *Data) suffices(k *Known, t Target, now time.Time) error {
 		return fmt.Errorf("%w: %s", ades.ErrNoRevocation, strings.Join(missing, "; "))
 	}
 	times := t.times(now)
-	chain, err := d.Chain(k.of(t), t.Certificate, times.Judged)
+	chain, err := d.Chain(k.of(t), t.Certificate, times.ValidationTime)
 	if err != nil || len(chain) == 1 {
 		return nil
 	}
@@ -73,14 +73,14 @@ func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Dat
 func (d *Data) answeredBefore(k *Known, targets, lacking []Target) (older []Target) {
 	now := time.Now()
 	for _, t := range targets {
-		if t.Fresh.IsZero() || now.After(t.Certificate.NotAfter) || exempt(t.Certificate) || slices.Contains(lacking, t) {
+		if t.BestSignatureTime.IsZero() || now.After(t.Certificate.NotAfter) || exempt(t.Certificate) || slices.Contains(lacking, t) {
 			continue
 		}
-		chain, err := d.Chain(k.of(t), t.Certificate, t.Fresh)
+		chain, err := d.Chain(k.of(t), t.Certificate, t.BestSignatureTime)
 		if err != nil || len(chain) == 1 {
 			continue
 		}
-		if !slices.ContainsFunc(d.About(t.Certificate, chain[1]), func(a Answer) bool { return a.since(t.Fresh) }) {
+		if !slices.ContainsFunc(d.About(t.Certificate, chain[1]), func(a Answer) bool { return a.issuedSince(t.BestSignatureTime) }) {
 			older = append(older, t)
 		}
 	}

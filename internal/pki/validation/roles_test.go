@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto/elliptic"
@@ -92,8 +92,8 @@ func TestResponderThatIsAskedAbout(t *testing.T) {
 	signer, responder := w.signer("A", w.root).cert, w.responder("R", w.root)
 	response := w.response(responder, signer, w.root.cert, time.Time{})
 	used := now.Add(-time.Hour)
-	at := Times{Used: used, Judged: used}
-	known := func(t time.Time) Times { return Times{Used: used, Judged: used, Known: t} }
+	at := Times{SigningTime: used, ValidationTime: used}
+	known := func(t time.Time) Times { return Times{SigningTime: used, ValidationTime: used, POE: t} }
 	// A list would be about the signer too. A reason below zero: good.
 	told := func(at time.Time, reason int) []byte {
 		return w.statusOf(responder.cert, func(s *ocsp.Single) {
@@ -152,7 +152,7 @@ func TestResponderCertifiedWeakly(t *testing.T) {
 	good := func(*ocsp.Single) {}
 	weak := w.responseBy(of("R", x509.SHA1WithRSA), signer, root, good)
 	strong := w.responseBy(of("S", x509.SHA256WithRSA), signer, root, good)
-	at := Times{Used: now.Add(-time.Minute), Judged: now}
+	at := Times{SigningTime: now.Add(-time.Minute), ValidationTime: now}
 	if err := (&Data{OCSP: [][]byte{weak}}).Status(signer, root, at); !errors.Is(err, ades.ErrAlgorithm) || !errors.Is(err, ades.ErrNoRevocation) {
 		t.Errorf("weak: %v", err)
 	}

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"context"
@@ -29,13 +29,13 @@ type pair struct {
 type world struct {
 	t       testing.TB
 	root    pair
-	answers map[string]func(cert, issuer *x509.Certificate) (ades.Proof, error)
+	answers map[string]func(cert, issuer *x509.Certificate) (ades.RevocationData, error)
 	issuers map[string][]*x509.Certificate
 	asked   []string // "OCSP of X" and "issuer of X"
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, answers: make(map[string]func(cert, issuer *x509.Certificate) (ades.Proof, error)), issuers: make(map[string][]*x509.Certificate)}
+	w := &world{t: t, answers: make(map[string]func(cert, issuer *x509.Certificate) (ades.RevocationData, error)), issuers: make(map[string][]*x509.Certificate)}
 	w.root = w.authority("Root", pair{})
 	return w
 }
@@ -50,12 +50,12 @@ func (w *world) sources() ades.Sources {
 	return ades.Sources{Revocation: w, Issuers: w, Roots: w.roots()}
 }
 
-func (w *world) Revocation(_ context.Context, cert, issuer *x509.Certificate, _ time.Time) (ades.Proof, error) {
+func (w *world) Revocation(_ context.Context, cert, issuer *x509.Certificate, _ time.Time) (ades.RevocationData, error) {
 	name := cert.Subject.CommonName
 	w.asked = append(w.asked, "status of "+name)
 	answer, ok := w.answers[name]
 	if !ok {
-		return ades.Proof{}, fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, name, ades.ErrUnavailable)
+		return ades.RevocationData{}, fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, name, ades.ErrUnavailable)
 	}
 	return answer(cert, issuer)
 }
@@ -148,14 +148,16 @@ func (w *world) listAt(by pair, years int, revoked ...*x509.Certificate) []byte 
 
 // answersFor has a responder answer about a certificate.
 func (w *world) answersFor(name string, by pair) {
-	w.answers[name] = func(cert, issuer *x509.Certificate) (ades.Proof, error) {
-		return ades.Proof{OCSP: w.response(by, cert, issuer, time.Time{})}, nil
+	w.answers[name] = func(cert, issuer *x509.Certificate) (ades.RevocationData, error) {
+		return ades.RevocationData{OCSP: w.response(by, cert, issuer, time.Time{})}, nil
 	}
 }
 
 // lists has a CRL answer about a certificate.
 func (w *world) lists(name string, by pair) {
-	w.answers[name] = func(_, _ *x509.Certificate) (ades.Proof, error) { return ades.Proof{CRL: w.list(by)}, nil }
+	w.answers[name] = func(_, _ *x509.Certificate) (ades.RevocationData, error) {
+		return ades.RevocationData{CRL: w.list(by)}, nil
+	}
 }
 
 // names are those of the data's certificates.

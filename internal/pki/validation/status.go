@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"cmp"
@@ -11,18 +11,18 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// Times are what a certificate is judged by. A signature that is known to have existed at
-// some time is judged by that alone. A timestamp says itself when its key was Used, and is
-// Judged at the later time at which it is known to have existed. With a time at which the proofs are Known to
-// have existed, those hold whose signers were in force then.
-type Times struct{ Used, Judged, Known time.Time }
+// Times are what a certificate is judged by. A signature that is proven to have existed at some time is judged by that
+// time alone. A timestamp states its SigningTime itself, and is judged at the later ValidationTime at which it is known to
+// have existed. With a POE, the time at which the revocation data is proven to have existed (EN 319 102-1 3.1), that data
+// counts whose signers were valid then.
+type Times struct{ SigningTime, ValidationTime, POE time.Time }
 
 // relied is when algorithms have to be some to rely on.
 func (t Times) relied() time.Time {
-	if t.Known.IsZero() {
-		return t.Judged
+	if t.POE.IsZero() {
+		return t.ValidationTime
 	}
-	return t.Known
+	return t.POE
 }
 
 // Finding is what was found about a certificate: what [Data.Status] says of it, and the proof by which it does,
@@ -47,13 +47,13 @@ func (d *Data) Find(cert, issuer *x509.Certificate, at Times) Finding {
 		return Finding{}
 	}
 	answers := d.About(cert, issuer)
-	if a := revokedForGood(answers, at.Judged); a != nil {
+	if a := revokedForGood(answers, at.ValidationTime); a != nil {
 		return Finding{a, a.Revoked}
 	}
 	var newest *Answer
 	unreliable := cmp.Or(d.unreliable(cert, issuer), errors.New("no proof of that time"))
 	for _, a := range answers {
-		if !a.tells(cert) || !a.fresh(at.Used) || !a.stands(at.Known) || !d.isAuthorized(a, issuer, at) {
+		if !a.coversCertificate(cert) || !a.isFresh(at.SigningTime) || !a.signerValidAt(at.POE) || !d.isAuthorized(a, issuer, at) {
 			continue
 		}
 		if err := a.checkSuite(issuer, at.relied()); err != nil {
@@ -65,7 +65,7 @@ func (d *Data) Find(cert, issuer *x509.Certificate, at Times) Finding {
 	switch {
 	case newest == nil:
 		return Finding{nil, fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(cert), unreliable)}
-	case newest.Revoked != nil && !newest.Revoked.At.After(at.Judged):
+	case newest.Revoked != nil && !newest.Revoked.At.After(at.ValidationTime):
 		return Finding{newest, newest.Revoked}
 	}
 	return Finding{newest, nil}
@@ -88,7 +88,7 @@ func (d *Data) IsOutdated(cert, issuer *x509.Certificate, at time.Time) bool {
 		return false
 	}
 	newest := slices.MaxFunc(answers, func(a, b Answer) int { return a.ThisUpdate.Compare(b.ThisUpdate) })
-	return !newest.stands(at)
+	return !newest.signerValidAt(at)
 }
 
 // Findings are about the certificates of a chain below its root.
@@ -150,21 +150,21 @@ func (d *Data) isAuthorized(a Answer, issuer *x509.Certificate, at Times) bool {
 		if !d.index.work.spend(answerWork) {
 			return false
 		}
-		if !speaks(own.Signer) || !own.tells(a.Signer) {
+		if !speaks(own.Signer) || !own.coversCertificate(a.Signer) {
 			continue
 		}
-		if own.Revoked != nil && !own.OnHold() && !a.precedes(own.Revoked.At, at) {
+		if own.Revoked != nil && !own.OnHold() && !a.predatesRevocation(own.Revoked.At, at) {
 			return false
 		}
-		if own.fresh(at.Used) && (newest == nil || own.ThisUpdate.After(newest.ThisUpdate)) {
+		if own.isFresh(at.SigningTime) && (newest == nil || own.ThisUpdate.After(newest.ThisUpdate)) {
 			newest = &own
 		}
 	}
 	return newest != nil && !newest.OnHold()
 }
 
-// precedes says whether a proof is from before its signer was revoked: as it says itself, and as is known of it,
+// predatesRevocation says whether a proof is from before its signer was revoked: as it says itself, and as is known of it,
 // since a key that is somebody else's signs whatever time (EN 319 102-1 5.6.2.2).
-func (a Answer) precedes(revoked time.Time, at Times) bool {
-	return revoked.After(a.ProducedAt) && revoked.After(at.Judged) && (at.Known.IsZero() || revoked.After(at.Known))
+func (a Answer) predatesRevocation(revoked time.Time, at Times) bool {
+	return revoked.After(a.ProducedAt) && revoked.After(at.ValidationTime) && (at.POE.IsZero() || revoked.After(at.POE))
 }

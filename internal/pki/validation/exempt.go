@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"bytes"
@@ -26,18 +26,18 @@ func exempt(c *x509.Certificate) bool {
 	case c.IsCA, isFor(x509.ExtKeyUsageTimeStamping):
 		return false
 	case isFor(x509.ExtKeyUsageOCSPSigning):
-		return carries(c, oidNoCheck)
+		return hasExtension(c, oidNoCheck)
 	}
-	return carries(c, oidNoRevAvail) || carries(c, oidShortTerm)
+	return hasExtension(c, oidNoRevAvail) || hasExtension(c, oidShortTerm)
 }
 
 // unasked is the rule by which validators find the level of a signature: what says that nobody need ask says so of
 // whoever has it. What is relied upon goes by [exempt], which is stricter.
 func unasked(c *x509.Certificate) bool {
-	return exempt(c) || !c.IsCA && (carries(c, oidNoRevAvail) || carries(c, oidShortTerm))
+	return exempt(c) || !c.IsCA && (hasExtension(c, oidNoRevAvail) || hasExtension(c, oidShortTerm))
 }
 
-func carries(c *x509.Certificate, id asn1.ObjectIdentifier) bool {
+func hasExtension(c *x509.Certificate, id asn1.ObjectIdentifier) bool {
 	_, ok := der.ExtensionOf(c, id)
 	return ok
 }

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func TestRevocationIsForGood(t *testing.T) {
 		{"key compromise after the judgement", 1, now.Add(-20 * time.Minute), nil},
 	} {
 		data := &Data{CRLs: [][]byte{w.listFor(signer, now.Add(-10*time.Minute), row.reason), w.listFor(signer, now.Add(-time.Minute), -1)}}
-		if err := data.Status(signer, w.root.cert, Times{Used: now.Add(-time.Hour), Judged: row.judged}); !errors.Is(err, row.want) {
+		if err := data.Status(signer, w.root.cert, Times{SigningTime: now.Add(-time.Hour), ValidationTime: row.judged}); !errors.Is(err, row.want) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 	}
@@ -75,8 +75,10 @@ func TestProofOfWhatExpired(t *testing.T) {
 		{"forgotten", now.Add(-time.Second), ades.ErrNoRevocation},
 	} {
 		proof := w.statusOf(expired, func(s *ocsp.Single) { s.ArchiveCutoff = row.cutoff })
-		w.answers["A"] = func(_, _ *x509.Certificate) (ades.Proof, error) { return ades.Proof{OCSP: proof}, nil }
-		target := Target{Certificate: expired, Fresh: signed}
+		w.answers["A"] = func(_, _ *x509.Certificate) (ades.RevocationData, error) {
+			return ades.RevocationData{OCSP: proof}, nil
+		}
+		target := Target{Certificate: expired, BestSignatureTime: signed}
 		_, err := collect(t, w.sources(), nil, target)
 		if !errors.Is(err, row.want) {
 			t.Errorf("%s: %v", row.name, err)
@@ -100,9 +102,11 @@ func TestLackingOfATime(t *testing.T) {
 			OCSP: [][]byte{w.statusOf(byResponder, func(s *ocsp.Single) { s.ThisUpdate, s.NextUpdate = now.Add(d), now.Add(d+time.Hour) })},
 		}
 	}
-	signer := func(c *x509.Certificate) Target { return Target{Certificate: c, Fresh: now.Add(-10 * time.Minute)} }
+	signer := func(c *x509.Certificate) Target {
+		return Target{Certificate: c, BestSignatureTime: now.Add(-10 * time.Minute)}
+	}
 	authority := func(c *x509.Certificate) Target {
-		return Target{Certificate: c, Times: Times{Used: now.Add(-10 * time.Minute)}}
+		return Target{Certificate: c, Times: Times{SigningTime: now.Add(-10 * time.Minute)}}
 	}
 	for _, row := range []struct {
 		name   string

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto/x509"
@@ -26,7 +26,7 @@ func checkAuthority(c *x509.Certificate) error {
 		return fmt.Errorf("%w: %s is not certified for signing certificates", ades.ErrNoChain, ades.Identify(c))
 	case len(c.SubjectKeyId) == 0:
 		return fmt.Errorf("%w: %s does not identify its key", ades.ErrNoChain, ades.Identify(c))
-	case carries(c, oidNoCheck), carries(c, oidNoRevAvail):
+	case hasExtension(c, oidNoCheck), hasExtension(c, oidNoRevAvail):
 		return fmt.Errorf("%w: %s is an authority, and says that nobody need ask about it", ades.ErrNoChain, ades.Identify(c))
 	}
 	return nil
@@ -34,7 +34,7 @@ func checkAuthority(c *x509.Certificate) error {
 
 // CheckSigner makes sure that the certificate is not one of those which only responders may have.
 func CheckSigner(c *x509.Certificate) error {
-	if carries(c, oidNoCheck) {
+	if hasExtension(c, oidNoCheck) {
 		return fmt.Errorf("%w: %s signs, and is certified as a responder is", ades.ErrNoChain, ades.Identify(c))
 	}
 	return nil

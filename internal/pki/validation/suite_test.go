@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto"
@@ -35,29 +35,29 @@ func TestAlgorithmsAndTheirEnds(t *testing.T) {
 		relied    bool
 		announced time.Time
 	}{
-		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P256()), day(2045, 1, 1), true, time.Time{}},
-		{alg(crypto.SHA1, ades.ECDSA), curveOf(elliptic.P256()), day(2012, 7, 31), true, time.Time{}},
-		{alg(crypto.SHA1, ades.ECDSA), curveOf(elliptic.P256()), day(2012, 8, 1), false, time.Time{}},
-		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P224()), day(2021, 9, 30), true, time.Time{}},
-		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P224()), day(2021, 10, 1), false, time.Time{}},
-		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(785), day(2000, 1, 1), false, time.Time{}},
-		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(786), day(2010, 7, 31), true, time.Time{}},
-		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1023), day(2010, 8, 1), false, time.Time{}},
-		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1024), day(2019, 9, 30), true, time.Time{}},
-		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1899), day(2019, 10, 1), false, time.Time{}},
-		{alg(crypto.SHA256, ades.PSS), rsaOf(1899), day(2019, 10, 1), false, time.Time{}},
-		{alg(crypto.SHA1, ades.PSS), rsaOf(2048), day(2015, 1, 1), false, time.Time{}},
-		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(2048), day(2028, 12, 31), true, time.Time{}},
-		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(4096), day(2030, 1, 1), true, day(2029, 1, 1)},
-		{alg(crypto.SHA256, ades.PSS), rsaOf(2999), day(2029, 1, 1), true, day(2029, 1, 1)},
-		{alg(crypto.SHA256, ades.PSS), rsaOf(3000), day(2030, 1, 1), true, time.Time{}},
-		{alg(crypto.SHA224, ades.PSS), rsaOf(3000), day(2030, 1, 1), true, day(2029, 1, 1)},
-		{alg(crypto.SHA3_224, ades.PSS), rsaOf(3000), day(2020, 1, 1), false, time.Time{}},
-		{alg(crypto.MD5, ades.PKCS1v15), rsaOf(2048), day(2003, 1, 1), false, time.Time{}},
-		{alg(crypto.SHA512, ades.Ed25519), ed25519.PublicKey{}, day(2026, 1, 1), false, time.Time{}},
-		{alg(crypto.SHA256, ades.ECDSA), rsaOf(2048), day(2026, 1, 1), false, time.Time{}},
-		{alg(crypto.SHA256, ades.PSS), curveOf(elliptic.P256()), day(2026, 1, 1), false, time.Time{}},
-		{ades.Algorithm{}, nil, day(2026, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P256()), dayOf(2045, 1, 1), true, time.Time{}},
+		{alg(crypto.SHA1, ades.ECDSA), curveOf(elliptic.P256()), dayOf(2012, 7, 31), true, time.Time{}},
+		{alg(crypto.SHA1, ades.ECDSA), curveOf(elliptic.P256()), dayOf(2012, 8, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P224()), dayOf(2021, 9, 30), true, time.Time{}},
+		{alg(crypto.SHA256, ades.ECDSA), curveOf(elliptic.P224()), dayOf(2021, 10, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(785), dayOf(2000, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(786), dayOf(2010, 7, 31), true, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1023), dayOf(2010, 8, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1024), dayOf(2019, 9, 30), true, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(1899), dayOf(2019, 10, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PSS), rsaOf(1899), dayOf(2019, 10, 1), false, time.Time{}},
+		{alg(crypto.SHA1, ades.PSS), rsaOf(2048), dayOf(2015, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(2048), dayOf(2028, 12, 31), true, time.Time{}},
+		{alg(crypto.SHA256, ades.PKCS1v15), rsaOf(4096), dayOf(2030, 1, 1), true, dayOf(2029, 1, 1)},
+		{alg(crypto.SHA256, ades.PSS), rsaOf(2999), dayOf(2029, 1, 1), true, dayOf(2029, 1, 1)},
+		{alg(crypto.SHA256, ades.PSS), rsaOf(3000), dayOf(2030, 1, 1), true, time.Time{}},
+		{alg(crypto.SHA224, ades.PSS), rsaOf(3000), dayOf(2030, 1, 1), true, dayOf(2029, 1, 1)},
+		{alg(crypto.SHA3_224, ades.PSS), rsaOf(3000), dayOf(2020, 1, 1), false, time.Time{}},
+		{alg(crypto.MD5, ades.PKCS1v15), rsaOf(2048), dayOf(2003, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA512, ades.Ed25519), ed25519.PublicKey{}, dayOf(2026, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.ECDSA), rsaOf(2048), dayOf(2026, 1, 1), false, time.Time{}},
+		{alg(crypto.SHA256, ades.PSS), curveOf(elliptic.P256()), dayOf(2026, 1, 1), false, time.Time{}},
+		{ades.Algorithm{}, nil, dayOf(2026, 1, 1), false, time.Time{}},
 	} {
 		name := fmt.Sprintf("%v with %v, %T of %d bits, at %s", test.a.Scheme, test.a.Hash, test.pub, keyBits(test.a.Scheme, test.pub), test.at.Format(time.DateOnly))
 		err := CheckAlgorithm(test.a, test.pub, test.at)

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"crypto/x509"
@@ -46,7 +46,7 @@ func (d *Data) takeStock(k *Known, t Target) *inventory {
 	if t.Certificate == nil {
 		return &inventory{missing: []string{"the certificate of a signer or timestamp authority is absent"}}
 	}
-	key := question{k.of(t), x.work.id(t.Certificate), t.times(time.Time{}).Used.UTC().Round(0)}
+	key := question{k.of(t), x.work.id(t.Certificate), t.times(time.Time{}).SigningTime.UTC().Round(0)}
 	m, ok := x.inventories[key]
 	if !ok {
 		m = &inventory{path: path{k.of(t), d}, seen: make(map[id]bool)}

@@ -1,4 +1,4 @@
-package evidence
+package validation
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 // whatever the signatures of proofs are worth. One piece less, and they are not.
 func TestPiecesArePresent(t *testing.T) {
 	a, signer, token := sandbox(t)
-	targets := []Target{{Certificate: signer, Fresh: token.Time}, {Certificate: token.Certificate}}
+	targets := []Target{{Certificate: signer, BestSignatureTime: token.Time}, {Certificate: token.Certificate}}
 	data, err := collect(t, a.Sources(nil), nil, targets...)
 	if err != nil {
 		t.Fatal(err)
