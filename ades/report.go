@@ -107,14 +107,14 @@ func (r *Report) Problems() (all []string) {
 		}
 		if forbidden := s.Forbidden(); len(forbidden) > 0 {
 			c := forbidden[0]
-			all = append(all, fmt.Sprintf("Signature %q does not permit what revision %d changed: %s %s.", s.Name, c.Revision, c.Kind, cmp.Or(c.Where, c.Object, "in the file")))
+			all = append(all, fmt.Sprintf("Signature %q does not permit what revision %d changed: %s at %.200q.", s.Name, c.Revision, c.Kind, cmp.Or(c.Where, c.Object, "an unknown place")))
 		}
 		if s.Coverage == Partial && !s.CounterSignature {
 			all = append(all, fmt.Sprintf("Signature %q covers only a part of the document.", s.Name))
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, "No signature covers what was appended last, which is not validation data alone.")
+		all = append(all, "No signature covers the whole document as it is now.")
 	}
 	return all
 }

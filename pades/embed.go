@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/internal/pki/validation"
@@ -45,7 +44,8 @@ func (e *extension) embedWith(more func(*carried, *validation.Known) []validatio
 
 // embedAgain asks again about the last signer where the document had all validation data before the signature, as when
 // the same person signed a moment ago: it cannot have been collected for the signature, and makes no level LT (EN 319
-// 142-1 6.3). The revision is empty where validation data was added since.
+// 142-1 6.3). The revision is empty where validation data was added since, and where the sources have nothing newer, as
+// authorities with CRLs alone have not: then all that there is is in the document.
 func (e *extension) embedAgain(c *carried, known *validation.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b carriedSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.Earlier(last.ranges.end)
@@ -60,11 +60,7 @@ func (e *extension) embedAgain(c *carried, known *validation.Known) (Revision, e
 	if err != nil {
 		return Revision{}, err
 	}
-	r, err := e.embedded(c, known, found)
-	if err == nil && len(r.Bytes) == 0 {
-		err = fmt.Errorf("pades: %w: %w: all that is known about the signer was in the document before the signature", ades.ErrNoRevocation, ades.ErrUnavailable)
-	}
-	return r, err
+	return e.embedded(c, known, found)
 }
 
 func (c *carried) nothingMore(*validation.Known) []validation.Target { return nil }

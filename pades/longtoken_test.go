@@ -75,3 +75,19 @@ func TestTokenLongerThanItsPlace(t *testing.T) {
 		}
 	}
 }
+
+// Sign does the same: what it returns has the level that was asked for.
+func TestSignWithLongToken(t *testing.T) {
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	s := ca.Sources(nil)
+	s.Time = longWinded(t, ca)
+	b := pdftest.Build(pdftest.Options{})
+	r, err := pades.Sign(t.Context(), document(b), p.key, p.signer, pades.Options{Level: ades.T}, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := verify(t, append(bytes.Clone(b), r.Bytes...), ca)[0]; got.Format != "PAdES-BASELINE-T" {
+		t.Errorf("%s %v", got.Format, got.Problems)
+	}
+}

@@ -50,7 +50,7 @@ func checkSignature(file *pdf.File, f form.SignatureField, found form.Fields, fi
 // permits signing. A new field does not get a name that is locked.
 func checkLocked(found form.Fields, l form.Lock, by, field string) error {
 	switch {
-	case l.Permission == form.NoChanges:
+	case l.Permission == form.NoChanges, l.Permission < 0: // one that is not known permits nothing
 		return fmt.Errorf("%w: %s permits no changes", ades.ErrForbidden, by)
 	case field == "" && l.LocksNew():
 		return fmt.Errorf("%w: %s locks new fields too", ades.ErrForbidden, by)

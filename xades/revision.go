@@ -46,6 +46,9 @@ func (r Revision) size() (n int64) {
 
 // join returns the revision that makes of a document what the next one makes of the document that this one makes.
 func (r Revision) join(next Revision) (Revision, error) {
+	if next.Base != r.size() {
+		return r, fmt.Errorf("xades: joining a revision of %d bytes with one of a document of %d", r.size(), next.Base)
+	}
 	joined := Revision{Base: r.Base}
 	for _, p := range next.Pieces {
 		if p.Bytes != nil {

@@ -12,15 +12,15 @@ import (
 // Sign signs a document with a key that is at hand, at the level of the options: [Prepare], [Pending.Sign] with the
 // timestamp authority of the sources, and [Extender.ExtendLast]. The zero Sources are enough for level B.
 //
-// Where the signature was made and what its level needs could not be had, Sign returns the revision so far beside the
-// error: an [Extender] can continue from there.
+// Where the signature and its timestamp were made and the validation data for levels LT and LTA could not be had, Sign
+// returns that revision beside the error: an [Extender] can continue from there.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {
 		return Revision{}, err
 	}
 	r, err := p.Sign(ctx, key, sources.Time)
-	if err != nil || options.Level < ades.LT {
+	if err != nil || options.Level == ades.B {
 		return r, err
 	}
 	further, err := Extender{Sources: sources}.ExtendLast(ctx, doc.With(r), options.Level)

@@ -24,10 +24,10 @@ import "github.com/innsigli/innsigli/ades"
 // Document is the report on one file.
 type Document struct {
 	File       string      `json:"file"`
-	Passed     bool        `json:"passed"`   // [ades.Report.Passed]
-	Problems   []string    `json:"problems"` // why it has not passed, [ades.Report.Problems]
+	Passed     bool        `json:"passed"` // [ades.Report.Passed]
 	Signatures []Signature `json:"signatures"`
-	Error      string      `json:"error"` // why there is no report
+	Error      string      `json:"error"`    // why there is no report
+	Problems   []string    `json:"problems"` // why it has not passed, [ades.Report.Problems]
 }
 
 // Signature is the report on one signature, [ades.SignatureReport].

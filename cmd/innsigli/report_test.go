@@ -74,13 +74,13 @@ func TestVerifyJSON(t *testing.T) {
 		}
 	}
 	want := []map[string]any{
-		{"file": "signed.pdf", "passed": true, "error": "", "signatures": []any{
+		{"file": "signed.pdf", "passed": true, "error": "", "problems": []any{}, "signatures": []any{
 			signature("INDETERMINATE", "TRY_LATER", true, "The signature carries no revocation data for its certificates.")}},
-		{"file": "tampered.pdf", "passed": false, "error": "", "signatures": []any{
+		{"file": "tampered.pdf", "passed": false, "error": "", "problems": []any{`Signature "Signature1" is TOTAL_FAILED: HASH_FAILURE.`}, "signatures": []any{
 			signature("TOTAL_FAILED", "HASH_FAILURE", false, somewhat)}},
-		{"file": "unsigned.pdf", "passed": false, "error": "", "signatures": []any{}},
-		{"file": "no.pdf", "passed": false, "error": somewhat, "signatures": []any{}},
-		{"file": "missing.pdf", "passed": false, "error": somewhat, "signatures": []any{}},
+		{"file": "unsigned.pdf", "passed": false, "error": "", "problems": []any{"The document has no signatures."}, "signatures": []any{}},
+		{"file": "no.pdf", "passed": false, "error": somewhat, "problems": []any{}, "signatures": []any{}},
+		{"file": "missing.pdf", "passed": false, "error": somewhat, "problems": []any{}, "signatures": []any{}},
 	}
 	if diff := cmp.Diff(want, got, cmp.Comparer(equalText)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

@@ -194,8 +194,8 @@ func (c *comparison) judge(p *position, old, now pdf.Object) error {
 	return nil
 }
 
-// advanceGraph makes the graph that of this revision. It keeps what is referred to no more, which matters only where it
-// makes for a change that may not be permitted: then the whole graph is read again.
+// advanceGraph makes the graph that of this revision. Objects that are no longer referenced stay in it: it is read again
+// only where a change may not be permitted, because of them.
 func (c *comparison) advanceGraph(changed []*position) error {
 	c.graph.file = c.now
 	if slices.ContainsFunc(c.changes, func(found change) bool { return found.needs > form.FormFilling }) {

@@ -3,8 +3,8 @@
 //
 // Each revision is compared with the one before it, object by object. An object is judged by the roles that it has: by
 // the ways in which the trailer leads to it. One and the same stream may be the content of a page and the appearance of
-// a field, and a change of it is then both. What no rule is known for is permitted by nobody, and so is whatever readers
-// of PDF might understand in different ways.
+// a field, and a change of it is then both. A change that no rule covers is not permitted, nor is one that readers of PDF
+// may understand in different ways.
 //
 // [Compare] does all of the work, once for all signatures of a document; [History.Since] reports to one of them.
 package diff
@@ -12,6 +12,7 @@ package diff
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -48,15 +49,22 @@ type change struct {
 	at    *position // the position that was being compared; nil: the trailer
 }
 
-// Bounds on the revisions that are compared, and on the changes that are kept of one revision. Beyond them a change is
-// reported as unknown.
+// Bounds on the revisions that are compared, and on the changes that are kept of one revision and of all. Beyond them a
+// change is reported as unknown.
 const (
-	maxRevisions = 1000
-	maxChanges   = 10_000
+	maxRevisions    = 1000
+	maxChanges      = 10_000
+	maxChangesInAll = 1 << 18
+)
+
+// Bounds on the locks of one revision, and on the fields that they name. Beyond them nothing is permitted.
+const (
+	maxLocks        = 1024
+	maxLockedFields = 1 << 16
 )
 
 // Compare compares the revisions of a document from the first signed one on. The error is one of reading, or the
-// context's: what cannot be compared is a change of its own kind.
+// context's: what cannot be compared is reported as [ades.ChangeUnknown].
 func Compare(ctx context.Context, doc Document) (*History, error) {
 	h := &History{
 		ctx: ctx, Document: doc, pages: make(map[int]int), rules: make(map[int]rules),
@@ -118,6 +126,9 @@ func (h *History) compareRevision(graph *graph, before, now *pdf.File, n int) er
 	}
 	err := c.run()
 	h.changes = append(h.changes, c.changes...)
+	if err == nil && len(h.changes) > maxChangesInAll {
+		err = fmt.Errorf("%w: changes", pdf.ErrLimit)
+	}
 	return err
 }
 
@@ -166,12 +177,14 @@ func ValidationDataOnly(changes []ades.Change) bool {
 type rules struct {
 	permission form.Permission
 	locks      []form.Lock
+	named      int             // fields that the locks name
+	locked     map[string]bool // whether a field is locked, of those asked about
 }
 
 // rulesOf reads the rules of the revision that was signed: later revisions could lift them. Rules that cannot be read
 // may forbid anything. Without any rule, forms may be filled in, as with P of 2 (ISO 32000-2 table 257).
 func rulesOf(file *pdf.File) (rules, error) {
-	r := rules{permission: form.Never}
+	r := rules{permission: form.Never, locked: make(map[string]bool)}
 	fields, err := form.Read(file)
 	if err == nil {
 		err = form.EachCertificationLock(file, r.add)
@@ -193,6 +206,9 @@ func rulesOf(file *pdf.File) (rules, error) {
 
 // add adds a lock. The strictest permission holds, and one that is not known permits nothing.
 func (r *rules) add(l form.Lock) error {
+	if r.named += len(l.Fields); len(r.locks) == maxLocks || r.named > maxLockedFields {
+		return fmt.Errorf("%w: locks", pdf.ErrLimit)
+	}
 	if l.Permission < 0 || l.Permission > form.Annotations {
 		l.Permission = form.NoChanges
 	}
@@ -210,14 +226,19 @@ func (r rules) permit(c change) bool {
 		return false
 	}
 	field := c.Kind == ades.ChangeForm || c.Kind == ades.ChangeSignature
-	return !field || !slices.ContainsFunc(r.locks, c.isLocked)
+	return !field || !r.isLocked(c)
 }
 
 // isLocked reports whether a lock applies to what was changed. What belongs to several fields may belong to a locked
 // one; what belongs to the form as a whole belongs to none.
-func (c change) isLocked(l form.Lock) bool {
-	if c.Field != "" {
-		return l.Locks(c.Field)
+func (r rules) isLocked(c change) bool {
+	if c.Field == "" {
+		return c.at != nil && c.at.role.ofField() && slices.ContainsFunc(r.locks, func(l form.Lock) bool { return l.Action != "" })
 	}
-	return l.Action != "" && c.at != nil && c.at.role.ofField()
+	locked, known := r.locked[c.Field]
+	if !known {
+		locked = slices.ContainsFunc(r.locks, func(l form.Lock) bool { return l.Locks(c.Field) })
+		r.locked[c.Field] = locked
+	}
+	return locked
 }

@@ -92,13 +92,14 @@ func (p *position) parentNode() pdf.Object {
 	return nil
 }
 
-// path is the way to a position, from the catalog, or else from the trailer.
+// path is the way to a position, from the catalog, or else from the trailer. Of a long way it is the end: names of a
+// hostile file may have megabytes.
 func (p *position) path() string {
-	const longest = 64
+	const longest = 512 // bytes
 	path := ""
-	for range longest {
-		if p == nil || p.from == nil && p.role == catalog {
-			break
+	for p != nil && !(p.from == nil && p.role == catalog) {
+		if len(path)+len(p.step) >= longest {
+			return "…" + path
 		}
 		path, p = "/"+p.step+path, p.from
 	}

@@ -34,7 +34,9 @@ func ReadLock(file *pdf.File, d pdf.Dict) (Lock, error) {
 	if err != nil {
 		return l, err
 	}
-	l.Permission = Permission(max(-1, min(p, 127)))
+	if l.Permission = Permission(max(-1, min(p, 127))); d["P"] != nil && (l.Permission < NoChanges || l.Permission > Annotations || float64(l.Permission) != p) {
+		l.Permission = -1
+	}
 	if l.Action, err = file.Name(d["Action"]); err != nil {
 		return l, err
 	}
@@ -43,7 +45,11 @@ func ReadLock(file *pdf.File, d pdf.Dict) (Lock, error) {
 		return l, err
 	}
 	for _, o := range names {
-		if name, err := file.Bytes(o); err == nil && name != nil {
+		name, err := file.Bytes(o)
+		if failed := pdf.IgnoreMalformed(err); failed != nil {
+			return l, failed
+		}
+		if err == nil && name != nil {
 			text := pdf.Text(pdf.String(name))
 			l.Fields, l.named[text] = append(l.Fields, text), true
 		}
@@ -132,6 +138,13 @@ func eachTransform(file *pdf.File, signature pdf.Dict, visit func(Lock) error) e
 		l, err := ReadLock(file, parameters)
 		if err != nil {
 			return err
+		}
+		method, err := file.Name(reference["TransformMethod"])
+		if err != nil {
+			return err
+		}
+		if method == "DocMDP" && l.Permission == 0 {
+			l.Permission = FormFilling // by default (ISO 32000-2 table 257)
 		}
 		if err := visit(l); err != nil {
 			return err
