@@ -28,6 +28,7 @@ type File struct {
 	keptSections keptSections
 	whole        *File           // of which it is the beginning, and whose work its own is; nil: none
 	named        map[uint32]bool // numbers above maxNum that references name
+	searched     bool            // noteDangling has looked for them
 
 	encryption *encryption // nil when there is none
 }
@@ -154,6 +155,26 @@ func (f *File) note(o Object) {
 			f.note(value)
 		}
 	}
+}
+
+// searchWork bounds the work of noteDangling.
+const searchWork = 256 << 10
+
+// noteDangling notes the references in the objects of a small file, and in some of a large one, which is not to be read
+// for this.
+func (f *File) noteDangling() error {
+	began := f.origin().work
+	for num, e := range f.entries.all() {
+		if f.origin().work-began > searchWork || f.Spent() != nil {
+			return nil
+		}
+		o, err := f.locate(Ref{Num: num, Gen: e.gen})
+		if IgnoreMalformed(err) != nil {
+			return err
+		}
+		f.note(o.value)
+	}
+	return nil
 }
 
 // Spent returns [ErrLimit] once the file has taken all the work that it may. Every call

@@ -12,6 +12,7 @@ type Update struct {
 	file   *File
 	bodies map[Ref][]byte
 	maxNum uint32
+	err    error // of the file's reader, while dangling references were looked for
 }
 
 // NewUpdate returns an empty update of the file.
@@ -19,8 +20,8 @@ func (f *File) NewUpdate() *Update {
 	return &Update{file: f, bodies: map[Ref][]byte{}, maxNum: f.maxNum}
 }
 
-// Reserve returns a reference that no object of the file or the update ever had, and that
-// nothing read so far refers to. Until [Update.Set] gives it a body it refers to null.
+// Reserve returns a reference that no object of the file or the update ever had, and that nothing in a small file refers
+// to; in a large one, nothing in what was read of it. Until [Update.Set] gives it a body it refers to null.
 func (u *Update) Reserve() Ref {
 	u.maxNum = u.next()
 	return Ref{Num: u.maxNum}
@@ -28,6 +29,10 @@ func (u *Update) Reserve() Ref {
 
 // next returns the lowest number above those of all objects that no reference names.
 func (u *Update) next() uint32 {
+	if !u.file.searched && u.err == nil {
+		u.err = u.file.noteDangling()
+		u.file.searched = u.err == nil
+	}
 	num := min(u.maxNum, maxObjectNumber) + 1 // beyond it, Bytes refuses
 	for u.file.named[num] {
 		num++
@@ -65,7 +70,7 @@ func (u *Update) Source(ref Ref) ([]byte, error) {
 // last section's trailer is carried over, with a new second part of ID. An update without
 // objects is empty. Errors: [ErrLimit] when the file gets longer or has more objects than
 // its cross-reference can say, [ErrDamaged] when an object was set whose generation is not
-// the file's, or in an encrypted file one whose body cannot be read.
+// the file's, or in an encrypted file one whose body cannot be read; or one of the file's reader.
 func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	if len(u.bodies) == 0 {
 		return nil, nil, nil
@@ -97,6 +102,9 @@ func byNumber(a, b Ref) int { return int(int64(a.Num) - int64(b.Num)) }
 func (u *Update) check() error {
 	if next := u.next(); next > maxObjectNumber { // a cross-reference stream takes it
 		return fmt.Errorf("%w: object number %d", ErrLimit, next)
+	}
+	if u.err != nil {
+		return u.err
 	}
 	nums := map[uint32]bool{0: true}
 	for ref := range u.bodies {
