@@ -15,6 +15,7 @@ import logging
 from pyhanko.keys import load_cert_from_pemder
 from pyhanko.pdf_utils.crypt import AuthStatus
 from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.sign.diff_analysis import SuspiciousModification
 from pyhanko.sign.validation import validate_pdf_signature, validate_pdf_timestamp
 from pyhanko_certvalidator import ValidationContext
 
@@ -47,6 +48,7 @@ def verdict(embedded, roots):
         "problem": name(status.trust_problem_indic),
         "coverage": name(status.coverage),
         "modificationLevel": name(status.modification_level),
+        "suspicion": str(embedded.diff_result) if isinstance(embedded.diff_result, SuspiciousModification) else "",
         "docMDPOK": status.docmdp_ok,
         "bottomLine": status.trusted and status.docmdp_ok is not False if is_timestamp else status.bottom_line,
         "timestamp": None if is_timestamp else timestamp(status.timestamp_validity),

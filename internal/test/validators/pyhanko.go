@@ -30,6 +30,7 @@ type PyHankoSignature struct {
 	Problem           string // why not: "NO_CERTIFICATE_CHAIN_FOUND"
 	Coverage          string // "ENTIRE_FILE", "ENTIRE_REVISION", "CONTIGUOUS_BLOCK_FROM_START"
 	ModificationLevel string // of later revisions: "NONE", "LTA_UPDATES", "FORM_FILLING", "OTHER"
+	Suspicion         string // what it takes for a change of another kind, with ModificationLevel "OTHER"
 	DocMDPOK          bool   // later revisions are allowed by every certification
 	BottomLine        bool   // all of the above, and the timestamp's too
 	Timestamp         *PyHankoTimestamp
