@@ -233,7 +233,7 @@ func passes(s *ades.SignatureReport) bool {
 
 // report returns what Verify says of the last signature of a file, which is ours, and of the file.
 func (f *leveledFile) report(t *testing.T, path string, p person) (*ades.SignatureReport, []string) {
-	report, err := pades.Verify(t.Context(), document(testenv.ReadFile(t, path)), pades.VerifyOptions{Roots: p.ca.Roots()})
+	report, err := pades.Verify(t.Context(), document(testenv.ReadFile(t, path)), ades.VerifyOptions{Roots: p.ca.Roots()})
 	if err != nil || len(report.Signatures) == 0 {
 		f.fault("Verify: %d signatures, %v", len(report.Signatures), err)
 		return nil, nil
