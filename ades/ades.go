@@ -7,8 +7,23 @@
 package ades
 
 import (
+	"errors"
 	"fmt"
 	"strings"
+)
+
+// Errors about documents, of the packages of both formats.
+var (
+	// ErrUnreadable: the document is not a file of the format, or exceeds a bound.
+	ErrUnreadable = errors.New("ades: document cannot be read")
+	// ErrForbidden: the document does not allow such a signature, or not in that place: a signature that it has forbids it
+	// or would break.
+	ErrForbidden = errors.New("ades: document does not allow such a signature")
+	// ErrBroken: a signature that the document has is wrong by what the document itself shows, so that another one, or
+	// validation data for it, would seem to confirm it.
+	ErrBroken = errors.New("ades: signature of the document is broken")
+	// ErrUnsigned: the document has no signature to extend.
+	ErrUnsigned = errors.New("ades: document has no signature")
 )
 
 // Level is a baseline signature level (EN 319 142-1 clause 6, EN 319 132-1

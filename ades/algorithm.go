@@ -40,7 +40,7 @@ func (s Scheme) String() string {
 	return schemeNames[s]
 }
 
-// fits says whether the scheme is one for keys of that kind.
+// fits reports whether the scheme is one for keys of that kind.
 func (s Scheme) fits(pub crypto.PublicKey) bool {
 	switch pub.(type) {
 	case *rsa.PublicKey:

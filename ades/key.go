@@ -39,7 +39,7 @@ func PublicKey(cert *x509.Certificate) (crypto.PublicKey, error) {
 // with what they are to verify, and crypto/rsa calculates with any.
 const maxRSABits = 8192
 
-// CheckKeySize says whether a signature is checked with the key in the time that keys in
+// CheckKeySize reports whether a signature is checked with the key in the time that keys in
 // use need; [ErrAlgorithm] when it is longer than any of them (RSA beyond 8192 bits), or has
 // an exponent that crypto/rsa does not calculate with (beyond 31 bits).
 func CheckKeySize(pub crypto.PublicKey) error {
@@ -53,7 +53,7 @@ func CheckKeySize(pub crypto.PublicKey) error {
 	return nil
 }
 
-// CheckIssuer says whether an authority issued the certificate: by its name and by its
+// CheckIssuer reports whether an authority issued the certificate: by its name and by its
 // signature (RFC 5280 6.1.3 (a)(4) and (a)(1)). [ErrNoChain] when not, [ErrAlgorithm] when
 // the authority's key is one that [CheckKeySize] refuses. Neither validity nor revocation is
 // looked at.

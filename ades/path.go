@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// RevocationStatus says whether a certificate was revoked at the time by which it is judged.
+// RevocationStatus reports whether a certificate was revoked at the time by which it is judged.
 type RevocationStatus string
 
 const (
@@ -31,14 +31,14 @@ const (
 )
 
 // CertificateStatus is a certificate of a path, and what was found about its revocation. All but Certificate and
-// Revocation is of the proof that says so, and zero without one.
+// Revocation are of the revocation data that says so, and zero without any.
 type CertificateStatus struct {
 	Certificate *x509.Certificate
 	Revocation  RevocationStatus
 	RevokedAt   time.Time // also of one that is good, and was revoked after the time by which it is judged
 	Reason      int       // why it was revoked: CRLReason (RFC 5280 5.3.1)
 	Source      RevocationSource
-	ProducedAt  time.Time // when the proof was signed; of a CRL its ThisUpdate
-	ThisUpdate  time.Time // the time of which the proof speaks
-	Fetched     bool      // the proof was asked for, and is not in the document
+	ProducedAt  time.Time // when the data was signed; of a CRL its ThisUpdate
+	ThisUpdate  time.Time // the time that the data is about
+	Fetched     bool      // the data was asked for, and is not in the document
 }

@@ -69,12 +69,26 @@ const (
 	Partial Coverage = "PARTIAL"
 )
 
+// VerifyOptions configure a verification. The zero value trusts no root and judges at the present time.
+type VerifyOptions struct {
+	// Roots are what the certificates of signers have to lead to.
+	Roots *x509.CertPool
+	// TimestampRoots are what the certificates of timestamp authorities have to lead to; nil: Roots.
+	TimestampRoots *x509.CertPool
+	// Time is the time at which certificates have to be valid; zero: now.
+	Time time.Time
+	// Revocation and Issuers are asked for what the document lacks, below the roots and about each certificate once;
+	// package online has sources that ask over HTTP. nil: nothing is fetched.
+	Revocation Revocation
+	Issuers    Issuers
+}
+
 // Report is the result of validating a document.
 type Report struct {
 	Signatures []SignatureReport // in the order in which they were made
 }
 
-// Passed says whether the document as a whole is signed: it has signatures, each
+// Passed reports whether the document as a whole is signed: it has signatures, each
 // of them Passed and none Partial, and one covers every byte, or every byte but
 // validation data and document timestamps. What else was appended after the last
 // signature nobody has signed. One that is Partial may have been made elsewhere, for
@@ -169,7 +183,7 @@ func (s *SignatureReport) Fail(i Indication, sub SubIndication, problem string) 
 	}
 }
 
-// Passed says whether nothing but data that arrives later (see [TryLater]) keeps
+// Passed reports whether nothing but data that arrives later (see [TryLater]) keeps
 // the signature from passing: it is intact, covers what a reader sees up to its
 // revision, its certificate leads to a trusted root, none up to there is on hold, and later revisions
 // did nothing to it that it does not permit. Indication is about the revision that was signed, and says nothing of later ones.
@@ -178,7 +192,7 @@ func (s *SignatureReport) Passed() bool {
 	return (s.Indication == TotalPassed || wanting) && len(s.Forbidden()) == 0
 }
 
-// onHold says whether a certificate is suspended: what comes of that is not known, and may be that it was revoked.
+// onHold reports whether a certificate is suspended: what comes of that is not known, and may be that it was revoked.
 func (s *SignatureReport) onHold() bool {
 	return slices.ContainsFunc(s.Path, func(c CertificateStatus) bool { return c.Revocation == RevocationOnHold })
 }

@@ -215,7 +215,7 @@ func (c *carried) timeOf(s carriedSignature) (oldest time.Time) {
 	return oldest
 }
 
-// timestamped says whether every signature has level T.
+// timestamped reports whether every signature has level T.
 func (c *carried) timestamped() bool {
 	return !slices.ContainsFunc(c.signatures, func(s carriedSignature) bool { return c.timeOf(s).IsZero() })
 }

@@ -59,7 +59,7 @@ func addCertification(file *pdf.File, update *pdf.Update, signature pdf.Ref) err
 	})
 }
 
-// hasUsageRights says whether the document was enabled for features of Adobe Reader: by
+// hasUsageRights reports whether the document was enabled for features of Adobe Reader: by
 // UR3 of ISO 32000-2 table 263, or UR of PDF 1.5.
 func hasUsageRights(file *pdf.File) bool {
 	permissions, err := form.Permissions(file)

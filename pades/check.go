@@ -7,7 +7,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// Check says whether a document takes a signature with these options, without a signer and
+// Check reports whether a document takes a signature with these options, without a signer and
 // without hashing the document. Its errors are those of [Prepare] but [ades.ErrAlgorithm] and
 // [ades.ErrOutsideValidity]; which certificate and which hash a field's seed value requires is left to
 // Prepare. The Appearance of Visible may be nil: it is still to come.
@@ -19,7 +19,7 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	return err
 }
 
-// Encrypted says whether a document is encrypted, also when it opens without a password. A
+// Encrypted reports whether a document is encrypted, also when it opens without a password. A
 // document that does not is [ErrEncrypted], as in [Prepare], and [ades.ErrUnreadable] is one that
 // cannot be read.
 func Encrypted(doc Document) (encrypted bool, err error) {

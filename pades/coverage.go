@@ -107,7 +107,7 @@ func (c coverage) of(r byteRange) ades.Coverage {
 	return ades.Partial
 }
 
-// endsAt says whether the revision whose end-of-file marker ends at an offset is
+// endsAt reports whether the revision whose end-of-file marker ends at an offset is
 // covered to the end: an end of line may follow the marker.
 func (c coverage) endsAt(marker, end int64) bool {
 	if end < marker || end > marker+2 {
@@ -120,7 +120,7 @@ func (c coverage) endsAt(marker, end int64) bool {
 
 var errDoubled = errors.New("an entry stands twice in the signature dictionary, and readers differ in which counts")
 
-// doubled says whether an entry stands twice in the signature dictionary, or in the field that has it: readers
+// doubled reports whether an entry stands twice in the signature dictionary, or in the field that has it: readers
 // differ in which counts (ISO 32000-2 7.3.7), so that one would show what another has not verified. What cannot
 // be read is found elsewhere.
 func (c coverage) doubled(f form.SignatureField) bool {

@@ -117,7 +117,7 @@ func findStore(file *pdf.File) (store, error) {
 	return s, pdf.IgnoreMalformed(err)
 }
 
-// isAnother says whether a dictionary is none of a store, of which a VRI has no type. A signature that is added to is
+// isAnother reports whether a dictionary is none of a store, of which a VRI has no type. A signature that is added to is
 // one no longer.
 func isAnother(file *pdf.File, dict pdf.Dict) bool {
 	kind, err := file.Name(dict["Type"])

@@ -111,7 +111,7 @@ func (e *extension) archive() error {
 	return e.stamp()
 }
 
-// archived says whether the last document timestamp covers the signatures with all of
+// archived reports whether the last document timestamp covers the signatures with all of
 // their validation data, so that they have level LTA. Its own comes later.
 func (e *extension) archived(c *carried) (bool, error) {
 	if len(c.stamps) == 0 {

@@ -33,7 +33,7 @@ func (v *verification) later() []documentTimestamp {
 	return slices.DeleteFunc(slices.Clone(v.timestamps), func(t documentTimestamp) bool { return t.ranges.end <= v.ranges.end })
 }
 
-// suffices says whether the data has what level LT needs for the signer and the timestamp
+// suffices reports whether the data has what level LT needs for the signer and the timestamp
 // authorities, but that of the last document timestamp: what proves it comes with its
 // renewal. The others are those of all signatures, and looked at once.
 func (v *verification) suffices(data *validation.Data, own []validation.Timestamp, later []documentTimestamp) bool {
@@ -43,7 +43,7 @@ func (v *verification) suffices(data *validation.Data, own []validation.Timestam
 		data.Present(v.inspection.known, validation.Targets(proven)...)
 }
 
-// coversEvidence says whether the last document timestamp is over validation data that
+// coversEvidence reports whether the last document timestamp is over validation data that
 // suffices for the signature (EN 319 142-1 5.5): it covers all that earlier ones do.
 func (v *verification) coversEvidence(own []validation.Timestamp, later []documentTimestamp) (bool, error) {
 	if len(later) == 0 {

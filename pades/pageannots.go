@@ -31,7 +31,7 @@ func ownAnnotations(file *pdf.File, update *pdf.Update, source []byte, page *pdf
 	return pdf.SetKey(source, "Annots", []byte(update.Add(own).String()))
 }
 
-// shares says whether a field that is to be seen would be seen on other pages as well: one
+// shares reports whether a field that is to be seen would be seen on other pages as well: one
 // array can be the annotations of several, though an annotation is only ever on one
 // (ISO 32000-2 12.5.2).
 func (o Options) shares(file *pdf.File, page *pdf.Page) (bool, error) {

@@ -94,7 +94,7 @@ func (t parentTree) add(file *pdf.File, update *pdf.Update, ref pdf.Ref, root pd
 	})
 }
 
-// hasKids says whether the root has nodes below it. An empty array is as good as none.
+// hasKids reports whether the root has nodes below it. An empty array is as good as none.
 func (t parentTree) hasKids(file *pdf.File) bool {
 	kids, err := file.Array(t.node["Kids"])
 	return err == nil && len(kids) > 0

@@ -40,7 +40,7 @@ func (p *Pending) Signer() ades.Signer { return p.signer }
 // its digest by the hash of Digest.
 func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
 
-// UsageRights says whether the document was enabled for features of Adobe Reader
+// UsageRights reports whether the document was enabled for features of Adobe Reader
 // (ISO 32000-2 12.8.2.3). Any change that its author did not foresee ends that, and Acrobat
 // says so when it opens the file. The signature is not affected.
 func (p *Pending) UsageRights() bool { return p.usageRights }

@@ -85,7 +85,7 @@ func checkEmpty(file *pdf.File, name string, found []form.Node) error {
 	return nil
 }
 
-// hasNamedKids says whether the kids are fields and no widgets.
+// hasNamedKids reports whether the kids are fields and no widgets.
 func hasNamedKids(file *pdf.File, field pdf.Dict) bool {
 	kids, err := file.Array(field["Kids"])
 	return err == nil && slices.ContainsFunc(kids, func(o pdf.Object) bool {
@@ -178,7 +178,7 @@ func rotation(file *pdf.File, stated pdf.Object, widget pdf.Ref) (int, error) {
 	return page.Rotate, nil
 }
 
-// lists says whether a page has an annotation.
+// lists reports whether a page has an annotation.
 func lists(file *pdf.File, page pdf.Dict, annotation pdf.Ref) bool {
 	annotations, err := file.Array(page["Annots"])
 	return err == nil && slices.Contains(annotations, pdf.Object(annotation))

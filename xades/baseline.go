@@ -40,7 +40,7 @@ func fit(all ...counts) bool {
 	return true
 }
 
-// isETSI says whether the properties are those of an XAdES signature, as EU DSS judges it: each at most once
+// isETSI reports whether the properties are those of an XAdES signature, as EU DSS judges it: each at most once
 // (EN 319 132-2 4.2), and who signed among what is signed.
 func (s *scope) isETSI() bool {
 	about := at(s.shown, "SignedSignatureProperties")
@@ -52,7 +52,7 @@ func (s *scope) isETSI() bool {
 	) && (certificates == 1 || certificates == 0 && s.signsSigner()) && s.formatsFit(isFormat)
 }
 
-// signsSigner says whether KeyInfo is signed and has the signer's certificate.
+// signsSigner reports whether KeyInfo is signed and has the signer's certificate.
 func (s *scope) signsSigner() bool {
 	for _, r := range s.references {
 		if r.err == nil && s.KeyInfo != (xmldoc.Node{}) && r.target == s.KeyInfo {
@@ -62,7 +62,7 @@ func (s *scope) signsSigner() bool {
 	return false
 }
 
-// hasSigner says whether the signer's certificate is in KeyInfo, if only as one that is named and cannot be parsed.
+// hasSigner reports whether the signer's certificate is in KeyInfo, if only as one that is named and cannot be parsed.
 func (s *scope) hasSigner() bool {
 	for _, der := range s.Unparsed[:min(len(s.Unparsed), maxNamed)] {
 		if slices.ContainsFunc(certificateNames(s.shown), func(cert xmldoc.Node) bool { return digestOf(cert).fits(der) }) {
@@ -77,7 +77,7 @@ func (s *scope) hasSigner() bool {
 	return false
 }
 
-// isBaseline says whether the signature has what level B of a baseline signature asks for, and nothing that
+// isBaseline reports whether the signature has what level B of a baseline signature asks for, and nothing that
 // it excludes (EN 319 132-1 6.3).
 func (s *scope) isBaseline() bool {
 	about := at(s.shown, "SignedSignatureProperties")
@@ -93,7 +93,7 @@ func (s *scope) isBaseline() bool {
 	) && s.formatsFit(isBaselineFormat) && s.allHaveFormats()
 }
 
-// hasPolicy says whether the signature names the policy that it was made by, which makes it one of XAdES-EPES
+// hasPolicy reports whether the signature names the policy that it was made by, which makes it one of XAdES-EPES
 // unless it is a baseline signature.
 func (s *scope) hasPolicy() bool {
 	policy := named(at(s.shown, "SignedSignatureProperties"), "SignaturePolicyIdentifier")

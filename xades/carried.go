@@ -25,7 +25,7 @@ type carriedSignature struct {
 	added  string         // properties that it gets
 }
 
-// growsIn says whether another signature that gets evidence is in an Object that the archive timestamp of a
+// growsIn reports whether another signature that gets evidence is in an Object that the archive timestamp of a
 // signature will be over. Where it is signed too, it is enclosed.
 func (c *carried) growsIn(s *carriedSignature) bool {
 	for _, object := range s.otherObjects() {
@@ -75,7 +75,7 @@ func broken(s *signature, err error) error {
 	return fmt.Errorf("%w: %.100q: %w", ades.ErrBroken, s.name(), err)
 }
 
-// checkExtensible says whether the signature has a place for evidence, and evidence of what.
+// checkExtensible reports whether the signature has a place for evidence, and evidence of what.
 func (s *signature) checkExtensible() error {
 	switch {
 	case s.fault != nil:

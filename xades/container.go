@@ -65,14 +65,14 @@ func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 	return inside, isPlainName(id) && signatures > 0
 }
 
-// holdsContainer says whether a document is a container that further signatures go into. Beside it there is
+// holdsContainer reports whether a document is a container that further signatures go into. Beside it there is
 // nothing that they would not sign.
 func holdsContainer(d *xmldoc.Document) bool {
 	_, ok := containedDocument(d.Root())
 	return ok && !hasInstructions(d)
 }
 
-// isPlainName says whether an identifier is a name in ASCII: others may mean something else in a reference,
+// isPlainName reports whether an identifier is a name in ASCII: others may mean something else in a reference,
 // such as an XPointer.
 func isPlainName(id string) bool {
 	for i, c := range []byte(id) {

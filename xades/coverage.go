@@ -35,17 +35,17 @@ func (s *signature) topOf() (top, within xmldoc.Node) {
 	return top, within
 }
 
-// isContained says whether an element is around the document in a container.
+// isContained reports whether an element is around the document in a container.
 func isContained(n xmldoc.Node) bool {
 	return n.Is("", containedName) && isContainer(n.Parent())
 }
 
-// isObject says whether an element is an Object of a signature.
+// isObject reports whether an element is an Object of a signature.
 func isObject(n xmldoc.Node) bool {
 	return n.Is(xmldsig.Namespace, "Object") && isSignature(n.Parent())
 }
 
-// covers says whether all of a document is signed but signatures, and signatures too that carry what they do not
+// covers reports whether all of a document is signed but signatures, and signatures too that carry what they do not
 // sign. Comments say nothing, and are not signed by references without XPointer.
 func (v *verification) covers(top, within xmldoc.Node) bool {
 	signed := v.signs.signed(func(r signedReference) bool { return r.ok })
@@ -60,7 +60,7 @@ func (v *verification) covers(top, within xmldoc.Node) bool {
 	return v.content(within).nodes == 1 && v.coversNode(signed, top)
 }
 
-// coversNode says whether the root of a document, or what is in a container, is signed.
+// coversNode reports whether the root of a document, or what is in a container, is signed.
 func (v *verification) coversNode(signed covered, n xmldoc.Node) bool {
 	switch {
 	case signed.has(n):
@@ -122,10 +122,10 @@ func (s *scope) signed(counts func(signedReference) bool) covered {
 	return c
 }
 
-// leads says whether a reference leads to a node itself, and not to something around it.
+// leads reports whether a reference leads to a node itself, and not to something around it.
 func (c covered) leads(n xmldoc.Node) bool { return len(c[n]) > 0 }
 
-// isPlain says whether a reference leads to an Object of the signature that has nothing but text.
+// isPlain reports whether a reference leads to an Object of the signature that has nothing but text.
 func (s *scope) isPlain(r signedReference) bool {
 	own := isObject(r.target) && r.target.Parent() == s.element
 	return own && !r.other && saysOfObject(r.target) && hasOnlyText(r.target)
@@ -145,13 +145,13 @@ func hasOnlyText(n xmldoc.Node) bool {
 	return true
 }
 
-// isContainer says whether an element is what [InternallyDetached] puts around a document: itself it is
+// isContainer reports whether an element is what [InternallyDetached] puts around a document: itself it is
 // not signed, and may say nothing, nor what a prefix means.
 func isContainer(n xmldoc.Node) bool {
 	return n.Is("", containerName) && n.Width() == 0
 }
 
-// isEmpty says whether a node is white space or a comment.
+// isEmpty reports whether a node is white space or a comment.
 func isEmpty(n xmldoc.Node) bool {
 	switch n.Kind() {
 	case xmldoc.Comment:
@@ -167,7 +167,7 @@ func isEmpty(n xmldoc.Node) bool {
 	return false
 }
 
-// hasInstructions says whether instructions stand beside the root, such as that for a stylesheet.
+// hasInstructions reports whether instructions stand beside the root, such as that for a stylesheet.
 func hasInstructions(d *xmldoc.Document) bool {
 	var found sensor
 	root := func(n xmldoc.Node) bool { return n == d.Root() }

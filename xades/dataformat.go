@@ -12,7 +12,7 @@ func (s *scope) formats() []xmldoc.Node {
 	return named(at(s.shown, "SignedDataObjectProperties"), "DataObjectFormat")
 }
 
-// isFormat says whether a DataObjectFormat says anything.
+// isFormat reports whether a DataObjectFormat says anything.
 func isFormat(n xmldoc.Node) bool {
 	for _, local := range []string{"Description", "ObjectIdentifier", "MimeType"} {
 		if len(named(n, local)) == 1 {
@@ -22,7 +22,7 @@ func isFormat(n xmldoc.Node) bool {
 	return false
 }
 
-// isBaselineFormat says whether it says what a baseline signature asks for (requirement k).
+// isBaselineFormat reports whether it says what a baseline signature asks for (requirement k).
 func isBaselineFormat(n xmldoc.Node) bool {
 	return fit(
 		counts{n, 0, 1, []string{"Description"}},
@@ -32,7 +32,7 @@ func isBaselineFormat(n xmldoc.Node) bool {
 	)
 }
 
-// formatsFit says whether each DataObjectFormat fits, and is of something that is signed.
+// formatsFit reports whether each DataObjectFormat fits, and is of something that is signed.
 func (s *scope) formatsFit(fits func(xmldoc.Node) bool) bool {
 	for _, n := range s.formats() {
 		if r := s.formatted(n); !fits(n) || r == nil || r.other {
@@ -55,7 +55,7 @@ func (s *scope) formatted(n xmldoc.Node) *signedReference {
 	return nil
 }
 
-// agrees says whether an Object says of itself what the DataObjectFormat says of it, if it says anything.
+// agrees reports whether an Object says of itself what the DataObjectFormat says of it, if it says anything.
 func agrees(n, object xmldoc.Node) bool {
 	if !isObject(object) {
 		return true
@@ -71,7 +71,7 @@ func agrees(n, object xmldoc.Node) bool {
 	return true
 }
 
-// allHaveFormats says whether there is a DataObjectFormat for all that is signed but the signature's own
+// allHaveFormats reports whether there is a DataObjectFormat for all that is signed but the signature's own
 // parts (requirement k). What a Manifest lists may have one.
 func (s *scope) allHaveFormats() bool {
 	has := make(map[xmldoc.Node]bool)
@@ -88,7 +88,7 @@ func (s *scope) allHaveFormats() bool {
 	return true
 }
 
-// isExempt says whether a reference is to something that needs no DataObjectFormat.
+// isExempt reports whether a reference is to something that needs no DataObjectFormat.
 func (s *scope) isExempt(r signedReference) bool {
 	if strings.HasPrefix(r.Type, editions) && strings.HasSuffix(r.Type, "#SignedProperties") {
 		return strings.HasPrefix(r.URI, "#") // in earlier editions

@@ -115,7 +115,7 @@ func leaveRoom(all []earlier) error {
 	return nil
 }
 
-// takesIn says whether a reference leads to a signature that is added to the root.
+// takesIn reports whether a reference leads to a signature that is added to the root.
 func (s *signature) takesIn(r xmldsig.Reference) bool {
 	target, err := s.Target(r)
 	if err != nil || target != none && target != s.Document.Root() {

@@ -81,7 +81,7 @@ func (s carriedSignature) valuesMarkup(d *validation.Data) string {
 	return element("xades141:TimeStampValidationData", declarations(s.growing(), "xades", "xades141"), values)
 }
 
-// holdsValues says whether the properties for the first validation data are there, or may not be any more.
+// holdsValues reports whether the properties for the first validation data are there, or may not be any more.
 func (s *signature) holdsValues() bool {
 	for _, e := range s.unsignedBefore(none) {
 		if e.Is(ns132, "CertificateValues") || e.Is(ns132, "RevocationValues") {

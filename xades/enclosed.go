@@ -72,7 +72,7 @@ func (c covered) add(s *signature) {
 	}
 }
 
-// has says whether a node is covered, by going up from it. What is left out are signatures.
+// has reports whether a node is covered, by going up from it. What is left out are signatures.
 func (c covered) has(n xmldoc.Node) bool {
 	var signatures []xmldoc.Node // that it is in
 	for {

@@ -46,7 +46,7 @@ func (v *verification) untimed() string {
 	return extended + "BES"
 }
 
-// isStamped says whether there is a timestamp from before the signer's certificate expired, and in each
+// isStamped reports whether there is a timestamp from before the signer's certificate expired, and in each
 // SignatureTimeStamp as many as these (EN 319 132-1 6.3, requirements n and o).
 func (v *verification) isStamped(least, most int) bool {
 	own := validation.Readable(v.stamps)
@@ -63,7 +63,7 @@ func (v *verification) isStamped(least, most int) bool {
 	return len(own) > 0
 }
 
-// hasBaselineValues says whether the validation data is what a baseline signature may have, and not referred
+// hasBaselineValues reports whether the validation data is what a baseline signature may have, and not referred
 // to (EN 319 132-1 6.3).
 func (v *verification) hasBaselineValues() bool {
 	return fit(
@@ -97,12 +97,12 @@ func (v *verification) extendedLevel(sufficient bool) string {
 	return "C"
 }
 
-// refers says whether validation data is referred to.
+// refers reports whether validation data is referred to.
 func (v *verification) refers() bool {
 	return v.has("CompleteCertificateRefs") && v.has("CompleteRevocationRefs")
 }
 
-// has says whether there is one of these properties, in the first edition or, with V2 behind the name, in
+// has reports whether there is one of these properties, in the first edition or, with V2 behind the name, in
 // that of 1.4.1.
 func (v *verification) has(locals ...string) bool {
 	for e := range v.unsigned.Elements() {
@@ -115,12 +115,12 @@ func (v *verification) has(locals ...string) bool {
 	return false
 }
 
-// hasStampedReferences says whether there is a timestamp over references to validation data.
+// hasStampedReferences reports whether there is a timestamp over references to validation data.
 func (v *verification) hasStampedReferences() bool {
 	return v.has("SigAndRefsTimeStamp", "RefsOnlyTimeStamp")
 }
 
-// suffices says whether the data has what level LT needs for the signer and the timestamp authorities, but
+// suffices reports whether the data has what level LT needs for the signer and the timestamp authorities, but
 // that of the last archive timestamp: what proves it comes with its renewal.
 func (v *verification) suffices() bool {
 	targets := validation.Targets(v.stamps)

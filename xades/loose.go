@@ -10,7 +10,7 @@ import (
 // ns11 is the namespace of what XML Signature 1.1 adds to KeyInfo.
 const ns11 = "http://www.w3.org/2009/xmldsig11#"
 
-// hasLoose says whether there is something in a signature that it does not sign, and that is no part of a
+// hasLoose reports whether there is something in a signature that it does not sign, and that is no part of a
 // signature. The others leave the signature out, so that nobody signs it, and who looks for a contract by its
 // name finds it.
 func (s *scope) hasLoose() bool {
@@ -29,7 +29,7 @@ func (s *scope) hasLoose() bool {
 		!signed.has(s.qualifying) && !s.holdsProperties()
 }
 
-// says says whether an element has no attributes but some without a namespace.
+// says reports whether an element has no attributes but some without a namespace.
 func says(n xmldoc.Node, names ...string) bool {
 	for name := range n.Attributes() {
 		if name.Space != "" || !slices.Contains(names, name.Local) {
@@ -39,10 +39,10 @@ func says(n xmldoc.Node, names ...string) bool {
 	return true
 }
 
-// saysOfObject says whether an Object has the attributes of its own (xmldsig-core1 4.5).
+// saysOfObject reports whether an Object has the attributes of its own (xmldsig-core1 4.5).
 func saysOfObject(n xmldoc.Node) bool { return says(n, "Id", "MimeType", "Encoding") }
 
-// holds says whether there is nothing in an element but what belongs there.
+// holds reports whether there is nothing in an element but what belongs there.
 func holds(n xmldoc.Node, belongs func(xmldoc.Node) bool) bool {
 	for child := range n.Children() {
 		if !isEmpty(child) && !belongs(child) {
@@ -54,7 +54,7 @@ func holds(n xmldoc.Node, belongs func(xmldoc.Node) bool) bool {
 
 func isElement(n xmldoc.Node) bool { return n.Kind() == xmldoc.Element }
 
-// holdsKeys says whether there is nothing in a KeyInfo but what leads to a key. The schema would have
+// holdsKeys reports whether there is nothing in a KeyInfo but what leads to a key. The schema would have
 // anything there.
 func holdsKeys(info xmldoc.Node) bool {
 	if !says(info, "Id") || !holds(info, isElement) {
@@ -68,7 +68,7 @@ func holdsKeys(info xmldoc.Node) bool {
 	return true
 }
 
-// isOfKey says whether an element is one of those for keys (xmldsig-core1 4.6).
+// isOfKey reports whether an element is one of those for keys (xmldsig-core1 4.6).
 func isOfKey(name xmldoc.Name) bool {
 	if name.Space != xmldsig.Namespace {
 		return name.Space == ns11
@@ -83,7 +83,7 @@ func isOfKey(name xmldoc.Name) bool {
 	return false
 }
 
-// holdsProperties says whether there is nothing in the QualifyingProperties but properties of signatures
+// holdsProperties reports whether there is nothing in the QualifyingProperties but properties of signatures
 // (EN 319 132-1 4.3). What unsigned ones say of data nobody signed.
 func (s *scope) holdsProperties() bool {
 	for n := range s.unsigned.Elements() {
@@ -103,7 +103,7 @@ func isProperties(n xmldoc.Node) bool {
 
 func isOfSignature(n xmldoc.Node) bool { return n.Is(ns132, "UnsignedSignatureProperties") }
 
-// isUnsignedProperty says whether an element is an unsigned property of a signature: one of XAdES, or of
+// isUnsignedProperty reports whether an element is an unsigned property of a signature: one of XAdES, or of
 // somebody else, which the schema allows.
 func isUnsignedProperty(n xmldoc.Node) bool {
 	switch name := n.Name(); {
@@ -116,7 +116,7 @@ func isUnsignedProperty(n xmldoc.Node) bool {
 	}
 }
 
-// isUnsignedName says whether XAdES has an unsigned property of that name (EN 319 132-1 5.2.7, 5.3 to 5.5, A).
+// isUnsignedName reports whether XAdES has an unsigned property of that name (EN 319 132-1 5.2.7, 5.3 to 5.5, A).
 func isUnsignedName(local string) bool {
 	switch local {
 	case "CounterSignature", "SignatureTimeStamp", "CertificateValues", "RevocationValues", "ArchiveTimeStamp",

@@ -61,5 +61,5 @@ func canonicalPart(markup, space, local string) ([]byte, error) {
 	return nil, fmt.Errorf("xades: signature without %s", local)
 }
 
-// isSignature says whether an element is a signature.
+// isSignature reports whether an element is a signature.
 func isSignature(n xmldoc.Node) bool { return n.Is(xmldsig.Namespace, "Signature") }

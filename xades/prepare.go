@@ -41,7 +41,7 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	return p, err
 }
 
-// Check says whether a document takes a signature with these options, without a signer. Its errors are
+// Check reports whether a document takes a signature with these options, without a signer. Its errors are
 // those of [Prepare] but [ades.ErrAlgorithm] and [ades.ErrOutsideValidity].
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := options.check(); err != nil {

@@ -139,7 +139,7 @@ func (r *unsignedReader) appendValues(list [][]byte, values xmldoc.Node, local s
 	return list
 }
 
-// take says whether one more piece may be read.
+// take reports whether one more piece may be read.
 func (r *unsignedReader) take() bool {
 	r.left--
 	return r.left >= 0

@@ -28,7 +28,7 @@ func checkSize(made Revision) error {
 	return nil
 }
 
-// checkRoom says whether a document with so many signatures can take a further one, and evidence after
+// checkRoom reports whether a document with so many signatures can take a further one, and evidence after
 // that.
 func checkRoom(d *xmldoc.Document, signatures int) error {
 	nodes, attributes, names := d.Room()
@@ -51,7 +51,7 @@ func checkNames(d *xmldoc.Document) error {
 	return nil
 }
 
-// checkRoomFor says whether markup with so many tags can be added to unsigned properties. Each stands for one
+// checkRoomFor reports whether markup with so many tags can be added to unsigned properties. Each stands for one
 // node at most, as an element has two, and text stands between them; and, one with another, for less than one
 // attribute. No evidence is deeper in a signature than
 // the digest that names its signer.

@@ -80,7 +80,7 @@ func (s *source) nameOf(n xmldoc.Node, e xmldoc.Encoding) (from, to int64) {
 	return from, to
 }
 
-// delimiterAt says whether a name ends before the character at an offset (XML 1.0, production 44).
+// delimiterAt reports whether a name ends before the character at an offset (XML 1.0, production 44).
 func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
 	for _, c := range []string{" ", "\t", "\r", "\n", "/", ">"} {
 		if bytes.HasPrefix(s.bytes[at:], e.Encode(c)) {

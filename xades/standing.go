@@ -13,12 +13,12 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// independent says whether signatures that are right in what was put around a document are so without it.
+// independent reports whether signatures that are right in what was put around a document are so without it.
 func independent(all []earlier) bool {
 	return !slices.ContainsFunc(all, func(e earlier) bool { return e.unknown != nil || e.seesAround() })
 }
 
-// seesAround says whether what is signed or timestamped may be something else where something is put around
+// seesAround reports whether what is signed or timestamped may be something else where something is put around
 // the document, while references lead to the same: inclusive canonical forms have the prefix that is bound
 // there, and signatures that were in the root are so no more.
 func (s *signature) seesAround() bool {
@@ -86,7 +86,7 @@ func (s *signature) signedInfoSum(ctx context.Context) ([]byte, error) {
 	return sum.Sum(nil), readError(err)
 }
 
-// unharmed says whether signatures are what they were, in the document that has another one around it. What
+// unharmed reports whether signatures are what they were, in the document that has another one around it. What
 // breaks them is found by looking: a reference to the whole document, namespaces that come from around,
 // whatever their transforms make of it. [ades.ErrForbidden] when one would break; err is of reading them there.
 func unharmed(before, after []standing, err error) error {

@@ -50,7 +50,7 @@ func (s carriedSignature) withoutLast() carriedSignature {
 	return carriedSignature{signature: &earlier, tokens: slices.DeleteFunc(slices.Clone(s.tokens), over)}
 }
 
-// archived says whether the last archive timestamp is over all validation data that the signature and the
+// archived reports whether the last archive timestamp is over all validation data that the signature and the
 // timestamps before need, so that it has level LTA. Its own comes later.
 func (s carriedSignature) archived(known *validation.Known) bool {
 	if len(s.archives) == 0 {

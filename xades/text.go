@@ -40,7 +40,7 @@ func (x ids) signedProperties() string { return "signed-properties-" + string(x)
 func (x ids) timestamp() string        { return "signature-timestamp-" + string(x) }
 func (x ids) document() string         { return "document-" + string(x) } // what is signed, where it has none
 
-// isOf says whether a signature has these identifiers. There may be none.
+// isOf reports whether a signature has these identifiers. There may be none.
 func (x ids) isOf(n xmldoc.Node) bool {
 	id, _ := n.Attr("", "Id")
 	return x != "" && id == x.signature()

@@ -23,7 +23,7 @@ func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
 	return value, parent != none
 }
 
-// countersigns says whether a reference of SignedInfo leads to the value that the counter-signature has to be
+// countersigns reports whether a reference of SignedInfo leads to the value that the counter-signature has to be
 // over (EN 319 132-1 5.2.7.2).
 func (s *scope) countersigns(r signedReference) bool {
 	return r.err == nil && s.over != none && r.target == s.over && r.Element.Parent() == s.SignedInfo

@@ -21,7 +21,7 @@ func (s *scope) addListed(r xmldsig.Reference) {
 	}
 }
 
-// isAbsent says whether a Manifest lists something that is not in the document: the list is signed, and whoever
+// isAbsent reports whether a Manifest lists something that is not in the document: the list is signed, and whoever
 // has what it names can compare the digest (xmldsig-core1 5.1).
 func (r *signedReference) isAbsent() bool {
 	return r.listed && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)

@@ -96,7 +96,7 @@ func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	return nil
 }
 
-// isData says whether an element is what somebody signs, and no part of the signature that says something
+// isData reports whether an element is what somebody signs, and no part of the signature that says something
 // of that (xmldsig-core1 4.4, 5).
 func (s *scope) isData(target xmldoc.Node) bool {
 	if target == (xmldoc.Node{}) {
@@ -115,7 +115,7 @@ func (s *scope) isData(target xmldoc.Node) bool {
 	return true
 }
 
-// complete says whether the digests of all references are right, and what has to be signed is among them.
+// complete reports whether the digests of all references are right, and what has to be signed is among them.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
 		if !r.ok && !r.isAbsent() {

@@ -49,7 +49,7 @@ var (
 var timestampTypes = map[ades.TimestampType]words{
 	ades.SignatureTimestamp: {"over the signature", "yfir undirskriftina"},
 	ades.DocumentTimestamp:  {"over the document", "yfir skjalið"},
-	ades.ArchiveTimestamp:   {"over the signature and its proof", "yfir undirskriftina og það sem staðfestir hana"},
+	ades.ArchiveTimestamp:   {"over the signature and its validation data", "yfir undirskriftina og staðfestingargögn hennar"},
 }
 
 // Words about a timestamp.

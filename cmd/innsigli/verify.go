@@ -26,10 +26,10 @@ import (
 
 type verifyCommand struct {
 	Files          []string        `arg:"" optional:"" name:"file" help:"PDF or XML files."`
-	Trust          string          `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them nobody is trusted."`
+	Trust          string          `placeholder:"ROOTS.pem" help:"Root certificates that signers and timestamp authorities have to lead to. Without them no certificate is trusted."`
 	TimestampTrust string          `placeholder:"ROOTS.pem" help:"Root certificates that timestamp authorities have to lead to (default: those of --trust, which are for signers alone otherwise)."`
 	At             time.Time       `placeholder:"TIME" help:"Judge as of this time, such as 2026-06-17T12:00:00Z (default now)."`
-	Online         bool            `help:"Ask for revocation data and certificates that a file lacks, at addresses in certificates that lead to --trust; without it nobody is asked."`
+	Online         bool            `help:"Ask for revocation data and certificates that a file lacks, at addresses in certificates that lead to --trust; without it nothing is fetched."`
 	AllowPrivate   bool            `name:"insecure-allow-private-addresses" help:"With --online: call addresses in certificates that are not public, for local trials."`
 	Language       report.Language `default:"en" enum:"en,is" placeholder:"LANGUAGE" help:"Language of the report: en or is (default ${default})."`
 	JSON           bool            `help:"Print one JSON object a line for each file, which --schema describes."`
@@ -39,7 +39,7 @@ type verifyCommand struct {
 }
 
 func (verifyCommand) Help() string {
-	return "A file passes when it has signatures, each is intact and leads to a trusted root, nothing was changed afterwards that it does not permit, and the last covers all of the file or only validation data and document timestamps follow. Where a file has no revocation data and --online is not given, as with the levels B and T, it is not known whether a certificate was revoked: the file passes all the same, and the report says so.\n\nExit status 0: every file passes. 1: one does not. --json says of each whether it \"passed\", and of each signature whether it is \"extended\" by validation data alone, and the \"changes\" that followed. Signatures of XML stand in the document and not behind it: one of them has to cover all of it, and their \"coveredBytes\" are always 0, and \"extended\" is false.\n\nNobody is asked anything unless --online says so, and then below --trust alone.\n\nA picture of --revisions shows what the signer's revision shows, however the file looks by now. Nothing is drawn for a signature that is not intact or leaves out a part of its revision: what it signed is not known.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
+	return "A file passes when it has signatures, each is intact and leads to a trusted root, nothing was changed afterwards that it does not permit, and the last covers all of the file or only validation data and document timestamps follow. Where a file has no revocation data and --online is not given, as with the levels B and T, it is not known whether a certificate was revoked: the file passes all the same, and the report says so.\n\nExit status 0: every file passes. 1: one does not. --json says of each whether it \"passed\", and of each signature whether it is \"extended\" by validation data alone, and the \"changes\" that followed. Signatures of XML stand in the document and not behind it: one of them has to cover all of it, and their \"coveredBytes\" are always 0, and \"extended\" is false.\n\nNothing is fetched unless --online says so, and then below --trust alone.\n\nA picture of --revisions shows what the signer's revision shows, however the file looks by now. Nothing is drawn for a signature that is not intact or leaves out a part of its revision: what it signed is not known.\n\nExample: innsigli verify signed.pdf --trust sandbox-root.pem\n\nExample: innsigli verify contract.pdf --trust roots.pem --online --language is --revisions pictures"
 }
 
 func (c verifyCommand) Run(ctx context.Context, s streams) (err error) {

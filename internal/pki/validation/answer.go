@@ -23,7 +23,7 @@ type Answer struct {
 }
 
 var (
-	errNotAbout = errors.New("validation: the proof is not about the certificate")
+	errNotAbout = errors.New("validation: the revocation data is not about the certificate")
 	errTooMuch  = errors.New("validation: too much to verify")
 )
 
@@ -84,7 +84,7 @@ func (w *work) readList(l *crl.List, cert, issuer *x509.Certificate) (Answer, er
 	return a, nil
 }
 
-// coversCertificate says whether a proof of its time says anything about the certificate: it was
+// coversCertificate reports whether a proof of its time says anything about the certificate: it was
 // issued then, and had not expired, which is when authorities may forget about it unless
 // they say that they do not (RFC 6960 4.4.4, expiredCertsOnCRL of X.509).
 func (a Answer) coversCertificate(cert *x509.Certificate) bool {
@@ -92,15 +92,15 @@ func (a Answer) coversCertificate(cert *x509.Certificate) bool {
 		(!a.ThisUpdate.After(cert.NotAfter) || !a.Cutoff.IsZero() && !a.Cutoff.After(cert.NotAfter))
 }
 
-// signerValidAt says whether the proof is from whom it seems to be, given a time at which it is known to have existed;
+// signerValidAt reports whether the proof is from whom it seems to be, given a time at which it is known to have existed;
 // zero: any. The key of one that has expired may be anybody's (EN 319 102-1 5.6.2.3), and nobody answers for one that
 // is not valid yet. Roots are trusted as they are.
 func (a Answer) signerValidAt(known time.Time) bool {
 	return known.IsZero() || !known.Before(a.Signer.NotBefore) && !known.After(a.Signer.NotAfter) || selfSigned(a.Signer)
 }
 
-// issuedSince says whether the proof is from a time or later, in seconds, as authorities count.
+// issuedSince reports whether the proof is from a time or later, in seconds, as authorities count.
 func (a Answer) issuedSince(t time.Time) bool { return !a.ThisUpdate.Before(t.Truncate(time.Second)) }
 
-// isFresh says whether the proof is as new as the use of a key, or was in force then.
+// isFresh reports whether the proof is as new as the use of a key, or was in force then.
 func (a Answer) isFresh(used time.Time) bool { return a.issuedSince(used) || a.NextUpdate.After(used) }

@@ -25,7 +25,7 @@ const (
 // is asked with it, and with what [Known.With] returns, shares one bound on the work:
 // beyond that, or when the context ends, no more chains and proofs are found.
 //
-// It does not change. Questions come from one goroutine at a time.
+// A Known is not changed by what is asked with it. Questions come from one goroutine at a time.
 type Known struct {
 	work       *work
 	roots      *x509.CertPool                 // what chains have to lead to
@@ -214,7 +214,7 @@ func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, err
 	return p.known.chain(c, all[1:], at)
 }
 
-// isAnchored says whether a root issued one of a certificate and its ancestors, or is one: the last of them, as a
+// isAnchored reports whether a root issued one of a certificate and its ancestors, or is one: the last of them, as a
 // rule, which is found out with no signature to verify.
 func (p path) isAnchored(all []*x509.Certificate) bool {
 	for _, c := range slices.Backward(all) {
@@ -275,4 +275,35 @@ func (d *Data) Chain(k *Known, c *x509.Certificate, at time.Time) ([]*x509.Certi
 // certificatesOf returns those of one subject.
 func (d *Data) certificatesOf(subject []byte) []*x509.Certificate {
 	return d.read().certificates[string(subject)]
+}
+
+// HasWeakChain reports whether the certificate leads to a root by signatures some of which are by SHA-1, that nobody
+// relies on any more and crypto/x509 does not look at: so that a chain that was good once is told from none. No
+// time is looked at, and nothing passes by such a chain.
+func (d *Data) HasWeakChain(k *Known, c *x509.Certificate) bool {
+	p, found := path{k, d}, []*x509.Certificate{c}
+	weak := make(map[*x509.Certificate]bool) // below whom there is such a signature
+	for i := 0; i < len(found) && i < maxAncestors; i++ {
+		below := found[i]
+		if weak[below] && k.isAnchored(below) {
+			return true
+		}
+		for _, above := range p.named(below.RawIssuer) {
+			if !slices.ContainsFunc(found, above.Equal) && p.signed(below, above) {
+				found = append(found, above)
+				weak[above] = weak[below] || isWeak(below.SignatureAlgorithm)
+			}
+		}
+	}
+	return false
+}
+
+func isWeak(a x509.SignatureAlgorithm) bool {
+	return a == x509.SHA1WithRSA || a == x509.ECDSAWithSHA1
+}
+
+// signed verifies a signature by any hash that crypto/x509 knows but MD5.
+func (p path) signed(c, by *x509.Certificate) bool {
+	return seemsIssuer(by, c) && ades.CheckKeySize(by.PublicKey) == nil && p.known.work.spend(signatureWork) &&
+		by.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }

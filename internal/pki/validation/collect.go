@@ -123,16 +123,16 @@ func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificat
 func (t Target) check(a Answer) error {
 	switch {
 	case !a.coversCertificate(t.Certificate):
-		return fmt.Errorf("%w for %s: the proof of %s says nothing of a certificate that was valid until %s", ades.ErrNoRevocation,
+		return fmt.Errorf("%w for %s: the revocation data of %s says nothing of a certificate that was valid until %s", ades.ErrNoRevocation,
 			ades.Identify(t.Certificate), a.ThisUpdate.UTC().Format(time.RFC3339), t.Certificate.NotAfter.UTC().Format(time.RFC3339))
 	case !a.isFresh(t.Times.SigningTime):
-		return fmt.Errorf("%w for %s: %w: the proof of %s is too old", ades.ErrNoRevocation,
+		return fmt.Errorf("%w for %s: %w: the revocation data of %s is too old", ades.ErrNoRevocation,
 			ades.Identify(t.Certificate), ades.ErrUnavailable, a.ThisUpdate.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// isProven says whether there is a proof already that is new enough.
+// isProven reports whether there is a proof already that is new enough.
 func (c *collector) isProven(t Target) bool {
 	p, ok := c.proven[string(t.Certificate.Raw)]
 	return ok && !p.fresh.Before(t.BestSignatureTime) && p.answer.isFresh(t.Times.SigningTime)

@@ -65,7 +65,7 @@ func Merge(all ...*Data) *Data {
 // set is what was seen, by its hash.
 type set map[[sha256.Size]byte]bool
 
-// add says whether it was new.
+// add reports whether it was new.
 func (s set) add(der []byte) bool {
 	key := sha256.Sum256(der)
 	old := s[key]

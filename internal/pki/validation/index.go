@@ -134,7 +134,7 @@ func (x *index) find(cert, issuer *x509.Certificate) []Answer {
 	return found
 }
 
-// isUnreliable says whether a proof, or the certificate of who signed it, is by an algorithm that nobody relies on.
+// isUnreliable reports whether a proof, or the certificate of who signed it, is by an algorithm that nobody relies on.
 func isUnreliable(err error) bool {
 	var insecure x509.InsecureAlgorithmError
 	return errors.Is(err, ades.ErrAlgorithm) || errors.As(err, &insecure)

@@ -40,12 +40,12 @@ func (d *Data) suffices(k *Known, t Target, now time.Time) error {
 	return d.ChainStatus(chain, times)
 }
 
-// Complete collects what validation data lacks for the targets, and what is to be collected for others as well. The result
-// has what have has not, and is empty where have suffices.
+// Complete collects the validation data that have lacks for the targets, and that of the others in any case. The result is
+// what to add to have, some of which have may contain; it is empty if have suffices.
 //
-// Where all that have says of a signer is from before the signature, as when the same person signed the document a moment
-// ago, the sources are asked again: the certificate may have been revoked in between. That there is no newer answer is no
-// error then.
+// If have contains only revocation data from before a signature about its signer, as when the same person signed the
+// document a moment ago, Complete asks the sources again, because the certificate may have been revoked since. It is no
+// error then if they have no newer data.
 func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Data, targets []Target, others ...Target) (*Data, error) {
 	lacking, _ := have.Lacking(known, targets...)
 	older := have.answeredBefore(known, targets, lacking)
@@ -68,8 +68,8 @@ func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Dat
 	return found, ctx.Err()
 }
 
-// answeredBefore returns the targets but those of lacking that the data has no proof about from after the signature, as
-// long as there may be one: an authority need not know of an expired certificate.
+// answeredBefore returns the targets, except those of lacking, about which the data contains only revocation data from
+// before the signature. An expired certificate is not among them: its authority need not know its status any more.
 func (d *Data) answeredBefore(k *Known, targets, lacking []Target) (older []Target) {
 	now := time.Now()
 	for _, t := range targets {

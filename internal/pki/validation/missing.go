@@ -75,7 +75,7 @@ func (m *inventory) add(format string, args ...any) {
 	m.missing = append(m.missing, fmt.Sprintf(format, args...))
 }
 
-// isNew says whether a certificate comes for the first time.
+// isNew reports whether a certificate comes for the first time.
 func (m *inventory) isNew(c *x509.Certificate) bool {
 	key := m.known.work.id(c)
 	old := m.seen[key]

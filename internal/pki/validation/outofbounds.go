@@ -57,12 +57,12 @@ func (s signer) noChain(cert *x509.Certificate) ades.SubIndication {
 	return ades.CertificateChainGeneralFailure
 }
 
-// isKnown says whether the status of the lowest certificate is from who is in force at the time of judgement.
+// isKnown reports whether the status of the lowest certificate is from who is in force at the time of judgement.
 func (s signer) isKnown(chain []*x509.Certificate) bool {
 	return len(chain) < 2 || s.data.Status(chain[0], chain[1], Times{ValidationTime: chain[0].NotAfter, POE: s.at}) == nil
 }
 
-// isLapsed says whether what is known of the signer last is from who is not in force at the time of judgement:
+// isLapsed reports whether what is known of the signer last is from who is not in force at the time of judgement:
 // newer data, and not only later data, would have to be had, whatever else is the matter.
 func (s signer) isLapsed(chain []*x509.Certificate) bool {
 	return len(chain) > 1 && s.data.IsOutdated(chain[0], chain[1], s.now)

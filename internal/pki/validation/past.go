@@ -85,7 +85,7 @@ func (l *pastValidation) close(p POE, carried *Data) {
 	})
 }
 
-// relied says whether the signature of a certificate is by algorithms that are relied upon, or were when the
+// relied reports whether the signature of a certificate is by algorithms that are relied upon, or were when the
 // certificate is known to have existed: later, anybody might have made it. That of the signer is named by the
 // signature.
 func (l *pastValidation) relied(i int, p POE) error {
@@ -97,7 +97,7 @@ func (l *pastValidation) relied(i int, p POE) error {
 	return CheckChain(chain, p.At)
 }
 
-// caRevokedAt says whether an authority above a certificate had been revoked when data is known to have existed: from
+// caRevokedAt reports whether an authority above a certificate had been revoked when data is known to have existed: from
 // then on, its key may say anything of what is below (EN 319 102-1 5.6.2.2).
 func (l *pastValidation) caRevokedAt(i int, known time.Time) error {
 	for above := i + 1; above+1 < len(l.report.Chain); above++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/crl"
 )
 
-// Present says whether the pieces are there that level LT consists of, whatever they are worth: a way from each
+// Present reports whether the pieces are there that level LT consists of, whatever they are worth: a way from each
 // target up to a root, or to a certificate that names itself as its issuer, a proof about each certificate below
 // that, and the same for whoever signed the proof. So validators find the level of a signature, also where they
 // trust nobody, or where SHA-1 was in use; whether anybody should rely on the pieces is for the judgement.
@@ -74,7 +74,7 @@ func (p presence) seemingIssuer(c *x509.Certificate) (found *x509.Certificate) {
 	return found
 }
 
-// isTold says whether a proof is about a certificate, and what is needed of those who signed such proofs is there
+// isTold reports whether a proof is about a certificate, and what is needed of those who signed such proofs is there
 // as well.
 func (p presence) isTold(c, issuer *x509.Certificate) bool {
 	x, told := p.data.read(), false

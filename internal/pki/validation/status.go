@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/x509"
 	"errors"
@@ -80,7 +81,7 @@ func (d *Data) RevokedBy(cert, issuer *x509.Certificate, at time.Time) error {
 	return nil
 }
 
-// IsOutdated says whether the newest proof about a certificate, be it of whatever day, is from who is not in force
+// IsOutdated reports whether the newest proof about a certificate, be it of whatever day, is from who is not in force
 // at a time.
 func (d *Data) IsOutdated(cert, issuer *x509.Certificate, at time.Time) bool {
 	answers := d.About(cert, issuer)
@@ -123,7 +124,7 @@ func (d *Data) ChainStatus(chain []*x509.Certificate, at Times) error {
 // CertificateHold is the one reason that can be undone (RFC 5280 5.3.1).
 const CertificateHold = 6
 
-// OnHold says whether the proof is of a revocation that may be undone.
+// OnHold reports whether the proof is of a revocation that may be undone.
 func (a Answer) OnHold() bool { return a.Revoked != nil && a.Revoked.Reason == CertificateHold }
 
 // revokedForGood returns what says of a revocation that no newer proof undoes: an authority may forget
@@ -137,7 +138,7 @@ func revokedForGood(answers []Answer, judged time.Time) *Answer {
 	return nil
 }
 
-// isAuthorized says whether who signed the proof is the issuer, or a responder about which the issuer says that it
+// isAuthorized reports whether who signed the proof is the issuer, or a responder about which the issuer says that it
 // is not revoked, itself or by one that need not be asked about. A responder on hold speaks for nobody, since when
 // it may be (EN 319 102-1 5.2.6.4).
 func (d *Data) isAuthorized(a Answer, issuer *x509.Certificate, at Times) bool {
@@ -163,8 +164,60 @@ func (d *Data) isAuthorized(a Answer, issuer *x509.Certificate, at Times) bool {
 	return newest != nil && !newest.OnHold()
 }
 
-// predatesRevocation says whether a proof is from before its signer was revoked: as it says itself, and as is known of it,
+// predatesRevocation reports whether a proof is from before its signer was revoked: as it says itself, and as is known of it,
 // since a key that is somebody else's signs whatever time (EN 319 102-1 5.6.2.2).
 func (a Answer) predatesRevocation(revoked time.Time, at Times) bool {
 	return revoked.After(a.ProducedAt) && revoked.After(at.ValidationTime) && (at.POE.IsZero() || revoked.After(at.POE))
+}
+
+// pathOf is a chain with what was found about each certificate, by the data that the document carries and what was
+// fetched. The last is a root, about which nobody is asked.
+func pathOf(chain []*x509.Certificate, found Findings, carried *Data) []ades.CertificateStatus {
+	var path []ades.CertificateStatus
+	for i, cert := range chain {
+		var f Finding
+		if i < len(found) {
+			f = found[i]
+		}
+		path = append(path, statusOf(cert, f, carried))
+	}
+	return path
+}
+
+// statusOf says what was found about one certificate.
+func statusOf(cert *x509.Certificate, f Finding, carried *Data) ades.CertificateStatus {
+	s := ades.CertificateStatus{Certificate: cert, Revocation: revocationOf(f)}
+	if a := f.Answer; a != nil {
+		s.Source, s.ProducedAt, s.ThisUpdate, s.Fetched = ades.SourceOCSP, a.ProducedAt, a.ThisUpdate, !carries(carried, a.Proof)
+		if a.Proof.CRL != nil {
+			s.Source = ades.SourceCRL
+		}
+		if a.Revoked != nil {
+			s.RevokedAt, s.Reason = a.Revoked.At, a.Revoked.Reason
+		}
+	}
+	return s
+}
+
+func revocationOf(f Finding) ades.RevocationStatus {
+	switch {
+	case f.Answer == nil && f.Err == nil:
+		return ades.RevocationNotNeeded
+	case f.Answer == nil:
+		return ades.RevocationUnknown
+	case f.Err == nil:
+		return ades.RevocationGood
+	case f.Answer.OnHold():
+		return ades.RevocationOnHold
+	}
+	return ades.RevocationRevoked
+}
+
+// carries reports whether a proof is among the data.
+func carries(data *Data, p ades.RevocationData) bool {
+	all, der := data.OCSP, p.OCSP
+	if p.CRL != nil {
+		all, der = data.CRLs, p.CRL
+	}
+	return slices.ContainsFunc(all, func(one []byte) bool { return bytes.Equal(one, der) })
 }

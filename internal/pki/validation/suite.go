@@ -11,7 +11,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// CheckAlgorithm says whether validators rely on an algorithm and a key for what is known to have been signed at a
+// CheckAlgorithm reports whether validators rely on an algorithm and a key for what is known to have been signed at a
 // time; [ades.ErrAlgorithm] when not. [ades.Algorithm.Check] is the rule for what is signed now.
 func CheckAlgorithm(a ades.Algorithm, pub crypto.PublicKey, at time.Time) error {
 	if err := CheckHash(a.Hash, at); err != nil {
@@ -60,7 +60,7 @@ func Announced(a ades.Algorithm, pub crypto.PublicKey, at time.Time) time.Time {
 	return first
 }
 
-// holds says whether something with an end is relied upon at a time: before its end, or whatever the time while
+// holds reports whether something with an end is relied upon at a time: before its end, or whatever the time while
 // that is announced only.
 func holds(until, at time.Time) bool {
 	return until.IsZero() || until.After(listed) || at.Before(until)

@@ -56,7 +56,7 @@ func newWork(ctx context.Context, sources ades.Sources) *work {
 	}
 }
 
-// spend says whether so much may still be done. Whoever asked may have gone away.
+// spend reports whether so much may still be done. Whoever asked may have gone away.
 func (w *work) spend(n int64) bool {
 	w.left -= n
 	return w.left >= 0 && w.ctx.Err() == nil
@@ -72,7 +72,7 @@ func (w *work) id(c *x509.Certificate) id {
 	return sum
 }
 
-// isIssuer says whether the one issued the other. It is found out once.
+// isIssuer reports whether the one issued the other. It is found out once.
 func (w *work) isIssuer(issuer, c *x509.Certificate) bool {
 	key := [2]id{w.id(issuer), w.id(c)}
 	issued, ok := w.issued[key]

@@ -9,10 +9,7 @@ import (
 	"time"
 )
 
-// Evidence is what a signature needs beside itself to be validated later: timestamps,
-// the certificates between it and a root, and proofs that these were not revoked.
-// [Sources] says where it comes from.
-
+// Errors of [Sources].
 var (
 	// ErrTimestamp: a timestamp authority refused, or its answer is not one to the
 	// request.
@@ -75,8 +72,8 @@ type Sources struct {
 	Time       Timestamper
 	Revocation Revocation
 	Issuers    Issuers
-	// Roots are what the certificates of signers have to lead to. Status is asked for only below
-	// them; on the way up to them, addresses of issuers are followed that nobody vouches for.
+	// Roots are what the certificates of signers have to lead to. Revocation status is asked for below
+	// them alone; issuers are asked for at addresses in certificates that no root vouches for yet.
 	Roots *x509.CertPool
 	// TimestampRoots are what the certificates of timestamp authorities have to lead to; nil: Roots.
 	TimestampRoots *x509.CertPool
