@@ -21,13 +21,25 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // so that a second signal ends the program at once
+	ctx := untilSignal()
 	// net/http logs unsolicited responses of endpoints there, which may have personal data. The server
 	// has a log of its own.
 	log.SetOutput(io.Discard)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// untilSignal returns a context that ends at the first signal to stop. By then a second signal ends the program
+// at once: after signal.NotifyContext it could still be lost when whoever sent the first had seen its effect.
+func untilSignal() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals)
+		cancel()
+	}()
+	return ctx
 }
 
 // Exit statuses.
