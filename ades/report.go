@@ -32,8 +32,8 @@ const (
 	NotYetValid SubIndication = "NOT_YET_VALID"
 	// ChainConstraintsFailure: the signer's certificate was not issued for signing documents.
 	ChainConstraintsFailure SubIndication = "CHAIN_CONSTRAINTS_FAILURE"
-	// CertificateChainGeneralFailure: a certificate is not valid any more, and nothing that is there says
-	// whether it was revoked.
+	// CertificateChainGeneralFailure: a certificate of the chain is not what its authority may issue, or there are two
+	// of its number; or it is not valid any more, and nothing that is there says whether it was revoked.
 	CertificateChainGeneralFailure SubIndication = "CERTIFICATE_CHAIN_GENERAL_FAILURE"
 	OutOfBoundsNoPOE               SubIndication = "OUT_OF_BOUNDS_NO_POE"
 	// OutOfBoundsNotRevoked: a certificate has expired, and is known not to be revoked.

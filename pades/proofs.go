@@ -6,13 +6,14 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 // readProofs reads the document security store of a revision for a verification. What is in it counts wherever it
 // stands, also in the VRI dictionaries alone (ISO 32000-2 table 262), and so does what the store of an earlier
-// revision had that was signed or timestamped: some writers put a new store in the place of the old one, and what a
-// proof says of a certificate stays said.
+// revision had that was signed or timestamped: some writers put a new store in the place of the old one, or leave it
+// out, and what revocation data says of a certificate stays said.
 func (d *inspection) readProofs(file *pdf.File) (store, error) {
 	s, err := findStore(file)
 	if err != nil {
@@ -25,13 +26,11 @@ func (d *inspection) readProofs(file *pdf.File) (store, error) {
 	if err := s.decodeVRI(file); err != nil {
 		return s, err
 	}
-	if d.store.dict != nil || s.dict != nil {
-		earlier, err := d.storeUpTo(d.signedBefore(file.Size()))
-		if err != nil {
-			return s, err
-		}
-		s.inherit(earlier)
+	earlier, err := d.storeUpTo(d.signedBefore(file.Size()))
+	if err != nil {
+		return s, err
 	}
+	s.inherit(earlier)
 	s.data = dataOf(s.streams)
 	return s, nil
 }
@@ -97,10 +96,9 @@ func (d *inspection) storeUpTo(end int64) (store, error) {
 		s, err = d.readProofs(file)
 	}
 	if err != nil {
-		s.dict = nil
-	} else {
-		s.data.ChargeTo(d.known)
+		s = store{data: new(validation.Data)}
 	}
+	s.data.ChargeTo(d.known)
 	if err = pdf.IgnoreMalformed(err); err == nil {
 		d.earlier[end] = s
 	}

@@ -3,9 +3,11 @@ package pades_test
 import (
 	"bytes"
 	"crypto/sha1"
+	"crypto/x509"
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,8 +38,8 @@ func TestLevelByStores(t *testing.T) {
 	stored := w.attach(t, w.one, whole)
 	archived := signFor(t, pdftest.Build(pdftest.Options{}), w.honest, ades.LTA)
 	archived = extend(t, archived, ades.LTA, w.honest.ca.Sources(nil))
-	var paths []string
-	var names []string
+	var paths, names []string
+	var indications [][]string
 	folder := t.TempDir()
 	for name, test := range map[string]struct {
 		b    []byte
@@ -46,13 +48,15 @@ func TestLevelByStores(t *testing.T) {
 		"a store":                              {stored, []string{"LT"}},
 		"proofs in a VRI dictionary alone":     {w.attach(t, w.one, inVRI), []string{"LT"}},
 		"a store that was replaced":            {w.attach(t, signFor(t, stored, w.honest, ades.T), empty), []string{"LT", "T"}},
+		"a store that was left out":            {w.attach(t, signFor(t, stored, w.honest, ades.T), []byte("null")), []string{"T", "T"}},
 		"replaced, and nobody signed it":       {w.attach(t, stored, empty), []string{"T"}},
 		"a store from before the signature":    {signFor(t, w.attach(t, pdftest.Build(pdftest.Options{}), whole), w.honest, ades.T), []string{"T"}},
 		"a document timestamp":                 {archived, []string{"LTA"}},
 		"a document timestamp of another type": {bytes.Replace(archived, []byte("/Type /DocTimeStamp"), []byte("/Type /Sig         "), 1), []string{"LT"}},
 	} {
-		var got, want []string
+		var got, want, indication []string
 		for i, s := range verifyAny(t, test.b, w.honest.ca) {
+			indication = append(indication, string(s.Indication))
 			got = append(got, s.Format)
 			want = append(want, "PAdES-BASELINE-"+test.want[min(i, len(test.want)-1)])
 		}
@@ -62,14 +66,20 @@ func TestLevelByStores(t *testing.T) {
 		path := filepath.Join(folder, fmt.Sprintf("%d.pdf", len(paths)))
 		writeFile(t, path, test.b)
 		paths, names = append(paths, path), append(names, fmt.Sprintf("%s: %v", name, want))
+		indications = append(indications, indication)
 	}
-	for i, r := range validators.DSS(t, validators.DSSOptions{}, paths...) {
-		var theirs []string
+	for i, r := range validators.DSS(t, validators.DSSOptions{Roots: []*x509.Certificate{w.honest.ca.Root()}}, paths...) {
+		var theirs, indication []string
 		for _, s := range r.Signatures {
+			indication = append(indication, s.Indication)
 			theirs = append(theirs, s.Format)
 		}
 		if want := names[i][len(names[i])-len(fmt.Sprint(theirs)):]; want != fmt.Sprint(theirs) {
 			t.Errorf("%s, and EU DSS has %v", names[i], theirs)
+		}
+		// EU DSS reads no store that was there before the first signature, and nothing about it since.
+		if diff := cmp.Diff(indication, indications[i]); diff != "" && !strings.HasPrefix(names[i], "a store from before") {
+			t.Errorf("%s: the indications of EU DSS and here: %s", names[i], diff)
 		}
 	}
 }

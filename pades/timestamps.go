@@ -147,7 +147,7 @@ func (v *verification) checkEvidence() (err error) {
 			if s, err = v.storeUpTo(t.ranges.end); err != nil {
 				return
 			}
-			if s.dict != nil && !yield(validation.POE{Data: s.data, At: at}) {
+			if len(s.streams) > 0 && !yield(validation.POE{Data: s.data, At: at}) {
 				return
 			}
 		}

@@ -106,17 +106,17 @@ func (k *Known) isAnchored(c *x509.Certificate) bool {
 	return anchored
 }
 
-// CheckUnaltered makes sure that no certificate that is known has the issuer and serial number of an authority between the
+// checkUnaltered makes sure that no certificate that is known has the issuer and serial number of an authority between the
 // signer and the root of a chain, and is another: a number is given once (RFC 5280 4.1.2.2), so that one of the two was
 // altered.
-func (k *Known) CheckUnaltered(chain []*x509.Certificate) error {
+func (k *Known) checkUnaltered(chain []*x509.Certificate) error {
 	if len(chain) < 3 {
 		return nil
 	}
 	for _, c := range chain[1 : len(chain)-1] {
 		for _, other := range k.named(c.RawSubject) {
 			if other.SerialNumber.Cmp(c.SerialNumber) == 0 && bytes.Equal(other.RawIssuer, c.RawIssuer) && !other.Equal(c) {
-				return fmt.Errorf("%w: two certificates have the same issuer and serial number, %s", ades.ErrNoChain, ades.Identify(c))
+				return fmt.Errorf("two certificates have the same issuer and serial number, %s", ades.Identify(c))
 			}
 		}
 	}

@@ -105,13 +105,8 @@ var matrixClasses = []agreement.Class{
 	{Files: "* ~ certificate, key.pdf", EUDSS: passed, Here: noSigner, Reason: ownSigner},
 	{Files: "* ~ certificate, value.pdf", EUDSS: noChain, Here: noSigner, Reason: otherSigner},
 	{Files: "* ~ certificate, serial number.xml", EUDSS: noChain, Here: noSigner, Reason: otherSigner},
-	{Files: "* ~ issuer, value.???", EUDSS: general, Here: noChain, Reason: agreement.Reason{Right: agreement.Arguable,
-		Why: "The issuer's certificate that the signature carries was altered, and the true one is elsewhere in the file. A certificate of the same issuer and number as one in the chain " +
-			"(RFC 5280 4.1.2.2) keeps it from being taken for one here; EU DSS finds the chain of the OCSP responder broken first."}},
-	{Files: "* ~ issuer, value.xml", EUDSS: later, Here: noChain, Reason: agreement.Reason{Right: agreement.Arguable,
-		Why: "Another signature carries the issuer's certificate altered. Here this keeps either of the two from being taken for one; EU DSS finds the chain of the signature that carries the true one."}},
-	{Files: "* ~ DSS removed.pdf", EUDSS: passed, Here: later, Reason: agreement.Reason{Right: agreement.Arguable,
-		Why: "The last revision has no document security store any more (ISO 32000-2 12.8.4.3). EU DSS takes those of all earlier revisions; here only that of one which a signature or a timestamp covers as a whole counts."}},
+	{Files: "* ~ issuer, value.xml", EUDSS: later, Here: general, Reason: agreement.Reason{Right: agreement.Arguable,
+		Why: "Another signature carries the issuer's certificate altered. Two certificates of the same issuer and number (RFC 5280 4.1.2.2) keep either from being taken for the issuer here; EU DSS finds the chain of the signature that carries the true one."}},
 	{Files: "* ~ signing certificate removed.xml", EUDSS: noSigner, Here: "TOTAL_FAILED/HASH_FAILURE", Reason: agreement.Reason{Right: agreement.Arguable,
 		Why: "Nothing names the signer any more, and the digest of the properties is wrong. The value is that of the certificate in KeyInfo, so that the signer is found here (EN 319 102-1 5.2.3.4) and the digest decides (5.2.7.4); " +
 			"EU DSS takes a certificate that nothing names only where the digests are right, too."}},
