@@ -196,3 +196,126 @@ func (s *SignatureReport) Passed() bool {
 func (s *SignatureReport) onHold() bool {
 	return slices.ContainsFunc(s.Path, func(c CertificateStatus) bool { return c.Revocation == RevocationOnHold })
 }
+
+// TimestampType says what a timestamp is over.
+type TimestampType string
+
+const (
+	// SignatureTimestamp is over a signature's value and carried by the signature
+	// (EN 319 122-1 5.3).
+	SignatureTimestamp TimestampType = "SIGNATURE_TIMESTAMP"
+	// DocumentTimestamp is over a document with all signatures in it (ISO 32000-2 12.8.5).
+	DocumentTimestamp TimestampType = "DOCUMENT_TIMESTAMP"
+	// ArchiveTimestamp is over a signature with what it signs and its validation data, and carried
+	// by the signature (EN 319 132-1 5.5.2).
+	ArchiveTimestamp TimestampType = "ARCHIVE_TIMESTAMP"
+)
+
+// TimestampReport is the result for one timestamp.
+type TimestampReport struct {
+	Type      TimestampType
+	Name      string    // of the signature field of a document timestamp, else empty
+	Time      time.Time // zero when the token cannot be read
+	Intact    bool      // it is over what it stands for, and its value verifies
+	Trusted   bool      // and its authority could be relied upon, so that it proves its time
+	Authority *x509.Certificate
+	// Path is from Authority to a trusted root, as of JudgedAt; empty when there is none.
+	Path []CertificateStatus
+	// JudgedAt is the time at which the timestamp is known to have existed, by which Authority was judged; zero
+	// when it did not come to that.
+	JudgedAt time.Time
+	Problems []string // what keeps it from being trusted, in sentences
+}
+
+// Fail records what keeps the timestamp from being trusted.
+func (t *TimestampReport) Fail(problem string) { t.Problems = append(t.Problems, problem) }
+
+// ChangeKind says what a later revision of a document did to what was signed.
+type ChangeKind string
+
+const (
+	// ChangeValidationData: validation data, or a document timestamp with the field that holds it.
+	ChangeValidationData ChangeKind = "VALIDATION_DATA"
+	// ChangeSignature: another signature, with its field and what is seen of it.
+	ChangeSignature ChangeKind = "SIGNATURE"
+	// ChangeForm: the value of a form field, and what is seen of it.
+	ChangeForm ChangeKind = "FORM_FILLING"
+	// ChangeAnnotation: an annotation that is no form field.
+	ChangeAnnotation ChangeKind = "ANNOTATION"
+	// ChangeAppearance: what is seen of a field whose value is what it was, or of a signature that was made.
+	ChangeAppearance ChangeKind = "APPEARANCE"
+	// ChangeFields: fields of the form, other than their values.
+	ChangeFields ChangeKind = "FORM_FIELDS"
+	// ChangePages: pages that were added, removed or moved.
+	ChangePages ChangeKind = "PAGES"
+	// ChangeContent: what a page shows.
+	ChangeContent ChangeKind = "PAGE_CONTENT"
+	// ChangeProducer: the producer and the date of the last writer, in the document information dictionary or the
+	// metadata, and nothing else in there.
+	ChangeProducer ChangeKind = "PRODUCER"
+	// ChangeMetadata: what else the document says of itself, such as its title and author.
+	ChangeMetadata ChangeKind = "METADATA"
+	// ChangeStructure: the structure for assistive technology.
+	ChangeStructure ChangeKind = "STRUCTURE"
+	// ChangeCatalog: anything else that the document as a whole has: actions, layers, names, permissions.
+	ChangeCatalog ChangeKind = "CATALOG"
+	// ChangeHidden: objects that nothing leads to, and which a later revision could bring to light.
+	ChangeHidden ChangeKind = "HIDDEN"
+	// ChangeUnknown: something that cannot be compared.
+	ChangeUnknown ChangeKind = "UNKNOWN"
+)
+
+// Change is one object that a later revision made another, or a part of one.
+type Change struct {
+	Revision int        // that made it; the first of the document is 1
+	Kind     ChangeKind // what it is to a reader
+	Object   string     // such as "12 0 R"
+	Where    string     // the way to it from the catalog, such as "/Pages/Kids/0/Contents"; "" where there is none
+	Page     int        // on which it is seen, from 1; 0: on none or many
+	Field    string     // fully qualified name of the form field; "" where it is none
+	// Permitted: the signature permits it, and so does the certification of the document.
+	Permitted bool
+}
+
+// Forbidden are the changes that the signature does not permit.
+func (s *SignatureReport) Forbidden() []Change {
+	return slices.DeleteFunc(slices.Clone(s.Changes), func(c Change) bool { return c.Permitted })
+}
+
+// RevocationStatus reports whether a certificate was revoked at the time by which it is judged.
+type RevocationStatus string
+
+const (
+	// RevocationGood: it was not revoked then. RevokedAt says if it was later.
+	RevocationGood RevocationStatus = "GOOD"
+	// RevocationRevoked: it was revoked, for good.
+	RevocationRevoked RevocationStatus = "REVOKED"
+	// RevocationOnHold: it was suspended, which may end or become a revocation (RFC 5280 5.3.1).
+	RevocationOnHold RevocationStatus = "ON_HOLD"
+	// RevocationUnknown: nothing that may be relied upon says.
+	RevocationUnknown RevocationStatus = "UNKNOWN"
+	// RevocationNotNeeded: nobody has to say. It is a trust anchor, or one that is issued without revocation:
+	// short-lived (EN 319 412-1 5.2), or with noRevAvail (RFC 9608) or ocsp-nocheck (RFC 6960 4.2.2.2.1).
+	RevocationNotNeeded RevocationStatus = "NOT_NEEDED"
+)
+
+// RevocationSource is the kind of [RevocationData].
+type RevocationSource string
+
+const (
+	SourceOCSP RevocationSource = "OCSP" // an OCSP response (RFC 6960)
+	SourceCRL  RevocationSource = "CRL"  // a certificate revocation list (RFC 5280 5)
+)
+
+// CertificateStatus is a certificate of a path, and what was found about its revocation. All but Certificate and
+// Revocation are of the revocation data that says so, and zero without any.
+type CertificateStatus struct {
+	Certificate *x509.Certificate
+	Revocation  RevocationStatus
+	RevokedAt   time.Time // also of one that is good, and was revoked after the time by which it is judged
+	Reason      int       // why it was revoked: CRLReason (RFC 5280 5.3.1)
+	Source      RevocationSource
+	ProducedAt  time.Time // when the data was signed; of a CRL its ThisUpdate
+	ThisUpdate  time.Time // the time that the data is about
+	Fetched     bool      // the data was asked for, and is not in the document
+}

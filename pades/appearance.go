@@ -2,12 +2,73 @@ package pades
 
 import (
 	"bytes"
+	"compress/zlib"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/innsigli/innsigli/internal/pdf"
 )
+
+// Visible is a place on a page, with what is drawn in it. Behind a certification that permits
+// signatures (ISO 32000-2 table 257) validators differ: EU DSS takes a new field that is shown
+// for one, pyHanko by default for a change of what was certified; of a field that was there
+// already, neither says so.
+type Visible struct {
+	Page int // the first is 1; else [ErrPage]
+	// Rect is in the page's user space, as annotations have it (ISO 32000-2 8.3.2.3): where
+	// the page is not turned by Rotate, shifted by a crop box or scaled by UserUnit. Its sides
+	// are from 0.01 to 32767 units long, and no coordinate is farther than 32767 from the origin;
+	// else [ErrRect].
+	Rect Rect
+	// Appearance is a PDF of one page, as [Options] has it for a Field. It is drawn upright on
+	// the page as displayed, as large as fits and centred.
+	Appearance []byte
+}
+
+// Rect is a rectangle by its lower left and its upper right corner.
+type Rect struct{ LLX, LLY, URX, URY float64 }
+
+// minSide is the least length of a rectangle's side: as a number in a file it has one.
+const minSide = 0.01
+
+// check refuses a rectangle that nobody sees, or that not every file can say. A value that is
+// no number fails all comparisons.
+func (r Rect) check() error {
+	size := r.box()
+	inRange := min(r.LLX, r.LLY) >= -maxReal && max(r.URX, r.URY) <= maxReal
+	if !inRange || !(min(size.width, size.height) >= minSide && max(size.width, size.height) <= maxReal) {
+		return fmt.Errorf("%w: from (%g, %g) to (%g, %g)", ErrRect, r.LLX, r.LLY, r.URX, r.URY)
+	}
+	return nil
+}
+
+func (r Rect) box() box { return box{r.URX - r.LLX, r.URY - r.LLY} }
+
+// source is the array that the rectangle is in a file.
+func (r Rect) source() []byte { return fmt.Appendf(nil, "[%s]", numbers(r.LLX, r.LLY, r.URX, r.URY)) }
+
+// page is the page that a new field is on.
+func (o Options) page(file *pdf.File) (*pdf.Page, error) {
+	if o.Visible == nil {
+		return file.Page(1)
+	}
+	page, err := file.Page(o.Visible.Page)
+	if errors.Is(err, pdf.ErrNoPage) {
+		return nil, fmt.Errorf("%w: %v", ErrPage, err)
+	}
+	return page, err
+}
+
+// title is what a screen reader says of a new field (ISO 14289-1 7.18.4): whose signature
+// it is, where that is to be seen as well.
+func (o Options) title() string {
+	if o.Visible == nil || o.Name == "" {
+		return "Digital signature"
+	}
+	return "Digital signature of " + o.Name
+}
 
 // ErrAppearance: the appearance is not a PDF of one page that can be drawn in a field.
 var ErrAppearance = errors.New("pades: appearance cannot be used")
@@ -75,4 +136,204 @@ func (f formXObject) body() []byte {
 	}
 	fmt.Fprintf(&b, " /Length %d >>\nstream\n", len(f.content))
 	return slices.Concat(b.Bytes(), f.content, []byte("\nendstream"))
+}
+
+// openAppearance returns the page of a PDF of one page.
+func openAppearance(appearance []byte) (*pdf.File, *pdf.Page, error) {
+	if len(appearance) > maxAppearance {
+		return nil, nil, fmt.Errorf("it has %d bytes, more than %d", len(appearance), maxAppearance)
+	}
+	file, err := pdf.Open(bytes.NewReader(appearance), int64(len(appearance)))
+	if err != nil {
+		return nil, nil, err
+	}
+	pages, err := file.PageCount()
+	if err != nil {
+		return nil, nil, err
+	}
+	if pages != 1 {
+		return nil, nil, fmt.Errorf("it has %d pages", pages)
+	}
+	if err := checkDrawable(file); err != nil {
+		return nil, nil, err
+	}
+	page, err := file.Page(1)
+	return file, page, err
+}
+
+// checkDrawable refuses what would be drawn in another way without the file's trailer and
+// catalog: encrypted streams, and optional content that is off (ISO 32000-2 8.11.4.3),
+// which would come to light.
+func checkDrawable(file *pdf.File) error {
+	if file.Trailer()["Encrypt"] != nil {
+		return errors.New("it is encrypted")
+	}
+	_, catalog, err := file.Catalog()
+	if err != nil {
+		return err
+	}
+	optional, err := file.Dict(catalog["OCProperties"])
+	if err != nil {
+		return err
+	}
+	configuration, err := file.Dict(optional["D"])
+	if err != nil {
+		return err
+	}
+	off, err := file.Array(configuration["OFF"])
+	if base := configuration["BaseState"]; err == nil && (len(off) > 0 || base != nil && base != pdf.Name("ON")) {
+		err = errors.New("it has optional content that is off")
+	}
+	return err
+}
+
+// pageContent returns the content of a page, compressed. The division between content
+// streams is one between lexical tokens (ISO 32000-2 table 31).
+func pageContent(file *pdf.File, page *pdf.Page) ([]byte, error) {
+	streams, err := contentStreams(file, page.Dict["Contents"])
+	if err != nil {
+		return nil, err
+	}
+	var compressed bytes.Buffer
+	w := zlib.NewWriter(&compressed)
+	for left := int64(maxAppearance); len(streams) > 0; streams = streams[1:] {
+		stream, err := file.StreamObject(streams[0])
+		if err != nil {
+			return nil, err
+		}
+		if stream == nil {
+			continue
+		}
+		content, err := file.Stream(stream, left)
+		if err != nil {
+			return nil, err
+		}
+		left -= int64(len(content))
+		w.Write(append(content, '\n')) // a bytes.Buffer takes everything
+	}
+	err = w.Close()
+	return compressed.Bytes(), err
+}
+
+// contentStreams returns the streams of a page: Contents is an array of them or the one.
+func contentStreams(file *pdf.File, contents pdf.Object) (pdf.Array, error) {
+	o, err := file.Resolve(contents)
+	if err != nil {
+		return nil, err
+	}
+	if array, ok := o.(pdf.Array); ok {
+		return array, nil
+	}
+	return pdf.Array{contents}, nil
+}
+
+// importResources returns the source of a page's resources, with what they refer to in the
+// update.
+func importResources(update *pdf.Update, file *pdf.File, page *pdf.Page) ([]byte, error) {
+	switch resources := page.Resources.(type) {
+	case nil:
+		return []byte("<< >>"), nil
+	case pdf.Ref:
+		return update.Import(file, []byte(resources.String()))
+	}
+	source, err := inheritedSource(file, page.Ref, "Resources")
+	if err != nil {
+		return nil, err
+	}
+	return update.Import(file, source)
+}
+
+// inheritedSource returns the source of an attribute that a page has or inherits
+// (ISO 32000-2 7.7.3.4).
+func inheritedSource(file *pdf.File, node pdf.Ref, key pdf.Name) ([]byte, error) {
+	for range 64 {
+		source, err := file.Source(node)
+		if err != nil {
+			return nil, err
+		}
+		if value, ok, err := pdf.Key(source, key); ok || err != nil {
+			return value, err
+		}
+		dict, err := file.Dict(node)
+		if err != nil {
+			return nil, err
+		}
+		parent, ok := dict["Parent"].(pdf.Ref)
+		if !ok {
+			break
+		}
+		node = parent
+	}
+	return nil, fmt.Errorf("%w: page tree whose Parent entries do not lead to the inherited %s", pdf.ErrDamaged, key)
+}
+
+// maxReal is the largest real number that PDF/A-1 allows in a file (ISO 19005-1 6.1.12).
+const maxReal = 32767
+
+// matrix is [a b c d e f] of ISO 32000-2 8.3.3: x' = ax + cy + e, y' = bx + dy + f.
+type matrix [6]float64
+
+// then returns the transformation by m and then by n.
+func (m matrix) then(n matrix) matrix {
+	return matrix{
+		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
+		m[2]*n[0] + m[3]*n[2], m[2]*n[1] + m[3]*n[3],
+		m[4]*n[0] + m[5]*n[2] + n[4], m[4]*n[1] + m[5]*n[3] + n[5],
+	}
+}
+
+func translation(x, y float64) matrix { return matrix{1, 0, 0, 1, x, y} }
+
+func scaling(s float64) matrix { return matrix{s, 0, 0, s, 0, 0} }
+
+// box is a rectangle whose lower left corner is the origin.
+type box struct{ width, height float64 }
+
+// turned returns the box that this one becomes when it is turned by a multiple of 90 degrees.
+func (b box) turned(degrees int) box {
+	if degrees%180 != 0 {
+		return box{b.height, b.width}
+	}
+	return b
+}
+
+// turn turns the box clockwise by a multiple of 90 degrees and puts its lower left corner
+// back to the origin.
+func (b box) turn(degrees int) matrix {
+	switch degrees % 360 {
+	case 90:
+		return matrix{0, -1, 1, 0, 0, b.width}
+	case 180:
+		return matrix{-1, 0, 0, -1, b.width, b.height}
+	case 270:
+		return matrix{0, 1, -1, 0, b.height, 0}
+	}
+	return matrix{1, 0, 0, 1, 0, 0}
+}
+
+// fit maps the part of a page that is displayed, turned clockwise as it is displayed, into
+// the middle of a box, keeping its proportions.
+func fit(r pdf.Rect, rotate int, into box) (matrix, error) {
+	page := box{r.URX - r.LLX, r.URY - r.LLY}
+	if !(page.width >= 1 && page.height >= 1) || min(r.LLX, r.LLY) < -maxReal || max(r.URX, r.URY) > maxReal {
+		return matrix{}, fmt.Errorf("its page of %g by %g points is none that can be drawn", page.width, page.height)
+	}
+	shown := page.turned(rotate)
+	scale := min(into.width/shown.width, into.height/shown.height)
+	margin := box{into.width - scale*shown.width, into.height - scale*shown.height}
+	return translation(-r.LLX, -r.LLY).then(page.turn(rotate)).then(scaling(scale)).
+		then(translation(margin.width/2, margin.height/2)), nil
+}
+
+// numbers writes real numbers, which have no exponents in PDF (ISO 32000-2 7.3.3).
+func numbers(values ...float64) []byte {
+	var out []byte
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', 6, 64), 64)
+		out = strconv.AppendFloat(out, rounded+0, 'f', -1, 64) // +0: no negative zero
+	}
+	return out
 }

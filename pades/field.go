@@ -1,10 +1,188 @@
 package pades
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/pades/internal/form"
 )
+
+// ErrField: the document has no empty signature field of the name asked for.
+var ErrField = errors.New("pades: no such empty signature field")
+
+// maxWidgets bounds the widgets of the field that is signed: each gets the appearance.
+const maxWidgets = 32
+
+// emptyField is the field that is signed, with what its author attached to it
+// (ISO 32000-2 tables 235 to 237).
+type emptyField struct {
+	name    string
+	ref     pdf.Ref
+	widgets []widget
+	lock    pdf.Dict
+	seed    pdf.Dict
+}
+
+// widget is where on a page a field is shown. A field with one widget is one dictionary
+// with it as a rule (ISO 32000-2 12.5.6.19).
+type widget struct {
+	ref           pdf.Ref
+	flags         int64
+	width, height float64    // 0 when it is invisible
+	page          pdf.Object // that it says it is on
+	rotate        int        // of its page
+	drawn         bool       // by a normal appearance that it has
+}
+
+// selectField returns the field that the walk found under a name.
+func selectField(file *pdf.File, name string, found []form.Node) (emptyField, error) {
+	i := slices.IndexFunc(found, func(n form.Node) bool { return n.IsField })
+	if i < 0 {
+		return emptyField{}, fmt.Errorf("%w: there is no field %q", ErrField, name)
+	}
+	if err := checkEmpty(file, name, found); err != nil {
+		return emptyField{}, err
+	}
+	field := emptyField{name: name}
+	var err error
+	if field.ref, err = objectOf(file, found[i]); err != nil {
+		return field, err
+	}
+	if field.lock, err = file.Dict(found[i].Dict["Lock"]); err != nil {
+		return field, fmt.Errorf("reading the lock of field %q: %w", name, err)
+	}
+	if field.seed, err = file.Dict(found[i].Dict["SV"]); err != nil {
+		return field, fmt.Errorf("reading the seed value of field %q: %w", name, err)
+	}
+	field.widgets, err = widgetsOf(file, found)
+	return field, err
+}
+
+// checkEmpty refuses a field that cannot take a signature. Its value may be inherited.
+// Fields of one name have one value (ISO 32000-2 12.7.4.2), but a signature is in one
+// field.
+func checkEmpty(file *pdf.File, name string, found []form.Node) error {
+	fields := 0
+	for _, n := range found {
+		if n.IsField {
+			fields++
+		}
+		if n.Type != "Sig" {
+			return fmt.Errorf("%w: the field %q is for something else", ErrField, name)
+		}
+		if value, err := file.Resolve(n.Value); err != nil || value != nil {
+			return fmt.Errorf("%w: the field %q is signed already", ErrField, name)
+		}
+		if n.IsField && hasNamedKids(file, n.Dict) {
+			return fmt.Errorf("%w: %q is the parent of other fields", ErrField, name)
+		}
+	}
+	if fields > 1 {
+		return fmt.Errorf("%w: there are several fields %q", ErrField, name)
+	}
+	return nil
+}
+
+// hasNamedKids reports whether the kids are fields and no widgets.
+func hasNamedKids(file *pdf.File, field pdf.Dict) bool {
+	kids, err := file.Array(field["Kids"])
+	return err == nil && slices.ContainsFunc(kids, func(o pdf.Object) bool {
+		kid, err := file.Dict(o)
+		return err == nil && kid["T"] != nil
+	})
+}
+
+// objectOf returns the object that a field or a widget is. One that is a direct object,
+// which ISO 32000-2 tables 224 and 226 exclude, is not signed.
+func objectOf(file *pdf.File, n form.Node) (pdf.Ref, error) {
+	ref, ok := file.LastReference(n.Object)
+	if !ok || n.Direct {
+		return ref, fmt.Errorf("%w: the field %q or its widget is not an object of its own", ErrField, n.Name)
+	}
+	return ref, nil
+}
+
+// widgetsOf returns those of the dictionaries that are annotations.
+func widgetsOf(file *pdf.File, found []form.Node) ([]widget, error) {
+	var widgets []widget
+	for _, n := range found {
+		if n.Dict["Rect"] == nil && n.Dict["Subtype"] != pdf.Name("Widget") {
+			continue
+		}
+		if len(widgets) == maxWidgets {
+			return nil, fmt.Errorf("%w: more than %d widgets of field %q", pdf.ErrLimit, maxWidgets, n.Name)
+		}
+		w, err := newWidget(file, n)
+		if err != nil {
+			return nil, fmt.Errorf("reading the widget of field %q: %w", n.Name, err)
+		}
+		widgets = append(widgets, w)
+	}
+	return widgets, nil
+}
+
+func newWidget(file *pdf.File, n form.Node) (w widget, err error) {
+	if w.ref, err = objectOf(file, n); err != nil {
+		return w, err
+	}
+	if w.flags, err = file.Int(n.Dict["F"]); err != nil {
+		return w, err
+	}
+	rect, err := file.Rect(n.Dict["Rect"])
+	if err != nil {
+		return w, err
+	}
+	w.width, w.height, w.page = rect.URX-rect.LLX, rect.URY-rect.LLY, n.Dict["P"]
+	w.drawn, err = hasAppearance(file, n.Dict)
+	return w, err
+}
+
+func hasAppearance(file *pdf.File, widget pdf.Dict) (bool, error) {
+	appearance, err := file.Dict(widget["AP"])
+	if err != nil {
+		return false, err
+	}
+	normal, err := file.Resolve(appearance["N"])
+	return normal != nil, err
+}
+
+// readRotations finds out how the pages are turned that the widgets are on.
+func (f *emptyField) readRotations(file *pdf.File) (err error) {
+	for i := range f.widgets {
+		if w := &f.widgets[i]; w.visible() {
+			if w.rotate, err = rotation(file, w.page, w.ref); err != nil {
+				return fmt.Errorf("finding the page of field %q: %w", f.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w widget) visible() bool { return w.width > 0 && w.height > 0 }
+
+// rotation is that of the page that a widget says it is on, or else of the one that
+// lists it.
+func rotation(file *pdf.File, stated pdf.Object, widget pdf.Ref) (int, error) {
+	page, err := file.FindPage(func(ref pdf.Ref, _ pdf.Dict) bool { return ref == stated })
+	if errors.Is(err, pdf.ErrNoPage) {
+		page, err = file.FindPage(func(_ pdf.Ref, page pdf.Dict) bool { return lists(file, page, widget) })
+	}
+	switch {
+	case errors.Is(err, pdf.ErrNoPage):
+		return 0, nil // nobody sees it
+	case err != nil:
+		return 0, err
+	}
+	return page.Rotate, nil
+}
+
+// lists reports whether a page has an annotation.
+func lists(file *pdf.File, page pdf.Dict, annotation pdf.Ref) bool {
+	annotations, err := file.Array(page["Annots"])
+	return err == nil && slices.Contains(annotations, pdf.Object(annotation))
+}
 
 // addField adds a signature field with the signature as its value: to the form,
 // which is made when there is none, and as a widget to the page (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
@@ -111,4 +289,54 @@ func noteSignatures(file *pdf.File, source []byte, form pdf.Dict) ([]byte, error
 		return nil, nil
 	}
 	return pdf.SetKey(source, "SigFlags", fmt.Appendf(nil, "%d", flags|signaturesExist|appendOnly))
+}
+
+// fillField makes the signature the value of a field that is there already. The value
+// goes on the field, never on a widget below it; all that the field and its widgets say
+// otherwise stays (ISO 32000-2 12.7.5.5).
+func fillField(file *pdf.File, update *pdf.Update, field emptyField, signature pdf.Ref, appearance []byte) error {
+	if err := setEntry(update, field.ref, "V", []byte(signature.String())); err != nil {
+		return fmt.Errorf("setting the value of field %q: %w", field.name, err)
+	}
+	for _, w := range field.widgets {
+		if err := w.show(update, appearance); err != nil {
+			return fmt.Errorf("patching the widget of field %q: %w", field.name, err)
+		}
+	}
+	_, catalog, err := file.Catalog()
+	if err != nil {
+		return err
+	}
+	form, err := file.Dict(catalog["AcroForm"])
+	if err != nil {
+		return err
+	}
+	return patchCatalog(file, update, "AcroForm", func(source []byte) ([]byte, error) {
+		return noteSignatures(file, source, form)
+	})
+}
+
+// show gives the widget its appearance, the normal one alone, and the flags that PDF/A
+// asks for: it is printed and not hidden (ISO 32000-2 tables 167 and 170, ISO 19005-2
+// 6.3). It turns with its page: Acrobat does not show signatures that do not. If there is
+// nothing to draw, or no room, what is drawn already stays.
+func (w widget) show(update *pdf.Update, appearance []byte) error {
+	const invisible, hidden, printed, noRotate, noView = 1, 2, 4, 16, 32
+	flags := w.flags&^(invisible|hidden|noRotate|noView) | printed
+	if flags != w.flags {
+		if err := setEntry(update, w.ref, "F", fmt.Appendf(nil, "%d", flags)); err != nil {
+			return err
+		}
+	}
+	if !w.visible() {
+		appearance = nil
+	}
+	if w.drawn && appearance == nil {
+		return nil
+	}
+	form, err := addAppearance(update, w.rotate, w.width, w.height, appearance)
+	if err != nil {
+		return err
+	}
+	return setEntry(update, w.ref, "AP", fmt.Appendf(nil, "<< /N %s >>", form))
 }

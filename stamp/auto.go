@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"math"
 	"slices"
 )
 
@@ -168,4 +169,112 @@ func (s *sheet) fromCorner(r image.Rectangle) image.Rectangle {
 		r.Min.Y, r.Max.Y = s.height-r.Max.Y, s.height-r.Min.Y
 	}
 	return r
+}
+
+const (
+	// slack is how far a place may leave the page, in points: sizes in points are rounded
+	// ones of paper in millimetres.
+	slack = 0.5
+	// touch is how far places may reach into one another and still count as side by side,
+	// in points: numbers in a PDF are rounded.
+	touch = 0.01
+)
+
+func (c Corner) right() bool  { return c == TopRight || c == BottomRight }
+func (c Corner) bottom() bool { return c == BottomLeft || c == BottomRight }
+
+// Place returns the place whose corner nearest to c is x and y points inwards from c.
+// [ErrOutside] when it leaves the page by more than half a point, [ErrOverlap] when another
+// visible signature is there.
+func (p *Page) Place(c Corner, x, y float64, s Size) (Rect, error) {
+	// No comparison with NaN is true.
+	if !(x >= 0 && y >= 0 && s.Width > 0 && s.Height > 0 && x+s.Width <= p.Width+slack && y+s.Height <= p.Height+slack) {
+		return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g, of %g by %g", ErrOutside, s.Width, s.Height, x, y, p.Width, p.Height)
+	}
+	place := p.at(c, x, y, s)
+	for _, signature := range p.signatures {
+		if place.overlaps(signature) {
+			return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g from the upper left corner", ErrOverlap, signature.Width, signature.Height, signature.Left, signature.Top)
+		}
+	}
+	return place, nil
+}
+
+// at returns the rectangle whose corner nearest to c is x and y points inwards from c.
+func (p *Page) at(c Corner, x, y float64, s Size) Rect {
+	r := Rect{x, y, s.Width, s.Height}
+	if c.right() {
+		r.Left = p.Width - x - s.Width
+	}
+	if c.bottom() {
+		r.Top = p.Height - y - s.Height
+	}
+	return r
+}
+
+func (r Rect) overlaps(o Rect) bool {
+	return r.Left+touch < o.Left+o.Width && o.Left+touch < r.Left+r.Width &&
+		r.Top+touch < o.Top+o.Height && o.Top+touch < r.Top+r.Height
+}
+
+// grown returns a rectangle that is larger by a margin on each side.
+func (r Rect) grown(margin float64) Rect {
+	return Rect{r.Left - margin, r.Top - margin, r.Width + 2*margin, r.Height + 2*margin}
+}
+
+// grid is a page in squares.
+type grid struct {
+	page          Size
+	width, height int
+	perX, perY    float64 // squares per point
+}
+
+func newGrid(page Size, size image.Point) grid {
+	return grid{page, size.X, size.Y, float64(size.X) / page.Width, float64(size.Y) / page.Height}
+}
+
+// fuzz is the part of a square that is put down to calculating.
+const fuzz = 1e-3
+
+// squares returns those that a place on the page touches.
+func (g grid) squares(r Rect) image.Rectangle {
+	return image.Rect(
+		int(math.Floor(r.Left*g.perX+fuzz)), int(math.Floor(r.Top*g.perY+fuzz)),
+		int(math.Ceil((r.Left+r.Width)*g.perX-fuzz)), int(math.Ceil((r.Top+r.Height)*g.perY-fuzz)),
+	).Intersect(image.Rect(0, 0, g.width, g.height))
+}
+
+// box returns how many squares a place touches that begins where a square does.
+func (g grid) box(size Size) image.Point {
+	return image.Pt(int(math.Ceil(size.Width*g.perX-fuzz)), int(math.Ceil(size.Height*g.perY-fuzz)))
+}
+
+// covered says of each square, row by row, whether any of some places touches it. How many do is
+// counted from their corners, so that many large ones cost no more than small ones.
+func (g grid) covered(places []Rect) []bool {
+	covered := make([]bool, g.width*g.height)
+	if len(places) == 0 {
+		return covered
+	}
+	stride := g.width + 1
+	edges := make([]int32, stride*(g.height+1))
+	for _, place := range places {
+		r := g.squares(place)
+		edges[r.Min.Y*stride+r.Min.X]++
+		edges[r.Min.Y*stride+r.Max.X]--
+		edges[r.Max.Y*stride+r.Min.X]--
+		edges[r.Max.Y*stride+r.Max.X]++
+	}
+	above := make([]int32, g.width) // on each square of the row above
+	for y := range g.height {
+		sum := int32(0)
+		for x, edge := range edges[y*stride:][:g.width] {
+			sum += edge
+			above[x] += sum
+			if above[x] > 0 {
+				covered[y*g.width+x] = true
+			}
+		}
+	}
+	return covered
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -101,4 +103,62 @@ func readError(err error) error {
 		}
 	}
 	return err
+}
+
+// opening is how a document begins.
+type opening struct {
+	encoding  xmldoc.Encoding
+	end       int64 // of the byte order mark and the XML declaration, in bytes
+	container bool  // the root may be that of a container
+}
+
+// maxOpening is the length in bytes up to which an XML declaration is looked for, and the root of a
+// container. There is room in it for all that may be said before, and for white space.
+const maxOpening = 64 << 10
+
+// readOpening reads how a document begins, without the rest of it. Where that is nothing that can be read,
+// neither is the document.
+func readOpening(doc Document) (o opening, err error) {
+	if doc.Size < 0 || doc.Size > maxSize {
+		return o, errSize(doc.Size)
+	}
+	b := make([]byte, min(doc.Size, maxOpening))
+	if err := readFull(doc, b, 0); err != nil {
+		return o, fmt.Errorf("xades: reading the document: %w", err)
+	}
+	if o.encoding, o.end, err = xmldoc.Opening(b); err != nil {
+		return o, readError(err)
+	}
+	o.container = bytes.Contains(b, o.encoding.Encode("<"+containerName))
+	return o, nil
+}
+
+// maxPrefixes bounds the list of prefixes in a reference.
+const maxPrefixes = 50
+
+// ofSignatures are prefixes that signatures bind for themselves, and the one that is bound everywhere.
+var ofSignatures = []string{"xml", "ds", "xades", "xades141", "dsig-filter2", "ec"}
+
+// wholeForm is how a document is canonicalized of which the root is signed: exclusively, but for the prefixes
+// that it declares. Values such as that of xsi:type have them too, and whoever bound them to something else there
+// would change what is said (Exclusive XML Canonicalization 1.0, 1.3). A part that is signed by its identifier has
+// no such list: it would take the declarations around it for its own, and could not be put anywhere else.
+func wholeForm(d *xmldoc.Document) xmldoc.Canonicalization {
+	prefixes := slices.DeleteFunc(d.Prefixes(), func(p string) bool { return slices.Contains(ofSignatures, p) })
+	c := exclusive
+	c.Prefixes = prefixes[:min(len(prefixes), maxPrefixes)]
+	return c
+}
+
+// canonicalized is the transform for it.
+func canonicalized(c xmldoc.Canonicalization) string {
+	method := xmldsig.CanonicalizationMethod(c)
+	if len(c.Prefixes) == 0 {
+		return transform(method)
+	}
+	list := slices.Clone(c.Prefixes)
+	if i := slices.Index(list, ""); i >= 0 {
+		list[i] = "#default"
+	}
+	return transform(method, element("ec:InclusiveNamespaces", attributes{"xmlns:ec", method, "PrefixList", strings.Join(list, " ")}))
 }

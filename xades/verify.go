@@ -1,12 +1,14 @@
 package xades
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -193,4 +195,227 @@ func consequence(err error) (ades.Indication, ades.SubIndication) {
 
 func isAny(err error, kinds ...error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+}
+
+// inspection is the verification of one document.
+type inspection struct {
+	ctx        context.Context
+	document   *xmldoc.Document
+	options    ades.VerifyOptions
+	known      *validation.Known  // whom to trust, and what KeyInfo and the timestamps of all signatures carry
+	shared     *validation.Data   // validation data of all signatures
+	online     *validation.Online // nil: nobody is asked
+	signatures []signature        // those in unsigned properties come last
+	scopes     []scope            // what each of them signs
+	loose      []xmldoc.Node      // those that carry something that they do not sign
+
+	contents     map[xmldoc.Node]content // that were asked for
+	instructions func() bool             // says whether some stand beside the root
+}
+
+// verification is the work on one signature.
+type verification struct {
+	*inspection
+	*signature
+	signs    scope
+	known    *validation.Known // with what the signature carries
+	stamps   []validation.Timestamp
+	archives []validation.Timestamp
+	absent   bool // something that a Manifest lists is; that was told
+	report   ades.SignatureReport
+}
+
+func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyOptions) (*inspection, error) {
+	found, unsigned := xmldsig.Find(d), xmldsig.FindUnsigned(d)
+	if err := checkNumber(len(found) + len(unsigned)); err != nil {
+		return nil, err
+	}
+	reader := newSignatureReader(ctx, d)
+	signatures := reader.readAll(found)
+	markEnclosed(signatures)
+	signatures = append(signatures, reader.readAll(unsigned)...)
+	i := &inspection{
+		ctx: ctx, document: d, options: options, signatures: signatures,
+		known:    validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
+		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
+		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
+	}
+	for _, s := range signatures {
+		i.known = i.known.With(s.known...)
+	}
+	i.shared = dataOf(signatures).ChargeTo(i.known)
+	_, ambiguous := d.DuplicateID()
+	for n := range signatures {
+		s := scopeOf(&signatures[n], ambiguous)
+		s.stray = n >= len(found) && !s.counter
+		i.scopes = append(i.scopes, s)
+		if s.hasLoose() {
+			i.loose = append(i.loose, s.element)
+		}
+	}
+	return i, ctx.Err()
+}
+
+func dataOf(signatures []signature) *validation.Data {
+	var all []*validation.Data
+	for _, s := range signatures {
+		all = append(all, s.data)
+	}
+	return validation.Merge(all...)
+}
+
+func (i *inspection) reports() (*ades.Report, error) {
+	report := new(ades.Report)
+	for _, n := range i.order() {
+		v := verification{inspection: i, signature: &i.signatures[n], signs: i.scopes[n]}
+		if err := cmp.Or(v.run(), i.ctx.Err()); err != nil {
+			return nil, err
+		}
+		report.Signatures = append(report.Signatures, v.report)
+	}
+	return report, nil
+}
+
+// order is that in which the signatures were made: one that is in the content of another ends before that
+// one, parallel ones follow each other, and counter-signatures follow what they sign.
+func (i *inspection) order() []int {
+	order, end := make([]int, len(i.signatures)), make([]int64, len(i.signatures))
+	for n := range order {
+		order[n] = n
+		_, end[n] = lineage(i.signatures[n].element).Span()
+	}
+	start := func(n int) int64 { start, _ := i.signatures[n].element.Span(); return start }
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(end[a], end[b]), cmp.Compare(start(a), start(b)))
+	})
+	return order
+}
+
+// countersignedType is the Type that the reference of a counter-signature to what it signs may have (EN 319
+// 132-1 5.2.7.1).
+const countersignedType = "http://uri.etsi.org/01903#CountersignedSignature"
+
+// errCountersigned: a counter-signature is over something else, and whoever reads it there takes it for one of
+// the signature around it.
+var errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
+
+// countersigned is the SignatureValue of the signature that another one stands in as a counter-signature, if
+// it does. It is zero when there is none, or several.
+func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
+	parent := xmldsig.Countersigned(element)
+	value, _ = only(parent, xmldsig.Namespace, "SignatureValue")
+	return value, parent != none
+}
+
+// countersigns reports whether a reference of SignedInfo leads to the value that the counter-signature has to be
+// over (EN 319 132-1 5.2.7.2).
+func (s *scope) countersigns(r signedReference) bool {
+	return r.err == nil && s.over != none && r.target == s.over && r.Element.Parent() == s.SignedInfo
+}
+
+// lineage is the signature that is no counter-signature of another, and that this one belongs to.
+func lineage(element xmldoc.Node) xmldoc.Node {
+	for parent := xmldsig.Countersigned(element); parent != none; parent = xmldsig.Countersigned(element) {
+		element = parent
+	}
+	return element
+}
+
+// judge judges by the data that the signatures of the document carry: what is said of a certificate is true of it in
+// whichever of them. For the sake of one that has failed already nobody is asked.
+func (v *verification) judge() validation.Judge {
+	j := validation.Judge{Data: v.shared, Time: v.options.Time, Online: v.online}
+	if v.report.Indication != "" {
+		j.Online = nil
+	}
+	return j
+}
+
+// checkTimestamps reads and judges the timestamps of the signature, the archive timestamps from the newest to
+// the oldest: each that is trusted proves that those before it existed at its time, at which their certificates
+// are judged in turn (EN 319 102-1 5.6.3). All of them prove that the signature existed. The error is one of the
+// context.
+func (v *verification) checkTimestamps() (err error) {
+	v.data.ChargeTo(v.inspection.known)
+	v.known = v.inspection.known.With(v.signature.known...)
+	if v.stamps, err = v.readStamps(ades.SignatureTimestamp, v.signature.stamps); err != nil {
+		return err
+	}
+	if v.archives, err = v.readStamps(ades.ArchiveTimestamp, v.signature.archives); err != nil {
+		return err
+	}
+	for i := range slices.Backward(v.archives) {
+		v.judge().Timestamp(&v.archives[i], v.known, v.existed(v.signature.archives[i].property))
+	}
+	for i := range v.stamps {
+		v.judge().Timestamp(&v.stamps[i], v.known, v.existed(v.signature.stamps[i].property))
+	}
+	v.noteTimestamps()
+	return nil
+}
+
+// existed is when a property existed at the latest. An archive timestamp is over the properties before its own
+// and proves nothing of what is put behind, though it is over the same signature (EN 319 132-1 5.5.2.2).
+func (v *verification) existed(property xmldoc.Node) time.Time {
+	at := v.options.Time
+	for i, archive := range v.signature.archives {
+		if property.Precedes(archive.property) {
+			at = v.archives[i].ProvenAt(at)
+		}
+	}
+	return at
+}
+
+// proven goes through the validation data that archive timestamps prove: each is over what stands before it.
+func (v *verification) proven(yield func(validation.POE) bool) {
+	at := v.options.Time
+	for i, t := range slices.Backward(v.archives) {
+		at = t.ProvenAt(at)
+		if !t.Report.Trusted {
+			continue
+		}
+		data := v.before(v.signature.archives[i].property).ChargeTo(v.inspection.known)
+		if !yield(validation.POE{Data: data, At: at}) {
+			return
+		}
+	}
+}
+
+func (v *verification) noteTimestamps() {
+	best := v.options.Time
+	for _, t := range slices.Concat(v.stamps, v.archives) {
+		v.report.Timestamps = append(v.report.Timestamps, t.Report)
+		if best = t.ProvenAt(best); t.Report.Trusted {
+			v.report.BestTime = best
+		}
+	}
+}
+
+// readStamps reads timestamps and compares them with what they are over.
+func (v *verification) readStamps(kind ades.TimestampType, carried []carriedStamp) ([]validation.Timestamp, error) {
+	var all []validation.Timestamp
+	for _, c := range carried {
+		t := validation.Read(kind, c.der)
+		t.Report.Name, _ = c.property.Attr("", "Id")
+		if t.Token != nil {
+			if err := v.compare(&t, c); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func (v *verification) compare(t *validation.Timestamp, c carriedStamp) error {
+	sum, err := v.stampedSum(v.ctx, c, t.Token.Hash)
+	switch {
+	case v.ctx.Err() != nil:
+		return v.ctx.Err()
+	case err != nil:
+		t.Report.Fail(err.Error())
+	default:
+		t.Check(sum, slices.Concat(v.signature.known, v.data.Certificates))
+	}
+	return nil
 }

@@ -19,7 +19,22 @@
 // ends, and more than a few lines of it.
 package report
 
-import "github.com/innsigli/innsigli/ades"
+import (
+	"cmp"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+)
 
 // Document is the report on one file.
 type Document struct {
@@ -149,4 +164,135 @@ func indicationOf(t *ades.TimestampReport) string {
 		return "PASSED"
 	}
 	return "INDETERMINATE"
+}
+
+// Certificate is what names a certificate, and when it is in force.
+type Certificate struct {
+	Subject   string `json:"subject"` // distinguished name, as RFC 4514 has it
+	Name      string `json:"name"`    // the subject's common name, else its organisation
+	Issuer    string `json:"issuer"`  // distinguished name
+	Number    string `json:"number"`  // the certificate's serial number, in hexadecimal
+	NotBefore Time   `json:"notBefore"`
+	NotAfter  Time   `json:"notAfter"`
+	SHA256    string `json:"sha256"` // of the certificate, in hexadecimal
+}
+
+func certificateOf(c *x509.Certificate) Certificate {
+	organisation := ""
+	if len(c.Subject.Organization) > 0 {
+		organisation = c.Subject.Organization[0]
+	}
+	number := ""
+	if c.SerialNumber != nil {
+		number = c.SerialNumber.Text(16)
+	}
+	sum := sha256.Sum256(c.Raw)
+	return Certificate{
+		Subject: c.Subject.String(), Name: cmp.Or(c.Subject.CommonName, organisation), Issuer: c.Issuer.String(), Number: number,
+		NotBefore: Time{c.NotBefore}, NotAfter: Time{c.NotAfter}, SHA256: hex.EncodeToString(sum[:]),
+	}
+}
+
+// Algorithm is what a signature was made with; each is "" where it is not known.
+type Algorithm struct {
+	Scheme string `json:"scheme"` // such as "ECDSA"
+	Hash   string `json:"hash"`   // such as "SHA-256"
+	Key    string `json:"key"`    // such as "P-256", or "3072" for the bits of an RSA key
+}
+
+func algorithmOf(s *ades.SignatureReport) (a Algorithm) {
+	if s.Algorithm.Scheme != 0 {
+		a.Scheme = s.Algorithm.Scheme.String()
+	}
+	if s.Algorithm.Hash != 0 {
+		a.Hash = s.Algorithm.Hash.String()
+	}
+	if s.Certificate != nil {
+		a.Key = keyOf(s.Certificate.PublicKey)
+	}
+	return a
+}
+
+func keyOf(public any) string {
+	switch key := public.(type) {
+	case *rsa.PublicKey:
+		return fmt.Sprint(key.N.BitLen())
+	case *ecdsa.PublicKey:
+		return key.Params().Name
+	case ed25519.PublicKey:
+		return "Ed25519"
+	}
+	return ""
+}
+
+// String is the algorithm in a line, such as "ECDSA with SHA-256, P-256".
+func (a Algorithm) String() string {
+	out := a.Scheme
+	if a.Scheme != "" && a.Hash != "" {
+		out += " with " + a.Hash
+	}
+	if out != "" && a.Key != "" && a.Key != a.Scheme {
+		out += ", " + a.Key
+	}
+	return out
+}
+
+// CertificateStatus is a certificate of a path and what was found about its revocation, [ades.CertificateStatus].
+type CertificateStatus struct {
+	Certificate Certificate           `json:"certificate"`
+	Revocation  ades.RevocationStatus `json:"revocation"`
+	RevokedAt   Time                  `json:"revokedAt"`
+	Reason      int                   `json:"reason"` // CRLReason (RFC 5280 5.3.1)
+	Source      ades.RevocationSource `json:"source"`
+	ProducedAt  Time                  `json:"producedAt"`
+	ThisUpdate  Time                  `json:"thisUpdate"`
+	Fetched     bool                  `json:"fetched"`
+}
+
+func pathOf(path []ades.CertificateStatus) []CertificateStatus {
+	out := []CertificateStatus{}
+	for _, s := range path {
+		out = append(out, CertificateStatus{
+			Certificate: certificateOf(s.Certificate), Revocation: s.Revocation, RevokedAt: Time{s.RevokedAt}, Reason: s.Reason,
+			Source: s.Source, ProducedAt: Time{s.ProducedAt}, ThisUpdate: Time{s.ThisUpdate}, Fetched: s.Fetched,
+		})
+	}
+	return out
+}
+
+//go:embed verify.schema.json
+var schema []byte
+
+// Schema is the JSON Schema (draft 2020-12) of a [Document].
+func Schema() []byte { return slices.Clone(schema) }
+
+// Time is a time as JSON has it here: RFC 3339 in UTC, to the second, and "" when it is not known.
+type Time struct{ time.Time }
+
+// String is the time as it stands in JSON.
+func (t Time) String() string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (t Time) MarshalJSON() ([]byte, error) { return json.Marshal(t.String()) }
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *Time) UnmarshalJSON(b []byte) error {
+	var text string
+	if err := json.Unmarshal(b, &text); err != nil {
+		return err
+	}
+	t.Time = time.Time{}
+	if text == "" {
+		return nil
+	}
+	var err error
+	if t.Time, err = time.Parse(time.RFC3339, text); err != nil {
+		return fmt.Errorf("report: %q is no time: %w", text, err)
+	}
+	return nil
 }

@@ -3,7 +3,13 @@ package report
 import (
 	"cmp"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/bidi"
+	"golang.org/x/text/width"
 
 	"github.com/innsigli/innsigli/ades"
 )
@@ -85,3 +91,164 @@ func (s *Signature) wanting() bool {
 
 // changed says whether a later revision did what the signature does not permit.
 func (s *Signature) changed() bool { return len(s.forbidden(1)) > 0 }
+
+// columns of a terminal, and where things stand in them.
+const (
+	columns = 80
+	outer   = 2 // before the document's verdict and the heads of signatures
+	inner   = 4 // before labels
+	gap     = 2 // between the longest label and what stands beside it
+)
+
+// sheet is a text in lines of at most so many columns.
+type sheet struct {
+	strings.Builder
+	labels int // columns of the longest label
+}
+
+// paragraph wraps a text at an indentation.
+func (s *sheet) paragraph(indent int, text string) {
+	for _, line := range wrapped(text, columns-indent) {
+		s.line(strings.Repeat(" ", indent) + line)
+	}
+}
+
+func (s *sheet) line(text string) { s.WriteString(strings.TrimRight(text, " ") + "\n") }
+
+// row puts texts beside a label, each beginning a line of its own; nothing where there are none.
+func (s *sheet) row(label string, texts ...string) {
+	indent := inner + s.labels + gap
+	for _, text := range texts {
+		for _, line := range wrapped(text, columns-indent) {
+			s.line(strings.Repeat(" ", inner) + label + strings.Repeat(" ", indent-inner-widthOf(label)) + line)
+			label = ""
+		}
+	}
+}
+
+// wrapped breaks a text at its spaces into lines of at most so many columns, and breaks what is longer without
+// a space where it has to.
+func wrapped(text string, most int) (lines []string) {
+	line, used := "", 0
+	for _, word := range strings.Fields(text) {
+		for len(word) > 0 {
+			n := widthOf(word)
+			if line != "" && used+1+n > most {
+				lines, line, used = append(lines, line), "", 0
+			}
+			part := word
+			if line != "" {
+				line, used = line+" ", used+1
+			} else if n > most {
+				part = beginning(word, most)
+			}
+			line, used, word = line+part, used+widthOf(part), word[len(part):]
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// beginning is as much of a word as has room, and at least a character.
+func beginning(word string, most int) string {
+	used := 0
+	for i, r := range word {
+		if used += widthOfRune(r); used > most && i > 0 {
+			return word[:i]
+		}
+	}
+	return word
+}
+
+// widthOf is how many columns a terminal takes for a text (Unicode Annex 11).
+func widthOf(text string) (n int) {
+	for _, r := range text {
+		n += widthOfRune(r)
+	}
+	return n
+}
+
+func widthOfRune(r rune) int {
+	if unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf) {
+		return 0
+	}
+	if kind := width.LookupRune(r).Kind(); kind == width.EastAsianWide || kind == width.EastAsianFullwidth {
+		return 2
+	}
+	return 1
+}
+
+// Bounds of what somebody else says in the text.
+const (
+	mostText   = 300 // characters of a name or a reason
+	mostField  = 60  // of one of several fields
+	mostDetail = 600 // of what the validation says, which may have such a name in it
+	mostMarks  = 3   // one above the other, on a letter
+)
+
+// Around what is written from right to left, so that nothing beside it is turned around (Unicode Annex 9, 2.4).
+const firstStrongIsolate, popIsolate = "\u2068", "\u2069"
+
+// clean is what somebody else says, as a part of a line: without line ends, control characters and marks of
+// direction, and with single spaces. The rest of what is longer than most characters is left out.
+func clean(text string, most int) string {
+	text = strings.Join(strings.Fields(strings.Map(visible, strings.ToValidUTF8(text, "\ufffd"))), " ")
+	text = shortened(unstacked(text), most)
+	if strings.ContainsFunc(text, rightToLeft) {
+		return firstStrongIsolate + text + popIsolate
+	}
+	return text
+}
+
+// visible drops what is not seen but changes how the rest is.
+func visible(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r):
+		return -1
+	case !unicode.IsGraphic(r): // private, or of no Unicode that is known
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+func rightToLeft(r rune) bool {
+	p, _ := bidi.LookupRune(r)
+	return p.Class() == bidi.R || p.Class() == bidi.AL
+}
+
+// unstacked leaves out marks that would pile up over other lines.
+func unstacked(text string) string {
+	marks := 0
+	return strings.Map(func(r rune) rune {
+		if !unicode.In(r, unicode.Mn, unicode.Me) {
+			marks = 0
+			return r
+		}
+		if marks++; marks > mostMarks {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func shortened(text string, most int) string {
+	n := 0
+	for i := range text {
+		if n++; n > most {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
+
+// prefixes say which package an error is of, at its beginning or where it wraps another, and that a document cannot
+// be read, which the text says in its own words.
+var prefixes = regexp.MustCompile(
+	`(^|: |[;\n] ?)(?:(?:ades|cms|crl|ocsp|online|pades|pdf|tsp|validation|xades|xmldoc|xmldsig|document cannot be read): )+`)
+
+// sentence is what the validation says it found, for people: without what only who has the source makes something of.
+func sentence(text string) string { return clean(prefixes.ReplaceAllString(text, "$1"), mostDetail) }

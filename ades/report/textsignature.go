@@ -171,3 +171,97 @@ func (t *text) terms(s *Signature) string {
 	}
 	return "[" + strings.Join(all, "; ") + "]"
 }
+
+// mostObjects is how many of the objects are named that a later revision may not have changed.
+const mostObjects = 20
+
+// details are for whoever looks into it: the sentences of the validation, and the objects that were changed
+// without permission.
+func (t *text) details(d *Document) {
+	before := t.Len()
+	for i := range d.Signatures {
+		s := &d.Signatures[i]
+		for _, p := range s.Problems {
+			t.detail(before, detailsSignature, i+1, 0, sentence(p))
+		}
+		for _, c := range s.forbidden(mostObjects) {
+			what := strings.Join([]string{string(c.Kind), c.Object, c.Where}, " ")
+			t.detail(before, detailsChange, i+1, c.Revision, clean(what, mostDetail))
+		}
+		for j := range s.Timestamps {
+			for _, p := range s.Timestamps[j].Problems {
+				t.detail(before, detailsTimestamp, i+1, j+1, sentence(p))
+			}
+		}
+	}
+}
+
+// detail adds one, the first under a heading.
+func (t *text) detail(before int, w words, n, m int, text string) {
+	if t.Len() == before {
+		t.line("")
+		t.paragraph(outer, details.in(t.language))
+	}
+	t.paragraph(inner, t.say(w, "n", strconv.Itoa(n), "m", strconv.Itoa(m), "text", text))
+}
+
+// forbidden are the first changes that the signature does not permit.
+func (s *Signature) forbidden(most int) (some []Change) {
+	for _, c := range s.Changes {
+		if !c.Permitted && len(some) < most {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// path is what was found about the certificates between the signer's and the root.
+func (t *text) path(s *Signature) (sentences []string) {
+	for i := 1; i+1 < len(s.Path); i++ {
+		c := &s.Path[i]
+		name := clean(cmp.Or(c.Certificate.Name, c.Certificate.Subject), mostField)
+		sentences = append(sentences, t.say(byWayOf, "name", name, "certified", t.certified(c)))
+	}
+	return sentences
+}
+
+// certificate is when the signer's is in force, and what was found about it where it leads to a root.
+func (t *text) certificate(s *Signature) string {
+	c := s.Certificate
+	from, to := t.language.period(c.NotBefore, c.NotAfter)
+	text := t.say(inForce, "from", from, "to", to)
+	if len(s.Path) > 0 {
+		text += "; " + t.status(&s.Path[0])
+	}
+	return text
+}
+
+// certified is when a certificate is in force, and what was found about it.
+func (t *text) certified(c *CertificateStatus) string {
+	from, to := t.language.period(c.Certificate.NotBefore, c.Certificate.NotAfter)
+	return t.say(certified, "from", from, "to", to, "status", t.status(c))
+}
+
+// status is what was found about a certificate, and by what.
+func (t *text) status(c *CertificateStatus) string {
+	w := revocations[c.Revocation]
+	if c.Revocation == ades.RevocationGood && !c.RevokedAt.IsZero() {
+		w = revokedLater
+	}
+	source := string(c.Source)
+	if c.Fetched {
+		source = t.say(fetched, "source", source)
+	}
+	return t.say(w, "day", t.language.date(c.ThisUpdate), "since", t.language.time(c.RevokedAt), "source", source)
+}
+
+// judged is the time by which the certificates were judged.
+func (t *text) judged(s *Signature) string {
+	switch {
+	case s.JudgedAt.IsZero() || s.Certificate == nil:
+		return ""
+	case s.BestTime.IsZero():
+		return t.say(judgedNow, "time", t.language.time(s.JudgedAt))
+	}
+	return t.say(judgedProven, "time", t.language.time(s.JudgedAt))
+}

@@ -1,6 +1,9 @@
 package pdf
 
-import "fmt"
+import (
+	"fmt"
+	"io"
+)
 
 // encryption decrypts what is read of an encrypted file and encrypts what is added to it
 // (7.6). All of it but strings and streams is plain.
@@ -91,4 +94,136 @@ func (f *File) permanentID() []byte {
 		return nil
 	}
 	return []byte(first)
+}
+
+// cipherMethod is how a crypt filter encrypts (Table 25, CFM).
+type cipherMethod uint8
+
+const (
+	identity cipherMethod = iota // not at all
+	rc4Cipher
+	aesCipher    // with a key for each object
+	aes256Cipher // with the key of the file
+)
+
+// readFilters reads the version of encryption, and which crypt filter is for what
+// (Table 20). Before version 4 everything is encrypted with RC4.
+func (e *encryption) readFilters(dict Dict) (err error) {
+	handler, err := resolveTo[Name](e.file, dict["Filter"])
+	if err != nil {
+		return err
+	}
+	if handler != "Standard" {
+		return fmt.Errorf("%w: its security handler is %.32q", ErrEncrypted, handler)
+	}
+	if e.version, err = resolveTo[Integer](e.file, dict["V"]); err != nil {
+		return err
+	}
+	switch e.version {
+	case 1, 2:
+		e.strings, e.streams, e.embedded = rc4Cipher, rc4Cipher, rc4Cipher
+		return nil
+	case 4, 5:
+		return e.readCryptFilters(dict)
+	}
+	return fmt.Errorf("%w: version %d of encryption", ErrEncrypted, e.version)
+}
+
+func (e *encryption) readCryptFilters(dict Dict) (err error) {
+	if e.filters, err = resolveTo[Dict](e.file, dict["CF"]); err != nil {
+		return err
+	}
+	if e.strings, err = e.filterOf(dict["StrF"]); err != nil {
+		return err
+	}
+	if e.streams, err = e.filterOf(dict["StmF"]); err != nil {
+		return err
+	}
+	if e.embedded = e.streams; dict["EFF"] != nil {
+		e.embedded, err = e.filterOf(dict["EFF"])
+	}
+	return err
+}
+
+// filterOf returns the method of the crypt filter that o names; none is Identity.
+func (e *encryption) filterOf(o Object) (cipherMethod, error) {
+	name, err := resolveTo[Name](e.file, o)
+	if err != nil || name == "" || name == "Identity" {
+		return identity, err
+	}
+	filter, err := resolveTo[Dict](e.file, e.filters[name])
+	if err != nil {
+		return identity, err
+	}
+	method, err := resolveTo[Name](e.file, filter["CFM"])
+	if err != nil {
+		return identity, err
+	}
+	switch {
+	case e.version == 4 && method == "V2":
+		return rc4Cipher, nil
+	case e.version == 4 && method == "AESV2":
+		return aesCipher, nil
+	case e.version == 5 && method == "AESV3":
+		return aes256Cipher, nil
+	}
+	return identity, fmt.Errorf("%w: crypt filter %.32q with method %.32q in version %d", ErrEncrypted, name, method, e.version)
+}
+
+// streamMethod returns how the payload of a stream is encrypted.
+func (e *encryption) streamMethod(dict Dict) (cipherMethod, error) {
+	if dict["Type"] == Name("XRef") { // 7.5.8.2
+		return identity, nil
+	}
+	own, ok, err := e.file.ownCryptFilter(dict)
+	switch {
+	case err != nil:
+		return identity, err
+	case ok && e.version >= 4:
+		return e.filterOf(own)
+	case dict["Type"] == Name("Metadata") && !e.metadata:
+		return identity, nil
+	case dict["Type"] == Name("EmbeddedFile"):
+		return e.embedded, nil
+	}
+	return e.streams, nil
+}
+
+// ownCryptFilter returns the crypt filter that a stream names for itself. It is the first
+// of the stream's filters (7.4.10).
+func (f *File) ownCryptFilter(dict Dict) (name Name, ok bool, err error) {
+	filters, err := f.oneOrMore(dict["Filter"])
+	if err != nil || len(filters) == 0 {
+		return "", false, err
+	}
+	if first, err := resolveTo[Name](f, filters[0]); err != nil || first != "Crypt" {
+		return "", false, err
+	}
+	parameters, err := f.oneOrMore(dict["DecodeParms"])
+	if err != nil || len(parameters) == 0 {
+		return "", true, err
+	}
+	first, err := resolveTo[Dict](f, parameters[0])
+	if err != nil {
+		return "", true, err
+	}
+	name, err = resolveTo[Name](f, first["Name"])
+	return name, true, err
+}
+
+// decrypted returns the payload of a stream without its encryption, and the filters that
+// are left to decode it with.
+func (f *File) decrypted(s *Stream, payload io.Reader, filters []filter) (io.Reader, []filter, error) {
+	if f.encryption == nil {
+		return payload, filters, nil
+	}
+	if len(filters) > 0 && filters[0].name == "Crypt" {
+		filters = filters[1:]
+	}
+	method, err := f.encryption.streamMethod(s.Dict)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, err := f.encryption.cipher(method, s.Ref).reader(payload, s.Length)
+	return plain, filters, damagedPayload("encryption", err)
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // objectCipher encrypts and decrypts the strings or the payload of one object.
@@ -133,4 +134,174 @@ func (c objectCipher) encrypt(b []byte) ([]byte, error) {
 	out = append(append(out, b...), bytes.Repeat([]byte{byte(padding)}, padding)...)
 	cipher.NewCBCEncrypter(block, vector).CryptBlocks(out[aes.BlockSize:], out[aes.BlockSize:])
 	return out, nil
+}
+
+// reveal decrypts the strings of an object that stands in the file by itself. Those in
+// object streams are encrypted with the stream only (7.6.2).
+func (e *encryption) reveal(o *indirect) error {
+	if e == nil || e.strings == identity || e.isPlain(o.ref, o.value, o.stream) {
+		return nil
+	}
+	c := e.cipher(e.strings, o.ref)
+	e.file.spend(2 * int64(len(o.source)))
+	source, err := replaceStrings(o.source, func(s String) ([]byte, error) {
+		e.file.spend(stringWork)
+		plain, err := c.decrypt([]byte(s))
+		return stringToken(plain), err
+	})
+	if err != nil {
+		return err
+	}
+	o.source = source
+	o.value, err = (&parser{buf: source, final: true}).object()
+	return err
+}
+
+// conceal returns the body of an object to be written with its strings and its payload
+// encrypted.
+func (e *encryption) conceal(ref Ref, body []byte) ([]byte, error) {
+	if e == nil {
+		return body, nil
+	}
+	b, err := parseBody(body)
+	if err != nil || e.isPlain(ref, b.value, b.stream) {
+		return body, err
+	}
+	if b.stream {
+		if err := e.concealPayload(ref, &b); err != nil {
+			return nil, err
+		}
+	}
+	if e.strings != identity {
+		c := e.cipher(e.strings, ref)
+		b.source, err = replaceStrings(b.source, func(s String) ([]byte, error) {
+			encrypted, err := c.encrypt([]byte(s))
+			return HexString(encrypted), err
+		})
+	}
+	return b.text(), err
+}
+
+func (e *encryption) concealPayload(ref Ref, b *body) error {
+	dict := b.value.(Dict)
+	method, err := e.streamMethod(dict)
+	if err != nil {
+		return err
+	}
+	if b.payload, err = e.cipher(method, ref).encrypt(b.payload); err != nil {
+		return err
+	}
+	b.source, err = SetKey(b.source, "Length", fmt.Appendf(nil, "%d", len(b.payload)))
+	return err
+}
+
+// isPlain reports whether an object is exempt from encryption: the encryption dictionary
+// (7.6.2) and cross-reference streams (7.5.8.2).
+func (e *encryption) isPlain(ref Ref, value Object, stream bool) bool {
+	dict, _ := value.(Dict)
+	return e.self.Num > 0 && ref == e.self || stream && dict["Type"] == Name("XRef")
+}
+
+// stringToken returns the source text of a string: literal where it is readable.
+func stringToken(b []byte) []byte {
+	if isPlainText(string(b)) {
+		return literalString(string(b))
+	}
+	return HexString(b)
+}
+
+// replaceStrings returns a source text with other tokens for its strings. All other bytes
+// stay as they are, as does Contents of signature dictionaries, which is never encrypted
+// (7.6.2).
+func replaceStrings(source []byte, token func(String) ([]byte, error)) ([]byte, error) {
+	s := stringScan{p: parser{buf: source, final: true}}
+	if err := s.object(); err != nil {
+		return nil, err
+	}
+	out := make([]byte, 0, len(source))
+	at := 0
+	for _, found := range s.found {
+		replacement, err := token(found.value)
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, source[at:found.start]...), replacement...)
+		at = found.end
+	}
+	return append(out, source[at:]...), nil
+}
+
+// stringAt is a string with its place in a source text.
+type stringAt struct {
+	value      String
+	start, end int
+}
+
+// stringScan finds the strings of a source text.
+type stringScan struct {
+	p     parser
+	found []stringAt
+}
+
+func (s *stringScan) object() error {
+	s.p.skipSpace()
+	start := s.p.pos
+	switch rest := s.p.buf[start:]; {
+	case len(rest) > 1 && rest[0] == '<' && rest[1] == '<':
+		return s.dict()
+	case len(rest) > 0 && rest[0] == '[':
+		return s.array()
+	}
+	o, err := s.p.object()
+	if value, ok := o.(String); ok {
+		s.found = append(s.found, stringAt{value, start, s.p.pos})
+	}
+	return err
+}
+
+func (s *stringScan) array() error {
+	if err := s.p.enter(); err != nil {
+		return err
+	}
+	defer s.p.leave()
+	for s.p.pos++; ; {
+		s.p.skipSpace()
+		if c, ok := s.p.peek(); ok && c == ']' {
+			s.p.pos++
+			return nil
+		}
+		if err := s.object(); err != nil {
+			return err
+		}
+	}
+}
+
+// dict finds the strings of a dictionary. It is a signature dictionary if it has a
+// ByteRange: Type is optional there (Table 255).
+func (s *stringScan) dict() error {
+	if err := s.p.enter(); err != nil {
+		return err
+	}
+	defer s.p.leave()
+	signature := false
+	var contents, behind int // the strings in Contents
+	for s.p.pos += len("<<"); ; {
+		s.p.skipSpace()
+		if c, ok := s.p.peek(); !ok || c != '/' {
+			break
+		}
+		key, before := s.p.name(), len(s.found)
+		if err := s.object(); err != nil {
+			return err
+		}
+		signature = signature || key == "ByteRange"
+		if key == "Contents" {
+			contents, behind = before, len(s.found)
+		}
+	}
+	if signature {
+		s.found = slices.Delete(s.found, contents, behind)
+	}
+	_, err := s.p.closeDict()
+	return err
 }

@@ -2,9 +2,13 @@ package pdf
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 )
 
 // File is an open PDF file. It is not safe for concurrent use.
@@ -194,3 +198,119 @@ func (f *File) Size() int64 { return f.size }
 // Trailer returns the trailer dictionary of the last section (7.5.5); for a
 // cross-reference stream, the stream's dictionary.
 func (f *File) Trailer() Dict { return f.sections[0].trailer }
+
+// Version returns the version of PDF that the file says it is of: that of the header, or
+// of the catalog's Version when that is later (7.5.2, table 29). What cannot be
+// read says 0.0.
+func (f *File) Version() (major, minor int) {
+	major, minor = f.headerVersion()
+	_, catalog, err := f.catalog()
+	if err != nil {
+		return major, minor
+	}
+	stated, err := resolveTo[Name](f, catalog["Version"])
+	if err != nil {
+		return major, minor
+	}
+	later, laterMinor := parseVersion([]byte(stated))
+	if cmp.Or(cmp.Compare(later, major), cmp.Compare(laterMinor, minor)) > 0 {
+		return later, laterMinor
+	}
+	return major, minor
+}
+
+// headerVersion reads the version behind %PDF-.
+func (f *File) headerVersion() (major, minor int) {
+	const prefix, longest = "%PDF-", "1.7\n"
+	at, err := f.findHeader()
+	if err != nil {
+		return 0, 0
+	}
+	header, err := f.read(at, int(min(int64(len(prefix+longest)), f.size-at)))
+	if err != nil {
+		return 0, 0
+	}
+	p := &parser{buf: header[len(prefix):], final: true}
+	return parseVersion(p.word())
+}
+
+func parseVersion(text []byte) (major, minor int) {
+	before, after, _ := bytes.Cut(text, []byte("."))
+	a, err := strconv.ParseUint(string(before), 10, 8)
+	if err != nil {
+		return 0, 0
+	}
+	b, err := strconv.ParseUint(string(after), 10, 8)
+	if err != nil {
+		return 0, 0
+	}
+	return int(a), int(b)
+}
+
+// maxMetadata bounds a metadata stream in bytes.
+const maxMetadata = 1 << 20
+
+// Archival reports whether the document claims to be PDF/A: by its metadata (ISO 19005-1 6.7.11), or
+// by an output intent that is made for it (6.2.2). What cannot be read claims nothing. Errors are those of
+// [File.Catalog] and of the reader.
+func (f *File) Archival() (bool, error) {
+	_, catalog, err := f.Catalog()
+	if err != nil {
+		return false, err
+	}
+	for _, claim := range []func(*File, Dict) (bool, error){claimedByIntent, claimedByMetadata} {
+		ok, err := claim(f, catalog)
+		if IgnoreMalformed(err) != nil {
+			return false, err
+		}
+		if err == nil && ok {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func claimedByIntent(file *File, catalog Dict) (bool, error) {
+	intents, err := file.Array(catalog["OutputIntents"])
+	if err != nil {
+		return false, err
+	}
+	for _, o := range intents {
+		intent, err := file.Dict(o)
+		if err != nil {
+			return false, err
+		}
+		if kind, err := file.Name(intent["S"]); err != nil || kind == "GTS_PDFA1" {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+func claimedByMetadata(file *File, catalog Dict) (bool, error) {
+	stream, err := file.StreamObject(catalog["Metadata"])
+	if err != nil || stream == nil {
+		return false, err
+	}
+	metadata, err := file.Stream(stream, maxMetadata)
+	return err == nil && statesPart(metadata), err
+}
+
+// statesPart reports whether metadata (XMP, ISO 16684-1) names the part of ISO 19005 that a
+// document is made by, as an element or as an attribute.
+func statesPart(metadata []byte) bool {
+	part := xml.Name{Space: "http://www.aiim.org/pdfa/ns/id/", Local: "part"}
+	isPart := func(a xml.Attr) bool { return a.Name == part }
+	d := xml.NewDecoder(bytes.NewReader(metadata))
+	d.Strict = false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		start, ok := token.(xml.StartElement)
+		if ok && (start.Name == part || slices.ContainsFunc(start.Attr, isPart)) {
+			return true
+		}
+	}
+}

@@ -1,46 +1,388 @@
 package pdf
 
-import "strconv"
+import (
+	"errors"
+	"fmt"
+)
 
-// Object is one of nil, bool, Integer, Real, String, Name, Array, Dict, *Stream and Ref (7.3).
-type Object = any
+// Resolve follows references until an object that is none, and returns that.
+func (f *File) Resolve(o Object) (Object, error) { return exported(f.resolve(o)) }
 
-// Integer is an integer number (7.3.3).
-type Integer int64
+// Dict returns the dictionary that o is or refers to; nil for null. What is neither is
+// [ErrDamaged], here and below.
+func (f *File) Dict(o Object) (Dict, error) { return exported(resolveTo[Dict](f, o)) }
 
-// Real is a real number, or an integer that exceeds 64 bits (7.3.3).
-type Real float64
+// Array returns the array that o is or refers to; nil for null.
+func (f *File) Array(o Object) (Array, error) { return exported(resolveTo[Array](f, o)) }
 
-// String is the bytes of a string, escapes and hexadecimal digits decoded (7.3.4). [Text]
-// decodes the characters of those that are text strings.
-type String string
+// Name returns the name that o is or refers to; "" for null.
+func (f *File) Name(o Object) (Name, error) { return exported(resolveTo[Name](f, o)) }
 
-// Name is a name without its solidus, its #xx sequences decoded (7.3.5).
-type Name string
+// Bool returns the boolean that o is or refers to; false for null.
+func (f *File) Bool(o Object) (bool, error) { return exported(resolveTo[bool](f, o)) }
 
-// Array is a sequence of objects (7.3.6).
-type Array []Object
+// StreamObject returns the stream that o refers to; nil for null.
+func (f *File) StreamObject(o Object) (*Stream, error) { return exported(resolveTo[*Stream](f, o)) }
 
-// Dict maps keys to values that are not null (7.3.7). Of equal keys the last counts.
-type Dict map[Name]Object
-
-// Stream is a stream's dictionary and where its payload lies (7.3.8). [File.Stream] decodes it.
-type Stream struct {
-	Dict   Dict
-	Ref    Ref
-	Offset int64 // of the payload, from the file's first byte
-	Length int64 // of the payload, encoded, in bytes
+// Int returns the integer that o is or refers to; 0 for null.
+func (f *File) Int(o Object) (int64, error) {
+	n, err := exported(resolveTo[Integer](f, o))
+	return int64(n), err
 }
 
-// Ref is a reference to an indirect object (7.3.10).
-type Ref struct {
-	Num uint32
-	Gen uint16
+// Number returns the integer or real number that o is or refers to; 0 for null.
+func (f *File) Number(o Object) (float64, error) { return exported(f.number(o)) }
+
+// Bytes returns the bytes of the string that o is or refers to; nil for null.
+func (f *File) Bytes(o Object) ([]byte, error) {
+	o, err := f.resolve(o)
+	if o == nil || err != nil {
+		return exported([]byte(nil), err)
+	}
+	s, err := resolveTo[String](f, o)
+	return exported([]byte(s), err)
 }
 
-// String returns the reference as it is written in a file: "12 0 R".
-func (r Ref) String() string { return r.identity() + " R" }
+// exported names the package in an error that leaves it.
+func exported[T any](value T, err error) (T, error) {
+	if err != nil {
+		err = fmt.Errorf("pdf: %w", err)
+	}
+	return value, err
+}
 
-func (r Ref) identity() string {
-	return strconv.FormatUint(uint64(r.Num), 10) + " " + strconv.FormatUint(uint64(r.Gen), 10)
+func (f *File) resolve(o Object) (Object, error) {
+	for range maxReferences {
+		ref, ok := o.(Ref)
+		if !ok {
+			return o, nil
+		}
+		var err error
+		if o, err = f.object(ref); err != nil {
+			return nil, fmt.Errorf("object %s: %w", ref.identity(), err)
+		}
+	}
+	return nil, fmt.Errorf("%w: more than %d references to references", ErrLimit, maxReferences)
+}
+
+// resolveTo follows references to an object of type T. Null is T's zero value.
+func resolveTo[T Object](f *File, o Object) (value T, err error) {
+	o, err = f.resolve(o)
+	if o == nil || err != nil {
+		return value, err
+	}
+	value, ok := o.(T)
+	if !ok {
+		return value, fmt.Errorf("%w: %s expected instead of %s", ErrDamaged, kindOf(value), kindOf(o))
+	}
+	return value, nil
+}
+
+func (f *File) number(o Object) (float64, error) {
+	o, err := f.resolve(o)
+	if n, ok := o.(Integer); ok {
+		return float64(n), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	x, err := resolveTo[Real](f, o)
+	return float64(x), err
+}
+
+func kindOf(o Object) string {
+	switch o.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case Integer:
+		return "integer"
+	case Real:
+		return "number"
+	case String:
+		return "string"
+	case Name:
+		return "name"
+	case Array:
+		return "array"
+	case Dict:
+		return "dictionary"
+	case *Stream:
+		return "stream"
+	}
+	return "reference"
+}
+
+// LastReference follows references to references to the one that names the object itself, and reports whether there is
+// one.
+func (f *File) LastReference(o Object) (Ref, bool) {
+	ref, ok := o.(Ref)
+	for range 16 {
+		if !ok {
+			break
+		}
+		next, err := f.Object(ref)
+		if err != nil {
+			return ref, true
+		}
+		further, more := next.(Ref)
+		if !more {
+			return ref, true
+		}
+		ref = further
+	}
+	return Ref{}, false
+}
+
+// IgnoreMalformed returns nil for an error which says that the file is malformed ([ErrDamaged], [ErrUnsupported],
+// [ErrLimit]), and any other error as it is. It is for what a caller reads and can do without.
+func IgnoreMalformed(err error) error {
+	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit) {
+		return nil
+	}
+	return err
+}
+
+// indirect is an indirect object as it stands in the file (7.3.10).
+type indirect struct {
+	ref     Ref
+	value   Object
+	source  []byte // of the value
+	ended   bool   // endobj follows
+	closed  bool   // whatever follows, bytes behind the file's end do not go on with it
+	stream  bool   // stream follows
+	doubled bool   // a dictionary in it has two values for a key
+	payload int64  // absolute offset of the stream's payload
+	start   int    // of source, in what the parser had
+	at, end int64  // absolute offsets of source as it stands in the file; 0 in an object stream
+}
+
+// indirectAt reads the indirect object at an absolute offset.
+func (f *File) indirectAt(offset int64) (o indirect, err error) {
+	c := f.cursor(offset, 1<<10)
+	read := 0 // from source to where the parser stopped
+	err = c.step(func(p *parser) (err error) {
+		o, err = p.indirect()
+		read = p.pos - o.start
+		return err
+	})
+	o.payload = c.offset()
+	o.at = o.payload - int64(read)
+	o.end = o.at + int64(len(o.source))
+	return o, err
+}
+
+func (p *parser) indirect() (o indirect, err error) {
+	if o.ref, err = p.objectHead(); err != nil {
+		return o, err
+	}
+	p.skipSpace()
+	o.start = p.pos
+	if o.value, err = p.object(); err != nil {
+		return o, err
+	}
+	o.source, o.doubled = p.buf[o.start:p.pos], p.doubled
+	if o.ended = p.keyword("endobj"); o.ended {
+		o.closed = true
+		return o, nil
+	}
+	if _, ok := o.value.(Dict); ok && p.keyword("stream") {
+		o.stream = true
+		p.skipLineEnd()
+		return o, nil
+	}
+	o.closed = p.isClosed(o.value)
+	return o, nil
+}
+
+// isClosed reports whether something follows an object that has been read, so that bytes which are appended to the text
+// are no part of it. An integer may be the beginning of a reference.
+func (p *parser) isClosed(value Object) bool {
+	start := p.pos
+	defer func() { p.pos = start }()
+	p.skipSpace()
+	if p.word(); p.pos == start {
+		p.pos++
+	}
+	_, isInteger := value.(Integer)
+	_, more := p.peek()
+	return more && !isInteger
+}
+
+// objectHead reads "12 0 obj".
+func (p *parser) objectHead() (Ref, error) {
+	num, err := p.digits()
+	if err != nil {
+		return Ref{}, err
+	}
+	gen, err := p.digits()
+	if err != nil {
+		return Ref{}, err
+	}
+	if num > maxObjectNumber || gen > 65535 || !p.keyword("obj") {
+		return Ref{}, syntaxError("no object begins here")
+	}
+	return Ref{Num: uint32(num), Gen: uint16(gen)}, nil
+}
+
+// skipLineEnd skips the end of line behind the keyword stream. A carriage return alone is
+// not allowed there (7.3.8.1), but it is what files with such line ends have.
+func (p *parser) skipLineEnd() {
+	c, ok := p.peek()
+	if ok && c == '\r' {
+		p.pos++
+		c, ok = p.peek()
+	}
+	if ok && c == '\n' {
+		p.pos++
+	}
+}
+
+// Object returns the object that ref names: null if there is none, it is free, or its
+// generation is another (7.3.10). Errors: [ErrDamaged], [ErrUnsupported], [ErrLimit].
+func (f *File) Object(ref Ref) (Object, error) {
+	o, err := f.object(ref)
+	if err != nil {
+		return nil, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
+	}
+	return o, nil
+}
+
+func (f *File) object(ref Ref) (Object, error) {
+	o, err := f.find(ref)
+	if err != nil || !o.stream {
+		return o.value, err
+	}
+	return f.newStream(o)
+}
+
+// Source returns the text of the object that ref names: of what stands between obj and
+// endobj or, for a compressed object, in its object stream; white space and comments
+// around it left off. It is "null" if there is no such object. A stream is [ErrUnsupported].
+// The strings of an encrypted file are decrypted in it, and nothing else is changed.
+func (f *File) Source(ref Ref) ([]byte, error) {
+	o, err := f.find(ref)
+	switch {
+	case err != nil:
+	case o.stream:
+		err = fmt.Errorf("%w: source of a stream", ErrUnsupported)
+	case !o.ended:
+		err = fmt.Errorf("%w: endobj missing", ErrDamaged)
+	default:
+		return append([]byte(nil), o.source...), nil
+	}
+	return nil, fmt.Errorf("pdf: source of object %s: %w", ref.identity(), err)
+}
+
+// Span returns where in the file the text lies that [File.Source] returns, or decrypts, as
+// absolute offsets. ok is false for an object that is in an object stream, or is not there.
+func (f *File) Span(ref Ref) (start, end int64, ok bool, err error) {
+	o, err := f.find(ref)
+	if err != nil {
+		return 0, 0, false, fmt.Errorf("pdf: place of object %s: %w", ref.identity(), err)
+	}
+	return o.at, o.end, o.at > 0, nil
+}
+
+// find reads the object that ref names.
+func (f *File) find(ref Ref) (indirect, error) {
+	if err := f.Spent(); err != nil {
+		return indirect{}, err
+	}
+	o, err := f.locate(ref)
+	f.note(o.value)
+	f.doubled = f.doubled || o.doubled
+	return o, err
+}
+
+func (f *File) locate(ref Ref) (indirect, error) {
+	e := f.entries.get(ref.Num)
+	if e.kind == freeEntry || e.gen != ref.Gen {
+		return indirect{ref: ref, source: []byte("null"), ended: true, closed: true}, nil
+	}
+	if e.kind == compressedEntry {
+		return f.compressed(ref, e)
+	}
+	if e.offset >= f.size { // also where addPlain puts what has no place
+		return indirect{}, misplaced("it lies outside of the file")
+	}
+	o, err := f.objectAt(e.offset)
+	switch {
+	case errors.Is(err, ErrDamaged) && o.ref == Ref{}:
+		return o, misplaced("no object begins at %d", e.offset)
+	case err != nil:
+		return o, err
+	case o.ref != ref:
+		return o, misplaced("object %s stands in its place", o.ref.identity())
+	}
+	return o, f.encryption.reveal(&o)
+}
+
+func misplaced(format string, args ...any) error {
+	return fmt.Errorf("%w, %w: %s", ErrDamaged, ErrMisplaced, fmt.Sprintf(format, args...))
+}
+
+// keptObjects are objects as they stand at their offsets. Whoever looks at a signature, or at a revision after
+// another, asks for the same ones again; in all revisions of a file they are the same.
+type keptObjects struct {
+	byOffset map[int64]keptObject
+	bytes    int // that they keep from being collected, about
+}
+
+type keptObject struct {
+	indirect
+	end int64 // behind what says where it ends
+}
+
+const (
+	// maxKeptObjects bounds them in bytes. Beyond it all are forgotten and read anew.
+	maxKeptObjects = 16 << 20
+	// keptPerByte is how many bytes an object takes for each one of its text.
+	keptPerByte = 4
+	// keptInFull is how much of an object that is kept counts in full, and cheaperKept how much less the rest of a
+	// long one does, which is the text of a signature as a rule and is not gone through.
+	keptInFull  = 4 << 10
+	cheaperKept = 8
+	// lookahead is how far may be looked behind an object or a section: at the end of line behind the keyword
+	// stream, or at the keyword behind a payload.
+	lookahead = 16
+)
+
+// objectAt is what [File.indirectAt] returns, read once. An object that the end of the file may have cut short
+// is read in each. What it costs to go through one that is kept is counted too: a part of what reading it does.
+func (f *File) objectAt(offset int64) (indirect, error) {
+	kept := &f.origin().kept
+	if o, ok := kept.byOffset[offset]; ok && o.end+lookahead <= f.size {
+		f.spend(keptWork(len(o.source)))
+		return o.indirect, nil
+	}
+	o, err := f.indirectAt(offset)
+	if err == nil && o.payload+lookahead <= f.size {
+		kept.put(offset, keptObject{o, o.payload})
+	}
+	return o, err
+}
+
+func keptWork(size int) int64 {
+	return int64(min(size, keptInFull) + max(size-keptInFull, 0)/cheaperKept)
+}
+
+func (k *keptObjects) put(offset int64, o keptObject) {
+	size := 1<<10 + keptPerByte*len(o.source)
+	if k.byOffset == nil || k.bytes+size > maxKeptObjects {
+		*k = keptObjects{byOffset: map[int64]keptObject{}}
+	}
+	if size <= maxKeptObjects {
+		k.byOffset[offset] = o
+		k.bytes += size
+	}
+}
+
+// origin is the file that this one is an earlier revision of, or itself.
+func (f *File) origin() *File {
+	for f.whole != nil {
+		f = f.whole
+	}
+	return f
 }

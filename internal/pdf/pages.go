@@ -161,3 +161,122 @@ func (f *File) rect(o Object, absent Rect) (Rect, error) {
 	}
 	return r, nil
 }
+
+// treeWalk is a walk of the page tree, within bounds.
+type treeWalk struct {
+	file  *File
+	seen  map[Ref]bool // nodes that have kids
+	visit func(Ref, Dict, inherited) error
+}
+
+// walkPages calls visit for each leaf, in order, until it returns an error.
+func (f *File) walkPages(visit func(Ref, Dict, inherited) error) error {
+	_, catalog, err := f.catalog()
+	if err != nil {
+		return err
+	}
+	root, ok := catalog["Pages"].(Ref)
+	if !ok {
+		return fmt.Errorf("%w: no page tree", ErrNoPages)
+	}
+	w := &treeWalk{file: f, seen: map[Ref]bool{}, visit: visit}
+	if err := w.node(root, inherited{}, 0); err != nil {
+		return fmt.Errorf("page tree: %w", err)
+	}
+	return nil
+}
+
+func (w *treeWalk) node(ref Ref, above inherited, depth int) error {
+	node, err := resolveTo[Dict](w.file, ref)
+	if err != nil {
+		return err
+	}
+	if depth > maxTreeDepth {
+		return fmt.Errorf("%w: page tree of %d levels", ErrLimit, depth)
+	}
+	attributes := above.with(node)
+	// Type is often missing or wrong; a page has no kids.
+	if _, ok := node["Kids"]; !ok || node["Type"] == Name("Page") {
+		if node == nil || depth == 0 {
+			return nil
+		}
+		return w.visit(ref, node, attributes)
+	}
+	if w.seen[ref] { // a circle, or as good as one: viewers pass over it
+		return nil
+	}
+	w.seen[ref] = true
+	return w.kids(node["Kids"], attributes, depth)
+}
+
+func (w *treeWalk) kids(o Object, attributes inherited, depth int) error {
+	kids, err := resolveTo[Array](w.file, o)
+	if err != nil {
+		return err
+	}
+	for _, kid := range kids {
+		ref, ok := kid.(Ref)
+		if !ok {
+			return fmt.Errorf("%w: page that is no indirect object", ErrDamaged)
+		}
+		if err := w.node(ref, attributes, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EachPage calls visit for each page in order, or with the error of reading its attributes, until visit
+// returns an error, which is returned as it is. Errors of its own: [ErrNoPages], [ErrDamaged], [ErrLimit].
+func (f *File) EachPage(visit func(*Page, error) error) error {
+	count := 0
+	var stopped error
+	err := f.walkPages(func(ref Ref, dict Dict, attributes inherited) error {
+		count++
+		page, err := f.page(ref, dict, attributes)
+		if err != nil {
+			page, err = nil, fmt.Errorf("pdf: page %d: %w", count, err)
+		}
+		if spent := f.Spent(); spent != nil {
+			return spent
+		}
+		stopped = visit(page, err)
+		return stopped
+	})
+	switch {
+	case stopped != nil:
+		return stopped
+	case err == nil && count == 0:
+		err = ErrNoPages
+	}
+	if err != nil {
+		return fmt.Errorf("pdf: %w", err)
+	}
+	return nil
+}
+
+// FindPage returns the first page whose reference and dictionary match accepts. Errors:
+// [ErrNoPage] when it accepts none, [ErrDamaged], [ErrLimit].
+func (f *File) FindPage(match func(Ref, Dict) bool) (*Page, error) {
+	var page *Page
+	err := f.walkPages(func(ref Ref, dict Dict, attributes inherited) (err error) {
+		if !match(ref, dict) {
+			return nil
+		}
+		if page, err = f.page(ref, dict, attributes); err != nil {
+			return fmt.Errorf("page %s: %w", ref.identity(), err)
+		}
+		return errFound
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return page, nil
+	case err == nil:
+		err = ErrNoPage
+	}
+	return exported[*Page](nil, err)
+}
+
+// Rect returns the rectangle that o is or refers to, its corners in order; the zero value
+// for null and for one without area (7.9.5).
+func (f *File) Rect(o Object) (Rect, error) { return exported(f.rect(o, Rect{})) }

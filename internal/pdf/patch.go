@@ -2,7 +2,9 @@ package pdf
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 )
 
@@ -130,4 +132,55 @@ func spaced(before, token []byte) []byte {
 		return token
 	}
 	return append([]byte{' '}, token...)
+}
+
+// Distinct says whether no dictionary in the source text of an object has two values for a key: readers differ in
+// which counts (7.3.7).
+func Distinct(source []byte) (bool, error) {
+	p := &parser{buf: source, final: true}
+	_, err := p.object()
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return false, fmt.Errorf("pdf: %w", err)
+	}
+	return !p.doubled, nil
+}
+
+// Distinct says the same of the object that ref names.
+func (f *File) Distinct(ref Ref) (bool, error) {
+	o, err := f.find(ref)
+	if err != nil {
+		return false, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
+	}
+	return !o.doubled, nil
+}
+
+// Doubled says whether that is not so of an object that was read so far.
+func (f *File) Doubled() bool { return f.doubled }
+
+// Opened calls use with the file as its cross-reference has it, and where that turns out
+// to be broken, with the file rebuilt from its objects, as viewers do without a word. A
+// signed file is not rebuilt, nor one that is damaged in another way: its cross-reference
+// would be replaced by what other readers need not agree with. Errors are those of [Open],
+// [Rebuild] and use.
+func Opened(r io.ReaderAt, size int64, use func(*File) error) error {
+	file, err := Open(r, size)
+	broken := errors.Is(err, ErrDamaged)
+	if err == nil {
+		err = use(file)
+		broken = errors.Is(err, ErrMisplaced) || errors.Is(err, ErrNoPages)
+	}
+	if !broken {
+		return err
+	}
+	rebuilt, again := Rebuild(r, size)
+	if again == nil {
+		again = use(rebuilt)
+	}
+	if errors.Is(again, ErrDamaged) || errors.Is(again, ErrNoPages) {
+		return fmt.Errorf("%w; %w", err, again)
+	}
+	return again
 }

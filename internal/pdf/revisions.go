@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -59,4 +60,136 @@ func (p *parser) endOfFile() bool {
 		}
 	}
 	return true
+}
+
+// ChangedSince returns the numbers of the objects that may be others than in before, which the
+// file begins with, in ascending order: those that the cross-reference says are elsewhere, with
+// all that are in an object stream which is.
+func (f *File) ChangedSince(before *File) []uint32 {
+	changed := make(map[uint32]bool)
+	f.noteOthers(before, changed)
+	lengths := f.changedLength(before, changed)
+	last, other := int64(-1), false // object stream, and whether it is another one now
+	for num, e := range f.entries.all() {
+		if e.kind != compressedEntry {
+			continue
+		}
+		if e.offset != last {
+			container := uint32(e.offset)
+			last, other = e.offset, changed[container] || lengths && f.otherLength(before, container)
+		}
+		if other {
+			changed[num] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
+}
+
+// noteOthers notes the objects that the cross-references of two files have elsewhere.
+func (f *File) noteOthers(before *File, changed map[uint32]bool) {
+	for key, chunk := range f.entries.chunks {
+		if before.entries.chunks[key] != chunk {
+			f.noteChanged(before, key, changed)
+		}
+	}
+	for key := range before.entries.chunks {
+		if f.entries.chunks[key] == nil {
+			f.noteChanged(before, key, changed)
+		}
+	}
+}
+
+// noteChanged compares the entries of one chunk.
+func (f *File) noteChanged(before *File, key uint32, changed map[uint32]bool) {
+	for num := key * chunkSize; num < (key+1)*chunkSize; num++ {
+		now, old := f.entries.get(num), before.entries.get(num)
+		if now != old && (now.kind != freeEntry || old.kind != freeEntry) {
+			changed[num] = true
+		}
+	}
+}
+
+// changedLength says whether an integer is among the objects that changed: it may be the length
+// of an object stream that is where it was.
+func (f *File) changedLength(before *File, changed map[uint32]bool) bool {
+	for num := range changed {
+		e := before.entries.get(num)
+		if e.kind != plainEntry {
+			continue
+		}
+		if o, err := before.find(Ref{Num: num, Gen: e.gen}); err == nil {
+			if _, ok := o.value.(Integer); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// otherLength says whether an object stream has another length, or none that can be read.
+func (f *File) otherLength(before *File, container uint32) bool {
+	ref := Ref{Num: container, Gen: f.entries.get(container).gen}
+	now, err := f.object(ref)
+	if err != nil {
+		return true
+	}
+	old, err := before.object(ref)
+	if err != nil {
+		return true
+	}
+	a, isStream := now.(*Stream)
+	b, wasStream := old.(*Stream)
+	return !isStream || !wasStream || a.Length != b.Length
+}
+
+// EndedObject returns what [File.Object] does, and whether its end is in the file: what has none may go on with
+// whatever is appended. That of a stream is in its length, and what follows it.
+func (f *File) EndedObject(ref Ref) (Object, bool, error) {
+	o, err := f.find(ref)
+	if err == nil && !o.stream {
+		return o.value, o.closed, nil
+	}
+	stream, err := f.Object(ref)
+	if err != nil {
+		return nil, false, err
+	}
+	dict, _ := o.value.(Dict)
+	stated, err := f.Int(dict["Length"])
+	return stream, err != nil || stated <= f.size-o.payload-int64(len("endstream")), nil
+}
+
+// Reference returns the reference to the object of a number that is in use.
+func (f *File) Reference(num uint32) Ref { return Ref{Num: num, Gen: f.entries.get(num).gen} }
+
+// Lists says whether the cross-reference lists every object that begins behind an offset. One
+// that it does not list is found by readers that rebuild the cross-reference, and by no others.
+func (f *File) Lists(from int64) (bool, error) {
+	listed := make(map[int64]bool)
+	for _, s := range f.sections {
+		if s.offset >= from {
+			listed[f.headEnd(s.offset)] = true
+		}
+	}
+	for _, e := range f.entries.all() {
+		if e.kind == plainEntry && e.offset >= from && e.offset < f.size {
+			listed[f.headEnd(e.offset)] = true
+		}
+	}
+	return f.eachHead(from, func(end int64) bool { return listed[end] })
+}
+
+// headEnd returns the offset behind the head of an object; -1 where none begins.
+func (f *File) headEnd(offset int64) int64 {
+	c := f.cursor(offset, 64)
+	if err := c.step(func(p *parser) error { _, err := p.objectHead(); return err }); err != nil {
+		return -1
+	}
+	return c.offset()
+}
+
+// IsStructural says whether an object is one that the file is written in: an object stream or a
+// cross-reference stream (7.5.7, 7.5.8).
+func IsStructural(o Object) bool {
+	stream, ok := o.(*Stream)
+	return ok && (stream.Dict["Type"] == Name("ObjStm") || stream.Dict["Type"] == Name("XRef"))
 }

@@ -2,9 +2,84 @@ package pdf
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
 	"strconv"
 )
+
+// cursor parses a file from an offset on through a window that follows what is parsed.
+type cursor struct {
+	file   *File
+	base   int64 // offset of the window
+	window int   // size that the window has or is to have
+	p      parser
+}
+
+// cursor returns a cursor at an absolute offset. window is the number of bytes to read
+// first; up to maxObjectBytes are read when one step needs them.
+func (f *File) cursor(offset int64, window int) *cursor {
+	return &cursor{file: f, base: offset, window: window}
+}
+
+// offset returns where the cursor stands in the file.
+func (c *cursor) offset() int64 { return c.base + int64(c.p.pos) }
+
+// step parses at the cursor and moves it behind what was parsed. parse may be called
+// several times, always at the same offset; only its last result counts.
+func (c *cursor) step(parse func(*parser) error) error {
+	if c.p.buf == nil {
+		if err := c.more(); err != nil {
+			return err
+		}
+	}
+	for {
+		start := c.p.pos
+		c.p.ran, c.p.doubled, c.p.depth, c.p.items = false, false, 0, 0
+		err := parse(&c.p)
+		c.file.spend(int64(c.p.pos - start))
+		if !c.p.ran {
+			return err
+		}
+		c.p.pos = start
+		if err := c.more(); err != nil {
+			return err
+		}
+	}
+}
+
+// more moves the window to the cursor, and makes it four times as large if it was there already.
+func (c *cursor) more() error {
+	if c.p.pos == 0 && len(c.p.buf) > 0 {
+		c.window *= 4
+	}
+	if c.window > maxObjectBytes {
+		return fmt.Errorf("%w: object of more than %d bytes", ErrLimit, maxObjectBytes)
+	}
+	c.base = c.offset()
+	n := min(int64(c.window), max(c.file.size-c.base, 0))
+	buf, err := c.file.read(c.base, int(n))
+	if err != nil {
+		return err
+	}
+	c.p = parser{buf: buf, final: c.base+n >= c.file.size}
+	return nil
+}
+
+// read returns n bytes at an absolute offset; all of them are inside of the file.
+func (f *File) read(offset int64, n int) ([]byte, error) {
+	f.spend(int64(n))
+	buf := make([]byte, n)
+	got, err := f.r.ReadAt(buf, offset)
+	if got == n {
+		return buf, nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return nil, fmt.Errorf("reading %d bytes at %d: %w", n, offset, err)
+}
 
 // finder finds a keyword in a file, again and again, ever farther from the start.
 type finder struct {
@@ -115,4 +190,93 @@ func (f *File) measureStream(payload int64) (int64, error) {
 // on behind it.
 func unreadable(err error) bool {
 	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnsupported)
+}
+
+// headScan finds every "12 0 obj" in bytes that it is given one by one, wherever it stands:
+// readers that rebuild a cross-reference look into streams and comments too. They differ
+// in what they take for white space, for a number and for a comment, so all of it counts.
+// Its value says how far each way to read the bytes has got.
+type headScan uint16
+
+const (
+	inNumber headScan = 1 << iota
+	behindNumber
+	inComment // behind the number
+	inGeneration
+	behindGeneration
+	inSecondComment
+	afterO
+	afterB
+)
+
+// next takes a byte. found says that a head ended with it.
+func (s headScan) next(c byte) (after headScan, found bool) {
+	switch {
+	case s == 0 && !isNumeric(c):
+		return 0, false
+	case isNumeric(c):
+		after = inNumber | s.to(behindNumber|inGeneration, inGeneration)
+	case isSpace(c) || c == '\v' || c == 0x85 || c == 0xa0: // the latter are white space elsewhere
+		after = s.to(inNumber|behindNumber, behindNumber) | s.to(inGeneration|behindGeneration, behindGeneration)
+	case c == '%':
+		after = s.to(inNumber|behindNumber, inComment) | s.to(inGeneration|behindGeneration, inSecondComment)
+	case c == 'o':
+		after = s.to(inGeneration|behindGeneration, afterO)
+	case c == 'b':
+		after = s.to(afterO, afterB)
+	case c == 'j':
+		found = s&afterB != 0
+	}
+	if c == '\r' || c == '\n' {
+		return after | s.to(inComment, behindNumber) | s.to(inSecondComment, behindGeneration), found
+	}
+	return after | s&(inComment|inSecondComment), found
+}
+
+// to is a state for those that are in one of others.
+func (s headScan) to(from, state headScan) headScan {
+	if s&from == 0 {
+		return 0
+	}
+	return state
+}
+
+// eachHead calls visit with the offset behind every object head from an offset on. Numbers
+// may stand before it: those of startxref do, with a marker that looks like a comment.
+func (f *File) eachHead(from int64, visit func(end int64) bool) (bool, error) {
+	const window = 256 << 10
+	scan := behindNumber | behindGeneration
+	for ; from < f.size; from += window {
+		if err := f.Spent(); err != nil {
+			return false, err
+		}
+		b, err := f.read(from, int(min(window, f.size-from)))
+		if err != nil {
+			return false, err
+		}
+		for i := 0; i < len(b); i++ {
+			after, found := scan.next(b[i])
+			if found && !visit(from+int64(i)+1) {
+				return false, nil
+			}
+			if after == scan { // as in the padding of a signature
+				i += repeated(b[i:])
+			}
+			scan = after
+		}
+	}
+	return true, nil
+}
+
+// repeated returns how often the first byte stands behind itself.
+func repeated(b []byte) int {
+	const word = 8
+	n, same := 1, uint64(b[0])*0x0101010101010101
+	for n+word <= len(b) && binary.LittleEndian.Uint64(b[n:]) == same {
+		n += word
+	}
+	for n < len(b) && b[n] == b[0] {
+		n++
+	}
+	return n - 1
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // newStream completes a stream object: Length may be a reference (7.3.8.2).
@@ -117,4 +118,152 @@ func damagedPayload(what string, err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, what, err)
+}
+
+// objectStream is a decoded object stream (7.5.7).
+type objectStream struct {
+	content []byte // behind First
+	objects []compressedAt
+	places  map[uint32]uint32 // offsets by number; made when an index turns out wrong
+}
+
+// compressedAt is a pair of numbers from the head of an object stream.
+type compressedAt struct {
+	num    uint32
+	offset uint32 // in content
+}
+
+// streamCache keeps object streams, oldest first.
+type streamCache struct {
+	byNum map[uint32]*objectStream
+	order []uint32
+	bytes int
+}
+
+func (c *streamCache) put(num uint32, s *objectStream) {
+	if c.byNum == nil {
+		c.byNum = map[uint32]*objectStream{}
+	}
+	c.byNum[num] = s
+	c.order = append(c.order, num)
+	for c.bytes += s.size(); c.bytes > maxKeptStreams && len(c.order) > 1; c.order = c.order[1:] {
+		c.bytes -= c.byNum[c.order[0]].size()
+		delete(c.byNum, c.order[0])
+	}
+}
+
+// find returns where an object begins. The index is not always right; the number is what
+// readers go by.
+func (s *objectStream) find(num uint32, index int) (offset uint32, ok bool) {
+	if index < len(s.objects) && s.objects[index].num == num {
+		return s.objects[index].offset, true
+	}
+	if s.places == nil {
+		s.places = make(map[uint32]uint32, len(s.objects))
+		for _, o := range slices.Backward(s.objects) { // of equal numbers the first counts
+			s.places[o.num] = o.offset
+		}
+	}
+	offset, ok = s.places[num]
+	return offset, ok
+}
+
+// size is what the stream takes, with the places that it may come to have.
+func (s *objectStream) size() int { return len(s.content) + 32*len(s.objects) }
+
+// compressed reads an object that lies in an object stream. It has no stream itself.
+func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
+	s, err := f.objectStream(uint32(e.offset))
+	if err != nil {
+		return indirect{}, fmt.Errorf("object stream %d: %w", e.offset, err)
+	}
+	at, ok := s.find(ref.Num, int(e.index))
+	if !ok {
+		return indirect{}, misplaced("it is not in object stream %d", e.offset)
+	}
+	p := &parser{buf: s.content, pos: int(at), final: true}
+	p.skipSpace()
+	start := p.pos
+	value, err := p.object()
+	f.spend(int64(p.pos - start))
+	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true, closed: true, doubled: p.doubled}, err
+}
+
+// objectStream returns an object stream from the cache or the file.
+func (f *File) objectStream(num uint32) (*objectStream, error) {
+	if s, ok := f.streams.byNum[num]; ok {
+		return s, nil
+	}
+	// What describes a stream may be in another one, or, in hostile files, in the same one.
+	if f.nesting++; f.nesting > maxNesting {
+		f.nesting--
+		return nil, fmt.Errorf("%w: object streams need one another", ErrDamaged)
+	}
+	defer func() { f.nesting-- }()
+	s, err := f.readObjectStream(num)
+	if err == nil {
+		f.streams.put(num, s)
+	}
+	return s, err
+}
+
+func (f *File) readObjectStream(num uint32) (*objectStream, error) {
+	if e := f.entries.get(num); e.kind != plainEntry {
+		return nil, misplaced("there is no such stream")
+	}
+	o, err := f.object(Ref{Num: num, Gen: f.entries.get(num).gen})
+	if err != nil {
+		return nil, err
+	}
+	stream, ok := o.(*Stream)
+	if !ok || stream.Dict["Type"] != Name("ObjStm") {
+		return nil, misplaced("not an object stream")
+	}
+	payload, err := f.decode(stream, maxObjectStream)
+	if err != nil {
+		return nil, err
+	}
+	return f.splitObjectStream(stream.Dict, payload)
+}
+
+// splitObjectStream reads the numbers and offsets at the head of an object stream, as many
+// as there are.
+func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, error) {
+	n, err := resolveTo[Integer](f, dict["N"])
+	if err != nil {
+		return nil, err
+	}
+	first, err := resolveTo[Integer](f, dict["First"])
+	if err != nil {
+		return nil, err
+	}
+	if first < 0 || int64(first) > int64(len(payload)) || n < 0 {
+		return nil, fmt.Errorf("%w: First is %d, N is %d", ErrDamaged, first, n)
+	}
+	n = min(n, first) // each takes more than one byte
+	s := &objectStream{content: payload[first:], objects: make([]compressedAt, 0, n/2)}
+	p := &parser{buf: payload[:first], final: true}
+	for range n {
+		at, err := p.compressedAt(len(s.content))
+		if err != nil {
+			break // N may be too high; what was read so far is there
+		}
+		s.objects = append(s.objects, at)
+	}
+	return s, nil
+}
+
+func (p *parser) compressedAt(size int) (compressedAt, error) {
+	num, err := p.digits()
+	if err != nil {
+		return compressedAt{}, err
+	}
+	offset, err := p.digits()
+	if err != nil {
+		return compressedAt{}, err
+	}
+	if num > maxObjectNumber || offset > int64(size) {
+		return compressedAt{}, fmt.Errorf("%w: object %d at %d in an object stream", ErrDamaged, num, offset)
+	}
+	return compressedAt{num: uint32(num), offset: uint32(offset)}, nil
 }

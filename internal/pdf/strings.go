@@ -2,7 +2,14 @@ package pdf
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
 )
 
 // name reads a name at its solidus (7.3.5). A number sign that no two hexadecimal
@@ -154,4 +161,200 @@ func (p *parser) octal(first byte) byte {
 		value = value<<3 | (c - '0')
 	}
 	return value
+}
+
+// Byte order marks of text strings (7.9.2.2).
+const (
+	markUTF16BE = "\xfe\xff"
+	markUTF16LE = "\xff\xfe" // not allowed, but understood by viewers
+	markUTF8    = "\xef\xbb\xbf"
+)
+
+// TextString returns the source text of a text string: a literal string in PDFDocEncoding
+// when s is ASCII, else UTF-16BE in hexadecimal. Invalid UTF-8 becomes U+FFFD.
+func TextString(s string) []byte {
+	if !isPlainText(s) {
+		return utf16String(s)
+	}
+	return literalString(s)
+}
+
+// isPlainText reports whether PDFDocEncoding has the same codes for s as ASCII.
+func isPlainText(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < ' ' || c > '~') && c != '\n' && c != '\r' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+var literalEscapes = strings.NewReplacer(
+	`\`, `\\`, `(`, `\(`, `)`, `\)`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
+
+func literalString(s string) []byte { return []byte("(" + literalEscapes.Replace(s) + ")") }
+
+func utf16String(s string) []byte {
+	encoded := []byte(markUTF16BE)
+	for _, unit := range utf16.Encode([]rune(s)) {
+		encoded = binary.BigEndian.AppendUint16(encoded, unit)
+	}
+	return HexString(encoded)
+}
+
+// HexString returns the source text of a string with the given bytes, in hexadecimal.
+func HexString(b []byte) []byte {
+	return append(hex.AppendEncode([]byte{'<'}, b), '>')
+}
+
+// Text returns the characters of a text string: UTF-16 or UTF-8 where a byte order mark
+// says so, else PDFDocEncoding (7.9.2.2). What is undefined becomes U+FFFD.
+func Text(s String) string {
+	text := string(s)
+	switch {
+	case strings.HasPrefix(text, markUTF16BE):
+		return utf16Text(text[2:], binary.BigEndian)
+	case strings.HasPrefix(text, markUTF16LE):
+		return utf16Text(text[2:], binary.LittleEndian)
+	case strings.HasPrefix(text, markUTF8):
+		return withoutLanguage(strings.ToValidUTF8(text[3:], "\ufffd"))
+	}
+	return docEncodingText(text)
+}
+
+func utf16Text(text string, order binary.ByteOrder) string {
+	units := make([]uint16, len(text)/2)
+	for i := range units {
+		units[i] = order.Uint16([]byte(text[2*i : 2*i+2]))
+	}
+	return withoutLanguage(string(utf16.Decode(units)))
+}
+
+// withoutLanguage drops language codes, which stand between escape characters (7.9.2.2.2).
+func withoutLanguage(text string) string {
+	var b strings.Builder
+	for {
+		before, behind, found := strings.Cut(text, "\x1b")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		_, rest, closed := strings.Cut(behind, "\x1b")
+		if !closed {
+			return b.String() + behind
+		}
+		text = rest
+	}
+}
+
+func docEncodingText(text string) string {
+	if isPlainText(text) {
+		return text
+	}
+	var b strings.Builder
+	for i := range len(text) {
+		b.WriteRune(docEncodingRune(text[i]))
+	}
+	return b.String()
+}
+
+// docEncodingRune decodes a character of PDFDocEncoding (Annex D.3).
+func docEncodingRune(c byte) rune {
+	switch {
+	case 0x18 <= c && c <= 0x1f:
+		return docEncodingLow[c-0x18]
+	case 0x80 <= c && c <= 0xa0:
+		return docEncodingHigh[c-0x80]
+	case c == 0x7f || c == 0xad:
+		return '\ufffd'
+	}
+	return rune(c)
+}
+
+var (
+	docEncodingLow  = [...]rune{'˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'}
+	docEncodingHigh = [...]rune{
+		'•', '†', '‡', '…', '—', '–', 'ƒ', '⁄', '‹', '›', '−', '‰', '„', '“', '”', '‘',
+		'’', '‚', '™', 'ﬁ', 'ﬂ', 'Ł', 'Œ', 'Š', 'Ÿ', 'Ž', 'ı', 'ł', 'œ', 'š', 'ž', '\ufffd',
+		'€',
+	}
+)
+
+// NameToken returns the source text of a name (7.3.5).
+func NameToken(n Name) []byte {
+	token := []byte{'/'}
+	for i := range len(n) {
+		if c := n[i]; c < '!' || c > '~' || c == '#' || !isRegular(c) {
+			token = fmt.Appendf(token, "#%02X", c)
+		} else {
+			token = append(token, c)
+		}
+	}
+	return token
+}
+
+// DateString returns the source text of a date string in UTC, with seconds (7.9.4).
+func DateString(t time.Time) []byte {
+	return []byte("(" + t.UTC().Format("D:20060102150405") + "+00'00')")
+}
+
+// ParseDate reads a date string. All parts behind the year may be missing, as may the
+// prefix D: and the apostrophes; without an offset the time is taken for UTC.
+func ParseDate(s String) (time.Time, error) {
+	text := strings.TrimPrefix(Text(s), "D:")
+	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
+	fields := [...]int{0, 1, 1, 0, 0, 0} // the defaults of 7.9.4
+	err := dateFields(text[:digits], fields[:])
+	zone, zoneErr := dateZone(text[digits:])
+	if err = errors.Join(err, zoneErr); err != nil {
+		return time.Time{}, fmt.Errorf("pdf: date %.32q: %w", string(s), err)
+	}
+	t := time.Date(fields[0], time.Month(fields[1]), fields[2], fields[3], fields[4], fields[5], 0, zone)
+	// time.Date carries over what is too large, such as February 30.
+	if fields != [...]int{t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second()} {
+		return time.Time{}, fmt.Errorf("pdf: date %.32q is not in the calendar", string(s))
+	}
+	return t, nil
+}
+
+// dateFields reads four digits of a year and two of each other field, as far as there are any.
+func dateFields(text string, fields []int) error {
+	for i, width := 0, 4; i < len(fields) && (text != "" || i == 0); i, width = i+1, 2 {
+		if len(text) < width {
+			return fmt.Errorf("%d digits expected", width)
+		}
+		n, err := strconv.Atoi(text[:width])
+		if err != nil {
+			return err
+		}
+		fields[i], text = n, text[width:]
+	}
+	if text != "" {
+		return errors.New("digits behind the seconds")
+	}
+	return nil
+}
+
+// dateZone reads the relation to UTC: nothing, Z, or a sign, hours and minutes.
+func dateZone(text string) (*time.Location, error) {
+	digits := strings.ReplaceAll(text, "'", "")
+	if digits == "" || strings.HasPrefix(digits, "Z") {
+		return time.UTC, nil
+	}
+	sign, digits := digits[0], digits[1:]
+	if sign != '+' && sign != '-' || len(digits) != 2 && len(digits) != 4 {
+		return nil, fmt.Errorf("%.16q is no relation to UTC", text)
+	}
+	n, err := strconv.ParseUint((digits + "00")[:4], 10, 16)
+	if err != nil || n/100 > 23 || n%100 > 59 {
+		return nil, fmt.Errorf("%.16q is no relation to UTC", text)
+	}
+	seconds := int(n/100*60+n%100) * 60
+	switch {
+	case seconds == 0:
+		return time.UTC, nil
+	case sign == '-':
+		seconds = -seconds
+	}
+	return time.FixedZone("", seconds), nil
 }

@@ -3,6 +3,7 @@ package pdf
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // section is a cross-reference section with its trailer (7.5.4, 7.5.8).
@@ -157,4 +158,130 @@ func (x *xrefReader) addPlain(num int64, offset, gen uint64) error {
 	}
 	at := int64(min(offset, math.MaxInt64/2)) + x.file.shift
 	return x.add(num, xrefEntry{kind: plainEntry, offset: at, gen: uint16(gen)})
+}
+
+// besideTable reads the cross-reference stream beside a table. Objects that the table calls
+// free are hidden from readers without such streams: where they are is in the stream (7.5.8.4).
+func (x *xrefReader) besideTable(offset int64) error {
+	entries := &x.file.entries
+	hidden := slices.Clone(x.free)
+	for _, num := range hidden {
+		entries.forget(num)
+	}
+	stream, err := x.section(offset)
+	if err != nil {
+		return err
+	}
+	if !stream.stream {
+		return fmt.Errorf("%w: XRefStm leads to no stream", ErrDamaged)
+	}
+	for _, num := range hidden {
+		if !entries.has(num) {
+			entries.set(num, xrefEntry{})
+		}
+	}
+	return nil
+}
+
+// Hybrid says whether the cross-reference has a table at or behind an offset with a stream
+// beside it (7.5.8.4). Where both speak of an object, not all readers believe the same one.
+func (f *File) Hybrid(offset int64) bool { return f.hybrid > 0 && f.hybrid >= offset }
+
+// Unanimous says whether readers that know of no streams beside tables find the same in what was
+// appended from an offset on as those that do.
+func (f *File) Unanimous(from int64) (bool, error) {
+	if !f.Hybrid(from) {
+		return true, nil
+	}
+	alone := &File{r: f.r, size: f.size, shift: f.shift, startxref: f.startxref, named: map[uint32]bool{}, tablesFrom: from}
+	err := alone.readSections()
+	f.work += alone.work
+	if err != nil {
+		return false, err
+	}
+	changed := make(map[uint32]bool)
+	f.noteOthers(alone, changed)
+	return len(changed) == 0, nil
+}
+
+// keptSections are the cross-reference sections of earlier revisions with their entries: each revision has all
+// sections of those before it.
+type keptSections struct {
+	byPlace map[sectionPlace]keptSection
+	entries int
+}
+
+type sectionPlace struct{ at, shift int64 }
+
+type keptSection struct {
+	section
+	sectionEntries
+}
+
+// sectionEntries are what one section says, whether or not its places are in the file.
+type sectionEntries struct {
+	entries  entryTable
+	read     int   // of which some may be of one object
+	farthest int64 // place
+}
+
+// maxKeptEntries bounds the entries that are kept. Sections beyond it are read anew.
+const maxKeptEntries = 1 << 19
+
+// sectionOnce is [xrefReader.sectionAt], read once for all earlier revisions of a file.
+func (x *xrefReader) sectionOnce(at int64) (section, error) {
+	if x.file.whole == nil {
+		return x.sectionAt(at)
+	}
+	kept, place := &x.file.origin().keptSections, sectionPlace{at, x.file.shift}
+	if s, ok := kept.byPlace[place]; ok && s.end+lookahead <= x.file.size {
+		return s.section, x.addAll(s)
+	}
+	said := sectionEntries{}
+	x.said = &said
+	s, err := x.sectionAt(at)
+	x.said = nil
+	if err == nil && s.end+lookahead <= x.file.size && kept.entries+said.entries.room() < maxKeptEntries {
+		if kept.byPlace == nil {
+			kept.byPlace = map[sectionPlace]keptSection{}
+		}
+		said.entries.share()
+		kept.byPlace[place] = keptSection{s, said}
+		kept.entries += said.entries.room()
+	}
+	return s, err
+}
+
+// note keeps an entry of the section that is being read.
+func (x *xrefReader) note(num uint32, e xrefEntry) {
+	if x.said == nil || x.said.entries.room() > maxKeptEntries {
+		return
+	}
+	x.said.read++
+	x.said.entries.add(num, e)
+	if e.kind == plainEntry {
+		x.said.farthest = max(x.said.farthest, e.offset)
+	}
+}
+
+// addAll adds the entries of a section that was kept.
+func (x *xrefReader) addAll(s keptSection) error {
+	const work = 4 // of what reading one takes, in bytes
+	x.file.spend(work * int64(s.read))
+	if _, beside := s.trailer["XRefStm"]; beside || s.farthest > x.end() {
+		return x.addEach(s)
+	}
+	x.read += s.read
+	x.file.entries.addTable(&s.entries)
+	return x.checkNumber()
+}
+
+func (x *xrefReader) addEach(s keptSection) error {
+	x.read += s.read - s.entries.count
+	for num, e := range s.entries.all() {
+		if err := x.add(int64(num), e); err != nil {
+			return err
+		}
+	}
+	return nil
 }

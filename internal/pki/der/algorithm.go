@@ -70,3 +70,146 @@ func emptyOrNull(parameters cryptobyte.String) bool {
 	var null cryptobyte.String
 	return parameters.Empty() || parameters.ReadASN1(&null, cbasn1.NULL) && null.Empty() && parameters.Empty()
 }
+
+var (
+	oidPSS  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 10}
+	oidMGF1 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 8}
+
+	tagContext0 = cbasn1.Tag(0).ContextSpecific().Constructed()
+	tagContext1 = cbasn1.Tag(1).ContextSpecific().Constructed()
+	tagContext2 = cbasn1.Tag(2).ContextSpecific().Constructed()
+	tagContext3 = cbasn1.Tag(3).ContextSpecific().Constructed()
+)
+
+// pssHashes are the hashes that RSASSA-PSS may name (RFC 4055 2.1), with the name of the
+// whole where that is accepted in certificates.
+var pssHashes = []struct {
+	oid  asn1.ObjectIdentifier
+	hash crypto.Hash
+	name x509.SignatureAlgorithm
+}{
+	{asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 1}, crypto.SHA256, x509.SHA256WithRSAPSS},
+	{asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}, crypto.SHA384, x509.SHA384WithRSAPSS},
+	{asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 3}, crypto.SHA512, x509.SHA512WithRSAPSS},
+	{asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26}, crypto.SHA1, 0},
+}
+
+// PSS are the parameters of RSASSA-PSS (RFC 4055 3.1).
+type PSS struct {
+	Hash crypto.Hash // of what is signed
+	Mask crypto.Hash // of MGF1, the only mask generation that is known
+	Salt int         // bytes; any number, when it was read
+}
+
+// ParsePSS reads an AlgorithmIdentifier of RSASSA-PSS and fills in the defaults, which stand
+// for SHA-1. [ErrFormat]; [ades.ErrAlgorithm] for a hash or a mask that is not known. What
+// of it is to be accepted, the caller decides.
+func ParsePSS(identifier []byte) (PSS, error) {
+	der := cryptobyte.String(identifier)
+	var fields cryptobyte.String
+	var oid asn1.ObjectIdentifier
+	if !der.ReadASN1(&fields, cbasn1.SEQUENCE) || !der.Empty() || !fields.ReadASN1ObjectIdentifier(&oid) || !oid.Equal(oidPSS) {
+		return PSS{}, fmt.Errorf("%w: no RSASSA-PSS", ErrFormat)
+	}
+	return readPSS(fields)
+}
+
+// readPSS reads RSASSA-PSS-params, and nothing after it.
+func readPSS(s cryptobyte.String) (p PSS, err error) {
+	var parameters, hash, generator, mask cryptobyte.String
+	var hasHash, hasGenerator bool
+	var mgf asn1.ObjectIdentifier
+	var trailer int
+	if !s.ReadASN1(&parameters, cbasn1.SEQUENCE) || !s.Empty() ||
+		!parameters.ReadOptionalASN1(&hash, &hasHash, tagContext0) ||
+		!parameters.ReadOptionalASN1(&generator, &hasGenerator, tagContext1) ||
+		!parameters.ReadOptionalASN1Integer(&p.Salt, tagContext2, 20) ||
+		!parameters.ReadOptionalASN1Integer(&trailer, tagContext3, 1) || !parameters.Empty() || trailer != 1 {
+		return PSS{}, fmt.Errorf("%w: parameters of RSASSA-PSS", ErrFormat)
+	}
+	if hasGenerator && (!generator.ReadASN1(&mask, cbasn1.SEQUENCE) || !generator.Empty() || !mask.ReadASN1ObjectIdentifier(&mgf)) {
+		return PSS{}, fmt.Errorf("%w: mask generation in RSASSA-PSS", ErrFormat)
+	}
+	if hasGenerator && !mgf.Equal(oidMGF1) {
+		return PSS{}, fmt.Errorf("der: %w: mask generation %v in RSASSA-PSS", ades.ErrAlgorithm, mgf)
+	}
+	if p.Hash, err = hashOrDefault(hash, hasHash); err != nil {
+		return PSS{}, err
+	}
+	if p.Mask, err = hashOrDefault(mask, hasGenerator); err != nil {
+		return PSS{}, err
+	}
+	return p, nil
+}
+
+// hashOrDefault reads a hash that is SHA-1 where it is left out.
+func hashOrDefault(s cryptobyte.String, present bool) (crypto.Hash, error) {
+	if !present {
+		return crypto.SHA1, nil
+	}
+	var identifier cryptobyte.String
+	var oid asn1.ObjectIdentifier
+	if !s.ReadASN1(&identifier, cbasn1.SEQUENCE) || !s.Empty() || !identifier.ReadASN1ObjectIdentifier(&oid) || !emptyOrNull(identifier) {
+		return 0, fmt.Errorf("%w: hash of RSASSA-PSS", ErrFormat)
+	}
+	for _, row := range pssHashes {
+		if row.oid.Equal(oid) {
+			return row.hash, nil
+		}
+	}
+	return 0, fmt.Errorf("der: %w: hash %v of RSASSA-PSS", ades.ErrAlgorithm, oid)
+}
+
+// namePSS takes one hash for both uses and a salt of its length.
+func namePSS(parameters cryptobyte.String) (x509.SignatureAlgorithm, error) {
+	p, err := readPSS(parameters)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ades.ErrAlgorithm, err)
+	}
+	for _, row := range pssHashes {
+		if row.name != 0 && p == (PSS{row.hash, row.hash, row.hash.Size()}) {
+			return row.name, nil
+		}
+	}
+	return 0, fmt.Errorf("der: %w: RSASSA-PSS with %v, mask by %v and a salt of %d bytes", ades.ErrAlgorithm, p.Hash, p.Mask, p.Salt)
+}
+
+// Marshal returns the AlgorithmIdentifier; [ades.ErrAlgorithm] for a hash that is not known.
+// The trailer field is the default, which DER leaves out.
+func (p PSS) Marshal() ([]byte, error) {
+	hash, mask := pssHash(p.Hash), pssHash(p.Mask)
+	if hash == nil || mask == nil {
+		return nil, fmt.Errorf("der: %w: RSASSA-PSS with %v and mask by %v", ades.ErrAlgorithm, p.Hash, p.Mask)
+	}
+	var b cryptobyte.Builder
+	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+		b.AddASN1ObjectIdentifier(oidPSS)
+		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+			b.AddASN1(tagContext0, hash)
+			b.AddASN1(tagContext1, func(b *cryptobyte.Builder) {
+				b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+					b.AddASN1ObjectIdentifier(oidMGF1)
+					mask(b)
+				})
+			})
+			b.AddASN1(tagContext2, func(b *cryptobyte.Builder) { b.AddASN1Int64(int64(p.Salt)) })
+		})
+	})
+	return b.Bytes()
+}
+
+// pssHash writes the identifier of a hash in these parameters, with the NULL that RFC 4055
+// 2.1 gives it and elsewhere is left out; nil for one that is not known.
+func pssHash(h crypto.Hash) cryptobyte.BuilderContinuation {
+	for _, row := range pssHashes {
+		if row.hash == h {
+			return func(b *cryptobyte.Builder) {
+				b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+					b.AddASN1ObjectIdentifier(row.oid)
+					b.AddASN1NULL()
+				})
+			}
+		}
+	}
+	return nil
+}

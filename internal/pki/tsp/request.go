@@ -1,6 +1,7 @@
 package tsp
 
 import (
+	"context"
 	"crypto"
 	"encoding/asn1"
 	"errors"
@@ -123,4 +124,62 @@ func marshalImprint(h crypto.Hash, sum []byte) ([]byte, error) {
 		b.AddASN1OctetString(sum)
 	})
 	return b.Bytes()
+}
+
+// Check reads the token that answers the request, compares every field that the
+// request fixes (RFC 3161 2.4.2; [ErrMismatch]), and verifies the token, whose
+// algorithm has to be one of today ([ades.ErrAlgorithm]). The time is the caller's to
+// compare with a clock.
+func (r Request) Check(token []byte) (*Token, error) {
+	t, err := ParseToken(token)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.compare(t); err != nil {
+		return nil, err
+	}
+	if err := t.VerifyOver(r.Sum); err != nil {
+		return nil, err
+	}
+	key, err := ades.PublicKey(t.Certificate)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Algorithm.Check(key); err != nil {
+		return nil, fmt.Errorf("tsp: signature of the token: %w", err)
+	}
+	return t, nil
+}
+
+func (r Request) compare(t *Token) error {
+	switch {
+	case t.Hash != r.Hash:
+		return fmt.Errorf("%w: a digest by another hash", ErrMismatch)
+	case r.Policy != nil && !t.Policy.Equal(r.Policy):
+		return fmt.Errorf("%w: policy %v instead of %v", ErrMismatch, t.Policy, r.Policy)
+	case r.Nonce != nil && (t.Nonce == nil || t.Nonce.Cmp(r.Nonce) != 0):
+		return fmt.Errorf("%w: another nonce or none", ErrMismatch)
+	}
+	return nil
+}
+
+// Obtain gets a token over a sum that goes into a document, and makes sure that it is one: what would be
+// found out by whoever validates the document is found out here. [ades.ErrTimestamp] and the errors of t.
+func Obtain(ctx context.Context, t ades.Timestamper, h crypto.Hash, sum []byte) (*Token, error) {
+	der, err := t.Timestamp(ctx, h, sum)
+	if err != nil {
+		return nil, err
+	}
+	token, err := ParseToken(der)
+	switch {
+	case err != nil:
+	case token.Hash != h:
+		err = fmt.Errorf("%w: a digest by another hash", ErrMismatch)
+	default:
+		err = token.VerifyOver(sum)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ades.ErrTimestamp, err)
+	}
+	return token, nil
 }

@@ -3,6 +3,8 @@ package tsp
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
@@ -55,4 +57,125 @@ func marshalResponse(token []byte, err error) ([]byte, error) {
 		}
 	})
 	return b.Bytes()
+}
+
+// Values of PKIStatus (RFC 3161 2.4.2). The last two announce a revocation and come
+// without a token, as do Rejection and Waiting.
+const (
+	Granted         = 0
+	GrantedWithMods = 1
+	Rejection       = 2
+	Waiting         = 3
+)
+
+// Failure is why a request was refused: the number of a bit of PKIFailureInfo
+// (RFC 3161 2.4.2).
+type Failure int
+
+const (
+	NoFailure           Failure = -1 // the authority does not say
+	BadAlg              Failure = 0
+	BadRequest          Failure = 2
+	BadDataFormat       Failure = 5
+	TimeNotAvailable    Failure = 14
+	UnacceptedPolicy    Failure = 15
+	UnacceptedExtension Failure = 16
+	AddInfoNotAvailable Failure = 17
+	SystemFailure       Failure = 25
+)
+
+var failureNames = map[Failure]string{
+	BadAlg: "badAlg", BadRequest: "badRequest", BadDataFormat: "badDataFormat",
+	TimeNotAvailable: "timeNotAvailable", UnacceptedPolicy: "unacceptedPolicy",
+	UnacceptedExtension: "unacceptedExtension", AddInfoNotAvailable: "addInfoNotAvailable",
+	SystemFailure: "systemFailure",
+}
+
+// String returns the name in RFC 3161.
+func (f Failure) String() string {
+	if name, ok := failureNames[f]; ok {
+		return name
+	}
+	return fmt.Sprintf("failure %d", int(f))
+}
+
+// StatusError is a refusal, as one side writes it and the other reads it.
+type StatusError struct {
+	Status  int // PKIStatus
+	Failure Failure
+	Text    string // for people; may be empty
+}
+
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("tsp: request refused with status %d", e.Status)
+	if e.Failure != NoFailure {
+		text += ", " + e.Failure.String()
+	}
+	if e.Text != "" {
+		text += fmt.Sprintf(": %q", e.Text)
+	}
+	return text
+}
+
+// Temporary says whether the refusal is about the moment and not about the request.
+func (e *StatusError) Temporary() bool {
+	return e.Status == Waiting || e.Failure == TimeNotAvailable || e.Failure == SystemFailure
+}
+
+func refuse(f Failure, text string) *StatusError { return &StatusError{Rejection, f, text} }
+
+// maxText bounds in bytes what of a refusal's text is kept.
+const maxText = 1000
+
+// readStatus reads a PKIStatusInfo.
+func readStatus(s *cryptobyte.String) (*StatusError, error) {
+	e := &StatusError{Failure: NoFailure}
+	var info, texts, failure cryptobyte.String
+	var hasText, hasFailure bool
+	if !s.ReadASN1(&info, cbasn1.SEQUENCE) || !info.ReadASN1Integer(&e.Status) ||
+		!info.ReadOptionalASN1(&texts, &hasText, cbasn1.SEQUENCE) ||
+		!info.ReadOptionalASN1(&failure, &hasFailure, cbasn1.BIT_STRING) || !info.Empty() {
+		return nil, fmt.Errorf("%w: status of a response", ErrFormat)
+	}
+	var text cryptobyte.String
+	for len(e.Text) < maxText && texts.ReadASN1(&text, cbasn1.UTF8String) {
+		e.Text = strings.TrimSpace(e.Text + " " + strings.ToValidUTF8(string(text[:min(len(text), maxText)]), ""))
+	}
+	if hasFailure {
+		e.Failure = firstBit(failure)
+	}
+	return e, nil
+}
+
+// firstBit returns the number of the first bit that is set in the contents of a BIT
+// STRING: a refusal has one reason.
+func firstBit(contents []byte) Failure {
+	for i, octet := range contents[min(1, len(contents)):] { // after the number of unused bits
+		for bit := range 8 {
+			if octet&(0x80>>bit) != 0 {
+				return Failure(8*i + bit)
+			}
+		}
+	}
+	return NoFailure
+}
+
+// add writes the PKIStatusInfo.
+func (e *StatusError) add(b *cryptobyte.Builder) {
+	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+		b.AddASN1Int64(int64(e.Status))
+		if e.Text != "" && utf8.ValidString(e.Text) {
+			b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+				b.AddASN1(cbasn1.UTF8String, func(b *cryptobyte.Builder) { b.AddBytes([]byte(e.Text)) })
+			})
+		}
+		if e.Failure >= 0 {
+			b.AddASN1(cbasn1.BIT_STRING, func(b *cryptobyte.Builder) {
+				octets := make([]byte, 2+e.Failure/8) // a named bit list ends with its last bit, X.690 11.2.2
+				octets[0] = byte(7 - e.Failure%8)
+				octets[len(octets)-1] = 0x80 >> (e.Failure % 8)
+				b.AddBytes(octets)
+			})
+		}
+	})
 }

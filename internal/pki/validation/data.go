@@ -1,10 +1,18 @@
 package validation
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/crl"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
 // Data is validation data. Its fields are not to be changed once it was asked about
@@ -82,4 +90,142 @@ func (s set) appendNew(list, more [][]byte) [][]byte {
 		}
 	}
 	return list
+}
+
+// index is what a Data has, parsed, and what was found out about it.
+type index struct {
+	work         *work
+	certificates map[string][]*x509.Certificate // by RawSubject
+	responses    map[string][]*ocsp.Response    // by the serial numbers they are about
+	lists        []*crl.List
+	answers      map[[2]id][]Answer
+	weak         map[[2]id]error // proofs that are no answers because of what they are signed by
+	chains       map[question]chained
+	inventories  map[question]*inventory
+}
+
+// ChargeTo has all questions to the data cost of what may be done about the document as a
+// whole, and returns the data. It comes before the first question; without it the data has
+// a bound of its own.
+func (d *Data) ChargeTo(k *Known) *Data {
+	d.index.work = k.work
+	return d
+}
+
+// read parses the proofs, once. What cannot be read proves nothing and is left out.
+func (d *Data) read() *index {
+	d.once.Do(func() { d.index.build(d) })
+	return &d.index
+}
+
+func (x *index) build(d *Data) {
+	if x.work == nil {
+		x.work = newWork(context.Background(), ades.Sources{})
+	}
+	x.responses = make(map[string][]*ocsp.Response)
+	x.add(d)
+	x.begin(d)
+}
+
+// begin makes room for what is found out.
+func (x *index) begin(d *Data) {
+	x.certificates = x.work.bySubject(d.Certificates)
+	x.answers, x.weak = make(map[[2]id][]Answer), make(map[[2]id]error)
+	x.chains = make(map[question]chained)
+	x.inventories = make(map[question]*inventory)
+}
+
+func (x *index) add(d *Data) {
+	for _, der := range d.OCSP {
+		if r, err := ocsp.Parse(der); err == nil {
+			x.addResponse(r)
+		}
+	}
+	for _, der := range d.CRLs {
+		if l, err := crl.Parse(der); err == nil {
+			x.lists = append(x.lists, l)
+		}
+	}
+}
+
+// With returns the data with more, and reads nothing again that was read.
+func (d *Data) With(more *Data) *Data {
+	old := d.read()
+	all := &Data{
+		Certificates: slices.Concat(d.Certificates, more.Certificates),
+		OCSP:         slices.Concat(d.OCSP, more.OCSP),
+		CRLs:         slices.Concat(d.CRLs, more.CRLs),
+	}
+	all.once.Do(func() {
+		x := &all.index
+		x.work, x.lists, x.responses = old.work, slices.Clip(old.lists), make(map[string][]*ocsp.Response)
+		for serial, responses := range old.responses {
+			x.responses[serial] = slices.Clip(responses)
+		}
+		x.add(more)
+		x.begin(all)
+	})
+	return all
+}
+
+func (x *index) addResponse(r *ocsp.Response) {
+	seen := make(map[string]bool)
+	for _, single := range r.Singles {
+		if serial := single.ID.Serial.String(); !seen[serial] {
+			seen[serial] = true
+			x.responses[serial] = append(x.responses[serial], r)
+		}
+	}
+}
+
+// About returns what the proofs say about a certificate that the issuer issued, each
+// of them verified: its signature, and that who signed it may speak for the issuer.
+// Nothing is fetched, and time is not looked at.
+func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
+	x := d.read()
+	key := [2]id{x.work.id(cert), x.work.id(issuer)}
+	answers, ok := x.answers[key]
+	if !ok {
+		answers = x.find(cert, issuer)
+		x.answers[key] = answers
+	}
+	return answers
+}
+
+func (x *index) find(cert, issuer *x509.Certificate) []Answer {
+	var found []Answer
+	note := func(a Answer, err error) {
+		switch {
+		case err == nil:
+			found = append(found, a)
+		case isUnreliable(err):
+			x.weak[[2]id{x.work.id(cert), x.work.id(issuer)}] = err
+		}
+	}
+	for _, r := range x.responses[cert.SerialNumber.String()] {
+		if !x.work.spend(answerWork) {
+			break
+		}
+		note(x.work.readResponse(r, cert, issuer))
+	}
+	for _, l := range x.lists {
+		note(x.work.readList(l, cert, issuer))
+	}
+	return found
+}
+
+// isUnreliable reports whether a proof, or the certificate of who signed it, is by an algorithm that nobody relies on.
+func isUnreliable(err error) bool {
+	var insecure x509.InsecureAlgorithmError
+	return errors.Is(err, ades.ErrAlgorithm) || errors.As(err, &insecure)
+}
+
+// unreliable is why a proof about a certificate does not count that has nothing else against it: nil when there is
+// none. Callers have asked About it.
+func (d *Data) unreliable(cert, issuer *x509.Certificate) error {
+	x := d.read()
+	if err := x.weak[[2]id{x.work.id(cert), x.work.id(issuer)}]; err != nil {
+		return fmt.Errorf("%w: %w", ades.ErrAlgorithm, err)
+	}
+	return nil
 }

@@ -1,12 +1,94 @@
 package validation
 
 import (
+	"bytes"
+	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/crl"
 )
+
+// Lacking returns the targets for which something has to be collected, and why: what is
+// [Data.Missing], and chains whose [Data.ChainStatus] is not known or bad, since a proof
+// of another day says nothing about today.
+//
+// A target whose chain is not valid at the time by which it is judged lacks nothing by
+// that, which no proof would change.
+func (d *Data) Lacking(k *Known, targets ...Target) (lacking []Target, why error) {
+	var reasons []error
+	now := time.Now()
+	for _, t := range targets {
+		if err := d.suffices(k, t, now); err != nil {
+			lacking, reasons = append(lacking, t), append(reasons, err)
+		}
+	}
+	return lacking, errors.Join(reasons...)
+}
+
+func (d *Data) suffices(k *Known, t Target, now time.Time) error {
+	if missing := d.Missing(k, t); len(missing) > 0 {
+		return fmt.Errorf("%w: %s", ades.ErrNoRevocation, strings.Join(missing, "; "))
+	}
+	times := t.times(now)
+	chain, err := d.Chain(k.of(t), t.Certificate, times.ValidationTime)
+	if err != nil || len(chain) == 1 {
+		return nil
+	}
+	return d.ChainStatus(chain, times)
+}
+
+// Complete collects the validation data that have lacks for the targets, and that of the others in any case. The result is
+// what to add to have, some of which have may contain; it is empty if have suffices.
+//
+// If have contains only revocation data from before a signature about its signer, as when the same person signed the
+// document a moment ago, Complete asks the sources again, because the certificate may have been revoked since. It is no
+// error then if they have no newer data.
+func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Data, targets []Target, others ...Target) (*Data, error) {
+	lacking, _ := have.Lacking(known, targets...)
+	older := have.answeredBefore(known, targets, lacking)
+	found, err := Collect(ctx, sources, known, append(lacking, others...)...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Merge(have, found).ChargeTo(known).Lacking(known, targets...); err != nil {
+		return nil, err
+	}
+	for _, t := range older {
+		newer, err := Collect(ctx, sources, known, t)
+		switch {
+		case errors.Is(err, ades.ErrRevoked):
+			return nil, err
+		case err == nil:
+			found = Merge(found, newer)
+		}
+	}
+	return found, ctx.Err()
+}
+
+// answeredBefore returns the targets, except those of lacking, about which the data contains only revocation data from
+// before the signature. An expired certificate is not among them: its authority need not know its status any more.
+func (d *Data) answeredBefore(k *Known, targets, lacking []Target) (older []Target) {
+	now := time.Now()
+	for _, t := range targets {
+		if t.BestSignatureTime.IsZero() || now.After(t.Certificate.NotAfter) || exempt(t.Certificate) || slices.Contains(lacking, t) {
+			continue
+		}
+		chain, err := d.Chain(k.of(t), t.Certificate, t.BestSignatureTime)
+		if err != nil || len(chain) == 1 {
+			continue
+		}
+		if !slices.ContainsFunc(d.About(t.Certificate, chain[1]), func(a Answer) bool { return a.issuedSince(t.BestSignatureTime) }) {
+			older = append(older, t)
+		}
+	}
+	return older
+}
 
 // Missing says what the data lacks for level LT (EN 319 142-1 6.3), in sentences, each
 // once; none: nothing. The rule is that of the validators: offline, and without looking at
@@ -125,4 +207,101 @@ func appendProof(all [][]byte, proof []byte) [][]byte {
 		return all
 	}
 	return append(all, proof)
+}
+
+// Present reports whether the pieces are there that level LT consists of, whatever they are worth: a way from each
+// target up to a root, or to a certificate that names itself as its issuer, a proof about each certificate below
+// that, and the same for whoever signed the proof. So validators find the level of a signature, also where they
+// trust nobody, or where SHA-1 was in use; whether anybody should rely on the pieces is for the judgement.
+func (d *Data) Present(k *Known, targets ...Target) bool {
+	if len(d.OCSP)+len(d.CRLs) == 0 {
+		return false
+	}
+	seen := make(map[id]bool)
+	for _, t := range targets {
+		p := presence{path{k.of(t), d}, seen}
+		if t.Certificate == nil || len(d.Missing(k, t)) > 0 && !p.reachesUp(t.Certificate) {
+			return false
+		}
+	}
+	return true
+}
+
+// presence goes up chains by what certificates say of each other.
+type presence struct {
+	path
+	seen map[id]bool // certificates that were gone up from
+}
+
+func (p presence) reachesUp(c *x509.Certificate) bool {
+	for !bytes.Equal(c.RawSubject, c.RawIssuer) {
+		key := p.known.work.id(c)
+		if p.seen[key] {
+			return true
+		}
+		p.seen[key] = true
+		issuer := p.seemingIssuer(c)
+		switch {
+		case issuer == nil:
+			return unasked(c)
+		case !unasked(c) && !p.isTold(c, issuer):
+			return false
+		}
+		c = issuer
+	}
+	return true
+}
+
+// seemingIssuer is the one that a certificate names, by the identifier of its key where there are several, and of
+// those one that names itself: what others certified needs more.
+func (p presence) seemingIssuer(c *x509.Certificate) (found *x509.Certificate) {
+	likelihood := func(above *x509.Certificate) (n int) {
+		if seemsIssuer(above, c) {
+			n += 2
+		}
+		if bytes.Equal(above.RawSubject, above.RawIssuer) {
+			n++
+		}
+		return n
+	}
+	for _, above := range p.named(c.RawIssuer) {
+		if !p.known.work.spend(answerWork) {
+			return nil
+		}
+		if found == nil || likelihood(above) > likelihood(found) {
+			found = above
+		}
+	}
+	return found
+}
+
+// isTold reports whether a proof is about a certificate, and what is needed of those who signed such proofs is there
+// as well.
+func (p presence) isTold(c, issuer *x509.Certificate) bool {
+	x, told := p.data.read(), false
+	for _, r := range x.responses[c.SerialNumber.String()] {
+		if _, about := r.For(c, issuer); !about {
+			continue
+		}
+		if !p.known.work.spend(int64(len(r.Raw))) {
+			return false
+		}
+		told = true
+		if signer := r.Responder(issuer); signer == nil || !p.reachesUp(signer) {
+			return false
+		}
+	}
+	for _, l := range x.lists {
+		told = told || p.covers(l, c, issuer)
+	}
+	return told
+}
+
+func (p presence) covers(l *crl.List, c, issuer *x509.Certificate) bool {
+	err := p.known.work.verifyList(l, issuer)
+	if errors.Is(err, crl.ErrIssuer) || errors.Is(err, errTooMuch) || !p.known.work.spend(int64(len(l.Raw))) {
+		return false
+	}
+	_, err = l.Find(c)
+	return err == nil
 }

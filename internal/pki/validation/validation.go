@@ -20,11 +20,129 @@
 // looks at no times, as validators do that find the level of a signature; the others do.
 package validation
 
-import "time"
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/crl"
+	"github.com/innsigli/innsigli/internal/pki/ocsp"
+)
 
 // Judge judges by the data that a document carries, as of a time, and by what else can be had.
 type Judge struct {
 	Data   *Data
 	Time   time.Time // of the judgement
 	Online *Online   // nil: nobody is asked
+}
+
+const (
+	// maxWork bounds what all questions about one document may cost together, in bytes that
+	// are hashed or read through. Verifying a signature counts as so many more.
+	maxWork       = 2 << 30
+	signatureWork = 256 << 10
+	// answerWork is for looking at an answer that was verified before.
+	answerWork = 1 << 10
+)
+
+// work is what may still be done about one document, and what need not be done again.
+type work struct {
+	ctx      context.Context
+	sources  ades.Sources // of which the roots and the chains are used
+	left     int64
+	ids      map[*x509.Certificate]id
+	issued   map[[2]id]bool
+	anchored map[anchor]bool
+	verified map[verification]verified
+	sums     map[*crl.List]id
+}
+
+// verification is whether a proof is an issuer's, or a responder's for it.
+type verification struct{ proof, issuer id }
+
+type verified struct {
+	responder *x509.Certificate
+	err       error
+}
+
+// anchor is a question whether a root issued a certificate.
+type anchor struct {
+	certificate id
+	roots       *x509.CertPool
+}
+
+// id tells certificates apart.
+type id [sha256.Size]byte
+
+func newWork(ctx context.Context, sources ades.Sources) *work {
+	return &work{
+		ctx: ctx, sources: sources, left: maxWork, ids: make(map[*x509.Certificate]id),
+		issued: make(map[[2]id]bool), anchored: make(map[anchor]bool),
+		verified: make(map[verification]verified), sums: make(map[*crl.List]id),
+	}
+}
+
+// spend reports whether so much may still be done. Whoever asked may have gone away.
+func (w *work) spend(n int64) bool {
+	w.left -= n
+	return w.left >= 0 && w.ctx.Err() == nil
+}
+
+func (w *work) id(c *x509.Certificate) id {
+	sum, ok := w.ids[c]
+	if !ok {
+		w.spend(int64(len(c.Raw)))
+		sum = sha256.Sum256(c.Raw)
+		w.ids[c] = sum
+	}
+	return sum
+}
+
+// isIssuer reports whether the one issued the other. It is found out once.
+func (w *work) isIssuer(issuer, c *x509.Certificate) bool {
+	key := [2]id{w.id(issuer), w.id(c)}
+	issued, ok := w.issued[key]
+	if !ok && w.spend(signatureWork) {
+		issued = w.sources.CheckIssuer(c, issuer) == nil
+		w.issued[key] = issued
+	}
+	return issued
+}
+
+// verifyResponse verifies a response once for each issuer, and returns who signed it.
+func (w *work) verifyResponse(r *ocsp.Response, issuer *x509.Certificate) (*x509.Certificate, error) {
+	key := verification{sha256.Sum256(r.Raw), w.id(issuer)}
+	v, ok := w.verified[key]
+	if !ok {
+		if !w.spend(int64(len(r.Raw)) + signatureWork) {
+			return nil, errTooMuch
+		}
+		v.responder, v.err = r.VerifyWith(issuer, w.sources.CheckIssuer)
+		w.verified[key] = v
+	}
+	return v.responder, v.err
+}
+
+// verifyList verifies a list once for each issuer. It may be long, and is hashed once.
+func (w *work) verifyList(l *crl.List, issuer *x509.Certificate) error {
+	sum, ok := w.sums[l]
+	if !ok {
+		if !w.spend(int64(len(l.Raw))) {
+			return errTooMuch
+		}
+		sum = sha256.Sum256(l.Raw)
+		w.sums[l] = sum
+	}
+	key := verification{sum, w.id(issuer)}
+	v, ok := w.verified[key]
+	if !ok {
+		if !w.spend(int64(len(l.Raw)) + signatureWork) {
+			return errTooMuch
+		}
+		v.err = l.Verify(issuer)
+		w.verified[key] = v
+	}
+	return v.err
 }

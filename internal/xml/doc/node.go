@@ -1,7 +1,9 @@
 package doc
 
 import (
+	"bytes"
 	"iter"
+	"sort"
 	"strings"
 )
 
@@ -159,4 +161,146 @@ func (n Node) content() string {
 		c.writeTo(&b)
 	}
 	return b.String()
+}
+
+// Parent is the element around a node; zero for what stands outside of the root, and for the root.
+func (n Node) Parent() Node {
+	if n.doc == nil || n.entry().parent == none {
+		return Node{}
+	}
+	return Node{n.doc, n.entry().parent}
+}
+
+// Children are the nodes in an element.
+func (n Node) Children() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		if n.doc == nil {
+			return
+		}
+		for i := n.index + 1; i < n.entry().next; i = n.doc.tree.nodes.at(i).next {
+			if !yield(Node{n.doc, i}) {
+				return
+			}
+		}
+	}
+}
+
+// Elements are the elements among Children.
+func (n Node) Elements() iter.Seq[Node] { return only(n.Children(), Element) }
+
+// Descendants are the elements in an element, at any depth, in document order.
+func (n Node) Descendants() iter.Seq[Node] { return only(n.inside(), Element) }
+
+// inside are all nodes in an element, at any depth, in document order.
+func (n Node) inside() iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		if n.doc == nil {
+			return
+		}
+		for i := n.index + 1; i < n.entry().next; i++ {
+			if !yield(Node{n.doc, i}) {
+				return
+			}
+		}
+	}
+}
+
+func only(nodes iter.Seq[Node], kind Kind) iter.Seq[Node] {
+	return func(yield func(Node) bool) {
+		for n := range nodes {
+			if n.Kind() == kind && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// Inherits says whether an element, or something in it, has a prefix that is bound around the element.
+func (n Node) Inherits(prefix string) bool {
+	if n.doc == nil {
+		return false
+	}
+	for i, end := n.index, n.entry().next; i < end; {
+		at := Node{n.doc, i}
+		uses, binds := at.has(prefix)
+		switch {
+		case binds:
+			i = at.entry().next
+		case uses:
+			return true
+		default:
+			i++
+		}
+	}
+	return false
+}
+
+// has says whether a tag has names with a prefix, and whether it binds it.
+func (n Node) has(prefix string) (uses, binds bool) {
+	uses = n.entry().name >= 0 && n.name().prefix == prefix
+	t := &n.doc.tree
+	for i, end := t.attributesOf(n.index); i < end; i++ {
+		switch name := &t.names[t.attributes.at(i).name]; {
+		case name.kind == declarationName:
+			binds = binds || name.local == prefix
+		case name.prefix == prefix:
+			uses = true
+		}
+	}
+	return uses, binds
+}
+
+// Precedes says whether the node comes before another one, in document order.
+func (n Node) Precedes(other Node) bool { return n.index < other.index }
+
+// Contains says whether other is the node itself or in it.
+func (n Node) Contains(other Node) bool {
+	return n.doc != nil && n.doc == other.doc && n.index <= other.index && other.index < n.entry().next
+}
+
+// Span is where the node stands in the source that was parsed, in bytes: tags included.
+func (n Node) Span() (start, end int64) {
+	if n.doc == nil {
+		return 0, 0
+	}
+	e := n.entry()
+	return n.doc.position(e.start), n.doc.position(e.end)
+}
+
+// Inside is where the content of an element stands in the source: between its tags. An element
+// that is an empty-element tag has none, and start is where its "/>" is.
+func (n Node) Inside() (start, end int64, ok bool) {
+	if n.Kind() != Element {
+		return 0, 0, false
+	}
+	e := n.entry()
+	closing := e.start + uint32(bytes.LastIndexByte(n.doc.text[e.start:e.end], '<'))
+	if closing == e.start {
+		at := n.doc.position(e.end - uint32(len("/>")))
+		return at, at, false
+	}
+	opened := closing
+	if n.index+1 < e.next {
+		opened = n.doc.tree.nodes.at(n.index + 1).start
+	}
+	return n.doc.position(opened), n.doc.position(closing), true
+}
+
+// Declaration is where the XML declaration ends in the source, or the byte order mark where there is
+// none; 0 where there is neither.
+func (d *Document) Declaration() int64 { return d.position(d.declaration) }
+
+// position is where the source has what the text has at offset, the beginning or end of a character.
+func (d *Document) position(offset uint32) int64 {
+	if d.coding.decoder == nil {
+		return int64(d.coding.mark) + int64(offset)
+	}
+	marks, text := d.coding.marks, int(offset)
+	i := sort.Search(len(marks), func(i int) bool { return marks[i].text > text }) - 1
+	if i < 0 {
+		return int64(d.coding.mark)
+	}
+	piece := make([]byte, text-marks[i].text)
+	_, read, _ := d.coding.decoder().Transform(piece, d.source[marks[i].source:], true)
+	return int64(marks[i].source + read)
 }

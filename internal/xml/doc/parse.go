@@ -144,3 +144,210 @@ func (p *parser) refuse(at int, err error) error {
 	}
 	return fmt.Errorf("%w: byte %d: %w", kind, p.doc.position(uint32(at)), err)
 }
+
+// startTag reads a start tag or an empty-element tag ([40], [44]).
+func (p *parser) startTag() error {
+	start := p.at
+	p.at++
+	tag, err := p.qname()
+	if err != nil {
+		return err
+	}
+	length := p.at - start - 1
+	switch {
+	case len(p.open) == 0 && p.doc.tree.root != none:
+		return p.malformed(start, "a second root")
+	case len(p.open) > maxDepth:
+		return p.beyond("elements in each other")
+	}
+	if err := p.attributes(); err != nil {
+		return err
+	}
+	empty := p.has("/>")
+	if p.at++; empty {
+		p.at++
+	}
+	return p.element(start, tag, length, empty)
+}
+
+// element adds the element whose tag was read.
+func (p *parser) element(start int, tag int32, length int, empty bool) error {
+	mark := len(p.scope.undo)
+	if err := p.declare(); err != nil {
+		return err
+	}
+	name, err := p.scope.element(tag)
+	if err != nil {
+		return p.refuse(start, err)
+	}
+	n := p.add(name, start)
+	if len(p.open) == 0 {
+		p.doc.tree.root = n
+	}
+	if err := p.addAttributes(n); err != nil {
+		return err
+	}
+	if empty {
+		p.scope.leave(mark)
+		return nil
+	}
+	p.open = append(p.open, unclosed{n, length, mark})
+	return nil
+}
+
+// qname reads a name with at most one colon (Namespaces in XML 1.0 [7]).
+func (p *parser) qname() (written int32, err error) {
+	start := p.at
+	prefix := ncName(p.text[p.at:])
+	p.at += prefix
+	local := prefix
+	if prefix > 0 && p.has(":") {
+		p.at++
+		local = ncName(p.text[p.at:])
+		p.at += local
+	} else {
+		prefix = 0
+	}
+	if local == 0 || p.has(":") {
+		return 0, p.malformed(start, "no name of an element or an attribute")
+	}
+	if written, err = p.scope.intern(p.text[start:p.at], prefix); err != nil {
+		return 0, p.refuse(start, err)
+	}
+	return written, nil
+}
+
+// endTag closes the element that is open ([42]).
+func (p *parser) endTag() error {
+	start := p.at
+	p.at += len("</")
+	if len(p.open) == 0 {
+		return p.malformed(start, "an end tag without a start tag")
+	}
+	last := p.open[len(p.open)-1]
+	opened := int(p.doc.tree.nodes.at(last.node).start) + 1
+	rest := p.text[p.at:]
+	if !bytes.HasPrefix(rest, p.text[opened:opened+last.name]) {
+		return p.malformed(start, "an end tag of another element")
+	}
+	p.at += last.name
+	if p.skipSpace(); !p.has(">") {
+		return p.malformed(p.at, "an end tag of another element, or without an end")
+	}
+	p.at++
+	p.close(last)
+	return nil
+}
+
+func (p *parser) close(last unclosed) {
+	n := p.doc.tree.nodes.at(last.node)
+	n.end, n.next = uint32(p.at), p.doc.tree.nodes.length
+	p.open = p.open[:len(p.open)-1]
+	p.scope.leave(last.scope)
+}
+
+// pendingAttribute is one of a start tag whose end, and with it what its prefix means, is not reached.
+type pendingAttribute struct {
+	name       int32 // in scope.written
+	start, end int   // its value
+}
+
+// attributes reads those of a tag, up to what closes it.
+func (p *parser) attributes() error {
+	p.pending = p.pending[:0]
+	for {
+		spaced := p.skipSpace()
+		switch {
+		case p.has(">"), p.has("/>"):
+			return nil
+		case !spaced:
+			return p.malformed(p.at, "no white space before an attribute, or no end of the tag")
+		case len(p.pending) == maxAttributes:
+			return p.beyond("attributes")
+		}
+		if err := p.attribute(); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *parser) skipSpace() bool {
+	start := p.at
+	for p.at < len(p.text) && class[p.text[p.at]]&isSpace != 0 {
+		p.at++
+	}
+	return p.at > start
+}
+
+// attribute reads one ([41], [10]).
+func (p *parser) attribute() error {
+	name, err := p.qname()
+	if err != nil {
+		return err
+	}
+	p.skipSpace()
+	if !p.has("=") {
+		return p.malformed(p.at, "an attribute without a value")
+	}
+	p.at++
+	p.skipSpace()
+	start, end, err := p.quoted()
+	if err != nil {
+		return err
+	}
+	p.pending = append(p.pending, pendingAttribute{name, start, end})
+	return p.references(start, end)
+}
+
+// quoted goes past a value in quotes, and returns where that is.
+func (p *parser) quoted() (start, end int, err error) {
+	if !p.has(`"`) && !p.has("'") {
+		return 0, 0, p.malformed(p.at, "an attribute's value without quotes")
+	}
+	start = p.at + 1
+	length := bytes.IndexByte(p.text[start:], p.text[p.at])
+	if length < 0 {
+		return 0, 0, p.malformed(p.at, "an attribute's value without an end")
+	}
+	end = start + length
+	p.at = end + 1
+	if i := bytes.IndexByte(p.text[start:end], '<'); i >= 0 {
+		return 0, 0, p.malformed(start+i, "\"<\" in an attribute's value")
+	}
+	return start, end, nil
+}
+
+// declare binds the prefixes that the pending attributes declare.
+func (p *parser) declare() error {
+	for _, a := range p.pending {
+		if p.scope.written[a.name].binds == none {
+			continue
+		}
+		c := characters{raw: p.text[a.start:a.end], attribute: true}
+		if err := p.scope.declare(a.name, c.value()); err != nil {
+			return p.refuse(a.start, err)
+		}
+	}
+	return nil
+}
+
+// addAttributes adds the pending ones to an element, each name once (Namespaces in XML 1.0 6.3).
+func (p *parser) addAttributes(n int32) error {
+	if int(p.doc.tree.attributes.length)+len(p.pending) > maxAllAttributes {
+		return p.beyond("attributes")
+	}
+	for _, a := range p.pending {
+		name, err := p.scope.attribute(a.name)
+		if err != nil {
+			return p.refuse(a.start, err)
+		}
+		if p.scope.seenIn(name, n) {
+			return p.malformed(a.start, "an attribute that the element has already")
+		}
+		if p.doc.tree.names[name].kind == identifierName {
+			p.doc.tree.identifiers++
+		}
+		p.doc.tree.attributes.add(attribute{name, uint32(a.start), uint32(a.end)})
+	}
+	return nil
+}

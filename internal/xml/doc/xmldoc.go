@@ -13,7 +13,12 @@
 // document, and at most some 150 MB.
 package doc
 
-import "errors"
+import (
+	"encoding/xml"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
 
 var (
 	// ErrMalformed: the source is not a well-formed XML document with namespaces.
@@ -86,4 +91,86 @@ func (d *Document) HasComments(s Subset) bool {
 		}
 	}
 	return false
+}
+
+// Document is a document that was read. It does not change, and several goroutines may use it.
+type Document struct {
+	source      []byte
+	text        []byte // the document in UTF-8, without a byte order mark; of the source where that is so
+	coding      coding
+	declaration uint32 // where the XML declaration ends in the text; 0 without one
+	tree        tree
+	spaces      int // how many namespaces it names
+	ids         identifiers
+	order       ranks
+}
+
+// Root is the document element.
+func (d *Document) Root() Node { return Node{d, d.tree.root} }
+
+// value is what the value of an attribute is, normalized.
+func (d *Document) value(a *attribute) string {
+	c := characters{raw: d.text[a.start:a.end], attribute: true}
+	return c.value()
+}
+
+// run is what a run of character data stands for.
+func (d *Document) run(n int32) string {
+	e := d.tree.nodes.at(n)
+	c := characters{raw: d.text[e.start:e.end]}
+	return c.value()
+}
+
+// maxCommonName is how many characters Java's parsers let a name have, without its prefix.
+const maxCommonName = 1000
+
+// CommonNames says whether other parsers read the names of a document. Those of Java and of Go know
+// the names of the fourth edition of XML 1.0 (appendix B there) alone, which are some of the fifth's.
+func (d *Document) CommonNames() bool {
+	for _, n := range d.tree.names {
+		if !isCommon(n.local) || !isCommon(n.prefix) {
+			return false
+		}
+	}
+	return true
+}
+
+// isCommon asks the parser of Go, which is asked for no more than the beginning of one tag.
+func isCommon(name string) bool {
+	if utf8.RuneCountInString(name) > maxCommonName {
+		return false
+	}
+	if isASCII(name) {
+		return true
+	}
+	_, err := xml.NewDecoder(strings.NewReader("<" + name + ">")).RawToken()
+	return err == nil
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// Prefixes are those that a document declares, in the order in which they first occur: "" is the default
+// namespace.
+func (d *Document) Prefixes() []string {
+	var all []string
+	for i := range d.tree.names {
+		if n := &d.tree.names[i]; n.kind == declarationName {
+			all = append(all, n.local)
+		}
+	}
+	return all
+}
+
+// Room is how many nodes, how many attributes, and how many different names or namespaces, a document may
+// still get before [Parse] refuses it.
+func (d *Document) Room() (nodes, attributes, names int) {
+	t := &d.tree
+	return maxNodes - int(t.nodes.length), maxAllAttributes - int(t.attributes.length), maxNames - max(len(t.names), d.spaces)
 }

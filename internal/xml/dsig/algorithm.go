@@ -4,6 +4,9 @@ import (
 	"crypto"
 	_ "crypto/sha1" // old signatures are read, and reported as weak
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -98,4 +101,139 @@ func readSignatureMethod(n xmldoc.Node) (ades.Algorithm, error) {
 		}
 	}
 	return ades.Algorithm{}, fmt.Errorf("xmldsig: %w: signature method", ades.ErrAlgorithm)
+}
+
+// readPSS reads the parameters of RSASSA-PSS (RFC 9231 2.3.9), of which each has a default, and so have all
+// of them: SHA-256, the same hash for the mask, a salt as long as the hash. A hash of its own for the mask is
+// allowed there, but is not known to crypto/rsa.
+func readPSS(params xmldoc.Node) (ades.Algorithm, error) {
+	if params == (xmldoc.Node{}) {
+		return ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PSS}, nil
+	}
+	in := sequenceOf(params)
+	digest, generator := in.maybe(Namespace, "DigestMethod"), in.maybe(more2007, "MaskGenerationFunction")
+	length, trailer := in.maybe(more2007, "SaltLength"), in.maybe(more2007, "TrailerField")
+	if err := in.end(); err != nil {
+		return ades.Algorithm{}, err
+	}
+	hash := hashOr(digest, crypto.SHA256)
+	mask := maskHash(generator, hash)
+	if hash == 0 || hash != mask {
+		return ades.Algorithm{}, fmt.Errorf("xmldsig: %w: RSASSA-PSS with %v and a mask by %v", ades.ErrAlgorithm, hash, mask)
+	}
+	if field, err := numberOr(trailer, 1); err != nil || field != 1 {
+		return ades.Algorithm{}, fmt.Errorf("xmldsig: %w: trailer field of RSASSA-PSS", ades.ErrAlgorithm)
+	}
+	salt, err := saltOr(length, hash.Size())
+	if err != nil {
+		return ades.Algorithm{}, err
+	}
+	return ades.Algorithm{Hash: hash, Scheme: ades.PSS, Salt: salt}, nil
+}
+
+// saltOr is the length of the salt, as [ades.Algorithm] has it: 0 when it is that of the hash.
+func saltOr(length xmldoc.Node, standard int) (int, error) {
+	switch salt, err := numberOr(length, standard); {
+	case err != nil || salt < 1:
+		return 0, fmt.Errorf("xmldsig: %w: RSASSA-PSS without a salt", ades.ErrAlgorithm)
+	case salt != standard:
+		return salt, nil
+	}
+	return 0, nil
+}
+
+// maskHash is the hash of MGF1, by default that of the signature; 0 when the function is another.
+func maskHash(function xmldoc.Node, standard crypto.Hash) crypto.Hash {
+	if function == (xmldoc.Node{}) {
+		return standard
+	}
+	if uri, ok := function.Attr("", "Algorithm"); ok && uri != more2007+"MGF1" {
+		return 0
+	}
+	in := sequenceOf(function)
+	digest := in.maybe(Namespace, "DigestMethod")
+	if in.end() != nil {
+		return 0
+	}
+	return hashOr(digest, standard)
+}
+
+func hashOr(method xmldoc.Node, standard crypto.Hash) crypto.Hash {
+	if method == (xmldoc.Node{}) {
+		return standard
+	}
+	uri, _ := method.Attr("", "Algorithm")
+	return Hash(uri)
+}
+
+func numberOr(n xmldoc.Node, standard int) (int, error) {
+	if n == (xmldoc.Node{}) {
+		return standard, nil
+	}
+	text, err := textOf(n)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.Trim(text, space))
+}
+
+// canonicalizations are the six methods, of which each may keep comments (xmldsig-core1 6.5).
+var canonicalizations = []struct {
+	method        xmldoc.Method
+	uri, comments string
+}{
+	{xmldoc.C14N10, "http://www.w3.org/TR/2001/REC-xml-c14n-20010315", "http://www.w3.org/TR/2001/REC-xml-c14n-20010315#WithComments"},
+	{xmldoc.C14N11, "http://www.w3.org/2006/12/xml-c14n11", "http://www.w3.org/2006/12/xml-c14n11#WithComments"},
+	{xmldoc.Exclusive, exclusive, exclusive + "WithComments"},
+}
+
+// exclusive is the URI of Exclusive XML Canonicalization, and the namespace of its parameter.
+const exclusive = "http://www.w3.org/2001/10/xml-exc-c14n#"
+
+// CanonicalizationMethod is the URI of a method; "" for none. Its Prefixes are not in it.
+func CanonicalizationMethod(c xmldoc.Canonicalization) string {
+	for _, m := range canonicalizations {
+		if m.method == c.Method && c.Comments {
+			return m.comments
+		} else if m.method == c.Method {
+			return m.uri
+		}
+	}
+	return ""
+}
+
+// ReadCanonicalization reads a ds:CanonicalizationMethod or a ds:Transform of that kind;
+// [ErrTransform] when the algorithm is none, [ErrFormat] when its parameters are not.
+func ReadCanonicalization(n xmldoc.Node) (xmldoc.Canonicalization, error) {
+	uri, _ := n.Attr("", "Algorithm")
+	for _, m := range canonicalizations {
+		if uri == m.uri || uri == m.comments {
+			c := xmldoc.Canonicalization{Method: m.method, Comments: uri == m.comments}
+			err := readPrefixes(n, &c)
+			return c, err
+		}
+	}
+	return xmldoc.Canonicalization{}, fmt.Errorf("%w: not a canonicalization", ErrTransform)
+}
+
+// maxPrefixes bounds the prefixes of a list, which all are looked for at every element.
+const maxPrefixes = 100
+
+// readPrefixes reads the InclusiveNamespaces of Exclusive XML Canonicalization (section 4 there). The other
+// methods have no parameters.
+func readPrefixes(n xmldoc.Node, c *xmldoc.Canonicalization) error {
+	in := sequenceOf(n)
+	if c.Method == xmldoc.Exclusive {
+		if list := in.maybe(exclusive, "InclusiveNamespaces"); list != (xmldoc.Node{}) {
+			prefixes, _ := list.Attr("", "PrefixList")
+			c.Prefixes = strings.Fields(prefixes)
+		}
+	}
+	if len(c.Prefixes) > maxPrefixes {
+		return fmt.Errorf("%w: %d prefixes of a canonicalization", ErrLimit, len(c.Prefixes))
+	}
+	if i := slices.Index(c.Prefixes, "#default"); i >= 0 {
+		c.Prefixes[i] = ""
+	}
+	return in.end()
 }

@@ -1,0 +1,304 @@
+package xades
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/innsigli/innsigli/ades"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
+)
+
+// ns11 is the namespace of what XML Signature 1.1 adds to KeyInfo.
+const ns11 = "http://www.w3.org/2009/xmldsig11#"
+
+// hasLoose reports whether there is something in a signature that it does not sign, and that is no part of a
+// signature. The others leave the signature out, so that nobody signs it, and who looks for a contract by its
+// name finds it.
+func (s *scope) hasLoose() bool {
+	if s.Signature == nil {
+		return false
+	}
+	signed := s.signed(func(r signedReference) bool { return r.err == nil })
+	mayHold := func(n xmldoc.Node) bool { return n == s.qualifying || signed.leads(n) }
+	for _, object := range s.Objects {
+		if !signed.has(object) && !(saysOfObject(object) && holds(object, mayHold)) {
+			return true
+		}
+	}
+	return !says(s.element, "Id") || !says(s.SignatureValue, "Id") || !holds(s.element, isElement) ||
+		!signed.has(s.KeyInfo) && !holdsKeys(s.KeyInfo) ||
+		!signed.has(s.qualifying) && !s.holdsProperties()
+}
+
+// says reports whether an element has no attributes but some without a namespace.
+func says(n xmldoc.Node, names ...string) bool {
+	for name := range n.Attributes() {
+		if name.Space != "" || !slices.Contains(names, name.Local) {
+			return false
+		}
+	}
+	return true
+}
+
+// saysOfObject reports whether an Object has the attributes of its own (xmldsig-core1 4.5).
+func saysOfObject(n xmldoc.Node) bool { return says(n, "Id", "MimeType", "Encoding") }
+
+// holds reports whether there is nothing in an element but what belongs there.
+func holds(n xmldoc.Node, belongs func(xmldoc.Node) bool) bool {
+	for child := range n.Children() {
+		if !isEmpty(child) && !belongs(child) {
+			return false
+		}
+	}
+	return true
+}
+
+func isElement(n xmldoc.Node) bool { return n.Kind() == xmldoc.Element }
+
+// holdsKeys reports whether there is nothing in a KeyInfo but what leads to a key. The schema would have
+// anything there.
+func holdsKeys(info xmldoc.Node) bool {
+	if !says(info, "Id") || !holds(info, isElement) {
+		return false
+	}
+	for n := range info.Descendants() {
+		if !isOfKey(n.Name()) || !says(n, "Id", "URI", "Type", "Algorithm", "Encoding") {
+			return false
+		}
+	}
+	return true
+}
+
+// isOfKey reports whether an element is one of those for keys (xmldsig-core1 4.6).
+func isOfKey(name xmldoc.Name) bool {
+	if name.Space != xmldsig.Namespace {
+		return name.Space == ns11
+	}
+	switch name.Local {
+	case "KeyName", "KeyValue", "RetrievalMethod", "X509Data", "PGPData", "SPKIData", "MgmtData",
+		"DSAKeyValue", "P", "Q", "G", "Y", "J", "Seed", "PgenCounter", "RSAKeyValue", "Modulus", "Exponent",
+		"Transforms", "Transform", "XPath", "X509IssuerSerial", "X509IssuerName", "X509SerialNumber",
+		"X509SKI", "X509SubjectName", "X509Certificate", "X509CRL", "PGPKeyID", "PGPKeyPacket", "SPKISexp":
+		return true
+	}
+	return false
+}
+
+// holdsProperties reports whether there is nothing in the QualifyingProperties but properties of signatures
+// (EN 319 132-1 4.3). What unsigned ones say of data nobody signed.
+func (s *scope) holdsProperties() bool {
+	for n := range s.unsigned.Elements() {
+		if n.Is(ns132, "CounterSignature") && !(says(n, "Id") && holds(n, isSignature)) {
+			return false
+		}
+	}
+	unsigned := at(s.qualifying, "UnsignedProperties")
+	return says(s.qualifying, "Id", "Target") && holds(s.qualifying, isProperties) &&
+		says(unsigned, "Id") && holds(unsigned, isOfSignature) &&
+		says(s.unsigned, "Id") && holds(s.unsigned, isUnsignedProperty)
+}
+
+func isProperties(n xmldoc.Node) bool {
+	return n.Is(ns132, "SignedProperties") || n.Is(ns132, "UnsignedProperties")
+}
+
+func isOfSignature(n xmldoc.Node) bool { return n.Is(ns132, "UnsignedSignatureProperties") }
+
+// isUnsignedProperty reports whether an element is an unsigned property of a signature: one of XAdES, or of
+// somebody else, which the schema allows.
+func isUnsignedProperty(n xmldoc.Node) bool {
+	switch name := n.Name(); {
+	case !isElement(n), name.Space == "", name.Space == xmldsig.Namespace:
+		return false
+	case name.Space != ns132:
+		return true
+	default:
+		return isUnsignedName(name.Local)
+	}
+}
+
+// isUnsignedName reports whether XAdES has an unsigned property of that name (EN 319 132-1 5.2.7, 5.3 to 5.5, A).
+func isUnsignedName(local string) bool {
+	switch local {
+	case "CounterSignature", "SignatureTimeStamp", "CertificateValues", "RevocationValues", "ArchiveTimeStamp",
+		"AttrAuthoritiesCertValues", "AttributeRevocationValues", "CompleteCertificateRefs", "CompleteRevocationRefs",
+		"AttributeCertificateRefs", "AttributeRevocationRefs", "SigAndRefsTimeStamp", "RefsOnlyTimeStamp":
+		return true
+	}
+	return false
+}
+
+// noteCoverage says how much of the document the signature signs. One in the content of another signature
+// is judged by the document as it was before that. A counter-signature says nothing of the document.
+func (v *verification) noteCoverage() {
+	top, within := v.topOf()
+	switch {
+	case v.signs.counter:
+	case v.absent || v.signs.stray || !v.covers(top, within):
+		v.report.Problems = append(v.report.Problems, "The signature does not cover the whole document.")
+	case within == none:
+		v.report.Coverage = ades.WholeDocument
+	default:
+		v.report.Coverage = ades.WholeRevision
+	}
+}
+
+// topOf is the root of the document that the signature was made in, and what of another signature it is in
+// now: an Object, or the content of a container that is signed. It is zero when there is none.
+func (s *signature) topOf() (top, within xmldoc.Node) {
+	for top = s.element; top.Parent() != (xmldoc.Node{}); top = top.Parent() {
+		if isObject(top.Parent()) || s.enclosed && isContained(top.Parent()) {
+			return top, top.Parent()
+		}
+	}
+	return top, within
+}
+
+// isContained reports whether an element is around the document in a container.
+func isContained(n xmldoc.Node) bool {
+	return n.Is("", containedName) && isContainer(n.Parent())
+}
+
+// isObject reports whether an element is an Object of a signature.
+func isObject(n xmldoc.Node) bool {
+	return n.Is(xmldsig.Namespace, "Object") && isSignature(n.Parent())
+}
+
+// covers reports whether all of a document is signed but signatures, and signatures too that carry what they do not
+// sign. Comments say nothing, and are not signed by references without XPointer.
+func (v *verification) covers(top, within xmldoc.Node) bool {
+	signed := v.signs.signed(func(r signedReference) bool { return r.ok })
+	for _, n := range v.loose {
+		if !signed.has(n) {
+			return false
+		}
+	}
+	if within == none {
+		return len(signed[none]) > 0 || v.coversNode(signed, top) && !v.instructions()
+	}
+	return v.content(within).nodes == 1 && v.coversNode(signed, top)
+}
+
+// coversNode reports whether the root of a document, or what is in a container, is signed.
+func (v *verification) coversNode(signed covered, n xmldoc.Node) bool {
+	switch {
+	case signed.has(n):
+		return true
+	case n == v.element:
+		return slices.ContainsFunc(v.otherObjects(), signed.leads) // that all are: see hasLoose
+	}
+	return isContainer(n) && v.coversContent(signed, n)
+}
+
+// coversContent counts: there may be millions of nodes in a container of many signatures.
+func (v *verification) coversContent(signed covered, container xmldoc.Node) bool {
+	some, has := false, v.content(container)
+	left := has.nodes - has.signatures
+	for n := range signed {
+		if n.Parent() == container {
+			some = true
+		}
+		if n.Parent() == container && !isSignature(n) {
+			left--
+		}
+	}
+	return some && left == 0
+}
+
+// content is how much there is in an element but white space and comments.
+type content struct{ nodes, signatures int }
+
+func (i *inspection) content(n xmldoc.Node) content {
+	has, known := i.contents[n]
+	if !known {
+		for child := range n.Children() {
+			if !isEmpty(child) {
+				has.nodes++
+			}
+			if isSignature(child) {
+				has.signatures++
+			}
+		}
+		i.contents[n] = has
+	}
+	return has
+}
+
+// signed is what some of the references lead to, with what each leaves out. Of what is decoded only the text
+// is signed: it has to be in an Object, whose name says nothing, and that says nothing else.
+func (s *scope) signed(counts func(signedReference) bool) covered {
+	c, seen := make(covered), make(map[part]bool)
+	for _, r := range s.references {
+		if !counts(r) || isDecoded(r) && !s.isPlain(r) {
+			continue
+		}
+		subset, err := s.Covers(r.Reference)
+		if p := (part{subset.Apex, kindsOf(r.Reference)}); err == nil && !seen[p] {
+			seen[p] = true
+			c[subset.Apex] = append(c[subset.Apex], subset)
+		}
+	}
+	return c
+}
+
+// leads reports whether a reference leads to a node itself, and not to something around it.
+func (c covered) leads(n xmldoc.Node) bool { return len(c[n]) > 0 }
+
+// isPlain reports whether a reference leads to an Object of the signature that has nothing but text.
+func (s *scope) isPlain(r signedReference) bool {
+	own := isObject(r.target) && r.target.Parent() == s.element
+	return own && !r.other && saysOfObject(r.target) && hasOnlyText(r.target)
+}
+
+func isDecoded(r signedReference) bool {
+	last := len(r.Transforms) - 1
+	return last >= 0 && r.Transforms[last].Kind == xmldsig.Base64
+}
+
+func hasOnlyText(n xmldoc.Node) bool {
+	for child := range n.Children() {
+		if child.Kind() != xmldoc.Text {
+			return false
+		}
+	}
+	return true
+}
+
+// isContainer reports whether an element is what [InternallyDetached] puts around a document: itself it is
+// not signed, and may say nothing, nor what a prefix means.
+func isContainer(n xmldoc.Node) bool {
+	return n.Is("", containerName) && n.Width() == 0
+}
+
+// isEmpty reports whether a node is white space or a comment.
+func isEmpty(n xmldoc.Node) bool {
+	switch n.Kind() {
+	case xmldoc.Comment:
+		return true
+	case xmldoc.Text:
+		for piece := range n.Pieces() {
+			if len(bytes.Trim(piece, " \t\r\n")) > 0 {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// hasInstructions reports whether instructions stand beside the root, such as that for a stylesheet.
+func hasInstructions(d *xmldoc.Document) bool {
+	var found sensor
+	root := func(n xmldoc.Node) bool { return n == d.Root() }
+	err := d.Canonicalize(&found, exclusive, xmldoc.Subset{Without: root})
+	return err != nil || bool(found)
+}
+
+// sensor notes whether anything is written.
+type sensor bool
+
+func (s *sensor) Write(b []byte) (int, error) {
+	*s = *s || len(b) > 0
+	return len(b), nil
+}

@@ -1,0 +1,201 @@
+package xades
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/pki/validation"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
+)
+
+// carried is what a document has by way of signatures and evidence, as far as it is looked after.
+type carried struct {
+	*source
+	signatures []carriedSignature
+	hidden     bool // there are signatures, but all of them are enclosed
+}
+
+// carriedSignature is a signature with those of its timestamps that prove something.
+type carriedSignature struct {
+	*signature
+	tokens []carriedStamp // over the value, those that verify
+	done   bool           // it has level LTA already
+	added  string         // properties that it gets
+}
+
+// growsIn reports whether another signature that gets evidence is in an Object that the archive timestamp of a
+// signature will be over. Where it is signed too, it is enclosed.
+func (c *carried) growsIn(s *carriedSignature) bool {
+	for _, object := range s.otherObjects() {
+		for _, o := range c.signatures {
+			if o.signature != s.signature && !o.done && object.Contains(o.growing()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// selection chooses the signatures that are looked after.
+type selection func([]signature) []signature
+
+func everySignature(all []signature) []signature { return all }
+
+// lastSignature leaves the one that comes last: signatures are added behind those that are there, or around
+// them.
+func lastSignature(all []signature) []signature { return all[max(len(all)-1, 0):] }
+
+// readCarried refuses a document with a signature that is selected and cannot be read: there would be no
+// telling what it lacks. Enclosed signatures are none of its business: they are what others sign.
+func readCarried(ctx context.Context, src *source, which selection) (*carried, error) {
+	all, err := readSignatures(ctx, src.doc)
+	if err != nil {
+		return nil, err
+	}
+	open := slices.DeleteFunc(slices.Clone(all), func(s signature) bool { return s.enclosed })
+	c := &carried{source: src, hidden: len(all) > 0 && len(open) == 0}
+	selected := which(open)
+	for i := range selected {
+		s := &selected[i]
+		if err := s.checkExtensible(); err != nil {
+			return nil, err
+		}
+		tokens, err := s.proving(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c.signatures = append(c.signatures, carriedSignature{signature: s, tokens: tokens})
+	}
+	return c, nil
+}
+
+func broken(s *signature, err error) error {
+	return fmt.Errorf("%w: %.100q: %w", ades.ErrBroken, s.name(), err)
+}
+
+// checkExtensible reports whether the signature has a place for evidence, and evidence of what.
+func (s *signature) checkExtensible() error {
+	switch {
+	case s.fault != nil:
+		return broken(s, s.fault)
+	case s.irregularity != nil:
+		return broken(s, s.irregularity)
+	case s.properties == none:
+		return fmt.Errorf("%w: %q has no properties that evidence could be added to", ades.ErrForbidden, s.ID)
+	case !s.named:
+		return broken(s, errors.New("it names no certificate that it carries"))
+	}
+	for _, t := range s.archives {
+		if t.token == nil {
+			return broken(s, errors.New("an archive timestamp cannot be read"))
+		}
+	}
+	return nil
+}
+
+// proving are the signature timestamps that verify. The others prove nothing.
+func (s *signature) proving(ctx context.Context) ([]carriedStamp, error) {
+	var all []carriedStamp
+	for _, t := range s.stamps {
+		err := s.checkStamp(ctx, t)
+		if errors.Is(err, xmldsig.ErrLimit) {
+			return nil, readError(err)
+		}
+		if err == nil {
+			all = append(all, t)
+		}
+	}
+	return all, ctx.Err()
+}
+
+// verify compares the signatures and archive timestamps with the document: what is added would seem to
+// confirm them.
+func (c *carried) verify(ctx context.Context) error {
+	for _, s := range c.signatures {
+		err := s.verify(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, xmldsig.ErrLimit):
+			return readError(err)
+		case err != nil:
+			return broken(s.signature, err)
+		}
+	}
+	return nil
+}
+
+func (s *signature) verify(ctx context.Context) error {
+	if err := s.VerifyValue(s.signer); err != nil {
+		return err
+	}
+	for _, r := range s.References {
+		if err := s.VerifyReference(ctx, r); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.archives {
+		if err := s.checkStamp(ctx, t); err != nil {
+			return fmt.Errorf("archive timestamp: %w", err)
+		}
+	}
+	return nil
+}
+
+// timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is
+// none.
+func (s carriedSignature) timeOf() (oldest time.Time) {
+	for _, t := range s.allStamps() {
+		if oldest.IsZero() || t.token.Time.Before(oldest) {
+			oldest = t.token.Time
+		}
+	}
+	return oldest
+}
+
+func (s carriedSignature) allStamps() []carriedStamp { return slices.Concat(s.tokens, s.archives) }
+
+// targets are the certificates that are relied upon: the signer's and those of the authorities of
+// timestamps. The next archive timestamp proves that a timestamp existed at its own time (EN 319 102-1
+// 5.6.3).
+func (s carriedSignature) targets() []validation.Target {
+	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: s.timeOf()}}
+	for _, t := range s.allStamps() {
+		all = append(all, s.authority(t))
+	}
+	return all
+}
+
+func (s carriedSignature) authority(t carriedStamp) validation.Target {
+	times := validation.Times{SigningTime: t.token.Time}
+	proves := func(a carriedStamp) bool { return t.property != none && t.property.Precedes(a.property) }
+	if i := slices.IndexFunc(s.archives, proves); i >= 0 {
+		times.ValidationTime = s.archives[i].token.Time
+	}
+	return validation.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
+}
+
+// withoutLast is the signature as it was before its last archive timestamp, with the data of that time.
+func (s carriedSignature) withoutLast() carriedSignature {
+	last := s.archives[len(s.archives)-1]
+	earlier := *s.signature
+	earlier.archives = slices.DeleteFunc(slices.Clone(s.archives), func(t carriedStamp) bool { return t.property == last.property })
+	earlier.data = s.before(last.property)
+	over := func(t carriedStamp) bool { return !t.property.Precedes(last.property) }
+	return carriedSignature{signature: &earlier, tokens: slices.DeleteFunc(slices.Clone(s.tokens), over)}
+}
+
+// archived reports whether the last archive timestamp is over all validation data that the signature and the
+// timestamps before need, so that it has level LTA. Its own comes later.
+func (s carriedSignature) archived(known *validation.Known) bool {
+	if len(s.archives) == 0 {
+		return false
+	}
+	earlier := s.withoutLast()
+	lacking, _ := earlier.data.ChargeTo(known).Lacking(known.With(s.known...), earlier.targets()...)
+	return len(lacking) == 0 && len(earlier.tokens) > 0
+}

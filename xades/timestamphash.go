@@ -1,0 +1,200 @@
+package xades
+
+import (
+	"context"
+	"crypto"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"sort"
+
+	"github.com/innsigli/innsigli/internal/pki/tsp"
+	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+)
+
+// errMethod: the CanonicalizationMethod of a timestamp is none that is known.
+var errMethod = errors.New("the canonicalization method of the timestamp is not known")
+
+// contextWriter ends the work with its context.
+type contextWriter struct {
+	context.Context
+	io.Writer
+}
+
+func (w contextWriter) Write(b []byte) (int, error) {
+	if err := w.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(b)
+}
+
+// signedSum is the digest of what a signature timestamp is over: the element SignatureValue (EN 319 132-1
+// 5.3).
+func (s *signature) signedSum(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash) ([]byte, error) {
+	begin := func() (hash.Hash, error) { return h.New(), nil }
+	return digest(ctx, c, begin, func(w io.Writer) error { return s.write(w, c, s.SignatureValue) })
+}
+
+// archivedSum is the digest of what an archive timestamp is over that stands before a node, or behind all
+// unsigned properties where that is zero, and some in canonical form that are to be added (EN 319 132-1
+// 5.5.2.2): all that the signature signs, itself with its KeyInfo, the unsigned properties before, and the
+// Objects other than that of the properties.
+func (s *signature) archivedSum(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, before xmldoc.Node, added []byte) ([]byte, error) {
+	begin := func() (hash.Hash, error) { return s.archivedHash(ctx, archiveForm{c, h}, before) }
+	return digest(ctx, c, begin, func(w io.Writer) error {
+		if _, err := w.Write(added); err != nil {
+			return err
+		}
+		return s.write(w, c, s.otherObjects()...)
+	})
+}
+
+func digest(ctx context.Context, c xmldoc.Canonicalization, begin func() (hash.Hash, error), write func(io.Writer) error) ([]byte, error) {
+	if c.Method == 0 {
+		return nil, errMethod
+	}
+	sum, err := begin()
+	if err == nil {
+		err = write(contextWriter{ctx, sum})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("what a timestamp is over: %w", err)
+	}
+	return sum.Sum(nil), ctx.Err()
+}
+
+// write writes elements in canonical form, one after another.
+func (s *signature) write(w io.Writer, c xmldoc.Canonicalization, elements ...xmldoc.Node) error {
+	for _, e := range elements {
+		if e == (xmldoc.Node{}) {
+			continue
+		}
+		if err := s.Canonicalize(w, c, xmldoc.Subset{Apex: e}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherObjects are the Objects but that of the properties.
+func (s *signature) otherObjects() []xmldoc.Node {
+	var all []xmldoc.Node
+	for _, o := range s.Objects {
+		if s.qualifying == (xmldoc.Node{}) || o != s.qualifying.Parent() {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// stampedSum is the digest of what a timestamp of a signature is over.
+func (s *signature) stampedSum(ctx context.Context, t carriedStamp, h crypto.Hash) ([]byte, error) {
+	if t.property.Is(ns141, "ArchiveTimeStamp") {
+		return s.archivedSum(ctx, t.c14n, h, t.property, nil)
+	}
+	return s.signedSum(ctx, t.c14n, h)
+}
+
+// checkStamp compares a timestamp with what it stands for, and verifies its value.
+func (s *signature) checkStamp(ctx context.Context, t carriedStamp) error {
+	if t.token == nil {
+		return fmt.Errorf("%w: token", tsp.ErrFormat)
+	}
+	sum, err := s.stampedSum(ctx, t, t.token.Hash)
+	if err != nil {
+		return err
+	}
+	t.token.Supply(slices.Concat(s.known, s.data.Certificates))
+	return t.token.VerifyOver(sum)
+}
+
+// archiveHashes are what was digested for archive timestamps of a signature. Each is over what the one before it is,
+// and over more: with a hash that goes on, those of thirty years take little longer than the last of them.
+type archiveHashes struct {
+	unsigned []xmldoc.Node // the unsigned properties
+	begun    []archiveHash
+}
+
+// archiveForm is what imprints have to have in common.
+type archiveForm struct {
+	c14n xmldoc.Canonicalization
+	hash crypto.Hash
+}
+
+func (f archiveForm) equal(o archiveForm) bool {
+	return f.hash == o.hash && f.c14n.Method == o.c14n.Method && f.c14n.Comments == o.c14n.Comments &&
+		slices.Equal(f.c14n.Prefixes, o.c14n.Prefixes)
+}
+
+// archiveHash is a hash that has taken what comes before the unsigned properties, and some of those.
+type archiveHash struct {
+	archiveForm
+	state hash.Cloner
+	taken int
+}
+
+// archivedHash is a hash of what archive timestamps are over but for the Objects, which come last.
+func (s *signature) archivedHash(ctx context.Context, f archiveForm, before xmldoc.Node) (hash.Hash, error) {
+	unsigned := s.unsignedBefore(before)
+	sum, taken, err := s.begunHash(ctx, f, len(unsigned))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.write(contextWriter{ctx, sum}, f.c14n, unsigned[taken:]...); err != nil {
+		return nil, err
+	}
+	return sum, s.hashes.remember(f, sum, len(unsigned))
+}
+
+// begunHash goes on from an imprint that has taken so many unsigned properties at most, or begins.
+func (s *signature) begunHash(ctx context.Context, f archiveForm, unsigned int) (sum hash.Hash, taken int, err error) {
+	for _, b := range s.hashes.begun {
+		if b.equal(f) && b.taken <= unsigned {
+			sum, err = b.state.Clone()
+			return sum, b.taken, err
+		}
+	}
+	if sum, err = s.Hash(ctx, f.hash, s.References[0], f.c14n); err != nil { // is known, as a rule
+		return nil, 0, err
+	}
+	w := contextWriter{ctx, sum}
+	for _, r := range s.References[1:] {
+		if err := s.Process(w, r, f.c14n); err != nil {
+			return nil, 0, err
+		}
+	}
+	return sum, 0, s.write(w, f.c14n, s.SignedInfo, s.SignatureValue, s.KeyInfo)
+}
+
+// remember keeps the state of a hash, one of each form.
+func (m *archiveHashes) remember(f archiveForm, sum hash.Hash, taken int) error {
+	state, ok := sum.(hash.Cloner)
+	if !ok {
+		return nil // the next one begins anew
+	}
+	state, err := state.Clone()
+	b := archiveHash{f, state, taken}
+	if i := slices.IndexFunc(m.begun, func(b archiveHash) bool { return b.equal(f) }); i >= 0 {
+		m.begun[i] = b
+	} else {
+		m.begun = append(m.begun, b)
+	}
+	return err
+}
+
+// unsignedBefore are the unsigned properties before one of them, or (zero) all.
+func (s *signature) unsignedBefore(node xmldoc.Node) []xmldoc.Node {
+	if s.unsigned == none {
+		return nil
+	}
+	if s.hashes.unsigned == nil {
+		s.hashes.unsigned = slices.Collect(s.unsigned.Elements())
+	}
+	all := s.hashes.unsigned
+	if node == none {
+		return all
+	}
+	return all[:sort.Search(len(all), func(i int) bool { return !all[i].Precedes(node) })]
+}
