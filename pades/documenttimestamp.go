@@ -16,24 +16,24 @@ import (
 // certificates of their authority.
 const tokenSize = 16 << 10
 
-// stamp appends a timestamp over the whole document: a document timestamp (ISO 32000-2
+// addTimestamp appends a timestamp over the whole document: a document timestamp (ISO 32000-2
 // 12.8.5, EN 319 142-1 5.4.3).
-func (e *extension) stamp() error {
+func (e *extension) addTimestamp() error {
 	f, err := e.signedFile()
 	if err != nil {
 		return err
 	}
-	r, err := f.stamped(e.ctx, e.Sources.Time)
+	r, err := f.timestampRevision(e.ctx, e.Sources.Time)
 	if err != nil {
 		return fmt.Errorf("document timestamp: %w", err)
 	}
-	e.grow(r)
+	e.append(r)
 	return nil
 }
 
-// stamped returns the revision. A token that is longer than its place gets a longer one;
+// timestampRevision returns the revision. A token that is longer than its place gets a longer one;
 // nobody has to sign again for that.
-func (f *signedFile) stamped(ctx context.Context, t ades.Timestamper) (Revision, error) {
+func (f *signedFile) timestampRevision(ctx context.Context, t ades.Timestamper) (Revision, error) {
 	if t == nil {
 		return Revision{}, fmt.Errorf("pades: %w: no timestamp authority", ades.ErrTimestamp)
 	}
@@ -51,7 +51,7 @@ func (f *signedFile) stamped(ctx context.Context, t ades.Timestamper) (Revision,
 		if err != nil {
 			return Revision{}, err
 		}
-		token, err := timestampAround(ctx, t, h, state, l)
+		token, err := obtainTimestamp(ctx, t, h, state, l)
 		if err != nil {
 			return Revision{}, err
 		}
@@ -68,9 +68,9 @@ func (f *signedFile) stamped(ctx context.Context, t ades.Timestamper) (Revision,
 	}
 }
 
-// timestampAround gets a token over a document, given as the state of its hash, and the
+// obtainTimestamp gets a token over a document, given as the state of its hash, and the
 // layout of what follows it.
-func timestampAround(ctx context.Context, t ades.Timestamper, h crypto.Hash, state []byte, l layout) ([]byte, error) {
+func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, state []byte, l layout) ([]byte, error) {
 	sum, err := restore(h, state)
 	if err != nil {
 		return nil, err

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxEvidence bounds the streams of each array of a document security store.
-	maxEvidence = 4096
+	// maxStoreEntries bounds the streams of each array of a document security store.
+	maxStoreEntries = 4096
 	// maxCertificate bounds one certificate in bytes.
 	maxCertificate = 64 << 10
 )
@@ -29,7 +29,7 @@ type store struct {
 	fault   error            // why one of these cannot be read, and so not be added to
 	data    *validation.Data // as it stands, in its order, none of it verified
 	streams []stream
-	there   map[storedAt]bool
+	seen   map[storedAt]bool
 	decoded map[storedAt]stream  // in other revisions; nil: none
 	refs    map[storedAs]pdf.Ref // the streams by what is in them, for who adds to them
 }
@@ -134,8 +134,8 @@ func (s *store) decode(file *pdf.File, name pdf.Name, array pdf.Object, limit in
 	if err != nil {
 		return pdf.IgnoreMalformed(err)
 	}
-	for _, entry := range entries[:min(len(entries), maxEvidence)] {
-		if err := file.Spent(); err != nil {
+	for _, entry := range entries[:min(len(entries), maxStoreEntries)] {
+		if err := file.CheckBudget(); err != nil {
 			return err
 		}
 		if err := pdf.IgnoreMalformed(s.decodeOne(file, name, entry, limit)); err != nil {
@@ -151,7 +151,7 @@ func (s *store) decodeOne(file *pdf.File, name pdf.Name, entry pdf.Object, limit
 		return err
 	}
 	place := storedAt{name, object.Offset, object.Length}
-	if s.there[place] {
+	if s.seen[place] {
 		return nil
 	}
 	one, known := s.decoded[place]
@@ -169,21 +169,21 @@ func (s *store) decodeOne(file *pdf.File, name pdf.Name, entry pdf.Object, limit
 }
 
 func (s *store) keep(one stream) {
-	if s.there == nil {
-		s.there = make(map[storedAt]bool)
+	if s.seen == nil {
+		s.seen = make(map[storedAt]bool)
 	}
-	s.there[one.storedAt] = true
+	s.seen[one.storedAt] = true
 	s.streams = append(s.streams, one)
 	if s.decoded != nil {
 		s.decoded[one.storedAt] = one
 	}
 }
 
-// readProofs reads the document security store of a revision for a verification. What is in it counts wherever it
+// readStores reads the document security store of a revision for a verification. What is in it counts wherever it
 // stands, also in the VRI dictionaries alone (ISO 32000-2 table 262), and so does what the store of an earlier
 // revision had that was signed or timestamped: some writers put a new store in the place of the old one, or leave it
 // out, and what revocation data says of a certificate stays said.
-func (d *inspection) readProofs(file *pdf.File) (store, error) {
+func (d *inspection) readStores(file *pdf.File) (store, error) {
 	s, err := findStore(file)
 	if err != nil {
 		return s, err
@@ -195,7 +195,7 @@ func (d *inspection) readProofs(file *pdf.File) (store, error) {
 	if err := s.decodeVRI(file); err != nil {
 		return s, err
 	}
-	earlier, err := d.storeUpTo(d.signedBefore(file.Size()))
+	earlier, err := d.storeAt(d.signedBefore(file.Size()))
 	if err != nil {
 		return s, err
 	}
@@ -207,7 +207,7 @@ func (d *inspection) readProofs(file *pdf.File) (store, error) {
 // decodeVRI decodes what stands in the VRI dictionaries, in the order of their names.
 func (s *store) decodeVRI(file *pdf.File) error {
 	for _, name := range slices.Sorted(maps.Keys(s.vri)) {
-		if err := file.Spent(); err != nil {
+		if err := file.CheckBudget(); err != nil {
 			return err
 		}
 		of, err := file.Dict(s.vri[name])
@@ -226,7 +226,7 @@ func (s *store) decodeVRI(file *pdf.File) error {
 // inherit adds what an earlier store has and this one has not.
 func (s *store) inherit(earlier store) {
 	for _, one := range earlier.streams {
-		if !s.there[one.storedAt] {
+		if !s.seen[one.storedAt] {
 			s.keep(one)
 		}
 	}
@@ -253,16 +253,16 @@ func (c coverage) signedEnds(f form.Fields) (all []int64) {
 	return slices.Compact(all)
 }
 
-// storeUpTo reads the document security store as it was when the document had so many
+// storeAt reads the document security store as it was when the document had so many
 // bytes. It is the same for many signatures, and read once.
-func (d *inspection) storeUpTo(end int64) (store, error) {
+func (d *inspection) storeAt(end int64) (store, error) {
 	if s, ok := d.earlier[end]; ok || end == 0 {
 		return s, nil
 	}
 	var s store
 	file, err := d.file.Earlier(end)
 	if err == nil {
-		s, err = d.readProofs(file)
+		s, err = d.readStores(file)
 	}
 	if err != nil {
 		s = store{data: new(validation.Data)}

@@ -132,8 +132,8 @@ func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pd
 	if err != nil {
 		return nil, err
 	}
-	if len(array)+len(items) > maxEvidence { // what comes after is not read
-		return nil, fmt.Errorf("%w: more than %d entries of /%s", pdf.ErrLimit, maxEvidence, key)
+	if len(array)+len(items) > maxStoreEntries { // what comes after is not read
+		return nil, fmt.Errorf("%w: more than %d entries of /%s", pdf.ErrLimit, maxStoreEntries, key)
 	}
 	if array == nil {
 		return pdf.SetKey(source, key, fmt.Appendf(nil, "%v", items))

@@ -71,7 +71,7 @@ type extension struct {
 	ctx       context.Context
 	doc       Document
 	which     selection
-	read      *carried // of doc as it is now; nil: not read yet
+	read      *signedDocument // of doc as it is now; nil: not read yet
 	revisions []Revision
 }
 
@@ -97,7 +97,7 @@ func (e *extension) raise(level ades.Level) error {
 		return err
 	}
 	if level >= ades.T && !c.timestamped() {
-		if err := e.stamp(); err != nil {
+		if err := e.addTimestamp(); err != nil {
 			return err
 		}
 	}
@@ -112,33 +112,33 @@ func (e *extension) raise(level ades.Level) error {
 
 // archive puts a timestamp over everything, including the validation data of the last.
 func (e *extension) archive() error {
-	if err := e.embedToStamp(); err != nil {
+	if err := e.embedBeforeTimestamp(); err != nil {
 		return err
 	}
-	return e.stamp()
+	return e.addTimestamp()
 }
 
 // archived reports whether the last document timestamp covers the signatures with all of
 // their validation data, so that they have level LTA. Its own comes later.
-func (e *extension) archived(c *carried) (bool, error) {
-	if len(c.stamps) == 0 {
+func (e *extension) archived(c *signedDocument) (bool, error) {
+	if len(c.timestamps) == 0 {
 		return false, nil
 	}
-	last := c.stamps[len(c.stamps)-1]
-	covered, err := readCarried(Document{ReaderAt: e.doc, Size: last.ranges.end}, e.which)
+	last := c.timestamps[len(c.timestamps)-1]
+	covered, err := readSignedDocument(Document{ReaderAt: e.doc, Size: last.ranges.end}, e.which)
 	if err != nil || len(covered.signatures) < len(c.signatures) || !covered.timestamped() {
 		return false, err
 	}
-	covered.stamps = covered.stamps[:len(covered.stamps)-1]
+	covered.timestamps = covered.timestamps[:len(covered.timestamps)-1]
 	known := validation.NewKnown(e.ctx, e.Sources, covered.known...)
 	lacking, _ := covered.store.data.Lacking(known, covered.allTargets()...)
 	return len(lacking) == 0, e.ctx.Err()
 }
 
 // carried reads what the document has by now.
-func (e *extension) carried() (_ *carried, err error) {
+func (e *extension) carried() (_ *signedDocument, err error) {
 	if e.read == nil {
-		e.read, err = readCarried(e.doc, e.which)
+		e.read, err = readSignedDocument(e.doc, e.which)
 	}
 	return e.read, err
 }
@@ -152,7 +152,7 @@ func (e *extension) signedFile() (*signedFile, error) {
 	return openSigned(e.doc)
 }
 
-func (e *extension) grow(r Revision) {
+func (e *extension) append(r Revision) {
 	e.revisions = append(e.revisions, r)
 	e.doc, e.read = e.doc.With(r), nil
 }
@@ -191,16 +191,16 @@ func (a appended) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // embed appends the validation data that is missing.
-func (e *extension) embed() error { return e.embedWith((*carried).nothingMore) }
+func (e *extension) embed() error { return e.embedWith((*signedDocument).noMoreTargets) }
 
-// embedToStamp does so before a document timestamp that is to come. It will hardly be of
+// embedBeforeTimestamp does so before a document timestamp that is to come. It will hardly be of
 // another authority than the last one: by what is known about that one today the new
 // timestamp can be judged, before its renewal brings what is said about itself.
-func (e *extension) embedToStamp() error { return e.embedWith((*carried).outdatedAuthority) }
+func (e *extension) embedBeforeTimestamp() error { return e.embedWith((*signedDocument).outdatedTimestampAuthority) }
 
 // embedWith appends what is missing, with more to ask about. What can be collected and
 // would still not do, for validators or [Verify], is not level LT.
-func (e *extension) embedWith(more func(*carried, *validation.Known) []validation.Target) error {
+func (e *extension) embedWith(more func(*signedDocument, *validation.Known) []validation.Target) error {
 	c, err := e.carried()
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func (e *extension) embedWith(more func(*carried, *validation.Known) []validatio
 	if err != nil || len(r.Bytes) == 0 {
 		return err
 	}
-	e.grow(r)
+	e.append(r)
 	return nil
 }
 
@@ -225,8 +225,8 @@ func (e *extension) embedWith(more func(*carried, *validation.Known) []validatio
 // the same person signed a moment ago: it cannot have been collected for the signature, and makes no level LT (EN 319
 // 142-1 6.3). The revision is empty where validation data was added since, and where the sources have nothing newer, as
 // authorities with CRLs alone have not: then all that there is is in the document.
-func (e *extension) embedAgain(c *carried, known *validation.Known) (Revision, error) {
-	last := slices.MaxFunc(c.signatures, func(a, b carriedSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
+func (e *extension) embedAgain(c *signedDocument, known *validation.Known) (Revision, error) {
+	last := slices.MaxFunc(c.signatures, func(a, b documentSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.Earlier(last.ranges.end)
 	if err != nil {
 		return Revision{}, err
@@ -242,11 +242,11 @@ func (e *extension) embedAgain(c *carried, known *validation.Known) (Revision, e
 	return e.embedded(c, known, found)
 }
 
-func (c *carried) nothingMore(*validation.Known) []validation.Target { return nil }
+func (c *signedDocument) noMoreTargets(*validation.Known) []validation.Target { return nil }
 
-// outdatedAuthority is that of the last timestamp, when no proof about it is in force any
+// outdatedTimestampAuthority is that of the last timestamp, when no proof about it is in force any
 // more.
-func (c *carried) outdatedAuthority(known *validation.Known) []validation.Target {
+func (c *signedDocument) outdatedTimestampAuthority(known *validation.Known) []validation.Target {
 	last := c.lastToken()
 	if last == nil {
 		return nil
@@ -259,12 +259,12 @@ func (c *carried) outdatedAuthority(known *validation.Known) []validation.Target
 }
 
 // lastToken is the newest timestamp of all; nil when there is none.
-func (c *carried) lastToken() (last *tsp.Token) {
+func (c *signedDocument) lastToken() (last *tsp.Token) {
 	var tokens []*tsp.Token
 	for _, s := range c.signatures {
 		tokens = append(tokens, s.tokens...)
 	}
-	for _, s := range c.stamps {
+	for _, s := range c.timestamps {
 		tokens = append(tokens, s.token)
 	}
 	for _, token := range tokens {
@@ -277,19 +277,19 @@ func (c *carried) lastToken() (last *tsp.Token) {
 
 // allTargets are the certificates that are relied upon: those of signers and of the
 // authorities of timestamps.
-func (c *carried) allTargets() []validation.Target {
+func (c *signedDocument) allTargets() []validation.Target {
 	var all []validation.Target
 	for _, s := range c.signatures {
 		all = append(all, c.targets(s)...)
 	}
-	for _, s := range c.stamps {
-		all = append(all, c.stampTarget(s))
+	for _, s := range c.timestamps {
+		all = append(all, c.timestampTarget(s))
 	}
 	return all
 }
 
 // targets are the certificates that are relied upon for one signature.
-func (c *carried) targets(s carriedSignature) []validation.Target {
+func (c *signedDocument) targets(s documentSignature) []validation.Target {
 	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: c.timeOf(s)}}
 	for _, token := range s.tokens {
 		all = append(all, c.authority(token, s.ranges))
@@ -297,30 +297,30 @@ func (c *carried) targets(s carriedSignature) []validation.Target {
 	return all
 }
 
-func (c *carried) stampTarget(s carriedStamp) validation.Target {
+func (c *signedDocument) timestampTarget(s documentTimestamp) validation.Target {
 	return c.authority(s.token, s.ranges)
 }
 
 // authority is that of a timestamp, which the next document timestamp proves to have
 // existed at its own time (EN 319 102-1 5.6.3).
-func (c *carried) authority(token *tsp.Token, covered byteRange) validation.Target {
+func (c *signedDocument) authority(token *tsp.Token, covered byteRange) validation.Target {
 	times := validation.Times{SigningTime: token.Time}
-	if i := slices.IndexFunc(c.stamps, func(s carriedStamp) bool { return s.ranges.end > covered.end }); i >= 0 {
-		times.ValidationTime = c.stamps[i].token.Time
+	if i := slices.IndexFunc(c.timestamps, func(s documentTimestamp) bool { return s.ranges.end > covered.end }); i >= 0 {
+		times.ValidationTime = c.timestamps[i].token.Time
 	}
 	return validation.Target{Certificate: token.Certificate, Timestamp: true, Times: times}
 }
 
 // embedded returns the revision with what was found that the document does not have; an
 // empty one when there is nothing.
-func (e *extension) embedded(c *carried, known *validation.Known, found *validation.Data) (Revision, error) {
+func (e *extension) embedded(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
 	update := c.file.NewUpdate()
 	added := c.store.add(update, found)
 	if added.empty() {
 		return Revision{}, nil
 	}
 	if e.VRI {
-		added.vri = c.relatedInformation(known, found)
+		added.vri = c.vriEntries(known, found)
 	}
 	if err := c.store.write(c.file, update, added); err != nil {
 		return Revision{}, fmt.Errorf("adding validation data: %w", err)
@@ -332,12 +332,12 @@ func (e *extension) embedded(c *carried, known *validation.Known, found *validat
 	if err != nil {
 		return Revision{}, err
 	}
-	return c.doc.grown(appended)
+	return c.doc.unsignedRevision(appended)
 }
 
-// grown is the revision with bytes that nobody signs. It goes on with the hash that the
+// unsignedRevision is the revision with bytes that nobody signs. It goes on with the hash that the
 // document is known by, if there is one.
-func (d Document) grown(appended []byte) (Revision, error) {
+func (d Document) unsignedRevision(appended []byte) (Revision, error) {
 	for _, m := range d.Hashed {
 		if m.Offset != d.Size {
 			continue
@@ -355,9 +355,9 @@ type vriEntry struct {
 	source []byte
 }
 
-// relatedInformation lists for each signature and document timestamp that has no entry in
+// vriEntries lists for each signature and document timestamp that has no entry in
 // the VRI dictionary what the document, with what was found, has about it.
-func (c *carried) relatedInformation(known *validation.Known, found *validation.Data) []vriEntry {
+func (c *signedDocument) vriEntries(known *validation.Known, found *validation.Data) []vriEntry {
 	all := validation.Merge(c.store.data, found).ChargeTo(known)
 	var entries []vriEntry
 	list := func(key pdf.Name, targets ...validation.Target) {
@@ -369,8 +369,8 @@ func (c *carried) relatedInformation(known *validation.Known, found *validation.
 	for _, s := range c.signatures {
 		list(s.vri, c.targets(s)...)
 	}
-	for _, s := range c.stamps {
-		list(s.vri, c.stampTarget(s))
+	for _, s := range c.timestamps {
+		list(s.vri, c.timestampTarget(s))
 	}
 	return entries
 }

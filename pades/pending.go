@@ -29,7 +29,7 @@ type Pending struct {
 
 // Digest is what has to be signed.
 func (p *Pending) Digest() ades.Digest {
-	if p.anonymous() {
+	if p.externalCMS() {
 		return ades.Digest{Algorithm: p.signer.Algorithm, Sum: p.attributes}
 	}
 	return p.signer.Algorithm.Digest(p.attributes)
@@ -67,7 +67,7 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 		return Revision{}, err
 	}
 	signed := p.signed
-	if p.anonymous() {
+	if p.externalCMS() {
 		signed = func(_ context.Context, value []byte, _ ades.Timestamper) ([]byte, error) { return p.foreign(value) }
 	}
 	der, err := signed(ctx, value, t)

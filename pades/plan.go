@@ -55,16 +55,16 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 		p.field.name = found.FreeName("Signature")
 		return p, p.refer(form.Lock{})
 	}
-	l, err := p.obeyField(signer)
+	l, err := p.applyFieldConstraints(signer)
 	if err != nil {
 		return nil, err
 	}
 	return p, p.refer(l)
 }
 
-// obeyField checks the signature against the seed value of its field, and returns the
+// applyFieldConstraints checks the signature against the seed value of its field, and returns the
 // field's lock.
-func (p *plan) obeyField(signer ades.Signer) (form.Lock, error) {
+func (p *plan) applyFieldConstraints(signer ades.Signer) (form.Lock, error) {
 	l, err := form.ReadLock(p.file, p.field.lock)
 	if err != nil {
 		return l, fmt.Errorf("reading the lock of field %q: %w", p.field.name, err)
@@ -101,9 +101,9 @@ func (p *plan) refer(l form.Lock) error {
 	return nil
 }
 
-// carryOut makes the signature the value of its field, and the certification of the
+// apply makes the signature the value of its field, and the certification of the
 // document.
-func (p *plan) carryOut(update *pdf.Update, signature pdf.Ref) error {
+func (p *plan) apply(update *pdf.Update, signature pdf.Ref) error {
 	var err error
 	if p.options.Field != "" {
 		err = fillField(p.file, update, p.field, signature, p.options.Appearance)
@@ -122,9 +122,9 @@ func (p *plan) carryOut(update *pdf.Update, signature pdf.Ref) error {
 	return nil
 }
 
-// rehearse lays out what follows the signature at its level, so that a document that does
+// dryRun lays out what follows the signature at its level, so that a document that does
 // not take that is refused before anybody is asked to sign.
-func (p *plan) rehearse(size int64) error {
+func (p *plan) dryRun(size int64) error {
 	if p.options.Level >= ades.LT {
 		s, err := findStore(p.file)
 		if err != nil {

@@ -73,7 +73,7 @@ func (p *Pending) bind(ctx context.Context, doc Document) error {
 	p.baseSum = sum.Sum(nil)
 	sum.Write(p.before)
 	sum.Write(p.after)
-	if p.anonymous() {
+	if p.externalCMS() {
 		p.attributes = sum.Sum(nil)
 		return nil
 	}
@@ -103,7 +103,7 @@ func layOut(doc Document, signer ades.Signer, options Options, reserved int) (l 
 	if err := options.check(); err != nil {
 		return l, err
 	}
-	err = pdf.Opened(doc, doc.Size, func(file *pdf.File) (err error) {
+	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) (err error) {
 		l, err = layOutIn(doc, file, signer, options, reserved)
 		return err
 	})
@@ -116,13 +116,13 @@ func layOutIn(doc Document, file *pdf.File, signer ades.Signer, options Options,
 	if err != nil {
 		return layout{}, err
 	}
-	if err := plan.rehearse(doc.Size); err != nil {
+	if err := plan.dryRun(doc.Size); err != nil {
 		return layout{}, err
 	}
 	update := file.NewUpdate()
 	signature := newSignatureDictionary(subFilter(signer), options, plan.references, reserved)
 	ref := update.Add(signature.source)
-	if err := plan.carryOut(update, ref); err != nil {
+	if err := plan.apply(update, ref); err != nil {
 		return layout{}, err
 	}
 	l, err := signature.cutOut(update, ref, doc.Size)
@@ -167,16 +167,16 @@ func Check(ctx context.Context, doc Document, options Options) error {
 // document that does not is [ErrEncrypted], as in [Prepare], and [ades.ErrUnreadable] is one that
 // cannot be read.
 func Encrypted(doc Document) (encrypted bool, err error) {
-	err = pdf.Opened(doc, doc.Size, func(file *pdf.File) error {
+	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
 		_, encrypted = file.Permissions()
 		return nil
 	})
 	return encrypted, readError(err)
 }
 
-// anybody says that nothing is known about a signer: of one who is known, or whose CMS is
+// noSigner says that nothing is known about a signer: of one who is known, or whose CMS is
 // awaited, there is at least a hash.
-func anybody(signer ades.Signer) bool { return signer.Algorithm == ades.Algorithm{} }
+func noSigner(signer ades.Signer) bool { return signer.Algorithm == ades.Algorithm{} }
 
 // cmsSize is the room in bytes for a CMS that is made elsewhere. With the certificates of
 // an RSA-4096 chain it takes 6 to 8 KB.
@@ -203,8 +203,8 @@ func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Option
 	return prepare(ctx, doc, ades.Signer{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
 }
 
-// anonymous says that the signer is not known before Complete.
-func (p *Pending) anonymous() bool { return p.signer.Certificate == nil }
+// externalCMS says that the signer is not known before Complete.
+func (p *Pending) externalCMS() bool { return p.signer.Certificate == nil }
 
 // The formats of a signature.
 const (
@@ -214,7 +214,7 @@ const (
 
 // subFilter is the format of a signature.
 func subFilter(signer ades.Signer) pdf.Name {
-	if signer.Certificate == nil && !anybody(signer) {
+	if signer.Certificate == nil && !noSigner(signer) {
 		return cmsFormat
 	}
 	return cadesFormat
@@ -224,7 +224,7 @@ func subFilter(signer ades.Signer) pdf.Name {
 // after [PrepareCMS] whom the CMS names and what certificates it brings. [ades.ErrValue] when
 // it is none. Whether the signature is that signer's is for Complete to check.
 func (p *Pending) SignerOf(value []byte) (ades.Signer, error) {
-	if !p.anonymous() {
+	if !p.externalCMS() {
 		return p.signer, nil
 	}
 	signed, err := cms.Parse(value)

@@ -150,7 +150,7 @@ func (s seed) revocation(value pdf.Object) (string, error) {
 func (s seed) digest(value pdf.Object) (string, error) {
 	methods, err := s.texts(value)
 	used := s.signer.Algorithm.Hash.String()
-	if err != nil || value == nil || anybody(s.signer) || slices.ContainsFunc(methods, func(m string) bool { return plainDigestName(m) == plainDigestName(used) }) {
+	if err != nil || value == nil || noSigner(s.signer) || slices.ContainsFunc(methods, func(m string) bool { return plainDigestName(m) == plainDigestName(used) }) {
 		return "", err
 	}
 	return used + " is not among those listed", nil

@@ -24,7 +24,7 @@ func (s seed) certificate() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if anybody(s.signer) {
+	if noSigner(s.signer) {
 		return "", nil
 	}
 	if s.signer.Certificate == nil && dict["Ff"] != nil {

@@ -46,16 +46,16 @@ func openSigned(doc Document) (*signedFile, error) {
 	return &signedFile{doc, file, covers, found}, covers.checkLastSignature(slices.Concat(found.Signatures, found.Timestamps))
 }
 
-// carried is what a document has by way of signatures and evidence.
-type carried struct {
+// signedDocument is what a document has by way of signatures and evidence.
+type signedDocument struct {
 	*signedFile
-	signatures []carriedSignature
-	stamps     []carriedStamp // document timestamps, oldest first
+	signatures []documentSignature
+	timestamps     []documentTimestamp // document timestamps, oldest first
 	store      store
 	known      []*x509.Certificate
 }
 
-type carriedSignature struct {
+type documentSignature struct {
 	name   string
 	ranges byteRange
 	vri    pdf.Name // its key in the VRI dictionary
@@ -64,7 +64,7 @@ type carriedSignature struct {
 	tokens []*tsp.Token // over its value, those that verify
 }
 
-type carriedStamp struct {
+type documentTimestamp struct {
 	name   string
 	ranges byteRange
 	vri    pdf.Name
@@ -89,14 +89,14 @@ func lastSignature(c coverage, f form.Fields) form.Fields {
 	return f
 }
 
-// readCarried refuses a document with a signature that is selected and cannot be read:
+// readSignedDocument refuses a document with a signature that is selected and cannot be read:
 // there would be no telling what it lacks.
-func readCarried(doc Document, which selection) (*carried, error) {
+func readSignedDocument(doc Document, which selection) (*signedDocument, error) {
 	opened, err := openSigned(doc)
 	if err != nil {
 		return nil, err
 	}
-	c := &carried{signedFile: opened}
+	c := &signedDocument{signedFile: opened}
 	if c.store, err = readStore(c.file); err != nil {
 		return nil, err
 	}
@@ -107,11 +107,11 @@ func readCarried(doc Document, which selection) (*carried, error) {
 		}
 	}
 	for _, f := range selected.Timestamps {
-		if err := c.addStamp(f); err != nil {
+		if err := c.addTimestamp(f); err != nil {
 			return nil, broken(f.Name, err)
 		}
 	}
-	slices.SortFunc(c.stamps, func(a, b carriedStamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
+	slices.SortFunc(c.timestamps, func(a, b documentTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	c.known = append(c.known, c.store.data.Certificates...)
 	return c, nil
 }
@@ -124,7 +124,7 @@ func vriKey(contents []byte) pdf.Name {
 	return pdf.Name(strings.ToUpper(fmt.Sprintf("%x", sha1.Sum(contents))))
 }
 
-func (c *carried) addSignature(f form.SignatureField) error {
+func (c *signedDocument) addSignature(f form.SignatureField) error {
 	r, contents, problem := c.covers.read(f)
 	if problem != "" {
 		return errors.New(problem)
@@ -133,7 +133,7 @@ func (c *carried) addSignature(f form.SignatureField) error {
 	if err != nil {
 		return err
 	}
-	s := carriedSignature{name: f.Name, ranges: r, vri: vriKey(contents), signed: signed}
+	s := documentSignature{name: f.Name, ranges: r, vri: vriKey(contents), signed: signed}
 	if s.signer, err = signed.Signer(); err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func (c *carried) addSignature(f form.SignatureField) error {
 	return nil
 }
 
-func (c *carried) addStamp(f form.SignatureField) error {
+func (c *signedDocument) addTimestamp(f form.SignatureField) error {
 	r, contents, problem := c.covers.read(f)
 	if problem != "" {
 		return errors.New(problem)
@@ -169,13 +169,13 @@ func (c *carried) addStamp(f form.SignatureField) error {
 	if err := token.Verify(); err != nil {
 		return err
 	}
-	c.stamps = append(c.stamps, carriedStamp{f.Name, r, vriKey(contents), token})
+	c.timestamps = append(c.timestamps, documentTimestamp{f.Name, r, vriKey(contents), token})
 	return nil
 }
 
 // verify compares the signatures and document timestamps with the document: what is
 // appended would seem to confirm them.
-func (c *carried) verify(ctx context.Context) error {
+func (c *signedDocument) verify(ctx context.Context) error {
 	sums := newRangeHashes(c.doc, c.covers.ranges(c.fields)...)
 	for _, s := range c.signatures {
 		sum, err := sums.of(ctx, s.signed.Algorithm().Hash, s.ranges)
@@ -186,7 +186,7 @@ func (c *carried) verify(ctx context.Context) error {
 			return broken(s.name, err)
 		}
 	}
-	for _, s := range c.stamps {
+	for _, s := range c.timestamps {
 		sum, err := sums.of(ctx, s.token.Hash, s.ranges)
 		if err != nil {
 			return err
@@ -200,9 +200,9 @@ func (c *carried) verify(ctx context.Context) error {
 
 // timeOf is when a signature existed at the latest, by the oldest timestamp over it; zero
 // when there is none.
-func (c *carried) timeOf(s carriedSignature) (oldest time.Time) {
+func (c *signedDocument) timeOf(s documentSignature) (oldest time.Time) {
 	tokens := slices.Clone(s.tokens)
-	for _, stamp := range c.stamps {
+	for _, stamp := range c.timestamps {
 		if stamp.ranges.end > s.ranges.end {
 			tokens = append(tokens, stamp.token)
 		}
@@ -216,8 +216,8 @@ func (c *carried) timeOf(s carriedSignature) (oldest time.Time) {
 }
 
 // timestamped reports whether every signature has level T.
-func (c *carried) timestamped() bool {
-	return !slices.ContainsFunc(c.signatures, func(s carriedSignature) bool { return c.timeOf(s).IsZero() })
+func (c *signedDocument) timestamped() bool {
+	return !slices.ContainsFunc(c.signatures, func(s documentSignature) bool { return c.timeOf(s).IsZero() })
 }
 
 // hash is the one that the document is known by already, else SHA-256.

@@ -64,7 +64,7 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 		known:  validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
 		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
 	}
-	if d.store, err = d.readProofs(file); err != nil {
+	if d.store, err = d.readStores(file); err != nil {
 		return nil, readError(err)
 	}
 	if err := d.readTimestamps(fields.Timestamps); err != nil {
@@ -130,16 +130,16 @@ func (v *verification) check(fault error) (err error) {
 		return nil
 	}
 	v.judge().Signer(&v.report, v.known)
-	v.checkCarried()
+	v.checkCarriedDigest()
 	if unknown {
-		v.leaveOpen(fault)
+		v.indeterminateAlgorithm(fault)
 	}
-	return v.checkEvidence()
+	return v.checkPOE()
 }
 
-// leaveOpen notes that a value by an algorithm which is not known here is neither right nor wrong. Nothing about
+// indeterminateAlgorithm notes that a value by an algorithm which is not known here is neither right nor wrong. Nothing about
 // the signer outweighs that, but that nobody knows or trusts him (EN 319 102-1 5.2.3, 5.2.6).
-func (v *verification) leaveOpen(fault error) {
+func (v *verification) indeterminateAlgorithm(fault error) {
 	if _, err := v.signed.Signer(); err != nil {
 		v.reject(err)
 		return
@@ -206,8 +206,8 @@ func (v *verification) carriesDigest() bool {
 	return v.subFilter() == pkcs7SHA1 && v.signed.CarriesDigest()
 }
 
-// checkCarried: nobody relies on the SHA-1 that a digest which is carried is by, whatever else it was signed with.
-func (v *verification) checkCarried() {
+// checkCarriedDigest: nobody relies on the SHA-1 that a digest which is carried is by, whatever else it was signed with.
+func (v *verification) checkCarriedDigest() {
 	if v.carriesDigest() {
 		validation.CheckHashes(&v.report, crypto.SHA1)
 	}

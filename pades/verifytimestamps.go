@@ -21,7 +21,7 @@ type inspection struct {
 	taken      map[int64]bool // gaps that are other fields' signatures
 	sums       *rangeHashes
 	store      store
-	timestamps []documentTimestamp // in the order of what they cover
+	timestamps []judgedTimestamp // in the order of what they cover
 	earlier    map[int64]store     // of earlier revisions, by their length
 	decoded    map[storedAt]stream // of all stores
 	signed     []int64             // ends of revisions, see signedEnds
@@ -38,7 +38,7 @@ type verification struct {
 	signed *cms.SignedData
 	known  *validation.Known      // with what the signature carries
 	data   *validation.Data       // that of the store, with what the signature carries
-	stamps []validation.Timestamp // that the signature carries
+	ownTimestamps []validation.Timestamp // that the signature carries
 	report ades.SignatureReport
 }
 
@@ -80,8 +80,8 @@ func (d *inspection) claim(f form.SignatureField) (r byteRange, contents []byte,
 	return r, contents, problem
 }
 
-// documentTimestamp is a timestamp over a document with all that is in it.
-type documentTimestamp struct {
+// judgedTimestamp is a timestamp over a document with all that is in it.
+type judgedTimestamp struct {
 	validation.Timestamp
 	ranges byteRange
 }
@@ -96,14 +96,14 @@ func (d *inspection) readTimestamps(fields []form.SignatureField) error {
 		t.Report.Name = f.Name
 		d.timestamps = append(d.timestamps, t)
 	}
-	slices.SortStableFunc(d.timestamps, func(a, b documentTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
+	slices.SortStableFunc(d.timestamps, func(a, b judgedTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	d.known = d.known.With(validation.Certificates(tokensOf(d.timestamps))...)
 	d.store.data.ChargeTo(d.known)
 	d.judgeTimestamps()
 	return d.ctx.Err()
 }
 
-func (d *inspection) readTimestamp(f form.SignatureField) (t documentTimestamp, _ error) {
+func (d *inspection) readTimestamp(f form.SignatureField) (t judgedTimestamp, _ error) {
 	ranges, contents, problem := d.claim(f)
 	t.ranges = ranges
 	switch kind, _ := d.file.Name(f.Signature["Type"]); {
@@ -134,7 +134,7 @@ func (d *inspection) readTimestamp(f form.SignatureField) (t documentTimestamp, 
 }
 
 // tokensOf leaves out what the timestamps are over.
-func tokensOf(timestamps []documentTimestamp) []validation.Timestamp {
+func tokensOf(timestamps []judgedTimestamp) []validation.Timestamp {
 	var all []validation.Timestamp
 	for _, t := range timestamps {
 		all = append(all, t.Timestamp)
@@ -187,15 +187,15 @@ func (v *verification) checkTimestamps() {
 	}
 	carried := slices.Concat(v.signed.Certificates, v.store.data.Certificates)
 	for _, token := range v.signed.SignatureTimestamps() {
-		v.stamps = append(v.stamps, signatureTimestamp(token, v.signed.Value, carried))
+		v.ownTimestamps = append(v.ownTimestamps, signatureTimestamp(token, v.signed.Value, carried))
 	}
-	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.stamps))...)
+	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.ownTimestamps))...)
 	best := at
-	for i := range v.stamps {
-		v.judge().Timestamp(&v.stamps[i], v.known, at)
-		best = v.stamps[i].ProvenAt(best)
+	for i := range v.ownTimestamps {
+		v.judge().Timestamp(&v.ownTimestamps[i], v.known, at)
+		best = v.ownTimestamps[i].ProvenAt(best)
 	}
-	for _, t := range slices.Concat(v.stamps, tokensOf(v.later())) {
+	for _, t := range slices.Concat(v.ownTimestamps, tokensOf(v.later())) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
 		if t.Report.Trusted {
 			v.report.BestTime = best
@@ -203,9 +203,9 @@ func (v *verification) checkTimestamps() {
 	}
 }
 
-// checkEvidence makes sure that the revocation data is from who is in force, or was when a document timestamp
+// checkPOE makes sure that the revocation data is from who is in force, or was when a document timestamp
 // proves the store as it was then. The error is one of reading.
-func (v *verification) checkEvidence() (err error) {
+func (v *verification) checkPOE() (err error) {
 	v.judge().Evidence(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
 		for _, t := range slices.Backward(v.later()) {
@@ -214,7 +214,7 @@ func (v *verification) checkEvidence() (err error) {
 				continue
 			}
 			var s store
-			if s, err = v.storeUpTo(t.ranges.end); err != nil {
+			if s, err = v.storeAt(t.ranges.end); err != nil {
 				return
 			}
 			if len(s.streams) > 0 && !yield(validation.POE{Data: s.data, At: at}) {

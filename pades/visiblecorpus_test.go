@@ -62,7 +62,7 @@ func signsOnLastPage(t *testing.T, name string, b []byte, p person) bool {
 // lastPage is the number of pages; 1 when they cannot be counted.
 func lastPage(b []byte) int {
 	n := 0
-	err := pdf.Opened(bytes.NewReader(b), int64(len(b)), func(file *pdf.File) (err error) {
+	err := pdf.WithRepaired(bytes.NewReader(b), int64(len(b)), func(file *pdf.File) (err error) {
 		n, err = file.PageCount()
 		return err
 	})

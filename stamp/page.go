@@ -32,7 +32,7 @@ type Page struct {
 // readable for as long as the Page is used. [ErrUnreadable], [ErrNoPage], or an error of r.
 func ReadPage(r io.ReaderAt, size int64, number int) (*Page, error) {
 	var page *Page
-	err := pdf.Opened(r, size, func(file *pdf.File) (err error) {
+	err := pdf.WithRepaired(r, size, func(file *pdf.File) (err error) {
 		page, err = readPage(file, number)
 		return err
 	})
@@ -187,7 +187,7 @@ func (g geometry) displayedPoint(ux, uy float64) (x, y float64) {
 // displayed: the first ones, at most as many as asked for; and how many pages there are. A page of which
 // this cannot be read has the zero value. [ErrUnreadable], or an error of r.
 func Sizes(r io.ReaderAt, size int64, most int) (sizes []Size, pages int, err error) {
-	err = pdf.Opened(r, size, func(file *pdf.File) error {
+	err = pdf.WithRepaired(r, size, func(file *pdf.File) error {
 		sizes, pages = nil, 0 // the file may be rebuilt
 		return file.EachPage(func(leaf *pdf.Page, err error) error {
 			if err != nil && !unknown(err) {

@@ -153,7 +153,7 @@ func (p *Page) readAnnotations(file *pdf.File, leaf *pdf.Page) error {
 		if err := p.readAnnotation(file, o); err != nil && !unknown(err) {
 			return err
 		}
-		if err := file.Spent(); err != nil {
+		if err := file.CheckBudget(); err != nil {
 			return err
 		}
 	}

@@ -12,27 +12,27 @@ import (
 // ns11 is the namespace of what XML Signature 1.1 adds to KeyInfo.
 const ns11 = "http://www.w3.org/2009/xmldsig11#"
 
-// hasLoose reports whether there is something in a signature that it does not sign, and that is no part of a
+// hasUnsignedContent reports whether there is something in a signature that it does not sign, and that is no part of a
 // signature. The others leave the signature out, so that nobody signs it, and who looks for a contract by its
 // name finds it.
-func (s *scope) hasLoose() bool {
+func (s *scope) hasUnsignedContent() bool {
 	if s.Signature == nil {
 		return false
 	}
 	signed := s.signed(func(r signedReference) bool { return r.err == nil })
 	mayHold := func(n xmldoc.Node) bool { return n == s.qualifying || signed.leads(n) }
 	for _, object := range s.Objects {
-		if !signed.has(object) && !(saysOfObject(object) && holds(object, mayHold)) {
+		if !signed.has(object) && !(hasOnlyObjectAttributes(object) && hasOnlyChildren(object, mayHold)) {
 			return true
 		}
 	}
-	return !says(s.element, "Id") || !says(s.SignatureValue, "Id") || !holds(s.element, isElement) ||
-		!signed.has(s.KeyInfo) && !holdsKeys(s.KeyInfo) ||
-		!signed.has(s.qualifying) && !s.holdsProperties()
+	return !hasOnlyAttributes(s.element, "Id") || !hasOnlyAttributes(s.SignatureValue, "Id") || !hasOnlyChildren(s.element, isElement) ||
+		!signed.has(s.KeyInfo) && !hasOnlyKeys(s.KeyInfo) ||
+		!signed.has(s.qualifying) && !s.hasOnlyProperties()
 }
 
-// says reports whether an element has no attributes but some without a namespace.
-func says(n xmldoc.Node, names ...string) bool {
+// hasOnlyAttributes reports whether an element has no attributes but some without a namespace.
+func hasOnlyAttributes(n xmldoc.Node, names ...string) bool {
 	for name := range n.Attributes() {
 		if name.Space != "" || !slices.Contains(names, name.Local) {
 			return false
@@ -41,11 +41,11 @@ func says(n xmldoc.Node, names ...string) bool {
 	return true
 }
 
-// saysOfObject reports whether an Object has the attributes of its own (xmldsig-core1 4.5).
-func saysOfObject(n xmldoc.Node) bool { return says(n, "Id", "MimeType", "Encoding") }
+// hasOnlyObjectAttributes reports whether an Object has the attributes of its own (xmldsig-core1 4.5).
+func hasOnlyObjectAttributes(n xmldoc.Node) bool { return hasOnlyAttributes(n, "Id", "MimeType", "Encoding") }
 
-// holds reports whether there is nothing in an element but what belongs there.
-func holds(n xmldoc.Node, belongs func(xmldoc.Node) bool) bool {
+// hasOnlyChildren reports whether there is nothing in an element but what belongs there.
+func hasOnlyChildren(n xmldoc.Node, belongs func(xmldoc.Node) bool) bool {
 	for child := range n.Children() {
 		if !isEmpty(child) && !belongs(child) {
 			return false
@@ -56,14 +56,14 @@ func holds(n xmldoc.Node, belongs func(xmldoc.Node) bool) bool {
 
 func isElement(n xmldoc.Node) bool { return n.Kind() == xmldoc.Element }
 
-// holdsKeys reports whether there is nothing in a KeyInfo but what leads to a key. The schema would have
+// hasOnlyKeys reports whether there is nothing in a KeyInfo but what leads to a key. The schema would have
 // anything there.
-func holdsKeys(info xmldoc.Node) bool {
-	if !says(info, "Id") || !holds(info, isElement) {
+func hasOnlyKeys(info xmldoc.Node) bool {
+	if !hasOnlyAttributes(info, "Id") || !hasOnlyChildren(info, isElement) {
 		return false
 	}
 	for n := range info.Descendants() {
-		if !isOfKey(n.Name()) || !says(n, "Id", "URI", "Type", "Algorithm", "Encoding") {
+		if !isOfKey(n.Name()) || !hasOnlyAttributes(n, "Id", "URI", "Type", "Algorithm", "Encoding") {
 			return false
 		}
 	}
@@ -85,18 +85,18 @@ func isOfKey(name xmldoc.Name) bool {
 	return false
 }
 
-// holdsProperties reports whether there is nothing in the QualifyingProperties but properties of signatures
+// hasOnlyProperties reports whether there is nothing in the QualifyingProperties but properties of signatures
 // (EN 319 132-1 4.3). What unsigned ones say of data nobody signed.
-func (s *scope) holdsProperties() bool {
+func (s *scope) hasOnlyProperties() bool {
 	for n := range s.unsigned.Elements() {
-		if n.Is(ns132, "CounterSignature") && !(says(n, "Id") && holds(n, isSignature)) {
+		if n.Is(ns132, "CounterSignature") && !(hasOnlyAttributes(n, "Id") && hasOnlyChildren(n, isSignature)) {
 			return false
 		}
 	}
 	unsigned := at(s.qualifying, "UnsignedProperties")
-	return says(s.qualifying, "Id", "Target") && holds(s.qualifying, isProperties) &&
-		says(unsigned, "Id") && holds(unsigned, isOfSignature) &&
-		says(s.unsigned, "Id") && holds(s.unsigned, isUnsignedProperty)
+	return hasOnlyAttributes(s.qualifying, "Id", "Target") && hasOnlyChildren(s.qualifying, isProperties) &&
+		hasOnlyAttributes(unsigned, "Id") && hasOnlyChildren(unsigned, isOfSignature) &&
+		hasOnlyAttributes(s.unsigned, "Id") && hasOnlyChildren(s.unsigned, isUnsignedProperty)
 }
 
 func isProperties(n xmldoc.Node) bool {
@@ -248,7 +248,7 @@ func (c covered) leads(n xmldoc.Node) bool { return len(c[n]) > 0 }
 // isPlain reports whether a reference leads to an Object of the signature that has nothing but text.
 func (s *scope) isPlain(r signedReference) bool {
 	own := isObject(r.target) && r.target.Parent() == s.element
-	return own && !r.other && saysOfObject(r.target) && hasOnlyText(r.target)
+	return own && !r.other && hasOnlyObjectAttributes(r.target) && hasOnlyText(r.target)
 }
 
 func isDecoded(r signedReference) bool {

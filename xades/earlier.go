@@ -110,7 +110,7 @@ func leaveRoom(all []earlier) error {
 			return errUnknown(e.unknown)
 		case slices.ContainsFunc(e.References, e.takesIn):
 			return fmt.Errorf("%w: %.100q signs all that is in the root", ades.ErrForbidden, e.name())
-		case e.hasLoose():
+		case e.hasUnsignedContent():
 			return fmt.Errorf("%w: %.100q has something in it that no signature would cover", ades.ErrForbidden, e.name())
 		}
 	}
@@ -134,13 +134,13 @@ func errUnknown(why error) error {
 
 // independent reports whether signatures that are right in what was put around a document are so without it.
 func independent(all []earlier) bool {
-	return !slices.ContainsFunc(all, func(e earlier) bool { return e.unknown != nil || e.seesAround() })
+	return !slices.ContainsFunc(all, func(e earlier) bool { return e.unknown != nil || e.dependsOnContext() })
 }
 
-// seesAround reports whether what is signed or timestamped may be something else where something is put around
+// dependsOnContext reports whether what is signed or timestamped may be something else where something is put around
 // the document, while references lead to the same: inclusive canonical forms have the prefix that is bound
 // there, and signatures that were in the root are so no more.
-func (s *signature) seesAround() bool {
+func (s *signature) dependsOnContext() bool {
 	forms := []xmldoc.Canonicalization{s.Canonicalization}
 	for _, t := range slices.Concat(s.stamps, s.archives) {
 		forms = append(forms, t.c14n)
@@ -164,22 +164,22 @@ func (s *signature) seesAround() bool {
 	})
 }
 
-// standing is how a signature is that is right: what must not change when something is put around it.
-type standing struct {
+// snapshot is how a signature is that is right: what must not change when something is put around it.
+type snapshot struct {
 	unknown error
 	signed  []byte // digest of what its value is over
 	stamps  []bool // which of its timestamps are over what they stand for
 }
 
-// standings are those of signatures that were read, if there was no error.
-func standings(ctx context.Context, all []earlier, err error) ([]standing, error) {
-	var found []standing
+// snapshots are those of signatures that were read, if there was no error.
+func snapshots(ctx context.Context, all []earlier, err error) ([]snapshot, error) {
+	var found []snapshot
 	for _, e := range all {
 		if e.unknown != nil {
-			found = append(found, standing{unknown: e.unknown})
+			found = append(found, snapshot{unknown: e.unknown})
 			continue
 		}
-		s, err := e.standing(ctx)
+		s, err := e.snapshot(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -188,12 +188,12 @@ func standings(ctx context.Context, all []earlier, err error) ([]standing, error
 	return found, err
 }
 
-func (s *signature) standing(ctx context.Context) (found standing, err error) {
+func (s *signature) snapshot(ctx context.Context) (found snapshot, err error) {
 	if found.signed, err = s.signedInfoSum(ctx); err != nil {
 		return found, err
 	}
 	for _, t := range slices.Concat(s.stamps, s.archives) {
-		found.stamps = append(found.stamps, s.checkStamp(ctx, t) == nil)
+		found.stamps = append(found.stamps, s.checkTimestamp(ctx, t) == nil)
 	}
 	return found, ctx.Err()
 }
@@ -205,10 +205,10 @@ func (s *signature) signedInfoSum(ctx context.Context) ([]byte, error) {
 	return sum.Sum(nil), readError(err)
 }
 
-// unharmed reports whether signatures are what they were, in the document that has another one around it. What
+// checkUnchanged reports whether signatures are what they were, in the document that has another one around it. What
 // breaks them is found by looking: a reference to the whole document, namespaces that come from around,
 // whatever their transforms make of it. [ades.ErrForbidden] when one would break; err is of reading them there.
-func unharmed(before, after []standing, err error) error {
+func checkUnchanged(before, after []snapshot, err error) error {
 	for _, s := range before {
 		if s.unknown != nil {
 			return errUnknown(s.unknown)
@@ -219,12 +219,12 @@ func unharmed(before, after []standing, err error) error {
 		return fmt.Errorf("%w: one that is there would break", ades.ErrForbidden)
 	case err != nil:
 		return err
-	case !slices.EqualFunc(before, after, standing.equal):
+	case !slices.EqualFunc(before, after, snapshot.equal):
 		return fmt.Errorf("%w: one that is there would break, or a timestamp of it", ades.ErrForbidden)
 	}
 	return nil
 }
 
-func (s standing) equal(o standing) bool {
+func (s snapshot) equal(o snapshot) bool {
 	return bytes.Equal(s.signed, o.signed) && slices.Equal(s.stamps, o.stamps) && o.unknown == nil
 }

@@ -66,7 +66,7 @@ type extension struct {
 	ctx   context.Context
 	which selection
 	renew bool
-	read  *carried
+	read  *signedDocument
 	known *validation.Known // of which all questions are charged
 }
 
@@ -87,7 +87,7 @@ func (e *extension) begin(doc Document) error {
 	if err != nil {
 		return err
 	}
-	if e.read, err = readCarried(e.ctx, src, e.which); err != nil {
+	if e.read, err = readSignedDocument(e.ctx, src, e.which); err != nil {
 		return err
 	}
 	switch {
@@ -109,24 +109,24 @@ func (e *extension) begin(doc Document) error {
 
 func (e *extension) raise(level ades.Level) error {
 	if level >= ades.T {
-		if err := e.each(e.stamped); err != nil {
+		if err := e.each(e.addSignatureTimestamp); err != nil {
 			return err
 		}
 	}
 	switch level {
 	case ades.LT:
-		return e.each(e.embedded)
+		return e.each(e.addValidationData)
 	case ades.LTA:
-		if err := e.each(e.embeddedToArchive); err != nil {
+		if err := e.each(e.addValidationDataBeforeTimestamp); err != nil {
 			return err
 		}
-		return e.each(e.archivedBy)
+		return e.each(e.addArchiveTimestamp)
 	}
 	return nil
 }
 
 // each adds properties to the signatures, behind those that were added before.
-func (e *extension) each(added func(*carriedSignature) (string, error)) error {
+func (e *extension) each(added func(*documentSignature) (string, error)) error {
 	for i := range e.read.signatures {
 		s := &e.read.signatures[i]
 		if s.done {
@@ -164,21 +164,21 @@ func (e *extension) revisions() ([]Revision, error) {
 	return []Revision{r}, nil
 }
 
-// embedded is the validation data that a signature lacks.
-func (e *extension) embedded(s *carriedSignature) (string, error) {
-	return e.embeddedWith(s, func(*validation.Known) []validation.Target { return nil })
+// addValidationData is the validation data that a signature lacks.
+func (e *extension) addValidationData(s *documentSignature) (string, error) {
+	return e.addMissingData(s, func(*validation.Known) []validation.Target { return nil })
 }
 
-// embeddedToArchive is that before an archive timestamp that is to come. It will hardly be of another
+// addValidationDataBeforeTimestamp is that before an archive timestamp that is to come. It will hardly be of another
 // authority than the last one: by what is known about that one today the new timestamp can be judged, before
 // its renewal brings what is said about itself.
-func (e *extension) embeddedToArchive(s *carriedSignature) (string, error) {
-	return e.embeddedWith(s, s.outdatedAuthority)
+func (e *extension) addValidationDataBeforeTimestamp(s *documentSignature) (string, error) {
+	return e.addMissingData(s, s.outdatedTimestampAuthority)
 }
 
-// embeddedWith is what is missing, with more to ask about. What can be collected and would still not do, for
+// addMissingData is what is missing, with more to ask about. What can be collected and would still not do, for
 // validators or [Verify], is not level LT.
-func (e *extension) embeddedWith(s *carriedSignature, more func(*validation.Known) []validation.Target) (string, error) {
+func (e *extension) addMissingData(s *documentSignature, more func(*validation.Known) []validation.Target) (string, error) {
 	known := e.known.With(s.known...)
 	found, err := validation.Complete(e.ctx, e.Sources, known, s.data.ChargeTo(known), s.targets(), more(known)...)
 	if err != nil {
@@ -187,8 +187,8 @@ func (e *extension) embeddedWith(s *carriedSignature, more func(*validation.Know
 	return s.valuesMarkup(s.lackingOf(found)), nil
 }
 
-// outdatedAuthority is that of the last timestamp, when no proof about it is in force any more.
-func (s carriedSignature) outdatedAuthority(known *validation.Known) []validation.Target {
+// outdatedTimestampAuthority is that of the last timestamp, when no proof about it is in force any more.
+func (s documentSignature) outdatedTimestampAuthority(known *validation.Known) []validation.Target {
 	last := s.lastToken()
 	if last == nil {
 		return nil
@@ -201,8 +201,8 @@ func (s carriedSignature) outdatedAuthority(known *validation.Known) []validatio
 }
 
 // lastToken is the newest timestamp of the signature; nil when there is none.
-func (s carriedSignature) lastToken() (last *tsp.Token) {
-	for _, t := range s.allStamps() {
+func (s documentSignature) lastToken() (last *tsp.Token) {
+	for _, t := range s.allTimestamps() {
 		if last == nil || t.token.Time.After(last.Time) {
 			last = t.token
 		}
@@ -212,7 +212,7 @@ func (s carriedSignature) lastToken() (last *tsp.Token) {
 
 // lackingOf is what was found that the signature does not carry: KeyInfo is the place of some certificates
 // (EN 319 132-1 5.4.1).
-func (s carriedSignature) lackingOf(found *validation.Data) *validation.Data {
+func (s documentSignature) lackingOf(found *validation.Data) *validation.Data {
 	carried := validation.Merge(s.data, &validation.Data{Certificates: s.Certificates})
 	all := validation.Merge(carried, found)
 	return &validation.Data{
@@ -225,8 +225,8 @@ func (s carriedSignature) lackingOf(found *validation.Data) *validation.Data {
 // valuesMarkup is validation data as properties: CertificateValues and RevocationValues, which there is one of
 // each at most (EN 319 132-1 6.3), and further data in TimeStampValidationData (5.5.3). What is there may be
 // under an archive timestamp, and stays.
-func (s carriedSignature) valuesMarkup(d *validation.Data) string {
-	if !s.holdsValues() {
+func (s documentSignature) valuesMarkup(d *validation.Data) string {
+	if !s.hasValues() {
 		prefix := declarations(s.growing(), "xades")
 		return certificateValues(prefix, d) + revocationValues(prefix, d)
 	}
@@ -237,8 +237,8 @@ func (s carriedSignature) valuesMarkup(d *validation.Data) string {
 	return element("xades141:TimeStampValidationData", declarations(s.growing(), "xades", "xades141"), values)
 }
 
-// holdsValues reports whether the properties for the first validation data are there, or may not be any more.
-func (s *signature) holdsValues() bool {
+// hasValues reports whether the properties for the first validation data are there, or may not be any more.
+func (s *signature) hasValues() bool {
 	for _, e := range s.unsignedBefore(none) {
 		if e.Is(ns132, "CertificateValues") || e.Is(ns132, "RevocationValues") {
 			return true
@@ -278,27 +278,27 @@ func encapsulated(name string, ders [][]byte) string {
 	return b.String()
 }
 
-// stamped is a SignatureTimeStamp, if the signature has none (EN 319 132-1 5.3).
-func (e *extension) stamped(s *carriedSignature) (string, error) {
+// addSignatureTimestamp is a SignatureTimeStamp, if the signature has none (EN 319 132-1 5.3).
+func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) {
 	if len(s.tokens) > 0 {
 		return "", nil
 	}
-	h := s.stampHash()
+	h := s.timestampHash()
 	sum, err := s.signedSum(e.ctx, exclusive, h)
 	if err != nil {
 		return "", readError(err)
 	}
-	token, markup, err := e.stamp(s, "xades", "SignatureTimeStamp", h, sum)
+	token, markup, err := e.timestamp(s, "xades", "SignatureTimeStamp", h, sum)
 	if err != nil {
 		return "", err
 	}
-	s.tokens = []carriedStamp{{c14n: exclusive, der: token.Raw, token: token}}
+	s.tokens = []encapsulatedTimestamp{{c14n: exclusive, der: token.Raw, token: token}}
 	s.known = append(s.known, token.Certificates...)
 	return markup, nil
 }
 
-// archivedBy is a further ArchiveTimeStamp (EN 319 132-1 5.5.2).
-func (e *extension) archivedBy(s *carriedSignature) (string, error) {
+// addArchiveTimestamp is a further ArchiveTimeStamp (EN 319 132-1 5.5.2).
+func (e *extension) addArchiveTimestamp(s *documentSignature) (string, error) {
 	if e.read.growsIn(s) {
 		return "", fmt.Errorf("%w: the evidence of one signature would change what the archive timestamp of another is over", ades.ErrForbidden)
 	}
@@ -306,12 +306,12 @@ func (e *extension) archivedBy(s *carriedSignature) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h := s.stampHash()
+	h := s.timestampHash()
 	sum, err := s.archivedSum(e.ctx, exclusive, h, none, added)
 	if err != nil {
 		return "", readError(err)
 	}
-	_, markup, err := e.stamp(s, "xades141", "ArchiveTimeStamp", h, sum)
+	_, markup, err := e.timestamp(s, "xades141", "ArchiveTimeStamp", h, sum)
 	return markup, err
 }
 
@@ -335,16 +335,16 @@ func canonicalProperties(markup string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// stampHash is the hash of the signature, unless that is not for timestamps of today.
-func (s *signature) stampHash() crypto.Hash {
+// timestampHash is the hash of the signature, unless that is not for timestamps of today.
+func (s *signature) timestampHash() crypto.Hash {
 	if _, err := xmldsig.DigestMethod(s.Algorithm.Hash); err == nil {
 		return s.Algorithm.Hash
 	}
 	return crypto.SHA256
 }
 
-// stamp gets a timestamp over a sum, and the property that it is in.
-func (e *extension) stamp(s *carriedSignature, prefix, name string, h crypto.Hash, sum []byte) (*tsp.Token, string, error) {
+// timestamp gets a timestamp over a sum, and the property that it is in.
+func (e *extension) timestamp(s *documentSignature, prefix, name string, h crypto.Hash, sum []byte) (*tsp.Token, string, error) {
 	if e.Sources.Time == nil {
 		return nil, "", fmt.Errorf("xades: %w: no timestamp authority", ades.ErrTimestamp)
 	}

@@ -24,10 +24,10 @@ func (v *verification) format() string {
 	switch {
 	case !s.isETSI():
 		return notETSI
-	case !v.isStamped(1, len(v.stamps)):
+	case !v.hasTimestamps(1, len(v.stamps)):
 		return v.untimed()
 	}
-	sufficient, conforms := v.suffices(), s.isBaseline() && v.isStamped(1, 1)
+	sufficient, conforms := v.suffices(), s.isBaseline() && v.hasTimestamps(1, 1)
 	switch {
 	case conforms && sufficient && v.hasBaselineValues():
 		return baseline + v.longTerm()
@@ -50,9 +50,9 @@ func (v *verification) untimed() string {
 	return extended + "BES"
 }
 
-// isStamped reports whether there is a timestamp from before the signer's certificate expired, and in each
+// hasTimestamps reports whether there is a timestamp from before the signer's certificate expired, and in each
 // SignatureTimeStamp as many as these (EN 319 132-1 6.3, requirements n and o).
-func (v *verification) isStamped(least, most int) bool {
+func (v *verification) hasTimestamps(least, most int) bool {
 	own := validation.Readable(v.stamps)
 	for _, t := range own {
 		if v.signer != nil && !t.Token.Time.Before(v.signer.NotAfter) {
@@ -75,7 +75,7 @@ func (v *verification) hasBaselineValues() bool {
 		counts{v.unsigned, 0, 1, []string{"RevocationValues"}},
 		counts{v.unsigned, 0, 1, []string{"AttrAuthoritiesCertValues"}},
 		counts{v.unsigned, 0, 1, []string{"AttributeRevocationValues"}},
-	) && !v.has("CompleteCertificateRefs", "CompleteRevocationRefs") && !v.hasStampedReferences()
+	) && !v.has("CompleteCertificateRefs", "CompleteRevocationRefs") && !v.hasTimestampedReferences()
 }
 
 // longTerm is the level of a baseline signature with its validation data.
@@ -88,7 +88,7 @@ func (v *verification) longTerm() string {
 
 // extendedLevel is that of another signature that has its validation data, or refers to it.
 func (v *verification) extendedLevel(sufficient bool) string {
-	switch stamped := v.hasStampedReferences(); {
+	switch stamped := v.hasTimestampedReferences(); {
 	case sufficient && len(validation.Readable(v.archives))+len(v.old) > 0:
 		return "A"
 	case sufficient && !v.refers():
@@ -119,8 +119,8 @@ func (v *verification) has(locals ...string) bool {
 	return false
 }
 
-// hasStampedReferences reports whether there is a timestamp over references to validation data.
-func (v *verification) hasStampedReferences() bool {
+// hasTimestampedReferences reports whether there is a timestamp over references to validation data.
+func (v *verification) hasTimestampedReferences() bool {
 	return v.has("SigAndRefsTimeStamp", "RefsOnlyTimeStamp")
 }
 

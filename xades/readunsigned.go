@@ -46,14 +46,14 @@ func (r *unsignedReader) read(s *signature) {
 }
 
 // stamps reads the timestamps of a property, of which there is one in a baseline signature.
-func (r *unsignedReader) stamps(s *signature, property xmldoc.Node) []carriedStamp {
-	var all []carriedStamp
+func (r *unsignedReader) stamps(s *signature, property xmldoc.Node) []encapsulatedTimestamp {
+	var all []encapsulatedTimestamp
 	method := readMethod(property)
 	for e := range property.Elements() {
 		if !e.Is(ns132, "EncapsulatedTimeStamp") || !r.take() {
 			continue
 		}
-		t := carriedStamp{property: property, c14n: method}
+		t := encapsulatedTimestamp{property: property, c14n: method}
 		if der, ok := decode(e, maxToken); ok {
 			t.der = der
 			t.token, _ = tsp.ParseToken(der)
@@ -99,7 +99,7 @@ func (r *unsignedReader) readValues(s *signature, property xmldoc.Node) {
 		}
 	}
 	if len(data.Certificates)+len(data.OCSP)+len(data.CRLs) > 0 {
-		s.values = append(s.values, carriedValues{property, data})
+		s.values = append(s.values, encapsulatedValues{property, data})
 	}
 }
 

@@ -31,7 +31,7 @@ func checkSize(made Revision) error {
 // checkRoom reports whether a document with so many signatures can take a further one, and evidence after
 // that.
 func checkRoom(d *xmldoc.Document, signatures int) error {
-	nodes, attributes, names := d.Room()
+	nodes, attributes, names := d.RemainingLimits()
 	switch {
 	case signatures >= maxSignatures:
 		return fmt.Errorf("%w: %w: it has %d signatures", ades.ErrForbidden, ErrLimit, signatures)
@@ -56,7 +56,7 @@ func checkNames(d *xmldoc.Document) error {
 // attribute. No evidence is deeper in a signature than
 // the digest that names its signer.
 func checkRoomFor(d *xmldoc.Document, tags int) error {
-	if nodes, attributes, names := d.Room(); min(nodes, attributes) < tags || names < vocabulary {
+	if nodes, attributes, names := d.RemainingLimits(); min(nodes, attributes) < tags || names < vocabulary {
 		return fmt.Errorf("%w: %w: no room for evidence", ades.ErrUnreadable, ErrLimit)
 	}
 	return nil

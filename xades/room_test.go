@@ -68,7 +68,7 @@ func TestRoomForEvidence(t *testing.T) {
 	filled := func(content string) []byte {
 		return altered(t, signed, endOfSignature, "<ds:Object>"+content+"</ds:Object>"+endOfSignature)
 	}
-	nodes, attributes, names := d.Room()
+	nodes, attributes, names := d.RemainingLimits()
 	checkExtension(t, "many names", filled(differentElements(names-200)), p.ca, false)
 	checkExtension(t, "all names", filled(differentElements(names)), p.ca, true)
 	deep := strings.Repeat("<a>", 248) + string(signed) + strings.Repeat("</a>", 248)

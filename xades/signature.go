@@ -52,24 +52,24 @@ type signature struct {
 	reason        string
 
 	known    []*x509.Certificate // that KeyInfo and the timestamps carry
-	values   []carriedValues     // validation data, in the order of the properties
+	values   []encapsulatedValues     // validation data, in the order of the properties
 	data     *validation.Data    // all of it
-	stamps   []carriedStamp      // SignatureTimeStamps, in their order
-	archives []carriedStamp      // ArchiveTimeStamps of 1.4.1, in their order
+	stamps   []encapsulatedTimestamp      // SignatureTimeStamps, in their order
+	archives []encapsulatedTimestamp      // ArchiveTimeStamps of 1.4.1, in their order
 	old      []xmldoc.Node       // ArchiveTimeStamps of 1.3.2, which are over something else and not judged
 	hashes   archiveHashes       // of what archives are over
 }
 
-// carriedStamp is a timestamp in an unsigned property.
-type carriedStamp struct {
+// encapsulatedTimestamp is a timestamp in an unsigned property.
+type encapsulatedTimestamp struct {
 	property xmldoc.Node             // zero: none yet, and it comes behind all that there are
 	c14n     xmldoc.Canonicalization // zero: one that is not known
 	der      []byte
 	token    *tsp.Token // nil: it cannot be read
 }
 
-// carriedValues are the validation data of an unsigned property.
-type carriedValues struct {
+// encapsulatedValues are the validation data of an unsigned property.
+type encapsulatedValues struct {
 	property xmldoc.Node
 	data     *validation.Data
 }

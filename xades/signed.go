@@ -12,24 +12,24 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// carried is what a document has by way of signatures and evidence, as far as it is looked after.
-type carried struct {
+// signedDocument is what a document has by way of signatures and evidence, as far as it is looked after.
+type signedDocument struct {
 	*source
-	signatures []carriedSignature
+	signatures []documentSignature
 	hidden     bool // there are signatures, but all of them are enclosed
 }
 
-// carriedSignature is a signature with those of its timestamps that prove something.
-type carriedSignature struct {
+// documentSignature is a signature with those of its timestamps that prove something.
+type documentSignature struct {
 	*signature
-	tokens []carriedStamp // over the value, those that verify
+	tokens []encapsulatedTimestamp // over the value, those that verify
 	done   bool           // it has level LTA already
 	added  string         // properties that it gets
 }
 
 // growsIn reports whether another signature that gets evidence is in an Object that the archive timestamp of a
 // signature will be over. Where it is signed too, it is enclosed.
-func (c *carried) growsIn(s *carriedSignature) bool {
+func (c *signedDocument) growsIn(s *documentSignature) bool {
 	for _, object := range s.otherObjects() {
 		for _, o := range c.signatures {
 			if o.signature != s.signature && !o.done && object.Contains(o.growing()) {
@@ -49,26 +49,26 @@ func everySignature(all []signature) []signature { return all }
 // them.
 func lastSignature(all []signature) []signature { return all[max(len(all)-1, 0):] }
 
-// readCarried refuses a document with a signature that is selected and cannot be read: there would be no
+// readSignedDocument refuses a document with a signature that is selected and cannot be read: there would be no
 // telling what it lacks. Enclosed signatures are none of its business: they are what others sign.
-func readCarried(ctx context.Context, src *source, which selection) (*carried, error) {
+func readSignedDocument(ctx context.Context, src *source, which selection) (*signedDocument, error) {
 	all, err := readSignatures(ctx, src.doc)
 	if err != nil {
 		return nil, err
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(s signature) bool { return s.enclosed })
-	c := &carried{source: src, hidden: len(all) > 0 && len(open) == 0}
+	c := &signedDocument{source: src, hidden: len(all) > 0 && len(open) == 0}
 	selected := which(open)
 	for i := range selected {
 		s := &selected[i]
 		if err := s.checkExtensible(); err != nil {
 			return nil, err
 		}
-		tokens, err := s.proving(ctx)
+		tokens, err := s.timestampsOver(ctx)
 		if err != nil {
 			return nil, err
 		}
-		c.signatures = append(c.signatures, carriedSignature{signature: s, tokens: tokens})
+		c.signatures = append(c.signatures, documentSignature{signature: s, tokens: tokens})
 	}
 	return c, nil
 }
@@ -97,11 +97,11 @@ func (s *signature) checkExtensible() error {
 	return nil
 }
 
-// proving are the signature timestamps that verify. The others prove nothing.
-func (s *signature) proving(ctx context.Context) ([]carriedStamp, error) {
-	var all []carriedStamp
+// timestampsOver are the signature timestamps that verify. The others prove nothing.
+func (s *signature) timestampsOver(ctx context.Context) ([]encapsulatedTimestamp, error) {
+	var all []encapsulatedTimestamp
 	for _, t := range s.stamps {
-		err := s.checkStamp(ctx, t)
+		err := s.checkTimestamp(ctx, t)
 		if errors.Is(err, xmldsig.ErrLimit) {
 			return nil, readError(err)
 		}
@@ -114,7 +114,7 @@ func (s *signature) proving(ctx context.Context) ([]carriedStamp, error) {
 
 // verify compares the signatures and archive timestamps with the document: what is added would seem to
 // confirm them.
-func (c *carried) verify(ctx context.Context) error {
+func (c *signedDocument) verify(ctx context.Context) error {
 	for _, s := range c.signatures {
 		err := s.verify(ctx)
 		switch {
@@ -139,7 +139,7 @@ func (s *signature) verify(ctx context.Context) error {
 		}
 	}
 	for _, t := range s.archives {
-		if err := s.checkStamp(ctx, t); err != nil {
+		if err := s.checkTimestamp(ctx, t); err != nil {
 			return fmt.Errorf("archive timestamp: %w", err)
 		}
 	}
@@ -148,8 +148,8 @@ func (s *signature) verify(ctx context.Context) error {
 
 // timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is
 // none.
-func (s carriedSignature) timeOf() (oldest time.Time) {
-	for _, t := range s.allStamps() {
+func (s documentSignature) timeOf() (oldest time.Time) {
+	for _, t := range s.allTimestamps() {
 		if oldest.IsZero() || t.token.Time.Before(oldest) {
 			oldest = t.token.Time
 		}
@@ -157,22 +157,22 @@ func (s carriedSignature) timeOf() (oldest time.Time) {
 	return oldest
 }
 
-func (s carriedSignature) allStamps() []carriedStamp { return slices.Concat(s.tokens, s.archives) }
+func (s documentSignature) allTimestamps() []encapsulatedTimestamp { return slices.Concat(s.tokens, s.archives) }
 
 // targets are the certificates that are relied upon: the signer's and those of the authorities of
 // timestamps. The next archive timestamp proves that a timestamp existed at its own time (EN 319 102-1
 // 5.6.3).
-func (s carriedSignature) targets() []validation.Target {
+func (s documentSignature) targets() []validation.Target {
 	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: s.timeOf()}}
-	for _, t := range s.allStamps() {
+	for _, t := range s.allTimestamps() {
 		all = append(all, s.authority(t))
 	}
 	return all
 }
 
-func (s carriedSignature) authority(t carriedStamp) validation.Target {
+func (s documentSignature) authority(t encapsulatedTimestamp) validation.Target {
 	times := validation.Times{SigningTime: t.token.Time}
-	proves := func(a carriedStamp) bool { return t.property != none && t.property.Precedes(a.property) }
+	proves := func(a encapsulatedTimestamp) bool { return t.property != none && t.property.Precedes(a.property) }
 	if i := slices.IndexFunc(s.archives, proves); i >= 0 {
 		times.ValidationTime = s.archives[i].token.Time
 	}
@@ -180,18 +180,18 @@ func (s carriedSignature) authority(t carriedStamp) validation.Target {
 }
 
 // withoutLast is the signature as it was before its last archive timestamp, with the data of that time.
-func (s carriedSignature) withoutLast() carriedSignature {
+func (s documentSignature) withoutLast() documentSignature {
 	last := s.archives[len(s.archives)-1]
 	earlier := *s.signature
-	earlier.archives = slices.DeleteFunc(slices.Clone(s.archives), func(t carriedStamp) bool { return t.property == last.property })
+	earlier.archives = slices.DeleteFunc(slices.Clone(s.archives), func(t encapsulatedTimestamp) bool { return t.property == last.property })
 	earlier.data = s.before(last.property)
-	over := func(t carriedStamp) bool { return !t.property.Precedes(last.property) }
-	return carriedSignature{signature: &earlier, tokens: slices.DeleteFunc(slices.Clone(s.tokens), over)}
+	over := func(t encapsulatedTimestamp) bool { return !t.property.Precedes(last.property) }
+	return documentSignature{signature: &earlier, tokens: slices.DeleteFunc(slices.Clone(s.tokens), over)}
 }
 
 // archived reports whether the last archive timestamp is over all validation data that the signature and the
 // timestamps before need, so that it has level LTA. Its own comes later.
-func (s carriedSignature) archived(known *validation.Known) bool {
+func (s documentSignature) archived(known *validation.Known) bool {
 	if len(s.archives) == 0 {
 		return false
 	}

@@ -89,20 +89,20 @@ func (s *signature) otherObjects() []xmldoc.Node {
 	return all
 }
 
-// stampedSum is the digest of what a timestamp of a signature is over.
-func (s *signature) stampedSum(ctx context.Context, t carriedStamp, h crypto.Hash) ([]byte, error) {
+// timestampedSum is the digest of what a timestamp of a signature is over.
+func (s *signature) timestampedSum(ctx context.Context, t encapsulatedTimestamp, h crypto.Hash) ([]byte, error) {
 	if t.property.Is(ns141, "ArchiveTimeStamp") {
 		return s.archivedSum(ctx, t.c14n, h, t.property, nil)
 	}
 	return s.signedSum(ctx, t.c14n, h)
 }
 
-// checkStamp compares a timestamp with what it stands for, and verifies its value.
-func (s *signature) checkStamp(ctx context.Context, t carriedStamp) error {
+// checkTimestamp compares a timestamp with what it stands for, and verifies its value.
+func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp) error {
 	if t.token == nil {
 		return fmt.Errorf("%w: token", tsp.ErrFormat)
 	}
-	sum, err := s.stampedSum(ctx, t, t.token.Hash)
+	sum, err := s.timestampedSum(ctx, t, t.token.Hash)
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,7 @@ func (v *verification) run() error {
 	}
 	v.judge().Signer(&v.report, v.known)
 	v.checkHashes()
-	v.judge().Evidence(&v.report, v.proven)
+	v.judge().Evidence(&v.report, v.pointsOfExistence)
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
 	}
@@ -249,7 +249,7 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 		s := scopeOf(&signatures[n], ambiguous)
 		s.stray = n >= len(found) && !s.counter
 		i.scopes = append(i.scopes, s)
-		if s.hasLoose() {
+		if s.hasUnsignedContent() {
 			i.loose = append(i.loose, s.element)
 		}
 	}
@@ -338,10 +338,10 @@ func (v *verification) judge() validation.Judge {
 func (v *verification) checkTimestamps() (err error) {
 	v.data.ChargeTo(v.inspection.known)
 	v.known = v.inspection.known.With(v.signature.known...)
-	if v.stamps, err = v.readStamps(ades.SignatureTimestamp, v.signature.stamps); err != nil {
+	if v.stamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signature.stamps); err != nil {
 		return err
 	}
-	if v.archives, err = v.readStamps(ades.ArchiveTimestamp, v.signature.archives); err != nil {
+	if v.archives, err = v.readTimestamps(ades.ArchiveTimestamp, v.signature.archives); err != nil {
 		return err
 	}
 	for i := range slices.Backward(v.archives) {
@@ -366,8 +366,8 @@ func (v *verification) existed(property xmldoc.Node) time.Time {
 	return at
 }
 
-// proven goes through the validation data that archive timestamps prove: each is over what stands before it.
-func (v *verification) proven(yield func(validation.POE) bool) {
+// pointsOfExistence goes through the validation data that archive timestamps prove: each is over what stands before it.
+func (v *verification) pointsOfExistence(yield func(validation.POE) bool) {
 	at := v.options.Time
 	for i, t := range slices.Backward(v.archives) {
 		at = t.ProvenAt(at)
@@ -391,8 +391,8 @@ func (v *verification) noteTimestamps() {
 	}
 }
 
-// readStamps reads timestamps and compares them with what they are over.
-func (v *verification) readStamps(kind ades.TimestampType, carried []carriedStamp) ([]validation.Timestamp, error) {
+// readTimestamps reads timestamps and compares them with what they are over.
+func (v *verification) readTimestamps(kind ades.TimestampType, carried []encapsulatedTimestamp) ([]validation.Timestamp, error) {
 	var all []validation.Timestamp
 	for _, c := range carried {
 		t := validation.Read(kind, c.der)
@@ -407,8 +407,8 @@ func (v *verification) readStamps(kind ades.TimestampType, carried []carriedStam
 	return all, nil
 }
 
-func (v *verification) compare(t *validation.Timestamp, c carriedStamp) error {
-	sum, err := v.stampedSum(v.ctx, c, t.Token.Hash)
+func (v *verification) compare(t *validation.Timestamp, c encapsulatedTimestamp) error {
+	sum, err := v.timestampedSum(v.ctx, c, t.Token.Hash)
 	switch {
 	case v.ctx.Err() != nil:
 		return v.ctx.Err()

@@ -126,14 +126,14 @@ func (w *wrapping) lay(ctx context.Context, signed io.Writer) error {
 	if err == nil && independent(all) {
 		return nil
 	}
-	after, err := standings(ctx, all, err)
+	after, err := snapshots(ctx, all, err)
 	alone := w.original()
 	all, w.next, w.at = nil, nil, none
-	before, unread := readStandings(ctx, alone)
+	before, unread := readSnapshots(ctx, alone)
 	if unread != nil {
 		return unread
 	}
-	return unharmed(before, after, err)
+	return checkUnchanged(before, after, err)
 }
 
 // original is the document by itself, in the memory that it is in already: what was read there does not hold
@@ -146,12 +146,12 @@ func (w *wrapping) original() []byte {
 	return b[start:content.To]
 }
 
-// readStandings reads how the signatures of a document are.
-func readStandings(ctx context.Context, b []byte) ([]standing, error) {
+// readSnapshots reads how the signatures of a document are.
+func readSnapshots(ctx context.Context, b []byte) ([]snapshot, error) {
 	src, err := parseSource(b)
 	if err != nil {
 		return nil, err
 	}
 	all, err := readEarlier(ctx, src.doc, "")
-	return standings(ctx, all, err)
+	return snapshots(ctx, all, err)
 }

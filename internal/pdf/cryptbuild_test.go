@@ -16,7 +16,7 @@ func encryptedFile(t testing.TB, entries string, objects map[int]string) []byte 
 	dictionary, e := newEncryption(t, entries, "-4")
 	b := newBuilder()
 	for _, num := range sortedKeys(objects) {
-		body, err := e.conceal(Ref{Num: uint32(num)}, []byte(objects[num]))
+		body, err := e.encryptObject(Ref{Num: uint32(num)}, []byte(objects[num]))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -136,9 +136,9 @@ func (c objectCipher) encrypt(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// reveal decrypts the strings of an object that stands in the file by itself. Those in
+// decryptObject decrypts the strings of an object that stands in the file by itself. Those in
 // object streams are encrypted with the stream only (7.6.2).
-func (e *encryption) reveal(o *indirect) error {
+func (e *encryption) decryptObject(o *indirect) error {
 	if e == nil || e.strings == identity || e.isPlain(o.ref, o.value, o.stream) {
 		return nil
 	}
@@ -157,9 +157,9 @@ func (e *encryption) reveal(o *indirect) error {
 	return err
 }
 
-// conceal returns the body of an object to be written with its strings and its payload
+// encryptObject returns the body of an object to be written with its strings and its payload
 // encrypted.
-func (e *encryption) conceal(ref Ref, body []byte) ([]byte, error) {
+func (e *encryption) encryptObject(ref Ref, body []byte) ([]byte, error) {
 	if e == nil {
 		return body, nil
 	}
@@ -168,7 +168,7 @@ func (e *encryption) conceal(ref Ref, body []byte) ([]byte, error) {
 		return body, err
 	}
 	if b.stream {
-		if err := e.concealPayload(ref, &b); err != nil {
+		if err := e.encryptPayload(ref, &b); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +182,7 @@ func (e *encryption) conceal(ref Ref, body []byte) ([]byte, error) {
 	return b.text(), err
 }
 
-func (e *encryption) concealPayload(ref Ref, b *body) error {
+func (e *encryption) encryptPayload(ref Ref, b *body) error {
 	dict := b.value.(Dict)
 	method, err := e.streamMethod(dict)
 	if err != nil {

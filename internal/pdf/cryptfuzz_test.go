@@ -14,7 +14,7 @@ func FuzzEncrypt(f *testing.F) {
 	} {
 		dictionary, e := newEncryption(f, entries, "-4")
 		for _, body := range []string{"<< /Title (text) /Kids [<00> << /Contents (x) /ByteRange [] >>] >>", streamBody("/Filter /Crypt /DecodeParms << /Name /Identity >>", []byte("x"))} {
-			object, err := e.conceal(Ref{Num: 3}, []byte(body))
+			object, err := e.encryptObject(Ref{Num: 3}, []byte(body))
 			if err != nil {
 				f.Fatal(err)
 			}

@@ -24,7 +24,7 @@ func TestEarlier(t *testing.T) {
 		}
 		f.spend((minWork + workPerByte*f.size) / 8) // for as long as this would take
 	}
-	if _, err := f.Earlier(int64(len(before))); !errors.Is(err, ErrLimit) || !errors.Is(earlier.Spent(), ErrLimit) || took < int64(len(before)) {
-		t.Errorf("%v, %v, %d at first", err, earlier.Spent(), took)
+	if _, err := f.Earlier(int64(len(before))); !errors.Is(err, ErrLimit) || !errors.Is(earlier.CheckBudget(), ErrLimit) || took < int64(len(before)) {
+		t.Errorf("%v, %v, %d at first", err, earlier.CheckBudget(), took)
 	}
 }

@@ -28,8 +28,8 @@ type File struct {
 	streams      streamCache
 	nesting      int   // streams being read in order to read another one
 	work         int64 // bytes read, lexed and decoded so far
-	kept         keptObjects
-	keptSections keptSections
+	kept         objectCache
+	sectionCache sectionCache
 	whole        *File           // of which it is the beginning, and whose work its own is; nil: none
 	named        map[uint32]bool // numbers above maxNum that references name
 	searched     bool            // noteDangling has looked for them
@@ -169,7 +169,7 @@ const searchWork = 256 << 10
 func (f *File) noteDangling() error {
 	began := f.origin().work
 	for num, e := range f.entries.all() {
-		if f.origin().work-began > searchWork || f.Spent() != nil {
+		if f.origin().work-began > searchWork || f.CheckBudget() != nil {
 			return nil
 		}
 		o, err := f.locate(Ref{Num: num, Gen: e.gen})
@@ -181,9 +181,9 @@ func (f *File) noteDangling() error {
 	return nil
 }
 
-// Spent returns [ErrLimit] once the file has taken all the work that it may. Every call
+// CheckBudget returns [ErrLimit] once the file has taken all the work that it may. Every call
 // that reads objects fails with it from then on.
-func (f *File) Spent() error {
+func (f *File) CheckBudget() error {
 	if f = f.origin(); f.work > minWork+workPerByte*f.size {
 		return fmt.Errorf("%w: it takes too much work", ErrLimit)
 	}

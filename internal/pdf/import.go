@@ -150,7 +150,7 @@ func (i *importer) count(bytes int) error {
 	if i.bytes += bytes; i.bytes > maxImportedBytes || len(i.found) > maxImported {
 		return fmt.Errorf("%w: %d objects and %d bytes to import", ErrLimit, len(i.found), i.bytes)
 	}
-	return i.from.Spent()
+	return i.from.CheckBudget()
 }
 
 // pageTree returns the catalog and the nodes of the page tree.

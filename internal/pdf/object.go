@@ -287,7 +287,7 @@ func (f *File) Span(ref Ref) (start, end int64, ok bool, err error) {
 
 // find reads the object that ref names.
 func (f *File) find(ref Ref) (indirect, error) {
-	if err := f.Spent(); err != nil {
+	if err := f.CheckBudget(); err != nil {
 		return indirect{}, err
 	}
 	o, err := f.locate(ref)
@@ -316,21 +316,21 @@ func (f *File) locate(ref Ref) (indirect, error) {
 	case o.ref != ref:
 		return o, misplaced("object %s stands in its place", o.ref.identity())
 	}
-	return o, f.encryption.reveal(&o)
+	return o, f.encryption.decryptObject(&o)
 }
 
 func misplaced(format string, args ...any) error {
 	return fmt.Errorf("%w, %w: %s", ErrDamaged, ErrMisplaced, fmt.Sprintf(format, args...))
 }
 
-// keptObjects are objects as they stand at their offsets. Whoever looks at a signature, or at a revision after
+// objectCache are objects as they stand at their offsets. Whoever looks at a signature, or at a revision after
 // another, asks for the same ones again; in all revisions of a file they are the same.
-type keptObjects struct {
-	byOffset map[int64]keptObject
+type objectCache struct {
+	byOffset map[int64]cachedObject
 	bytes    int // that they keep from being collected, about
 }
 
-type keptObject struct {
+type cachedObject struct {
 	indirect
 	end int64 // behind what says where it ends
 }
@@ -354,24 +354,24 @@ const (
 func (f *File) objectAt(offset int64) (indirect, error) {
 	kept := &f.origin().kept
 	if o, ok := kept.byOffset[offset]; ok && o.end+lookahead <= f.size {
-		f.spend(keptWork(len(o.source)))
+		f.spend(cacheCost(len(o.source)))
 		return o.indirect, nil
 	}
 	o, err := f.indirectAt(offset)
 	if err == nil && o.payload+lookahead <= f.size {
-		kept.put(offset, keptObject{o, o.payload})
+		kept.put(offset, cachedObject{o, o.payload})
 	}
 	return o, err
 }
 
-func keptWork(size int) int64 {
+func cacheCost(size int) int64 {
 	return int64(min(size, keptInFull) + max(size-keptInFull, 0)/cheaperKept)
 }
 
-func (k *keptObjects) put(offset int64, o keptObject) {
+func (k *objectCache) put(offset int64, o cachedObject) {
 	size := 1<<10 + keptPerByte*len(o.source)
 	if k.byOffset == nil || k.bytes+size > maxKeptObjects {
-		*k = keptObjects{byOffset: map[int64]keptObject{}}
+		*k = objectCache{byOffset: map[int64]cachedObject{}}
 	}
 	if size <= maxKeptObjects {
 		k.byOffset[offset] = o

@@ -237,7 +237,7 @@ func (f *File) EachPage(visit func(*Page, error) error) error {
 		if err != nil {
 			page, err = nil, fmt.Errorf("pdf: page %d: %w", count, err)
 		}
-		if spent := f.Spent(); spent != nil {
+		if spent := f.CheckBudget(); spent != nil {
 			return spent
 		}
 		stopped = visit(page, err)

@@ -157,15 +157,15 @@ func (f *File) Distinct(ref Ref) (bool, error) {
 	return !o.doubled, nil
 }
 
-// Doubled says whether that is not so of an object that was read so far.
-func (f *File) Doubled() bool { return f.doubled }
+// HasDuplicateKeys says whether that is not so of an object that was read so far.
+func (f *File) HasDuplicateKeys() bool { return f.doubled }
 
-// Opened calls use with the file as its cross-reference has it, and where that turns out
+// WithRepaired calls use with the file as its cross-reference has it, and where that turns out
 // to be broken, with the file rebuilt from its objects, as viewers do without a word. A
 // signed file is not rebuilt, nor one that is damaged in another way: its cross-reference
 // would be replaced by what other readers need not agree with. Errors are those of [Open],
 // [Rebuild] and use.
-func Opened(r io.ReaderAt, size int64, use func(*File) error) error {
+func WithRepaired(r io.ReaderAt, size int64, use func(*File) error) error {
 	file, err := Open(r, size)
 	broken := errors.Is(err, ErrDamaged)
 	if err == nil {

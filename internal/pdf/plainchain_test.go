@@ -34,7 +34,7 @@ func TestPlainlyLeadsTo(t *testing.T) {
 			before := opened(t, b)
 			tail := "xref\n0 0\ntrailer\n<< /Size 500 /Root 1 0 R " + tt.trailer + " >>\nstartxref" + tt.startxref + "\n%%EOF\n"
 			tail = strings.NewReplacer("PREV", fmt.Sprint(before.startxref), "AT", fmt.Sprint(len(b))).Replace(tail)
-			got, err := opened(t, append(bytes.Clone(b), tail...)).PlainlyLeadsTo(before)
+			got, err := opened(t, append(bytes.Clone(b), tail...)).LeadsStrictlyTo(before)
 			if got != tt.want || err != nil {
 				t.Errorf("%t, %v", got, err)
 			}

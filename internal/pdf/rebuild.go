@@ -290,7 +290,7 @@ func (b *rebuilding) setRoot() error {
 			}
 		}
 	}
-	if err := f.Spent(); err != nil {
+	if err := f.CheckBudget(); err != nil {
 		return err
 	}
 	if root == (Ref{}) {
@@ -327,7 +327,7 @@ func (b *rebuilding) addCompressed() error {
 		s, err := b.file.objectStream(num)
 		if err == nil {
 			b.file.spend(int64(len(s.objects)) * int64(len("1 0 ")))
-			err = b.file.Spent()
+			err = b.file.CheckBudget()
 		}
 		if err != nil {
 			return fmt.Errorf("object stream %d: %w", num, err)

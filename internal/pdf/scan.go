@@ -107,7 +107,7 @@ func (f *File) index(keyword string, from int64) (int64, error) {
 	const least, most = 1 << 10, 256 << 10
 	overlap := int64(len(keyword) - 1)
 	for n := int64(least); from < f.size; n = min(2*n, most) {
-		if err := f.Spent(); err != nil {
+		if err := f.CheckBudget(); err != nil {
 			return 0, err
 		}
 		window, err := f.read(from, int(min(n, f.size-from)))
@@ -247,7 +247,7 @@ func (f *File) eachHead(from int64, visit func(end int64) bool) (bool, error) {
 	const window = 256 << 10
 	scan := behindNumber | behindGeneration
 	for ; from < f.size; from += window {
-		if err := f.Spent(); err != nil {
+		if err := f.CheckBudget(); err != nil {
 			return false, err
 		}
 		b, err := f.read(from, int(min(window, f.size-from)))

@@ -12,7 +12,7 @@ import (
 // for damaged; and it has to have no objects but those that it lists, so that whoever
 // rebuilds the cross-reference all the same comes to the same.
 func (f *File) IsStrictIncrement(before *File) (bool, error) {
-	u := f.plainUpdate(before)
+	u := f.newStrictUpdate(before)
 	for _, rule := range []func() (bool, error){u.chain, u.objects, u.keywords} {
 		if ok, err := rule(); !ok || err != nil {
 			return false, err
@@ -21,15 +21,15 @@ func (f *File) IsStrictIncrement(before *File) (bool, error) {
 	return true, nil
 }
 
-func (f *File) plainUpdate(before *File) *plainUpdate {
-	return &plainUpdate{
+func (f *File) newStrictUpdate(before *File) *strictUpdate {
+	return &strictUpdate{
 		now: f, before: before, highest: before.highestInUse(),
 		heads: map[int64]Ref{}, sections: map[int64]bool{}, keyword: map[int64]bool{},
 	}
 }
 
-// plainUpdate is what was appended to a file.
-type plainUpdate struct {
+// strictUpdate is what was appended to a file.
+type strictUpdate struct {
 	now, before *File
 	highest     uint32         // object number in use before
 	heads       map[int64]Ref  // objects that the sections list, by the offset behind their heads
@@ -39,7 +39,7 @@ type plainUpdate struct {
 
 // chain: the sections lead backwards, one after the other, to the one that the file had
 // before, and nowhere else.
-func (u *plainUpdate) chain() (bool, error) {
+func (u *strictUpdate) chain() (bool, error) {
 	if u.now.shift != u.before.shift {
 		return false, nil
 	}
@@ -61,7 +61,7 @@ func (u *plainUpdate) chain() (bool, error) {
 
 // objects: what looks like an object is one that a section lists and that no later section
 // drops. A cross-reference stream need not list itself (7.5.8.2).
-func (u *plainUpdate) objects() (bool, error) {
+func (u *strictUpdate) objects() (bool, error) {
 	ok, err := u.now.eachHead(u.before.size, func(end int64) bool {
 		ref, listed := u.heads[end]
 		at, e := end-int64(len(head(ref))), u.now.entries.get(ref.Num)
@@ -82,8 +82,8 @@ func head(ref Ref) string { return fmt.Sprintf("%d %d obj", ref.Num, ref.Gen) }
 
 // object: a cross-reference stream is a section, and an object stream has the objects that
 // the cross-reference says are in it, even where nothing leads to it.
-func (u *plainUpdate) object(offset int64, num uint32) (bool, error) {
-	if err := u.now.Spent(); err != nil {
+func (u *strictUpdate) object(offset int64, num uint32) (bool, error) {
+	if err := u.now.CheckBudget(); err != nil {
 		return false, err
 	}
 	o, err := u.now.indirectAt(offset)
@@ -104,7 +104,7 @@ func (u *plainUpdate) object(offset int64, num uint32) (bool, error) {
 	return true, nil
 }
 
-func (u *plainUpdate) objectStream(offset int64, num uint32) (bool, error) {
+func (u *strictUpdate) objectStream(offset int64, num uint32) (bool, error) {
 	if u.now.entries.get(num).offset != offset {
 		return false, nil
 	}
@@ -124,7 +124,7 @@ func (u *plainUpdate) objectStream(offset int64, num uint32) (bool, error) {
 }
 
 // keywords: there is no table and no trailer but those of the sections.
-func (u *plainUpdate) keywords() (bool, error) {
+func (u *strictUpdate) keywords() (bool, error) {
 	for _, word := range []string{"xref", "trailer"} {
 		at, err := u.now.index(word, u.before.size)
 		for ; err == nil && at < u.now.size; at, err = u.now.index(word, at+1) {
@@ -144,7 +144,7 @@ func (u *plainUpdate) keywords() (bool, error) {
 
 // isProse says whether a word is none of a file's structure, by what follows it: a trailer
 // may be something else in metadata.
-func (u *plainUpdate) isProse(word string, behind int64) (bool, error) {
+func (u *strictUpdate) isProse(word string, behind int64) (bool, error) {
 	const window = 64
 	text, err := u.now.read(behind, int(min(u.now.size-behind, window)))
 	if err != nil || word == "xref" {
@@ -154,18 +154,18 @@ func (u *plainUpdate) isProse(word string, behind int64) (bool, error) {
 	return len(text) > 0 && text[0] != '<' && text[0] != '%', nil
 }
 
-// PlainlyLeadsTo says whether readers agree on what leads from the end of a file to what it was before. The
+// LeadsStrictlyTo says whether readers agree on what leads from the end of a file to what it was before. The
 // sections that were appended are written to the letter, as far as startxref, trailer, Prev and tables go
 // (7.5.4, 7.5.5): those that take them for damaged look for objects themselves, also in what was there
 // before. Many writers are not that exact; then such readers have to find what this one does.
-func (f *File) PlainlyLeadsTo(before *File) (bool, error) {
+func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
 	if ok, err := f.distinctTrailers(before.size); !ok || err != nil {
 		return false, err
 	}
 	if !reflect.DeepEqual(f.Trailer()["Root"], before.Trailer()["Root"]) {
 		return true, nil // and to another document for all
 	}
-	if ok, err := f.plainUpdate(before).chain(); ok || err != nil {
+	if ok, err := f.newStrictUpdate(before).chain(); ok || err != nil {
 		return ok, err
 	}
 	return (&rebuiltView{file: f, heads: map[int64]bool{}, last: map[uint32]int64{}}).same()
@@ -246,7 +246,7 @@ func (v *rebuiltView) section(s section) (bool, error) {
 func (v *rebuiltView) trailers() (bool, error) {
 	const word = "trailer"
 	f := v.file
-	u := &plainUpdate{now: f}
+	u := &strictUpdate{now: f}
 	at, err := f.index(word, 0)
 	for ; err == nil && at < f.size; at, err = f.index(word, at+1) {
 		if v.inSection(at) {

@@ -9,7 +9,7 @@ import (
 )
 
 // section: a section is written to the letter, and so is every object that it lists.
-func (u *plainUpdate) section(offset int64) (bool, error) {
+func (u *strictUpdate) section(offset int64) (bool, error) {
 	alone := &File{r: u.now.r, size: u.now.size, shift: u.now.shift, named: map[uint32]bool{}, whole: u.now}
 	x := &xrefReader{file: alone, visited: map[int64]bool{}}
 	s, err := x.section(offset - u.now.shift)
@@ -34,18 +34,18 @@ func (u *plainUpdate) section(offset int64) (bool, error) {
 	return true, nil
 }
 
-// maxPlainTable bounds a table that is read to the letter, in bytes.
-const maxPlainTable = 32 << 20
+// maxStrictTable bounds a table that is read to the letter, in bytes.
+const maxStrictTable = 32 << 20
 
-func (u *plainUpdate) table(s section) (bool, error) {
-	if s.end-s.offset > maxPlainTable {
+func (u *strictUpdate) table(s section) (bool, error) {
+	if s.end-s.offset > maxStrictTable {
 		return false, nil
 	}
 	text, err := u.now.read(s.offset, int(s.end-s.offset))
 	if err != nil {
 		return false, err
 	}
-	e := exact{text}
+	e := strictReader{text}
 	if !e.table() {
 		return false, nil
 	}
@@ -55,13 +55,13 @@ func (u *plainUpdate) table(s section) (bool, error) {
 }
 
 // stream: the keyword is followed by the ends of line that it may have (7.3.8.1).
-func (u *plainUpdate) stream(s section) (bool, error) {
+func (u *strictUpdate) stream(s section) (bool, error) {
 	o, err := u.now.indirectAt(s.offset)
 	if err != nil {
 		return false, err
 	}
 	index, listed := s.trailer["Index"].(Array)
-	if s.trailer["Index"] != nil && (!listed || len(index)%2 != 0) || !isPlainNumber(s.source, "Length") {
+	if s.trailer["Index"] != nil && (!listed || len(index)%2 != 0) || !isStrictNumber(s.source, "Length") {
 		return false, nil
 	}
 	tail, err := u.now.read(o.payload-2, 2)
@@ -72,13 +72,13 @@ func (u *plainUpdate) stream(s section) (bool, error) {
 }
 
 // ends: a section is followed by the end of its update (7.5.5).
-func (u *plainUpdate) ends(s section) (bool, error) {
+func (u *strictUpdate) ends(s section) (bool, error) {
 	const window = 128
 	text, err := u.now.read(s.end, int(min(u.now.size-s.end, window)))
 	if err != nil {
 		return false, err
 	}
-	e := exact{text}
+	e := strictReader{text}
 	if s.stream && !e.streamEnd() {
 		return false, nil
 	}
@@ -89,21 +89,21 @@ func (u *plainUpdate) ends(s section) (bool, error) {
 
 // trailer: objects beyond Size are missing to some readers (7.5.4), and what is beside a
 // table to others (7.5.8.4).
-func (u *plainUpdate) trailer(s section, highest uint32) (bool, error) {
+func (u *strictUpdate) trailer(s section, highest uint32) (bool, error) {
 	if ok, err := Distinct(s.source); !ok || err != nil {
 		return false, err
 	}
 	before := u.before.Trailer()
 	size, _ := s.trailer["Size"].(Integer)
 	_, hybrid := s.trailer["XRefStm"]
-	return !hybrid && int64(size) > int64(highest) && isPlainNumber(s.source, "Size") && isPlainNumber(s.source, "Prev") &&
+	return !hybrid && int64(size) > int64(highest) && isStrictNumber(s.source, "Size") && isStrictNumber(s.source, "Prev") &&
 		reflect.DeepEqual(s.trailer["Root"], before["Root"]) && reflect.DeepEqual(s.trailer["Encrypt"], before["Encrypt"]), nil
 }
 
-// isPlainNumber says whether the value of a key stands there as digits.
-func isPlainNumber(source []byte, key Name) bool {
+// isStrictNumber says whether the value of a key stands there as digits.
+func isStrictNumber(source []byte, key Name) bool {
 	value, ok, err := Key(source, key)
-	e := exact{value}
+	e := strictReader{value}
 	if err != nil || !ok {
 		return false
 	}
@@ -112,7 +112,7 @@ func isPlainNumber(source []byte, key Name) bool {
 }
 
 // entries: an object that is listed was there, or has its head where the entry says.
-func (u *plainUpdate) entries(listed *entryTable) (bool, error) {
+func (u *strictUpdate) entries(listed *entryTable) (bool, error) {
 	for num, e := range listed.all() {
 		if e == u.before.entries.get(num) {
 			continue
@@ -132,7 +132,7 @@ func (u *plainUpdate) entries(listed *entryTable) (bool, error) {
 }
 
 // head: an object begins at an offset.
-func (u *plainUpdate) head(offset int64, ref Ref) (bool, error) {
+func (u *strictUpdate) head(offset int64, ref Ref) (bool, error) {
 	want := head(ref)
 	if offset < u.before.size || offset > u.now.size-int64(len(want)+1) {
 		return false, nil
@@ -146,7 +146,7 @@ func (u *plainUpdate) head(offset int64, ref Ref) (bool, error) {
 }
 
 // compressed: an object is in its object stream at its index, which is what some go by.
-func (u *plainUpdate) compressed(num uint32, e xrefEntry) (bool, error) {
+func (u *strictUpdate) compressed(num uint32, e xrefEntry) (bool, error) {
 	s, err := u.now.objectStream(uint32(e.offset))
 	if err != nil {
 		return false, err
@@ -166,21 +166,21 @@ func (f *File) highestInUse() uint32 {
 	return 0
 }
 
-// exact reads text that has to stand to the letter as 7.5.4 and 7.5.5 write it, where
+// strictReader reads text that has to stand to the letter as 7.5.4 and 7.5.5 write it, where
 // [parser] takes what can be understood.
-type exact struct{ text []byte }
+type strictReader struct{ text []byte }
 
-func (e *exact) word(w string) (ok bool) {
+func (e *strictReader) word(w string) (ok bool) {
 	e.text, ok = bytes.CutPrefix(e.text, []byte(w))
 	return ok
 }
 
-func (e *exact) lineEnd() bool { return e.word("\r\n") || e.word("\n") || e.word("\r") }
+func (e *strictReader) lineEnd() bool { return e.word("\r\n") || e.word("\n") || e.word("\r") }
 
-func (e *exact) space() { e.text = bytes.TrimLeft(e.text, "\t\n\f\r ") }
+func (e *strictReader) space() { e.text = bytes.TrimLeft(e.text, "\t\n\f\r ") }
 
 // number reads digits without a sign or leading zeros.
-func (e *exact) number() (int64, bool) {
+func (e *strictReader) number() (int64, bool) {
 	rest := bytes.TrimLeft(e.text, "0123456789")
 	digits := string(e.text[:len(e.text)-len(rest)])
 	e.text = rest
@@ -189,7 +189,7 @@ func (e *exact) number() (int64, bool) {
 }
 
 // table reads a cross-reference table up to the trailer's dictionary.
-func (e *exact) table() bool {
+func (e *strictReader) table() bool {
 	if !e.word("xref") || !e.lineEnd() {
 		return false
 	}
@@ -207,7 +207,7 @@ func (e *exact) table() bool {
 	return true
 }
 
-func (e *exact) subsection() (count int64, ok bool) {
+func (e *strictReader) subsection() (count int64, ok bool) {
 	if _, ok := e.number(); !ok || !e.word(" ") {
 		return 0, false
 	}
@@ -217,7 +217,7 @@ func (e *exact) subsection() (count int64, ok bool) {
 }
 
 // entry reads one of the 20 bytes that each entry has.
-func (e *exact) entry() bool {
+func (e *strictReader) entry() bool {
 	const size = len("0000000000 65535 f" + "\r\n")
 	if len(e.text) < size {
 		return false
@@ -232,7 +232,7 @@ func (e *exact) entry() bool {
 }
 
 // streamEnd reads what follows the payload of a stream.
-func (e *exact) streamEnd() bool {
+func (e *strictReader) streamEnd() bool {
 	e.space()
 	ended := e.word("endstream")
 	e.space()
@@ -240,7 +240,7 @@ func (e *exact) streamEnd() bool {
 }
 
 // startxref reads what ends an update whose section stands at an offset.
-func (e *exact) startxref(offset int64) bool {
+func (e *strictReader) startxref(offset int64) bool {
 	if !e.word("startxref") || !e.lineEnd() {
 		return false
 	}

@@ -84,7 +84,7 @@ func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1, next: u.next()}
 	offsets = make(map[Ref]int64, len(u.bodies))
 	for _, ref := range slices.SortedFunc(maps.Keys(u.bodies), byNumber) {
-		body, err := u.file.encryption.conceal(ref, u.bodies[ref])
+		body, err := u.file.encryption.encryptObject(ref, u.bodies[ref])
 		if err != nil {
 			return nil, nil, fmt.Errorf("pdf: update: object %s: %w", ref.identity(), err)
 		}

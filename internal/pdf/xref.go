@@ -95,7 +95,7 @@ func (x *xrefReader) section(offset int64) (section, error) {
 	x.visited[at] = true
 	s, err := x.sectionOnce(at)
 	if err == nil {
-		err = x.file.Spent()
+		err = x.file.CheckBudget()
 	}
 	if err == nil && len(s.source) > maxTrailerBytes {
 		err = fmt.Errorf("%w: trailer of %d bytes", ErrLimit, len(s.source))
@@ -204,16 +204,16 @@ func (f *File) Unanimous(from int64) (bool, error) {
 	return len(changed) == 0, nil
 }
 
-// keptSections are the cross-reference sections of earlier revisions with their entries: each revision has all
+// sectionCache are the cross-reference sections of earlier revisions with their entries: each revision has all
 // sections of those before it.
-type keptSections struct {
-	byPlace map[sectionPlace]keptSection
+type sectionCache struct {
+	byPlace map[sectionPlace]cachedSection
 	entries int
 }
 
 type sectionPlace struct{ at, shift int64 }
 
-type keptSection struct {
+type cachedSection struct {
 	section
 	sectionEntries
 }
@@ -233,7 +233,7 @@ func (x *xrefReader) sectionOnce(at int64) (section, error) {
 	if x.file.whole == nil {
 		return x.sectionAt(at)
 	}
-	kept, place := &x.file.origin().keptSections, sectionPlace{at, x.file.shift}
+	kept, place := &x.file.origin().sectionCache, sectionPlace{at, x.file.shift}
 	if s, ok := kept.byPlace[place]; ok && s.end+lookahead <= x.file.size {
 		return s.section, x.addAll(s)
 	}
@@ -243,10 +243,10 @@ func (x *xrefReader) sectionOnce(at int64) (section, error) {
 	x.said = nil
 	if err == nil && s.end+lookahead <= x.file.size && kept.entries+said.entries.room() < maxKeptEntries {
 		if kept.byPlace == nil {
-			kept.byPlace = map[sectionPlace]keptSection{}
+			kept.byPlace = map[sectionPlace]cachedSection{}
 		}
 		said.entries.share()
-		kept.byPlace[place] = keptSection{s, said}
+		kept.byPlace[place] = cachedSection{s, said}
 		kept.entries += said.entries.room()
 	}
 	return s, err
@@ -265,7 +265,7 @@ func (x *xrefReader) note(num uint32, e xrefEntry) {
 }
 
 // addAll adds the entries of a section that was kept.
-func (x *xrefReader) addAll(s keptSection) error {
+func (x *xrefReader) addAll(s cachedSection) error {
 	const work = 4 // of what reading one takes, in bytes
 	x.file.spend(work * int64(s.read))
 	if _, beside := s.trailer["XRefStm"]; beside || s.farthest > x.end() {
@@ -276,7 +276,7 @@ func (x *xrefReader) addAll(s keptSection) error {
 	return x.checkNumber()
 }
 
-func (x *xrefReader) addEach(s keptSection) error {
+func (x *xrefReader) addEach(s cachedSection) error {
 	x.read += s.read - s.entries.count
 	for num, e := range s.entries.all() {
 		if err := x.add(int64(num), e); err != nil {

@@ -57,7 +57,7 @@ func TestRoom(t *testing.T) {
 	}
 	for name, fill := range fills {
 		for _, content := range []string{"", identified(50_000), distinct(60_000)} {
-			more, add := fill(parse(t, []byte("<a>"+content+"</a>")).Room())
+			more, add := fill(parse(t, []byte("<a>"+content+"</a>")).RemainingLimits())
 			for _, beyond := range []int{0, 4} {
 				_, err := xmldoc.Parse([]byte("<a>" + content + add(more+beyond) + "</a>"))
 				if beyond == 0 && err != nil || beyond > 0 && !errors.Is(err, xmldoc.ErrLimit) {

@@ -61,7 +61,7 @@ func (s *Signature) Hash(ctx context.Context, of crypto.Hash, r Reference, c xml
 		return known.Clone()
 	}
 	h := of.New()
-	if err := s.write(&patient{ctx: ctx, w: h}, sel, c); err != nil {
+	if err := s.write(&contextWriter{ctx: ctx, w: h}, sel, c); err != nil {
 		return nil, err
 	}
 	return h, s.work.remember(what, h)

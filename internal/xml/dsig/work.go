@@ -123,14 +123,14 @@ func keyOf(sel selection, c xmldoc.Canonicalization, h crypto.Hash) key {
 	return k
 }
 
-// patient writes until the context ends.
-type patient struct {
+// contextWriter writes until the context ends.
+type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
 	n   int // bytes since the context was asked
 }
 
-func (p *patient) Write(b []byte) (int, error) {
+func (p *contextWriter) Write(b []byte) (int, error) {
 	if p.n += len(b); p.n >= 1<<16 {
 		p.n = 0
 		if err := p.ctx.Err(); err != nil {

@@ -101,7 +101,7 @@ func (c *comparison) object(p *position) error {
 	c.at = p
 	old, oldErr := c.before.Object(p.ref)
 	now, err := c.now.Object(p.ref)
-	if failed := errors.Join(pdf.IgnoreMalformed(oldErr), pdf.IgnoreMalformed(err), c.before.Spent(), c.now.Spent()); failed != nil {
+	if failed := errors.Join(pdf.IgnoreMalformed(oldErr), pdf.IgnoreMalformed(err), c.before.CheckBudget(), c.now.CheckBudget()); failed != nil {
 		return failed
 	}
 	switch {
@@ -240,7 +240,7 @@ func (c *comparison) unreferenced() error {
 // document had such objects before, or objects that cannot be read, it is not known what they lead to, so that anything
 // that changed may be seen.
 func (c *comparison) ambiguous() error {
-	c.graph.duplicateKeys = c.graph.duplicateKeys || c.before.Doubled() || c.now.Doubled()
+	c.graph.duplicateKeys = c.graph.duplicateKeys || c.before.HasDuplicateKeys() || c.now.HasDuplicateKeys()
 	for _, num := range slices.Sorted(maps.Keys(c.moved)) {
 		ref := c.now.Reference(num)
 		distinct, err := c.now.Distinct(ref)
@@ -264,7 +264,7 @@ func (c *comparison) readersDiffer() error {
 	for _, agree := range []func() (bool, error){
 		func() (bool, error) { return c.now.Lists(size) },
 		func() (bool, error) { return c.now.Unanimous(size) },
-		func() (bool, error) { return c.now.PlainlyLeadsTo(c.before) },
+		func() (bool, error) { return c.now.LeadsStrictlyTo(c.before) },
 	} {
 		ok, err := agree()
 		if err != nil {

@@ -264,7 +264,7 @@ func (g *graph) expand(p *position) error {
 	o, ended, err := g.file.EndedObject(p.ref)
 	if err != nil {
 		g.unreadable[p.ref.Num] = true
-		if spent := g.file.Spent(); spent != nil {
+		if spent := g.file.CheckBudget(); spent != nil {
 			return spent
 		}
 		return pdf.IgnoreMalformed(err)

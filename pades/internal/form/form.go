@@ -70,7 +70,7 @@ func ReadNamed(file *pdf.File, wanted string) (Fields, error) {
 	if err := w.children(form["Fields"], Node{}, 0); err != nil {
 		return w.found, err
 	}
-	return w.found, file.Spent()
+	return w.found, file.CheckBudget()
 }
 
 // Signed reports whether the form has a signature or a document timestamp.
@@ -151,7 +151,7 @@ func (w *walk) children(kids pdf.Object, parent Node, depth int) error {
 		if w.count++; depth > MaxDepth || w.count > maxFields {
 			return fmt.Errorf("%w: form fields", pdf.ErrLimit)
 		}
-		if err := w.file.Spent(); err != nil {
+		if err := w.file.CheckBudget(); err != nil {
 			return err
 		}
 		// What is no dictionary is no field; what cannot be read may be a signature.
