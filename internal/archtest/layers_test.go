@@ -24,6 +24,7 @@ var layers = []layer{
 		{"internal/test/agreement", "ades internal/test/env internal/test/validators", ""},
 		{"internal/test/decisions", "", ""},
 		{"internal/test/handbook", "", ""},
+		{"tools/mutation", "", ""},
 		{"tools/openapi", "", "yaml"},
 		{"tools/performance", "", ""},
 		{"tools/release", "", ""},
