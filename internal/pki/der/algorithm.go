@@ -209,7 +209,7 @@ func pssHashIdentifier(h crypto.Hash) cryptobyte.BuilderContinuation {
 	return nil
 }
 
-// emptyOrNull reports whether parameters are absent or NULL. Certificates in use have either, even
+// emptyOrNull reports whether parameters are absent or NULL. Signatures in use have either, even
 // where the standard of the algorithm permits only one of them.
 func emptyOrNull(parameters cryptobyte.String) bool {
 	var null cryptobyte.String

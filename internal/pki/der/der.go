@@ -2,7 +2,7 @@
 // share, in DER: signed data with its signature (RFC 5280 4.1.1 and 5.1.1, RFC 6960 4.2.1),
 // signature algorithms, extensions and times.
 //
-// It does not accept signatures with SHA-1 and older hashes, because their collisions allow forgery
+// It does not accept signatures with SHA-1 and older hashes, because data signed so can be forged
 // (ETSI TS 119 312).
 package der
 
