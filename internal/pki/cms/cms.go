@@ -66,7 +66,7 @@ type SignedData struct {
 	Content      []byte              // nil if detached
 	Certificates []*x509.Certificate // in the order of the SignedData, without those that Go cannot parse
 	Value        []byte              // the signature value
-	// SignedAttributes is the DER SET OF over which the signer signed (RFC 5652 5.4); nil without signed
+	// SignedAttributes is the DER SET OF that the signer signed (RFC 5652 5.4); nil without signed
 	// attributes.
 	SignedAttributes []byte
 

@@ -19,8 +19,8 @@ import (
 // Verify verifies the signature over content with the given digest, which the caller computes by
 // the hash of [SignedData.Algorithm]. The errors are [ErrFormat] for missing or malformed
 // attributes and for algorithms that differ from the protected ones, [ErrDigest],
-// [ErrNoCertificate], and [ades.ErrValue] for the signature value. Verify does not call
-// [SignedData.CheckBinding]; formats that require the attribute do.
+// [ErrNoCertificate], and [ades.ErrValue] for the signature value. The caller calls
+// [SignedData.CheckBinding] if its signature format requires the signing-certificate attribute.
 func (sd *SignedData) Verify(digest []byte) error {
 	if err := sd.checkContentType(); err != nil {
 		return err

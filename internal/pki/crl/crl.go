@@ -44,8 +44,9 @@ type List struct {
 	Raw        []byte // DER, as embedded in validation data
 	ThisUpdate time.Time
 	NextUpdate time.Time // zero when absent
-	// ExpiredSince is the time of the expiredCertsOnCRL extension: the issuer keeps revoked certificates that
-	// expire after it on the list. Zero: the issuer may remove revoked certificates when they expire.
+	// ExpiredSince is the time of the expiredCertsOnCRL extension: the issuer keeps revoked
+	// certificates that expire after it on the list. Zero: the issuer may remove revoked
+	// certificates when they expire.
 	ExpiredSince time.Time
 
 	signed       der.Signed

@@ -12,11 +12,10 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-var oidEd25519 = asn1.ObjectIdentifier{1, 3, 101, 112}
-
 var (
-	oidPSS  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 10}
-	oidMGF1 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 8}
+	oidEd25519 = asn1.ObjectIdentifier{1, 3, 101, 112}
+	oidPSS     = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 10}
+	oidMGF1    = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 8}
 
 	tagContext0 = cbasn1.Tag(0).ContextSpecific().Constructed()
 	tagContext1 = cbasn1.Tag(1).ContextSpecific().Constructed()

@@ -11,8 +11,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/der"
 )
 
-// A Refusal is the OCSPResponseStatus of a response without a status of certificates (RFC 6960
-// 4.2.1).
+// A Refusal is the OCSPResponseStatus by which a responder refuses a request (RFC 6960 4.2.1).
 type Refusal int
 
 const (

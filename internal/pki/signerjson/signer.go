@@ -46,7 +46,7 @@ func (e Signer) Algorithm() ades.Algorithm {
 	return a
 }
 
-// Decode returns the signer. The error is that of a certificate that Go cannot parse, or that of
+// Decode returns the signer. The error is from a certificate that Go cannot parse or from
 // [ades.Signer.Resolve].
 func (e Signer) Decode() (s ades.Signer, err error) {
 	s.Algorithm = e.Algorithm()

@@ -74,7 +74,8 @@ func (t *Token) Supply(others []*x509.Certificate) {
 	t.Certificate, _ = t.signed.Signer()
 }
 
-// VerifyOver is [Token.Verify] for a token that must be over sum, else [ErrMismatch].
+// VerifyOver is [Token.Verify] for a token that must be over sum, a digest by its Hash. The error is
+// [ErrMismatch] if it is over another digest.
 func (t *Token) VerifyOver(sum []byte) error {
 	if !bytes.Equal(t.Sum, sum) {
 		return fmt.Errorf("%w: it is over something else", ErrMismatch)

@@ -38,8 +38,8 @@ var (
 	ErrFormat = errors.New("tsp: malformed")
 	// ErrMismatch: the token does not answer the request.
 	ErrMismatch = errors.New("tsp: token does not answer the request")
-	// ErrCertificate: the certificate is not for timestamps, not valid at the time of the token, or not of
-	// the authority that the token names.
+	// ErrCertificate: the certificate is not for timestamps, not valid at the time of the token, or
+	// not that of the authority in the field tsa.
 	ErrCertificate = errors.New("tsp: not a timestamp authority's certificate")
 )
 

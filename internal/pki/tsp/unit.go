@@ -43,8 +43,8 @@ func (u Unit) Respond(request []byte, now time.Time) []byte {
 }
 
 // Create returns a token for a request, in DER. The error is a [StatusError] if the authority
-// refuses the request: the hash of the imprint is not SHA-256, SHA-384 or SHA-512 (ETSI TS 119
-// 312), or the policy is not the unit's.
+// refuses the request: the hash of the imprint is not SHA-256, SHA-384 or SHA-512
+// (ETSI TS 119 312), or the policy is not the unit's.
 //
 // Create truncates the time to whole seconds. Otherwise a later time of the same second that has no
 // fraction, such as the time of a revocation, would seem to precede the token.
