@@ -5,27 +5,26 @@ import (
 	"math/bits"
 )
 
-// errBER is what every fault of an encoding comes to.
+// errBER is the error of every malformed encoding.
 var errBER = errors.New("cms: malformed BER")
 
-// maxDepth bounds the nesting of an encoding that comes from outside. A
-// SignedData with certificates and a timestamp needs about a dozen levels.
+// maxDepth bounds the nesting of an encoding. A SignedData with certificates and a timestamp needs
+// about a dozen levels.
 const maxDepth = 64
 
-// element is one BER element (X.690 8.1): its identifier octets, its contents and
-// where it ends.
+const octetString = 0x04
+
+// An element is one BER element (X.690 8.1).
 type element struct {
-	identifier []byte
+	identifier []byte // identifier octets
 	contents   []byte // without the end-of-contents octets
-	indefinite bool
-	size       int // octets it takes in all
+	indefinite bool   // in the indefinite form of length
+	size       int    // octets of the whole element
 }
 
-func (e element) constructed() bool { return e.identifier[0]&0x20 != 0 }
-
-// DER rewrites the first element of ber with definite, minimal lengths and
-// joins octet strings that were sent in pieces. What follows the element (the
-// zero padding of a PDF's /Contents) is returned as rest.
+// DER rewrites the first element of ber in DER form: it makes lengths definite and minimal and
+// joins the segments of constructed octet strings. rest is what follows the element, such as the
+// zero padding of Contents.
 func DER(ber []byte) (der, rest []byte, err error) {
 	e, err := readElement(ber, maxDepth)
 	if err != nil {
@@ -38,7 +37,7 @@ func DER(ber []byte) (der, rest []byte, err error) {
 	return der, ber[e.size:], err
 }
 
-// isDER says whether rewriting the element would change nothing.
+// isDER reports whether appendDER would return the element unchanged.
 func (e element) isDER(depth int) bool {
 	if depth == 0 || e.indefinite || e.size != len(e.identifier)+lengthSize(len(e.contents))+len(e.contents) {
 		return false
@@ -59,14 +58,56 @@ func (e element) isDER(depth int) bool {
 	return true
 }
 
-const octetString = 0x04
-
-// lengthSize is how many octets a length takes, written as short as can be.
-func lengthSize(n int) int {
-	if n < 0x80 {
-		return 1
+// appendDER appends the element in DER. It looks into constructed elements only: a certificate is
+// DER already and stays unchanged.
+func (e element) appendDER(out []byte, depth int) ([]byte, error) {
+	if depth == 0 {
+		return nil, errBER
 	}
-	return 1 + (bits.Len(uint(n))+7)/8
+	if !e.constructed() {
+		return appendTLV(out, e.identifier, e.contents), nil
+	}
+	segmented := e.identifier[0] == octetString|0x20
+	var contents []byte
+	for rest := e.contents; len(rest) > 0; {
+		child, err := readElement(rest, depth)
+		if err != nil {
+			return nil, err
+		}
+		rest = rest[child.size:]
+		inner, err := child.appendDER(nil, depth-1)
+		if err != nil {
+			return nil, err
+		}
+		if segmented {
+			part, err := readElement(inner, 2)
+			if err != nil || part.identifier[0] != octetString {
+				return nil, errBER // X.690 8.7.3
+			}
+			inner = part.contents
+		}
+		contents = append(contents, inner...)
+	}
+	identifier := e.identifier
+	if segmented {
+		identifier = []byte{octetString}
+	}
+	return appendTLV(out, identifier, contents), nil
+}
+
+func appendTLV(out, identifier, contents []byte) []byte {
+	out = append(out, identifier...)
+	n := len(contents)
+	if n < 0x80 {
+		out = append(out, byte(n))
+	} else {
+		octets := lengthSize(n) - 1
+		out = append(out, 0x80|byte(octets))
+		for i := octets - 1; i >= 0; i-- {
+			out = append(out, byte(n>>(8*i)))
+		}
+	}
+	return append(out, contents...)
 }
 
 func readElement(b []byte, depth int) (element, error) {
@@ -96,7 +137,8 @@ func readElement(b []byte, depth int) (element, error) {
 	return readIndefinite(e, b, start, depth)
 }
 
-// readIndefinite finds the end-of-contents octets that end the element.
+// readIndefinite finds the end-of-contents octets of an element that begins with the octets
+// b[:start].
 func readIndefinite(e element, b []byte, start, depth int) (element, error) {
 	at := start
 	for {
@@ -144,7 +186,7 @@ func readLength(b []byte) (length int, indefinite bool, n int, err error) {
 		return 0, false, 0, errBER
 	}
 	for _, octet := range b[1 : 1+n] {
-		if length > 1<<27 { // longer than anything that fits a signature
+		if length > 1<<27 { // no signature is that long
 			return 0, false, 0, errBER
 		}
 		length = length<<8 | int(octet)
@@ -152,54 +194,12 @@ func readLength(b []byte) (length int, indefinite bool, n int, err error) {
 	return length, false, 1 + n, nil
 }
 
-// appendDER writes the element. Only what was constructed is looked into:
-// certificates are DER already and come out as they are.
-func (e element) appendDER(out []byte, depth int) ([]byte, error) {
-	if depth == 0 {
-		return nil, errBER
+// lengthSize returns how many octets the shortest encoding of a length takes.
+func lengthSize(n int) int {
+	if n < 0x80 {
+		return 1
 	}
-	if !e.constructed() {
-		return appendTLV(out, e.identifier, e.contents), nil
-	}
-	pieces := e.identifier[0] == octetString|0x20
-	var contents []byte
-	for rest := e.contents; len(rest) > 0; {
-		child, err := readElement(rest, depth)
-		if err != nil {
-			return nil, err
-		}
-		rest = rest[child.size:]
-		inner, err := child.appendDER(nil, depth-1)
-		if err != nil {
-			return nil, err
-		}
-		if pieces {
-			part, err := readElement(inner, 2)
-			if err != nil || part.identifier[0] != octetString {
-				return nil, errBER // X.690 8.7.3
-			}
-			inner = part.contents
-		}
-		contents = append(contents, inner...)
-	}
-	identifier := e.identifier
-	if pieces {
-		identifier = []byte{octetString}
-	}
-	return appendTLV(out, identifier, contents), nil
+	return 1 + (bits.Len(uint(n))+7)/8
 }
 
-func appendTLV(out, identifier, contents []byte) []byte {
-	out = append(out, identifier...)
-	n := len(contents)
-	if n < 0x80 {
-		out = append(out, byte(n))
-	} else {
-		octets := lengthSize(n) - 1
-		out = append(out, 0x80|byte(octets))
-		for i := octets - 1; i >= 0; i-- {
-			out = append(out, byte(n>>(8*i)))
-		}
-	}
-	return append(out, contents...)
-}
+func (e element) constructed() bool { return e.identifier[0]&0x20 != 0 }

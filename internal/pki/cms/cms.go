@@ -1,30 +1,29 @@
-// Package cms writes and reads the CMS SignedData (RFC 5652) that PAdES
-// signatures carry: detached, one signer, issuerAndSerialNumber.
+// Package cms writes and reads the CMS SignedData (RFC 5652) of PAdES signatures and of timestamp
+// tokens. It writes one signer, identified by issuerAndSerialNumber.
 //
-// Writing takes two steps, because the key is elsewhere: [SignedAttributes]
-// fixes what gets signed and [Marshal] puts the value in afterwards. The output
-// is DER and follows EN 319 122-1 5 and EN 319 142-1 6.3: content-type,
-// message-digest, signing-certificate-v2 and the RFC 6211 algorithm protection
-// are signed; signing-time is left out, since in a PDF /M carries it. A timestamp
-// over the value comes with it.
+// The signing key is remote, so writing takes two steps: [SignedAttributes] returns the bytes that
+// the signer signs, and [Marshal] builds the SignedData from them and the signature value. The
+// output is DER and follows EN 319 122-1 clause 5 and EN 319 142-1 clause 6.3. The content is
+// detached. The signed attributes are content-type, message-digest, signing-certificate-v2 and the
+// algorithm protection of RFC 6211. They do not include signing-time, because the M entry of the
+// PDF signature dictionary has the claimed time. [Marshal] can add a signature timestamp as an
+// unsigned attribute.
 //
-// Content of another type, which the SignedData carries, is written and read for
-// timestamp tokens: [SignedAttributesOf], [ParseEncapsulated].
+// A timestamp token is a SignedData with encapsulated content of another type. [SignedAttributesOf]
+// and [Marshal] write it, and [ParseEncapsulated] reads it.
 //
-// [Parse] accepts BER, as other software writes it, and [SignedData.Verify] checks
-// what those clauses require of a signature.
+// [Parse] accepts BER, because other software writes it. [SignedData.Verify] verifies the digest,
+// the signature value and the signed attributes that RFC 5652 requires, and
+// [SignedData.CheckBinding] the signing-certificate attribute.
 package cms
 
 import (
-	"bytes"
 	"crypto"
-	_ "crypto/sha1" // old signatures are read, and reported as weak
-	_ "crypto/sha3"
+	"crypto/x509"
 	"encoding/asn1"
+	"errors"
 	"math/big"
-	"slices"
 
-	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
 	"github.com/innsigli/innsigli/ades"
@@ -33,117 +32,96 @@ import (
 var (
 	oidData       = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 7, 1}
 	oidSignedData = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 7, 2}
-
-	oidContentType          = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 3}
-	oidMessageDigest        = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 4}
-	oidSigningTime          = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 5}
-	oidSigningCertificate   = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 12} // RFC 2634, SHA-1
-	oidSigningCertificateV2 = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 47} // RFC 5035
-	oidAlgorithmProtection  = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 52}        // RFC 6211
-
-	oidRSA = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 1}
 )
-
-// digestOIDs are the hashes of RFC 5754 and RFC 8702 and, for reading alone, those that no policy accepts.
-var digestOIDs = []struct {
-	hash crypto.Hash
-	oid  asn1.ObjectIdentifier
-}{
-	{crypto.SHA256, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 1}},
-	{crypto.SHA384, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}},
-	{crypto.SHA512, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 3}},
-	{crypto.SHA1, asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26}},
-	{crypto.SHA224, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 4}},
-	{crypto.SHA3_224, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 7}},
-	{crypto.SHA3_256, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 8}},
-	{crypto.SHA3_384, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 9}},
-	{crypto.SHA3_512, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 10}},
-}
-
-// signatureOIDs name a hash and a scheme in one identifier. RSA carries NULL
-// parameters (RFC 4055 section 5), ECDSA none (RFC 5754 section 3.3), nor Ed25519
-// (RFC 8419 2.4). RSASSA-PSS names its hash in parameters.
-var signatureOIDs = []struct {
-	algorithm ades.Algorithm
-	oid       asn1.ObjectIdentifier
-}{
-	{ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 11}},
-	{ades.Algorithm{Hash: crypto.SHA384, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 12}},
-	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 13}},
-	{ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 5}},
-	{ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}},
-	{ades.Algorithm{Hash: crypto.SHA384, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 3}},
-	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 4}},
-	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519}, asn1.ObjectIdentifier{1, 3, 101, 112}},
-	{ades.Algorithm{Hash: crypto.SHA224, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 14}},
-	{ades.Algorithm{Hash: crypto.SHA3_224, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 13}},
-	{ades.Algorithm{Hash: crypto.SHA3_256, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 14}},
-	{ades.Algorithm{Hash: crypto.SHA3_384, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 15}},
-	{ades.Algorithm{Hash: crypto.SHA3_512, Scheme: ades.PKCS1v15}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 16}},
-	{ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 1}},
-	{ades.Algorithm{Hash: crypto.SHA224, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 1}},
-	{ades.Algorithm{Hash: crypto.SHA3_256, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 10}},
-	{ades.Algorithm{Hash: crypto.SHA3_384, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 11}},
-	{ades.Algorithm{Hash: crypto.SHA3_512, Scheme: ades.ECDSA}, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 3, 12}},
-}
 
 var (
-	oidSignaturePolicy    = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 15}
-	oidCommitment         = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 16}
-	oidSignerAttributes   = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 2, 18} // of TS 101 733
-	oidSignerAttributesV2 = asn1.ObjectIdentifier{0, 4, 0, 19122, 1, 1}
+	tagContext0 = cbasn1.Tag(0).ContextSpecific().Constructed()
+	tagContext1 = cbasn1.Tag(1).ContextSpecific().Constructed()
+	tagContext4 = cbasn1.Tag(4).ContextSpecific().Constructed()
+	tagKeyID    = cbasn1.Tag(0).ContextSpecific() // subjectKeyIdentifier, primitive
 )
 
-// IsAdvanced says whether a detached signature has what CAdES asks of every one (EN 319 122-1 5.1, 5.2.2): the
-// type of the content and its digest are signed, and so is the certificate's, in one version.
-func (sd *SignedData) IsAdvanced() bool {
-	return sd.isDetached() && sd.oneSigner && sd.checkContentType() == nil && sd.has(oidMessageDigest) &&
-		sd.has(oidSigningCertificate) != sd.has(oidSigningCertificateV2) &&
-		!(sd.has(oidSignerAttributes) && sd.has(oidSignerAttributesV2))
+var (
+	// ErrFormat: the bytes are not a SignedData, or not one of the form that the caller asks for.
+	ErrFormat = errors.New("cms: malformed SignedData")
+	// ErrDigest: the digest of the content differs from the signed digest.
+	ErrDigest = errors.New("cms: digest of the content differs from the signed one")
+	// ErrNoDigest: the digest algorithm of the signer identifies a signature algorithm instead. With
+	// signed attributes the error is also [ErrDigest], because no digest of the content can match the
+	// message-digest attribute. Without them the content cannot be checked at all.
+	ErrNoDigest = errors.New("cms: no digest algorithm")
+	// ErrNoCertificate: the SignedData does not contain the signer's certificate.
+	ErrNoCertificate = errors.New("cms: signer's certificate not found")
+	// ErrBinding: the signing-certificate attribute is absent or malformed, or it identifies another
+	// certificate than the signer's.
+	ErrBinding = errors.New("cms: signing certificate not bound by the signature")
+	// ErrAnother accompanies [ErrBinding] if the attribute identifies another certificate.
+	ErrAnother = errors.New("it names another certificate")
+)
+
+// A SignedData is a parsed SignedData with its first signer (RFC 5652 5.1 and 5.3).
+type SignedData struct {
+	Raw          []byte // the ContentInfo in DER
+	ContentType  asn1.ObjectIdentifier
+	Content      []byte              // nil if detached
+	Certificates []*x509.Certificate // in the order of the SignedData, without those that Go cannot parse
+	Value        []byte              // the signature value
+	// SignedAttributes is the DER SET OF that the signer signed (RFC 5652 5.4); nil without signed
+	// attributes.
+	SignedAttributes []byte
+
+	issuer     []byte   // DER Name of the issuerAndSerialNumber
+	serial     *big.Int // of the issuerAndSerialNumber
+	keyID      []byte   // subjectKeyIdentifier; if not nil, issuer and serial are unset
+	algorithm  ades.Algorithm
+	attributes []parsedAttribute // signed
+	unsigned   []parsedAttribute
+	oneSigner  bool
+	unparsed   [][]byte // certificates that Go cannot parse
+	fault      error    // the first reason why the signature cannot be verified
 }
 
-// IsBaseline says whether an advanced signature has the attributes of the baseline signatures of PAdES, and
-// the signer's certificate (EN 319 142-1 6.3): the signing time is in the PDF.
+// Algorithm returns the algorithm of the signature.
+func (sd *SignedData) Algorithm() ades.Algorithm { return sd.algorithm }
+
+func (sd *SignedData) isDetached() bool { return sd.ContentType.Equal(oidData) && sd.Content == nil }
+
+// IsAdvanced reports whether a detached signature has what CAdES requires of every signature
+// (EN 319 122-1 5.1 and 5.2.2): one signer, the signed attributes content-type and message-digest,
+// and exactly one version of the signing-certificate attribute. It may have one version of the
+// signer-attributes attribute, not both.
+func (sd *SignedData) IsAdvanced() bool {
+	return sd.isDetached() && sd.oneSigner && sd.checkContentType() == nil && sd.hasAttribute(oidMessageDigest) &&
+		sd.hasAttribute(oidSigningCertificate) != sd.hasAttribute(oidSigningCertificateV2) &&
+		!(sd.hasAttribute(oidSignerAttributes) && sd.hasAttribute(oidSignerAttributesV2))
+}
+
+// IsBaseline reports whether an advanced signature has the attributes of a PAdES baseline signature
+// and contains the signer's certificate (EN 319 142-1 6.3). The signing-time attribute is excluded,
+// because the signing time is in the PDF.
 func (sd *SignedData) IsBaseline() bool {
 	_, err := sd.Signer()
-	return sd.IsAdvanced() && !sd.has(oidSigningTime) && err == nil
+	return sd.IsAdvanced() && !sd.hasAttribute(oidSigningTime) && err == nil
 }
 
-// HasPolicy says whether the signature names a signature policy (EN 319 122-1 5.2.9).
-func (sd *SignedData) HasPolicy() bool { return sd.has(oidSignaturePolicy) }
+// HasPolicy reports whether the signature has a signature-policy-identifier attribute (EN 319 122-1
+// 5.2.9).
+func (sd *SignedData) HasPolicy() bool { return sd.hasAttribute(oidSignaturePolicy) }
 
-// HasCommitment says whether the signature says what the signer commits to (EN 319 122-1 5.2.3).
-func (sd *SignedData) HasCommitment() bool { return sd.has(oidCommitment) }
+// HasCommitment reports whether the signature has a commitment-type-indication attribute
+// (EN 319 122-1 5.2.3).
+func (sd *SignedData) HasCommitment() bool { return sd.hasAttribute(oidCommitment) }
 
-// HasDigest says whether the digest of a detached content is signed, as adbe.pkcs7.detached has it
-// (ISO 32000-1 12.8.3.3.1).
-func (sd *SignedData) HasDigest() bool { return sd.isDetached() && sd.has(oidMessageDigest) }
+// HasSigningTime reports whether the signature has a signing-time attribute (RFC 5652 11.3), which
+// PAdES excludes.
+func (sd *SignedData) HasSigningTime() bool { return sd.hasAttribute(oidSigningTime) }
 
-// CarriesDigest says whether the content is a SHA-1 digest, as adbe.pkcs7.sha1 has it.
+// HasDigest reports whether the content is detached and the message-digest attribute is present, as
+// adbe.pkcs7.detached requires (ISO 32000-1 12.8.3.3.1).
+func (sd *SignedData) HasDigest() bool { return sd.isDetached() && sd.hasAttribute(oidMessageDigest) }
+
+// CarriesDigest reports whether the encapsulated content is id-data of the length of a SHA-1
+// digest, as adbe.pkcs7.sha1 requires (ISO 32000-1 12.8.3.3.1).
 func (sd *SignedData) CarriesDigest() bool {
 	return sd.ContentType.Equal(oidData) && len(sd.Content) == crypto.SHA1.Size()
-}
-
-// CarriesSigner says whether the signer's certificate is among those carried, be it one that Go cannot parse. That one
-// has to be the one that is signed for, where one is.
-func (sd *SignedData) CarriesSigner() bool {
-	_, err := sd.Signer()
-	return err == nil || sd.keyID == nil && slices.ContainsFunc(sd.unread, func(c []byte) bool {
-		return sd.isNamed(c) && (!sd.NamesCertificate() || sd.checkNames(c) == nil)
-	})
-}
-
-func (sd *SignedData) isUnread() bool {
-	return sd.keyID == nil && slices.ContainsFunc(sd.unread, sd.isNamed)
-}
-
-// isNamed compares the issuer and serial number of a certificate (RFC 5280 4.1) with those of the signer.
-func (sd *SignedData) isNamed(certificate []byte) bool {
-	der := cryptobyte.String(certificate)
-	var whole, signed, algorithm, issuer cryptobyte.String
-	serial := new(big.Int)
-	return der.ReadASN1(&whole, cbasn1.SEQUENCE) && whole.ReadASN1(&signed, cbasn1.SEQUENCE) &&
-		signed.SkipOptionalASN1(tagContext0) && signed.ReadASN1Integer(serial) &&
-		signed.ReadASN1(&algorithm, cbasn1.SEQUENCE) && signed.ReadASN1Element(&issuer, cbasn1.SEQUENCE) &&
-		serial.Cmp(sd.serial) == 0 && bytes.Equal(issuer, sd.issuer)
 }

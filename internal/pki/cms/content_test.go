@@ -133,7 +133,7 @@ func TestSigningCertificateVersions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sd.attributes = append(sd.attributes, parsedAttribute{oidSigningCertificateV2, valuesOf(oidSigningCertificateV2, all)})
+			sd.attributes = append(sd.attributes, parsedAttribute{oidSigningCertificateV2, attributeValues(oidSigningCertificateV2, all)})
 		}
 		return sd
 	}

@@ -47,11 +47,11 @@ func TestKinds(t *testing.T) {
 		t.Error("a policy or a commitment is seen where it is not, or not where it is")
 	}
 	bare := *sd
-	bare.Certificates, bare.unread = nil, [][]byte{{1}, sd.Certificates[0].Raw}
+	bare.Certificates, bare.unparsed = nil, [][]byte{{1}, sd.Certificates[0].Raw}
 	if !sd.CarriesSigner() || !bare.CarriesSigner() {
 		t.Error("the signer's certificate is not seen")
 	}
-	if bare.unread = bare.unread[:1]; bare.CarriesSigner() {
+	if bare.unparsed = bare.unparsed[:1]; bare.CarriesSigner() {
 		t.Error("the signer's certificate is seen where it is not")
 	}
 }
@@ -85,7 +85,7 @@ func TestReadTellsWhatIsAmiss(t *testing.T) {
 // RFC 5652 5.4: what is signed is the DER of the attributes, in whatever order they stand.
 func TestAttributesAreSignedInOrder(t *testing.T) {
 	one, other := []byte{0x30, 1, 9}, []byte{0x30, 1, 3}
-	got, err := inOrder(append(bytes.Clone(one), other...))
+	got, err := encodeSignedAttributes(append(bytes.Clone(one), other...))
 	if want := []byte{0x31, 6, 0x30, 1, 3, 0x30, 1, 9}; err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%x, %v", got, err)
 	}
@@ -99,7 +99,7 @@ func TestIssuerSerial(t *testing.T) {
 	if err != nil || sd.CheckIssuerSerial() != nil || sd.CheckBinding() != nil {
 		t.Fatal(err, sd.CheckIssuerSerial())
 	}
-	h, sum, rest, err := sd.named(oidSigningCertificateV2, crypto.SHA256)
+	h, sum, rest, err := sd.firstCertID(oidSigningCertificateV2, crypto.SHA256)
 	if err != nil || !h.Available() || len(sum) != h.Size() {
 		t.Fatal(err)
 	}
@@ -167,11 +167,11 @@ func TestVerifyCarried(t *testing.T) {
 // nobody can say.
 func TestNoDigestAlgorithm(t *testing.T) {
 	for _, s := range signatureOIDs {
-		if _, err := hashOf(s.oid); !errors.Is(err, ErrNoDigest) || errors.Is(err, ErrDigest) || errors.Is(err, ades.ErrAlgorithm) {
+		if _, err := hashByOID(s.oid); !errors.Is(err, ErrNoDigest) || errors.Is(err, ErrDigest) || errors.Is(err, ades.ErrAlgorithm) {
 			t.Errorf("%v: %v", s.oid, err)
 		}
 	}
-	if _, err := hashOf(oidData); !errors.Is(err, ades.ErrAlgorithm) || errors.Is(err, ErrNoDigest) {
+	if _, err := hashByOID(oidData); !errors.Is(err, ades.ErrAlgorithm) || errors.Is(err, ErrNoDigest) {
 		t.Errorf("what is neither: %v", err)
 	}
 }

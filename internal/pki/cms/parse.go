@@ -3,7 +3,6 @@ package cms
 import (
 	"bytes"
 	"cmp"
-	"crypto"
 	"crypto/x509"
 	"encoding/asn1"
 	"errors"
@@ -12,37 +11,13 @@ import (
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
-
-	"github.com/innsigli/innsigli/ades"
 )
 
-// ErrFormat: the bytes are no SignedData of the form asked for.
-var ErrFormat = errors.New("cms: malformed SignedData")
+// maxCertificates bounds the certificates of a SignedData.
+const maxCertificates = 1000
 
-// SignedData is a parsed signature.
-type SignedData struct {
-	Raw          []byte // the ContentInfo in DER
-	ContentType  asn1.ObjectIdentifier
-	Content      []byte              // nil when it is detached
-	Certificates []*x509.Certificate // as carried, in their order; what Go cannot parse is left out
-	Value        []byte
-	// SignedAttributes is the SET OF that was signed, in DER, re-tagged as RFC 5652 5.4
-	// has it; nil without signed attributes.
-	SignedAttributes []byte
-
-	issuer     []byte // DER Name, with serial
-	serial     *big.Int
-	keyID      []byte // instead of both, when not nil
-	algorithm  ades.Algorithm
-	attributes []parsedAttribute // signed
-	unsigned   []parsedAttribute
-	oneSigner  bool
-	unread     [][]byte // certificates that Go cannot parse
-	fault      error    // why it is not to be verified
-}
-
-// Parse reads the ContentInfo of a detached signature in BER or DER. Zero bytes
-// may follow it, as they do in a PDF's /Contents; anything else may not.
+// Parse reads the ContentInfo of a detached signature in BER or DER. Only zero bytes may follow it,
+// as in the Contents entry of a PDF signature dictionary.
 func Parse(ber []byte) (*SignedData, error) {
 	sd, err := Read(ber)
 	if err != nil {
@@ -54,8 +29,8 @@ func Parse(ber []byte) (*SignedData, error) {
 	return sd, nil
 }
 
-// ParseEncapsulated reads a ContentInfo, as [Parse] does, that carries what it
-// signs: content of the type given, such as the TSTInfo of a timestamp token.
+// ParseEncapsulated reads a ContentInfo as [Parse] does, with encapsulated content of the given
+// type, such as the TSTInfo of a timestamp token.
 func ParseEncapsulated(ber []byte, contentType asn1.ObjectIdentifier) (*SignedData, error) {
 	sd, err := Read(ber)
 	if err != nil {
@@ -67,28 +42,24 @@ func ParseEncapsulated(ber []byte, contentType asn1.ObjectIdentifier) (*SignedDa
 	return sd, nil
 }
 
-// Read reads a ContentInfo, whatever it carries. Beside an error there may be a SignedData still: what is
-// amiss with that one, such as a second signer or an algorithm that is not known here, keeps it from being
-// verified, and not from saying what it was meant to be.
+// Read reads a ContentInfo with detached or encapsulated content. It may return a SignedData
+// together with an error: the signature cannot be verified then, for example because it has a
+// second signer or an unknown algorithm, but the caller can still report its format and attributes.
 func Read(ber []byte) (*SignedData, error) {
-	signedData, der, rest, err := open(ber)
+	signedData, der, rest, err := readContentInfo(ber)
 	if err != nil {
 		return nil, err
 	}
 	sd := &SignedData{Raw: der}
-	sd.note(trailing(rest))
+	sd.recordFault(checkTrailing(rest))
 	if err := sd.parse(signedData); err != nil {
 		return nil, err
 	}
 	return sd, sd.fault
 }
 
-// note keeps what is amiss; the first that is found stays.
-func (sd *SignedData) note(fault error) { sd.fault = cmp.Or(sd.fault, fault) }
-
-func (sd *SignedData) isDetached() bool { return sd.ContentType.Equal(oidData) && sd.Content == nil }
-
-// CheckDetached makes sure that a signature in a PDF carries nothing of what it is over (EN 319 142-1 6.3 (b)).
+// CheckDetached returns [ErrFormat] unless the content is detached id-data, as a signature in a PDF
+// requires (EN 319 142-1 6.3 (b)).
 func (sd *SignedData) CheckDetached() error {
 	if sd.isDetached() {
 		return nil
@@ -96,9 +67,27 @@ func (sd *SignedData) CheckDetached() error {
 	return fmt.Errorf("%w: it carries content of type %v", ErrFormat, sd.ContentType)
 }
 
-// open returns the fields of the SignedData in a ContentInfo (RFC 5652 clauses 3
-// and 5.1), the DER of the whole, and what follows it.
-func open(ber []byte) (signedData cryptobyte.String, raw, rest []byte, err error) {
+// Certificates returns the certificates of a "certs-only" message: a SignedData without signers
+// (RFC 8551 3.8), which certification authorities publish as a .p7b or .p7c file. It ignores
+// content and signers, and leaves out certificates that Go cannot parse.
+func Certificates(ber []byte) ([]*x509.Certificate, error) {
+	signedData, _, rest, err := readContentInfo(ber)
+	if err := cmp.Or(err, checkTrailing(rest)); err != nil {
+		return nil, err
+	}
+	var version int
+	var digests, content cryptobyte.String
+	if !signedData.ReadASN1Integer(&version) || !signedData.ReadASN1(&digests, cbasn1.SET) ||
+		!signedData.ReadASN1(&content, cbasn1.SEQUENCE) {
+		return nil, fmt.Errorf("%w: no content type", ErrFormat)
+	}
+	all, _, err := parseCertificates(&signedData)
+	return all, err
+}
+
+// readContentInfo returns the fields of the SignedData in a ContentInfo (RFC 5652 clauses 3 and
+// 5.1), the ContentInfo in DER, and the bytes after it.
+func readContentInfo(ber []byte) (signedData cryptobyte.String, raw, rest []byte, err error) {
 	raw, rest, err = DER(ber)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("%w: %w", ErrFormat, err)
@@ -115,20 +104,23 @@ func open(ber []byte) (signedData cryptobyte.String, raw, rest []byte, err error
 	return signedData, raw, rest, nil
 }
 
-// trailing is what is amiss with bytes after a ContentInfo, unless they are the zeros that fill /Contents.
-func trailing(rest []byte) error {
+// checkTrailing accepts only zero bytes after a ContentInfo: the padding of Contents.
+func checkTrailing(rest []byte) error {
 	if len(bytes.TrimRight(rest, "\x00")) > 0 {
 		return fmt.Errorf("%w: bytes after the ContentInfo", ErrFormat)
 	}
 	return nil
 }
 
+// recordFault keeps the first fault that is found.
+func (sd *SignedData) recordFault(fault error) { sd.fault = cmp.Or(sd.fault, fault) }
+
 func (sd *SignedData) parse(signedData cryptobyte.String) error {
 	if err := sd.parseContent(&signedData); err != nil {
 		return err
 	}
 	var err error
-	if sd.Certificates, sd.unread, err = parseCertificates(&signedData); err != nil {
+	if sd.Certificates, sd.unparsed, err = parseCertificates(&signedData); err != nil {
 		return err
 	}
 	var signers, signer cryptobyte.String
@@ -140,7 +132,7 @@ func (sd *SignedData) parse(signedData cryptobyte.String) error {
 		return oneSigner
 	}
 	if sd.oneSigner = signers.Empty(); !sd.oneSigner {
-		sd.note(oneSigner)
+		sd.recordFault(oneSigner)
 	}
 	return sd.parseSigner(signer)
 }
@@ -163,10 +155,34 @@ func (sd *SignedData) parseContent(signedData *cryptobyte.String) error {
 	if !explicit.ReadASN1(&content, cbasn1.OCTET_STRING) || !explicit.Empty() {
 		return fmt.Errorf("%w: content of type %v", ErrFormat, sd.ContentType)
 	}
-	sd.Content = append([]byte{}, content...) // present, be it empty
+	sd.Content = append([]byte{}, content...) // not nil, even if empty
 	return nil
 }
 
+// parseCertificates reads an optional CertificateSet (RFC 5652 10.2.3). unparsed has the
+// certificates that Go cannot parse.
+func parseCertificates(signedData *cryptobyte.String) (all []*x509.Certificate, unparsed [][]byte, _ error) {
+	var set cryptobyte.String
+	var present bool
+	if !signedData.ReadOptionalASN1(&set, &present, tagContext0) {
+		return nil, nil, fmt.Errorf("%w: certificates", ErrFormat)
+	}
+	for n := 0; !set.Empty(); n++ {
+		var raw cryptobyte.String
+		var tag cbasn1.Tag
+		if !set.ReadAnyASN1Element(&raw, &tag) || n == maxCertificates {
+			return nil, nil, fmt.Errorf("%w: certificates", ErrFormat)
+		}
+		if c, err := x509.ParseCertificate(raw); err == nil {
+			all = append(all, c)
+		} else {
+			unparsed = append(unparsed, raw)
+		}
+	}
+	return all, unparsed, nil
+}
+
+// parseSigner reads a SignerInfo (RFC 5652 5.3).
 func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 	var version int
 	var digest, attributes, signature cryptobyte.String
@@ -186,29 +202,44 @@ func (sd *SignedData) parseSigner(signer cryptobyte.String) error {
 	var unknown error
 	sd.algorithm, unknown = parseAlgorithm(digest, signature)
 	if signed && errors.Is(unknown, ErrNoDigest) {
-		unknown = fmt.Errorf("%w: %w", ErrDigest, unknown) // no digest matches the one in the attributes
+		unknown = fmt.Errorf("%w: %w", ErrDigest, unknown) // no digest can match the message-digest attribute
 	}
-	sd.note(unknown)
+	sd.recordFault(unknown)
 	return sd.parseUnsigned(signer)
+}
+
+// parseIdentifier reads a SignerIdentifier (RFC 5652 5.3).
+func (sd *SignedData) parseIdentifier(signer *cryptobyte.String) bool {
+	if signer.PeekASN1Tag(tagKeyID) {
+		return signer.ReadASN1((*cryptobyte.String)(&sd.keyID), tagKeyID)
+	}
+	var sid, issuer cryptobyte.String
+	sd.serial = new(big.Int)
+	ok := signer.ReadASN1(&sid, cbasn1.SEQUENCE) && sid.ReadASN1Element(&issuer, cbasn1.SEQUENCE) && sid.ReadASN1Integer(sd.serial)
+	sd.issuer = issuer
+	return ok
 }
 
 func (sd *SignedData) parseSigned(attributes cryptobyte.String, present bool) (err error) {
 	if !present {
-		if sd.Content == nil || !sd.ContentType.Equal(oidData) { // RFC 5652 5.3, and for what is detached EN 319 122-1
-			sd.note(fmt.Errorf("%w: signer without signed attributes", ErrFormat))
+		// RFC 5652 5.3 requires signed attributes for content other than id-data, EN 319 122-1 for
+		// detached content.
+		if sd.Content == nil || !sd.ContentType.Equal(oidData) {
+			sd.recordFault(fmt.Errorf("%w: signer without signed attributes", ErrFormat))
 		}
 		return nil
 	}
 	if sd.attributes, err = parseAttributes(attributes); err != nil {
 		return err
 	}
-	sd.SignedAttributes, err = inOrder(attributes)
-	sd.note(onceEach(sd.attributes))
+	sd.SignedAttributes, err = encodeSignedAttributes(attributes)
+	sd.recordFault(checkInstances(sd.attributes))
 	return err
 }
 
-// inOrder is the SET OF that is signed: in the order of DER, wherever the attributes stand (RFC 5652 5.4).
-func inOrder(attributes cryptobyte.String) ([]byte, error) {
+// encodeSignedAttributes returns the SET OF that the signer signed, with its elements in the order
+// of DER. The SignerInfo may have them in another order (RFC 5652 5.4).
+func encodeSignedAttributes(attributes cryptobyte.String) ([]byte, error) {
 	var all [][]byte
 	for !attributes.Empty() {
 		var one cryptobyte.String
@@ -228,118 +259,4 @@ func (sd *SignedData) parseUnsigned(signer cryptobyte.String) (err error) {
 	}
 	sd.unsigned, err = parseAttributes(attributes)
 	return err
-}
-
-// parseIdentifier reads a SignerIdentifier (RFC 5652 5.3).
-func (sd *SignedData) parseIdentifier(signer *cryptobyte.String) bool {
-	if signer.PeekASN1Tag(tagKeyID) {
-		return signer.ReadASN1((*cryptobyte.String)(&sd.keyID), tagKeyID)
-	}
-	var sid, issuer cryptobyte.String
-	sd.serial = new(big.Int)
-	ok := signer.ReadASN1(&sid, cbasn1.SEQUENCE) && sid.ReadASN1Element(&issuer, cbasn1.SEQUENCE) && sid.ReadASN1Integer(sd.serial)
-	sd.issuer = issuer
-	return ok
-}
-
-// parseAlgorithm joins the two AlgorithmIdentifiers of a SignerInfo. The
-// signature's one may name the hash too (sha256WithRSAEncryption), and then it is
-// the digest's, or leave it to the digest's (rsaEncryption).
-func parseAlgorithm(digest, signature cryptobyte.String) (ades.Algorithm, error) {
-	digestOID, err := identifierOID(digest)
-	if err != nil {
-		return ades.Algorithm{}, err
-	}
-	h, err := hashOf(digestOID)
-	if err != nil {
-		return ades.Algorithm{}, err
-	}
-	signatureOID, err := identifierOID(signature)
-	if err != nil {
-		return ades.Algorithm{}, err
-	}
-	switch {
-	case signatureOID.Equal(oidRSA):
-		return ades.Algorithm{Hash: h, Scheme: ades.PKCS1v15}, nil
-	case signatureOID.Equal(oidPSS):
-		return parsePSS(h, signature)
-	}
-	for _, s := range signatureOIDs {
-		if s.oid.Equal(signatureOID) {
-			if s.algorithm.Hash != h {
-				return ades.Algorithm{}, fmt.Errorf("%w: %w: digest %v with signature algorithm %v", ErrFormat, ades.ErrValue, h, signatureOID)
-			}
-			return s.algorithm, nil
-		}
-	}
-	return ades.Algorithm{}, fmt.Errorf("cms: %w: signature algorithm %v", ades.ErrAlgorithm, signatureOID)
-}
-
-// hashOf knows hashes by their identifiers.
-func hashOf(oid asn1.ObjectIdentifier) (crypto.Hash, error) {
-	for _, d := range digestOIDs {
-		if d.oid.Equal(oid) && d.hash.Available() {
-			return d.hash, nil
-		}
-	}
-	for _, s := range signatureOIDs {
-		if s.oid.Equal(oid) {
-			return 0, fmt.Errorf("%w: %v is one of signatures", ErrNoDigest, oid)
-		}
-	}
-	return 0, fmt.Errorf("cms: %w: digest algorithm %v", ades.ErrAlgorithm, oid)
-}
-
-func identifierOID(identifier cryptobyte.String) (asn1.ObjectIdentifier, error) {
-	var sequence cryptobyte.String
-	var oid asn1.ObjectIdentifier
-	if !identifier.ReadASN1(&sequence, cbasn1.SEQUENCE) || !sequence.ReadASN1ObjectIdentifier(&oid) {
-		return nil, fmt.Errorf("%w: algorithm identifier", ErrFormat)
-	}
-	return oid, nil
-}
-
-// maxCertificates bounds the certificates of a SignedData.
-const maxCertificates = 1000
-
-// Certificates returns those of a SignedData without signers, the "certs-only"
-// message (RFC 8551 3.8) in which authorities publish theirs as .p7b or .p7c files.
-// What is there in signers or content does not matter. Certificates that Go cannot
-// parse are left out.
-func Certificates(ber []byte) ([]*x509.Certificate, error) {
-	signedData, _, rest, err := open(ber)
-	if err := cmp.Or(err, trailing(rest)); err != nil {
-		return nil, err
-	}
-	var version int
-	var digests, content cryptobyte.String
-	if !signedData.ReadASN1Integer(&version) || !signedData.ReadASN1(&digests, cbasn1.SET) ||
-		!signedData.ReadASN1(&content, cbasn1.SEQUENCE) {
-		return nil, fmt.Errorf("%w: no content type", ErrFormat)
-	}
-	all, _, err := parseCertificates(&signedData)
-	return all, err
-}
-
-// parseCertificates reads a CertificateSet (RFC 5652 10.2.3), where there is one. What Go cannot parse is
-// unread.
-func parseCertificates(signedData *cryptobyte.String) (all []*x509.Certificate, unread [][]byte, _ error) {
-	var set cryptobyte.String
-	var present bool
-	if !signedData.ReadOptionalASN1(&set, &present, tagContext0) {
-		return nil, nil, fmt.Errorf("%w: certificates", ErrFormat)
-	}
-	for n := 0; !set.Empty(); n++ {
-		var raw cryptobyte.String
-		var tag cbasn1.Tag
-		if !set.ReadAnyASN1Element(&raw, &tag) || n == maxCertificates {
-			return nil, nil, fmt.Errorf("%w: certificates", ErrFormat)
-		}
-		if c, err := x509.ParseCertificate(raw); err == nil {
-			all = append(all, c)
-		} else {
-			unread = append(unread, raw)
-		}
-	}
-	return all, unread, nil
 }

@@ -142,7 +142,7 @@ func TestOpenSSLsPSSVerifies(t *testing.T) {
 			if err := sd.Verify(digest(crypto.SHA256, content)); !errors.Is(err, ades.ErrValue) {
 				t.Errorf("a salt of another length than stated: %v", err)
 			}
-			own, err := signatureAlgorithm(want)
+			own, err := marshalSignatureAlgorithm(want)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -281,7 +281,7 @@ func FuzzPSSParameters(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, a := range []ades.Algorithm{{Hash: crypto.SHA256, Salt: 222}, {Hash: crypto.SHA384}, {Hash: crypto.SHA512, Salt: 20}} {
-		der, err := pssAlgorithm(a)
+		der, err := marshalPSS(a)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -293,7 +293,7 @@ func FuzzPSSParameters(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			own, err := pssAlgorithm(a)
+			own, err := marshalPSS(a)
 			if err != nil {
 				t.Fatalf("%v is read and not written: %v", a, err)
 			}

@@ -65,7 +65,7 @@ func timestamped(t *testing.T, signature []byte, tokens ...[]byte) []byte {
 	unsigned := &m.SignedData.Signers[0].Unsigned
 	*unsigned = nil
 	for _, token := range tokens {
-		attribute, err := signatureTimestamp(token)
+		attribute, err := marshalSignatureTimestamp(token)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestAttributesRepeated(t *testing.T) {
 	if _, err := Parse(mustMarshal(t, repeated)); !errors.Is(err, ErrFormat) {
 		t.Errorf("a signed attribute twice: %v", err)
 	}
-	private, err := attribute(asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 99999, 1}, func(b *cryptobyte.Builder) { b.AddASN1Int64(1) })
+	private, err := marshalAttribute(asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 99999, 1}, func(b *cryptobyte.Builder) { b.AddASN1Int64(1) })
 	if err != nil {
 		t.Fatal(err)
 	}

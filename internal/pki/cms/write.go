@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"encoding/asn1"
 	"errors"
-	"fmt"
 	"slices"
 
 	"golang.org/x/crypto/cryptobyte"
@@ -14,29 +13,22 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-var (
-	tagContext0 = cbasn1.Tag(0).ContextSpecific().Constructed()
-	tagContext1 = cbasn1.Tag(1).ContextSpecific().Constructed()
-	tagContext4 = cbasn1.Tag(4).ContextSpecific().Constructed()
-	tagKeyID    = cbasn1.Tag(0).ContextSpecific() // subjectKeyIdentifier, primitive
-)
-
-// Parts are what a SignedData is made of.
+// Parts are the inputs of [Marshal].
 type Parts struct {
-	Certificate      *x509.Certificate
-	Chain            []*x509.Certificate // further certificates to carry
+	Certificate      *x509.Certificate   // the signer's
+	Chain            []*x509.Certificate // further certificates to embed
 	Algorithm        ades.Algorithm
 	SignedAttributes []byte // from SignedAttributes
-	Value            []byte // the signature value over their hash
+	Value            []byte // the signature value over SignedAttributes
 
-	SignatureTimestamp []byte // a token over Value; nil: none
+	SignatureTimestamp []byte // a timestamp token over Value; nil: none
 
 	ContentType      asn1.ObjectIdentifier // nil: id-data, detached
-	Content          []byte                // what is carried and signed with a ContentType
-	OmitCertificates bool                  // carry none, not even the signer's
+	Content          []byte                // the encapsulated content if ContentType is set
+	OmitCertificates bool                  // embed no certificates, not even the signer's
 }
 
-// Marshal returns the DER ContentInfo.
+// Marshal returns the ContentInfo in DER.
 func Marshal(p Parts) ([]byte, error) {
 	signer, err := marshalSigner(p)
 	if err != nil {
@@ -46,7 +38,7 @@ func Marshal(p Parts) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return marshal(func(b *cryptobyte.Builder) {
+	return marshalContentInfo(func(b *cryptobyte.Builder) {
 		b.AddASN1Int64(p.version())
 		b.AddASN1(cbasn1.SET, func(b *cryptobyte.Builder) { b.AddBytes(digest) })
 		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { addContent(b, p) })
@@ -57,11 +49,11 @@ func Marshal(p Parts) ([]byte, error) {
 	})
 }
 
-// MarshalCertificates returns the "certs-only" message that [Certificates] reads: a
-// SignedData with certificates and without signers (RFC 8551 3.8), DER.
+// MarshalCertificates returns the "certs-only" message that [Certificates] reads: a SignedData with
+// certificates and without signers, in DER (RFC 8551 3.8).
 func MarshalCertificates(certificates []*x509.Certificate) ([]byte, error) {
 	none := func(*cryptobyte.Builder) {}
-	return marshal(func(b *cryptobyte.Builder) {
+	return marshalContentInfo(func(b *cryptobyte.Builder) {
 		b.AddASN1Int64(1)
 		b.AddASN1(cbasn1.SET, none) // digest algorithms
 		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { b.AddASN1ObjectIdentifier(oidData) })
@@ -70,8 +62,9 @@ func MarshalCertificates(certificates []*x509.Certificate) ([]byte, error) {
 	})
 }
 
-// marshal puts the fields of a SignedData into a ContentInfo (RFC 5652 clause 3).
-func marshal(fields cryptobyte.BuilderContinuation) ([]byte, error) {
+// marshalContentInfo returns a ContentInfo with a SignedData of the given fields (RFC 5652
+// clause 3).
+func marshalContentInfo(fields cryptobyte.BuilderContinuation) ([]byte, error) {
 	var b cryptobyte.Builder
 	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
 		b.AddASN1ObjectIdentifier(oidSignedData)
@@ -80,8 +73,8 @@ func marshal(fields cryptobyte.BuilderContinuation) ([]byte, error) {
 	return b.Bytes()
 }
 
-// version follows RFC 5652 5.1, where the signer is named by issuerAndSerialNumber:
-// 1 for id-data, 3 for other content.
+// version returns the version of the SignedData for a signer identified by issuerAndSerialNumber: 1
+// for id-data, 3 for other content (RFC 5652 5.1).
 func (p Parts) version() int64 {
 	if p.ContentType == nil {
 		return 1
@@ -101,7 +94,7 @@ func addContent(b *cryptobyte.Builder, p Parts) {
 
 // marshalSigner returns the SignerInfo (RFC 5652 5.3).
 func marshalSigner(p Parts) ([]byte, error) {
-	signature, err := signatureAlgorithm(p.Algorithm)
+	signature, err := marshalSignatureAlgorithm(p.Algorithm)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +109,7 @@ func marshalSigner(p Parts) ([]byte, error) {
 	}
 	var unsigned []byte
 	if p.SignatureTimestamp != nil {
-		if unsigned, err = signatureTimestamp(p.SignatureTimestamp); err != nil {
+		if unsigned, err = marshalSignatureTimestamp(p.SignatureTimestamp); err != nil {
 			return nil, err
 		}
 	}
@@ -135,7 +128,7 @@ func marshalSigner(p Parts) ([]byte, error) {
 	return b.Bytes()
 }
 
-// addCertificates writes a CertificateSet (RFC 5652 10.2.3), each certificate once.
+// addCertificates writes a CertificateSet (RFC 5652 10.2.3), with each certificate once.
 func addCertificates(b *cryptobyte.Builder, certificates []*x509.Certificate) {
 	var all [][]byte
 	for _, c := range certificates {
@@ -151,27 +144,4 @@ func addIssuerAndSerial(b *cryptobyte.Builder, cert *x509.Certificate) {
 		b.AddBytes(cert.RawIssuer)
 		b.AddASN1BigInt(cert.SerialNumber)
 	})
-}
-
-func signatureAlgorithm(a ades.Algorithm) ([]byte, error) {
-	if a.Scheme == ades.PSS {
-		return pssAlgorithm(a)
-	}
-	for _, s := range signatureOIDs {
-		if s.algorithm == a {
-			return algorithmIdentifier(s.oid, a.Scheme == ades.PKCS1v15)
-		}
-	}
-	return nil, fmt.Errorf("cms: %w: %v with %v", ades.ErrAlgorithm, a.Scheme, a.Hash)
-}
-
-func algorithmIdentifier(oid asn1.ObjectIdentifier, null bool) ([]byte, error) {
-	var b cryptobyte.Builder
-	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-		b.AddASN1ObjectIdentifier(oid)
-		if null {
-			b.AddASN1NULL()
-		}
-	})
-	return b.Bytes()
 }

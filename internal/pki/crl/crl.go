@@ -1,20 +1,20 @@
-// Package crl reads certificate revocation lists (RFC 5280 section 5). A list may
-// name more than a million certificates, so its entries stay where they are: looking
-// a certificate up is one pass over the bytes and allocates nothing for the others.
+// Package crl reads certificate revocation lists (RFC 5280 section 5). A list may have more than a
+// million entries, so [Parse] does not decode them: [List.Find] scans their bytes once. It decodes
+// the entry of the certificate and entries with a critical extension, and allocates nothing for the
+// others.
 //
 //	list, err := crl.Parse(der)
 //	err = list.Verify(issuer)
 //	entry, err := list.Find(cert) // nil: not revoked
 //
-// Complete lists of the issuer's own certificates are read. Delta lists, indirect
-// lists and those that cover some reasons alone are refused: they do not say by
-// themselves that a certificate is not revoked.
+// The package accepts complete lists of the issuer's own certificates. It refuses delta lists,
+// indirect lists and lists for some revocation reasons only ([ErrScope]): such a list alone does
+// not show that a certificate is not revoked.
 package crl
 
 import (
 	"bytes"
 	"crypto/x509"
-	"encoding/asn1"
 	"errors"
 	"fmt"
 	"math/big"
@@ -27,42 +27,43 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/der"
 )
 
-// MaxSize is the length in bytes that no list may exceed.
+// MaxSize is the maximum size of a list in bytes.
 const MaxSize = 64 << 20
 
 var (
-	// ErrFormat: the bytes are no list.
+	// ErrFormat: the bytes are not a certificate revocation list.
 	ErrFormat = errors.New("crl: malformed list")
-	// ErrScope: the list does not cover the certificate, or not fully.
+	// ErrScope: the certificate is not, or not completely, in the scope of the list.
 	ErrScope = errors.New("crl: list does not cover the certificate")
-	// ErrIssuer: the certificate given may not have issued the list.
+	// ErrIssuer: the given certificate is not that of the issuer, or is not for signing lists.
 	ErrIssuer = errors.New("crl: not issued by this certificate")
 )
 
-// List is a list that was parsed. Its slices point into Raw.
+// A List is a parsed list. Its slices point into Raw.
 type List struct {
-	Raw        []byte // DER, as validation data carries it
+	Raw        []byte // DER, as embedded in validation data
 	ThisUpdate time.Time
 	NextUpdate time.Time // zero when absent
-	// ExpiredSince is the time from which on revoked certificates stay on the list when
-	// they expire; zero: they may be dropped.
+	// ExpiredSince is the time of the expiredCertsOnCRL extension: the issuer keeps revoked
+	// certificates that expire after it on the list. Zero: the issuer may remove revoked
+	// certificates when they expire.
 	ExpiredSince time.Time
 
 	signed       der.Signed
 	issuer       []byte // DER Name
-	authorityKey []byte // AuthorityKeyIdentifier; nil when absent
+	authorityKey []byte // keyIdentifier of the AuthorityKeyIdentifier; nil when absent
 	entries      cryptobyte.String
 	scope        scope
 }
 
-// Entry is a certificate that was revoked.
+// An Entry is the list entry of a revoked certificate.
 type Entry struct {
 	RevokedAt time.Time
-	Reason    int // CRLReason (RFC 5280 5.3.1); 0 when not said
+	Reason    int // CRLReason (RFC 5280 5.3.1); 0 if absent
 }
 
-// Parse reads a DER list: [ErrFormat], or [ErrScope] when it is of a kind that is
-// not read. Nothing in it is to be believed before [List.Verify].
+// Parse reads a list in DER. The error is [ErrFormat], or [ErrScope] for a delta list and for an
+// unknown critical extension. The caller must not rely on a list before [List.Verify] succeeds.
 func Parse(encoded []byte) (*List, error) {
 	if len(encoded) > MaxSize {
 		return nil, fmt.Errorf("%w: %d bytes", ErrFormat, len(encoded))
@@ -78,6 +79,63 @@ func Parse(encoded []byte) (*List, error) {
 	}
 	l := &List{Raw: encoded, signed: signed}
 	return l, l.readFields(signed.ToBeSigned)
+}
+
+// Verify checks that the certificate is the issuer's and for signing lists: name, key identifier,
+// key usage (RFC 5280 6.3.3 f and g), validity at ThisUpdate, and signature. The errors are
+// [ErrIssuer], [ades.ErrOutsideValidity], [ades.ErrValue] and [ades.ErrAlgorithm].
+func (l *List) Verify(issuer *x509.Certificate) error {
+	switch {
+	case !bytes.Equal(l.issuer, issuer.RawSubject):
+		return fmt.Errorf("%w: %s has another name", ErrIssuer, issuer.Subject)
+	case l.authorityKey != nil && issuer.SubjectKeyId != nil && !bytes.Equal(l.authorityKey, issuer.SubjectKeyId):
+		return fmt.Errorf("%w: %s has another key", ErrIssuer, issuer.Subject)
+	case issuer.KeyUsage != 0 && issuer.KeyUsage&x509.KeyUsageCRLSign == 0:
+		return fmt.Errorf("%w: key usage of %s", ErrIssuer, issuer.Subject)
+	case l.ThisUpdate.Before(issuer.NotBefore) || l.ThisUpdate.After(issuer.NotAfter):
+		return fmt.Errorf("crl: %w: %s at %v", ades.ErrOutsideValidity, issuer.Subject, l.ThisUpdate)
+	}
+	if err := l.signed.Verify(issuer); err != nil {
+		return fmt.Errorf("crl: signature of %s: %w", issuer.Subject, err)
+	}
+	return nil
+}
+
+// Find returns the entry of a certificate, or nil if the list has none: the certificate is not
+// revoked. The error is [ErrScope] if the certificate is out of the scope of the list, or if any
+// entry has an unknown critical extension, and [ErrFormat] if an entry is malformed. Find always
+// reads all entries, so that a list with a malformed entry never passes for one without an entry of
+// the certificate.
+func (l *List) Find(cert *x509.Certificate) (*Entry, error) {
+	if err := l.scope.check(cert); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(l.issuer, cert.RawIssuer) {
+		return nil, fmt.Errorf("%w: it was issued by %s", ErrScope, cert.Issuer)
+	}
+	serial, err := serialContents(cert.SerialNumber)
+	if err != nil {
+		return nil, err
+	}
+	var found cryptobyte.String
+	for rest := l.entries; !rest.Empty(); {
+		var entry, number cryptobyte.String
+		if !rest.ReadASN1(&entry, cbasn1.SEQUENCE) || !entry.ReadASN1(&number, cbasn1.INTEGER) {
+			return nil, fmt.Errorf("%w: entry", ErrFormat)
+		}
+		if bytes.Contains(entry, derTrue) {
+			if _, err := readEntry(entry); err != nil {
+				return nil, err
+			}
+		}
+		if bytes.Equal(number, serial) {
+			found = entry
+		}
+	}
+	if found == nil {
+		return nil, nil
+	}
+	return readEntry(found)
 }
 
 // readFields reads the TBSCertList (RFC 5280 5.1).
@@ -101,86 +159,13 @@ func (l *List) readFields(s cryptobyte.String) error {
 	return l.readExtensions(list)
 }
 
-// Verify checks that the certificate issued the list and may: names, key
-// identifiers, key usage (RFC 5280 6.3.3 f and g), its validity at ThisUpdate and
-// the signature. The errors are [ErrIssuer], [ades.ErrOutsideValidity],
-// [ades.ErrValue] and [ades.ErrAlgorithm].
-func (l *List) Verify(issuer *x509.Certificate) error {
-	switch {
-	case !bytes.Equal(l.issuer, issuer.RawSubject):
-		return fmt.Errorf("%w: %s has another name", ErrIssuer, issuer.Subject)
-	case l.authorityKey != nil && issuer.SubjectKeyId != nil && !bytes.Equal(l.authorityKey, issuer.SubjectKeyId):
-		return fmt.Errorf("%w: %s has another key", ErrIssuer, issuer.Subject)
-	case issuer.KeyUsage != 0 && issuer.KeyUsage&x509.KeyUsageCRLSign == 0:
-		return fmt.Errorf("%w: key usage of %s", ErrIssuer, issuer.Subject)
-	case l.ThisUpdate.Before(issuer.NotBefore) || l.ThisUpdate.After(issuer.NotAfter):
-		return fmt.Errorf("crl: %w: %s at %v", ades.ErrOutsideValidity, issuer.Subject, l.ThisUpdate)
-	}
-	if err := l.signed.Verify(issuer); err != nil {
-		return fmt.Errorf("crl: signature of %s: %w", issuer.Subject, err)
-	}
-	return nil
-}
+// derTrue is the DER of BOOLEAN TRUE, which a critical extension contains. A critical entry
+// extension that is not known makes the whole list unusable, whichever entry has it (RFC 5280 5.3).
+var derTrue = []byte{1, 1, 0xff}
 
-// readTime reads a Time: UTCTime until 2049 and GeneralizedTime from then on (RFC
-// 5280 5.1.2.4).
-func readTime(s *cryptobyte.String, out *time.Time) bool {
-	if s.PeekASN1Tag(cbasn1.UTCTime) {
-		if !s.ReadASN1UTCTime(out) {
-			return false
-		}
-	} else if !s.ReadASN1GeneralizedTime(out) {
-		return false
-	}
-	*out = out.UTC()
-	return true
-}
-
-func oid(arcs ...int) asn1.ObjectIdentifier { return arcs }
-
-// Find looks a certificate up: nil when the list does not name it as revoked,
-// [ErrScope] when the list says nothing about it, [ErrFormat] when an entry cannot
-// be read. All entries are read, whatever is found, so that a list that cannot be
-// read through is not taken for one that is silent.
-func (l *List) Find(cert *x509.Certificate) (*Entry, error) {
-	if err := l.scope.covers(cert); err != nil {
-		return nil, err
-	}
-	if !bytes.Equal(l.issuer, cert.RawIssuer) {
-		return nil, fmt.Errorf("%w: it was issued by %s", ErrScope, cert.Issuer)
-	}
-	serial, err := integerContents(cert.SerialNumber)
-	if err != nil {
-		return nil, err
-	}
-	var found cryptobyte.String
-	for rest := l.entries; !rest.Empty(); {
-		var entry, number cryptobyte.String
-		if !rest.ReadASN1(&entry, cbasn1.SEQUENCE) || !entry.ReadASN1(&number, cbasn1.INTEGER) {
-			return nil, fmt.Errorf("%w: entry", ErrFormat)
-		}
-		if bytes.Contains(entry, critical) {
-			if _, err := readEntry(entry); err != nil {
-				return nil, err
-			}
-		}
-		if bytes.Equal(number, serial) {
-			found = entry
-		}
-	}
-	if found == nil {
-		return nil, nil
-	}
-	return readEntry(found)
-}
-
-// critical is how an extension says that it is. With one that is not known, whichever entry
-// it is in, the list says nothing about any certificate (RFC 5280 5.3).
-var critical = []byte{1, 1, 0xff}
-
-// integerContents is the serial number as a DER entry has it, so that entries are
-// compared as bytes.
-func integerContents(n *big.Int) ([]byte, error) {
+// serialContents returns the contents octets of a serial number in DER, so that Find compares
+// entries as bytes.
+func serialContents(n *big.Int) ([]byte, error) {
 	var b cryptobyte.Builder
 	b.AddASN1BigInt(n)
 	encoded, err := b.Bytes()
@@ -193,9 +178,7 @@ func integerContents(n *big.Int) ([]byte, error) {
 	return contents, nil
 }
 
-var oidReason = oid(2, 5, 29, 21)
-
-// readEntry reads what follows the serial number (RFC 5280 5.3).
+// readEntry reads the fields after the serial number (RFC 5280 5.3).
 func readEntry(s cryptobyte.String) (*Entry, error) {
 	e := new(Entry)
 	if !readTime(&s, &e.RevokedAt) {
@@ -219,4 +202,17 @@ func readEntry(s cryptobyte.String) (*Entry, error) {
 		}
 	}
 	return e, nil
+}
+
+// readTime reads a Time: UTCTime until 2049, GeneralizedTime from 2050 (RFC 5280 5.1.2.4).
+func readTime(s *cryptobyte.String, out *time.Time) bool {
+	if s.PeekASN1Tag(cbasn1.UTCTime) {
+		if !s.ReadASN1UTCTime(out) {
+			return false
+		}
+	} else if !s.ReadASN1GeneralizedTime(out) {
+		return false
+	}
+	*out = out.UTC()
+	return true
 }

@@ -2,6 +2,7 @@ package crl
 
 import (
 	"crypto/x509"
+	"encoding/asn1"
 	"fmt"
 	"math/big"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 var (
 	oidNumber            = oid(2, 5, 29, 20)
+	oidReason            = oid(2, 5, 29, 21)
 	oidDelta             = oid(2, 5, 29, 27)
 	oidDistributionPoint = oid(2, 5, 29, 28)
 	oidAuthorityKey      = oid(2, 5, 29, 35)
@@ -23,13 +25,41 @@ var (
 	constructed0 = tagContext0.Constructed()
 )
 
+func oid(arcs ...int) asn1.ObjectIdentifier { return arcs }
+
 const (
-	maxNames  = 16 // URIs of a distribution point
-	maxNumber = 64 // bytes; RFC 5280 5.2.3 has 20
+	maxURIs   = 16 // of a distribution point
+	maxNumber = 64 // bytes of a CRL number; RFC 5280 5.2.3 permits 20
 )
 
-// readExtensions reads crlExtensions. One that is critical and not known makes the
-// list useless (RFC 5280 5.2).
+// A scope is the scope of a list: the fields of its IssuingDistributionPoint (RFC 5280 5.2.5). The
+// zero value covers all certificates of the issuer.
+type scope struct {
+	hasPoint      bool     // distributionPoint is present
+	uris          []string // of the distribution point
+	onlyUserCerts bool
+	onlyCACerts   bool
+	unsupported   bool // only some reasons, indirect, or for attribute certificates
+}
+
+// check returns [ErrScope] unless the certificate is in the scope (RFC 5280 6.3.3 b).
+func (c *scope) check(cert *x509.Certificate) error {
+	isAuthority := cert.BasicConstraintsValid && cert.IsCA
+	switch {
+	case c.unsupported:
+		return fmt.Errorf("%w: it is for some reasons, other issuers or attribute certificates", ErrScope)
+	case c.onlyUserCerts && isAuthority:
+		return fmt.Errorf("%w: it is for users' certificates alone", ErrScope)
+	case c.onlyCACerts && !isAuthority:
+		return fmt.Errorf("%w: it is for authorities' certificates alone", ErrScope)
+	case c.hasPoint && !slices.ContainsFunc(c.uris, func(name string) bool { return slices.Contains(cert.CRLDistributionPoints, name) }):
+		return fmt.Errorf("%w: it is for another distribution point", ErrScope)
+	}
+	return nil
+}
+
+// readExtensions reads crlExtensions. A critical extension that is not known makes the list
+// unusable (RFC 5280 5.2).
 func (l *List) readExtensions(s cryptobyte.String) error {
 	if s.Empty() {
 		return nil
@@ -59,7 +89,7 @@ func (l *List) readExtension(x der.Extension) error {
 		ok = l.readAuthorityKey(x.Value)
 	case x.ID.Equal(oidDistributionPoint):
 		ok = l.scope.read(x.Value)
-	case x.ID.Equal(oidExpiredOnList): // expiredCertsOnCRL of X.509: a GeneralizedTime
+	case x.ID.Equal(oidExpiredOnList): // expiredCertsOnCRL of X.509, a GeneralizedTime
 		ok = x.Value.PeekASN1Tag(cbasn1.GeneralizedTime) && readTime(&x.Value, &l.ExpiredSince) && x.Value.Empty()
 	case x.ID.Equal(oidDelta):
 		return fmt.Errorf("%w: it is a delta list", ErrScope)
@@ -72,7 +102,8 @@ func (l *List) readExtension(x der.Extension) error {
 	return nil
 }
 
-// readAuthorityKey keeps the key identifier; issuer and serial number may follow it.
+// readAuthorityKey reads the key identifier of an AuthorityKeyIdentifier and ignores the issuer and
+// serial number after it.
 func (l *List) readAuthorityKey(s cryptobyte.String) bool {
 	var sequence, key cryptobyte.String
 	var present bool
@@ -85,29 +116,22 @@ func (l *List) readAuthorityKey(s cryptobyte.String) bool {
 	return true
 }
 
-// scope is what the IssuingDistributionPoint says of the list (RFC 5280 5.2.5).
-type scope struct {
-	names                          []string // URIs of the distribution point
-	named, users, authorities, off bool
-}
-
-// read reads the extension. Every flag is an implicit BOOLEAN that is false by
-// default.
+// read reads the extension. Each flag is an implicit BOOLEAN with the default FALSE.
 func (c *scope) read(s cryptobyte.String) bool {
 	var sequence, point, ignored cryptobyte.String
 	var indirect, attributes, reasons bool
 	ok := s.ReadASN1(&sequence, cbasn1.SEQUENCE) && s.Empty() &&
-		sequence.ReadOptionalASN1(&point, &c.named, constructed0) &&
-		readFlag(&sequence, 1, &c.users) && readFlag(&sequence, 2, &c.authorities) &&
+		sequence.ReadOptionalASN1(&point, &c.hasPoint, constructed0) &&
+		readFlag(&sequence, 1, &c.onlyUserCerts) && readFlag(&sequence, 2, &c.onlyCACerts) &&
 		sequence.ReadOptionalASN1(&ignored, &reasons, cbasn1.Tag(3).ContextSpecific()) &&
 		readFlag(&sequence, 4, &indirect) && readFlag(&sequence, 5, &attributes) && sequence.Empty()
-	c.off = reasons || indirect || attributes
-	return ok && (!c.named || c.readNames(point))
+	c.unsupported = reasons || indirect || attributes
+	return ok && (!c.hasPoint || c.readURIs(point))
 }
 
-// readNames reads the URIs of a fullName. A name relative to the issuer is one that
-// no certificate here is asked for.
-func (c *scope) readNames(point cryptobyte.String) bool {
+// readURIs reads the URIs of a fullName. A nameRelativeToCRLIssuer has none, and check then covers
+// no certificate.
+func (c *scope) readURIs(point cryptobyte.String) bool {
 	var names cryptobyte.String
 	if !point.ReadASN1(&names, constructed0) {
 		return true
@@ -115,11 +139,11 @@ func (c *scope) readNames(point cryptobyte.String) bool {
 	for !names.Empty() {
 		var name cryptobyte.String
 		var tag cbasn1.Tag
-		if len(c.names) == maxNames || !names.ReadAnyASN1(&name, &tag) {
+		if len(c.uris) == maxURIs || !names.ReadAnyASN1(&name, &tag) {
 			return false
 		}
 		if tag == cbasn1.Tag(6).ContextSpecific() {
-			c.names = append(c.names, string(name))
+			c.uris = append(c.uris, string(name))
 		}
 	}
 	return point.Empty()
@@ -133,20 +157,4 @@ func readFlag(s *cryptobyte.String, tag cbasn1.Tag, out *bool) bool {
 	}
 	*out = present && flag[0] != 0
 	return true
-}
-
-// covers is RFC 5280 6.3.3 b.
-func (c *scope) covers(cert *x509.Certificate) error {
-	isAuthority := cert.BasicConstraintsValid && cert.IsCA
-	switch {
-	case c.off:
-		return fmt.Errorf("%w: it is for some reasons, other issuers or attribute certificates", ErrScope)
-	case c.users && isAuthority:
-		return fmt.Errorf("%w: it is for users' certificates alone", ErrScope)
-	case c.authorities && !isAuthority:
-		return fmt.Errorf("%w: it is for authorities' certificates alone", ErrScope)
-	case c.named && !slices.ContainsFunc(c.names, func(name string) bool { return slices.Contains(cert.CRLDistributionPoints, name) }):
-		return fmt.Errorf("%w: it is for another distribution point", ErrScope)
-	}
-	return nil
 }

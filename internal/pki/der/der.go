@@ -1,9 +1,9 @@
-// Package der reads and makes the forms of X.509 that certificates, CRLs and
-// OCSP messages share: what is signed with its signature (RFC 5280 4.1.1 and 5.1.1,
-// RFC 6960 4.2.1), the algorithm's identifier and extensions.
+// Package der reads and writes the ASN.1 structures that certificates, CRLs and OCSP messages
+// share, in DER: signed data with its signature (RFC 5280 4.1.1 and 5.1.1, RFC 6960 4.2.1),
+// signature algorithms, extensions and times.
 //
-// Signatures with SHA-1 and older hashes are not accepted (ETSI TS 119 312): what
-// they protect can be forged.
+// It does not accept signatures with SHA-1 and older hashes, because data signed so can be forged
+// (ETSI TS 119 312).
 package der
 
 import (
@@ -24,18 +24,27 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// ErrFormat: the bytes do not have the form.
+// ErrFormat: the bytes do not have the expected ASN.1 structure.
 var ErrFormat = errors.New("der: malformed")
 
-// Signed is what was signed, with its signature. The slices point into what was
-// read.
+// maxExtensions bounds the extensions of a message. No known CRL or OCSP message has as many.
+const maxExtensions = 64
+
+// A Signed is signed data with its signature. After [ReadSigned] the slices point into the input.
 type Signed struct {
-	ToBeSigned []byte // a DER SEQUENCE with its header
+	ToBeSigned []byte // DER SEQUENCE, with its header
 	Algorithm  []byte // DER AlgorithmIdentifier
-	Value      []byte
+	Value      []byte // the signature value
 }
 
-// ReadSigned takes the three fields from the front of s; [ErrFormat].
+// An Extension is one element of Extensions (RFC 5280 4.1).
+type Extension struct {
+	ID       asn1.ObjectIdentifier
+	Critical bool
+	Value    cryptobyte.String // the contents of extnValue
+}
+
+// ReadSigned reads the three fields from the front of s. The error is [ErrFormat].
 func ReadSigned(s *cryptobyte.String) (Signed, error) {
 	var toBeSigned, algorithm cryptobyte.String
 	var value []byte
@@ -44,23 +53,6 @@ func ReadSigned(s *cryptobyte.String) (Signed, error) {
 		return Signed{}, fmt.Errorf("%w: no signature over a SEQUENCE", ErrFormat)
 	}
 	return Signed{toBeSigned, algorithm, value}, nil
-}
-
-// Verify checks the value with the public key of a certificate:
-// [ades.ErrAlgorithm] or [ades.ErrValue], and [ErrFormat] when the algorithm cannot be
-// read. Whether the certificate is entitled to sign is the caller's question.
-func (s Signed) Verify(by *x509.Certificate) error {
-	algorithm, err := parseAlgorithm(s.Algorithm)
-	if err != nil {
-		return err
-	}
-	if err := ades.CheckKeySize(by.PublicKey); err != nil {
-		return err
-	}
-	if err := by.CheckSignature(algorithm, s.ToBeSigned, s.Value); err != nil {
-		return fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	return nil
 }
 
 // Sign signs a DER SEQUENCE with the default algorithm of the key.
@@ -80,40 +72,32 @@ func Sign(toBeSigned []byte, key crypto.Signer) (Signed, error) {
 	return Signed{toBeSigned, algorithm, value}, nil
 }
 
-// Append writes the three fields.
+// Verify verifies the signature value with the public key of a certificate. The error is
+// [ades.ErrAlgorithm], [ades.ErrValue], or [ErrFormat] if the algorithm is malformed. The caller
+// checks that the certificate is authorized to sign the data.
+func (s Signed) Verify(by *x509.Certificate) error {
+	algorithm, err := parseAlgorithm(s.Algorithm)
+	if err != nil {
+		return err
+	}
+	if err := ades.CheckKeySize(by.PublicKey); err != nil {
+		return err
+	}
+	if err := by.CheckSignature(algorithm, s.ToBeSigned, s.Value); err != nil {
+		return fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	return nil
+}
+
+// Append writes the three fields to b.
 func (s Signed) Append(b *cryptobyte.Builder) {
 	b.AddBytes(s.ToBeSigned)
 	b.AddBytes(s.Algorithm)
 	b.AddASN1BitString(s.Value)
 }
 
-// ReadTime takes a GeneralizedTime from the front of s: in UTC, with seconds, and perhaps with a fraction of a second
-// after a point; [ErrFormat]. RFC 3161 2.4.2 allows the fraction. RFC 6960 4.2.2.1 does not, but some OCSP
-// responders write one, and other readers accept it.
-func ReadTime(s *cryptobyte.String, tag cbasn1.Tag) (time.Time, error) {
-	var text cryptobyte.String
-	if !s.ReadASN1(&text, tag) || strings.ContainsRune(string(text), ',') {
-		return time.Time{}, fmt.Errorf("%w: time", ErrFormat)
-	}
-	t, err := time.Parse("20060102150405Z", string(text)) // which accepts a fraction too
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%w: time %q", ErrFormat, text)
-	}
-	return t, nil
-}
-
-// maxExtensions is more than any CRL or OCSP message has.
-const maxExtensions = 64
-
-// Extension is one of Extensions (RFC 5280 4.1).
-type Extension struct {
-	ID       asn1.ObjectIdentifier
-	Critical bool
-	Value    cryptobyte.String // what extnValue contains
-}
-
-// ReadExtensions takes a SEQUENCE OF Extension from the front of s. An extension
-// that comes twice is [ErrFormat] (RFC 5280 4.2).
+// ReadExtensions reads a SEQUENCE OF Extension from the front of s. The error is [ErrFormat], also
+// if an extension occurs twice (RFC 5280 4.2).
 func ReadExtensions(s *cryptobyte.String) ([]Extension, error) {
 	var sequence cryptobyte.String
 	if !s.ReadASN1(&sequence, cbasn1.SEQUENCE) {
@@ -136,7 +120,7 @@ func ReadExtensions(s *cryptobyte.String) ([]Extension, error) {
 	return all, nil
 }
 
-// ExtensionOf finds an extension of a certificate.
+// ExtensionOf returns an extension of a certificate.
 func ExtensionOf(cert *x509.Certificate, id asn1.ObjectIdentifier) (pkix.Extension, bool) {
 	i := slices.IndexFunc(cert.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(id) })
 	if i < 0 {
@@ -145,7 +129,7 @@ func ExtensionOf(cert *x509.Certificate, id asn1.ObjectIdentifier) (pkix.Extensi
 	return cert.Extensions[i], true
 }
 
-// Append writes the extension.
+// Append writes the extension to b.
 func (e Extension) Append(b *cryptobyte.Builder) {
 	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
 		b.AddASN1ObjectIdentifier(e.ID)
@@ -154,4 +138,20 @@ func (e Extension) Append(b *cryptobyte.Builder) {
 		}
 		b.AddASN1OctetString(e.Value)
 	})
+}
+
+// ReadTime reads a GeneralizedTime from the front of s. The time is in UTC, with seconds and an
+// optional fraction of a second after a point. The error is [ErrFormat]. RFC 3161 2.4.2 allows the
+// fraction. RFC 6960 4.2.2.1 does not, but some OCSP responders write one, and other readers accept
+// it.
+func ReadTime(s *cryptobyte.String, tag cbasn1.Tag) (time.Time, error) {
+	var text cryptobyte.String
+	if !s.ReadASN1(&text, tag) || strings.ContainsRune(string(text), ',') {
+		return time.Time{}, fmt.Errorf("%w: time", ErrFormat)
+	}
+	t, err := time.Parse("20060102150405Z", string(text)) // time.Parse also accepts a fraction
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w: time %q", ErrFormat, text)
+	}
+	return t, nil
 }

@@ -59,7 +59,7 @@ func (r *Response) verifies() bool {
 		if _, err := r.Verify(c); err == nil {
 			return true
 		}
-		if r.names(c) && r.signed.Verify(c) == nil {
+		if r.matchesResponderID(c) && r.signed.Verify(c) == nil {
 			return true
 		}
 	}

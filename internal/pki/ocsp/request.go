@@ -3,7 +3,7 @@ package ocsp
 import (
 	"bytes"
 	"crypto"
-	_ "crypto/sha1" // the hash that RFC 5019 2.1.1 has clients use
+	_ "crypto/sha1" // RFC 5019 2.1.1 requires clients to use SHA-1
 	_ "crypto/sha256"
 	_ "crypto/sha512"
 	"crypto/x509"
@@ -16,19 +16,30 @@ import (
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 )
 
-// Request asks about certificates (RFC 6960 4.1.1). It is not signed.
+// A Request asks for the status of certificates (RFC 6960 4.1.1). It is not signed.
 type Request struct {
 	IDs   []CertID
-	Nonce []byte // 1 to 128 bytes, of which 32 is the length to send (RFC 9654 2.1); nil: none
+	Nonce []byte // 1 to 128 bytes, 32 recommended (RFC 9654 2.1); nil: none
 }
 
-// NewRequest asks about one certificate. SHA-1 is the hash that every responder
-// knows.
+// A CertID identifies a certificate by its issuer and serial number (RFC 6960 4.1.1). SHA-1 is safe
+// here, because the hashes only select the issuer: after a collision, the signature of the response
+// does not verify with the issuer's key.
+type CertID struct {
+	Hash     crypto.Hash // SHA-1, SHA-256, SHA-384 or SHA-512; 0: an unknown hash
+	NameHash []byte      // of the issuer's DER Name
+	KeyHash  []byte      // of the issuer's public key: the subjectPublicKey bits
+	Serial   *big.Int
+
+	algorithm []byte // DER as read, which a response repeats
+}
+
+// NewRequest returns a request for one certificate. Every responder supports SHA-1 as the hash h.
 func NewRequest(cert, issuer *x509.Certificate, h crypto.Hash, nonce []byte) Request {
 	return Request{IDs: []CertID{newCertID(cert, issuer, h)}, Nonce: nonce}
 }
 
-// Marshal returns the DER OCSPRequest.
+// Marshal returns the OCSPRequest in DER.
 func (r Request) Marshal() ([]byte, error) {
 	var b cryptobyte.Builder
 	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { // OCSPRequest
@@ -44,9 +55,8 @@ func (r Request) Marshal() ([]byte, error) {
 	return b.Bytes()
 }
 
-// ParseRequest reads a DER OCSPRequest; [ErrFormat] when it is none or has a
-// critical extension that is not known here. A signature over it is not looked at:
-// the status of a certificate is told to everybody.
+// ParseRequest reads an OCSPRequest in DER. The error is [ErrFormat], also for an unknown critical
+// extension. It ignores the signature of a request, because the status of a certificate is public.
 func ParseRequest(der []byte) (Request, error) {
 	if len(der) > MaxSize {
 		return Request{}, fmt.Errorf("%w: request of %d bytes", ErrFormat, len(der))
@@ -67,7 +77,7 @@ func ParseRequest(der []byte) (Request, error) {
 	if err != nil || !tbs.Empty() {
 		return Request{}, fmt.Errorf("%w: request extensions", ErrFormat)
 	}
-	nonce, err := nonceOf(extensions)
+	nonce, err := readNonce(extensions)
 	return Request{ids, nonce}, err
 }
 
@@ -90,42 +100,20 @@ func readRequestList(list cryptobyte.String) ([]CertID, error) {
 	return ids, nil
 }
 
-// readVersion reads the version, of which there is one: v1, the default.
-func readVersion(s *cryptobyte.String) bool {
-	var explicit cryptobyte.String
-	var present bool
-	var version int
-	if !s.ReadOptionalASN1(&explicit, &present, tagContext0) {
-		return false
-	}
-	return !present || explicit.ReadASN1Integer(&version) && explicit.Empty() && version == 0
-}
-
-// CertID names a certificate by its issuer and serial number (RFC 6960 4.1.1).
-// SHA-1 here finds and does not protect: a collision names an issuer whose key
-// does not verify the response.
-type CertID struct {
-	Hash     crypto.Hash // SHA-1, SHA-256, SHA-384 or SHA-512; 0: one that is not known
-	NameHash []byte      // of the issuer's DER Name
-	KeyHash  []byte      // of the issuer's public key, without algorithm and header
-	Serial   *big.Int
-
-	algorithm []byte // DER as it was read, which an answer repeats
-}
-
 type hashOID struct {
 	hash crypto.Hash
 	oid  asn1.ObjectIdentifier
 }
 
-var hashes = []hashOID{
+var certIDHashes = []hashOID{
 	{crypto.SHA1, asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26}},
 	{crypto.SHA256, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 1}},
 	{crypto.SHA384, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 2}},
 	{crypto.SHA512, asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 3}},
 }
 
-// IssuedBy says whether the issuer named is this one.
+// IssuedBy reports whether the issuer of the identified certificate is the given one. It is false
+// for an unknown hash.
 func (id CertID) IssuedBy(issuer *x509.Certificate) bool {
 	if id.Hash == 0 {
 		return false
@@ -134,10 +122,31 @@ func (id CertID) IssuedBy(issuer *x509.Certificate) bool {
 }
 
 func newCertID(cert, issuer *x509.Certificate, h crypto.Hash) CertID {
-	if !slices.ContainsFunc(hashes, func(row hashOID) bool { return row.hash == h }) {
-		return CertID{Hash: h, Serial: cert.SerialNumber} // Marshal refuses it
+	if !slices.ContainsFunc(certIDHashes, func(row hashOID) bool { return row.hash == h }) {
+		return CertID{Hash: h, Serial: cert.SerialNumber} // Marshal returns an error
 	}
 	return CertID{Hash: h, NameHash: sum(h, issuer.RawSubject), KeyHash: sum(h, publicKeyBits(issuer)), Serial: cert.SerialNumber}
+}
+
+func readCertID(s *cryptobyte.String) (CertID, bool) {
+	var sequence, algorithm, identifier, name, key cryptobyte.String
+	var oid asn1.ObjectIdentifier
+	id := CertID{Serial: new(big.Int)}
+	if !s.ReadASN1(&sequence, cbasn1.SEQUENCE) || !sequence.ReadASN1Element(&algorithm, cbasn1.SEQUENCE) ||
+		!sequence.ReadASN1(&name, cbasn1.OCTET_STRING) || !sequence.ReadASN1(&key, cbasn1.OCTET_STRING) ||
+		!sequence.ReadASN1Integer(id.Serial) || !sequence.Empty() {
+		return CertID{}, false
+	}
+	id.algorithm, id.NameHash, id.KeyHash = algorithm, name, key
+	if !algorithm.ReadASN1(&identifier, cbasn1.SEQUENCE) || !identifier.ReadASN1ObjectIdentifier(&oid) {
+		return CertID{}, false
+	}
+	for _, row := range certIDHashes {
+		if row.oid.Equal(oid) {
+			id.Hash = row.hash
+		}
+	}
+	return id, true
 }
 
 func (id CertID) append(b *cryptobyte.Builder) {
@@ -154,11 +163,11 @@ func (id CertID) appendAlgorithm(b *cryptobyte.Builder) {
 		b.AddBytes(id.algorithm)
 		return
 	}
-	for _, row := range hashes {
+	for _, row := range certIDHashes {
 		if row.hash == id.Hash {
 			b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
 				b.AddASN1ObjectIdentifier(row.oid)
-				b.AddASN1NULL() // responders in use compare it with what they write
+				b.AddASN1NULL() // some responders compare the bytes with their own encoding
 			})
 			return
 		}
@@ -166,29 +175,8 @@ func (id CertID) appendAlgorithm(b *cryptobyte.Builder) {
 	b.SetError(fmt.Errorf("ocsp: hash %v is not used for a CertID", id.Hash))
 }
 
-func readCertID(s *cryptobyte.String) (CertID, bool) {
-	var sequence, algorithm, identifier, name, key cryptobyte.String
-	var oid asn1.ObjectIdentifier
-	id := CertID{Serial: new(big.Int)}
-	if !s.ReadASN1(&sequence, cbasn1.SEQUENCE) || !sequence.ReadASN1Element(&algorithm, cbasn1.SEQUENCE) ||
-		!sequence.ReadASN1(&name, cbasn1.OCTET_STRING) || !sequence.ReadASN1(&key, cbasn1.OCTET_STRING) ||
-		!sequence.ReadASN1Integer(id.Serial) || !sequence.Empty() {
-		return CertID{}, false
-	}
-	id.algorithm, id.NameHash, id.KeyHash = algorithm, name, key
-	if !algorithm.ReadASN1(&identifier, cbasn1.SEQUENCE) || !identifier.ReadASN1ObjectIdentifier(&oid) {
-		return CertID{}, false
-	}
-	for _, row := range hashes {
-		if row.oid.Equal(oid) {
-			id.Hash = row.hash
-		}
-	}
-	return id, true
-}
-
-// publicKeyBits is the subjectPublicKey without tag, length and unused bits. A
-// certificate that crypto/x509 parsed has one.
+// publicKeyBits returns the subjectPublicKey without tag, length and unused bits. Every certificate
+// that crypto/x509 parsed has one.
 func publicKeyBits(cert *x509.Certificate) []byte {
 	spki := cryptobyte.String(cert.RawSubjectPublicKeyInfo)
 	var sequence cryptobyte.String

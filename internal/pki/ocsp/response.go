@@ -1,6 +1,8 @@
 package ocsp
 
 import (
+	"bytes"
+	"crypto"
 	"crypto/x509"
 	"encoding/asn1"
 	"fmt"
@@ -10,17 +12,48 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/der"
 )
 
-// Parse reads a DER OCSPResponse: [ErrFormat] when it is none or has a critical
-// extension that is not known here, [*StatusError] when the responder gives no
-// answer. Nothing in it is to be believed before [Response.Verify].
+// A Response is a successful OCSP response (RFC 6960 4.2.1). A time that [Parse] read may have a
+// fraction of a second.
+type Response struct {
+	Raw          []byte // DER OCSPResponse, as embedded in validation data
+	ProducedAt   time.Time
+	Nonce        []byte // nil when absent
+	Certificates []*x509.Certificate
+	Singles      []Single
+
+	signed        der.Signed
+	responderName []byte // DER Name; nil if the ResponderID is a key hash
+	responderKey  []byte // SHA-1 of the responder's public key
+}
+
+// A Single is a SingleResponse: the status of one certificate.
+type Single struct {
+	ID            CertID
+	Status        Status
+	RevokedAt     time.Time // zero unless Revoked
+	Reason        int       // CRLReason (RFC 5280 5.3.1); 0 if absent
+	ThisUpdate    time.Time
+	NextUpdate    time.Time // zero when absent: newer information is always available
+	ArchiveCutoff time.Time // zero when absent (RFC 6960 4.4.4)
+}
+
+// StatusError is the error of a response in which the responder refuses the request.
+type StatusError struct{ Status Refusal }
+
+func (e *StatusError) Error() string { return "ocsp: responder refuses: " + e.Status.String() }
+
+// Parse reads an OCSPResponse in DER. The error is [ErrFormat], also for an unknown critical
+// extension, and [*StatusError] if the responder refuses the request. The caller must not rely on a
+// response before [Response.Verify] succeeds.
 func Parse(encoded []byte) (*Response, error) {
 	if len(encoded) > MaxSize {
 		return nil, fmt.Errorf("%w: response of %d bytes", ErrFormat, len(encoded))
 	}
-	basic, err := readOuter(encoded)
+	basic, err := readBasicResponse(encoded)
 	if err != nil {
 		return nil, err
 	}
@@ -31,11 +64,103 @@ func Parse(encoded []byte) (*Response, error) {
 	if err := r.readCertificates(basic); err != nil {
 		return nil, err
 	}
-	return r, r.readAnswer(r.signed.ToBeSigned)
+	return r, r.readResponseData(r.signed.ToBeSigned)
 }
 
-// readOuter returns the contents of the BasicOCSPResponse.
-func readOuter(encoded []byte) (cryptobyte.String, error) {
+// For returns the single response for a certificate, the one with the newest ThisUpdate if there
+// are several.
+func (r *Response) For(cert, issuer *x509.Certificate) (*Single, bool) {
+	var found *Single
+	for i := range r.Singles {
+		s := &r.Singles[i]
+		if s.ID.Serial.Cmp(cert.SerialNumber) == 0 && s.ID.IssuedBy(issuer) &&
+			(found == nil || s.ThisUpdate.After(found.ThisUpdate)) {
+			found = s
+		}
+	}
+	return found, found != nil
+}
+
+// Verify verifies the signature and checks that its signer is authorized to answer for the issuer:
+// the signer is the issuer itself, or a responder whose certificate the issuer issued directly for
+// this purpose (RFC 6960 4.2.2.2). The signer's certificate must be valid at ProducedAt. Verify
+// returns that certificate.
+//
+// The errors are [ErrResponder], [ades.ErrValue] if the signature value is wrong,
+// [ades.ErrAlgorithm] if its algorithm is not accepted, and [ades.ErrOutsideValidity].
+func (r *Response) Verify(issuer *x509.Certificate) (responder *x509.Certificate, err error) {
+	return r.VerifyWith(issuer, ades.CheckIssuer)
+}
+
+// VerifyWith is [Response.Verify] with another function than [ades.CheckIssuer], such as one that
+// caches the results.
+func (r *Response) VerifyWith(issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) (responder *x509.Certificate, err error) {
+	err = ErrResponder
+	for _, c := range append([]*x509.Certificate{issuer}, r.Certificates...) {
+		if !r.matchesResponderID(c) {
+			continue
+		}
+		if err = r.verifySigner(c, issuer, checkIssuer); err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+// Responder returns the certificate that the ResponderID identifies: one of the response, or else
+// the issuer. It returns nil if none matches. Responder verifies nothing.
+func (r *Response) Responder(issuer *x509.Certificate) *x509.Certificate {
+	all := append(slices.Clone(r.Certificates), issuer)
+	if i := slices.IndexFunc(all, r.matchesResponderID); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// matchesResponderID reports whether the ResponderID identifies a certificate (RFC 6960 4.2.2.3).
+func (r *Response) matchesResponderID(c *x509.Certificate) bool {
+	if r.responderName != nil {
+		return bytes.Equal(r.responderName, c.RawSubject)
+	}
+	return bytes.Equal(r.responderKey, sum(crypto.SHA1, publicKeyBits(c)))
+}
+
+func (r *Response) verifySigner(c, issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) error {
+	if err := checkAuthorized(c, issuer, checkIssuer); err != nil {
+		return fmt.Errorf("%w: %w", ErrResponder, err)
+	}
+	if r.ProducedAt.Before(c.NotBefore) || r.ProducedAt.After(c.NotAfter) {
+		return fmt.Errorf("ocsp: %w: responder's %s at %v", ades.ErrOutsideValidity, ades.Identify(c), r.ProducedAt)
+	}
+	if err := r.signed.Verify(c); err != nil {
+		return fmt.Errorf("ocsp: signature by %s: %w", ades.Identify(c), err)
+	}
+	return nil
+}
+
+// checkAuthorized checks the rule of RFC 6960 4.2.2.2. A certificate with the name and key of the
+// issuer is the issuer's own, renewed.
+func checkAuthorized(c, issuer *x509.Certificate, checkIssuer func(cert, issuer *x509.Certificate) error) error {
+	if bytes.Equal(c.RawSubject, issuer.RawSubject) && bytes.Equal(c.RawSubjectPublicKeyInfo, issuer.RawSubjectPublicKeyInfo) {
+		return nil
+	}
+	if err := checkIssuer(c, issuer); err != nil {
+		return err
+	}
+	if !slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageOCSPSigning) {
+		return fmt.Errorf("%s is not certified for OCSP signing", ades.Identify(c))
+	}
+	if c.KeyUsage != 0 && c.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) == 0 {
+		return fmt.Errorf("key usage of %s allows no signatures", ades.Identify(c)) // RFC 5280 4.2.1.12
+	}
+	if len(c.UnhandledCriticalExtensions) > 0 {
+		return fmt.Errorf("%s has critical extensions that are not known: %v", ades.Identify(c), c.UnhandledCriticalExtensions)
+	}
+	return nil
+}
+
+// readBasicResponse returns the contents of the BasicOCSPResponse in an OCSPResponse.
+func readBasicResponse(encoded []byte) (cryptobyte.String, error) {
 	s := cryptobyte.String(encoded)
 	var outer, explicit, bytes, octets, basic cryptobyte.String
 	var oid asn1.ObjectIdentifier
@@ -55,8 +180,8 @@ func readOuter(encoded []byte) (cryptobyte.String, error) {
 	return basic, nil
 }
 
-// readCertificates reads the certificates after the signature. One that Go cannot
-// parse is left out: it may be one of several, and not the responder's.
+// readCertificates reads the certificates after the signature. It leaves out certificates that Go
+// cannot parse, because the responder's may be another one.
 func (r *Response) readCertificates(s cryptobyte.String) error {
 	var explicit, sequence cryptobyte.String
 	var present bool
@@ -76,8 +201,8 @@ func (r *Response) readCertificates(s cryptobyte.String) error {
 	return nil
 }
 
-// readAnswer reads the ResponseData (RFC 6960 4.2.1).
-func (r *Response) readAnswer(s cryptobyte.String) error {
+// readResponseData reads the ResponseData (RFC 6960 4.2.1).
+func (r *Response) readResponseData(s cryptobyte.String) error {
 	var answer, singles cryptobyte.String
 	if !s.ReadASN1(&answer, cbasn1.SEQUENCE) || !readVersion(&answer) || !r.readResponderID(&answer) ||
 		!readTime(&answer, &r.ProducedAt) || !answer.ReadASN1(&singles, cbasn1.SEQUENCE) {
@@ -94,7 +219,7 @@ func (r *Response) readAnswer(s cryptobyte.String) error {
 	if err != nil || !answer.Empty() {
 		return fmt.Errorf("%w: response extensions", ErrFormat)
 	}
-	r.Nonce, err = nonceOf(extensions)
+	r.Nonce, err = readNonce(extensions)
 	return err
 }
 
@@ -108,38 +233,6 @@ func (r *Response) readResponderID(s *cryptobyte.String) bool {
 	ok := s.ReadASN1(&explicit, tagContext2) && explicit.ReadASN1(&id, cbasn1.OCTET_STRING) && explicit.Empty()
 	r.responderKey = id
 	return ok
-}
-
-func readTime(s *cryptobyte.String, out *time.Time) bool {
-	t, err := der.ReadTime(s, cbasn1.GeneralizedTime)
-	*out = t
-	return err == nil
-}
-
-func readOptionalTime(s *cryptobyte.String, tag cbasn1.Tag, out *time.Time) bool {
-	var explicit cryptobyte.String
-	var present bool
-	return s.ReadOptionalASN1(&explicit, &present, tag) && (!present || readTime(&explicit, out) && explicit.Empty())
-}
-
-// The choices of CertStatus, which are implicit (RFC 6960 4.2.1).
-var (
-	tagGood    = cbasn1.Tag(0).ContextSpecific()
-	tagRevoked = cbasn1.Tag(1).ContextSpecific().Constructed()
-	tagUnknown = cbasn1.Tag(2).ContextSpecific()
-)
-
-// For finds the answer about a certificate, the newest if there are several.
-func (r *Response) For(cert, issuer *x509.Certificate) (*Single, bool) {
-	var found *Single
-	for i := range r.Singles {
-		s := &r.Singles[i]
-		if s.ID.Serial.Cmp(cert.SerialNumber) == 0 && s.ID.IssuedBy(issuer) &&
-			(found == nil || s.ThisUpdate.After(found.ThisUpdate)) {
-			found = s
-		}
-	}
-	return found, found != nil
 }
 
 func readSingle(s *cryptobyte.String) (Single, bool) {
@@ -156,12 +249,12 @@ func readSingle(s *cryptobyte.String) (Single, bool) {
 		!readOptionalTime(&sequence, tagContext0, &single.NextUpdate) {
 		return Single{}, false
 	}
-	// Some responders repeat the nonce here, critical.
+	// Some responders repeat the nonce here, as a critical extension.
 	extensions, err := readExplicitExtensions(&sequence, tagContext1, oidArchiveCutoff, oidNonce)
 	if err != nil || !sequence.Empty() {
 		return Single{}, false
 	}
-	cutoff, present := valueOf(extensions, oidArchiveCutoff)
+	cutoff, present := extensionValue(extensions, oidArchiveCutoff)
 	return single, !present || readTime(&cutoff, &single.ArchiveCutoff) && cutoff.Empty()
 }
 
@@ -191,118 +284,4 @@ func (single *Single) readRevoked(s cryptobyte.String) bool {
 	var present bool
 	return readTime(&s, &single.RevokedAt) && s.ReadOptionalASN1(&explicit, &present, tagContext0) && s.Empty() &&
 		(!present || explicit.ReadASN1Enum(&single.Reason) && explicit.Empty())
-}
-
-func (single *Single) append(b *cryptobyte.Builder) {
-	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-		single.ID.append(b)
-		single.appendStatus(b)
-		b.AddASN1GeneralizedTime(single.ThisUpdate.UTC())
-		if !single.NextUpdate.IsZero() {
-			b.AddASN1(tagContext0, generalizedTime(single.NextUpdate))
-		}
-		if !single.ArchiveCutoff.IsZero() {
-			var value cryptobyte.Builder
-			value.AddASN1GeneralizedTime(single.ArchiveCutoff.UTC())
-			der, err := value.Bytes()
-			if err != nil {
-				b.SetError(err)
-				return
-			}
-			appendExtension(b, tagContext1, oidArchiveCutoff, der)
-		}
-	})
-}
-
-func (single *Single) appendStatus(b *cryptobyte.Builder) {
-	switch single.Status {
-	case Good:
-		b.AddASN1(tagGood, func(*cryptobyte.Builder) {})
-	case Revoked:
-		b.AddASN1(tagRevoked, func(b *cryptobyte.Builder) {
-			b.AddASN1GeneralizedTime(single.RevokedAt.UTC())
-			if single.Reason != 0 { // "unspecified" is left out (RFC 5280 5.3.1)
-				b.AddASN1(tagContext0, func(b *cryptobyte.Builder) { b.AddASN1Enum(int64(single.Reason)) })
-			}
-		})
-	default:
-		b.AddASN1(tagUnknown, func(*cryptobyte.Builder) {})
-	}
-}
-
-func generalizedTime(t time.Time) cryptobyte.BuilderContinuation {
-	return func(b *cryptobyte.Builder) { b.AddASN1GeneralizedTime(t.UTC()) }
-}
-
-// readExplicitExtensions reads optional extensions behind an explicit tag and
-// refuses a critical one that is not among those known (RFC 6960 4.4).
-func readExplicitExtensions(s *cryptobyte.String, tag cbasn1.Tag, known ...asn1.ObjectIdentifier) ([]der.Extension, error) {
-	var explicit cryptobyte.String
-	var present bool
-	if !s.ReadOptionalASN1(&explicit, &present, tag) {
-		return nil, fmt.Errorf("%w: extensions", ErrFormat)
-	}
-	if !present {
-		return nil, nil
-	}
-	all, err := der.ReadExtensions(&explicit)
-	if err != nil || !explicit.Empty() {
-		return nil, fmt.Errorf("%w: extensions", ErrFormat)
-	}
-	for _, e := range all {
-		if e.Critical && !slices.ContainsFunc(known, e.ID.Equal) {
-			return nil, fmt.Errorf("%w: critical extension %v", ErrFormat, e.ID)
-		}
-	}
-	return all, nil
-}
-
-// valueOf returns what the extension contains, if it is there.
-func valueOf(extensions []der.Extension, id asn1.ObjectIdentifier) (cryptobyte.String, bool) {
-	for _, e := range extensions {
-		if e.ID.Equal(id) {
-			return e.Value, true
-		}
-	}
-	return nil, false
-}
-
-// nonceOf returns the nonce, nil when there is none. It is an OCTET STRING in the
-// extension (RFC 9654 2.1); RFC 2560 did not say so, and old messages have the bare
-// bytes there.
-func nonceOf(extensions []der.Extension) ([]byte, error) {
-	value, ok := valueOf(extensions, oidNonce)
-	if !ok {
-		return nil, nil
-	}
-	var nonce cryptobyte.String
-	if inner := value; !inner.ReadASN1(&nonce, cbasn1.OCTET_STRING) || !inner.Empty() {
-		nonce = value
-	}
-	if len(nonce) == 0 || len(nonce) > MaxNonce {
-		return nil, fmt.Errorf("%w: nonce of %d bytes", ErrFormat, len(nonce))
-	}
-	return nonce, nil
-}
-
-// appendNonce writes extensions of which the nonce is the only one; none without a
-// nonce.
-func appendNonce(b *cryptobyte.Builder, tag cbasn1.Tag, nonce []byte) {
-	if nonce == nil {
-		return
-	}
-	if len(nonce) == 0 || len(nonce) > MaxNonce {
-		b.SetError(fmt.Errorf("ocsp: nonce of %d bytes", len(nonce)))
-		return
-	}
-	var value cryptobyte.Builder
-	value.AddASN1OctetString(nonce)
-	appendExtension(b, tag, oidNonce, value.BytesOrPanic()) // at most 131 bytes
-}
-
-// appendExtension writes extensions of which there is one, behind an explicit tag.
-func appendExtension(b *cryptobyte.Builder, tag cbasn1.Tag, id asn1.ObjectIdentifier, value []byte) {
-	b.AddASN1(tag, func(b *cryptobyte.Builder) {
-		b.AddASN1(cbasn1.SEQUENCE, der.Extension{ID: id, Value: value}.Append)
-	})
 }

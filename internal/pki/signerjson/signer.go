@@ -1,5 +1,6 @@
-// Package signerjson has the form in which both formats keep the signer of a signature that waits for its
-// value. What is stored once is read for good: names and numbers stay what they are.
+// Package signerjson has the JSON form of the signer in a prepared signature that waits for its
+// signature value. Both PAdES and XAdES store it. Stored signatures must stay readable, so the
+// names and numbers in it never change.
 package signerjson
 
 import (
@@ -9,20 +10,20 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// Signer is an [ades.Signer] in JSON, to be embedded where the rest of the signature is.
+// A Signer is an [ades.Signer] in JSON. The prepared signature of each format embeds it.
 type Signer struct {
 	Hash        string   `json:"hash"`
 	Scheme      int      `json:"scheme"`
-	Certificate []byte   `json:"certificate,omitempty"` // DER; none of a signer who is not known yet
+	Certificate []byte   `json:"certificate,omitempty"` // DER; absent while the signer is unknown
 	Chain       [][]byte `json:"chain,omitempty"`
 }
 
 var hashNames = map[crypto.Hash]string{crypto.SHA256: "SHA-256", crypto.SHA384: "SHA-384", crypto.SHA512: "SHA-512"}
 
-// KnowsHash says whether signatures by a hash can be stored.
+// KnowsHash reports whether a signer with the hash h can be stored.
 func KnowsHash(h crypto.Hash) bool { return hashNames[h] != "" }
 
-// Encode is the form of a signer whose algorithm is set.
+// Encode returns the JSON form of a signer whose algorithm is set.
 func Encode(s ades.Signer) Signer {
 	e := Signer{Hash: hashNames[s.Algorithm.Hash], Scheme: int(s.Algorithm.Scheme)}
 	if s.Certificate != nil {
@@ -34,7 +35,7 @@ func Encode(s ades.Signer) Signer {
 	return e
 }
 
-// Algorithm is that of the signer. Its hash is zero where the stored one is not known.
+// Algorithm returns the algorithm of the signer. Its hash is zero if the stored name is unknown.
 func (e Signer) Algorithm() ades.Algorithm {
 	a := ades.Algorithm{Scheme: ades.Scheme(e.Scheme)}
 	for h, name := range hashNames {
@@ -45,7 +46,8 @@ func (e Signer) Algorithm() ades.Algorithm {
 	return a
 }
 
-// Decode is the signer, or why signatures cannot be made with it.
+// Decode returns the signer. The error is from a certificate that Go cannot parse or from
+// [ades.Signer.Resolve].
 func (e Signer) Decode() (s ades.Signer, err error) {
 	s.Algorithm = e.Algorithm()
 	if s.Certificate, err = x509.ParseCertificate(e.Certificate); err != nil {

@@ -12,20 +12,18 @@ import (
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/cms"
 )
 
-// Request is a TimeStampReq (RFC 3161 2.4.1).
+// A Request is a TimeStampReq (RFC 3161 2.4.1).
 type Request struct {
 	Hash         crypto.Hash
-	Sum          []byte                // the hash of what is to be timestamped
-	Policy       asn1.ObjectIdentifier // asked for; nil: the authority's choice
+	Sum          []byte                // the hash of the data to be timestamped
+	Policy       asn1.ObjectIdentifier // the requested policy; nil: the authority chooses
 	Nonce        *big.Int              // nil: none
-	Certificates bool                  // the token shall carry the authority's certificate
+	Certificates bool                  // certReq: the token shall contain the authority's certificate
 }
 
-// Marshal returns the request in DER; [ades.ErrAlgorithm] for a hash that is not
-// known here.
+// Marshal returns the request in DER. The error of an unknown hash is [ades.ErrAlgorithm].
 func (r Request) Marshal() ([]byte, error) {
 	imprint, err := marshalImprint(r.Hash, r.Sum)
 	if err != nil {
@@ -48,8 +46,54 @@ func (r Request) Marshal() ([]byte, error) {
 	return b.Bytes()
 }
 
-// ParseRequest reads a request. What is wrong with it is a [StatusError], fit to be
-// sent back. A request with extensions is refused, since none is known here
+// Check reads the token of a response, compares it with every field that the request fixes
+// (RFC 3161 2.4.2; [ErrMismatch]), and verifies it. The algorithm of its signature must be
+// acceptable today ([ades.ErrAlgorithm]). The caller compares the time of the token with a clock.
+func (r Request) Check(token []byte) (*Token, error) {
+	t, err := ParseToken(token)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.compare(t); err != nil {
+		return nil, err
+	}
+	if err := t.VerifyOver(r.Sum); err != nil {
+		return nil, err
+	}
+	key, err := ades.PublicKey(t.Certificate)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Algorithm.Check(key); err != nil {
+		return nil, fmt.Errorf("tsp: signature of the token: %w", err)
+	}
+	return t, nil
+}
+
+// Obtain gets a timestamp token over sum from t and verifies it, so that a bad token is found
+// before it is embedded in a document. The error is [ades.ErrTimestamp] for a bad token, or the
+// error of t.
+func Obtain(ctx context.Context, t ades.Timestamper, h crypto.Hash, sum []byte) (*Token, error) {
+	der, err := t.Timestamp(ctx, h, sum)
+	if err != nil {
+		return nil, err
+	}
+	token, err := ParseToken(der)
+	switch {
+	case err != nil:
+	case token.Hash != h:
+		err = fmt.Errorf("%w: a digest by another hash", ErrMismatch)
+	default:
+		err = token.VerifyOver(sum)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ades.ErrTimestamp, err)
+	}
+	return token, nil
+}
+
+// ParseRequest reads a request. The error of an invalid request is a [StatusError] that the
+// authority can send back. ParseRequest refuses a request with extensions, because it knows none
 // (RFC 3161 2.4.1).
 func ParseRequest(der []byte) (Request, error) {
 	var r Request
@@ -66,7 +110,7 @@ func ParseRequest(der []byte) (Request, error) {
 	if err := r.readImprint(imprint); err != nil {
 		return r, err
 	}
-	if err := r.readOptions(&sequence); err != nil {
+	if err := r.readOptionalFields(&sequence); err != nil {
 		return r, err
 	}
 	if sequence.PeekASN1Tag(tagContext0) {
@@ -89,8 +133,8 @@ func (r *Request) readImprint(imprint cryptobyte.String) error {
 	return refuse(BadDataFormat, "imprint")
 }
 
-// readOptions reads the fields after the imprint.
-func (r *Request) readOptions(s *cryptobyte.String) error {
+// readOptionalFields reads the fields between the imprint and the extensions.
+func (r *Request) readOptionalFields(s *cryptobyte.String) error {
 	if s.PeekASN1Tag(cbasn1.OBJECT_IDENTIFIER) && !s.ReadASN1ObjectIdentifier(&r.Policy) {
 		return refuse(BadDataFormat, "policy")
 	}
@@ -109,48 +153,6 @@ func (r *Request) readOptions(s *cryptobyte.String) error {
 	return nil
 }
 
-// marshalImprint returns a MessageImprint.
-func marshalImprint(h crypto.Hash, sum []byte) ([]byte, error) {
-	identifier, err := cms.MarshalHash(h)
-	if err != nil {
-		return nil, fmt.Errorf("tsp: imprint: %w", err)
-	}
-	if len(sum) != h.Size() {
-		return nil, fmt.Errorf("tsp: imprint of %d bytes by %v", len(sum), h)
-	}
-	var b cryptobyte.Builder
-	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
-		b.AddBytes(identifier)
-		b.AddASN1OctetString(sum)
-	})
-	return b.Bytes()
-}
-
-// Check reads the token that answers the request, compares every field that the
-// request fixes (RFC 3161 2.4.2; [ErrMismatch]), and verifies the token, whose
-// algorithm has to be one of today ([ades.ErrAlgorithm]). The time is the caller's to
-// compare with a clock.
-func (r Request) Check(token []byte) (*Token, error) {
-	t, err := ParseToken(token)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.compare(t); err != nil {
-		return nil, err
-	}
-	if err := t.VerifyOver(r.Sum); err != nil {
-		return nil, err
-	}
-	key, err := ades.PublicKey(t.Certificate)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.Algorithm.Check(key); err != nil {
-		return nil, fmt.Errorf("tsp: signature of the token: %w", err)
-	}
-	return t, nil
-}
-
 func (r Request) compare(t *Token) error {
 	switch {
 	case t.Hash != r.Hash:
@@ -161,25 +163,4 @@ func (r Request) compare(t *Token) error {
 		return fmt.Errorf("%w: another nonce or none", ErrMismatch)
 	}
 	return nil
-}
-
-// Obtain gets a token over a sum that goes into a document, and makes sure that it is one: what would be
-// found out by whoever validates the document is found out here. [ades.ErrTimestamp] and the errors of t.
-func Obtain(ctx context.Context, t ades.Timestamper, h crypto.Hash, sum []byte) (*Token, error) {
-	der, err := t.Timestamp(ctx, h, sum)
-	if err != nil {
-		return nil, err
-	}
-	token, err := ParseToken(der)
-	switch {
-	case err != nil:
-	case token.Hash != h:
-		err = fmt.Errorf("%w: a digest by another hash", ErrMismatch)
-	default:
-		err = token.VerifyOver(sum)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ades.ErrTimestamp, err)
-	}
-	return token, nil
 }

@@ -12,9 +12,74 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/cms"
 )
 
-// ParseResponse returns the token of a TimeStampResp (RFC 3161 2.4.2) in DER, not
-// looked into; a [StatusError] when the request was refused, [ErrFormat] when it is
-// no response. BER is accepted.
+// A StatusError is a refusal: the PKIStatusInfo of a response without a token. Authorities write
+// it, clients read it.
+type StatusError struct {
+	Status  int // PKIStatus
+	Failure Failure
+	Text    string // for humans; may be empty
+}
+
+// A Failure is the reason of a refusal: the number of a bit of PKIFailureInfo (RFC 3161 2.4.2).
+type Failure int
+
+// Values of PKIStatus (RFC 3161 2.4.2). Only responses with Granted and GrantedWithMods have a
+// token. Values 4 and 5, without names here, announce a revocation.
+const (
+	Granted         = 0
+	GrantedWithMods = 1
+	Rejection       = 2
+	Waiting         = 3
+)
+
+const (
+	NoFailure           Failure = -1 // the authority gives no reason
+	BadAlg              Failure = 0
+	BadRequest          Failure = 2
+	BadDataFormat       Failure = 5
+	TimeNotAvailable    Failure = 14
+	UnacceptedPolicy    Failure = 15
+	UnacceptedExtension Failure = 16
+	AddInfoNotAvailable Failure = 17
+	SystemFailure       Failure = 25
+)
+
+var failureNames = map[Failure]string{
+	BadAlg: "badAlg", BadRequest: "badRequest", BadDataFormat: "badDataFormat",
+	TimeNotAvailable: "timeNotAvailable", UnacceptedPolicy: "unacceptedPolicy",
+	UnacceptedExtension: "unacceptedExtension", AddInfoNotAvailable: "addInfoNotAvailable",
+	SystemFailure: "systemFailure",
+}
+
+// String returns the name that RFC 3161 gives the failure.
+func (f Failure) String() string {
+	if name, ok := failureNames[f]; ok {
+		return name
+	}
+	return fmt.Sprintf("failure %d", int(f))
+}
+
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("tsp: request refused with status %d", e.Status)
+	if e.Failure != NoFailure {
+		text += ", " + e.Failure.String()
+	}
+	if e.Text != "" {
+		text += fmt.Sprintf(": %q", e.Text)
+	}
+	return text
+}
+
+// Temporary reports whether the same request may succeed later.
+func (e *StatusError) Temporary() bool {
+	return e.Status == Waiting || e.Failure == TimeNotAvailable || e.Failure == SystemFailure
+}
+
+func refuse(f Failure, text string) *StatusError { return &StatusError{Rejection, f, text} }
+
+// ParseResponse returns the token of a TimeStampResp in DER (RFC 3161 2.4.2), not parsed. It
+// accepts BER. The error is a [StatusError] if the authority refuses the request, and [ErrFormat]
+// if the bytes are not a response.
 func ParseResponse(response []byte) (token []byte, err error) {
 	if len(response) > maxSize {
 		return nil, fmt.Errorf("%w: response of %d bytes", ErrFormat, len(response))
@@ -41,9 +106,8 @@ func ParseResponse(response []byte) (token []byte, err error) {
 	return token, nil
 }
 
-// marshalResponse returns the TimeStampResp around a token, or around the refusal
-// when err is not nil. What is no [StatusError] is a failure of the authority, and
-// its text is nobody's concern.
+// marshalResponse returns the TimeStampResp with a token, or with a refusal if err is not nil. An
+// error that is not a [StatusError] is a failure of the authority, and its text is not sent.
 func marshalResponse(token []byte, err error) ([]byte, error) {
 	status := &StatusError{Status: Granted, Failure: NoFailure}
 	if err != nil && !errors.As(err, &status) {
@@ -59,72 +123,7 @@ func marshalResponse(token []byte, err error) ([]byte, error) {
 	return b.Bytes()
 }
 
-// Values of PKIStatus (RFC 3161 2.4.2). The last two announce a revocation and come
-// without a token, as do Rejection and Waiting.
-const (
-	Granted         = 0
-	GrantedWithMods = 1
-	Rejection       = 2
-	Waiting         = 3
-)
-
-// Failure is why a request was refused: the number of a bit of PKIFailureInfo
-// (RFC 3161 2.4.2).
-type Failure int
-
-const (
-	NoFailure           Failure = -1 // the authority does not say
-	BadAlg              Failure = 0
-	BadRequest          Failure = 2
-	BadDataFormat       Failure = 5
-	TimeNotAvailable    Failure = 14
-	UnacceptedPolicy    Failure = 15
-	UnacceptedExtension Failure = 16
-	AddInfoNotAvailable Failure = 17
-	SystemFailure       Failure = 25
-)
-
-var failureNames = map[Failure]string{
-	BadAlg: "badAlg", BadRequest: "badRequest", BadDataFormat: "badDataFormat",
-	TimeNotAvailable: "timeNotAvailable", UnacceptedPolicy: "unacceptedPolicy",
-	UnacceptedExtension: "unacceptedExtension", AddInfoNotAvailable: "addInfoNotAvailable",
-	SystemFailure: "systemFailure",
-}
-
-// String returns the name in RFC 3161.
-func (f Failure) String() string {
-	if name, ok := failureNames[f]; ok {
-		return name
-	}
-	return fmt.Sprintf("failure %d", int(f))
-}
-
-// StatusError is a refusal, as one side writes it and the other reads it.
-type StatusError struct {
-	Status  int // PKIStatus
-	Failure Failure
-	Text    string // for people; may be empty
-}
-
-func (e *StatusError) Error() string {
-	text := fmt.Sprintf("tsp: request refused with status %d", e.Status)
-	if e.Failure != NoFailure {
-		text += ", " + e.Failure.String()
-	}
-	if e.Text != "" {
-		text += fmt.Sprintf(": %q", e.Text)
-	}
-	return text
-}
-
-// Temporary says whether the refusal is about the moment and not about the request.
-func (e *StatusError) Temporary() bool {
-	return e.Status == Waiting || e.Failure == TimeNotAvailable || e.Failure == SystemFailure
-}
-
-func refuse(f Failure, text string) *StatusError { return &StatusError{Rejection, f, text} }
-
-// maxText bounds in bytes what of a refusal's text is kept.
+// maxText bounds the stored text of a refusal in bytes.
 const maxText = 1000
 
 // readStatus reads a PKIStatusInfo.
@@ -147,8 +146,8 @@ func readStatus(s *cryptobyte.String) (*StatusError, error) {
 	return e, nil
 }
 
-// firstBit returns the number of the first bit that is set in the contents of a BIT
-// STRING: a refusal has one reason.
+// firstBit returns the number of the first bit that is set in the contents of a BIT STRING. A
+// refusal has one reason.
 func firstBit(contents []byte) Failure {
 	for i, octet := range contents[min(1, len(contents)):] { // after the number of unused bits
 		for bit := range 8 {

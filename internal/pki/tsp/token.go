@@ -20,29 +20,34 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/der"
 )
 
-// Token is a TimeStampToken: an authority's word that something with the hash Sum
-// existed at Time, give or take Accuracy.
+var (
+	oidExtKeyUsage           = asn1.ObjectIdentifier{2, 5, 29, 37}
+	oidPrivateKeyUsagePeriod = asn1.ObjectIdentifier{2, 5, 29, 16}
+)
+
+// A Token is a TimeStampToken. The authority states that data with the hash Sum existed at Time,
+// within plus or minus Accuracy.
 type Token struct {
 	Raw          []byte // the ContentInfo in DER
 	Time         time.Time
-	Accuracy     time.Duration // zero: not said
+	Accuracy     time.Duration // zero when absent
 	Policy       asn1.ObjectIdentifier
 	SerialNumber *big.Int
 	Hash         crypto.Hash
 	Sum          []byte
-	Nonce        *big.Int // nil: none
+	Nonce        *big.Int // nil when absent
 
-	Certificate  *x509.Certificate   // the authority's; nil when not carried
-	Certificates []*x509.Certificate // all that are carried
+	Certificate  *x509.Certificate   // the authority's; nil if the token does not contain it
+	Certificates []*x509.Certificate // all that the token contains
 	Algorithm    ades.Algorithm      // of the authority's signature
 
-	name   []byte // GeneralName of the field tsa; empty when absent
+	tsa    []byte // GeneralName; empty when absent
 	signed *cms.SignedData
 }
 
-// ParseToken reads a ContentInfo in BER or DER. Zero bytes may follow it, as they do
-// in the /Contents of a PDF. [ErrFormat] when it is no token, [ades.ErrAlgorithm]
-// when it uses an algorithm that is not known here. Nothing is verified.
+// ParseToken reads a ContentInfo in BER or DER. Zero bytes may follow it, as in the Contents entry
+// of a PDF. The error is [ErrFormat] if the bytes are not a token, and [ades.ErrAlgorithm] for an
+// unknown algorithm. ParseToken verifies nothing.
 func ParseToken(ber []byte) (*Token, error) {
 	if len(ber) > maxSize {
 		return nil, fmt.Errorf("%w: token of %d bytes", ErrFormat, len(ber))
@@ -59,8 +64,8 @@ func ParseToken(ber []byte) (*Token, error) {
 	return t, nil
 }
 
-// Supply looks for the authority's certificate among others, where the token itself
-// carries none: its client had not asked for it.
+// Supply looks for the authority's certificate in others if the token does not contain it. A token
+// has no certificates if its request did not ask for them (certReq).
 func (t *Token) Supply(others []*x509.Certificate) {
 	if t.Certificate != nil {
 		return
@@ -69,7 +74,8 @@ func (t *Token) Supply(others []*x509.Certificate) {
 	t.Certificate, _ = t.signed.Signer()
 }
 
-// VerifyOver is [Token.Verify] for a token that has to be over a sum by its Hash, else [ErrMismatch].
+// VerifyOver is [Token.Verify] for a token that must be over sum, a digest by its Hash. The error is
+// [ErrMismatch] if it is over another digest.
 func (t *Token) VerifyOver(sum []byte) error {
 	if !bytes.Equal(t.Sum, sum) {
 		return fmt.Errorf("%w: it is over something else", ErrMismatch)
@@ -77,14 +83,14 @@ func (t *Token) VerifyOver(sum []byte) error {
 	return t.Verify()
 }
 
-// Verify checks what the token proves by itself: that the authority's certificate
-// signed it ([cms.ErrDigest], [ades.ErrValue], [cms.ErrNoCertificate]), that this
-// certificate is named by what it signed ([cms.ErrBinding]) and is for timestamps at
-// the token's time ([ErrCertificate]). Whether the certificate leads to a root and the
-// algorithms are strong enough ([ades.Algorithm.Check]) is the caller's question.
+// Verify checks that the authority's certificate signed the token ([cms.ErrDigest],
+// [ades.ErrValue], [cms.ErrNoCertificate]), that the signing-certificate attribute identifies this
+// certificate ([cms.ErrBinding]), and that it is a certificate for timestamps, valid at the time of
+// the token, of the authority in the field tsa ([ErrCertificate]). The caller checks the chain to a
+// root and the strength of the algorithms ([ades.Algorithm.Check]).
 //
-// A critical PrivateKeyUsagePeriod of the certificate, which crypto/x509 does not
-// know, is checked here and then no longer among its UnhandledCriticalExtensions.
+// Verify also checks a PrivateKeyUsagePeriod extension of the certificate, which crypto/x509 does
+// not know, and removes it from UnhandledCriticalExtensions.
 func (t *Token) Verify() error {
 	if err := t.signed.VerifyContent(); err != nil {
 		return err
@@ -98,17 +104,12 @@ func (t *Token) Verify() error {
 	if err := checkPeriods(t.Certificate, t.Time); err != nil {
 		return err
 	}
-	return t.checkName()
+	return t.checkTSA()
 }
 
-var (
-	oidExtKeyUsage           = asn1.ObjectIdentifier{2, 5, 29, 37}
-	oidPrivateKeyUsagePeriod = asn1.ObjectIdentifier{2, 5, 29, 16}
-)
-
-// checkPurpose checks that the certificate is for timestamps and nothing else: the
-// extended key usage is critical and names that purpose alone (RFC 3161 2.3), and the
-// key usage, where there is one, is for signatures (RFC 5280 4.2.1.12).
+// checkPurpose checks that the certificate is for timestamps only: the extended key usage is
+// critical and has that purpose alone (RFC 3161 2.3), and the key usage, if present, permits
+// signatures (RFC 5280 4.2.1.12).
 func checkPurpose(cert *x509.Certificate) error {
 	usage, ok := der.ExtensionOf(cert, oidExtKeyUsage)
 	switch {
@@ -122,8 +123,8 @@ func checkPurpose(cert *x509.Certificate) error {
 	return nil
 }
 
-// checkPeriods checks that the time is within the certificate's validity and, where
-// it is limited further, within the time in which the key is used (RFC 3280 4.2.1.4).
+// checkPeriods checks that the time is within the validity of the certificate and within its
+// PrivateKeyUsagePeriod, if present (RFC 3280 4.2.1.4).
 func checkPeriods(cert *x509.Certificate, at time.Time) error {
 	if at.Before(cert.NotBefore) || at.After(cert.NotAfter) {
 		return fmt.Errorf("%w: not valid at %v", ErrCertificate, at)
@@ -139,7 +140,6 @@ func checkPeriods(cert *x509.Certificate, at time.Time) error {
 	return nil
 }
 
-// checkUsagePeriod compares with a PrivateKeyUsagePeriod.
 func checkUsagePeriod(extension cryptobyte.String, at time.Time) error {
 	var sequence cryptobyte.String
 	if !extension.ReadASN1(&sequence, cbasn1.SEQUENCE) || !extension.Empty() {
@@ -168,13 +168,13 @@ func checkUsagePeriod(extension cryptobyte.String, at time.Time) error {
 
 var oidSubjectAltName = asn1.ObjectIdentifier{2, 5, 29, 17}
 
-// checkName compares the field tsa, where it is present, with the names of the
+// checkTSA compares the field tsa, if present, with the subject and the subjectAltName of the
 // certificate (RFC 3161 2.4.2).
-func (t *Token) checkName() error {
-	if len(t.name) == 0 {
+func (t *Token) checkTSA() error {
+	if len(t.tsa) == 0 {
 		return nil
 	}
-	if sameName(t.name, directoryName(t.Certificate.RawSubject)) {
+	if equalGeneralNames(t.tsa, directoryName(t.Certificate.RawSubject)) {
 		return nil
 	}
 	for rest := alternativeNames(t.Certificate); !rest.Empty(); {
@@ -183,14 +183,14 @@ func (t *Token) checkName() error {
 		if !rest.ReadAnyASN1Element(&name, &tag) {
 			break
 		}
-		if sameName(t.name, name) {
+		if equalGeneralNames(t.tsa, name) {
 			return nil
 		}
 	}
 	return fmt.Errorf("%w: the token names another authority", ErrCertificate)
 }
 
-// directoryName is the GeneralName of a Name (RFC 5280 4.2.1.6).
+// directoryName returns the GeneralName of a Name (RFC 5280 4.2.1.6).
 func directoryName(name []byte) []byte {
 	var b cryptobyte.Builder
 	b.AddASN1(tagContext4, func(b *cryptobyte.Builder) { b.AddBytes(name) })
@@ -201,7 +201,7 @@ func directoryName(name []byte) []byte {
 	return encoded
 }
 
-// alternativeNames are the GeneralNames of the certificate's extension.
+// alternativeNames returns the GeneralNames of the subjectAltName extension.
 func alternativeNames(cert *x509.Certificate) cryptobyte.String {
 	var names cryptobyte.String
 	if e, ok := der.ExtensionOf(cert, oidSubjectAltName); ok {
@@ -211,9 +211,8 @@ func alternativeNames(cert *x509.Certificate) cryptobyte.String {
 	return names
 }
 
-// sameName compares two GeneralNames. Those of directories may be in different kinds
-// of strings.
-func sameName(a, b []byte) bool {
+// equalGeneralNames compares two GeneralNames. Equal directoryNames may use different string types.
+func equalGeneralNames(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}

@@ -1,7 +1,6 @@
 package tsp
 
 import (
-	"crypto"
 	"fmt"
 	"math/big"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
-	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/der"
 )
 
@@ -33,14 +31,14 @@ func (t *Token) parseInfo(content []byte) error {
 	if t.Time, err = readTime(&info, cbasn1.GeneralizedTime); err != nil {
 		return err
 	}
-	if err := t.parseOptions(&info); err != nil {
+	if err := t.parseOptionalFields(&info); err != nil {
 		return err
 	}
 	return parseExtensions(&info)
 }
 
-// parseOptions reads the fields between genTime and the extensions.
-func (t *Token) parseOptions(info *cryptobyte.String) error {
+// parseOptionalFields reads the fields between genTime and the extensions.
+func (t *Token) parseOptionalFields(info *cryptobyte.String) error {
 	var err error
 	if t.Accuracy, err = readAccuracy(info); err != nil {
 		return err
@@ -55,13 +53,13 @@ func (t *Token) parseOptions(info *cryptobyte.String) error {
 		}
 	}
 	var present bool
-	if !info.ReadOptionalASN1((*cryptobyte.String)(&t.name), &present, tagContext0) {
+	if !info.ReadOptionalASN1((*cryptobyte.String)(&t.tsa), &present, tagContext0) {
 		return fmt.Errorf("%w: tsa", ErrFormat)
 	}
 	return nil
 }
 
-// parseExtensions refuses what is critical: no extension is known here.
+// parseExtensions refuses critical extensions, because none is known here.
 func parseExtensions(info *cryptobyte.String) error {
 	if info.Empty() {
 		return nil
@@ -85,33 +83,7 @@ func parseExtensions(info *cryptobyte.String) error {
 	return nil
 }
 
-// parseImprint reads the fields of a MessageImprint; [ades.ErrAlgorithm] when the
-// hash is not known.
-func parseImprint(imprint cryptobyte.String) (crypto.Hash, []byte, error) {
-	var identifier, sum cryptobyte.String
-	if !imprint.ReadASN1Element(&identifier, cbasn1.SEQUENCE) || !imprint.ReadASN1(&sum, cbasn1.OCTET_STRING) || !imprint.Empty() {
-		return 0, nil, fmt.Errorf("%w: imprint", ErrFormat)
-	}
-	h, err := cms.ParseHash(identifier)
-	if err != nil {
-		return 0, nil, fmt.Errorf("tsp: imprint: %w", err)
-	}
-	if len(sum) != h.Size() {
-		return 0, nil, fmt.Errorf("%w: imprint of %d bytes by %v", ErrFormat, len(sum), h)
-	}
-	return h, sum, nil
-}
-
-// readTime reads a GeneralizedTime (RFC 3161 2.4.2).
-func readTime(s *cryptobyte.String, tag cbasn1.Tag) (time.Time, error) {
-	t, err := der.ReadTime(s, tag)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("%w: %w", ErrFormat, err)
-	}
-	return t, nil
-}
-
-// readAccuracy reads the optional Accuracy; zero when it is absent.
+// readAccuracy reads an optional Accuracy. It returns zero if absent.
 func readAccuracy(info *cryptobyte.String) (time.Duration, error) {
 	var sequence cryptobyte.String
 	var present bool
@@ -143,8 +115,8 @@ func readAccuracy(info *cryptobyte.String) (time.Duration, error) {
 	return accuracy, nil
 }
 
-// addInfo writes the TSTInfo of a token that a [Unit] makes: all but the optional
-// ordering and extensions.
+// addInfo writes the TSTInfo of a token of a [Unit]: all fields but the optional ordering and
+// extensions.
 func (t *Token) addInfo(b *cryptobyte.Builder) error {
 	imprint, err := marshalImprint(t.Hash, t.Sum)
 	if err != nil {
@@ -160,7 +132,7 @@ func (t *Token) addInfo(b *cryptobyte.Builder) error {
 		if t.Nonce != nil {
 			b.AddASN1BigInt(t.Nonce)
 		}
-		b.AddASN1(tagContext0, func(b *cryptobyte.Builder) { b.AddBytes(t.name) })
+		b.AddASN1(tagContext0, func(b *cryptobyte.Builder) { b.AddBytes(t.tsa) })
 	})
 	return nil
 }

@@ -155,7 +155,7 @@ func TestNames(t *testing.T) {
 		{"a broken one", own[:len(own)-1], false},
 		{"an empty directory name", []byte{0xa4, 0}, false},
 	} {
-		if got := sameName(tt.of, own); got != tt.want {
+		if got := equalGeneralNames(tt.of, own); got != tt.want {
 			t.Errorf("%s: %v", tt.name, got)
 		}
 	}

@@ -15,20 +15,20 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/cms"
 )
 
-// Unit is a time-stamping unit (EN 319 422 clause 3): one key of an authority with
-// its certificate. It may be used by several goroutines.
+// A Unit is a time-stamping unit (EN 319 422 clause 3): one key of an authority with its
+// certificate. It is safe for concurrent use.
 type Unit struct {
 	Certificate *x509.Certificate
-	Chain       []*x509.Certificate // further certificates for clients that ask for certificates
+	Chain       []*x509.Certificate // further certificates for requests with certReq
 	Key         crypto.Signer
 	Policy      asn1.ObjectIdentifier
 }
 
-// accuracy covers that the time of a token is that of the second it was made in.
+// accuracy is one second, because Create truncates the time of a token to its second.
 const accuracy = time.Second
 
-// Respond answers a request in DER, also one that is none: a TimeStampResp with a
-// token of the time given, or with the refusal.
+// Respond returns the TimeStampResp in DER to a request in DER, even a malformed one: with a token
+// of the time now, or with a refusal.
 func (u Unit) Respond(request []byte, now time.Time) []byte {
 	r, err := ParseRequest(request)
 	var token []byte
@@ -42,12 +42,12 @@ func (u Unit) Respond(request []byte, now time.Time) []byte {
 	return response
 }
 
-// Create makes a token for a request, in DER. A [StatusError] when the request is one
-// to refuse: an imprint that is not by SHA-256, SHA-384 or SHA-512 (ETSI TS 119 312),
-// or another policy than the unit's.
+// Create returns a token for a request, in DER. The error is a [StatusError] if the authority
+// refuses the request: the hash of the imprint is not SHA-256, SHA-384 or SHA-512
+// (ETSI TS 119 312), or the policy is not the unit's.
 //
-// The time is in whole seconds, so that what is said to be of the same second later,
-// as revocation is, does not seem to be from before it.
+// Create truncates the time to whole seconds. Otherwise a later time of the same second that has no
+// fraction, such as the time of a revocation, would seem to precede the token.
 func (u Unit) Create(r Request, now time.Time) ([]byte, error) {
 	if err := u.check(r); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (u Unit) Create(r Request, now time.Time) ([]byte, error) {
 	}
 	t := Token{
 		Time: now.UTC().Truncate(time.Second), Accuracy: accuracy, Policy: u.Policy, SerialNumber: serial,
-		Hash: r.Hash, Sum: r.Sum, Nonce: r.Nonce, name: directoryName(u.Certificate.RawSubject),
+		Hash: r.Hash, Sum: r.Sum, Nonce: r.Nonce, tsa: directoryName(u.Certificate.RawSubject),
 	}
 	var b cryptobyte.Builder
 	if err := t.addInfo(&b); err != nil {
@@ -86,7 +86,7 @@ func (u Unit) check(r Request) error {
 	return nil
 }
 
-// sign puts the TSTInfo into a SignedData.
+// sign returns the SignedData with the TSTInfo.
 func (u Unit) sign(content []byte, certificates bool) ([]byte, error) {
 	a, err := ades.DefaultAlgorithm(u.Key.Public())
 	if err != nil {
