@@ -8,17 +8,17 @@ import (
 // encryption decrypts what is read of an encrypted file and encrypts what is added to it
 // (7.6). All of it but strings and streams is plain.
 type encryption struct {
-	file     *File
-	self     Ref     // of the encryption dictionary, whose strings are plain; Num is 0 when it is direct
-	version  Integer // V
-	filters  Dict    // CF
-	strings  cipherMethod
-	streams  cipherMethod
-	embedded cipherMethod // of embedded files
-	metadata bool         // metadata streams are encrypted too
-	id       []byte       // first part of the file identifier
-	key      []byte       // of the file
-	allowed  Permissions
+	file            *File
+	dictRef         Ref     // of the encryption dictionary, whose strings are plain; Num is 0 when it is direct
+	version         Integer // V
+	filters         Dict    // CF
+	strings         cipherMethod
+	streams         cipherMethod
+	embedded        cipherMethod // of embedded files
+	encryptMetadata bool         // metadata streams are encrypted too
+	id              []byte       // first part of the file identifier
+	key             []byte       // of the file
+	permissions     Permissions
 }
 
 // Permissions are what those may do with an encrypted file who open it without the owner's
@@ -34,7 +34,7 @@ func (f *File) Permissions() (p Permissions, encrypted bool) {
 	if f.encryption == nil {
 		return Permissions{}, false
 	}
-	return f.encryption.allowed, true
+	return f.encryption.permissions, true
 }
 
 // openEncryption makes an encrypted file readable. The empty user password is the only one
@@ -63,7 +63,7 @@ func (f *File) readEncryption(value Object) (*encryption, error) {
 		return nil, fmt.Errorf("%w: there is none", ErrEncrypted)
 	}
 	e := &encryption{file: f, id: f.permanentID()}
-	e.self, _ = value.(Ref)
+	e.dictRef, _ = value.(Ref)
 	if err := e.readFilters(dict); err != nil {
 		return nil, err
 	}
@@ -71,14 +71,14 @@ func (f *File) readEncryption(value Object) (*encryption, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.metadata = h.metadata
+	e.encryptMetadata = h.metadata
 	if e.key, err = h.fileKey(); err != nil {
 		return nil, err
 	}
 	if e.version == 4 { // its ciphers take 128 bits: Acrobat puts zeros behind a shorter key
 		e.key = append(e.key, make([]byte, 16-len(e.key))...)
 	}
-	e.allowed, err = h.permissions(e.key)
+	e.permissions, err = h.permissions(e.key)
 	return e, err
 }
 
@@ -102,7 +102,7 @@ type cipherMethod uint8
 const (
 	identity cipherMethod = iota // not at all
 	rc4Cipher
-	aesCipher    // with a key for each object
+	aes128Cipher // with a key for each object
 	aes256Cipher // with the key of the file
 )
 
@@ -133,20 +133,20 @@ func (e *encryption) readCryptFilters(dict Dict) (err error) {
 	if e.filters, err = resolveTo[Dict](e.file, dict["CF"]); err != nil {
 		return err
 	}
-	if e.strings, err = e.filterOf(dict["StrF"]); err != nil {
+	if e.strings, err = e.cryptFilterMethod(dict["StrF"]); err != nil {
 		return err
 	}
-	if e.streams, err = e.filterOf(dict["StmF"]); err != nil {
+	if e.streams, err = e.cryptFilterMethod(dict["StmF"]); err != nil {
 		return err
 	}
 	if e.embedded = e.streams; dict["EFF"] != nil {
-		e.embedded, err = e.filterOf(dict["EFF"])
+		e.embedded, err = e.cryptFilterMethod(dict["EFF"])
 	}
 	return err
 }
 
 // filterOf returns the method of the crypt filter that o names; none is Identity.
-func (e *encryption) filterOf(o Object) (cipherMethod, error) {
+func (e *encryption) cryptFilterMethod(o Object) (cipherMethod, error) {
 	name, err := resolveTo[Name](e.file, o)
 	if err != nil || name == "" || name == "Identity" {
 		return identity, err
@@ -163,7 +163,7 @@ func (e *encryption) filterOf(o Object) (cipherMethod, error) {
 	case e.version == 4 && method == "V2":
 		return rc4Cipher, nil
 	case e.version == 4 && method == "AESV2":
-		return aesCipher, nil
+		return aes128Cipher, nil
 	case e.version == 5 && method == "AESV3":
 		return aes256Cipher, nil
 	}
@@ -180,8 +180,8 @@ func (e *encryption) streamMethod(dict Dict) (cipherMethod, error) {
 	case err != nil:
 		return identity, err
 	case ok && e.version >= 4:
-		return e.filterOf(own)
-	case dict["Type"] == Name("Metadata") && !e.metadata:
+		return e.cryptFilterMethod(own)
+	case dict["Type"] == Name("Metadata") && !e.encryptMetadata:
 		return identity, nil
 	case dict["Type"] == Name("EmbeddedFile"):
 		return e.embedded, nil
@@ -213,7 +213,7 @@ func (f *File) ownCryptFilter(dict Dict) (name Name, ok bool, err error) {
 
 // decrypted returns the payload of a stream without its encryption, and the filters that
 // are left to decode it with.
-func (f *File) decrypted(s *Stream, payload io.Reader, filters []filter) (io.Reader, []filter, error) {
+func (f *File) decryptPayload(s *Stream, payload io.Reader, filters []filter) (io.Reader, []filter, error) {
 	if f.encryption == nil {
 		return payload, filters, nil
 	}

@@ -28,7 +28,7 @@ func (e *encryption) cipher(method cipherMethod, ref Ref) objectCipher {
 	hash := md5.New()
 	hash.Write(e.key)
 	hash.Write([]byte{byte(ref.Num), byte(ref.Num >> 8), byte(ref.Num >> 16), byte(ref.Gen), byte(ref.Gen >> 8)})
-	if method == aesCipher {
+	if method == aes128Cipher {
 		hash.Write([]byte("sAlT"))
 	}
 	return objectCipher{method, hash.Sum(nil)[:min(len(e.key)+5, md5.Size)]}
@@ -139,7 +139,7 @@ func (c objectCipher) encrypt(b []byte) ([]byte, error) {
 // decryptObject decrypts the strings of an object that stands in the file by itself. Those in
 // object streams are encrypted with the stream only (7.6.2).
 func (e *encryption) decryptObject(o *indirect) error {
-	if e == nil || e.strings == identity || e.isPlain(o.ref, o.value, o.stream) {
+	if e == nil || e.strings == identity || e.isExempt(o.ref, o.value, o.stream) {
 		return nil
 	}
 	c := e.cipher(e.strings, o.ref)
@@ -164,7 +164,7 @@ func (e *encryption) encryptObject(ref Ref, body []byte) ([]byte, error) {
 		return body, nil
 	}
 	b, err := parseBody(body)
-	if err != nil || e.isPlain(ref, b.value, b.stream) {
+	if err != nil || e.isExempt(ref, b.value, b.stream) {
 		return body, err
 	}
 	if b.stream {
@@ -197,14 +197,14 @@ func (e *encryption) encryptPayload(ref Ref, b *body) error {
 
 // isPlain reports whether an object is exempt from encryption: the encryption dictionary
 // (7.6.2) and cross-reference streams (7.5.8.2).
-func (e *encryption) isPlain(ref Ref, value Object, stream bool) bool {
+func (e *encryption) isExempt(ref Ref, value Object, stream bool) bool {
 	dict, _ := value.(Dict)
-	return e.self.Num > 0 && ref == e.self || stream && dict["Type"] == Name("XRef")
+	return e.dictRef.Num > 0 && ref == e.dictRef || stream && dict["Type"] == Name("XRef")
 }
 
 // stringToken returns the source text of a string: literal where it is readable.
 func stringToken(b []byte) []byte {
-	if isPlainText(string(b)) {
+	if isASCIIText(string(b)) {
 		return literalString(string(b))
 	}
 	return HexString(b)

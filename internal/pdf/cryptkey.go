@@ -87,7 +87,7 @@ func (e *encryption) keyLength(revision Integer, dict Dict) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if method, _ := e.filterOf(name); method == rc4Cipher {
+		if method, _ := e.cryptFilterMethod(name); method == rc4Cipher {
 			filter, err := resolveTo[Dict](e.file, e.filters[name])
 			if err != nil {
 				return 0, err

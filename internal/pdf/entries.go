@@ -12,7 +12,7 @@ type entryKind uint8
 
 const (
 	freeEntry entryKind = iota
-	plainEntry
+	uncompressedEntry
 	compressedEntry
 )
 
@@ -39,7 +39,7 @@ const chunkSize = 32
 
 type entryChunk struct {
 	entries [chunkSize]xrefEntry
-	known   uint32 // a bit for each entry that is there
+	present uint32 // a bit for each entry that is there
 	shared  bool   // by tables, each of which copies it before it writes
 }
 
@@ -60,25 +60,25 @@ func (t *entryTable) get(num uint32) xrefEntry {
 
 func (t *entryTable) has(num uint32) bool {
 	c := t.chunk(num)
-	return c != nil && c.known&(1<<(num%chunkSize)) != 0
+	return c != nil && c.present&(1<<(num%chunkSize)) != 0
 }
 
 func (t *entryTable) set(num uint32, e xrefEntry) {
 	if !t.add(num, e) {
-		t.own(num).entries[num%chunkSize] = e
+		t.writable(num).entries[num%chunkSize] = e
 	}
 }
 
 // forget removes an entry that is there.
 func (t *entryTable) forget(num uint32) {
-	c := t.own(num)
-	c.known &^= 1 << (num % chunkSize)
+	c := t.writable(num)
+	c.present &^= 1 << (num % chunkSize)
 	c.entries[num%chunkSize] = xrefEntry{}
 	t.count--
 }
 
 // own returns the chunk of a number for writing, as a new one if there is none.
-func (t *entryTable) own(num uint32) *entryChunk {
+func (t *entryTable) writable(num uint32) *entryChunk {
 	c := t.chunk(num)
 	if c != nil && !c.shared {
 		return c
@@ -88,7 +88,7 @@ func (t *entryTable) own(num uint32) *entryChunk {
 	}
 	own := t.newChunk()
 	if c != nil {
-		own.entries, own.known = c.entries, c.known
+		own.entries, own.present = c.entries, c.present
 	}
 	t.chunks[num/chunkSize], t.last = own, own
 	return own
@@ -106,11 +106,11 @@ func (t *entryTable) newChunk() *entryChunk {
 // add notes an entry unless there is one, and says whether it did.
 func (t *entryTable) add(num uint32, e xrefEntry) bool {
 	bit := uint32(1) << (num % chunkSize)
-	if c := t.chunk(num); c != nil && c.known&bit != 0 {
+	if c := t.chunk(num); c != nil && c.present&bit != 0 {
 		return false
 	}
-	c := t.own(num)
-	c.known |= bit
+	c := t.writable(num)
+	c.present |= bit
 	t.count++
 	c.entries[num%chunkSize] = e
 	return true
@@ -121,7 +121,7 @@ func (t *entryTable) all() iter.Seq2[uint32, xrefEntry] {
 	return func(yield func(uint32, xrefEntry) bool) {
 		for _, key := range slices.Sorted(maps.Keys(t.chunks)) {
 			c := t.chunks[key]
-			for known := c.known; known != 0; known &= known - 1 {
+			for known := c.present; known != 0; known &= known - 1 {
 				i := uint32(bits.TrailingZeros32(known))
 				if !yield(key*chunkSize+i, c.entries[i]) {
 					return
@@ -141,20 +141,20 @@ func (t *entryTable) maxNum() uint32 {
 	if c == nil {
 		return 0
 	}
-	return highest*chunkSize + uint32(bits.Len32(c.known)) - 1
+	return highest*chunkSize + uint32(bits.Len32(c.present)) - 1
 }
 
 // Each revision of a file has the entries of those before it. Their tables share chunks.
 
 // share allows other tables to have the chunks of this one.
-func (t *entryTable) share() {
+func (t *entryTable) markShared() {
 	for _, c := range t.chunks {
 		c.shared = true
 	}
 }
 
 // room is how many entries there is room for.
-func (t *entryTable) room() int { return len(t.chunks) * chunkSize }
+func (t *entryTable) capacity() int { return len(t.chunks) * chunkSize }
 
 // addTable adds the entries of a table that is shared, but those that are there.
 func (t *entryTable) addTable(shared *entryTable) {
@@ -162,11 +162,11 @@ func (t *entryTable) addTable(shared *entryTable) {
 		t.chunks = make(map[uint32]*entryChunk, len(shared.chunks))
 	}
 	for key, from := range shared.chunks {
-		added := from.known
+		added := from.present
 		if to := t.chunks[key]; to == nil {
 			t.chunks[key] = from
-		} else if added &^= to.known; added != 0 {
-			t.own(key*chunkSize).fill(from, added)
+		} else if added &^= to.present; added != 0 {
+			t.writable(key*chunkSize).copyEntries(from, added)
 		}
 		t.count += bits.OnesCount32(added)
 	}
@@ -174,8 +174,8 @@ func (t *entryTable) addTable(shared *entryTable) {
 }
 
 // fill takes some entries from another chunk.
-func (c *entryChunk) fill(from *entryChunk, which uint32) {
-	c.known |= which
+func (c *entryChunk) copyEntries(from *entryChunk, which uint32) {
+	c.present |= which
 	for ; which != 0; which &= which - 1 {
 		i := bits.TrailingZeros32(which)
 		c.entries[i] = from.entries[i]

@@ -13,26 +13,26 @@ import (
 
 // File is an open PDF file. It is not safe for concurrent use.
 type File struct {
-	r         io.ReaderAt
-	size      int64
-	shift     int64 // of the header; what offsets inside the file count from
-	startxref int64 // as it stands at the file's end, without shift
-	sections  []section
-	entries   entryTable
-	hybrid    int64 // where the last table with an XRefStm is; 0 when there is none
-	maxNum    uint32
-	rebuilt   bool // entries are those of Rebuild
-	doubled   bool // of an object that was read, a dictionary has two values for a key
+	r             io.ReaderAt
+	size          int64
+	offsetBase    int64 // of the header; what offsets inside the file count from
+	startxref     int64 // as it stands at the file's end, without shift
+	sections      []section
+	entries       entryTable
+	lastHybrid    int64 // where the last table with an XRefStm is; 0 when there is none
+	maxNum        uint32
+	rebuilt       bool // entries are those of Rebuild
+	duplicateKeys bool // of an object that was read, a dictionary has two values for a key
 
-	tablesFrom   int64 // where tables begin that are read without the streams beside them; 0: nowhere
-	streams      streamCache
-	nesting      int   // streams being read in order to read another one
-	work         int64 // bytes read, lexed and decoded so far
-	kept         objectCache
-	sectionCache sectionCache
-	whole        *File           // of which it is the beginning, and whose work its own is; nil: none
-	named        map[uint32]bool // numbers above maxNum that references name
-	searched     bool            // noteDangling has looked for them
+	ignoreXRefStmFrom int64 // where tables begin that are read without the streams beside them; 0: nowhere
+	streams           streamCache
+	nesting           int   // streams being read in order to read another one
+	work              int64 // bytes read, lexed and decoded so far
+	objectCache       objectCache
+	sectionCache      sectionCache
+	parent            *File           // of which it is the beginning, and whose work its own is; nil: none
+	dangling          map[uint32]bool // numbers above maxNum that references name
+	danglingSearched  bool            // noteDangling has looked for them
 
 	encryption *encryption // nil when there is none
 }
@@ -41,7 +41,7 @@ type File struct {
 // stay readable for as long as the File is used. Errors: [ErrNotPDF], [ErrDamaged],
 // [ErrEncrypted], [ErrUnsupported], [ErrLimit] or those of r.
 func Open(r io.ReaderAt, size int64) (*File, error) {
-	f := &File{r: r, size: size, named: map[uint32]bool{}}
+	f := &File{r: r, size: size, dangling: map[uint32]bool{}}
 	if err := f.open(); err != nil {
 		return nil, fmt.Errorf("pdf: opening: %w", err)
 	}
@@ -51,7 +51,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 // Earlier opens the first bytes of the file, which are what it was before later updates (7.5.6). It may have any
 // number of these: the work that they take is the file's.
 func (f *File) Earlier(size int64) (*File, error) {
-	earlier := &File{r: f.r, size: size, named: map[uint32]bool{}, whole: f}
+	earlier := &File{r: f.r, size: size, dangling: map[uint32]bool{}, parent: f}
 	if err := earlier.open(); err != nil {
 		return nil, fmt.Errorf("pdf: opening an earlier revision: %w", err)
 	}
@@ -78,12 +78,12 @@ func (f *File) open() error {
 // readSectionsFrom reads the cross-reference with offsets that count from the header, as
 // they have to, or else from the first byte: junk may have been there from the start.
 func (f *File) readSectionsFrom(header int64) error {
-	f.shift = header
+	f.offsetBase = header
 	err := f.readSections()
 	if header == 0 || !errors.Is(err, ErrDamaged) {
 		return err
 	}
-	f.shift = 0
+	f.offsetBase = 0
 	if f.readSections() != nil {
 		return err
 	}
@@ -138,25 +138,25 @@ func (f *File) findMaxNum() error {
 		return fmt.Errorf("%w: trailer without a usable Size", ErrDamaged)
 	}
 	f.maxNum = max(uint32(size-1), f.entries.maxNum())
-	f.note(f.Trailer())
+	f.noteDangling(f.Trailer())
 	return nil
 }
 
 // note remembers references to objects that do not exist. They are null (7.3.10), and
 // have to stay so when an update adds objects.
-func (f *File) note(o Object) {
+func (f *File) noteDangling(o Object) {
 	switch o := o.(type) {
 	case Ref:
 		if o.Num > f.maxNum {
-			f.named[o.Num] = true
+			f.dangling[o.Num] = true
 		}
 	case Array:
 		for _, item := range o {
-			f.note(item)
+			f.noteDangling(item)
 		}
 	case Dict:
 		for _, value := range o {
-			f.note(value)
+			f.noteDangling(value)
 		}
 	}
 }
@@ -166,7 +166,7 @@ const searchWork = 256 << 10
 
 // noteDangling notes the references in the objects of a small file, and in some of a large one, which is not to be read
 // for this.
-func (f *File) noteDangling() error {
+func (f *File) searchDangling() error {
 	began := f.origin().work
 	for num, e := range f.entries.all() {
 		if f.origin().work-began > searchWork || f.CheckBudget() != nil {
@@ -176,7 +176,7 @@ func (f *File) noteDangling() error {
 		if IgnoreMalformed(err) != nil {
 			return err
 		}
-		f.note(o.value)
+		f.noteDangling(o.value)
 	}
 	return nil
 }
@@ -293,12 +293,12 @@ func claimedByMetadata(file *File, catalog Dict) (bool, error) {
 		return false, err
 	}
 	metadata, err := file.Stream(stream, maxMetadata)
-	return err == nil && statesPart(metadata), err
+	return err == nil && hasPDFAPart(metadata), err
 }
 
 // statesPart reports whether metadata (XMP, ISO 16684-1) names the part of ISO 19005 that a
 // document is made by, as an element or as an attribute.
-func statesPart(metadata []byte) bool {
+func hasPDFAPart(metadata []byte) bool {
 	part := xml.Name{Space: "http://www.aiim.org/pdfa/ns/id/", Local: "part"}
 	isPart := func(a xml.Attr) bool { return a.Name == part }
 	d := xml.NewDecoder(bytes.NewReader(metadata))

@@ -97,13 +97,13 @@ func (f filter) open(r io.Reader) (io.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.params.predict(&untilDamage{r: decoded})
+		return f.params.predict(&tolerantReader{r: decoded})
 	case "LZWDecode":
 		return f.params.predict(newLZWReader(bufio.NewReader(r), f.params.earlyChange != 0))
 	case "ASCIIHexDecode":
 		return &hexReader{r: bufio.NewReader(r)}, nil
 	case "ASCII85Decode":
-		return ascii85.NewDecoder(&untilTilde{r: bufio.NewReader(r)}), nil
+		return ascii85.NewDecoder(&ascii85Payload{r: bufio.NewReader(r)}), nil
 	case "RunLengthDecode":
 		return &runLengthReader{r: bufio.NewReader(r)}, nil
 	}
@@ -112,12 +112,12 @@ func (f filter) open(r io.Reader) (io.Reader, error) {
 
 // stage is the output of a filter. It ends with an error when a filter makes far more of
 // its input than the next one could need, as with white space in hexadecimal digits.
-type stage struct {
+type boundedStage struct {
 	r    io.Reader
 	left int64
 }
 
-func (s *stage) Read(b []byte) (int, error) {
+func (s *boundedStage) Read(b []byte) (int, error) {
 	if s.left <= 0 {
 		return 0, fmt.Errorf("%w: a filter's output is too long", ErrLimit)
 	}
@@ -233,9 +233,9 @@ func distance(a, b int) int { return max(a-b, b-a) }
 
 // untilDamage ends where deflated data does, even if it was cut off there or its checksum is
 // wrong: writers get both wrong often enough that no viewer minds. Other errors stay.
-type untilDamage struct{ r io.Reader }
+type tolerantReader struct{ r io.Reader }
 
-func (u *untilDamage) Read(b []byte) (int, error) {
+func (u *tolerantReader) Read(b []byte) (int, error) {
 	n, err := u.r.Read(b)
 	if errors.Is(err, zlib.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.EOF

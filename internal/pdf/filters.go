@@ -167,12 +167,12 @@ func (h *hexReader) digit() (int, error) {
 
 // untilTilde ends at the tilde that ASCII85Decode ends with (7.4.3), which
 // encoding/ascii85 does not know.
-type untilTilde struct {
+type ascii85Payload struct {
 	r    *bufio.Reader
 	done bool
 }
 
-func (u *untilTilde) Read(b []byte) (n int, err error) {
+func (u *ascii85Payload) Read(b []byte) (n int, err error) {
 	for n < len(b) && !u.done {
 		c, err := u.r.ReadByte()
 		if err != nil && err != io.EOF {
@@ -231,7 +231,7 @@ func (l *runLengthReader) start() error {
 	}
 	l.left = 257 - int(length)
 	l.value, err = l.r.ReadByte()
-	return cutOff(err)
+	return unexpectedEnd(err)
 }
 
 func (l *runLengthReader) take() (byte, error) {
@@ -240,11 +240,11 @@ func (l *runLengthReader) take() (byte, error) {
 		return l.value, nil
 	}
 	c, err := l.r.ReadByte()
-	return c, cutOff(err)
+	return c, unexpectedEnd(err)
 }
 
 // cutOff turns an end of input in the middle of something into an error.
-func cutOff(err error) error {
+func unexpectedEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

@@ -28,12 +28,12 @@ func (u *Update) importSource(from *File, source []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := &importer{update: u, from: from, barred: barred, copies: map[Ref]Ref{}}
-	if source, err = i.renumbered(source); err != nil {
+	i := &importer{update: u, from: from, excluded: barred, copies: map[Ref]Ref{}}
+	if source, err = i.renumber(source); err != nil {
 		return nil, err
 	}
-	for n := 0; n < len(i.found); n++ {
-		ref := i.found[n]
+	for n := 0; n < len(i.queue); n++ {
+		ref := i.queue[n]
 		if err := i.copy(ref); err != nil {
 			return nil, fmt.Errorf("object %s: %w", ref.identity(), err)
 		}
@@ -43,12 +43,12 @@ func (u *Update) importSource(from *File, source []byte) ([]byte, error) {
 
 // importer copies objects from one file into an update of another one.
 type importer struct {
-	update *Update
-	from   *File
-	barred map[Ref]bool // what is not followed
-	copies map[Ref]Ref
-	found  []Ref // keys of copies, in the order in which they are copied
-	bytes  int
+	update   *Update
+	from     *File
+	excluded map[Ref]bool // what is not followed
+	copies   map[Ref]Ref
+	queue    []Ref // keys of copies, in the order in which they are copied
+	bytes    int
 }
 
 // copy copies an object that has a number in the update already.
@@ -62,23 +62,23 @@ func (i *importer) copy(ref Ref) error {
 		return err
 	}
 	i.update.Set(i.copies[ref], body)
-	return i.count(len(body))
+	return i.checkLimits(len(body))
 }
 
 func (i *importer) body(o indirect) ([]byte, error) {
-	source, err := withoutStructure(o)
+	source, err := withoutStructParents(o)
 	if err != nil {
 		return nil, err
 	}
 	if o.stream {
 		return i.stream(o, source)
 	}
-	return i.renumbered(source)
+	return i.renumber(source)
 }
 
 // withoutStructure returns the source of an object without its keys into a structure
 // parent tree (14.7.5.4), which would find some element in the tree of the other file.
-func withoutStructure(o indirect) (source []byte, err error) {
+func withoutStructParents(o indirect) (source []byte, err error) {
 	dict, _ := o.value.(Dict)
 	source = o.source
 	for _, key := range []Name{"StructParent", "StructParents"} {
@@ -112,14 +112,14 @@ func (i *importer) stream(o indirect, source []byte) ([]byte, error) {
 	if source, err = SetKey(source, "Length", fmt.Append(nil, s.Length)); err != nil {
 		return nil, err
 	}
-	if source, err = i.renumbered(source); err != nil {
+	if source, err = i.renumber(source); err != nil {
 		return nil, err
 	}
 	return slices.Concat(source, []byte("\nstream\n"), encoded, []byte("\nendstream")), nil
 }
 
 // renumbered returns the source text of an object with references to copies.
-func (i *importer) renumbered(source []byte) (out []byte, err error) {
+func (i *importer) renumber(source []byte) (out []byte, err error) {
 	done := 0
 	p := &parser{buf: source, final: true}
 	p.reference = func(start int, ref Ref) {
@@ -131,24 +131,24 @@ func (i *importer) renumbered(source []byte) (out []byte, err error) {
 		return nil, err
 	}
 	out = append(out, source[done:]...)
-	return out, i.count(0)
+	return out, i.checkLimits(0)
 }
 
 // reference returns the source text of a reference to the copy of an object, or null.
 func (i *importer) reference(ref Ref) string {
-	if e := i.from.entries.get(ref.Num); i.barred[ref] || e.kind == freeEntry || e.gen != ref.Gen {
+	if e := i.from.entries.get(ref.Num); i.excluded[ref] || e.kind == freeEntry || e.gen != ref.Gen {
 		return "null"
 	}
 	if _, ok := i.copies[ref]; !ok {
 		i.copies[ref] = i.update.Reserve()
-		i.found = append(i.found, ref)
+		i.queue = append(i.queue, ref)
 	}
 	return i.copies[ref].String()
 }
 
-func (i *importer) count(bytes int) error {
-	if i.bytes += bytes; i.bytes > maxImportedBytes || len(i.found) > maxImported {
-		return fmt.Errorf("%w: %d objects and %d bytes to import", ErrLimit, len(i.found), i.bytes)
+func (i *importer) checkLimits(bytes int) error {
+	if i.bytes += bytes; i.bytes > maxImportedBytes || len(i.queue) > maxImported {
+		return fmt.Errorf("%w: %d objects and %d bytes to import", ErrLimit, len(i.queue), i.bytes)
 	}
 	return i.from.CheckBudget()
 }
@@ -160,7 +160,7 @@ func (f *File) pageTree() (map[Ref]bool, error) {
 		return nil, err
 	}
 	nodes := map[Ref]bool{catalog: true}
-	w := &treeWalk{file: f, seen: nodes, visit: func(leaf Ref, _ Dict, _ inherited) error {
+	w := &pageTreeWalk{file: f, seen: nodes, visit: func(leaf Ref, _ Dict, _ inheritable) error {
 		nodes[leaf] = true
 		return nil
 	}}
@@ -168,5 +168,5 @@ func (f *File) pageTree() (map[Ref]bool, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: no page tree", ErrNoPages)
 	}
-	return nodes, w.node(root, inherited{}, 0)
+	return nodes, w.node(root, inheritable{}, 0)
 }

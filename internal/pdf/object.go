@@ -6,45 +6,45 @@ import (
 )
 
 // Resolve follows references until an object that is none, and returns that.
-func (f *File) Resolve(o Object) (Object, error) { return exported(f.resolve(o)) }
+func (f *File) Resolve(o Object) (Object, error) { return prefixed(f.resolve(o)) }
 
 // Dict returns the dictionary that o is or refers to; nil for null. What is neither is
 // [ErrDamaged], here and below.
-func (f *File) Dict(o Object) (Dict, error) { return exported(resolveTo[Dict](f, o)) }
+func (f *File) Dict(o Object) (Dict, error) { return prefixed(resolveTo[Dict](f, o)) }
 
 // Array returns the array that o is or refers to; nil for null.
-func (f *File) Array(o Object) (Array, error) { return exported(resolveTo[Array](f, o)) }
+func (f *File) Array(o Object) (Array, error) { return prefixed(resolveTo[Array](f, o)) }
 
 // Name returns the name that o is or refers to; "" for null.
-func (f *File) Name(o Object) (Name, error) { return exported(resolveTo[Name](f, o)) }
+func (f *File) Name(o Object) (Name, error) { return prefixed(resolveTo[Name](f, o)) }
 
 // Bool returns the boolean that o is or refers to; false for null.
-func (f *File) Bool(o Object) (bool, error) { return exported(resolveTo[bool](f, o)) }
+func (f *File) Bool(o Object) (bool, error) { return prefixed(resolveTo[bool](f, o)) }
 
 // StreamObject returns the stream that o refers to; nil for null.
-func (f *File) StreamObject(o Object) (*Stream, error) { return exported(resolveTo[*Stream](f, o)) }
+func (f *File) StreamObject(o Object) (*Stream, error) { return prefixed(resolveTo[*Stream](f, o)) }
 
 // Int returns the integer that o is or refers to; 0 for null.
 func (f *File) Int(o Object) (int64, error) {
-	n, err := exported(resolveTo[Integer](f, o))
+	n, err := prefixed(resolveTo[Integer](f, o))
 	return int64(n), err
 }
 
 // Number returns the integer or real number that o is or refers to; 0 for null.
-func (f *File) Number(o Object) (float64, error) { return exported(f.number(o)) }
+func (f *File) Number(o Object) (float64, error) { return prefixed(f.number(o)) }
 
 // Bytes returns the bytes of the string that o is or refers to; nil for null.
 func (f *File) Bytes(o Object) ([]byte, error) {
 	o, err := f.resolve(o)
 	if o == nil || err != nil {
-		return exported([]byte(nil), err)
+		return prefixed([]byte(nil), err)
 	}
 	s, err := resolveTo[String](f, o)
-	return exported([]byte(s), err)
+	return prefixed([]byte(s), err)
 }
 
 // exported names the package in an error that leaves it.
-func exported[T any](value T, err error) (T, error) {
+func prefixed[T any](value T, err error) (T, error) {
 	if err != nil {
 		err = fmt.Errorf("pdf: %w", err)
 	}
@@ -146,16 +146,16 @@ func IgnoreMalformed(err error) error {
 
 // indirect is an indirect object as it stands in the file (7.3.10).
 type indirect struct {
-	ref     Ref
-	value   Object
-	source  []byte // of the value
-	ended   bool   // endobj follows
-	closed  bool   // whatever follows, bytes behind the file's end do not go on with it
-	stream  bool   // stream follows
-	doubled bool   // a dictionary in it has two values for a key
-	payload int64  // absolute offset of the stream's payload
-	start   int    // of source, in what the parser had
-	at, end int64  // absolute offsets of source as it stands in the file; 0 in an object stream
+	ref           Ref
+	value         Object
+	source        []byte // of the value
+	ended         bool   // endobj follows
+	closed        bool   // whatever follows, bytes behind the file's end do not go on with it
+	stream        bool   // stream follows
+	duplicateKeys bool   // a dictionary in it has two values for a key
+	payload       int64  // absolute offset of the stream's payload
+	start         int    // of source, in what the parser had
+	at, end       int64  // absolute offsets of source as it stands in the file; 0 in an object stream
 }
 
 // indirectAt reads the indirect object at an absolute offset.
@@ -182,7 +182,7 @@ func (p *parser) indirect() (o indirect, err error) {
 	if o.value, err = p.object(); err != nil {
 		return o, err
 	}
-	o.source, o.doubled = p.buf[o.start:p.pos], p.doubled
+	o.source, o.duplicateKeys = p.buf[o.start:p.pos], p.duplicateKeys
 	if o.ended = p.keyword("endobj"); o.ended {
 		o.closed = true
 		return o, nil
@@ -291,8 +291,8 @@ func (f *File) find(ref Ref) (indirect, error) {
 		return indirect{}, err
 	}
 	o, err := f.locate(ref)
-	f.note(o.value)
-	f.doubled = f.doubled || o.doubled
+	f.noteDangling(o.value)
+	f.duplicateKeys = f.duplicateKeys || o.duplicateKeys
 	return o, err
 }
 
@@ -332,18 +332,18 @@ type objectCache struct {
 
 type cachedObject struct {
 	indirect
-	end int64 // behind what says where it ends
+	scannedTo int64 // behind what says where it ends
 }
 
 const (
 	// maxKeptObjects bounds them in bytes. Beyond it all are forgotten and read anew.
-	maxKeptObjects = 16 << 20
+	maxCachedObjects = 16 << 20
 	// keptPerByte is how many bytes an object takes for each one of its text.
-	keptPerByte = 4
+	cachedPerByte = 4
 	// keptInFull is how much of an object that is kept counts in full, and cheaperKept how much less the rest of a
 	// long one does, which is the text of a signature as a rule and is not gone through.
-	keptInFull  = 4 << 10
-	cheaperKept = 8
+	fullCostBytes   = 4 << 10
+	restCostDivisor = 8
 	// lookahead is how far may be looked behind an object or a section: at the end of line behind the keyword
 	// stream, or at the keyword behind a payload.
 	lookahead = 16
@@ -352,8 +352,8 @@ const (
 // objectAt is what [File.indirectAt] returns, read once. An object that the end of the file may have cut short
 // is read in each. What it costs to go through one that is kept is counted too: a part of what reading it does.
 func (f *File) objectAt(offset int64) (indirect, error) {
-	kept := &f.origin().kept
-	if o, ok := kept.byOffset[offset]; ok && o.end+lookahead <= f.size {
+	kept := &f.origin().objectCache
+	if o, ok := kept.byOffset[offset]; ok && o.scannedTo+lookahead <= f.size {
 		f.spend(cacheCost(len(o.source)))
 		return o.indirect, nil
 	}
@@ -365,15 +365,15 @@ func (f *File) objectAt(offset int64) (indirect, error) {
 }
 
 func cacheCost(size int) int64 {
-	return int64(min(size, keptInFull) + max(size-keptInFull, 0)/cheaperKept)
+	return int64(min(size, fullCostBytes) + max(size-fullCostBytes, 0)/restCostDivisor)
 }
 
 func (k *objectCache) put(offset int64, o cachedObject) {
-	size := 1<<10 + keptPerByte*len(o.source)
-	if k.byOffset == nil || k.bytes+size > maxKeptObjects {
+	size := 1<<10 + cachedPerByte*len(o.source)
+	if k.byOffset == nil || k.bytes+size > maxCachedObjects {
 		*k = objectCache{byOffset: map[int64]cachedObject{}}
 	}
-	if size <= maxKeptObjects {
+	if size <= maxCachedObjects {
 		k.byOffset[offset] = o
 		k.bytes += size
 	}
@@ -381,8 +381,8 @@ func (k *objectCache) put(offset int64, o cachedObject) {
 
 // origin is the file that this one is an earlier revision of, or itself.
 func (f *File) origin() *File {
-	for f.whole != nil {
-		f = f.whole
+	for f.parent != nil {
+		f = f.parent
 	}
 	return f
 }

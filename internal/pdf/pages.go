@@ -19,7 +19,7 @@ type Page struct {
 // Rect is a rectangle in user space with its corners in order (7.9.5).
 type Rect struct{ LLX, LLY, URX, URY float64 }
 
-var letter = Rect{URX: 612, URY: 792}
+var usLetter = Rect{URX: 612, URY: 792}
 
 // errFound ends a walk of the page tree.
 var errFound = errors.New("page found")
@@ -49,11 +49,11 @@ func (f *File) catalog() (Ref, Dict, error) {
 // [ErrDamaged], [ErrLimit].
 func (f *File) PageCount() (int, error) {
 	count := 0
-	err := f.walkPages(func(Ref, Dict, inherited) error { count++; return nil })
+	err := f.walkPages(func(Ref, Dict, inheritable) error { count++; return nil })
 	if err == nil && count == 0 {
 		err = ErrNoPages
 	}
-	return exported(count, err)
+	return prefixed(count, err)
 }
 
 // Page returns page n, the first being 1. The tree is read no further than that. Errors:
@@ -61,7 +61,7 @@ func (f *File) PageCount() (int, error) {
 func (f *File) Page(n int) (*Page, error) {
 	var page *Page
 	count := 0
-	err := f.walkPages(func(ref Ref, dict Dict, attributes inherited) (err error) {
+	err := f.walkPages(func(ref Ref, dict Dict, attributes inheritable) (err error) {
 		if count++; count != n {
 			return nil
 		}
@@ -78,13 +78,13 @@ func (f *File) Page(n int) (*Page, error) {
 	case err == nil:
 		err = fmt.Errorf("%w: %d of %d", ErrNoPage, n, count)
 	}
-	return exported[*Page](nil, err)
+	return prefixed[*Page](nil, err)
 }
 
 // inherited are attributes from the nodes above, or the node's own (7.7.3.4).
-type inherited struct{ mediaBox, cropBox, rotate, resources Object }
+type inheritable struct{ mediaBox, cropBox, rotate, resources Object }
 
-func (a inherited) with(node Dict) inherited {
+func (a inheritable) with(node Dict) inheritable {
 	for key, field := range map[Name]*Object{
 		"MediaBox": &a.mediaBox, "CropBox": &a.cropBox, "Rotate": &a.rotate, "Resources": &a.resources,
 	} {
@@ -95,10 +95,10 @@ func (a inherited) with(node Dict) inherited {
 	return a
 }
 
-func (f *File) page(ref Ref, dict Dict, attributes inherited) (*Page, error) {
+func (f *File) page(ref Ref, dict Dict, attributes inheritable) (*Page, error) {
 	page := &Page{Ref: ref, Dict: dict, Resources: attributes.resources}
 	var err error
-	if page.MediaBox, err = f.rect(attributes.mediaBox, letter); err != nil {
+	if page.MediaBox, err = f.rect(attributes.mediaBox, usLetter); err != nil {
 		return nil, fmt.Errorf("reading MediaBox: %w", err)
 	}
 	if page.CropBox, err = f.rect(attributes.cropBox, page.MediaBox); err != nil {
@@ -163,14 +163,14 @@ func (f *File) rect(o Object, absent Rect) (Rect, error) {
 }
 
 // treeWalk is a walk of the page tree, within bounds.
-type treeWalk struct {
+type pageTreeWalk struct {
 	file  *File
 	seen  map[Ref]bool // nodes that have kids
-	visit func(Ref, Dict, inherited) error
+	visit func(Ref, Dict, inheritable) error
 }
 
 // walkPages calls visit for each leaf, in order, until it returns an error.
-func (f *File) walkPages(visit func(Ref, Dict, inherited) error) error {
+func (f *File) walkPages(visit func(Ref, Dict, inheritable) error) error {
 	_, catalog, err := f.catalog()
 	if err != nil {
 		return err
@@ -179,14 +179,14 @@ func (f *File) walkPages(visit func(Ref, Dict, inherited) error) error {
 	if !ok {
 		return fmt.Errorf("%w: no page tree", ErrNoPages)
 	}
-	w := &treeWalk{file: f, seen: map[Ref]bool{}, visit: visit}
-	if err := w.node(root, inherited{}, 0); err != nil {
+	w := &pageTreeWalk{file: f, seen: map[Ref]bool{}, visit: visit}
+	if err := w.node(root, inheritable{}, 0); err != nil {
 		return fmt.Errorf("page tree: %w", err)
 	}
 	return nil
 }
 
-func (w *treeWalk) node(ref Ref, above inherited, depth int) error {
+func (w *pageTreeWalk) node(ref Ref, above inheritable, depth int) error {
 	node, err := resolveTo[Dict](w.file, ref)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (w *treeWalk) node(ref Ref, above inherited, depth int) error {
 	return w.kids(node["Kids"], attributes, depth)
 }
 
-func (w *treeWalk) kids(o Object, attributes inherited, depth int) error {
+func (w *pageTreeWalk) kids(o Object, attributes inheritable, depth int) error {
 	kids, err := resolveTo[Array](w.file, o)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func (w *treeWalk) kids(o Object, attributes inherited, depth int) error {
 func (f *File) EachPage(visit func(*Page, error) error) error {
 	count := 0
 	var stopped error
-	err := f.walkPages(func(ref Ref, dict Dict, attributes inherited) error {
+	err := f.walkPages(func(ref Ref, dict Dict, attributes inheritable) error {
 		count++
 		page, err := f.page(ref, dict, attributes)
 		if err != nil {
@@ -259,7 +259,7 @@ func (f *File) EachPage(visit func(*Page, error) error) error {
 // [ErrNoPage] when it accepts none, [ErrDamaged], [ErrLimit].
 func (f *File) FindPage(match func(Ref, Dict) bool) (*Page, error) {
 	var page *Page
-	err := f.walkPages(func(ref Ref, dict Dict, attributes inherited) (err error) {
+	err := f.walkPages(func(ref Ref, dict Dict, attributes inheritable) (err error) {
 		if !match(ref, dict) {
 			return nil
 		}
@@ -274,9 +274,9 @@ func (f *File) FindPage(match func(Ref, Dict) bool) (*Page, error) {
 	case err == nil:
 		err = ErrNoPage
 	}
-	return exported[*Page](nil, err)
+	return prefixed[*Page](nil, err)
 }
 
 // Rect returns the rectangle that o is or refers to, its corners in order; the zero value
 // for null and for one without area (7.9.5).
-func (f *File) Rect(o Object) (Rect, error) { return exported(f.rect(o, Rect{})) }
+func (f *File) Rect(o Object) (Rect, error) { return prefixed(f.rect(o, Rect{})) }

@@ -14,13 +14,13 @@ import (
 // not the file's last, it sets ran, and whatever it found is void: the caller parses
 // again from a larger window.
 type parser struct {
-	buf     []byte
-	pos     int
-	final   bool // nothing follows buf
-	ran     bool
-	depth   int
-	items   int
-	doubled bool // a dictionary has two values for a key
+	buf           []byte
+	pos           int
+	final         bool // nothing follows buf
+	needsMore     bool
+	depth         int
+	items         int
+	duplicateKeys bool // a dictionary has two values for a key
 	// reference, if not nil, is called behind each reference with where it begins.
 	reference func(start int, ref Ref)
 }
@@ -48,7 +48,7 @@ func (p *parser) peek() (byte, bool) {
 	if p.pos < len(p.buf) {
 		return p.buf[p.pos], true
 	}
-	p.ran = !p.final
+	p.needsMore = !p.final
 	return 0, false
 }
 
@@ -274,7 +274,7 @@ func (p *parser) dict() (Object, error) {
 	d, nothing := Dict{}, false
 	_, err := p.eachEntry(func(e entry) {
 		other, twice := d[e.key]
-		p.doubled = p.doubled || twice && !reflect.DeepEqual(other, e.value)
+		p.duplicateKeys = p.duplicateKeys || twice && !reflect.DeepEqual(other, e.value)
 		nothing = nothing || e.value == nil
 		d[e.key] = e.value
 	})

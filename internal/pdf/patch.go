@@ -25,7 +25,7 @@ func Key(src []byte, key Name) (value []byte, ok bool, err error) {
 // or the entry added at the end. All other bytes stay as they are. Where the key stands
 // several times, every value is replaced: readers do not agree which one counts.
 func SetKey(src []byte, key Name, value []byte) ([]byte, error) {
-	value, err := oneObject(value)
+	value, err := singleObject(value)
 	if err != nil {
 		return nil, fmt.Errorf("pdf: value of /%.32s: %w", key, err)
 	}
@@ -51,7 +51,7 @@ func SetKey(src []byte, key Name, value []byte) ([]byte, error) {
 // AppendItem returns the source text of an array with an item's source text at its end.
 // All other bytes stay as they are.
 func AppendItem(src, item []byte) ([]byte, error) {
-	item, err := oneObject(item)
+	item, err := singleObject(item)
 	if err != nil {
 		return nil, fmt.Errorf("pdf: array item: %w", err)
 	}
@@ -106,7 +106,7 @@ func (p *parser) end() error {
 
 // oneObject makes sure that src is the source text of one object, and returns it without
 // the white space and comments around it, which could swallow what is put behind.
-func oneObject(src []byte) ([]byte, error) {
+func singleObject(src []byte) ([]byte, error) {
 	p := &parser{buf: src, final: true}
 	p.skipSpace()
 	start := p.pos
@@ -145,7 +145,7 @@ func Distinct(source []byte) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("pdf: %w", err)
 	}
-	return !p.doubled, nil
+	return !p.duplicateKeys, nil
 }
 
 // Distinct says the same of the object that ref names.
@@ -154,11 +154,11 @@ func (f *File) Distinct(ref Ref) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
 	}
-	return !o.doubled, nil
+	return !o.duplicateKeys, nil
 }
 
 // HasDuplicateKeys says whether that is not so of an object that was read so far.
-func (f *File) HasDuplicateKeys() bool { return f.doubled }
+func (f *File) HasDuplicateKeys() bool { return f.duplicateKeys }
 
 // WithRepaired calls use with the file as its cross-reference has it, and where that turns out
 // to be broken, with the file rebuilt from its objects, as viewers do without a word. A

@@ -91,7 +91,7 @@ const (
 	maxFilters        = 8              // filters of one stream
 	maxObjectStream   = 16 << 20       // decoded bytes of one object stream
 	maxTrailerBytes   = 1 << 20        // source text of a trailer dictionary
-	maxKeptStreams    = 16 << 20       // decoded bytes of object streams kept
+	maxCachedStreams  = 16 << 20       // decoded bytes of object streams kept
 	maxNesting        = 4              // streams that are needed to read a stream
 	maxTreeDepth      = 64             // levels of the page tree
 	minWork           = 192 << 20      // bytes read, lexed and decoded in all, ...

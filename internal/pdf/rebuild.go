@@ -16,24 +16,24 @@ import (
 // when an object, an object stream or a trailer that counts cannot be read here: somebody
 // else might read it. So is a signed file: its signatures cover a cross-reference that
 // another one would replace. Errors are otherwise those of [Open].
-func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuilt(r, size, false) }
+func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, false) }
 
 // Salvage is [Rebuild] for a file that nobody writes on: whether it is signed, and whatever
 // else of it cannot be read.
-func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuilt(r, size, true) }
+func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, true) }
 
-func rebuilt(r io.ReaderAt, size int64, lenient bool) (*File, error) {
-	f := &File{r: r, size: size, rebuilt: true, named: map[uint32]bool{}}
-	b := &rebuilding{file: f, lenient: lenient, streams: map[uint32]bool{}, unread: map[uint32]int64{}}
+func rebuildFile(r io.ReaderAt, size int64, lenient bool) (*File, error) {
+	f := &File{r: r, size: size, rebuilt: true, dangling: map[uint32]bool{}}
+	b := &rebuilder{file: f, lenient: lenient, streams: map[uint32]bool{}, unreadable: map[uint32]int64{}}
 	if err := b.rebuild(); err != nil {
 		return nil, fmt.Errorf("pdf: rebuilding the cross-reference: %w", err)
 	}
 	return f, nil
 }
 
-func (b *rebuilding) rebuild() (err error) {
+func (b *rebuilder) rebuild() (err error) {
 	f := b.file
-	if f.shift, err = f.findHeader(); err != nil {
+	if f.offsetBase, err = f.findHeader(); err != nil {
 		return err
 	}
 	if err := b.refuseSigned(); err != nil {
@@ -46,7 +46,7 @@ func (b *rebuilding) rebuild() (err error) {
 		return err
 	}
 	if f.Trailer()["Encrypt"] == nil {
-		if err := f.refuse("/Encrypt", "how the file is encrypted is not known"); err != nil {
+		if err := f.refuseIfContains("/Encrypt", "how the file is encrypted is not known"); err != nil {
 			return err
 		}
 	}
@@ -66,15 +66,15 @@ func (b *rebuilding) rebuild() (err error) {
 	return b.setRoot()
 }
 
-func (b *rebuilding) refuseSigned() error {
+func (b *rebuilder) refuseSigned() error {
 	if b.lenient {
 		return nil
 	}
-	return b.file.refuse("/ByteRange", "the file is signed")
+	return b.file.refuseIfContains("/ByteRange", "the file is signed")
 }
 
 // refuse fails if the file has a name in it, wherever: it may stand where nothing is read.
-func (f *File) refuse(name, because string) error {
+func (f *File) refuseIfContains(name, because string) error {
 	at, err := f.index(name, 0)
 	if err == nil && at < f.size {
 		err = fmt.Errorf("%w: not done, because %s", ErrDamaged, because)
@@ -83,27 +83,27 @@ func (f *File) refuse(name, because string) error {
 }
 
 // rebuilding is what a scan of a file finds, in the order of the file.
-type rebuilding struct {
-	file     *File
-	lenient  bool // nobody writes on it
-	trailers []section
-	streams  map[uint32]bool  // object streams
-	unread   map[uint32]int64 // objects that cannot be read, the last of each number
+type rebuilder struct {
+	file       *File
+	lenient    bool // nobody writes on it
+	trailers   []section
+	streams    map[uint32]bool  // object streams
+	unreadable map[uint32]int64 // objects that cannot be read, the last of each number
 }
 
 // checkUnread refuses a file with an object that cannot be read and that no later one of
 // its number replaces: readers that are more tolerant have it.
-func (b *rebuilding) checkUnread() error {
+func (b *rebuilder) checkUnread() error {
 	if b.lenient {
 		return nil
 	}
 	entries := &b.file.entries
-	for num, at := range b.unread {
+	for num, at := range b.unreadable {
 		e := entries.get(num)
 		if e.kind == compressedEntry {
 			e = entries.get(uint32(e.offset))
 		}
-		if e.kind != plainEntry || e.offset < at {
+		if e.kind != uncompressedEntry || e.offset < at {
 			return fmt.Errorf("%w: object %d at %d cannot be read", ErrDamaged, num, at)
 		}
 	}
@@ -112,7 +112,7 @@ func (b *rebuilding) checkUnread() error {
 
 // checkDensity refuses numbers that are far apart: the new section has an entry for each
 // number, as that of a first revision must (7.5.4).
-func (b *rebuilding) checkDensity() error {
+func (b *rebuilder) checkDensity() error {
 	if most := 1000 + 10*b.file.entries.count; int(b.file.maxNum) > most {
 		return fmt.Errorf("%w: object number %d in a file of %d objects", ErrLimit, b.file.maxNum, b.file.entries.count)
 	}
@@ -121,9 +121,9 @@ func (b *rebuilding) checkDensity() error {
 
 // scan reads every object and trailer behind the header once. Payloads of streams are
 // passed over: a file that is embedded in this one has objects of its own.
-func (b *rebuilding) scan() error {
+func (b *rebuilder) scan() error {
 	objects, trailers := b.file.newFinder("obj"), b.file.newFinder("trailer")
-	for at := b.file.shift; ; {
+	for at := b.file.offsetBase; ; {
 		object, err := objects.next(at)
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func (b *rebuilding) scan() error {
 
 // object reads the object whose head ends with the "obj" at an offset, and returns where
 // to go on.
-func (b *rebuilding) object(at int64) (next int64, err error) {
+func (b *rebuilder) object(at int64) (next int64, err error) {
 	next = at + int64(len("obj"))
 	if whole, err := b.file.isWord(at, next); err != nil || !whole {
 		return next, err
@@ -161,8 +161,8 @@ func (b *rebuilding) object(at int64) (next int64, err error) {
 		return 0, err
 	}
 	o, err := b.file.indirectAt(head)
-	if unreadable(err) {
-		b.unread[o.ref.Num] = head
+	if isUnreadable(err) {
+		b.unreadable[o.ref.Num] = head
 		return next, nil
 	}
 	if err != nil {
@@ -174,25 +174,25 @@ func (b *rebuilding) object(at int64) (next int64, err error) {
 	if !o.stream {
 		return max(next, o.at+int64(len(o.source))), nil
 	}
-	return b.file.behindStream(o)
+	return b.file.afterStream(o)
 }
 
 // behindStream returns the offset of a stream's endstream, wherever Length puts it.
-func (f *File) behindStream(o indirect) (int64, error) {
+func (f *File) afterStream(o indirect) (int64, error) {
 	length, ok := o.value.(Dict)["Length"].(Integer)
 	end := o.payload + int64(length)
 	if ok && length >= 0 && end > 0 && end <= f.size && f.checkStreamEnd(end) == nil {
 		return end, nil
 	}
 	n, err := f.measureStream(o.payload)
-	if unreadable(err) {
+	if isUnreadable(err) {
 		return o.payload, nil
 	}
 	return o.payload + n, err
 }
 
 // add notes where an object lies, and what else it is.
-func (b *rebuilding) add(head int64, o indirect) error {
+func (b *rebuilder) add(head int64, o indirect) error {
 	if !b.lenient && hasKey(o.value, "ByteRange") {
 		return fmt.Errorf("%w: not done, because the file is signed", ErrDamaged)
 	}
@@ -200,7 +200,7 @@ func (b *rebuilding) add(head int64, o indirect) error {
 	if entries.has(o.ref.Num) && entries.get(o.ref.Num).gen != o.ref.Gen {
 		return fmt.Errorf("%w: object %d in two generations", ErrDamaged, o.ref.Num)
 	}
-	entries.set(o.ref.Num, xrefEntry{kind: plainEntry, offset: head, gen: o.ref.Gen})
+	entries.set(o.ref.Num, xrefEntry{kind: uncompressedEntry, offset: head, gen: o.ref.Gen})
 	if entries.count > b.file.maxEntries() {
 		return fmt.Errorf("%w: more than %d objects", ErrLimit, b.file.maxEntries())
 	}
@@ -232,7 +232,7 @@ func hasKey(o Object, key Name) bool {
 }
 
 // trailer reads the dictionary behind the keyword at an offset, and returns where to go on.
-func (b *rebuilding) trailer(at int64) (next int64, err error) {
+func (b *rebuilder) trailer(at int64) (next int64, err error) {
 	next = at + int64(len("trailer"))
 	if whole, err := b.file.isWord(at, next); err != nil || !whole {
 		return next, err
@@ -247,7 +247,7 @@ func (b *rebuilding) trailer(at int64) (next int64, err error) {
 
 // setTrailer makes one trailer of all that were found. Of each entry that matters the one
 // nearest to the file's end holds.
-func (b *rebuilding) setTrailer() error {
+func (b *rebuilder) setTrailer() error {
 	merged := section{trailer: Dict{}, source: []byte("<< >>")}
 	for _, key := range []Name{"Root", "Info", "ID", "Encrypt"} {
 		i := len(b.trailers) - 1
@@ -272,7 +272,7 @@ func (b *rebuilding) setTrailer() error {
 
 // setRoot looks for a catalog when the trailer names none: among the trailers, then among
 // all objects.
-func (b *rebuilding) setRoot() error {
+func (b *rebuilder) setRoot() error {
 	f := b.file
 	if ref, ok := f.Trailer()["Root"].(Ref); ok && f.isCatalog(ref) {
 		return nil
@@ -320,7 +320,7 @@ func (f *File) isCatalog(ref Ref) bool {
 
 // addCompressed adds the objects of the object streams. One that also stands on its own
 // farther from the start is not theirs.
-func (b *rebuilding) addCompressed() error {
+func (b *rebuilder) addCompressed() error {
 	entries := &b.file.entries
 	inOrder := func(x, y uint32) int { return cmp.Compare(entries.get(x).offset, entries.get(y).offset) }
 	for _, num := range slices.SortedFunc(maps.Keys(b.streams), inOrder) {
@@ -334,7 +334,7 @@ func (b *rebuilding) addCompressed() error {
 		}
 		container := entries.get(num).offset
 		for i, o := range s.objects {
-			if e := entries.get(o.num); e.kind == plainEntry && e.offset > container || o.num == num {
+			if e := entries.get(o.num); e.kind == uncompressedEntry && e.offset > container || o.num == num {
 				continue
 			}
 			entries.set(o.num, xrefEntry{kind: compressedEntry, offset: int64(num), index: uint32(i)})

@@ -67,8 +67,8 @@ func (p *parser) endOfFile() bool {
 // all that are in an object stream which is.
 func (f *File) ChangedSince(before *File) []uint32 {
 	changed := make(map[uint32]bool)
-	f.noteOthers(before, changed)
-	lengths := f.changedLength(before, changed)
+	f.noteDifferences(before, changed)
+	lengths := f.anyIntegerChanged(before, changed)
 	last, other := int64(-1), false // object stream, and whether it is another one now
 	for num, e := range f.entries.all() {
 		if e.kind != compressedEntry {
@@ -76,7 +76,7 @@ func (f *File) ChangedSince(before *File) []uint32 {
 		}
 		if e.offset != last {
 			container := uint32(e.offset)
-			last, other = e.offset, changed[container] || lengths && f.otherLength(before, container)
+			last, other = e.offset, changed[container] || lengths && f.lengthDiffers(before, container)
 		}
 		if other {
 			changed[num] = true
@@ -86,21 +86,21 @@ func (f *File) ChangedSince(before *File) []uint32 {
 }
 
 // noteOthers notes the objects that the cross-references of two files have elsewhere.
-func (f *File) noteOthers(before *File, changed map[uint32]bool) {
+func (f *File) noteDifferences(before *File, changed map[uint32]bool) {
 	for key, chunk := range f.entries.chunks {
 		if before.entries.chunks[key] != chunk {
-			f.noteChanged(before, key, changed)
+			f.noteChunkDifferences(before, key, changed)
 		}
 	}
 	for key := range before.entries.chunks {
 		if f.entries.chunks[key] == nil {
-			f.noteChanged(before, key, changed)
+			f.noteChunkDifferences(before, key, changed)
 		}
 	}
 }
 
 // noteChanged compares the entries of one chunk.
-func (f *File) noteChanged(before *File, key uint32, changed map[uint32]bool) {
+func (f *File) noteChunkDifferences(before *File, key uint32, changed map[uint32]bool) {
 	for num := key * chunkSize; num < (key+1)*chunkSize; num++ {
 		now, old := f.entries.get(num), before.entries.get(num)
 		if now != old && (now.kind != freeEntry || old.kind != freeEntry) {
@@ -111,10 +111,10 @@ func (f *File) noteChanged(before *File, key uint32, changed map[uint32]bool) {
 
 // changedLength says whether an integer is among the objects that changed: it may be the length
 // of an object stream that is where it was.
-func (f *File) changedLength(before *File, changed map[uint32]bool) bool {
+func (f *File) anyIntegerChanged(before *File, changed map[uint32]bool) bool {
 	for num := range changed {
 		e := before.entries.get(num)
-		if e.kind != plainEntry {
+		if e.kind != uncompressedEntry {
 			continue
 		}
 		if o, err := before.find(Ref{Num: num, Gen: e.gen}); err == nil {
@@ -127,7 +127,7 @@ func (f *File) changedLength(before *File, changed map[uint32]bool) bool {
 }
 
 // otherLength says whether an object stream has another length, or none that can be read.
-func (f *File) otherLength(before *File, container uint32) bool {
+func (f *File) lengthDiffers(before *File, container uint32) bool {
 	ref := Ref{Num: container, Gen: f.entries.get(container).gen}
 	now, err := f.object(ref)
 	if err != nil {
@@ -171,7 +171,7 @@ func (f *File) Lists(from int64) (bool, error) {
 		}
 	}
 	for _, e := range f.entries.all() {
-		if e.kind == plainEntry && e.offset >= from && e.offset < f.size {
+		if e.kind == uncompressedEntry && e.offset >= from && e.offset < f.size {
 			listed[f.headEnd(e.offset)] = true
 		}
 	}

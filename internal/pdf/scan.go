@@ -36,10 +36,10 @@ func (c *cursor) step(parse func(*parser) error) error {
 	}
 	for {
 		start := c.p.pos
-		c.p.ran, c.p.doubled, c.p.depth, c.p.items = false, false, 0, 0
+		c.p.needsMore, c.p.duplicateKeys, c.p.depth, c.p.items = false, false, 0, 0
 		err := parse(&c.p)
 		c.file.spend(int64(c.p.pos - start))
-		if !c.p.ran {
+		if !c.p.needsMore {
 			return err
 		}
 		c.p.pos = start
@@ -188,7 +188,7 @@ func (f *File) measureStream(payload int64) (int64, error) {
 
 // unreadable says whether an error is about what stands in the file, so that a scan goes
 // on behind it.
-func unreadable(err error) bool {
+func isUnreadable(err error) bool {
 	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnsupported)
 }
 
@@ -200,10 +200,10 @@ type headScan uint16
 
 const (
 	inNumber headScan = 1 << iota
-	behindNumber
+	afterNumber
 	inComment // behind the number
 	inGeneration
-	behindGeneration
+	afterGeneration
 	inSecondComment
 	afterO
 	afterB
@@ -215,26 +215,26 @@ func (s headScan) next(c byte) (after headScan, found bool) {
 	case s == 0 && !isNumeric(c):
 		return 0, false
 	case isNumeric(c):
-		after = inNumber | s.to(behindNumber|inGeneration, inGeneration)
+		after = inNumber | s.moveTo(afterNumber|inGeneration, inGeneration)
 	case isSpace(c) || c == '\v' || c == 0x85 || c == 0xa0: // the latter are white space elsewhere
-		after = s.to(inNumber|behindNumber, behindNumber) | s.to(inGeneration|behindGeneration, behindGeneration)
+		after = s.moveTo(inNumber|afterNumber, afterNumber) | s.moveTo(inGeneration|afterGeneration, afterGeneration)
 	case c == '%':
-		after = s.to(inNumber|behindNumber, inComment) | s.to(inGeneration|behindGeneration, inSecondComment)
+		after = s.moveTo(inNumber|afterNumber, inComment) | s.moveTo(inGeneration|afterGeneration, inSecondComment)
 	case c == 'o':
-		after = s.to(inGeneration|behindGeneration, afterO)
+		after = s.moveTo(inGeneration|afterGeneration, afterO)
 	case c == 'b':
-		after = s.to(afterO, afterB)
+		after = s.moveTo(afterO, afterB)
 	case c == 'j':
 		found = s&afterB != 0
 	}
 	if c == '\r' || c == '\n' {
-		return after | s.to(inComment, behindNumber) | s.to(inSecondComment, behindGeneration), found
+		return after | s.moveTo(inComment, afterNumber) | s.moveTo(inSecondComment, afterGeneration), found
 	}
 	return after | s&(inComment|inSecondComment), found
 }
 
 // to is a state for those that are in one of others.
-func (s headScan) to(from, state headScan) headScan {
+func (s headScan) moveTo(from, state headScan) headScan {
 	if s&from == 0 {
 		return 0
 	}
@@ -245,7 +245,7 @@ func (s headScan) to(from, state headScan) headScan {
 // may stand before it: those of startxref do, with a marker that looks like a comment.
 func (f *File) eachHead(from int64, visit func(end int64) bool) (bool, error) {
 	const window = 256 << 10
-	scan := behindNumber | behindGeneration
+	scan := afterNumber | afterGeneration
 	for ; from < f.size; from += window {
 		if err := f.CheckBudget(); err != nil {
 			return false, err

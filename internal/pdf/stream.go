@@ -12,7 +12,7 @@ import (
 func (f *File) newStream(o indirect) (*Stream, error) {
 	dict := o.value.(Dict)
 	length, err := f.streamLength(dict)
-	if unreadable(err) || err == nil && f.checkStreamEnd(o.payload+length) != nil {
+	if isUnreadable(err) || err == nil && f.checkStreamEnd(o.payload+length) != nil {
 		length, err = f.measureStream(o.payload)
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, filters, err := f.decrypted(s, payload, filters)
+	r, filters, err := f.decryptPayload(s, payload, filters)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, damagedPayload(string(filter.name), err)
 		}
-		r = &stage{r: decoded, left: 4*limit + minStageBytes}
+		r = &boundedStage{r: decoded, left: 4*limit + minStageBytes}
 	}
 	decoded, err := io.ReadAll(io.LimitReader(r, limit))
 	f.spend(int64(len(decoded)) + s.Length)
@@ -123,12 +123,12 @@ func damagedPayload(what string, err error) error {
 // objectStream is a decoded object stream (7.5.7).
 type objectStream struct {
 	content []byte // behind First
-	objects []compressedAt
-	places  map[uint32]uint32 // offsets by number; made when an index turns out wrong
+	objects []objectStreamEntry
+	offsets map[uint32]uint32 // offsets by number; made when an index turns out wrong
 }
 
 // compressedAt is a pair of numbers from the head of an object stream.
-type compressedAt struct {
+type objectStreamEntry struct {
 	num    uint32
 	offset uint32 // in content
 }
@@ -146,7 +146,7 @@ func (c *streamCache) put(num uint32, s *objectStream) {
 	}
 	c.byNum[num] = s
 	c.order = append(c.order, num)
-	for c.bytes += s.size(); c.bytes > maxKeptStreams && len(c.order) > 1; c.order = c.order[1:] {
+	for c.bytes += s.size(); c.bytes > maxCachedStreams && len(c.order) > 1; c.order = c.order[1:] {
 		c.bytes -= c.byNum[c.order[0]].size()
 		delete(c.byNum, c.order[0])
 	}
@@ -158,13 +158,13 @@ func (s *objectStream) find(num uint32, index int) (offset uint32, ok bool) {
 	if index < len(s.objects) && s.objects[index].num == num {
 		return s.objects[index].offset, true
 	}
-	if s.places == nil {
-		s.places = make(map[uint32]uint32, len(s.objects))
+	if s.offsets == nil {
+		s.offsets = make(map[uint32]uint32, len(s.objects))
 		for _, o := range slices.Backward(s.objects) { // of equal numbers the first counts
-			s.places[o.num] = o.offset
+			s.offsets[o.num] = o.offset
 		}
 	}
-	offset, ok = s.places[num]
+	offset, ok = s.offsets[num]
 	return offset, ok
 }
 
@@ -186,7 +186,7 @@ func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
 	start := p.pos
 	value, err := p.object()
 	f.spend(int64(p.pos - start))
-	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true, closed: true, doubled: p.doubled}, err
+	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true, closed: true, duplicateKeys: p.duplicateKeys}, err
 }
 
 // objectStream returns an object stream from the cache or the file.
@@ -208,7 +208,7 @@ func (f *File) objectStream(num uint32) (*objectStream, error) {
 }
 
 func (f *File) readObjectStream(num uint32) (*objectStream, error) {
-	if e := f.entries.get(num); e.kind != plainEntry {
+	if e := f.entries.get(num); e.kind != uncompressedEntry {
 		return nil, misplaced("there is no such stream")
 	}
 	o, err := f.object(Ref{Num: num, Gen: f.entries.get(num).gen})
@@ -241,10 +241,10 @@ func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, erro
 		return nil, fmt.Errorf("%w: First is %d, N is %d", ErrDamaged, first, n)
 	}
 	n = min(n, first) // each takes more than one byte
-	s := &objectStream{content: payload[first:], objects: make([]compressedAt, 0, n/2)}
+	s := &objectStream{content: payload[first:], objects: make([]objectStreamEntry, 0, n/2)}
 	p := &parser{buf: payload[:first], final: true}
 	for range n {
-		at, err := p.compressedAt(len(s.content))
+		at, err := p.objectStreamEntry(len(s.content))
 		if err != nil {
 			break // N may be too high; what was read so far is there
 		}
@@ -253,17 +253,17 @@ func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, erro
 	return s, nil
 }
 
-func (p *parser) compressedAt(size int) (compressedAt, error) {
+func (p *parser) objectStreamEntry(size int) (objectStreamEntry, error) {
 	num, err := p.digits()
 	if err != nil {
-		return compressedAt{}, err
+		return objectStreamEntry{}, err
 	}
 	offset, err := p.digits()
 	if err != nil {
-		return compressedAt{}, err
+		return objectStreamEntry{}, err
 	}
 	if num > maxObjectNumber || offset > int64(size) {
-		return compressedAt{}, fmt.Errorf("%w: object %d at %d in an object stream", ErrDamaged, num, offset)
+		return objectStreamEntry{}, fmt.Errorf("%w: object %d at %d in an object stream", ErrDamaged, num, offset)
 	}
-	return compressedAt{num: uint32(num), offset: uint32(offset)}, nil
+	return objectStreamEntry{num: uint32(num), offset: uint32(offset)}, nil
 }

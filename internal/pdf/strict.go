@@ -13,7 +13,7 @@ import (
 // rebuilds the cross-reference all the same comes to the same.
 func (f *File) IsStrictIncrement(before *File) (bool, error) {
 	u := f.newStrictUpdate(before)
-	for _, rule := range []func() (bool, error){u.chain, u.objects, u.keywords} {
+	for _, rule := range []func() (bool, error){u.checkChain, u.checkObjects, u.checkKeywords} {
 		if ok, err := rule(); !ok || err != nil {
 			return false, err
 		}
@@ -23,24 +23,24 @@ func (f *File) IsStrictIncrement(before *File) (bool, error) {
 
 func (f *File) newStrictUpdate(before *File) *strictUpdate {
 	return &strictUpdate{
-		now: f, before: before, highest: before.highestInUse(),
-		heads: map[int64]Ref{}, sections: map[int64]bool{}, keyword: map[int64]bool{},
+		now: f, before: before, maxNumBefore: before.maxNumInUse(),
+		heads: map[int64]Ref{}, sections: map[int64]bool{}, keywords: map[int64]bool{},
 	}
 }
 
 // strictUpdate is what was appended to a file.
 type strictUpdate struct {
-	now, before *File
-	highest     uint32         // object number in use before
-	heads       map[int64]Ref  // objects that the sections list, by the offset behind their heads
-	sections    map[int64]bool // their offsets
-	keyword     map[int64]bool // offsets of the keywords that are theirs
+	now, before  *File
+	maxNumBefore uint32         // object number in use before
+	heads        map[int64]Ref  // objects that the sections list, by the offset behind their heads
+	sections     map[int64]bool // their offsets
+	keywords     map[int64]bool // offsets of the keywords that are theirs
 }
 
 // chain: the sections lead backwards, one after the other, to the one that the file had
 // before, and nowhere else.
-func (u *strictUpdate) chain() (bool, error) {
-	if u.now.shift != u.before.shift {
+func (u *strictUpdate) checkChain() (bool, error) {
+	if u.now.offsetBase != u.before.offsetBase {
 		return false, nil
 	}
 	limit := u.now.size
@@ -52,7 +52,7 @@ func (u *strictUpdate) chain() (bool, error) {
 			return false, nil
 		}
 		limit = s.offset
-		if ok, err := u.section(s.offset); !ok || err != nil {
+		if ok, err := u.checkSection(s.offset); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -61,34 +61,34 @@ func (u *strictUpdate) chain() (bool, error) {
 
 // objects: what looks like an object is one that a section lists and that no later section
 // drops. A cross-reference stream need not list itself (7.5.8.2).
-func (u *strictUpdate) objects() (bool, error) {
+func (u *strictUpdate) checkObjects() (bool, error) {
 	ok, err := u.now.eachHead(u.before.size, func(end int64) bool {
 		ref, listed := u.heads[end]
-		at, e := end-int64(len(head(ref))), u.now.entries.get(ref.Num)
-		return listed && (e.kind == plainEntry && e.gen == ref.Gen && e.offset >= at || e.kind == freeEntry && u.sections[at])
+		at, e := end-int64(len(headText(ref))), u.now.entries.get(ref.Num)
+		return listed && (e.kind == uncompressedEntry && e.gen == ref.Gen && e.offset >= at || e.kind == freeEntry && u.sections[at])
 	})
 	if !ok || err != nil {
 		return false, err
 	}
 	for end, ref := range u.heads {
-		if ok, err := u.object(end-int64(len(head(ref))), ref.Num); !ok || err != nil {
+		if ok, err := u.checkObject(end-int64(len(headText(ref))), ref.Num); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-func head(ref Ref) string { return fmt.Sprintf("%d %d obj", ref.Num, ref.Gen) }
+func headText(ref Ref) string { return fmt.Sprintf("%d %d obj", ref.Num, ref.Gen) }
 
 // object: a cross-reference stream is a section, and an object stream has the objects that
 // the cross-reference says are in it, even where nothing leads to it.
-func (u *strictUpdate) object(offset int64, num uint32) (bool, error) {
+func (u *strictUpdate) checkObject(offset int64, num uint32) (bool, error) {
 	if err := u.now.CheckBudget(); err != nil {
 		return false, err
 	}
 	o, err := u.now.indirectAt(offset)
-	if err != nil || o.doubled || !o.stream {
-		return err == nil && !o.doubled, err
+	if err != nil || o.duplicateKeys || !o.stream {
+		return err == nil && !o.duplicateKeys, err
 	}
 	switch kind := o.value.(Dict)["Type"].(type) {
 	case Ref:
@@ -98,13 +98,13 @@ func (u *strictUpdate) object(offset int64, num uint32) (bool, error) {
 			return u.sections[offset], nil
 		}
 		if kind == "ObjStm" {
-			return u.objectStream(offset, num)
+			return u.checkObjectStream(offset, num)
 		}
 	}
 	return true, nil
 }
 
-func (u *strictUpdate) objectStream(offset int64, num uint32) (bool, error) {
+func (u *strictUpdate) checkObjectStream(offset int64, num uint32) (bool, error) {
 	if u.now.entries.get(num).offset != offset {
 		return false, nil
 	}
@@ -124,14 +124,14 @@ func (u *strictUpdate) objectStream(offset int64, num uint32) (bool, error) {
 }
 
 // keywords: there is no table and no trailer but those of the sections.
-func (u *strictUpdate) keywords() (bool, error) {
+func (u *strictUpdate) checkKeywords() (bool, error) {
 	for _, word := range []string{"xref", "trailer"} {
 		at, err := u.now.index(word, u.before.size)
 		for ; err == nil && at < u.now.size; at, err = u.now.index(word, at+1) {
-			if u.keyword[at] {
+			if u.keywords[at] {
 				continue
 			}
-			if ok, err := u.isProse(word, at+int64(len(word))); !ok || err != nil {
+			if ok, err := u.isOrdinaryText(word, at+int64(len(word))); !ok || err != nil {
 				return false, err
 			}
 		}
@@ -144,7 +144,7 @@ func (u *strictUpdate) keywords() (bool, error) {
 
 // isProse says whether a word is none of a file's structure, by what follows it: a trailer
 // may be something else in metadata.
-func (u *strictUpdate) isProse(word string, behind int64) (bool, error) {
+func (u *strictUpdate) isOrdinaryText(word string, behind int64) (bool, error) {
 	const window = 64
 	text, err := u.now.read(behind, int(min(u.now.size-behind, window)))
 	if err != nil || word == "xref" {
@@ -159,25 +159,25 @@ func (u *strictUpdate) isProse(word string, behind int64) (bool, error) {
 // (7.5.4, 7.5.5): those that take them for damaged look for objects themselves, also in what was there
 // before. Many writers are not that exact; then such readers have to find what this one does.
 func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
-	if ok, err := f.distinctTrailers(before.size); !ok || err != nil {
+	if ok, err := f.trailersDistinct(before.size); !ok || err != nil {
 		return false, err
 	}
 	if !reflect.DeepEqual(f.Trailer()["Root"], before.Trailer()["Root"]) {
 		return true, nil // and to another document for all
 	}
-	if ok, err := f.newStrictUpdate(before).chain(); ok || err != nil {
+	if ok, err := f.newStrictUpdate(before).checkChain(); ok || err != nil {
 		return ok, err
 	}
-	return (&rebuiltView{file: f, heads: map[int64]bool{}, last: map[uint32]int64{}}).same()
+	return (&rebuiltView{file: f, heads: map[int64]bool{}, lastOffset: map[uint32]int64{}}).matchesSections()
 }
 
 // distinctTrailers says whether the trailers behind an offset have each key once.
-func (f *File) distinctTrailers(from int64) (bool, error) {
+func (f *File) trailersDistinct(from int64) (bool, error) {
 	for _, s := range f.sections {
 		if s.offset < from {
 			continue
 		}
-		s, err := f.alone().section(s.offset - f.shift)
+		s, err := f.sectionReader().section(s.offset - f.offsetBase)
 		if err != nil {
 			return false, err
 		}
@@ -189,43 +189,43 @@ func (f *File) distinctTrailers(from int64) (bool, error) {
 }
 
 // alone reads single sections of the file.
-func (f *File) alone() *xrefReader {
-	file := &File{r: f.r, size: f.size, shift: f.shift, named: map[uint32]bool{}, whole: f}
+func (f *File) sectionReader() *xrefReader {
+	file := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, dangling: map[uint32]bool{}, parent: f}
 	return &xrefReader{file: file, visited: map[int64]bool{}}
 }
 
 // rebuiltView is a file as readers see it that rebuild its cross-reference: of each object, the last.
 type rebuiltView struct {
-	file  *File
-	heads map[int64]bool   // ends of the heads that some section lists
-	last  map[uint32]int64 // offsets of the last ones
+	file       *File
+	heads      map[int64]bool   // ends of the heads that some section lists
+	lastOffset map[uint32]int64 // offsets of the last ones
 }
 
 // same says whether that is the file as its sections have it.
-func (v *rebuiltView) same() (bool, error) {
+func (v *rebuiltView) matchesSections() (bool, error) {
 	for _, s := range v.file.sections {
-		if ok, err := v.section(s); !ok || err != nil {
+		if ok, err := v.addSection(s); !ok || err != nil {
 			return false, err
 		}
 	}
-	for num, at := range v.last {
-		if e := v.file.entries.get(num); e.kind != plainEntry || e.offset != at {
+	for num, at := range v.lastOffset {
+		if e := v.file.entries.get(num); e.kind != uncompressedEntry || e.offset != at {
 			return false, nil
 		}
 	}
-	if ok, err := v.trailers(); !ok || err != nil {
+	if ok, err := v.checkTrailers(); !ok || err != nil {
 		return false, err
 	}
 	return v.file.eachHead(0, func(end int64) bool { return v.heads[end] })
 }
 
 // section notes the objects that a section lists, and those that it is.
-func (v *rebuiltView) section(s section) (bool, error) {
+func (v *rebuiltView) addSection(s section) (bool, error) {
 	f := v.file
-	x := f.alone()
-	s, err := x.section(s.offset - f.shift)
+	x := f.sectionReader()
+	s, err := x.section(s.offset - f.offsetBase)
 	if err == nil {
-		err = x.hybrid(s)
+		err = x.readXRefStm(s)
 	}
 	if err != nil || !reflect.DeepEqual(s.trailer["Root"], f.Trailer()["Root"]) {
 		return false, err
@@ -234,16 +234,16 @@ func (v *rebuiltView) section(s section) (bool, error) {
 		v.heads[f.headEnd(at)] = true
 	}
 	for num, e := range x.file.entries.all() {
-		if e.kind == plainEntry && e.offset < f.size {
+		if e.kind == uncompressedEntry && e.offset < f.size {
 			v.heads[f.headEnd(e.offset)] = true
-			v.last[num] = max(v.last[num], e.offset)
+			v.lastOffset[num] = max(v.lastOffset[num], e.offset)
 		}
 	}
 	return true, nil
 }
 
 // trailers: there are none but those of the sections.
-func (v *rebuiltView) trailers() (bool, error) {
+func (v *rebuiltView) checkTrailers() (bool, error) {
 	const word = "trailer"
 	f := v.file
 	u := &strictUpdate{now: f}
@@ -252,7 +252,7 @@ func (v *rebuiltView) trailers() (bool, error) {
 		if v.inSection(at) {
 			continue
 		}
-		if ok, err := u.isProse(word, at+int64(len(word))); !ok || err != nil {
+		if ok, err := u.isOrdinaryText(word, at+int64(len(word))); !ok || err != nil {
 			return false, err
 		}
 	}

@@ -9,23 +9,23 @@ import (
 )
 
 // section: a section is written to the letter, and so is every object that it lists.
-func (u *strictUpdate) section(offset int64) (bool, error) {
-	alone := &File{r: u.now.r, size: u.now.size, shift: u.now.shift, named: map[uint32]bool{}, whole: u.now}
+func (u *strictUpdate) checkSection(offset int64) (bool, error) {
+	alone := &File{r: u.now.r, size: u.now.size, offsetBase: u.now.offsetBase, dangling: map[uint32]bool{}, parent: u.now}
 	x := &xrefReader{file: alone, visited: map[int64]bool{}}
-	s, err := x.section(offset - u.now.shift)
-	if err != nil || x.read != alone.entries.count { // an object that is listed twice
+	s, err := x.section(offset - u.now.offsetBase)
+	if err != nil || x.entryCount != alone.entries.count { // an object that is listed twice
 		return false, err
 	}
-	u.sections[offset], u.keyword[offset] = true, true
-	begins := u.table
+	u.sections[offset], u.keywords[offset] = true, true
+	begins := u.checkTable
 	if s.stream {
-		begins = u.stream
+		begins = u.checkStream
 	}
 	for _, rule := range []func() (bool, error){
 		func() (bool, error) { return begins(s) },
-		func() (bool, error) { return u.ends(s) },
-		func() (bool, error) { return u.trailer(s, max(u.highest, alone.highestInUse())) },
-		func() (bool, error) { return u.entries(&alone.entries) },
+		func() (bool, error) { return u.checkSectionEnd(s) },
+		func() (bool, error) { return u.checkTrailer(s, max(u.maxNumBefore, alone.maxNumInUse())) },
+		func() (bool, error) { return u.checkEntries(&alone.entries) },
 	} {
 		if ok, err := rule(); !ok || err != nil {
 			return false, err
@@ -37,7 +37,7 @@ func (u *strictUpdate) section(offset int64) (bool, error) {
 // maxStrictTable bounds a table that is read to the letter, in bytes.
 const maxStrictTable = 32 << 20
 
-func (u *strictUpdate) table(s section) (bool, error) {
+func (u *strictUpdate) checkTable(s section) (bool, error) {
 	if s.end-s.offset > maxStrictTable {
 		return false, nil
 	}
@@ -49,13 +49,13 @@ func (u *strictUpdate) table(s section) (bool, error) {
 	if !e.table() {
 		return false, nil
 	}
-	u.keyword[s.end-int64(len(e.text)+len("trailer"))] = true
+	u.keywords[s.end-int64(len(e.text)+len("trailer"))] = true
 	e.space()
 	return e.word("<<"), nil
 }
 
 // stream: the keyword is followed by the ends of line that it may have (7.3.8.1).
-func (u *strictUpdate) stream(s section) (bool, error) {
+func (u *strictUpdate) checkStream(s section) (bool, error) {
 	o, err := u.now.indirectAt(s.offset)
 	if err != nil {
 		return false, err
@@ -68,11 +68,11 @@ func (u *strictUpdate) stream(s section) (bool, error) {
 	if err != nil || tail[1] != '\n' {
 		return false, err
 	}
-	return u.head(s.offset, o.ref)
+	return u.checkHead(s.offset, o.ref)
 }
 
 // ends: a section is followed by the end of its update (7.5.5).
-func (u *strictUpdate) ends(s section) (bool, error) {
+func (u *strictUpdate) checkSectionEnd(s section) (bool, error) {
 	const window = 128
 	text, err := u.now.read(s.end, int(min(u.now.size-s.end, window)))
 	if err != nil {
@@ -83,13 +83,13 @@ func (u *strictUpdate) ends(s section) (bool, error) {
 		return false, nil
 	}
 	e.space()
-	u.keyword[s.end+int64(len(text)-len(e.text)+len("start"))] = true
-	return e.startxref(s.offset - u.now.shift), nil
+	u.keywords[s.end+int64(len(text)-len(e.text)+len("start"))] = true
+	return e.startxref(s.offset - u.now.offsetBase), nil
 }
 
 // trailer: objects beyond Size are missing to some readers (7.5.4), and what is beside a
 // table to others (7.5.8.4).
-func (u *strictUpdate) trailer(s section, highest uint32) (bool, error) {
+func (u *strictUpdate) checkTrailer(s section, highest uint32) (bool, error) {
 	if ok, err := Distinct(s.source); !ok || err != nil {
 		return false, err
 	}
@@ -112,17 +112,17 @@ func isStrictNumber(source []byte, key Name) bool {
 }
 
 // entries: an object that is listed was there, or has its head where the entry says.
-func (u *strictUpdate) entries(listed *entryTable) (bool, error) {
+func (u *strictUpdate) checkEntries(listed *entryTable) (bool, error) {
 	for num, e := range listed.all() {
 		if e == u.before.entries.get(num) {
 			continue
 		}
 		ok, err := true, error(nil)
 		switch e.kind {
-		case plainEntry:
-			ok, err = u.head(e.offset, Ref{Num: num, Gen: e.gen})
+		case uncompressedEntry:
+			ok, err = u.checkHead(e.offset, Ref{Num: num, Gen: e.gen})
 		case compressedEntry:
-			ok, err = u.compressed(num, e)
+			ok, err = u.checkCompressed(num, e)
 		}
 		if !ok || err != nil {
 			return false, err
@@ -132,8 +132,8 @@ func (u *strictUpdate) entries(listed *entryTable) (bool, error) {
 }
 
 // head: an object begins at an offset.
-func (u *strictUpdate) head(offset int64, ref Ref) (bool, error) {
-	want := head(ref)
+func (u *strictUpdate) checkHead(offset int64, ref Ref) (bool, error) {
+	want := headText(ref)
 	if offset < u.before.size || offset > u.now.size-int64(len(want)+1) {
 		return false, nil
 	}
@@ -146,7 +146,7 @@ func (u *strictUpdate) head(offset int64, ref Ref) (bool, error) {
 }
 
 // compressed: an object is in its object stream at its index, which is what some go by.
-func (u *strictUpdate) compressed(num uint32, e xrefEntry) (bool, error) {
+func (u *strictUpdate) checkCompressed(num uint32, e xrefEntry) (bool, error) {
 	s, err := u.now.objectStream(uint32(e.offset))
 	if err != nil {
 		return false, err
@@ -155,7 +155,7 @@ func (u *strictUpdate) compressed(num uint32, e xrefEntry) (bool, error) {
 }
 
 // highestInUse returns the highest number of an object that is not free, or 0.
-func (f *File) highestInUse() uint32 {
+func (f *File) maxNumInUse() uint32 {
 	for _, key := range slices.Backward(slices.Sorted(maps.Keys(f.entries.chunks))) {
 		for i, e := range slices.Backward(f.entries.chunks[key].entries[:]) {
 			if e.kind != freeEntry { // as what is not there is

@@ -84,7 +84,7 @@ func (p *parser) literal() (Object, error) {
 	p.pos++
 	var decoded []byte
 	for open := 1; ; {
-		decoded = append(decoded, p.plain()...)
+		decoded = append(decoded, p.ordinaryCharacters()...)
 		c, ok := p.next()
 		if !ok {
 			return nil, syntaxError("literal string without end")
@@ -108,7 +108,7 @@ func (p *parser) literal() (Object, error) {
 }
 
 // plain reads characters that stand for themselves in a literal string.
-func (p *parser) plain() []byte {
+func (p *parser) ordinaryCharacters() []byte {
 	start := p.pos
 	for _, c := range p.buf[start:] {
 		if c == '(' || c == ')' || c == '\\' || c == '\r' {
@@ -173,14 +173,14 @@ const (
 // TextString returns the source text of a text string: a literal string in PDFDocEncoding
 // when s is ASCII, else UTF-16BE in hexadecimal. Invalid UTF-8 becomes U+FFFD.
 func TextString(s string) []byte {
-	if !isPlainText(s) {
+	if !isASCIIText(s) {
 		return utf16String(s)
 	}
 	return literalString(s)
 }
 
 // isPlainText reports whether PDFDocEncoding has the same codes for s as ASCII.
-func isPlainText(s string) bool {
+func isASCIIText(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' || c > '~') && c != '\n' && c != '\r' && c != '\t' {
 			return false
@@ -248,7 +248,7 @@ func withoutLanguage(text string) string {
 }
 
 func docEncodingText(text string) string {
-	if isPlainText(text) {
+	if isASCIIText(text) {
 		return text
 	}
 	var b strings.Builder

@@ -23,18 +23,18 @@ func (f *File) NewUpdate() *Update {
 // Reserve returns a reference that no object of the file or the update ever had, and that nothing in a small file refers
 // to; in a large one, nothing in what was read of it. Until [Update.Set] gives it a body it refers to null.
 func (u *Update) Reserve() Ref {
-	u.maxNum = u.next()
+	u.maxNum = u.nextNum()
 	return Ref{Num: u.maxNum}
 }
 
 // next returns the lowest number above those of all objects that no reference names.
-func (u *Update) next() uint32 {
-	if !u.file.searched && u.err == nil {
-		u.err = u.file.noteDangling()
-		u.file.searched = u.err == nil
+func (u *Update) nextNum() uint32 {
+	if !u.file.danglingSearched && u.err == nil {
+		u.err = u.file.searchDangling()
+		u.file.danglingSearched = u.err == nil
 	}
 	num := min(u.maxNum, maxObjectNumber) + 1 // beyond it, Bytes refuses
-	for u.file.named[num] {
+	for u.file.dangling[num] {
 		num++
 	}
 	return num
@@ -81,7 +81,7 @@ func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	if appended, err = u.leadingLineEnd(); err != nil {
 		return nil, nil, fmt.Errorf("pdf: update: %w", err)
 	}
-	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1, next: u.next()}
+	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1, next: u.nextNum()}
 	offsets = make(map[Ref]int64, len(u.bodies))
 	for _, ref := range slices.SortedFunc(maps.Keys(u.bodies), byNumber) {
 		body, err := u.file.encryption.encryptObject(ref, u.bodies[ref])
@@ -100,7 +100,7 @@ func byNumber(a, b Ref) int { return int(int64(a.Num) - int64(b.Num)) }
 
 // check refuses what would make a file that readers understand differently.
 func (u *Update) check() error {
-	if next := u.next(); next > maxObjectNumber { // a cross-reference stream takes it
+	if next := u.nextNum(); next > maxObjectNumber { // a cross-reference stream takes it
 		return fmt.Errorf("%w: object number %d", ErrLimit, next)
 	}
 	if u.err != nil {

@@ -25,13 +25,13 @@ type listedEntry struct {
 }
 
 // here returns the offset at which the next byte is going to be, from the header.
-func (w *sectionWriter) here() int64 {
-	return w.file.size - w.file.shift + int64(len(w.out))
+func (w *sectionWriter) offset() int64 {
+	return w.file.size - w.file.offsetBase + int64(len(w.out))
 }
 
 // object writes an indirect object and returns where its body begins in out.
 func (w *sectionWriter) object(ref Ref, body []byte) int64 {
-	w.list(ref.Num, xrefEntry{kind: plainEntry, offset: w.here(), gen: ref.Gen})
+	w.list(ref.Num, xrefEntry{kind: uncompressedEntry, offset: w.offset(), gen: ref.Gen})
 	w.out = fmt.Appendf(w.out, "%s obj\n", ref.identity())
 	start := int64(len(w.out))
 	w.out = append(w.out, body...)
@@ -67,8 +67,8 @@ func (w *sectionWriter) listAll() (compressed bool) {
 	}
 	for num, e := range w.file.entries.all() {
 		switch e.kind {
-		case plainEntry:
-			e.offset -= w.file.shift
+		case uncompressedEntry:
+			e.offset -= w.file.offsetBase
 		case compressedEntry:
 			compressed = true
 		}
@@ -82,7 +82,7 @@ func (w *sectionWriter) listAll() (compressed bool) {
 }
 
 // runs returns what is listed in ranges of consecutive numbers.
-func (w *sectionWriter) runs() [][]listedEntry {
+func (w *sectionWriter) ranges() [][]listedEntry {
 	var runs [][]listedEntry
 	start := 0
 	for i := 1; i <= len(w.listed); i++ {
@@ -99,12 +99,12 @@ const maxTableOffset = 9_999_999_999
 
 // table writes a cross-reference table, in entries of exactly 20 bytes, and a trailer.
 func (w *sectionWriter) table() error {
-	at := w.here()
+	at := w.offset()
 	if at > maxTableOffset {
 		return fmt.Errorf("%w: offset %d in a cross-reference table", ErrLimit, at)
 	}
 	w.out = append(w.out, "xref\n"...)
-	for _, run := range w.runs() {
+	for _, run := range w.ranges() {
 		w.out = fmt.Appendf(w.out, "%d %d\n", run[0].num, len(run))
 		for _, l := range run {
 			w.out = fmt.Appendf(w.out, "%010d %05d %c \n", l.offset, l.gen, "fn"[l.kind])
@@ -120,13 +120,13 @@ func (w *sectionWriter) table() error {
 
 // stream writes a cross-reference stream. It lists itself, and has no filter: it is small.
 func (w *sectionWriter) stream() error {
-	at := w.here()
+	at := w.offset()
 	self := Ref{Num: w.next}
 	w.size = self.Num + 1
-	w.list(self.Num, xrefEntry{kind: plainEntry, offset: at})
+	w.list(self.Num, xrefEntry{kind: uncompressedEntry, offset: at})
 	widths := w.widths()
 	w.out = fmt.Appendf(w.out, "%s obj\n<< /Type /XRef /W [%d %d %d] /Index [", self.identity(), widths[0], widths[1], widths[2])
-	for i, run := range w.runs() {
+	for i, run := range w.ranges() {
 		if i > 0 {
 			w.out = append(w.out, ' ')
 		}
@@ -140,14 +140,14 @@ func (w *sectionWriter) stream() error {
 	for _, l := range w.listed {
 		w.out = append(w.out, byte(l.kind))
 		w.out = appendField(w.out, uint64(l.offset), widths[1])
-		w.out = appendField(w.out, l.third(), widths[2])
+		w.out = appendField(w.out, l.thirdField(), widths[2])
 	}
 	w.out = fmt.Appendf(w.out, "\nendstream\nendobj\nstartxref\n%d\n%%%%EOF\n", at)
 	return nil
 }
 
 // third is the last field of an entry (Table 18).
-func (e xrefEntry) third() uint64 {
+func (e xrefEntry) thirdField() uint64 {
 	if e.kind == compressedEntry {
 		return uint64(e.index)
 	}
@@ -158,7 +158,7 @@ func (e xrefEntry) third() uint64 {
 func (w *sectionWriter) widths() widths {
 	second, third := uint64(1), uint64(math.MaxUint16)
 	for _, l := range w.listed {
-		second, third = max(second, uint64(l.offset)), max(third, l.third())
+		second, third = max(second, uint64(l.offset)), max(third, l.thirdField())
 	}
 	return widths{1, (bits.Len64(second) + 7) / 8, (bits.Len64(third) + 7) / 8}
 }
@@ -173,7 +173,7 @@ func appendField(out []byte, n uint64, width int) []byte {
 
 // notCarried are the trailer's entries that a new section has of its own or that describe
 // the old one only: Tables 5, 15, 17 and 19.
-var notCarried = []Name{
+var ownTrailerKeys = []Name{
 	"Size", "Prev", "ID", "XRefStm", "Type", "Index", "W",
 	"Length", "Filter", "DecodeParms", "F", "FFilter", "FDecodeParms", "DL",
 }
@@ -195,7 +195,7 @@ func (w *sectionWriter) trailerEntries() error {
 		return err
 	}
 	for i, e := range carried {
-		if last[e.key] != i || slices.Contains(notCarried, e.key) {
+		if last[e.key] != i || slices.Contains(ownTrailerKeys, e.key) {
 			continue
 		}
 		w.out = fmt.Appendf(w.out, " %s %s", NameToken(e.key), source[e.start:e.end])

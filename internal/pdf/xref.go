@@ -17,25 +17,25 @@ type section struct {
 
 // xrefReader follows the chain of sections from the newest to the oldest.
 type xrefReader struct {
-	file    *File
-	visited map[int64]bool
-	read    int             // entries, of all sections
-	said    *sectionEntries // by the section that is being read; nil: they are not kept
-	free    []uint32        // objects that the section being read is the first to speak of, and calls free
+	file       *File
+	visited    map[int64]bool
+	entryCount int             // entries, of all sections
+	recorded   *sectionEntries // by the section that is being read; nil: they are not kept
+	newlyFree  []uint32        // objects that the section being read is the first to speak of, and calls free
 }
 
 // readSections reads all sections that Prev and XRefStm lead to. What a newer section
 // says of an object holds; in a hybrid file, the table, then its XRefStm, then Prev (7.5.8.4).
 func (f *File) readSections() error {
-	f.sections, f.entries, f.hybrid = nil, entryTable{}, 0
+	f.sections, f.entries, f.lastHybrid = nil, entryTable{}, 0
 	x := &xrefReader{file: f, visited: map[int64]bool{}}
 	for offset, more := f.startxref, true; more; {
-		x.free = x.free[:0]
+		x.newlyFree = x.newlyFree[:0]
 		s, err := x.section(offset)
 		if err != nil {
 			return err
 		}
-		if err := x.hybrid(s); err != nil {
+		if err := x.readXRefStm(s); err != nil {
 			return err
 		}
 		if offset, more, err = previous(s.trailer); err != nil {
@@ -65,25 +65,25 @@ func previous(trailer Dict) (offset int64, more bool, err error) {
 }
 
 // hybrid reads the stream that XRefStm of a table's trailer names.
-func (x *xrefReader) hybrid(s section) error {
+func (x *xrefReader) readXRefStm(s section) error {
 	value, ok := s.trailer["XRefStm"]
-	if !ok || s.stream || x.file.tablesFrom > 0 && s.offset >= x.file.tablesFrom {
+	if !ok || s.stream || x.file.ignoreXRefStmFrom > 0 && s.offset >= x.file.ignoreXRefStmFrom {
 		return nil
 	}
-	x.file.hybrid = max(x.file.hybrid, s.offset)
+	x.file.lastHybrid = max(x.file.lastHybrid, s.offset)
 	offset, ok := value.(Integer)
 	if !ok {
 		return fmt.Errorf("%w: XRefStm is no offset", ErrDamaged)
 	}
-	if x.visited[int64(offset)+x.file.shift] { // writers of updates copy it with the trailer
+	if x.visited[int64(offset)+x.file.offsetBase] { // writers of updates copy it with the trailer
 		return nil // and its entries are known
 	}
-	return x.besideTable(int64(offset))
+	return x.addXRefStm(int64(offset))
 }
 
 // section reads the section at an offset that counts from the header.
 func (x *xrefReader) section(offset int64) (section, error) {
-	at := offset + x.file.shift
+	at := offset + x.file.offsetBase
 	switch {
 	case offset < 0 || offset >= x.file.size || at >= x.file.size:
 		return section{}, fmt.Errorf("%w: cross-reference at %d, outside of the file", ErrDamaged, offset)
@@ -93,7 +93,7 @@ func (x *xrefReader) section(offset int64) (section, error) {
 		return section{}, fmt.Errorf("%w: more than %d cross-reference sections", ErrLimit, maxSections)
 	}
 	x.visited[at] = true
-	s, err := x.sectionOnce(at)
+	s, err := x.cachedSection(at)
 	if err == nil {
 		err = x.file.CheckBudget()
 	}
@@ -123,22 +123,22 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	if num < 0 || num > maxObjectNumber {
 		return fmt.Errorf("%w: object number %d", ErrLimit, num)
 	}
-	x.note(uint32(num), e)
-	if e.kind == plainEntry {
-		e.offset = min(e.offset, x.end())
+	x.record(uint32(num), e)
+	if e.kind == uncompressedEntry {
+		e.offset = min(e.offset, x.outsideOffset())
 	}
 	if x.file.entries.add(uint32(num), e) && e.kind == freeEntry {
-		x.free = append(x.free, uint32(num))
+		x.newlyFree = append(x.newlyFree, uint32(num))
 	}
-	x.read++
+	x.entryCount++
 	return x.checkNumber()
 }
 
 // end is the place of all that lies outside of the file.
-func (x *xrefReader) end() int64 { return x.file.size + x.file.shift }
+func (x *xrefReader) outsideOffset() int64 { return x.file.size + x.file.offsetBase }
 
 func (x *xrefReader) checkNumber() error {
-	if x.read > maxSectionEntries || x.file.entries.count > x.file.maxEntries() {
+	if x.entryCount > maxSectionEntries || x.file.entries.count > x.file.maxEntries() {
 		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, x.file.maxEntries())
 	}
 	return nil
@@ -152,19 +152,19 @@ func (f *File) maxEntries() int {
 
 // addPlain notes an object that lies at an offset that counts from the header. One that
 // lies outside of the file is refused when it is asked for: it may not be needed.
-func (x *xrefReader) addPlain(num int64, offset, gen uint64) error {
+func (x *xrefReader) addUncompressed(num int64, offset, gen uint64) error {
 	if offset == 0 || gen > math.MaxUint16 { // written for objects that were dropped
 		return x.add(num, xrefEntry{})
 	}
-	at := int64(min(offset, math.MaxInt64/2)) + x.file.shift
-	return x.add(num, xrefEntry{kind: plainEntry, offset: at, gen: uint16(gen)})
+	at := int64(min(offset, math.MaxInt64/2)) + x.file.offsetBase
+	return x.add(num, xrefEntry{kind: uncompressedEntry, offset: at, gen: uint16(gen)})
 }
 
 // besideTable reads the cross-reference stream beside a table. Objects that the table calls
 // free are hidden from readers without such streams: where they are is in the stream (7.5.8.4).
-func (x *xrefReader) besideTable(offset int64) error {
+func (x *xrefReader) addXRefStm(offset int64) error {
 	entries := &x.file.entries
-	hidden := slices.Clone(x.free)
+	hidden := slices.Clone(x.newlyFree)
 	for _, num := range hidden {
 		entries.forget(num)
 	}
@@ -185,7 +185,7 @@ func (x *xrefReader) besideTable(offset int64) error {
 
 // Hybrid says whether the cross-reference has a table at or behind an offset with a stream
 // beside it (7.5.8.4). Where both speak of an object, not all readers believe the same one.
-func (f *File) Hybrid(offset int64) bool { return f.hybrid > 0 && f.hybrid >= offset }
+func (f *File) Hybrid(offset int64) bool { return f.lastHybrid > 0 && f.lastHybrid >= offset }
 
 // Unanimous says whether readers that know of no streams beside tables find the same in what was
 // appended from an offset on as those that do.
@@ -193,14 +193,14 @@ func (f *File) Unanimous(from int64) (bool, error) {
 	if !f.Hybrid(from) {
 		return true, nil
 	}
-	alone := &File{r: f.r, size: f.size, shift: f.shift, startxref: f.startxref, named: map[uint32]bool{}, tablesFrom: from}
+	alone := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, startxref: f.startxref, dangling: map[uint32]bool{}, ignoreXRefStmFrom: from}
 	err := alone.readSections()
 	f.work += alone.work
 	if err != nil {
 		return false, err
 	}
 	changed := make(map[uint32]bool)
-	f.noteOthers(alone, changed)
+	f.noteDifferences(alone, changed)
 	return len(changed) == 0, nil
 }
 
@@ -220,64 +220,64 @@ type cachedSection struct {
 
 // sectionEntries are what one section says, whether or not its places are in the file.
 type sectionEntries struct {
-	entries  entryTable
-	read     int   // of which some may be of one object
-	farthest int64 // place
+	entries   entryTable
+	count     int   // of which some may be of one object
+	maxOffset int64 // place
 }
 
 // maxKeptEntries bounds the entries that are kept. Sections beyond it are read anew.
-const maxKeptEntries = 1 << 19
+const maxCachedEntries = 1 << 19
 
 // sectionOnce is [xrefReader.sectionAt], read once for all earlier revisions of a file.
-func (x *xrefReader) sectionOnce(at int64) (section, error) {
-	if x.file.whole == nil {
+func (x *xrefReader) cachedSection(at int64) (section, error) {
+	if x.file.parent == nil {
 		return x.sectionAt(at)
 	}
-	kept, place := &x.file.origin().sectionCache, sectionPlace{at, x.file.shift}
+	kept, place := &x.file.origin().sectionCache, sectionPlace{at, x.file.offsetBase}
 	if s, ok := kept.byPlace[place]; ok && s.end+lookahead <= x.file.size {
-		return s.section, x.addAll(s)
+		return s.section, x.addCachedSection(s)
 	}
 	said := sectionEntries{}
-	x.said = &said
+	x.recorded = &said
 	s, err := x.sectionAt(at)
-	x.said = nil
-	if err == nil && s.end+lookahead <= x.file.size && kept.entries+said.entries.room() < maxKeptEntries {
+	x.recorded = nil
+	if err == nil && s.end+lookahead <= x.file.size && kept.entries+said.entries.capacity() < maxCachedEntries {
 		if kept.byPlace == nil {
 			kept.byPlace = map[sectionPlace]cachedSection{}
 		}
-		said.entries.share()
+		said.entries.markShared()
 		kept.byPlace[place] = cachedSection{s, said}
-		kept.entries += said.entries.room()
+		kept.entries += said.entries.capacity()
 	}
 	return s, err
 }
 
 // note keeps an entry of the section that is being read.
-func (x *xrefReader) note(num uint32, e xrefEntry) {
-	if x.said == nil || x.said.entries.room() > maxKeptEntries {
+func (x *xrefReader) record(num uint32, e xrefEntry) {
+	if x.recorded == nil || x.recorded.entries.capacity() > maxCachedEntries {
 		return
 	}
-	x.said.read++
-	x.said.entries.add(num, e)
-	if e.kind == plainEntry {
-		x.said.farthest = max(x.said.farthest, e.offset)
+	x.recorded.count++
+	x.recorded.entries.add(num, e)
+	if e.kind == uncompressedEntry {
+		x.recorded.maxOffset = max(x.recorded.maxOffset, e.offset)
 	}
 }
 
 // addAll adds the entries of a section that was kept.
-func (x *xrefReader) addAll(s cachedSection) error {
+func (x *xrefReader) addCachedSection(s cachedSection) error {
 	const work = 4 // of what reading one takes, in bytes
-	x.file.spend(work * int64(s.read))
-	if _, beside := s.trailer["XRefStm"]; beside || s.farthest > x.end() {
-		return x.addEach(s)
+	x.file.spend(work * int64(s.count))
+	if _, beside := s.trailer["XRefStm"]; beside || s.maxOffset > x.outsideOffset() {
+		return x.addCachedEntries(s)
 	}
-	x.read += s.read
+	x.entryCount += s.count
 	x.file.entries.addTable(&s.entries)
 	return x.checkNumber()
 }
 
-func (x *xrefReader) addEach(s cachedSection) error {
-	x.read += s.read - s.entries.count
+func (x *xrefReader) addCachedEntries(s cachedSection) error {
+	x.entryCount += s.count - s.entries.count
 	for num, e := range s.entries.all() {
 		if err := x.add(int64(num), e); err != nil {
 			return err

@@ -18,7 +18,7 @@ func (x *xrefReader) table(at int64, c *cursor) (section, error) {
 		if !more {
 			return trailer(at, c)
 		}
-		if err := x.tableEntries(c, run{first, count}); err != nil {
+		if err := x.tableEntries(c, numberRange{first, count}); err != nil {
 			return section{}, err
 		}
 	}
@@ -51,7 +51,7 @@ func (p *parser) digits() (int64, error) {
 }
 
 // tableEntries reads the entries of a subsection.
-func (x *xrefReader) tableEntries(c *cursor, r run) error {
+func (x *xrefReader) tableEntries(c *cursor, r numberRange) error {
 	for num := r.first; num < r.first+r.count; num++ {
 		offset, gen, used, ok := c.fixedEntry()
 		if !ok {
@@ -118,7 +118,7 @@ func (x *xrefReader) addEntry(num, offset, gen int64, used bool) error {
 	if !used {
 		return x.add(num, xrefEntry{})
 	}
-	return x.addPlain(num, uint64(offset), uint64(gen))
+	return x.addUncompressed(num, uint64(offset), uint64(gen))
 }
 
 func (p *parser) tableEntry() (offset, gen int64, used bool, err error) {
@@ -186,7 +186,7 @@ func (x *xrefReader) streamEntries(s *Stream) error {
 	if err != nil {
 		return err
 	}
-	runs, total, err := x.indexRuns(s.Dict)
+	runs, total, err := x.indexRanges(s.Dict)
 	if err != nil {
 		return err
 	}
@@ -233,11 +233,11 @@ func fieldWidths(dict Dict) (w widths, err error) {
 }
 
 // run is a range of consecutive object numbers.
-type run struct{ first, count int64 }
+type numberRange struct{ first, count int64 }
 
 // indexRuns returns the ranges of Index, by default all numbers below Size, and the
 // number of entries.
-func (x *xrefReader) indexRuns(dict Dict) (runs []run, total int64, err error) {
+func (x *xrefReader) indexRanges(dict Dict) (runs []numberRange, total int64, err error) {
 	index, ok := dict["Index"].(Array)
 	if !ok {
 		index = Array{Integer(0), dict["Size"]}
@@ -251,7 +251,7 @@ func (x *xrefReader) indexRuns(dict Dict) (runs []run, total int64, err error) {
 		if first > maxObjectNumber || int64(count) > int64(x.file.maxEntries())-total {
 			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream", ErrLimit)
 		}
-		runs = append(runs, run{int64(first), int64(count)})
+		runs = append(runs, numberRange{int64(first), int64(count)})
 		total += int64(count)
 	}
 	return runs, total, nil
@@ -259,7 +259,7 @@ func (x *xrefReader) indexRuns(dict Dict) (runs []run, total int64, err error) {
 
 // streamEntry reads the entry that payload begins with (Table 18).
 func (x *xrefReader) streamEntry(num int64, w widths, payload []byte) error {
-	kind := uint64(plainEntry) // the default when the field has no width
+	kind := uint64(uncompressedEntry) // the default when the field has no width
 	if w[0] > 0 {
 		kind = bigEndian(payload[:w[0]])
 	}
@@ -268,8 +268,8 @@ func (x *xrefReader) streamEntry(num int64, w widths, payload []byte) error {
 	switch kind {
 	case uint64(freeEntry):
 		return x.add(num, xrefEntry{})
-	case uint64(plainEntry):
-		return x.addPlain(num, second, third)
+	case uint64(uncompressedEntry):
+		return x.addUncompressed(num, second, third)
 	case uint64(compressedEntry):
 		if second > maxObjectNumber || third > maxEntries {
 			return fmt.Errorf("%w: object %d in object stream %d at index %d", ErrLimit, num, second, third)
