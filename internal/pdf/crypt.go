@@ -29,6 +29,16 @@ type Permissions struct {
 	FillIn   bool // bit 9: fill in existing form fields, signature fields too
 }
 
+// cipherMethod is how a crypt filter encrypts (Table 25, CFM).
+type cipherMethod uint8
+
+const (
+	identity cipherMethod = iota // not at all
+	rc4Cipher
+	aes128Cipher // with a key for each object
+	aes256Cipher // with the key of the file
+)
+
 // Permissions returns what an encrypted file allows. A file that is not encrypted has none.
 func (f *File) Permissions() (p Permissions, encrypted bool) {
 	if f.encryption == nil {
@@ -95,16 +105,6 @@ func (f *File) permanentID() []byte {
 	}
 	return []byte(first)
 }
-
-// cipherMethod is how a crypt filter encrypts (Table 25, CFM).
-type cipherMethod uint8
-
-const (
-	identity cipherMethod = iota // not at all
-	rc4Cipher
-	aes128Cipher // with a key for each object
-	aes256Cipher // with the key of the file
-)
 
 // readFilters reads the version of encryption, and which crypt filter is for what
 // (Table 20). Before version 4 everything is encrypted with RC4.

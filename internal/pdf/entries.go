@@ -35,13 +35,13 @@ type entryTable struct {
 	spare  []entryChunk // allocated together once there are many
 }
 
-const chunkSize = 32
-
 type entryChunk struct {
 	entries [chunkSize]xrefEntry
 	present uint32 // a bit for each entry that is there
 	shared  bool   // by tables, each of which copies it before it writes
 }
+
+const chunkSize = 32
 
 func (t *entryTable) chunk(num uint32) *entryChunk {
 	if key := num / chunkSize; t.last == nil || t.key != key {

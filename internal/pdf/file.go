@@ -142,45 +142,6 @@ func (f *File) findMaxNum() error {
 	return nil
 }
 
-// note remembers references to objects that do not exist. They are null (7.3.10), and
-// have to stay so when an update adds objects.
-func (f *File) noteDangling(o Object) {
-	switch o := o.(type) {
-	case Ref:
-		if o.Num > f.maxNum {
-			f.dangling[o.Num] = true
-		}
-	case Array:
-		for _, item := range o {
-			f.noteDangling(item)
-		}
-	case Dict:
-		for _, value := range o {
-			f.noteDangling(value)
-		}
-	}
-}
-
-// searchWork bounds the work of noteDangling.
-const searchWork = 256 << 10
-
-// noteDangling notes the references in the objects of a small file, and in some of a large one, which is not to be read
-// for this.
-func (f *File) searchDangling() error {
-	began := f.origin().work
-	for num, e := range f.entries.all() {
-		if f.origin().work-began > searchWork || f.CheckBudget() != nil {
-			return nil
-		}
-		o, err := f.locate(Ref{Num: num, Gen: e.gen})
-		if IgnoreMalformed(err) != nil {
-			return err
-		}
-		f.noteDangling(o.value)
-	}
-	return nil
-}
-
 // CheckBudget returns [ErrLimit] once the file has taken all the work that it may. Every call
 // that reads objects fails with it from then on.
 func (f *File) CheckBudget() error {

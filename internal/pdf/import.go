@@ -6,6 +6,16 @@ import (
 	"slices"
 )
 
+// importer copies objects from one file into an update of another one.
+type importer struct {
+	update   *Update
+	from     *File
+	excluded map[Ref]bool // what is not followed
+	copies   map[Ref]Ref
+	queue    []Ref // keys of copies, in the order in which they are copied
+	bytes    int
+}
+
 // Import copies into the update what the source text of an object of another file refers
 // to, and returns that text with references to the copies. Text is copied as it stands and
 // streams as they are encoded; only references are renumbered. References to the other
@@ -39,16 +49,6 @@ func (u *Update) importSource(from *File, source []byte) ([]byte, error) {
 		}
 	}
 	return source, nil
-}
-
-// importer copies objects from one file into an update of another one.
-type importer struct {
-	update   *Update
-	from     *File
-	excluded map[Ref]bool // what is not followed
-	copies   map[Ref]Ref
-	queue    []Ref // keys of copies, in the order in which they are copied
-	bytes    int
 }
 
 // copy copies an object that has a number in the update already.

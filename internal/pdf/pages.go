@@ -19,6 +19,16 @@ type Page struct {
 // Rect is a rectangle in user space with its corners in order (7.9.5).
 type Rect struct{ LLX, LLY, URX, URY float64 }
 
+// inherited are attributes from the nodes above, or the node's own (7.7.3.4).
+type inheritable struct{ mediaBox, cropBox, rotate, resources Object }
+
+// treeWalk is a walk of the page tree, within bounds.
+type pageTreeWalk struct {
+	file  *File
+	seen  map[Ref]bool // nodes that have kids
+	visit func(Ref, Dict, inheritable) error
+}
+
 var usLetter = Rect{URX: 612, URY: 792}
 
 // errFound ends a walk of the page tree.
@@ -81,8 +91,71 @@ func (f *File) Page(n int) (*Page, error) {
 	return prefixed[*Page](nil, err)
 }
 
-// inherited are attributes from the nodes above, or the node's own (7.7.3.4).
-type inheritable struct{ mediaBox, cropBox, rotate, resources Object }
+// EachPage calls visit for each page in order, or with the error of reading its attributes, until visit
+// returns an error, which is returned as it is. Errors of its own: [ErrNoPages], [ErrDamaged], [ErrLimit].
+func (f *File) EachPage(visit func(*Page, error) error) error {
+	count := 0
+	var stopped error
+	err := f.walkPages(func(ref Ref, dict Dict, attributes inheritable) error {
+		count++
+		page, err := f.page(ref, dict, attributes)
+		if err != nil {
+			page, err = nil, fmt.Errorf("pdf: page %d: %w", count, err)
+		}
+		if spent := f.CheckBudget(); spent != nil {
+			return spent
+		}
+		stopped = visit(page, err)
+		return stopped
+	})
+	switch {
+	case stopped != nil:
+		return stopped
+	case err == nil && count == 0:
+		err = ErrNoPages
+	}
+	if err != nil {
+		return fmt.Errorf("pdf: %w", err)
+	}
+	return nil
+}
+
+// FindPage returns the first page whose reference and dictionary match accepts. Errors:
+// [ErrNoPage] when it accepts none, [ErrDamaged], [ErrLimit].
+func (f *File) FindPage(match func(Ref, Dict) bool) (*Page, error) {
+	var page *Page
+	err := f.walkPages(func(ref Ref, dict Dict, attributes inheritable) (err error) {
+		if !match(ref, dict) {
+			return nil
+		}
+		if page, err = f.page(ref, dict, attributes); err != nil {
+			return fmt.Errorf("page %s: %w", ref.identity(), err)
+		}
+		return errFound
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return page, nil
+	case err == nil:
+		err = ErrNoPage
+	}
+	return prefixed[*Page](nil, err)
+}
+
+// Visible is the part of a page that is displayed: the crop box as far as it lies on the
+// medium (14.11.2.1), and all of the medium where it does not.
+func (p *Page) Visible() Rect {
+	m, c := p.MediaBox, p.CropBox
+	r := Rect{max(m.LLX, c.LLX), max(m.LLY, c.LLY), min(m.URX, c.URX), min(m.URY, c.URY)}
+	if r.LLX >= r.URX || r.LLY >= r.URY {
+		return m
+	}
+	return r
+}
+
+// Rect returns the rectangle that o is or refers to, its corners in order; the zero value
+// for null and for one without area (7.9.5).
+func (f *File) Rect(o Object) (Rect, error) { return prefixed(f.rect(o, Rect{})) }
 
 func (a inheritable) with(node Dict) inheritable {
 	for key, field := range map[Name]*Object{
@@ -118,17 +191,6 @@ func (f *File) page(ref Ref, dict Dict, attributes inheritable) (*Page, error) {
 	return page, nil
 }
 
-// Visible is the part of a page that is displayed: the crop box as far as it lies on the
-// medium (14.11.2.1), and all of the medium where it does not.
-func (p *Page) Visible() Rect {
-	m, c := p.MediaBox, p.CropBox
-	r := Rect{max(m.LLX, c.LLX), max(m.LLY, c.LLY), min(m.URX, c.URX), min(m.URY, c.URY)}
-	if r.LLX >= r.URX || r.LLY >= r.URY {
-		return m
-	}
-	return r
-}
-
 // quarterTurns returns an angle as one of 0, 90, 180 and 270 degrees. Others than
 // multiples of 90 are not allowed, and not obeyed.
 func quarterTurns(degrees float64) int {
@@ -160,13 +222,6 @@ func (f *File) rect(o Object, absent Rect) (Rect, error) {
 		return absent, nil
 	}
 	return r, nil
-}
-
-// treeWalk is a walk of the page tree, within bounds.
-type pageTreeWalk struct {
-	file  *File
-	seen  map[Ref]bool // nodes that have kids
-	visit func(Ref, Dict, inheritable) error
 }
 
 // walkPages calls visit for each leaf, in order, until it returns an error.
@@ -225,58 +280,3 @@ func (w *pageTreeWalk) kids(o Object, attributes inheritable, depth int) error {
 	}
 	return nil
 }
-
-// EachPage calls visit for each page in order, or with the error of reading its attributes, until visit
-// returns an error, which is returned as it is. Errors of its own: [ErrNoPages], [ErrDamaged], [ErrLimit].
-func (f *File) EachPage(visit func(*Page, error) error) error {
-	count := 0
-	var stopped error
-	err := f.walkPages(func(ref Ref, dict Dict, attributes inheritable) error {
-		count++
-		page, err := f.page(ref, dict, attributes)
-		if err != nil {
-			page, err = nil, fmt.Errorf("pdf: page %d: %w", count, err)
-		}
-		if spent := f.CheckBudget(); spent != nil {
-			return spent
-		}
-		stopped = visit(page, err)
-		return stopped
-	})
-	switch {
-	case stopped != nil:
-		return stopped
-	case err == nil && count == 0:
-		err = ErrNoPages
-	}
-	if err != nil {
-		return fmt.Errorf("pdf: %w", err)
-	}
-	return nil
-}
-
-// FindPage returns the first page whose reference and dictionary match accepts. Errors:
-// [ErrNoPage] when it accepts none, [ErrDamaged], [ErrLimit].
-func (f *File) FindPage(match func(Ref, Dict) bool) (*Page, error) {
-	var page *Page
-	err := f.walkPages(func(ref Ref, dict Dict, attributes inheritable) (err error) {
-		if !match(ref, dict) {
-			return nil
-		}
-		if page, err = f.page(ref, dict, attributes); err != nil {
-			return fmt.Errorf("page %s: %w", ref.identity(), err)
-		}
-		return errFound
-	})
-	switch {
-	case errors.Is(err, errFound):
-		return page, nil
-	case err == nil:
-		err = ErrNoPage
-	}
-	return prefixed[*Page](nil, err)
-}
-
-// Rect returns the rectangle that o is or refers to, its corners in order; the zero value
-// for null and for one without area (7.9.5).
-func (f *File) Rect(o Object) (Rect, error) { return prefixed(f.rect(o, Rect{})) }

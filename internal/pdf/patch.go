@@ -2,9 +2,7 @@ package pdf
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 )
 
@@ -67,6 +65,20 @@ func AppendItem(src, item []byte) ([]byte, error) {
 		return nil, fmt.Errorf("pdf: array: %w", err)
 	}
 	return splice(src, closing, closing, spaced(src[:closing], item)), nil
+}
+
+// Distinct says whether no dictionary in the source text of an object has two values for a key: readers differ in
+// which counts (7.3.7).
+func Distinct(source []byte) (bool, error) {
+	p := &parser{buf: source, final: true}
+	_, err := p.object()
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return false, fmt.Errorf("pdf: %w", err)
+	}
+	return !p.duplicateKeys, nil
 }
 
 // dictSource calls visit for the entries of a dictionary's source text and returns where
@@ -132,55 +144,4 @@ func spaced(before, token []byte) []byte {
 		return token
 	}
 	return append([]byte{' '}, token...)
-}
-
-// Distinct says whether no dictionary in the source text of an object has two values for a key: readers differ in
-// which counts (7.3.7).
-func Distinct(source []byte) (bool, error) {
-	p := &parser{buf: source, final: true}
-	_, err := p.object()
-	if err == nil {
-		err = p.end()
-	}
-	if err != nil {
-		return false, fmt.Errorf("pdf: %w", err)
-	}
-	return !p.duplicateKeys, nil
-}
-
-// Distinct says the same of the object that ref names.
-func (f *File) Distinct(ref Ref) (bool, error) {
-	o, err := f.find(ref)
-	if err != nil {
-		return false, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
-	}
-	return !o.duplicateKeys, nil
-}
-
-// HasDuplicateKeys says whether that is not so of an object that was read so far.
-func (f *File) HasDuplicateKeys() bool { return f.duplicateKeys }
-
-// WithRepaired calls use with the file as its cross-reference has it, and where that turns out
-// to be broken, with the file rebuilt from its objects, as viewers do without a word. A
-// signed file is not rebuilt, nor one that is damaged in another way: its cross-reference
-// would be replaced by what other readers need not agree with. Errors are those of [Open],
-// [Rebuild] and use.
-func WithRepaired(r io.ReaderAt, size int64, use func(*File) error) error {
-	file, err := Open(r, size)
-	broken := errors.Is(err, ErrDamaged)
-	if err == nil {
-		err = use(file)
-		broken = errors.Is(err, ErrMisplaced) || errors.Is(err, ErrNoPages)
-	}
-	if !broken {
-		return err
-	}
-	rebuilt, again := Rebuild(r, size)
-	if again == nil {
-		again = use(rebuilt)
-	}
-	if errors.Is(again, ErrDamaged) || errors.Is(again, ErrNoPages) {
-		return fmt.Errorf("%w; %w", err, again)
-	}
-	return again
 }

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -22,6 +23,31 @@ func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, s
 // else of it cannot be read.
 func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, true) }
 
+// WithRepaired calls use with the file as its cross-reference has it, and where that turns out
+// to be broken, with the file rebuilt from its objects, as viewers do without a word. A
+// signed file is not rebuilt, nor one that is damaged in another way: its cross-reference
+// would be replaced by what other readers need not agree with. Errors are those of [Open],
+// [Rebuild] and use.
+func WithRepaired(r io.ReaderAt, size int64, use func(*File) error) error {
+	file, err := Open(r, size)
+	broken := errors.Is(err, ErrDamaged)
+	if err == nil {
+		err = use(file)
+		broken = errors.Is(err, ErrMisplaced) || errors.Is(err, ErrNoPages)
+	}
+	if !broken {
+		return err
+	}
+	rebuilt, again := Rebuild(r, size)
+	if again == nil {
+		again = use(rebuilt)
+	}
+	if errors.Is(again, ErrDamaged) || errors.Is(again, ErrNoPages) {
+		return fmt.Errorf("%w; %w", err, again)
+	}
+	return again
+}
+
 func rebuildFile(r io.ReaderAt, size int64, lenient bool) (*File, error) {
 	f := &File{r: r, size: size, rebuilt: true, dangling: map[uint32]bool{}}
 	b := &rebuilder{file: f, lenient: lenient, streams: map[uint32]bool{}, unreadable: map[uint32]int64{}}
@@ -29,6 +55,15 @@ func rebuildFile(r io.ReaderAt, size int64, lenient bool) (*File, error) {
 		return nil, fmt.Errorf("pdf: rebuilding the cross-reference: %w", err)
 	}
 	return f, nil
+}
+
+// rebuilding is what a scan of a file finds, in the order of the file.
+type rebuilder struct {
+	file       *File
+	lenient    bool // nobody writes on it
+	trailers   []section
+	streams    map[uint32]bool  // object streams
+	unreadable map[uint32]int64 // objects that cannot be read, the last of each number
 }
 
 func (b *rebuilder) rebuild() (err error) {
@@ -80,15 +115,6 @@ func (f *File) refuseIfContains(name, because string) error {
 		err = fmt.Errorf("%w: not done, because %s", ErrDamaged, because)
 	}
 	return err
-}
-
-// rebuilding is what a scan of a file finds, in the order of the file.
-type rebuilder struct {
-	file       *File
-	lenient    bool // nobody writes on it
-	trailers   []section
-	streams    map[uint32]bool  // object streams
-	unreadable map[uint32]int64 // objects that cannot be read, the last of each number
 }
 
 // checkUnread refuses a file with an object that cannot be read and that no later one of

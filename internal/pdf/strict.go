@@ -6,6 +6,22 @@ import (
 	"reflect"
 )
 
+// strictUpdate is what was appended to a file.
+type strictUpdate struct {
+	now, before  *File
+	maxNumBefore uint32         // object number in use before
+	heads        map[int64]Ref  // objects that the sections list, by the offset behind their heads
+	sections     map[int64]bool // their offsets
+	keywords     map[int64]bool // offsets of the keywords that are theirs
+}
+
+// rebuiltView is a file as readers see it that rebuild its cross-reference: of each object, the last.
+type rebuiltView struct {
+	file       *File
+	heads      map[int64]bool   // ends of the heads that some section lists
+	lastOffset map[uint32]int64 // offsets of the last ones
+}
+
 // IsStrictIncrement says whether every reader finds in a file what this one does, given that
 // all agree on before, which the file begins with. What was appended to it has to be
 // updates (7.5.6) that are written to the letter, so that nobody takes the cross-reference
@@ -21,20 +37,66 @@ func (f *File) IsStrictIncrement(before *File) (bool, error) {
 	return true, nil
 }
 
+// LeadsStrictlyTo says whether readers agree on what leads from the end of a file to what it was before. The
+// sections that were appended are written to the letter, as far as startxref, trailer, Prev and tables go
+// (7.5.4, 7.5.5): those that take them for damaged look for objects themselves, also in what was there
+// before. Many writers are not that exact; then such readers have to find what this one does.
+func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
+	if ok, err := f.trailersDistinct(before.size); !ok || err != nil {
+		return false, err
+	}
+	if !reflect.DeepEqual(f.Trailer()["Root"], before.Trailer()["Root"]) {
+		return true, nil // and to another document for all
+	}
+	if ok, err := f.newStrictUpdate(before).checkChain(); ok || err != nil {
+		return ok, err
+	}
+	return (&rebuiltView{file: f, heads: map[int64]bool{}, lastOffset: map[uint32]int64{}}).matchesSections()
+}
+
+// Hybrid says whether the cross-reference has a table at or behind an offset with a stream
+// beside it (7.5.8.4). Where both speak of an object, not all readers believe the same one.
+func (f *File) Hybrid(offset int64) bool { return f.lastHybrid > 0 && f.lastHybrid >= offset }
+
+// Unanimous says whether readers that know of no streams beside tables find the same in what was
+// appended from an offset on as those that do.
+func (f *File) Unanimous(from int64) (bool, error) {
+	if !f.Hybrid(from) {
+		return true, nil
+	}
+	alone := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, startxref: f.startxref, dangling: map[uint32]bool{}, ignoreXRefStmFrom: from}
+	err := alone.readSections()
+	f.work += alone.work
+	if err != nil {
+		return false, err
+	}
+	changed := make(map[uint32]bool)
+	f.noteDifferences(alone, changed)
+	return len(changed) == 0, nil
+}
+
+// Lists says whether the cross-reference lists every object that begins behind an offset. One
+// that it does not list is found by readers that rebuild the cross-reference, and by no others.
+func (f *File) Lists(from int64) (bool, error) {
+	listed := make(map[int64]bool)
+	for _, s := range f.sections {
+		if s.offset >= from {
+			listed[f.headEnd(s.offset)] = true
+		}
+	}
+	for _, e := range f.entries.all() {
+		if e.kind == uncompressedEntry && e.offset >= from && e.offset < f.size {
+			listed[f.headEnd(e.offset)] = true
+		}
+	}
+	return f.eachHead(from, func(end int64) bool { return listed[end] })
+}
+
 func (f *File) newStrictUpdate(before *File) *strictUpdate {
 	return &strictUpdate{
 		now: f, before: before, maxNumBefore: before.maxNumInUse(),
 		heads: map[int64]Ref{}, sections: map[int64]bool{}, keywords: map[int64]bool{},
 	}
-}
-
-// strictUpdate is what was appended to a file.
-type strictUpdate struct {
-	now, before  *File
-	maxNumBefore uint32         // object number in use before
-	heads        map[int64]Ref  // objects that the sections list, by the offset behind their heads
-	sections     map[int64]bool // their offsets
-	keywords     map[int64]bool // offsets of the keywords that are theirs
 }
 
 // chain: the sections lead backwards, one after the other, to the one that the file had
@@ -154,21 +216,13 @@ func (u *strictUpdate) isOrdinaryText(word string, behind int64) (bool, error) {
 	return len(text) > 0 && text[0] != '<' && text[0] != '%', nil
 }
 
-// LeadsStrictlyTo says whether readers agree on what leads from the end of a file to what it was before. The
-// sections that were appended are written to the letter, as far as startxref, trailer, Prev and tables go
-// (7.5.4, 7.5.5): those that take them for damaged look for objects themselves, also in what was there
-// before. Many writers are not that exact; then such readers have to find what this one does.
-func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
-	if ok, err := f.trailersDistinct(before.size); !ok || err != nil {
-		return false, err
+// headEnd returns the offset behind the head of an object; -1 where none begins.
+func (f *File) headEnd(offset int64) int64 {
+	c := f.cursor(offset, 64)
+	if err := c.step(func(p *parser) error { _, err := p.objectHead(); return err }); err != nil {
+		return -1
 	}
-	if !reflect.DeepEqual(f.Trailer()["Root"], before.Trailer()["Root"]) {
-		return true, nil // and to another document for all
-	}
-	if ok, err := f.newStrictUpdate(before).checkChain(); ok || err != nil {
-		return ok, err
-	}
-	return (&rebuiltView{file: f, heads: map[int64]bool{}, lastOffset: map[uint32]int64{}}).matchesSections()
+	return c.offset()
 }
 
 // distinctTrailers says whether the trailers behind an offset have each key once.
@@ -192,13 +246,6 @@ func (f *File) trailersDistinct(from int64) (bool, error) {
 func (f *File) sectionReader() *xrefReader {
 	file := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, dangling: map[uint32]bool{}, parent: f}
 	return &xrefReader{file: file, visited: map[int64]bool{}}
-}
-
-// rebuiltView is a file as readers see it that rebuild its cross-reference: of each object, the last.
-type rebuiltView struct {
-	file       *File
-	heads      map[int64]bool   // ends of the heads that some section lists
-	lastOffset map[uint32]int64 // offsets of the last ones
 }
 
 // same says whether that is the file as its sections have it.

@@ -40,6 +40,45 @@ func (u *Update) nextNum() uint32 {
 	return num
 }
 
+// note remembers references to objects that do not exist. They are null (7.3.10), and
+// have to stay so when an update adds objects.
+func (f *File) noteDangling(o Object) {
+	switch o := o.(type) {
+	case Ref:
+		if o.Num > f.maxNum {
+			f.dangling[o.Num] = true
+		}
+	case Array:
+		for _, item := range o {
+			f.noteDangling(item)
+		}
+	case Dict:
+		for _, value := range o {
+			f.noteDangling(value)
+		}
+	}
+}
+
+// searchWork bounds the work of noteDangling.
+const searchWork = 256 << 10
+
+// noteDangling notes the references in the objects of a small file, and in some of a large one, which is not to be read
+// for this.
+func (f *File) searchDangling() error {
+	began := f.origin().work
+	for num, e := range f.entries.all() {
+		if f.origin().work-began > searchWork || f.CheckBudget() != nil {
+			return nil
+		}
+		o, err := f.locate(Ref{Num: num, Gen: e.gen})
+		if IgnoreMalformed(err) != nil {
+			return err
+		}
+		f.noteDangling(o.value)
+	}
+	return nil
+}
+
 // Set gives a new object its body, or an existing one a new body: the source text
 // between obj and endobj, a stream's payload included. The update keeps body. It is plain
 // text in an encrypted file too, where a stream needs a direct Length.
@@ -137,45 +176,4 @@ func (u *Update) Attempt(change func(*Update) error) error {
 	}
 	*u = draft
 	return nil
-}
-
-// body is what an update writes between obj and endobj.
-type body struct {
-	source  []byte // of the object; of a stream, its dictionary
-	value   Object
-	stream  bool
-	payload []byte
-}
-
-// parseBody takes the text of an object apart. The Length of a stream has to be direct.
-func parseBody(text []byte) (b body, err error) {
-	p := &parser{buf: text, final: true}
-	if b.value, err = p.object(); err != nil {
-		return b, err
-	}
-	end := p.pos
-	dict, ok := b.value.(Dict)
-	if b.stream = ok && p.keyword("stream"); !b.stream {
-		b.source = text
-		return b, p.end()
-	}
-	p.skipLineEnd()
-	b.source = text[:end]
-	length, ok := dict["Length"].(Integer)
-	if !ok || length < 0 || int64(length) > int64(len(text)-p.pos) {
-		return b, fmt.Errorf("%w: Length of a new stream", ErrDamaged)
-	}
-	b.payload = text[p.pos : p.pos+int(length)]
-	if p.pos += int(length); !p.keyword("endstream") {
-		return b, fmt.Errorf("%w: no endstream behind a new stream", ErrDamaged)
-	}
-	return b, p.end()
-}
-
-// text puts it together again.
-func (b body) text() []byte {
-	if !b.stream {
-		return b.source
-	}
-	return slices.Concat(b.source, []byte("\nstream\n"), b.payload, []byte("\nendstream"))
 }

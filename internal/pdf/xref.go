@@ -24,6 +24,27 @@ type xrefReader struct {
 	newlyFree  []uint32        // objects that the section being read is the first to speak of, and calls free
 }
 
+// sectionCache are the cross-reference sections of earlier revisions with their entries: each revision has all
+// sections of those before it.
+type sectionCache struct {
+	byPlace map[sectionPlace]cachedSection
+	entries int
+}
+
+type sectionPlace struct{ at, shift int64 }
+
+type cachedSection struct {
+	section
+	sectionEntries
+}
+
+// sectionEntries are what one section says, whether or not its places are in the file.
+type sectionEntries struct {
+	entries   entryTable
+	count     int   // of which some may be of one object
+	maxOffset int64 // place
+}
+
 // readSections reads all sections that Prev and XRefStm lead to. What a newer section
 // says of an object holds; in a hybrid file, the table, then its XRefStm, then Prev (7.5.8.4).
 func (f *File) readSections() error {
@@ -181,48 +202,6 @@ func (x *xrefReader) addXRefStm(offset int64) error {
 		}
 	}
 	return nil
-}
-
-// Hybrid says whether the cross-reference has a table at or behind an offset with a stream
-// beside it (7.5.8.4). Where both speak of an object, not all readers believe the same one.
-func (f *File) Hybrid(offset int64) bool { return f.lastHybrid > 0 && f.lastHybrid >= offset }
-
-// Unanimous says whether readers that know of no streams beside tables find the same in what was
-// appended from an offset on as those that do.
-func (f *File) Unanimous(from int64) (bool, error) {
-	if !f.Hybrid(from) {
-		return true, nil
-	}
-	alone := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, startxref: f.startxref, dangling: map[uint32]bool{}, ignoreXRefStmFrom: from}
-	err := alone.readSections()
-	f.work += alone.work
-	if err != nil {
-		return false, err
-	}
-	changed := make(map[uint32]bool)
-	f.noteDifferences(alone, changed)
-	return len(changed) == 0, nil
-}
-
-// sectionCache are the cross-reference sections of earlier revisions with their entries: each revision has all
-// sections of those before it.
-type sectionCache struct {
-	byPlace map[sectionPlace]cachedSection
-	entries int
-}
-
-type sectionPlace struct{ at, shift int64 }
-
-type cachedSection struct {
-	section
-	sectionEntries
-}
-
-// sectionEntries are what one section says, whether or not its places are in the file.
-type sectionEntries struct {
-	entries   entryTable
-	count     int   // of which some may be of one object
-	maxOffset int64 // place
 }
 
 // maxKeptEntries bounds the entries that are kept. Sections beyond it are read anew.
