@@ -19,8 +19,8 @@ type objectCipher struct {
 	key    []byte
 }
 
-// cipher returns the cipher of an object. Its key is Algorithm 1 (7.6.3.2), but with
-// AES-256 it is the file's (Algorithm 1.A).
+// cipher returns the cipher of an object. Its key comes from Algorithm 1 (7.6.3.2). For AES-256 it
+// is the file encryption key (Algorithm 1.A).
 func (e *encryption) cipher(method cipherMethod, ref Ref) objectCipher {
 	if method == identity || method == aes256Cipher {
 		return objectCipher{method, e.key}
@@ -34,7 +34,7 @@ func (e *encryption) cipher(method cipherMethod, ref Ref) objectCipher {
 	return objectCipher{method, hash.Sum(nil)[:min(len(e.key)+5, md5.Size)]}
 }
 
-// reader returns a reader of what the next length bytes of r are, decrypted.
+// reader returns a reader of the plain text of the next length bytes of r.
 func (c objectCipher) reader(r io.Reader, length int64) (io.Reader, error) {
 	switch c.method {
 	case identity:
@@ -43,7 +43,7 @@ func (c objectCipher) reader(r io.Reader, length int64) (io.Reader, error) {
 		stream, err := rc4.NewCipher(c.key)
 		return cipher.StreamReader{S: stream, R: r}, err
 	}
-	if length == 0 || length == aes.BlockSize { // some writers do not pad what is empty
+	if length == 0 || length == aes.BlockSize { // some writers do not pad an empty text
 		return bytes.NewReader(nil), nil
 	}
 	if length < 0 || length%aes.BlockSize != 0 {
@@ -60,11 +60,11 @@ func (c objectCipher) reader(r io.Reader, length int64) (io.Reader, error) {
 	return &cbcReader{r: r, mode: cipher.NewCBCDecrypter(block, vector), left: length - aes.BlockSize}, nil
 }
 
-// cbcReader decrypts AES in CBC mode and takes the padding off the end (RFC 8018 6.1.1).
+// cbcReader decrypts AES in CBC mode and removes the padding (RFC 8018 6.1.1).
 type cbcReader struct {
 	r     io.Reader
 	mode  cipher.BlockMode
-	left  int64 // encrypted bytes, a multiple of the block size
+	left  int64 // remaining encrypted bytes, a multiple of the block size
 	plain []byte
 	buf   [4096]byte
 }
@@ -101,7 +101,6 @@ func (c *cbcReader) fill() error {
 	return nil
 }
 
-// decrypt decrypts a string.
 func (c objectCipher) decrypt(b []byte) ([]byte, error) {
 	r, err := c.reader(bytes.NewReader(b), int64(len(b)))
 	if err == nil {
@@ -113,7 +112,7 @@ func (c objectCipher) decrypt(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// encrypt encrypts a string or a payload, with AES under a new initialization vector.
+// encrypt encrypts a string or a payload. For AES it makes a new initialization vector.
 func (c objectCipher) encrypt(b []byte) ([]byte, error) {
 	switch c.method {
 	case identity:
@@ -136,8 +135,8 @@ func (c objectCipher) encrypt(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// decryptObject decrypts the strings of an object that stands in the file by itself. Those in
-// object streams are encrypted with the stream only (7.6.2).
+// decryptObject decrypts the strings of an object outside of object streams. An object stream is
+// encrypted as a whole, so the strings in it are not encrypted again (7.6.2).
 func (e *encryption) decryptObject(o *indirect) error {
 	if e == nil || e.strings == identity || e.isExempt(o.ref, o.value, o.stream) {
 		return nil
@@ -157,16 +156,15 @@ func (e *encryption) decryptObject(o *indirect) error {
 	return err
 }
 
-// body is what an update writes between obj and endobj.
+// body is the text of an object that an update writes between obj and endobj.
 type body struct {
-	source  []byte // of the object; of a stream, its dictionary
+	source  []byte // source text of the object or, for a stream, of its dictionary
 	value   Object
 	stream  bool
 	payload []byte
 }
 
-// encryptObject returns the body of an object to be written with its strings and its payload
-// encrypted.
+// encryptObject returns the body of an object with its strings and its payload encrypted.
 func (e *encryption) encryptObject(ref Ref, body []byte) ([]byte, error) {
 	if e == nil {
 		return body, nil
@@ -203,7 +201,7 @@ func (e *encryption) encryptPayload(ref Ref, b *body) error {
 	return err
 }
 
-// parseBody takes the text of an object apart. The Length of a stream has to be direct.
+// parseBody splits the text of an object into its parts. The Length of a stream has to be direct.
 func parseBody(text []byte) (b body, err error) {
 	p := &parser{buf: text, final: true}
 	if b.value, err = p.object(); err != nil {
@@ -228,7 +226,7 @@ func parseBody(text []byte) (b body, err error) {
 	return b, p.end()
 }
 
-// text puts it together again.
+// text returns the text of the object from its parts.
 func (b body) text() []byte {
 	if !b.stream {
 		return b.source
@@ -236,14 +234,15 @@ func (b body) text() []byte {
 	return slices.Concat(b.source, []byte("\nstream\n"), b.payload, []byte("\nendstream"))
 }
 
-// isPlain reports whether an object is exempt from encryption: the encryption dictionary
-// (7.6.2) and cross-reference streams (7.5.8.2).
+// isExempt reports whether an object is never encrypted: the encryption dictionary (7.6.2) and
+// cross-reference streams (7.5.8.2).
 func (e *encryption) isExempt(ref Ref, value Object, stream bool) bool {
 	dict, _ := value.(Dict)
 	return e.dictRef.Num > 0 && ref == e.dictRef || stream && dict["Type"] == Name("XRef")
 }
 
-// stringToken returns the source text of a string: literal where it is readable.
+// stringToken returns the source text of a string: a literal string for ASCII text, else
+// hexadecimal.
 func stringToken(b []byte) []byte {
 	if isASCIIText(string(b)) {
 		return literalString(string(b))
@@ -251,9 +250,8 @@ func stringToken(b []byte) []byte {
 	return HexString(b)
 }
 
-// replaceStrings returns a source text with other tokens for its strings. All other bytes
-// stay as they are, as does Contents of signature dictionaries, which is never encrypted
-// (7.6.2).
+// replaceStrings returns a source text in which token has replaced the strings. All other bytes
+// stay unchanged, and so does Contents of a signature dictionary, which is never encrypted (7.6.2).
 func replaceStrings(source []byte, token func(String) ([]byte, error)) ([]byte, error) {
 	s := stringScan{p: parser{buf: source, final: true}}
 	if err := s.object(); err != nil {
@@ -272,13 +270,13 @@ func replaceStrings(source []byte, token func(String) ([]byte, error)) ([]byte, 
 	return append(out, source[at:]...), nil
 }
 
-// stringAt is a string with its place in a source text.
+// stringAt is a string and its position in a source text.
 type stringAt struct {
 	value      String
 	start, end int
 }
 
-// stringScan finds the strings of a source text.
+// stringScan finds the strings in a source text.
 type stringScan struct {
 	p     parser
 	found []stringAt
@@ -317,15 +315,15 @@ func (s *stringScan) array() error {
 	}
 }
 
-// dict finds the strings of a dictionary. It is a signature dictionary if it has a
-// ByteRange: Type is optional there (Table 255).
+// dict finds the strings of a dictionary. A dictionary with a ByteRange counts as a signature
+// dictionary, because Type is optional there (Table 255).
 func (s *stringScan) dict() error {
 	if err := s.p.enter(); err != nil {
 		return err
 	}
 	defer s.p.leave()
 	signature := false
-	var contents, behind int // the strings in Contents
+	var contentsStart, contentsEnd int // range of the strings of Contents in found
 	for s.p.pos += len("<<"); ; {
 		s.p.skipSpace()
 		if c, ok := s.p.peek(); !ok || c != '/' {
@@ -337,11 +335,11 @@ func (s *stringScan) dict() error {
 		}
 		signature = signature || key == "ByteRange"
 		if key == "Contents" {
-			contents, behind = before, len(s.found)
+			contentsStart, contentsEnd = before, len(s.found)
 		}
 	}
 	if signature {
-		s.found = slices.Delete(s.found, contents, behind)
+		s.found = slices.Delete(s.found, contentsStart, contentsEnd)
 	}
 	_, err := s.p.closeDict()
 	return err

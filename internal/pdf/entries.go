@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// entryKind is the type of a cross-reference entry, numbered as in Table 18.
+// entryKind is the type of a cross-reference entry, with the numbers of Table 18.
 type entryKind uint8
 
 const (
@@ -16,29 +16,30 @@ const (
 	compressedEntry
 )
 
-// xrefEntry says where an object lies.
+// xrefEntry is the cross-reference entry of an object.
 type xrefEntry struct {
 	offset int64  // absolute; of a compressed object, the number of its object stream
-	index  uint32 // of a compressed object within its object stream
+	index  uint32 // index of a compressed object in its object stream
 	gen    uint16
 	kind   entryKind
 }
 
-// entryTable holds the entries by object number. Numbers mostly follow one another, so
-// that entries lie together in chunks; few numbers far apart do not take much either.
-// The zero value is empty.
+// entryTable has cross-reference entries by object number. Most object numbers are consecutive, so
+// the entries are stored in chunks; a few numbers that are far apart take little memory too. The
+// tables of several revisions share chunks, because a revision has the entries of those before it.
+// The zero value is an empty table.
 type entryTable struct {
 	chunks map[uint32]*entryChunk
-	last   *entryChunk // that was asked for, and its key
-	key    uint32
+	last   *entryChunk // chunk that was used last
+	key    uint32      // of last
 	count  int
-	spare  []entryChunk // allocated together once there are many
+	spare  []entryChunk // chunks that were allocated together
 }
 
 type entryChunk struct {
 	entries [chunkSize]xrefEntry
-	present uint32 // a bit for each entry that is there
-	shared  bool   // by tables, each of which copies it before it writes
+	present uint32 // one bit for each entry that is present
+	shared  bool   // several tables have this chunk; a table copies it before it writes
 }
 
 const chunkSize = 32
@@ -50,7 +51,7 @@ func (t *entryTable) chunk(num uint32) *entryChunk {
 	return t.last
 }
 
-// get returns the entry of an object, and a free one when there is none.
+// get returns the entry of an object, or a free entry if there is none.
 func (t *entryTable) get(num uint32) xrefEntry {
 	if c := t.chunk(num); c != nil {
 		return c.entries[num%chunkSize]
@@ -69,7 +70,7 @@ func (t *entryTable) set(num uint32, e xrefEntry) {
 	}
 }
 
-// forget removes an entry that is there.
+// forget removes an entry, which has to be present.
 func (t *entryTable) forget(num uint32) {
 	c := t.writable(num)
 	c.present &^= 1 << (num % chunkSize)
@@ -77,7 +78,8 @@ func (t *entryTable) forget(num uint32) {
 	t.count--
 }
 
-// own returns the chunk of a number for writing, as a new one if there is none.
+// writable returns the chunk of a number for writing. It copies a shared chunk and creates a
+// missing one.
 func (t *entryTable) writable(num uint32) *entryChunk {
 	c := t.chunk(num)
 	if c != nil && !c.shared {
@@ -103,7 +105,7 @@ func (t *entryTable) newChunk() *entryChunk {
 	return c
 }
 
-// add notes an entry unless there is one, and says whether it did.
+// add adds an entry unless one is present, and reports whether it did.
 func (t *entryTable) add(num uint32, e xrefEntry) bool {
 	bit := uint32(1) << (num % chunkSize)
 	if c := t.chunk(num); c != nil && c.present&bit != 0 {
@@ -116,7 +118,7 @@ func (t *entryTable) add(num uint32, e xrefEntry) bool {
 	return true
 }
 
-// all yields the entries in the order of their numbers.
+// all yields the entries in ascending order of object numbers.
 func (t *entryTable) all() iter.Seq2[uint32, xrefEntry] {
 	return func(yield func(uint32, xrefEntry) bool) {
 		for _, key := range slices.Sorted(maps.Keys(t.chunks)) {
@@ -131,7 +133,7 @@ func (t *entryTable) all() iter.Seq2[uint32, xrefEntry] {
 	}
 }
 
-// maxNum returns the highest number, or 0.
+// maxNum returns the highest object number, or 0.
 func (t *entryTable) maxNum() uint32 {
 	var highest uint32
 	for key := range t.chunks {
@@ -144,19 +146,17 @@ func (t *entryTable) maxNum() uint32 {
 	return highest*chunkSize + uint32(bits.Len32(c.present)) - 1
 }
 
-// Each revision of a file has the entries of those before it. Their tables share chunks.
-
-// share allows other tables to have the chunks of this one.
+// markShared allows other tables to use the chunks of this one.
 func (t *entryTable) markShared() {
 	for _, c := range t.chunks {
 		c.shared = true
 	}
 }
 
-// room is how many entries there is room for.
+// capacity returns the number of entries that fit in the chunks.
 func (t *entryTable) capacity() int { return len(t.chunks) * chunkSize }
 
-// addTable adds the entries of a table that is shared, but those that are there.
+// addTable adds the entries of a shared table that t does not have.
 func (t *entryTable) addTable(shared *entryTable) {
 	if t.chunks == nil {
 		t.chunks = make(map[uint32]*entryChunk, len(shared.chunks))
@@ -173,7 +173,7 @@ func (t *entryTable) addTable(shared *entryTable) {
 	t.last = nil
 }
 
-// fill takes some entries from another chunk.
+// copyEntries copies the entries in the bit set which from another chunk.
 func (c *entryChunk) copyEntries(from *entryChunk, which uint32) {
 	c.present |= which
 	for ; which != 0; which &= which - 1 {

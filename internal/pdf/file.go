@@ -15,7 +15,7 @@ import (
 type File struct {
 	r             io.ReaderAt
 	size          int64
-	offsetBase    int64 // absolute offset that the offsets in the file are relative to: the header, as a rule
+	offsetBase    int64 // absolute offset that the offsets in the file are relative to, usually the header's
 	startxref     int64 // offset after the last startxref, relative to offsetBase
 	sections      []section
 	entries       entryTable
@@ -32,7 +32,7 @@ type File struct {
 	sectionCache      sectionCache
 	parent            *File           // the file whose work budget and caches this one uses, such as a later revision; nil: none
 	dangling          map[uint32]bool // object numbers above maxNum that references name
-	danglingSearched  bool            // searchDangling has completed dangling
+	danglingSearched  bool            // searchDangling has run
 
 	encryption *encryption // nil: the file is not encrypted
 }
@@ -133,7 +133,8 @@ func startxrefOffset(text []byte) (int64, error) {
 	return 0, fmt.Errorf("%w: startxref without an offset", ErrDamaged)
 }
 
-// findMaxNum sets maxNum to the highest object number that has an entry or that Size permits.
+// findMaxNum sets maxNum to the highest object number that has an entry or that Size permits, and
+// notes the trailer's references to objects above it.
 func (f *File) findMaxNum() error {
 	size, ok := f.Trailer()["Size"].(Integer)
 	if !ok || size < 1 || size > maxObjectNumber+1 {

@@ -6,22 +6,23 @@ import (
 	"slices"
 )
 
-// importer copies objects from one file into an update of another one.
+// importer copies objects from one file into an update of another file.
 type importer struct {
 	update   *Update
 	from     *File
-	excluded map[Ref]bool // what is not followed
+	excluded map[Ref]bool // references that are replaced by null
 	copies   map[Ref]Ref
-	queue    []Ref // keys of copies, in the order in which they are copied
+	queue    []Ref // keys of copies, in the order of copying
 	bytes    int
 }
 
-// Import copies into the update what the source text of an object of another file refers
-// to, and returns that text with references to the copies. Text is copied as it stands and
-// streams as they are encoded; only references are renumbered. References to the other
-// file's catalog and pages become null: they would bring all of it along. Errors:
-// [ErrEncrypted], [ErrDamaged], [ErrUnsupported], and [ErrLimit] for more than 10,000
-// objects or 8 MiB.
+// Import copies into the update the objects of another file that a source text refers to, directly
+// and through other objects. It returns the source text with references to the copies. Import
+// copies text unchanged and streams in their encoded form, and renumbers only the references. It
+// also removes StructParent and StructParents from the copies. References to the catalog and to the
+// pages of the other file become null, because they would bring the whole file with them. Errors:
+// [ErrEncrypted], [ErrDamaged], [ErrUnsupported], and [ErrLimit] for more than 10,000 objects or 8
+// MiB.
 func (u *Update) Import(from *File, source []byte) ([]byte, error) {
 	imported, err := u.importSource(from, source)
 	if err != nil {
@@ -31,7 +32,7 @@ func (u *Update) Import(from *File, source []byte) ([]byte, error) {
 }
 
 func (u *Update) importSource(from *File, source []byte) ([]byte, error) {
-	if _, ok := from.Trailer()["Encrypt"]; ok { // payloads are copied encoded
+	if _, ok := from.Trailer()["Encrypt"]; ok { // payloads are copied without decryption
 		return nil, ErrEncrypted
 	}
 	barred, err := from.pageTree()
@@ -51,7 +52,7 @@ func (u *Update) importSource(from *File, source []byte) ([]byte, error) {
 	return source, nil
 }
 
-// copy copies an object that has a number in the update already.
+// copy copies an object for which the update has reserved a number.
 func (i *importer) copy(ref Ref) error {
 	o, err := i.from.find(ref)
 	if err != nil {
@@ -76,8 +77,9 @@ func (i *importer) body(o indirect) ([]byte, error) {
 	return i.renumber(source)
 }
 
-// withoutStructure returns the source of an object without its keys into a structure
-// parent tree (14.7.5.4), which would find some element in the tree of the other file.
+// withoutStructParents returns the source text of an object in which StructParent and StructParents
+// are null. These keys of the structural parent tree (14.7.5.4) would name unrelated elements in
+// the tree of the target file.
 func withoutStructParents(o indirect) (source []byte, err error) {
 	dict, _ := o.value.(Dict)
 	source = o.source
@@ -92,7 +94,7 @@ func withoutStructParents(o indirect) (source []byte, err error) {
 	return source, nil
 }
 
-// stream returns a stream as an update has it. Its Length becomes direct.
+// stream returns the body of a copied stream. Its Length becomes a direct object.
 func (i *importer) stream(o indirect, source []byte) ([]byte, error) {
 	s, err := i.from.newStream(o)
 	if err != nil {
@@ -118,7 +120,7 @@ func (i *importer) stream(o indirect, source []byte) ([]byte, error) {
 	return slices.Concat(source, []byte("\nstream\n"), encoded, []byte("\nendstream")), nil
 }
 
-// renumbered returns the source text of an object with references to copies.
+// renumber returns the source text of an object with references to the copies.
 func (i *importer) renumber(source []byte) (out []byte, err error) {
 	done := 0
 	p := &parser{buf: source, final: true}
@@ -153,7 +155,7 @@ func (i *importer) checkLimits(bytes int) error {
 	return i.from.CheckBudget()
 }
 
-// pageTree returns the catalog and the nodes of the page tree.
+// pageTree returns the references of the catalog and of the nodes of the page tree.
 func (f *File) pageTree() (map[Ref]bool, error) {
 	catalog, dict, err := f.catalog()
 	if err != nil {

@@ -264,14 +264,14 @@ const (
 // of this revision may cut short is neither taken from the cache nor put into it. The use of a
 // cached object also counts as work, but as less than the reading.
 func (f *File) objectAt(offset int64) (indirect, error) {
-	kept := &f.origin().objectCache
-	if o, ok := kept.byOffset[offset]; ok && o.scannedTo+lookahead <= f.size {
+	cache := &f.origin().objectCache
+	if o, ok := cache.byOffset[offset]; ok && o.scannedTo+lookahead <= f.size {
 		f.spend(cacheCost(len(o.source)))
 		return o.indirect, nil
 	}
 	o, err := f.indirectAt(offset)
 	if err == nil && o.payload+lookahead <= f.size {
-		kept.put(offset, cachedObject{o, o.payload})
+		cache.put(offset, cachedObject{o, o.payload})
 	}
 	return o, err
 }

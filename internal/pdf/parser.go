@@ -25,6 +25,14 @@ type parser struct {
 	reference func(start int, ref Ref)
 }
 
+// entry is an entry of a dictionary: its key, its value, and the position of the value in the
+// buffer.
+type entry struct {
+	key        Name
+	value      Object
+	start, end int
+}
+
 // syntaxError returns an error for text that is not an object.
 func syntaxError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrDamaged}, args...)...)
@@ -286,14 +294,6 @@ func (p *parser) dict() (Object, error) {
 		maps.DeleteFunc(d, func(_ Name, o Object) bool { return o == nil })
 	}
 	return d, nil
-}
-
-// entry is an entry of a dictionary: its key, its value, and the position of the value in the
-// buffer.
-type entry struct {
-	key        Name
-	value      Object
-	start, end int
 }
 
 // eachEntry reads a dictionary and calls visit with its entries, in the order of the text. It

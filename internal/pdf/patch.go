@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Key returns the source text of a key's value in the source text of a dictionary.
+// Key returns the source text of the value of key in src, the source text of a dictionary.
 func Key(src []byte, key Name) (value []byte, ok bool, err error) {
 	_, err = dictSource(src, func(e entry) {
-		if e.key == key { // of equal keys the last counts
+		if e.key == key { // if a key is repeated, its last value counts
 			value, ok = src[e.start:e.end], true
 		}
 	})
@@ -19,9 +19,9 @@ func Key(src []byte, key Name) (value []byte, ok bool, err error) {
 	return value, ok, nil
 }
 
-// SetKey returns the source text of a dictionary with the source text of one value changed,
-// or the entry added at the end. All other bytes stay as they are. Where the key stands
-// several times, every value is replaced: readers do not agree which one counts.
+// SetKey returns the source text of a dictionary with the source text of one value replaced, or
+// with a new entry at the end if the key is missing. All other bytes stay unchanged. If the key is
+// repeated, every value is replaced, because readers differ in which value they take.
 func SetKey(src []byte, key Name, value []byte) ([]byte, error) {
 	value, err := singleObject(value)
 	if err != nil {
@@ -46,8 +46,8 @@ func SetKey(src []byte, key Name, value []byte) ([]byte, error) {
 	return src, nil
 }
 
-// AppendItem returns the source text of an array with an item's source text at its end.
-// All other bytes stay as they are.
+// AppendItem returns the source text of an array with the source text of one more item at its end.
+// All other bytes stay unchanged.
 func AppendItem(src, item []byte) ([]byte, error) {
 	item, err := singleObject(item)
 	if err != nil {
@@ -67,8 +67,8 @@ func AppendItem(src, item []byte) ([]byte, error) {
 	return splice(src, closing, closing, spaced(src[:closing], item)), nil
 }
 
-// Distinct says whether no dictionary in the source text of an object has two values for a key: readers differ in
-// which counts (7.3.7).
+// Distinct reports whether no dictionary in the source text of an object has two different values
+// for a key. Readers differ in which value they take (7.3.7).
 func Distinct(source []byte) (bool, error) {
 	p := &parser{buf: source, final: true}
 	_, err := p.object()
@@ -81,8 +81,8 @@ func Distinct(source []byte) (bool, error) {
 	return !p.duplicateKeys, nil
 }
 
-// dictSource calls visit for the entries of a dictionary's source text and returns where
-// its closing brackets stand.
+// dictSource calls visit with each entry of a dictionary's source text. It returns the position of
+// the closing brackets.
 func dictSource(src []byte, visit func(entry)) (closing int, err error) {
 	p, err := sourceOf(src, "<<", "dictionary")
 	if err != nil {
@@ -108,7 +108,7 @@ func sourceOf(src []byte, opening, kind string) (*parser, error) {
 	return p, nil
 }
 
-// end makes sure that nothing follows.
+// end returns an error unless only white space and comments follow.
 func (p *parser) end() error {
 	if p.skipSpace(); p.pos < len(p.buf) {
 		return syntaxError("text behind the object")
@@ -116,8 +116,9 @@ func (p *parser) end() error {
 	return nil
 }
 
-// oneObject makes sure that src is the source text of one object, and returns it without
-// the white space and comments around it, which could swallow what is put behind.
+// singleObject returns src without the white space and comments around its one object. A comment at
+// the end could otherwise hide the text that is added after it. singleObject returns an error if
+// src is not the source text of one object.
 func singleObject(src []byte) ([]byte, error) {
 	p := &parser{buf: src, final: true}
 	p.skipSpace()
@@ -134,8 +135,8 @@ func splice(src []byte, start, end int, replacement []byte) []byte {
 	return slices.Concat(src[:start], replacement, src[end:])
 }
 
-// spaced returns token with a space before it where it would merge with what precedes
-// (7.2.3), as it would with an empty name too.
+// spaced returns token, with a space before it if it would otherwise merge with the token before it
+// (7.2.3). An empty name merges too.
 func spaced(before, token []byte) []byte {
 	if len(before) == 0 || !isRegular(token[0]) {
 		return token

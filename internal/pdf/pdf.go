@@ -202,11 +202,11 @@ func (f *File) LastReference(o Object) (Ref, bool) {
 		if err != nil {
 			return ref, true
 		}
-		further, more := next.(Ref)
-		if !more {
+		nextRef, isRef := next.(Ref)
+		if !isRef {
 			return ref, true
 		}
-		ref = further
+		ref = nextRef
 	}
 	return Ref{}, false
 }

@@ -9,25 +9,27 @@ import (
 	"slices"
 )
 
-// Rebuild opens a file whose cross-reference is broken, by the objects that stand in it:
-// of those with the same number the one nearest to the end holds. An [Update] of such a
-// file lists every object, so that readers need not do the same again, each in its own way.
+// Rebuild opens a file whose cross-reference is broken. It finds the objects by a search of the
+// file; of several objects with one number, the one nearest to the end counts. An [Update] of such
+// a file lists every object, so that other readers need not rebuild the cross-reference too, each
+// in its own way.
 //
-// Because that list replaces what readers would find for themselves, a file is [ErrDamaged]
-// when an object, an object stream or a trailer that counts cannot be read here: somebody
-// else might read it. So is a signed file: its signatures cover a cross-reference that
-// another one would replace. Errors are otherwise those of [Open].
+// The new list replaces what other readers would find. So Rebuild returns [ErrDamaged] if it cannot
+// read an object, an object stream or a trailer that counts, because another reader may be able to.
+// It also returns [ErrDamaged] for a signed file, because the signatures cover the cross-reference
+// that the new list would replace. Other errors are those of [Open].
 func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, false) }
 
-// Salvage is [Rebuild] for a file that nobody writes on: whether it is signed, and whatever
-// else of it cannot be read.
+// Salvage does the same as [Rebuild] for a caller that only reads the file. It also opens a signed
+// file and a file with unreadable objects.
 func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, true) }
 
-// WithRepaired calls use with the file as its cross-reference has it, and where that turns out
-// to be broken, with the file rebuilt from its objects, as viewers do without a word. A
-// signed file is not rebuilt, nor one that is damaged in another way: its cross-reference
-// would be replaced by what other readers need not agree with. Errors are those of [Open],
-// [Rebuild] and use.
+// WithRepaired calls use with the opened file. If the cross-reference is broken, it calls use with
+// the rebuilt file, as viewers do without a warning. This is the case if [Open] returns
+// [ErrDamaged], or if use returns [ErrMisplaced] or [ErrNoPages]; then use is called a second time.
+// WithRepaired does not rebuild a signed file or a file that is damaged in another way: the rebuilt
+// cross-reference would replace one that other readers may interpret differently. Errors are those
+// of [Open], [Rebuild] and use.
 func WithRepaired(r io.ReaderAt, size int64, use func(*File) error) error {
 	file, err := Open(r, size)
 	broken := errors.Is(err, ErrDamaged)
@@ -38,14 +40,14 @@ func WithRepaired(r io.ReaderAt, size int64, use func(*File) error) error {
 	if !broken {
 		return err
 	}
-	rebuilt, again := Rebuild(r, size)
-	if again == nil {
-		again = use(rebuilt)
+	rebuilt, retryErr := Rebuild(r, size)
+	if retryErr == nil {
+		retryErr = use(rebuilt)
 	}
-	if errors.Is(again, ErrDamaged) || errors.Is(again, ErrNoPages) {
-		return fmt.Errorf("%w; %w", err, again)
+	if errors.Is(retryErr, ErrDamaged) || errors.Is(retryErr, ErrNoPages) {
+		return fmt.Errorf("%w; %w", err, retryErr)
 	}
-	return again
+	return retryErr
 }
 
 func rebuildFile(r io.ReaderAt, size int64, lenient bool) (*File, error) {
@@ -57,13 +59,13 @@ func rebuildFile(r io.ReaderAt, size int64, lenient bool) (*File, error) {
 	return f, nil
 }
 
-// rebuilding is what a scan of a file finds, in the order of the file.
+// rebuilder collects what a scan of a file finds, in the order of the file.
 type rebuilder struct {
 	file       *File
-	lenient    bool // nobody writes on it
+	lenient    bool // the caller only reads the file
 	trailers   []section
-	streams    map[uint32]bool  // object streams
-	unreadable map[uint32]int64 // objects that cannot be read, the last of each number
+	streams    map[uint32]bool  // numbers of the object streams
+	unreadable map[uint32]int64 // offsets of the unreadable objects by number; of several, the last one
 }
 
 func (b *rebuilder) rebuild() (err error) {
@@ -108,7 +110,8 @@ func (b *rebuilder) refuseSigned() error {
 	return b.file.refuseIfContains("/ByteRange", "the file is signed")
 }
 
-// refuse fails if the file has a name in it, wherever: it may stand where nothing is read.
+// refuseIfContains returns an error if the bytes of name are anywhere in the file, also in parts
+// that are not parsed.
 func (f *File) refuseIfContains(name, because string) error {
 	at, err := f.index(name, 0)
 	if err == nil && at < f.size {
@@ -117,8 +120,8 @@ func (f *File) refuseIfContains(name, because string) error {
 	return err
 }
 
-// checkUnread refuses a file with an object that cannot be read and that no later one of
-// its number replaces: readers that are more tolerant have it.
+// checkUnread returns an error if the file has an unreadable object that no later object with the
+// same number replaces. A more tolerant reader may be able to read it.
 func (b *rebuilder) checkUnread() error {
 	if b.lenient {
 		return nil
@@ -136,8 +139,8 @@ func (b *rebuilder) checkUnread() error {
 	return nil
 }
 
-// checkDensity refuses numbers that are far apart: the new section has an entry for each
-// number, as that of a first revision must (7.5.4).
+// checkDensity returns an error if the object numbers are far apart: the new section has an entry
+// for each number, as the section of a first revision must have (7.5.4).
 func (b *rebuilder) checkDensity() error {
 	if most := 1000 + 10*b.file.entries.count; int(b.file.maxNum) > most {
 		return fmt.Errorf("%w: object number %d in a file of %d objects", ErrLimit, b.file.maxNum, b.file.entries.count)
@@ -145,8 +148,8 @@ func (b *rebuilder) checkDensity() error {
 	return nil
 }
 
-// scan reads every object and trailer behind the header once. Payloads of streams are
-// passed over: a file that is embedded in this one has objects of its own.
+// scan reads every object and trailer after the header once. It skips the payloads of streams: an
+// embedded file has objects of its own.
 func (b *rebuilder) scan() error {
 	objects, trailers := b.file.newFinder("obj"), b.file.newFinder("trailer")
 	for at := b.file.offsetBase; ; {
@@ -159,7 +162,7 @@ func (b *rebuilder) scan() error {
 			return err
 		}
 		switch {
-		case object == trailer: // neither
+		case object == trailer: // both are the size of the file: none is left
 			return nil
 		case object < trailer:
 			at, err = b.object(object)
@@ -172,8 +175,8 @@ func (b *rebuilder) scan() error {
 	}
 }
 
-// object reads the object whose head ends with the "obj" at an offset, and returns where
-// to go on.
+// object reads the object whose head has its keyword "obj" at an offset, and returns the offset at
+// which the scan continues.
 func (b *rebuilder) object(at int64) (next int64, err error) {
 	next = at + int64(len("obj"))
 	if whole, err := b.file.isWord(at, next); err != nil || !whole {
@@ -203,7 +206,8 @@ func (b *rebuilder) object(at int64) (next int64, err error) {
 	return b.file.afterStream(o)
 }
 
-// behindStream returns the offset of a stream's endstream, wherever Length puts it.
+// afterStream returns the offset of the endstream of a stream. It searches for it if Length is not
+// a correct integer.
 func (f *File) afterStream(o indirect) (int64, error) {
 	length, ok := o.value.(Dict)["Length"].(Integer)
 	end := o.payload + int64(length)
@@ -217,7 +221,8 @@ func (f *File) afterStream(o indirect) (int64, error) {
 	return o.payload + n, err
 }
 
-// add notes where an object lies, and what else it is.
+// add adds an entry for an object, and notes object streams and the dictionaries of cross-reference
+// streams.
 func (b *rebuilder) add(head int64, o indirect) error {
 	if !b.lenient && hasKey(o.value, "ByteRange") {
 		return fmt.Errorf("%w: not done, because the file is signed", ErrDamaged)
@@ -242,7 +247,7 @@ func (b *rebuilder) add(head int64, o indirect) error {
 	return nil
 }
 
-// hasKey reports whether an object is a dictionary with a key or holds one directly.
+// hasKey reports whether an object has a dictionary with a key, without following references.
 func hasKey(o Object, key Name) bool {
 	switch o := o.(type) {
 	case Array:
@@ -257,7 +262,8 @@ func hasKey(o Object, key Name) bool {
 	return false
 }
 
-// trailer reads the dictionary behind the keyword at an offset, and returns where to go on.
+// trailer reads the dictionary after the keyword trailer at an offset, and returns the offset at
+// which the scan continues.
 func (b *rebuilder) trailer(at int64) (next int64, err error) {
 	next = at + int64(len("trailer"))
 	if whole, err := b.file.isWord(at, next); err != nil || !whole {
@@ -271,8 +277,8 @@ func (b *rebuilder) trailer(at int64) (next int64, err error) {
 	return s.end, err
 }
 
-// setTrailer makes one trailer of all that were found. Of each entry that matters the one
-// nearest to the file's end holds.
+// setTrailer makes one trailer from all trailers found. For each entry that matters, the value
+// nearest to the end of the file counts.
 func (b *rebuilder) setTrailer() error {
 	merged := section{trailer: Dict{}, source: []byte("<< >>")}
 	for _, key := range []Name{"Root", "Info", "ID", "Encrypt"} {
@@ -296,8 +302,8 @@ func (b *rebuilder) setTrailer() error {
 	return nil
 }
 
-// setRoot looks for a catalog when the trailer names none: among the trailers, then among
-// all objects.
+// setRoot searches for a catalog if Root of the trailer does not name one: in the other trailers,
+// then in all objects. The last one found counts.
 func (b *rebuilder) setRoot() error {
 	f := b.file
 	if ref, ok := f.Trailer()["Root"].(Ref); ok && f.isCatalog(ref) {
@@ -344,8 +350,8 @@ func (f *File) isCatalog(ref Ref) bool {
 	return false
 }
 
-// addCompressed adds the objects of the object streams. One that also stands on its own
-// farther from the start is not theirs.
+// addCompressed adds entries for the objects in the object streams. An uncompressed object with the
+// same number counts instead if it is nearer to the end of the file than the object stream.
 func (b *rebuilder) addCompressed() error {
 	entries := &b.file.entries
 	inOrder := func(x, y uint32) int { return cmp.Compare(entries.get(x).offset, entries.get(y).offset) }

@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// Revisions returns the absolute offsets directly behind the "%%EOF" of each revision of
-// the file, in ascending order: how long the file was, end of line aside, before each
-// incremental update (7.5.6), and is. Sections whose end cannot be found are left out.
+// Revisions returns the absolute offsets directly after the "%%EOF" of each revision, in ascending
+// order. Each is the length that the file had, without the final end of line, before an incremental
+// update (7.5.6); the last is its present length. Revisions leaves out sections whose end it cannot
+// find, and returns none for a rebuilt file.
 func (f *File) Revisions() ([]int64, error) {
 	var ends []int64
 	if f.rebuilt {
-		return nil, nil // where its sections are is not known
+		return nil, nil // the offsets of its sections are unknown
 	}
 	for i, s := range f.sections {
-		// The first section of a linearized file is complete only with the one that its
-		// Prev leads to, which lies at the file's end (Annex F.3.3).
+		// The first section of a linearized file is complete only with the section that its Prev
+		// names, which lies at the end of the file (Annex F.3.3).
 		if i+1 < len(f.sections) && f.sections[i+1].offset > s.offset {
 			continue
 		}
@@ -32,7 +33,7 @@ func (f *File) Revisions() ([]int64, error) {
 	return slices.Compact(ends), nil
 }
 
-// revisionEnd finds the end-of-file marker behind a section.
+// revisionEnd returns the offset after the end-of-file marker that follows a section.
 func (f *File) revisionEnd(s section) (end int64, found bool, err error) {
 	c := f.cursor(s.end, 256)
 	err = c.step(func(p *parser) error {
@@ -42,7 +43,8 @@ func (f *File) revisionEnd(s section) (end int64, found bool, err error) {
 	return c.offset(), found, err
 }
 
-// endOfFile reads startxref with its offset, and the marker, which looks like a comment (7.5.5).
+// endOfFile reads startxref with its offset, and the end-of-file marker, which has the syntax of a
+// comment (7.5.5).
 func (p *parser) endOfFile() bool {
 	const marker = "%%EOF"
 	if !p.keyword("startxref") {
@@ -62,14 +64,14 @@ func (p *parser) endOfFile() bool {
 	return true
 }
 
-// ChangedSince returns the numbers of the objects that may be others than in before, which the
-// file begins with, in ascending order: those that the cross-reference says are elsewhere, with
-// all that are in an object stream which is.
+// ChangedSince returns the numbers of the objects that may differ from those of before, an earlier
+// revision of the file, in ascending order. These are the objects with another cross-reference
+// entry, and all objects in an object stream that may differ.
 func (f *File) ChangedSince(before *File) []uint32 {
 	changed := make(map[uint32]bool)
 	f.noteDifferences(before, changed)
 	lengths := f.anyIntegerChanged(before, changed)
-	last, other := int64(-1), false // object stream, and whether it is another one now
+	last, other := int64(-1), false // number of the last object stream, and whether it may differ
 	for num, e := range f.entries.all() {
 		if e.kind != compressedEntry {
 			continue
@@ -85,7 +87,8 @@ func (f *File) ChangedSince(before *File) []uint32 {
 	return slices.Sorted(maps.Keys(changed))
 }
 
-// noteOthers notes the objects that the cross-references of two files have elsewhere.
+// noteDifferences adds to changed the objects whose cross-reference entries differ in the two
+// files.
 func (f *File) noteDifferences(before *File, changed map[uint32]bool) {
 	for key, chunk := range f.entries.chunks {
 		if before.entries.chunks[key] != chunk {
@@ -99,7 +102,7 @@ func (f *File) noteDifferences(before *File, changed map[uint32]bool) {
 	}
 }
 
-// noteChanged compares the entries of one chunk.
+// noteChunkDifferences does this for one chunk. All free entries count as equal.
 func (f *File) noteChunkDifferences(before *File, key uint32, changed map[uint32]bool) {
 	for num := key * chunkSize; num < (key+1)*chunkSize; num++ {
 		now, old := f.entries.get(num), before.entries.get(num)
@@ -109,8 +112,8 @@ func (f *File) noteChunkDifferences(before *File, key uint32, changed map[uint32
 	}
 }
 
-// changedLength says whether an integer is among the objects that changed: it may be the length
-// of an object stream that is where it was.
+// anyIntegerChanged reports whether a changed object was an integer. It may be the Length of an
+// object stream whose own entry is unchanged.
 func (f *File) anyIntegerChanged(before *File, changed map[uint32]bool) bool {
 	for num := range changed {
 		e := before.entries.get(num)
@@ -126,7 +129,8 @@ func (f *File) anyIntegerChanged(before *File, changed map[uint32]bool) bool {
 	return false
 }
 
-// otherLength says whether an object stream has another length, or none that can be read.
+// lengthDiffers reports whether an object stream has another length than before, or a length that
+// cannot be read.
 func (f *File) lengthDiffers(before *File, container uint32) bool {
 	ref := Ref{Num: container, Gen: f.entries.get(container).gen}
 	now, err := f.object(ref)

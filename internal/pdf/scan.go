@@ -133,12 +133,12 @@ func (f *File) isWord(from, to int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	behind, err := f.read(to, int(min(f.size-to, 1)))
+	after, err := f.read(to, int(min(f.size-to, 1)))
 	if err != nil {
 		return false, err
 	}
 	joined := len(before) > 0 && isRegular(before[0]) && !isDigit(before[0])
-	return !joined && (len(behind) == 0 || !isRegular(behind[0])), nil
+	return !joined && (len(after) == 0 || !isRegular(after[0])), nil
 }
 
 // headBefore returns the offset of the object head whose keyword "obj" is at an offset. The head

@@ -8,7 +8,39 @@ import (
 	"slices"
 )
 
-// newStream completes a stream object: Length may be a reference (7.3.8.2).
+// objectStream is a decoded object stream (7.5.7).
+type objectStream struct {
+	content []byte // the decoded bytes from First on
+	objects []objectStreamEntry
+	offsets map[uint32]uint32 // offsets in content by object number; nil until an index is wrong
+}
+
+// objectStreamEntry is a pair of integers at the start of an object stream.
+type objectStreamEntry struct {
+	num    uint32
+	offset uint32 // in the content of the object stream
+}
+
+// streamCache has the object streams that were read last. order has their numbers, the oldest
+// first.
+type streamCache struct {
+	byNum map[uint32]*objectStream
+	order []uint32
+	bytes int
+}
+
+// Stream returns the decoded payload of a stream. It returns [ErrLimit] if the payload has more
+// than limit bytes or more than 1 GiB, and [ErrUnsupported] for image filters.
+func (f *File) Stream(s *Stream, limit int64) ([]byte, error) {
+	decoded, err := f.decode(s, limit)
+	if err != nil {
+		return nil, fmt.Errorf("pdf: decoding stream %s: %w", s.Ref.identity(), err)
+	}
+	return decoded, nil
+}
+
+// newStream returns the stream of an object. Its Length may be a reference (7.3.8.2). If Length is
+// missing or wrong, newStream measures the payload.
 func (f *File) newStream(o indirect) (*Stream, error) {
 	dict := o.value.(Dict)
 	length, err := f.streamLength(dict)
@@ -27,7 +59,7 @@ func (f *File) newStream(o indirect) (*Stream, error) {
 func (f *File) streamLength(dict Dict) (int64, error) {
 	value := dict["Length"]
 	if ref, ok := value.(Ref); ok {
-		o, err := f.find(ref) // not Resolve: another stream's length is not needed to see that it is no number
+		o, err := f.find(ref) // not resolve: if this is a stream, its length is not needed to refuse it
 		if err != nil {
 			return 0, err
 		}
@@ -40,7 +72,7 @@ func (f *File) streamLength(dict Dict) (int64, error) {
 	return int64(length), nil
 }
 
-// payload returns the payload of a stream as it stands in the file, encoded.
+// payload returns the encoded payload of a stream, as the file has it.
 func (f *File) payload(s *Stream) (*io.SectionReader, error) {
 	if _, ok := s.Dict["F"]; ok {
 		return nil, fmt.Errorf("%w: payload in another file", ErrUnsupported)
@@ -51,8 +83,8 @@ func (f *File) payload(s *Stream) (*io.SectionReader, error) {
 	return io.NewSectionReader(f.r, s.Offset, s.Length), nil
 }
 
-// checkStreamEnd makes sure that the payload ends where Length says, so that every
-// reader sees the same one.
+// checkStreamEnd returns an error unless endstream follows at offset, so that every reader sees the
+// same payload.
 func (f *File) checkStreamEnd(offset int64) error {
 	if offset < 0 || offset > f.size {
 		return fmt.Errorf("%w: it ends outside of the file", ErrDamaged)
@@ -67,16 +99,6 @@ func (f *File) checkStreamEnd(offset int64) error {
 	return nil
 }
 
-// Stream returns the decoded payload of a stream, or [ErrLimit] when it has more than
-// limit bytes, or 1 GiB. Image filters are [ErrUnsupported].
-func (f *File) Stream(s *Stream, limit int64) ([]byte, error) {
-	decoded, err := f.decode(s, limit)
-	if err != nil {
-		return nil, fmt.Errorf("pdf: decoding stream %s: %w", s.Ref.identity(), err)
-	}
-	return decoded, nil
-}
-
 func (f *File) decode(s *Stream, limit int64) ([]byte, error) {
 	limit = min(limit, maxStreamBytes)
 	decoded, err := f.decodePrefix(s, limit+1)
@@ -86,7 +108,7 @@ func (f *File) decode(s *Stream, limit int64) ([]byte, error) {
 	return decoded, err
 }
 
-// decodePrefix returns at most limit bytes of a stream's decoded payload.
+// decodePrefix returns the first limit bytes of the decoded payload of a stream.
 func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 	payload, err := f.payload(s)
 	if err != nil {
@@ -112,32 +134,12 @@ func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 	return decoded, damagedPayload("payload", err)
 }
 
-// damagedPayload wraps the errors of decoders, which know nothing of ours.
+// damagedPayload wraps the errors of decoders in [ErrDamaged].
 func damagedPayload(what string, err error) error {
 	if err == nil || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit) {
 		return err
 	}
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, what, err)
-}
-
-// objectStream is a decoded object stream (7.5.7).
-type objectStream struct {
-	content []byte // behind First
-	objects []objectStreamEntry
-	offsets map[uint32]uint32 // offsets by number; made when an index turns out wrong
-}
-
-// compressedAt is a pair of numbers from the head of an object stream.
-type objectStreamEntry struct {
-	num    uint32
-	offset uint32 // in content
-}
-
-// streamCache keeps object streams, oldest first.
-type streamCache struct {
-	byNum map[uint32]*objectStream
-	order []uint32
-	bytes int
 }
 
 func (c *streamCache) put(num uint32, s *objectStream) {
@@ -152,15 +154,15 @@ func (c *streamCache) put(num uint32, s *objectStream) {
 	}
 }
 
-// find returns where an object begins. The index is not always right; the number is what
-// readers go by.
+// find returns the offset in content of an object. The index in the cross-reference may be wrong;
+// readers go by the object number.
 func (s *objectStream) find(num uint32, index int) (offset uint32, ok bool) {
 	if index < len(s.objects) && s.objects[index].num == num {
 		return s.objects[index].offset, true
 	}
 	if s.offsets == nil {
 		s.offsets = make(map[uint32]uint32, len(s.objects))
-		for _, o := range slices.Backward(s.objects) { // of equal numbers the first counts
+		for _, o := range slices.Backward(s.objects) { // of several objects with one number the first counts
 			s.offsets[o.num] = o.offset
 		}
 	}
@@ -168,10 +170,10 @@ func (s *objectStream) find(num uint32, index int) (offset uint32, ok bool) {
 	return offset, ok
 }
 
-// size is what the stream takes, with the places that it may come to have.
+// size returns the estimated memory in bytes of the object stream, with its map of offsets.
 func (s *objectStream) size() int { return len(s.content) + 32*len(s.objects) }
 
-// compressed reads an object that lies in an object stream. It has no stream itself.
+// compressed reads an object in an object stream. Such an object is never a stream.
 func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
 	s, err := f.objectStream(uint32(e.offset))
 	if err != nil {
@@ -194,7 +196,8 @@ func (f *File) objectStream(num uint32) (*objectStream, error) {
 	if s, ok := f.streams.byNum[num]; ok {
 		return s, nil
 	}
-	// What describes a stream may be in another one, or, in hostile files, in the same one.
+	// The reading of an object stream may need an object in another object stream or, in a hostile
+	// file, in the same one.
 	if f.nesting++; f.nesting > maxNesting {
 		f.nesting--
 		return nil, fmt.Errorf("%w: object streams need one another", ErrDamaged)
@@ -226,8 +229,8 @@ func (f *File) readObjectStream(num uint32) (*objectStream, error) {
 	return f.splitObjectStream(stream.Dict, payload)
 }
 
-// splitObjectStream reads the numbers and offsets at the head of an object stream, as many
-// as there are.
+// splitObjectStream reads the pairs of object numbers and offsets at the start of an object stream,
+// up to the first malformed one.
 func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, error) {
 	n, err := resolveTo[Integer](f, dict["N"])
 	if err != nil {
@@ -240,13 +243,13 @@ func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, erro
 	if first < 0 || int64(first) > int64(len(payload)) || n < 0 {
 		return nil, fmt.Errorf("%w: First is %d, N is %d", ErrDamaged, first, n)
 	}
-	n = min(n, first) // each takes more than one byte
+	n = min(n, first) // each pair takes more than one byte
 	s := &objectStream{content: payload[first:], objects: make([]objectStreamEntry, 0, n/2)}
 	p := &parser{buf: payload[:first], final: true}
 	for range n {
 		at, err := p.objectStreamEntry(len(s.content))
 		if err != nil {
-			break // N may be too high; what was read so far is there
+			break // N may be too high; the pairs before are valid
 		}
 		s.objects = append(s.objects, at)
 	}

@@ -6,27 +6,29 @@ import (
 	"reflect"
 )
 
-// strictUpdate is what was appended to a file.
+// strictUpdate checks the updates that were appended to a file. Its methods that begin with "check"
+// report whether a rule is met.
 type strictUpdate struct {
 	now, before  *File
-	maxNumBefore uint32         // object number in use before
-	heads        map[int64]Ref  // objects that the sections list, by the offset behind their heads
-	sections     map[int64]bool // their offsets
-	keywords     map[int64]bool // offsets of the keywords that are theirs
+	maxNumBefore uint32         // highest object number in use in before
+	heads        map[int64]Ref  // objects that the new sections list, by the offset after their heads
+	sections     map[int64]bool // offsets of the new sections
+	keywords     map[int64]bool // offsets of the keywords xref and trailer of the new sections
 }
 
-// rebuiltView is a file as readers see it that rebuild its cross-reference: of each object, the last.
+// rebuiltView is the file as a reader sees it that rebuilds the cross-reference: of several objects
+// with one number, the last one counts.
 type rebuiltView struct {
 	file       *File
-	heads      map[int64]bool   // ends of the heads that some section lists
-	lastOffset map[uint32]int64 // offsets of the last ones
+	heads      map[int64]bool   // offsets after the object heads that some section lists
+	lastOffset map[uint32]int64 // highest listed offset by object number
 }
 
-// IsStrictIncrement says whether every reader finds in a file what this one does, given that
-// all agree on before, which the file begins with. What was appended to it has to be
-// updates (7.5.6) that are written to the letter, so that nobody takes the cross-reference
-// for damaged; and it has to have no objects but those that it lists, so that whoever
-// rebuilds the cross-reference all the same comes to the same.
+// IsStrictIncrement reports whether every reader finds the same objects in the file as this one,
+// given that all readers agree on before, an earlier revision of the file. The appended bytes have
+// to be incremental updates (7.5.6) in the exact syntax of the standard, so that no reader takes
+// the cross-reference for damaged. They must have no objects except those that the updates list, so
+// that a reader that rebuilds the cross-reference anyway finds the same objects.
 func (f *File) IsStrictIncrement(before *File) (bool, error) {
 	u := f.newStrictUpdate(before)
 	for _, rule := range []func() (bool, error){u.checkChain, u.checkObjects, u.checkKeywords} {
@@ -37,16 +39,19 @@ func (f *File) IsStrictIncrement(before *File) (bool, error) {
 	return true, nil
 }
 
-// LeadsStrictlyTo says whether readers agree on what leads from the end of a file to what it was before. The
-// sections that were appended are written to the letter, as far as startxref, trailer, Prev and tables go
-// (7.5.4, 7.5.5): those that take them for damaged look for objects themselves, also in what was there
-// before. Many writers are not that exact; then such readers have to find what this one does.
+// LeadsStrictlyTo reports whether readers agree on the path from the end of the file to before, an
+// earlier revision of it. They agree if the startxref, trailer, Prev and table of each appended
+// section have the exact syntax of the standard (7.5.4, 7.5.5). A reader that takes a section for
+// damaged searches the file for objects, also in the bytes of the earlier revision. Many writers
+// deviate from the exact syntax; then LeadsStrictlyTo reports whether a reader that searches for
+// objects finds the same ones as this reader. A trailer with two different values for a key is
+// never accepted. If the Root differs from the Root of before, LeadsStrictlyTo reports true.
 func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
 	if ok, err := f.trailersDistinct(before.size); !ok || err != nil {
 		return false, err
 	}
 	if !reflect.DeepEqual(f.Trailer()["Root"], before.Trailer()["Root"]) {
-		return true, nil // and to another document for all
+		return true, nil // all readers see that it is another document
 	}
 	if ok, err := f.newStrictUpdate(before).checkChain(); ok || err != nil {
 		return ok, err
@@ -54,29 +59,30 @@ func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
 	return (&rebuiltView{file: f, heads: map[int64]bool{}, lastOffset: map[uint32]int64{}}).matchesSections()
 }
 
-// Hybrid says whether the cross-reference has a table at or behind an offset with a stream
-// beside it (7.5.8.4). Where both speak of an object, not all readers believe the same one.
+// Hybrid reports whether the cross-reference has a table at or after an absolute offset whose
+// trailer has an XRefStm (7.5.8.4). If the table and the stream both have an entry for an object,
+// readers differ in which one they take.
 func (f *File) Hybrid(offset int64) bool { return f.lastHybrid > 0 && f.lastHybrid >= offset }
 
-// Unanimous says whether readers that know of no streams beside tables find the same in what was
-// appended from an offset on as those that do.
+// Unanimous reports whether readers that ignore XRefStm in the bytes appended from an offset on
+// find the same objects as readers that do not.
 func (f *File) Unanimous(from int64) (bool, error) {
 	if !f.Hybrid(from) {
 		return true, nil
 	}
-	alone := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, startxref: f.startxref, dangling: map[uint32]bool{}, ignoreXRefStmFrom: from}
-	err := alone.readSections()
-	f.work += alone.work
+	tablesOnly := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, startxref: f.startxref, dangling: map[uint32]bool{}, ignoreXRefStmFrom: from}
+	err := tablesOnly.readSections()
+	f.work += tablesOnly.work
 	if err != nil {
 		return false, err
 	}
 	changed := make(map[uint32]bool)
-	f.noteDifferences(alone, changed)
+	f.noteDifferences(tablesOnly, changed)
 	return len(changed) == 0, nil
 }
 
-// Lists says whether the cross-reference lists every object that begins behind an offset. One
-// that it does not list is found by readers that rebuild the cross-reference, and by no others.
+// Lists reports whether the cross-reference lists every object that begins at or after an offset.
+// Only readers that rebuild the cross-reference find an object that is not listed.
 func (f *File) Lists(from int64) (bool, error) {
 	listed := make(map[int64]bool)
 	for _, s := range f.sections {
@@ -99,8 +105,8 @@ func (f *File) newStrictUpdate(before *File) *strictUpdate {
 	}
 }
 
-// chain: the sections lead backwards, one after the other, to the one that the file had
-// before, and nowhere else.
+// checkChain reports whether each new section has the exact syntax and lies after the section that
+// its Prev names, down to the last section of before.
 func (u *strictUpdate) checkChain() (bool, error) {
 	if u.now.offsetBase != u.before.offsetBase {
 		return false, nil
@@ -121,8 +127,9 @@ func (u *strictUpdate) checkChain() (bool, error) {
 	return false, nil
 }
 
-// objects: what looks like an object is one that a section lists and that no later section
-// drops. A cross-reference stream need not list itself (7.5.8.2).
+// checkObjects reports whether each appended object head belongs to an object that a new section
+// lists and that no later section removes, and whether each listed object passes checkObject. A
+// cross-reference stream need not list itself (7.5.8.2).
 func (u *strictUpdate) checkObjects() (bool, error) {
 	ok, err := u.now.eachHead(u.before.size, func(end int64) bool {
 		ref, listed := u.heads[end]
@@ -142,8 +149,10 @@ func (u *strictUpdate) checkObjects() (bool, error) {
 
 func headText(ref Ref) string { return fmt.Sprintf("%d %d obj", ref.Num, ref.Gen) }
 
-// object: a cross-reference stream is a section, and an object stream has the objects that
-// the cross-reference says are in it, even where nothing leads to it.
+// checkObject reports whether no dictionary in the object has two different values for a key. A
+// cross-reference stream also has to be one of the new sections. An object stream also has to have
+// exactly the objects that the cross-reference places in it, even if nothing refers to the object
+// stream.
 func (u *strictUpdate) checkObject(offset int64, num uint32) (bool, error) {
 	if err := u.now.CheckBudget(); err != nil {
 		return false, err
@@ -185,7 +194,8 @@ func (u *strictUpdate) checkObjectStream(offset int64, num uint32) (bool, error)
 	return true, nil
 }
 
-// keywords: there is no table and no trailer but those of the sections.
+// checkKeywords reports whether the appended bytes have no keywords xref and trailer except those
+// of the new sections.
 func (u *strictUpdate) checkKeywords() (bool, error) {
 	for _, word := range []string{"xref", "trailer"} {
 		at, err := u.now.index(word, u.before.size)
@@ -204,11 +214,12 @@ func (u *strictUpdate) checkKeywords() (bool, error) {
 	return true, nil
 }
 
-// isProse says whether a word is none of a file's structure, by what follows it: a trailer
-// may be something else in metadata.
-func (u *strictUpdate) isOrdinaryText(word string, behind int64) (bool, error) {
+// isOrdinaryText reports whether a word is not a keyword of the file structure, by the text after
+// its end: metadata may have the word "trailer", for example. The word "xref" always counts as a
+// keyword.
+func (u *strictUpdate) isOrdinaryText(word string, end int64) (bool, error) {
 	const window = 64
-	text, err := u.now.read(behind, int(min(u.now.size-behind, window)))
+	text, err := u.now.read(end, int(min(u.now.size-end, window)))
 	if err != nil || word == "xref" {
 		return false, err
 	}
@@ -216,16 +227,8 @@ func (u *strictUpdate) isOrdinaryText(word string, behind int64) (bool, error) {
 	return len(text) > 0 && text[0] != '<' && text[0] != '%', nil
 }
 
-// headEnd returns the offset behind the head of an object; -1 where none begins.
-func (f *File) headEnd(offset int64) int64 {
-	c := f.cursor(offset, 64)
-	if err := c.step(func(p *parser) error { _, err := p.objectHead(); return err }); err != nil {
-		return -1
-	}
-	return c.offset()
-}
-
-// distinctTrailers says whether the trailers behind an offset have each key once.
+// trailersDistinct reports whether no trailer of a section at or after an offset has two different
+// values for a key.
 func (f *File) trailersDistinct(from int64) (bool, error) {
 	for _, s := range f.sections {
 		if s.offset < from {
@@ -242,13 +245,13 @@ func (f *File) trailersDistinct(from int64) (bool, error) {
 	return true, nil
 }
 
-// alone reads single sections of the file.
+// sectionReader returns a reader of single sections, which do not change f.
 func (f *File) sectionReader() *xrefReader {
 	file := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, dangling: map[uint32]bool{}, parent: f}
 	return &xrefReader{file: file, visited: map[int64]bool{}}
 }
 
-// same says whether that is the file as its sections have it.
+// matchesSections reports whether the view is the same as the file by its sections.
 func (v *rebuiltView) matchesSections() (bool, error) {
 	for _, s := range v.file.sections {
 		if ok, err := v.addSection(s); !ok || err != nil {
@@ -266,7 +269,8 @@ func (v *rebuiltView) matchesSections() (bool, error) {
 	return v.file.eachHead(0, func(end int64) bool { return v.heads[end] })
 }
 
-// section notes the objects that a section lists, and those that it is.
+// addSection adds the objects that a section lists, and the section itself if it is a stream. It
+// reports false if the section has another Root than the last trailer.
 func (v *rebuiltView) addSection(s section) (bool, error) {
 	f := v.file
 	x := f.sectionReader()
@@ -289,7 +293,7 @@ func (v *rebuiltView) addSection(s section) (bool, error) {
 	return true, nil
 }
 
-// trailers: there are none but those of the sections.
+// checkTrailers reports whether all keywords trailer in the file belong to sections.
 func (v *rebuiltView) checkTrailers() (bool, error) {
 	const word = "trailer"
 	f := v.file
@@ -313,4 +317,13 @@ func (v *rebuiltView) inSection(at int64) bool {
 		}
 	}
 	return false
+}
+
+// headEnd returns the offset after the object head at an offset, or -1 if no object begins there.
+func (f *File) headEnd(offset int64) int64 {
+	c := f.cursor(offset, 64)
+	if err := c.step(func(p *parser) error { _, err := p.objectHead(); return err }); err != nil {
+		return -1
+	}
+	return c.offset()
 }

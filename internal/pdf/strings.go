@@ -239,14 +239,14 @@ func utf16Text(text string, order binary.ByteOrder) string {
 func withoutLanguage(text string) string {
 	var b strings.Builder
 	for {
-		before, behind, found := strings.Cut(text, "\x1b")
+		before, after, found := strings.Cut(text, "\x1b")
 		b.WriteString(before)
 		if !found {
 			return b.String()
 		}
-		_, rest, closed := strings.Cut(behind, "\x1b")
+		_, rest, closed := strings.Cut(after, "\x1b")
 		if !closed {
-			return b.String() + behind
+			return b.String() + after
 		}
 		text = rest
 	}

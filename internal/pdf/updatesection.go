@@ -9,27 +9,27 @@ import (
 	"slices"
 )
 
-// sectionWriter writes objects and the cross-reference section that lists them.
+// sectionWriter writes the objects of an update and the cross-reference section that lists them.
 type sectionWriter struct {
 	file   *File
 	out    []byte
-	size   uint32        // of the trailer: the highest object number and 1
-	next   uint32        // that of a cross-reference stream, size or higher
+	size   uint32        // Size of the trailer: the highest object number plus 1
+	next   uint32        // number for a cross-reference stream, size or higher
 	listed []listedEntry // in ascending order of numbers
 }
 
-// listedEntry is an entry to be. Its offset is as the cross-reference has it, from the header.
+// listedEntry is an entry of the new section. Its offset is relative to offsetBase, as in the file.
 type listedEntry struct {
 	num uint32
 	xrefEntry
 }
 
-// here returns the offset at which the next byte is going to be, from the header.
+// offset returns the offset of the next byte that is written, relative to offsetBase.
 func (w *sectionWriter) offset() int64 {
 	return w.file.size - w.file.offsetBase + int64(len(w.out))
 }
 
-// object writes an indirect object and returns where its body begins in out.
+// object writes an indirect object and returns the offset of its body in out.
 func (w *sectionWriter) object(ref Ref, body []byte) int64 {
 	w.list(ref.Num, xrefEntry{kind: uncompressedEntry, offset: w.offset(), gen: ref.Gen})
 	w.out = fmt.Appendf(w.out, "%s obj\n", ref.identity())
@@ -43,9 +43,9 @@ func (w *sectionWriter) list(num uint32, e xrefEntry) {
 	w.listed = append(w.listed, listedEntry{num, e})
 }
 
-// section writes a section of the kind that the file's last one has. To a hybrid file's
-// that is a table, without the XRefStm that belongs to the old one. A rebuilt file has no
-// section that counts: the new one lists everything, as a stream where a table cannot say it.
+// section writes a section of the same kind as the last section of the file. For a hybrid-reference
+// file this is a table, without the XRefStm of the old one. No section of a rebuilt file is used:
+// the new section lists all objects, and is a stream if the file has compressed objects.
 func (w *sectionWriter) section() error {
 	stream := w.file.sections[0].stream
 	if w.file.rebuilt {
@@ -57,8 +57,9 @@ func (w *sectionWriter) section() error {
 	return w.table()
 }
 
-// listAll adds the objects of the file that the update leaves as they are. All numbers are
-// in one range, as in a first revision (7.5.4): those of no object are free, for good.
+// listAll adds the objects of the file that the update does not change. All numbers are in one
+// range, as in a first revision (7.5.4); a number without an object is free and is never used
+// again. compressed reports whether some object is compressed.
 func (w *sectionWriter) listAll() (compressed bool) {
 	w.size = w.next
 	all := make([]listedEntry, w.size)
@@ -81,7 +82,7 @@ func (w *sectionWriter) listAll() (compressed bool) {
 	return compressed
 }
 
-// runs returns what is listed in ranges of consecutive numbers.
+// ranges returns the listed entries in ranges of consecutive numbers.
 func (w *sectionWriter) ranges() [][]listedEntry {
 	var runs [][]listedEntry
 	start := 0
@@ -94,10 +95,10 @@ func (w *sectionWriter) ranges() [][]listedEntry {
 	return runs
 }
 
-// maxTableOffset is the largest offset that the ten digits of an entry hold.
+// maxTableOffset is the largest offset that fits in the ten digits of an entry.
 const maxTableOffset = 9_999_999_999
 
-// table writes a cross-reference table, in entries of exactly 20 bytes, and a trailer.
+// table writes a cross-reference table, with entries of exactly 20 bytes, and a trailer.
 func (w *sectionWriter) table() error {
 	at := w.offset()
 	if at > maxTableOffset {
@@ -118,7 +119,8 @@ func (w *sectionWriter) table() error {
 	return nil
 }
 
-// stream writes a cross-reference stream. It lists itself, and has no filter: it is small.
+// stream writes a cross-reference stream. The stream lists itself. It has no filter, because it is
+// small.
 func (w *sectionWriter) stream() error {
 	at := w.offset()
 	self := Ref{Num: w.next}
@@ -146,7 +148,7 @@ func (w *sectionWriter) stream() error {
 	return nil
 }
 
-// third is the last field of an entry (Table 18).
+// thirdField returns the third field of an entry (Table 18).
 func (e xrefEntry) thirdField() uint64 {
 	if e.kind == compressedEntry {
 		return uint64(e.index)
@@ -154,7 +156,8 @@ func (e xrefEntry) thirdField() uint64 {
 	return uint64(e.gen)
 }
 
-// widths are those that hold every entry: one byte for its kind, two at least for its generation.
+// widths returns field widths that are sufficient for every entry: one byte for the type, and at
+// least two for the third field.
 func (w *sectionWriter) widths() widths {
 	second, third := uint64(1), uint64(math.MaxUint16)
 	for _, l := range w.listed {
@@ -163,7 +166,7 @@ func (w *sectionWriter) widths() widths {
 	return widths{1, (bits.Len64(second) + 7) / 8, (bits.Len64(third) + 7) / 8}
 }
 
-// appendField appends the lowest bytes of n, highest first.
+// appendField appends the width lowest bytes of n, the highest one first.
 func appendField(out []byte, n uint64, width int) []byte {
 	for i := width - 1; i >= 0; i-- {
 		out = append(out, byte(n>>(8*i)))
@@ -171,30 +174,32 @@ func appendField(out []byte, n uint64, width int) []byte {
 	return out
 }
 
-// notCarried are the trailer's entries that a new section has of its own or that describe
-// the old one only: Tables 5, 15, 17 and 19.
+// ownTrailerKeys has the keys that trailerEntries does not copy from the old trailer: the new
+// section has its own values, or the values describe only the old section (Tables 5, 15, 17 and
+// 19).
 var ownTrailerKeys = []Name{
 	"Size", "Prev", "ID", "XRefStm", "Type", "Index", "W",
 	"Length", "Filter", "DecodeParms", "F", "FFilter", "FDecodeParms", "DL",
 }
 
-// trailerEntries writes Size, Prev, ID and all others of the last trailer as they stand (7.5.6).
+// trailerEntries writes Size, Prev and ID, and copies the source text of all other entries of the
+// last trailer (7.5.6).
 func (w *sectionWriter) trailerEntries() error {
 	w.out = fmt.Appendf(w.out, " /Size %d", w.size)
 	if !w.file.rebuilt {
 		w.out = fmt.Appendf(w.out, " /Prev %d", w.file.startxref)
 	}
 	source := w.file.sections[0].source
-	var carried []entry
-	last := map[Name]int{} // of equal keys, the one that counts
+	var copied []entry
+	last := map[Name]int{} // index in copied of the last value of each key
 	_, err := dictSource(source, func(e entry) {
-		last[e.key] = len(carried)
-		carried = append(carried, e)
+		last[e.key] = len(copied)
+		copied = append(copied, e)
 	})
 	if err != nil {
 		return err
 	}
-	for i, e := range carried {
+	for i, e := range copied {
 		if last[e.key] != i || slices.Contains(ownTrailerKeys, e.key) {
 			continue
 		}
@@ -203,14 +208,14 @@ func (w *sectionWriter) trailerEntries() error {
 	return w.id()
 }
 
-// id writes the file identifier: its first part stays, its second part is new (14.4).
+// id writes the file identifier. Its first part stays, and its second part is new (14.4).
 func (w *sectionWriter) id() error {
 	changing := make([]byte, 16)
 	if _, err := rand.Read(changing); err != nil {
 		return fmt.Errorf("file identifier: %w", err)
 	}
 	permanent := changing
-	if e := w.file.encryption; e != nil && e.version < 5 { // whose key depends on it
+	if e := w.file.encryption; e != nil && e.version < 5 { // the key depends on the first part
 		if permanent = e.id; w.file.Trailer()["ID"] == nil {
 			return nil
 		}

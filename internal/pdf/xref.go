@@ -9,23 +9,23 @@ import (
 // section is a cross-reference section with its trailer (7.5.4, 7.5.8).
 type section struct {
 	offset  int64 // absolute
-	end     int64 // absolute, behind the trailer dictionary or the stream's payload
+	end     int64 // absolute, after the trailer dictionary or the payload of the stream
 	stream  bool
 	trailer Dict
-	source  []byte // of the trailer dictionary
+	source  []byte // source text of the trailer dictionary
 }
 
-// xrefReader follows the chain of sections from the newest to the oldest.
+// xrefReader follows the chain of cross-reference sections, from the newest to the oldest.
 type xrefReader struct {
 	file       *File
 	visited    map[int64]bool
-	entryCount int             // entries, of all sections
-	recorded   *sectionEntries // by the section that is being read; nil: they are not kept
-	newlyFree  []uint32        // objects that the section being read is the first to speak of, and calls free
+	entryCount int             // number of entries read, of all sections
+	recorded   *sectionEntries // entries of the section that is being read; nil: they are not recorded
+	newlyFree  []uint32        // objects whose newest entry is in the section that is being read and is free
 }
 
-// sectionCache are the cross-reference sections of earlier revisions with their entries: each revision has all
-// sections of those before it.
+// sectionCache has the cross-reference sections of earlier revisions with their entries. A revision
+// has all sections of the revisions before it, so that most sections are needed several times.
 type sectionCache struct {
 	byPlace map[sectionPlace]cachedSection
 	entries int
@@ -38,15 +38,16 @@ type cachedSection struct {
 	sectionEntries
 }
 
-// sectionEntries are what one section says, whether or not its places are in the file.
+// sectionEntries has the entries of one section, also those whose offsets are outside the file.
 type sectionEntries struct {
 	entries   entryTable
-	count     int   // of which some may be of one object
-	maxOffset int64 // place
+	count     int   // number of entries, with repeated ones of one object
+	maxOffset int64 // highest absolute offset
 }
 
-// readSections reads all sections that Prev and XRefStm lead to. What a newer section
-// says of an object holds; in a hybrid file, the table, then its XRefStm, then Prev (7.5.8.4).
+// readSections reads all sections that Prev and XRefStm lead to. The entry of the newest section
+// counts. In a hybrid-reference file, the order is the table, then its XRefStm, then Prev
+// (7.5.8.4).
 func (f *File) readSections() error {
 	f.sections, f.entries, f.lastHybrid = nil, entryTable{}, 0
 	x := &xrefReader{file: f, visited: map[int64]bool{}}
@@ -62,7 +63,7 @@ func (f *File) readSections() error {
 		if offset, more, err = previous(s.trailer); err != nil {
 			return err
 		}
-		if len(f.sections) > 0 { // of the older ones, only their place matters
+		if len(f.sections) > 0 { // only the offsets of older sections are needed
 			s.trailer, s.source = nil, nil
 		}
 		f.sections = append(f.sections, s)
@@ -70,14 +71,14 @@ func (f *File) readSections() error {
 	return nil
 }
 
-// previous returns the value of Prev, if there is one.
+// previous returns the value of Prev, and whether Prev is present.
 func previous(trailer Dict) (offset int64, more bool, err error) {
 	switch prev := trailer["Prev"].(type) {
 	case nil:
 		return 0, false, nil
 	case Integer:
 		return int64(prev), true, nil
-	case Real: // some writers give every number a fraction
+	case Real: // some writers write every number with a fraction
 		if prev == Real(math.Trunc(float64(prev))) && math.Abs(float64(prev)) < 1<<53 {
 			return int64(prev), true, nil
 		}
@@ -85,7 +86,7 @@ func previous(trailer Dict) (offset int64, more bool, err error) {
 	return 0, false, fmt.Errorf("%w: Prev is no offset", ErrDamaged)
 }
 
-// hybrid reads the stream that XRefStm of a table's trailer names.
+// readXRefStm reads the cross-reference stream that XRefStm in the trailer of a table names.
 func (x *xrefReader) readXRefStm(s section) error {
 	value, ok := s.trailer["XRefStm"]
 	if !ok || s.stream || x.file.ignoreXRefStmFrom > 0 && s.offset >= x.file.ignoreXRefStmFrom {
@@ -96,13 +97,13 @@ func (x *xrefReader) readXRefStm(s section) error {
 	if !ok {
 		return fmt.Errorf("%w: XRefStm is no offset", ErrDamaged)
 	}
-	if x.visited[int64(offset)+x.file.offsetBase] { // writers of updates copy it with the trailer
-		return nil // and its entries are known
+	if x.visited[int64(offset)+x.file.offsetBase] { // some writers copy XRefStm into the trailer of an update
+		return nil // its entries were added already
 	}
 	return x.addXRefStm(int64(offset))
 }
 
-// section reads the section at an offset that counts from the header.
+// section reads the section at an offset that is relative to offsetBase.
 func (x *xrefReader) section(offset int64) (section, error) {
 	at := offset + x.file.offsetBase
 	switch {
@@ -139,7 +140,7 @@ func (x *xrefReader) sectionAt(at int64) (section, error) {
 	return x.stream(at)
 }
 
-// add notes an entry unless a newer section has said where the object lies.
+// add adds an entry unless a newer section has one for the object.
 func (x *xrefReader) add(num int64, e xrefEntry) error {
 	if num < 0 || num > maxObjectNumber {
 		return fmt.Errorf("%w: object number %d", ErrLimit, num)
@@ -155,7 +156,7 @@ func (x *xrefReader) add(num int64, e xrefEntry) error {
 	return x.checkNumber()
 }
 
-// end is the place of all that lies outside of the file.
+// outsideOffset returns the absolute offset that every entry with an offset outside the file gets.
 func (x *xrefReader) outsideOffset() int64 { return x.file.size + x.file.offsetBase }
 
 func (x *xrefReader) checkNumber() error {
@@ -165,24 +166,26 @@ func (x *xrefReader) checkNumber() error {
 	return nil
 }
 
-// maxEntries bounds the number of objects by the file's size, so that few bytes cannot
-// claim much memory.
+// maxEntries returns the maximum number of objects. It depends on the size of the file, so that a
+// small file cannot take much memory.
 func (f *File) maxEntries() int {
 	return int(min(minEntries+entriesPerByte*f.size, maxEntries))
 }
 
-// addPlain notes an object that lies at an offset that counts from the header. One that
-// lies outside of the file is refused when it is asked for: it may not be needed.
+// addUncompressed adds an entry for an object at an offset that is relative to offsetBase. An
+// offset outside the file is an error only when the caller asks for the object: nothing may need
+// it.
 func (x *xrefReader) addUncompressed(num int64, offset, gen uint64) error {
-	if offset == 0 || gen > math.MaxUint16 { // written for objects that were dropped
+	if offset == 0 || gen > math.MaxUint16 { // some writers write such entries for deleted objects
 		return x.add(num, xrefEntry{})
 	}
 	at := int64(min(offset, math.MaxInt64/2)) + x.file.offsetBase
 	return x.add(num, xrefEntry{kind: uncompressedEntry, offset: at, gen: uint16(gen)})
 }
 
-// besideTable reads the cross-reference stream beside a table. Objects that the table calls
-// free are hidden from readers without such streams: where they are is in the stream (7.5.8.4).
+// addXRefStm reads the cross-reference stream of a hybrid-reference file. The table calls the
+// hidden objects free; the stream has their entries (7.5.8.4). So the free entries of the table
+// count only if the stream has none.
 func (x *xrefReader) addXRefStm(offset int64) error {
 	entries := &x.file.entries
 	hidden := slices.Clone(x.newlyFree)
@@ -204,34 +207,35 @@ func (x *xrefReader) addXRefStm(offset int64) error {
 	return nil
 }
 
-// maxKeptEntries bounds the entries that are kept. Sections beyond it are read anew.
+// maxCachedEntries limits the entries in the cache. Sections beyond the limit are read again.
 const maxCachedEntries = 1 << 19
 
-// sectionOnce is [xrefReader.sectionAt], read once for all earlier revisions of a file.
+// cachedSection returns what [xrefReader.sectionAt] returns. For a file with a parent, it uses the
+// cache.
 func (x *xrefReader) cachedSection(at int64) (section, error) {
 	if x.file.parent == nil {
 		return x.sectionAt(at)
 	}
-	kept, place := &x.file.origin().sectionCache, sectionPlace{at, x.file.offsetBase}
-	if s, ok := kept.byPlace[place]; ok && s.end+lookahead <= x.file.size {
+	cache, place := &x.file.origin().sectionCache, sectionPlace{at, x.file.offsetBase}
+	if s, ok := cache.byPlace[place]; ok && s.end+lookahead <= x.file.size {
 		return s.section, x.addCachedSection(s)
 	}
-	said := sectionEntries{}
-	x.recorded = &said
+	recorded := sectionEntries{}
+	x.recorded = &recorded
 	s, err := x.sectionAt(at)
 	x.recorded = nil
-	if err == nil && s.end+lookahead <= x.file.size && kept.entries+said.entries.capacity() < maxCachedEntries {
-		if kept.byPlace == nil {
-			kept.byPlace = map[sectionPlace]cachedSection{}
+	if err == nil && s.end+lookahead <= x.file.size && cache.entries+recorded.entries.capacity() < maxCachedEntries {
+		if cache.byPlace == nil {
+			cache.byPlace = map[sectionPlace]cachedSection{}
 		}
-		said.entries.markShared()
-		kept.byPlace[place] = cachedSection{s, said}
-		kept.entries += said.entries.capacity()
+		recorded.entries.markShared()
+		cache.byPlace[place] = cachedSection{s, recorded}
+		cache.entries += recorded.entries.capacity()
 	}
 	return s, err
 }
 
-// note keeps an entry of the section that is being read.
+// record records an entry of the section that is being read.
 func (x *xrefReader) record(num uint32, e xrefEntry) {
 	if x.recorded == nil || x.recorded.entries.capacity() > maxCachedEntries {
 		return
@@ -243,9 +247,10 @@ func (x *xrefReader) record(num uint32, e xrefEntry) {
 	}
 }
 
-// addAll adds the entries of a section that was kept.
+// addCachedSection adds the entries of a section from the cache. Where newlyFree or offsets outside
+// the file matter, it adds them one by one.
 func (x *xrefReader) addCachedSection(s cachedSection) error {
-	const work = 4 // of what reading one takes, in bytes
+	const work = 4 // for each entry, less than the reading takes
 	x.file.spend(work * int64(s.count))
 	if _, beside := s.trailer["XRefStm"]; beside || s.maxOffset > x.outsideOffset() {
 		return x.addCachedEntries(s)

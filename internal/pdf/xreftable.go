@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// table reads a cross-reference table behind its keyword, and the trailer (7.5.4, 7.5.5).
-// The white space between the numbers is not held against a file.
+// table reads a cross-reference table after its keyword, and the trailer (7.5.4, 7.5.5). It accepts
+// any white space between the numbers.
 func (x *xrefReader) table(at int64, c *cursor) (section, error) {
 	c.window = 32 << 10
 	for {
@@ -24,7 +24,8 @@ func (x *xrefReader) table(at int64, c *cursor) (section, error) {
 	}
 }
 
-// subsection reads the head of a subsection, or the keyword trailer that ends the table.
+// subsection reads the first line of a subsection. more is false if it read the keyword trailer,
+// which ends the table.
 func subsection(c *cursor) (first, count int64, more bool, err error) {
 	err = c.step(func(p *parser) (err error) {
 		if more = !p.keyword("trailer"); !more {
@@ -67,9 +68,9 @@ func (x *xrefReader) tableEntries(c *cursor, r numberRange) error {
 	return nil
 }
 
-// fixedEntry reads an entry that stands in the window and is written as 7.5.4 wants it:
-// what lies between two entries, 10 digits, 5 digits, and a letter. Most entries of most
-// files are, and there may be many.
+// fixedEntry reads an entry if it is in the window and has the exact format of 7.5.4: the two bytes
+// after the previous entry or line, 10 digits, 5 digits, and a letter. Most entries of most files
+// have this format, and a file may have many entries.
 func (c *cursor) fixedEntry() (offset, gen int64, used, ok bool) {
 	const size = len("\r\n" + "0000000000 65535 f" + " ")
 	p := &c.p
@@ -100,7 +101,7 @@ func fixedDigits(b []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// tableEntry reads the entry of object num.
+// tableEntry reads the entry of object num in any format that the parser accepts.
 func (x *xrefReader) tableEntry(c *cursor, num int64) error {
 	var offset, gen int64
 	var used bool
@@ -134,7 +135,7 @@ func (p *parser) tableEntry() (offset, gen int64, used bool, err error) {
 	return offset, gen, used, nil
 }
 
-// trailer reads the trailer dictionary behind its keyword.
+// trailer reads the trailer dictionary after its keyword. at is the offset of the section.
 func trailer(at int64, c *cursor) (section, error) {
 	s := section{offset: at}
 	err := c.step(func(p *parser) (err error) {
@@ -190,7 +191,8 @@ func (x *xrefReader) streamEntries(s *Stream) error {
 	if err != nil {
 		return err
 	}
-	// The payload may be longer than its entries: a limit on it is no error here.
+	// The payload may be longer than its entries. decodePrefix returns only the bytes of the
+	// entries.
 	payload, err := x.file.decodePrefix(s, total*int64(widths.entry()))
 	if err != nil {
 		return err
@@ -209,7 +211,7 @@ func (x *xrefReader) streamEntries(s *Stream) error {
 	return nil
 }
 
-// widths are the sizes in bytes of an entry's three fields (Table 17, W).
+// widths has the sizes in bytes of the three fields of an entry (Table 17, W).
 type widths [3]int
 
 func (w widths) entry() int { return w[0] + w[1] + w[2] }
@@ -232,11 +234,11 @@ func fieldWidths(dict Dict) (w widths, err error) {
 	return w, nil
 }
 
-// run is a range of consecutive object numbers.
+// numberRange is a range of consecutive object numbers.
 type numberRange struct{ first, count int64 }
 
-// indexRuns returns the ranges of Index, by default all numbers below Size, and the
-// number of entries.
+// indexRanges returns the ranges in Index and the total number of entries. Without Index, the range
+// is all numbers below Size.
 func (x *xrefReader) indexRanges(dict Dict) (runs []numberRange, total int64, err error) {
 	index, ok := dict["Index"].(Array)
 	if !ok {
@@ -257,9 +259,9 @@ func (x *xrefReader) indexRanges(dict Dict) (runs []numberRange, total int64, er
 	return runs, total, nil
 }
 
-// streamEntry reads the entry that payload begins with (Table 18).
+// streamEntry reads the entry of object num at the start of payload (Table 18).
 func (x *xrefReader) streamEntry(num int64, w widths, payload []byte) error {
-	kind := uint64(uncompressedEntry) // the default when the field has no width
+	kind := uint64(uncompressedEntry) // the default if the field has width 0
 	if w[0] > 0 {
 		kind = bigEndian(payload[:w[0]])
 	}
@@ -276,7 +278,7 @@ func (x *xrefReader) streamEntry(num int64, w widths, payload []byte) error {
 		}
 		return x.add(num, xrefEntry{kind: compressedEntry, offset: int64(second), index: uint32(third)})
 	}
-	return x.add(num, xrefEntry{}) // other types are references to null (7.5.8.3)
+	return x.add(num, xrefEntry{}) // an entry of another type is a reference to null (7.5.8.3)
 }
 
 func bigEndian(field []byte) (n uint64) {
