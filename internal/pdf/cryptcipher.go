@@ -19,6 +19,35 @@ type objectCipher struct {
 	key    []byte
 }
 
+// cbcReader decrypts AES in CBC mode and removes the padding (RFC 8018 6.1.1).
+type cbcReader struct {
+	r     io.Reader
+	mode  cipher.BlockMode
+	left  int64 // remaining encrypted bytes, a multiple of the block size
+	plain []byte
+	buf   [4096]byte
+}
+
+// body is the text of an object that an update writes between obj and endobj.
+type body struct {
+	source  []byte // source text of the object or, for a stream, of its dictionary
+	value   Object
+	stream  bool
+	payload []byte
+}
+
+// stringAt is a string and its position in a source text.
+type stringAt struct {
+	value      String
+	start, end int
+}
+
+// stringScan finds the strings in a source text.
+type stringScan struct {
+	p     parser
+	found []stringAt
+}
+
 // cipher returns the cipher of an object. Its key comes from Algorithm 1 (7.6.3.2). For AES-256 it
 // is the file encryption key (Algorithm 1.A).
 func (e *encryption) cipher(method cipherMethod, ref Ref) objectCipher {
@@ -58,15 +87,6 @@ func (c objectCipher) reader(r io.Reader, length int64) (io.Reader, error) {
 		return nil, err
 	}
 	return &cbcReader{r: r, mode: cipher.NewCBCDecrypter(block, vector), left: length - aes.BlockSize}, nil
-}
-
-// cbcReader decrypts AES in CBC mode and removes the padding (RFC 8018 6.1.1).
-type cbcReader struct {
-	r     io.Reader
-	mode  cipher.BlockMode
-	left  int64 // remaining encrypted bytes, a multiple of the block size
-	plain []byte
-	buf   [4096]byte
 }
 
 func (c *cbcReader) Read(b []byte) (int, error) {
@@ -154,14 +174,6 @@ func (e *encryption) decryptObject(o *indirect) error {
 	o.source = source
 	o.value, err = (&parser{buf: source, final: true}).object()
 	return err
-}
-
-// body is the text of an object that an update writes between obj and endobj.
-type body struct {
-	source  []byte // source text of the object or, for a stream, of its dictionary
-	value   Object
-	stream  bool
-	payload []byte
 }
 
 // encryptObject returns the body of an object with its strings and its payload encrypted.
@@ -268,18 +280,6 @@ func replaceStrings(source []byte, token func(String) ([]byte, error)) ([]byte, 
 		at = found.end
 	}
 	return append(out, source[at:]...), nil
-}
-
-// stringAt is a string and its position in a source text.
-type stringAt struct {
-	value      String
-	start, end int
-}
-
-// stringScan finds the strings in a source text.
-type stringScan struct {
-	p     parser
-	found []stringAt
 }
 
 func (s *stringScan) object() error {

@@ -142,7 +142,7 @@ func (f *File) locate(ref Ref) (indirect, error) {
 	if e.kind == compressedEntry {
 		return f.compressed(ref, e)
 	}
-	if e.offset >= f.size { // addUncompressed also puts offsets outside of the file here
+	if e.offset >= f.size { // xrefReader.add sets offsets outside the file to outsideOffset
 		return indirect{}, misplaced("it lies outside of the file")
 	}
 	o, err := f.objectAt(e.offset)

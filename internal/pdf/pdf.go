@@ -1,6 +1,6 @@
 // Package pdf reads PDF files through an [io.ReaderAt], object by object, and writes incremental
 // updates: bytes that a caller appends and that leave every earlier byte unchanged. It does what a
-// signature needs and no more: it does not render, validate or rewrite a file. It implements ISO
+// signature needs and no more: it does not render, validate or rewrite a file. It follows ISO
 // 32000-2:2020; all clauses below are of that standard.
 //
 // # Reading
@@ -31,7 +31,7 @@
 // searches the file for objects, as viewers do in this case.
 //
 // The package refuses files that need a password, and files that are encrypted by another security
-// handler than the standard one ([ErrEncrypted]).
+// handler than the standard one or by an unknown version of it ([ErrEncrypted]).
 //
 // # Writing
 //

@@ -9,6 +9,15 @@ import (
 	"slices"
 )
 
+// rebuilder collects what a scan of a file finds, in the order of the file.
+type rebuilder struct {
+	file       *File
+	lenient    bool // the caller only reads the file
+	trailers   []section
+	streams    map[uint32]bool  // numbers of the object streams
+	unreadable map[uint32]int64 // offsets of the unreadable objects by number; of several, the last one
+}
+
 // Rebuild opens a file whose cross-reference is broken. It finds the objects by a search of the
 // file; of several objects with one number, the one nearest to the end counts. An [Update] of such
 // a file lists every object, so that other readers need not rebuild the cross-reference too, each
@@ -57,15 +66,6 @@ func rebuildFile(r io.ReaderAt, size int64, lenient bool) (*File, error) {
 		return nil, fmt.Errorf("pdf: rebuilding the cross-reference: %w", err)
 	}
 	return f, nil
-}
-
-// rebuilder collects what a scan of a file finds, in the order of the file.
-type rebuilder struct {
-	file       *File
-	lenient    bool // the caller only reads the file
-	trailers   []section
-	streams    map[uint32]bool  // numbers of the object streams
-	unreadable map[uint32]int64 // offsets of the unreadable objects by number; of several, the last one
 }
 
 func (b *rebuilder) rebuild() (err error) {

@@ -6,6 +6,12 @@ import (
 	"strconv"
 )
 
+// widths has the sizes in bytes of the three fields of an entry (Table 17, W).
+type widths [3]int
+
+// numberRange is a range of consecutive object numbers.
+type numberRange struct{ first, count int64 }
+
 // table reads a cross-reference table after its keyword, and the trailer (7.5.4, 7.5.5). It accepts
 // any white space between the numbers.
 func (x *xrefReader) table(at int64, c *cursor) (section, error) {
@@ -211,9 +217,6 @@ func (x *xrefReader) streamEntries(s *Stream) error {
 	return nil
 }
 
-// widths has the sizes in bytes of the three fields of an entry (Table 17, W).
-type widths [3]int
-
 func (w widths) entry() int { return w[0] + w[1] + w[2] }
 
 func fieldWidths(dict Dict) (w widths, err error) {
@@ -233,9 +236,6 @@ func fieldWidths(dict Dict) (w widths, err error) {
 	}
 	return w, nil
 }
-
-// numberRange is a range of consecutive object numbers.
-type numberRange struct{ first, count int64 }
 
 // indexRanges returns the ranges in Index and the total number of entries. Without Index, the range
 // is all numbers below Size.
