@@ -9,7 +9,7 @@ import (
 // update adds (7.6). The other parts of an encrypted file are plain text.
 type encryption struct {
 	file            *File
-	dictRef         Ref     // of the encryption dictionary, whose strings are not encrypted; Num is 0 if it is direct
+	dictRef         Ref     // of the encryption dictionary; Num is 0 if it is direct
 	version         Integer // V
 	filters         Dict    // CF
 	strings         cipherMethod
@@ -25,7 +25,7 @@ type encryption struct {
 // the file without the owner password (Table 22).
 type Permissions struct {
 	Modify   bool // bit 4: modify the contents in other ways than those below
-	Annotate bool // bit 6: add annotations and fill in form fields; with Modify, also create form fields
+	Annotate bool // bit 6: annotate and fill in form fields; with Modify, also create fields
 	FillIn   bool // bit 9: fill in existing form fields, including signature fields
 }
 

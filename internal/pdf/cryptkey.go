@@ -153,7 +153,8 @@ func (h *standardHandler) fileKey() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.HasPrefix(h.u, u) { // Algorithm 6; from revision 3 on, the last 16 bytes of U are arbitrary
+	// Algorithm 6. From revision 3 on, the last 16 bytes of U are arbitrary.
+	if !bytes.HasPrefix(h.u, u) {
 		return nil, errNeedsPassword
 	}
 	return key, nil

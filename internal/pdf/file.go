@@ -15,7 +15,7 @@ import (
 type File struct {
 	r             io.ReaderAt
 	size          int64
-	offsetBase    int64 // absolute offset that the offsets in the file are relative to, usually the header's
+	offsetBase    int64 // absolute offset that file offsets are relative to, usually the header's
 	startxref     int64 // offset after the last startxref, relative to offsetBase
 	sections      []section
 	entries       entryTable
@@ -30,7 +30,7 @@ type File struct {
 	work              int64 // bytes read, parsed and decoded so far
 	objectCache       objectCache
 	sectionCache      sectionCache
-	parent            *File           // the file whose work budget and caches this one uses, such as a later revision; nil: none
+	parent            *File           // file whose budget and caches this one uses; nil: none
 	dangling          map[uint32]bool // object numbers above maxNum that references name
 	danglingSearched  bool            // searchDangling has run
 

@@ -40,7 +40,8 @@ func (f *File) filters(dict Dict) ([]filter, error) {
 	if len(names) > maxFilters {
 		return nil, fmt.Errorf("%w: stream with %d filters", ErrLimit, len(names))
 	}
-	parameters = append(parameters, make(Array, len(names))...) // null parameters for the filters without any
+	// Filters without parameters have null.
+	parameters = append(parameters, make(Array, len(names))...)
 	filters := make([]filter, len(names))
 	for i := range filters {
 		if filters[i].name, err = resolveTo[Name](f, names[i]); err != nil {
@@ -175,7 +176,8 @@ func (r *rowReader) Read(b []byte) (int, error) {
 
 func (r *rowReader) next() error {
 	r.row, r.above = r.above, r.row
-	algorithm := byte(1) // TIFF predicts each component from the one to its left, as Sub of PNG does
+	// TIFF predicts each component from the one to its left, as Sub of PNG does.
+	algorithm := byte(1)
 	var err error
 	if !r.tiff {
 		if algorithm, err = r.r.ReadByte(); err != nil {

@@ -12,7 +12,7 @@ type Page struct {
 	MediaBox  Rect    // in units of user space; US Letter if missing, as in viewers
 	CropBox   Rect    // MediaBox if missing
 	Rotate    int     // clockwise rotation on display: 0, 90, 180 or 270 degrees
-	UserUnit  float64 // unit of user space, as a multiple of 1/72 inch; 1 if missing or not positive (Table 31)
+	UserUnit  float64 // in multiples of 1/72 inch; 1 if missing or not positive (Table 31)
 	Resources Object  // a dictionary or a reference to one; nil if missing
 }
 

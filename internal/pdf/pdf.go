@@ -63,13 +63,27 @@ import (
 // Errors that callers tell apart. Each returned error wraps one of them and adds the detail. Errors
 // of the underlying reader are wrapped unchanged.
 var (
-	ErrNotPDF      = errors.New("not a PDF file")               // no %PDF- in the first 1024 bytes
-	ErrDamaged     = errors.New("damaged PDF")                  // the reader cannot read the cross-reference or an object
-	ErrEncrypted   = errors.New("encrypted PDF")                // it needs a password or an unknown security handler
-	ErrNoPages     = errors.New("PDF without pages")            // the page tree has no leaf
-	ErrNoPage      = errors.New("no such page")                 // the page number is not in 1..PageCount
-	ErrLimit       = errors.New("PDF exceeds a limit")          // a limit on size, depth, number or work
-	ErrUnsupported = errors.New("unsupported feature of a PDF") // the text of the error names the feature
+	// ErrNotPDF means that the first 1024 bytes have no %PDF-.
+	ErrNotPDF = errors.New("not a PDF file")
+
+	// ErrDamaged means that the cross-reference or an object cannot be read.
+	ErrDamaged = errors.New("damaged PDF")
+
+	// ErrEncrypted means that the file needs a password, or that the package does not know the
+	// security handler or its version.
+	ErrEncrypted = errors.New("encrypted PDF")
+
+	// ErrNoPages means that the page tree has no leaf.
+	ErrNoPages = errors.New("PDF without pages")
+
+	// ErrNoPage means that a page number is not in 1..PageCount, or that no page matches.
+	ErrNoPage = errors.New("no such page")
+
+	// ErrLimit means that the file exceeds a limit on size, depth, number or work.
+	ErrLimit = errors.New("PDF exceeds a limit")
+
+	// ErrUnsupported means that the file uses a feature which the text of the error names.
+	ErrUnsupported = errors.New("unsupported feature of a PDF")
 
 	// ErrMisplaced means that an object is not at the offset that the cross-reference states. Such
 	// an error is also [ErrDamaged].
@@ -78,15 +92,15 @@ var (
 
 // Limits on the size of a file's parts and on the work that a file can cause.
 const (
-	headerWindow      = 1024           // %PDF- has to lie within this number of bytes from the start
-	maxTrailingBytes  = 64 << 10       // bytes at the end of the file that are searched for startxref
-	maxObjectBytes    = 16 << 20       // bytes of source text of one object, without the payload of a stream
+	headerWindow      = 1024           // %PDF- has to lie in this many first bytes
+	maxTrailingBytes  = 64 << 10       // bytes at the end searched for startxref
+	maxObjectBytes    = 16 << 20       // bytes of source text of one object, without payload
 	maxDepth          = 200            // nesting of arrays and dictionaries
 	maxItems          = 1 << 18        // array elements and dictionary entries of one object
 	maxReferences     = 16             // length of a chain of references to references
 	maxSections       = 4096           // cross-reference sections
 	maxEntries        = 1 << 20        // objects
-	maxObjectNumber   = 8_388_607      // highest object number (ISO 32000-1 Annex C.2)
+	maxObjectNumber   = 8_388_607      // number of indirect objects in ISO 32000-1 Annex C.2
 	maxSectionEntries = 4 * maxEntries // entries of all sections, overridden ones included
 	maxStreamBytes    = 1 << 30        // decoded bytes of one stream
 	minStageBytes     = 1 << 20        // decoded bytes that each filter may always return

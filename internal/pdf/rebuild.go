@@ -15,7 +15,7 @@ type rebuilder struct {
 	lenient    bool // the caller only reads the file
 	trailers   []section
 	streams    map[uint32]bool  // numbers of the object streams
-	unreadable map[uint32]int64 // offsets of the unreadable objects by number; of several, the last one
+	unreadable map[uint32]int64 // offsets of unreadable objects by number, the last of each
 }
 
 // Rebuild opens a file whose cross-reference is broken. It finds the objects by a search of the

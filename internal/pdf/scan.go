@@ -219,7 +219,8 @@ func (s headScan) next(c byte) (after headScan, found bool) {
 		return 0, false
 	case isNumeric(c):
 		after = inNumber | s.moveTo(afterNumber|inGeneration, inGeneration)
-	case isSpace(c) || c == '\v' || c == 0x85 || c == 0xa0: // some readers take the last three for white space
+	// Some readers take the last three for white space.
+	case isSpace(c) || c == '\v' || c == 0x85 || c == 0xa0:
 		after = s.moveTo(inNumber|afterNumber, afterNumber) | s.moveTo(inGeneration|afterGeneration, afterGeneration)
 	case c == '%':
 		after = s.moveTo(inNumber|afterNumber, inComment) | s.moveTo(inGeneration|afterGeneration, inSecondComment)

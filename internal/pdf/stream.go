@@ -59,7 +59,8 @@ func (f *File) newStream(o indirect) (*Stream, error) {
 func (f *File) streamLength(dict Dict) (int64, error) {
 	value := dict["Length"]
 	if ref, ok := value.(Ref); ok {
-		o, err := f.find(ref) // not resolve: if this is a stream, its length is not needed to refuse it
+		// find, not resolve: if the object is a stream, its length is not needed to refuse it.
+		o, err := f.find(ref)
 		if err != nil {
 			return 0, err
 		}
@@ -162,7 +163,8 @@ func (s *objectStream) find(num uint32, index int) (offset uint32, ok bool) {
 	}
 	if s.offsets == nil {
 		s.offsets = make(map[uint32]uint32, len(s.objects))
-		for _, o := range slices.Backward(s.objects) { // of several objects with one number the first counts
+		// Of several objects with one number, the first counts.
+		for _, o := range slices.Backward(s.objects) {
 			s.offsets[o.num] = o.offset
 		}
 	}

@@ -11,7 +11,7 @@ import (
 type strictUpdate struct {
 	now, before  *File
 	maxNumBefore uint32         // highest object number in use in before
-	heads        map[int64]Ref  // objects that the new sections list, by the offset after their heads
+	heads        map[int64]Ref  // objects in the new sections, by the offset after their heads
 	sections     map[int64]bool // offsets of the new sections
 	keywords     map[int64]bool // offsets of the keywords xref and trailer of the new sections
 }

@@ -107,7 +107,8 @@ func (u *Update) nextNum() uint32 {
 		u.err = u.file.searchDangling()
 		u.file.danglingSearched = u.err == nil
 	}
-	num := min(u.maxNum, maxObjectNumber) + 1 // Bytes returns an error for a number above maxObjectNumber
+	// Bytes returns an error for a number above maxObjectNumber.
+	num := min(u.maxNum, maxObjectNumber) + 1
 	for u.file.dangling[num] {
 		num++
 	}

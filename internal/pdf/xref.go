@@ -20,8 +20,8 @@ type xrefReader struct {
 	file       *File
 	visited    map[int64]bool
 	entryCount int             // number of entries read, of all sections
-	recorded   *sectionEntries // entries of the section that is being read; nil: they are not recorded
-	newlyFree  []uint32        // objects whose newest entry is in the section that is being read and is free
+	recorded   *sectionEntries // entries of the section being read; nil: not recorded
+	newlyFree  []uint32        // objects whose newest entry is free and in the section being read
 }
 
 // sectionCache has the cross-reference sections of earlier revisions with their entries. A revision
@@ -97,7 +97,8 @@ func (x *xrefReader) readXRefStm(s section) error {
 	if !ok {
 		return fmt.Errorf("%w: XRefStm is no offset", ErrDamaged)
 	}
-	if x.visited[int64(offset)+x.file.offsetBase] { // some writers copy XRefStm into the trailer of an update
+	// Some writers copy XRefStm into the trailer of an update.
+	if x.visited[int64(offset)+x.file.offsetBase] {
 		return nil // its entries were added already
 	}
 	return x.addXRefStm(int64(offset))
