@@ -5,40 +5,51 @@ import (
 	"io"
 )
 
-// encryption decrypts what is read of an encrypted file and encrypts what is added to it
-// (7.6). All of it but strings and streams is plain.
+// encryption decrypts the strings and streams of an encrypted file, and encrypts those that an
+// update adds (7.6). The other parts of an encrypted file are plain text.
 type encryption struct {
-	file     *File
-	self     Ref     // of the encryption dictionary, whose strings are plain; Num is 0 when it is direct
-	version  Integer // V
-	filters  Dict    // CF
-	strings  cipherMethod
-	streams  cipherMethod
-	embedded cipherMethod // of embedded files
-	metadata bool         // metadata streams are encrypted too
-	id       []byte       // first part of the file identifier
-	key      []byte       // of the file
-	allowed  Permissions
+	file            *File
+	dictRef         Ref     // of the encryption dictionary; Num is 0 if it is direct
+	version         Integer // V
+	filters         Dict    // CF
+	strings         cipherMethod
+	streams         cipherMethod
+	embedded        cipherMethod // for embedded files
+	encryptMetadata bool         // EncryptMetadata: metadata streams are encrypted too
+	id              []byte       // first part of the file identifier (14.4)
+	key             []byte       // file encryption key
+	permissions     Permissions
 }
 
-// Permissions are what those may do with an encrypted file who open it without the owner's
-// password (Table 22).
+// Permissions has the user access permissions of an encrypted file: what a user may do who opens
+// the file without the owner password (Table 22).
 type Permissions struct {
-	Modify   bool // bit 4: change the contents in other ways than those below
-	Annotate bool // bit 6: add annotations and fill in form fields; with Modify, make new fields
-	FillIn   bool // bit 9: fill in existing form fields, signature fields too
+	Modify   bool // bit 4: modify the contents in other ways than those below
+	Annotate bool // bit 6: annotate and fill in form fields; with Modify, also create fields
+	FillIn   bool // bit 9: fill in existing form fields, including signature fields
 }
 
-// Permissions returns what an encrypted file allows. A file that is not encrypted has none.
+// cipherMethod is the encryption method of a crypt filter (Table 25, CFM).
+type cipherMethod uint8
+
+const (
+	identity cipherMethod = iota // no encryption
+	rc4Cipher
+	aes128Cipher // AES-128 with a key for each object
+	aes256Cipher // AES-256 with the file encryption key
+)
+
+// Permissions returns what an encrypted file permits. For a file that is not encrypted, encrypted
+// is false and p is empty.
 func (f *File) Permissions() (p Permissions, encrypted bool) {
 	if f.encryption == nil {
 		return Permissions{}, false
 	}
-	return f.encryption.allowed, true
+	return f.encryption.permissions, true
 }
 
-// openEncryption makes an encrypted file readable. The empty user password is the only one
-// that is tried: it is what viewers open a file with before they ask.
+// openEncryption reads the encryption dictionary and computes the key. It tries only the empty user
+// password, as viewers do before they ask the user for a password.
 func (f *File) openEncryption() error {
 	f.encryption = nil
 	value, ok := f.Trailer()["Encrypt"]
@@ -50,7 +61,7 @@ func (f *File) openEncryption() error {
 		return fmt.Errorf("encryption dictionary: %w", err)
 	}
 	f.encryption = e
-	f.streams = streamCache{} // it may hold what was read without the key
+	f.streams = streamCache{} // the cache may have object streams that were read without the key
 	return nil
 }
 
@@ -63,7 +74,7 @@ func (f *File) readEncryption(value Object) (*encryption, error) {
 		return nil, fmt.Errorf("%w: there is none", ErrEncrypted)
 	}
 	e := &encryption{file: f, id: f.permanentID()}
-	e.self, _ = value.(Ref)
+	e.dictRef, _ = value.(Ref)
 	if err := e.readFilters(dict); err != nil {
 		return nil, err
 	}
@@ -71,19 +82,19 @@ func (f *File) readEncryption(value Object) (*encryption, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.metadata = h.metadata
+	e.encryptMetadata = h.metadata
 	if e.key, err = h.fileKey(); err != nil {
 		return nil, err
 	}
-	if e.version == 4 { // its ciphers take 128 bits: Acrobat puts zeros behind a shorter key
+	if e.version == 4 { // its ciphers need 128 bits; Acrobat appends zeros to a shorter key
 		e.key = append(e.key, make([]byte, 16-len(e.key))...)
 	}
-	e.allowed, err = h.permissions(e.key)
+	e.permissions, err = h.permissions(e.key)
 	return e, err
 }
 
-// permanentID returns the first part of the file identifier (14.4), which the key depends
-// on (7.6.4.3.2). Where there is none it is empty.
+// permanentID returns the first part of the file identifier (14.4), which the key depends on
+// (7.6.4.3.2). It is empty if the file has no identifier.
 func (f *File) permanentID() []byte {
 	id, err := resolveTo[Array](f, f.Trailer()["ID"])
 	if err != nil || len(id) == 0 {
@@ -96,18 +107,8 @@ func (f *File) permanentID() []byte {
 	return []byte(first)
 }
 
-// cipherMethod is how a crypt filter encrypts (Table 25, CFM).
-type cipherMethod uint8
-
-const (
-	identity cipherMethod = iota // not at all
-	rc4Cipher
-	aesCipher    // with a key for each object
-	aes256Cipher // with the key of the file
-)
-
-// readFilters reads the version of encryption, and which crypt filter is for what
-// (Table 20). Before version 4 everything is encrypted with RC4.
+// readFilters reads the version of the encryption algorithm and the methods for strings, streams
+// and embedded files (Table 20). Before version 4, all of them are RC4.
 func (e *encryption) readFilters(dict Dict) (err error) {
 	handler, err := resolveTo[Name](e.file, dict["Filter"])
 	if err != nil {
@@ -133,20 +134,21 @@ func (e *encryption) readCryptFilters(dict Dict) (err error) {
 	if e.filters, err = resolveTo[Dict](e.file, dict["CF"]); err != nil {
 		return err
 	}
-	if e.strings, err = e.filterOf(dict["StrF"]); err != nil {
+	if e.strings, err = e.cryptFilterMethod(dict["StrF"]); err != nil {
 		return err
 	}
-	if e.streams, err = e.filterOf(dict["StmF"]); err != nil {
+	if e.streams, err = e.cryptFilterMethod(dict["StmF"]); err != nil {
 		return err
 	}
 	if e.embedded = e.streams; dict["EFF"] != nil {
-		e.embedded, err = e.filterOf(dict["EFF"])
+		e.embedded, err = e.cryptFilterMethod(dict["EFF"])
 	}
 	return err
 }
 
-// filterOf returns the method of the crypt filter that o names; none is Identity.
-func (e *encryption) filterOf(o Object) (cipherMethod, error) {
+// cryptFilterMethod returns the method of the crypt filter with the name o. Without a name, it is
+// Identity.
+func (e *encryption) cryptFilterMethod(o Object) (cipherMethod, error) {
 	name, err := resolveTo[Name](e.file, o)
 	if err != nil || name == "" || name == "Identity" {
 		return identity, err
@@ -163,14 +165,14 @@ func (e *encryption) filterOf(o Object) (cipherMethod, error) {
 	case e.version == 4 && method == "V2":
 		return rc4Cipher, nil
 	case e.version == 4 && method == "AESV2":
-		return aesCipher, nil
+		return aes128Cipher, nil
 	case e.version == 5 && method == "AESV3":
 		return aes256Cipher, nil
 	}
 	return identity, fmt.Errorf("%w: crypt filter %.32q with method %.32q in version %d", ErrEncrypted, name, method, e.version)
 }
 
-// streamMethod returns how the payload of a stream is encrypted.
+// streamMethod returns the method that encrypts the payload of a stream.
 func (e *encryption) streamMethod(dict Dict) (cipherMethod, error) {
 	if dict["Type"] == Name("XRef") { // 7.5.8.2
 		return identity, nil
@@ -180,8 +182,8 @@ func (e *encryption) streamMethod(dict Dict) (cipherMethod, error) {
 	case err != nil:
 		return identity, err
 	case ok && e.version >= 4:
-		return e.filterOf(own)
-	case dict["Type"] == Name("Metadata") && !e.metadata:
+		return e.cryptFilterMethod(own)
+	case dict["Type"] == Name("Metadata") && !e.encryptMetadata:
 		return identity, nil
 	case dict["Type"] == Name("EmbeddedFile"):
 		return e.embedded, nil
@@ -189,8 +191,8 @@ func (e *encryption) streamMethod(dict Dict) (cipherMethod, error) {
 	return e.streams, nil
 }
 
-// ownCryptFilter returns the crypt filter that a stream names for itself. It is the first
-// of the stream's filters (7.4.10).
+// ownCryptFilter returns the name of the crypt filter that a stream selects for itself. Crypt is
+// then the first filter of the stream (7.4.10).
 func (f *File) ownCryptFilter(dict Dict) (name Name, ok bool, err error) {
 	filters, err := f.oneOrMore(dict["Filter"])
 	if err != nil || len(filters) == 0 {
@@ -211,9 +213,9 @@ func (f *File) ownCryptFilter(dict Dict) (name Name, ok bool, err error) {
 	return name, true, err
 }
 
-// decrypted returns the payload of a stream without its encryption, and the filters that
-// are left to decode it with.
-func (f *File) decrypted(s *Stream, payload io.Reader, filters []filter) (io.Reader, []filter, error) {
+// decryptPayload returns a reader of the decrypted payload of a stream, and the filters that remain
+// to be applied.
+func (f *File) decryptPayload(s *Stream, payload io.Reader, filters []filter) (io.Reader, []filter, error) {
 	if f.encryption == nil {
 		return payload, filters, nil
 	}

@@ -53,7 +53,7 @@ func newEncryptionWithID(t testing.TB, entries, permissions string, id []byte) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.metadata = h.metadata
+	e.encryptMetadata = h.metadata
 	if e.version == 5 {
 		e.key = []byte("a key that has to have 32 bytes.")
 		return dictionary + blank + aesEntries(t, h, e.key) + " >>", e

@@ -19,8 +19,37 @@ type objectCipher struct {
 	key    []byte
 }
 
-// cipher returns the cipher of an object. Its key is Algorithm 1 (7.6.3.2), but with
-// AES-256 it is the file's (Algorithm 1.A).
+// cbcReader decrypts AES in CBC mode and removes the padding (RFC 8018 6.1.1).
+type cbcReader struct {
+	r     io.Reader
+	mode  cipher.BlockMode
+	left  int64 // remaining encrypted bytes, a multiple of the block size
+	plain []byte
+	buf   [4096]byte
+}
+
+// body is the text of an object that an update writes between obj and endobj.
+type body struct {
+	source  []byte // source text of the object or, for a stream, of its dictionary
+	value   Object
+	stream  bool
+	payload []byte
+}
+
+// stringAt is a string and its position in a source text.
+type stringAt struct {
+	value      String
+	start, end int
+}
+
+// stringScan finds the strings in a source text.
+type stringScan struct {
+	p     parser
+	found []stringAt
+}
+
+// cipher returns the cipher of an object. Its key comes from Algorithm 1 (7.6.3.2). For AES-256 it
+// is the file encryption key (Algorithm 1.A).
 func (e *encryption) cipher(method cipherMethod, ref Ref) objectCipher {
 	if method == identity || method == aes256Cipher {
 		return objectCipher{method, e.key}
@@ -28,13 +57,13 @@ func (e *encryption) cipher(method cipherMethod, ref Ref) objectCipher {
 	hash := md5.New()
 	hash.Write(e.key)
 	hash.Write([]byte{byte(ref.Num), byte(ref.Num >> 8), byte(ref.Num >> 16), byte(ref.Gen), byte(ref.Gen >> 8)})
-	if method == aesCipher {
+	if method == aes128Cipher {
 		hash.Write([]byte("sAlT"))
 	}
 	return objectCipher{method, hash.Sum(nil)[:min(len(e.key)+5, md5.Size)]}
 }
 
-// reader returns a reader of what the next length bytes of r are, decrypted.
+// reader returns a reader of the plain text of the next length bytes of r.
 func (c objectCipher) reader(r io.Reader, length int64) (io.Reader, error) {
 	switch c.method {
 	case identity:
@@ -43,7 +72,7 @@ func (c objectCipher) reader(r io.Reader, length int64) (io.Reader, error) {
 		stream, err := rc4.NewCipher(c.key)
 		return cipher.StreamReader{S: stream, R: r}, err
 	}
-	if length == 0 || length == aes.BlockSize { // some writers do not pad what is empty
+	if length == 0 || length == aes.BlockSize { // some writers do not pad an empty text
 		return bytes.NewReader(nil), nil
 	}
 	if length < 0 || length%aes.BlockSize != 0 {
@@ -58,15 +87,6 @@ func (c objectCipher) reader(r io.Reader, length int64) (io.Reader, error) {
 		return nil, err
 	}
 	return &cbcReader{r: r, mode: cipher.NewCBCDecrypter(block, vector), left: length - aes.BlockSize}, nil
-}
-
-// cbcReader decrypts AES in CBC mode and takes the padding off the end (RFC 8018 6.1.1).
-type cbcReader struct {
-	r     io.Reader
-	mode  cipher.BlockMode
-	left  int64 // encrypted bytes, a multiple of the block size
-	plain []byte
-	buf   [4096]byte
 }
 
 func (c *cbcReader) Read(b []byte) (int, error) {
@@ -101,7 +121,6 @@ func (c *cbcReader) fill() error {
 	return nil
 }
 
-// decrypt decrypts a string.
 func (c objectCipher) decrypt(b []byte) ([]byte, error) {
 	r, err := c.reader(bytes.NewReader(b), int64(len(b)))
 	if err == nil {
@@ -113,7 +132,7 @@ func (c objectCipher) decrypt(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// encrypt encrypts a string or a payload, with AES under a new initialization vector.
+// encrypt encrypts a string or a payload. For AES it makes a new initialization vector.
 func (c objectCipher) encrypt(b []byte) ([]byte, error) {
 	switch c.method {
 	case identity:
@@ -136,10 +155,10 @@ func (c objectCipher) encrypt(b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// decryptObject decrypts the strings of an object that stands in the file by itself. Those in
-// object streams are encrypted with the stream only (7.6.2).
+// decryptObject decrypts the strings of an object outside of object streams. An object stream is
+// encrypted as a whole, so the strings in it are not encrypted again (7.6.2).
 func (e *encryption) decryptObject(o *indirect) error {
-	if e == nil || e.strings == identity || e.isPlain(o.ref, o.value, o.stream) {
+	if e == nil || e.strings == identity || e.isExempt(o.ref, o.value, o.stream) {
 		return nil
 	}
 	c := e.cipher(e.strings, o.ref)
@@ -157,14 +176,13 @@ func (e *encryption) decryptObject(o *indirect) error {
 	return err
 }
 
-// encryptObject returns the body of an object to be written with its strings and its payload
-// encrypted.
+// encryptObject returns the body of an object with its strings and its payload encrypted.
 func (e *encryption) encryptObject(ref Ref, body []byte) ([]byte, error) {
 	if e == nil {
 		return body, nil
 	}
 	b, err := parseBody(body)
-	if err != nil || e.isPlain(ref, b.value, b.stream) {
+	if err != nil || e.isExempt(ref, b.value, b.stream) {
 		return body, err
 	}
 	if b.stream {
@@ -195,24 +213,57 @@ func (e *encryption) encryptPayload(ref Ref, b *body) error {
 	return err
 }
 
-// isPlain reports whether an object is exempt from encryption: the encryption dictionary
-// (7.6.2) and cross-reference streams (7.5.8.2).
-func (e *encryption) isPlain(ref Ref, value Object, stream bool) bool {
-	dict, _ := value.(Dict)
-	return e.self.Num > 0 && ref == e.self || stream && dict["Type"] == Name("XRef")
+// parseBody splits the text of an object into its parts. The Length of a stream has to be direct.
+func parseBody(text []byte) (b body, err error) {
+	p := &parser{buf: text, final: true}
+	if b.value, err = p.object(); err != nil {
+		return b, err
+	}
+	end := p.pos
+	dict, ok := b.value.(Dict)
+	if b.stream = ok && p.keyword("stream"); !b.stream {
+		b.source = text
+		return b, p.end()
+	}
+	p.skipLineEnd()
+	b.source = text[:end]
+	length, ok := dict["Length"].(Integer)
+	if !ok || length < 0 || int64(length) > int64(len(text)-p.pos) {
+		return b, fmt.Errorf("%w: Length of a new stream", ErrDamaged)
+	}
+	b.payload = text[p.pos : p.pos+int(length)]
+	if p.pos += int(length); !p.keyword("endstream") {
+		return b, fmt.Errorf("%w: no endstream behind a new stream", ErrDamaged)
+	}
+	return b, p.end()
 }
 
-// stringToken returns the source text of a string: literal where it is readable.
+// text returns the text of the object from its parts.
+func (b body) text() []byte {
+	if !b.stream {
+		return b.source
+	}
+	return slices.Concat(b.source, []byte("\nstream\n"), b.payload, []byte("\nendstream"))
+}
+
+// isExempt reports whether an object is never encrypted: the encryption dictionary (7.6.2) and
+// cross-reference streams (7.5.8.2).
+func (e *encryption) isExempt(ref Ref, value Object, stream bool) bool {
+	dict, _ := value.(Dict)
+	return e.dictRef.Num > 0 && ref == e.dictRef || stream && dict["Type"] == Name("XRef")
+}
+
+// stringToken returns the source text of a string: a literal string for ASCII text, else
+// hexadecimal.
 func stringToken(b []byte) []byte {
-	if isPlainText(string(b)) {
+	if isASCIIText(string(b)) {
 		return literalString(string(b))
 	}
 	return HexString(b)
 }
 
-// replaceStrings returns a source text with other tokens for its strings. All other bytes
-// stay as they are, as does Contents of signature dictionaries, which is never encrypted
-// (7.6.2).
+// replaceStrings returns a source text in which token has replaced the strings. All other bytes
+// stay unchanged, and so does Contents of a signature dictionary, which is never encrypted (7.6.2).
 func replaceStrings(source []byte, token func(String) ([]byte, error)) ([]byte, error) {
 	s := stringScan{p: parser{buf: source, final: true}}
 	if err := s.object(); err != nil {
@@ -229,18 +280,6 @@ func replaceStrings(source []byte, token func(String) ([]byte, error)) ([]byte, 
 		at = found.end
 	}
 	return append(out, source[at:]...), nil
-}
-
-// stringAt is a string with its place in a source text.
-type stringAt struct {
-	value      String
-	start, end int
-}
-
-// stringScan finds the strings of a source text.
-type stringScan struct {
-	p     parser
-	found []stringAt
 }
 
 func (s *stringScan) object() error {
@@ -276,15 +315,15 @@ func (s *stringScan) array() error {
 	}
 }
 
-// dict finds the strings of a dictionary. It is a signature dictionary if it has a
-// ByteRange: Type is optional there (Table 255).
+// dict finds the strings of a dictionary. A dictionary with a ByteRange counts as a signature
+// dictionary, because Type is optional there (Table 255).
 func (s *stringScan) dict() error {
 	if err := s.p.enter(); err != nil {
 		return err
 	}
 	defer s.p.leave()
 	signature := false
-	var contents, behind int // the strings in Contents
+	var contentsStart, contentsEnd int // range of the strings of Contents in found
 	for s.p.pos += len("<<"); ; {
 		s.p.skipSpace()
 		if c, ok := s.p.peek(); !ok || c != '/' {
@@ -296,11 +335,11 @@ func (s *stringScan) dict() error {
 		}
 		signature = signature || key == "ByteRange"
 		if key == "Contents" {
-			contents, behind = before, len(s.found)
+			contentsStart, contentsEnd = before, len(s.found)
 		}
 	}
 	if signature {
-		s.found = slices.Delete(s.found, contents, behind)
+		s.found = slices.Delete(s.found, contentsStart, contentsEnd)
 	}
 	_, err := s.p.closeDict()
 	return err

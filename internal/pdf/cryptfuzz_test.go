@@ -43,7 +43,7 @@ func FuzzEncrypt(f *testing.F) {
 func checkSourceSurvives(t *testing.T, f *File, content []byte) {
 	ref := Ref{Num: 3}
 	source, err := f.Source(ref)
-	if err != nil || ref == f.encryption.self {
+	if err != nil || ref == f.encryption.dictRef {
 		return
 	}
 	u := f.NewUpdate()

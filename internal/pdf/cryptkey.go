@@ -13,20 +13,20 @@ import (
 	"slices"
 )
 
-// standardHandler is what the standard security handler needs to make the key of the file
-// (Table 21).
+// standardHandler has the entries of the encryption dictionary from which the standard security
+// handler computes the file encryption key (Table 21).
 type standardHandler struct {
 	revision  Integer
 	keyLength int    // in bytes
-	o, u      []byte // from revision 5 on: a hash, then salts
-	ue        []byte // the key, encrypted; from revision 5 on
-	perms     []byte // p and metadata, encrypted; from revision 5 on
+	o, u      []byte // from revision 5 on, a hash and two salts
+	ue        []byte // the encrypted file encryption key; from revision 5 on
+	perms     []byte // p and metadata in encrypted form; from revision 5 on
 	p         uint32
 	metadata  bool
 	id        []byte
 }
 
-// standardHandler reads the entries of Table 21 out of the encryption dictionary.
+// standardHandler reads the entries of Table 21 from the encryption dictionary.
 func (e *encryption) standardHandler(dict Dict) (h standardHandler, err error) {
 	h = standardHandler{metadata: true, id: e.id}
 	if h.revision, err = resolveTo[Integer](e.file, dict["R"]); err != nil {
@@ -44,15 +44,15 @@ func (e *encryption) standardHandler(dict Dict) (h standardHandler, err error) {
 	if err != nil {
 		return h, err
 	}
-	h.p = uint32(p) // some writers take it for an unsigned number
+	h.p = uint32(p) // some writers write P as an unsigned number
 	if h.keyLength, err = e.keyLength(h.revision, dict); err != nil {
 		return h, err
 	}
 	return h, e.readStrings(&h, dict)
 }
 
-// readStrings reads the strings of the dictionary. Some writers fill them up with zeros
-// to a length that suits all revisions.
+// readStrings reads the strings of the encryption dictionary. Some writers pad them with zeros to a
+// length that is sufficient for all revisions; readStrings drops the padding.
 func (e *encryption) readStrings(h *standardHandler, dict Dict) error {
 	needed := map[Name]int{"O": 32, "U": 32}
 	if h.revision >= 5 {
@@ -72,7 +72,7 @@ func (e *encryption) readStrings(h *standardHandler, dict Dict) error {
 	return nil
 }
 
-// keyLength returns the length of the file's key in bytes.
+// keyLength returns the length of the file encryption key in bytes.
 func (e *encryption) keyLength(revision Integer, dict Dict) (int, error) {
 	switch {
 	case e.version == 5:
@@ -87,7 +87,7 @@ func (e *encryption) keyLength(revision Integer, dict Dict) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if method, _ := e.filterOf(name); method == rc4Cipher {
+		if method, _ := e.cryptFilterMethod(name); method == rc4Cipher {
 			filter, err := resolveTo[Dict](e.file, e.filters[name])
 			if err != nil {
 				return 0, err
@@ -95,11 +95,12 @@ func (e *encryption) keyLength(revision Integer, dict Dict) (int, error) {
 			return keyBytes(e.file, filter, 128)
 		}
 	}
-	return 16, nil // of AESV2
+	return 16, nil // AESV2
 }
 
-// keyBytes reads Length: bits in Table 20, bytes in crypt filters of this handler
-// (Table 25), but not every writer keeps to that. Fewer than 40 can only be bytes.
+// keyBytes returns Length in bytes. It is in bits in the encryption dictionary (Table 20) and in
+// bytes in the crypt filters of this handler (Table 25), but some writers confuse the two. A value
+// below 40 can only be in bytes.
 func keyBytes(f *File, dict Dict, absent Integer) (int, error) {
 	n := absent
 	if value, ok := dict["Length"]; ok {
@@ -117,9 +118,9 @@ func keyBytes(f *File, dict Dict, absent Integer) (int, error) {
 	return int(n), nil
 }
 
-// permissions reads P. From revision 5 on Perms has it once more, where nobody changes it
-// who has no key: what the two do not agree on is not permitted, and what does not
-// decrypt permits nothing (7.6.4.4.12).
+// permissions returns the permissions in P. From revision 5 on, Perms repeats P, encrypted with the
+// file encryption key, so that a change of P alone has no effect: an action is permitted only if
+// both permit it. If Perms does not decrypt to a valid text, nothing is permitted (7.6.4.4.12).
 func (h *standardHandler) permissions(key []byte) (Permissions, error) {
 	p := h.p
 	if h.revision >= 5 {
@@ -136,11 +137,13 @@ func (h *standardHandler) permissions(key []byte) (Permissions, error) {
 	return Permissions{Modify: bit(4), Annotate: bit(6), FillIn: bit(9) && h.revision >= 3}, nil
 }
 
-// padding is what fills up a password to 32 bytes, and all of the empty one (7.6.4.3.2).
+// padding is the string that pads a password to 32 bytes. An empty password becomes this string
+// (7.6.4.3.2).
 const padding = "\x28\xbf\x4e\x5e\x4e\x75\x8a\x41\x64\x00\x4e\x56\xff\xfa\x01\x08" +
 	"\x2e\x2e\x00\xb6\xd0\x68\x3e\x80\x2f\x0c\xa9\xfe\x64\x53\x69\x7a"
 
-// fileKey makes the key from the empty user password, if that is one of the file.
+// fileKey returns the file encryption key for the empty user password, or errNeedsPassword if this
+// is not the user password.
 func (h *standardHandler) fileKey() ([]byte, error) {
 	if h.revision >= 5 {
 		return h.aesFileKey()
@@ -150,7 +153,8 @@ func (h *standardHandler) fileKey() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !bytes.HasPrefix(h.u, u) { // Algorithm 6; from revision 3 on the rest of U is arbitrary
+	// Algorithm 6. From revision 3 on, the last 16 bytes of U are arbitrary.
+	if !bytes.HasPrefix(h.u, u) {
 		return nil, errNeedsPassword
 	}
 	return key, nil
@@ -158,7 +162,7 @@ func (h *standardHandler) fileKey() ([]byte, error) {
 
 var errNeedsPassword = fmt.Errorf("%w: it needs a password", ErrEncrypted)
 
-// md5FileKey is Algorithm 2, for revisions 2 to 4 (7.6.4.3.2).
+// md5FileKey computes the key by Algorithm 2, for revisions 2 to 4 (7.6.4.3.2).
 func (h *standardHandler) md5FileKey() []byte {
 	hash := md5.New()
 	hash.Write([]byte(padding))
@@ -178,8 +182,8 @@ func (h *standardHandler) md5FileKey() []byte {
 	return key
 }
 
-// userEntry is what U begins with if the key is right (7.6.4.4.2): Algorithm 4 for
-// revision 2, else Algorithm 5.
+// userEntry returns the bytes that U begins with if the key is correct: Algorithm 4 for revision 2
+// (7.6.4.4.3), else Algorithm 5 (7.6.4.4.4).
 func (h *standardHandler) userEntry(key []byte) ([]byte, error) {
 	if h.revision == 2 {
 		return rc4Bytes(key, []byte(padding))
@@ -209,8 +213,9 @@ func rc4Bytes(key, b []byte) ([]byte, error) {
 	return out, nil
 }
 
-// aesFileKey is Algorithm 2.A for the empty user password (7.6.4.3.3): U is a hash, the
-// salt for it, and the salt of the key that UE is encrypted with.
+// aesFileKey computes the key by Algorithm 2.A for the empty user password (7.6.4.3.3). U has a
+// hash, the validation salt of this hash, and the key salt, from which the key that decrypts UE is
+// computed.
 func (h *standardHandler) aesFileKey() ([]byte, error) {
 	sum, err := h.hash(h.u[32:40])
 	if err != nil {
@@ -232,7 +237,7 @@ func (h *standardHandler) aesFileKey() ([]byte, error) {
 	return key, nil
 }
 
-// hash hashes the empty password with a salt.
+// hash returns the hash of the empty password with a salt.
 func (h *standardHandler) hash(salt []byte) ([]byte, error) {
 	if h.revision == 5 { // Adobe Supplement to ISO 32000, ExtensionLevel 3
 		sum := sha256.Sum256(salt)
@@ -241,8 +246,8 @@ func (h *standardHandler) hash(salt []byte) ([]byte, error) {
 	return hardenedHash(salt)
 }
 
-// hardenedHash is Algorithm 2.B for the empty user password (7.6.4.3.4). It ends: after
-// 287 rounds the last byte cannot be above the number of rounds less 32.
+// hardenedHash computes Algorithm 2.B for the empty user password (7.6.4.3.4). It always ends:
+// after 287 rounds the last byte cannot be greater than the number of rounds minus 32.
 func hardenedHash(salt []byte) ([]byte, error) {
 	sum := sha256.Sum256(salt)
 	k := sum[:]
@@ -259,8 +264,8 @@ func hardenedHash(salt []byte) ([]byte, error) {
 	return k[:32], nil
 }
 
-// roundHash hashes with what the first 16 bytes, taken for a number, are modulo 3. As 256
-// is 1 modulo 3, so is their sum.
+// roundHash selects the hash function by the first 16 bytes, taken as a number modulo 3. Because
+// 256 modulo 3 is 1, the sum of the bytes has the same remainder.
 func roundHash(e []byte) []byte {
 	remainder := 0
 	for _, b := range e[:16] {
@@ -278,7 +283,7 @@ func roundHash(e []byte) []byte {
 	return sum[:]
 }
 
-// decryptPerms decrypts Perms, one block without chaining (7.6.4.4.9).
+// decryptPerms decrypts Perms: one block in ECB mode (7.6.4.4.9).
 func decryptPerms(key, perms []byte) ([]byte, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {

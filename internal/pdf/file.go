@@ -11,47 +11,48 @@ import (
 	"strconv"
 )
 
-// File is an open PDF file. It is not safe for concurrent use.
+// A File is an open PDF file. It is not safe for concurrent use.
 type File struct {
-	r         io.ReaderAt
-	size      int64
-	shift     int64 // of the header; what offsets inside the file count from
-	startxref int64 // as it stands at the file's end, without shift
-	sections  []section
-	entries   entryTable
-	hybrid    int64 // where the last table with an XRefStm is; 0 when there is none
-	maxNum    uint32
-	rebuilt   bool // entries are those of Rebuild
-	doubled   bool // of an object that was read, a dictionary has two values for a key
+	r             io.ReaderAt
+	size          int64
+	offsetBase    int64 // absolute offset that file offsets are relative to, usually the header's
+	startxref     int64 // offset after the last startxref, relative to offsetBase
+	sections      []section
+	entries       entryTable
+	lastHybrid    int64 // absolute offset of the last table with an XRefStm; 0: none
+	maxNum        uint32
+	rebuilt       bool // Rebuild or Salvage made the entries
+	duplicateKeys bool // a dictionary in an object read so far has two different values for a key
 
-	tablesFrom   int64 // where tables begin that are read without the streams beside them; 0: nowhere
-	streams      streamCache
-	nesting      int   // streams being read in order to read another one
-	work         int64 // bytes read, lexed and decoded so far
-	kept         objectCache
-	sectionCache sectionCache
-	whole        *File           // of which it is the beginning, and whose work its own is; nil: none
-	named        map[uint32]bool // numbers above maxNum that references name
-	searched     bool            // noteDangling has looked for them
+	ignoreXRefStmFrom int64 // XRefStm of tables from this absolute offset on is ignored; 0: never
+	streams           streamCache
+	nesting           int   // object streams that are being read in order to read another one
+	work              int64 // bytes read, parsed and decoded so far
+	objectCache       objectCache
+	sectionCache      sectionCache
+	parent            *File           // file whose budget and caches this one uses; nil: none
+	dangling          map[uint32]bool // object numbers above maxNum that references name
+	danglingSearched  bool            // searchDangling has run
 
-	encryption *encryption // nil when there is none
+	encryption *encryption // nil: the file is not encrypted
 }
 
-// Open reads the cross-reference of the file that r holds in its first size bytes. r has to
-// stay readable for as long as the File is used. Errors: [ErrNotPDF], [ErrDamaged],
-// [ErrEncrypted], [ErrUnsupported], [ErrLimit] or those of r.
+// Open reads the cross-reference of the file that r holds in its first size bytes. r has to stay
+// readable as long as the caller uses the File. Errors: [ErrNotPDF], [ErrDamaged], [ErrEncrypted],
+// [ErrUnsupported], [ErrLimit], or those of r.
 func Open(r io.ReaderAt, size int64) (*File, error) {
-	f := &File{r: r, size: size, named: map[uint32]bool{}}
+	f := &File{r: r, size: size, dangling: map[uint32]bool{}}
 	if err := f.open(); err != nil {
 		return nil, fmt.Errorf("pdf: opening: %w", err)
 	}
 	return f, nil
 }
 
-// Earlier opens the first bytes of the file, which are what it was before later updates (7.5.6). It may have any
-// number of these: the work that they take is the file's.
+// Earlier opens the first size bytes of the file, which are an earlier revision of it (7.5.6). All
+// earlier revisions share the work budget of the file, so that the caller may open any number of
+// them.
 func (f *File) Earlier(size int64) (*File, error) {
-	earlier := &File{r: f.r, size: size, named: map[uint32]bool{}, whole: f}
+	earlier := &File{r: f.r, size: size, dangling: map[uint32]bool{}, parent: f}
 	if err := earlier.open(); err != nil {
 		return nil, fmt.Errorf("pdf: opening an earlier revision: %w", err)
 	}
@@ -75,22 +76,23 @@ func (f *File) open() error {
 	return f.findMaxNum()
 }
 
-// readSectionsFrom reads the cross-reference with offsets that count from the header, as
-// they have to, or else from the first byte: junk may have been there from the start.
+// readSectionsFrom reads the cross-reference with offsets that are relative to the header, as the
+// standard requires. If this fails, it takes them as relative to the first byte: the bytes before
+// the header may have been there when the offsets were written.
 func (f *File) readSectionsFrom(header int64) error {
-	f.shift = header
+	f.offsetBase = header
 	err := f.readSections()
 	if header == 0 || !errors.Is(err, ErrDamaged) {
 		return err
 	}
-	f.shift = 0
+	f.offsetBase = 0
 	if f.readSections() != nil {
 		return err
 	}
 	return nil
 }
 
-// findHeader returns where the header begins (7.5.2). Other bytes may precede it.
+// findHeader returns the absolute offset of the header (7.5.2). Other bytes may precede the header.
 func (f *File) findHeader() (int64, error) {
 	window, err := f.read(0, int(min(f.size, headerWindow)))
 	if err != nil {
@@ -103,8 +105,8 @@ func (f *File) findHeader() (int64, error) {
 	return int64(i), nil
 }
 
-// findStartxref returns the offset that follows the last startxref (7.5.5). Other bytes
-// may follow the file's end, so the window that is searched grows.
+// findStartxref returns the offset that follows the last startxref (7.5.5). Other bytes may follow
+// the end of the file, so the search window grows, up to maxTrailingBytes.
 func (f *File) findStartxref() (int64, error) {
 	for n := int64(headerWindow); ; n *= 4 {
 		start := max(f.size-n, 0)
@@ -131,58 +133,20 @@ func startxrefOffset(text []byte) (int64, error) {
 	return 0, fmt.Errorf("%w: startxref without an offset", ErrDamaged)
 }
 
-// findMaxNum finds the highest object number in use or promised by Size.
+// findMaxNum sets maxNum to the highest object number that has an entry or that Size permits, and
+// notes the trailer's references to objects above it.
 func (f *File) findMaxNum() error {
 	size, ok := f.Trailer()["Size"].(Integer)
 	if !ok || size < 1 || size > maxObjectNumber+1 {
 		return fmt.Errorf("%w: trailer without a usable Size", ErrDamaged)
 	}
 	f.maxNum = max(uint32(size-1), f.entries.maxNum())
-	f.note(f.Trailer())
+	f.noteDangling(f.Trailer())
 	return nil
 }
 
-// note remembers references to objects that do not exist. They are null (7.3.10), and
-// have to stay so when an update adds objects.
-func (f *File) note(o Object) {
-	switch o := o.(type) {
-	case Ref:
-		if o.Num > f.maxNum {
-			f.named[o.Num] = true
-		}
-	case Array:
-		for _, item := range o {
-			f.note(item)
-		}
-	case Dict:
-		for _, value := range o {
-			f.note(value)
-		}
-	}
-}
-
-// searchWork bounds the work of noteDangling.
-const searchWork = 256 << 10
-
-// noteDangling notes the references in the objects of a small file, and in some of a large one, which is not to be read
-// for this.
-func (f *File) noteDangling() error {
-	began := f.origin().work
-	for num, e := range f.entries.all() {
-		if f.origin().work-began > searchWork || f.CheckBudget() != nil {
-			return nil
-		}
-		o, err := f.locate(Ref{Num: num, Gen: e.gen})
-		if IgnoreMalformed(err) != nil {
-			return err
-		}
-		f.note(o.value)
-	}
-	return nil
-}
-
-// CheckBudget returns [ErrLimit] once the file has taken all the work that it may. Every call
-// that reads objects fails with it from then on.
+// CheckBudget returns [ErrLimit] when the file has used up its work budget. From then on, every
+// call that reads objects returns this error.
 func (f *File) CheckBudget() error {
 	if f = f.origin(); f.work > minWork+workPerByte*f.size {
 		return fmt.Errorf("%w: it takes too much work", ErrLimit)
@@ -192,16 +156,16 @@ func (f *File) CheckBudget() error {
 
 func (f *File) spend(work int64) { f.origin().work += work }
 
-// Size returns the file's size in bytes, as Open was given it.
+// Size returns the size of the file in bytes, as the caller of Open gave it.
 func (f *File) Size() int64 { return f.size }
 
-// Trailer returns the trailer dictionary of the last section (7.5.5); for a
-// cross-reference stream, the stream's dictionary.
+// Trailer returns the trailer dictionary of the last section (7.5.5). For a cross-reference stream,
+// this is the dictionary of the stream.
 func (f *File) Trailer() Dict { return f.sections[0].trailer }
 
-// Version returns the version of PDF that the file says it is of: that of the header, or
-// of the catalog's Version when that is later (7.5.2, table 29). What cannot be
-// read says 0.0.
+// Version returns the PDF version of the file: the version in the header or, if it is later, the
+// Version of the catalog (7.5.2, Table 29). If the header cannot be read, its version counts as
+// 0.0.
 func (f *File) Version() (major, minor int) {
 	major, minor = f.headerVersion()
 	_, catalog, err := f.catalog()
@@ -219,7 +183,7 @@ func (f *File) Version() (major, minor int) {
 	return major, minor
 }
 
-// headerVersion reads the version behind %PDF-.
+// headerVersion returns the version after %PDF-.
 func (f *File) headerVersion() (major, minor int) {
 	const prefix, longest = "%PDF-", "1.7\n"
 	at, err := f.findHeader()
@@ -247,12 +211,12 @@ func parseVersion(text []byte) (major, minor int) {
 	return int(a), int(b)
 }
 
-// maxMetadata bounds a metadata stream in bytes.
+// maxMetadata is the maximum size of a decoded metadata stream in bytes.
 const maxMetadata = 1 << 20
 
-// Archival reports whether the document claims to be PDF/A: by its metadata (ISO 19005-1 6.7.11), or
-// by an output intent that is made for it (6.2.2). What cannot be read claims nothing. Errors are those of
-// [File.Catalog] and of the reader.
+// Archival reports whether the document claims to be PDF/A, by its metadata (ISO 19005-1 6.7.11) or
+// by a PDF/A output intent (6.2.2). Malformed metadata and malformed output intents claim nothing.
+// Errors are those of [File.Catalog] and of the reader.
 func (f *File) Archival() (bool, error) {
 	_, catalog, err := f.Catalog()
 	if err != nil {
@@ -293,12 +257,12 @@ func claimedByMetadata(file *File, catalog Dict) (bool, error) {
 		return false, err
 	}
 	metadata, err := file.Stream(stream, maxMetadata)
-	return err == nil && statesPart(metadata), err
+	return err == nil && hasPDFAPart(metadata), err
 }
 
-// statesPart reports whether metadata (XMP, ISO 16684-1) names the part of ISO 19005 that a
-// document is made by, as an element or as an attribute.
-func statesPart(metadata []byte) bool {
+// hasPDFAPart reports whether metadata (XMP, ISO 16684-1) states the part of ISO 19005 that the
+// document conforms to, as an element or as an attribute.
+func hasPDFAPart(metadata []byte) bool {
 	part := xml.Name{Space: "http://www.aiim.org/pdfa/ns/id/", Local: "part"}
 	isPart := func(a xml.Attr) bool { return a.Name == part }
 	d := xml.NewDecoder(bytes.NewReader(metadata))

@@ -9,24 +9,25 @@ import (
 	"io"
 )
 
-// filter is a stage of decoding with its parameters (7.4).
+// filter is one filter of a stream with its parameters (7.4).
 type filter struct {
 	name   Name
 	params params
 }
 
-// params are the parameters of FlateDecode and LZWDecode with their defaults (Table 8).
+// params has the parameters of FlateDecode and LZWDecode; absent ones have their defaults (Table
+// 8).
 type params struct {
 	predictor, colors, bits, columns, earlyChange Integer
 }
 
-// abbreviatedFilters are names of filters as inline images have them (Table 92). Some files have them in other streams,
-// cross-reference streams too, and readers accept them there.
+// abbreviatedFilters has the abbreviated filter names of inline images (Table 92). Some files have
+// them in other streams, cross-reference streams too, and readers accept them there.
 var abbreviatedFilters = map[Name]Name{
 	"AHx": "ASCIIHexDecode", "A85": "ASCII85Decode", "LZW": "LZWDecode", "Fl": "FlateDecode", "RL": "RunLengthDecode",
 }
 
-// filters returns the filters of a stream in the order in which they decode (7.3.8.2).
+// filters returns the filters of a stream in the order of decoding (7.3.8.2).
 func (f *File) filters(dict Dict) ([]filter, error) {
 	names, err := f.oneOrMore(dict["Filter"])
 	if err != nil {
@@ -39,7 +40,8 @@ func (f *File) filters(dict Dict) ([]filter, error) {
 	if len(names) > maxFilters {
 		return nil, fmt.Errorf("%w: stream with %d filters", ErrLimit, len(names))
 	}
-	parameters = append(parameters, make(Array, len(names))...) // null where there are none
+	// Filters without parameters have null.
+	parameters = append(parameters, make(Array, len(names))...)
 	filters := make([]filter, len(names))
 	for i := range filters {
 		if filters[i].name, err = resolveTo[Name](f, names[i]); err != nil {
@@ -55,7 +57,7 @@ func (f *File) filters(dict Dict) ([]filter, error) {
 	return filters, nil
 }
 
-// oneOrMore returns the elements of an array, or the one object that stands for it.
+// oneOrMore returns the elements of an array, or a one-element array for any other object.
 func (f *File) oneOrMore(o Object) (Array, error) {
 	o, err := f.resolve(o)
 	switch o := o.(type) {
@@ -89,7 +91,7 @@ func (f *File) params(o Object) (params, error) {
 	return p, nil
 }
 
-// open returns a reader of what r holds, decoded.
+// open returns a reader of the decoded bytes of r.
 func (f filter) open(r io.Reader) (io.Reader, error) {
 	switch f.name {
 	case "FlateDecode":
@@ -97,27 +99,27 @@ func (f filter) open(r io.Reader) (io.Reader, error) {
 		if err != nil {
 			return nil, err
 		}
-		return f.params.predict(&untilDamage{r: decoded})
+		return f.params.predict(&tolerantReader{r: decoded})
 	case "LZWDecode":
 		return f.params.predict(newLZWReader(bufio.NewReader(r), f.params.earlyChange != 0))
 	case "ASCIIHexDecode":
 		return &hexReader{r: bufio.NewReader(r)}, nil
 	case "ASCII85Decode":
-		return ascii85.NewDecoder(&untilTilde{r: bufio.NewReader(r)}), nil
+		return ascii85.NewDecoder(&ascii85Payload{r: bufio.NewReader(r)}), nil
 	case "RunLengthDecode":
 		return &runLengthReader{r: bufio.NewReader(r)}, nil
 	}
 	return nil, fmt.Errorf("%w: filter %.32q", ErrUnsupported, f.name)
 }
 
-// stage is the output of a filter. It ends with an error when a filter makes far more of
-// its input than the next one could need, as with white space in hexadecimal digits.
-type stage struct {
+// boundedStage limits the output of a filter. It returns [ErrLimit] if a filter returns far more
+// bytes than the next one can need, such as much white space between hexadecimal digits.
+type boundedStage struct {
 	r    io.Reader
 	left int64
 }
 
-func (s *stage) Read(b []byte) (int, error) {
+func (s *boundedStage) Read(b []byte) (int, error) {
 	if s.left <= 0 {
 		return 0, fmt.Errorf("%w: a filter's output is too long", ErrLimit)
 	}
@@ -126,10 +128,10 @@ func (s *stage) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// maxRowBytes bounds the rows of predictors.
+// maxRowBytes limits the size of a predictor row.
 const maxRowBytes = 1 << 20
 
-// predict returns a reader that undoes the predictor (7.4.4.4).
+// predict returns a reader that reverses the predictor (7.4.4.4).
 func (p params) predict(r io.Reader) (io.Reader, error) {
 	if p.predictor <= 1 {
 		return r, nil
@@ -152,13 +154,13 @@ func (p params) predict(r io.Reader) (io.Reader, error) {
 	return rows, nil
 }
 
-// rowReader undoes a predictor row by row.
+// rowReader reverses a predictor row by row.
 type rowReader struct {
 	r          *bufio.Reader
 	tiff       bool
 	pixel      int // bytes of a pixel, at least 1
 	row, above []byte
-	left       []byte // of row, not yet returned
+	left       []byte // part of row that Read has not yet returned
 }
 
 func (r *rowReader) Read(b []byte) (int, error) {
@@ -174,7 +176,8 @@ func (r *rowReader) Read(b []byte) (int, error) {
 
 func (r *rowReader) next() error {
 	r.row, r.above = r.above, r.row
-	algorithm := byte(1) // TIFF predicts each component from the one to its left, as PNG's Sub does
+	// TIFF predicts each component from the one to its left, as Sub of PNG does.
+	algorithm := byte(1)
 	var err error
 	if !r.tiff {
 		if algorithm, err = r.r.ReadByte(); err != nil {
@@ -188,12 +191,12 @@ func (r *rowReader) next() error {
 	if err != nil && err != io.ErrUnexpectedEOF {
 		return err
 	}
-	clear(r.row[n:]) // a last row that is cut off counts as far as it goes
+	clear(r.row[n:]) // the last row may be cut off; its bytes count
 	r.left = r.row[:n]
 	return r.unfilter(algorithm)
 }
 
-// unfilter undoes the algorithms of PNG (ISO/IEC 15948 clause 9).
+// unfilter reverses the filter types of PNG (ISO/IEC 15948 clause 9).
 func (r *rowReader) unfilter(algorithm byte) error {
 	if algorithm > 4 {
 		return fmt.Errorf("PNG predictor with algorithm %d", algorithm)
@@ -231,11 +234,11 @@ func paeth(left, up, corner int) byte {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// untilDamage ends where deflated data does, even if it was cut off there or its checksum is
-// wrong: writers get both wrong often enough that no viewer minds. Other errors stay.
-type untilDamage struct{ r io.Reader }
+// tolerantReader ends without an error where deflated data is cut off or its checksum is wrong.
+// Writers often make these errors, and viewers ignore them. It returns other errors unchanged.
+type tolerantReader struct{ r io.Reader }
 
-func (u *untilDamage) Read(b []byte) (int, error) {
+func (u *tolerantReader) Read(b []byte) (int, error) {
 	n, err := u.r.Read(b)
 	if errors.Is(err, zlib.ErrChecksum) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = io.EOF

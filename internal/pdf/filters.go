@@ -15,20 +15,20 @@ const (
 	lzwMaxBits = 12
 )
 
-// lzwReader decodes LZWDecode. compress/lzw is of no use here: with EarlyChange, which
-// is the default, codes get longer one entry sooner.
+// lzwReader decodes LZWDecode. The package compress/lzw cannot: with EarlyChange, which is the
+// default, the code length grows one entry earlier.
 type lzwReader struct {
 	r      io.ByteReader
 	early  int
 	bits   uint
-	acc    uint32 // input not yet used, in its lowest bits
-	have   uint   // number of those bits
+	acc    uint32 // unused input, in the lowest bits
+	have   uint   // number of unused bits in acc
 	prefix [1 << lzwMaxBits]uint16
 	suffix [1 << lzwMaxBits]byte
 	next   int // code of the next entry
-	last   int // code before, -1 after a clear
+	last   int // previous code, -1 after a clear
 	out    [1 << lzwMaxBits]byte
-	left   []byte // of out
+	left   []byte // part of out that Read has not yet returned
 	err    error
 }
 
@@ -58,7 +58,7 @@ func (l *lzwReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// decode reads one code and, if it stands for bytes, makes them available.
+// decode reads one code. If the code stands for bytes, decode sets left to them.
 func (l *lzwReader) decode() error {
 	code, err := l.code()
 	switch {
@@ -84,8 +84,8 @@ func (l *lzwReader) decode() error {
 	return nil
 }
 
-// expand writes the bytes of an entry into out, from the end. The entry that is only
-// about to be made is the one before and its first byte again.
+// expand writes the bytes of an entry to the end of out. The code of the entry that is created next
+// stands for the previous entry followed by its first byte.
 func (l *lzwReader) expand(code int) {
 	i := len(l.out)
 	pending := code == l.next
@@ -105,7 +105,7 @@ func (l *lzwReader) expand(code int) {
 	l.left = l.out[i:]
 }
 
-// code reads the next code, highest bit first.
+// code reads the next code; its highest bit comes first.
 func (l *lzwReader) code() (int, error) {
 	for l.have < l.bits {
 		c, err := l.r.ReadByte()
@@ -134,7 +134,7 @@ func (h *hexReader) Read(b []byte) (n int, err error) {
 		if h.done {
 			break
 		}
-		low, err := h.digit() // 0 at the end: a missing last digit
+		low, err := h.digit() // 0 at the end: a missing last digit counts as 0
 		if err != nil {
 			return n, err
 		}
@@ -147,7 +147,7 @@ func (h *hexReader) Read(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// digit returns the next digit; 0 and done at the end of the input.
+// digit returns the value of the next digit. At the end of the input it sets done and returns 0.
 func (h *hexReader) digit() (int, error) {
 	for !h.done {
 		c, err := h.r.ReadByte()
@@ -165,14 +165,14 @@ func (h *hexReader) digit() (int, error) {
 	return 0, nil
 }
 
-// untilTilde ends at the tilde that ASCII85Decode ends with (7.4.3), which
-// encoding/ascii85 does not know.
-type untilTilde struct {
+// ascii85Payload ends at the tilde of the end-of-data marker of ASCII85Decode (7.4.3), which
+// encoding/ascii85 does not support.
+type ascii85Payload struct {
 	r    *bufio.Reader
 	done bool
 }
 
-func (u *untilTilde) Read(b []byte) (n int, err error) {
+func (u *ascii85Payload) Read(b []byte) (n int, err error) {
 	for n < len(b) && !u.done {
 		c, err := u.r.ReadByte()
 		if err != nil && err != io.EOF {
@@ -192,12 +192,12 @@ func (u *untilTilde) Read(b []byte) (n int, err error) {
 // runLengthReader decodes RunLengthDecode (7.4.5).
 type runLengthReader struct {
 	r      *bufio.Reader
-	left   int // bytes left of the run
+	left   int // remaining bytes of the run
 	repeat bool
 	value  byte
 }
 
-// runLengthEnd is the length that ends the stream.
+// runLengthEnd is the length byte that ends the data.
 const runLengthEnd = 128
 
 func (l *runLengthReader) Read(b []byte) (n int, err error) {
@@ -221,7 +221,7 @@ func (l *runLengthReader) start() error {
 		return err
 	}
 	if length == runLengthEnd {
-		_ = l.r.UnreadByte() // the next call has to end too
+		_ = l.r.UnreadByte() // so that the next call of Read returns io.EOF too
 		return io.EOF
 	}
 	l.repeat = length > runLengthEnd
@@ -231,7 +231,7 @@ func (l *runLengthReader) start() error {
 	}
 	l.left = 257 - int(length)
 	l.value, err = l.r.ReadByte()
-	return cutOff(err)
+	return unexpectedEnd(err)
 }
 
 func (l *runLengthReader) take() (byte, error) {
@@ -240,11 +240,11 @@ func (l *runLengthReader) take() (byte, error) {
 		return l.value, nil
 	}
 	c, err := l.r.ReadByte()
-	return c, cutOff(err)
+	return c, unexpectedEnd(err)
 }
 
-// cutOff turns an end of input in the middle of something into an error.
-func cutOff(err error) error {
+// unexpectedEnd turns io.EOF into io.ErrUnexpectedEOF.
+func unexpectedEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

@@ -6,12 +6,23 @@ import (
 	"slices"
 )
 
-// Import copies into the update what the source text of an object of another file refers
-// to, and returns that text with references to the copies. Text is copied as it stands and
-// streams as they are encoded; only references are renumbered. References to the other
-// file's catalog and pages become null: they would bring all of it along. Errors:
-// [ErrEncrypted], [ErrDamaged], [ErrUnsupported], and [ErrLimit] for more than 10,000
-// objects or 8 MiB.
+// importer copies objects from one file into an update of another file.
+type importer struct {
+	update   *Update
+	from     *File
+	excluded map[Ref]bool // references that are replaced by null
+	copies   map[Ref]Ref
+	queue    []Ref // keys of copies, in the order of copying
+	bytes    int
+}
+
+// Import copies into the update the objects of another file that a source text refers to, directly
+// and through other objects. It returns the source text with references to the copies. Import
+// copies text unchanged and streams in their encoded form, and renumbers only the references. It
+// also removes StructParent and StructParents from the copies. References to the catalog and to the
+// pages of the other file become null, because they would bring the whole file with them. Errors:
+// [ErrEncrypted], [ErrDamaged], [ErrUnsupported], and [ErrLimit] for more than 10,000 objects or 8
+// MiB.
 func (u *Update) Import(from *File, source []byte) ([]byte, error) {
 	imported, err := u.importSource(from, source)
 	if err != nil {
@@ -21,19 +32,19 @@ func (u *Update) Import(from *File, source []byte) ([]byte, error) {
 }
 
 func (u *Update) importSource(from *File, source []byte) ([]byte, error) {
-	if _, ok := from.Trailer()["Encrypt"]; ok { // payloads are copied encoded
+	if _, ok := from.Trailer()["Encrypt"]; ok { // payloads are copied without decryption
 		return nil, ErrEncrypted
 	}
 	barred, err := from.pageTree()
 	if err != nil {
 		return nil, err
 	}
-	i := &importer{update: u, from: from, barred: barred, copies: map[Ref]Ref{}}
-	if source, err = i.renumbered(source); err != nil {
+	i := &importer{update: u, from: from, excluded: barred, copies: map[Ref]Ref{}}
+	if source, err = i.renumber(source); err != nil {
 		return nil, err
 	}
-	for n := 0; n < len(i.found); n++ {
-		ref := i.found[n]
+	for n := 0; n < len(i.queue); n++ {
+		ref := i.queue[n]
 		if err := i.copy(ref); err != nil {
 			return nil, fmt.Errorf("object %s: %w", ref.identity(), err)
 		}
@@ -41,17 +52,7 @@ func (u *Update) importSource(from *File, source []byte) ([]byte, error) {
 	return source, nil
 }
 
-// importer copies objects from one file into an update of another one.
-type importer struct {
-	update *Update
-	from   *File
-	barred map[Ref]bool // what is not followed
-	copies map[Ref]Ref
-	found  []Ref // keys of copies, in the order in which they are copied
-	bytes  int
-}
-
-// copy copies an object that has a number in the update already.
+// copy copies an object for which the update has reserved a number.
 func (i *importer) copy(ref Ref) error {
 	o, err := i.from.find(ref)
 	if err != nil {
@@ -62,23 +63,24 @@ func (i *importer) copy(ref Ref) error {
 		return err
 	}
 	i.update.Set(i.copies[ref], body)
-	return i.count(len(body))
+	return i.checkLimits(len(body))
 }
 
 func (i *importer) body(o indirect) ([]byte, error) {
-	source, err := withoutStructure(o)
+	source, err := withoutStructParents(o)
 	if err != nil {
 		return nil, err
 	}
 	if o.stream {
 		return i.stream(o, source)
 	}
-	return i.renumbered(source)
+	return i.renumber(source)
 }
 
-// withoutStructure returns the source of an object without its keys into a structure
-// parent tree (14.7.5.4), which would find some element in the tree of the other file.
-func withoutStructure(o indirect) (source []byte, err error) {
+// withoutStructParents returns the source text of an object in which StructParent and StructParents
+// are null. These keys of the structural parent tree (14.7.5.4) would name unrelated elements in
+// the tree of the target file.
+func withoutStructParents(o indirect) (source []byte, err error) {
 	dict, _ := o.value.(Dict)
 	source = o.source
 	for _, key := range []Name{"StructParent", "StructParents"} {
@@ -92,7 +94,7 @@ func withoutStructure(o indirect) (source []byte, err error) {
 	return source, nil
 }
 
-// stream returns a stream as an update has it. Its Length becomes direct.
+// stream returns the body of a copied stream. Its Length becomes a direct object.
 func (i *importer) stream(o indirect, source []byte) ([]byte, error) {
 	s, err := i.from.newStream(o)
 	if err != nil {
@@ -112,14 +114,14 @@ func (i *importer) stream(o indirect, source []byte) ([]byte, error) {
 	if source, err = SetKey(source, "Length", fmt.Append(nil, s.Length)); err != nil {
 		return nil, err
 	}
-	if source, err = i.renumbered(source); err != nil {
+	if source, err = i.renumber(source); err != nil {
 		return nil, err
 	}
 	return slices.Concat(source, []byte("\nstream\n"), encoded, []byte("\nendstream")), nil
 }
 
-// renumbered returns the source text of an object with references to copies.
-func (i *importer) renumbered(source []byte) (out []byte, err error) {
+// renumber returns the source text of an object with references to the copies.
+func (i *importer) renumber(source []byte) (out []byte, err error) {
 	done := 0
 	p := &parser{buf: source, final: true}
 	p.reference = func(start int, ref Ref) {
@@ -131,36 +133,36 @@ func (i *importer) renumbered(source []byte) (out []byte, err error) {
 		return nil, err
 	}
 	out = append(out, source[done:]...)
-	return out, i.count(0)
+	return out, i.checkLimits(0)
 }
 
 // reference returns the source text of a reference to the copy of an object, or null.
 func (i *importer) reference(ref Ref) string {
-	if e := i.from.entries.get(ref.Num); i.barred[ref] || e.kind == freeEntry || e.gen != ref.Gen {
+	if e := i.from.entries.get(ref.Num); i.excluded[ref] || e.kind == freeEntry || e.gen != ref.Gen {
 		return "null"
 	}
 	if _, ok := i.copies[ref]; !ok {
 		i.copies[ref] = i.update.Reserve()
-		i.found = append(i.found, ref)
+		i.queue = append(i.queue, ref)
 	}
 	return i.copies[ref].String()
 }
 
-func (i *importer) count(bytes int) error {
-	if i.bytes += bytes; i.bytes > maxImportedBytes || len(i.found) > maxImported {
-		return fmt.Errorf("%w: %d objects and %d bytes to import", ErrLimit, len(i.found), i.bytes)
+func (i *importer) checkLimits(bytes int) error {
+	if i.bytes += bytes; i.bytes > maxImportedBytes || len(i.queue) > maxImported {
+		return fmt.Errorf("%w: %d objects and %d bytes to import", ErrLimit, len(i.queue), i.bytes)
 	}
 	return i.from.CheckBudget()
 }
 
-// pageTree returns the catalog and the nodes of the page tree.
+// pageTree returns the references of the catalog and of the nodes of the page tree.
 func (f *File) pageTree() (map[Ref]bool, error) {
 	catalog, dict, err := f.catalog()
 	if err != nil {
 		return nil, err
 	}
 	nodes := map[Ref]bool{catalog: true}
-	w := &treeWalk{file: f, seen: nodes, visit: func(leaf Ref, _ Dict, _ inherited) error {
+	w := &pageTreeWalk{file: f, seen: nodes, visit: func(leaf Ref, _ Dict, _ inheritable) error {
 		nodes[leaf] = true
 		return nil
 	}}
@@ -168,5 +170,5 @@ func (f *File) pageTree() (map[Ref]bool, error) {
 	if !ok {
 		return nil, fmt.Errorf("%w: no page tree", ErrNoPages)
 	}
-	return nodes, w.node(root, inherited{}, 0)
+	return nodes, w.node(root, inheritable{}, 0)
 }

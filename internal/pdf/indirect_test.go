@@ -173,7 +173,7 @@ func TestObjectStreamCache(t *testing.T) {
 	b := newBuilder()
 	entries := map[int][3]int{}
 	for i := range 4 {
-		large := "(" + strings.Repeat("x", maxKeptStreams/3) + ")"
+		large := "(" + strings.Repeat("x", maxCachedStreams/3) + ")"
 		for num, e := range b.objectStream(1+i, map[int]string{10 + i: fmt.Sprint(i), 20 + i: large}) {
 			entries[num] = e
 		}
@@ -184,7 +184,7 @@ func TestObjectStreamCache(t *testing.T) {
 			if n, err := f.Int(Ref{Num: uint32(10 + i)}); n != int64(i) || err != nil {
 				t.Errorf("object %d: %d, error %v", 10+i, n, err)
 			}
-			if f.streams.bytes > maxKeptStreams || len(f.streams.byNum) != len(f.streams.order) {
+			if f.streams.bytes > maxCachedStreams || len(f.streams.byNum) != len(f.streams.order) {
 				t.Errorf("%d bytes of %d streams kept, in order %v", f.streams.bytes, len(f.streams.byNum), f.streams.order)
 			}
 		}

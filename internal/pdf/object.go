@@ -5,163 +5,166 @@ import (
 	"fmt"
 )
 
-// Resolve follows references until an object that is none, and returns that.
-func (f *File) Resolve(o Object) (Object, error) { return exported(f.resolve(o)) }
-
-// Dict returns the dictionary that o is or refers to; nil for null. What is neither is
-// [ErrDamaged], here and below.
-func (f *File) Dict(o Object) (Dict, error) { return exported(resolveTo[Dict](f, o)) }
-
-// Array returns the array that o is or refers to; nil for null.
-func (f *File) Array(o Object) (Array, error) { return exported(resolveTo[Array](f, o)) }
-
-// Name returns the name that o is or refers to; "" for null.
-func (f *File) Name(o Object) (Name, error) { return exported(resolveTo[Name](f, o)) }
-
-// Bool returns the boolean that o is or refers to; false for null.
-func (f *File) Bool(o Object) (bool, error) { return exported(resolveTo[bool](f, o)) }
-
-// StreamObject returns the stream that o refers to; nil for null.
-func (f *File) StreamObject(o Object) (*Stream, error) { return exported(resolveTo[*Stream](f, o)) }
-
-// Int returns the integer that o is or refers to; 0 for null.
-func (f *File) Int(o Object) (int64, error) {
-	n, err := exported(resolveTo[Integer](f, o))
-	return int64(n), err
-}
-
-// Number returns the integer or real number that o is or refers to; 0 for null.
-func (f *File) Number(o Object) (float64, error) { return exported(f.number(o)) }
-
-// Bytes returns the bytes of the string that o is or refers to; nil for null.
-func (f *File) Bytes(o Object) ([]byte, error) {
-	o, err := f.resolve(o)
-	if o == nil || err != nil {
-		return exported([]byte(nil), err)
-	}
-	s, err := resolveTo[String](f, o)
-	return exported([]byte(s), err)
-}
-
-// exported names the package in an error that leaves it.
-func exported[T any](value T, err error) (T, error) {
-	if err != nil {
-		err = fmt.Errorf("pdf: %w", err)
-	}
-	return value, err
-}
-
-func (f *File) resolve(o Object) (Object, error) {
-	for range maxReferences {
-		ref, ok := o.(Ref)
-		if !ok {
-			return o, nil
-		}
-		var err error
-		if o, err = f.object(ref); err != nil {
-			return nil, fmt.Errorf("object %s: %w", ref.identity(), err)
-		}
-	}
-	return nil, fmt.Errorf("%w: more than %d references to references", ErrLimit, maxReferences)
-}
-
-// resolveTo follows references to an object of type T. Null is T's zero value.
-func resolveTo[T Object](f *File, o Object) (value T, err error) {
-	o, err = f.resolve(o)
-	if o == nil || err != nil {
-		return value, err
-	}
-	value, ok := o.(T)
-	if !ok {
-		return value, fmt.Errorf("%w: %s expected instead of %s", ErrDamaged, kindOf(value), kindOf(o))
-	}
-	return value, nil
-}
-
-func (f *File) number(o Object) (float64, error) {
-	o, err := f.resolve(o)
-	if n, ok := o.(Integer); ok {
-		return float64(n), nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	x, err := resolveTo[Real](f, o)
-	return float64(x), err
-}
-
-func kindOf(o Object) string {
-	switch o.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case Integer:
-		return "integer"
-	case Real:
-		return "number"
-	case String:
-		return "string"
-	case Name:
-		return "name"
-	case Array:
-		return "array"
-	case Dict:
-		return "dictionary"
-	case *Stream:
-		return "stream"
-	}
-	return "reference"
-}
-
-// LastReference follows references to references to the one that names the object itself, and reports whether there is
-// one.
-func (f *File) LastReference(o Object) (Ref, bool) {
-	ref, ok := o.(Ref)
-	for range 16 {
-		if !ok {
-			break
-		}
-		next, err := f.Object(ref)
-		if err != nil {
-			return ref, true
-		}
-		further, more := next.(Ref)
-		if !more {
-			return ref, true
-		}
-		ref = further
-	}
-	return Ref{}, false
-}
-
-// IgnoreMalformed returns nil for an error which says that the file is malformed ([ErrDamaged], [ErrUnsupported],
-// [ErrLimit]), and any other error as it is. It is for what a caller reads and can do without.
-func IgnoreMalformed(err error) error {
-	if errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit) {
-		return nil
-	}
-	return err
-}
-
-// indirect is an indirect object as it stands in the file (7.3.10).
+// indirect is an indirect object as the file has it (7.3.10).
 type indirect struct {
-	ref     Ref
-	value   Object
-	source  []byte // of the value
-	ended   bool   // endobj follows
-	closed  bool   // whatever follows, bytes behind the file's end do not go on with it
-	stream  bool   // stream follows
-	doubled bool   // a dictionary in it has two values for a key
-	payload int64  // absolute offset of the stream's payload
-	start   int    // of source, in what the parser had
-	at, end int64  // absolute offsets of source as it stands in the file; 0 in an object stream
+	ref           Ref
+	value         Object
+	source        []byte // source text of the value
+	ended         bool   // the keyword endobj follows
+	closed        bool   // the value ends here whatever bytes are appended to the file
+	stream        bool   // the keyword stream follows
+	duplicateKeys bool   // a dictionary in it has two different values for a key
+	payload       int64  // absolute offset of the payload of a stream
+	start         int    // offset of source in the buffer of the parser
+	at, end       int64  // absolute offsets of source in the file; 0 for a compressed object
+}
+
+// objectCache has indirect objects by their offset. A caller that verifies a signature, or that
+// compares one revision with the next, asks for the same objects again, and an object at an offset
+// is the same in all revisions of a file.
+type objectCache struct {
+	byOffset map[int64]cachedObject
+	bytes    int // estimated memory that the cached objects take
+}
+
+type cachedObject struct {
+	indirect
+	scannedTo int64 // offset to which the parser read to find the end of the object
+}
+
+// Object returns the object that ref names. It is null if the object does not exist, is free, or
+// has another generation number (7.3.10). Errors: [ErrDamaged], [ErrUnsupported], [ErrLimit].
+func (f *File) Object(ref Ref) (Object, error) {
+	o, err := f.object(ref)
+	if err != nil {
+		return nil, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
+	}
+	return o, nil
+}
+
+// EndedObject returns the object as [File.Object] does, and reports whether the end of the object
+// is in the file. Bytes that are appended later could become part of an object whose end is not in
+// the file. A stream has its end in the file if the payload of the stated Length and the keyword
+// endstream fit in the file.
+func (f *File) EndedObject(ref Ref) (Object, bool, error) {
+	o, err := f.find(ref)
+	if err == nil && !o.stream {
+		return o.value, o.closed, nil
+	}
+	stream, err := f.Object(ref)
+	if err != nil {
+		return nil, false, err
+	}
+	dict, _ := o.value.(Dict)
+	stated, err := f.Int(dict["Length"])
+	return stream, err != nil || stated <= f.size-o.payload-int64(len("endstream")), nil
+}
+
+// Source returns the source text of the object that ref names: the text between obj and endobj or,
+// for a compressed object, its text in the object stream, without the white space and comments
+// around it. It is "null" if the object does not exist. For a stream, the error is
+// [ErrUnsupported]. In an encrypted file, Source decrypts the strings in the text and changes
+// nothing else.
+func (f *File) Source(ref Ref) ([]byte, error) {
+	o, err := f.find(ref)
+	switch {
+	case err != nil:
+	case o.stream:
+		err = fmt.Errorf("%w: source of a stream", ErrUnsupported)
+	case !o.ended:
+		err = fmt.Errorf("%w: endobj missing", ErrDamaged)
+	default:
+		return append([]byte(nil), o.source...), nil
+	}
+	return nil, fmt.Errorf("pdf: source of object %s: %w", ref.identity(), err)
+}
+
+// Span returns the absolute offsets in the file of the text that [File.Source] returns, before its
+// strings are decrypted. ok is false for an object that is compressed or does not exist.
+func (f *File) Span(ref Ref) (start, end int64, ok bool, err error) {
+	o, err := f.find(ref)
+	if err != nil {
+		return 0, 0, false, fmt.Errorf("pdf: place of object %s: %w", ref.identity(), err)
+	}
+	return o.at, o.end, o.at > 0, nil
+}
+
+// Reference returns the reference to the object with number num. Its generation number is the one
+// in the cross-reference.
+func (f *File) Reference(num uint32) Ref { return Ref{Num: num, Gen: f.entries.get(num).gen} }
+
+// IsStructural reports whether an object is an object stream or a cross-reference stream (7.5.7,
+// 7.5.8), which are part of the file structure and not of the document.
+func IsStructural(o Object) bool {
+	stream, ok := o.(*Stream)
+	return ok && (stream.Dict["Type"] == Name("ObjStm") || stream.Dict["Type"] == Name("XRef"))
+}
+
+// Distinct reports whether no dictionary in the object that ref names has two different values for
+// a key. Readers differ in which value they take (7.3.7).
+func (f *File) Distinct(ref Ref) (bool, error) {
+	o, err := f.find(ref)
+	if err != nil {
+		return false, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
+	}
+	return !o.duplicateKeys, nil
+}
+
+// HasDuplicateKeys reports whether any object read so far has a dictionary with two different
+// values for a key.
+func (f *File) HasDuplicateKeys() bool { return f.duplicateKeys }
+
+func (f *File) object(ref Ref) (Object, error) {
+	o, err := f.find(ref)
+	if err != nil || !o.stream {
+		return o.value, err
+	}
+	return f.newStream(o)
+}
+
+// find reads the object that ref names, and notes its references to objects that do not exist.
+func (f *File) find(ref Ref) (indirect, error) {
+	if err := f.CheckBudget(); err != nil {
+		return indirect{}, err
+	}
+	o, err := f.locate(ref)
+	f.noteDangling(o.value)
+	f.duplicateKeys = f.duplicateKeys || o.duplicateKeys
+	return o, err
+}
+
+// locate reads the object that ref names, from the file, an object stream or a cache.
+func (f *File) locate(ref Ref) (indirect, error) {
+	e := f.entries.get(ref.Num)
+	if e.kind == freeEntry || e.gen != ref.Gen {
+		return indirect{ref: ref, source: []byte("null"), ended: true, closed: true}, nil
+	}
+	if e.kind == compressedEntry {
+		return f.compressed(ref, e)
+	}
+	if e.offset >= f.size { // xrefReader.add sets offsets outside the file to outsideOffset
+		return indirect{}, misplaced("it lies outside of the file")
+	}
+	o, err := f.objectAt(e.offset)
+	switch {
+	case errors.Is(err, ErrDamaged) && o.ref == Ref{}:
+		return o, misplaced("no object begins at %d", e.offset)
+	case err != nil:
+		return o, err
+	case o.ref != ref:
+		return o, misplaced("object %s stands in its place", o.ref.identity())
+	}
+	return o, f.encryption.decryptObject(&o)
+}
+
+func misplaced(format string, args ...any) error {
+	return fmt.Errorf("%w, %w: %s", ErrDamaged, ErrMisplaced, fmt.Sprintf(format, args...))
 }
 
 // indirectAt reads the indirect object at an absolute offset.
 func (f *File) indirectAt(offset int64) (o indirect, err error) {
 	c := f.cursor(offset, 1<<10)
-	read := 0 // from source to where the parser stopped
+	read := 0 // bytes from the start of source to where the parser stopped
 	err = c.step(func(p *parser) (err error) {
 		o, err = p.indirect()
 		read = p.pos - o.start
@@ -182,7 +185,7 @@ func (p *parser) indirect() (o indirect, err error) {
 	if o.value, err = p.object(); err != nil {
 		return o, err
 	}
-	o.source, o.doubled = p.buf[o.start:p.pos], p.doubled
+	o.source, o.duplicateKeys = p.buf[o.start:p.pos], p.duplicateKeys
 	if o.ended = p.keyword("endobj"); o.ended {
 		o.closed = true
 		return o, nil
@@ -196,8 +199,9 @@ func (p *parser) indirect() (o indirect, err error) {
 	return o, nil
 }
 
-// isClosed reports whether something follows an object that has been read, so that bytes which are appended to the text
-// are no part of it. An integer may be the beginning of a reference.
+// isClosed reports whether text follows the value that the parser has just read, so that appended
+// bytes cannot become part of the value. An integer is never closed here: it may be the beginning
+// of a reference.
 func (p *parser) isClosed(value Object) bool {
 	start := p.pos
 	defer func() { p.pos = start }()
@@ -226,8 +230,8 @@ func (p *parser) objectHead() (Ref, error) {
 	return Ref{Num: uint32(num), Gen: uint16(gen)}, nil
 }
 
-// skipLineEnd skips the end of line behind the keyword stream. A carriage return alone is
-// not allowed there (7.3.8.1), but it is what files with such line ends have.
+// skipLineEnd skips the end of line after the keyword stream. A carriage return alone is not
+// permitted there (7.3.8.1), but some files have one.
 func (p *parser) skipLineEnd() {
 	c, ok := p.peek()
 	if ok && c == '\r' {
@@ -239,150 +243,60 @@ func (p *parser) skipLineEnd() {
 	}
 }
 
-// Object returns the object that ref names: null if there is none, it is free, or its
-// generation is another (7.3.10). Errors: [ErrDamaged], [ErrUnsupported], [ErrLimit].
-func (f *File) Object(ref Ref) (Object, error) {
-	o, err := f.object(ref)
-	if err != nil {
-		return nil, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
-	}
-	return o, nil
-}
-
-func (f *File) object(ref Ref) (Object, error) {
-	o, err := f.find(ref)
-	if err != nil || !o.stream {
-		return o.value, err
-	}
-	return f.newStream(o)
-}
-
-// Source returns the text of the object that ref names: of what stands between obj and
-// endobj or, for a compressed object, in its object stream; white space and comments
-// around it left off. It is "null" if there is no such object. A stream is [ErrUnsupported].
-// The strings of an encrypted file are decrypted in it, and nothing else is changed.
-func (f *File) Source(ref Ref) ([]byte, error) {
-	o, err := f.find(ref)
-	switch {
-	case err != nil:
-	case o.stream:
-		err = fmt.Errorf("%w: source of a stream", ErrUnsupported)
-	case !o.ended:
-		err = fmt.Errorf("%w: endobj missing", ErrDamaged)
-	default:
-		return append([]byte(nil), o.source...), nil
-	}
-	return nil, fmt.Errorf("pdf: source of object %s: %w", ref.identity(), err)
-}
-
-// Span returns where in the file the text lies that [File.Source] returns, or decrypts, as
-// absolute offsets. ok is false for an object that is in an object stream, or is not there.
-func (f *File) Span(ref Ref) (start, end int64, ok bool, err error) {
-	o, err := f.find(ref)
-	if err != nil {
-		return 0, 0, false, fmt.Errorf("pdf: place of object %s: %w", ref.identity(), err)
-	}
-	return o.at, o.end, o.at > 0, nil
-}
-
-// find reads the object that ref names.
-func (f *File) find(ref Ref) (indirect, error) {
-	if err := f.CheckBudget(); err != nil {
-		return indirect{}, err
-	}
-	o, err := f.locate(ref)
-	f.note(o.value)
-	f.doubled = f.doubled || o.doubled
-	return o, err
-}
-
-func (f *File) locate(ref Ref) (indirect, error) {
-	e := f.entries.get(ref.Num)
-	if e.kind == freeEntry || e.gen != ref.Gen {
-		return indirect{ref: ref, source: []byte("null"), ended: true, closed: true}, nil
-	}
-	if e.kind == compressedEntry {
-		return f.compressed(ref, e)
-	}
-	if e.offset >= f.size { // also where addPlain puts what has no place
-		return indirect{}, misplaced("it lies outside of the file")
-	}
-	o, err := f.objectAt(e.offset)
-	switch {
-	case errors.Is(err, ErrDamaged) && o.ref == Ref{}:
-		return o, misplaced("no object begins at %d", e.offset)
-	case err != nil:
-		return o, err
-	case o.ref != ref:
-		return o, misplaced("object %s stands in its place", o.ref.identity())
-	}
-	return o, f.encryption.decryptObject(&o)
-}
-
-func misplaced(format string, args ...any) error {
-	return fmt.Errorf("%w, %w: %s", ErrDamaged, ErrMisplaced, fmt.Sprintf(format, args...))
-}
-
-// objectCache are objects as they stand at their offsets. Whoever looks at a signature, or at a revision after
-// another, asks for the same ones again; in all revisions of a file they are the same.
-type objectCache struct {
-	byOffset map[int64]cachedObject
-	bytes    int // that they keep from being collected, about
-}
-
-type cachedObject struct {
-	indirect
-	end int64 // behind what says where it ends
-}
-
 const (
-	// maxKeptObjects bounds them in bytes. Beyond it all are forgotten and read anew.
-	maxKeptObjects = 16 << 20
-	// keptPerByte is how many bytes an object takes for each one of its text.
-	keptPerByte = 4
-	// keptInFull is how much of an object that is kept counts in full, and cheaperKept how much less the rest of a
-	// long one does, which is the text of a signature as a rule and is not gone through.
-	keptInFull  = 4 << 10
-	cheaperKept = 8
-	// lookahead is how far may be looked behind an object or a section: at the end of line behind the keyword
-	// stream, or at the keyword behind a payload.
+	// maxCachedObjects limits the size of the cache in bytes. When it is full, all objects are
+	// dropped and read again.
+	maxCachedObjects = 16 << 20
+	// cachedPerByte is the estimated memory in bytes that an object takes for each byte of its
+	// source text.
+	cachedPerByte = 4
+	// fullCostBytes is the number of bytes of a cached object that count in full as work. Of the
+	// rest, one byte in restCostDivisor counts: the rest of a long object is usually the Contents
+	// of a signature, which callers do not walk through.
+	fullCostBytes   = 4 << 10
+	restCostDivisor = 8
+	// lookahead is the number of bytes after an object or a section that the reader may look at:
+	// the end of line after the keyword stream, or the keyword after a payload.
 	lookahead = 16
 )
 
-// objectAt is what [File.indirectAt] returns, read once. An object that the end of the file may have cut short
-// is read in each. What it costs to go through one that is kept is counted too: a part of what reading it does.
+// objectAt returns what [File.indirectAt] returns, from the cache if it can. An object that the end
+// of this revision may cut short is neither taken from the cache nor put into it. The use of a
+// cached object also counts as work, but as less than the reading.
 func (f *File) objectAt(offset int64) (indirect, error) {
-	kept := &f.origin().kept
-	if o, ok := kept.byOffset[offset]; ok && o.end+lookahead <= f.size {
+	cache := &f.origin().objectCache
+	if o, ok := cache.byOffset[offset]; ok && o.scannedTo+lookahead <= f.size {
 		f.spend(cacheCost(len(o.source)))
 		return o.indirect, nil
 	}
 	o, err := f.indirectAt(offset)
 	if err == nil && o.payload+lookahead <= f.size {
-		kept.put(offset, cachedObject{o, o.payload})
+		cache.put(offset, cachedObject{o, o.payload})
 	}
 	return o, err
 }
 
+// cacheCost returns the work that the use of a cached object with source text of size bytes counts
+// as.
 func cacheCost(size int) int64 {
-	return int64(min(size, keptInFull) + max(size-keptInFull, 0)/cheaperKept)
+	return int64(min(size, fullCostBytes) + max(size-fullCostBytes, 0)/restCostDivisor)
 }
 
 func (k *objectCache) put(offset int64, o cachedObject) {
-	size := 1<<10 + keptPerByte*len(o.source)
-	if k.byOffset == nil || k.bytes+size > maxKeptObjects {
+	size := 1<<10 + cachedPerByte*len(o.source)
+	if k.byOffset == nil || k.bytes+size > maxCachedObjects {
 		*k = objectCache{byOffset: map[int64]cachedObject{}}
 	}
-	if size <= maxKeptObjects {
+	if size <= maxCachedObjects {
 		k.byOffset[offset] = o
 		k.bytes += size
 	}
 }
 
-// origin is the file that this one is an earlier revision of, or itself.
+// origin returns the file whose work budget and caches f uses: the latest revision, or f itself.
 func (f *File) origin() *File {
-	for f.whole != nil {
-		f = f.whole
+	for f.parent != nil {
+		f = f.parent
 	}
 	return f
 }

@@ -10,28 +10,36 @@ import (
 	"strconv"
 )
 
-// parser reads objects from a window of a file. When it looks behind a window that is
-// not the file's last, it sets ran, and whatever it found is void: the caller parses
-// again from a larger window.
+// parser reads objects from a window of a file. If it needs bytes after the window, and the window
+// is not the last one of the file, it sets needsMore. Its result is then void, and the caller
+// parses again from a larger window.
 type parser struct {
-	buf     []byte
-	pos     int
-	final   bool // nothing follows buf
-	ran     bool
-	depth   int
-	items   int
-	doubled bool // a dictionary has two values for a key
-	// reference, if not nil, is called behind each reference with where it begins.
+	buf           []byte
+	pos           int
+	final         bool // no bytes follow buf
+	needsMore     bool
+	depth         int
+	items         int
+	duplicateKeys bool // a dictionary has two different values for a key
+	// reference, if not nil, is called after each reference with the start of the reference in buf.
 	reference func(start int, ref Ref)
 }
 
-// syntaxError reports text that is no object.
+// entry is an entry of a dictionary: its key, its value, and the position of the value in the
+// buffer.
+type entry struct {
+	key        Name
+	value      Object
+	start, end int
+}
+
+// syntaxError returns an error for text that is not an object.
 func syntaxError(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrDamaged}, args...)...)
 }
 
-// Parse returns the one object that src consists of, between white space and comments.
-// Streams are not read.
+// Parse returns the one object in src, which may have white space and comments around it. Parse
+// does not read streams.
 func Parse(src []byte) (Object, error) {
 	p := &parser{buf: src, final: true}
 	o, err := p.object()
@@ -48,7 +56,7 @@ func (p *parser) peek() (byte, bool) {
 	if p.pos < len(p.buf) {
 		return p.buf[p.pos], true
 	}
-	p.ran = !p.final
+	p.needsMore = !p.final
 	return 0, false
 }
 
@@ -60,7 +68,7 @@ func (p *parser) next() (byte, bool) {
 	return c, ok
 }
 
-// skipSpace skips white space and comments, which end with their line (7.2.4).
+// skipSpace skips white space and comments. A comment ends at the end of its line (7.2.4).
 func (p *parser) skipSpace() {
 	comment := false
 	for {
@@ -91,7 +99,7 @@ func (p *parser) word() []byte {
 	}
 }
 
-// keyword reads want, if it stands next, and reports whether it did.
+// keyword reads want if it is the next word, and reports whether it did.
 func (p *parser) keyword(want string) bool {
 	p.skipSpace()
 	start := p.pos
@@ -138,11 +146,11 @@ func (p *parser) constant() (Object, error) {
 	}
 }
 
-// number reads a number, or the reference that it begins.
+// number reads a number or, if the number begins a reference, the reference.
 func (p *parser) number() (Object, error) {
 	start := p.pos
 	word := p.word()
-	if before, ok := bytes.CutSuffix(word, []byte("endobj")); ok { // writers forget the space
+	if before, ok := bytes.CutSuffix(word, []byte("endobj")); ok { // some writers omit the space
 		word, p.pos = before, p.pos-len("endobj")
 	}
 	if slices.ContainsFunc(word, func(c byte) bool { return !isNumeric(c) }) {
@@ -172,7 +180,8 @@ func realNumber(word []byte) (Object, error) {
 	return Real(x), nil
 }
 
-// referenceTail reads the generation number and the R of a reference, or nothing.
+// referenceTail reads the generation number and the R of a reference. If the two do not follow, it
+// reads nothing.
 func (p *parser) referenceTail() (uint16, bool) {
 	start := p.pos
 	p.skipSpace()
@@ -188,7 +197,7 @@ func (p *parser) referenceTail() (uint16, bool) {
 	return 0, false
 }
 
-// class is a character class of 7.2.3.
+// class is a character class (7.2.3).
 type class uint8
 
 const (
@@ -235,8 +244,8 @@ func (p *parser) array() (Object, error) {
 	return a, nil
 }
 
-// eachItem reads an array, calls visit with each element and where it begins, and
-// returns where the closing bracket stands.
+// eachItem reads an array and calls visit with each element and the position where the element
+// begins. It returns the position of the closing bracket.
 func (p *parser) eachItem(visit func(start int, o Object)) (closing int, err error) {
 	if err := p.enter(); err != nil {
 		return 0, err
@@ -258,7 +267,7 @@ func (p *parser) eachItem(visit func(start int, o Object)) (closing int, err err
 	}
 }
 
-// angle reads what "<" begins: a dictionary or a hexadecimal string.
+// angle reads an object that begins with "<": a dictionary or a hexadecimal string.
 func (p *parser) angle() (Object, error) {
 	p.pos++
 	c, ok := p.peek()
@@ -269,12 +278,12 @@ func (p *parser) angle() (Object, error) {
 	return p.hexadecimal()
 }
 
-// dict reads a dictionary. An entry whose value is null is none (7.3.7).
+// dict reads a dictionary. An entry whose value is null is equivalent to an absent entry (7.3.7).
 func (p *parser) dict() (Object, error) {
 	d, nothing := Dict{}, false
 	_, err := p.eachEntry(func(e entry) {
 		other, twice := d[e.key]
-		p.doubled = p.doubled || twice && !reflect.DeepEqual(other, e.value)
+		p.duplicateKeys = p.duplicateKeys || twice && !reflect.DeepEqual(other, e.value)
 		nothing = nothing || e.value == nil
 		d[e.key] = e.value
 	})
@@ -287,15 +296,8 @@ func (p *parser) dict() (Object, error) {
 	return d, nil
 }
 
-// entry is a key with its value, and where the value stands in the window.
-type entry struct {
-	key        Name
-	value      Object
-	start, end int
-}
-
-// eachEntry reads a dictionary, calls visit with its entries in their order, and
-// returns where the closing brackets stand.
+// eachEntry reads a dictionary and calls visit with its entries, in the order of the text. It
+// returns the position of the closing brackets.
 func (p *parser) eachEntry(visit func(entry)) (closing int, err error) {
 	if err := p.enter(); err != nil {
 		return 0, err
@@ -330,7 +332,7 @@ func (p *parser) closeDict() (closing int, err error) {
 	return p.pos - len(">>"), nil
 }
 
-// item reads an object inside of another one.
+// item reads an object inside an array or a dictionary.
 func (p *parser) item() (Object, error) {
 	if p.items++; p.items > maxItems {
 		return nil, fmt.Errorf("%w: object of more than %d items", ErrLimit, maxItems)

@@ -2,16 +2,14 @@ package pdf
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 )
 
-// Key returns the source text of a key's value in the source text of a dictionary.
+// Key returns the source text of the value of key in src, the source text of a dictionary.
 func Key(src []byte, key Name) (value []byte, ok bool, err error) {
 	_, err = dictSource(src, func(e entry) {
-		if e.key == key { // of equal keys the last counts
+		if e.key == key { // if a key is repeated, its last value counts
 			value, ok = src[e.start:e.end], true
 		}
 	})
@@ -21,11 +19,11 @@ func Key(src []byte, key Name) (value []byte, ok bool, err error) {
 	return value, ok, nil
 }
 
-// SetKey returns the source text of a dictionary with the source text of one value changed,
-// or the entry added at the end. All other bytes stay as they are. Where the key stands
-// several times, every value is replaced: readers do not agree which one counts.
+// SetKey returns the source text of a dictionary with the source text of one value replaced, or
+// with a new entry at the end if the key is missing. All other bytes stay unchanged. If the key is
+// repeated, every value is replaced, because readers differ in which value they take.
 func SetKey(src []byte, key Name, value []byte) ([]byte, error) {
-	value, err := oneObject(value)
+	value, err := singleObject(value)
 	if err != nil {
 		return nil, fmt.Errorf("pdf: value of /%.32s: %w", key, err)
 	}
@@ -48,10 +46,10 @@ func SetKey(src []byte, key Name, value []byte) ([]byte, error) {
 	return src, nil
 }
 
-// AppendItem returns the source text of an array with an item's source text at its end.
-// All other bytes stay as they are.
+// AppendItem returns the source text of an array with the source text of one more item at its end.
+// All other bytes stay unchanged.
 func AppendItem(src, item []byte) ([]byte, error) {
-	item, err := oneObject(item)
+	item, err := singleObject(item)
 	if err != nil {
 		return nil, fmt.Errorf("pdf: array item: %w", err)
 	}
@@ -69,8 +67,22 @@ func AppendItem(src, item []byte) ([]byte, error) {
 	return splice(src, closing, closing, spaced(src[:closing], item)), nil
 }
 
-// dictSource calls visit for the entries of a dictionary's source text and returns where
-// its closing brackets stand.
+// Distinct reports whether no dictionary in the source text of an object has two different values
+// for a key. Readers differ in which value they take (7.3.7).
+func Distinct(source []byte) (bool, error) {
+	p := &parser{buf: source, final: true}
+	_, err := p.object()
+	if err == nil {
+		err = p.end()
+	}
+	if err != nil {
+		return false, fmt.Errorf("pdf: %w", err)
+	}
+	return !p.duplicateKeys, nil
+}
+
+// dictSource calls visit with each entry of a dictionary's source text. It returns the position of
+// the closing brackets.
 func dictSource(src []byte, visit func(entry)) (closing int, err error) {
 	p, err := sourceOf(src, "<<", "dictionary")
 	if err != nil {
@@ -96,7 +108,7 @@ func sourceOf(src []byte, opening, kind string) (*parser, error) {
 	return p, nil
 }
 
-// end makes sure that nothing follows.
+// end returns an error unless only white space and comments follow.
 func (p *parser) end() error {
 	if p.skipSpace(); p.pos < len(p.buf) {
 		return syntaxError("text behind the object")
@@ -104,9 +116,10 @@ func (p *parser) end() error {
 	return nil
 }
 
-// oneObject makes sure that src is the source text of one object, and returns it without
-// the white space and comments around it, which could swallow what is put behind.
-func oneObject(src []byte) ([]byte, error) {
+// singleObject returns src without the white space and comments around its one object. A comment at
+// the end could otherwise hide the text that is added after it. singleObject returns an error if
+// src is not the source text of one object.
+func singleObject(src []byte) ([]byte, error) {
 	p := &parser{buf: src, final: true}
 	p.skipSpace()
 	start := p.pos
@@ -122,8 +135,8 @@ func splice(src []byte, start, end int, replacement []byte) []byte {
 	return slices.Concat(src[:start], replacement, src[end:])
 }
 
-// spaced returns token with a space before it where it would merge with what precedes
-// (7.2.3), as it would with an empty name too.
+// spaced returns token, with a space before it if it would otherwise merge with the token before it
+// (7.2.3). An empty name merges too.
 func spaced(before, token []byte) []byte {
 	if len(before) == 0 || !isRegular(token[0]) {
 		return token
@@ -132,55 +145,4 @@ func spaced(before, token []byte) []byte {
 		return token
 	}
 	return append([]byte{' '}, token...)
-}
-
-// Distinct says whether no dictionary in the source text of an object has two values for a key: readers differ in
-// which counts (7.3.7).
-func Distinct(source []byte) (bool, error) {
-	p := &parser{buf: source, final: true}
-	_, err := p.object()
-	if err == nil {
-		err = p.end()
-	}
-	if err != nil {
-		return false, fmt.Errorf("pdf: %w", err)
-	}
-	return !p.doubled, nil
-}
-
-// Distinct says the same of the object that ref names.
-func (f *File) Distinct(ref Ref) (bool, error) {
-	o, err := f.find(ref)
-	if err != nil {
-		return false, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)
-	}
-	return !o.doubled, nil
-}
-
-// HasDuplicateKeys says whether that is not so of an object that was read so far.
-func (f *File) HasDuplicateKeys() bool { return f.doubled }
-
-// WithRepaired calls use with the file as its cross-reference has it, and where that turns out
-// to be broken, with the file rebuilt from its objects, as viewers do without a word. A
-// signed file is not rebuilt, nor one that is damaged in another way: its cross-reference
-// would be replaced by what other readers need not agree with. Errors are those of [Open],
-// [Rebuild] and use.
-func WithRepaired(r io.ReaderAt, size int64, use func(*File) error) error {
-	file, err := Open(r, size)
-	broken := errors.Is(err, ErrDamaged)
-	if err == nil {
-		err = use(file)
-		broken = errors.Is(err, ErrMisplaced) || errors.Is(err, ErrNoPages)
-	}
-	if !broken {
-		return err
-	}
-	rebuilt, again := Rebuild(r, size)
-	if again == nil {
-		again = use(rebuilt)
-	}
-	if errors.Is(again, ErrDamaged) || errors.Is(again, ErrNoPages) {
-		return fmt.Errorf("%w; %w", err, again)
-	}
-	return again
 }

@@ -2,38 +2,75 @@ package pdf
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 )
 
-// Rebuild opens a file whose cross-reference is broken, by the objects that stand in it:
-// of those with the same number the one nearest to the end holds. An [Update] of such a
-// file lists every object, so that readers need not do the same again, each in its own way.
+// rebuilder collects what a scan of a file finds, in the order of the file.
+type rebuilder struct {
+	file       *File
+	lenient    bool // the caller only reads the file
+	trailers   []section
+	streams    map[uint32]bool  // numbers of the object streams
+	unreadable map[uint32]int64 // offsets of unreadable objects by number, the last of each
+}
+
+// Rebuild opens a file whose cross-reference is broken. It finds the objects by a search of the
+// file; of several objects with one number, the one nearest to the end counts. An [Update] of such
+// a file lists every object, so that other readers need not rebuild the cross-reference too, each
+// in its own way.
 //
-// Because that list replaces what readers would find for themselves, a file is [ErrDamaged]
-// when an object, an object stream or a trailer that counts cannot be read here: somebody
-// else might read it. So is a signed file: its signatures cover a cross-reference that
-// another one would replace. Errors are otherwise those of [Open].
-func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuilt(r, size, false) }
+// The new list replaces what other readers would find. So Rebuild returns [ErrDamaged] if it cannot
+// read an object, an object stream or a trailer that counts, because another reader may be able to.
+// It also returns [ErrDamaged] for a signed file, because the signatures cover the cross-reference
+// that the new list would replace. Other errors are those of [Open].
+func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, false) }
 
-// Salvage is [Rebuild] for a file that nobody writes on: whether it is signed, and whatever
-// else of it cannot be read.
-func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuilt(r, size, true) }
+// Salvage does the same as [Rebuild] for a caller that only reads the file. It also opens a signed
+// file and a file with unreadable objects.
+func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, true) }
 
-func rebuilt(r io.ReaderAt, size int64, lenient bool) (*File, error) {
-	f := &File{r: r, size: size, rebuilt: true, named: map[uint32]bool{}}
-	b := &rebuilding{file: f, lenient: lenient, streams: map[uint32]bool{}, unread: map[uint32]int64{}}
+// WithRepaired calls use with the opened file. If the cross-reference is broken, it calls use with
+// the rebuilt file, as viewers do without a warning. This is the case if [Open] returns
+// [ErrDamaged], or if use returns [ErrMisplaced] or [ErrNoPages]; then use is called a second time.
+// WithRepaired does not rebuild a signed file or a file that is damaged in another way: the rebuilt
+// cross-reference would replace one that other readers may interpret differently. Errors are those
+// of [Open], [Rebuild] and use.
+func WithRepaired(r io.ReaderAt, size int64, use func(*File) error) error {
+	file, err := Open(r, size)
+	broken := errors.Is(err, ErrDamaged)
+	if err == nil {
+		err = use(file)
+		broken = errors.Is(err, ErrMisplaced) || errors.Is(err, ErrNoPages)
+	}
+	if !broken {
+		return err
+	}
+	rebuilt, retryErr := Rebuild(r, size)
+	if retryErr == nil {
+		retryErr = use(rebuilt)
+	}
+	if errors.Is(retryErr, ErrDamaged) || errors.Is(retryErr, ErrNoPages) {
+		return fmt.Errorf("%w; %w", err, retryErr)
+	}
+	return retryErr
+}
+
+func rebuildFile(r io.ReaderAt, size int64, lenient bool) (*File, error) {
+	f := &File{r: r, size: size, rebuilt: true, dangling: map[uint32]bool{}}
+	b := &rebuilder{file: f, lenient: lenient, streams: map[uint32]bool{}, unreadable: map[uint32]int64{}}
 	if err := b.rebuild(); err != nil {
 		return nil, fmt.Errorf("pdf: rebuilding the cross-reference: %w", err)
 	}
 	return f, nil
 }
 
-func (b *rebuilding) rebuild() (err error) {
+func (b *rebuilder) rebuild() (err error) {
 	f := b.file
-	if f.shift, err = f.findHeader(); err != nil {
+	if f.offsetBase, err = f.findHeader(); err != nil {
 		return err
 	}
 	if err := b.refuseSigned(); err != nil {
@@ -46,7 +83,7 @@ func (b *rebuilding) rebuild() (err error) {
 		return err
 	}
 	if f.Trailer()["Encrypt"] == nil {
-		if err := f.refuse("/Encrypt", "how the file is encrypted is not known"); err != nil {
+		if err := f.refuseIfContains("/Encrypt", "how the file is encrypted is not known"); err != nil {
 			return err
 		}
 	}
@@ -66,15 +103,16 @@ func (b *rebuilding) rebuild() (err error) {
 	return b.setRoot()
 }
 
-func (b *rebuilding) refuseSigned() error {
+func (b *rebuilder) refuseSigned() error {
 	if b.lenient {
 		return nil
 	}
-	return b.file.refuse("/ByteRange", "the file is signed")
+	return b.file.refuseIfContains("/ByteRange", "the file is signed")
 }
 
-// refuse fails if the file has a name in it, wherever: it may stand where nothing is read.
-func (f *File) refuse(name, because string) error {
+// refuseIfContains returns an error if the bytes of name are anywhere in the file, also in parts
+// that are not parsed.
+func (f *File) refuseIfContains(name, because string) error {
 	at, err := f.index(name, 0)
 	if err == nil && at < f.size {
 		err = fmt.Errorf("%w: not done, because %s", ErrDamaged, because)
@@ -82,48 +120,39 @@ func (f *File) refuse(name, because string) error {
 	return err
 }
 
-// rebuilding is what a scan of a file finds, in the order of the file.
-type rebuilding struct {
-	file     *File
-	lenient  bool // nobody writes on it
-	trailers []section
-	streams  map[uint32]bool  // object streams
-	unread   map[uint32]int64 // objects that cannot be read, the last of each number
-}
-
-// checkUnread refuses a file with an object that cannot be read and that no later one of
-// its number replaces: readers that are more tolerant have it.
-func (b *rebuilding) checkUnread() error {
+// checkUnread returns an error if the file has an unreadable object that no later object with the
+// same number replaces. A more tolerant reader may be able to read it.
+func (b *rebuilder) checkUnread() error {
 	if b.lenient {
 		return nil
 	}
 	entries := &b.file.entries
-	for num, at := range b.unread {
+	for num, at := range b.unreadable {
 		e := entries.get(num)
 		if e.kind == compressedEntry {
 			e = entries.get(uint32(e.offset))
 		}
-		if e.kind != plainEntry || e.offset < at {
+		if e.kind != uncompressedEntry || e.offset < at {
 			return fmt.Errorf("%w: object %d at %d cannot be read", ErrDamaged, num, at)
 		}
 	}
 	return nil
 }
 
-// checkDensity refuses numbers that are far apart: the new section has an entry for each
-// number, as that of a first revision must (7.5.4).
-func (b *rebuilding) checkDensity() error {
+// checkDensity returns an error if the object numbers are far apart: the new section has an entry
+// for each number, as the section of a first revision must have (7.5.4).
+func (b *rebuilder) checkDensity() error {
 	if most := 1000 + 10*b.file.entries.count; int(b.file.maxNum) > most {
 		return fmt.Errorf("%w: object number %d in a file of %d objects", ErrLimit, b.file.maxNum, b.file.entries.count)
 	}
 	return nil
 }
 
-// scan reads every object and trailer behind the header once. Payloads of streams are
-// passed over: a file that is embedded in this one has objects of its own.
-func (b *rebuilding) scan() error {
+// scan reads every object and trailer after the header once. It skips the payloads of streams: an
+// embedded file has objects of its own.
+func (b *rebuilder) scan() error {
 	objects, trailers := b.file.newFinder("obj"), b.file.newFinder("trailer")
-	for at := b.file.shift; ; {
+	for at := b.file.offsetBase; ; {
 		object, err := objects.next(at)
 		if err != nil {
 			return err
@@ -133,7 +162,7 @@ func (b *rebuilding) scan() error {
 			return err
 		}
 		switch {
-		case object == trailer: // neither
+		case object == trailer: // both are the size of the file: none is left
 			return nil
 		case object < trailer:
 			at, err = b.object(object)
@@ -146,9 +175,9 @@ func (b *rebuilding) scan() error {
 	}
 }
 
-// object reads the object whose head ends with the "obj" at an offset, and returns where
-// to go on.
-func (b *rebuilding) object(at int64) (next int64, err error) {
+// object reads the object whose head has its keyword "obj" at an offset, and returns the offset at
+// which the scan continues.
+func (b *rebuilder) object(at int64) (next int64, err error) {
 	next = at + int64(len("obj"))
 	if whole, err := b.file.isWord(at, next); err != nil || !whole {
 		return next, err
@@ -161,8 +190,8 @@ func (b *rebuilding) object(at int64) (next int64, err error) {
 		return 0, err
 	}
 	o, err := b.file.indirectAt(head)
-	if unreadable(err) {
-		b.unread[o.ref.Num] = head
+	if isUnreadable(err) {
+		b.unreadable[o.ref.Num] = head
 		return next, nil
 	}
 	if err != nil {
@@ -174,25 +203,27 @@ func (b *rebuilding) object(at int64) (next int64, err error) {
 	if !o.stream {
 		return max(next, o.at+int64(len(o.source))), nil
 	}
-	return b.file.behindStream(o)
+	return b.file.afterStream(o)
 }
 
-// behindStream returns the offset of a stream's endstream, wherever Length puts it.
-func (f *File) behindStream(o indirect) (int64, error) {
+// afterStream returns the offset of the endstream of a stream. It searches for it if Length is not
+// a correct integer.
+func (f *File) afterStream(o indirect) (int64, error) {
 	length, ok := o.value.(Dict)["Length"].(Integer)
 	end := o.payload + int64(length)
 	if ok && length >= 0 && end > 0 && end <= f.size && f.checkStreamEnd(end) == nil {
 		return end, nil
 	}
 	n, err := f.measureStream(o.payload)
-	if unreadable(err) {
+	if isUnreadable(err) {
 		return o.payload, nil
 	}
 	return o.payload + n, err
 }
 
-// add notes where an object lies, and what else it is.
-func (b *rebuilding) add(head int64, o indirect) error {
+// add adds an entry for an object, and notes object streams and the dictionaries of cross-reference
+// streams.
+func (b *rebuilder) add(head int64, o indirect) error {
 	if !b.lenient && hasKey(o.value, "ByteRange") {
 		return fmt.Errorf("%w: not done, because the file is signed", ErrDamaged)
 	}
@@ -200,7 +231,7 @@ func (b *rebuilding) add(head int64, o indirect) error {
 	if entries.has(o.ref.Num) && entries.get(o.ref.Num).gen != o.ref.Gen {
 		return fmt.Errorf("%w: object %d in two generations", ErrDamaged, o.ref.Num)
 	}
-	entries.set(o.ref.Num, xrefEntry{kind: plainEntry, offset: head, gen: o.ref.Gen})
+	entries.set(o.ref.Num, xrefEntry{kind: uncompressedEntry, offset: head, gen: o.ref.Gen})
 	if entries.count > b.file.maxEntries() {
 		return fmt.Errorf("%w: more than %d objects", ErrLimit, b.file.maxEntries())
 	}
@@ -216,7 +247,7 @@ func (b *rebuilding) add(head int64, o indirect) error {
 	return nil
 }
 
-// hasKey reports whether an object is a dictionary with a key or holds one directly.
+// hasKey reports whether an object has a dictionary with a key, without following references.
 func hasKey(o Object, key Name) bool {
 	switch o := o.(type) {
 	case Array:
@@ -231,8 +262,9 @@ func hasKey(o Object, key Name) bool {
 	return false
 }
 
-// trailer reads the dictionary behind the keyword at an offset, and returns where to go on.
-func (b *rebuilding) trailer(at int64) (next int64, err error) {
+// trailer reads the dictionary after the keyword trailer at an offset, and returns the offset at
+// which the scan continues.
+func (b *rebuilder) trailer(at int64) (next int64, err error) {
 	next = at + int64(len("trailer"))
 	if whole, err := b.file.isWord(at, next); err != nil || !whole {
 		return next, err
@@ -245,9 +277,9 @@ func (b *rebuilding) trailer(at int64) (next int64, err error) {
 	return s.end, err
 }
 
-// setTrailer makes one trailer of all that were found. Of each entry that matters the one
-// nearest to the file's end holds.
-func (b *rebuilding) setTrailer() error {
+// setTrailer makes one trailer from all trailers found. For each entry that matters, the value
+// nearest to the end of the file counts.
+func (b *rebuilder) setTrailer() error {
 	merged := section{trailer: Dict{}, source: []byte("<< >>")}
 	for _, key := range []Name{"Root", "Info", "ID", "Encrypt"} {
 		i := len(b.trailers) - 1
@@ -270,9 +302,9 @@ func (b *rebuilding) setTrailer() error {
 	return nil
 }
 
-// setRoot looks for a catalog when the trailer names none: among the trailers, then among
-// all objects.
-func (b *rebuilding) setRoot() error {
+// setRoot searches for a catalog if Root of the trailer does not name one: in the other trailers,
+// then in all objects. The last one found counts.
+func (b *rebuilder) setRoot() error {
 	f := b.file
 	if ref, ok := f.Trailer()["Root"].(Ref); ok && f.isCatalog(ref) {
 		return nil
@@ -318,9 +350,9 @@ func (f *File) isCatalog(ref Ref) bool {
 	return false
 }
 
-// addCompressed adds the objects of the object streams. One that also stands on its own
-// farther from the start is not theirs.
-func (b *rebuilding) addCompressed() error {
+// addCompressed adds entries for the objects in the object streams. An uncompressed object with the
+// same number counts instead if it is nearer to the end of the file than the object stream.
+func (b *rebuilder) addCompressed() error {
 	entries := &b.file.entries
 	inOrder := func(x, y uint32) int { return cmp.Compare(entries.get(x).offset, entries.get(y).offset) }
 	for _, num := range slices.SortedFunc(maps.Keys(b.streams), inOrder) {
@@ -334,7 +366,7 @@ func (b *rebuilding) addCompressed() error {
 		}
 		container := entries.get(num).offset
 		for i, o := range s.objects {
-			if e := entries.get(o.num); e.kind == plainEntry && e.offset > container || o.num == num {
+			if e := entries.get(o.num); e.kind == uncompressedEntry && e.offset > container || o.num == num {
 				continue
 			}
 			entries.set(o.num, xrefEntry{kind: compressedEntry, offset: int64(num), index: uint32(i)})

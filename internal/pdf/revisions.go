@@ -6,17 +6,18 @@ import (
 	"slices"
 )
 
-// Revisions returns the absolute offsets directly behind the "%%EOF" of each revision of
-// the file, in ascending order: how long the file was, end of line aside, before each
-// incremental update (7.5.6), and is. Sections whose end cannot be found are left out.
+// Revisions returns the absolute offsets directly after the "%%EOF" of each revision, in ascending
+// order. Each is the length that the file had, without the final end of line, before an incremental
+// update (7.5.6); the last is its present length. Revisions leaves out sections whose end it cannot
+// find, and returns none for a rebuilt file.
 func (f *File) Revisions() ([]int64, error) {
 	var ends []int64
 	if f.rebuilt {
-		return nil, nil // where its sections are is not known
+		return nil, nil // the offsets of its sections are unknown
 	}
 	for i, s := range f.sections {
-		// The first section of a linearized file is complete only with the one that its
-		// Prev leads to, which lies at the file's end (Annex F.3.3).
+		// The first section of a linearized file is complete only with the section that its Prev
+		// names, which lies at the end of the file (Annex F.3.3).
 		if i+1 < len(f.sections) && f.sections[i+1].offset > s.offset {
 			continue
 		}
@@ -32,7 +33,7 @@ func (f *File) Revisions() ([]int64, error) {
 	return slices.Compact(ends), nil
 }
 
-// revisionEnd finds the end-of-file marker behind a section.
+// revisionEnd returns the offset after the end-of-file marker that follows a section.
 func (f *File) revisionEnd(s section) (end int64, found bool, err error) {
 	c := f.cursor(s.end, 256)
 	err = c.step(func(p *parser) error {
@@ -42,7 +43,8 @@ func (f *File) revisionEnd(s section) (end int64, found bool, err error) {
 	return c.offset(), found, err
 }
 
-// endOfFile reads startxref with its offset, and the marker, which looks like a comment (7.5.5).
+// endOfFile reads startxref with its offset, and the end-of-file marker, which has the syntax of a
+// comment (7.5.5).
 func (p *parser) endOfFile() bool {
 	const marker = "%%EOF"
 	if !p.keyword("startxref") {
@@ -62,21 +64,21 @@ func (p *parser) endOfFile() bool {
 	return true
 }
 
-// ChangedSince returns the numbers of the objects that may be others than in before, which the
-// file begins with, in ascending order: those that the cross-reference says are elsewhere, with
-// all that are in an object stream which is.
+// ChangedSince returns the numbers of the objects that may differ from those of before, an earlier
+// revision of the file, in ascending order. These are the objects with another cross-reference
+// entry, and all objects in an object stream that may differ.
 func (f *File) ChangedSince(before *File) []uint32 {
 	changed := make(map[uint32]bool)
-	f.noteOthers(before, changed)
-	lengths := f.changedLength(before, changed)
-	last, other := int64(-1), false // object stream, and whether it is another one now
+	f.noteDifferences(before, changed)
+	lengths := f.anyIntegerChanged(before, changed)
+	last, other := int64(-1), false // number of the last object stream, and whether it may differ
 	for num, e := range f.entries.all() {
 		if e.kind != compressedEntry {
 			continue
 		}
 		if e.offset != last {
 			container := uint32(e.offset)
-			last, other = e.offset, changed[container] || lengths && f.otherLength(before, container)
+			last, other = e.offset, changed[container] || lengths && f.lengthDiffers(before, container)
 		}
 		if other {
 			changed[num] = true
@@ -85,22 +87,23 @@ func (f *File) ChangedSince(before *File) []uint32 {
 	return slices.Sorted(maps.Keys(changed))
 }
 
-// noteOthers notes the objects that the cross-references of two files have elsewhere.
-func (f *File) noteOthers(before *File, changed map[uint32]bool) {
+// noteDifferences adds to changed the objects whose cross-reference entries differ in the two
+// files.
+func (f *File) noteDifferences(before *File, changed map[uint32]bool) {
 	for key, chunk := range f.entries.chunks {
 		if before.entries.chunks[key] != chunk {
-			f.noteChanged(before, key, changed)
+			f.noteChunkDifferences(before, key, changed)
 		}
 	}
 	for key := range before.entries.chunks {
 		if f.entries.chunks[key] == nil {
-			f.noteChanged(before, key, changed)
+			f.noteChunkDifferences(before, key, changed)
 		}
 	}
 }
 
-// noteChanged compares the entries of one chunk.
-func (f *File) noteChanged(before *File, key uint32, changed map[uint32]bool) {
+// noteChunkDifferences does this for one chunk. All free entries count as equal.
+func (f *File) noteChunkDifferences(before *File, key uint32, changed map[uint32]bool) {
 	for num := key * chunkSize; num < (key+1)*chunkSize; num++ {
 		now, old := f.entries.get(num), before.entries.get(num)
 		if now != old && (now.kind != freeEntry || old.kind != freeEntry) {
@@ -109,12 +112,12 @@ func (f *File) noteChanged(before *File, key uint32, changed map[uint32]bool) {
 	}
 }
 
-// changedLength says whether an integer is among the objects that changed: it may be the length
-// of an object stream that is where it was.
-func (f *File) changedLength(before *File, changed map[uint32]bool) bool {
+// anyIntegerChanged reports whether a changed object was an integer. It may be the Length of an
+// object stream whose own entry is unchanged.
+func (f *File) anyIntegerChanged(before *File, changed map[uint32]bool) bool {
 	for num := range changed {
 		e := before.entries.get(num)
-		if e.kind != plainEntry {
+		if e.kind != uncompressedEntry {
 			continue
 		}
 		if o, err := before.find(Ref{Num: num, Gen: e.gen}); err == nil {
@@ -126,8 +129,9 @@ func (f *File) changedLength(before *File, changed map[uint32]bool) bool {
 	return false
 }
 
-// otherLength says whether an object stream has another length, or none that can be read.
-func (f *File) otherLength(before *File, container uint32) bool {
+// lengthDiffers reports whether an object stream has another length than before, or a length that
+// cannot be read.
+func (f *File) lengthDiffers(before *File, container uint32) bool {
 	ref := Ref{Num: container, Gen: f.entries.get(container).gen}
 	now, err := f.object(ref)
 	if err != nil {
@@ -140,56 +144,4 @@ func (f *File) otherLength(before *File, container uint32) bool {
 	a, isStream := now.(*Stream)
 	b, wasStream := old.(*Stream)
 	return !isStream || !wasStream || a.Length != b.Length
-}
-
-// EndedObject returns what [File.Object] does, and whether its end is in the file: what has none may go on with
-// whatever is appended. That of a stream is in its length, and what follows it.
-func (f *File) EndedObject(ref Ref) (Object, bool, error) {
-	o, err := f.find(ref)
-	if err == nil && !o.stream {
-		return o.value, o.closed, nil
-	}
-	stream, err := f.Object(ref)
-	if err != nil {
-		return nil, false, err
-	}
-	dict, _ := o.value.(Dict)
-	stated, err := f.Int(dict["Length"])
-	return stream, err != nil || stated <= f.size-o.payload-int64(len("endstream")), nil
-}
-
-// Reference returns the reference to the object of a number that is in use.
-func (f *File) Reference(num uint32) Ref { return Ref{Num: num, Gen: f.entries.get(num).gen} }
-
-// Lists says whether the cross-reference lists every object that begins behind an offset. One
-// that it does not list is found by readers that rebuild the cross-reference, and by no others.
-func (f *File) Lists(from int64) (bool, error) {
-	listed := make(map[int64]bool)
-	for _, s := range f.sections {
-		if s.offset >= from {
-			listed[f.headEnd(s.offset)] = true
-		}
-	}
-	for _, e := range f.entries.all() {
-		if e.kind == plainEntry && e.offset >= from && e.offset < f.size {
-			listed[f.headEnd(e.offset)] = true
-		}
-	}
-	return f.eachHead(from, func(end int64) bool { return listed[end] })
-}
-
-// headEnd returns the offset behind the head of an object; -1 where none begins.
-func (f *File) headEnd(offset int64) int64 {
-	c := f.cursor(offset, 64)
-	if err := c.step(func(p *parser) error { _, err := p.objectHead(); return err }); err != nil {
-		return -1
-	}
-	return c.offset()
-}
-
-// IsStructural says whether an object is one that the file is written in: an object stream or a
-// cross-reference stream (7.5.7, 7.5.8).
-func IsStructural(o Object) bool {
-	stream, ok := o.(*Stream)
-	return ok && (stream.Dict["Type"] == Name("ObjStm") || stream.Dict["Type"] == Name("XRef"))
 }

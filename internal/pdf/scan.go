@@ -9,25 +9,25 @@ import (
 	"strconv"
 )
 
-// cursor parses a file from an offset on through a window that follows what is parsed.
+// cursor parses a file from an offset on, through a window that moves forward.
 type cursor struct {
 	file   *File
-	base   int64 // offset of the window
-	window int   // size that the window has or is to have
+	base   int64 // absolute offset of the window
+	window int   // size of the current window, or of the first one
 	p      parser
 }
 
-// cursor returns a cursor at an absolute offset. window is the number of bytes to read
-// first; up to maxObjectBytes are read when one step needs them.
+// cursor returns a cursor at an absolute offset. It reads window bytes first, and up to
+// maxObjectBytes if one step needs them.
 func (f *File) cursor(offset int64, window int) *cursor {
 	return &cursor{file: f, base: offset, window: window}
 }
 
-// offset returns where the cursor stands in the file.
+// offset returns the absolute offset of the cursor.
 func (c *cursor) offset() int64 { return c.base + int64(c.p.pos) }
 
-// step parses at the cursor and moves it behind what was parsed. parse may be called
-// several times, always at the same offset; only its last result counts.
+// step parses at the cursor and moves the cursor to the end of the parsed text. step may call parse
+// several times, always at the same offset; only the last result counts.
 func (c *cursor) step(parse func(*parser) error) error {
 	if c.p.buf == nil {
 		if err := c.more(); err != nil {
@@ -36,10 +36,10 @@ func (c *cursor) step(parse func(*parser) error) error {
 	}
 	for {
 		start := c.p.pos
-		c.p.ran, c.p.doubled, c.p.depth, c.p.items = false, false, 0, 0
+		c.p.needsMore, c.p.duplicateKeys, c.p.depth, c.p.items = false, false, 0, 0
 		err := parse(&c.p)
 		c.file.spend(int64(c.p.pos - start))
-		if !c.p.ran {
+		if !c.p.needsMore {
 			return err
 		}
 		c.p.pos = start
@@ -49,7 +49,8 @@ func (c *cursor) step(parse func(*parser) error) error {
 	}
 }
 
-// more moves the window to the cursor, and makes it four times as large if it was there already.
+// more moves the window to the cursor. If the window already begins there, more makes it four times
+// as large.
 func (c *cursor) more() error {
 	if c.p.pos == 0 && len(c.p.buf) > 0 {
 		c.window *= 4
@@ -67,7 +68,7 @@ func (c *cursor) more() error {
 	return nil
 }
 
-// read returns n bytes at an absolute offset; all of them are inside of the file.
+// read returns n bytes at an absolute offset. All of them have to be inside the file.
 func (f *File) read(offset int64, n int) ([]byte, error) {
 	f.spend(int64(n))
 	buf := make([]byte, n)
@@ -81,18 +82,19 @@ func (f *File) read(offset int64, n int) ([]byte, error) {
 	return nil, fmt.Errorf("reading %d bytes at %d: %w", n, offset, err)
 }
 
-// finder finds a keyword in a file, again and again, ever farther from the start.
+// finder finds the next place of a keyword for offsets that only increase.
 type finder struct {
 	file    *File
 	keyword string
-	found   int64 // where the keyword stands next; the file's size when it does not
+	found   int64 // offset of the last place found; the size of the file: there is none
 }
 
 func (f *File) newFinder(keyword string) *finder {
 	return &finder{file: f, keyword: keyword, found: -1}
 }
 
-// next returns where the keyword stands at or behind an offset, or the file's size.
+// next returns the first offset of the keyword at or after from. If there is none, it returns the
+// size of the file.
 func (s *finder) next(from int64) (int64, error) {
 	if s.found >= from {
 		return s.found, nil
@@ -102,7 +104,8 @@ func (s *finder) next(from int64) (int64, error) {
 	return s.found, err
 }
 
-// index returns where keyword stands first at or behind an offset, or the file's size.
+// index returns the first offset of keyword at or after from. If there is none, it returns the size
+// of the file.
 func (f *File) index(keyword string, from int64) (int64, error) {
 	const least, most = 1 << 10, 256 << 10
 	overlap := int64(len(keyword) - 1)
@@ -122,24 +125,24 @@ func (f *File) index(keyword string, from int64) (int64, error) {
 	return f.size, nil
 }
 
-// isWord reports whether no regular characters stand before and behind a range of the
-// file, so that it is a word of its own, unlike the end of "endobj". Before "obj", a digit
-// may: writers forget the space.
+// isWord reports whether a range of the file is a word of its own: no regular character may stand
+// directly before or after it, as one does before the end of "endobj". A digit may stand before it,
+// because some writers omit the space before "obj".
 func (f *File) isWord(from, to int64) (bool, error) {
 	before, err := f.read(max(from-1, 0), int(min(from, 1)))
 	if err != nil {
 		return false, err
 	}
-	behind, err := f.read(to, int(min(f.size-to, 1)))
+	after, err := f.read(to, int(min(f.size-to, 1)))
 	if err != nil {
 		return false, err
 	}
 	joined := len(before) > 0 && isRegular(before[0]) && !isDigit(before[0])
-	return !joined && (len(behind) == 0 || !isRegular(behind[0])), nil
+	return !joined && (len(after) == 0 || !isRegular(after[0])), nil
 }
 
-// headBefore returns where the object head begins whose "obj" stands at an offset: the
-// two numbers before it. ok is false where there are none, as in "endobj".
+// headBefore returns the offset of the object head whose keyword "obj" is at an offset. The head
+// begins with the two numbers before the keyword. ok is false if they are missing.
 func (f *File) headBefore(at int64) (head int64, ok bool, err error) {
 	const most = len("8388607") + len("65535") + 16 // white space and leading zeros
 	from := max(at-int64(most), 0)
@@ -154,7 +157,7 @@ func (f *File) headBefore(at int64) (head int64, ok bool, err error) {
 	return from + int64(len(before)), ok, nil
 }
 
-// withoutNumber drops white space and the number before it from the end of text.
+// withoutNumber returns text without the number at its end and the white space after the number.
 func withoutNumber(text []byte) (before []byte, ok bool) {
 	text = bytes.TrimRight(text, "\x00\t\n\f\r ")
 	before = bytes.TrimRight(text, "0123456789")
@@ -162,8 +165,8 @@ func withoutNumber(text []byte) (before []byte, ok bool) {
 	return before, err == nil
 }
 
-// measureStream returns the length of a payload up to the keyword endstream and the end
-// of line before it, where Length is of no use.
+// measureStream returns the length of a payload by its end: the keyword endstream and the end of
+// line before it. It is for streams whose Length is missing or wrong.
 func (f *File) measureStream(payload int64) (int64, error) {
 	end, err := f.index("endstream", payload)
 	if err != nil {
@@ -186,66 +189,69 @@ func (f *File) measureStream(payload int64) (int64, error) {
 	return end - payload, nil
 }
 
-// unreadable says whether an error is about what stands in the file, so that a scan goes
-// on behind it.
-func unreadable(err error) bool {
+// isUnreadable reports whether an error is about the content of the file, so that a scan continues
+// after the unreadable object.
+func isUnreadable(err error) bool {
 	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnsupported)
 }
 
-// headScan finds every "12 0 obj" in bytes that it is given one by one, wherever it stands:
-// readers that rebuild a cross-reference look into streams and comments too. They differ
-// in what they take for white space, for a number and for a comment, so all of it counts.
-// Its value says how far each way to read the bytes has got.
+// headScan finds every object head, such as "12 0 obj", in bytes that it gets one by one. It finds
+// heads inside streams and comments too, because some readers that rebuild a cross-reference look
+// there. Readers differ in what they accept as white space, as a number and as a comment; headScan
+// accepts all of it. Its value is a set: each bit is one way to interpret the bytes so far.
 type headScan uint16
 
 const (
 	inNumber headScan = 1 << iota
-	behindNumber
-	inComment // behind the number
+	afterNumber
+	inComment // in a comment after the number
 	inGeneration
-	behindGeneration
+	afterGeneration
 	inSecondComment
 	afterO
 	afterB
 )
 
-// next takes a byte. found says that a head ended with it.
+// next returns the set after one more byte, and reports whether an object head ends with this byte.
 func (s headScan) next(c byte) (after headScan, found bool) {
 	switch {
 	case s == 0 && !isNumeric(c):
 		return 0, false
 	case isNumeric(c):
-		after = inNumber | s.to(behindNumber|inGeneration, inGeneration)
-	case isSpace(c) || c == '\v' || c == 0x85 || c == 0xa0: // the latter are white space elsewhere
-		after = s.to(inNumber|behindNumber, behindNumber) | s.to(inGeneration|behindGeneration, behindGeneration)
+		after = inNumber | s.moveTo(afterNumber|inGeneration, inGeneration)
+	// Some readers take the last three for white space.
+	case isSpace(c) || c == '\v' || c == 0x85 || c == 0xa0:
+		after = s.moveTo(inNumber|afterNumber, afterNumber) | s.moveTo(inGeneration|afterGeneration, afterGeneration)
 	case c == '%':
-		after = s.to(inNumber|behindNumber, inComment) | s.to(inGeneration|behindGeneration, inSecondComment)
+		after = s.moveTo(inNumber|afterNumber, inComment) | s.moveTo(inGeneration|afterGeneration, inSecondComment)
 	case c == 'o':
-		after = s.to(inGeneration|behindGeneration, afterO)
+		after = s.moveTo(inGeneration|afterGeneration, afterO)
 	case c == 'b':
-		after = s.to(afterO, afterB)
+		after = s.moveTo(afterO, afterB)
 	case c == 'j':
 		found = s&afterB != 0
 	}
 	if c == '\r' || c == '\n' {
-		return after | s.to(inComment, behindNumber) | s.to(inSecondComment, behindGeneration), found
+		return after | s.moveTo(inComment, afterNumber) | s.moveTo(inSecondComment, afterGeneration), found
 	}
 	return after | s&(inComment|inSecondComment), found
 }
 
-// to is a state for those that are in one of others.
-func (s headScan) to(from, state headScan) headScan {
+// moveTo returns state if s has one of the states in from, else the empty set.
+func (s headScan) moveTo(from, state headScan) headScan {
 	if s&from == 0 {
 		return 0
 	}
 	return state
 }
 
-// eachHead calls visit with the offset behind every object head from an offset on. Numbers
-// may stand before it: those of startxref do, with a marker that looks like a comment.
+// eachHead calls visit with the offset after every object head from an offset on, until visit
+// returns false. It reports whether visit never did. The numbers of the first head may lie before
+// the offset: the number after startxref can be one, with an end-of-file marker that looks like a
+// comment.
 func (f *File) eachHead(from int64, visit func(end int64) bool) (bool, error) {
 	const window = 256 << 10
-	scan := behindNumber | behindGeneration
+	scan := afterNumber | afterGeneration
 	for ; from < f.size; from += window {
 		if err := f.CheckBudget(); err != nil {
 			return false, err
@@ -259,7 +265,7 @@ func (f *File) eachHead(from int64, visit func(end int64) bool) (bool, error) {
 			if found && !visit(from+int64(i)+1) {
 				return false, nil
 			}
-			if after == scan { // as in the padding of a signature
+			if after == scan { // long runs of one byte, such as the padding of a signature
 				i += repeated(b[i:])
 			}
 			scan = after
@@ -268,7 +274,7 @@ func (f *File) eachHead(from int64, visit func(end int64) bool) (bool, error) {
 	return true, nil
 }
 
-// repeated returns how often the first byte stands behind itself.
+// repeated returns how many times the first byte of b is repeated directly after it.
 func repeated(b []byte) int {
 	const word = 8
 	n, same := 1, uint64(b[0])*0x0101010101010101

@@ -23,7 +23,7 @@ func TestTablesShareChunks(t *testing.T) {
 			for num, e := range layers[i].all() {
 				whole.add(num, e)
 			}
-			layers[i].share()
+			layers[i].markShared()
 		}
 		before := make([]map[uint32]xrefEntry, len(layers))
 		for i := range layers {
@@ -35,7 +35,7 @@ func TestTablesShareChunks(t *testing.T) {
 			t.Fatalf("%d entries instead of %d\n%s", shared.count, whole.count, diff)
 		}
 		for num := range maps.Collect(shared.all()) {
-			shared.set(num, xrefEntry{kind: plainEntry, offset: 5000})
+			shared.set(num, xrefEntry{kind: uncompressedEntry, offset: 5000})
 			if num%2 == 0 {
 				shared.forget(num)
 			}

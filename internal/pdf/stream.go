@@ -8,11 +8,43 @@ import (
 	"slices"
 )
 
-// newStream completes a stream object: Length may be a reference (7.3.8.2).
+// objectStream is a decoded object stream (7.5.7).
+type objectStream struct {
+	content []byte // the decoded bytes from First on
+	objects []objectStreamEntry
+	offsets map[uint32]uint32 // offsets in content by object number; nil until an index is wrong
+}
+
+// objectStreamEntry is a pair of integers at the start of an object stream.
+type objectStreamEntry struct {
+	num    uint32
+	offset uint32 // in the content of the object stream
+}
+
+// streamCache has the object streams that were read last. order has their numbers, the oldest
+// first.
+type streamCache struct {
+	byNum map[uint32]*objectStream
+	order []uint32
+	bytes int
+}
+
+// Stream returns the decoded payload of a stream. It returns [ErrLimit] if the payload has more
+// than limit bytes or more than 1 GiB, and [ErrUnsupported] for image filters.
+func (f *File) Stream(s *Stream, limit int64) ([]byte, error) {
+	decoded, err := f.decode(s, limit)
+	if err != nil {
+		return nil, fmt.Errorf("pdf: decoding stream %s: %w", s.Ref.identity(), err)
+	}
+	return decoded, nil
+}
+
+// newStream returns the stream of an object. Its Length may be a reference (7.3.8.2). If Length is
+// missing or wrong, newStream measures the payload.
 func (f *File) newStream(o indirect) (*Stream, error) {
 	dict := o.value.(Dict)
 	length, err := f.streamLength(dict)
-	if unreadable(err) || err == nil && f.checkStreamEnd(o.payload+length) != nil {
+	if isUnreadable(err) || err == nil && f.checkStreamEnd(o.payload+length) != nil {
 		length, err = f.measureStream(o.payload)
 	}
 	if err != nil {
@@ -27,7 +59,8 @@ func (f *File) newStream(o indirect) (*Stream, error) {
 func (f *File) streamLength(dict Dict) (int64, error) {
 	value := dict["Length"]
 	if ref, ok := value.(Ref); ok {
-		o, err := f.find(ref) // not Resolve: another stream's length is not needed to see that it is no number
+		// find, not resolve: if the object is a stream, its length is not needed to refuse it.
+		o, err := f.find(ref)
 		if err != nil {
 			return 0, err
 		}
@@ -40,7 +73,7 @@ func (f *File) streamLength(dict Dict) (int64, error) {
 	return int64(length), nil
 }
 
-// payload returns the payload of a stream as it stands in the file, encoded.
+// payload returns the encoded payload of a stream, as the file has it.
 func (f *File) payload(s *Stream) (*io.SectionReader, error) {
 	if _, ok := s.Dict["F"]; ok {
 		return nil, fmt.Errorf("%w: payload in another file", ErrUnsupported)
@@ -51,8 +84,8 @@ func (f *File) payload(s *Stream) (*io.SectionReader, error) {
 	return io.NewSectionReader(f.r, s.Offset, s.Length), nil
 }
 
-// checkStreamEnd makes sure that the payload ends where Length says, so that every
-// reader sees the same one.
+// checkStreamEnd returns an error unless endstream follows at offset, so that every reader sees the
+// same payload.
 func (f *File) checkStreamEnd(offset int64) error {
 	if offset < 0 || offset > f.size {
 		return fmt.Errorf("%w: it ends outside of the file", ErrDamaged)
@@ -67,16 +100,6 @@ func (f *File) checkStreamEnd(offset int64) error {
 	return nil
 }
 
-// Stream returns the decoded payload of a stream, or [ErrLimit] when it has more than
-// limit bytes, or 1 GiB. Image filters are [ErrUnsupported].
-func (f *File) Stream(s *Stream, limit int64) ([]byte, error) {
-	decoded, err := f.decode(s, limit)
-	if err != nil {
-		return nil, fmt.Errorf("pdf: decoding stream %s: %w", s.Ref.identity(), err)
-	}
-	return decoded, nil
-}
-
 func (f *File) decode(s *Stream, limit int64) ([]byte, error) {
 	limit = min(limit, maxStreamBytes)
 	decoded, err := f.decodePrefix(s, limit+1)
@@ -86,7 +109,7 @@ func (f *File) decode(s *Stream, limit int64) ([]byte, error) {
 	return decoded, err
 }
 
-// decodePrefix returns at most limit bytes of a stream's decoded payload.
+// decodePrefix returns the first limit bytes of the decoded payload of a stream.
 func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 	payload, err := f.payload(s)
 	if err != nil {
@@ -96,7 +119,7 @@ func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, filters, err := f.decrypted(s, payload, filters)
+	r, filters, err := f.decryptPayload(s, payload, filters)
 	if err != nil {
 		return nil, err
 	}
@@ -105,39 +128,19 @@ func (f *File) decodePrefix(s *Stream, limit int64) ([]byte, error) {
 		if err != nil {
 			return nil, damagedPayload(string(filter.name), err)
 		}
-		r = &stage{r: decoded, left: 4*limit + minStageBytes}
+		r = &boundedStage{r: decoded, left: 4*limit + minStageBytes}
 	}
 	decoded, err := io.ReadAll(io.LimitReader(r, limit))
 	f.spend(int64(len(decoded)) + s.Length)
 	return decoded, damagedPayload("payload", err)
 }
 
-// damagedPayload wraps the errors of decoders, which know nothing of ours.
+// damagedPayload wraps the errors of decoders in [ErrDamaged].
 func damagedPayload(what string, err error) error {
 	if err == nil || errors.Is(err, ErrUnsupported) || errors.Is(err, ErrLimit) {
 		return err
 	}
 	return fmt.Errorf("%w: %s: %w", ErrDamaged, what, err)
-}
-
-// objectStream is a decoded object stream (7.5.7).
-type objectStream struct {
-	content []byte // behind First
-	objects []compressedAt
-	places  map[uint32]uint32 // offsets by number; made when an index turns out wrong
-}
-
-// compressedAt is a pair of numbers from the head of an object stream.
-type compressedAt struct {
-	num    uint32
-	offset uint32 // in content
-}
-
-// streamCache keeps object streams, oldest first.
-type streamCache struct {
-	byNum map[uint32]*objectStream
-	order []uint32
-	bytes int
 }
 
 func (c *streamCache) put(num uint32, s *objectStream) {
@@ -146,32 +149,33 @@ func (c *streamCache) put(num uint32, s *objectStream) {
 	}
 	c.byNum[num] = s
 	c.order = append(c.order, num)
-	for c.bytes += s.size(); c.bytes > maxKeptStreams && len(c.order) > 1; c.order = c.order[1:] {
+	for c.bytes += s.size(); c.bytes > maxCachedStreams && len(c.order) > 1; c.order = c.order[1:] {
 		c.bytes -= c.byNum[c.order[0]].size()
 		delete(c.byNum, c.order[0])
 	}
 }
 
-// find returns where an object begins. The index is not always right; the number is what
-// readers go by.
+// find returns the offset in content of an object. The index in the cross-reference may be wrong;
+// readers go by the object number.
 func (s *objectStream) find(num uint32, index int) (offset uint32, ok bool) {
 	if index < len(s.objects) && s.objects[index].num == num {
 		return s.objects[index].offset, true
 	}
-	if s.places == nil {
-		s.places = make(map[uint32]uint32, len(s.objects))
-		for _, o := range slices.Backward(s.objects) { // of equal numbers the first counts
-			s.places[o.num] = o.offset
+	if s.offsets == nil {
+		s.offsets = make(map[uint32]uint32, len(s.objects))
+		// Of several objects with one number, the first counts.
+		for _, o := range slices.Backward(s.objects) {
+			s.offsets[o.num] = o.offset
 		}
 	}
-	offset, ok = s.places[num]
+	offset, ok = s.offsets[num]
 	return offset, ok
 }
 
-// size is what the stream takes, with the places that it may come to have.
+// size returns the estimated memory in bytes of the object stream, with its map of offsets.
 func (s *objectStream) size() int { return len(s.content) + 32*len(s.objects) }
 
-// compressed reads an object that lies in an object stream. It has no stream itself.
+// compressed reads an object in an object stream. Such an object is never a stream.
 func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
 	s, err := f.objectStream(uint32(e.offset))
 	if err != nil {
@@ -186,7 +190,7 @@ func (f *File) compressed(ref Ref, e xrefEntry) (indirect, error) {
 	start := p.pos
 	value, err := p.object()
 	f.spend(int64(p.pos - start))
-	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true, closed: true, doubled: p.doubled}, err
+	return indirect{ref: ref, value: value, source: s.content[start:p.pos], ended: true, closed: true, duplicateKeys: p.duplicateKeys}, err
 }
 
 // objectStream returns an object stream from the cache or the file.
@@ -194,7 +198,8 @@ func (f *File) objectStream(num uint32) (*objectStream, error) {
 	if s, ok := f.streams.byNum[num]; ok {
 		return s, nil
 	}
-	// What describes a stream may be in another one, or, in hostile files, in the same one.
+	// The reading of an object stream may need an object in another object stream or, in a hostile
+	// file, in the same one.
 	if f.nesting++; f.nesting > maxNesting {
 		f.nesting--
 		return nil, fmt.Errorf("%w: object streams need one another", ErrDamaged)
@@ -208,7 +213,7 @@ func (f *File) objectStream(num uint32) (*objectStream, error) {
 }
 
 func (f *File) readObjectStream(num uint32) (*objectStream, error) {
-	if e := f.entries.get(num); e.kind != plainEntry {
+	if e := f.entries.get(num); e.kind != uncompressedEntry {
 		return nil, misplaced("there is no such stream")
 	}
 	o, err := f.object(Ref{Num: num, Gen: f.entries.get(num).gen})
@@ -226,8 +231,8 @@ func (f *File) readObjectStream(num uint32) (*objectStream, error) {
 	return f.splitObjectStream(stream.Dict, payload)
 }
 
-// splitObjectStream reads the numbers and offsets at the head of an object stream, as many
-// as there are.
+// splitObjectStream reads the pairs of object numbers and offsets at the start of an object stream,
+// up to the first malformed one.
 func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, error) {
 	n, err := resolveTo[Integer](f, dict["N"])
 	if err != nil {
@@ -240,30 +245,30 @@ func (f *File) splitObjectStream(dict Dict, payload []byte) (*objectStream, erro
 	if first < 0 || int64(first) > int64(len(payload)) || n < 0 {
 		return nil, fmt.Errorf("%w: First is %d, N is %d", ErrDamaged, first, n)
 	}
-	n = min(n, first) // each takes more than one byte
-	s := &objectStream{content: payload[first:], objects: make([]compressedAt, 0, n/2)}
+	n = min(n, first) // each pair takes more than one byte
+	s := &objectStream{content: payload[first:], objects: make([]objectStreamEntry, 0, n/2)}
 	p := &parser{buf: payload[:first], final: true}
 	for range n {
-		at, err := p.compressedAt(len(s.content))
+		at, err := p.objectStreamEntry(len(s.content))
 		if err != nil {
-			break // N may be too high; what was read so far is there
+			break // N may be too high; the pairs before are valid
 		}
 		s.objects = append(s.objects, at)
 	}
 	return s, nil
 }
 
-func (p *parser) compressedAt(size int) (compressedAt, error) {
+func (p *parser) objectStreamEntry(size int) (objectStreamEntry, error) {
 	num, err := p.digits()
 	if err != nil {
-		return compressedAt{}, err
+		return objectStreamEntry{}, err
 	}
 	offset, err := p.digits()
 	if err != nil {
-		return compressedAt{}, err
+		return objectStreamEntry{}, err
 	}
 	if num > maxObjectNumber || offset > int64(size) {
-		return compressedAt{}, fmt.Errorf("%w: object %d at %d in an object stream", ErrDamaged, num, offset)
+		return objectStreamEntry{}, fmt.Errorf("%w: object %d at %d in an object stream", ErrDamaged, num, offset)
 	}
-	return compressedAt{num: uint32(num), offset: uint32(offset)}, nil
+	return objectStreamEntry{num: uint32(num), offset: uint32(offset)}, nil
 }

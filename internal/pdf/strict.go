@@ -6,14 +6,32 @@ import (
 	"reflect"
 )
 
-// IsStrictIncrement says whether every reader finds in a file what this one does, given that
-// all agree on before, which the file begins with. What was appended to it has to be
-// updates (7.5.6) that are written to the letter, so that nobody takes the cross-reference
-// for damaged; and it has to have no objects but those that it lists, so that whoever
-// rebuilds the cross-reference all the same comes to the same.
+// strictUpdate checks the updates that were appended to a file. Its methods that begin with "check"
+// report whether a rule is met.
+type strictUpdate struct {
+	now, before  *File
+	maxNumBefore uint32         // highest object number in use in before
+	heads        map[int64]Ref  // objects in the new sections, by the offset after their heads
+	sections     map[int64]bool // offsets of the new sections
+	keywords     map[int64]bool // offsets of the keywords xref and trailer of the new sections
+}
+
+// rebuiltView is the file as a reader sees it that rebuilds the cross-reference: of several objects
+// with one number, the last one counts.
+type rebuiltView struct {
+	file       *File
+	heads      map[int64]bool   // offsets after the object heads that some section lists
+	lastOffset map[uint32]int64 // highest listed offset by object number
+}
+
+// IsStrictIncrement reports whether every reader finds the same objects in the file as this one,
+// given that all readers agree on before, an earlier revision of the file. The appended bytes have
+// to be incremental updates (7.5.6) in the exact syntax of the standard, so that no reader takes
+// the cross-reference for damaged. They must have no objects except those that the updates list, so
+// that a reader that rebuilds the cross-reference anyway finds the same objects.
 func (f *File) IsStrictIncrement(before *File) (bool, error) {
 	u := f.newStrictUpdate(before)
-	for _, rule := range []func() (bool, error){u.chain, u.objects, u.keywords} {
+	for _, rule := range []func() (bool, error){u.checkChain, u.checkObjects, u.checkKeywords} {
 		if ok, err := rule(); !ok || err != nil {
 			return false, err
 		}
@@ -21,26 +39,76 @@ func (f *File) IsStrictIncrement(before *File) (bool, error) {
 	return true, nil
 }
 
+// LeadsStrictlyTo reports whether readers agree on the path from the end of the file to before, an
+// earlier revision of it. They agree if the startxref, trailer, Prev and table of each appended
+// section have the exact syntax of the standard (7.5.4, 7.5.5). A reader that takes a section for
+// damaged searches the file for objects, also in the bytes of the earlier revision. Many writers
+// deviate from the exact syntax; then LeadsStrictlyTo reports whether a reader that searches for
+// objects finds the same ones as this reader. A trailer with two different values for a key is
+// never accepted. If the Root differs from the Root of before, LeadsStrictlyTo reports true.
+func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
+	if ok, err := f.trailersDistinct(before.size); !ok || err != nil {
+		return false, err
+	}
+	if !reflect.DeepEqual(f.Trailer()["Root"], before.Trailer()["Root"]) {
+		return true, nil // all readers see that it is another document
+	}
+	if ok, err := f.newStrictUpdate(before).checkChain(); ok || err != nil {
+		return ok, err
+	}
+	return (&rebuiltView{file: f, heads: map[int64]bool{}, lastOffset: map[uint32]int64{}}).matchesSections()
+}
+
+// Hybrid reports whether the cross-reference has a table at or after an absolute offset whose
+// trailer has an XRefStm (7.5.8.4). If the table and the stream both have an entry for an object,
+// readers differ in which one they take.
+func (f *File) Hybrid(offset int64) bool { return f.lastHybrid > 0 && f.lastHybrid >= offset }
+
+// Unanimous reports whether readers that ignore XRefStm in the bytes appended from an offset on
+// find the same objects as readers that do not.
+func (f *File) Unanimous(from int64) (bool, error) {
+	if !f.Hybrid(from) {
+		return true, nil
+	}
+	tablesOnly := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, startxref: f.startxref, dangling: map[uint32]bool{}, ignoreXRefStmFrom: from}
+	err := tablesOnly.readSections()
+	f.work += tablesOnly.work
+	if err != nil {
+		return false, err
+	}
+	changed := make(map[uint32]bool)
+	f.noteDifferences(tablesOnly, changed)
+	return len(changed) == 0, nil
+}
+
+// Lists reports whether the cross-reference lists every object that begins at or after an offset.
+// Only readers that rebuild the cross-reference find an object that is not listed.
+func (f *File) Lists(from int64) (bool, error) {
+	listed := make(map[int64]bool)
+	for _, s := range f.sections {
+		if s.offset >= from {
+			listed[f.headEnd(s.offset)] = true
+		}
+	}
+	for _, e := range f.entries.all() {
+		if e.kind == uncompressedEntry && e.offset >= from && e.offset < f.size {
+			listed[f.headEnd(e.offset)] = true
+		}
+	}
+	return f.eachHead(from, func(end int64) bool { return listed[end] })
+}
+
 func (f *File) newStrictUpdate(before *File) *strictUpdate {
 	return &strictUpdate{
-		now: f, before: before, highest: before.highestInUse(),
-		heads: map[int64]Ref{}, sections: map[int64]bool{}, keyword: map[int64]bool{},
+		now: f, before: before, maxNumBefore: before.maxNumInUse(),
+		heads: map[int64]Ref{}, sections: map[int64]bool{}, keywords: map[int64]bool{},
 	}
 }
 
-// strictUpdate is what was appended to a file.
-type strictUpdate struct {
-	now, before *File
-	highest     uint32         // object number in use before
-	heads       map[int64]Ref  // objects that the sections list, by the offset behind their heads
-	sections    map[int64]bool // their offsets
-	keyword     map[int64]bool // offsets of the keywords that are theirs
-}
-
-// chain: the sections lead backwards, one after the other, to the one that the file had
-// before, and nowhere else.
-func (u *strictUpdate) chain() (bool, error) {
-	if u.now.shift != u.before.shift {
+// checkChain reports whether each new section has the exact syntax and lies after the section that
+// its Prev names, down to the last section of before.
+func (u *strictUpdate) checkChain() (bool, error) {
+	if u.now.offsetBase != u.before.offsetBase {
 		return false, nil
 	}
 	limit := u.now.size
@@ -52,43 +120,46 @@ func (u *strictUpdate) chain() (bool, error) {
 			return false, nil
 		}
 		limit = s.offset
-		if ok, err := u.section(s.offset); !ok || err != nil {
+		if ok, err := u.checkSection(s.offset); !ok || err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-// objects: what looks like an object is one that a section lists and that no later section
-// drops. A cross-reference stream need not list itself (7.5.8.2).
-func (u *strictUpdate) objects() (bool, error) {
+// checkObjects reports whether each appended object head belongs to an object that a new section
+// lists and that no later section removes, and whether each listed object passes checkObject. A
+// cross-reference stream need not list itself (7.5.8.2).
+func (u *strictUpdate) checkObjects() (bool, error) {
 	ok, err := u.now.eachHead(u.before.size, func(end int64) bool {
 		ref, listed := u.heads[end]
-		at, e := end-int64(len(head(ref))), u.now.entries.get(ref.Num)
-		return listed && (e.kind == plainEntry && e.gen == ref.Gen && e.offset >= at || e.kind == freeEntry && u.sections[at])
+		at, e := end-int64(len(headText(ref))), u.now.entries.get(ref.Num)
+		return listed && (e.kind == uncompressedEntry && e.gen == ref.Gen && e.offset >= at || e.kind == freeEntry && u.sections[at])
 	})
 	if !ok || err != nil {
 		return false, err
 	}
 	for end, ref := range u.heads {
-		if ok, err := u.object(end-int64(len(head(ref))), ref.Num); !ok || err != nil {
+		if ok, err := u.checkObject(end-int64(len(headText(ref))), ref.Num); !ok || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-func head(ref Ref) string { return fmt.Sprintf("%d %d obj", ref.Num, ref.Gen) }
+func headText(ref Ref) string { return fmt.Sprintf("%d %d obj", ref.Num, ref.Gen) }
 
-// object: a cross-reference stream is a section, and an object stream has the objects that
-// the cross-reference says are in it, even where nothing leads to it.
-func (u *strictUpdate) object(offset int64, num uint32) (bool, error) {
+// checkObject reports whether no dictionary in the object has two different values for a key. A
+// cross-reference stream also has to be one of the new sections. An object stream also has to have
+// exactly the objects that the cross-reference places in it, even if nothing refers to the object
+// stream.
+func (u *strictUpdate) checkObject(offset int64, num uint32) (bool, error) {
 	if err := u.now.CheckBudget(); err != nil {
 		return false, err
 	}
 	o, err := u.now.indirectAt(offset)
-	if err != nil || o.doubled || !o.stream {
-		return err == nil && !o.doubled, err
+	if err != nil || o.duplicateKeys || !o.stream {
+		return err == nil && !o.duplicateKeys, err
 	}
 	switch kind := o.value.(Dict)["Type"].(type) {
 	case Ref:
@@ -98,13 +169,13 @@ func (u *strictUpdate) object(offset int64, num uint32) (bool, error) {
 			return u.sections[offset], nil
 		}
 		if kind == "ObjStm" {
-			return u.objectStream(offset, num)
+			return u.checkObjectStream(offset, num)
 		}
 	}
 	return true, nil
 }
 
-func (u *strictUpdate) objectStream(offset int64, num uint32) (bool, error) {
+func (u *strictUpdate) checkObjectStream(offset int64, num uint32) (bool, error) {
 	if u.now.entries.get(num).offset != offset {
 		return false, nil
 	}
@@ -123,15 +194,16 @@ func (u *strictUpdate) objectStream(offset int64, num uint32) (bool, error) {
 	return true, nil
 }
 
-// keywords: there is no table and no trailer but those of the sections.
-func (u *strictUpdate) keywords() (bool, error) {
+// checkKeywords reports whether the appended bytes have no keywords xref and trailer except those
+// of the new sections.
+func (u *strictUpdate) checkKeywords() (bool, error) {
 	for _, word := range []string{"xref", "trailer"} {
 		at, err := u.now.index(word, u.before.size)
 		for ; err == nil && at < u.now.size; at, err = u.now.index(word, at+1) {
-			if u.keyword[at] {
+			if u.keywords[at] {
 				continue
 			}
-			if ok, err := u.isProse(word, at+int64(len(word))); !ok || err != nil {
+			if ok, err := u.isOrdinaryText(word, at+int64(len(word))); !ok || err != nil {
 				return false, err
 			}
 		}
@@ -142,11 +214,12 @@ func (u *strictUpdate) keywords() (bool, error) {
 	return true, nil
 }
 
-// isProse says whether a word is none of a file's structure, by what follows it: a trailer
-// may be something else in metadata.
-func (u *strictUpdate) isProse(word string, behind int64) (bool, error) {
+// isOrdinaryText reports whether a word is not a keyword of the file structure, by the text after
+// its end: metadata may have the word "trailer", for example. The word "xref" always counts as a
+// keyword.
+func (u *strictUpdate) isOrdinaryText(word string, end int64) (bool, error) {
 	const window = 64
-	text, err := u.now.read(behind, int(min(u.now.size-behind, window)))
+	text, err := u.now.read(end, int(min(u.now.size-end, window)))
 	if err != nil || word == "xref" {
 		return false, err
 	}
@@ -154,30 +227,14 @@ func (u *strictUpdate) isProse(word string, behind int64) (bool, error) {
 	return len(text) > 0 && text[0] != '<' && text[0] != '%', nil
 }
 
-// LeadsStrictlyTo says whether readers agree on what leads from the end of a file to what it was before. The
-// sections that were appended are written to the letter, as far as startxref, trailer, Prev and tables go
-// (7.5.4, 7.5.5): those that take them for damaged look for objects themselves, also in what was there
-// before. Many writers are not that exact; then such readers have to find what this one does.
-func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
-	if ok, err := f.distinctTrailers(before.size); !ok || err != nil {
-		return false, err
-	}
-	if !reflect.DeepEqual(f.Trailer()["Root"], before.Trailer()["Root"]) {
-		return true, nil // and to another document for all
-	}
-	if ok, err := f.newStrictUpdate(before).chain(); ok || err != nil {
-		return ok, err
-	}
-	return (&rebuiltView{file: f, heads: map[int64]bool{}, last: map[uint32]int64{}}).same()
-}
-
-// distinctTrailers says whether the trailers behind an offset have each key once.
-func (f *File) distinctTrailers(from int64) (bool, error) {
+// trailersDistinct reports whether no trailer of a section at or after an offset has two different
+// values for a key.
+func (f *File) trailersDistinct(from int64) (bool, error) {
 	for _, s := range f.sections {
 		if s.offset < from {
 			continue
 		}
-		s, err := f.alone().section(s.offset - f.shift)
+		s, err := f.sectionReader().section(s.offset - f.offsetBase)
 		if err != nil {
 			return false, err
 		}
@@ -188,44 +245,38 @@ func (f *File) distinctTrailers(from int64) (bool, error) {
 	return true, nil
 }
 
-// alone reads single sections of the file.
-func (f *File) alone() *xrefReader {
-	file := &File{r: f.r, size: f.size, shift: f.shift, named: map[uint32]bool{}, whole: f}
+// sectionReader returns a reader of single sections, which do not change f.
+func (f *File) sectionReader() *xrefReader {
+	file := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, dangling: map[uint32]bool{}, parent: f}
 	return &xrefReader{file: file, visited: map[int64]bool{}}
 }
 
-// rebuiltView is a file as readers see it that rebuild its cross-reference: of each object, the last.
-type rebuiltView struct {
-	file  *File
-	heads map[int64]bool   // ends of the heads that some section lists
-	last  map[uint32]int64 // offsets of the last ones
-}
-
-// same says whether that is the file as its sections have it.
-func (v *rebuiltView) same() (bool, error) {
+// matchesSections reports whether the view is the same as the file by its sections.
+func (v *rebuiltView) matchesSections() (bool, error) {
 	for _, s := range v.file.sections {
-		if ok, err := v.section(s); !ok || err != nil {
+		if ok, err := v.addSection(s); !ok || err != nil {
 			return false, err
 		}
 	}
-	for num, at := range v.last {
-		if e := v.file.entries.get(num); e.kind != plainEntry || e.offset != at {
+	for num, at := range v.lastOffset {
+		if e := v.file.entries.get(num); e.kind != uncompressedEntry || e.offset != at {
 			return false, nil
 		}
 	}
-	if ok, err := v.trailers(); !ok || err != nil {
+	if ok, err := v.checkTrailers(); !ok || err != nil {
 		return false, err
 	}
 	return v.file.eachHead(0, func(end int64) bool { return v.heads[end] })
 }
 
-// section notes the objects that a section lists, and those that it is.
-func (v *rebuiltView) section(s section) (bool, error) {
+// addSection adds the objects that a section lists, and the section itself if it is a stream. It
+// reports false if the section has another Root than the last trailer.
+func (v *rebuiltView) addSection(s section) (bool, error) {
 	f := v.file
-	x := f.alone()
-	s, err := x.section(s.offset - f.shift)
+	x := f.sectionReader()
+	s, err := x.section(s.offset - f.offsetBase)
 	if err == nil {
-		err = x.hybrid(s)
+		err = x.readXRefStm(s)
 	}
 	if err != nil || !reflect.DeepEqual(s.trailer["Root"], f.Trailer()["Root"]) {
 		return false, err
@@ -234,16 +285,16 @@ func (v *rebuiltView) section(s section) (bool, error) {
 		v.heads[f.headEnd(at)] = true
 	}
 	for num, e := range x.file.entries.all() {
-		if e.kind == plainEntry && e.offset < f.size {
+		if e.kind == uncompressedEntry && e.offset < f.size {
 			v.heads[f.headEnd(e.offset)] = true
-			v.last[num] = max(v.last[num], e.offset)
+			v.lastOffset[num] = max(v.lastOffset[num], e.offset)
 		}
 	}
 	return true, nil
 }
 
-// trailers: there are none but those of the sections.
-func (v *rebuiltView) trailers() (bool, error) {
+// checkTrailers reports whether all keywords trailer in the file belong to sections.
+func (v *rebuiltView) checkTrailers() (bool, error) {
 	const word = "trailer"
 	f := v.file
 	u := &strictUpdate{now: f}
@@ -252,7 +303,7 @@ func (v *rebuiltView) trailers() (bool, error) {
 		if v.inSection(at) {
 			continue
 		}
-		if ok, err := u.isProse(word, at+int64(len(word))); !ok || err != nil {
+		if ok, err := u.isOrdinaryText(word, at+int64(len(word))); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -266,4 +317,13 @@ func (v *rebuiltView) inSection(at int64) bool {
 		}
 	}
 	return false
+}
+
+// headEnd returns the offset after the object head at an offset, or -1 if no object begins there.
+func (f *File) headEnd(offset int64) int64 {
+	c := f.cursor(offset, 64)
+	if err := c.step(func(p *parser) error { _, err := p.objectHead(); return err }); err != nil {
+		return -1
+	}
+	return c.offset()
 }

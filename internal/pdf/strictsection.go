@@ -8,24 +8,29 @@ import (
 	"strconv"
 )
 
-// section: a section is written to the letter, and so is every object that it lists.
-func (u *strictUpdate) section(offset int64) (bool, error) {
-	alone := &File{r: u.now.r, size: u.now.size, shift: u.now.shift, named: map[uint32]bool{}, whole: u.now}
-	x := &xrefReader{file: alone, visited: map[int64]bool{}}
-	s, err := x.section(offset - u.now.shift)
-	if err != nil || x.read != alone.entries.count { // an object that is listed twice
+// strictReader reads text that has the exact syntax of 7.5.4 and 7.5.5. A [parser] also accepts
+// deviations.
+type strictReader struct{ text []byte }
+
+// checkSection reports whether a section has the exact syntax and lists each object once, where it
+// is.
+func (u *strictUpdate) checkSection(offset int64) (bool, error) {
+	x := u.now.sectionReader()
+	listed := &x.file.entries
+	s, err := x.section(offset - u.now.offsetBase)
+	if err != nil || x.entryCount != listed.count { // the section lists an object twice
 		return false, err
 	}
-	u.sections[offset], u.keyword[offset] = true, true
-	begins := u.table
+	u.sections[offset], u.keywords[offset] = true, true
+	checkStart := u.checkTable
 	if s.stream {
-		begins = u.stream
+		checkStart = u.checkStream
 	}
 	for _, rule := range []func() (bool, error){
-		func() (bool, error) { return begins(s) },
-		func() (bool, error) { return u.ends(s) },
-		func() (bool, error) { return u.trailer(s, max(u.highest, alone.highestInUse())) },
-		func() (bool, error) { return u.entries(&alone.entries) },
+		func() (bool, error) { return checkStart(s) },
+		func() (bool, error) { return u.checkSectionEnd(s) },
+		func() (bool, error) { return u.checkTrailer(s, max(u.maxNumBefore, x.file.maxNumInUse())) },
+		func() (bool, error) { return u.checkEntries(listed) },
 	} {
 		if ok, err := rule(); !ok || err != nil {
 			return false, err
@@ -34,10 +39,10 @@ func (u *strictUpdate) section(offset int64) (bool, error) {
 	return true, nil
 }
 
-// maxStrictTable bounds a table that is read to the letter, in bytes.
+// maxStrictTable limits the size in bytes of a table that is checked.
 const maxStrictTable = 32 << 20
 
-func (u *strictUpdate) table(s section) (bool, error) {
+func (u *strictUpdate) checkTable(s section) (bool, error) {
 	if s.end-s.offset > maxStrictTable {
 		return false, nil
 	}
@@ -49,13 +54,15 @@ func (u *strictUpdate) table(s section) (bool, error) {
 	if !e.table() {
 		return false, nil
 	}
-	u.keyword[s.end-int64(len(e.text)+len("trailer"))] = true
+	u.keywords[s.end-int64(len(e.text)+len("trailer"))] = true
 	e.space()
 	return e.word("<<"), nil
 }
 
-// stream: the keyword is followed by the ends of line that it may have (7.3.8.1).
-func (u *strictUpdate) stream(s section) (bool, error) {
+// checkStream reports whether a cross-reference stream has a well-formed Index, a Length written as
+// digits, a line feed directly before its payload (7.3.8.1), and its head at the offset of the
+// section.
+func (u *strictUpdate) checkStream(s section) (bool, error) {
 	o, err := u.now.indirectAt(s.offset)
 	if err != nil {
 		return false, err
@@ -68,11 +75,12 @@ func (u *strictUpdate) stream(s section) (bool, error) {
 	if err != nil || tail[1] != '\n' {
 		return false, err
 	}
-	return u.head(s.offset, o.ref)
+	return u.checkHead(s.offset, o.ref)
 }
 
-// ends: a section is followed by the end of its update (7.5.5).
-func (u *strictUpdate) ends(s section) (bool, error) {
+// checkSectionEnd reports whether a section is followed by startxref with the offset of the section
+// and by the end-of-file marker (7.5.5).
+func (u *strictUpdate) checkSectionEnd(s section) (bool, error) {
 	const window = 128
 	text, err := u.now.read(s.end, int(min(u.now.size-s.end, window)))
 	if err != nil {
@@ -83,13 +91,15 @@ func (u *strictUpdate) ends(s section) (bool, error) {
 		return false, nil
 	}
 	e.space()
-	u.keyword[s.end+int64(len(text)-len(e.text)+len("start"))] = true
-	return e.startxref(s.offset - u.now.shift), nil
+	u.keywords[s.end+int64(len(text)-len(e.text)+len("start"))] = true
+	return e.startxref(s.offset - u.now.offsetBase), nil
 }
 
-// trailer: objects beyond Size are missing to some readers (7.5.4), and what is beside a
-// table to others (7.5.8.4).
-func (u *strictUpdate) trailer(s section, highest uint32) (bool, error) {
+// checkTrailer reports whether a trailer means the same to all readers. Size is higher than all
+// object numbers, because some readers ignore objects beyond it (7.5.4). XRefStm is absent, because
+// some readers ignore it (7.5.8.4). Size and Prev are written as digits. Root and Encrypt are those
+// of before.
+func (u *strictUpdate) checkTrailer(s section, highest uint32) (bool, error) {
 	if ok, err := Distinct(s.source); !ok || err != nil {
 		return false, err
 	}
@@ -100,7 +110,7 @@ func (u *strictUpdate) trailer(s section, highest uint32) (bool, error) {
 		reflect.DeepEqual(s.trailer["Root"], before["Root"]) && reflect.DeepEqual(s.trailer["Encrypt"], before["Encrypt"]), nil
 }
 
-// isStrictNumber says whether the value of a key stands there as digits.
+// isStrictNumber reports whether the value of a key is written as digits only.
 func isStrictNumber(source []byte, key Name) bool {
 	value, ok, err := Key(source, key)
 	e := strictReader{value}
@@ -111,18 +121,19 @@ func isStrictNumber(source []byte, key Name) bool {
 	return ok && len(e.text) == 0
 }
 
-// entries: an object that is listed was there, or has its head where the entry says.
-func (u *strictUpdate) entries(listed *entryTable) (bool, error) {
+// checkEntries reports whether each entry is the same as in before, or is free, or has its object
+// at the place that it states.
+func (u *strictUpdate) checkEntries(listed *entryTable) (bool, error) {
 	for num, e := range listed.all() {
 		if e == u.before.entries.get(num) {
 			continue
 		}
 		ok, err := true, error(nil)
 		switch e.kind {
-		case plainEntry:
-			ok, err = u.head(e.offset, Ref{Num: num, Gen: e.gen})
+		case uncompressedEntry:
+			ok, err = u.checkHead(e.offset, Ref{Num: num, Gen: e.gen})
 		case compressedEntry:
-			ok, err = u.compressed(num, e)
+			ok, err = u.checkCompressed(num, e)
 		}
 		if !ok || err != nil {
 			return false, err
@@ -131,9 +142,10 @@ func (u *strictUpdate) entries(listed *entryTable) (bool, error) {
 	return true, nil
 }
 
-// head: an object begins at an offset.
-func (u *strictUpdate) head(offset int64, ref Ref) (bool, error) {
-	want := head(ref)
+// checkHead reports whether the head of ref begins at an offset after the end of before, in the
+// exact syntax.
+func (u *strictUpdate) checkHead(offset int64, ref Ref) (bool, error) {
+	want := headText(ref)
 	if offset < u.before.size || offset > u.now.size-int64(len(want)+1) {
 		return false, nil
 	}
@@ -145,8 +157,9 @@ func (u *strictUpdate) head(offset int64, ref Ref) (bool, error) {
 	return isSpace(text[0]) && bytes.HasPrefix(text[1:], []byte(want)) && !isRegular(text[len(text)-1]), nil
 }
 
-// compressed: an object is in its object stream at its index, which is what some go by.
-func (u *strictUpdate) compressed(num uint32, e xrefEntry) (bool, error) {
+// checkCompressed reports whether an object has its index in its object stream, because some
+// readers go by the index.
+func (u *strictUpdate) checkCompressed(num uint32, e xrefEntry) (bool, error) {
 	s, err := u.now.objectStream(uint32(e.offset))
 	if err != nil {
 		return false, err
@@ -154,21 +167,17 @@ func (u *strictUpdate) compressed(num uint32, e xrefEntry) (bool, error) {
 	return int(e.index) < len(s.objects) && s.objects[e.index].num == num, nil
 }
 
-// highestInUse returns the highest number of an object that is not free, or 0.
-func (f *File) highestInUse() uint32 {
+// maxNumInUse returns the highest number of an object that is not free, or 0.
+func (f *File) maxNumInUse() uint32 {
 	for _, key := range slices.Backward(slices.Sorted(maps.Keys(f.entries.chunks))) {
 		for i, e := range slices.Backward(f.entries.chunks[key].entries[:]) {
-			if e.kind != freeEntry { // as what is not there is
+			if e.kind != freeEntry { // absent entries are free entries too
 				return key*chunkSize + uint32(i)
 			}
 		}
 	}
 	return 0
 }
-
-// strictReader reads text that has to stand to the letter as 7.5.4 and 7.5.5 write it, where
-// [parser] takes what can be understood.
-type strictReader struct{ text []byte }
 
 func (e *strictReader) word(w string) (ok bool) {
 	e.text, ok = bytes.CutPrefix(e.text, []byte(w))
@@ -188,7 +197,7 @@ func (e *strictReader) number() (int64, bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == digits
 }
 
-// table reads a cross-reference table up to the trailer's dictionary.
+// table reads a cross-reference table with the keyword trailer.
 func (e *strictReader) table() bool {
 	if !e.word("xref") || !e.lineEnd() {
 		return false
@@ -212,11 +221,11 @@ func (e *strictReader) subsection() (count int64, ok bool) {
 		return 0, false
 	}
 	count, ok = e.number()
-	e.word(" ") // some writers have it
+	e.word(" ") // some writers add a space
 	return count, ok && e.lineEnd()
 }
 
-// entry reads one of the 20 bytes that each entry has.
+// entry reads one entry of 20 bytes.
 func (e *strictReader) entry() bool {
 	const size = len("0000000000 65535 f" + "\r\n")
 	if len(e.text) < size {
@@ -231,7 +240,7 @@ func (e *strictReader) entry() bool {
 		(end == "\r\n" || end == " \n" || end == " \r")
 }
 
-// streamEnd reads what follows the payload of a stream.
+// streamEnd reads the keywords after the payload of a stream.
 func (e *strictReader) streamEnd() bool {
 	e.space()
 	ended := e.word("endstream")
@@ -239,7 +248,7 @@ func (e *strictReader) streamEnd() bool {
 	return ended && e.word("endobj")
 }
 
-// startxref reads what ends an update whose section stands at an offset.
+// startxref reads startxref, the offset of the section of the update, and the end-of-file marker.
 func (e *strictReader) startxref(offset int64) bool {
 	if !e.word("startxref") || !e.lineEnd() {
 		return false

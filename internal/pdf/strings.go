@@ -12,8 +12,8 @@ import (
 	"unicode/utf16"
 )
 
-// name reads a name at its solidus (7.3.5). A number sign that no two hexadecimal
-// digits follow stands for itself, as it did before PDF 1.2.
+// name reads a name at its solidus (7.3.5). A number sign that is not followed by two hexadecimal
+// digits stands for itself, as it did before PDF 1.2.
 func (p *parser) name() Name {
 	p.pos++
 	word := p.word()
@@ -32,7 +32,7 @@ func (p *parser) name() Name {
 	return Name(decoded)
 }
 
-// hexPair returns the value of the sequence #xx that s begins with, or -1.
+// hexPair returns the value of the sequence #xx at the start of s, or -1.
 func hexPair(s []byte) int {
 	if len(s) < 3 || s[0] != '#' || hexValue(s[1]) < 0 || hexValue(s[2]) < 0 {
 		return -1
@@ -40,16 +40,17 @@ func hexPair(s []byte) int {
 	return hexValue(s[1])<<4 | hexValue(s[2])
 }
 
-// hexadecimal reads a hexadecimal string; a missing last digit is 0 (7.3.4.3).
+// hexadecimal reads a hexadecimal string. A missing last digit counts as 0 (7.3.4.3).
 func (p *parser) hexadecimal() (Object, error) {
 	p.pos++
 	end := bytes.IndexByte(p.buf[p.pos:], '>')
 	if end < 0 {
 		p.pos = len(p.buf)
-		p.next() // which notes that more is needed
+		p.next() // sets needsMore if this window is not the last one
 		return nil, syntaxError("hexadecimal string without end")
 	}
-	// Nothing but pairs of digits, as in the long strings of signatures.
+	// The fast path reads strings that have only pairs of digits, such as the long Contents of
+	// signatures.
 	plain := make([]byte, hex.DecodedLen(end))
 	if _, err := hex.Decode(plain, p.buf[p.pos:p.pos+end]); err == nil {
 		p.pos += end + 1
@@ -79,12 +80,13 @@ func (p *parser) hexadecimal() (Object, error) {
 	}
 }
 
-// literal reads a literal string: parentheses balance, an end of line is a line feed (7.3.4.2).
+// literal reads a literal string. Its parentheses are balanced, and each end of line is read as a
+// line feed (7.3.4.2).
 func (p *parser) literal() (Object, error) {
 	p.pos++
 	var decoded []byte
 	for open := 1; ; {
-		decoded = append(decoded, p.plain()...)
+		decoded = append(decoded, p.ordinaryCharacters()...)
 		c, ok := p.next()
 		if !ok {
 			return nil, syntaxError("literal string without end")
@@ -107,8 +109,9 @@ func (p *parser) literal() (Object, error) {
 	}
 }
 
-// plain reads characters that stand for themselves in a literal string.
-func (p *parser) plain() []byte {
+// ordinaryCharacters reads the characters up to the next one with a special meaning in a literal
+// string.
+func (p *parser) ordinaryCharacters() []byte {
 	start := p.pos
 	for _, c := range p.buf[start:] {
 		if c == '(' || c == ')' || c == '\\' || c == '\r' {
@@ -125,11 +128,11 @@ func (p *parser) skipLineFeed() {
 	}
 }
 
-// escapes are those of Table 3 that stand for one character.
+// escapes has the sequences of Table 3 that stand for one character.
 var escapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f'}
 
-// escape reads what follows a reverse solidus and appends what it stands for. Before
-// any other character than those of Table 3 the reverse solidus is ignored.
+// escape reads the characters after a reverse solidus and appends the bytes that they stand for.
+// Before a character that Table 3 does not list, the reverse solidus is ignored.
 func (p *parser) escape(decoded []byte) []byte {
 	c, ok := p.next()
 	switch {
@@ -149,7 +152,8 @@ func (p *parser) escape(decoded []byte) []byte {
 
 func isOctal(c byte) bool { return '0' <= c && c <= '7' }
 
-// octal reads the one or two digits that may follow first; an overflow is ignored (Table 3).
+// octal returns the character with the octal code that begins with the digit first and has up to
+// two more digits. High-order overflow is ignored (Table 3).
 func (p *parser) octal(first byte) byte {
 	value := first - '0'
 	for range 2 {
@@ -166,21 +170,22 @@ func (p *parser) octal(first byte) byte {
 // Byte order marks of text strings (7.9.2.2).
 const (
 	markUTF16BE = "\xfe\xff"
-	markUTF16LE = "\xff\xfe" // not allowed, but understood by viewers
+	markUTF16LE = "\xff\xfe" // not permitted, but viewers accept it
 	markUTF8    = "\xef\xbb\xbf"
 )
 
-// TextString returns the source text of a text string: a literal string in PDFDocEncoding
-// when s is ASCII, else UTF-16BE in hexadecimal. Invalid UTF-8 becomes U+FFFD.
+// TextString returns the source text of a text string. An ASCII string becomes a literal string in
+// PDFDocEncoding; any other string becomes UTF-16BE in hexadecimal. Invalid UTF-8 becomes U+FFFD.
 func TextString(s string) []byte {
-	if !isPlainText(s) {
+	if !isASCIIText(s) {
 		return utf16String(s)
 	}
 	return literalString(s)
 }
 
-// isPlainText reports whether PDFDocEncoding has the same codes for s as ASCII.
-func isPlainText(s string) bool {
+// isASCIIText reports whether s has only printable ASCII characters, tabs and ends of line, which
+// have the same codes in PDFDocEncoding.
+func isASCIIText(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < ' ' || c > '~') && c != '\n' && c != '\r' && c != '\t' {
 			return false
@@ -207,8 +212,8 @@ func HexString(b []byte) []byte {
 	return append(hex.AppendEncode([]byte{'<'}, b), '>')
 }
 
-// Text returns the characters of a text string: UTF-16 or UTF-8 where a byte order mark
-// says so, else PDFDocEncoding (7.9.2.2). What is undefined becomes U+FFFD.
+// Text returns the characters of a text string. The encoding is UTF-16 or UTF-8 if the string
+// begins with the byte order mark, else PDFDocEncoding (7.9.2.2). Undefined codes become U+FFFD.
 func Text(s String) string {
 	text := string(s)
 	switch {
@@ -230,25 +235,25 @@ func utf16Text(text string, order binary.ByteOrder) string {
 	return withoutLanguage(string(utf16.Decode(units)))
 }
 
-// withoutLanguage drops language codes, which stand between escape characters (7.9.2.2.2).
+// withoutLanguage removes language codes, which stand between two escape characters (7.9.2.2.2).
 func withoutLanguage(text string) string {
 	var b strings.Builder
 	for {
-		before, behind, found := strings.Cut(text, "\x1b")
+		before, after, found := strings.Cut(text, "\x1b")
 		b.WriteString(before)
 		if !found {
 			return b.String()
 		}
-		_, rest, closed := strings.Cut(behind, "\x1b")
+		_, rest, closed := strings.Cut(after, "\x1b")
 		if !closed {
-			return b.String() + behind
+			return b.String() + after
 		}
 		text = rest
 	}
 }
 
 func docEncodingText(text string) string {
-	if isPlainText(text) {
+	if isASCIIText(text) {
 		return text
 	}
 	var b strings.Builder
@@ -258,7 +263,7 @@ func docEncodingText(text string) string {
 	return b.String()
 }
 
-// docEncodingRune decodes a character of PDFDocEncoding (Annex D.3).
+// docEncodingRune decodes one character of PDFDocEncoding (Annex D.3).
 func docEncodingRune(c byte) rune {
 	switch {
 	case 0x18 <= c && c <= 0x1f:
@@ -298,8 +303,8 @@ func DateString(t time.Time) []byte {
 	return []byte("(" + t.UTC().Format("D:20060102150405") + "+00'00')")
 }
 
-// ParseDate reads a date string. All parts behind the year may be missing, as may the
-// prefix D: and the apostrophes; without an offset the time is taken for UTC.
+// ParseDate reads a date string (7.9.4). It accepts a string without the parts after the year,
+// without the prefix D: and without the apostrophes. A time without an offset is taken as UTC.
 func ParseDate(s String) (time.Time, error) {
 	text := strings.TrimPrefix(Text(s), "D:")
 	digits := len(text) - len(strings.TrimLeft(text, "0123456789"))
@@ -310,14 +315,14 @@ func ParseDate(s String) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("pdf: date %.32q: %w", string(s), err)
 	}
 	t := time.Date(fields[0], time.Month(fields[1]), fields[2], fields[3], fields[4], fields[5], 0, zone)
-	// time.Date carries over what is too large, such as February 30.
+	// time.Date changes a date that is not in the calendar, such as February 30, into another date.
 	if fields != [...]int{t.Year(), int(t.Month()), t.Day(), t.Hour(), t.Minute(), t.Second()} {
 		return time.Time{}, fmt.Errorf("pdf: date %.32q is not in the calendar", string(s))
 	}
 	return t, nil
 }
 
-// dateFields reads four digits of a year and two of each other field, as far as there are any.
+// dateFields reads four digits of a year and two digits of each other field, until text ends.
 func dateFields(text string, fields []int) error {
 	for i, width := 0, 4; i < len(fields) && (text != "" || i == 0); i, width = i+1, 2 {
 		if len(text) < width {
@@ -335,7 +340,7 @@ func dateFields(text string, fields []int) error {
 	return nil
 }
 
-// dateZone reads the relation to UTC: nothing, Z, or a sign, hours and minutes.
+// dateZone reads the relation to UTC: an empty text, Z, or a sign with hours and minutes.
 func dateZone(text string) (*time.Location, error) {
 	digits := strings.ReplaceAll(text, "'", "")
 	if digits == "" || strings.HasPrefix(digits, "Z") {

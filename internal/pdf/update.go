@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// Update collects the objects of an incremental update (7.5.6).
+// An Update collects the objects of an incremental update (7.5.6).
 type Update struct {
 	file   *File
 	bodies map[Ref][]byte
 	maxNum uint32
-	err    error // of the file's reader, while dangling references were looked for
+	err    error // of the file's reader, during the search for dangling references
 }
 
 // NewUpdate returns an empty update of the file.
@@ -20,43 +20,32 @@ func (f *File) NewUpdate() *Update {
 	return &Update{file: f, bodies: map[Ref][]byte{}, maxNum: f.maxNum}
 }
 
-// Reserve returns a reference that no object of the file or the update ever had, and that nothing in a small file refers
-// to; in a large one, nothing in what was read of it. Until [Update.Set] gives it a body it refers to null.
+// Reserve returns a reference with a new object number: no object of the file or the update ever
+// had it. In a small file, no reference has it either. In a large file, this is certain only for
+// the objects that were read. The reference refers to null until the caller gives it a body with
+// [Update.Set].
 func (u *Update) Reserve() Ref {
-	u.maxNum = u.next()
+	u.maxNum = u.nextNum()
 	return Ref{Num: u.maxNum}
 }
 
-// next returns the lowest number above those of all objects that no reference names.
-func (u *Update) next() uint32 {
-	if !u.file.searched && u.err == nil {
-		u.err = u.file.noteDangling()
-		u.file.searched = u.err == nil
-	}
-	num := min(u.maxNum, maxObjectNumber) + 1 // beyond it, Bytes refuses
-	for u.file.named[num] {
-		num++
-	}
-	return num
-}
-
-// Set gives a new object its body, or an existing one a new body: the source text
-// between obj and endobj, a stream's payload included. The update keeps body. It is plain
-// text in an encrypted file too, where a stream needs a direct Length.
+// Set gives a new object its body, or an existing object a new body. The body is the source text
+// between obj and endobj, with the payload of a stream. The update keeps body and does not copy it.
+// The body is plain text in an encrypted file too; there, a stream needs a direct Length.
 func (u *Update) Set(ref Ref, body []byte) {
 	u.bodies[ref] = body
 	u.maxNum = max(u.maxNum, ref.Num)
 }
 
-// Add adds a new object.
+// Add adds a new object with a body and returns its reference.
 func (u *Update) Add(body []byte) Ref {
 	ref := u.Reserve()
 	u.Set(ref, body)
 	return ref
 }
 
-// Source returns the source text of an object as the update has it, or else
-// [File.Source]. It is not to be changed.
+// Source returns the source text of an object: its body in the update if it has one, else
+// [File.Source]. The caller must not change the returned bytes.
 func (u *Update) Source(ref Ref) ([]byte, error) {
 	if body, ok := u.bodies[ref]; ok {
 		return body, nil
@@ -64,13 +53,17 @@ func (u *Update) Source(ref Ref) ([]byte, error) {
 	return u.file.Source(ref)
 }
 
-// Bytes returns what has to be appended at the file's size, and for each object where its
-// body begins within that. In an encrypted file strings and payloads are encrypted, but for
-// Contents of a signature dictionary: a body is what was set up to its first string. The
-// last section's trailer is carried over, with a new second part of ID. An update without
-// objects is empty. Errors: [ErrLimit] when the file gets longer or has more objects than
-// its cross-reference can say, [ErrDamaged] when an object was set whose generation is not
-// the file's, or in an encrypted file one whose body cannot be read; or one of the file's reader.
+// Bytes returns the bytes that the caller has to append at the size of the file, and for each
+// object the offset of its body within these bytes. An update without objects is empty.
+//
+// In an encrypted file, strings and payloads are encrypted, except Contents of a signature
+// dictionary. There, a body is the same as the caller set it only up to its first string. The new
+// trailer has the entries of the last trailer, with a new second part of ID.
+//
+// Errors: [ErrLimit] if the file becomes longer, or has more objects, than its cross-reference can
+// represent; [ErrDamaged] if the caller set an object whose generation number differs from the
+// file's, or, in an encrypted file, an object whose body cannot be parsed; or an error of the
+// file's reader.
 func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	if len(u.bodies) == 0 {
 		return nil, nil, nil
@@ -81,7 +74,7 @@ func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	if appended, err = u.leadingLineEnd(); err != nil {
 		return nil, nil, fmt.Errorf("pdf: update: %w", err)
 	}
-	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1, next: u.next()}
+	w := &sectionWriter{file: u.file, out: appended, size: u.maxNum + 1, next: u.nextNum()}
 	offsets = make(map[Ref]int64, len(u.bodies))
 	for _, ref := range slices.SortedFunc(maps.Keys(u.bodies), byNumber) {
 		body, err := u.file.encryption.encryptObject(ref, u.bodies[ref])
@@ -96,11 +89,37 @@ func (u *Update) Bytes() (appended []byte, offsets map[Ref]int64, err error) {
 	return w.out, offsets, nil
 }
 
+// Attempt makes several changes together or not at all. It calls change with a copy of the update;
+// the copy replaces the update unless change returns an error.
+func (u *Update) Attempt(change func(*Update) error) error {
+	draft := *u
+	draft.bodies = maps.Clone(u.bodies)
+	if err := change(&draft); err != nil {
+		return err
+	}
+	*u = draft
+	return nil
+}
+
+// nextNum returns the lowest number above those of all objects that no reference names.
+func (u *Update) nextNum() uint32 {
+	if !u.file.danglingSearched && u.err == nil {
+		u.err = u.file.searchDangling()
+		u.file.danglingSearched = u.err == nil
+	}
+	// Bytes returns an error for a number above maxObjectNumber.
+	num := min(u.maxNum, maxObjectNumber) + 1
+	for u.file.dangling[num] {
+		num++
+	}
+	return num
+}
+
 func byNumber(a, b Ref) int { return int(int64(a.Num) - int64(b.Num)) }
 
-// check refuses what would make a file that readers understand differently.
+// check returns an error if readers would understand the updated file in different ways.
 func (u *Update) check() error {
-	if next := u.next(); next > maxObjectNumber { // a cross-reference stream takes it
+	if next := u.nextNum(); next > maxObjectNumber { // a cross-reference stream may use this number
 		return fmt.Errorf("%w: object number %d", ErrLimit, next)
 	}
 	if u.err != nil {
@@ -117,8 +136,8 @@ func (u *Update) check() error {
 	return nil
 }
 
-// leadingLineEnd returns the line feed that is needed where the file does not end with an
-// end of line, so that no object begins within a comment.
+// leadingLineEnd returns a line feed if the file does not end with an end of line, so that the
+// first object does not become part of a comment.
 func (u *Update) leadingLineEnd() ([]byte, error) {
 	last, err := u.file.read(u.file.size-1, 1)
 	if err != nil || bytes.ContainsAny(last, "\r\n") {
@@ -127,55 +146,41 @@ func (u *Update) leadingLineEnd() ([]byte, error) {
 	return []byte{'\n'}, nil
 }
 
-// Attempt makes several changes together or not at all: change gets a copy of the update,
-// which takes its place unless change fails.
-func (u *Update) Attempt(change func(*Update) error) error {
-	draft := *u
-	draft.bodies = maps.Clone(u.bodies)
-	if err := change(&draft); err != nil {
-		return err
+// noteDangling adds to dangling the numbers above maxNum that references in o name. Such a
+// reference is null (7.3.10), and has to stay null when an update adds objects.
+func (f *File) noteDangling(o Object) {
+	switch o := o.(type) {
+	case Ref:
+		if o.Num > f.maxNum {
+			f.dangling[o.Num] = true
+		}
+	case Array:
+		for _, item := range o {
+			f.noteDangling(item)
+		}
+	case Dict:
+		for _, value := range o {
+			f.noteDangling(value)
+		}
 	}
-	*u = draft
+}
+
+// searchWork limits the work of searchDangling.
+const searchWork = 256 << 10
+
+// searchDangling notes the dangling references in all objects of a small file. Of a large file, it
+// reads only some objects, because the search alone does not justify reading all of it.
+func (f *File) searchDangling() error {
+	began := f.origin().work
+	for num, e := range f.entries.all() {
+		if f.origin().work-began > searchWork || f.CheckBudget() != nil {
+			return nil
+		}
+		o, err := f.locate(Ref{Num: num, Gen: e.gen})
+		if IgnoreMalformed(err) != nil {
+			return err
+		}
+		f.noteDangling(o.value)
+	}
 	return nil
-}
-
-// body is what an update writes between obj and endobj.
-type body struct {
-	source  []byte // of the object; of a stream, its dictionary
-	value   Object
-	stream  bool
-	payload []byte
-}
-
-// parseBody takes the text of an object apart. The Length of a stream has to be direct.
-func parseBody(text []byte) (b body, err error) {
-	p := &parser{buf: text, final: true}
-	if b.value, err = p.object(); err != nil {
-		return b, err
-	}
-	end := p.pos
-	dict, ok := b.value.(Dict)
-	if b.stream = ok && p.keyword("stream"); !b.stream {
-		b.source = text
-		return b, p.end()
-	}
-	p.skipLineEnd()
-	b.source = text[:end]
-	length, ok := dict["Length"].(Integer)
-	if !ok || length < 0 || int64(length) > int64(len(text)-p.pos) {
-		return b, fmt.Errorf("%w: Length of a new stream", ErrDamaged)
-	}
-	b.payload = text[p.pos : p.pos+int(length)]
-	if p.pos += int(length); !p.keyword("endstream") {
-		return b, fmt.Errorf("%w: no endstream behind a new stream", ErrDamaged)
-	}
-	return b, p.end()
-}
-
-// text puts it together again.
-func (b body) text() []byte {
-	if !b.stream {
-		return b.source
-	}
-	return slices.Concat(b.source, []byte("\nstream\n"), b.payload, []byte("\nendstream"))
 }

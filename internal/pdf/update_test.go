@@ -83,7 +83,7 @@ func TestUpdateAppendsStream(t *testing.T) {
 		t.Errorf("stream: %v\n%s", last.stream, diff)
 	}
 	for ref, want := range map[Ref]string{{1, 0}: "<< /Type /Catalog /Pages 2 0 R >>", {6, 0}: "(added)"} {
-		if e := f.entries.get(ref.Num); e.kind != plainEntry || !bytes.HasPrefix(appended[offsets[ref]:], []byte(want)) {
+		if e := f.entries.get(ref.Num); e.kind != uncompressedEntry || !bytes.HasPrefix(appended[offsets[ref]:], []byte(want)) {
 			t.Errorf("object %v: entry %+v, body at %d", ref, e, offsets[ref])
 		}
 	}

@@ -9,39 +9,61 @@ import (
 // section is a cross-reference section with its trailer (7.5.4, 7.5.8).
 type section struct {
 	offset  int64 // absolute
-	end     int64 // absolute, behind the trailer dictionary or the stream's payload
+	end     int64 // absolute, after the trailer dictionary or the payload of the stream
 	stream  bool
 	trailer Dict
-	source  []byte // of the trailer dictionary
+	source  []byte // source text of the trailer dictionary
 }
 
-// xrefReader follows the chain of sections from the newest to the oldest.
+// xrefReader follows the chain of cross-reference sections, from the newest to the oldest.
 type xrefReader struct {
-	file    *File
-	visited map[int64]bool
-	read    int             // entries, of all sections
-	said    *sectionEntries // by the section that is being read; nil: they are not kept
-	free    []uint32        // objects that the section being read is the first to speak of, and calls free
+	file       *File
+	visited    map[int64]bool
+	entryCount int             // number of entries read, of all sections
+	recorded   *sectionEntries // entries of the section being read; nil: not recorded
+	newlyFree  []uint32        // objects whose newest entry is free and in the section being read
 }
 
-// readSections reads all sections that Prev and XRefStm lead to. What a newer section
-// says of an object holds; in a hybrid file, the table, then its XRefStm, then Prev (7.5.8.4).
+// sectionCache has the cross-reference sections of earlier revisions with their entries. A revision
+// has all sections of the revisions before it, so that most sections are needed several times.
+type sectionCache struct {
+	byPlace map[sectionPlace]cachedSection
+	entries int
+}
+
+type sectionPlace struct{ at, shift int64 }
+
+type cachedSection struct {
+	section
+	sectionEntries
+}
+
+// sectionEntries has the entries of one section, also those whose offsets are outside the file.
+type sectionEntries struct {
+	entries   entryTable
+	count     int   // number of entries, with repeated ones of one object
+	maxOffset int64 // highest absolute offset
+}
+
+// readSections reads all sections that Prev and XRefStm lead to. The entry of the newest section
+// counts. In a hybrid-reference file, the order is the table, then its XRefStm, then Prev
+// (7.5.8.4).
 func (f *File) readSections() error {
-	f.sections, f.entries, f.hybrid = nil, entryTable{}, 0
+	f.sections, f.entries, f.lastHybrid = nil, entryTable{}, 0
 	x := &xrefReader{file: f, visited: map[int64]bool{}}
 	for offset, more := f.startxref, true; more; {
-		x.free = x.free[:0]
+		x.newlyFree = x.newlyFree[:0]
 		s, err := x.section(offset)
 		if err != nil {
 			return err
 		}
-		if err := x.hybrid(s); err != nil {
+		if err := x.readXRefStm(s); err != nil {
 			return err
 		}
 		if offset, more, err = previous(s.trailer); err != nil {
 			return err
 		}
-		if len(f.sections) > 0 { // of the older ones, only their place matters
+		if len(f.sections) > 0 { // only the offsets of older sections are needed
 			s.trailer, s.source = nil, nil
 		}
 		f.sections = append(f.sections, s)
@@ -49,14 +71,14 @@ func (f *File) readSections() error {
 	return nil
 }
 
-// previous returns the value of Prev, if there is one.
+// previous returns the value of Prev, and whether Prev is present.
 func previous(trailer Dict) (offset int64, more bool, err error) {
 	switch prev := trailer["Prev"].(type) {
 	case nil:
 		return 0, false, nil
 	case Integer:
 		return int64(prev), true, nil
-	case Real: // some writers give every number a fraction
+	case Real: // some writers write every number with a fraction
 		if prev == Real(math.Trunc(float64(prev))) && math.Abs(float64(prev)) < 1<<53 {
 			return int64(prev), true, nil
 		}
@@ -64,26 +86,27 @@ func previous(trailer Dict) (offset int64, more bool, err error) {
 	return 0, false, fmt.Errorf("%w: Prev is no offset", ErrDamaged)
 }
 
-// hybrid reads the stream that XRefStm of a table's trailer names.
-func (x *xrefReader) hybrid(s section) error {
+// readXRefStm reads the cross-reference stream that XRefStm in the trailer of a table names.
+func (x *xrefReader) readXRefStm(s section) error {
 	value, ok := s.trailer["XRefStm"]
-	if !ok || s.stream || x.file.tablesFrom > 0 && s.offset >= x.file.tablesFrom {
+	if !ok || s.stream || x.file.ignoreXRefStmFrom > 0 && s.offset >= x.file.ignoreXRefStmFrom {
 		return nil
 	}
-	x.file.hybrid = max(x.file.hybrid, s.offset)
+	x.file.lastHybrid = max(x.file.lastHybrid, s.offset)
 	offset, ok := value.(Integer)
 	if !ok {
 		return fmt.Errorf("%w: XRefStm is no offset", ErrDamaged)
 	}
-	if x.visited[int64(offset)+x.file.shift] { // writers of updates copy it with the trailer
-		return nil // and its entries are known
+	// Some writers copy XRefStm into the trailer of an update.
+	if x.visited[int64(offset)+x.file.offsetBase] {
+		return nil // its entries were added already
 	}
-	return x.besideTable(int64(offset))
+	return x.addXRefStm(int64(offset))
 }
 
-// section reads the section at an offset that counts from the header.
+// section reads the section at an offset that is relative to offsetBase.
 func (x *xrefReader) section(offset int64) (section, error) {
-	at := offset + x.file.shift
+	at := offset + x.file.offsetBase
 	switch {
 	case offset < 0 || offset >= x.file.size || at >= x.file.size:
 		return section{}, fmt.Errorf("%w: cross-reference at %d, outside of the file", ErrDamaged, offset)
@@ -93,7 +116,7 @@ func (x *xrefReader) section(offset int64) (section, error) {
 		return section{}, fmt.Errorf("%w: more than %d cross-reference sections", ErrLimit, maxSections)
 	}
 	x.visited[at] = true
-	s, err := x.sectionOnce(at)
+	s, err := x.cachedSection(at)
 	if err == nil {
 		err = x.file.CheckBudget()
 	}
@@ -118,53 +141,55 @@ func (x *xrefReader) sectionAt(at int64) (section, error) {
 	return x.stream(at)
 }
 
-// add notes an entry unless a newer section has said where the object lies.
+// add adds an entry unless a newer section has one for the object.
 func (x *xrefReader) add(num int64, e xrefEntry) error {
 	if num < 0 || num > maxObjectNumber {
 		return fmt.Errorf("%w: object number %d", ErrLimit, num)
 	}
-	x.note(uint32(num), e)
-	if e.kind == plainEntry {
-		e.offset = min(e.offset, x.end())
+	x.record(uint32(num), e)
+	if e.kind == uncompressedEntry {
+		e.offset = min(e.offset, x.outsideOffset())
 	}
 	if x.file.entries.add(uint32(num), e) && e.kind == freeEntry {
-		x.free = append(x.free, uint32(num))
+		x.newlyFree = append(x.newlyFree, uint32(num))
 	}
-	x.read++
+	x.entryCount++
 	return x.checkNumber()
 }
 
-// end is the place of all that lies outside of the file.
-func (x *xrefReader) end() int64 { return x.file.size + x.file.shift }
+// outsideOffset returns the absolute offset that every entry with an offset outside the file gets.
+func (x *xrefReader) outsideOffset() int64 { return x.file.size + x.file.offsetBase }
 
 func (x *xrefReader) checkNumber() error {
-	if x.read > maxSectionEntries || x.file.entries.count > x.file.maxEntries() {
+	if x.entryCount > maxSectionEntries || x.file.entries.count > x.file.maxEntries() {
 		return fmt.Errorf("%w: more than %d cross-reference entries", ErrLimit, x.file.maxEntries())
 	}
 	return nil
 }
 
-// maxEntries bounds the number of objects by the file's size, so that few bytes cannot
-// claim much memory.
+// maxEntries returns the maximum number of objects. It depends on the size of the file, so that a
+// small file cannot take much memory.
 func (f *File) maxEntries() int {
 	return int(min(minEntries+entriesPerByte*f.size, maxEntries))
 }
 
-// addPlain notes an object that lies at an offset that counts from the header. One that
-// lies outside of the file is refused when it is asked for: it may not be needed.
-func (x *xrefReader) addPlain(num int64, offset, gen uint64) error {
-	if offset == 0 || gen > math.MaxUint16 { // written for objects that were dropped
+// addUncompressed adds an entry for an object at an offset that is relative to offsetBase. An
+// offset outside the file is an error only when the caller asks for the object: nothing may need
+// it.
+func (x *xrefReader) addUncompressed(num int64, offset, gen uint64) error {
+	if offset == 0 || gen > math.MaxUint16 { // some writers write such entries for deleted objects
 		return x.add(num, xrefEntry{})
 	}
-	at := int64(min(offset, math.MaxInt64/2)) + x.file.shift
-	return x.add(num, xrefEntry{kind: plainEntry, offset: at, gen: uint16(gen)})
+	at := int64(min(offset, math.MaxInt64/2)) + x.file.offsetBase
+	return x.add(num, xrefEntry{kind: uncompressedEntry, offset: at, gen: uint16(gen)})
 }
 
-// besideTable reads the cross-reference stream beside a table. Objects that the table calls
-// free are hidden from readers without such streams: where they are is in the stream (7.5.8.4).
-func (x *xrefReader) besideTable(offset int64) error {
+// addXRefStm reads the cross-reference stream of a hybrid-reference file. The table calls the
+// hidden objects free; the stream has their entries (7.5.8.4). So the free entries of the table
+// count only if the stream has none.
+func (x *xrefReader) addXRefStm(offset int64) error {
 	entries := &x.file.entries
-	hidden := slices.Clone(x.free)
+	hidden := slices.Clone(x.newlyFree)
 	for _, num := range hidden {
 		entries.forget(num)
 	}
@@ -183,101 +208,61 @@ func (x *xrefReader) besideTable(offset int64) error {
 	return nil
 }
 
-// Hybrid says whether the cross-reference has a table at or behind an offset with a stream
-// beside it (7.5.8.4). Where both speak of an object, not all readers believe the same one.
-func (f *File) Hybrid(offset int64) bool { return f.hybrid > 0 && f.hybrid >= offset }
+// maxCachedEntries limits the entries in the cache. Sections beyond the limit are read again.
+const maxCachedEntries = 1 << 19
 
-// Unanimous says whether readers that know of no streams beside tables find the same in what was
-// appended from an offset on as those that do.
-func (f *File) Unanimous(from int64) (bool, error) {
-	if !f.Hybrid(from) {
-		return true, nil
-	}
-	alone := &File{r: f.r, size: f.size, shift: f.shift, startxref: f.startxref, named: map[uint32]bool{}, tablesFrom: from}
-	err := alone.readSections()
-	f.work += alone.work
-	if err != nil {
-		return false, err
-	}
-	changed := make(map[uint32]bool)
-	f.noteOthers(alone, changed)
-	return len(changed) == 0, nil
-}
-
-// sectionCache are the cross-reference sections of earlier revisions with their entries: each revision has all
-// sections of those before it.
-type sectionCache struct {
-	byPlace map[sectionPlace]cachedSection
-	entries int
-}
-
-type sectionPlace struct{ at, shift int64 }
-
-type cachedSection struct {
-	section
-	sectionEntries
-}
-
-// sectionEntries are what one section says, whether or not its places are in the file.
-type sectionEntries struct {
-	entries  entryTable
-	read     int   // of which some may be of one object
-	farthest int64 // place
-}
-
-// maxKeptEntries bounds the entries that are kept. Sections beyond it are read anew.
-const maxKeptEntries = 1 << 19
-
-// sectionOnce is [xrefReader.sectionAt], read once for all earlier revisions of a file.
-func (x *xrefReader) sectionOnce(at int64) (section, error) {
-	if x.file.whole == nil {
+// cachedSection returns what [xrefReader.sectionAt] returns. For a file with a parent, it uses the
+// cache.
+func (x *xrefReader) cachedSection(at int64) (section, error) {
+	if x.file.parent == nil {
 		return x.sectionAt(at)
 	}
-	kept, place := &x.file.origin().sectionCache, sectionPlace{at, x.file.shift}
-	if s, ok := kept.byPlace[place]; ok && s.end+lookahead <= x.file.size {
-		return s.section, x.addAll(s)
+	cache, place := &x.file.origin().sectionCache, sectionPlace{at, x.file.offsetBase}
+	if s, ok := cache.byPlace[place]; ok && s.end+lookahead <= x.file.size {
+		return s.section, x.addCachedSection(s)
 	}
-	said := sectionEntries{}
-	x.said = &said
+	recorded := sectionEntries{}
+	x.recorded = &recorded
 	s, err := x.sectionAt(at)
-	x.said = nil
-	if err == nil && s.end+lookahead <= x.file.size && kept.entries+said.entries.room() < maxKeptEntries {
-		if kept.byPlace == nil {
-			kept.byPlace = map[sectionPlace]cachedSection{}
+	x.recorded = nil
+	if err == nil && s.end+lookahead <= x.file.size && cache.entries+recorded.entries.capacity() < maxCachedEntries {
+		if cache.byPlace == nil {
+			cache.byPlace = map[sectionPlace]cachedSection{}
 		}
-		said.entries.share()
-		kept.byPlace[place] = cachedSection{s, said}
-		kept.entries += said.entries.room()
+		recorded.entries.markShared()
+		cache.byPlace[place] = cachedSection{s, recorded}
+		cache.entries += recorded.entries.capacity()
 	}
 	return s, err
 }
 
-// note keeps an entry of the section that is being read.
-func (x *xrefReader) note(num uint32, e xrefEntry) {
-	if x.said == nil || x.said.entries.room() > maxKeptEntries {
+// record records an entry of the section that is being read.
+func (x *xrefReader) record(num uint32, e xrefEntry) {
+	if x.recorded == nil || x.recorded.entries.capacity() > maxCachedEntries {
 		return
 	}
-	x.said.read++
-	x.said.entries.add(num, e)
-	if e.kind == plainEntry {
-		x.said.farthest = max(x.said.farthest, e.offset)
+	x.recorded.count++
+	x.recorded.entries.add(num, e)
+	if e.kind == uncompressedEntry {
+		x.recorded.maxOffset = max(x.recorded.maxOffset, e.offset)
 	}
 }
 
-// addAll adds the entries of a section that was kept.
-func (x *xrefReader) addAll(s cachedSection) error {
-	const work = 4 // of what reading one takes, in bytes
-	x.file.spend(work * int64(s.read))
-	if _, beside := s.trailer["XRefStm"]; beside || s.farthest > x.end() {
-		return x.addEach(s)
+// addCachedSection adds the entries of a section from the cache. Where newlyFree or offsets outside
+// the file matter, it adds them one by one.
+func (x *xrefReader) addCachedSection(s cachedSection) error {
+	const work = 4 // for each entry, less than the reading takes
+	x.file.spend(work * int64(s.count))
+	if _, beside := s.trailer["XRefStm"]; beside || s.maxOffset > x.outsideOffset() {
+		return x.addCachedEntries(s)
 	}
-	x.read += s.read
+	x.entryCount += s.count
 	x.file.entries.addTable(&s.entries)
 	return x.checkNumber()
 }
 
-func (x *xrefReader) addEach(s cachedSection) error {
-	x.read += s.read - s.entries.count
+func (x *xrefReader) addCachedEntries(s cachedSection) error {
+	x.entryCount += s.count - s.entries.count
 	for num, e := range s.entries.all() {
 		if err := x.add(int64(num), e); err != nil {
 			return err

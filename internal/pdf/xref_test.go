@@ -116,13 +116,13 @@ func TestTableEntries(t *testing.T) {
 		kind  entryKind
 		err   error
 	}{
-		"7.5.4 in use":             {"0000000009 00000 n \n", plainEntry, nil},
+		"7.5.4 in use":             {"0000000009 00000 n \n", uncompressedEntry, nil},
 		"7.5.4 free":               {"0000000009 00001 f \n", freeEntry, nil},
-		"19 bytes":                 {"0000000009 00000 n\n", plainEntry, nil},
-		"short numbers":            {"9\t0\tn\r", plainEntry, nil},
+		"19 bytes":                 {"0000000009 00000 n\n", uncompressedEntry, nil},
+		"short numbers":            {"9\t0\tn\r", uncompressedEntry, nil},
 		"at 0":                     {"0000000000 00000 n \n", freeEntry, nil},
 		"generation out of bounds": {"0000000009 65536 n \n", freeEntry, nil},
-		"outside of the file":      {"9223372036854775807 00000 n \n", plainEntry, nil},
+		"outside of the file":      {"9223372036854775807 00000 n \n", uncompressedEntry, nil},
 		"offset of 64 bits":        {"9223372036854775808 00000 n \n", freeEntry, ErrDamaged},
 		"other letter":             {"0000000009 00000 x \n", freeEntry, ErrDamaged},
 		"below 0":                  {"-000000009 00000 n \n", freeEntry, ErrDamaged},

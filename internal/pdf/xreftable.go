@@ -6,8 +6,14 @@ import (
 	"strconv"
 )
 
-// table reads a cross-reference table behind its keyword, and the trailer (7.5.4, 7.5.5).
-// The white space between the numbers is not held against a file.
+// widths has the sizes in bytes of the three fields of an entry (Table 17, W).
+type widths [3]int
+
+// numberRange is a range of consecutive object numbers.
+type numberRange struct{ first, count int64 }
+
+// table reads a cross-reference table after its keyword, and the trailer (7.5.4, 7.5.5). It accepts
+// any white space between the numbers.
 func (x *xrefReader) table(at int64, c *cursor) (section, error) {
 	c.window = 32 << 10
 	for {
@@ -18,13 +24,14 @@ func (x *xrefReader) table(at int64, c *cursor) (section, error) {
 		if !more {
 			return trailer(at, c)
 		}
-		if err := x.tableEntries(c, run{first, count}); err != nil {
+		if err := x.tableEntries(c, numberRange{first, count}); err != nil {
 			return section{}, err
 		}
 	}
 }
 
-// subsection reads the head of a subsection, or the keyword trailer that ends the table.
+// subsection reads the first line of a subsection. more is false if it read the keyword trailer,
+// which ends the table.
 func subsection(c *cursor) (first, count int64, more bool, err error) {
 	err = c.step(func(p *parser) (err error) {
 		if more = !p.keyword("trailer"); !more {
@@ -51,7 +58,7 @@ func (p *parser) digits() (int64, error) {
 }
 
 // tableEntries reads the entries of a subsection.
-func (x *xrefReader) tableEntries(c *cursor, r run) error {
+func (x *xrefReader) tableEntries(c *cursor, r numberRange) error {
 	for num := r.first; num < r.first+r.count; num++ {
 		offset, gen, used, ok := c.fixedEntry()
 		if !ok {
@@ -67,9 +74,9 @@ func (x *xrefReader) tableEntries(c *cursor, r run) error {
 	return nil
 }
 
-// fixedEntry reads an entry that stands in the window and is written as 7.5.4 wants it:
-// what lies between two entries, 10 digits, 5 digits, and a letter. Most entries of most
-// files are, and there may be many.
+// fixedEntry reads an entry if it is in the window and has the exact format of 7.5.4: the two bytes
+// after the previous entry or line, 10 digits, 5 digits, and a letter. Most entries of most files
+// have this format, and a file may have many entries.
 func (c *cursor) fixedEntry() (offset, gen int64, used, ok bool) {
 	const size = len("\r\n" + "0000000000 65535 f" + " ")
 	p := &c.p
@@ -100,7 +107,7 @@ func fixedDigits(b []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// tableEntry reads the entry of object num.
+// tableEntry reads the entry of object num in any format that the parser accepts.
 func (x *xrefReader) tableEntry(c *cursor, num int64) error {
 	var offset, gen int64
 	var used bool
@@ -118,7 +125,7 @@ func (x *xrefReader) addEntry(num, offset, gen int64, used bool) error {
 	if !used {
 		return x.add(num, xrefEntry{})
 	}
-	return x.addPlain(num, uint64(offset), uint64(gen))
+	return x.addUncompressed(num, uint64(offset), uint64(gen))
 }
 
 func (p *parser) tableEntry() (offset, gen int64, used bool, err error) {
@@ -134,7 +141,7 @@ func (p *parser) tableEntry() (offset, gen int64, used bool, err error) {
 	return offset, gen, used, nil
 }
 
-// trailer reads the trailer dictionary behind its keyword.
+// trailer reads the trailer dictionary after its keyword. at is the offset of the section.
 func trailer(at int64, c *cursor) (section, error) {
 	s := section{offset: at}
 	err := c.step(func(p *parser) (err error) {
@@ -186,11 +193,12 @@ func (x *xrefReader) streamEntries(s *Stream) error {
 	if err != nil {
 		return err
 	}
-	runs, total, err := x.indexRuns(s.Dict)
+	runs, total, err := x.indexRanges(s.Dict)
 	if err != nil {
 		return err
 	}
-	// The payload may be longer than its entries: a limit on it is no error here.
+	// The payload may be longer than its entries. decodePrefix returns only the bytes of the
+	// entries.
 	payload, err := x.file.decodePrefix(s, total*int64(widths.entry()))
 	if err != nil {
 		return err
@@ -208,9 +216,6 @@ func (x *xrefReader) streamEntries(s *Stream) error {
 	}
 	return nil
 }
-
-// widths are the sizes in bytes of an entry's three fields (Table 17, W).
-type widths [3]int
 
 func (w widths) entry() int { return w[0] + w[1] + w[2] }
 
@@ -232,12 +237,9 @@ func fieldWidths(dict Dict) (w widths, err error) {
 	return w, nil
 }
 
-// run is a range of consecutive object numbers.
-type run struct{ first, count int64 }
-
-// indexRuns returns the ranges of Index, by default all numbers below Size, and the
-// number of entries.
-func (x *xrefReader) indexRuns(dict Dict) (runs []run, total int64, err error) {
+// indexRanges returns the ranges in Index and the total number of entries. Without Index, the range
+// is all numbers below Size.
+func (x *xrefReader) indexRanges(dict Dict) (runs []numberRange, total int64, err error) {
 	index, ok := dict["Index"].(Array)
 	if !ok {
 		index = Array{Integer(0), dict["Size"]}
@@ -251,15 +253,15 @@ func (x *xrefReader) indexRuns(dict Dict) (runs []run, total int64, err error) {
 		if first > maxObjectNumber || int64(count) > int64(x.file.maxEntries())-total {
 			return nil, 0, fmt.Errorf("%w: Index of a cross-reference stream", ErrLimit)
 		}
-		runs = append(runs, run{int64(first), int64(count)})
+		runs = append(runs, numberRange{int64(first), int64(count)})
 		total += int64(count)
 	}
 	return runs, total, nil
 }
 
-// streamEntry reads the entry that payload begins with (Table 18).
+// streamEntry reads the entry of object num at the start of payload (Table 18).
 func (x *xrefReader) streamEntry(num int64, w widths, payload []byte) error {
-	kind := uint64(plainEntry) // the default when the field has no width
+	kind := uint64(uncompressedEntry) // the default if the field has width 0
 	if w[0] > 0 {
 		kind = bigEndian(payload[:w[0]])
 	}
@@ -268,15 +270,15 @@ func (x *xrefReader) streamEntry(num int64, w widths, payload []byte) error {
 	switch kind {
 	case uint64(freeEntry):
 		return x.add(num, xrefEntry{})
-	case uint64(plainEntry):
-		return x.addPlain(num, second, third)
+	case uint64(uncompressedEntry):
+		return x.addUncompressed(num, second, third)
 	case uint64(compressedEntry):
 		if second > maxObjectNumber || third > maxEntries {
 			return fmt.Errorf("%w: object %d in object stream %d at index %d", ErrLimit, num, second, third)
 		}
 		return x.add(num, xrefEntry{kind: compressedEntry, offset: int64(second), index: uint32(third)})
 	}
-	return x.add(num, xrefEntry{}) // other types are references to null (7.5.8.3)
+	return x.add(num, xrefEntry{}) // an entry of another type is a reference to null (7.5.8.3)
 }
 
 func bigEndian(field []byte) (n uint64) {
