@@ -31,7 +31,7 @@ const (
 type Known struct {
 	work       *work
 	roots      *x509.CertPool                 // what chains have to lead to
-	before     *Known                         // whose certificates come first; nil: none
+	parent     *Known                         // whose certificates come first; nil: none
 	bySubject  map[string][]*x509.Certificate // by RawSubject
 	timestamps *Known                         // see ForTimestamps; nil: not asked for yet
 }
@@ -46,7 +46,7 @@ func NewKnown(ctx context.Context, sources ades.Sources, certificates ...*x509.C
 
 // With returns the same with more certificates.
 func (k *Known) With(certificates ...*x509.Certificate) *Known {
-	return &Known{work: k.work, roots: k.roots, before: k, bySubject: k.work.bySubject(certificates)}
+	return &Known{work: k.work, roots: k.roots, parent: k, bySubject: k.work.bySubject(certificates)}
 }
 
 // ForTimestamps returns the same with the roots of timestamp authorities.
@@ -56,13 +56,13 @@ func (k *Known) ForTimestamps() *Known {
 		return k
 	}
 	if k.timestamps == nil {
-		k.timestamps = &Known{work: k.work, roots: roots, before: k.before, bySubject: k.bySubject}
+		k.timestamps = &Known{work: k.work, roots: roots, parent: k.parent, bySubject: k.bySubject}
 	}
 	return k.timestamps
 }
 
 // of returns the same with the roots that the certificate of a target has to lead to.
-func (k *Known) of(t Target) *Known {
+func (k *Known) forTarget(t Target) *Known {
 	if t.Timestamp {
 		return k.ForTimestamps()
 	}
@@ -77,9 +77,9 @@ func (k *Known) chain(c *x509.Certificate, above []*x509.Certificate, at time.Ti
 }
 
 func (w *work) bySubject(certificates []*x509.Certificate) map[string][]*x509.Certificate {
-	named, seen := make(map[string][]*x509.Certificate), make(map[id]bool)
+	named, seen := make(map[string][]*x509.Certificate), make(map[fingerprint]bool)
 	for _, c := range certificates {
-		if key := w.id(c); !seen[key] {
+		if key := w.fingerprint(c); !seen[key] {
 			seen[key] = true
 			named[string(c.RawSubject)] = append(named[string(c.RawSubject)], c)
 		}
@@ -88,17 +88,17 @@ func (w *work) bySubject(certificates []*x509.Certificate) map[string][]*x509.Ce
 }
 
 // named returns the certificates of one subject.
-func (k *Known) named(subject []byte) []*x509.Certificate {
+func (k *Known) withSubject(subject []byte) []*x509.Certificate {
 	if k == nil {
 		return nil
 	}
-	return slices.Concat(k.before.named(subject), k.bySubject[string(subject)])
+	return slices.Concat(k.parent.withSubject(subject), k.bySubject[string(subject)])
 }
 
 // isAnchored reports whether a certificate is a root or a root issued it, be it at another
 // time: without such a certificate there is no chain at any time.
 func (k *Known) isAnchored(c *x509.Certificate) bool {
-	key := anchor{k.work.id(c), k.roots}
+	key := anchorKey{k.work.fingerprint(c), k.roots}
 	anchored, ok := k.work.anchored[key]
 	if !ok && k.work.spend(signatureWork) {
 		_, err := k.chain(c, nil, c.NotBefore)
@@ -116,7 +116,7 @@ func (k *Known) checkUnaltered(chain []*x509.Certificate) error {
 		return nil
 	}
 	for _, c := range chain[1 : len(chain)-1] {
-		for _, other := range k.named(c.RawSubject) {
+		for _, other := range k.withSubject(c.RawSubject) {
 			if other.SerialNumber.Cmp(c.SerialNumber) == 0 && bytes.Equal(other.RawIssuer, c.RawIssuer) && !other.Equal(c) {
 				return fmt.Errorf("two certificates have the same issuer and serial number, %s", ades.Identify(c))
 			}
@@ -132,8 +132,8 @@ type path struct {
 	data  *Data
 }
 
-func (p path) named(subject []byte) []*x509.Certificate {
-	return slices.Concat(p.data.certificatesOf(subject), p.known.named(subject))
+func (p path) withSubject(subject []byte) []*x509.Certificate {
+	return slices.Concat(p.data.certificatesOf(subject), p.known.withSubject(subject))
 }
 
 // ancestors returns the certificate and those that issued it, or issued one that did. Each
@@ -155,10 +155,10 @@ func (p path) ancestors(c *x509.Certificate) []*x509.Certificate {
 // others.
 func (p path) issuers(c *x509.Certificate, checks *int) []*x509.Certificate {
 	var found []*x509.Certificate
-	named := p.named(c.RawIssuer)
+	named := p.withSubject(c.RawIssuer)
 	for _, likely := range []bool{true, false} {
 		for _, above := range named {
-			if seemsIssuer(above, c) != likely ||
+			if matchesAuthorityKey(above, c) != likely ||
 				len(found) > 0 && !bytes.Equal(above.RawSubjectPublicKeyInfo, found[0].RawSubjectPublicKeyInfo) {
 				continue
 			}
@@ -173,9 +173,9 @@ func (p path) issuers(c *x509.Certificate, checks *int) []*x509.Certificate {
 	return found
 }
 
-// seemsIssuer goes by the identifier of the key (RFC 5280 4.2.1.1), which a certificate
+// matchesAuthorityKey goes by the identifier of the key (RFC 5280 4.2.1.1), which a certificate
 // that is signed by its own key may leave out.
-func seemsIssuer(above, c *x509.Certificate) bool {
+func matchesAuthorityKey(above, c *x509.Certificate) bool {
 	if len(c.AuthorityKeyId) == 0 {
 		return bytes.Equal(above.RawSubjectPublicKeyInfo, c.RawSubjectPublicKeyInfo)
 	}
@@ -184,9 +184,9 @@ func seemsIssuer(above, c *x509.Certificate) bool {
 
 // line returns the certificates above one, by their names alone, if there is one of each name: it is the only way
 // up. nil: there is none, or a choice.
-func (p path) line(c *x509.Certificate) (above []*x509.Certificate) {
+func (p path) uniqueIssuers(c *x509.Certificate) (above []*x509.Certificate) {
 	for range maxAncestors {
-		named := p.named(c.RawIssuer)
+		named := p.withSubject(c.RawIssuer)
 		if len(named) == 0 || named[0].Equal(c) {
 			return above
 		}
@@ -201,7 +201,7 @@ func (p path) line(c *x509.Certificate) (above []*x509.Certificate) {
 
 // chain builds a chain at a time. Where there is one way up, its signatures are verified with the chain.
 func (p path) chain(c *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
-	if above := p.line(c); above != nil && p.known.work.spend(signatureWork*int64(len(above))) {
+	if above := p.uniqueIssuers(c); above != nil && p.known.work.spend(signatureWork*int64(len(above))) {
 		if chain, err := p.known.chain(c, above, at); err == nil {
 			return chain, nil
 		}
@@ -227,11 +227,11 @@ func (p path) isAnchored(all []*x509.Certificate) bool {
 	return false
 }
 
-// everValid builds a chain from the certificate to a root at whatever time there is
+// chainAtAnyTime builds a chain from the certificate to a root at whatever time there is
 // one; nil when there is none. If a chain was ever valid, it was so when the last of
 // its certificates began to be.
-func (p path) everValid(c *x509.Certificate, first time.Time) []*x509.Certificate {
-	if chain := p.validAt(c, first); chain != nil {
+func (p path) chainAtAnyTime(c *x509.Certificate, first time.Time) []*x509.Certificate {
+	if chain := p.chainAt(c, first); chain != nil {
 		return chain
 	}
 	all := p.ancestors(c)
@@ -239,15 +239,15 @@ func (p path) everValid(c *x509.Certificate, first time.Time) []*x509.Certificat
 		return nil
 	}
 	for _, above := range all {
-		if chain := p.validAt(c, above.NotBefore); chain != nil {
+		if chain := p.chainAt(c, above.NotBefore); chain != nil {
 			return chain
 		}
 	}
 	return nil
 }
 
-// validAt builds a chain at a time; nil: there is none, or no time, which crypto/x509 would take for now.
-func (p path) validAt(c *x509.Certificate, at time.Time) []*x509.Certificate {
+// chainAt builds a chain at a time; nil: there is none, or no time, which crypto/x509 would take for now.
+func (p path) chainAt(c *x509.Certificate, at time.Time) []*x509.Certificate {
 	if at.IsZero() {
 		return nil
 	}
@@ -255,8 +255,8 @@ func (p path) validAt(c *x509.Certificate, at time.Time) []*x509.Certificate {
 	return chain
 }
 
-// chained is a chain, or why there is none.
-type chained struct {
+// chainResult is a chain, or why there is none.
+type chainResult struct {
 	chain []*x509.Certificate
 	err   error
 }
@@ -265,7 +265,7 @@ type chained struct {
 // over the certificates of the data and those that are known.
 func (d *Data) Chain(k *Known, c *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	x := d.read()
-	key := question{k, x.work.id(c), at.UTC().Round(0)}
+	key := chainKey{k, x.work.fingerprint(c), at.UTC().Round(0)}
 	found, ok := x.chains[key]
 	if !ok {
 		found.chain, found.err = path{k, d}.chain(c, at)
@@ -290,23 +290,23 @@ func (d *Data) HasWeakChain(k *Known, c *x509.Certificate) bool {
 		if weak[below] && k.isAnchored(below) {
 			return true
 		}
-		for _, above := range p.named(below.RawIssuer) {
-			if !slices.ContainsFunc(found, above.Equal) && p.signed(below, above) {
+		for _, above := range p.withSubject(below.RawIssuer) {
+			if !slices.ContainsFunc(found, above.Equal) && p.isSignedBy(below, above) {
 				found = append(found, above)
-				weak[above] = weak[below] || isWeak(below.SignatureAlgorithm)
+				weak[above] = weak[below] || isSHA1(below.SignatureAlgorithm)
 			}
 		}
 	}
 	return false
 }
 
-func isWeak(a x509.SignatureAlgorithm) bool {
+func isSHA1(a x509.SignatureAlgorithm) bool {
 	return a == x509.SHA1WithRSA || a == x509.ECDSAWithSHA1
 }
 
 // signed verifies a signature by any hash that crypto/x509 knows but MD5.
-func (p path) signed(c, by *x509.Certificate) bool {
-	return seemsIssuer(by, c) && ades.CheckKeySize(by.PublicKey) == nil && p.known.work.spend(signatureWork) &&
+func (p path) isSignedBy(c, by *x509.Certificate) bool {
+	return matchesAuthorityKey(by, c) && ades.CheckKeySize(by.PublicKey) == nil && p.known.work.spend(signatureWork) &&
 		by.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }
 
@@ -353,7 +353,7 @@ var (
 // says so (RFC 6960 4.2.2.2.1), of a signer's that no information is available (RFC 9608), or that it lives shorter
 // than revoking it would take (EN 319 412-1 5.2). An authority's never is, be it one of timestamps: many rely on it
 // for long.
-func exempt(c *x509.Certificate) bool {
+func isExempt(c *x509.Certificate) bool {
 	isFor := func(usage x509.ExtKeyUsage) bool { return slices.Contains(c.ExtKeyUsage, usage) }
 	switch {
 	case c.IsCA, isFor(x509.ExtKeyUsageTimeStamping):
@@ -364,10 +364,10 @@ func exempt(c *x509.Certificate) bool {
 	return hasExtension(c, oidNoRevAvail) || hasExtension(c, oidShortTerm)
 }
 
-// unasked is the rule by which validators find the level of a signature: what says that nobody need ask says so of
+// isExemptForLevel is the rule by which validators find the level of a signature: what says that nobody need ask says so of
 // whoever has it. What is relied upon goes by [exempt], which is stricter.
-func unasked(c *x509.Certificate) bool {
-	return exempt(c) || !c.IsCA && (hasExtension(c, oidNoRevAvail) || hasExtension(c, oidShortTerm))
+func isExemptForLevel(c *x509.Certificate) bool {
+	return isExempt(c) || !c.IsCA && (hasExtension(c, oidNoRevAvail) || hasExtension(c, oidShortTerm))
 }
 
 func hasExtension(c *x509.Certificate, id asn1.ObjectIdentifier) bool {
@@ -376,7 +376,7 @@ func hasExtension(c *x509.Certificate, id asn1.ObjectIdentifier) bool {
 }
 
 // selfSigned: there is no authority that could revoke it.
-func selfSigned(c *x509.Certificate) bool {
+func isSelfSigned(c *x509.Certificate) bool {
 	return bytes.Equal(c.RawSubject, c.RawIssuer) && ades.CheckKeySize(c.PublicKey) == nil &&
 		c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// maxResponders is how many responders may answer one about another.
-const maxResponders = 4
+// maxResponderDepth is how many responders may answer one about another.
+const maxResponderDepth = 4
 
 // Collect gathers the validation data of the targets: chains to a root over what is
 // known and, where a certificate is missing, over what the sources find; and a
@@ -45,32 +45,32 @@ func FindChain(ctx context.Context, sources ades.Sources, known *Known, cert *x5
 
 func newCollector(sources ades.Sources, known *Known) *collector {
 	return &collector{
-		sources: sources, known: known, now: time.Now(), waits: maxWait,
-		seen: make(set), asked: make(set), proven: make(map[string]proven),
+		sources: sources, known: known, now: time.Now(), wait: maxWait,
+		seen: make(set), issuersFetched: make(set), collected: make(map[string]collected),
 	}
 }
 
 type collector struct {
-	data    Data
-	seen    set // what the data has
-	sources ades.Sources
-	known   *Known
-	now     time.Time
-	fetches int
-	waits   time.Duration     // that asking for issuers may still take
-	asked   set               // whose issuers were asked for
-	proven  map[string]proven // by certificate
+	data           Data
+	seen           set // what the data has
+	sources        ades.Sources
+	known          *Known
+	now            time.Time
+	fetches        int
+	wait           time.Duration        // that asking for issuers may still take
+	issuersFetched set                  // whose issuers were asked for
+	collected      map[string]collected // by certificate
 }
 
 // proven is what was asked about a certificate, and the answer.
-type proven struct {
-	fresh  time.Time
-	answer Answer
+type collected struct {
+	notBefore time.Time
+	answer    Answer
 }
 
 // collect adds a certificate with its chain. The higher ones issue many and are
 // asked about for all of those.
-func (c *collector) collect(ctx context.Context, t Target, responders int) error {
+func (c *collector) collect(ctx context.Context, t Target, depth int) error {
 	at := t.times(c.now)
 	chain, err := c.chain(ctx, t, at.ValidationTime)
 	if err != nil {
@@ -82,7 +82,7 @@ func (c *collector) collect(ctx context.Context, t Target, responders int) error
 		}
 	}
 	for i, cert := range chain[:len(chain)-1] {
-		if err := c.prove(ctx, Target{Certificate: cert, BestSignatureTime: t.BestSignatureTime, Timestamp: t.Timestamp, Times: at}, chain[i+1], responders); err != nil {
+		if err := c.collectRevocation(ctx, Target{Certificate: cert, BestSignatureTime: t.BestSignatureTime, Timestamp: t.Timestamp, Times: at}, chain[i+1], depth); err != nil {
 			return err
 		}
 		t.BestSignatureTime = time.Time{}
@@ -91,33 +91,33 @@ func (c *collector) collect(ctx context.Context, t Target, responders int) error
 }
 
 // prove adds a proof about one certificate.
-func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificate, responders int) error {
-	if exempt(t.Certificate) || c.isProven(t) {
+func (c *collector) collectRevocation(ctx context.Context, t Target, issuer *x509.Certificate, depth int) error {
+	if isExempt(t.Certificate) || c.isCollected(t) {
 		return nil
 	}
 	if c.sources.Revocation == nil {
 		return fmt.Errorf("%w for %s: there is no source to ask", ades.ErrNoRevocation, ades.Identify(t.Certificate))
 	}
-	proof, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.BestSignatureTime)
+	data, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.BestSignatureTime)
 	var revoked *ades.RevokedError
 	if err != nil && !errors.As(err, &revoked) {
 		return err
 	}
-	if revoked != nil && !t.standsDespite(revoked) {
+	if revoked != nil && !t.isSignedBefore(revoked) {
 		return err
 	}
-	answer, err := c.known.work.readProof(proof, t.Certificate, issuer)
+	answer, err := c.known.work.readRevocationData(data, t.Certificate, issuer)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(t.Certificate), err)
-	case answer.Revoked != nil && !t.standsDespite(answer.Revoked):
+	case answer.Revoked != nil && !t.isSignedBefore(answer.Revoked):
 		return answer.Revoked
 	}
 	if err := t.check(answer); err != nil {
 		return err
 	}
-	c.proven[string(t.Certificate.Raw)] = proven{t.BestSignatureTime, answer} // before its signer's, which it may be itself
-	return c.keep(ctx, answer, issuer, t, responders)
+	c.collected[string(t.Certificate.Raw)] = collected{t.BestSignatureTime, answer} // before its signer's, which it may be itself
+	return c.add(ctx, answer, issuer, t, depth)
 }
 
 // check refuses an answer by which nobody could judge the target later.
@@ -133,33 +133,33 @@ func (t Target) check(a Answer) error {
 	return nil
 }
 
-// isProven reports whether there is a proof already that is new enough.
-func (c *collector) isProven(t Target) bool {
-	p, ok := c.proven[string(t.Certificate.Raw)]
-	return ok && !p.fresh.Before(t.BestSignatureTime) && p.answer.isFresh(t.Times.SigningTime)
+// isCollected reports whether there is a proof already that is new enough.
+func (c *collector) isCollected(t Target) bool {
+	p, ok := c.collected[string(t.Certificate.Raw)]
+	return ok && !p.notBefore.Before(t.BestSignatureTime) && p.answer.isFresh(t.Times.SigningTime)
 }
 
-// standsDespite: what was signed before the certificate was revoked stays valid (EN
+// isSignedBefore: what was signed before the certificate was revoked stays valid (EN
 // 319 102-1 5.5.4), and BestSignatureTime is when it was signed at the latest.
-func (t Target) standsDespite(revoked *ades.RevokedError) bool {
+func (t Target) isSignedBefore(revoked *ades.RevokedError) bool {
 	return !t.BestSignatureTime.IsZero() && revoked.At.After(t.BestSignatureTime)
 }
 
 // keep adds a proof, and all about the responder that signed it. CRLs are signed by
 // the issuer itself.
-func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate, about Target, responders int) error {
-	if a.Proof.CRL != nil {
-		c.data.CRLs = c.seen.appendNew(c.data.CRLs, [][]byte{a.Proof.CRL})
+func (c *collector) add(ctx context.Context, a Answer, issuer *x509.Certificate, about Target, depth int) error {
+	if a.RevocationData.CRL != nil {
+		c.data.CRLs = c.seen.appendNew(c.data.CRLs, [][]byte{a.RevocationData.CRL})
 		return nil
 	}
-	c.data.OCSP = c.seen.appendNew(c.data.OCSP, [][]byte{a.Proof.OCSP})
+	c.data.OCSP = c.seen.appendNew(c.data.OCSP, [][]byte{a.RevocationData.OCSP})
 	if a.Signer.Equal(issuer) {
 		return nil
 	}
-	if responders == maxResponders {
-		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), responders)
+	if depth == maxResponderDepth {
+		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), depth)
 	}
-	return c.collect(ctx, Target{Certificate: a.Signer, Timestamp: about.Timestamp, Times: Times{SigningTime: about.Times.SigningTime, ValidationTime: a.ProducedAt}}, responders+1)
+	return c.collect(ctx, Target{Certificate: a.Signer, Timestamp: about.Timestamp, Times: Times{SigningTime: about.Times.SigningTime, ValidationTime: a.ProducedAt}}, depth+1)
 }
 
 // The addresses of a certificate are followed before it is known to be below a root, and
@@ -175,34 +175,34 @@ const (
 func (c *collector) chain(ctx context.Context, t Target, at time.Time) ([]*x509.Certificate, error) {
 	var failures []error
 	for step := 0; ; step++ {
-		p := path{c.known.of(t), new(Data)}
+		p := path{c.known.forTarget(t), new(Data)}
 		all := p.ancestors(t.Certificate)
 		chain, err := p.chain(t.Certificate, at)
 		if err == nil {
 			return chain, nil
 		}
-		below := c.nextToAsk(all)
+		below := c.nextForIssuers(all)
 		if below == nil || step == maxSteps || ctx.Err() != nil {
 			return nil, errors.Join(append(failures, err, ctx.Err())...)
 		}
-		if err := c.ask(ctx, below); err != nil {
+		if err := c.fetchIssuers(ctx, below); err != nil {
 			failures = append(failures, fmt.Errorf("issuer of %s: %w", ades.Identify(below), err))
 		}
 	}
 }
 
-// nextToAsk chooses of a certificate and its ancestors whose issuer to ask for: one
+// nextForIssuers chooses of a certificate and its ancestors whose issuer to ask for: one
 // without, else one whose issuer may have another certificate, which fits. Nobody is
 // asked when no root is trusted.
-func (c *collector) nextToAsk(all []*x509.Certificate) *x509.Certificate {
-	if c.sources.Issuers == nil || c.sources.Roots == nil && c.sources.TimestampRoots == nil || c.fetches == maxFetches || c.waits <= 0 {
+func (c *collector) nextForIssuers(all []*x509.Certificate) *x509.Certificate {
+	if c.sources.Issuers == nil || c.sources.Roots == nil && c.sources.TimestampRoots == nil || c.fetches == maxFetches || c.wait <= 0 {
 		return nil
 	}
 	var other *x509.Certificate
 	for _, below := range all {
 		hasIssuer := slices.ContainsFunc(all, func(above *x509.Certificate) bool { return c.known.work.isIssuer(above, below) })
 		switch {
-		case c.asked.has(below.Raw) || selfSigned(below):
+		case c.issuersFetched.has(below.Raw) || isSelfSigned(below):
 		case !hasIssuer:
 			return below
 		case other == nil:
@@ -214,12 +214,12 @@ func (c *collector) nextToAsk(all []*x509.Certificate) *x509.Certificate {
 
 // ask gets certificates and keeps those that did issue this one: nothing else that
 // is found at an address is followed any further.
-func (c *collector) ask(ctx context.Context, cert *x509.Certificate) error {
+func (c *collector) fetchIssuers(ctx context.Context, cert *x509.Certificate) error {
 	c.fetches++
-	c.asked.add(cert.Raw)
+	c.issuersFetched.add(cert.Raw)
 	begin := time.Now()
-	defer func() { c.waits -= time.Since(begin) }()
-	limited, cancel := context.WithTimeout(ctx, c.waits)
+	defer func() { c.wait -= time.Since(begin) }()
+	limited, cancel := context.WithTimeout(ctx, c.wait)
 	defer cancel()
 	found, err := c.sources.Issuers.Issuers(limited, cert)
 	if err != nil {

@@ -94,14 +94,14 @@ func (s set) appendNew(list, more [][]byte) [][]byte {
 
 // index is what a Data has, parsed, and what was found out about it.
 type index struct {
-	work         *work
-	certificates map[string][]*x509.Certificate // by RawSubject
-	responses    map[string][]*ocsp.Response    // by the serial numbers they are about
-	lists        []*crl.List
-	answers      map[[2]id][]Answer
-	weak         map[[2]id]error // proofs that are no answers because of what they are signed by
-	chains       map[question]chained
-	inventories  map[question]*inventory
+	work            *work
+	certificates    map[string][]*x509.Certificate // by RawSubject
+	responses       map[string][]*ocsp.Response    // by the serial numbers they are about
+	lists           []*crl.List
+	answers         map[[2]fingerprint][]Answer
+	algorithmErrors map[[2]fingerprint]error // proofs that are no answers because of what they are signed by
+	chains          map[chainKey]chainResult
+	levelChecks     map[chainKey]*levelCheck
 }
 
 // ChargeTo has all questions to the data cost of what may be done about the document as a
@@ -124,15 +124,15 @@ func (x *index) build(d *Data) {
 	}
 	x.responses = make(map[string][]*ocsp.Response)
 	x.add(d)
-	x.begin(d)
+	x.resetCaches(d)
 }
 
 // begin makes room for what is found out.
-func (x *index) begin(d *Data) {
+func (x *index) resetCaches(d *Data) {
 	x.certificates = x.work.bySubject(d.Certificates)
-	x.answers, x.weak = make(map[[2]id][]Answer), make(map[[2]id]error)
-	x.chains = make(map[question]chained)
-	x.inventories = make(map[question]*inventory)
+	x.answers, x.algorithmErrors = make(map[[2]fingerprint][]Answer), make(map[[2]fingerprint]error)
+	x.chains = make(map[chainKey]chainResult)
+	x.levelChecks = make(map[chainKey]*levelCheck)
 }
 
 func (x *index) add(d *Data) {
@@ -163,7 +163,7 @@ func (d *Data) With(more *Data) *Data {
 			x.responses[serial] = slices.Clip(responses)
 		}
 		x.add(more)
-		x.begin(all)
+		x.resetCaches(all)
 	})
 	return all
 }
@@ -183,7 +183,7 @@ func (x *index) addResponse(r *ocsp.Response) {
 // Nothing is fetched, and time is not looked at.
 func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
 	x := d.read()
-	key := [2]id{x.work.id(cert), x.work.id(issuer)}
+	key := [2]fingerprint{x.work.fingerprint(cert), x.work.fingerprint(issuer)}
 	answers, ok := x.answers[key]
 	if !ok {
 		answers = x.find(cert, issuer)
@@ -198,8 +198,8 @@ func (x *index) find(cert, issuer *x509.Certificate) []Answer {
 		switch {
 		case err == nil:
 			found = append(found, a)
-		case isUnreliable(err):
-			x.weak[[2]id{x.work.id(cert), x.work.id(issuer)}] = err
+		case isAlgorithmError(err):
+			x.algorithmErrors[[2]fingerprint{x.work.fingerprint(cert), x.work.fingerprint(issuer)}] = err
 		}
 	}
 	for _, r := range x.responses[cert.SerialNumber.String()] {
@@ -214,17 +214,17 @@ func (x *index) find(cert, issuer *x509.Certificate) []Answer {
 	return found
 }
 
-// isUnreliable reports whether a proof, or the certificate of who signed it, is by an algorithm that nobody relies on.
-func isUnreliable(err error) bool {
+// isAlgorithmError reports whether a proof, or the certificate of who signed it, is by an algorithm that nobody relies on.
+func isAlgorithmError(err error) bool {
 	var insecure x509.InsecureAlgorithmError
 	return errors.Is(err, ades.ErrAlgorithm) || errors.As(err, &insecure)
 }
 
 // unreliable is why a proof about a certificate does not count that has nothing else against it: nil when there is
 // none. Callers have asked About it.
-func (d *Data) unreliable(cert, issuer *x509.Certificate) error {
+func (d *Data) algorithmError(cert, issuer *x509.Certificate) error {
 	x := d.read()
-	if err := x.weak[[2]id{x.work.id(cert), x.work.id(issuer)}]; err != nil {
+	if err := x.algorithmErrors[[2]fingerprint{x.work.fingerprint(cert), x.work.fingerprint(issuer)}]; err != nil {
 		return fmt.Errorf("%w: %w", ades.ErrAlgorithm, err)
 	}
 	return nil

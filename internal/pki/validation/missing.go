@@ -36,7 +36,7 @@ func (d *Data) suffices(k *Known, t Target, now time.Time) error {
 		return fmt.Errorf("%w: %s", ades.ErrNoRevocation, strings.Join(missing, "; "))
 	}
 	times := t.times(now)
-	chain, err := d.Chain(k.of(t), t.Certificate, times.ValidationTime)
+	chain, err := d.Chain(k.forTarget(t), t.Certificate, times.ValidationTime)
 	if err != nil || len(chain) == 1 {
 		return nil
 	}
@@ -76,10 +76,10 @@ func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Dat
 func (d *Data) answeredBefore(k *Known, targets, lacking []Target) (older []Target) {
 	now := time.Now()
 	for _, t := range targets {
-		if t.BestSignatureTime.IsZero() || now.After(t.Certificate.NotAfter) || exempt(t.Certificate) || slices.Contains(lacking, t) {
+		if t.BestSignatureTime.IsZero() || now.After(t.Certificate.NotAfter) || isExempt(t.Certificate) || slices.Contains(lacking, t) {
 			continue
 		}
-		chain, err := d.Chain(k.of(t), t.Certificate, t.BestSignatureTime)
+		chain, err := d.Chain(k.forTarget(t), t.Certificate, t.BestSignatureTime)
 		if err != nil || len(chain) == 1 {
 			continue
 		}
@@ -102,7 +102,7 @@ func (d *Data) Missing(k *Known, targets ...Target) []string {
 	var all []string
 	seen := make(map[string]bool)
 	for _, t := range targets {
-		for _, sentence := range d.takeStock(k, t).missing {
+		for _, sentence := range d.checkLevel(k, t).missing {
 			if !seen[sentence] {
 				seen[sentence] = true
 				all = append(all, sentence)
@@ -117,49 +117,49 @@ func (d *Data) Missing(k *Known, targets ...Target) []string {
 func (d *Data) Of(k *Known, targets ...Target) *Data {
 	var all []*Data
 	for _, t := range targets {
-		all = append(all, &d.takeStock(k, t).used)
+		all = append(all, &d.checkLevel(k, t).used)
 	}
 	return Merge(all...)
 }
 
-// takeStock goes through all that has to be there for a target, once for each.
-func (d *Data) takeStock(k *Known, t Target) *inventory {
+// checkLevel goes through all that has to be there for a target, once for each.
+func (d *Data) checkLevel(k *Known, t Target) *levelCheck {
 	x := d.read()
 	if t.Certificate == nil {
-		return &inventory{missing: []string{"the certificate of a signer or timestamp authority is absent"}}
+		return &levelCheck{missing: []string{"the certificate of a signer or timestamp authority is absent"}}
 	}
-	key := question{k.of(t), x.work.id(t.Certificate), t.times(time.Time{}).SigningTime.UTC().Round(0)}
-	m, ok := x.inventories[key]
+	key := chainKey{k.forTarget(t), x.work.fingerprint(t.Certificate), t.times(time.Time{}).SigningTime.UTC().Round(0)}
+	m, ok := x.levelChecks[key]
 	if !ok {
-		m = &inventory{path: path{k.of(t), d}, seen: make(map[id]bool)}
-		m.check(t.Certificate, key.at)
-		x.inventories[key] = m
+		m = &levelCheck{path: path{k.forTarget(t), d}, seen: make(map[fingerprint]bool)}
+		m.checkChain(t.Certificate, key.at)
+		x.levelChecks[key] = m
 	}
 	return m
 }
 
 // question is one about a certificate at a time, by what is known.
-type question struct {
+type chainKey struct {
 	known *Known
-	cert  id
+	cert  fingerprint
 	at    time.Time // comparable: UTC without the monotonic clock
 }
 
-// inventory is what has to be there for one target.
-type inventory struct {
+// levelCheck is what has to be there for one target.
+type levelCheck struct {
 	path
-	seen    map[id]bool // certificates whose chain was looked at
-	used    Data        // what there is, some of it repeatedly
+	seen    map[fingerprint]bool // certificates whose chain was looked at
+	used    Data                 // what there is, some of it repeatedly
 	missing []string
 }
 
-func (m *inventory) add(format string, args ...any) {
+func (m *levelCheck) add(format string, args ...any) {
 	m.missing = append(m.missing, fmt.Sprintf(format, args...))
 }
 
 // isNew reports whether a certificate comes for the first time.
-func (m *inventory) isNew(c *x509.Certificate) bool {
-	key := m.known.work.id(c)
+func (m *levelCheck) isNew(c *x509.Certificate) bool {
+	key := m.known.work.fingerprint(c)
 	old := m.seen[key]
 	m.seen[key] = true
 	return !old
@@ -167,12 +167,12 @@ func (m *inventory) isNew(c *x509.Certificate) bool {
 
 // check looks at a certificate and its chain. Answers lead to responders, whose
 // chains are looked at in turn.
-func (m *inventory) check(c *x509.Certificate, at time.Time) {
+func (m *levelCheck) checkChain(c *x509.Certificate, at time.Time) {
 	if !m.isNew(c) {
 		return
 	}
-	chain := m.everValid(c, at)
-	if chain == nil && !(m.known.work.spend(signatureWork) && selfSigned(c)) {
+	chain := m.chainAtAnyTime(c, at)
+	if chain == nil && !(m.known.work.spend(signatureWork) && isSelfSigned(c)) {
 		m.add("no chain leads from %s to a trusted root", ades.Identify(c))
 	}
 	m.used.Certificates = append(m.used.Certificates, chain...)
@@ -180,12 +180,12 @@ func (m *inventory) check(c *x509.Certificate, at time.Time) {
 		if i > 0 && !m.isNew(chain[i]) {
 			return // and so was all above it
 		}
-		m.checkOne(chain[i], chain[i+1])
+		m.checkCertificate(chain[i], chain[i+1])
 	}
 }
 
-func (m *inventory) checkOne(c, issuer *x509.Certificate) {
-	if unasked(c) {
+func (m *levelCheck) checkCertificate(c, issuer *x509.Certificate) {
+	if isExemptForLevel(c) {
 		return
 	}
 	answers := m.data.About(c, issuer)
@@ -197,12 +197,12 @@ func (m *inventory) checkOne(c, issuer *x509.Certificate) {
 			m.add("too much is said about %s", ades.Identify(c))
 			return
 		}
-		m.used.OCSP, m.used.CRLs = appendProof(m.used.OCSP, a.Proof.OCSP), appendProof(m.used.CRLs, a.Proof.CRL)
-		m.check(a.Signer, a.ProducedAt)
+		m.used.OCSP, m.used.CRLs = appendNonNil(m.used.OCSP, a.RevocationData.OCSP), appendNonNil(m.used.CRLs, a.RevocationData.CRL)
+		m.checkChain(a.Signer, a.ProducedAt)
 	}
 }
 
-func appendProof(all [][]byte, proof []byte) [][]byte {
+func appendNonNil(all [][]byte, proof []byte) [][]byte {
 	if proof == nil {
 		return all
 	}
@@ -217,10 +217,10 @@ func (d *Data) Present(k *Known, targets ...Target) bool {
 	if len(d.OCSP)+len(d.CRLs) == 0 {
 		return false
 	}
-	seen := make(map[id]bool)
+	seen := make(map[fingerprint]bool)
 	for _, t := range targets {
-		p := presence{path{k.of(t), d}, seen}
-		if t.Certificate == nil || len(d.Missing(k, t)) > 0 && !p.reachesUp(t.Certificate) {
+		p := presence{path{k.forTarget(t), d}, seen}
+		if t.Certificate == nil || len(d.Missing(k, t)) > 0 && !p.hasAllParts(t.Certificate) {
 			return false
 		}
 	}
@@ -230,21 +230,21 @@ func (d *Data) Present(k *Known, targets ...Target) bool {
 // presence goes up chains by what certificates say of each other.
 type presence struct {
 	path
-	seen map[id]bool // certificates that were gone up from
+	seen map[fingerprint]bool // certificates that were gone up from
 }
 
-func (p presence) reachesUp(c *x509.Certificate) bool {
+func (p presence) hasAllParts(c *x509.Certificate) bool {
 	for !bytes.Equal(c.RawSubject, c.RawIssuer) {
-		key := p.known.work.id(c)
+		key := p.known.work.fingerprint(c)
 		if p.seen[key] {
 			return true
 		}
 		p.seen[key] = true
-		issuer := p.seemingIssuer(c)
+		issuer := p.likelyIssuer(c)
 		switch {
 		case issuer == nil:
-			return unasked(c)
-		case !unasked(c) && !p.isTold(c, issuer):
+			return isExemptForLevel(c)
+		case !isExemptForLevel(c) && !p.hasRevocationData(c, issuer):
 			return false
 		}
 		c = issuer
@@ -252,11 +252,11 @@ func (p presence) reachesUp(c *x509.Certificate) bool {
 	return true
 }
 
-// seemingIssuer is the one that a certificate names, by the identifier of its key where there are several, and of
+// likelyIssuer is the one that a certificate names, by the identifier of its key where there are several, and of
 // those one that names itself: what others certified needs more.
-func (p presence) seemingIssuer(c *x509.Certificate) (found *x509.Certificate) {
+func (p presence) likelyIssuer(c *x509.Certificate) (found *x509.Certificate) {
 	likelihood := func(above *x509.Certificate) (n int) {
-		if seemsIssuer(above, c) {
+		if matchesAuthorityKey(above, c) {
 			n += 2
 		}
 		if bytes.Equal(above.RawSubject, above.RawIssuer) {
@@ -264,7 +264,7 @@ func (p presence) seemingIssuer(c *x509.Certificate) (found *x509.Certificate) {
 		}
 		return n
 	}
-	for _, above := range p.named(c.RawIssuer) {
+	for _, above := range p.withSubject(c.RawIssuer) {
 		if !p.known.work.spend(answerWork) {
 			return nil
 		}
@@ -275,9 +275,9 @@ func (p presence) seemingIssuer(c *x509.Certificate) (found *x509.Certificate) {
 	return found
 }
 
-// isTold reports whether a proof is about a certificate, and what is needed of those who signed such proofs is there
+// hasRevocationData reports whether a proof is about a certificate, and what is needed of those who signed such proofs is there
 // as well.
-func (p presence) isTold(c, issuer *x509.Certificate) bool {
+func (p presence) hasRevocationData(c, issuer *x509.Certificate) bool {
 	x, told := p.data.read(), false
 	for _, r := range x.responses[c.SerialNumber.String()] {
 		if _, about := r.For(c, issuer); !about {
@@ -287,17 +287,17 @@ func (p presence) isTold(c, issuer *x509.Certificate) bool {
 			return false
 		}
 		told = true
-		if signer := r.Responder(issuer); signer == nil || !p.reachesUp(signer) {
+		if signer := r.Responder(issuer); signer == nil || !p.hasAllParts(signer) {
 			return false
 		}
 	}
 	for _, l := range x.lists {
-		told = told || p.covers(l, c, issuer)
+		told = told || p.listCovers(l, c, issuer)
 	}
 	return told
 }
 
-func (p presence) covers(l *crl.List, c, issuer *x509.Certificate) bool {
+func (p presence) listCovers(l *crl.List, c, issuer *x509.Certificate) bool {
 	err := p.known.work.verifyList(l, issuer)
 	if errors.Is(err, crl.ErrIssuer) || errors.Is(err, errTooMuch) || !p.known.work.spend(int64(len(l.Raw))) {
 		return false

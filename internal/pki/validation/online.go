@@ -14,9 +14,9 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// maxAsked bounds the certificates whose status one verification asks for, whatever is in the document, and those whose
+// maxRequests bounds the certificates whose status one verification asks for, whatever is in the document, and those whose
 // issuer it asks for.
-const maxAsked = 64
+const maxRequests = 64
 
 // Online asks for what a document lacks, about each certificate once in one verification: for issuers where
 // no chain leads to a root, and for the status of what has one. nil asks nobody.
@@ -27,23 +27,21 @@ const maxAsked = 64
 // asks that it be no older than that). It says nothing of a certificate that has expired before it was issued,
 // unless the authority keeps the status of these.
 type Online struct {
-	ctx      context.Context
-	sources  ades.Sources
-	wait     time.Duration // that asking may still take
-	fetched  *Data
-	supplied map[*Data]*Data // data of the document, with all that was fetched
-	statuses map[certificateID]status
-	issuers  map[certificateID]issuers
+	ctx         context.Context
+	sources     ades.Sources
+	wait        time.Duration // that asking may still take
+	fetched     *Data
+	combined    map[*Data]*Data // data of the document, with all that was fetched
+	revocations map[fingerprint]fetchedRevocation
+	issuers     map[fingerprint]fetchedIssuers
 }
 
-type certificateID [sha256.Size]byte
-
-type status struct {
-	proof ades.RevocationData
-	err   error
+type fetchedRevocation struct {
+	data ades.RevocationData
+	err  error
 }
 
-type issuers struct {
+type fetchedIssuers struct {
 	found []*x509.Certificate
 	err   error
 }
@@ -56,14 +54,14 @@ func NewOnline(ctx context.Context, sources ades.Sources) *Online {
 	}
 	return &Online{
 		ctx: ctx, sources: sources, wait: maxWait, fetched: new(Data),
-		supplied: make(map[*Data]*Data),
-		statuses: make(map[certificateID]status), issuers: make(map[certificateID]issuers),
+		combined:    make(map[*Data]*Data),
+		revocations: make(map[fingerprint]fetchedRevocation), issuers: make(map[fingerprint]fetchedIssuers),
 	}
 }
 
 // supply returns the data with what it lacks to judge a certificate, as far as that is to be had. The error is
 // what was asked for in vain. A certificate that is not valid at the time of judgement is looked at as it was last.
-func (o *Online) supply(data *Data, known *Known, cert *x509.Certificate, at Times) (*Data, error) {
+func (o *Online) fetchMissing(data *Data, known *Known, cert *x509.Certificate, at Times) (*Data, error) {
 	if o == nil || cert == nil || at.ValidationTime.Before(cert.NotBefore) {
 		return data, nil
 	}
@@ -73,51 +71,51 @@ func (o *Online) supply(data *Data, known *Known, cert *x509.Certificate, at Tim
 	if chain, err := data.Chain(known, cert, at.ValidationTime); err == nil && !errors.Is(data.ChainStatus(chain, at), ades.ErrNoRevocation) {
 		return data, nil
 	}
-	a := asking{Online: o, own: data, data: o.with(data)}
-	a.proveAll(a.chain(known, cert, at.ValidationTime), at)
+	a := lookup{Online: o, document: data, data: o.withFetched(data)}
+	a.fetchRevocations(a.chain(known, cert, at.ValidationTime), at)
 	return a.data, errors.Join(a.failures...)
 }
 
 // renew returns the data with new proofs about a chain, where those that there are count no more.
-func (o *Online) renew(data *Data, chain []*x509.Certificate, at Times) *Data {
-	a := asking{Online: o, own: data, data: o.with(data)}
-	a.proveAll(chain, at)
+func (o *Online) fetchNewer(data *Data, chain []*x509.Certificate, at Times) *Data {
+	a := lookup{Online: o, document: data, data: o.withFetched(data)}
+	a.fetchRevocations(chain, at)
 	return a.data
 }
 
 // with returns data of the document with all that was fetched.
-func (o *Online) with(data *Data) *Data {
+func (o *Online) withFetched(data *Data) *Data {
 	if o == nil {
 		return data
 	}
-	all, ok := o.supplied[data]
+	all, ok := o.combined[data]
 	if !ok {
 		all = data.With(o.fetched)
-		o.supplied[data] = all
+		o.combined[data] = all
 	}
 	return all
 }
 
 // Revocation implements [ades.Revocation]. A proof comes with the error that says what is in it.
 func (o *Online) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
-	key := certificateID(sha256.Sum256(cert.Raw))
-	s, asked := o.statuses[key]
+	key := fingerprint(sha256.Sum256(cert.Raw))
+	s, asked := o.revocations[key]
 	if !asked {
-		s.err = o.ask(len(o.statuses), func(ctx context.Context) (err error) {
-			s.proof, err = o.sources.Revocation.Revocation(ctx, cert, issuer, notBefore)
+		s.err = o.request(len(o.revocations), func(ctx context.Context) (err error) {
+			s.data, err = o.sources.Revocation.Revocation(ctx, cert, issuer, notBefore)
 			return err
 		})
-		o.statuses[key] = s
+		o.revocations[key] = s
 	}
-	return s.proof, s.err
+	return s.data, s.err
 }
 
 // Issuers implements [ades.Issuers].
 func (o *Online) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
-	key := certificateID(sha256.Sum256(cert.Raw))
+	key := fingerprint(sha256.Sum256(cert.Raw))
 	i, asked := o.issuers[key]
 	if !asked {
-		i.err = o.ask(len(o.issuers), func(ctx context.Context) (err error) {
+		i.err = o.request(len(o.issuers), func(ctx context.Context) (err error) {
 			i.found, err = o.sources.Issuers.Issuers(ctx, cert)
 			return err
 		})
@@ -132,15 +130,15 @@ func unavailableWarning(err error) string {
 }
 
 // ask asks within the bounds, so many having been asked before.
-func (o *Online) ask(before int, question func(context.Context) error) error {
-	if before >= maxAsked || o.wait <= 0 {
+func (o *Online) request(before int, fetch func(context.Context) error) error {
+	if before >= maxRequests || o.wait <= 0 {
 		return fmt.Errorf("%w: enough was asked for this document", ades.ErrNoRevocation)
 	}
 	began := time.Now()
 	defer func() { o.wait -= time.Since(began) }()
 	ctx, cancel := context.WithTimeout(o.ctx, o.wait)
 	defer cancel()
-	return question(ctx)
+	return fetch(ctx)
 }
 
 var (
@@ -148,22 +146,22 @@ var (
 	_ ades.Issuers    = (*Online)(nil)
 )
 
-// asking is the search for what one certificate lacks.
-type asking struct {
+// lookup is the search for what one certificate lacks.
+type lookup struct {
 	*Online
-	own, data *Data // of the document, and with what was fetched
-	failures  []error
+	document, data *Data // of the document, and with what was fetched
+	failures       []error
 }
 
-func (a *asking) add(more *Data) {
+func (a *lookup) add(more *Data) {
 	a.fetched = Merge(a.fetched, more)
-	clear(a.supplied)
+	clear(a.combined)
 	a.data = a.data.With(more)
-	a.supplied[a.own] = a.data
+	a.combined[a.document] = a.data
 }
 
 // chain builds a chain, over issuers that are asked for if need be; nil when there is none.
-func (a *asking) chain(known *Known, cert *x509.Certificate, at time.Time) []*x509.Certificate {
+func (a *lookup) chain(known *Known, cert *x509.Certificate, at time.Time) []*x509.Certificate {
 	chain, err := a.data.Chain(known, cert, at)
 	if err == nil || a.sources.Issuers == nil {
 		return chain
@@ -176,7 +174,7 @@ func (a *asking) chain(known *Known, cert *x509.Certificate, at time.Time) []*x5
 }
 
 // Issuers implements [ades.Issuers], and notes what was asked in vain.
-func (a *asking) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
+func (a *lookup) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
 	found, err := a.Online.Issuers(ctx, cert)
 	if err != nil {
 		a.failures = append(a.failures, err)
@@ -184,43 +182,36 @@ func (a *asking) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.C
 	return found, err
 }
 
-// proveAll asks about the certificates of a chain, each of which is below a root.
-func (a *asking) proveAll(chain []*x509.Certificate, at Times) {
+// fetchRevocations asks about the certificates of a chain, each of which is below a root.
+func (a *lookup) fetchRevocations(chain []*x509.Certificate, at Times) {
 	for i := 0; i+1 < len(chain); i++ {
-		a.prove(chain[i], chain[i+1], at, 0)
+		a.fetchRevocation(chain[i], chain[i+1], at, 0)
 	}
 }
 
 // prove asks about a certificate below a root, if its status is not known, and about who answered in turn.
-func (a *asking) prove(cert, issuer *x509.Certificate, at Times, responders int) {
-	if a.sources.Revocation == nil || responders > maxResponders ||
+func (a *lookup) fetchRevocation(cert, issuer *x509.Certificate, at Times, depth int) {
+	if a.sources.Revocation == nil || depth > maxResponderDepth ||
 		!errors.Is(a.data.Status(cert, issuer, at), ades.ErrNoRevocation) {
 		return
 	}
-	proof, err := a.Revocation(a.ctx, cert, issuer, time.Time{})
+	fetched, err := a.Revocation(a.ctx, cert, issuer, time.Time{})
 	if err != nil && !errors.Is(err, ades.ErrRevoked) {
 		a.failures = append(a.failures, err)
 		return
 	}
-	got := &Data{OCSP: present(proof.OCSP), CRLs: present(proof.CRL)}
-	answers := slices.DeleteFunc(slices.Clone(a.data.With(got).About(cert, issuer)), func(answer Answer) bool {
-		return !bytes.Equal(answer.Proof.OCSP, proof.OCSP) || !bytes.Equal(answer.Proof.CRL, proof.CRL)
+	more := &Data{OCSP: appendNonNil(nil, fetched.OCSP), CRLs: appendNonNil(nil, fetched.CRL)}
+	answers := slices.DeleteFunc(slices.Clone(a.data.With(more).About(cert, issuer)), func(answer Answer) bool {
+		return !bytes.Equal(answer.RevocationData.OCSP, fetched.OCSP) || !bytes.Equal(answer.RevocationData.CRL, fetched.CRL)
 	})
 	if len(answers) == 0 {
 		a.failures = append(a.failures, fmt.Errorf("%w for %s: the answer is not about the certificate", ades.ErrNoRevocation, ades.Identify(cert)))
 		return
 	}
-	a.add(got)
+	a.add(more)
 	for _, answer := range answers {
 		if !answer.Signer.Equal(issuer) {
-			a.prove(answer.Signer, issuer, Times{SigningTime: at.SigningTime, ValidationTime: answer.ProducedAt}, responders+1)
+			a.fetchRevocation(answer.Signer, issuer, Times{SigningTime: at.SigningTime, ValidationTime: answer.ProducedAt}, depth+1)
 		}
 	}
-}
-
-func present(der []byte) [][]byte {
-	if der == nil {
-		return nil
-	}
-	return [][]byte{der}
 }

@@ -21,7 +21,7 @@ import (
 type Times struct{ SigningTime, ValidationTime, POE time.Time }
 
 // relied is when algorithms have to be some to rely on.
-func (t Times) relied() time.Time {
+func (t Times) algorithmTime() time.Time {
 	if t.POE.IsZero() {
 		return t.ValidationTime
 	}
@@ -46,20 +46,20 @@ func (d *Data) Status(cert, issuer *x509.Certificate, at Times) error {
 
 // Find is [Data.Status] with the proof.
 func (d *Data) Find(cert, issuer *x509.Certificate, at Times) Finding {
-	if exempt(cert) {
+	if isExempt(cert) {
 		return Finding{}
 	}
 	answers := d.About(cert, issuer)
-	if a := revokedForGood(answers, at.ValidationTime); a != nil {
+	if a := permanentRevocation(answers, at.ValidationTime); a != nil {
 		return Finding{a, a.Revoked}
 	}
 	var newest *Answer
-	unreliable := cmp.Or(d.unreliable(cert, issuer), errors.New("no proof of that time"))
+	unreliable := cmp.Or(d.algorithmError(cert, issuer), errors.New("no proof of that time"))
 	for _, a := range answers {
 		if !a.coversCertificate(cert) || !a.isFresh(at.SigningTime) || !a.signerValidAt(at.POE) || !d.isAuthorized(a, issuer, at) {
 			continue
 		}
-		if err := a.checkSuite(issuer, at.relied()); err != nil {
+		if err := a.checkAlgorithms(issuer, at.algorithmTime()); err != nil {
 			unreliable = err
 		} else if newest == nil || a.ThisUpdate.After(newest.ThisUpdate) {
 			newest = &a
@@ -77,7 +77,7 @@ func (d *Data) Find(cert, issuer *x509.Certificate, at Times) Finding {
 // RevokedBy returns an [*ades.RevokedError] if the certificate was revoked at a time or before, for good, by
 // whatever proof.
 func (d *Data) RevokedBy(cert, issuer *x509.Certificate, at time.Time) error {
-	if a := revokedForGood(d.About(cert, issuer), at); a != nil {
+	if a := permanentRevocation(d.About(cert, issuer), at); a != nil {
 		return a.Revoked
 	}
 	return nil
@@ -87,7 +87,7 @@ func (d *Data) RevokedBy(cert, issuer *x509.Certificate, at time.Time) error {
 // at a time.
 func (d *Data) IsOutdated(cert, issuer *x509.Certificate, at time.Time) bool {
 	answers := d.About(cert, issuer)
-	if exempt(cert) || len(answers) == 0 {
+	if isExempt(cert) || len(answers) == 0 {
 		return false
 	}
 	newest := slices.MaxFunc(answers, func(a, b Answer) int { return a.ThisUpdate.Compare(b.ThisUpdate) })
@@ -129,9 +129,9 @@ const CertificateHold = 6
 // OnHold reports whether the proof is of a revocation that may be undone.
 func (a Answer) OnHold() bool { return a.Revoked != nil && a.Revoked.Reason == CertificateHold }
 
-// revokedForGood returns what says of a revocation that no newer proof undoes: an authority may forget
+// permanentRevocation returns what says of a revocation that no newer proof undoes: an authority may forget
 // about it, and a responder not have heard of it yet.
-func revokedForGood(answers []Answer, judged time.Time) *Answer {
+func permanentRevocation(answers []Answer, judged time.Time) *Answer {
 	for _, a := range answers {
 		if a.Revoked != nil && !a.OnHold() && !a.Revoked.At.After(judged) {
 			return &a
@@ -144,8 +144,8 @@ func revokedForGood(answers []Answer, judged time.Time) *Answer {
 // is not revoked, itself or by one that need not be asked about. A responder on hold speaks for nobody, since when
 // it may be (EN 319 102-1 5.2.6.4).
 func (d *Data) isAuthorized(a Answer, issuer *x509.Certificate, at Times) bool {
-	speaks := func(c *x509.Certificate) bool { return c.Equal(issuer) || exempt(c) }
-	if speaks(a.Signer) {
+	isTrusted := func(c *x509.Certificate) bool { return c.Equal(issuer) || isExempt(c) }
+	if isTrusted(a.Signer) {
 		return true
 	}
 	var newest *Answer
@@ -153,7 +153,7 @@ func (d *Data) isAuthorized(a Answer, issuer *x509.Certificate, at Times) bool {
 		if !d.index.work.spend(answerWork) {
 			return false
 		}
-		if !speaks(own.Signer) || !own.coversCertificate(a.Signer) {
+		if !isTrusted(own.Signer) || !own.coversCertificate(a.Signer) {
 			continue
 		}
 		if own.Revoked != nil && !own.OnHold() && !a.predatesRevocation(own.Revoked.At, at) {
@@ -172,26 +172,26 @@ func (a Answer) predatesRevocation(revoked time.Time, at Times) bool {
 	return revoked.After(a.ProducedAt) && revoked.After(at.ValidationTime) && (at.POE.IsZero() || revoked.After(at.POE))
 }
 
-// pathOf is a chain with what was found about each certificate, by the data that the document carries and what was
+// pathStatus is a chain with what was found about each certificate, by the data that the document carries and what was
 // fetched. The last is a root, about which nobody is asked.
-func pathOf(chain []*x509.Certificate, found Findings, carried *Data) []ades.CertificateStatus {
+func pathStatus(chain []*x509.Certificate, found Findings, document *Data) []ades.CertificateStatus {
 	var path []ades.CertificateStatus
 	for i, cert := range chain {
 		var f Finding
 		if i < len(found) {
 			f = found[i]
 		}
-		path = append(path, statusOf(cert, f, carried))
+		path = append(path, certificateStatus(cert, f, document))
 	}
 	return path
 }
 
-// statusOf says what was found about one certificate.
-func statusOf(cert *x509.Certificate, f Finding, carried *Data) ades.CertificateStatus {
-	s := ades.CertificateStatus{Certificate: cert, Revocation: revocationOf(f)}
+// certificateStatus says what was found about one certificate.
+func certificateStatus(cert *x509.Certificate, f Finding, document *Data) ades.CertificateStatus {
+	s := ades.CertificateStatus{Certificate: cert, Revocation: revocationStatus(f)}
 	if a := f.Answer; a != nil {
-		s.Source, s.ProducedAt, s.ThisUpdate, s.Fetched = ades.SourceOCSP, a.ProducedAt, a.ThisUpdate, !carries(carried, a.Proof)
-		if a.Proof.CRL != nil {
+		s.Source, s.ProducedAt, s.ThisUpdate, s.Fetched = ades.SourceOCSP, a.ProducedAt, a.ThisUpdate, !document.contains(a.RevocationData)
+		if a.RevocationData.CRL != nil {
 			s.Source = ades.SourceCRL
 		}
 		if a.Revoked != nil {
@@ -201,7 +201,7 @@ func statusOf(cert *x509.Certificate, f Finding, carried *Data) ades.Certificate
 	return s
 }
 
-func revocationOf(f Finding) ades.RevocationStatus {
+func revocationStatus(f Finding) ades.RevocationStatus {
 	switch {
 	case f.Answer == nil && f.Err == nil:
 		return ades.RevocationNotNeeded
@@ -216,10 +216,10 @@ func revocationOf(f Finding) ades.RevocationStatus {
 }
 
 // carries reports whether a proof is among the data.
-func carries(data *Data, p ades.RevocationData) bool {
-	all, der := data.OCSP, p.OCSP
+func (d *Data) contains(p ades.RevocationData) bool {
+	all, der := d.OCSP, p.OCSP
 	if p.CRL != nil {
-		all, der = data.CRLs, p.CRL
+		all, der = d.CRLs, p.CRL
 	}
 	return slices.ContainsFunc(all, func(one []byte) bool { return bytes.Equal(one, der) })
 }
@@ -227,13 +227,13 @@ func carries(data *Data, p ades.RevocationData) bool {
 // Answer is what a proof says about a certificate. The proof was verified; whether
 // its times fit is left to whoever knows the time that matters.
 type Answer struct {
-	Proof      ades.RevocationData
-	Signer     *x509.Certificate  // the responder, or the issuer itself
-	ProducedAt time.Time          // when it was signed; of a CRL its ThisUpdate
-	ThisUpdate time.Time          // since when it is known to be so
-	NextUpdate time.Time          // zero when not said
-	Cutoff     time.Time          // of what expired since then the status is kept; zero: not said
-	Revoked    *ades.RevokedError // nil: good
+	RevocationData ades.RevocationData
+	Signer         *x509.Certificate  // the responder, or the issuer itself
+	ProducedAt     time.Time          // when it was signed; of a CRL its ThisUpdate
+	ThisUpdate     time.Time          // since when it is known to be so
+	NextUpdate     time.Time          // zero when not said
+	ArchiveCutoff  time.Time          // of what expired since then the status is kept; zero: not said
+	Revoked        *ades.RevokedError // nil: good
 }
 
 var (
@@ -241,8 +241,8 @@ var (
 	errTooMuch  = errors.New("validation: too much to verify")
 )
 
-// readProof reads and verifies a proof about a certificate.
-func (w *work) readProof(p ades.RevocationData, cert, issuer *x509.Certificate) (Answer, error) {
+// readRevocationData reads and verifies a proof about a certificate.
+func (w *work) readRevocationData(p ades.RevocationData, cert, issuer *x509.Certificate) (Answer, error) {
 	if p.OCSP != nil {
 		response, err := ocsp.Parse(p.OCSP)
 		if err != nil {
@@ -268,8 +268,8 @@ func (w *work) readResponse(r *ocsp.Response, cert, issuer *x509.Certificate) (A
 		return Answer{}, err
 	}
 	a := Answer{
-		Proof: ades.RevocationData{OCSP: r.Raw}, Signer: responder,
-		ProducedAt: r.ProducedAt, ThisUpdate: single.ThisUpdate, NextUpdate: single.NextUpdate, Cutoff: single.ArchiveCutoff,
+		RevocationData: ades.RevocationData{OCSP: r.Raw}, Signer: responder,
+		ProducedAt: r.ProducedAt, ThisUpdate: single.ThisUpdate, NextUpdate: single.NextUpdate, ArchiveCutoff: single.ArchiveCutoff,
 	}
 	if single.Status == ocsp.Revoked {
 		a.Revoked = &ades.RevokedError{Certificate: cert, At: single.RevokedAt, Reason: single.Reason}
@@ -289,8 +289,8 @@ func (w *work) readList(l *crl.List, cert, issuer *x509.Certificate) (Answer, er
 		return Answer{}, err
 	}
 	a := Answer{
-		Proof: ades.RevocationData{CRL: l.Raw}, Signer: issuer,
-		ProducedAt: l.ThisUpdate, ThisUpdate: l.ThisUpdate, NextUpdate: l.NextUpdate, Cutoff: l.ExpiredSince,
+		RevocationData: ades.RevocationData{CRL: l.Raw}, Signer: issuer,
+		ProducedAt: l.ThisUpdate, ThisUpdate: l.ThisUpdate, NextUpdate: l.NextUpdate, ArchiveCutoff: l.ExpiredSince,
 	}
 	if entry != nil {
 		a.Revoked = &ades.RevokedError{Certificate: cert, At: entry.RevokedAt, Reason: entry.Reason}
@@ -303,14 +303,14 @@ func (w *work) readList(l *crl.List, cert, issuer *x509.Certificate) (Answer, er
 // they say that they do not (RFC 6960 4.4.4, expiredCertsOnCRL of X.509).
 func (a Answer) coversCertificate(cert *x509.Certificate) bool {
 	return !a.ThisUpdate.Before(cert.NotBefore) &&
-		(!a.ThisUpdate.After(cert.NotAfter) || !a.Cutoff.IsZero() && !a.Cutoff.After(cert.NotAfter))
+		(!a.ThisUpdate.After(cert.NotAfter) || !a.ArchiveCutoff.IsZero() && !a.ArchiveCutoff.After(cert.NotAfter))
 }
 
 // signerValidAt reports whether the proof is from whom it seems to be, given a time at which it is known to have existed;
 // zero: any. The key of one that has expired may be anybody's (EN 319 102-1 5.6.2.3), and nobody answers for one that
 // is not valid yet. Roots are trusted as they are.
 func (a Answer) signerValidAt(known time.Time) bool {
-	return known.IsZero() || !known.Before(a.Signer.NotBefore) && !known.After(a.Signer.NotAfter) || selfSigned(a.Signer)
+	return known.IsZero() || !known.Before(a.Signer.NotBefore) && !known.After(a.Signer.NotAfter) || isSelfSigned(a.Signer)
 }
 
 // issuedSince reports whether the proof is from a time or later, in seconds, as authorities count.

@@ -62,11 +62,11 @@ func (j Judge) Timestamp(t *Timestamp, known *Known, at time.Time) {
 	}
 	known = known.ForTimestamps()
 	t.Report.JudgedAt = at
-	data, asked := j.Online.supply(j.Data, known, t.Token.Certificate, Times{SigningTime: t.Token.Time, ValidationTime: at})
-	if err := j.authority(t, data, known, at); err != nil {
+	data, fetchErr := j.Online.fetchMissing(j.Data, known, t.Token.Certificate, Times{SigningTime: t.Token.Time, ValidationTime: at})
+	if err := j.checkTimestampAuthority(t, data, known, at); err != nil {
 		t.Report.Fail(err.Error())
-		if asked != nil {
-			t.Report.Fail(unavailableWarning(asked))
+		if fetchErr != nil {
+			t.Report.Fail(unavailableWarning(fetchErr))
 		}
 		return
 	}
@@ -75,7 +75,7 @@ func (j Judge) Timestamp(t *Timestamp, known *Known, at time.Time) {
 
 // authority decides whether who made a timestamp may be relied upon, by the data of the document and what was
 // fetched, and notes the path.
-func (j Judge) authority(t *Timestamp, data *Data, known *Known, at time.Time) error {
+func (j Judge) checkTimestampAuthority(t *Timestamp, data *Data, known *Known, at time.Time) error {
 	token := t.Token
 	if token.Time.After(at.Add(ades.MaxSkew)) {
 		return fmt.Errorf("timestamp of %s, after the time of judgement", token.Time.UTC().Format(time.RFC3339))
@@ -85,7 +85,7 @@ func (j Judge) authority(t *Timestamp, data *Data, known *Known, at time.Time) e
 		return err
 	}
 	found := data.FindAll(chain, Times{SigningTime: token.Time, ValidationTime: at})
-	t.Report.Path = pathOf(chain, found, j.Data)
+	t.Report.Path = pathStatus(chain, found, j.Data)
 	return cmp.Or(
 		CheckAuthorities(chain),
 		CheckAlgorithm(token.Algorithm, token.Certificate.PublicKey, at), CheckHash(token.Hash, at),

@@ -49,60 +49,60 @@ const (
 
 // work is what may still be done about one document, and what need not be done again.
 type work struct {
-	ctx      context.Context
-	sources  ades.Sources // of which the roots and the chains are used
-	left     int64
-	ids      map[*x509.Certificate]id
-	issued   map[[2]id]bool
-	anchored map[anchor]bool
-	verified map[verification]verified
-	sums     map[*crl.List]id
+	ctx          context.Context
+	sources      ades.Sources // of which the roots and the chains are used
+	remaining    int64
+	fingerprints map[*x509.Certificate]fingerprint
+	issued       map[[2]fingerprint]bool
+	anchored     map[anchorKey]bool
+	verified     map[verificationKey]verificationResult
+	lists        map[*crl.List]fingerprint
 }
 
 // verification is whether a proof is an issuer's, or a responder's for it.
-type verification struct{ proof, issuer id }
+type verificationKey struct{ revocationData, issuer fingerprint }
 
-type verified struct {
+type verificationResult struct {
 	responder *x509.Certificate
 	err       error
 }
 
 // anchor is a question whether a root issued a certificate.
-type anchor struct {
-	certificate id
+type anchorKey struct {
+	certificate fingerprint
 	roots       *x509.CertPool
 }
 
 // id tells certificates apart.
-type id [sha256.Size]byte
+type fingerprint [sha256.Size]byte
 
 func newWork(ctx context.Context, sources ades.Sources) *work {
 	return &work{
-		ctx: ctx, sources: sources, left: maxWork, ids: make(map[*x509.Certificate]id),
-		issued: make(map[[2]id]bool), anchored: make(map[anchor]bool),
-		verified: make(map[verification]verified), sums: make(map[*crl.List]id),
+		ctx: ctx, sources: sources, remaining: maxWork, fingerprints: make(map[*x509.Certificate]fingerprint),
+		issued: make(map[[2]fingerprint]bool), anchored: make(map[anchorKey]bool),
+		verified: make(map[verificationKey]verificationResult), lists: make(map[*crl.List]fingerprint),
 	}
 }
 
 // spend reports whether so much may still be done. Whoever asked may have gone away.
 func (w *work) spend(n int64) bool {
-	w.left -= n
-	return w.left >= 0 && w.ctx.Err() == nil
+	w.remaining -= n
+	return w.remaining >= 0 && w.ctx.Err() == nil
 }
 
-func (w *work) id(c *x509.Certificate) id {
-	sum, ok := w.ids[c]
+func (w *work) fingerprint(c *x509.Certificate) fingerprint {
+	sum, ok := w.fingerprints[c]
 	if !ok {
 		w.spend(int64(len(c.Raw)))
 		sum = sha256.Sum256(c.Raw)
-		w.ids[c] = sum
+		w.fingerprints[c] = sum
 	}
 	return sum
 }
 
 // isIssuer reports whether the one issued the other. It is found out once.
 func (w *work) isIssuer(issuer, c *x509.Certificate) bool {
-	key := [2]id{w.id(issuer), w.id(c)}
+	key := [2]fingerprint{w.fingerprint(issuer), w.fingerprint(c)}
 	issued, ok := w.issued[key]
 	if !ok && w.spend(signatureWork) {
 		issued = w.sources.CheckIssuer(c, issuer) == nil
@@ -113,7 +113,7 @@ func (w *work) isIssuer(issuer, c *x509.Certificate) bool {
 
 // verifyResponse verifies a response once for each issuer, and returns who signed it.
 func (w *work) verifyResponse(r *ocsp.Response, issuer *x509.Certificate) (*x509.Certificate, error) {
-	key := verification{sha256.Sum256(r.Raw), w.id(issuer)}
+	key := verificationKey{sha256.Sum256(r.Raw), w.fingerprint(issuer)}
 	v, ok := w.verified[key]
 	if !ok {
 		if !w.spend(int64(len(r.Raw)) + signatureWork) {
@@ -127,15 +127,15 @@ func (w *work) verifyResponse(r *ocsp.Response, issuer *x509.Certificate) (*x509
 
 // verifyList verifies a list once for each issuer. It may be long, and is hashed once.
 func (w *work) verifyList(l *crl.List, issuer *x509.Certificate) error {
-	sum, ok := w.sums[l]
+	sum, ok := w.lists[l]
 	if !ok {
 		if !w.spend(int64(len(l.Raw))) {
 			return errTooMuch
 		}
 		sum = sha256.Sum256(l.Raw)
-		w.sums[l] = sum
+		w.lists[l] = sum
 	}
-	key := verification{sum, w.id(issuer)}
+	key := verificationKey{sum, w.fingerprint(issuer)}
 	v, ok := w.verified[key]
 	if !ok {
 		if !w.spend(int64(len(l.Raw)) + signatureWork) {
