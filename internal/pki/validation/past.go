@@ -11,17 +11,21 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// POE is validation data that is known to have existed at a time.
+// POE is validation data together with a time at which it is known to have existed (proof of
+// existence, EN 319 102-1 3.1).
 type POE struct {
 	Data *Data
 	At   time.Time
 }
 
-// Evidence makes sure that a signature which has passed so far has its revocation data from responders and
-// authorities that are in force, or were when the data is known to have existed (EN 319 102-1 5.6.2.3), and by
-// algorithms that are relied upon still, or were then, as are those of its certificates: the key of one that has
-// expired may be anybody's, and so may proofs that it seems to have signed before. An archive timestamp in time is
-// what keeps them; what such timestamps prove is asked for when it matters.
+// Evidence checks the revocation data of a signature that has passed all checks so far (past
+// certificate validation, EN 319 102-1 5.6.2). For each certificate of the chain below the root,
+// the signer of the revocation data has to be valid at the time of validation, or at the time of a
+// POE for the data (5.6.2.3). The algorithms of the revocation data and of the certificates have to
+// be accepted at that time too. Revocation data of an expired signer does not count without a POE:
+// another person may have the key, and may sign revocation data with an earlier time. A POE comes
+// from an archive timestamp that was made in time. Evidence reads poes only while it needs more of
+// them.
 func (j Judge) Evidence(r *ades.SignatureReport, poes iter.Seq[POE]) {
 	if r.Indication != "" || len(r.Chain) == 0 {
 		return
@@ -44,17 +48,17 @@ func (j Judge) Evidence(r *ades.SignatureReport, poes iter.Seq[POE]) {
 	v.failIfPending()
 }
 
-// pastValidation is the search for what keeps the proof about each certificate of a chain.
+// pastValidation looks for a POE for the revocation data about each certificate of a chain.
 type pastValidation struct {
 	Judge
 	report  *ades.SignatureReport
-	all     *Data     // of the document, and what was fetched
-	at      time.Time // by which the chain is judged
-	pending []int     // certificates of the chain about which nothing stands yet
-	errs    []error   // for each of the chain
+	all     *Data     // the data of the document, and what was fetched
+	at      time.Time // at which the chain is validated
+	pending []int     // indexes of the certificates without revocation data that counts
+	errs    []error   // by index: why the last revocation data did not count
 }
 
-// whilePending ends when nothing is open.
+// whilePending returns the POEs up to the one after which no certificate is pending.
 func (v *pastValidation) whilePending(poes iter.Seq[POE]) iter.Seq[POE] {
 	return func(yield func(POE) bool) {
 		if len(v.pending) == 0 {
@@ -68,8 +72,8 @@ func (v *pastValidation) whilePending(poes iter.Seq[POE]) iter.Seq[POE] {
 	}
 }
 
-// close leaves out the certificates about which something stands by what is proven, and notes it: as document by the
-// document, or as fetched.
+// checkPending removes from pending the certificates whose revocation data counts by the POE, and
+// stores their status in the report. Revocation data that is not in document was fetched.
 func (v *pastValidation) checkPending(p POE, document *Data) {
 	v.pending = slices.DeleteFunc(v.pending, func(i int) bool {
 		chain := v.report.Chain[i : i+2]
@@ -78,16 +82,17 @@ func (v *pastValidation) checkPending(p POE, document *Data) {
 			v.report.Path[i] = certificateStatus(chain[0], found, document)
 		}
 		v.errs[i] = cmp.Or(found.Err, v.checkAlgorithms(i, p))
-		if found.Answer != nil { // a certificate that needs none existed when it signed
+		if found.Answer != nil { // otherwise it needs none, and existed when it signed
 			v.errs[i] = cmp.Or(v.errs[i], v.caRevokedAt(i, p.At))
 		}
 		return v.errs[i] == nil
 	})
 }
 
-// relied reports whether the signature of a certificate is by algorithms that are relied upon, or were when the
-// certificate is known to have existed: later, anybody might have made it. That of the signer is named by the
-// signature.
+// checkAlgorithms checks that the algorithms of a certificate's signature are accepted at the time
+// of validation, or at the time of a POE for the certificate. Without such a POE, an attacker may
+// have made the certificate later. The signer's certificate (index 0) need not be in the data of
+// the POE, because the signature identifies it. Any other certificate has to be.
 func (v *pastValidation) checkAlgorithms(i int, p POE) error {
 	chain := v.report.Chain[i : i+2]
 	err := CheckChain(chain, v.Time)
@@ -97,8 +102,9 @@ func (v *pastValidation) checkAlgorithms(i int, p POE) error {
 	return CheckChain(chain, p.At)
 }
 
-// caRevokedAt reports whether an authority above a certificate had been revoked when data is known to have existed: from
-// then on, its key may say anything of what is below (EN 319 102-1 5.6.2.2).
+// caRevokedAt returns an error if an authority above a certificate had been revoked at known, the
+// time of a POE for the revocation data. From the revocation on, another person may use the
+// authority's key to sign certificates and revocation data (EN 319 102-1 5.6.2.2).
 func (v *pastValidation) caRevokedAt(i int, known time.Time) error {
 	for above := i + 1; above+1 < len(v.report.Chain); above++ {
 		chain := v.report.Chain[above : above+2]
@@ -109,8 +115,9 @@ func (v *pastValidation) caRevokedAt(i int, known time.Time) error {
 	return nil
 }
 
-// failOnHold fails a signature below an authority that is on hold by now: so is what its responders say of others,
-// while they sign in its name (EN 319 102-1 5.2.6.4).
+// failOnHold fails the signature if an authority in the chain is on hold at the time of validation,
+// and reports whether it did. The OCSP responders of the authority sign in its name, so their
+// responses are on hold too (EN 319 102-1 5.2.6.4).
 func (v *pastValidation) failOnHold() bool {
 	for i := 1; i+1 < len(v.report.Chain); i++ {
 		found := v.all.Find(v.report.Chain[i], v.report.Chain[i+1], Times{SigningTime: v.at, ValidationTime: v.Time})
@@ -126,7 +133,7 @@ func (v *pastValidation) failOnHold() bool {
 	return false
 }
 
-// fail says what is the matter when something is open still.
+// failIfPending fails the signature if a certificate is still pending.
 func (v *pastValidation) failIfPending() {
 	if len(v.pending) == 0 {
 		return
