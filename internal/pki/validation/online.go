@@ -22,12 +22,12 @@ const maxRequests = 64
 // and revocation data for the certificates of a chain. In one verification it fetches each once for
 // a certificate. A nil Online fetches nothing.
 //
-// The fetched data exists since now. It is no POE for a later verification, and does not count for
-// the level of the document. Current revocation data also gives the status at earlier times, since
-// it states the time of a revocation. It can therefore be used to validate at a time in the past
-// (EN 319 102-1 5.2.5.4 requires that it be no older than that time). It does not cover a
-// certificate that had expired when the data was issued, unless the authority keeps the status of
-// expired certificates.
+// The fetched data is not known to have existed before it was fetched. It is no POE for a later
+// verification, and does not count for the level of the document. Current revocation data also
+// gives the status at earlier times, since it states the time of a revocation. It can therefore be
+// used to validate at a time in the past (EN 319 102-1 5.2.5.4 requires that it be no older than
+// that time). It does not cover a certificate that had expired when the data was issued, unless the
+// authority keeps the status of expired certificates.
 type Online struct {
 	ctx         context.Context
 	sources     ades.Sources
@@ -109,7 +109,7 @@ func (o *Online) request(before int, fetch func(context.Context) error) error {
 }
 
 // fetchMissing fetches what the data lacks for the validation of a certificate, and returns it
-// together with the data. The error joins the failed requests; the data is returned with it. A
+// together with the data. The error joins the failed requests; the data is valid beside it. A
 // certificate that has expired at the time of validation is validated at the end of its validity.
 func (o *Online) fetchMissing(data *Data, known *Known, cert *x509.Certificate, at Times) (*Data, error) {
 	if o == nil || cert == nil || at.ValidationTime.Before(cert.NotBefore) {
@@ -162,8 +162,8 @@ func (l *lookup) add(more *Data) {
 	l.combined[l.document] = l.data
 }
 
-// chain builds a chain, and fetches issuers if there is none without. It returns nil if there is no
-// chain.
+// chain builds a chain, and fetches issuers if the known certificates are not enough. It returns
+// nil if there is no chain.
 func (l *lookup) chain(known *Known, cert *x509.Certificate, at time.Time) []*x509.Certificate {
 	chain, err := l.data.Chain(known, cert, at)
 	if err == nil || l.sources.Issuers == nil {
