@@ -6,24 +6,62 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
 )
 
-// maxResponders is how many responders may answer one about another.
-const maxResponders = 4
+const (
+	// maxResponderDepth limits the chain of OCSP responders in which each signs the status of the
+	// one before.
+	maxResponderDepth = 4
 
-// Collect gathers the validation data of the targets: chains to a root over what is
-// known and, where a certificate is missing, over what the sources find; and a
-// proof for each certificate below the root, as well as for whoever signed a proof.
-// The result has each thing once, roots included, in the order of the targets.
+	// The limits for fetching issuers. Their addresses come from certificates that do not lead to a
+	// root yet, so an attacker may have chosen the addresses.
+	maxSteps   = 4           // fetches for one chain
+	maxFetches = 16          // fetches of one collector
+	maxWait    = time.Minute // for all fetches together; also for all requests of an Online
+)
+
+// Target is a certificate whose signature has to stay verifiable.
+type Target struct {
+	Certificate *x509.Certificate
+	// BestSignatureTime is, for a signer, the time of the earliest POE for the signature (EN 319
+	// 102-1 5.5.4). The chain is validated at that time. The revocation data about the certificate
+	// itself has to be from that time or later, or in force then. Zero, as for timestamp
+	// authorities: revocation data from a cache is accepted.
+	BestSignatureTime time.Time
+	// Timestamp is true for the certificate of a timestamp authority, which has roots of its own.
+	Timestamp bool
+	// Times are the times at which the chain is validated if BestSignatureTime is zero. A
+	// SigningTime of zero is not known. A ValidationTime of zero is now.
+	Times Times
+}
+
+// times returns the times at which the chain is validated.
+func (t Target) times(now time.Time) Times {
+	switch {
+	case !t.BestSignatureTime.IsZero():
+		return Times{SigningTime: t.BestSignatureTime, ValidationTime: t.BestSignatureTime}
+	case t.Times.ValidationTime.IsZero():
+		return Times{SigningTime: t.Times.SigningTime, ValidationTime: now}
+	}
+	return t.Times
+}
+
+// Collect gathers the validation data of the targets. It builds the chain of each target to a root
+// from the known certificates and, where one is missing, from those that the sources find. It then
+// gets revocation data for each certificate below the root, and for each OCSP responder that signed
+// revocation data. The result has no duplicates, includes the roots, and is in the order of the
+// targets.
 //
-// It is whole or there is an error: [ades.ErrNoChain] or [ades.ErrOutsideValidity]
-// when a target leads to no root, [ades.ErrNoRevocation] when a proof is missing or
-// says nothing of the certificate and the time, beside [ades.ErrUnavailable] when asking
-// later may help, and [*ades.RevokedError]. A target that was revoked after its best signature time is
-// none: its signature stands, and the proof says so.
+// Collect returns either all validation data or an error: [ades.ErrNoChain] or
+// [ades.ErrOutsideValidity] if a target leads to no root; [ades.ErrNoRevocation] if revocation data
+// is missing or does not cover the certificate and the time, also wrapping [ades.ErrUnavailable] if
+// a later attempt may succeed; and [*ades.RevokedError] if a certificate is revoked. A target that
+// was revoked after its best signature time is no error: its signature remains valid, and the
+// revocation data states the time.
 func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ...Target) (*Data, error) {
 	c := newCollector(sources, known)
 	for _, t := range targets {
@@ -37,40 +75,121 @@ func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ..
 	return &c.data, nil
 }
 
-// FindChain builds the chain of a certificate as of a time, over what is known and what the
-// sources find. [ades.ErrNoChain] or [ades.ErrOutsideValidity] when there is none.
+// Complete collects the validation data that have lacks for the targets, and that of the others in
+// any case. The result is what to add to have, some of which have may contain; it is empty if have
+// suffices.
+//
+// If have contains only revocation data from before a signature about its signer, as when the same
+// person signed the document a moment ago, Complete asks the sources again, because the certificate
+// may have been revoked since. It is no error then if they have no newer data.
+func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Data, targets []Target, others ...Target) (*Data, error) {
+	lacking, _ := have.Lacking(known, targets...)
+	older := have.answeredBefore(known, targets, lacking)
+	found, err := Collect(ctx, sources, known, append(lacking, others...)...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := Merge(have, found).ChargeTo(known).Lacking(known, targets...); err != nil {
+		return nil, err
+	}
+	for _, t := range older {
+		newer, err := Collect(ctx, sources, known, t)
+		switch {
+		case errors.Is(err, ades.ErrRevoked):
+			return nil, err
+		case err == nil:
+			found = Merge(found, newer)
+		}
+	}
+	return found, ctx.Err()
+}
+
+// answeredBefore returns the targets, except those of lacking, about which the data contains only
+// revocation data from before the signature. It leaves out expired certificates, whose status the
+// authority need not know any more.
+func (d *Data) answeredBefore(k *Known, targets, lacking []Target) (older []Target) {
+	now := time.Now()
+	for _, t := range targets {
+		if t.BestSignatureTime.IsZero() || now.After(t.Certificate.NotAfter) || isExempt(t.Certificate) || slices.Contains(lacking, t) {
+			continue
+		}
+		chain, err := d.Chain(k.forTarget(t), t.Certificate, t.BestSignatureTime)
+		if err != nil || len(chain) == 1 {
+			continue
+		}
+		if !slices.ContainsFunc(d.About(t.Certificate, chain[1]), func(a Answer) bool { return a.issuedSince(t.BestSignatureTime) }) {
+			older = append(older, t)
+		}
+	}
+	return older
+}
+
+// Lacking returns the targets for which validation data has to be collected, and the reasons. These
+// are the targets for which [Data.Missing] reports something, and those whose [Data.ChainStatus] is
+// unknown or bad, since earlier revocation data does not give the status of today.
+//
+// A target whose chain is not valid at the time at which it is validated is not returned for its
+// status, because no revocation data would change that.
+func (d *Data) Lacking(k *Known, targets ...Target) (lacking []Target, why error) {
+	var reasons []error
+	now := time.Now()
+	for _, t := range targets {
+		if err := d.suffices(k, t, now); err != nil {
+			lacking, reasons = append(lacking, t), append(reasons, err)
+		}
+	}
+	return lacking, errors.Join(reasons...)
+}
+
+func (d *Data) suffices(k *Known, t Target, now time.Time) error {
+	if missing := d.Missing(k, t); len(missing) > 0 {
+		return fmt.Errorf("%w: %s", ades.ErrNoRevocation, strings.Join(missing, "; "))
+	}
+	times := t.times(now)
+	chain, err := d.Chain(k.forTarget(t), t.Certificate, times.ValidationTime)
+	if err != nil || len(chain) == 1 {
+		return nil
+	}
+	return d.ChainStatus(chain, times)
+}
+
+// FindChain builds the chain of a certificate at a time, from the known certificates and those that
+// the sources find. It returns [ades.ErrNoChain] or [ades.ErrOutsideValidity] if there is none.
 func FindChain(ctx context.Context, sources ades.Sources, known *Known, cert *x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	return newCollector(sources, known).chain(ctx, Target{Certificate: cert}, at)
 }
 
+// collector gathers validation data for one call of [Collect] or [FindChain].
+type collector struct {
+	data           Data
+	seen           set // the content of data
+	sources        ades.Sources
+	known          *Known
+	now            time.Time
+	fetches        int                  // of issuers
+	wait           time.Duration        // that further fetches of issuers may take
+	issuersFetched set                  // certificates whose issuers were fetched
+	collected      map[string]collected // by certificate
+}
+
+// collected is what the sources returned for a certificate, and the notBefore that they were asked
+// for.
+type collected struct {
+	notBefore time.Time
+	answer    Answer
+}
+
 func newCollector(sources ades.Sources, known *Known) *collector {
 	return &collector{
-		sources: sources, known: known, now: time.Now(), waits: maxWait,
-		seen: make(set), asked: make(set), proven: make(map[string]proven),
+		sources: sources, known: known, now: time.Now(), wait: maxWait,
+		seen: make(set), issuersFetched: make(set), collected: make(map[string]collected),
 	}
 }
 
-type collector struct {
-	data    Data
-	seen    set // what the data has
-	sources ades.Sources
-	known   *Known
-	now     time.Time
-	fetches int
-	waits   time.Duration     // that asking for issuers may still take
-	asked   set               // whose issuers were asked for
-	proven  map[string]proven // by certificate
-}
-
-// proven is what was asked about a certificate, and the answer.
-type proven struct {
-	fresh  time.Time
-	answer Answer
-}
-
-// collect adds a certificate with its chain. The higher ones issue many and are
-// asked about for all of those.
-func (c *collector) collect(ctx context.Context, t Target, responders int) error {
+// collect adds the chain of a target and the revocation data for it. BestSignatureTime applies to
+// the target's certificate only: for the authorities above, which issue many certificates,
+// revocation data from a cache is accepted.
+func (c *collector) collect(ctx context.Context, t Target, depth int) error {
 	at := t.times(c.now)
 	chain, err := c.chain(ctx, t, at.ValidationTime)
 	if err != nil {
@@ -82,7 +201,7 @@ func (c *collector) collect(ctx context.Context, t Target, responders int) error
 		}
 	}
 	for i, cert := range chain[:len(chain)-1] {
-		if err := c.prove(ctx, Target{Certificate: cert, BestSignatureTime: t.BestSignatureTime, Timestamp: t.Timestamp, Times: at}, chain[i+1], responders); err != nil {
+		if err := c.collectRevocation(ctx, Target{Certificate: cert, BestSignatureTime: t.BestSignatureTime, Timestamp: t.Timestamp, Times: at}, chain[i+1], depth); err != nil {
 			return err
 		}
 		t.BestSignatureTime = time.Time{}
@@ -90,37 +209,51 @@ func (c *collector) collect(ctx context.Context, t Target, responders int) error
 	return nil
 }
 
-// prove adds a proof about one certificate.
-func (c *collector) prove(ctx context.Context, t Target, issuer *x509.Certificate, responders int) error {
-	if exempt(t.Certificate) || c.isProven(t) {
+// collectRevocation adds revocation data about one certificate.
+func (c *collector) collectRevocation(ctx context.Context, t Target, issuer *x509.Certificate, depth int) error {
+	if isExempt(t.Certificate) || c.isCollected(t) {
 		return nil
 	}
 	if c.sources.Revocation == nil {
 		return fmt.Errorf("%w for %s: there is no source to ask", ades.ErrNoRevocation, ades.Identify(t.Certificate))
 	}
-	proof, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.BestSignatureTime)
+	data, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.BestSignatureTime)
 	var revoked *ades.RevokedError
 	if err != nil && !errors.As(err, &revoked) {
 		return err
 	}
-	if revoked != nil && !t.standsDespite(revoked) {
+	if revoked != nil && !t.isSignedBefore(revoked) {
 		return err
 	}
-	answer, err := c.known.work.readProof(proof, t.Certificate, issuer)
+	answer, err := c.known.work.readRevocationData(data, t.Certificate, issuer)
 	switch {
 	case err != nil:
 		return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(t.Certificate), err)
-	case answer.Revoked != nil && !t.standsDespite(answer.Revoked):
+	case answer.Revoked != nil && !t.isSignedBefore(answer.Revoked):
 		return answer.Revoked
 	}
 	if err := t.check(answer); err != nil {
 		return err
 	}
-	c.proven[string(t.Certificate.Raw)] = proven{t.BestSignatureTime, answer} // before its signer's, which it may be itself
-	return c.keep(ctx, answer, issuer, t, responders)
+	// Before the signer of the revocation data is collected, which may be the target itself.
+	c.collected[string(t.Certificate.Raw)] = collected{t.BestSignatureTime, answer}
+	return c.add(ctx, answer, issuer, t, depth)
 }
 
-// check refuses an answer by which nobody could judge the target later.
+// isCollected reports whether the collector already has revocation data that is new enough for the
+// target.
+func (c *collector) isCollected(t Target) bool {
+	p, ok := c.collected[string(t.Certificate.Raw)]
+	return ok && !p.notBefore.Before(t.BestSignatureTime) && p.answer.isFresh(t.Times.SigningTime)
+}
+
+// isSignedBefore reports whether BestSignatureTime, the latest possible time of the signature, is
+// before the revocation. Then the signature remains valid (EN 319 102-1 5.5.4).
+func (t Target) isSignedBefore(revoked *ades.RevokedError) bool {
+	return !t.BestSignatureTime.IsZero() && revoked.At.After(t.BestSignatureTime)
+}
+
+// check returns an error if a later validation of the target cannot use the Answer.
 func (t Target) check(a Answer) error {
 	switch {
 	case !a.coversCertificate(t.Certificate):
@@ -133,76 +266,57 @@ func (t Target) check(a Answer) error {
 	return nil
 }
 
-// isProven reports whether there is a proof already that is new enough.
-func (c *collector) isProven(t Target) bool {
-	p, ok := c.proven[string(t.Certificate.Raw)]
-	return ok && !p.fresh.Before(t.BestSignatureTime) && p.answer.isFresh(t.Times.SigningTime)
-}
-
-// standsDespite: what was signed before the certificate was revoked stays valid (EN
-// 319 102-1 5.5.4), and BestSignatureTime is when it was signed at the latest.
-func (t Target) standsDespite(revoked *ades.RevokedError) bool {
-	return !t.BestSignatureTime.IsZero() && revoked.At.After(t.BestSignatureTime)
-}
-
-// keep adds a proof, and all about the responder that signed it. CRLs are signed by
-// the issuer itself.
-func (c *collector) keep(ctx context.Context, a Answer, issuer *x509.Certificate, about Target, responders int) error {
-	if a.Proof.CRL != nil {
-		c.data.CRLs = c.seen.appendNew(c.data.CRLs, [][]byte{a.Proof.CRL})
+// add adds revocation data, and the validation data of the OCSP responder that signed it. A CRL is
+// signed by the issuer itself.
+func (c *collector) add(ctx context.Context, a Answer, issuer *x509.Certificate, about Target, depth int) error {
+	if a.RevocationData.CRL != nil {
+		c.data.CRLs = c.seen.appendNew(c.data.CRLs, [][]byte{a.RevocationData.CRL})
 		return nil
 	}
-	c.data.OCSP = c.seen.appendNew(c.data.OCSP, [][]byte{a.Proof.OCSP})
+	c.data.OCSP = c.seen.appendNew(c.data.OCSP, [][]byte{a.RevocationData.OCSP})
 	if a.Signer.Equal(issuer) {
 		return nil
 	}
-	if responders == maxResponders {
-		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), responders)
+	if depth == maxResponderDepth {
+		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), depth)
 	}
-	return c.collect(ctx, Target{Certificate: a.Signer, Timestamp: about.Timestamp, Times: Times{SigningTime: about.Times.SigningTime, ValidationTime: a.ProducedAt}}, responders+1)
+	return c.collect(ctx, Target{Certificate: a.Signer, Timestamp: about.Timestamp, Times: Times{SigningTime: about.Times.SigningTime, ValidationTime: a.ProducedAt}}, depth+1)
 }
 
-// The addresses of a certificate are followed before it is known to be below a root, and
-// may be anybody's: so few of them for one target and in all, and for so long together.
-const (
-	maxSteps   = 4
-	maxFetches = 16
-	maxWait    = time.Minute
-)
-
-// chain builds the chain of a target's certificate. What is missing is asked for step by step
-// upwards, until a root is reached or nothing new is found.
+// chain builds the chain of a target's certificate. While there is no chain, it fetches one missing
+// issuer after the other, until there is a chain or nothing more to fetch.
 func (c *collector) chain(ctx context.Context, t Target, at time.Time) ([]*x509.Certificate, error) {
 	var failures []error
 	for step := 0; ; step++ {
-		p := path{c.known.of(t), new(Data)}
+		p := path{c.known.forTarget(t), new(Data)}
 		all := p.ancestors(t.Certificate)
 		chain, err := p.chain(t.Certificate, at)
 		if err == nil {
 			return chain, nil
 		}
-		below := c.nextToAsk(all)
+		below := c.nextForIssuers(all)
 		if below == nil || step == maxSteps || ctx.Err() != nil {
 			return nil, errors.Join(append(failures, err, ctx.Err())...)
 		}
-		if err := c.ask(ctx, below); err != nil {
+		if err := c.fetchIssuers(ctx, below); err != nil {
 			failures = append(failures, fmt.Errorf("issuer of %s: %w", ades.Identify(below), err))
 		}
 	}
 }
 
-// nextToAsk chooses of a certificate and its ancestors whose issuer to ask for: one
-// without, else one whose issuer may have another certificate, which fits. Nobody is
-// asked when no root is trusted.
-func (c *collector) nextToAsk(all []*x509.Certificate) *x509.Certificate {
-	if c.sources.Issuers == nil || c.sources.Roots == nil && c.sources.TimestampRoots == nil || c.fetches == maxFetches || c.waits <= 0 {
+// nextForIssuers chooses the certificate whose issuers to fetch next, among a certificate and its
+// ancestors. It prefers one without a known issuer. Otherwise it chooses one whose authority may
+// have another certificate, which fits. It returns nil if nothing may be fetched, also if there are
+// no roots.
+func (c *collector) nextForIssuers(all []*x509.Certificate) *x509.Certificate {
+	if c.sources.Issuers == nil || c.sources.Roots == nil && c.sources.TimestampRoots == nil || c.fetches == maxFetches || c.wait <= 0 {
 		return nil
 	}
 	var other *x509.Certificate
 	for _, below := range all {
 		hasIssuer := slices.ContainsFunc(all, func(above *x509.Certificate) bool { return c.known.work.isIssuer(above, below) })
 		switch {
-		case c.asked.has(below.Raw) || selfSigned(below):
+		case c.issuersFetched.has(below.Raw) || isSelfSigned(below):
 		case !hasIssuer:
 			return below
 		case other == nil:
@@ -212,14 +326,14 @@ func (c *collector) nextToAsk(all []*x509.Certificate) *x509.Certificate {
 	return other
 }
 
-// ask gets certificates and keeps those that did issue this one: nothing else that
-// is found at an address is followed any further.
-func (c *collector) ask(ctx context.Context, cert *x509.Certificate) error {
+// fetchIssuers fetches certificates, and keeps those that issued cert. It discards all others, so
+// that their addresses are never used.
+func (c *collector) fetchIssuers(ctx context.Context, cert *x509.Certificate) error {
 	c.fetches++
-	c.asked.add(cert.Raw)
+	c.issuersFetched.add(cert.Raw)
 	begin := time.Now()
-	defer func() { c.waits -= time.Since(begin) }()
-	limited, cancel := context.WithTimeout(ctx, c.waits)
+	defer func() { c.wait -= time.Since(begin) }()
+	limited, cancel := context.WithTimeout(ctx, c.wait)
 	defer cancel()
 	found, err := c.sources.Issuers.Issuers(limited, cert)
 	if err != nil {

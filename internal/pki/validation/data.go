@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
@@ -15,8 +16,8 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
-// Data is validation data. Its fields are not to be changed once it was asked about
-// anything. Questions come from one goroutine at a time.
+// Data is validation data. The caller sets its fields before the first call of a method, and does
+// not change them afterwards. A Data is not safe for concurrent use.
 type Data struct {
 	Certificates []*x509.Certificate
 	OCSP         [][]byte // DER OCSPResponse (RFC 6960 4.2.1)
@@ -26,33 +27,28 @@ type Data struct {
 	index index
 }
 
-// Target is a certificate whose signature has to stay verifiable.
-type Target struct {
-	Certificate *x509.Certificate
-	// BestSignatureTime is, for a signer, the earliest time at which a timestamp proves the signature (EN 319 102-1
-	// 5.5.4). The chain is judged by it, and the revocation data about the certificate itself has to be from then or
-	// later, or in force then. Zero, as for timestamp authorities: revocation data from a cache will do.
-	BestSignatureTime time.Time
-	// Timestamp: it is the certificate of a timestamp authority, which has roots of its own.
-	Timestamp bool
-	// Times are what the chain is judged by where BestSignatureTime is zero. A SigningTime of zero is not known, a
-	// ValidationTime of zero is now.
-	Times Times
+// index is the parsed content of a Data, with the results of earlier calls.
+type index struct {
+	work            *work
+	certificates    map[string][]*x509.Certificate // by RawSubject
+	responses       map[string][]*ocsp.Response    // by the serial numbers of the certificates in them
+	lists           []*crl.List
+	answers         map[[2]fingerprint][]Answer // by certificate and issuer
+	algorithmErrors map[[2]fingerprint]error    // by certificate and issuer: see algorithmError
+	chains          map[chainKey]chainResult
+	levelChecks     map[chainKey]*levelCheck
 }
 
-// times are what the chain is judged by.
-func (t Target) times(now time.Time) Times {
-	switch {
-	case !t.BestSignatureTime.IsZero():
-		return Times{SigningTime: t.BestSignatureTime, ValidationTime: t.BestSignatureTime}
-	case t.Times.ValidationTime.IsZero():
-		return Times{SigningTime: t.Times.SigningTime, ValidationTime: now}
-	}
-	return t.Times
+// chainKey identifies a certificate at a time, together with the certificates and roots that are
+// known.
+type chainKey struct {
+	known *Known
+	cert  fingerprint
+	at    time.Time // comparable: UTC without the monotonic clock
 }
 
-// Merge returns what all of them have, each thing once, in the order in which they
-// come first. Nil is empty.
+// Merge returns the content of all data without duplicates, in the order of the first occurrence. A
+// nil Data counts as empty.
 func Merge(all ...*Data) *Data {
 	merged, seen := new(Data), make(set)
 	for _, d := range all {
@@ -70,49 +66,72 @@ func Merge(all ...*Data) *Data {
 	return merged
 }
 
-// set is what was seen, by its hash.
-type set map[[sha256.Size]byte]bool
-
-// add reports whether it was new.
-func (s set) add(der []byte) bool {
-	key := sha256.Sum256(der)
-	old := s[key]
-	s[key] = true
-	return !old
-}
-
-func (s set) has(der []byte) bool { return s[sha256.Sum256(der)] }
-
-func (s set) appendNew(list, more [][]byte) [][]byte {
-	for _, der := range more {
-		if s.add(der) {
-			list = append(list, der)
-		}
+// With returns the content of both. It does not parse again what d has parsed.
+func (d *Data) With(more *Data) *Data {
+	old := d.read()
+	all := &Data{
+		Certificates: slices.Concat(d.Certificates, more.Certificates),
+		OCSP:         slices.Concat(d.OCSP, more.OCSP),
+		CRLs:         slices.Concat(d.CRLs, more.CRLs),
 	}
-	return list
+	all.once.Do(func() {
+		x := &all.index
+		x.work, x.lists, x.responses = old.work, slices.Clip(old.lists), make(map[string][]*ocsp.Response)
+		for serial, responses := range old.responses {
+			x.responses[serial] = slices.Clip(responses)
+		}
+		x.add(more)
+		x.resetCaches(all)
+	})
+	return all
 }
 
-// index is what a Data has, parsed, and what was found out about it.
-type index struct {
-	work         *work
-	certificates map[string][]*x509.Certificate // by RawSubject
-	responses    map[string][]*ocsp.Response    // by the serial numbers they are about
-	lists        []*crl.List
-	answers      map[[2]id][]Answer
-	weak         map[[2]id]error // proofs that are no answers because of what they are signed by
-	chains       map[question]chained
-	inventories  map[question]*inventory
-}
-
-// ChargeTo has all questions to the data cost of what may be done about the document as a
-// whole, and returns the data. It comes before the first question; without it the data has
-// a bound of its own.
+// ChargeTo makes all work with the data count against the limit of the document that k belongs to,
+// and returns the data. The caller calls it before any other method. Without ChargeTo, the data has
+// a limit of its own.
 func (d *Data) ChargeTo(k *Known) *Data {
 	d.index.work = k.work
 	return d
 }
 
-// read parses the proofs, once. What cannot be read proves nothing and is left out.
+// About returns what the revocation data states about a certificate that the issuer issued. About
+// verifies for each Answer that it is signed, and that its signer is the issuer or authorized by
+// it. About fetches nothing and compares no times.
+func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
+	x := d.read()
+	key := [2]fingerprint{x.work.fingerprint(cert), x.work.fingerprint(issuer)}
+	answers, ok := x.answers[key]
+	if !ok {
+		answers = x.find(cert, issuer)
+		x.answers[key] = answers
+	}
+	return answers
+}
+
+// algorithmError returns why revocation data about a certificate was rejected whose only fault is
+// an algorithm; nil if there is none. The caller has called About before.
+func (d *Data) algorithmError(cert, issuer *x509.Certificate) error {
+	x := d.read()
+	if err := x.algorithmErrors[[2]fingerprint{x.work.fingerprint(cert), x.work.fingerprint(issuer)}]; err != nil {
+		return fmt.Errorf("%w: %w", ades.ErrAlgorithm, err)
+	}
+	return nil
+}
+
+func (d *Data) certificatesOf(subject []byte) []*x509.Certificate {
+	return d.read().certificates[string(subject)]
+}
+
+// contains reports whether the revocation data p is part of the data.
+func (d *Data) contains(p ades.RevocationData) bool {
+	all, der := d.OCSP, p.OCSP
+	if p.CRL != nil {
+		all, der = d.CRLs, p.CRL
+	}
+	return slices.ContainsFunc(all, func(one []byte) bool { return bytes.Equal(one, der) })
+}
+
+// read parses the revocation data once. It leaves out what it cannot parse.
 func (d *Data) read() *index {
 	d.once.Do(func() { d.index.build(d) })
 	return &d.index
@@ -124,15 +143,14 @@ func (x *index) build(d *Data) {
 	}
 	x.responses = make(map[string][]*ocsp.Response)
 	x.add(d)
-	x.begin(d)
+	x.resetCaches(d)
 }
 
-// begin makes room for what is found out.
-func (x *index) begin(d *Data) {
+func (x *index) resetCaches(d *Data) {
 	x.certificates = x.work.bySubject(d.Certificates)
-	x.answers, x.weak = make(map[[2]id][]Answer), make(map[[2]id]error)
-	x.chains = make(map[question]chained)
-	x.inventories = make(map[question]*inventory)
+	x.answers, x.algorithmErrors = make(map[[2]fingerprint][]Answer), make(map[[2]fingerprint]error)
+	x.chains = make(map[chainKey]chainResult)
+	x.levelChecks = make(map[chainKey]*levelCheck)
 }
 
 func (x *index) add(d *Data) {
@@ -148,26 +166,6 @@ func (x *index) add(d *Data) {
 	}
 }
 
-// With returns the data with more, and reads nothing again that was read.
-func (d *Data) With(more *Data) *Data {
-	old := d.read()
-	all := &Data{
-		Certificates: slices.Concat(d.Certificates, more.Certificates),
-		OCSP:         slices.Concat(d.OCSP, more.OCSP),
-		CRLs:         slices.Concat(d.CRLs, more.CRLs),
-	}
-	all.once.Do(func() {
-		x := &all.index
-		x.work, x.lists, x.responses = old.work, slices.Clip(old.lists), make(map[string][]*ocsp.Response)
-		for serial, responses := range old.responses {
-			x.responses[serial] = slices.Clip(responses)
-		}
-		x.add(more)
-		x.begin(all)
-	})
-	return all
-}
-
 func (x *index) addResponse(r *ocsp.Response) {
 	seen := make(map[string]bool)
 	for _, single := range r.Singles {
@@ -178,28 +176,14 @@ func (x *index) addResponse(r *ocsp.Response) {
 	}
 }
 
-// About returns what the proofs say about a certificate that the issuer issued, each
-// of them verified: its signature, and that who signed it may speak for the issuer.
-// Nothing is fetched, and time is not looked at.
-func (d *Data) About(cert, issuer *x509.Certificate) []Answer {
-	x := d.read()
-	key := [2]id{x.work.id(cert), x.work.id(issuer)}
-	answers, ok := x.answers[key]
-	if !ok {
-		answers = x.find(cert, issuer)
-		x.answers[key] = answers
-	}
-	return answers
-}
-
 func (x *index) find(cert, issuer *x509.Certificate) []Answer {
 	var found []Answer
 	note := func(a Answer, err error) {
 		switch {
 		case err == nil:
 			found = append(found, a)
-		case isUnreliable(err):
-			x.weak[[2]id{x.work.id(cert), x.work.id(issuer)}] = err
+		case isAlgorithmError(err):
+			x.algorithmErrors[[2]fingerprint{x.work.fingerprint(cert), x.work.fingerprint(issuer)}] = err
 		}
 	}
 	for _, r := range x.responses[cert.SerialNumber.String()] {
@@ -214,18 +198,39 @@ func (x *index) find(cert, issuer *x509.Certificate) []Answer {
 	return found
 }
 
-// isUnreliable reports whether a proof, or the certificate of who signed it, is by an algorithm that nobody relies on.
-func isUnreliable(err error) bool {
+// isAlgorithmError reports whether the revocation data, or the certificate of its signer, is signed
+// with an algorithm that is not accepted.
+func isAlgorithmError(err error) bool {
 	var insecure x509.InsecureAlgorithmError
 	return errors.Is(err, ades.ErrAlgorithm) || errors.As(err, &insecure)
 }
 
-// unreliable is why a proof about a certificate does not count that has nothing else against it: nil when there is
-// none. Callers have asked About it.
-func (d *Data) unreliable(cert, issuer *x509.Certificate) error {
-	x := d.read()
-	if err := x.weak[[2]id{x.work.id(cert), x.work.id(issuer)}]; err != nil {
-		return fmt.Errorf("%w: %w", ades.ErrAlgorithm, err)
+// set is a set of DER encodings.
+type set map[fingerprint]bool
+
+// add adds an encoding, and reports whether the set did not have it before.
+func (s set) add(der []byte) bool {
+	key := sha256.Sum256(der)
+	old := s[key]
+	s[key] = true
+	return !old
+}
+
+func (s set) has(der []byte) bool { return s[sha256.Sum256(der)] }
+
+// appendNew adds the encodings to the set, and appends those to list that the set did not have.
+func (s set) appendNew(list, more [][]byte) [][]byte {
+	for _, der := range more {
+		if s.add(der) {
+			list = append(list, der)
+		}
 	}
-	return nil
+	return list
+}
+
+func appendNonNil(list [][]byte, der []byte) [][]byte {
+	if der == nil {
+		return list
+	}
+	return append(list, der)
 }

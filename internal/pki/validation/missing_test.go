@@ -119,10 +119,10 @@ func TestQuestionsAreBounded(t *testing.T) {
 	for i := range 100 { // each another one
 		data.OCSP = append(data.OCSP, w.response(w.root, signer.cert, w.root.cert, time.Now().Add(time.Duration(i)*time.Second)))
 	}
-	if data.About(w.signer("B", w.root).cert, w.root.cert) != nil || known.work.left < maxWork-answerWork*8 {
-		t.Errorf("%d left of %d after a question that costs nothing", known.work.left, maxWork)
+	if data.About(w.signer("B", w.root).cert, w.root.cert) != nil || known.work.remaining < maxWork-answerWork*8 {
+		t.Errorf("%d left of %d after a question that costs nothing", known.work.remaining, maxWork)
 	}
-	known.work.left = 50*(signatureWork+int64(len(good))) + signatureWork/2 // and what telling certificates apart costs
+	known.work.remaining = 50*(signatureWork+int64(len(good))) + signatureWork/2 // and what telling certificates apart costs
 	if n := len(data.About(signer.cert, w.root.cert)); n != 50 {
 		t.Errorf("%d answers", n)
 	}
@@ -152,11 +152,11 @@ func FuzzData(f *testing.F) {
 		data := &Data{OCSP: [][]byte{response}, CRLs: [][]byte{list}}
 		missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: roots}, issuer, cert), Target{Certificate: cert})
 		answers := data.About(cert, issuer)
-		if len(answers) == 0 && len(missing) == 0 && !exempt(cert) && !selfSigned(cert) && !cert.Equal(issuer) { // which is an anchor
+		if len(answers) == 0 && len(missing) == 0 && !isExempt(cert) && !isSelfSigned(cert) && !cert.Equal(issuer) { // which is an anchor
 			t.Error("without an answer nothing is missing")
 		}
 		for _, a := range answers {
-			if a.Signer == nil || (a.Proof.OCSP == nil) == (a.Proof.CRL == nil) {
+			if a.Signer == nil || (a.RevocationData.OCSP == nil) == (a.RevocationData.CRL == nil) {
 				t.Errorf("%+v", a)
 			}
 		}

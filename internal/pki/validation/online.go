@@ -14,56 +14,104 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// maxAsked bounds the certificates whose status one verification asks for, whatever is in the document, and those whose
-// issuer it asks for.
-const maxAsked = 64
+// maxRequests limits the number of certificates whose revocation data one verification fetches, and
+// the number of those whose issuers it fetches.
+const maxRequests = 64
 
-// Online asks for what a document lacks, about each certificate once in one verification: for issuers where
-// no chain leads to a root, and for the status of what has one. nil asks nobody.
+// Online fetches the validation data that a document lacks: issuers where no chain leads to a root,
+// and revocation data for the certificates of a chain. In one verification it fetches each once for
+// a certificate. A nil Online fetches nothing.
 //
-// What it gets exists since now, and proves nothing to anybody later: it is for the judgement alone, and no part
-// of the document's level. A status of today tells of earlier times too, since it says since when a
-// certificate is revoked, so that it is as good for a judgement as of a time in the past (EN 319 102-1 5.2.5.4
-// asks that it be no older than that). It says nothing of a certificate that has expired before it was issued,
-// unless the authority keeps the status of these.
+// The fetched data is not known to have existed before it was fetched. It is no POE for a later
+// verification, and does not count for the level of the document. Current revocation data also
+// gives the status at earlier times, since it states the time of a revocation. It can therefore be
+// used to validate at a time in the past (EN 319 102-1 5.2.5.4 requires that it be no older than
+// that time). It does not cover a certificate that had expired when the data was issued, unless the
+// authority keeps the status of expired certificates.
 type Online struct {
-	ctx      context.Context
-	sources  ades.Sources
-	wait     time.Duration // that asking may still take
-	fetched  *Data
-	supplied map[*Data]*Data // data of the document, with all that was fetched
-	statuses map[certificateID]status
-	issuers  map[certificateID]issuers
+	ctx         context.Context
+	sources     ades.Sources
+	wait        time.Duration // that further requests may take
+	fetched     *Data
+	combined    map[*Data]*Data // by the data of a document: that data and all that was fetched
+	revocations map[fingerprint]fetchedRevocation
+	issuers     map[fingerprint]fetchedIssuers
 }
 
-type certificateID [sha256.Size]byte
-
-type status struct {
-	proof ades.RevocationData
-	err   error
+type fetchedRevocation struct {
+	data ades.RevocationData
+	err  error
 }
 
-type issuers struct {
+type fetchedIssuers struct {
 	found []*x509.Certificate
 	err   error
 }
 
-// NewOnline returns what asks the Revocation and the Issuers of the sources, below the Roots; nil when there is
-// nobody to ask.
+// NewOnline returns an Online that fetches from the Revocation and the Issuers of the sources, for
+// certificates below the Roots. It returns nil if both sources are nil.
 func NewOnline(ctx context.Context, sources ades.Sources) *Online {
 	if sources.Revocation == nil && sources.Issuers == nil {
 		return nil
 	}
 	return &Online{
 		ctx: ctx, sources: sources, wait: maxWait, fetched: new(Data),
-		supplied: make(map[*Data]*Data),
-		statuses: make(map[certificateID]status), issuers: make(map[certificateID]issuers),
+		combined:    make(map[*Data]*Data),
+		revocations: make(map[fingerprint]fetchedRevocation), issuers: make(map[fingerprint]fetchedIssuers),
 	}
 }
 
-// supply returns the data with what it lacks to judge a certificate, as far as that is to be had. The error is
-// what was asked for in vain. A certificate that is not valid at the time of judgement is looked at as it was last.
-func (o *Online) supply(data *Data, known *Known, cert *x509.Certificate, at Times) (*Data, error) {
+// Revocation implements [ades.Revocation]. If the certificate is revoked, it returns the revocation
+// data together with an error.
+func (o *Online) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
+	key := fingerprint(sha256.Sum256(cert.Raw))
+	r, ok := o.revocations[key]
+	if !ok {
+		r.err = o.request(len(o.revocations), func(ctx context.Context) (err error) {
+			r.data, err = o.sources.Revocation.Revocation(ctx, cert, issuer, notBefore)
+			return err
+		})
+		o.revocations[key] = r
+	}
+	return r.data, r.err
+}
+
+// Issuers implements [ades.Issuers].
+func (o *Online) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
+	key := fingerprint(sha256.Sum256(cert.Raw))
+	i, ok := o.issuers[key]
+	if !ok {
+		i.err = o.request(len(o.issuers), func(ctx context.Context) (err error) {
+			i.found, err = o.sources.Issuers.Issuers(ctx, cert)
+			return err
+		})
+		o.issuers[key] = i
+	}
+	return i.found, i.err
+}
+
+var (
+	_ ades.Revocation = (*Online)(nil)
+	_ ades.Issuers    = (*Online)(nil)
+)
+
+// request calls fetch within the limits, after the given number of earlier requests of the same
+// kind.
+func (o *Online) request(before int, fetch func(context.Context) error) error {
+	if before >= maxRequests || o.wait <= 0 {
+		return fmt.Errorf("%w: enough was asked for this document", ades.ErrNoRevocation)
+	}
+	began := time.Now()
+	defer func() { o.wait -= time.Since(began) }()
+	ctx, cancel := context.WithTimeout(o.ctx, o.wait)
+	defer cancel()
+	return fetch(ctx)
+}
+
+// fetchMissing fetches what the data lacks for the validation of a certificate, and returns it
+// together with the data. The error joins the failed requests; the data is valid beside it. A
+// certificate that has expired at the time of validation is validated at the end of its validity.
+func (o *Online) fetchMissing(data *Data, known *Known, cert *x509.Certificate, at Times) (*Data, error) {
 	if o == nil || cert == nil || at.ValidationTime.Before(cert.NotBefore) {
 		return data, nil
 	}
@@ -73,154 +121,105 @@ func (o *Online) supply(data *Data, known *Known, cert *x509.Certificate, at Tim
 	if chain, err := data.Chain(known, cert, at.ValidationTime); err == nil && !errors.Is(data.ChainStatus(chain, at), ades.ErrNoRevocation) {
 		return data, nil
 	}
-	a := asking{Online: o, own: data, data: o.with(data)}
-	a.proveAll(a.chain(known, cert, at.ValidationTime), at)
-	return a.data, errors.Join(a.failures...)
+	l := lookup{Online: o, document: data, data: o.withFetched(data)}
+	l.fetchRevocations(l.chain(known, cert, at.ValidationTime), at)
+	return l.data, errors.Join(l.failures...)
 }
 
-// renew returns the data with new proofs about a chain, where those that there are count no more.
-func (o *Online) renew(data *Data, chain []*x509.Certificate, at Times) *Data {
-	a := asking{Online: o, own: data, data: o.with(data)}
-	a.proveAll(chain, at)
-	return a.data
+// fetchNewer fetches revocation data for the certificates of a chain whose revocation data in the
+// document does not count any more, and returns it together with the data.
+func (o *Online) fetchNewer(data *Data, chain []*x509.Certificate, at Times) *Data {
+	l := lookup{Online: o, document: data, data: o.withFetched(data)}
+	l.fetchRevocations(chain, at)
+	return l.data
 }
 
-// with returns data of the document with all that was fetched.
-func (o *Online) with(data *Data) *Data {
+// withFetched returns the data of a document together with all that was fetched.
+func (o *Online) withFetched(data *Data) *Data {
 	if o == nil {
 		return data
 	}
-	all, ok := o.supplied[data]
+	all, ok := o.combined[data]
 	if !ok {
 		all = data.With(o.fetched)
-		o.supplied[data] = all
+		o.combined[data] = all
 	}
 	return all
 }
 
-// Revocation implements [ades.Revocation]. A proof comes with the error that says what is in it.
-func (o *Online) Revocation(_ context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (ades.RevocationData, error) {
-	key := certificateID(sha256.Sum256(cert.Raw))
-	s, asked := o.statuses[key]
-	if !asked {
-		s.err = o.ask(len(o.statuses), func(ctx context.Context) (err error) {
-			s.proof, err = o.sources.Revocation.Revocation(ctx, cert, issuer, notBefore)
-			return err
-		})
-		o.statuses[key] = s
-	}
-	return s.proof, s.err
-}
-
-// Issuers implements [ades.Issuers].
-func (o *Online) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
-	key := certificateID(sha256.Sum256(cert.Raw))
-	i, asked := o.issuers[key]
-	if !asked {
-		i.err = o.ask(len(o.issuers), func(ctx context.Context) (err error) {
-			i.found, err = o.sources.Issuers.Issuers(ctx, cert)
-			return err
-		})
-		o.issuers[key] = i
-	}
-	return i.found, i.err
-}
-
-// unavailableWarning is a sentence about what was asked for.
-func unavailableWarning(err error) string {
-	return fmt.Sprintf("Not all that the document lacks was to be had: %s.", strings.ReplaceAll(err.Error(), "\n", "; "))
-}
-
-// ask asks within the bounds, so many having been asked before.
-func (o *Online) ask(before int, question func(context.Context) error) error {
-	if before >= maxAsked || o.wait <= 0 {
-		return fmt.Errorf("%w: enough was asked for this document", ades.ErrNoRevocation)
-	}
-	began := time.Now()
-	defer func() { o.wait -= time.Since(began) }()
-	ctx, cancel := context.WithTimeout(o.ctx, o.wait)
-	defer cancel()
-	return question(ctx)
-}
-
-var (
-	_ ades.Revocation = (*Online)(nil)
-	_ ades.Issuers    = (*Online)(nil)
-)
-
-// asking is the search for what one certificate lacks.
-type asking struct {
+// lookup fetches what is missing for one certificate.
+type lookup struct {
 	*Online
-	own, data *Data // of the document, and with what was fetched
-	failures  []error
+	document *Data // embedded in the document
+	data     *Data // document and what was fetched
+	failures []error
 }
 
-func (a *asking) add(more *Data) {
-	a.fetched = Merge(a.fetched, more)
-	clear(a.supplied)
-	a.data = a.data.With(more)
-	a.supplied[a.own] = a.data
+func (l *lookup) add(more *Data) {
+	l.fetched = Merge(l.fetched, more)
+	clear(l.combined)
+	l.data = l.data.With(more)
+	l.combined[l.document] = l.data
 }
 
-// chain builds a chain, over issuers that are asked for if need be; nil when there is none.
-func (a *asking) chain(known *Known, cert *x509.Certificate, at time.Time) []*x509.Certificate {
-	chain, err := a.data.Chain(known, cert, at)
-	if err == nil || a.sources.Issuers == nil {
+// chain builds a chain, and fetches issuers if the known certificates are not enough. It returns
+// nil if there is no chain.
+func (l *lookup) chain(known *Known, cert *x509.Certificate, at time.Time) []*x509.Certificate {
+	chain, err := l.data.Chain(known, cert, at)
+	if err == nil || l.sources.Issuers == nil {
 		return chain
 	}
-	sources := ades.Sources{Roots: a.sources.Roots, TimestampRoots: a.sources.TimestampRoots, Issuers: a}
-	if chain, err = FindChain(a.ctx, sources, known.With(a.data.Certificates...), cert, at); err == nil {
-		a.add(&Data{Certificates: chain})
+	sources := ades.Sources{Roots: l.sources.Roots, TimestampRoots: l.sources.TimestampRoots, Issuers: l}
+	if chain, err = FindChain(l.ctx, sources, known.With(l.data.Certificates...), cert, at); err == nil {
+		l.add(&Data{Certificates: chain})
 	}
 	return chain
 }
 
-// Issuers implements [ades.Issuers], and notes what was asked in vain.
-func (a *asking) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
-	found, err := a.Online.Issuers(ctx, cert)
+// Issuers implements [ades.Issuers], and keeps the error of a failed request.
+func (l *lookup) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
+	found, err := l.Online.Issuers(ctx, cert)
 	if err != nil {
-		a.failures = append(a.failures, err)
+		l.failures = append(l.failures, err)
 	}
 	return found, err
 }
 
-// proveAll asks about the certificates of a chain, each of which is below a root.
-func (a *asking) proveAll(chain []*x509.Certificate, at Times) {
+func (l *lookup) fetchRevocations(chain []*x509.Certificate, at Times) {
 	for i := 0; i+1 < len(chain); i++ {
-		a.prove(chain[i], chain[i+1], at, 0)
+		l.fetchRevocation(chain[i], chain[i+1], at, 0)
 	}
 }
 
-// prove asks about a certificate below a root, if its status is not known, and about who answered in turn.
-func (a *asking) prove(cert, issuer *x509.Certificate, at Times, responders int) {
-	if a.sources.Revocation == nil || responders > maxResponders ||
-		!errors.Is(a.data.Status(cert, issuer, at), ades.ErrNoRevocation) {
+// fetchRevocation fetches revocation data about a certificate below a root if its status is not
+// known, and then about the OCSP responder that signed it.
+func (l *lookup) fetchRevocation(cert, issuer *x509.Certificate, at Times, depth int) {
+	if l.sources.Revocation == nil || depth > maxResponderDepth ||
+		!errors.Is(l.data.Status(cert, issuer, at), ades.ErrNoRevocation) {
 		return
 	}
-	proof, err := a.Revocation(a.ctx, cert, issuer, time.Time{})
+	fetched, err := l.Revocation(l.ctx, cert, issuer, time.Time{})
 	if err != nil && !errors.Is(err, ades.ErrRevoked) {
-		a.failures = append(a.failures, err)
+		l.failures = append(l.failures, err)
 		return
 	}
-	got := &Data{OCSP: present(proof.OCSP), CRLs: present(proof.CRL)}
-	answers := slices.DeleteFunc(slices.Clone(a.data.With(got).About(cert, issuer)), func(answer Answer) bool {
-		return !bytes.Equal(answer.Proof.OCSP, proof.OCSP) || !bytes.Equal(answer.Proof.CRL, proof.CRL)
+	more := &Data{OCSP: appendNonNil(nil, fetched.OCSP), CRLs: appendNonNil(nil, fetched.CRL)}
+	answers := slices.DeleteFunc(slices.Clone(l.data.With(more).About(cert, issuer)), func(answer Answer) bool {
+		return !bytes.Equal(answer.RevocationData.OCSP, fetched.OCSP) || !bytes.Equal(answer.RevocationData.CRL, fetched.CRL)
 	})
 	if len(answers) == 0 {
-		a.failures = append(a.failures, fmt.Errorf("%w for %s: the answer is not about the certificate", ades.ErrNoRevocation, ades.Identify(cert)))
+		l.failures = append(l.failures, fmt.Errorf("%w for %s: the answer is not about the certificate", ades.ErrNoRevocation, ades.Identify(cert)))
 		return
 	}
-	a.add(got)
+	l.add(more)
 	for _, answer := range answers {
 		if !answer.Signer.Equal(issuer) {
-			a.prove(answer.Signer, issuer, Times{SigningTime: at.SigningTime, ValidationTime: answer.ProducedAt}, responders+1)
+			l.fetchRevocation(answer.Signer, issuer, Times{SigningTime: at.SigningTime, ValidationTime: answer.ProducedAt}, depth+1)
 		}
 	}
 }
 
-func present(der []byte) [][]byte {
-	if der == nil {
-		return nil
-	}
-	return [][]byte{der}
+// unavailableWarning returns the warning for failed requests.
+func unavailableWarning(err error) string {
+	return fmt.Sprintf("Not all that the document lacks was to be had: %s.", strings.ReplaceAll(err.Error(), "\n", "; "))
 }

@@ -11,133 +11,140 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// POE is validation data that is known to have existed at a time.
+// POE is validation data together with a time at which it is known to have existed (proof of
+// existence, EN 319 102-1 3.1).
 type POE struct {
 	Data *Data
 	At   time.Time
 }
 
-// Evidence makes sure that a signature which has passed so far has its revocation data from responders and
-// authorities that are in force, or were when the data is known to have existed (EN 319 102-1 5.6.2.3), and by
-// algorithms that are relied upon still, or were then, as are those of its certificates: the key of one that has
-// expired may be anybody's, and so may proofs that it seems to have signed before. An archive timestamp in time is
-// what keeps them; what such timestamps prove is asked for when it matters.
-func (j Judge) Evidence(r *ades.SignatureReport, proven iter.Seq[POE]) {
+// Evidence checks the revocation data of a signature that has passed all checks so far (past
+// certificate validation, EN 319 102-1 5.6.2). For each certificate of the chain below the root,
+// the signer of the revocation data has to be valid at the time of validation, or at the time of a
+// POE for the data (5.6.2.3). The algorithms of the revocation data and of the certificates have to
+// be accepted at that time too. Revocation data of an expired signer does not count without a POE:
+// another person may have the key, and may sign revocation data with an earlier time. A POE comes
+// from an archive timestamp that was made in time. Evidence reads poes only while it needs more of
+// them.
+func (j Judge) Evidence(r *ades.SignatureReport, poes iter.Seq[POE]) {
 	if r.Indication != "" || len(r.Chain) == 0 {
 		return
 	}
-	l := pastValidation{Judge: j, report: r, all: j.Online.with(j.Data), at: cmp.Or(r.BestTime, j.Time), why: make([]error, len(r.Chain))}
-	if l.failOnHold() {
+	v := pastValidation{Judge: j, report: r, all: j.Online.withFetched(j.Data), at: cmp.Or(r.BestTime, j.Time), errs: make([]error, len(r.Chain))}
+	if v.failOnHold() {
 		return
 	}
 	for i := range len(r.Chain) - 1 {
-		l.open = append(l.open, i)
+		v.pending = append(v.pending, i)
 	}
-	l.close(POE{j.Data, j.Time}, j.Data)
-	for p := range l.untilClosed(proven) {
-		l.close(p, p.Data)
+	v.checkPending(POE{j.Data, j.Time}, j.Data)
+	for p := range v.whilePending(poes) {
+		v.checkPending(p, p.Data)
 	}
-	if len(l.open) > 0 && j.Online != nil {
-		renewed := j.Online.renew(j.Data, r.Chain, Times{SigningTime: l.at, ValidationTime: l.at, POE: j.Time})
-		l.close(POE{renewed, slices.MaxFunc([]time.Time{time.Now(), j.Time}, time.Time.Compare)}, j.Data)
+	if len(v.pending) > 0 && j.Online != nil {
+		newer := j.Online.fetchNewer(j.Data, r.Chain, Times{SigningTime: v.at, ValidationTime: v.at, POE: j.Time})
+		v.checkPending(POE{newer, slices.MaxFunc([]time.Time{time.Now(), j.Time}, time.Time.Compare)}, j.Data)
 	}
-	l.fail()
+	v.failIfPending()
 }
 
-// pastValidation is the search for what keeps the proof about each certificate of a chain.
+// pastValidation looks for a POE for the revocation data about each certificate of a chain.
 type pastValidation struct {
 	Judge
-	report *ades.SignatureReport
-	all    *Data     // of the document, and what was fetched
-	at     time.Time // by which the chain is judged
-	open   []int     // certificates of the chain about which nothing stands yet
-	why    []error   // for each of the chain
+	report  *ades.SignatureReport
+	all     *Data     // the data of the document, and what was fetched
+	at      time.Time // at which the chain is validated
+	pending []int     // indexes of the certificates without revocation data that counts
+	errs    []error   // by index: why the last revocation data did not count
 }
 
-// untilClosed ends when nothing is open.
-func (l *pastValidation) untilClosed(proven iter.Seq[POE]) iter.Seq[POE] {
+// whilePending returns the POEs up to the one after which no certificate is pending.
+func (v *pastValidation) whilePending(poes iter.Seq[POE]) iter.Seq[POE] {
 	return func(yield func(POE) bool) {
-		if len(l.open) == 0 {
+		if len(v.pending) == 0 {
 			return
 		}
-		for p := range proven {
-			if !yield(p) || len(l.open) == 0 {
+		for p := range poes {
+			if !yield(p) || len(v.pending) == 0 {
 				return
 			}
 		}
 	}
 }
 
-// close leaves out the certificates about which something stands by what is proven, and notes it: as carried by the
-// document, or as fetched.
-func (l *pastValidation) close(p POE, carried *Data) {
-	l.open = slices.DeleteFunc(l.open, func(i int) bool {
-		chain := l.report.Chain[i : i+2]
-		found := p.Data.Find(chain[0], chain[1], Times{SigningTime: l.at, ValidationTime: l.at, POE: p.At})
-		if i < len(l.report.Path) {
-			l.report.Path[i] = statusOf(chain[0], found, carried)
+// checkPending removes from pending the certificates whose revocation data counts by the POE, and
+// stores their status in the report. Revocation data that is not in document was fetched.
+func (v *pastValidation) checkPending(p POE, document *Data) {
+	v.pending = slices.DeleteFunc(v.pending, func(i int) bool {
+		chain := v.report.Chain[i : i+2]
+		found := p.Data.Find(chain[0], chain[1], Times{SigningTime: v.at, ValidationTime: v.at, POE: p.At})
+		if i < len(v.report.Path) {
+			v.report.Path[i] = certificateStatus(chain[0], found, document)
 		}
-		l.why[i] = cmp.Or(found.Err, l.relied(i, p))
-		if found.Answer != nil { // a certificate that needs none existed when it signed
-			l.why[i] = cmp.Or(l.why[i], l.caRevokedAt(i, p.At))
+		v.errs[i] = cmp.Or(found.Err, v.checkAlgorithms(i, p))
+		if found.Answer != nil { // otherwise it needs none, and existed when it signed
+			v.errs[i] = cmp.Or(v.errs[i], v.caRevokedAt(i, p.At))
 		}
-		return l.why[i] == nil
+		return v.errs[i] == nil
 	})
 }
 
-// relied reports whether the signature of a certificate is by algorithms that are relied upon, or were when the
-// certificate is known to have existed: later, anybody might have made it. That of the signer is named by the
-// signature.
-func (l *pastValidation) relied(i int, p POE) error {
-	chain := l.report.Chain[i : i+2]
-	err := CheckChain(chain, l.Time)
-	if err == nil || p.At.After(l.Time) || i > 0 && !slices.ContainsFunc(p.Data.Certificates, chain[0].Equal) {
+// checkAlgorithms checks that the algorithms of a certificate's signature are accepted at the time
+// of validation, or at the time of a POE for the certificate. Without such a POE, an attacker may
+// have made the certificate later. The signer's certificate (index 0) need not be in the data of
+// the POE, because the signature identifies it. Any other certificate has to be.
+func (v *pastValidation) checkAlgorithms(i int, p POE) error {
+	chain := v.report.Chain[i : i+2]
+	err := CheckChain(chain, v.Time)
+	if err == nil || p.At.After(v.Time) || i > 0 && !slices.ContainsFunc(p.Data.Certificates, chain[0].Equal) {
 		return err
 	}
 	return CheckChain(chain, p.At)
 }
 
-// caRevokedAt reports whether an authority above a certificate had been revoked when data is known to have existed: from
-// then on, its key may say anything of what is below (EN 319 102-1 5.6.2.2).
-func (l *pastValidation) caRevokedAt(i int, known time.Time) error {
-	for above := i + 1; above+1 < len(l.report.Chain); above++ {
-		chain := l.report.Chain[above : above+2]
-		if err := l.all.RevokedBy(chain[0], chain[1], known); err != nil {
+// caRevokedAt returns an error if an authority above a certificate had been revoked at known, the
+// time of a POE for the revocation data. From the revocation on, another person may use the
+// authority's key to sign certificates and revocation data (EN 319 102-1 5.6.2.2).
+func (v *pastValidation) caRevokedAt(i int, known time.Time) error {
+	for above := i + 1; above+1 < len(v.report.Chain); above++ {
+		chain := v.report.Chain[above : above+2]
+		if err := v.all.RevokedBy(chain[0], chain[1], known); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// failOnHold fails a signature below an authority that is on hold by now: so is what its responders say of others,
-// while they sign in its name (EN 319 102-1 5.2.6.4).
-func (l *pastValidation) failOnHold() bool {
-	for i := 1; i+1 < len(l.report.Chain); i++ {
-		found := l.all.Find(l.report.Chain[i], l.report.Chain[i+1], Times{SigningTime: l.at, ValidationTime: l.Time})
+// failOnHold fails the signature if an authority in the chain is on hold at the time of validation,
+// and reports whether it did. The OCSP responders of the authority sign in its name, so their
+// responses are on hold too (EN 319 102-1 5.2.6.4).
+func (v *pastValidation) failOnHold() bool {
+	for i := 1; i+1 < len(v.report.Chain); i++ {
+		found := v.all.Find(v.report.Chain[i], v.report.Chain[i+1], Times{SigningTime: v.at, ValidationTime: v.Time})
 		if found.Err == nil || found.Answer == nil || !found.Answer.OnHold() {
 			continue
 		}
-		if i < len(l.report.Path) {
-			l.report.Path[i] = statusOf(l.report.Chain[i], found, l.Data)
+		if i < len(v.report.Path) {
+			v.report.Path[i] = certificateStatus(v.report.Chain[i], found, v.Data)
 		}
-		l.report.Fail(ades.Indeterminate, ades.TryLater, found.Err.Error())
+		v.report.Fail(ades.Indeterminate, ades.TryLater, found.Err.Error())
 		return true
 	}
 	return false
 }
 
-// fail says what is the matter when something is open still.
-func (l *pastValidation) fail() {
-	if len(l.open) == 0 {
+// failIfPending fails the signature if a certificate is still pending.
+func (v *pastValidation) failIfPending() {
+	if len(v.pending) == 0 {
 		return
 	}
 	sub, problem := ades.RevocationOutOfBoundsNoPOE, fmt.Sprintf(
-		"Nothing proves that the revocation data for %s existed before the end of who signed it.", ades.Identify(l.report.Chain[l.open[0]]))
+		"Nothing proves that the revocation data for %s existed before the end of who signed it.", ades.Identify(v.report.Chain[v.pending[0]]))
 	switch {
-	case errors.Is(l.why[l.open[0]], ades.ErrAlgorithm):
-		sub, problem = ades.CryptoConstraintsFailureNoPOE, l.why[l.open[0]].Error()
-	case l.Time.After(l.report.Certificate.NotAfter):
+	case errors.Is(v.errs[v.pending[0]], ades.ErrAlgorithm):
+		sub, problem = ades.CryptoConstraintsFailureNoPOE, v.errs[v.pending[0]].Error()
+	case v.Time.After(v.report.Certificate.NotAfter):
 		sub = ades.OutOfBoundsNoPOE
 	}
-	l.report.Fail(ades.Indeterminate, sub, problem)
+	v.report.Fail(ades.Indeterminate, sub, problem)
 }

@@ -75,7 +75,7 @@ func TestRespondersOfResponders(t *testing.T) {
 			target := Target{Certificate: signer.cert, BestSignatureTime: time.Now()}
 			data, err := collect(t, w.sources(), nil, target)
 			if row.want == nil {
-				if !errors.Is(err, ades.ErrNoRevocation) || len(w.asked) > 1+maxResponders {
+				if !errors.Is(err, ades.ErrNoRevocation) || len(w.asked) > 1+maxResponderDepth {
 					t.Errorf("asked %q: %v", w.asked, err)
 				}
 				return

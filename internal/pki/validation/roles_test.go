@@ -32,7 +32,7 @@ func TestExemptByRole(t *testing.T) {
 	} {
 		for name, extension := range map[string]pkix.Extension{"noRevAvail": noRevAvail, "short-term": shortTerm, "nocheck": noCheck} {
 			c := w.issue("A", w.root, x509.Certificate{ExtKeyUsage: row.usage, ExtraExtensions: []pkix.Extension{extension}}).cert
-			if got := exempt(c); got != row.want[name] {
+			if got := isExempt(c); got != row.want[name] {
 				t.Errorf("%s with %s: %v", row.role, name, got)
 			}
 		}

@@ -161,7 +161,7 @@ func TestKeysOfAChain(t *testing.T) {
 	if err := CheckChain([]*x509.Certificate{issuing, w.root.cert}, time.Now()); err != nil {
 		t.Errorf("below the root: %v", err)
 	}
-	if err := (Answer{Signer: issuing}).checkSuite(issuing, time.Now()); !errors.Is(err, ades.ErrAlgorithm) {
+	if err := (Answer{Signer: issuing}).checkAlgorithms(issuing, time.Now()); !errors.Is(err, ades.ErrAlgorithm) {
 		t.Errorf("a proof of its: %v", err)
 	}
 }
@@ -185,7 +185,7 @@ func TestWorkGrowsWithTheDocument(t *testing.T) {
 		for range n { // as many signatures ask about all of it
 			data.Missing(known, targets...)
 		}
-		return maxWork - known.work.left
+		return maxWork - known.work.remaining
 	}
 	if few, many := work(8), work(32); many > 5*few {
 		t.Errorf("%d for 8, %d for 32", few, many)

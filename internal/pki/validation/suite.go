@@ -11,66 +11,68 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// CheckAlgorithm reports whether validators rely on an algorithm and a key for what is known to have been signed at a
-// time; [ades.ErrAlgorithm] when not. [ades.Algorithm.Check] is the rule for what is signed now.
+// CheckAlgorithm returns [ades.ErrAlgorithm] unless validators accept the algorithm and the key for
+// a signature with a POE at the time. [ades.Algorithm.Check] is the rule for new signatures.
 func CheckAlgorithm(a ades.Algorithm, pub crypto.PublicKey, at time.Time) error {
 	if err := CheckHash(a.Hash, at); err != nil {
 		return err
 	}
-	until, err := keyReliance(a.Scheme, pub)
-	if err == nil && !holds(until, at) {
+	until, err := keyExpiry(a.Scheme, pub)
+	if err == nil && !isReliable(until, at) {
 		err = fmt.Errorf("%w: %v with a key of %d bits since %s", ades.ErrAlgorithm, a.Scheme, keyBits(a.Scheme, pub), until.Format(time.DateOnly))
 	}
 	return err
 }
 
-// CheckHash is the same for a digest.
+// CheckHash is [CheckAlgorithm] for a digest.
 func CheckHash(h crypto.Hash, at time.Time) error {
-	until, ok := hashReliance[h]
+	until, ok := hashExpiry[h]
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: hash %v", ades.ErrAlgorithm, h)
-	case !holds(until, at):
+	case !isReliable(until, at):
 		return fmt.Errorf("%w: hash %v since %s", ades.ErrAlgorithm, h, until.Format(time.DateOnly))
 	}
 	return nil
 }
 
-// CheckChain is the same for the signatures of the certificates of a chain, all but the root: that is trusted for
-// other reasons, and its key signed the one below.
+// CheckChain applies [CheckAlgorithm] to the signatures of the certificates in a chain. It does not
+// check the signature of the root, which is trusted for other reasons. It does check the root's
+// key, which signed the certificate below.
 func CheckChain(chain []*x509.Certificate, at time.Time) error {
 	for i := 0; i+1 < len(chain); i++ {
-		if err := CheckAlgorithm(signedBy[chain[i].SignatureAlgorithm], chain[i+1].PublicKey, at); err != nil {
+		if err := CheckAlgorithm(certificateAlgorithms[chain[i].SignatureAlgorithm], chain[i+1].PublicKey, at); err != nil {
 			return fmt.Errorf("%s, signed by %v: %w", ades.Identify(chain[i]), chain[i].SignatureAlgorithm, err)
 		}
 	}
 	return nil
 }
 
-// Announced returns the end that was announced for an algorithm and a key, if that is before the time and is not
-// enforced; zero when there is none.
+// Announced returns the announced expiry of an algorithm and a key, if it is not enforced yet and
+// not after the time; otherwise zero.
 func Announced(a ades.Algorithm, pub crypto.PublicKey, at time.Time) time.Time {
-	first := hashReliance[a.Hash]
-	if until, err := keyReliance(a.Scheme, pub); err == nil && (first.IsZero() || !until.IsZero() && until.Before(first)) {
+	first := hashExpiry[a.Hash]
+	if until, err := keyExpiry(a.Scheme, pub); err == nil && (first.IsZero() || !until.IsZero() && until.Before(first)) {
 		first = until
 	}
-	if first.IsZero() || !first.After(listed) || first.After(at) {
+	if first.IsZero() || !first.After(listDate) || first.After(at) {
 		return time.Time{}
 	}
 	return first
 }
 
-// holds reports whether something with an end is relied upon at a time: before its end, or whatever the time while
-// that is announced only.
-func holds(until, at time.Time) bool {
-	return until.IsZero() || until.After(listed) || at.Before(until)
+// isReliable reports whether an algorithm or a key with the expiry until is accepted at a time:
+// before the expiry, or at any time if the expiry is only announced.
+func isReliable(until, at time.Time) bool {
+	return until.IsZero() || until.After(listDate) || at.Before(until)
 }
 
-// keyReliance is the end for a scheme with a key: that of the longest keys which are not longer.
-func keyReliance(s ades.Scheme, pub crypto.PublicKey) (until time.Time, err error) {
+// keyExpiry returns the expiry of a key with a scheme: that of the largest listed key size that the
+// key has at least.
+func keyExpiry(s ades.Scheme, pub crypto.PublicKey) (until time.Time, err error) {
 	bits := keyBits(s, pub)
 	err = fmt.Errorf("%w: %v with key %T of %d bits", ades.ErrAlgorithm, s, pub, bits)
-	for _, r := range schemeReliance[s] {
+	for _, r := range schemeExpiry[s] {
 		if bits >= r.bits {
 			until, err = r.until, nil
 		}
@@ -78,7 +80,8 @@ func keyReliance(s ades.Scheme, pub crypto.PublicKey) (until time.Time, err erro
 	return until, err
 }
 
-// keyBits is the length of an RSA modulus, or of the coordinates of a curve; 0: the key is not one for the scheme.
+// keyBits returns the length in bits of an RSA modulus, or of the coordinates on a curve. It
+// returns 0 if the key does not fit the scheme.
 func keyBits(s ades.Scheme, pub crypto.PublicKey) int {
 	switch pub := pub.(type) {
 	case *rsa.PublicKey:
@@ -93,8 +96,8 @@ func keyBits(s ades.Scheme, pub crypto.PublicKey) int {
 	return 0
 }
 
-// signedBy has the names of crypto/x509; what is not among them is nothing to rely on.
-var signedBy = map[x509.SignatureAlgorithm]ades.Algorithm{
+// certificateAlgorithms maps the algorithms of crypto/x509. All others are not accepted.
+var certificateAlgorithms = map[x509.SignatureAlgorithm]ades.Algorithm{
 	x509.SHA256WithRSA:    {Hash: crypto.SHA256, Scheme: ades.PKCS1v15},
 	x509.SHA384WithRSA:    {Hash: crypto.SHA384, Scheme: ades.PKCS1v15},
 	x509.SHA512WithRSA:    {Hash: crypto.SHA512, Scheme: ades.PKCS1v15},
@@ -106,30 +109,15 @@ var signedBy = map[x509.SignatureAlgorithm]ades.Algorithm{
 	x509.ECDSAWithSHA512:  {Hash: crypto.SHA512, Scheme: ades.ECDSA},
 }
 
-// checkSuite is the same for who signed a proof, which existed at a time. Proofs by weak hashes are not read at all.
-func (a Answer) checkSuite(issuer *x509.Certificate, at time.Time) error {
-	algorithm, err := ades.DefaultAlgorithm(a.Signer.PublicKey)
-	if err == nil {
-		err = CheckAlgorithm(algorithm, a.Signer.PublicKey, at)
-	}
-	if err != nil {
-		return fmt.Errorf("proof by %s: %w", ades.Identify(a.Signer), err)
-	}
-	if a.Signer.Equal(issuer) {
-		return nil
-	}
-	return CheckChain([]*x509.Certificate{a.Signer, issuer}, at)
-}
+// The expiry dates below are those of ETSI TS 119 312 V1.5.1, and before it of TS 102 176-1, as in
+// the default policy of EU DSS 6.4. An algorithm that is not listed was never accepted.
 
-// The ends below are those of ETSI TS 119 312 V1.5.1, and before it of TS 102 176-1, as the default policy of EU DSS
-// 6.4 has them. What is not listed was never relied upon.
+// listDate is the date of that list. An expiry after it is only announced, and later versions
+// usually postpone it: the report contains a warning, and the result does not depend on it.
+var listDate = dayOf(2024, time.October, 13)
 
-// listed is the day of that list. An end which lies after it is an announcement, which later versions put off as a
-// rule: whoever validates is told of it, and the result does not depend on it.
-var listed = dayOf(2024, time.October, 13)
-
-// hashReliance is until when hashes are relied upon; zero: no end is set.
-var hashReliance = map[crypto.Hash]time.Time{
+// hashExpiry has the time at which a hash expires; zero: no expiry is set.
+var hashExpiry = map[crypto.Hash]time.Time{
 	crypto.SHA1:     dayOf(2012, time.August, 1),
 	crypto.SHA224:   dayOf(2029, time.January, 1),
 	crypto.SHA256:   {},
@@ -140,14 +128,14 @@ var hashReliance = map[crypto.Hash]time.Time{
 	crypto.SHA3_512: {},
 }
 
-// reliance is until when keys of so many bits and more are relied upon; zero: no end is set.
-type reliance struct {
+// keySizeExpiry is the time until which keys of at least bits are accepted; zero: no expiry is set.
+type keySizeExpiry struct {
 	bits  int
 	until time.Time
 }
 
-// schemeReliance is in the order of the bits.
-var schemeReliance = map[ades.Scheme][]reliance{
+// schemeExpiry has the expiry dates of each scheme, in ascending order of bits.
+var schemeExpiry = map[ades.Scheme][]keySizeExpiry{
 	ades.PKCS1v15: {
 		{786, dayOf(2010, time.August, 1)}, {1024, dayOf(2019, time.October, 1)}, {1900, dayOf(2029, time.January, 1)},
 	},

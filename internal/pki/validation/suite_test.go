@@ -103,16 +103,16 @@ func reliedUpon() (rows []string) {
 		switch {
 		case at.IsZero():
 			return "no end is set"
-		case at.After(listed):
+		case at.After(listDate):
 			return at.Format(time.DateOnly) + ", announced"
 		}
 		return at.Format(time.DateOnly)
 	}
-	for h, end := range hashReliance {
+	for h, end := range hashExpiry {
 		rows = append(rows, fmt.Sprintf("| %v | %s |", h, until(end)))
 	}
 	for _, s := range []ades.Scheme{ades.PKCS1v15, ades.PSS, ades.ECDSA} {
-		for _, r := range schemeReliance[s] {
+		for _, r := range schemeExpiry[s] {
 			rows = append(rows, fmt.Sprintf("| %v, %d bits and more | %s |", s, r.bits, until(r.until)))
 		}
 	}

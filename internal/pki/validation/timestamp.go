@@ -12,13 +12,13 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
-// Timestamp is a timestamp that a document carries.
+// Timestamp is a timestamp in a document.
 type Timestamp struct {
-	Token  *tsp.Token // nil when it cannot be read
+	Token  *tsp.Token // nil if it could not be read
 	Report ades.TimestampReport
 }
 
-// Read reads a token. What is the matter with one that cannot be read is in its report.
+// Read parses a timestamp token. If the token cannot be parsed, the report contains the error.
 func Read(kind ades.TimestampType, ber []byte) Timestamp {
 	t := Timestamp{Report: ades.TimestampReport{Type: kind}}
 	token, err := tsp.ParseToken(ber)
@@ -30,8 +30,9 @@ func Read(kind ades.TimestampType, ber []byte) Timestamp {
 	return t
 }
 
-// Check compares a token that could be read with what it stands for, by the digest of that under the
-// token's Hash. Its certificate may be elsewhere in the document, among those known.
+// Check verifies that the token covers the data with the digest sum, computed with the token's
+// Hash. The token must have been read. If the token does not contain the certificate of its
+// authority, Check looks for it in known.
 func (t *Timestamp) Check(sum []byte, known []*x509.Certificate) {
 	t.Token.Supply(known)
 	t.Report.Authority = t.Token.Certificate
@@ -45,8 +46,9 @@ func (t *Timestamp) Check(sum []byte, known []*x509.Certificate) {
 	}
 }
 
-// ProvenAt is the time at which what the timestamp is over is known to have existed, when
-// that is known at a later time already.
+// ProvenAt returns the earliest time of a POE for the data that the timestamp covers, given that
+// there is a POE at the time later: the time of the timestamp if it is trusted and earlier, else
+// later.
 func (t *Timestamp) ProvenAt(later time.Time) time.Time {
 	if t.Report.Trusted && t.Report.Time.Before(later) {
 		return t.Report.Time
@@ -54,28 +56,30 @@ func (t *Timestamp) ProvenAt(later time.Time) time.Time {
 	return later
 }
 
-// Timestamp decides whether a timestamp that was checked proves its time, given that it existed at
-// another (EN 319 102-1 5.6.3).
+// Timestamp decides whether a timestamp is trusted, so that it is a POE at its time (EN 319 102-1
+// 5.6.3). The caller has called [Timestamp.Check] before. The certificate of the timestamp
+// authority is validated at the time at, when the timestamp is known to have existed. Timestamp
+// stores the result in the report.
 func (j Judge) Timestamp(t *Timestamp, known *Known, at time.Time) {
 	if !t.Report.Intact {
 		return
 	}
 	known = known.ForTimestamps()
 	t.Report.JudgedAt = at
-	data, asked := j.Online.supply(j.Data, known, t.Token.Certificate, Times{SigningTime: t.Token.Time, ValidationTime: at})
-	if err := j.authority(t, data, known, at); err != nil {
+	data, fetchErr := j.Online.fetchMissing(j.Data, known, t.Token.Certificate, Times{SigningTime: t.Token.Time, ValidationTime: at})
+	if err := j.checkTimestampAuthority(t, data, known, at); err != nil {
 		t.Report.Fail(err.Error())
-		if asked != nil {
-			t.Report.Fail(unavailableWarning(asked))
+		if fetchErr != nil {
+			t.Report.Fail(unavailableWarning(fetchErr))
 		}
 		return
 	}
 	t.Report.Trusted = true
 }
 
-// authority decides whether who made a timestamp may be relied upon, by the data of the document and what was
-// fetched, and notes the path.
-func (j Judge) authority(t *Timestamp, data *Data, known *Known, at time.Time) error {
+// checkTimestampAuthority checks the certificate of the timestamp authority and the algorithms of
+// the token, and stores the status of the certificates in the report.
+func (j Judge) checkTimestampAuthority(t *Timestamp, data *Data, known *Known, at time.Time) error {
 	token := t.Token
 	if token.Time.After(at.Add(ades.MaxSkew)) {
 		return fmt.Errorf("timestamp of %s, after the time of judgement", token.Time.UTC().Format(time.RFC3339))
@@ -85,7 +89,7 @@ func (j Judge) authority(t *Timestamp, data *Data, known *Known, at time.Time) e
 		return err
 	}
 	found := data.FindAll(chain, Times{SigningTime: token.Time, ValidationTime: at})
-	t.Report.Path = pathOf(chain, found, j.Data)
+	t.Report.Path = pathStatus(chain, found, j.Data)
 	return cmp.Or(
 		CheckAuthorities(chain),
 		CheckAlgorithm(token.Algorithm, token.Certificate.PublicKey, at), CheckHash(token.Hash, at),
@@ -93,24 +97,24 @@ func (j Judge) authority(t *Timestamp, data *Data, known *Known, at time.Time) e
 	)
 }
 
-// Readable leaves out what is no timestamp.
-func Readable(stamps []Timestamp) []Timestamp {
-	return slices.DeleteFunc(slices.Clone(stamps), func(t Timestamp) bool { return t.Token == nil })
+// Readable returns the timestamps whose token could be read.
+func Readable(timestamps []Timestamp) []Timestamp {
+	return slices.DeleteFunc(slices.Clone(timestamps), func(t Timestamp) bool { return t.Token == nil })
 }
 
-// Certificates returns what the tokens carry.
-func Certificates(stamps []Timestamp) []*x509.Certificate {
+// Certificates returns the certificates in the tokens.
+func Certificates(timestamps []Timestamp) []*x509.Certificate {
 	var all []*x509.Certificate
-	for _, t := range Readable(stamps) {
+	for _, t := range Readable(timestamps) {
 		all = append(all, t.Token.Certificates...)
 	}
 	return all
 }
 
-// Targets are the authorities of the timestamps that could be read.
-func Targets(stamps []Timestamp) []Target {
+// Targets returns a Target for the authority of each timestamp whose token could be read.
+func Targets(timestamps []Timestamp) []Target {
 	var all []Target
-	for _, t := range Readable(stamps) {
+	for _, t := range Readable(timestamps) {
 		all = append(all, Target{Certificate: t.Token.Certificate, Timestamp: true, Times: Times{SigningTime: t.Token.Time}})
 	}
 	return all

@@ -1,29 +1,35 @@
-// Package validation validates the certificates of signatures and timestamps in the terms of EN 319 102-1, for signatures
-// of every format: the chain of a certificate, its revocation status, the time that a timestamp proves, and past certificate
-// validation. What a signature or a timestamp is over, and where validation data stands, the format knows.
+// Package validation validates the certificates of signatures and timestamps as EN 319 102-1
+// describes, for signatures of every format. It builds certificate chains, checks the revocation
+// status of their certificates, decides whether a timestamp is trusted, and performs past
+// certificate validation. The packages of the formats know what a signature or a timestamp covers,
+// and where a document stores its validation data.
 //
-// A [Judge] judges what a document carries:
+// A [Judge] validates by the validation data that is embedded in a document:
 //
 //	known := validation.NewKnown(ctx, sources, certificates...)
 //	judge := validation.Judge{Data: data, Time: time}
-//	judge.Timestamp(&timestamp, known, time)   // 5.4: does it prove its time?
-//	judge.Signer(&report, known)               // 5.2.6: the signer's certificate as of the best signature time
-//	judge.Evidence(&report, poes)              // 5.6.2: does the revocation data count still?
+//	judge.Timestamp(&timestamp, known, time) // 5.4: is the timestamp trusted?
+//	judge.Signer(&report, known)             // 5.2.6: the certificate at the best signature time
+//	judge.Evidence(&report, poes)            // 5.6.2: does the revocation data still count?
 //
-// [Collect] gathers what a signature needs to be validated long after, its validation data (EN 319 142-1 5.4, EN 319 132-1
-// 5.4): the certificates from each signer, timestamp authority and OCSP responder to a root, and revocation data for each
-// certificate below. [Data.Missing] reports what of that a document lacks for level LT, [Data.Lacking] what has to be
-// collected for both level and status, and [Complete] collects that alone.
+// [Collect] gathers the validation data that a verifier needs long after the signature was made (EN
+// 319 142-1 5.4, EN 319 132-1 5.4): the certificates from each signer, timestamp authority and OCSP
+// responder to a root, and revocation data for each certificate below the root. [Data.Missing]
+// reports what a document lacks for level LT. [Data.Lacking] reports what has to be collected both
+// for level LT and for the revocation status, and [Complete] collects only that.
 //
-// All follow the same rules. A chain is walked up to the first trust anchor. Every certificate below it needs revocation
-// data, and so does the responder that signed this, save the few that are issued without revocation: see exempt. Missing
-// looks at no times, as validators do that find the level of a signature; the others do.
+// All functions follow the same rules. A chain ends at the first trust anchor. Every certificate
+// below it needs revocation data, and so does the OCSP responder that signed this data. The only
+// exceptions are certificates that are issued without revocation: see isExempt. Missing ignores
+// times, as validators do when they determine the level of a signature. The other functions check
+// them.
 package validation
 
 import (
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -31,78 +37,152 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
-// Judge judges by the data that a document carries, as of a time, and by what else can be had.
+// Judge validates signers and timestamps at a time, by the validation data of a document and by
+// data that it fetches online.
 type Judge struct {
-	Data   *Data
-	Time   time.Time // of the judgement
-	Online *Online   // nil: nobody is asked
+	Data   *Data     // embedded in the document
+	Time   time.Time // at which the document is validated
+	Online *Online   // nil: no data is fetched
+}
+
+// Known holds the trusted roots, and the certificates of a document outside of its validation data,
+// such as those in its signatures and timestamps. Issuers are looked for among these certificates.
+// All calls with a Known, and with the ones that [Known.With] returns, share one limit on the work.
+// When the limit is reached or the context ends, no more chains and no more revocation data are
+// found.
+//
+// Calls with a Known do not change what it holds. A Known is not safe for concurrent use.
+type Known struct {
+	work       *work
+	roots      *x509.CertPool                 // to which chains have to lead
+	parent     *Known                         // whose certificates come first; nil: none
+	bySubject  map[string][]*x509.Certificate // by RawSubject
+	timestamps *Known                         // the result of ForTimestamps; nil: not made yet
+}
+
+// NewKnown returns the Known of one document. Of the sources it uses the roots and the remembered
+// chains. Without roots, no certificate is trusted.
+func NewKnown(ctx context.Context, sources ades.Sources, certificates ...*x509.Certificate) *Known {
+	k := &Known{work: newWork(ctx, sources), roots: sources.Roots}
+	k.bySubject = k.work.bySubject(certificates)
+	return k
+}
+
+// With returns a Known that also holds the certificates.
+func (k *Known) With(certificates ...*x509.Certificate) *Known {
+	return &Known{work: k.work, roots: k.roots, parent: k, bySubject: k.work.bySubject(certificates)}
+}
+
+// ForTimestamps returns a Known with the same certificates and the roots of timestamp authorities.
+func (k *Known) ForTimestamps() *Known {
+	roots := k.work.sources.TimestampRoots
+	if roots == nil || roots == k.roots {
+		return k
+	}
+	if k.timestamps == nil {
+		k.timestamps = &Known{work: k.work, roots: roots, parent: k.parent, bySubject: k.bySubject}
+	}
+	return k.timestamps
+}
+
+// forTarget returns a Known with the roots to which the target's certificate has to lead.
+func (k *Known) forTarget(t Target) *Known {
+	if t.Timestamp {
+		return k.ForTimestamps()
+	}
+	return k
+}
+
+func (k *Known) withSubject(subject []byte) []*x509.Certificate {
+	if k == nil {
+		return nil
+	}
+	return slices.Concat(k.parent.withSubject(subject), k.bySubject[string(subject)])
 }
 
 const (
-	// maxWork bounds what all questions about one document may cost together, in bytes that
-	// are hashed or read through. Verifying a signature counts as so many more.
+	// maxWork limits the work for one document, in bytes that are hashed or read. The verification
+	// of a signature counts as signatureWork bytes.
 	maxWork       = 2 << 30
 	signatureWork = 256 << 10
-	// answerWork is for looking at an answer that was verified before.
+	// answerWork is the cost of reading an Answer that is already verified.
 	answerWork = 1 << 10
 )
 
-// work is what may still be done about one document, and what need not be done again.
+// work counts the work for one document against maxWork, and caches the results so that no
+// signature is verified twice.
 type work struct {
-	ctx      context.Context
-	sources  ades.Sources // of which the roots and the chains are used
-	left     int64
-	ids      map[*x509.Certificate]id
-	issued   map[[2]id]bool
-	anchored map[anchor]bool
-	verified map[verification]verified
-	sums     map[*crl.List]id
+	ctx              context.Context
+	sources          ades.Sources // only the roots and the remembered chains are used
+	remaining        int64
+	fingerprints     map[*x509.Certificate]fingerprint
+	listFingerprints map[*crl.List]fingerprint
+	issued           map[[2]fingerprint]bool // by issuer and certificate
+	anchored         map[anchorKey]bool
+	verified         map[verificationKey]verificationResult
 }
 
-// verification is whether a proof is an issuer's, or a responder's for it.
-type verification struct{ proof, issuer id }
+// fingerprint is the SHA-256 digest of a DER encoding: of a certificate or of revocation data.
+type fingerprint [sha256.Size]byte
 
-type verified struct {
-	responder *x509.Certificate
-	err       error
-}
-
-// anchor is a question whether a root issued a certificate.
-type anchor struct {
-	certificate id
+// anchorKey identifies the question whether one of the roots issued a certificate.
+type anchorKey struct {
+	certificate fingerprint
 	roots       *x509.CertPool
 }
 
-// id tells certificates apart.
-type id [sha256.Size]byte
+// verificationKey identifies the question whether an issuer, or a responder that it authorized,
+// signed revocation data.
+type verificationKey struct{ revocationData, issuer fingerprint }
+
+type verificationResult struct {
+	responder *x509.Certificate // nil for a CRL
+	err       error
+}
 
 func newWork(ctx context.Context, sources ades.Sources) *work {
 	return &work{
-		ctx: ctx, sources: sources, left: maxWork, ids: make(map[*x509.Certificate]id),
-		issued: make(map[[2]id]bool), anchored: make(map[anchor]bool),
-		verified: make(map[verification]verified), sums: make(map[*crl.List]id),
+		ctx: ctx, sources: sources, remaining: maxWork,
+		fingerprints:     make(map[*x509.Certificate]fingerprint),
+		listFingerprints: make(map[*crl.List]fingerprint),
+		issued:           make(map[[2]fingerprint]bool),
+		anchored:         make(map[anchorKey]bool),
+		verified:         make(map[verificationKey]verificationResult),
 	}
 }
 
-// spend reports whether so much may still be done. Whoever asked may have gone away.
+// spend subtracts n from the remaining work. It reports whether the work may be done: false when
+// too little remains, or when the context has ended.
 func (w *work) spend(n int64) bool {
-	w.left -= n
-	return w.left >= 0 && w.ctx.Err() == nil
+	w.remaining -= n
+	return w.remaining >= 0 && w.ctx.Err() == nil
 }
 
-func (w *work) id(c *x509.Certificate) id {
-	sum, ok := w.ids[c]
+func (w *work) fingerprint(c *x509.Certificate) fingerprint {
+	sum, ok := w.fingerprints[c]
 	if !ok {
 		w.spend(int64(len(c.Raw)))
 		sum = sha256.Sum256(c.Raw)
-		w.ids[c] = sum
+		w.fingerprints[c] = sum
 	}
 	return sum
 }
 
-// isIssuer reports whether the one issued the other. It is found out once.
+// bySubject returns the certificates by RawSubject, without duplicates.
+func (w *work) bySubject(certificates []*x509.Certificate) map[string][]*x509.Certificate {
+	named, seen := make(map[string][]*x509.Certificate), make(map[fingerprint]bool)
+	for _, c := range certificates {
+		if key := w.fingerprint(c); !seen[key] {
+			seen[key] = true
+			named[string(c.RawSubject)] = append(named[string(c.RawSubject)], c)
+		}
+	}
+	return named
+}
+
+// isIssuer reports whether issuer issued c. It verifies the signature once.
 func (w *work) isIssuer(issuer, c *x509.Certificate) bool {
-	key := [2]id{w.id(issuer), w.id(c)}
+	key := [2]fingerprint{w.fingerprint(issuer), w.fingerprint(c)}
 	issued, ok := w.issued[key]
 	if !ok && w.spend(signatureWork) {
 		issued = w.sources.CheckIssuer(c, issuer) == nil
@@ -111,9 +191,10 @@ func (w *work) isIssuer(issuer, c *x509.Certificate) bool {
 	return issued
 }
 
-// verifyResponse verifies a response once for each issuer, and returns who signed it.
+// verifyResponse verifies an OCSP response once for each issuer, and returns the certificate that
+// signed it.
 func (w *work) verifyResponse(r *ocsp.Response, issuer *x509.Certificate) (*x509.Certificate, error) {
-	key := verification{sha256.Sum256(r.Raw), w.id(issuer)}
+	key := verificationKey{sha256.Sum256(r.Raw), w.fingerprint(issuer)}
 	v, ok := w.verified[key]
 	if !ok {
 		if !w.spend(int64(len(r.Raw)) + signatureWork) {
@@ -125,17 +206,18 @@ func (w *work) verifyResponse(r *ocsp.Response, issuer *x509.Certificate) (*x509
 	return v.responder, v.err
 }
 
-// verifyList verifies a list once for each issuer. It may be long, and is hashed once.
+// verifyList verifies a CRL once for each issuer. It hashes the CRL only once, because a CRL may be
+// long.
 func (w *work) verifyList(l *crl.List, issuer *x509.Certificate) error {
-	sum, ok := w.sums[l]
+	sum, ok := w.listFingerprints[l]
 	if !ok {
 		if !w.spend(int64(len(l.Raw))) {
 			return errTooMuch
 		}
 		sum = sha256.Sum256(l.Raw)
-		w.sums[l] = sum
+		w.listFingerprints[l] = sum
 	}
-	key := verification{sum, w.id(issuer)}
+	key := verificationKey{sum, w.fingerprint(issuer)}
 	v, ok := w.verified[key]
 	if !ok {
 		if !w.spend(int64(len(l.Raw)) + signatureWork) {
