@@ -40,7 +40,7 @@ func newCoverage(doc Document, file *pdf.File) (coverage, error) {
 // whatever else hid there would be shown and not be signed, and a dictionary that
 // stands elsewhere was written after the signature (ISO 32000-2 12.8.1). The
 // problem is empty when all is well.
-func (c coverage) read(f form.SignatureField) (r byteRange, contents []byte, problem string) {
+func (c coverage) readContents(f form.SignatureField) (r byteRange, contents []byte, problem string) {
 	r, problem = c.readRange(f.Signature)
 	if problem != "" {
 		return r, nil, problem
@@ -102,7 +102,7 @@ func (c coverage) ranges(f form.Fields) (all []byteRange) {
 }
 
 // of says how much of the document is signed.
-func (c coverage) of(r byteRange) ades.Coverage {
+func (c coverage) coverageOf(r byteRange) ades.Coverage {
 	switch {
 	case r.end == c.doc.Size:
 		return ades.WholeDocument
@@ -123,12 +123,12 @@ func (c coverage) endsAt(marker, end int64) bool {
 	return err == nil && len(bytes.Trim(rest, "\r\n")) == 0
 }
 
-var errDoubled = errors.New("an entry stands twice in the signature dictionary, and readers differ in which counts")
+var errDuplicateKeys = errors.New("an entry stands twice in the signature dictionary, and readers differ in which counts")
 
 // doubled reports whether an entry stands twice in the signature dictionary, or in the field that has it: readers
 // differ in which counts (ISO 32000-2 7.3.7), so that one would show what another has not verified. What cannot
 // be read is found elsewhere.
-func (c coverage) doubled(f form.SignatureField) bool {
+func (c coverage) hasDuplicateKeys(f form.SignatureField) bool {
 	distinct, err := c.file.Distinct(f.Holder)
 	return err == nil && !distinct
 }
@@ -214,8 +214,8 @@ func newRangeHashes(doc Document, ranges ...byteRange) *rangeHashes {
 }
 
 // of is the digest of all but the gap.
-func (x *rangeHashes) of(ctx context.Context, h crypto.Hash, r byteRange) ([]byte, error) {
-	sum, err := x.upTo(ctx, h, r.gap)
+func (x *rangeHashes) digest(ctx context.Context, h crypto.Hash, r byteRange) ([]byte, error) {
+	sum, err := x.stateAt(ctx, h, r.gap)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +224,7 @@ func (x *rangeHashes) of(ctx context.Context, h crypto.Hash, r byteRange) ([]byt
 }
 
 // upTo is the state of h over the beginning of the document.
-func (x *rangeHashes) upTo(ctx context.Context, h crypto.Hash, end int64) (hash.Hash, error) {
+func (x *rangeHashes) stateAt(ctx context.Context, h crypto.Hash, end int64) (hash.Hash, error) {
 	before := Document{Size: end, Hashed: slices.Concat(x.doc.Hashed, x.known)}
 	sum, at := before.resume(h)
 	next, _ := slices.BinarySearch(x.gaps, at+1)

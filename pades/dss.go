@@ -29,14 +29,14 @@ type store struct {
 	fault   error            // why one of these cannot be read, and so not be added to
 	data    *validation.Data // as it stands, in its order, none of it verified
 	streams []stream
-	seen   map[storedAt]bool
-	decoded map[storedAt]stream  // in other revisions; nil: none
-	refs    map[storedAs]pdf.Ref // the streams by what is in them, for who adds to them
+	seen    map[streamLocation]bool
+	decoded map[streamLocation]stream // in other revisions; nil: none
+	refs    map[streamDigest]pdf.Ref  // the streams by what is in them, for who adds to them
 }
 
 // stream is one of a store, with its content.
 type stream struct {
-	storedAt
+	streamLocation
 	ref         pdf.Ref
 	der         []byte
 	certificate *x509.Certificate // of Certs, where Go can parse it
@@ -53,14 +53,14 @@ var arrays = []struct {
 	{"CRLs", "CRL", crl.MaxSize},
 }
 
-// storedAt is where a stream stands.
-type storedAt struct {
+// streamLocation is where a stream stands.
+type streamLocation struct {
 	array          pdf.Name // that it is in: in another it proves nothing
 	offset, length int64    // of its payload in the document
 }
 
-// storedAs is a stream's array and the digest of its content.
-type storedAs struct {
+// streamDigest is a stream's array and the digest of its content.
+type streamDigest struct {
 	array pdf.Name
 	sum   [sha256.Size]byte
 }
@@ -114,16 +114,16 @@ func findStore(file *pdf.File) (store, error) {
 	if s.dict, err = file.Dict(catalog["DSS"]); err == nil {
 		s.vri, err = file.Dict(s.dict["VRI"])
 	}
-	if err == nil && (isAnother(file, s.dict) || isAnother(file, s.vri)) {
+	if err == nil && (isOtherDictionary(file, s.dict) || isOtherDictionary(file, s.vri)) {
 		err = fmt.Errorf("%w: /DSS leads to something else", pdf.ErrDamaged)
 	}
 	s.fault = err
 	return s, pdf.IgnoreMalformed(err)
 }
 
-// isAnother reports whether a dictionary is none of a store, of which a VRI has no type. A signature that is added to is
+// isOtherDictionary reports whether a dictionary is none of a store, of which a VRI has no type. A signature that is added to is
 // one no longer.
-func isAnother(file *pdf.File, dict pdf.Dict) bool {
+func isOtherDictionary(file *pdf.File, dict pdf.Dict) bool {
 	kind, err := file.Name(dict["Type"])
 	return err == nil && kind != "" && kind != "DSS" && kind != "VRI" || dict["ByteRange"] != nil
 }
@@ -150,13 +150,13 @@ func (s *store) decodeOne(file *pdf.File, name pdf.Name, entry pdf.Object, limit
 	if err != nil || object == nil {
 		return err
 	}
-	place := storedAt{name, object.Offset, object.Length}
+	place := streamLocation{name, object.Offset, object.Length}
 	if s.seen[place] {
 		return nil
 	}
 	one, known := s.decoded[place]
 	if !known {
-		one = stream{storedAt: place, ref: object.Ref}
+		one = stream{streamLocation: place, ref: object.Ref}
 		if one.der, err = file.Stream(object, limit); err != nil {
 			return err
 		}
@@ -164,26 +164,26 @@ func (s *store) decodeOne(file *pdf.File, name pdf.Name, entry pdf.Object, limit
 			one.certificate, _ = x509.ParseCertificate(one.der)
 		}
 	}
-	s.keep(one)
+	s.addStream(one)
 	return nil
 }
 
-func (s *store) keep(one stream) {
+func (s *store) addStream(one stream) {
 	if s.seen == nil {
-		s.seen = make(map[storedAt]bool)
+		s.seen = make(map[streamLocation]bool)
 	}
-	s.seen[one.storedAt] = true
+	s.seen[one.streamLocation] = true
 	s.streams = append(s.streams, one)
 	if s.decoded != nil {
-		s.decoded[one.storedAt] = one
+		s.decoded[one.streamLocation] = one
 	}
 }
 
-// readStores reads the document security store of a revision for a verification. What is in it counts wherever it
+// readMergedStore reads the document security store of a revision for a verification. What is in it counts wherever it
 // stands, also in the VRI dictionaries alone (ISO 32000-2 table 262), and so does what the store of an earlier
 // revision had that was signed or timestamped: some writers put a new store in the place of the old one, or leave it
 // out, and what revocation data says of a certificate stays said.
-func (d *inspection) readStores(file *pdf.File) (store, error) {
+func (d *inspection) readMergedStore(file *pdf.File) (store, error) {
 	s, err := findStore(file)
 	if err != nil {
 		return s, err
@@ -226,8 +226,8 @@ func (s *store) decodeVRI(file *pdf.File) error {
 // inherit adds what an earlier store has and this one has not.
 func (s *store) inherit(earlier store) {
 	for _, one := range earlier.streams {
-		if !s.seen[one.storedAt] {
-			s.keep(one)
+		if !s.seen[one.streamLocation] {
+			s.addStream(one)
 		}
 	}
 }
@@ -235,17 +235,17 @@ func (s *store) inherit(earlier store) {
 // signedBefore is where the last revision ends that was signed or timestamped as a whole, before an offset; 0: none
 // was.
 func (d *inspection) signedBefore(end int64) int64 {
-	i, _ := slices.BinarySearch(d.signed, end)
+	i, _ := slices.BinarySearch(d.signedRevisions, end)
 	if i == 0 {
 		return 0
 	}
-	return d.signed[i-1]
+	return d.signedRevisions[i-1]
 }
 
-// signedEnds are the ends of revisions that have a signature or a timestamp over all of them, in ascending order.
-func (c coverage) signedEnds(f form.Fields) (all []int64) {
+// signedRevisionEnds are the ends of revisions that have a signature or a timestamp over all of them, in ascending order.
+func (c coverage) signedRevisionEnds(f form.Fields) (all []int64) {
 	for _, r := range c.ranges(f) {
-		if c.of(r) != ades.Partial {
+		if c.coverageOf(r) != ades.Partial {
 			all = append(all, r.end)
 		}
 	}
@@ -256,20 +256,20 @@ func (c coverage) signedEnds(f form.Fields) (all []int64) {
 // storeAt reads the document security store as it was when the document had so many
 // bytes. It is the same for many signatures, and read once.
 func (d *inspection) storeAt(end int64) (store, error) {
-	if s, ok := d.earlier[end]; ok || end == 0 {
+	if s, ok := d.earlierStores[end]; ok || end == 0 {
 		return s, nil
 	}
 	var s store
 	file, err := d.file.Earlier(end)
 	if err == nil {
-		s, err = d.readStores(file)
+		s, err = d.readMergedStore(file)
 	}
 	if err != nil {
 		s = store{data: new(validation.Data)}
 	}
 	s.data.ChargeTo(d.known)
 	if err = pdf.IgnoreMalformed(err); err == nil {
-		d.earlier[end] = s
+		d.earlierStores[end] = s
 	}
 	return s, err
 }

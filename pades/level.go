@@ -10,12 +10,12 @@ import (
 // level is what the signature has, which is found as the validators find it (EN 319 142-1
 // 6.3): whether a timestamp is there, not whether it is any good, which its report says.
 func (v *verification) level() (ades.Level, error) {
-	own := validation.Readable(v.ownTimestamps)
-	later := slices.DeleteFunc(v.later(), func(t judgedTimestamp) bool { return t.Token == nil })
+	own := validation.Readable(v.signatureTimestamps)
+	later := slices.DeleteFunc(v.laterTimestamps(), func(t judgedTimestamp) bool { return t.Token == nil })
 	switch {
 	case len(own)+len(later) == 0:
 		return ades.B, nil
-	case v.store.dict == nil || !v.suffices(v.store.data, own, later):
+	case v.store.dict == nil || !v.hasValidationData(v.store.data, own, later):
 		return ades.T, nil
 	}
 	if old, err := v.storeAt(v.ranges.end); err != nil || len(old.streams) == len(v.store.streams) {
@@ -29,14 +29,14 @@ func (v *verification) level() (ades.Level, error) {
 }
 
 // later are the document timestamps over the signature.
-func (v *verification) later() []judgedTimestamp {
+func (v *verification) laterTimestamps() []judgedTimestamp {
 	return slices.DeleteFunc(slices.Clone(v.timestamps), func(t judgedTimestamp) bool { return t.ranges.end <= v.ranges.end })
 }
 
 // suffices reports whether the data has what level LT needs for the signer and the timestamp
 // authorities, but that of the last document timestamp: what proves it comes with its
 // renewal. The others are those of all signatures, and looked at once.
-func (v *verification) suffices(data *validation.Data, own []validation.Timestamp, later []judgedTimestamp) bool {
+func (v *verification) hasValidationData(data *validation.Data, own []validation.Timestamp, later []judgedTimestamp) bool {
 	signer := validation.Target{Certificate: v.report.Certificate, BestSignatureTime: v.report.BestTime}
 	proven := tokensOf(later[:max(len(later)-1, 0)])
 	return data.Present(v.known, append(validation.Targets(own), signer)...) &&
@@ -53,7 +53,7 @@ func (v *verification) coversValidationData(own []validation.Timestamp, later []
 	if err != nil || s.dict == nil {
 		return false, err
 	}
-	return v.suffices(s.data, own, later), nil
+	return v.hasValidationData(s.data, own, later), nil
 }
 
 // Formats of signatures, as EU DSS names them. The first two go on with the level.
@@ -83,7 +83,7 @@ func (v *verification) subFilter() string {
 func (v *verification) family() string {
 	switch v.subFilter() {
 	case "ETSI.CAdES.detached":
-		return v.advanced()
+		return v.profile()
 	case pkcs7Detached:
 		if v.signed.HasDigest() && v.signed.CarriesSigner() {
 			return pkcs7
@@ -98,7 +98,7 @@ func (v *verification) family() string {
 
 // advanced tells the profiles of PAdES apart. Reason and a commitment or policy exclude each other (EN 319
 // 142-1 6.3 (d), (m), EN 319 142-2 5.3).
-func (v *verification) advanced() string {
+func (v *verification) profile() string {
 	reason := v.report.Reason != ""
 	_, filter := v.field.Signature["Filter"]
 	_, cert := v.field.Signature["Cert"]

@@ -58,13 +58,13 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 	}
 	d := &inspection{
 		ctx: ctx, coverage: covers, options: options, broken: broken,
-		sums:  newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
-		taken: make(map[int64]bool), earlier: make(map[int64]store),
-		decoded: make(map[storedAt]stream), signed: covers.signedEnds(fields),
+		sums:     newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
+		usedGaps: make(map[int64]bool), earlierStores: make(map[int64]store),
+		decoded: make(map[streamLocation]stream), signedRevisions: covers.signedRevisionEnds(fields),
 		known:  validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
 		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
 	}
-	if d.store, err = d.readStores(file); err != nil {
+	if d.store, err = d.readMergedStore(file); err != nil {
 		return nil, readError(err)
 	}
 	if err := d.readTimestamps(fields.Timestamps); err != nil {
@@ -78,7 +78,7 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 // one of reading.
 func (v *verification) run() error {
 	v.describe()
-	contents := v.cover()
+	contents := v.checkCoverage()
 	signed, fault := cms.Read(contents)
 	if v.signed = signed; signed == nil {
 		v.reject(fault)
@@ -98,15 +98,15 @@ func (v *verification) run() error {
 
 // cover notes what the signature is over, and returns what stands in Contents: of a signature that is over
 // something else, for what it was meant to be.
-func (v *verification) cover() []byte {
-	ranges, contents, problem := v.claim(v.field)
+func (v *verification) checkCoverage() []byte {
+	ranges, contents, problem := v.readUniqueContents(v.field)
 	if v.ranges = ranges; problem != "" {
 		v.report.Coverage = ades.Partial
 		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
 		contents, _ = v.file.Bytes(v.field.Signature["Contents"])
 		return contents
 	}
-	v.report.Coverage, v.report.CoveredBytes = v.of(v.ranges), v.ranges.end
+	v.report.Coverage, v.report.CoveredBytes = v.coverageOf(v.ranges), v.ranges.end
 	if v.report.Coverage == ades.Partial {
 		v.report.Fail(ades.TotalFailed, ades.FormatFailure, "The signature does not cover a whole revision of the document.")
 	}
@@ -130,7 +130,7 @@ func (v *verification) check(fault error) (err error) {
 		return nil
 	}
 	v.judge().Signer(&v.report, v.known)
-	v.checkCarriedDigest()
+	v.checkEncapsulatedDigest()
 	if unknown {
 		v.indeterminateAlgorithm(fault)
 	}
@@ -172,9 +172,9 @@ func (v *verification) describe() {
 	}
 }
 
-// brokenDocument is why no signature of a document with a broken cross-reference is any good: viewers mend it
+// brokenCrossReference is why no signature of a document with a broken cross-reference is any good: viewers mend it
 // without a word, each in its own way, and what they show then is not what was signed.
-const brokenDocument = "The cross-reference of the document is broken, so that what readers show is not what was signed."
+const brokenCrossReference = "The cross-reference of the document is broken, so that what readers show is not what was signed."
 
 // verifyBroken reports on a document that cannot be read as its cross-reference has it: the signatures that stand in
 // it fail for their format (EN 319 102-1 5.2.2), instead of being passed over. Where there are none, or where it
@@ -196,19 +196,19 @@ func verifyBroken(ctx context.Context, doc Document, options ades.VerifyOptions,
 
 // checkContent makes sure that the signature carries nothing but what its encoding allows.
 func (v *verification) checkContent() error {
-	if v.carriesDigest() {
+	if v.encapsulatesDigest() {
 		return nil
 	}
 	return v.signed.CheckDetached()
 }
 
-func (v *verification) carriesDigest() bool {
+func (v *verification) encapsulatesDigest() bool {
 	return v.subFilter() == pkcs7SHA1 && v.signed.CarriesDigest()
 }
 
-// checkCarriedDigest: nobody relies on the SHA-1 that a digest which is carried is by, whatever else it was signed with.
-func (v *verification) checkCarriedDigest() {
-	if v.carriesDigest() {
+// checkEncapsulatedDigest: nobody relies on the SHA-1 that a digest which is carried is by, whatever else it was signed with.
+func (v *verification) checkEncapsulatedDigest() {
+	if v.encapsulatesDigest() {
 		validation.CheckHashes(&v.report, crypto.SHA1)
 	}
 }
@@ -217,10 +217,10 @@ func (v *verification) checkCarriedDigest() {
 // error one of reading.
 func (v *verification) checkValue() (fault, err error) {
 	h, verify := v.signed.Algorithm().Hash, v.signed.Verify
-	if v.carriesDigest() {
+	if v.encapsulatesDigest() {
 		h, verify = crypto.SHA1, v.signed.VerifyCarried
 	}
-	sum, err := v.sums.of(v.ctx, h, v.ranges)
+	sum, err := v.sums.digest(v.ctx, h, v.ranges)
 	if err != nil {
 		return nil, err
 	}
@@ -230,8 +230,8 @@ func (v *verification) checkValue() (fault, err error) {
 	if fault = verify(sum); fault != nil {
 		return fault, nil
 	}
-	if v.doubled(v.field) {
-		return errDoubled, nil
+	if v.hasDuplicateKeys(v.field) {
+		return errDuplicateKeys, nil
 	}
 	v.report.Intact = true
 	v.checkBinding()

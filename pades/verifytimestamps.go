@@ -16,17 +16,17 @@ import (
 type inspection struct {
 	ctx context.Context
 	coverage
-	options    ades.VerifyOptions
-	broken     bool           // the cross-reference, so that nothing covers what is shown
-	taken      map[int64]bool // gaps that are other fields' signatures
-	sums       *rangeHashes
-	store      store
-	timestamps []judgedTimestamp // in the order of what they cover
-	earlier    map[int64]store     // of earlier revisions, by their length
-	decoded    map[storedAt]stream // of all stores
-	signed     []int64             // ends of revisions, see signedEnds
-	known      *validation.Known   // whom to trust, and what the document timestamps carry
-	online     *validation.Online  // nil: nobody is asked
+	options         ades.VerifyOptions
+	broken          bool           // the cross-reference, so that nothing covers what is shown
+	usedGaps        map[int64]bool // gaps that are other fields' signatures
+	sums            *rangeHashes
+	store           store
+	timestamps      []judgedTimestamp         // in the order of what they cover
+	earlierStores   map[int64]store           // of earlier revisions, by their length
+	decoded         map[streamLocation]stream // of all stores
+	signedRevisions []int64                   // see signedRevisionEnds
+	known           *validation.Known         // whom to trust, and what the document timestamps carry
+	online          *validation.Online        // nil: nobody is asked
 }
 
 // verification is the work on one signature.
@@ -34,12 +34,12 @@ type verification struct {
 	*inspection
 	field form.SignatureField
 
-	ranges byteRange
-	signed *cms.SignedData
-	known  *validation.Known      // with what the signature carries
-	data   *validation.Data       // that of the store, with what the signature carries
-	ownTimestamps []validation.Timestamp // that the signature carries
-	report ades.SignatureReport
+	ranges              byteRange
+	signed              *cms.SignedData
+	known               *validation.Known      // with what the signature carries
+	data                *validation.Data       // that of the store, with what the signature carries
+	signatureTimestamps []validation.Timestamp // that the signature carries
+	report              ades.SignatureReport
 }
 
 func (d *inspection) report(fields []form.SignatureField) (*ades.Report, error) {
@@ -66,16 +66,16 @@ func (d *inspection) report(fields []form.SignatureField) (*ades.Report, error) 
 
 // claim reads what ByteRange leaves out, which no two fields may share. The problem is
 // empty when all is well.
-func (d *inspection) claim(f form.SignatureField) (r byteRange, contents []byte, problem string) {
+func (d *inspection) readUniqueContents(f form.SignatureField) (r byteRange, contents []byte, problem string) {
 	if d.broken {
-		return r, nil, brokenDocument
+		return r, nil, brokenCrossReference
 	}
-	r, contents, problem = d.read(f)
-	if problem == "" && d.taken[r.gap] {
+	r, contents, problem = d.readContents(f)
+	if problem == "" && d.usedGaps[r.gap] {
 		problem = "The signature is another field's."
 	}
 	if problem == "" {
-		d.taken[r.gap] = true
+		d.usedGaps[r.gap] = true
 	}
 	return r, contents, problem
 }
@@ -104,11 +104,11 @@ func (d *inspection) readTimestamps(fields []form.SignatureField) error {
 }
 
 func (d *inspection) readTimestamp(f form.SignatureField) (t judgedTimestamp, _ error) {
-	ranges, contents, problem := d.claim(f)
+	ranges, contents, problem := d.readUniqueContents(f)
 	t.ranges = ranges
 	switch kind, _ := d.file.Name(f.Signature["Type"]); {
 	case problem != "":
-	case d.of(ranges) == ades.Partial:
+	case d.coverageOf(ranges) == ades.Partial:
 		problem = "The timestamp does not cover a whole revision of the document."
 	case kind != "DocTimeStamp": // ISO 32000-2 table 255: without Type it is a signature
 		problem = "The timestamp of the document is not of type DocTimeStamp."
@@ -121,12 +121,12 @@ func (d *inspection) readTimestamp(f form.SignatureField) (t judgedTimestamp, _ 
 	if t.Timestamp = validation.Read(ades.DocumentTimestamp, contents); t.Token == nil {
 		return t, nil
 	}
-	sum, err := d.sums.of(d.ctx, t.Token.Hash, ranges)
+	sum, err := d.sums.digest(d.ctx, t.Token.Hash, ranges)
 	if err != nil {
 		return t, err
 	}
-	if d.doubled(f) {
-		t.Report.Fail(errDoubled.Error())
+	if d.hasDuplicateKeys(f) {
+		t.Report.Fail(errDuplicateKeys.Error())
 		return t, nil
 	}
 	t.Check(sum, d.store.data.Certificates)
@@ -182,20 +182,20 @@ func (v *verification) judge() validation.Judge {
 // over the signature.
 func (v *verification) checkTimestamps() {
 	at := v.options.Time
-	for _, t := range slices.Backward(v.later()) {
+	for _, t := range slices.Backward(v.laterTimestamps()) {
 		at = t.ProvenAt(at)
 	}
 	carried := slices.Concat(v.signed.Certificates, v.store.data.Certificates)
 	for _, token := range v.signed.SignatureTimestamps() {
-		v.ownTimestamps = append(v.ownTimestamps, signatureTimestamp(token, v.signed.Value, carried))
+		v.signatureTimestamps = append(v.signatureTimestamps, signatureTimestamp(token, v.signed.Value, carried))
 	}
-	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.ownTimestamps))...)
+	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.signatureTimestamps))...)
 	best := at
-	for i := range v.ownTimestamps {
-		v.judge().Timestamp(&v.ownTimestamps[i], v.known, at)
-		best = v.ownTimestamps[i].ProvenAt(best)
+	for i := range v.signatureTimestamps {
+		v.judge().Timestamp(&v.signatureTimestamps[i], v.known, at)
+		best = v.signatureTimestamps[i].ProvenAt(best)
 	}
-	for _, t := range slices.Concat(v.ownTimestamps, tokensOf(v.later())) {
+	for _, t := range slices.Concat(v.signatureTimestamps, tokensOf(v.laterTimestamps())) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
 		if t.Report.Trusted {
 			v.report.BestTime = best
@@ -208,7 +208,7 @@ func (v *verification) checkTimestamps() {
 func (v *verification) checkPOE() (err error) {
 	v.judge().Evidence(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
-		for _, t := range slices.Backward(v.later()) {
+		for _, t := range slices.Backward(v.laterTimestamps()) {
 			at = t.ProvenAt(at)
 			if !t.Report.Trusted {
 				continue
