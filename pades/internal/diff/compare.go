@@ -16,19 +16,19 @@ import (
 
 // comparison is the comparison of a revision with the one before it.
 type comparison struct {
-	history     *History
-	before, now *pdf.File
-	graph       *graph // of the revision before, and at the end of this one
-	revision    int
-	changes     []change
-	seen        map[ades.Change]bool
-	at          *position         // that is being compared
-	moved       map[uint32]bool   // numbers of objects that are somewhere else in the file now
-	filled      map[string]bool   // fields whose values were changed
-	signed      map[string]effect // fields that got a signature, and what that is
-	added       map[pdf.Ref]int   // new fields and their widgets, and the indexes of their changes
-	fields      *form.Fields      // of this revision; nil: not read yet
-	plainStore  *bool             // whether the document security store has validation data alone; nil: not known yet
+	history      *History
+	before, now  *pdf.File
+	graph        *graph // of the revision before, and at the end of this one
+	revision     int
+	changes      []change
+	seen         map[ades.Change]bool
+	at           *position         // that is being compared
+	moved        map[uint32]bool   // numbers of objects that are somewhere else in the file now
+	filledFields map[string]bool   // fields whose values were changed
+	signedFields map[string]effect // fields that got a signature, and what that is
+	addedFields  map[pdf.Ref]int   // new fields and their widgets, and the indexes of their changes
+	fields       *form.Fields      // of this revision; nil: not read yet
+	standardDSS  *bool             // whether the document security store has validation data alone; nil: not known yet
 }
 
 // run compares the trailer, and then each object that is somewhere else now, in each of its positions. An object that
@@ -52,7 +52,7 @@ func (c *comparison) run() error {
 	if err := c.advanceGraph(changed); err != nil {
 		return err
 	}
-	for _, find := range []func() error{c.unreferenced, c.ambiguous, c.readersDiffer} {
+	for _, find := range []func() error{c.findUnreferenced, c.findDuplicateKeys, c.findReaderDifferences} {
 		if err := find(); err != nil {
 			return err
 		}
@@ -149,12 +149,12 @@ func (c *comparison) compare(p *position, old, now pdf.Object) error {
 	if same, err := c.equal(was, is); same || err != nil {
 		return err
 	}
-	return c.judge(p, was, is)
+	return c.classify(p, was, is)
 }
 
 // judge reports what it is that an object changed, by its role. It descends where a part of the object may have an
 // effect of its own.
-func (c *comparison) judge(p *position, old, now pdf.Object) error {
+func (c *comparison) classify(p *position, old, now pdf.Object) error {
 	a, wasDict := old.(pdf.Dict)
 	b, isDict := now.(pdf.Dict)
 	dicts := (wasDict || old == nil) && isDict
@@ -176,7 +176,7 @@ func (c *comparison) judge(p *position, old, now pdf.Object) error {
 		return c.page(p, a, b)
 	case p.role == pageAnnotations && arrays:
 		return c.pageAnnotations(p, x, y)
-	case (p.role == formResources || p.role == resourceKind) && dicts:
+	case (p.role == formResources || p.role == resourceType) && dicts:
 		return c.formResources(p, a, b)
 	case p.role == validationData:
 		return c.validationData(p)
@@ -218,7 +218,7 @@ func (c *comparison) advanceGraph(changed []*position) error {
 }
 
 // unreferenced notes the objects that nothing leads to: a later revision may refer to them.
-func (c *comparison) unreferenced() error {
+func (c *comparison) findUnreferenced() error {
 	c.at = nil
 	for _, num := range slices.Sorted(maps.Keys(c.moved)) {
 		ref := c.now.Reference(num)
@@ -239,7 +239,7 @@ func (c *comparison) unreferenced() error {
 // ambiguous notes objects with two values for a key: readers differ in which one counts (ISO 32000-2 7.3.7). Where the
 // document had such objects before, or objects that cannot be read, it is not known what they lead to, so that anything
 // that changed may be seen.
-func (c *comparison) ambiguous() error {
+func (c *comparison) findDuplicateKeys() error {
 	c.graph.duplicateKeys = c.graph.duplicateKeys || c.before.HasDuplicateKeys() || c.now.HasDuplicateKeys()
 	for _, num := range slices.Sorted(maps.Keys(c.moved)) {
 		ref := c.now.Reference(num)
@@ -259,7 +259,7 @@ func (c *comparison) ambiguous() error {
 
 // readersDiffer notes a revision in which some readers find what others do not: objects that the cross-reference does
 // not list, a table with a stream beside it (ISO 32000-2 7.5.8.4), or a cross-reference that may be taken for damaged.
-func (c *comparison) readersDiffer() error {
+func (c *comparison) findReaderDifferences() error {
 	size := c.before.Size()
 	for _, agree := range []func() (bool, error){
 		func() (bool, error) { return c.now.Lists(size) },

@@ -89,7 +89,7 @@ func (h *History) compare(first int) error {
 		case err != nil:
 			return err
 		case now == nil || n-first > maxRevisions:
-			h.unknownFrom(n)
+			h.addUnknownFrom(n)
 			return nil
 		case n == first:
 			graph, err = readGraph(h.ctx, now, new(int))
@@ -97,7 +97,7 @@ func (h *History) compare(first int) error {
 			err = h.compareRevision(graph, before, now, n)
 		}
 		if err != nil {
-			h.unknownFrom(max(n, first+1))
+			h.addUnknownFrom(max(n, first+1))
 			return pdf.IgnoreMalformed(err)
 		}
 		h.pages[n], before = len(graph.pages), now
@@ -121,8 +121,8 @@ func (h *History) open(n int) (*pdf.File, error) {
 func (h *History) compareRevision(graph *graph, before, now *pdf.File, n int) error {
 	c := comparison{
 		history: h, before: before, now: now, graph: graph, revision: n,
-		seen: make(map[ades.Change]bool), moved: make(map[uint32]bool), filled: make(map[string]bool),
-		signed: make(map[string]effect), added: make(map[pdf.Ref]int),
+		seen: make(map[ades.Change]bool), moved: make(map[uint32]bool), filledFields: make(map[string]bool),
+		signedFields: make(map[string]effect), addedFields: make(map[pdf.Ref]int),
 	}
 	err := c.run()
 	h.changes = append(h.changes, c.changes...)
@@ -132,8 +132,8 @@ func (h *History) compareRevision(graph *graph, before, now *pdf.File, n int) er
 	return err
 }
 
-// unknownFrom notes that a revision and those after it made changes that are not known.
-func (h *History) unknownFrom(n int) {
+// addUnknownFrom notes that a revision and those after it made changes that are not known.
+func (h *History) addUnknownFrom(n int) {
 	for ; n <= len(h.Ends); n++ {
 		h.changes = append(h.changes, change{ades.Change{Revision: n, Kind: ades.ChangeUnknown}, form.Never, nil})
 	}

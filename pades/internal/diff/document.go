@@ -87,7 +87,7 @@ func (c *comparison) page(p *position, old, now pdf.Dict) error {
 		case "Parent":
 			c.add(child, effectOf[pageNode])
 		case "Tabs", "StructParents":
-			c.add(child, effectOf[structure])
+			c.add(child, effectOf[logicalStructure])
 		default:
 			if err := c.compare(child, old[key], now[key]); err != nil {
 				return err
@@ -110,7 +110,7 @@ func (c *comparison) pageAnnotations(p *position, old, now pdf.Array) error {
 	}
 	// An annotation that is gone, or is drawn above another one now, is a change of the page's annotations.
 	if !slices.EqualFunc(kept, old, equal) {
-		c.add(p, c.lostAnnotations(old, kept))
+		c.add(p, c.removedAnnotationsEffect(old, kept))
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (c *comparison) newAnnotation(p *position, o pdf.Object) {
 		return
 	}
 	p.ref = ref
-	if at, ok := c.added[ref]; ok {
+	if at, ok := c.addedFields[ref]; ok {
 		c.changes[at].Page = p.page
 		return
 	}
@@ -135,8 +135,8 @@ func (c *comparison) newAnnotation(p *position, o pdf.Object) {
 	c.add(p, effectOf[annotation])
 }
 
-// lostAnnotations is the effect of annotations that are gone: where a field is among them, its appearance is changed.
-func (c *comparison) lostAnnotations(old, kept pdf.Array) effect {
+// removedAnnotationsEffect is the effect of annotations that are gone: where a field is among them, its appearance is changed.
+func (c *comparison) removedAnnotationsEffect(old, kept pdf.Array) effect {
 	still := membersOf(kept)
 	for _, o := range old {
 		ref, isRef := o.(pdf.Ref)
@@ -181,18 +181,18 @@ func (m *members) take(o pdf.Object) bool {
 // validationData compares what is in the document security store. A store that has anything else than validation data
 // may mean something to another reader.
 func (c *comparison) validationData(p *position) error {
-	if c.plainStore == nil {
+	if c.standardDSS == nil {
 		_, dict, err := c.now.Catalog()
 		plain := false
 		if err == nil {
-			plain, err = isPlainStore(c.now, dict["DSS"])
+			plain, err = isStandardDSS(c.now, dict["DSS"])
 		}
 		if err := pdf.IgnoreMalformed(err); err != nil {
 			return err
 		}
-		c.plainStore = &plain
+		c.standardDSS = &plain
 	}
-	if *c.plainStore {
+	if *c.standardDSS {
 		c.add(p, effectOf[validationData])
 	} else {
 		c.add(p, effectOf[otherRole])
@@ -200,8 +200,8 @@ func (c *comparison) validationData(p *position) error {
 	return nil
 }
 
-// isPlainStore reports whether a document security store has the entries of ISO 32000-2 tables 261 and 262 and no others.
-func isPlainStore(file *pdf.File, o pdf.Object) (bool, error) {
+// isStandardDSS reports whether a document security store has the entries of ISO 32000-2 tables 261 and 262 and no others.
+func isStandardDSS(file *pdf.File, o pdf.Object) (bool, error) {
 	dict, err := file.Dict(o)
 	if err != nil || !hasOnly(dict, "Type", "Certs", "OCSPs", "CRLs", "VRI") {
 		return false, err
@@ -354,7 +354,7 @@ func digestOfStatements(content []byte) (digest [sha256.Size]byte, err error) {
 		if err != nil {
 			return digest, fmt.Errorf("%w: metadata: %w", pdf.ErrDamaged, err)
 		}
-		if token = statement(token); token != nil {
+		if token = withoutWriter(token); token != nil {
 			fmt.Fprintf(all, "%T%q\n", token, token)
 		}
 	}
@@ -362,7 +362,7 @@ func digestOfStatements(content []byte) (digest [sha256.Size]byte, err error) {
 
 // statement returns a token without what states nothing: declarations of namespaces, which its names have already, and
 // the properties of the last writer. It returns nil for a token that states nothing at all.
-func statement(token xml.Token) xml.Token {
+func withoutWriter(token xml.Token) xml.Token {
 	switch token := token.(type) {
 	case xml.StartElement:
 		token.Attr = slices.DeleteFunc(token.Attr, func(a xml.Attr) bool {

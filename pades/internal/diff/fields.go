@@ -44,7 +44,7 @@ func (c *comparison) formResources(p *position, old, now pdf.Dict) error {
 	for _, key := range keys {
 		child := p.child(string(key), p.role.under(key))
 		_, isRef := now[key].(pdf.Ref)
-		if old[key] == nil || isRef && p.role == resourceKind && p.step == "XObject" {
+		if old[key] == nil || isRef && p.role == resourceType && p.step == "XObject" {
 			c.add(child, effect{ades.ChangeSignature, form.FormFilling})
 		} else if err := c.compare(child, old[key], now[key]); err != nil {
 			return err
@@ -74,20 +74,20 @@ func (c *comparison) formFields(p *position, old, now pdf.Array) error {
 
 // Keys of a field and its widget (ISO 32000-2 tables 166, 191, 226 to 235).
 var (
-	// changeWithSignature are those that differ when a field gets its signature.
-	changeWithSignature = []pdf.Name{"V", "AP", "AS", "F", "M", "P", "Type"}
-	// changeWithValue are those that differ when a field gets another value.
-	changeWithValue = []pdf.Name{"V", "RV", "AP", "AS", "M", "I", "TI", "DA", "Q", "Type"}
-	// shownOfField are those that decide what is seen of a field.
-	shownOfField = []pdf.Name{"AP", "AS", "F", "Rect", "MK", "BS", "Border", "C", "CA", "ca", "H", "OC", "BM", "Subtype"}
+	// keysOfSigning are those that differ when a field gets its signature.
+	keysOfSigning = []pdf.Name{"V", "AP", "AS", "F", "M", "P", "Type"}
+	// keysOfFilling are those that differ when a field gets another value.
+	keysOfFilling = []pdf.Name{"V", "RV", "AP", "AS", "M", "I", "TI", "DA", "Q", "Type"}
+	// visualKeys are those that decide what is seen of a field.
+	visualKeys = []pdf.Name{"AP", "AS", "F", "Rect", "MK", "BS", "Border", "C", "CA", "ca", "H", "OC", "BM", "Subtype"}
 
-	// allowedOfNewField are those that a new signature field may have. But for AP they do nothing and show nothing.
-	allowedOfNewField = []pdf.Name{
+	// newFieldKeys are those that a new signature field may have. But for AP they do nothing and show nothing.
+	newFieldKeys = []pdf.Name{
 		"Type", "Subtype", "FT", "T", "TU", "V", "F", "Ff", "Rect", "P", "AP",
 		"TM", "Parent", "Kids", "Lock", "SV", "M", "NM", "AS", "H", "Q", "DA", "DR", "Lang", "StructParent",
 	}
-	// allowedOfSignedField are those that it may have with a signature in it: the signer decides what these show.
-	allowedOfSignedField = slices.Concat(allowedOfNewField, []pdf.Name{"MK", "BS", "Border", "C", "Contents"})
+	// newSignedFieldKeys are those that it may have with a signature in it: the signer decides what these show.
+	newSignedFieldKeys = slices.Concat(newFieldKeys, []pdf.Name{"MK", "BS", "Border", "C", "Contents"})
 )
 
 // Field flags (ISO 32000-2 tables 227 and 229).
@@ -115,7 +115,7 @@ func (c *comparison) field(p *position, old, now pdf.Dict) error {
 			c.add(p, found)
 		case key == "Kids":
 			err = c.compare(child, old[key], now[key])
-		case slices.Contains(shownOfField, key):
+		case slices.Contains(visualKeys, key):
 			c.add(child, effectOf[fieldAppearance])
 		default:
 			c.add(child, effectOf[fieldPart])
@@ -131,8 +131,8 @@ func (c *comparison) field(p *position, old, now pdf.Dict) error {
 // and so does its appearance.
 func (c *comparison) fieldEffect(p *position, old, now pdf.Dict) (found effect, with []pdf.Name, err error) {
 	if fieldType(c.before, old) != "Sig" && fieldType(c.now, now) != "Sig" {
-		if c.filled[p.field] {
-			with = changeWithValue
+		if c.filledFields[p.field] {
+			with = keysOfFilling
 		}
 		return effectOf[fieldValue], with, nil
 	}
@@ -145,8 +145,8 @@ func (c *comparison) fieldEffect(p *position, old, now pdf.Dict) (found effect, 
 		return effectOf[fieldPart], nil, pdf.IgnoreMalformed(err)
 	}
 	if found, err = c.signatureEffect(p, now); err == nil && found != effectOf[formFields] {
-		with = changeWithSignature
-		c.signed[p.field] = found
+		with = keysOfSigning
+		c.signedFields[p.field] = found
 	}
 	return found, with, err
 }
@@ -217,14 +217,14 @@ func (c *comparison) noteFilled(name string, dict pdf.Dict) {
 	flags, err := c.before.Int(inherited(c.before, dict, "Ff"))
 	isButton := fieldType(c.before, dict) == "Btn" && flags&pushbutton != 0
 	if err == nil && flags&readOnly == 0 && !isButton {
-		c.filled[name] = true
+		c.filledFields[name] = true
 	}
 }
 
 // fieldValue judges a value that is an object of its own and was replaced. The value of several fields is not one that
 // is filled in.
 func (c *comparison) fieldValue(p *position) {
-	if c.filled[p.field] {
+	if c.filledFields[p.field] {
 		c.add(p, effectOf[fieldValue])
 	} else {
 		c.add(p, effect{ades.ChangeForm, form.Never})
@@ -233,9 +233,9 @@ func (c *comparison) fieldValue(p *position) {
 
 // fieldAppearance judges the appearance of a field that was replaced.
 func (c *comparison) fieldAppearance(p *position) {
-	signed, ok := c.signed[p.field]
+	signed, ok := c.signedFields[p.field]
 	switch {
-	case p.field != "" && c.filled[p.field]:
+	case p.field != "" && c.filledFields[p.field]:
 		c.add(p, effectOf[fieldValue])
 	case p.field != "" && ok:
 		c.add(p, signed)
@@ -275,7 +275,7 @@ func (c *comparison) newField(p *position, o pdf.Object, depth int) error {
 	if !own && len(kids) > 0 { // a widget has no kids
 		found = effectOf[formFields]
 	}
-	if isParent := own && len(kids) > 0 && fieldType(c.now, dict) == ""; !isParent || !c.hasAllowedOnly(p, dict, allowedOfNewField) {
+	if isParent := own && len(kids) > 0 && fieldType(c.now, dict) == ""; !isParent || !c.hasOnlyAllowed(p, dict, newFieldKeys) {
 		c.addNewField(p, found)
 	}
 	for i, kid := range kids {
@@ -293,7 +293,7 @@ func (c *comparison) newField(p *position, o pdf.Object, depth int) error {
 func (c *comparison) addNewField(p *position, found effect) {
 	at := len(c.changes)
 	if c.add(p, found); at < len(c.changes) {
-		c.added[p.ref] = at
+		c.addedFields[p.ref] = at
 	}
 }
 
@@ -303,19 +303,19 @@ func (c *comparison) newFieldEffect(p *position, dict pdf.Dict) (effect, error) 
 	if err != nil || found == effectOf[formFields] {
 		return found, err
 	}
-	allowed := allowedOfNewField
+	allowed := newFieldKeys
 	if signature, err := c.now.Dict(fieldValueOf(c.now, dict)); err == nil && signature != nil && found != effectOf[validationData] {
-		allowed = allowedOfSignedField
+		allowed = newSignedFieldKeys
 	}
-	if !c.hasAllowedOnly(p, dict, allowed) {
+	if !c.hasOnlyAllowed(p, dict, allowed) {
 		return effectOf[formFields], nil
 	}
 	return found, nil
 }
 
-// hasAllowedOnly reports whether a new field has no other keys than some, is shown as a field if it is shown, and
+// hasOnlyAllowed reports whether a new field has no other keys than some, is shown as a field if it is shown, and
 // inherits from the field that has it as a kid alone: readers differ in where they look for what is inherited.
-func (c *comparison) hasAllowedOnly(p *position, dict pdf.Dict, keys []pdf.Name) bool {
+func (c *comparison) hasOnlyAllowed(p *position, dict pdf.Dict, keys []pdf.Name) bool {
 	subtype, err := c.now.Name(dict["Subtype"])
 	return err == nil && (subtype == "" || subtype == "Widget") && dict["Parent"] == p.parentNode() && hasOnly(dict, keys...)
 }

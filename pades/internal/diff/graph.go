@@ -299,7 +299,7 @@ func (g *graph) children(p *position, o pdf.Object) {
 
 // entry notes what is under a key of a dictionary.
 func (g *graph) entry(p *position, o pdf.Object) {
-	if p.role != pointed {
+	if p.role != notFollowed {
 		g.reach(p, o)
 	} else if ref, ok := o.(pdf.Ref); ok {
 		g.pointedAt[ref.Num] = true

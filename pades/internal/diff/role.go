@@ -28,20 +28,20 @@ const (
 	documentInformation
 	encryption
 	formResources // resources of the form, which all of its fields share
-	resourceKind  // one kind of these
+	resourceType  // one kind of these
 	fieldValue
 	fieldAppearance
 	fieldPart // any other entry of a field or of the form
 	signatureValue
 	annotationPart
 	pageContent
-	structure
-	layers
+	logicalStructure
+	optionalContent
 	ancestor // the Parent of a page or field that does not have it as a kid: it inherits from that all the same
 	otherRole
 
-	// pointed is the role of what is not followed: the page of an annotation, and the parent of a page or a field.
-	pointed role = 255
+	// notFollowed is the role of what is not followed: the page of an annotation, and the parent of a page or a field.
+	notFollowed role = 255
 )
 
 // inFrame reports whether a role is one of the frame. All that an object of another role leads to has the same role,
@@ -50,7 +50,7 @@ func (r role) inFrame() bool { return r <= annotation }
 
 // isDrawn reports whether an object of a role is drawn.
 func (r role) isDrawn() bool {
-	return r == pageContent || r == fieldAppearance || r == formResources || r == resourceKind || r == layers || r == ancestor
+	return r == pageContent || r == fieldAppearance || r == formResources || r == resourceType || r == optionalContent || r == ancestor
 }
 
 // ofField reports whether an object of a role is a field, or belongs to fields.
@@ -88,15 +88,15 @@ var effectOf = map[role]effect{
 	documentInformation: {ades.ChangeMetadata, form.FormFilling},
 	encryption:          {ades.ChangeCatalog, form.Never},
 	formResources:       {ades.ChangeAppearance, form.Never},
-	resourceKind:        {ades.ChangeAppearance, form.Never},
+	resourceType:        {ades.ChangeAppearance, form.Never},
 	fieldValue:          {ades.ChangeForm, form.FormFilling},
 	fieldAppearance:     {ades.ChangeAppearance, form.Never},
 	fieldPart:           {ades.ChangeFields, form.Never},
 	signatureValue:      {ades.ChangeFields, form.Never},
 	annotationPart:      {ades.ChangeAnnotation, form.Annotations},
 	pageContent:         {ades.ChangeContent, form.Never},
-	structure:           {ades.ChangeStructure, form.Never},
-	layers:              {ades.ChangeCatalog, form.Never},
+	logicalStructure:    {ades.ChangeStructure, form.Never},
+	optionalContent:     {ades.ChangeCatalog, form.Never},
 	ancestor:            unknown,
 	otherRole:           {ades.ChangeCatalog, form.Never},
 }
@@ -116,22 +116,22 @@ type entries struct {
 var entriesOf = map[role]entries{
 	catalog: {map[pdf.Name]role{
 		"Pages": pageNode, "AcroForm": interactiveForm, "DSS": validationData, "Metadata": metadata, "Extensions": extensions,
-		"Perms": permissions, "StructTreeRoot": structure, "OCProperties": layers, "MarkInfo": structure, "Lang": structure,
+		"Perms": permissions, "StructTreeRoot": logicalStructure, "OCProperties": optionalContent, "MarkInfo": logicalStructure, "Lang": logicalStructure,
 	}, otherRole},
 	interactiveForm: {map[pdf.Name]role{"Fields": formFields, "DR": formResources}, fieldPart},
 	field: {map[pdf.Name]role{
-		"Kids": formFields, "V": fieldValue, "RV": fieldValue, "AP": fieldAppearance, "Parent": pointed, "P": pointed,
+		"Kids": formFields, "V": fieldValue, "RV": fieldValue, "AP": fieldAppearance, "Parent": notFollowed, "P": notFollowed,
 	}, fieldPart},
-	pageNode: {map[pdf.Name]role{"Kids": pageKids, "Parent": pointed}, pageContent},
+	pageNode: {map[pdf.Name]role{"Kids": pageKids, "Parent": notFollowed}, pageContent},
 	// Actions, article beads and page-piece dictionaries are not drawn.
 	page: {map[pdf.Name]role{
-		"Annots": pageAnnotations, "Parent": pointed, "AA": otherRole, "B": otherRole, "PieceInfo": otherRole,
+		"Annots": pageAnnotations, "Parent": notFollowed, "AA": otherRole, "B": otherRole, "PieceInfo": otherRole,
 	}, pageContent},
-	annotation:     {map[pdf.Name]role{"P": pointed}, annotationPart},
-	ancestor:       {map[pdf.Name]role{"Parent": ancestor, "Kids": pointed}, pageContent},
-	signatureValue: {map[pdf.Name]role{"Data": pointed}, signatureValue},
-	formResources:  {nil, resourceKind},
-	resourceKind:   {nil, fieldAppearance},
+	annotation:     {map[pdf.Name]role{"P": notFollowed}, annotationPart},
+	ancestor:       {map[pdf.Name]role{"Parent": ancestor, "Kids": notFollowed}, pageContent},
+	signatureValue: {map[pdf.Name]role{"Data": notFollowed}, signatureValue},
+	formResources:  {nil, resourceType},
+	resourceType:   {nil, fieldAppearance},
 	permissions:    {map[pdf.Name]role{"DocMDP": signatureValue}, permissions},
 }
 

@@ -99,8 +99,8 @@ func IsTimestamp(file *pdf.File, signature pdf.Dict) bool {
 	return err == nil && filter == "ETSI.RFC3161"
 }
 
-// digestName begins a fully qualified name that is too long and is replaced by its digest.
-const digestName = "SHA-256 "
+// digestPrefix begins a fully qualified name that is too long and is replaced by its digest.
+const digestPrefix = "SHA-256 "
 
 // QualifiedName returns the fully qualified name of a field below a parent of that name, and whether the field has a
 // partial name of its own (ISO 32000-2 12.7.4.2). A name that is too long for a reader is replaced by its digest, since
@@ -118,7 +118,7 @@ func QualifiedName(file *pdf.File, field pdf.Dict, parent string) (name string, 
 		name = parent + "." + name
 	}
 	if len(name) > maxName {
-		name = fmt.Sprintf("%s%x", digestName, sha256.Sum256([]byte(name)))
+		name = fmt.Sprintf("%s%x", digestPrefix, sha256.Sum256([]byte(name)))
 	}
 	return name, true
 }

@@ -63,7 +63,7 @@ func (l Lock) Locks(field string) bool {
 	switch {
 	case l.Action == "":
 		return false
-	case strings.HasPrefix(field, digestName):
+	case strings.HasPrefix(field, digestPrefix):
 		return true
 	}
 	switch l.Action {
