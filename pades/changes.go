@@ -66,8 +66,8 @@ func (d *inspection) noteExtended(last *ades.SignatureReport) error {
 	return readError(pdf.IgnoreMalformed(err))
 }
 
-// revisionAt returns the number, from 1, of the revision that ends where a signature's covered
-// bytes end.
+// revisionAt returns the number, from 1, of the revision in which the covered bytes of a signature
+// end.
 func (d *inspection) revisionAt(ends []int64, covered int64) int {
 	for i, end := range ends {
 		if end >= covered || d.endsAt(end, covered) {

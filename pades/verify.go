@@ -222,8 +222,8 @@ func (v *verification) checkCoverage() []byte {
 	return contents
 }
 
-// readUniqueContents is [coverage.readContents] with one more check: no two fields may have the
-// same gap. problem is empty if there is none.
+// readUniqueContents is [coverage.readContents] with two more checks: the cross-reference is not
+// broken, and no other field has the same gap. problem is empty if there is none.
 func (d *inspection) readUniqueContents(f form.SignatureField) (r byteRange, contents []byte, problem string) {
 	if d.broken {
 		return r, nil, brokenCrossReference

@@ -52,8 +52,8 @@ type change struct {
 	at    *position // the position that was compared; nil: none in particular, or the trailer
 }
 
-// rules are what the signatures up to a signed revision, and the certification of the document,
-// permit later revisions to do.
+// rules are the rules that the signatures up to a signed revision, and the certification of the
+// document, set for later revisions.
 type rules struct {
 	permission form.Permission
 	locks      []form.Lock

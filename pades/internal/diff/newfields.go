@@ -82,9 +82,9 @@ func (c *comparison) newFieldEffect(p *position, dict pdf.Dict) (effect, error) 
 	return found, nil
 }
 
-// hasOnlyAllowed reports whether a new field has no keys other than the given ones, is no
-// annotation of another subtype, and has the field that lists it in Kids as its Parent: readers
-// differ in where they look for inherited entries.
+// hasOnlyAllowed reports whether a new field has no keys other than the given ones, has the Subtype
+// Widget or none, and has the field that lists it in Kids as its Parent. Readers differ in where
+// they look for inherited entries.
 func (c *comparison) hasOnlyAllowed(p *position, dict pdf.Dict, keys []pdf.Name) bool {
 	subtype, err := c.now.Name(dict["Subtype"])
 	return err == nil && (subtype == "" || subtype == "Widget") && dict["Parent"] == p.parentNode() && hasOnly(dict, keys...)
