@@ -70,7 +70,7 @@ const (
 )
 
 // Bounds on the number of locks in one revision, and of the field names in them. Beyond these
-// bounds nothing is permitted.
+// bounds only validation data is permitted, as with P of 1.
 const (
 	maxLocks        = 1024
 	maxLockedFields = 1 << 16
@@ -193,8 +193,8 @@ func (h *History) addUnknownFrom(n int) {
 }
 
 // rulesOf reads the rules in the signed revision itself, because later revisions could remove them.
-// Rules that cannot be read permit nothing. Without any rule, form filling is permitted, as with P
-// of 2 (ISO 32000-2 table 257).
+// Rules that cannot be read may forbid anything, and are taken as P of 1. Without any rule, form
+// filling is permitted, as with P of 2 (ISO 32000-2 table 257).
 func rulesOf(file *pdf.File) (rules, error) {
 	r := rules{permission: form.Never, locked: make(map[string]bool)}
 	fields, err := form.Read(file)
