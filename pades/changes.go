@@ -8,10 +8,11 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/diff"
 )
 
-// maxChangesInReport bounds the changes that a report lists for all signatures together.
+// maxChangesInReport bounds the changes in a report, for all signatures together.
 const maxChangesInReport = 1 << 18
 
-// noteChanges notes in the report of each signature what later revisions changed. The last signature comes last.
+// noteChanges adds the changes by later revisions to the report of each signature. all is in the
+// order in which the signatures were made.
 func (d *inspection) noteChanges(all []verification) error {
 	if len(all) == 0 {
 		return nil
@@ -38,20 +39,21 @@ func (d *inspection) noteChanges(all []verification) error {
 		signed := d.revisionAt(ends, report.CoveredBytes)
 		report.Changes = history.Since(signed, max(maxChangesInReport/len(all), 1))
 		if history.PagesChanged(signed) && report.Indication != ades.TotalFailed {
-			// Readers no longer have the document before them that was signed.
+			// Readers no longer see the document that was signed.
 			report.Indication = ""
 			report.Fail(ades.Indeterminate, ades.FormatFailure, "Pages were added or removed since.")
 		}
 	}
-	last := &all[len(all)-1].report // a signature follows each of the others
+	// The others have a signature after them, and so are not Extended.
+	last := &all[len(all)-1].report
 	if last.Coverage == ades.WholeRevision && len(ends) == len(d.revisions) && diff.ValidationDataOnly(last.Changes) {
 		return d.noteExtended(last)
 	}
 	return nil
 }
 
-// noteExtended notes whether the validation data after the last signature is written strictly: no signature covers it,
-// so that all readers have to find the same in it.
+// noteExtended sets Extended if the validation-data-only update after the last signature is written
+// strictly. No signature covers that update, so all readers have to find the same in it.
 func (d *inspection) noteExtended(last *ades.SignatureReport) error {
 	before, err := d.file.Earlier(last.CoveredBytes)
 	if err == nil {
@@ -64,7 +66,8 @@ func (d *inspection) noteExtended(last *ades.SignatureReport) error {
 	return readError(pdf.IgnoreMalformed(err))
 }
 
-// revisionAt is the number of the revision that a signature over a beginning of the document was made in, from 1.
+// revisionAt returns the number, from 1, of the revision in which the covered bytes of a signature
+// end.
 func (d *inspection) revisionAt(ends []int64, covered int64) int {
 	for i, end := range ends {
 		if end >= covered || d.endsAt(end, covered) {
@@ -74,7 +77,8 @@ func (d *inspection) revisionAt(ends []int64, covered int64) int {
 	return len(ends)
 }
 
-// trustsTimestamps reports whether the document timestamps in the field of that name are trusted.
+// trustsTimestamps reports whether there are document timestamps in the field of that name, and all
+// of them are trusted.
 func (d *inspection) trustsTimestamps(field string) bool {
 	found := false
 	for _, t := range d.timestamps {

@@ -17,17 +17,30 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// maxContents bounds the signature that is read from a document.
+// maxContents bounds the gap of a ByteRange, in bytes.
 const maxContents = 4 << 20
 
-// byteRange is everything but the gap from gap to gapEnd, up to end.
+// readSize is the number of bytes that are read and hashed at a time.
+const readSize = 256 << 10
+
+// byteRange is a ByteRange: the bytes from 0 to end without the gap from gap to gapEnd.
 type byteRange struct{ gap, gapEnd, end int64 }
 
-// coverage is a document with the offsets at which its revisions end.
+// coverage is a document with the ends of its revisions: the offsets after their end-of-file
+// markers.
 type coverage struct {
 	doc       Document
 	file      *pdf.File
 	revisions []int64
+}
+
+// rangeHashes computes the digests of the byte ranges of one document. It keeps the state of the
+// hash at every gap, so that the beginning that ranges have in common is hashed once for each hash
+// algorithm, in whatever order the digests are computed.
+type rangeHashes struct {
+	doc   Document
+	gaps  []int64 // where the gaps of the ranges begin, in ascending order
+	known []Midstate
 }
 
 func newCoverage(doc Document, file *pdf.File) (coverage, error) {
@@ -35,12 +48,11 @@ func newCoverage(doc Document, file *pdf.File) (coverage, error) {
 	return coverage{doc, file, revisions}, err
 }
 
-// read reads ByteRange and the bytes of its gap, which have to be the hexadecimal
-// string of Contents, where the dictionary itself stands, and nothing else:
-// whatever else hid there would be shown and not be signed, and a dictionary that
-// stands elsewhere was written after the signature (ISO 32000-2 12.8.1). The
-// problem is empty when all is well.
-func (c coverage) read(f form.SignatureField) (r byteRange, contents []byte, problem string) {
+// readContents reads ByteRange and the Contents in its gap (ISO 32000-2 12.8.1). The gap has to be
+// the hexadecimal string of Contents and nothing else: readers could show other bytes in it, which
+// are not signed. It has to lie in the object that has the signature dictionary: a dictionary
+// elsewhere was written after the signature. problem is empty if there is none.
+func (c coverage) readContents(f form.SignatureField) (r byteRange, contents []byte, problem string) {
 	r, problem = c.readRange(f.Signature)
 	if problem != "" {
 		return r, nil, problem
@@ -91,18 +103,8 @@ func (c coverage) readRange(signature pdf.Dict) (r byteRange, problem string) {
 	return r, ""
 }
 
-// ranges are those of all signatures and timestamps that have one.
-func (c coverage) ranges(f form.Fields) (all []byteRange) {
-	for _, s := range slices.Concat(f.Signatures, f.Timestamps) {
-		if r, problem := c.readRange(s.Signature); problem == "" {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// of says how much of the document is signed.
-func (c coverage) of(r byteRange) ades.Coverage {
+// coverageOf returns how much of the document a byte range covers.
+func (c coverage) coverageOf(r byteRange) ades.Coverage {
 	switch {
 	case r.end == c.doc.Size:
 		return ades.WholeDocument
@@ -112,8 +114,8 @@ func (c coverage) of(r byteRange) ades.Coverage {
 	return ades.Partial
 }
 
-// endsAt reports whether the revision whose end-of-file marker ends at an offset is
-// covered to the end: an end of line may follow the marker.
+// endsAt reports whether a revision whose end-of-file marker ends at the offset marker ends at the
+// offset end. An end of line may follow the marker.
 func (c coverage) endsAt(marker, end int64) bool {
 	if end < marker || end > marker+2 {
 		return false
@@ -123,27 +125,103 @@ func (c coverage) endsAt(marker, end int64) bool {
 	return err == nil && len(bytes.Trim(rest, "\r\n")) == 0
 }
 
-var errDoubled = errors.New("an entry stands twice in the signature dictionary, and readers differ in which counts")
+// ranges returns the byte ranges of all signatures and document timestamps that have a valid one.
+func (c coverage) ranges(f form.Fields) (all []byteRange) {
+	for _, s := range slices.Concat(f.Signatures, f.Timestamps) {
+		if r, problem := c.readRange(s.Signature); problem == "" {
+			all = append(all, r)
+		}
+	}
+	return all
+}
 
-// doubled reports whether an entry stands twice in the signature dictionary, or in the field that has it: readers
-// differ in which counts (ISO 32000-2 7.3.7), so that one would show what another has not verified. What cannot
-// be read is found elsewhere.
-func (c coverage) doubled(f form.SignatureField) bool {
+// signedRevisionEnds returns, in ascending order, the ends of the revisions that a signature or
+// document timestamp covers as a whole.
+func (c coverage) signedRevisionEnds(f form.Fields) (all []int64) {
+	for _, r := range c.ranges(f) {
+		if c.coverageOf(r) != ades.Partial {
+			all = append(all, r.end)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+var errDuplicateKeys = errors.New("an entry stands twice in the signature dictionary, and readers differ in which counts")
+
+// hasDuplicateKeys reports whether the signature dictionary, or the field that contains it, has two
+// values for one key. Readers differ in which value counts (ISO 32000-2 7.3.7), so that another
+// reader could show a signature that Verify has not verified. Other checks report objects that
+// cannot be read.
+func (c coverage) hasDuplicateKeys(f form.SignatureField) bool {
 	distinct, err := c.file.Distinct(f.Holder)
 	return err == nil && !distinct
 }
 
-// readSize is how much of a document is read and hashed at a time.
-const readSize = 256 << 10
+func newRangeHashes(doc Document, ranges ...byteRange) *rangeHashes {
+	x := &rangeHashes{doc: doc}
+	for _, r := range ranges {
+		x.gaps = append(x.gaps, r.gap)
+	}
+	slices.Sort(x.gaps)
+	return x
+}
 
-// hashed returns the state of h over the whole document, from the farthest state
-// that is known.
+// digest returns the digest of a byte range by h.
+func (x *rangeHashes) digest(ctx context.Context, h crypto.Hash, r byteRange) ([]byte, error) {
+	sum, err := x.stateAt(ctx, h, r.gap)
+	if err != nil {
+		return nil, err
+	}
+	err = hashPart(ctx, sum, x.doc, r.gapEnd, r.end-r.gapEnd)
+	return sum.Sum(nil), err
+}
+
+// stateAt returns the state of h after the first end bytes of the document.
+func (x *rangeHashes) stateAt(ctx context.Context, h crypto.Hash, end int64) (hash.Hash, error) {
+	before := Document{Size: end, Hashed: slices.Concat(x.doc.Hashed, x.known)}
+	sum, at := before.resume(h)
+	next, _ := slices.BinarySearch(x.gaps, at+1)
+	for _, gap := range append(slices.Clone(x.gaps[next:]), end) {
+		if gap = min(gap, end); gap == at {
+			continue
+		}
+		if err := hashPart(ctx, sum, x.doc, at, gap-at); err != nil {
+			return nil, err
+		}
+		state, err := save(sum)
+		if err != nil {
+			return nil, err
+		}
+		x.known, at = append(x.known, Midstate{h, gap, state}), gap
+	}
+	return sum, nil
+}
+
+// hashed returns the state of h after the whole document. It continues from the longest midstate.
 func (d Document) hashed(ctx context.Context, h crypto.Hash) (hash.Hash, error) {
 	sum, at := d.resume(h)
 	return sum, hashPart(ctx, sum, d, at, d.Size-at)
 }
 
-// hashPart hashes n bytes of a document from an offset on.
+// resume returns the state of h after the longest beginning of the document that has a midstate,
+// and the length of that beginning. Without a midstate that can be restored it returns a new hash
+// and 0.
+func (d Document) resume(h crypto.Hash) (hash.Hash, int64) {
+	var best Midstate
+	for _, m := range d.Hashed {
+		if m.Hash == h && m.Offset > best.Offset && m.Offset <= d.Size {
+			best = m
+		}
+	}
+	sum, err := restore(h, best.State)
+	if err != nil {
+		return h.New(), 0
+	}
+	return sum, best.Offset
+}
+
+// hashPart adds n bytes of a document, from an offset on, to a hash.
 func hashPart(ctx context.Context, h hash.Hash, r io.ReaderAt, at, n int64) error {
 	buffer := make([]byte, min(readSize, n))
 	for end := at + n; at < end; {
@@ -163,22 +241,6 @@ func hashPart(ctx context.Context, h hash.Hash, r io.ReaderAt, at, n int64) erro
 	return nil
 }
 
-// resume returns the hash after the beginning of the document that a midstate
-// covers, else at the start.
-func (d Document) resume(h crypto.Hash) (hash.Hash, int64) {
-	var best Midstate
-	for _, m := range d.Hashed {
-		if m.Hash == h && m.Offset > best.Offset && m.Offset <= d.Size {
-			best = m
-		}
-	}
-	sum, err := restore(h, best.State)
-	if err != nil {
-		return h.New(), 0
-	}
-	return sum, best.Offset
-}
-
 func restore(h crypto.Hash, state []byte) (hash.Hash, error) {
 	sum := h.New()
 	u, ok := sum.(encoding.BinaryUnmarshaler)
@@ -194,52 +256,4 @@ func save(h hash.Hash) ([]byte, error) {
 		return nil, fmt.Errorf("pades: the state of %T cannot be saved", h)
 	}
 	return m.MarshalBinary()
-}
-
-// rangeHashes hashes what signatures of one document cover. Their ranges begin alike, and what they have in
-// common is hashed once for each hash, in whatever order they are asked for: a state is kept at every gap.
-type rangeHashes struct {
-	doc   Document
-	gaps  []int64 // where ranges begin to differ, in ascending order
-	known []Midstate
-}
-
-func newRangeHashes(doc Document, ranges ...byteRange) *rangeHashes {
-	x := &rangeHashes{doc: doc}
-	for _, r := range ranges {
-		x.gaps = append(x.gaps, r.gap)
-	}
-	slices.Sort(x.gaps)
-	return x
-}
-
-// of is the digest of all but the gap.
-func (x *rangeHashes) of(ctx context.Context, h crypto.Hash, r byteRange) ([]byte, error) {
-	sum, err := x.upTo(ctx, h, r.gap)
-	if err != nil {
-		return nil, err
-	}
-	err = hashPart(ctx, sum, x.doc, r.gapEnd, r.end-r.gapEnd)
-	return sum.Sum(nil), err
-}
-
-// upTo is the state of h over the beginning of the document.
-func (x *rangeHashes) upTo(ctx context.Context, h crypto.Hash, end int64) (hash.Hash, error) {
-	before := Document{Size: end, Hashed: slices.Concat(x.doc.Hashed, x.known)}
-	sum, at := before.resume(h)
-	next, _ := slices.BinarySearch(x.gaps, at+1)
-	for _, gap := range append(slices.Clone(x.gaps[next:]), end) {
-		if gap = min(gap, end); gap == at {
-			continue
-		}
-		if err := hashPart(ctx, sum, x.doc, at, gap-at); err != nil {
-			return nil, err
-		}
-		state, err := save(sum)
-		if err != nil {
-			return nil, err
-		}
-		x.known, at = append(x.known, Midstate{h, gap, state}), gap
-	}
-	return sum, nil
 }

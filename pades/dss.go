@@ -7,67 +7,66 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/crl"
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
 	"github.com/innsigli/innsigli/internal/pki/validation"
-	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
 const (
-	// maxStoreEntries bounds the streams of each array of a document security store.
+	// maxStoreEntries bounds the entries that are read of each array of a document security store.
 	maxStoreEntries = 4096
 	// maxCertificate bounds one certificate in bytes.
 	maxCertificate = 64 << 10
 )
 
-// store is the document security store of a document (ISO 32000-2 12.8.4.3).
+// store is the document security store (DSS) of a document (ISO 32000-2 12.8.4.3).
 type store struct {
-	dict    pdf.Dict         // nil: there is none
-	vri     pdf.Dict         // nil: it has none
-	fault   error            // why one of these cannot be read, and so not be added to
-	data    *validation.Data // as it stands, in its order, none of it verified
+	dict    pdf.Dict         // nil: the document has no store
+	vri     pdf.Dict         // nil: the store has no VRI dictionary
+	fault   error            // why dict or vri cannot be read; the store then takes no additions
+	data    *validation.Data // the content of streams, in their order, not verified
 	streams []stream
-	seen   map[storedAt]bool
-	decoded map[storedAt]stream  // in other revisions; nil: none
-	refs    map[storedAs]pdf.Ref // the streams by what is in them, for who adds to them
+	seen    map[streamLocation]bool   // of streams
+	decoded map[streamLocation]stream // of the stores of all revisions; nil: not kept
+	refs    map[streamDigest]pdf.Ref  // of streams, for [store.add]
 }
 
-// stream is one of a store, with its content.
+// stream is a stream of a document security store, with its decoded content.
 type stream struct {
-	storedAt
+	streamLocation
 	ref         pdf.Ref
 	der         []byte
-	certificate *x509.Certificate // of Certs, where Go can parse it
+	certificate *x509.Certificate // in Certs; nil if Go cannot parse it
 }
 
-// arrays are those of a store by what is in them, with their names in its VRI dictionaries (ISO 32000-2 tables 261
-// and 262).
+// streamLocation is the array that a stream is in, and where its payload is in the document. A
+// stream of another array is not read as validation data of this kind.
+type streamLocation struct {
+	array          pdf.Name // Certs, OCSPs or CRLs
+	offset, length int64    // of the payload, in bytes
+}
+
+// streamDigest is the array that a stream is in, and the digest of its content.
+type streamDigest struct {
+	array pdf.Name
+	sum   [sha256.Size]byte
+}
+
+// arrays are the arrays of a document security store and of its VRI dictionaries (ISO 32000-2
+// tables 261 and 262).
 var arrays = []struct {
 	name, vri pdf.Name
-	limit     int64 // of one stream
+	limit     int64 // of the content of one stream, in bytes
 }{
 	{"Certs", "Cert", maxCertificate},
 	{"OCSPs", "OCSP", ocsp.MaxSize},
 	{"CRLs", "CRL", crl.MaxSize},
 }
 
-// storedAt is where a stream stands.
-type storedAt struct {
-	array          pdf.Name // that it is in: in another it proves nothing
-	offset, length int64    // of its payload in the document
-}
-
-// storedAs is a stream's array and the digest of its content.
-type storedAs struct {
-	array pdf.Name
-	sum   [sha256.Size]byte
-}
-
-// readStore reads the document security store. What is no stream, or none that can be
-// decoded, proves nothing and is left out, as is a certificate that Go cannot parse. The
-// error is one of reading, or [pdf.ErrLimit] for all the work.
+// readStore reads the document security store for an [Extender]. It leaves out entries that are not
+// streams, streams that cannot be decoded, and certificates that Go cannot parse. The error is an
+// error of reading, or [pdf.ErrLimit] if the file has taken all the work that it may.
 func readStore(file *pdf.File) (store, error) {
 	s, err := findStore(file)
 	if err != nil {
@@ -78,33 +77,54 @@ func readStore(file *pdf.File) (store, error) {
 	return s, err
 }
 
-// decodeAll decodes what the arrays have.
-func (s *store) decodeAll(file *pdf.File) error {
-	for _, array := range arrays {
-		if err := s.decode(file, array.name, s.dict[array.name], array.limit); err != nil {
-			return err
-		}
+// readMergedStore reads the document security store of a revision for a verification. It adds the
+// validation data that is in the VRI dictionaries alone (ISO 32000-2 table 262), and the stores of
+// earlier revisions that were signed or timestamped. Some writers replace the store or leave it
+// out, but what revocation data states about a certificate stays true.
+func (d *inspection) readMergedStore(file *pdf.File) (store, error) {
+	s, err := findStore(file)
+	if err != nil {
+		return s, err
 	}
-	return nil
+	s.decoded = d.decoded
+	if err := s.decodeAll(file); err != nil {
+		return s, err
+	}
+	if err := s.decodeVRI(file); err != nil {
+		return s, err
+	}
+	earlier, err := d.storeAt(d.signedBefore(file.Size()))
+	if err != nil {
+		return s, err
+	}
+	s.inherit(earlier)
+	s.data = dataOf(s.streams)
+	return s, nil
 }
 
-// dataOf is what stands in streams, in their order.
-func dataOf(streams []stream) *validation.Data {
-	data := new(validation.Data)
-	for _, one := range streams {
-		switch {
-		case one.array == "OCSPs":
-			data.OCSP = append(data.OCSP, one.der)
-		case one.array == "CRLs":
-			data.CRLs = append(data.CRLs, one.der)
-		case one.certificate != nil:
-			data.Certificates = append(data.Certificates, one.certificate)
-		}
+// storeAt returns the merged store of the revision that ends at the offset end, and keeps it, since
+// many signatures need the same one. A store that is malformed is empty. The error is an error of
+// reading.
+func (d *inspection) storeAt(end int64) (store, error) {
+	if s, ok := d.earlierStores[end]; ok || end == 0 {
+		return s, nil
 	}
-	return data
+	var s store
+	file, err := d.file.Earlier(end)
+	if err == nil {
+		s, err = d.readMergedStore(file)
+	}
+	if err != nil {
+		s = store{data: new(validation.Data)}
+	}
+	s.data.ChargeTo(d.known)
+	if err = pdf.IgnoreMalformed(err); err == nil {
+		d.earlierStores[end] = s
+	}
+	return s, err
 }
 
-// findStore reads what there is without what it refers to.
+// findStore reads the dictionaries of the store, and nothing that they refer to.
 func findStore(file *pdf.File) (store, error) {
 	s := store{data: new(validation.Data)}
 	_, catalog, err := file.Catalog()
@@ -114,21 +134,50 @@ func findStore(file *pdf.File) (store, error) {
 	if s.dict, err = file.Dict(catalog["DSS"]); err == nil {
 		s.vri, err = file.Dict(s.dict["VRI"])
 	}
-	if err == nil && (isAnother(file, s.dict) || isAnother(file, s.vri)) {
+	if err == nil && (isOtherDictionary(file, s.dict) || isOtherDictionary(file, s.vri)) {
 		err = fmt.Errorf("%w: /DSS leads to something else", pdf.ErrDamaged)
 	}
 	s.fault = err
 	return s, pdf.IgnoreMalformed(err)
 }
 
-// isAnother reports whether a dictionary is none of a store, of which a VRI has no type. A signature that is added to is
-// one no longer.
-func isAnother(file *pdf.File, dict pdf.Dict) bool {
+// isOtherDictionary reports whether a dictionary is not part of a document security store: it has
+// the Type of something else, or a ByteRange. Entries that are added to a signature dictionary
+// would break the signature.
+func isOtherDictionary(file *pdf.File, dict pdf.Dict) bool {
 	kind, err := file.Name(dict["Type"])
 	return err == nil && kind != "" && kind != "DSS" && kind != "VRI" || dict["ByteRange"] != nil
 }
 
-// decode decodes the streams of an array. Several entries may name one stream.
+func (s *store) decodeAll(file *pdf.File) error {
+	for _, array := range arrays {
+		if err := s.decode(file, array.name, s.dict[array.name], array.limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeVRI decodes the streams in the VRI dictionaries, in the order of their keys.
+func (s *store) decodeVRI(file *pdf.File) error {
+	for _, name := range slices.Sorted(maps.Keys(s.vri)) {
+		if err := file.CheckBudget(); err != nil {
+			return err
+		}
+		of, err := file.Dict(s.vri[name])
+		if err := pdf.IgnoreMalformed(err); err != nil {
+			return err
+		}
+		for _, array := range arrays {
+			if err := s.decode(file, array.name, of[array.vri], array.limit); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// decode decodes the streams of an array. Several entries may refer to one stream.
 func (s *store) decode(file *pdf.File, name pdf.Name, array pdf.Object, limit int64) error {
 	entries, err := file.Array(array)
 	if err != nil {
@@ -150,13 +199,13 @@ func (s *store) decodeOne(file *pdf.File, name pdf.Name, entry pdf.Object, limit
 	if err != nil || object == nil {
 		return err
 	}
-	place := storedAt{name, object.Offset, object.Length}
+	place := streamLocation{name, object.Offset, object.Length}
 	if s.seen[place] {
 		return nil
 	}
 	one, known := s.decoded[place]
 	if !known {
-		one = stream{storedAt: place, ref: object.Ref}
+		one = stream{streamLocation: place, ref: object.Ref}
 		if one.der, err = file.Stream(object, limit); err != nil {
 			return err
 		}
@@ -164,112 +213,52 @@ func (s *store) decodeOne(file *pdf.File, name pdf.Name, entry pdf.Object, limit
 			one.certificate, _ = x509.ParseCertificate(one.der)
 		}
 	}
-	s.keep(one)
+	s.addStream(one)
 	return nil
 }
 
-func (s *store) keep(one stream) {
+func (s *store) addStream(one stream) {
 	if s.seen == nil {
-		s.seen = make(map[storedAt]bool)
+		s.seen = make(map[streamLocation]bool)
 	}
-	s.seen[one.storedAt] = true
+	s.seen[one.streamLocation] = true
 	s.streams = append(s.streams, one)
 	if s.decoded != nil {
-		s.decoded[one.storedAt] = one
+		s.decoded[one.streamLocation] = one
 	}
 }
 
-// readStores reads the document security store of a revision for a verification. What is in it counts wherever it
-// stands, also in the VRI dictionaries alone (ISO 32000-2 table 262), and so does what the store of an earlier
-// revision had that was signed or timestamped: some writers put a new store in the place of the old one, or leave it
-// out, and what revocation data says of a certificate stays said.
-func (d *inspection) readStores(file *pdf.File) (store, error) {
-	s, err := findStore(file)
-	if err != nil {
-		return s, err
-	}
-	s.decoded = d.decoded
-	if err := s.decodeAll(file); err != nil {
-		return s, err
-	}
-	if err := s.decodeVRI(file); err != nil {
-		return s, err
-	}
-	earlier, err := d.storeAt(d.signedBefore(file.Size()))
-	if err != nil {
-		return s, err
-	}
-	s.inherit(earlier)
-	s.data = dataOf(s.streams)
-	return s, nil
-}
-
-// decodeVRI decodes what stands in the VRI dictionaries, in the order of their names.
-func (s *store) decodeVRI(file *pdf.File) error {
-	for _, name := range slices.Sorted(maps.Keys(s.vri)) {
-		if err := file.CheckBudget(); err != nil {
-			return err
-		}
-		of, err := file.Dict(s.vri[name])
-		if err := pdf.IgnoreMalformed(err); err != nil {
-			return err
-		}
-		for _, array := range arrays {
-			if err := s.decode(file, array.name, of[array.vri], array.limit); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// inherit adds what an earlier store has and this one has not.
+// inherit adds the streams of an earlier store that this one lacks.
 func (s *store) inherit(earlier store) {
 	for _, one := range earlier.streams {
-		if !s.seen[one.storedAt] {
-			s.keep(one)
+		if !s.seen[one.streamLocation] {
+			s.addStream(one)
 		}
 	}
 }
 
-// signedBefore is where the last revision ends that was signed or timestamped as a whole, before an offset; 0: none
-// was.
+// dataOf returns the validation data in streams, in their order.
+func dataOf(streams []stream) *validation.Data {
+	data := new(validation.Data)
+	for _, one := range streams {
+		switch {
+		case one.array == "OCSPs":
+			data.OCSP = append(data.OCSP, one.der)
+		case one.array == "CRLs":
+			data.CRLs = append(data.CRLs, one.der)
+		case one.certificate != nil:
+			data.Certificates = append(data.Certificates, one.certificate)
+		}
+	}
+	return data
+}
+
+// signedBefore returns where the last revision before end ends that is signed or timestamped as a
+// whole; 0 if there is none.
 func (d *inspection) signedBefore(end int64) int64 {
-	i, _ := slices.BinarySearch(d.signed, end)
+	i, _ := slices.BinarySearch(d.signedRevisions, end)
 	if i == 0 {
 		return 0
 	}
-	return d.signed[i-1]
-}
-
-// signedEnds are the ends of revisions that have a signature or a timestamp over all of them, in ascending order.
-func (c coverage) signedEnds(f form.Fields) (all []int64) {
-	for _, r := range c.ranges(f) {
-		if c.of(r) != ades.Partial {
-			all = append(all, r.end)
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// storeAt reads the document security store as it was when the document had so many
-// bytes. It is the same for many signatures, and read once.
-func (d *inspection) storeAt(end int64) (store, error) {
-	if s, ok := d.earlier[end]; ok || end == 0 {
-		return s, nil
-	}
-	var s store
-	file, err := d.file.Earlier(end)
-	if err == nil {
-		s, err = d.readStores(file)
-	}
-	if err != nil {
-		s = store{data: new(validation.Data)}
-	}
-	s.data.ChargeTo(d.known)
-	if err = pdf.IgnoreMalformed(err); err == nil {
-		d.earlier[end] = s
-	}
-	return s, err
+	return d.signedRevisions[i-1]
 }

@@ -22,13 +22,13 @@ func (a additions) empty() bool { return len(a.certificates)+len(a.responses)+le
 // add makes streams, one for each DER value (ISO 32000-2 12.8.4.3), of what is not in the
 // store.
 func (s *store) add(update *pdf.Update, found *validation.Data) additions {
-	s.refs = make(map[storedAs]pdf.Ref)
+	s.refs = make(map[streamDigest]pdf.Ref)
 	for _, old := range s.streams {
-		s.refs[storedAs{old.array, sha256.Sum256(old.der)}] = old.ref
+		s.refs[streamDigest{old.array, sha256.Sum256(old.der)}] = old.ref
 	}
 	add := func(array pdf.Name, all [][]byte) (refs []pdf.Ref) {
 		for _, der := range all {
-			key := storedAs{array, sha256.Sum256(der)}
+			key := streamDigest{array, sha256.Sum256(der)}
 			if _, there := s.refs[key]; !there {
 				s.refs[key] = update.Add(streamOf(der))
 				refs = append(refs, s.refs[key])
@@ -111,7 +111,7 @@ func (s *store) vriSource(about *validation.Data) []byte {
 	}{{"Cert", "Certs", encodings(about.Certificates)}, {"OCSP", "OCSPs", about.OCSP}, {"CRL", "CRLs", about.CRLs}} {
 		var refs []pdf.Ref
 		for _, der := range list.all {
-			if ref, stored := s.refs[storedAs{list.array, sha256.Sum256(der)}]; stored {
+			if ref, stored := s.refs[streamDigest{list.array, sha256.Sum256(der)}]; stored {
 				refs = append(refs, ref)
 			}
 		}

@@ -196,7 +196,9 @@ func (e *extension) embed() error { return e.embedWith((*signedDocument).noMoreT
 // embedBeforeTimestamp does so before a document timestamp that is to come. It will hardly be of
 // another authority than the last one: by what is known about that one today the new
 // timestamp can be judged, before its renewal brings what is said about itself.
-func (e *extension) embedBeforeTimestamp() error { return e.embedWith((*signedDocument).outdatedTimestampAuthority) }
+func (e *extension) embedBeforeTimestamp() error {
+	return e.embedWith((*signedDocument).outdatedTimestampAuthority)
+}
 
 // embedWith appends what is missing, with more to ask about. What can be collected and
 // would still not do, for validators or [Verify], is not level LT.

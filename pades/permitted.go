@@ -72,8 +72,8 @@ func (c coverage) checkLastSignature(signatures []form.SignatureField) error {
 		y, _ := c.readRange(b.Signature)
 		return cmp.Compare(x.end, y.end)
 	})
-	r, _, problem := c.read(last)
-	if problem == "" && c.of(r) == ades.Partial {
+	r, _, problem := c.readContents(last)
+	if problem == "" && c.coverageOf(r) == ades.Partial {
 		problem = "it does not cover its revision."
 	}
 	if problem != "" {

@@ -50,7 +50,7 @@ func openSigned(doc Document) (*signedFile, error) {
 type signedDocument struct {
 	*signedFile
 	signatures []documentSignature
-	timestamps     []documentTimestamp // document timestamps, oldest first
+	timestamps []documentTimestamp // document timestamps, oldest first
 	store      store
 	known      []*x509.Certificate
 }
@@ -125,7 +125,7 @@ func vriKey(contents []byte) pdf.Name {
 }
 
 func (c *signedDocument) addSignature(f form.SignatureField) error {
-	r, contents, problem := c.covers.read(f)
+	r, contents, problem := c.covers.readContents(f)
 	if problem != "" {
 		return errors.New(problem)
 	}
@@ -156,7 +156,7 @@ func (c *signedDocument) addSignature(f form.SignatureField) error {
 }
 
 func (c *signedDocument) addTimestamp(f form.SignatureField) error {
-	r, contents, problem := c.covers.read(f)
+	r, contents, problem := c.covers.readContents(f)
 	if problem != "" {
 		return errors.New(problem)
 	}
@@ -178,7 +178,7 @@ func (c *signedDocument) addTimestamp(f form.SignatureField) error {
 func (c *signedDocument) verify(ctx context.Context) error {
 	sums := newRangeHashes(c.doc, c.covers.ranges(c.fields)...)
 	for _, s := range c.signatures {
-		sum, err := sums.of(ctx, s.signed.Algorithm().Hash, s.ranges)
+		sum, err := sums.digest(ctx, s.signed.Algorithm().Hash, s.ranges)
 		if err != nil {
 			return err
 		}
@@ -187,7 +187,7 @@ func (c *signedDocument) verify(ctx context.Context) error {
 		}
 	}
 	for _, s := range c.timestamps {
-		sum, err := sums.of(ctx, s.token.Hash, s.ranges)
+		sum, err := sums.digest(ctx, s.token.Hash, s.ranges)
 		if err != nil {
 			return err
 		}

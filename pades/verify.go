@@ -6,6 +6,7 @@ import (
 	"crypto"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -15,22 +16,61 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// Verify reports on the signatures of a document. A signature that does not verify
-// is no error but a result; [ades.ErrUnreadable] and [ErrEncrypted] when there is
-// nothing to report on. The signatures of a document with a broken cross-reference, which
-// viewers mend and show, fail with FORMAT_FAILURE.
+// inspection is the validation of all signatures of one document.
+type inspection struct {
+	ctx context.Context
+	coverage
+	options ades.VerifyOptions
+	// broken: the cross-reference is broken, so no signature covers what viewers show.
+	broken          bool
+	usedGaps        map[int64]bool // gaps of the byte ranges of the fields read so far
+	sums            *rangeHashes
+	store           store                     // of the last revision, see readMergedStore
+	timestamps      []judgedTimestamp         // document timestamps, by the end of their ranges
+	earlierStores   map[int64]store           // of earlier revisions, by the end of the revision
+	decoded         map[streamLocation]stream // of the stores of all revisions
+	signedRevisions []int64                   // see signedRevisionEnds
+	// known has the roots and the certificates in the document timestamps.
+	known *validation.Known
+	// online fetches what the document lacks; nil: nothing is fetched.
+	online *validation.Online
+}
+
+// verification is the validation of one signature.
+type verification struct {
+	*inspection
+	field form.SignatureField
+
+	ranges byteRange
+	signed *cms.SignedData
+	// known is inspection.known with the certificates in the signature and its timestamps.
+	known *validation.Known
+	// data is the data of the store with the revocation data in the signature.
+	data                *validation.Data
+	signatureTimestamps []validation.Timestamp
+	report              ades.SignatureReport
+}
+
+// Verify validates the signatures of a document and returns a report on each of them. A signature
+// that does not verify is a result in the report and not an error. The error is
+// [ades.ErrUnreadable] or [ErrEncrypted] if the document cannot be read. If the cross-reference of
+// the document is broken, all its signatures fail with FORMAT_FAILURE, because viewers repair the
+// cross-reference silently and show the document.
 //
-// Certificates are judged by the revocation data that the document carries, as of the
-// earliest time at which a timestamp that is trusted proves the signature, else as of
-// Time. Without such data the result is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE
-// where a certificate is not valid any more. With data whose signer has
-// expired since, and which no document timestamp proves, it is OUT_OF_BOUNDS_NO_POE if the
-// certificate has expired too, else REVOCATION_OUT_OF_BOUNDS_NO_POE.
+// Verify judges certificates by the revocation data in the document. It judges them as of the best
+// signature time, which is the earliest time at which a trusted timestamp shows that the signature
+// existed, and as of options.Time if there is no such timestamp. Without revocation data the result
+// is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE if a certificate is no
+// longer valid. Revocation data whose signer has expired since needs a document timestamp as its
+// proof of existence. Without one the result is INDETERMINATE with OUT_OF_BOUNDS_NO_POE if the
+// signer's certificate has expired too, else with REVOCATION_OUT_OF_BOUNDS_NO_POE.
 //
-// What the options' Revocation and Issuers return counts as data that exists now. It says since when a
-// certificate is revoked, so that it is as good for a Time in the past, but says nothing of a certificate that
-// has expired, and is no part of the level, which is what the document has. What was asked for in vain is in
-// the report's Warnings.
+// Data from options.Revocation and options.Issuers exists since now. Verify uses it for a Time in
+// the past too, because it states since when a certificate is revoked. It states nothing about a
+// certificate that has expired. It does not count for the level, which depends on the document
+// alone. The Warnings of the report name the data that could not be fetched.
+//
+// Verify hashes the document itself and does not use doc.Hashed.
 func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {
 	if options.Time.IsZero() {
 		options.Time = time.Now()
@@ -46,7 +86,8 @@ func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ade
 	return report, err
 }
 
-// inspect reports on the signatures of a document as a file has it, which may be broken.
+// inspect reports on the signatures of a document. broken states that the cross-reference of the
+// document is broken; file is then the salvaged one.
 func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, options ades.VerifyOptions) (*ades.Report, error) {
 	covers, err := newCoverage(doc, file)
 	if err != nil {
@@ -58,13 +99,13 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 	}
 	d := &inspection{
 		ctx: ctx, coverage: covers, options: options, broken: broken,
-		sums:  newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
-		taken: make(map[int64]bool), earlier: make(map[int64]store),
-		decoded: make(map[storedAt]stream), signed: covers.signedEnds(fields),
+		sums:     newRangeHashes(Document{ReaderAt: doc, Size: doc.Size}, covers.ranges(fields)...),
+		usedGaps: make(map[int64]bool), earlierStores: make(map[int64]store),
+		decoded: make(map[streamLocation]stream), signedRevisions: covers.signedRevisionEnds(fields),
 		known:  validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
 		online: validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
 	}
-	if d.store, err = d.readStores(file); err != nil {
+	if d.store, err = d.readMergedStore(file); err != nil {
 		return nil, readError(err)
 	}
 	if err := d.readTimestamps(fields.Timestamps); err != nil {
@@ -73,12 +114,58 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 	return d.report(fields.Signatures)
 }
 
-// run makes the checks of EN 319 102-1 5.2, from the format over the digest, the
-// value and the certificate to its chain: the first that fails decides. The error is
-// one of reading.
+// brokenCrossReference is the problem of every signature in a document with a broken
+// cross-reference. Viewers repair it silently, each in its own way, so that they may show something
+// else than what was signed.
+const brokenCrossReference = "The cross-reference of the document is broken, so that what readers show is not what was signed."
+
+// verifyBroken reports on a document whose cross-reference is broken: its signatures fail with
+// FORMAT_FAILURE (EN 319 102-1 5.2.2) instead of being ignored. It returns cause if the document
+// has no signatures, or cannot be read for another reason.
+func verifyBroken(ctx context.Context, doc Document, options ades.VerifyOptions, cause error) (*ades.Report, error) {
+	if !errors.Is(cause, pdf.ErrDamaged) {
+		return nil, cause
+	}
+	file, err := pdf.Salvage(doc, doc.Size)
+	if err != nil {
+		return nil, cause
+	}
+	report, err := inspect(ctx, doc, file, true, options)
+	if err != nil || len(report.Signatures) == 0 {
+		return nil, cmp.Or(ctx.Err(), cause)
+	}
+	return report, nil
+}
+
+// report validates the given signatures and reports on them in the order in which they were made.
+func (d *inspection) report(fields []form.SignatureField) (*ades.Report, error) {
+	all := make([]verification, 0, len(fields))
+	for _, f := range fields {
+		v := verification{inspection: d, field: f}
+		if err := cmp.Or(v.run(), d.ctx.Err()); err != nil {
+			return nil, readError(err)
+		}
+		all = append(all, v)
+	}
+	slices.SortStableFunc(all, func(a, b verification) int {
+		return cmp.Or(cmp.Compare(a.ranges.end, b.ranges.end), cmp.Compare(a.report.CoveredBytes, b.report.CoveredBytes))
+	})
+	if err := d.noteChanges(all); err != nil {
+		return nil, err
+	}
+	report := new(ades.Report)
+	for _, v := range all {
+		report.Signatures = append(report.Signatures, v.report)
+	}
+	return report, nil
+}
+
+// run makes the checks of EN 319 102-1 5.2 in this order: format, digest, signature value, signing
+// certificate, certificate chain. The first check that fails decides the result. The error is an
+// error of reading.
 func (v *verification) run() error {
 	v.describe()
-	contents := v.cover()
+	contents := v.checkCoverage()
 	signed, fault := cms.Read(contents)
 	if v.signed = signed; signed == nil {
 		v.reject(fault)
@@ -96,62 +183,8 @@ func (v *verification) run() error {
 	return v.noteFormat()
 }
 
-// cover notes what the signature is over, and returns what stands in Contents: of a signature that is over
-// something else, for what it was meant to be.
-func (v *verification) cover() []byte {
-	ranges, contents, problem := v.claim(v.field)
-	if v.ranges = ranges; problem != "" {
-		v.report.Coverage = ades.Partial
-		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
-		contents, _ = v.file.Bytes(v.field.Signature["Contents"])
-		return contents
-	}
-	v.report.Coverage, v.report.CoveredBytes = v.of(v.ranges), v.ranges.end
-	if v.report.Coverage == ades.Partial {
-		v.report.Fail(ades.TotalFailed, ades.FormatFailure, "The signature does not cover a whole revision of the document.")
-	}
-	return contents
-}
-
-// check makes the checks after that of the format, given what is amiss with the CMS.
-func (v *verification) check(fault error) (err error) {
-	covered := v.report.CoveredBytes > 0
-	if fault == nil && covered {
-		if fault, err = v.checkValue(); err != nil {
-			return err
-		}
-	}
-	unknown := errors.Is(fault, ades.ErrAlgorithm)
-	if fault != nil && !unknown {
-		v.reject(fault)
-	}
-	v.checkTimestamps()
-	if !covered {
-		return nil
-	}
-	v.judge().Signer(&v.report, v.known)
-	v.checkCarriedDigest()
-	if unknown {
-		v.indeterminateAlgorithm(fault)
-	}
-	return v.checkPOE()
-}
-
-// indeterminateAlgorithm notes that a value by an algorithm which is not known here is neither right nor wrong. Nothing about
-// the signer outweighs that, but that nobody knows or trusts him (EN 319 102-1 5.2.3, 5.2.6).
-func (v *verification) indeterminateAlgorithm(fault error) {
-	if _, err := v.signed.Signer(); err != nil {
-		v.reject(err)
-		return
-	}
-	if v.report.Indication == ades.Indeterminate && v.report.SubIndication != ades.NoCertificateChainFound {
-		v.report.Indication = ""
-	}
-	v.reject(fault)
-}
-
-// describe notes what the dictionary says. Entries that cannot be read say
-// nothing.
+// describe fills the report with the entries of the signature dictionary. It ignores entries that
+// cannot be read.
 func (v *verification) describe() {
 	d := v.field.Signature
 	text := func(key pdf.Name) string {
@@ -172,80 +205,120 @@ func (v *verification) describe() {
 	}
 }
 
-// brokenDocument is why no signature of a document with a broken cross-reference is any good: viewers mend it
-// without a word, each in its own way, and what they show then is not what was signed.
-const brokenDocument = "The cross-reference of the document is broken, so that what readers show is not what was signed."
-
-// verifyBroken reports on a document that cannot be read as its cross-reference has it: the signatures that stand in
-// it fail for their format (EN 319 102-1 5.2.2), instead of being passed over. Where there are none, or where it
-// cannot be read for another reason, the cause is the error.
-func verifyBroken(ctx context.Context, doc Document, options ades.VerifyOptions, cause error) (*ades.Report, error) {
-	if !errors.Is(cause, pdf.ErrDamaged) {
-		return nil, cause
+// checkCoverage notes what the signature covers, and returns its Contents. It returns them also if
+// ByteRange is wrong, so that the report can describe the signature.
+func (v *verification) checkCoverage() []byte {
+	ranges, contents, problem := v.readUniqueContents(v.field)
+	if v.ranges = ranges; problem != "" {
+		v.report.Coverage = ades.Partial
+		v.report.Fail(ades.TotalFailed, ades.FormatFailure, problem)
+		contents, _ = v.file.Bytes(v.field.Signature["Contents"])
+		return contents
 	}
-	file, err := pdf.Salvage(doc, doc.Size)
-	if err != nil {
-		return nil, cause
+	v.report.Coverage, v.report.CoveredBytes = v.coverageOf(v.ranges), v.ranges.end
+	if v.report.Coverage == ades.Partial {
+		v.report.Fail(ades.TotalFailed, ades.FormatFailure, "The signature does not cover a whole revision of the document.")
 	}
-	report, err := inspect(ctx, doc, file, true, options)
-	if err != nil || len(report.Signatures) == 0 {
-		return nil, cmp.Or(ctx.Err(), cause)
-	}
-	return report, nil
+	return contents
 }
 
-// checkContent makes sure that the signature carries nothing but what its encoding allows.
+// readUniqueContents is [coverage.readContents] with two more checks: the cross-reference is not
+// broken, and no other field has the same gap. problem is empty if there is none.
+func (d *inspection) readUniqueContents(f form.SignatureField) (r byteRange, contents []byte, problem string) {
+	if d.broken {
+		return r, nil, brokenCrossReference
+	}
+	r, contents, problem = d.readContents(f)
+	if problem == "" && d.usedGaps[r.gap] {
+		problem = "The signature is another field's."
+	}
+	if problem == "" {
+		d.usedGaps[r.gap] = true
+	}
+	return r, contents, problem
+}
+
+// check makes the checks that follow the format. fault is the problem of the CMS; nil if it has
+// none.
+func (v *verification) check(fault error) (err error) {
+	covered := v.report.CoveredBytes > 0
+	if fault == nil && covered {
+		if fault, err = v.checkValue(); err != nil {
+			return err
+		}
+	}
+	unknown := errors.Is(fault, ades.ErrAlgorithm)
+	if fault != nil && !unknown {
+		v.reject(fault)
+	}
+	v.checkTimestamps()
+	if !covered {
+		return nil
+	}
+	v.judge().Signer(&v.report, v.known)
+	v.checkEncapsulatedDigest()
+	if unknown {
+		v.indeterminateAlgorithm(fault)
+	}
+	return v.checkPOE()
+}
+
+// checkContent returns an error if the CMS encapsulates content that its SubFilter does not allow.
 func (v *verification) checkContent() error {
-	if v.carriesDigest() {
+	if v.encapsulatesDigest() {
 		return nil
 	}
 	return v.signed.CheckDetached()
 }
 
-func (v *verification) carriesDigest() bool {
+// encapsulatesDigest reports whether the content of the CMS is the SHA-1 digest of the document, as
+// in adbe.pkcs7.sha1 (ISO 32000-1 12.8.3.3).
+func (v *verification) encapsulatesDigest() bool {
 	return v.subFilter() == pkcs7SHA1 && v.signed.CarriesDigest()
 }
 
-// checkCarriedDigest: nobody relies on the SHA-1 that a digest which is carried is by, whatever else it was signed with.
-func (v *verification) checkCarriedDigest() {
-	if v.carriesDigest() {
+// checkEncapsulatedDigest checks whether SHA-1, the hash of an encapsulated digest, may be relied
+// on at the time of judgement, whatever algorithm the signature itself uses.
+func (v *verification) checkEncapsulatedDigest() {
+	if v.encapsulatesDigest() {
 		validation.CheckHashes(&v.report, crypto.SHA1)
 	}
 }
 
-// checkValue checks the digest, the value and the certificate that goes with it. The fault is what is amiss, the
-// error one of reading.
+// checkValue checks the digest, the signature value and the certificate that the signed attributes
+// name. fault is the problem of the signature, err an error of reading.
 func (v *verification) checkValue() (fault, err error) {
 	h, verify := v.signed.Algorithm().Hash, v.signed.Verify
-	if v.carriesDigest() {
+	if v.encapsulatesDigest() {
 		h, verify = crypto.SHA1, v.signed.VerifyCarried
 	}
-	sum, err := v.sums.of(v.ctx, h, v.ranges)
+	sum, err := v.sums.digest(v.ctx, h, v.ranges)
 	if err != nil {
 		return nil, err
 	}
-	if another := v.signed.CheckNamed(); errors.Is(another, cms.ErrAnother) { // before the value: EN 319 102-1 5.2.3.4
-		v.reject(another)
+	// EN 319 102-1 5.2.3.4: the signing certificate is identified before the value is verified.
+	if mismatch := v.signed.CheckNamed(); errors.Is(mismatch, cms.ErrAnother) {
+		v.reject(mismatch)
 	}
 	if fault = verify(sum); fault != nil {
 		return fault, nil
 	}
-	if v.doubled(v.field) {
-		return errDoubled, nil
+	if v.hasDuplicateKeys(v.field) {
+		return errDuplicateKeys, nil
 	}
 	v.report.Intact = true
 	v.checkBinding()
 	return nil, nil
 }
 
-// checkBinding makes sure that the certificate is the one that was signed for. ISO 32000-1 12.8.3.3 asks for no
-// such attribute.
+// checkBinding checks that the signing-certificate attribute names the signer's certificate. A
+// signature of ISO 32000-1 12.8.3.3 need not have that attribute.
 func (v *verification) checkBinding() {
 	if v.family() == pkcs7 && !v.signed.NamesCertificate() {
 		return
 	}
 	if err := v.signed.CheckBinding(); errors.Is(err, cms.ErrAnother) {
-		return // which is rejected already
+		return // checkValue has rejected it
 	} else if err != nil {
 		v.reject(err)
 	} else if err := v.signed.CheckIssuerSerial(); err != nil {
@@ -253,8 +326,23 @@ func (v *verification) checkBinding() {
 	}
 }
 
-// reject notes what an error of the CMS comes to. What this package does not know
-// is no failure of the signature.
+// indeterminateAlgorithm notes that this package does not know the algorithm of the signature, so
+// that the value is neither right nor wrong. This result replaces an INDETERMINATE one about the
+// signer, unless the signing certificate or its chain was not found (EN 319 102-1 5.2.3, 5.2.6).
+func (v *verification) indeterminateAlgorithm(fault error) {
+	if _, err := v.signed.Signer(); err != nil {
+		v.reject(err)
+		return
+	}
+	if v.report.Indication == ades.Indeterminate && v.report.SubIndication != ades.NoCertificateChainFound {
+		v.report.Indication = ""
+	}
+	v.reject(fault)
+}
+
+// reject notes the result of an error of the CMS. An algorithm that this package does not know, a
+// missing digest, and a certificate that is missing or is not the one that was named are
+// INDETERMINATE. Every other error is TOTAL_FAILED.
 func (v *verification) reject(err error) {
 	indication, sub := ades.TotalFailed, ades.FormatFailure
 	switch {
@@ -266,7 +354,7 @@ func (v *verification) reject(err error) {
 		indication, sub = ades.Indeterminate, ades.SignedDataNotFound
 	case errors.Is(err, cms.ErrNoCertificate):
 		indication, sub = ades.Indeterminate, ades.NoSigningCertificateFound
-		if v.signed.CarriesSigner() { // one that cannot be read here: it is known which, and leads nowhere
+		if v.signed.CarriesSigner() { // Go cannot parse the certificate, so it has no chain
 			sub = ades.NoCertificateChainFound
 		}
 	case errors.Is(err, cms.ErrAnother):

@@ -2,85 +2,15 @@ package pades
 
 import (
 	"cmp"
-	"context"
 	"crypto/x509"
 	"slices"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/cms"
 	"github.com/innsigli/innsigli/internal/pki/validation"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// inspection is the verification of one document.
-type inspection struct {
-	ctx context.Context
-	coverage
-	options    ades.VerifyOptions
-	broken     bool           // the cross-reference, so that nothing covers what is shown
-	taken      map[int64]bool // gaps that are other fields' signatures
-	sums       *rangeHashes
-	store      store
-	timestamps []judgedTimestamp // in the order of what they cover
-	earlier    map[int64]store     // of earlier revisions, by their length
-	decoded    map[storedAt]stream // of all stores
-	signed     []int64             // ends of revisions, see signedEnds
-	known      *validation.Known   // whom to trust, and what the document timestamps carry
-	online     *validation.Online  // nil: nobody is asked
-}
-
-// verification is the work on one signature.
-type verification struct {
-	*inspection
-	field form.SignatureField
-
-	ranges byteRange
-	signed *cms.SignedData
-	known  *validation.Known      // with what the signature carries
-	data   *validation.Data       // that of the store, with what the signature carries
-	ownTimestamps []validation.Timestamp // that the signature carries
-	report ades.SignatureReport
-}
-
-func (d *inspection) report(fields []form.SignatureField) (*ades.Report, error) {
-	all := make([]verification, 0, len(fields))
-	for _, f := range fields {
-		v := verification{inspection: d, field: f}
-		if err := cmp.Or(v.run(), d.ctx.Err()); err != nil {
-			return nil, readError(err)
-		}
-		all = append(all, v)
-	}
-	slices.SortStableFunc(all, func(a, b verification) int {
-		return cmp.Or(cmp.Compare(a.ranges.end, b.ranges.end), cmp.Compare(a.report.CoveredBytes, b.report.CoveredBytes))
-	})
-	if err := d.noteChanges(all); err != nil {
-		return nil, err
-	}
-	report := new(ades.Report)
-	for _, v := range all {
-		report.Signatures = append(report.Signatures, v.report)
-	}
-	return report, nil
-}
-
-// claim reads what ByteRange leaves out, which no two fields may share. The problem is
-// empty when all is well.
-func (d *inspection) claim(f form.SignatureField) (r byteRange, contents []byte, problem string) {
-	if d.broken {
-		return r, nil, brokenDocument
-	}
-	r, contents, problem = d.read(f)
-	if problem == "" && d.taken[r.gap] {
-		problem = "The signature is another field's."
-	}
-	if problem == "" {
-		d.taken[r.gap] = true
-	}
-	return r, contents, problem
-}
-
-// judgedTimestamp is a timestamp over a document with all that is in it.
+// judgedTimestamp is a document timestamp with the byte range that it covers.
 type judgedTimestamp struct {
 	validation.Timestamp
 	ranges byteRange
@@ -103,14 +33,16 @@ func (d *inspection) readTimestamps(fields []form.SignatureField) error {
 	return d.ctx.Err()
 }
 
+// readTimestamp reads the document timestamp in a field, and compares its digest with the document.
+// What is wrong with the timestamp is in its report; the error is an error of reading.
 func (d *inspection) readTimestamp(f form.SignatureField) (t judgedTimestamp, _ error) {
-	ranges, contents, problem := d.claim(f)
+	ranges, contents, problem := d.readUniqueContents(f)
 	t.ranges = ranges
 	switch kind, _ := d.file.Name(f.Signature["Type"]); {
 	case problem != "":
-	case d.of(ranges) == ades.Partial:
+	case d.coverageOf(ranges) == ades.Partial:
 		problem = "The timestamp does not cover a whole revision of the document."
-	case kind != "DocTimeStamp": // ISO 32000-2 table 255: without Type it is a signature
+	case kind != "DocTimeStamp": // ISO 32000-2 table 255: Type is Sig if it is absent
 		problem = "The timestamp of the document is not of type DocTimeStamp."
 	}
 	if problem != "" {
@@ -121,30 +53,21 @@ func (d *inspection) readTimestamp(f form.SignatureField) (t judgedTimestamp, _ 
 	if t.Timestamp = validation.Read(ades.DocumentTimestamp, contents); t.Token == nil {
 		return t, nil
 	}
-	sum, err := d.sums.of(d.ctx, t.Token.Hash, ranges)
+	sum, err := d.sums.digest(d.ctx, t.Token.Hash, ranges)
 	if err != nil {
 		return t, err
 	}
-	if d.doubled(f) {
-		t.Report.Fail(errDoubled.Error())
+	if d.hasDuplicateKeys(f) {
+		t.Report.Fail(errDuplicateKeys.Error())
 		return t, nil
 	}
 	t.Check(sum, d.store.data.Certificates)
 	return t, nil
 }
 
-// tokensOf leaves out what the timestamps are over.
-func tokensOf(timestamps []judgedTimestamp) []validation.Timestamp {
-	var all []validation.Timestamp
-	for _, t := range timestamps {
-		all = append(all, t.Timestamp)
-	}
-	return all
-}
-
-// judgeTimestamps goes from the newest document timestamp to the oldest: each that is
-// trusted proves that those before it existed at its time, at which their certificates
-// are judged in turn (EN 319 102-1 5.6.3).
+// judgeTimestamps judges the document timestamps from the newest to the oldest. A trusted timestamp
+// is a proof of existence for those before it, so that their certificates are judged as of its time
+// (EN 319 102-1 5.6.3).
 func (d *inspection) judgeTimestamps() {
 	at := d.options.Time
 	for i := range slices.Backward(d.timestamps) {
@@ -154,48 +77,25 @@ func (d *inspection) judgeTimestamps() {
 	}
 }
 
-func (d *inspection) judge() validation.Judge {
-	return validation.Judge{Data: d.store.data, Time: d.options.Time, Online: d.online}
-}
-
-// withArchived is validation data with what the signature itself carries.
-func (v *verification) withArchived(data *validation.Data) *validation.Data {
-	lists, responses := v.signed.ArchivedRevocation()
-	if len(lists)+len(responses) == 0 {
-		return data
-	}
-	return data.With(&validation.Data{OCSP: responses, CRLs: lists})
-}
-
-// judge asks nobody for the sake of a signature that has failed already.
-func (v *verification) judge() validation.Judge {
-	j := v.inspection.judge()
-	j.Data = cmp.Or(v.data, j.Data)
-	if v.report.Indication != "" {
-		j.Online = nil
-	}
-	return j
-}
-
-// checkTimestamps judges the timestamps that the signature carries, as of the earliest
-// time at which a document timestamp proves that they existed, and notes all that are
-// over the signature.
+// checkTimestamps judges the signature timestamps. It judges them as of the earliest time at which
+// a trusted document timestamp shows that they existed. It adds all timestamps over the signature
+// to the report, and sets BestTime if one of them is trusted.
 func (v *verification) checkTimestamps() {
 	at := v.options.Time
-	for _, t := range slices.Backward(v.later()) {
+	for _, t := range slices.Backward(v.laterTimestamps()) {
 		at = t.ProvenAt(at)
 	}
-	carried := slices.Concat(v.signed.Certificates, v.store.data.Certificates)
+	certificates := slices.Concat(v.signed.Certificates, v.store.data.Certificates)
 	for _, token := range v.signed.SignatureTimestamps() {
-		v.ownTimestamps = append(v.ownTimestamps, signatureTimestamp(token, v.signed.Value, carried))
+		v.signatureTimestamps = append(v.signatureTimestamps, signatureTimestamp(token, v.signed.Value, certificates))
 	}
-	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.ownTimestamps))...)
+	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.signatureTimestamps))...)
 	best := at
-	for i := range v.ownTimestamps {
-		v.judge().Timestamp(&v.ownTimestamps[i], v.known, at)
-		best = v.ownTimestamps[i].ProvenAt(best)
+	for i := range v.signatureTimestamps {
+		v.judge().Timestamp(&v.signatureTimestamps[i], v.known, at)
+		best = v.signatureTimestamps[i].ProvenAt(best)
 	}
-	for _, t := range slices.Concat(v.ownTimestamps, tokensOf(v.later())) {
+	for _, t := range slices.Concat(v.signatureTimestamps, tokensOf(v.laterTimestamps())) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
 		if t.Report.Trusted {
 			v.report.BestTime = best
@@ -203,12 +103,25 @@ func (v *verification) checkTimestamps() {
 	}
 }
 
-// checkPOE makes sure that the revocation data is from who is in force, or was when a document timestamp
-// proves the store as it was then. The error is one of reading.
+// signatureTimestamp reads a token over a signature value (EN 319 122-1 5.3) and compares its
+// digest with the value.
+func signatureTimestamp(token, value []byte, known []*x509.Certificate) validation.Timestamp {
+	t := validation.Read(ades.SignatureTimestamp, token)
+	if t.Token != nil {
+		h := t.Token.Hash.New()
+		h.Write(value)
+		t.Check(h.Sum(nil), known)
+	}
+	return t
+}
+
+// checkPOE makes past certificate validation (EN 319 102-1 5.6.2): the signers of the revocation
+// data are valid at options.Time, or were valid when a trusted document timestamp covered the
+// document security store with this data. The error is an error of reading.
 func (v *verification) checkPOE() (err error) {
 	v.judge().Evidence(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
-		for _, t := range slices.Backward(v.later()) {
+		for _, t := range slices.Backward(v.laterTimestamps()) {
 			at = t.ProvenAt(at)
 			if !t.Report.Trusted {
 				continue
@@ -225,13 +138,40 @@ func (v *verification) checkPOE() (err error) {
 	return err
 }
 
-// signatureTimestamp is a token over a signature value (EN 319 122-1 5.3).
-func signatureTimestamp(token, value []byte, known []*x509.Certificate) validation.Timestamp {
-	t := validation.Read(ades.SignatureTimestamp, token)
-	if t.Token != nil {
-		h := t.Token.Hash.New()
-		h.Write(value)
-		t.Check(h.Sum(nil), known)
+// laterTimestamps returns the document timestamps over the signature.
+func (v *verification) laterTimestamps() []judgedTimestamp {
+	return slices.DeleteFunc(slices.Clone(v.timestamps), func(t judgedTimestamp) bool { return t.ranges.end <= v.ranges.end })
+}
+
+// tokensOf returns the timestamps without their byte ranges.
+func tokensOf(timestamps []judgedTimestamp) []validation.Timestamp {
+	var all []validation.Timestamp
+	for _, t := range timestamps {
+		all = append(all, t.Timestamp)
 	}
-	return t
+	return all
+}
+
+func (d *inspection) judge() validation.Judge {
+	return validation.Judge{Data: d.store.data, Time: d.options.Time, Online: d.online}
+}
+
+// judge returns the judge of this signature. Once the signature has failed, it fetches nothing.
+func (v *verification) judge() validation.Judge {
+	j := v.inspection.judge()
+	j.Data = cmp.Or(v.data, j.Data)
+	if v.report.Indication != "" {
+		j.Online = nil
+	}
+	return j
+}
+
+// withArchived returns the data together with the revocation data that is a signed attribute,
+// adbe-revocationInfoArchival (ISO 32000-1 12.8.3.3.2).
+func (v *verification) withArchived(data *validation.Data) *validation.Data {
+	lists, responses := v.signed.ArchivedRevocation()
+	if len(lists)+len(responses) == 0 {
+		return data
+	}
+	return data.With(&validation.Data{OCSP: responses, CRLs: lists})
 }

@@ -16,23 +16,23 @@ import (
 
 // comparison is the comparison of a revision with the one before it.
 type comparison struct {
-	history     *History
-	before, now *pdf.File
-	graph       *graph // of the revision before, and at the end of this one
-	revision    int
-	changes     []change
-	seen        map[ades.Change]bool
-	at          *position         // that is being compared
-	moved       map[uint32]bool   // numbers of objects that are somewhere else in the file now
-	filled      map[string]bool   // fields whose values were changed
-	signed      map[string]effect // fields that got a signature, and what that is
-	added       map[pdf.Ref]int   // new fields and their widgets, and the indexes of their changes
-	fields      *form.Fields      // of this revision; nil: not read yet
-	plainStore  *bool             // whether the document security store has validation data alone; nil: not known yet
+	history      *History
+	before, now  *pdf.File
+	graph        *graph // of the revision before; advanceGraph makes it the graph of this one
+	revision     int
+	changes      []change
+	seen         map[ades.Change]bool
+	at           *position         // the position that is being compared
+	moved        map[uint32]bool   // numbers of the objects that now are elsewhere in the file
+	filledFields map[string]bool   // names of the fields whose values were changed
+	signedFields map[string]effect // names of the fields that got a signature, and the effect of it
+	addedFields  map[pdf.Ref]int   // new fields and widgets, with the indexes of their changes
+	fields       *form.Fields      // of this revision; nil: not read yet
+	standardDSS  *bool             // the result of isStandardDSS; nil: not known yet
 }
 
-// run compares the trailer, and then each object that is somewhere else now, in each of its positions. An object that
-// has not moved is what it was.
+// run compares the trailer, and then each object that is elsewhere in the file now, in each of its
+// positions. An object that is where it was has not changed.
 func (c *comparison) run() error {
 	if err := c.trailer(); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (c *comparison) run() error {
 	if err := c.advanceGraph(changed); err != nil {
 		return err
 	}
-	for _, find := range []func() error{c.unreferenced, c.ambiguous, c.readersDiffer} {
+	for _, find := range []func() error{c.findUnreferenced, c.findDuplicateKeys, c.findReaderDifferences} {
 		if err := find(); err != nil {
 			return err
 		}
@@ -60,29 +60,8 @@ func (c *comparison) run() error {
 	return nil
 }
 
-// add adds a change at a position.
-func (c *comparison) add(p *position, e effect) {
-	if len(c.changes) >= maxChanges {
-		return
-	}
-	if len(c.changes) == maxChanges-1 {
-		p, e = &position{}, unknown
-		c.at = nil // so that the change is kept, whatever becomes of the position that is being compared
-	}
-	found := ades.Change{Revision: c.revision, Kind: e.kind, Page: p.page, Field: p.field}
-	if p.ref != (pdf.Ref{}) {
-		found.Object = p.ref.String()
-	}
-	if p.step != "" || p.from != nil {
-		found.Where = p.path()
-	}
-	if !c.seen[found] {
-		c.seen[found] = true
-		c.changes = append(c.changes, change{found, e.needs, c.at})
-	}
-}
-
-// changedPositions are those of the objects that may have changed, in the order of their roles.
+// changedPositions returns the positions of the objects that may have changed, in the order of
+// their roles.
 func (c *comparison) changedPositions() (all []*position) {
 	for _, num := range c.now.ChangedSince(c.before) {
 		c.moved[num] = true
@@ -96,7 +75,7 @@ func (c *comparison) changedPositions() (all []*position) {
 	return all
 }
 
-// object compares the object of a position with what it was.
+// object compares the object of a position with the object before.
 func (c *comparison) object(p *position) error {
 	c.at = p
 	old, oldErr := c.before.Object(p.ref)
@@ -106,7 +85,7 @@ func (c *comparison) object(p *position) error {
 	}
 	switch {
 	case oldErr != nil && err != nil && !c.moved[p.ref.Num]:
-		return nil // it could not be read before, and cannot be read now
+		return nil // it is the same object, which cannot be read in either revision
 	case oldErr != nil || err != nil:
 		c.add(p, unknown)
 		return nil
@@ -117,8 +96,8 @@ func (c *comparison) object(p *position) error {
 	return c.compare(p, old, now)
 }
 
-// generationReplaced reports whether another generation of an object is in use now: readers that ignore generations show
-// that one.
+// generationReplaced reports whether another generation of an object is in use now. Readers that
+// ignore generations show that one.
 func (c *comparison) generationReplaced(ref pdf.Ref) bool {
 	current := c.now.Reference(ref.Num)
 	if current == ref {
@@ -128,7 +107,8 @@ func (c *comparison) generationReplaced(ref pdf.Ref) bool {
 	return o != nil || err != nil
 }
 
-// compare compares what is at a position. What equal references lead to is compared at a position of its own.
+// compare compares the values at a position. If both values are the same reference, they are equal
+// here, and the object that it refers to is compared at a position of its own.
 func (c *comparison) compare(p *position, old, now pdf.Object) error {
 	if same, err := c.equal(old, now); same || err != nil {
 		return err
@@ -149,12 +129,12 @@ func (c *comparison) compare(p *position, old, now pdf.Object) error {
 	if same, err := c.equal(was, is); same || err != nil {
 		return err
 	}
-	return c.judge(p, was, is)
+	return c.classify(p, was, is)
 }
 
-// judge reports what it is that an object changed, by its role. It descends where a part of the object may have an
-// effect of its own.
-func (c *comparison) judge(p *position, old, now pdf.Object) error {
+// classify reports the effect of a changed object by its role. It descends into the object if its
+// parts may have effects of their own.
+func (c *comparison) classify(p *position, old, now pdf.Object) error {
 	a, wasDict := old.(pdf.Dict)
 	b, isDict := now.(pdf.Dict)
 	dicts := (wasDict || old == nil) && isDict
@@ -176,7 +156,7 @@ func (c *comparison) judge(p *position, old, now pdf.Object) error {
 		return c.page(p, a, b)
 	case p.role == pageAnnotations && arrays:
 		return c.pageAnnotations(p, x, y)
-	case (p.role == formResources || p.role == resourceKind) && dicts:
+	case (p.role == formResources || p.role == resourceType) && dicts:
 		return c.formResources(p, a, b)
 	case p.role == validationData:
 		return c.validationData(p)
@@ -194,8 +174,31 @@ func (c *comparison) judge(p *position, old, now pdf.Object) error {
 	return nil
 }
 
-// advanceGraph makes the graph that of this revision. Objects that are no longer referenced stay in it: it is read again
-// only where a change may not be permitted, because of them.
+// add adds a change at a position.
+func (c *comparison) add(p *position, e effect) {
+	if len(c.changes) >= maxChanges {
+		return
+	}
+	if len(c.changes) == maxChanges-1 {
+		p, e = &position{}, unknown
+		c.at = nil // so that advanceGraph does not delete the change
+	}
+	found := ades.Change{Revision: c.revision, Kind: e.kind, Page: p.page, Field: p.field}
+	if p.ref != (pdf.Ref{}) {
+		found.Object = p.ref.String()
+	}
+	if p.step != "" || p.from != nil {
+		found.Where = p.path()
+	}
+	if !c.seen[found] {
+		c.seen[found] = true
+		c.changes = append(c.changes, change{found, e.needs, c.at})
+	}
+}
+
+// advanceGraph makes the graph that of this revision. Objects that are no longer referenced stay in
+// the graph. Only if a change needs more than form filling, advanceGraph reads the whole graph
+// again, and deletes the changes of objects that nothing refers to any more.
 func (c *comparison) advanceGraph(changed []*position) error {
 	c.graph.file = c.now
 	if slices.ContainsFunc(c.changes, func(found change) bool { return found.needs > form.FormFilling }) {
@@ -217,8 +220,9 @@ func (c *comparison) advanceGraph(changed []*position) error {
 	return c.graph.expandAll()
 }
 
-// unreferenced notes the objects that nothing leads to: a later revision may refer to them.
-func (c *comparison) unreferenced() error {
+// findUnreferenced reports changed objects that nothing refers to: a later revision may refer to
+// them.
+func (c *comparison) findUnreferenced() error {
 	c.at = nil
 	for _, num := range slices.Sorted(maps.Keys(c.moved)) {
 		ref := c.now.Reference(num)
@@ -236,10 +240,11 @@ func (c *comparison) unreferenced() error {
 	return nil
 }
 
-// ambiguous notes objects with two values for a key: readers differ in which one counts (ISO 32000-2 7.3.7). Where the
-// document had such objects before, or objects that cannot be read, it is not known what they lead to, so that anything
-// that changed may be seen.
-func (c *comparison) ambiguous() error {
+// findDuplicateKeys reports changed objects that have two values for a key, because readers differ
+// in which value counts (ISO 32000-2 7.3.7). If the document had such objects before, or has
+// objects that cannot be read, it is not known what these refer to. Any change may then be visible,
+// and an unknown change is added.
+func (c *comparison) findDuplicateKeys() error {
 	c.graph.duplicateKeys = c.graph.duplicateKeys || c.before.HasDuplicateKeys() || c.now.HasDuplicateKeys()
 	for _, num := range slices.Sorted(maps.Keys(c.moved)) {
 		ref := c.now.Reference(num)
@@ -257,9 +262,10 @@ func (c *comparison) ambiguous() error {
 	return nil
 }
 
-// readersDiffer notes a revision in which some readers find what others do not: objects that the cross-reference does
-// not list, a table with a stream beside it (ISO 32000-2 7.5.8.4), or a cross-reference that may be taken for damaged.
-func (c *comparison) readersDiffer() error {
+// findReaderDifferences reports an unknown change if readers may differ in which objects they find:
+// if the cross-reference does not list all objects, if a cross-reference table has a stream beside
+// it (ISO 32000-2 7.5.8.4), or if some readers may take the cross-reference for damaged.
+func (c *comparison) findReaderDifferences() error {
 	size := c.before.Size()
 	for _, agree := range []func() (bool, error){
 		func() (bool, error) { return c.now.Lists(size) },
@@ -277,7 +283,7 @@ func (c *comparison) readersDiffer() error {
 	return nil
 }
 
-// differingKeys are the keys under which two dictionaries have different values, in order.
+// differingKeys returns the keys under which two dictionaries have different values, in order.
 func (c *comparison) differingKeys(old, now pdf.Dict) (keys []pdf.Name, err error) {
 	all := make(pdf.Dict, len(old)+len(now))
 	maps.Copy(all, old)
@@ -294,8 +300,9 @@ func (c *comparison) differingKeys(old, now pdf.Dict) (keys []pdf.Name, err erro
 	return keys, nil
 }
 
-// equal reports whether two objects are the same wherever they stand in the file. Streams are compared as they are
-// encoded. References are equal if they name the same object, whatever became of that.
+// equal reports whether two objects are the same, wherever they are in the file. The encoded bytes
+// of streams are compared. Two references are equal if they name the same object, even if that
+// object has changed.
 func (c *comparison) equal(old, now pdf.Object) (bool, error) {
 	a, wasStream := old.(*pdf.Stream)
 	b, isStream := now.(*pdf.Stream)
@@ -308,8 +315,28 @@ func (c *comparison) equal(old, now pdf.Object) (bool, error) {
 	return a.Offset == b.Offset || c.samePayload(a, b), c.history.ctx.Err()
 }
 
-// equal reports whether two objects are the same. A stream is equal to nothing. An integer is equal to the real number
-// of its value, since some writers give every number a fraction.
+// samePayload reports whether the encoded bytes of two streams of the same length are the same.
+func (c *comparison) samePayload(a, b *pdf.Stream) bool {
+	const window = 32 << 10
+	var old, now [window]byte
+	for done := int64(0); done < a.Length; done += window {
+		n := min(window, a.Length-done)
+		_, err := c.history.Bytes.ReadAt(old[:n], a.Offset+done)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return false
+		}
+		if _, err = c.history.Bytes.ReadAt(now[:n], b.Offset+done); err != nil && !errors.Is(err, io.EOF) {
+			return false
+		}
+		if !bytes.Equal(old[:n], now[:n]) {
+			return false
+		}
+	}
+	return true
+}
+
+// equal reports whether two objects are the same. A stream is equal to nothing. An integer is equal
+// to a real number of the same value, since some writers write every number with a fraction.
 func equal(a, b pdf.Object) bool {
 	switch a := a.(type) {
 	case pdf.Array:
@@ -332,13 +359,13 @@ func equal(a, b pdf.Object) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// equalExcept reports whether two dictionaries are the same without some keys.
+// equalExcept reports whether two dictionaries are the same apart from the given keys.
 func equalExcept(a, b pdf.Dict, keys ...pdf.Name) bool {
 	a, b = without(a, keys...), without(b, keys...)
 	return len(a) == len(b) && (len(a) == 0 || reflect.DeepEqual(a, b))
 }
 
-// hasOnly reports whether a dictionary has no other keys than some.
+// hasOnly reports whether a dictionary has no keys other than the given ones.
 func hasOnly(d pdf.Dict, keys ...pdf.Name) bool { return len(without(d, keys...)) == 0 }
 
 func without(d pdf.Dict, keys ...pdf.Name) pdf.Dict {
@@ -347,24 +374,4 @@ func without(d pdf.Dict, keys ...pdf.Name) pdf.Dict {
 		delete(d, key)
 	}
 	return d
-}
-
-// samePayload reports whether the payloads of two streams of the same length are the same bytes as they are encoded.
-func (c *comparison) samePayload(a, b *pdf.Stream) bool {
-	const window = 32 << 10
-	var old, now [window]byte
-	for done := int64(0); done < a.Length; done += window {
-		n := min(window, a.Length-done)
-		_, err := c.history.Bytes.ReadAt(old[:n], a.Offset+done)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return false
-		}
-		if _, err = c.history.Bytes.ReadAt(now[:n], b.Offset+done); err != nil && !errors.Is(err, io.EOF) {
-			return false
-		}
-		if !bytes.Equal(old[:n], now[:n]) {
-			return false
-		}
-	}
-	return true
 }

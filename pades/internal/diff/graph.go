@@ -12,38 +12,39 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// graph is all that a revision leads to from its trailer on: every object in each of its positions.
+// graph has every object that the trailer of a revision leads to, in each of its positions.
 type graph struct {
 	ctx       context.Context
 	file      *pdf.File
 	positions map[pdf.Ref][]*position
-	// laterGenerations are the references to generations but the first, by object number.
+	// laterGenerations has the references with a generation other than 0, by object number.
 	laterGenerations map[uint32][]pdf.Ref
-	pointedAt        map[uint32]bool    // numbers of objects that something points at
-	pages            map[pdf.Ref]int    // their numbers, from 1
-	fieldNames       map[string]pdf.Ref // fully qualified
-	frame            map[pdf.Ref]bool   // objects that have a role of the frame
-	queues           [3][]*position     // to be expanded: of the form, of the rest of the frame, and others
-	duplicateKeys    bool               // a dictionary that was read has two values for a key
-	unreadable       map[uint32]bool    // numbers of objects that cannot be read, or do not end within the file
-	count            *int               // of positions, in the graphs of all revisions
+	pointedAt        map[uint32]bool    // numbers of the objects that a reference only points at
+	pages            map[pdf.Ref]int    // page numbers, from 1
+	fieldNames       map[string]pdf.Ref // fields by their fully qualified names
+	frame            map[pdf.Ref]bool   // objects that have a role of the frame, see role
+	// queues are the positions to be expanded: of the form, of the rest of the frame, and others.
+	queues        [3][]*position
+	duplicateKeys bool // a dictionary that was read has two values for a key
+	// unreadable has the numbers of the objects that cannot be read or do not end within the file.
+	unreadable map[uint32]bool
+	count      *int // the number of positions in the graphs of all revisions
 }
 
-// position is where an object is in a document, and as what.
+// position is a place of an object in the document, with the role that the object has there.
 type position struct {
-	ref   pdf.Ref // the object, or the indirect object that it stands in
+	ref   pdf.Ref // the object, or the indirect object that contains it
 	role  role
-	from  *position // that leads here
-	step  string    // the key or index under which it does
-	page  int       // on which the object is seen; 0: on none or several
-	field string    // fully qualified name of the field that it belongs to; "": to none or several
+	from  *position // the position that leads to this one; nil: the trailer does
+	step  string    // the key or index in the object of from, or in the trailer
+	page  int       // number of the page that shows the object; 0: none or several
+	field string    // fully qualified name of the field that has the object; "": none or several
 }
 
-// maxPositions bounds the positions in all revisions together. The size of the document bounds them too, since a
-// position takes some bytes of it, unless one array of references is used in many places.
+// maxPositions bounds the positions in the graphs of all revisions together. maxCount bounds them
+// by the size of the document too, since a position takes some bytes of it, unless one array of
+// references is used in many places.
 const maxPositions = 1 << 20
-
-func (g *graph) maxCount() int { return int(min(maxPositions, 1<<16+g.file.Size()/4)) }
 
 // readGraph reads the graph of a file.
 func readGraph(ctx context.Context, file *pdf.File, count *int) (*graph, error) {
@@ -61,7 +62,10 @@ func readGraph(ctx context.Context, file *pdf.File, count *int) (*graph, error) 
 	return g, g.expandAll()
 }
 
-// numberPages numbers the pages. Where their tree is damaged, the pages behind have no number.
+func (g *graph) maxCount() int { return int(min(maxPositions, 1<<16+g.file.Size()/4)) }
+
+// numberPages numbers the pages. If the page tree is damaged, the pages after the damage have no
+// number.
 func (g *graph) numberPages() error {
 	g.pages = make(map[pdf.Ref]int)
 	count := 0
@@ -77,36 +81,8 @@ func (g *graph) numberPages() error {
 	return pdf.IgnoreMalformed(err)
 }
 
-// child is the position of what is in the object of a position.
-func (p *position) child(step string, r role) *position {
-	return &position{ref: p.ref, role: r, from: p, step: step, page: p.page, field: p.field}
-}
-
-// parentNode is the node of the tree of fields or pages that a node is below; nil where there is none.
-func (p *position) parentNode() pdf.Object {
-	for at := p.from; at != nil; at = at.from {
-		if at.role == pageNode || at.role == field {
-			return at.ref
-		}
-	}
-	return nil
-}
-
-// path is the way to a position, from the catalog, or else from the trailer. Of a long way it is the end: names of a
-// hostile file may have megabytes.
-func (p *position) path() string {
-	const longest = 512 // bytes
-	path := ""
-	for p != nil && !(p.from == nil && p.role == catalog) {
-		if len(path)+len(p.step) >= longest {
-			return "…" + path
-		}
-		path, p = "/"+p.step+path, p.from
-	}
-	return path
-}
-
-// reach notes what is at a position: the object that a reference leads to, or what is in any other object.
+// reach adds what is at a position: the object that a reference leads to, or everything inside of a
+// direct object.
 func (g *graph) reach(p *position, o pdf.Object) {
 	ref, ok := o.(pdf.Ref)
 	if !ok {
@@ -132,47 +108,9 @@ func (g *graph) reach(p *position, o pdf.Object) {
 	g.queue(p)
 }
 
-// add adds a position that is new.
-func (g *graph) add(p *position) {
-	if p.ref.Gen != 0 && len(g.positions[p.ref]) == 0 {
-		g.laterGenerations[p.ref.Num] = append(g.laterGenerations[p.ref.Num], p.ref)
-	}
-	g.positions[p.ref] = append(g.positions[p.ref], p)
-	*g.count++
-}
-
-// remove removes a position whose reference has turned out to be a pointer.
-func (g *graph) remove(p *position) {
-	g.pointedAt[p.ref.Num] = true
-	g.positions[p.ref] = slices.DeleteFunc(g.positions[p.ref], func(known *position) bool { return known == p })
-	*g.count--
-}
-
-// find returns the position in which an object has a role; nil: it has none.
-func (g *graph) find(ref pdf.Ref, r role) *position {
-	for _, p := range g.positions[ref] {
-		if p.role == r {
-			return p
-		}
-	}
-	return nil
-}
-
-// ofNumber returns the positions of all objects of a number. A reference names one generation, and is null where another
-// one is in use (ISO 32000-2 7.3.10), but some readers ignore the generation.
-func (g *graph) ofNumber(num uint32) []*position {
-	all := slices.Clone(g.positions[pdf.Ref{Num: num}])
-	for _, ref := range g.laterGenerations[num] {
-		all = append(all, g.positions[ref]...)
-	}
-	return all
-}
-
-// refersTo reports whether anything in the graph refers to an object of a number.
-func (g *graph) refersTo(num uint32) bool { return g.pointedAt[num] || len(g.ofNumber(num)) > 0 }
-
-// isPointer reports whether a reference only points at an object of the frame, as a destination does. What is drawn
-// points at pages alone. A stream is never of the frame, whatever refers to it.
+// isPointer reports whether a reference only points at an object of the frame, as a destination
+// points at a page. From an object that is drawn, only a reference to a page or a node of the page
+// tree is a pointer. A stream is never part of the frame, whatever refers to it.
 func (g *graph) isPointer(ref pdf.Ref, from role) bool {
 	switch {
 	case !g.frame[ref]:
@@ -185,7 +123,8 @@ func (g *graph) isPointer(ref pdf.Ref, from role) bool {
 	return err == nil && !isStream
 }
 
-// isWidget reports whether an annotation is a field of the form or a widget of one, and notes the page of it.
+// isWidget reports whether an annotation is a field of the form, or a widget of one. It adds the
+// page of the annotation to the field.
 func (g *graph) isWidget(p *position) bool {
 	known := g.find(p.ref, field)
 	if known == nil {
@@ -195,10 +134,11 @@ func (g *graph) isWidget(p *position) bool {
 	return true
 }
 
-// merge notes that a position is reached in a second way. What is seen on two pages is on none in particular.
+// merge notes that a position is reached in a second way. A position that is on two pages has no
+// page, and one that belongs to two fields has no field.
 func (g *graph) merge(known, other *position) {
 	onPage, ofField := known.page, known.field
-	if known.page == 0 && known.role == field { // the form does not say on which page a field is
+	if known.page == 0 && known.role == field { // the form does not state the page of a field
 		onPage = other.page
 	} else if onPage != other.page {
 		onPage = 0
@@ -212,7 +152,49 @@ func (g *graph) merge(known, other *position) {
 	}
 }
 
-// queue has a position expanded. The form comes first: it decides which annotations are fields.
+// add adds a new position.
+func (g *graph) add(p *position) {
+	if p.ref.Gen != 0 && len(g.positions[p.ref]) == 0 {
+		g.laterGenerations[p.ref.Num] = append(g.laterGenerations[p.ref.Num], p.ref)
+	}
+	g.positions[p.ref] = append(g.positions[p.ref], p)
+	*g.count++
+}
+
+// remove removes a position, since its reference is a pointer (see isPointer).
+func (g *graph) remove(p *position) {
+	g.pointedAt[p.ref.Num] = true
+	g.positions[p.ref] = slices.DeleteFunc(g.positions[p.ref], func(known *position) bool { return known == p })
+	*g.count--
+}
+
+// find returns the position in which an object has a role; nil if the object does not have the
+// role.
+func (g *graph) find(ref pdf.Ref, r role) *position {
+	for _, p := range g.positions[ref] {
+		if p.role == r {
+			return p
+		}
+	}
+	return nil
+}
+
+// ofNumber returns the positions of all objects of a number. A reference names one generation, and
+// is null if another generation is in use (ISO 32000-2 7.3.10), but some readers ignore the
+// generation.
+func (g *graph) ofNumber(num uint32) []*position {
+	all := slices.Clone(g.positions[pdf.Ref{Num: num}])
+	for _, ref := range g.laterGenerations[num] {
+		all = append(all, g.positions[ref]...)
+	}
+	return all
+}
+
+// refersTo reports whether anything in the graph refers to an object of a number.
+func (g *graph) refersTo(num uint32) bool { return g.pointedAt[num] || len(g.ofNumber(num)) > 0 }
+
+// queue queues a position for expandAll. The form comes first, because it decides which annotations
+// are fields.
 func (g *graph) queue(p *position) {
 	i := 2
 	switch {
@@ -224,7 +206,7 @@ func (g *graph) queue(p *position) {
 	g.queues[i] = append(g.queues[i], p)
 }
 
-// expandAll expands positions until nothing new is reached.
+// expandAll expands positions until it reaches nothing new.
 func (g *graph) expandAll() error {
 	for i := 0; i < len(g.queues); i++ {
 		if round := g.queues[i]; len(round) > 0 {
@@ -232,14 +214,14 @@ func (g *graph) expandAll() error {
 			if err := g.expandRound(round); err != nil {
 				return err
 			}
-			i = -1 // what was reached may belong into an earlier queue
+			i = -1 // start again: the new positions may be in an earlier queue
 		}
 	}
 	return nil
 }
 
 func (g *graph) expandRound(round []*position) error {
-	// Objects of neighbouring numbers are mostly in one object stream.
+	// Objects with neighbouring numbers are mostly in the same object stream.
 	slices.SortStableFunc(round, func(a, b *position) int { return cmp.Compare(a.ref.Num, b.ref.Num) })
 	for _, p := range round {
 		if err := g.ctx.Err(); err != nil {
@@ -248,7 +230,8 @@ func (g *graph) expandRound(round []*position) error {
 		if *g.count > g.maxCount() {
 			return fmt.Errorf("%w: objects that are compared", pdf.ErrLimit)
 		}
-		if !p.role.inFrame() && g.isPointer(p.ref, p.role) { // known since it was queued
+		// The object may have become part of the frame after p was queued.
+		if !p.role.inFrame() && g.isPointer(p.ref, p.role) {
 			g.remove(p)
 			continue
 		}
@@ -259,7 +242,7 @@ func (g *graph) expandRound(round []*position) error {
 	return nil
 }
 
-// expand reads the object of a position and notes what that leads to.
+// expand reads the object of a position and adds everything that it leads to.
 func (g *graph) expand(p *position) error {
 	o, ended, err := g.file.EndedObject(p.ref)
 	if err != nil {
@@ -276,7 +259,7 @@ func (g *graph) expand(p *position) error {
 	return nil
 }
 
-// children notes what is in an object.
+// children adds everything that an object leads to.
 func (g *graph) children(p *position, o pdf.Object) {
 	switch o := o.(type) {
 	case pdf.Ref: // the object is itself a reference
@@ -297,16 +280,17 @@ func (g *graph) children(p *position, o pdf.Object) {
 	}
 }
 
-// entry notes what is under a key of a dictionary.
+// entry adds what is under a key of a dictionary. An entry that is not followed only points at its
+// object.
 func (g *graph) entry(p *position, o pdf.Object) {
-	if p.role != pointed {
+	if p.role != notFollowed {
 		g.reach(p, o)
 	} else if ref, ok := o.(pdf.Ref); ok {
 		g.pointedAt[ref.Num] = true
 	}
 }
 
-// compoundKeys are the keys of a dictionary under which it may lead to other objects, in their order.
+// compoundKeys returns the keys under which a dictionary may lead to other objects, in order.
 func compoundKeys(d pdf.Dict) []pdf.Name {
 	keys := make([]pdf.Name, 0, len(d))
 	for key, o := range d {
@@ -318,7 +302,7 @@ func compoundKeys(d pdf.Dict) []pdf.Name {
 	return keys
 }
 
-// isCompound reports whether an object can lead to others.
+// isCompound reports whether an object can lead to other objects.
 func isCompound(o pdf.Object) bool {
 	switch o.(type) {
 	case pdf.Ref, pdf.Array, pdf.Dict, *pdf.Stream:
@@ -327,7 +311,7 @@ func isCompound(o pdf.Object) bool {
 	return false
 }
 
-// itemRole is the role of an item of an array of a role.
+// itemRole returns the role of an item of an array that has role r.
 func (g *graph) itemRole(r role, item pdf.Object) role {
 	switch r {
 	case formFields:
@@ -343,7 +327,8 @@ func (g *graph) itemRole(r role, item pdf.Object) role {
 	return r
 }
 
-// entryRole is the role of what is under a key of a dictionary. The value of a signature field is a signature.
+// entryRole returns the role of what is under a key of a dictionary. The value of a signature field
+// is a signature. A Parent that does not lead to the page or field in its tree is an ancestor.
 func (g *graph) entryRole(p *position, key pdf.Name, d pdf.Dict) role {
 	switch {
 	case p.role == field && key == "V" && fieldType(g.file, d) == "Sig":
@@ -365,4 +350,33 @@ func (g *graph) identify(p *position, d pdf.Dict) {
 			g.fieldNames[name] = p.ref
 		}
 	}
+}
+
+// child returns the position of a part of the object of p.
+func (p *position) child(step string, r role) *position {
+	return &position{ref: p.ref, role: r, from: p, step: step, page: p.page, field: p.field}
+}
+
+// parentNode returns the node above p in the tree of pages or fields; nil if there is none.
+func (p *position) parentNode() pdf.Object {
+	for at := p.from; at != nil; at = at.from {
+		if at.role == pageNode || at.role == field {
+			return at.ref
+		}
+	}
+	return nil
+}
+
+// path returns the keys and indexes that lead to a position from the catalog, or else from the
+// trailer. It returns only the end of a long path: the names in a hostile file may have megabytes.
+func (p *position) path() string {
+	const longest = 512 // bytes
+	path := ""
+	for p != nil && !(p.from == nil && p.role == catalog) {
+		if len(path)+len(p.step) >= longest {
+			return "…" + path
+		}
+		path, p = "/"+p.step+path, p.from
+	}
+	return path
 }

@@ -6,11 +6,12 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// role is what an object is to a document. An object has one for each way in which readers use it.
+// role is what readers use an object for. An object has one role for each use.
 type role uint8
 
-// The roles in the order in which objects are compared: what became of the form explains what became of the pages. The
-// roles up to annotation are the frame of the document: other objects point at them, as a destination points at a page.
+// The roles, in the order in which objects are compared: the changes of the form explain changes of
+// the pages. The roles up to annotation are the frame of the document. Other objects point at
+// objects of the frame without containing them, as a destination points at a page.
 const (
 	catalog role = iota
 	interactiveForm
@@ -20,57 +21,43 @@ const (
 	pageKids
 	page
 	pageAnnotations // an array of annotations
-	annotation      // one that is no widget of the form
-	validationData  // the document security store, and what is in it
+	annotation      // an annotation that is not a widget of the form
+	validationData  // the document security store and all that it refers to
 	extensions
 	permissions
 	metadata
 	documentInformation
 	encryption
 	formResources // resources of the form, which all of its fields share
-	resourceKind  // one kind of these
+	resourceType  // the dictionary of one resource type, such as XObject (ISO 32000-2 7.8.3)
 	fieldValue
 	fieldAppearance
 	fieldPart // any other entry of a field or of the form
 	signatureValue
 	annotationPart
 	pageContent
-	structure
-	layers
-	ancestor // the Parent of a page or field that does not have it as a kid: it inherits from that all the same
+	logicalStructure
+	optionalContent
+	ancestor // a Parent that is not the node above in the tree: entries are inherited from it too
 	otherRole
 
-	// pointed is the role of what is not followed: the page of an annotation, and the parent of a page or a field.
-	pointed role = 255
+	// notFollowed is the role of an object that the graph does not follow from here: the page of an
+	// annotation or field, the parent of a page or field, the kids of an ancestor, and the Data of
+	// a signature reference.
+	notFollowed role = 255
 )
 
-// inFrame reports whether a role is one of the frame. All that an object of another role leads to has the same role,
-// unless it is in the frame.
-func (r role) inFrame() bool { return r <= annotation }
-
-// isDrawn reports whether an object of a role is drawn.
-func (r role) isDrawn() bool {
-	return r == pageContent || r == fieldAppearance || r == formResources || r == resourceKind || r == layers || r == ancestor
-}
-
-// ofField reports whether an object of a role is a field, or belongs to fields.
-func (r role) ofField() bool {
-	return r == field || r == fieldValue || r == fieldAppearance || r == fieldPart || r == signatureValue
-}
-
-// inherits reports whether readers take what an object lacks from its Parent (ISO 32000-2 7.7.3.4, 12.7.4.1).
-func (r role) inherits() bool { return r == field || r == pageNode || r == page }
-
-// effect is what a change is to a reader, and the least permission that allows it.
+// effect is what a change means to a reader, and the least permission that allows it.
 type effect struct {
 	kind  ades.ChangeKind
 	needs form.Permission
 }
 
-// unknown is the effect of what cannot be compared, or what readers may understand in different ways.
+// unknown is the effect of a change that cannot be compared, or that readers may understand in
+// different ways.
 var unknown = effect{ades.ChangeUnknown, form.Never}
 
-// effectOf is the effect of a change to an object of a role that no more is known about.
+// effectOf is the effect of a change to an object of a role, if no other rule applies.
 var effectOf = map[role]effect{
 	catalog:             {ades.ChangeCatalog, form.Never},
 	interactiveForm:     {ades.ChangeFields, form.Never},
@@ -88,26 +75,20 @@ var effectOf = map[role]effect{
 	documentInformation: {ades.ChangeMetadata, form.FormFilling},
 	encryption:          {ades.ChangeCatalog, form.Never},
 	formResources:       {ades.ChangeAppearance, form.Never},
-	resourceKind:        {ades.ChangeAppearance, form.Never},
+	resourceType:        {ades.ChangeAppearance, form.Never},
 	fieldValue:          {ades.ChangeForm, form.FormFilling},
 	fieldAppearance:     {ades.ChangeAppearance, form.Never},
 	fieldPart:           {ades.ChangeFields, form.Never},
 	signatureValue:      {ades.ChangeFields, form.Never},
 	annotationPart:      {ades.ChangeAnnotation, form.Annotations},
 	pageContent:         {ades.ChangeContent, form.Never},
-	structure:           {ades.ChangeStructure, form.Never},
-	layers:              {ades.ChangeCatalog, form.Never},
+	logicalStructure:    {ades.ChangeStructure, form.Never},
+	optionalContent:     {ades.ChangeCatalog, form.Never},
 	ancestor:            unknown,
 	otherRole:           {ades.ChangeCatalog, form.Never},
 }
 
-// trailerEntries are the entries of the trailer that lead to objects. The others are about the cross-reference.
-var trailerEntries = []struct {
-	key  pdf.Name
-	role role
-}{{"Root", catalog}, {"Info", documentInformation}, {"Encrypt", encryption}}
-
-// entries are the roles of what a dictionary of a role has under its keys, and under all other keys.
+// entries are the roles of the entries of a dictionary: by key, and of all other keys.
 type entries struct {
 	keys   map[pdf.Name]role
 	others role
@@ -116,26 +97,51 @@ type entries struct {
 var entriesOf = map[role]entries{
 	catalog: {map[pdf.Name]role{
 		"Pages": pageNode, "AcroForm": interactiveForm, "DSS": validationData, "Metadata": metadata, "Extensions": extensions,
-		"Perms": permissions, "StructTreeRoot": structure, "OCProperties": layers, "MarkInfo": structure, "Lang": structure,
+		"Perms": permissions, "StructTreeRoot": logicalStructure, "OCProperties": optionalContent, "MarkInfo": logicalStructure, "Lang": logicalStructure,
 	}, otherRole},
 	interactiveForm: {map[pdf.Name]role{"Fields": formFields, "DR": formResources}, fieldPart},
 	field: {map[pdf.Name]role{
-		"Kids": formFields, "V": fieldValue, "RV": fieldValue, "AP": fieldAppearance, "Parent": pointed, "P": pointed,
+		"Kids": formFields, "V": fieldValue, "RV": fieldValue, "AP": fieldAppearance, "Parent": notFollowed, "P": notFollowed,
 	}, fieldPart},
-	pageNode: {map[pdf.Name]role{"Kids": pageKids, "Parent": pointed}, pageContent},
+	pageNode: {map[pdf.Name]role{"Kids": pageKids, "Parent": notFollowed}, pageContent},
 	// Actions, article beads and page-piece dictionaries are not drawn.
 	page: {map[pdf.Name]role{
-		"Annots": pageAnnotations, "Parent": pointed, "AA": otherRole, "B": otherRole, "PieceInfo": otherRole,
+		"Annots": pageAnnotations, "Parent": notFollowed, "AA": otherRole, "B": otherRole, "PieceInfo": otherRole,
 	}, pageContent},
-	annotation:     {map[pdf.Name]role{"P": pointed}, annotationPart},
-	ancestor:       {map[pdf.Name]role{"Parent": ancestor, "Kids": pointed}, pageContent},
-	signatureValue: {map[pdf.Name]role{"Data": pointed}, signatureValue},
-	formResources:  {nil, resourceKind},
-	resourceKind:   {nil, fieldAppearance},
+	annotation:     {map[pdf.Name]role{"P": notFollowed}, annotationPart},
+	ancestor:       {map[pdf.Name]role{"Parent": ancestor, "Kids": notFollowed}, pageContent},
+	signatureValue: {map[pdf.Name]role{"Data": notFollowed}, signatureValue},
+	formResources:  {nil, resourceType},
+	resourceType:   {nil, fieldAppearance},
 	permissions:    {map[pdf.Name]role{"DocMDP": signatureValue}, permissions},
 }
 
-// under returns the role of what is under a key of a dictionary of a role.
+// trailerEntries are the entries of the trailer that lead to objects. The other entries describe
+// the cross-reference.
+var trailerEntries = []struct {
+	key  pdf.Name
+	role role
+}{{"Root", catalog}, {"Info", documentInformation}, {"Encrypt", encryption}}
+
+// inFrame reports whether a role is one of the frame. Everything that an object of another role
+// leads to has the same role, unless it is in the frame.
+func (r role) inFrame() bool { return r <= annotation }
+
+// isDrawn reports whether objects of a role are drawn.
+func (r role) isDrawn() bool {
+	return r == pageContent || r == fieldAppearance || r == formResources || r == resourceType || r == optionalContent || r == ancestor
+}
+
+// ofField reports whether objects of a role are fields or belong to fields.
+func (r role) ofField() bool {
+	return r == field || r == fieldValue || r == fieldAppearance || r == fieldPart || r == signatureValue
+}
+
+// inherits reports whether readers take entries that an object lacks from its Parent (ISO 32000-2
+// 7.7.3.4, 12.7.4.1).
+func (r role) inherits() bool { return r == field || r == pageNode || r == page }
+
+// under returns the role of what is under a key of a dictionary that has role r.
 func (r role) under(key pdf.Name) role {
 	e, ok := entriesOf[r]
 	if !ok {

@@ -1,9 +1,9 @@
-// Package form reads the interactive form of a PDF (ISO 32000-2 12.7): its signature fields with their signatures, and
-// what signatures and fields lock.
+// Package form reads the interactive form of a PDF (ISO 32000-2 12.7): the signature fields with
+// their signatures, and the locks that signatures and fields set.
 //
-// Whatever a form contains, reading it is bounded: by the depth of the field tree, the number of fields, and the number
-// of signatures. A form beyond that is [pdf.ErrLimit], and one that cannot be read [pdf.ErrDamaged], because what cannot
-// be read may be a signature.
+// Reading is bounded by the depth of the field tree, the number of fields, and the number of
+// signatures. A form beyond these bounds is [pdf.ErrLimit]. A form that cannot be read is
+// [pdf.ErrDamaged], because the part that cannot be read may be a signature.
 package form
 
 import (
@@ -23,13 +23,13 @@ const (
 	maxSignatures = 256
 )
 
-// SignatureField is a form field with a signature in it.
+// SignatureField is a form field with a signature.
 type SignatureField struct {
 	Name      string // fully qualified
 	Dict      pdf.Dict
 	Signature pdf.Dict // its value
-	// Holder is the indirect object in whose text the signature dictionary stands: the dictionary itself as a rule,
-	// else the field. Its number is 0 when there is none.
+	// Holder is the indirect object whose text contains the signature dictionary: in general the
+	// dictionary itself, else the field. Its number is 0 if there is none.
 	Holder pdf.Ref
 }
 
@@ -38,25 +38,26 @@ type Fields struct {
 	Signatures []SignatureField
 	Timestamps []SignatureField // document timestamps
 	TopNames   map[string]bool  // partial names of the fields at the top of the form
-	Named      []Node           // the field of the name that ReadNamed was asked for, and its widgets
+	Named      []Node           // the field that ReadNamed looked for, and its widgets
 }
 
-// Node is a dictionary in the field tree: a field, a widget of one, or both (ISO 32000-2 12.5.6.19).
+// Node is a dictionary in the field tree: a field, a widget of one, or both (ISO 32000-2
+// 12.5.6.19).
 type Node struct {
 	Dict    pdf.Dict
-	Name    string     // fully qualified, of the field that it is or belongs to
+	Name    string     // fully qualified name of the field that it is or belongs to
 	IsField bool       // it has a partial name of its own
 	Type    pdf.Name   // FT, its own or inherited (ISO 32000-2 12.7.4.1)
 	Value   pdf.Object // V, its own or inherited
-	Object  pdf.Ref    // the indirect object that it stands in
-	Direct  bool       // it stands in Object, and is not Object itself
+	Object  pdf.Ref    // the indirect object that it is or is in
+	Direct  bool       // it is in Object, and is not Object itself
 }
 
 // Read reads the form of a file.
 func Read(file *pdf.File) (Fields, error) { return ReadNamed(file, "") }
 
-// ReadNamed reads the form of a file, and what has the fully qualified name wanted: a field, and the widgets below it,
-// which have no name of their own.
+// ReadNamed reads the form of a file. It also returns, as Named, the field with the fully qualified
+// name wanted and the widgets below that field, which have no name of their own.
 func ReadNamed(file *pdf.File, wanted string) (Fields, error) {
 	w := walk{file: file, seen: make(map[pdf.Ref]bool), wanted: wanted, found: Fields{TopNames: make(map[string]bool)}}
 	_, catalog, err := file.Catalog()
@@ -73,11 +74,17 @@ func ReadNamed(file *pdf.File, wanted string) (Fields, error) {
 	return w.found, file.CheckBudget()
 }
 
+// IsTimestamp reports whether a signature dictionary is a document timestamp (ISO 32000-2 12.8.5).
+func IsTimestamp(file *pdf.File, signature pdf.Dict) bool {
+	filter, err := file.Name(signature["SubFilter"])
+	return err == nil && filter == "ETSI.RFC3161"
+}
+
 // Signed reports whether the form has a signature or a document timestamp.
 func (f Fields) Signed() bool { return len(f.Signatures)+len(f.Timestamps) > 0 }
 
-// FreeName returns a name, made of a word and a number, that no field at the top of the form has: partial names are
-// unique among siblings (ISO 32000-2 12.7.4.2).
+// FreeName returns a name that no field at the top of the form has: word and a number. Partial
+// names are unique among siblings (ISO 32000-2 12.7.4.2).
 func (f Fields) FreeName(word string) string {
 	for i := 1; ; i++ {
 		if name := fmt.Sprintf("%s%d", word, i); !f.TopNames[name] {
@@ -86,25 +93,19 @@ func (f Fields) FreeName(word string) string {
 	}
 }
 
-// Reserve keeps FreeName from returning names that are locked.
+// Reserve makes FreeName avoid the given names, which a lock lists.
 func (f Fields) Reserve(names []string) {
 	for _, name := range names {
 		f.TopNames[name] = true
 	}
 }
 
-// IsTimestamp reports whether a signature dictionary is a document timestamp (ISO 32000-2 12.8.5).
-func IsTimestamp(file *pdf.File, signature pdf.Dict) bool {
-	filter, err := file.Name(signature["SubFilter"])
-	return err == nil && filter == "ETSI.RFC3161"
-}
+// digestPrefix begins the digest that replaces a fully qualified name that is too long.
+const digestPrefix = "SHA-256 "
 
-// digestName begins a fully qualified name that is too long and is replaced by its digest.
-const digestName = "SHA-256 "
-
-// QualifiedName returns the fully qualified name of a field below a parent of that name, and whether the field has a
-// partial name of its own (ISO 32000-2 12.7.4.2). A name that is too long for a reader is replaced by its digest, since
-// it is a part of all names below it.
+// QualifiedName returns the fully qualified name of a field, given that of its parent, and whether
+// the field has a partial name of its own (ISO 32000-2 12.7.4.2). It replaces a name of more than
+// 4096 bytes by its digest, because the name is a part of all names below it.
 func QualifiedName(file *pdf.File, field pdf.Dict, parent string) (name string, own bool) {
 	t, err := file.Bytes(field["T"])
 	if err != nil || t == nil {
@@ -118,12 +119,12 @@ func QualifiedName(file *pdf.File, field pdf.Dict, parent string) (name string, 
 		name = parent + "." + name
 	}
 	if len(name) > maxName {
-		name = fmt.Sprintf("%s%x", digestName, sha256.Sum256([]byte(name)))
+		name = fmt.Sprintf("%s%x", digestPrefix, sha256.Sum256([]byte(name)))
 	}
 	return name, true
 }
 
-// walk goes down the field tree.
+// walk is one pass through the field tree.
 type walk struct {
 	file   *pdf.File
 	seen   map[pdf.Ref]bool
@@ -154,7 +155,7 @@ func (w *walk) children(kids pdf.Object, parent Node, depth int) error {
 		if err := w.file.CheckBudget(); err != nil {
 			return err
 		}
-		// What is no dictionary is no field; what cannot be read may be a signature.
+		// Only a dictionary is a field. An object that cannot be read may be a signature.
 		field, err := w.file.Resolve(kid)
 		if err != nil {
 			return fmt.Errorf("form field: %w", err)
@@ -168,7 +169,7 @@ func (w *walk) children(kids pdf.Object, parent Node, depth int) error {
 	return nil
 }
 
-// visit notes a dictionary of the tree, given what it inherits.
+// visit adds a dictionary of the tree to the result. at is its parent, with what it inherits.
 func (w *walk) visit(field pdf.Dict, at Node, depth int) error {
 	at.Dict = field
 	if t, err := w.file.Name(field["FT"]); err == nil && t != "" {
@@ -189,7 +190,8 @@ func (w *walk) visit(field pdf.Dict, at Node, depth int) error {
 	return w.children(field["Kids"], at, depth+1)
 }
 
-// signature notes the signature that is the value of a signature field itself: an inherited one is its parent's.
+// signature adds the signature that is the value of a signature field. An inherited value is the
+// signature of the parent.
 func (w *walk) signature(n Node) error {
 	if n.Type != "Sig" {
 		return nil
@@ -200,7 +202,7 @@ func (w *walk) signature(n Node) error {
 	}
 	signature, ok := value.(pdf.Dict)
 	if !ok {
-		return nil // what is no dictionary is no signature to any reader
+		return nil // no reader takes another object than a dictionary for a signature
 	}
 	found := SignatureField{n.Name, n.Dict, signature, n.Object}
 	if ref, ok := w.file.LastReference(n.Dict["V"]); ok {

@@ -6,28 +6,31 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// Permission is what later revisions of a signed document may do: P of ISO 32000-2 tables 257 and 236.
+// Permission is what later revisions may do to a signed document: P of ISO 32000-2 tables 257 and
+// 236.
 type Permission int
 
-// The permissions, each of which includes those before it.
+// The permissions. Each of the first three includes those before it.
 const (
 	NoChanges   Permission = 1 // nothing
-	FormFilling Permission = 2 // forms are filled in and signatures added
-	Annotations Permission = 3 // annotations are made, changed and deleted
-	Never       Permission = 4 // what no value of P permits
+	FormFilling Permission = 2 // fill in forms and add signatures
+	Annotations Permission = 3 // create, change and delete annotations
+	Never       Permission = 4 // what a change needs that no value of P permits
 )
 
-// Lock is what a signature forbids later revisions: the parameters of a DocMDP or FieldMDP transform (ISO 32000-2
-// tables 257 and 259), or the lock dictionary of the field that is signed (table 236), which have the same entries.
+// Lock is what a signature forbids later revisions to do: the parameters of a DocMDP or FieldMDP
+// transform (ISO 32000-2 tables 257 and 259), or the lock dictionary of the signed field (table
+// 236), which has the same entries.
 type Lock struct {
-	Permission Permission // P; 0: it says nothing of the document, -1: a value that no reader knows
-	Action     pdf.Name   // All, Include or Exclude; "": it says nothing of fields
+	Permission Permission // P; 0: absent, -1: not a value of the standard
+	Action     pdf.Name   // All, Include or Exclude; "": absent, and no field is locked
 	Fields     []string   // fully qualified names
 	named      map[string]bool
 }
 
-// ReadLock reads a lock. A name that cannot be read says nothing; a permission or an action that cannot be read is an
-// error, because it may forbid anything. Like other readers it takes 1.0 for 1.
+// ReadLock reads a lock. It ignores a field name that cannot be read. A permission or an action
+// that cannot be read is an error, because it may forbid anything. ReadLock takes 1.0 for 1, as
+// other readers do.
 func ReadLock(file *pdf.File, d pdf.Dict) (Lock, error) {
 	l := Lock{named: make(map[string]bool)}
 	p, err := file.Number(d["P"])
@@ -57,13 +60,14 @@ func ReadLock(file *pdf.File, d pdf.Dict) (Lock, error) {
 	return l, nil
 }
 
-// Locks reports whether a field of a fully qualified name must not be changed any more. An action that ISO 32000-2 does
-// not know locks all fields, and each lock of fields locks a field whose name is replaced by its digest.
+// Locks reports whether the field with a fully qualified name must not be changed any more. An
+// action that ISO 32000-2 does not define locks all fields. A field whose name is replaced by its
+// digest is locked by every lock that has an action.
 func (l Lock) Locks(field string) bool {
 	switch {
 	case l.Action == "":
 		return false
-	case strings.HasPrefix(field, digestName):
+	case strings.HasPrefix(field, digestPrefix):
 		return true
 	}
 	switch l.Action {
@@ -75,10 +79,10 @@ func (l Lock) Locks(field string) bool {
 	return true
 }
 
-// LocksNew reports whether fields are locked that the lock does not name.
+// LocksNew reports whether the lock applies to fields that it does not name.
 func (l Lock) LocksNew() bool { return l.Action != "" && l.Action != "Include" }
 
-// lists reports whether the lock names a field, or one that it is below.
+// lists reports whether the lock names a field or one of its ancestors.
 func (l Lock) lists(field string) bool {
 	for !l.named[field] {
 		parent := strings.LastIndexByte(field, '.')
@@ -90,7 +94,8 @@ func (l Lock) lists(field string) bool {
 	return true
 }
 
-// EachLock calls visit with what a signature locks: by the lock dictionary of its field and by its own transforms.
+// EachLock calls visit with each lock of a signature: that in the lock dictionary of its field, and
+// those in its transforms. An error of visit ends the calls and is returned.
 func EachLock(file *pdf.File, f SignatureField, visit func(Lock) error) error {
 	dict, err := file.Dict(f.Dict["Lock"])
 	if err != nil {
@@ -106,8 +111,8 @@ func EachLock(file *pdf.File, f SignatureField, visit func(Lock) error) error {
 	return eachTransform(file, f.Signature, visit)
 }
 
-// EachCertificationLock calls visit with what the certification signature locks that the catalog names (ISO 32000-2
-// 12.8.6).
+// EachCertificationLock calls visit with each lock of the certification signature that the catalog
+// names (ISO 32000-2 12.8.6).
 func EachCertificationLock(file *pdf.File, visit func(Lock) error) error {
 	permissions, err := Permissions(file)
 	if err != nil {
@@ -120,7 +125,8 @@ func EachCertificationLock(file *pdf.File, visit func(Lock) error) error {
 	return eachTransform(file, certification, visit)
 }
 
-// eachTransform calls visit with the parameters of each of a signature's transforms (ISO 32000-2 table 256).
+// eachTransform calls visit with the parameters of each transform of a signature (ISO 32000-2 table
+// 256).
 func eachTransform(file *pdf.File, signature pdf.Dict, visit func(Lock) error) error {
 	references, err := file.Array(signature["Reference"])
 	if err != nil {
