@@ -8,6 +8,7 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pki/signerjson"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
@@ -66,6 +67,16 @@ func (f *signedFile) timestampRevision(ctx context.Context, t ades.Timestamper) 
 		}
 		reserved = len(token) + len(token)/8 // serial numbers and the like differ in length
 	}
+}
+
+// hash is the one that the document is known by already, else SHA-256.
+func (f *signedFile) hash() crypto.Hash {
+	for _, m := range f.doc.Hashed {
+		if signerjson.KnowsHash(m.Hash) && m.Offset == f.doc.Size {
+			return m.Hash
+		}
+	}
+	return crypto.SHA256
 }
 
 // obtainTimestamp gets a token over a document, given as the state of its hash, and the

@@ -17,6 +17,12 @@ type additions struct {
 	vri                            []vriEntry
 }
 
+// vriEntry is what is known about one signature.
+type vriEntry struct {
+	key    pdf.Name
+	source []byte
+}
+
 func (a additions) empty() bool { return len(a.certificates)+len(a.responses)+len(a.lists) == 0 }
 
 // add makes streams, one for each DER value (ISO 32000-2 12.8.4.3), of what is not in the
@@ -120,32 +126,6 @@ func (s *store) vriSource(about *validation.Data) []byte {
 		}
 	}
 	return append(source, " >>"...)
-}
-
-// appendReferences appends to the array under a key of a dictionary, given as its source
-// and its value; nil when that dictionary's own source stays as it is.
-func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, items []pdf.Ref) ([]byte, error) {
-	if len(items) == 0 {
-		return nil, nil
-	}
-	array, err := file.Array(dict[key])
-	if err != nil {
-		return nil, err
-	}
-	if len(array)+len(items) > maxStoreEntries { // what comes after is not read
-		return nil, fmt.Errorf("%w: more than %d entries of /%s", pdf.ErrLimit, maxStoreEntries, key)
-	}
-	if array == nil {
-		return pdf.SetKey(source, key, fmt.Appendf(nil, "%v", items))
-	}
-	return patchValue(file, update, source, dict, key, func(source []byte) (_ []byte, err error) {
-		for _, item := range items {
-			if source, err = pdf.AppendItem(source, []byte(item.String())); err != nil {
-				return nil, err
-			}
-		}
-		return source, nil
-	})
 }
 
 // streamOf is the source of a stream. Certificates and responses are mostly keys and

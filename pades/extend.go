@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -157,46 +156,15 @@ func (e *extension) append(r Revision) {
 	e.doc, e.read = e.doc.With(r), nil
 }
 
-// With returns the document with a revision appended, without a copy of either: it reads
-// from both.
-func (d Document) With(r Revision) Document {
-	grown := appended{d, r.Bytes}
-	return Document{ReaderAt: grown, Size: d.Size + int64(len(r.Bytes)), Hashed: slices.Concat(d.Hashed, r.before, r.Hashed)}
-}
-
-// appended reads a document and the bytes behind it as one.
-type appended struct {
-	base Document
-	tail []byte
-}
-
-// ReadAt implements [io.ReaderAt].
-func (a appended) ReadAt(p []byte, at int64) (int, error) {
-	n := 0
-	if at < a.base.Size {
-		part := p[:min(int64(len(p)), a.base.Size-at)]
-		var err error
-		if n, err = a.base.ReadAt(part, at); n < len(part) {
-			return n, err
-		}
-	}
-	from := min(at+int64(n)-a.base.Size, int64(len(a.tail)))
-	if n < len(p) {
-		n += copy(p[n:], a.tail[from:])
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
 // embed appends the validation data that is missing.
 func (e *extension) embed() error { return e.embedWith((*signedDocument).noMoreTargets) }
 
 // embedBeforeTimestamp does so before a document timestamp that is to come. It will hardly be of
 // another authority than the last one: by what is known about that one today the new
 // timestamp can be judged, before its renewal brings what is said about itself.
-func (e *extension) embedBeforeTimestamp() error { return e.embedWith((*signedDocument).outdatedTimestampAuthority) }
+func (e *extension) embedBeforeTimestamp() error {
+	return e.embedWith((*signedDocument).outdatedTimestampAuthority)
+}
 
 // embedWith appends what is missing, with more to ask about. What can be collected and
 // would still not do, for validators or [Verify], is not level LT.
@@ -333,26 +301,6 @@ func (e *extension) embedded(c *signedDocument, known *validation.Known, found *
 		return Revision{}, err
 	}
 	return c.doc.unsignedRevision(appended)
-}
-
-// unsignedRevision is the revision with bytes that nobody signs. It goes on with the hash that the
-// document is known by, if there is one.
-func (d Document) unsignedRevision(appended []byte) (Revision, error) {
-	for _, m := range d.Hashed {
-		if m.Offset != d.Size {
-			continue
-		}
-		if sum, err := restore(m.Hash, m.State); err == nil {
-			return newRevision(d.Size, appended, m.Hash, sum)
-		}
-	}
-	return Revision{Base: d.Size, Bytes: appended}, nil
-}
-
-// vriEntry is what is known about one signature.
-type vriEntry struct {
-	key    pdf.Name
-	source []byte
 }
 
 // vriEntries lists for each signature and document timestamp that has no entry in

@@ -74,10 +74,12 @@
 package pades
 
 import (
+	"context"
 	"crypto"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -119,6 +121,47 @@ type Revision struct {
 	Hashed []Midstate // after the last of Bytes
 
 	before []Midstate // after the document that it is appended to
+}
+
+// join returns the revision that appends what both append, the next one behind this one.
+func (r Revision) join(next Revision) Revision {
+	return Revision{
+		Base: r.Base, Bytes: slices.Concat(r.Bytes, next.Bytes), Hashed: next.Hashed,
+		before: slices.Concat(r.before, r.Hashed, next.before),
+	}
+}
+
+// With returns the document with a revision appended, without a copy of either: it reads
+// from both.
+func (d Document) With(r Revision) Document {
+	grown := appended{d, r.Bytes}
+	return Document{ReaderAt: grown, Size: d.Size + int64(len(r.Bytes)), Hashed: slices.Concat(d.Hashed, r.before, r.Hashed)}
+}
+
+// appended reads a document and the bytes behind it as one.
+type appended struct {
+	base Document
+	tail []byte
+}
+
+// ReadAt implements [io.ReaderAt].
+func (a appended) ReadAt(p []byte, at int64) (int, error) {
+	n := 0
+	if at < a.base.Size {
+		part := p[:min(int64(len(p)), a.base.Size-at)]
+		var err error
+		if n, err = a.base.ReadAt(part, at); n < len(part) {
+			return n, err
+		}
+	}
+	from := min(at+int64(n)-a.base.Size, int64(len(a.tail)))
+	if n < len(p) {
+		n += copy(p[n:], a.tail[from:])
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // readError turns an error of reading a PDF into one that callers tell apart.
@@ -165,6 +208,30 @@ type Options struct {
 	// document later, and has to be its first signature, else [ades.ErrForbidden]. 0: an
 	// approval signature.
 	Certify Permission
+}
+
+// Sign signs a document with a key that is at hand, at the level of the options: [Prepare], [Pending.Sign] with the
+// timestamp authority of the sources, and [Extender.ExtendLast]. The zero Sources are enough for level B.
+//
+// Where the signature and its timestamp were made and the validation data for levels LT and LTA could not be had, Sign
+// returns that revision beside the error: an [Extender] can continue from there.
+func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
+	p, err := Prepare(ctx, doc, signer, options)
+	if err != nil {
+		return Revision{}, err
+	}
+	r, err := p.Sign(ctx, key, sources.Time)
+	if err != nil || options.Level == ades.B {
+		return r, err
+	}
+	further, err := Extender{Sources: sources}.ExtendLast(ctx, doc.With(r), options.Level)
+	if err != nil {
+		return r, err
+	}
+	for _, next := range further {
+		r = r.join(next)
+	}
+	return r, nil
 }
 
 // check refuses options that contradict themselves.

@@ -2,6 +2,8 @@ package pades
 
 import (
 	"context"
+	"crypto"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 
@@ -37,6 +39,24 @@ func (p *Pending) Digest() ades.Digest {
 
 // Signer is who the signature was prepared for; without a certificate by [PrepareCMS].
 func (p *Pending) Signer() ades.Signer { return p.signer }
+
+// SignerOf is who signed, by the value that [Pending.Complete] takes: [Pending.Signer], or
+// after [PrepareCMS] whom the CMS names and what certificates it brings. [ades.ErrValue] when
+// it is none. Whether the signature is that signer's is for Complete to check.
+func (p *Pending) SignerOf(value []byte) (ades.Signer, error) {
+	if !p.externalCMS() {
+		return p.signer, nil
+	}
+	signed, err := cms.Parse(value)
+	if err != nil {
+		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	certificate, err := signed.Signer()
+	if err != nil {
+		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	return ades.Signer{Certificate: certificate, Chain: signed.Certificates, Algorithm: signed.Algorithm()}, nil
+}
 
 // Base is the length of the document that the signature was prepared for, and
 // its digest by the hash of Digest.
@@ -80,6 +100,17 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 	return p.revision(der)
 }
 
+// Sign signs the digest with a key that is at hand, and completes the signature as
+// [Pending.Complete] does.
+func (p *Pending) Sign(ctx context.Context, key crypto.Signer, t ades.Timestamper) (Revision, error) {
+	digest := p.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
+	if err != nil {
+		return Revision{}, fmt.Errorf("pades: signing: %w", err)
+	}
+	return p.Complete(ctx, value, t)
+}
+
 // signed makes the CMS of a value that belongs to the signer, with the timestamp that the
 // level asks for.
 func (p *Pending) signed(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
@@ -105,6 +136,28 @@ func (p *Pending) signed(ctx context.Context, value []byte, t ades.Timestamper) 
 		return cms.Marshal(parts)
 	}
 	return der, err
+}
+
+// foreign checks a CMS that was made elsewhere, and returns it in DER.
+func (p *Pending) foreign(ber []byte) ([]byte, error) {
+	signed, err := cms.Parse(ber)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	if h := signed.Algorithm().Hash; h != p.signer.Algorithm.Hash {
+		return nil, fmt.Errorf("%w: the digest is by %v", ades.ErrValue, h)
+	}
+	if err := signed.Verify(p.attributes); err != nil {
+		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	signer, err := signed.Signer()
+	if err != nil {
+		return nil, err
+	}
+	if err := ades.CheckPurpose(signer); err != nil {
+		return nil, err
+	}
+	return signed.Raw, signed.Algorithm().Check(signer.PublicKey)
 }
 
 // timestamp gets the token over the value that level T asks for (EN 319 142-1 6.3).
@@ -137,6 +190,9 @@ func (p *Pending) revision(der []byte) (Revision, error) {
 	}
 	return newRevision(p.base, l.filled(der), p.signer.Algorithm.Hash, sum)
 }
+
+// externalCMS says that the signer is not known before Complete.
+func (p *Pending) externalCMS() bool { return p.signer.Certificate == nil }
 
 // encodedPending is the encoding of a Pending. Later versions of this package go
 // on reading it.

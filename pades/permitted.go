@@ -11,6 +11,16 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
+// Permission is what may be done to a document after it was certified: P of ISO 32000-2
+// table 257.
+type Permission int
+
+const (
+	NoChanges   Permission = 1 // nothing
+	FormFilling Permission = 2 // forms are filled in and signatures added
+	Annotations Permission = 3 // and annotations are made, changed and deleted
+)
+
 // checkPermitted refuses a document that must not be signed: one whose author or an
 // earlier signer permits it no more ([ades.ErrForbidden]), and one whose last signature is
 // broken ([ades.ErrBroken]). field is the field to sign; "" is a new one.
@@ -31,6 +41,24 @@ func checkPermitted(doc Document, file *pdf.File, found form.Fields, field strin
 		return err
 	}
 	return c.checkLastSignature(slices.Concat(found.Signatures, found.Timestamps))
+}
+
+// checkPermissions refuses an encrypted document whose author does not permit the
+// signature (ISO 32000-2 table 22). A new field takes bits 4 and 6 together: bit 6 is for
+// fields, and makes them only if bit 4 is set too. To fill in a field that is there, bit
+// 6 is enough, and so is bit 9, even if 6 is clear. Bit 4 alone is not: it is for what
+// the others do not control.
+func checkPermissions(file *pdf.File, newField bool) error {
+	p, encrypted := file.Permissions()
+	switch {
+	case !encrypted:
+		return nil
+	case newField && !(p.Modify && p.Annotate):
+		return fmt.Errorf("%w: its author permits no new form fields", ades.ErrForbidden)
+	case !newField && !p.Annotate && !p.FillIn:
+		return fmt.Errorf("%w: its author does not permit to fill in form fields", ades.ErrForbidden)
+	}
+	return nil
 }
 
 // checkCertification looks at the certification signature that the catalog names (ISO 32000-2 12.8.6).
@@ -82,22 +110,40 @@ func (c coverage) checkLastSignature(signatures []form.SignatureField) error {
 	return nil
 }
 
-// checkPermissions refuses an encrypted document whose author does not permit the
-// signature (ISO 32000-2 table 22). A new field takes bits 4 and 6 together: bit 6 is for
-// fields, and makes them only if bit 4 is set too. To fill in a field that is there, bit
-// 6 is enough, and so is bit 9, even if 6 is clear. Bit 4 alone is not: it is for what
-// the others do not control.
-func checkPermissions(file *pdf.File, newField bool) error {
-	p, encrypted := file.Permissions()
-	switch {
-	case !encrypted:
+// checkCertifiable refuses a certification that would not be the first signature of its
+// document (ISO 32000-2 12.8.2.2.1). A document timestamp is one too.
+func checkCertifiable(file *pdf.File, found form.Fields, permission Permission) error {
+	if permission == 0 {
 		return nil
-	case newField && !(p.Modify && p.Annotate):
-		return fmt.Errorf("%w: its author permits no new form fields", ades.ErrForbidden)
-	case !newField && !p.Annotate && !p.FillIn:
-		return fmt.Errorf("%w: its author does not permit to fill in form fields", ades.ErrForbidden)
+	}
+	permissions, err := form.Permissions(file)
+	if err != nil {
+		return err
+	}
+	if found.Signed() || permissions["DocMDP"] != nil {
+		return fmt.Errorf("%w: it is signed, and a certification has to come first", ades.ErrForbidden)
 	}
 	return nil
+}
+
+// checkLock refuses a lock that cannot be carried over into a signature.
+func checkLock(l form.Lock, field string) error {
+	if !slices.Contains([]pdf.Name{"", "All", "Include", "Exclude"}, l.Action) {
+		return fmt.Errorf("%w: the lock of field %q asks for the unknown action %.32q", ades.ErrForbidden, field, string(l.Action))
+	}
+	if l.Permission < 0 || l.Permission > form.Annotations {
+		return fmt.Errorf("%w: the lock of field %q asks for the unknown permission %d", ades.ErrForbidden, field, l.Permission)
+	}
+	if l.Permission != 0 && l.Action == "" { // which is required, and what the signature would refer to
+		return fmt.Errorf("%w: the lock of field %q has a permission and no action", ades.ErrForbidden, field)
+	}
+	return nil
+}
+
+// reference is the signature reference dictionary that makes a signature a certification
+// (ISO 32000-2 12.8.2.2).
+func (p Permission) reference() []byte {
+	return fmt.Appendf(nil, "<< /Type /SigRef /TransformMethod /DocMDP /TransformParams << /Type /TransformParams /V /1.2 /P %d >> >>", p)
 }
 
 // lockReference returns the signature reference dictionary that makes the lock of a field part of
@@ -118,52 +164,6 @@ func lockReference(l form.Lock, catalog pdf.Ref) []byte {
 	}
 	b.WriteString(" >> >>")
 	return b.Bytes()
-}
-
-// checkLock refuses a lock that cannot be carried over into a signature.
-func checkLock(l form.Lock, field string) error {
-	if !slices.Contains([]pdf.Name{"", "All", "Include", "Exclude"}, l.Action) {
-		return fmt.Errorf("%w: the lock of field %q asks for the unknown action %.32q", ades.ErrForbidden, field, string(l.Action))
-	}
-	if l.Permission < 0 || l.Permission > form.Annotations {
-		return fmt.Errorf("%w: the lock of field %q asks for the unknown permission %d", ades.ErrForbidden, field, l.Permission)
-	}
-	if l.Permission != 0 && l.Action == "" { // which is required, and what the signature would refer to
-		return fmt.Errorf("%w: the lock of field %q has a permission and no action", ades.ErrForbidden, field)
-	}
-	return nil
-}
-
-// Permission is what may be done to a document after it was certified: P of ISO 32000-2
-// table 257.
-type Permission int
-
-const (
-	NoChanges   Permission = 1 // nothing
-	FormFilling Permission = 2 // forms are filled in and signatures added
-	Annotations Permission = 3 // and annotations are made, changed and deleted
-)
-
-// checkCertifiable refuses a certification that would not be the first signature of its
-// document (ISO 32000-2 12.8.2.2.1). A document timestamp is one too.
-func checkCertifiable(file *pdf.File, found form.Fields, permission Permission) error {
-	if permission == 0 {
-		return nil
-	}
-	permissions, err := form.Permissions(file)
-	if err != nil {
-		return err
-	}
-	if found.Signed() || permissions["DocMDP"] != nil {
-		return fmt.Errorf("%w: it is signed, and a certification has to come first", ades.ErrForbidden)
-	}
-	return nil
-}
-
-// reference is the signature reference dictionary that makes a signature a certification
-// (ISO 32000-2 12.8.2.2).
-func (p Permission) reference() []byte {
-	return fmt.Appendf(nil, "<< /Type /SigRef /TransformMethod /DocMDP /TransformParams << /Type /TransformParams /V /1.2 /P %d >> >>", p)
 }
 
 // addCertification names the signature in the permissions of the catalog

@@ -101,27 +101,6 @@ func (p *plan) refer(l form.Lock) error {
 	return nil
 }
 
-// apply makes the signature the value of its field, and the certification of the
-// document.
-func (p *plan) apply(update *pdf.Update, signature pdf.Ref) error {
-	var err error
-	if p.options.Field != "" {
-		err = fillField(p.file, update, p.field, signature, p.options.Appearance)
-	} else {
-		err = p.addField(update, signature)
-	}
-	if err == nil && p.extends {
-		err = declareExtension(p.file, update)
-	}
-	if err != nil || p.options.Certify == 0 {
-		return err
-	}
-	if err := addCertification(p.file, update, signature); err != nil {
-		return fmt.Errorf("naming the certification in the catalog: %w", err)
-	}
-	return nil
-}
-
 // dryRun lays out what follows the signature at its level, so that a document that does
 // not take that is refused before anybody is asked to sign.
 func (p *plan) dryRun(size int64) error {
@@ -141,6 +120,27 @@ func (p *plan) dryRun(size int64) error {
 	}
 	_, err := layOutTimestamp(p.file, p.fields, size, tokenSize)
 	return err
+}
+
+// apply makes the signature the value of its field, and the certification of the
+// document.
+func (p *plan) apply(update *pdf.Update, signature pdf.Ref) error {
+	var err error
+	if p.options.Field != "" {
+		err = fillField(p.file, update, p.field, signature, p.options.Appearance)
+	} else {
+		err = p.addField(update, signature)
+	}
+	if err == nil && p.extends {
+		err = declareExtension(p.file, update)
+	}
+	if err != nil || p.options.Certify == 0 {
+		return err
+	}
+	if err := addCertification(p.file, update, signature); err != nil {
+		return fmt.Errorf("naming the certification in the catalog: %w", err)
+	}
+	return nil
 }
 
 // addField adds a new field, and its widget to the structure of a tagged document.

@@ -1,7 +1,6 @@
 package pades
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"errors"
@@ -33,6 +32,54 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 		reserved += tokenSize
 	}
 	return prepare(ctx, doc, signer, options, reserved)
+}
+
+// cmsSize is the room in bytes for a CMS that is made elsewhere. With the certificates of
+// an RSA-4096 chain it takes 6 to 8 KB.
+const cmsSize = 32 << 10
+
+// PrepareCMS makes a document ready for a signer who returns a whole CMS (RFC 5652
+// SignedData, detached, of one signer, with its certificate) instead of a signature value,
+// and who need not be known beforehand. What is to be signed, as the message-digest
+// attribute or by whoever computes it, is the digest of the document by h that
+// [Pending.Digest] returns, without a scheme; [Pending.Complete] takes the CMS.
+//
+// Which attributes it has is not known either, so that the result is no baseline signature
+// of EN 319 142-1 but one of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached), at level B: [Options].Level
+// has to be that. [Extender.Extend] may follow. Fields that require a certificate are
+// [ades.ErrForbidden]. Other errors are those of [Prepare]; [ades.ErrAlgorithm] for hashes other
+// than SHA-256, SHA-384 and SHA-512.
+func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Options) (*Pending, error) {
+	if !signerjson.KnowsHash(h) {
+		return nil, fmt.Errorf("pades: %w: hash %v", ades.ErrAlgorithm, h)
+	}
+	if options.Level != ades.B {
+		return nil, fmt.Errorf("pades: a CMS that is made elsewhere is of level B, not %v", options.Level)
+	}
+	return prepare(ctx, doc, ades.Signer{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
+}
+
+// Check reports whether a document takes a signature with these options, without a signer and
+// without hashing the document. Its errors are those of [Prepare] but [ades.ErrAlgorithm] and
+// [ades.ErrOutsideValidity]; which certificate and which hash a field's seed value requires is left to
+// Prepare. The Appearance of Visible may be nil: it is still to come.
+func Check(ctx context.Context, doc Document, options Options) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := layOut(doc, ades.Signer{}, options, 0)
+	return err
+}
+
+// Encrypted reports whether a document is encrypted, also when it opens without a password. A
+// document that does not is [ErrEncrypted], as in [Prepare], and [ades.ErrUnreadable] is one that
+// cannot be read.
+func Encrypted(doc Document) (encrypted bool, err error) {
+	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
+		_, encrypted = file.Permissions()
+		return nil
+	})
+	return encrypted, readError(err)
 }
 
 // prepare is what [Prepare] and [PrepareCMS] share. The certificate of a signer who is not
@@ -130,81 +177,9 @@ func layOutIn(doc Document, file *pdf.File, signer ades.Signer, options Options,
 	return l, err
 }
 
-// newSignatureDictionary writes the dictionary of ISO 32000-2 table 255 as
-// EN 319 142-1 5.3 and 6.3 restrict it. references is the source of /Reference, if any.
-func newSignatureDictionary(subFilter pdf.Name, o Options, references []byte, reserved int) signatureDictionary {
-	var b bytes.Buffer
-	d := beginSignature(&b, "/Type /Sig /Filter /Adobe.PPKLite /SubFilter /"+string(subFilter), reserved)
-	fmt.Fprintf(&b, " /M %s", pdf.DateString(o.Time))
-	for _, entry := range []struct{ key, value string }{
-		{"Name", o.Name}, {"Reason", o.Reason}, {"Location", o.Location}, {"ContactInfo", o.ContactInfo},
-	} {
-		if entry.value != "" {
-			fmt.Fprintf(&b, " /%s %s", entry.key, pdf.TextString(entry.value))
-		}
-	}
-	if references != nil {
-		fmt.Fprintf(&b, " /Reference %s", references)
-	}
-	b.WriteString(" >>")
-	d.source = b.Bytes()
-	return d
-}
-
-// Check reports whether a document takes a signature with these options, without a signer and
-// without hashing the document. Its errors are those of [Prepare] but [ades.ErrAlgorithm] and
-// [ades.ErrOutsideValidity]; which certificate and which hash a field's seed value requires is left to
-// Prepare. The Appearance of Visible may be nil: it is still to come.
-func Check(ctx context.Context, doc Document, options Options) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	_, err := layOut(doc, ades.Signer{}, options, 0)
-	return err
-}
-
-// Encrypted reports whether a document is encrypted, also when it opens without a password. A
-// document that does not is [ErrEncrypted], as in [Prepare], and [ades.ErrUnreadable] is one that
-// cannot be read.
-func Encrypted(doc Document) (encrypted bool, err error) {
-	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
-		_, encrypted = file.Permissions()
-		return nil
-	})
-	return encrypted, readError(err)
-}
-
 // noSigner says that nothing is known about a signer: of one who is known, or whose CMS is
 // awaited, there is at least a hash.
 func noSigner(signer ades.Signer) bool { return signer.Algorithm == ades.Algorithm{} }
-
-// cmsSize is the room in bytes for a CMS that is made elsewhere. With the certificates of
-// an RSA-4096 chain it takes 6 to 8 KB.
-const cmsSize = 32 << 10
-
-// PrepareCMS makes a document ready for a signer who returns a whole CMS (RFC 5652
-// SignedData, detached, of one signer, with its certificate) instead of a signature value,
-// and who need not be known beforehand. What is to be signed, as the message-digest
-// attribute or by whoever computes it, is the digest of the document by h that
-// [Pending.Digest] returns, without a scheme; [Pending.Complete] takes the CMS.
-//
-// Which attributes it has is not known either, so that the result is no baseline signature
-// of EN 319 142-1 but one of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached), at level B: [Options].Level
-// has to be that. [Extender.Extend] may follow. Fields that require a certificate are
-// [ades.ErrForbidden]. Other errors are those of [Prepare]; [ades.ErrAlgorithm] for hashes other
-// than SHA-256, SHA-384 and SHA-512.
-func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Options) (*Pending, error) {
-	if !signerjson.KnowsHash(h) {
-		return nil, fmt.Errorf("pades: %w: hash %v", ades.ErrAlgorithm, h)
-	}
-	if options.Level != ades.B {
-		return nil, fmt.Errorf("pades: a CMS that is made elsewhere is of level B, not %v", options.Level)
-	}
-	return prepare(ctx, doc, ades.Signer{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
-}
-
-// externalCMS says that the signer is not known before Complete.
-func (p *Pending) externalCMS() bool { return p.signer.Certificate == nil }
 
 // The formats of a signature.
 const (
@@ -218,44 +193,4 @@ func subFilter(signer ades.Signer) pdf.Name {
 		return cmsFormat
 	}
 	return cadesFormat
-}
-
-// SignerOf is who signed, by the value that [Pending.Complete] takes: [Pending.Signer], or
-// after [PrepareCMS] whom the CMS names and what certificates it brings. [ades.ErrValue] when
-// it is none. Whether the signature is that signer's is for Complete to check.
-func (p *Pending) SignerOf(value []byte) (ades.Signer, error) {
-	if !p.externalCMS() {
-		return p.signer, nil
-	}
-	signed, err := cms.Parse(value)
-	if err != nil {
-		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	certificate, err := signed.Signer()
-	if err != nil {
-		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	return ades.Signer{Certificate: certificate, Chain: signed.Certificates, Algorithm: signed.Algorithm()}, nil
-}
-
-// foreign checks a CMS that was made elsewhere, and returns it in DER.
-func (p *Pending) foreign(ber []byte) ([]byte, error) {
-	signed, err := cms.Parse(ber)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	if h := signed.Algorithm().Hash; h != p.signer.Algorithm.Hash {
-		return nil, fmt.Errorf("%w: the digest is by %v", ades.ErrValue, h)
-	}
-	if err := signed.Verify(p.attributes); err != nil {
-		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	signer, err := signed.Signer()
-	if err != nil {
-		return nil, err
-	}
-	if err := ades.CheckPurpose(signer); err != nil {
-		return nil, err
-	}
-	return signed.Raw, signed.Algorithm().Check(signer.PublicKey)
 }

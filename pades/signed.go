@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto"
 	"crypto/sha1"
 	"crypto/x509"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/cms"
-	"github.com/innsigli/innsigli/internal/pki/signerjson"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
@@ -50,7 +48,7 @@ func openSigned(doc Document) (*signedFile, error) {
 type signedDocument struct {
 	*signedFile
 	signatures []documentSignature
-	timestamps     []documentTimestamp // document timestamps, oldest first
+	timestamps []documentTimestamp // document timestamps, oldest first
 	store      store
 	known      []*x509.Certificate
 }
@@ -218,14 +216,4 @@ func (c *signedDocument) timeOf(s documentSignature) (oldest time.Time) {
 // timestamped reports whether every signature has level T.
 func (c *signedDocument) timestamped() bool {
 	return !slices.ContainsFunc(c.signatures, func(s documentSignature) bool { return c.timeOf(s).IsZero() })
-}
-
-// hash is the one that the document is known by already, else SHA-256.
-func (f *signedFile) hash() crypto.Hash {
-	for _, m := range f.doc.Hashed {
-		if signerjson.KnowsHash(m.Hash) && m.Offset == f.doc.Size {
-			return m.Hash
-		}
-	}
-	return crypto.SHA256
 }

@@ -1,7 +1,6 @@
 package pades
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -18,6 +17,13 @@ type structure struct {
 	element pdf.Dict
 	parents parentTree
 	ua2     bool // the file is of PDF 2.0, which PDF/UA-2 is for
+}
+
+// parentTree is the number tree of a structure tree root that leads from content to the
+// elements which it belongs to (ISO 32000-2 7.9.7, 14.7.5.4).
+type parentTree struct {
+	node pdf.Dict // its root; nil when there is none
+	next int64    // a key above all of it
 }
 
 // readStructure reads the structure of a document that has one and is not signed; of
@@ -152,15 +158,6 @@ func (s *structure) addKid(update *pdf.Update, kid pdf.Ref) error {
 	})
 }
 
-// appendToOne makes an array of the one object under a key and a reference.
-func appendToOne(source []byte, key pdf.Name, item pdf.Ref) ([]byte, error) {
-	only, _, err := pdf.Key(source, key)
-	if err != nil {
-		return nil, err
-	}
-	return pdf.SetKey(source, key, fmt.Appendf(nil, "[%s %s]", only, item))
-}
-
 // addParent leads from the widget to its element: by the number that is StructParent in
 // the widget and a key of the parent tree (ISO 32000-2 14.7.5.4).
 func (s *structure) addParent(update *pdf.Update, element, widget pdf.Ref) error {
@@ -176,13 +173,6 @@ func (s *structure) addParent(update *pdf.Update, element, widget pdf.Ref) error
 
 // maxTreeLevels bounds the depth of a number tree.
 const maxTreeLevels = 32
-
-// parentTree is the number tree of a structure tree root that leads from content to the
-// elements which it belongs to (ISO 32000-2 7.9.7, 14.7.5.4).
-type parentTree struct {
-	node pdf.Dict // its root; nil when there is none
-	next int64    // a key above all of it
-}
 
 // readParentTree reads the tree as far as its last key. ParentTreeNextKey is to be above
 // that, and is sometimes missing or is not.
@@ -273,56 +263,4 @@ func (t parentTree) appendPair(numbers []byte, element pdf.Ref) ([]byte, error) 
 		return nil, err
 	}
 	return pdf.AppendItem(numbers, []byte(element.String()))
-}
-
-// addToPage appends the widget of a new field to the annotations of its page. An array that
-// is another page's too stays as it is, and this page gets a longer copy of it.
-func (f newField) addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, widget pdf.Ref) error {
-	return patchObject(update, page.Ref, func(source []byte) ([]byte, error) {
-		if f.shared {
-			return ownAnnotations(file, update, source, page, widget)
-		}
-		return appendReference(file, update, source, page.Dict, "Annots", widget)
-	})
-}
-
-// ownAnnotations gives a page, whose source it returns, an array of its own.
-func ownAnnotations(file *pdf.File, update *pdf.Update, source []byte, page *pdf.Page, widget pdf.Ref) ([]byte, error) {
-	ref, _ := file.LastReference(page.Dict["Annots"])
-	shared, err := update.Source(ref)
-	if err != nil {
-		return nil, err
-	}
-	own, err := pdf.AppendItem(shared, []byte(widget.String()))
-	if err != nil {
-		return nil, err
-	}
-	return pdf.SetKey(source, "Annots", []byte(update.Add(own).String()))
-}
-
-// shares reports whether a field that is to be seen would be seen on other pages as well: one
-// array can be the annotations of several, though an annotation is only ever on one
-// (ISO 32000-2 12.5.2).
-func (o Options) shares(file *pdf.File, page *pdf.Page) (bool, error) {
-	if o.Visible == nil {
-		return false, nil
-	}
-	array, err := file.Array(page.Dict["Annots"])
-	if err != nil || array == nil {
-		return false, err
-	}
-	ref, ok := file.LastReference(page.Dict["Annots"])
-	if !ok {
-		return false, nil
-	}
-	shared := false
-	_, err = file.FindPage(func(other pdf.Ref, dict pdf.Dict) bool {
-		its, ok := file.LastReference(dict["Annots"])
-		shared = ok && its == ref && other != page.Ref
-		return shared
-	})
-	if shared || errors.Is(err, pdf.ErrNoPage) {
-		return shared, nil
-	}
-	return false, pdf.IgnoreMalformed(err) // of pages that cannot be reached nobody sees anything
 }
