@@ -34,9 +34,9 @@ func addAppearance(update *pdf.Update, rotate int, width, height float64, appear
 	if !(width >= 0 && width <= maxReal && height >= 0 && height <= maxReal) {
 		return pdf.Ref{}, fmt.Errorf("%w: field of %g by %g points", pdf.ErrLimit, width, height)
 	}
-	displayed := box{width, height}.turned(rotate)
+	displayed := box{width, height}.rotated(rotate)
 	form := formXObject{box: pdf.Rect{URX: displayed.width, URY: displayed.height}, resources: []byte("<< >>")}
-	form.matrix = displayed.turn(360 - rotate)
+	form.matrix = displayed.rotationMatrix(360 - rotate)
 	if appearance != nil {
 		page, err := addAppearancePage(update, displayed, appearance)
 		if err != nil {
@@ -228,7 +228,7 @@ func scaling(s float64) matrix { return matrix{s, 0, 0, s, 0, 0} }
 type box struct{ width, height float64 }
 
 // turned returns the box that this one becomes when it is turned by a multiple of 90 degrees.
-func (b box) turned(degrees int) box {
+func (b box) rotated(degrees int) box {
 	if degrees%180 != 0 {
 		return box{b.height, b.width}
 	}
@@ -237,7 +237,7 @@ func (b box) turned(degrees int) box {
 
 // turn turns the box clockwise by a multiple of 90 degrees and puts its lower left corner
 // back to the origin.
-func (b box) turn(degrees int) matrix {
+func (b box) rotationMatrix(degrees int) matrix {
 	switch degrees % 360 {
 	case 90:
 		return matrix{0, -1, 1, 0, 0, b.width}
@@ -256,10 +256,10 @@ func fit(r pdf.Rect, rotate int, into box) (matrix, error) {
 	if !(page.width >= 1 && page.height >= 1) || min(r.LLX, r.LLY) < -maxReal || max(r.URX, r.URY) > maxReal {
 		return matrix{}, fmt.Errorf("its page of %g by %g points is none that can be drawn", page.width, page.height)
 	}
-	shown := page.turned(rotate)
+	shown := page.rotated(rotate)
 	scale := min(into.width/shown.width, into.height/shown.height)
 	margin := box{into.width - scale*shown.width, into.height - scale*shown.height}
-	return translation(-r.LLX, -r.LLY).then(page.turn(rotate)).then(scaling(scale)).
+	return translation(-r.LLX, -r.LLY).then(page.rotationMatrix(rotate)).then(scaling(scale)).
 		then(translation(margin.width/2, margin.height/2)), nil
 }
 

@@ -133,5 +133,5 @@ func layOutTimestamp(file *pdf.File, found form.Fields, size int64, reserved int
 	if err := declareExtension(file, update); err != nil {
 		return layout{}, err
 	}
-	return timestamp.cutOut(update, ref, size)
+	return timestamp.layout(update, ref, size)
 }

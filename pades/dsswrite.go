@@ -13,8 +13,8 @@ import (
 
 // additions are the streams that a revision adds to a document security store.
 type additions struct {
-	certificates, responses, lists []pdf.Ref
-	vri                            []vriEntry
+	certificates, ocspResponses, crls []pdf.Ref
+	vri                               []vriEntry
 }
 
 // vriEntry is what is known about one signature.
@@ -23,7 +23,7 @@ type vriEntry struct {
 	source []byte
 }
 
-func (a additions) empty() bool { return len(a.certificates)+len(a.responses)+len(a.lists) == 0 }
+func (a additions) empty() bool { return len(a.certificates)+len(a.ocspResponses)+len(a.crls) == 0 }
 
 // add makes streams, one for each DER value (ISO 32000-2 12.8.4.3), of what is not in the
 // store.
@@ -36,13 +36,13 @@ func (s *store) add(update *pdf.Update, found *validation.Data) additions {
 		for _, der := range all {
 			key := storedAs{array, sha256.Sum256(der)}
 			if _, there := s.refs[key]; !there {
-				s.refs[key] = update.Add(streamOf(der))
+				s.refs[key] = update.Add(streamSource(der))
 				refs = append(refs, s.refs[key])
 			}
 		}
 		return refs
 	}
-	return additions{certificates: add("Certs", encodings(found.Certificates)), responses: add("OCSPs", found.OCSP), lists: add("CRLs", found.CRLs)}
+	return additions{certificates: add("Certs", derOf(found.Certificates)), ocspResponses: add("OCSPs", found.OCSP), crls: add("CRLs", found.CRLs)}
 }
 
 // write adds to the store. Whatever is in it stays where it is.
@@ -54,7 +54,7 @@ func (s *store) write(file *pdf.File, update *pdf.Update, added additions) error
 		for _, to := range []struct {
 			key  pdf.Name
 			refs []pdf.Ref
-		}{{"Certs", added.certificates}, {"OCSPs", added.responses}, {"CRLs", added.lists}} {
+		}{{"Certs", added.certificates}, {"OCSPs", added.ocspResponses}, {"CRLs", added.crls}} {
 			changed, err := appendReferences(file, update, source, s.dict, to.key, to.refs)
 			if err != nil {
 				return nil, err
@@ -114,7 +114,7 @@ func (s *store) vriSource(about *validation.Data) []byte {
 		key   string
 		array pdf.Name
 		all   [][]byte
-	}{{"Cert", "Certs", encodings(about.Certificates)}, {"OCSP", "OCSPs", about.OCSP}, {"CRL", "CRLs", about.CRLs}} {
+	}{{"Cert", "Certs", derOf(about.Certificates)}, {"OCSP", "OCSPs", about.OCSP}, {"CRL", "CRLs", about.CRLs}} {
 		var refs []pdf.Ref
 		for _, der := range list.all {
 			if ref, stored := s.refs[storedAs{list.array, sha256.Sum256(der)}]; stored {
@@ -130,15 +130,15 @@ func (s *store) vriSource(about *validation.Data) []byte {
 
 // streamOf is the source of a stream. Certificates and responses are mostly keys and
 // signatures, which deflating does not shorten; long lists it does.
-func streamOf(content []byte) []byte {
+func streamSource(content []byte) []byte {
 	if len(content) < 8<<10 {
 		source := fmt.Appendf(nil, "<< /Length %d >>\nstream\n", len(content))
 		return append(append(source, content...), "\nendstream"...)
 	}
-	return deflated(content)
+	return deflatedStream(content)
 }
 
-func deflated(content []byte) []byte {
+func deflatedStream(content []byte) []byte {
 	var compressed bytes.Buffer
 	w := zlib.NewWriter(&compressed)
 	w.Write(content) // a bytes.Buffer takes everything
@@ -147,7 +147,7 @@ func deflated(content []byte) []byte {
 	return append(append(source, compressed.Bytes()...), "\nendstream"...)
 }
 
-func encodings(certificates []*x509.Certificate) [][]byte {
+func derOf(certificates []*x509.Certificate) [][]byte {
 	var all [][]byte
 	for _, c := range certificates {
 		all = append(all, c.Raw)

@@ -48,20 +48,20 @@ func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level
 // certificate or the algorithms of the last one lose their force, and the validation data
 // of that one before it (EN 319 142-1 5.5). A document of a lower level is extended to LTA.
 func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
-	e := extension{Extender: x, ctx: ctx, doc: doc, which: everySignature}
-	err := e.raise(ades.LTA)
+	e := extension{Extender: x, ctx: ctx, doc: doc, choose: everySignature}
+	err := e.augment(ades.LTA)
 	if err == nil && len(e.revisions) == 0 {
-		err = e.archive()
+		err = e.addArchiveTimestamp()
 	}
 	return e.result(err)
 }
 
-func (x Extender) extend(ctx context.Context, doc Document, level ades.Level, which selection) ([]Revision, error) {
+func (x Extender) extend(ctx context.Context, doc Document, level ades.Level, choose selection) ([]Revision, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}
-	e := extension{Extender: x, ctx: ctx, doc: doc, which: which}
-	return e.result(e.raise(level))
+	e := extension{Extender: x, ctx: ctx, doc: doc, choose: choose}
+	return e.result(e.augment(level))
 }
 
 // extension is the work on one document, which grows.
@@ -69,8 +69,8 @@ type extension struct {
 	Extender
 	ctx       context.Context
 	doc       Document
-	which     selection
-	read      *signedDocument // of doc as it is now; nil: not read yet
+	choose    selection
+	cached    *signedDocument // of doc as it is now; nil: not read yet
 	revisions []Revision
 }
 
@@ -81,8 +81,8 @@ func (e *extension) result(err error) ([]Revision, error) {
 	return e.revisions, nil
 }
 
-func (e *extension) raise(level ades.Level) error {
-	c, err := e.carried()
+func (e *extension) augment(level ades.Level) error {
+	c, err := e.current()
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (e *extension) raise(level ades.Level) error {
 	if err := c.verify(e.ctx); err != nil {
 		return err
 	}
-	if archived, err := e.archived(c); archived || err != nil {
+	if done, err := e.hasLTA(c); done || err != nil {
 		return err
 	}
 	if level >= ades.T && !c.timestamped() {
@@ -102,16 +102,16 @@ func (e *extension) raise(level ades.Level) error {
 	}
 	switch level {
 	case ades.LT:
-		return e.embed()
+		return e.addValidationData()
 	case ades.LTA:
-		return e.archive()
+		return e.addArchiveTimestamp()
 	}
 	return nil
 }
 
 // archive puts a timestamp over everything, including the validation data of the last.
-func (e *extension) archive() error {
-	if err := e.embedBeforeTimestamp(); err != nil {
+func (e *extension) addArchiveTimestamp() error {
+	if err := e.addDataBeforeTimestamp(); err != nil {
 		return err
 	}
 	return e.addTimestamp()
@@ -119,12 +119,12 @@ func (e *extension) archive() error {
 
 // archived reports whether the last document timestamp covers the signatures with all of
 // their validation data, so that they have level LTA. Its own comes later.
-func (e *extension) archived(c *signedDocument) (bool, error) {
+func (e *extension) hasLTA(c *signedDocument) (bool, error) {
 	if len(c.timestamps) == 0 {
 		return false, nil
 	}
 	last := c.timestamps[len(c.timestamps)-1]
-	covered, err := readSignedDocument(Document{ReaderAt: e.doc, Size: last.ranges.end}, e.which)
+	covered, err := readSignedDocument(Document{ReaderAt: e.doc, Size: last.ranges.end}, e.choose)
 	if err != nil || len(covered.signatures) < len(c.signatures) || !covered.timestamped() {
 		return false, err
 	}
@@ -135,41 +135,43 @@ func (e *extension) archived(c *signedDocument) (bool, error) {
 }
 
 // carried reads what the document has by now.
-func (e *extension) carried() (_ *signedDocument, err error) {
-	if e.read == nil {
-		e.read, err = readSignedDocument(e.doc, e.which)
+func (e *extension) current() (_ *signedDocument, err error) {
+	if e.cached == nil {
+		e.cached, err = readSignedDocument(e.doc, e.choose)
 	}
-	return e.read, err
+	return e.cached, err
 }
 
 // signedFile is the document as it is by now, where it does not matter what its signatures
 // carry.
 func (e *extension) signedFile() (*signedFile, error) {
-	if e.read != nil {
-		return e.read.signedFile, nil
+	if e.cached != nil {
+		return e.cached.signedFile, nil
 	}
-	return openSigned(e.doc)
+	return openSignedFile(e.doc)
 }
 
 func (e *extension) append(r Revision) {
 	e.revisions = append(e.revisions, r)
-	e.doc, e.read = e.doc.With(r), nil
+	e.doc, e.cached = e.doc.With(r), nil
 }
 
 // embed appends the validation data that is missing.
-func (e *extension) embed() error { return e.embedWith((*signedDocument).noMoreTargets) }
+func (e *extension) addValidationData() error {
+	return e.addMissingData((*signedDocument).noMoreTargets)
+}
 
 // embedBeforeTimestamp does so before a document timestamp that is to come. It will hardly be of
 // another authority than the last one: by what is known about that one today the new
 // timestamp can be judged, before its renewal brings what is said about itself.
-func (e *extension) embedBeforeTimestamp() error {
-	return e.embedWith((*signedDocument).outdatedTimestampAuthority)
+func (e *extension) addDataBeforeTimestamp() error {
+	return e.addMissingData((*signedDocument).lastAuthorityIfOutdated)
 }
 
 // embedWith appends what is missing, with more to ask about. What can be collected and
 // would still not do, for validators or [Verify], is not level LT.
-func (e *extension) embedWith(more func(*signedDocument, *validation.Known) []validation.Target) error {
-	c, err := e.carried()
+func (e *extension) addMissingData(more func(*signedDocument, *validation.Known) []validation.Target) error {
+	c, err := e.current()
 	if err != nil {
 		return err
 	}
@@ -178,9 +180,9 @@ func (e *extension) embedWith(more func(*signedDocument, *validation.Known) []va
 	if err != nil {
 		return err
 	}
-	r, err := e.embedded(c, known, found)
+	r, err := e.dataRevision(c, known, found)
 	if err == nil && len(r.Bytes) == 0 {
-		r, err = e.embedAgain(c, known)
+		r, err = e.collectAgain(c, known)
 	}
 	if err != nil || len(r.Bytes) == 0 {
 		return err
@@ -193,7 +195,7 @@ func (e *extension) embedWith(more func(*signedDocument, *validation.Known) []va
 // the same person signed a moment ago: it cannot have been collected for the signature, and makes no level LT (EN 319
 // 142-1 6.3). The revision is empty where validation data was added since, and where the sources have nothing newer, as
 // authorities with CRLs alone have not: then all that there is is in the document.
-func (e *extension) embedAgain(c *signedDocument, known *validation.Known) (Revision, error) {
+func (e *extension) collectAgain(c *signedDocument, known *validation.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b documentSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.Earlier(last.ranges.end)
 	if err != nil {
@@ -207,14 +209,14 @@ func (e *extension) embedAgain(c *signedDocument, known *validation.Known) (Revi
 	if err != nil {
 		return Revision{}, err
 	}
-	return e.embedded(c, known, found)
+	return e.dataRevision(c, known, found)
 }
 
 func (c *signedDocument) noMoreTargets(*validation.Known) []validation.Target { return nil }
 
 // outdatedTimestampAuthority is that of the last timestamp, when no proof about it is in force any
 // more.
-func (c *signedDocument) outdatedTimestampAuthority(known *validation.Known) []validation.Target {
+func (c *signedDocument) lastAuthorityIfOutdated(known *validation.Known) []validation.Target {
 	last := c.lastToken()
 	if last == nil {
 		return nil
@@ -258,20 +260,20 @@ func (c *signedDocument) allTargets() []validation.Target {
 
 // targets are the certificates that are relied upon for one signature.
 func (c *signedDocument) targets(s documentSignature) []validation.Target {
-	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: c.timeOf(s)}}
+	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: c.bestSignatureTime(s)}}
 	for _, token := range s.tokens {
-		all = append(all, c.authority(token, s.ranges))
+		all = append(all, c.authorityTarget(token, s.ranges))
 	}
 	return all
 }
 
 func (c *signedDocument) timestampTarget(s documentTimestamp) validation.Target {
-	return c.authority(s.token, s.ranges)
+	return c.authorityTarget(s.token, s.ranges)
 }
 
 // authority is that of a timestamp, which the next document timestamp proves to have
 // existed at its own time (EN 319 102-1 5.6.3).
-func (c *signedDocument) authority(token *tsp.Token, covered byteRange) validation.Target {
+func (c *signedDocument) authorityTarget(token *tsp.Token, covered byteRange) validation.Target {
 	times := validation.Times{SigningTime: token.Time}
 	if i := slices.IndexFunc(c.timestamps, func(s documentTimestamp) bool { return s.ranges.end > covered.end }); i >= 0 {
 		times.ValidationTime = c.timestamps[i].token.Time
@@ -281,7 +283,7 @@ func (c *signedDocument) authority(token *tsp.Token, covered byteRange) validati
 
 // embedded returns the revision with what was found that the document does not have; an
 // empty one when there is nothing.
-func (e *extension) embedded(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
+func (e *extension) dataRevision(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
 	update := c.file.NewUpdate()
 	added := c.store.add(update, found)
 	if added.empty() {

@@ -33,7 +33,7 @@ type widget struct {
 	width, height float64    // 0 when it is invisible
 	page          pdf.Object // that it says it is on
 	rotate        int        // of its page
-	drawn         bool       // by a normal appearance that it has
+	hasAppearance bool       // by a normal appearance that it has
 }
 
 // selectField returns the field that the walk found under a name.
@@ -135,7 +135,7 @@ func newWidget(file *pdf.File, n form.Node) (w widget, err error) {
 		return w, err
 	}
 	w.width, w.height, w.page = rect.URX-rect.LLX, rect.URY-rect.LLY, n.Dict["P"]
-	w.drawn, err = hasAppearance(file, n.Dict)
+	w.hasAppearance, err = hasAppearance(file, n.Dict)
 	return w, err
 }
 
@@ -167,7 +167,7 @@ func (w widget) visible() bool { return w.width > 0 && w.height > 0 }
 func rotation(file *pdf.File, stated pdf.Object, widget pdf.Ref) (int, error) {
 	page, err := file.FindPage(func(ref pdf.Ref, _ pdf.Dict) bool { return ref == stated })
 	if errors.Is(err, pdf.ErrNoPage) {
-		page, err = file.FindPage(func(_ pdf.Ref, page pdf.Dict) bool { return lists(file, page, widget) })
+		page, err = file.FindPage(func(_ pdf.Ref, page pdf.Dict) bool { return hasAnnotation(file, page, widget) })
 	}
 	switch {
 	case errors.Is(err, pdf.ErrNoPage):
@@ -179,7 +179,7 @@ func rotation(file *pdf.File, stated pdf.Object, widget pdf.Ref) (int, error) {
 }
 
 // lists reports whether a page has an annotation.
-func lists(file *pdf.File, page pdf.Dict, annotation pdf.Ref) bool {
+func hasAnnotation(file *pdf.File, page pdf.Dict, annotation pdf.Ref) bool {
 	annotations, err := file.Array(page["Annots"])
 	return err == nil && slices.Contains(annotations, pdf.Object(annotation))
 }
@@ -192,7 +192,7 @@ func fillField(file *pdf.File, update *pdf.Update, field emptyField, signature p
 		return fmt.Errorf("setting the value of field %q: %w", field.name, err)
 	}
 	for _, w := range field.widgets {
-		if err := w.show(update, appearance); err != nil {
+		if err := w.setAppearance(update, appearance); err != nil {
 			return fmt.Errorf("patching the widget of field %q: %w", field.name, err)
 		}
 	}
@@ -205,7 +205,7 @@ func fillField(file *pdf.File, update *pdf.Update, field emptyField, signature p
 		return err
 	}
 	return patchCatalog(file, update, "AcroForm", func(source []byte) ([]byte, error) {
-		return noteSignatures(file, source, form)
+		return setSigFlags(file, source, form)
 	})
 }
 
@@ -213,7 +213,7 @@ func fillField(file *pdf.File, update *pdf.Update, field emptyField, signature p
 // asks for: it is printed and not hidden (ISO 32000-2 tables 167 and 170, ISO 19005-2
 // 6.3). It turns with its page: Acrobat does not show signatures that do not. If there is
 // nothing to draw, or no room, what is drawn already stays.
-func (w widget) show(update *pdf.Update, appearance []byte) error {
+func (w widget) setAppearance(update *pdf.Update, appearance []byte) error {
 	const invisible, hidden, printed, noRotate, noView = 1, 2, 4, 16, 32
 	flags := w.flags&^(invisible|hidden|noRotate|noView) | printed
 	if flags != w.flags {
@@ -224,7 +224,7 @@ func (w widget) show(update *pdf.Update, appearance []byte) error {
 	if !w.visible() {
 		appearance = nil
 	}
-	if w.drawn && appearance == nil {
+	if w.hasAppearance && appearance == nil {
 		return nil
 	}
 	form, err := addAppearance(update, w.rotate, w.width, w.height, appearance)
@@ -236,7 +236,7 @@ func (w widget) show(update *pdf.Update, appearance []byte) error {
 
 // noteSignatures says in the source of a form that there are signatures, so that the file
 // is only appended to (ISO 32000-2 table 225). It returns nil when it says so already.
-func noteSignatures(file *pdf.File, source []byte, form pdf.Dict) ([]byte, error) {
+func setSigFlags(file *pdf.File, source []byte, form pdf.Dict) ([]byte, error) {
 	flags, err := file.Int(form["SigFlags"])
 	if err != nil {
 		flags = 0 // what cannot be read sets no flag

@@ -111,7 +111,7 @@ func newSignatureDictionary(subFilter pdf.Name, o Options, references []byte, re
 
 // cutOut returns the update that the dictionary is the object ref of, without Contents,
 // for a document of size bytes.
-func (d signatureDictionary) cutOut(update *pdf.Update, ref pdf.Ref, size int64) (layout, error) {
+func (d signatureDictionary) layout(update *pdf.Update, ref pdf.Ref, size int64) (layout, error) {
 	appended, offsets, err := update.Bytes()
 	if err != nil {
 		return layout{}, err

@@ -50,12 +50,12 @@ func (r Rect) source() []byte { return fmt.Appendf(nil, "[%s]", numbers(r.LLX, r
 
 // newField is a signature field to add.
 type newField struct {
-	name       string // partial name
-	title      string // what a screen reader says
-	signature  pdf.Ref
-	appearance bool // PDF/A-1 has every field have some, be it empty (ISO 19005-1 6.9)
-	visible    *Visible
-	shared     bool // are the page's annotations with another page, which is not to show it
+	name         string // partial name
+	title        string // what a screen reader says
+	signature    pdf.Ref
+	appearance   bool // PDF/A-1 has every field have some, be it empty (ISO 19005-1 6.9)
+	visible      *Visible
+	sharedAnnots bool // are the page's annotations with another page, which is not to show it
 }
 
 // addField adds a signature field with the signature as its value: to the form,
@@ -112,15 +112,15 @@ func (f newField) source(page pdf.Ref, drawn string) []byte {
 // is another page's too stays as it is, and this page gets a longer copy of it.
 func (f newField) addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, widget pdf.Ref) error {
 	return patchObject(update, page.Ref, func(source []byte) ([]byte, error) {
-		if f.shared {
-			return ownAnnotations(file, update, source, page, widget)
+		if f.sharedAnnots {
+			return copyAnnotations(file, update, source, page, widget)
 		}
 		return appendReference(file, update, source, page.Dict, "Annots", widget)
 	})
 }
 
 // ownAnnotations gives a page, whose source it returns, an array of its own.
-func ownAnnotations(file *pdf.File, update *pdf.Update, source []byte, page *pdf.Page, widget pdf.Ref) ([]byte, error) {
+func copyAnnotations(file *pdf.File, update *pdf.Update, source []byte, page *pdf.Page, widget pdf.Ref) ([]byte, error) {
 	ref, _ := file.LastReference(page.Dict["Annots"])
 	shared, err := update.Source(ref)
 	if err != nil {
@@ -157,9 +157,9 @@ func patchForm(file *pdf.File, update *pdf.Update, source []byte, form pdf.Dict,
 		return nil, err
 	}
 	if patched == nil {
-		return noteSignatures(file, source, form)
+		return setSigFlags(file, source, form)
 	}
-	flagged, err := noteSignatures(file, patched, form)
+	flagged, err := setSigFlags(file, patched, form)
 	if flagged == nil {
 		return patched, err
 	}
@@ -190,7 +190,7 @@ func (o Options) title() string {
 // shares reports whether a field that is to be seen would be seen on other pages as well: one
 // array can be the annotations of several, though an annotation is only ever on one
 // (ISO 32000-2 12.5.2).
-func (o Options) shares(file *pdf.File, page *pdf.Page) (bool, error) {
+func (o Options) sharesAnnots(file *pdf.File, page *pdf.Page) (bool, error) {
 	if o.Visible == nil {
 		return false, nil
 	}

@@ -107,7 +107,7 @@ func appendOnce(source []byte, item pdf.Ref) ([]byte, error) {
 }
 
 // appendToOne makes an array of the one object under a key and a reference.
-func appendToOne(source []byte, key pdf.Name, item pdf.Ref) ([]byte, error) {
+func appendToSingle(source []byte, key pdf.Name, item pdf.Ref) ([]byte, error) {
 	only, _, err := pdf.Key(source, key)
 	if err != nil {
 		return nil, err

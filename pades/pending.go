@@ -86,11 +86,11 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 	if err := ctx.Err(); err != nil {
 		return Revision{}, err
 	}
-	signed := p.signed
+	build := p.buildCMS
 	if p.externalCMS() {
-		signed = func(_ context.Context, value []byte, _ ades.Timestamper) ([]byte, error) { return p.foreign(value) }
+		build = func(_ context.Context, value []byte, _ ades.Timestamper) ([]byte, error) { return p.checkCMS(value) }
 	}
-	der, err := signed(ctx, value, t)
+	der, err := build(ctx, value, t)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -113,12 +113,12 @@ func (p *Pending) Sign(ctx context.Context, key crypto.Signer, t ades.Timestampe
 
 // signed makes the CMS of a value that belongs to the signer, with the timestamp that the
 // level asks for.
-func (p *Pending) signed(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
+func (p *Pending) buildCMS(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
 	a := p.signer.Algorithm
 	if err := a.Verify(p.signer.Certificate.PublicKey, p.Digest().Sum, value); err != nil {
 		return nil, err
 	}
-	token, err := p.timestamp(ctx, value, t)
+	token, err := p.signatureTimestamp(ctx, value, t)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (p *Pending) signed(ctx context.Context, value []byte, t ades.Timestamper) 
 }
 
 // foreign checks a CMS that was made elsewhere, and returns it in DER.
-func (p *Pending) foreign(ber []byte) ([]byte, error) {
+func (p *Pending) checkCMS(ber []byte) ([]byte, error) {
 	signed, err := cms.Parse(ber)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
@@ -161,7 +161,7 @@ func (p *Pending) foreign(ber []byte) ([]byte, error) {
 }
 
 // timestamp gets the token over the value that level T asks for (EN 319 142-1 6.3).
-func (p *Pending) timestamp(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
+func (p *Pending) signatureTimestamp(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
 	if p.level == ades.B {
 		return nil, nil
 	}

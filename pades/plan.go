@@ -12,16 +12,16 @@ import (
 // plan is what is found out about a document before anything is written. All reading
 // comes first, because new objects must not get numbers that the document refers to.
 type plan struct {
-	file        *pdf.File
-	fields      form.Fields
-	options     Options
-	field       emptyField // to be filled in; without reference, a new one
-	page        *pdf.Page  // for a new field
-	shared      bool       // are its annotations with another page, and the field is to be seen
-	structure   *structure // for a new field's widget; nil: it is not tagged
-	extends     bool       // the signature is the first of a form that PDF 1.7 does not know
-	references  []byte     // source of /Reference of the signature; nil for none
-	usageRights bool
+	file          *pdf.File
+	fields        form.Fields
+	options       Options
+	field         emptyField     // to be filled in; without reference, a new one
+	page          *pdf.Page      // for a new field
+	sharedAnnots  bool           // are its annotations with another page, and the field is to be seen
+	structure     *structureTree // for a new field's widget; nil: it is not tagged
+	addsExtension bool           // the signature is the first of a form that PDF 1.7 does not know
+	references    []byte         // source of /Reference of the signature; nil for none
+	usageRights   bool
 }
 
 // newPlan refuses what must not be signed, or not like this.
@@ -30,7 +30,7 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{file: file, fields: found, options: o, extends: !found.Signed() && subFilter(signer) == cadesFormat, usageRights: hasUsageRights(file)}
+	p := &plan{file: file, fields: found, options: o, addsExtension: !found.Signed() && subFilter(signer) == cadesFormat, usageRights: hasUsageRights(file)}
 	if o.Field != "" {
 		if p.field, err = selectField(file, o.Field, found.Named); err != nil {
 			return nil, err
@@ -45,21 +45,21 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 	if p.page, err = o.page(file); err != nil {
 		return nil, err
 	}
-	if p.shared, err = o.shares(file, p.page); err != nil {
+	if p.sharedAnnots, err = o.sharesAnnots(file, p.page); err != nil {
 		return nil, err
 	}
-	if p.structure, err = readStructure(file, found.Signed()); err != nil {
+	if p.structure, err = readStructureTree(file, found.Signed()); err != nil {
 		return nil, err
 	}
 	if o.Field == "" {
 		p.field.name = found.FreeName("Signature")
-		return p, p.refer(form.Lock{})
+		return p, p.setReferences(form.Lock{})
 	}
 	l, err := p.applyFieldConstraints(signer)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.refer(l)
+	return p, p.setReferences(l)
 }
 
 // applyFieldConstraints checks the signature against the seed value of its field, and returns the
@@ -83,7 +83,7 @@ func (p *plan) applyFieldConstraints(signer ades.Signer) (form.Lock, error) {
 
 // refer makes the signature references: what a certification permits, and what the
 // field's lock locks (ISO 32000-2 12.8.1).
-func (p *plan) refer(l form.Lock) error {
+func (p *plan) setReferences(l form.Lock) error {
 	catalog, _, err := p.file.Catalog()
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (p *plan) dryRun(size int64) error {
 		}
 		update := p.file.NewUpdate()
 		one := []pdf.Ref{update.Add([]byte("null"))}
-		if err := s.write(p.file, update, additions{certificates: one, responses: one, lists: one}); err != nil {
+		if err := s.write(p.file, update, additions{certificates: one, ocspResponses: one, crls: one}); err != nil {
 			return fmt.Errorf("adding to the document security store: %w", err)
 		}
 	}
@@ -131,7 +131,7 @@ func (p *plan) apply(update *pdf.Update, signature pdf.Ref) error {
 	} else {
 		err = p.addField(update, signature)
 	}
-	if err == nil && p.extends {
+	if err == nil && p.addsExtension {
 		err = declareExtension(p.file, update)
 	}
 	if err != nil || p.options.Certify == 0 {
@@ -145,7 +145,7 @@ func (p *plan) apply(update *pdf.Update, signature pdf.Ref) error {
 
 // addField adds a new field, and its widget to the structure of a tagged document.
 func (p *plan) addField(update *pdf.Update, signature pdf.Ref) error {
-	f := newField{p.field.name, p.options.title(), signature, true, p.options.Visible, p.shared}
+	f := newField{p.field.name, p.options.title(), signature, true, p.options.Visible, p.sharedAnnots}
 	widget, err := addField(p.file, update, p.page, f)
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 		return nil, err
 	}
 	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved, level: options.Level, usageRights: layout.usageRights}
-	if err := p.bind(ctx, doc); err != nil {
+	if err := p.computeAttributes(ctx, doc); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -109,7 +109,7 @@ func prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 
 // bind hashes the document and the revision around the signature, and fixes the
 // attributes to sign.
-func (p *Pending) bind(ctx context.Context, doc Document) error {
+func (p *Pending) computeAttributes(ctx context.Context, doc Document) error {
 	sum, err := doc.hashed(ctx, p.signer.Algorithm.Hash)
 	if err != nil {
 		return err
@@ -151,14 +151,14 @@ func layOut(doc Document, signer ades.Signer, options Options, reserved int) (l 
 		return l, err
 	}
 	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) (err error) {
-		l, err = layOutIn(doc, file, signer, options, reserved)
+		l, err = layOutFile(doc, file, signer, options, reserved)
 		return err
 	})
 	return l, readError(err)
 }
 
 // layOutIn lays it out for the document as it was opened.
-func layOutIn(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
+func layOutFile(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
 	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {
 		return layout{}, err
@@ -172,7 +172,7 @@ func layOutIn(doc Document, file *pdf.File, signer ades.Signer, options Options,
 	if err := plan.apply(update, ref); err != nil {
 		return layout{}, err
 	}
-	l, err := signature.cutOut(update, ref, doc.Size)
+	l, err := signature.layout(update, ref, doc.Size)
 	l.usageRights = plan.usageRights
 	return l, err
 }

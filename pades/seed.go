@@ -27,15 +27,15 @@ type seedConstraint struct {
 	bit int // position, from 1
 	// broken says how the signature departs from the entry; "" when it does not. The
 	// error is one of reading.
-	broken func(s seed, value pdf.Object) (string, error)
+	check func(s seed, value pdf.Object) (string, error)
 }
 
 // checkSeed refuses a signature that the seed value of its field rules out. Entries that
 // are not required are recommendations; those without a bit in Ff hold by being there.
 func checkSeed(file *pdf.File, field emptyField, l form.Lock, signer ades.Signer, o Options) error {
 	s := seed{file, field.seed, l, signer, o}
-	problem, err := s.broken(s.dict, "", seedConstraints())
-	for _, check := range []func() (string, error){s.kind, s.timestamp, s.certificate} {
+	problem, err := s.check(s.dict, "", seedConstraints())
+	for _, check := range []func() (string, error){s.mdp, s.timeStamp, s.certificate} {
 		if problem == "" && err == nil {
 			problem, err = check()
 		}
@@ -56,17 +56,17 @@ func seedConstraints() []seedConstraint {
 		{"SubFilter", 2, seed.subFilter},
 		{"V", 3, seed.version},
 		{"Reasons", 4, seed.reasons},
-		{"LegalAttestation", 5, seed.unavailable},
-		{"AddRevInfo", 6, seed.revocation},
-		{"DigestMethod", 7, seed.digest},
+		{"LegalAttestation", 5, seed.unsupported},
+		{"AddRevInfo", 6, seed.addRevInfo},
+		{"DigestMethod", 7, seed.digestMethod},
 		{"LockDocument", 8, seed.lockDocument},
-		{"AppearanceFilter", 9, seed.unavailable},
+		{"AppearanceFilter", 9, seed.unsupported},
 	}
 }
 
 // broken says which required entry of a dictionary the signature departs from. A bit
 // that is not known requires something that is not known.
-func (s seed) broken(dict pdf.Dict, in string, constraints []seedConstraint) (string, error) {
+func (s seed) check(dict pdf.Dict, in string, constraints []seedConstraint) (string, error) {
 	flags, err := s.file.Int(dict["Ff"])
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func (s seed) broken(dict pdf.Dict, in string, constraints []seedConstraint) (st
 		if !required {
 			continue
 		}
-		problem, err := c.broken(s, dict[c.key])
+		problem, err := c.check(s, dict[c.key])
 		if err != nil {
 			return "", fmt.Errorf("/%s%s: %w", in, c.key, err)
 		}
@@ -138,7 +138,7 @@ func (s seed) reasons(value pdf.Object) (string, error) {
 	return "", nil
 }
 
-func (s seed) revocation(value pdf.Object) (string, error) {
+func (s seed) addRevInfo(value pdf.Object) (string, error) {
 	wanted, err := s.file.Bool(value)
 	if err != nil || !wanted {
 		return "", err
@@ -147,16 +147,16 @@ func (s seed) revocation(value pdf.Object) (string, error) {
 }
 
 // digest checks the hash. Names are written with and without hyphen, and as strings.
-func (s seed) digest(value pdf.Object) (string, error) {
+func (s seed) digestMethod(value pdf.Object) (string, error) {
 	methods, err := s.texts(value)
 	used := s.signer.Algorithm.Hash.String()
-	if err != nil || value == nil || noSigner(s.signer) || slices.ContainsFunc(methods, func(m string) bool { return plainDigestName(m) == plainDigestName(used) }) {
+	if err != nil || value == nil || noSigner(s.signer) || slices.ContainsFunc(methods, func(m string) bool { return normalizeDigestName(m) == normalizeDigestName(used) }) {
 		return "", err
 	}
 	return used + " is not among those listed", nil
 }
 
-func plainDigestName(name string) string {
+func normalizeDigestName(name string) string {
 	return strings.ToUpper(strings.ReplaceAll(name, "-", ""))
 }
 
@@ -186,7 +186,7 @@ func (s seed) flagName(value pdf.Object) (pdf.Name, error) {
 }
 
 // unavailable is for what no signature of this package has.
-func (s seed) unavailable(value pdf.Object) (string, error) {
+func (s seed) unsupported(value pdf.Object) (string, error) {
 	value, err := s.file.Resolve(value)
 	if err != nil || value == nil {
 		return "", err
@@ -195,7 +195,7 @@ func (s seed) unavailable(value pdf.Object) (string, error) {
 }
 
 // kind checks what MDP says: 0 is an approval signature, 1 to 3 are certifications.
-func (s seed) kind() (string, error) {
+func (s seed) mdp() (string, error) {
 	mdp, err := s.file.Dict(s.dict["MDP"])
 	if err != nil || mdp["P"] == nil {
 		return "", err
@@ -209,7 +209,7 @@ func (s seed) kind() (string, error) {
 
 // timestamp checks whether the signature has to have one. From which authority is for the
 // signer to choose: the URL is where a reader without one of its own would ask.
-func (s seed) timestamp() (string, error) {
+func (s seed) timeStamp() (string, error) {
 	timestamp, err := s.file.Dict(s.dict["TimeStamp"])
 	if err != nil {
 		return "", err

@@ -30,7 +30,7 @@ func (s seed) certificate() (string, error) {
 	if s.signer.Certificate == nil && dict["Ff"] != nil {
 		return "Cert: the signer's certificate is not known beforehand", nil
 	}
-	return s.broken(dict, "Cert/", []seedConstraint{
+	return s.check(dict, "Cert/", []seedConstraint{
 		{"Subject", 1, seed.subject},
 		{"Issuer", 2, seed.issuer},
 		{"OID", 3, func(s seed, value pdf.Object) (string, error) {
@@ -41,20 +41,20 @@ func (s seed) certificate() (string, error) {
 		}},
 		{"SubjectDN", 4, seed.subjectName},
 		{"KeyUsage", 6, seed.keyUsage},
-		{"URL", 7, func(s seed, value pdf.Object) (string, error) { return s.server(value, dict["URLType"]) }},
+		{"URL", 7, func(s seed, value pdf.Object) (string, error) { return s.credentialServer(value, dict["URLType"]) }},
 	})
 }
 
 // subject checks that the certificate is one of those listed.
 func (s seed) subject(value pdf.Object) (string, error) {
-	return s.among(value, func(c *x509.Certificate) bool { return c.Equal(s.signer.Certificate) }, "the signer's certificate is not among those listed")
+	return s.listsCertificate(value, func(c *x509.Certificate) bool { return c.Equal(s.signer.Certificate) }, "the signer's certificate is not among those listed")
 }
 
 // issuer checks that one of the authorities listed has issued the certificate, or one
 // above it.
 func (s seed) issuer(value pdf.Object) (string, error) {
 	path := append([]*x509.Certificate{s.signer.Certificate}, s.signer.Chain...)
-	return s.among(value, func(issuer *x509.Certificate) bool {
+	return s.listsCertificate(value, func(issuer *x509.Certificate) bool {
 		return slices.ContainsFunc(path, func(c *x509.Certificate) bool {
 			return ades.CheckIssuer(c, issuer) == nil
 		})
@@ -63,7 +63,7 @@ func (s seed) issuer(value pdf.Object) (string, error) {
 
 // among looks for a certificate in an array of DER. What is no certificate is none that
 // anybody has.
-func (s seed) among(value pdf.Object, match func(*x509.Certificate) bool, problem string) (string, error) {
+func (s seed) listsCertificate(value pdf.Object, match func(*x509.Certificate) bool, problem string) (string, error) {
 	items, err := s.items(value)
 	if err != nil || value == nil {
 		return "", err
@@ -189,7 +189,7 @@ func fitsKeyUsage(pattern string, usage x509.KeyUsage) bool {
 
 // server checks where the signer's credential has to come from. A URL to be shown in a
 // browser, the default, is for signers who have none, whatever Ff says.
-func (s seed) server(url, urlType pdf.Object) (string, error) {
+func (s seed) credentialServer(url, urlType pdf.Object) (string, error) {
 	kind, err := s.file.Name(urlType)
 	if err != nil || url == nil || kind == "" || kind == "Browser" {
 		return "", err

@@ -28,7 +28,7 @@ type signedFile struct {
 }
 
 // openSigned refuses a document whose last signature is not the one that it says.
-func openSigned(doc Document) (*signedFile, error) {
+func openSignedFile(doc Document) (*signedFile, error) {
 	file, err := pdf.Open(doc, doc.Size)
 	if err != nil {
 		return nil, err
@@ -89,8 +89,8 @@ func lastSignature(c coverage, f form.Fields) form.Fields {
 
 // readSignedDocument refuses a document with a signature that is selected and cannot be read:
 // there would be no telling what it lacks.
-func readSignedDocument(doc Document, which selection) (*signedDocument, error) {
-	opened, err := openSigned(doc)
+func readSignedDocument(doc Document, choose selection) (*signedDocument, error) {
+	opened, err := openSignedFile(doc)
 	if err != nil {
 		return nil, err
 	}
@@ -98,15 +98,15 @@ func readSignedDocument(doc Document, which selection) (*signedDocument, error) 
 	if c.store, err = readStore(c.file); err != nil {
 		return nil, err
 	}
-	selected := which(c.covers, c.fields)
+	selected := choose(c.covers, c.fields)
 	for _, f := range selected.Signatures {
 		if err := c.addSignature(f); err != nil {
-			return nil, broken(f.Name, err)
+			return nil, brokenError(f.Name, err)
 		}
 	}
 	for _, f := range selected.Timestamps {
 		if err := c.addTimestamp(f); err != nil {
-			return nil, broken(f.Name, err)
+			return nil, brokenError(f.Name, err)
 		}
 	}
 	slices.SortFunc(c.timestamps, func(a, b documentTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
@@ -114,7 +114,9 @@ func readSignedDocument(doc Document, which selection) (*signedDocument, error) 
 	return c, nil
 }
 
-func broken(name string, err error) error { return fmt.Errorf("%w: %q: %w", ades.ErrBroken, name, err) }
+func brokenError(name string, err error) error {
+	return fmt.Errorf("%w: %q: %w", ades.ErrBroken, name, err)
+}
 
 // vriKey is the name of a signature in the VRI dictionary: the SHA-1 digest of its Contents
 // as they stand, padding and all, in upper case (ISO 32000-2 table 261).
@@ -181,7 +183,7 @@ func (c *signedDocument) verify(ctx context.Context) error {
 			return err
 		}
 		if err := s.signed.Verify(sum); err != nil {
-			return broken(s.name, err)
+			return brokenError(s.name, err)
 		}
 	}
 	for _, s := range c.timestamps {
@@ -190,7 +192,7 @@ func (c *signedDocument) verify(ctx context.Context) error {
 			return err
 		}
 		if !bytes.Equal(sum, s.token.Sum) {
-			return broken(s.name, errors.New("the timestamp is over something else"))
+			return brokenError(s.name, errors.New("the timestamp is over something else"))
 		}
 	}
 	return nil
@@ -198,11 +200,11 @@ func (c *signedDocument) verify(ctx context.Context) error {
 
 // timeOf is when a signature existed at the latest, by the oldest timestamp over it; zero
 // when there is none.
-func (c *signedDocument) timeOf(s documentSignature) (oldest time.Time) {
+func (c *signedDocument) bestSignatureTime(s documentSignature) (oldest time.Time) {
 	tokens := slices.Clone(s.tokens)
-	for _, stamp := range c.timestamps {
-		if stamp.ranges.end > s.ranges.end {
-			tokens = append(tokens, stamp.token)
+	for _, t := range c.timestamps {
+		if t.ranges.end > s.ranges.end {
+			tokens = append(tokens, t.token)
 		}
 	}
 	for _, token := range tokens {
@@ -215,5 +217,5 @@ func (c *signedDocument) timeOf(s documentSignature) (oldest time.Time) {
 
 // timestamped reports whether every signature has level T.
 func (c *signedDocument) timestamped() bool {
-	return !slices.ContainsFunc(c.signatures, func(s documentSignature) bool { return c.timeOf(s).IsZero() })
+	return !slices.ContainsFunc(c.signatures, func(s documentSignature) bool { return c.bestSignatureTime(s).IsZero() })
 }

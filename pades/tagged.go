@@ -9,14 +9,14 @@ import (
 
 // structure is the structure tree of a tagged document (ISO 32000-2 14.7) with what it
 // takes to add an element to it.
-type structure struct {
-	file    *pdf.File
-	ref     pdf.Ref // of the structure tree root
-	root    pdf.Dict
-	parent  pdf.Ref // that the new element goes under: the Document, or the root
-	element pdf.Dict
-	parents parentTree
-	ua2     bool // the file is of PDF 2.0, which PDF/UA-2 is for
+type structureTree struct {
+	file       *pdf.File
+	ref        pdf.Ref // of the structure tree root
+	root       pdf.Dict
+	parentRef  pdf.Ref // that the new element goes under: the Document, or the root
+	parentDict pdf.Dict
+	parents    parentTree
+	ua2        bool // the file is of PDF 2.0, which PDF/UA-2 is for
 }
 
 // parentTree is the number tree of a structure tree root that leads from content to the
@@ -31,7 +31,7 @@ type parentTree struct {
 // after. So is that of a signed document. pyHanko takes any change to it, or to the page's
 // Tabs, for one of the document, and is right: a signature says nothing to somebody who
 // has the document read out if its structure may change later.
-func readStructure(file *pdf.File, signed bool) (*structure, error) {
+func readStructureTree(file *pdf.File, signed bool) (*structureTree, error) {
 	if signed {
 		return nil, nil
 	}
@@ -44,7 +44,7 @@ func readStructure(file *pdf.File, signed bool) (*structure, error) {
 	if !ok {
 		return nil, nil
 	}
-	s := &structure{file: file, ref: ref}
+	s := &structureTree{file: file, ref: ref}
 	major, _ := file.Version()
 	s.ua2 = major >= 2
 	if err := s.read(); err != nil {
@@ -53,7 +53,7 @@ func readStructure(file *pdf.File, signed bool) (*structure, error) {
 	return s, nil
 }
 
-func (s *structure) read() (err error) {
+func (s *structureTree) read() (err error) {
 	if s.root, err = s.file.Dict(s.ref); err != nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (s *structure) read() (err error) {
 
 // readParent finds the element that holds the whole document: the only one below the
 // root, and a Document (ISO 32000-2 14.8.4.3). A tree without one is of older versions.
-func (s *structure) readParent() error {
-	s.parent, s.element = s.ref, s.root
+func (s *structureTree) readParent() error {
+	s.parentRef, s.parentDict = s.ref, s.root
 	only := s.root["K"]
 	kids, err := s.file.Resolve(only)
 	if err != nil {
@@ -84,13 +84,13 @@ func (s *structure) readParent() error {
 	}
 	element, err := s.file.Resolve(ref)
 	if dict, ok := element.(pdf.Dict); ok && s.role(dict) == "Document" {
-		s.parent, s.element = ref, dict
+		s.parentRef, s.parentDict = ref, dict
 	}
 	return err
 }
 
 // role is the structure type of an element after role mapping (ISO 32000-2 14.7.3).
-func (s *structure) role(element pdf.Dict) pdf.Name {
+func (s *structureTree) role(element pdf.Dict) pdf.Name {
 	const maxMappings = 16
 	name, _ := s.file.Name(element["S"])
 	roles, _ := s.file.Dict(s.root["RoleMap"])
@@ -108,7 +108,7 @@ func (s *structure) role(element pdf.Dict) pdf.Name {
 // (ISO 14289-1 7.18.3): that of the structure, unless the author wanted another one.
 // PDF/UA-1 has no exception for a widget of no size; PDF/UA-2 has it be an artifact, and asks
 // for Contents in others (ISO 14289-2 8.9.2.4.13, 8.10.2.3).
-func (s *structure) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref, f newField) error {
+func (s *structureTree) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref, f newField) error {
 	if s == nil {
 		return nil
 	}
@@ -132,8 +132,8 @@ func (s *structure) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref
 
 // addForm adds a Form element for the widget (ISO 14289-1 7.18.4), which holds a reference
 // to it and nothing else.
-func (s *structure) addForm(update *pdf.Update, page, widget pdf.Ref) error {
-	form := update.Add(fmt.Appendf(nil, "<< /Type /StructElem /S /Form /P %s /K << /Type /OBJR /Pg %s /Obj %s >> >>", s.parent, page, widget))
+func (s *structureTree) addForm(update *pdf.Update, page, widget pdf.Ref) error {
+	form := update.Add(fmt.Appendf(nil, "<< /Type /StructElem /S /Form /P %s /K << /Type /OBJR /Pg %s /Obj %s >> >>", s.parentRef, page, widget))
 	if err := s.addKid(update, form); err != nil {
 		return err
 	}
@@ -142,17 +142,17 @@ func (s *structure) addForm(update *pdf.Update, page, widget pdf.Ref) error {
 
 // addKid puts an element last among those of the parent, whose K is an array of kids or
 // one of them (ISO 32000-2 tables 354 and 355).
-func (s *structure) addKid(update *pdf.Update, kid pdf.Ref) error {
-	kids, err := s.file.Resolve(s.element["K"])
+func (s *structureTree) addKid(update *pdf.Update, kid pdf.Ref) error {
+	kids, err := s.file.Resolve(s.parentDict["K"])
 	if err != nil {
 		return err
 	}
-	return patchObject(update, s.parent, func(source []byte) ([]byte, error) {
+	return patchObject(update, s.parentRef, func(source []byte) ([]byte, error) {
 		switch kids.(type) {
 		case nil, pdf.Array:
-			return appendReference(s.file, update, source, s.element, "K", kid)
+			return appendReference(s.file, update, source, s.parentDict, "K", kid)
 		case pdf.Dict, pdf.Integer:
-			return appendToOne(source, "K", kid)
+			return appendToSingle(source, "K", kid)
 		}
 		return nil, fmt.Errorf("%w: kids of a structure element", pdf.ErrDamaged)
 	})
@@ -160,7 +160,7 @@ func (s *structure) addKid(update *pdf.Update, kid pdf.Ref) error {
 
 // addParent leads from the widget to its element: by the number that is StructParent in
 // the widget and a key of the parent tree (ISO 32000-2 14.7.5.4).
-func (s *structure) addParent(update *pdf.Update, element, widget pdf.Ref) error {
+func (s *structureTree) addParent(update *pdf.Update, element, widget pdf.Ref) error {
 	key := s.parents.next
 	if err := setEntry(update, widget, "StructParent", fmt.Append(nil, key)); err != nil {
 		return err
