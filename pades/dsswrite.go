@@ -11,13 +11,13 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
-// additions are the streams that a revision adds to a document security store.
+// additions are the streams and VRI dictionaries that a revision adds to a document security store.
 type additions struct {
 	certificates, ocspResponses, crls []pdf.Ref
 	vri                               []vriEntry
 }
 
-// vriEntry is what is known about one signature.
+// vriEntry is the VRI dictionary of one signature.
 type vriEntry struct {
 	key    pdf.Name
 	source []byte
@@ -25,8 +25,8 @@ type vriEntry struct {
 
 func (a additions) empty() bool { return len(a.certificates)+len(a.ocspResponses)+len(a.crls) == 0 }
 
-// add makes streams, one for each DER value (ISO 32000-2 12.8.4.3), of what is not in the
-// store.
+// add adds to the update a stream for each DER value that is not in the store yet (ISO 32000-2
+// 12.8.4.3).
 func (s *store) add(update *pdf.Update, found *validation.Data) additions {
 	s.refs = make(map[storedAs]pdf.Ref)
 	for _, old := range s.streams {
@@ -45,7 +45,8 @@ func (s *store) add(update *pdf.Update, found *validation.Data) additions {
 	return additions{certificates: add("Certs", derOf(found.Certificates)), ocspResponses: add("OCSPs", found.OCSP), crls: add("CRLs", found.CRLs)}
 }
 
-// write adds to the store. Whatever is in it stays where it is.
+// write adds the references to the new streams to the store, and makes a store when the document
+// has none. Existing entries stay.
 func (s *store) write(file *pdf.File, update *pdf.Update, added additions) error {
 	if s.fault != nil {
 		return s.fault
@@ -83,8 +84,8 @@ func (s *store) write(file *pdf.File, update *pdf.Update, added additions) error
 	return setEntry(update, catalog, "DSS", []byte(update.Add(made).String()))
 }
 
-// writeVRI adds entries to the VRI dictionary of a store, given as its source; nil when
-// that stays as it is.
+// writeVRI adds entries to the VRI dictionary of a store, whose source it takes. It returns the new
+// source; nil when the source of the store does not change.
 func (s *store) writeVRI(file *pdf.File, update *pdf.Update, source []byte, entries []vriEntry) ([]byte, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -107,7 +108,8 @@ func (s *store) writeVRI(file *pdf.File, update *pdf.Update, source []byte, entr
 	return pdf.SetKey(source, "VRI", []byte(update.Add(made).String()))
 }
 
-// vriSource is the source of the dictionary of ISO 32000-2 table 262.
+// vriSource returns the source of a VRI dictionary (ISO 32000-2 table 262) for the data about one
+// signature.
 func (s *store) vriSource(about *validation.Data) []byte {
 	source := []byte("<< /Type /VRI")
 	for _, list := range []struct {
@@ -122,14 +124,15 @@ func (s *store) vriSource(about *validation.Data) []byte {
 			}
 		}
 		if len(refs) > 0 {
-			source = fmt.Appendf(source, " /%s %v", list.key, refs) // Go writes slices as PDF does arrays
+			source = fmt.Appendf(source, " /%s %v", list.key, refs) // %v prints a slice in the syntax of a PDF array
 		}
 	}
 	return append(source, " >>"...)
 }
 
-// streamOf is the source of a stream. Certificates and responses are mostly keys and
-// signatures, which deflating does not shorten; long lists it does.
+// streamSource returns the source of a stream. Contents of 8 KiB and more are compressed: these are
+// mostly CRLs. Certificates and OCSP responses consist mostly of keys and signatures, which do not
+// compress.
 func streamSource(content []byte) []byte {
 	if len(content) < 8<<10 {
 		source := fmt.Appendf(nil, "<< /Length %d >>\nstream\n", len(content))
@@ -141,7 +144,7 @@ func streamSource(content []byte) []byte {
 func deflatedStream(content []byte) []byte {
 	var compressed bytes.Buffer
 	w := zlib.NewWriter(&compressed)
-	w.Write(content) // a bytes.Buffer takes everything
+	w.Write(content) // a bytes.Buffer returns no error
 	w.Close()
 	source := fmt.Appendf(nil, "<< /Filter /FlateDecode /Length %d >>\nstream\n", compressed.Len())
 	return append(append(source, compressed.Bytes()...), "\nendstream"...)

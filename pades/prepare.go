@@ -14,11 +14,13 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
-// Prepare makes a document ready to be signed: it lays out the revision in which
-// only the signature value is missing. [ades.ErrUnreadable], [ErrEncrypted],
-// [ades.ErrForbidden], [ades.ErrBroken], [ErrField], [ErrPage], [ErrRect], [ErrAppearance],
-// [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's certificate is not valid.
-// Options that contradict themselves are an error of no kind.
+// Prepare prepares a document for a signature: it lays out the revision in which only the signature
+// value is missing.
+//
+// Errors: [ades.ErrUnreadable], [ErrEncrypted], [ades.ErrForbidden], [ades.ErrBroken], [ErrField],
+// [ErrPage], [ErrRect], [ErrAppearance], [ades.ErrAlgorithm], and [ades.ErrOutsideValidity] when
+// the signer's certificate is not valid at the signing time of the options. Options that contradict
+// each other are an error without a sentinel.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -34,21 +36,22 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	return prepare(ctx, doc, signer, options, reserved)
 }
 
-// cmsSize is the room in bytes for a CMS that is made elsewhere. With the certificates of
-// an RSA-4096 chain it takes 6 to 8 KB.
+// cmsSize is the number of bytes reserved for a CMS that an external signer makes. With the
+// certificates of an RSA-4096 chain such a CMS has 6 to 8 KB.
 const cmsSize = 32 << 10
 
-// PrepareCMS makes a document ready for a signer who returns a whole CMS (RFC 5652
-// SignedData, detached, of one signer, with its certificate) instead of a signature value,
-// and who need not be known beforehand. What is to be signed, as the message-digest
-// attribute or by whoever computes it, is the digest of the document by h that
-// [Pending.Digest] returns, without a scheme; [Pending.Complete] takes the CMS.
+// PrepareCMS prepares a document for a signer that returns a whole CMS instead of a signature
+// value: an RFC 5652 SignedData, detached, with one signer and the certificate of that signer. The
+// caller need not know the signer beforehand. [Pending.Digest] returns the digest of the document
+// by h, without a signature scheme: the signer signs it as the message-digest attribute.
+// [Pending.Complete] takes the CMS.
 //
-// Which attributes it has is not known either, so that the result is no baseline signature
-// of EN 319 142-1 but one of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached), at level B: [Options].Level
-// has to be that. [Extender.Extend] may follow. Fields that require a certificate are
-// [ades.ErrForbidden]. Other errors are those of [Prepare]; [ades.ErrAlgorithm] for hashes other
-// than SHA-256, SHA-384 and SHA-512.
+// The attributes of the CMS are not known beforehand either. The result is therefore no baseline
+// signature of EN 319 142-1 but a signature of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached)
+// at level B, and [Options].Level has to be B. [Extender.Extend] can extend it later.
+//
+// Errors are those of [Prepare]. [ades.ErrForbidden] is also returned for a field that requires a
+// certificate, and [ades.ErrAlgorithm] for hashes other than SHA-256, SHA-384 and SHA-512.
 func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Options) (*Pending, error) {
 	if !signerjson.KnowsHash(h) {
 		return nil, fmt.Errorf("pades: %w: hash %v", ades.ErrAlgorithm, h)
@@ -59,10 +62,11 @@ func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Option
 	return prepare(ctx, doc, ades.Signer{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
 }
 
-// Check reports whether a document takes a signature with these options, without a signer and
-// without hashing the document. Its errors are those of [Prepare] but [ades.ErrAlgorithm] and
-// [ades.ErrOutsideValidity]; which certificate and which hash a field's seed value requires is left to
-// Prepare. The Appearance of Visible may be nil: it is still to come.
+// Check reports whether [Prepare] would accept a document with these options. It needs no signer
+// and does not hash the document. Its errors are those of Prepare except [ades.ErrAlgorithm] and
+// [ades.ErrOutsideValidity]. Prepare alone checks the certificate and the hash that the seed value
+// of a field requires. The Appearance of Visible may be nil, because the caller may not have it
+// yet.
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -71,9 +75,9 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	return err
 }
 
-// Encrypted reports whether a document is encrypted, also when it opens without a password. A
-// document that does not is [ErrEncrypted], as in [Prepare], and [ades.ErrUnreadable] is one that
-// cannot be read.
+// Encrypted reports whether a document is encrypted, also when it opens without a password. The
+// error is [ErrEncrypted] for a document that does not open without one, as in [Prepare], and
+// [ades.ErrUnreadable] for one that cannot be read.
 func Encrypted(doc Document) (encrypted bool, err error) {
 	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
 		_, encrypted = file.Permissions()
@@ -82,8 +86,7 @@ func Encrypted(doc Document) (encrypted bool, err error) {
 	return encrypted, readError(err)
 }
 
-// prepare is what [Prepare] and [PrepareCMS] share. The certificate of a signer who is not
-// known yet is nil.
+// prepare implements [Prepare] and [PrepareCMS]. For PrepareCMS the signer has no certificate.
 func prepare(ctx context.Context, doc Document, signer ades.Signer, options Options, reserved int) (*Pending, error) {
 	if options.Visible != nil && options.Visible.Appearance == nil {
 		return nil, errors.New("pades: a visible signature without an appearance")
@@ -107,8 +110,8 @@ func prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	return p, nil
 }
 
-// bind hashes the document and the revision around the signature, and fixes the
-// attributes to sign.
+// computeAttributes hashes the document and the revision around /Contents, and sets the signed
+// attributes; for an external CMS, the digest alone.
 func (p *Pending) computeAttributes(ctx context.Context, doc Document) error {
 	sum, err := doc.hashed(ctx, p.signer.Algorithm.Hash)
 	if err != nil {
@@ -128,8 +131,8 @@ func (p *Pending) computeAttributes(ctx context.Context, doc Document) error {
 	return err
 }
 
-// contentsSize is the length in bytes that the CMS of the signer will not exceed:
-// that of one with the longest signature value.
+// contentsSize returns an upper bound on the length in bytes of the CMS of a signer: the length
+// with the longest possible signature value.
 func contentsSize(signer ades.Signer) (int, error) {
 	attributes, err := cms.SignedAttributes(signer.Certificate, signer.Algorithm, make([]byte, signer.Algorithm.Hash.Size()))
 	if err != nil {
@@ -157,7 +160,7 @@ func layOut(doc Document, signer ades.Signer, options Options, reserved int) (l 
 	return l, readError(err)
 }
 
-// layOutIn lays it out for the document as it was opened.
+// layOutFile is layOut for the document as it was opened.
 func layOutFile(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
 	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {
@@ -177,17 +180,17 @@ func layOutFile(doc Document, file *pdf.File, signer ades.Signer, options Option
 	return l, err
 }
 
-// noSigner says that nothing is known about a signer: of one who is known, or whose CMS is
-// awaited, there is at least a hash.
+// noSigner reports whether nothing is known about the signer, as in [Check]. For an external CMS at
+// least the hash is known.
 func noSigner(signer ades.Signer) bool { return signer.Algorithm == ades.Algorithm{} }
 
-// The formats of a signature.
+// Values of SubFilter.
 const (
 	cadesFormat pdf.Name = "ETSI.CAdES.detached"
-	cmsFormat   pdf.Name = "adbe.pkcs7.detached" // which demands no attributes
+	cmsFormat   pdf.Name = "adbe.pkcs7.detached" // requires no signed attributes
 )
 
-// subFilter is the format of a signature.
+// subFilter returns the SubFilter of a signature: cmsFormat for an external CMS, else cadesFormat.
 func subFilter(signer ades.Signer) pdf.Name {
 	if signer.Certificate == nil && !noSigner(signer) {
 		return cmsFormat

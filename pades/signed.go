@@ -27,7 +27,8 @@ type signedFile struct {
 	fields form.Fields
 }
 
-// openSigned refuses a document whose last signature is not the one that it says.
+// openSignedFile opens a document. It refuses one whose last signature
+// [coverage.checkLastSignature] refuses.
 func openSignedFile(doc Document) (*signedFile, error) {
 	file, err := pdf.Open(doc, doc.Size)
 	if err != nil {
@@ -44,24 +45,26 @@ func openSignedFile(doc Document) (*signedFile, error) {
 	return &signedFile{doc, file, covers, found}, covers.checkLastSignature(slices.Concat(found.Signatures, found.Timestamps))
 }
 
-// signedDocument is what a document has by way of signatures and evidence.
+// signedDocument is a document with its signatures, document timestamps and validation data.
 type signedDocument struct {
 	*signedFile
 	signatures []documentSignature
-	timestamps []documentTimestamp // document timestamps, oldest first
+	timestamps []documentTimestamp // oldest first
 	store      store
-	known      []*x509.Certificate
+	known      []*x509.Certificate // certificates in the selected signatures, the timestamps and the store
 }
 
+// documentSignature is a signature of a document.
 type documentSignature struct {
 	name   string
 	ranges byteRange
-	vri    pdf.Name // its key in the VRI dictionary
+	vri    pdf.Name // key in the VRI dictionary
 	signed *cms.SignedData
 	signer *x509.Certificate
-	tokens []*tsp.Token // over its value, those that verify
+	tokens []*tsp.Token // signature timestamps that verify
 }
 
+// documentTimestamp is a document timestamp (ISO 32000-2 12.8.5).
 type documentTimestamp struct {
 	name   string
 	ranges byteRange
@@ -69,12 +72,12 @@ type documentTimestamp struct {
 	token  *tsp.Token
 }
 
-// selection chooses the signatures that are looked after, with the document timestamps.
+// selection selects the signatures to extend, with the document timestamps to consider.
 type selection func(coverage, form.Fields) form.Fields
 
 func everySignature(_ coverage, f form.Fields) form.Fields { return f }
 
-// lastSignature leaves the last signature and the timestamps over it.
+// lastSignature selects the last signature and the document timestamps after it.
 func lastSignature(c coverage, f form.Fields) form.Fields {
 	if len(f.Signatures) == 0 {
 		return f
@@ -87,8 +90,8 @@ func lastSignature(c coverage, f form.Fields) form.Fields {
 	return f
 }
 
-// readSignedDocument refuses a document with a signature that is selected and cannot be read:
-// there would be no telling what it lacks.
+// readSignedDocument reads the signatures of a document that choose selects. It refuses a document
+// with a selected signature that cannot be read: what such a signature lacks is not known.
 func readSignedDocument(doc Document, choose selection) (*signedDocument, error) {
 	opened, err := openSignedFile(doc)
 	if err != nil {
@@ -118,8 +121,8 @@ func brokenError(name string, err error) error {
 	return fmt.Errorf("%w: %q: %w", ades.ErrBroken, name, err)
 }
 
-// vriKey is the name of a signature in the VRI dictionary: the SHA-1 digest of its Contents
-// as they stand, padding and all, in upper case (ISO 32000-2 table 261).
+// vriKey returns the key of a signature in the VRI dictionary: the SHA-1 digest of its Contents
+// with all padding, in upper-case hexadecimal (ISO 32000-2 table 261).
 func vriKey(contents []byte) pdf.Name {
 	return pdf.Name(strings.ToUpper(fmt.Sprintf("%x", sha1.Sum(contents))))
 }
@@ -141,7 +144,7 @@ func (c *signedDocument) addSignature(f form.SignatureField) error {
 	for _, der := range signed.SignatureTimestamps() {
 		token, err := tsp.ParseToken(der)
 		if err != nil {
-			continue // it proves nothing
+			continue // no POE
 		}
 		h := token.Hash.New()
 		h.Write(signed.Value)
@@ -173,8 +176,8 @@ func (c *signedDocument) addTimestamp(f form.SignatureField) error {
 	return nil
 }
 
-// verify compares the signatures and document timestamps with the document: what is
-// appended would seem to confirm them.
+// verify checks the signatures and document timestamps against the document. A revision that is
+// appended after a broken signature would seem to confirm it.
 func (c *signedDocument) verify(ctx context.Context) error {
 	sums := newRangeHashes(c.doc, c.covers.ranges(c.fields)...)
 	for _, s := range c.signatures {
@@ -198,8 +201,8 @@ func (c *signedDocument) verify(ctx context.Context) error {
 	return nil
 }
 
-// timeOf is when a signature existed at the latest, by the oldest timestamp over it; zero
-// when there is none.
+// bestSignatureTime returns the time of the oldest timestamp over a signature; zero when there is
+// none.
 func (c *signedDocument) bestSignatureTime(s documentSignature) (oldest time.Time) {
 	tokens := slices.Clone(s.tokens)
 	for _, t := range c.timestamps {
