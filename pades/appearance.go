@@ -14,10 +14,10 @@ import (
 // ErrAppearance: the appearance is not a PDF of one page that can be drawn in a field.
 var ErrAppearance = errors.New("pades: appearance cannot be used")
 
-// maxAppearance bounds the bytes of an appearance, and of its page's decoded content.
+// maxAppearance bounds the bytes of an appearance, and of the decoded content of its page.
 const maxAppearance = 8 << 20
 
-// formXObject is a form with the entries of ISO 32000-2 table 93 that it needs.
+// formXObject is a form XObject (ISO 32000-2 8.10) with the entries of table 93 that it needs.
 type formXObject struct {
 	box       pdf.Rect
 	matrix    matrix
@@ -26,10 +26,10 @@ type formXObject struct {
 	content   []byte // encoded by filter
 }
 
-// addAppearance adds the form XObject (ISO 32000-2 8.10) that is drawn in a widget's
-// rectangle of width by height points on a page that is displayed turned clockwise by
-// rotate degrees. It shows the page of the PDF in appearance upright, as large as fits and
-// centred; nil draws nothing. It has no transparency group, which PDF/A-1 forbids.
+// addAppearance adds the form XObject (ISO 32000-2 8.10) that a widget of width by height points
+// shows on a page that is displayed rotated clockwise by rotate degrees. The form shows the page of
+// the PDF in appearance upright, as large as fits and centred; nil draws nothing. The form has no
+// transparency group, which PDF/A-1 forbids.
 func addAppearance(update *pdf.Update, rotate int, width, height float64, appearance []byte) (pdf.Ref, error) {
 	if !(width >= 0 && width <= maxReal && height >= 0 && height <= maxReal) {
 		return pdf.Ref{}, fmt.Errorf("%w: field of %g by %g points", pdf.ErrLimit, width, height)
@@ -48,8 +48,8 @@ func addAppearance(update *pdf.Update, rotate int, width, height float64, appear
 	return update.Add(form.body()), nil
 }
 
-// addAppearancePage adds the page of another PDF as a form that is as large as fits into
-// a box, and centred there. Being a form of its own, it is clipped to what it is of the page.
+// addAppearancePage adds the page of another PDF as a form XObject that is as large as fits into a
+// box, and centred there. The BBox of that form clips it to the visible part of the page.
 func addAppearancePage(update *pdf.Update, into box, appearance []byte) (pdf.Ref, error) {
 	file, page, err := openAppearance(appearance)
 	if err != nil {
@@ -79,7 +79,7 @@ func (f formXObject) body() []byte {
 	return slices.Concat(b.Bytes(), f.content, []byte("\nendstream"))
 }
 
-// openAppearance returns the page of a PDF of one page.
+// openAppearance opens a PDF of one page and returns its page.
 func openAppearance(appearance []byte) (*pdf.File, *pdf.Page, error) {
 	if len(appearance) > maxAppearance {
 		return nil, nil, fmt.Errorf("it has %d bytes, more than %d", len(appearance), maxAppearance)
@@ -102,9 +102,9 @@ func openAppearance(appearance []byte) (*pdf.File, *pdf.Page, error) {
 	return file, page, err
 }
 
-// checkDrawable refuses what would be drawn in another way without the file's trailer and
-// catalog: encrypted streams, and optional content that is off (ISO 32000-2 8.11.4.3),
-// which would come to light.
+// checkDrawable refuses a PDF whose page would look different without the trailer and the catalog
+// of its file: one with encrypted streams, or one with optional content that is off (ISO 32000-2
+// 8.11.4.3), which would become visible.
 func checkDrawable(file *pdf.File) error {
 	if file.Trailer()["Encrypt"] != nil {
 		return errors.New("it is encrypted")
@@ -128,8 +128,8 @@ func checkDrawable(file *pdf.File) error {
 	return err
 }
 
-// pageContent returns the content of a page, compressed. The division between content
-// streams is one between lexical tokens (ISO 32000-2 table 31).
+// pageContent returns the compressed content of a page, with a line break after each content
+// stream: streams are divided between lexical tokens (ISO 32000-2 table 31).
 func pageContent(file *pdf.File, page *pdf.Page) ([]byte, error) {
 	streams, err := contentStreams(file, page.Dict["Contents"])
 	if err != nil {
@@ -150,13 +150,13 @@ func pageContent(file *pdf.File, page *pdf.Page) ([]byte, error) {
 			return nil, err
 		}
 		left -= int64(len(content))
-		w.Write(append(content, '\n')) // a bytes.Buffer takes everything
+		w.Write(append(content, '\n')) // a bytes.Buffer returns no error
 	}
 	err = w.Close()
 	return compressed.Bytes(), err
 }
 
-// contentStreams returns the streams of a page: Contents is an array of them or the one.
+// contentStreams returns the content streams of a page: Contents is one stream or an array of them.
 func contentStreams(file *pdf.File, contents pdf.Object) (pdf.Array, error) {
 	o, err := file.Resolve(contents)
 	if err != nil {
@@ -168,8 +168,7 @@ func contentStreams(file *pdf.File, contents pdf.Object) (pdf.Array, error) {
 	return pdf.Array{contents}, nil
 }
 
-// importResources returns the source of a page's resources, with what they refer to in the
-// update.
+// importResources copies the resources of a page into the update and returns their source.
 func importResources(update *pdf.Update, file *pdf.File, page *pdf.Page) ([]byte, error) {
 	switch resources := page.Resources.(type) {
 	case nil:
@@ -184,8 +183,8 @@ func importResources(update *pdf.Update, file *pdf.File, page *pdf.Page) ([]byte
 	return update.Import(file, source)
 }
 
-// inheritedSource returns the source of an attribute that a page has or inherits
-// (ISO 32000-2 7.7.3.4).
+// inheritedSource returns the source of an attribute that a page has or inherits (ISO 32000-2
+// 7.7.3.4).
 func inheritedSource(file *pdf.File, node pdf.Ref, key pdf.Name) ([]byte, error) {
 	for range 64 {
 		source, err := file.Source(node)
@@ -208,10 +207,11 @@ func inheritedSource(file *pdf.File, node pdf.Ref, key pdf.Name) ([]byte, error)
 	return nil, fmt.Errorf("%w: page tree whose Parent entries do not lead to the inherited %s", pdf.ErrDamaged, key)
 }
 
-// matrix is [a b c d e f] of ISO 32000-2 8.3.3: x' = ax + cy + e, y' = bx + dy + f.
+// matrix is the transformation matrix [a b c d e f] of ISO 32000-2 8.3.3: x' = ax + cy + e, y' = bx
+// + dy + f.
 type matrix [6]float64
 
-// then returns the transformation by m and then by n.
+// then returns the transformation by m, followed by that by n.
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
@@ -227,7 +227,7 @@ func scaling(s float64) matrix { return matrix{s, 0, 0, s, 0, 0} }
 // box is a rectangle whose lower left corner is the origin.
 type box struct{ width, height float64 }
 
-// turned returns the box that this one becomes when it is turned by a multiple of 90 degrees.
+// rotated returns the size of the box after a rotation by a multiple of 90 degrees.
 func (b box) rotated(degrees int) box {
 	if degrees%180 != 0 {
 		return box{b.height, b.width}
@@ -235,8 +235,8 @@ func (b box) rotated(degrees int) box {
 	return b
 }
 
-// turn turns the box clockwise by a multiple of 90 degrees and puts its lower left corner
-// back to the origin.
+// rotationMatrix returns the matrix that rotates the box clockwise by a multiple of 90 degrees and
+// moves its lower left corner back to the origin.
 func (b box) rotationMatrix(degrees int) matrix {
 	switch degrees % 360 {
 	case 90:
@@ -249,8 +249,8 @@ func (b box) rotationMatrix(degrees int) matrix {
 	return matrix{1, 0, 0, 1, 0, 0}
 }
 
-// fit maps the part of a page that is displayed, turned clockwise as it is displayed, into
-// the middle of a box, keeping its proportions.
+// fit returns the matrix that maps the visible part r of a page, rotated as it is displayed, into
+// the middle of a box. It keeps the proportions.
 func fit(r pdf.Rect, rotate int, into box) (matrix, error) {
 	page := box{r.URX - r.LLX, r.URY - r.LLY}
 	if !(page.width >= 1 && page.height >= 1) || min(r.LLX, r.LLY) < -maxReal || max(r.URX, r.URY) > maxReal {
@@ -263,7 +263,7 @@ func fit(r pdf.Rect, rotate int, into box) (matrix, error) {
 		then(translation(margin.width/2, margin.height/2)), nil
 }
 
-// numbers writes real numbers, which have no exponents in PDF (ISO 32000-2 7.3.3).
+// numbers writes real numbers with up to 6 decimals. PDF has no exponents (ISO 32000-2 7.3.3).
 func numbers(values ...float64) []byte {
 	var out []byte
 	for i, v := range values {
@@ -271,7 +271,7 @@ func numbers(values ...float64) []byte {
 			out = append(out, ' ')
 		}
 		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', 6, 64), 64)
-		out = strconv.AppendFloat(out, rounded+0, 'f', -1, 64) // +0: no negative zero
+		out = strconv.AppendFloat(out, rounded+0, 'f', -1, 64) // +0 avoids a negative zero
 	}
 	return out
 }

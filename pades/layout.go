@@ -10,14 +10,15 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// layout is a revision with a hole: the hexadecimal string of /Contents.
+// layout is a revision without the hexadecimal string of /Contents, which goes between before and
+// after.
 type layout struct {
 	before, after []byte
-	reserved      int // bytes of /Contents
+	reserved      int // bytes reserved in /Contents
 	usageRights   bool
 }
 
-// filled puts a signature, padded with zeros, between the two parts.
+// filled returns the revision with a signature in /Contents, padded with zeros.
 func (l layout) filled(der []byte) []byte {
 	contents := make([]byte, l.reserved)
 	copy(contents, der)
@@ -29,8 +30,8 @@ func (l layout) filled(der []byte) []byte {
 	return append(out, l.after...)
 }
 
-// newRevision is what is appended at base, with the states of the hash around it: sum is
-// that of the document so far.
+// newRevision returns the revision that appends out at base. sum is the state of the hash h over
+// the document before it; the revision gets this state and the one after out.
 func newRevision(base int64, out []byte, h crypto.Hash, sum hash.Hash) (Revision, error) {
 	before, err := save(sum)
 	if err != nil {
@@ -47,8 +48,8 @@ func newRevision(base int64, out []byte, h crypto.Hash, sum hash.Hash) (Revision
 	}, nil
 }
 
-// unsignedRevision is the revision with bytes that nobody signs. It goes on with the hash that the
-// document is known by, if there is one.
+// unsignedRevision returns a revision without a signature. If a hash state over the whole document
+// is known, the revision gets the state after it too.
 func (d Document) unsignedRevision(appended []byte) (Revision, error) {
 	for _, m := range d.Hashed {
 		if m.Offset != d.Size {
@@ -61,25 +62,26 @@ func (d Document) unsignedRevision(appended []byte) (Revision, error) {
 	return Revision{Base: d.Size, Bytes: appended}, nil
 }
 
-// signatureDictionary is the source of a signature dictionary and where in it
-// the two values lie that are filled in later.
+// signatureDictionary is the source of a signature dictionary, with the places of the two values
+// that are filled in later.
 type signatureDictionary struct {
 	source    []byte
-	byteRange int // of the placeholder's first byte
-	contents  int // of the "<"
-	reserved  int // bytes of Contents
+	byteRange int // offset of the placeholder of ByteRange
+	contents  int // offset of the "<" of Contents
+	reserved  int // bytes reserved in Contents
 }
 
-// byteRangeWidth holds four integers of 10 digits, the most that a
-// cross-reference table can say, in brackets and apart.
+// byteRangeWidth is the length of an array of four integers with 10 digits, the most that a
+// cross-reference table can have, with brackets and spaces.
 const byteRangeWidth = 4*10 + 3 + 2
 
-// beginSignature writes a signature dictionary up to its Contents, entries first.
+// beginSignature writes a signature dictionary up to its Contents. It begins with the given
+// entries.
 func beginSignature(b *bytes.Buffer, entries string, reserved int) signatureDictionary {
 	d := signatureDictionary{reserved: reserved}
 	b.WriteString("<< " + entries + " /ByteRange ")
 	d.byteRange = b.Len()
-	fmt.Fprintf(b, "%-*s", byteRangeWidth, "[0 0 0 0]") // an array already, and no longer than the one to come
+	fmt.Fprintf(b, "%-*s", byteRangeWidth, "[0 0 0 0]") // a valid array that is no longer than the final one
 	b.WriteString(" /Contents ")
 	d.contents = b.Len()
 	b.WriteByte('<')
@@ -88,8 +90,8 @@ func beginSignature(b *bytes.Buffer, entries string, reserved int) signatureDict
 	return d
 }
 
-// newSignatureDictionary writes the dictionary of ISO 32000-2 table 255 as
-// EN 319 142-1 5.3 and 6.3 restrict it. references is the source of /Reference, if any.
+// newSignatureDictionary returns the signature dictionary of ISO 32000-2 table 255 as EN 319 142-1
+// 5.3 and 6.3 restrict it. references is the source of /Reference; nil for none.
 func newSignatureDictionary(subFilter pdf.Name, o Options, references []byte, reserved int) signatureDictionary {
 	var b bytes.Buffer
 	d := beginSignature(&b, "/Type /Sig /Filter /Adobe.PPKLite /SubFilter /"+string(subFilter), reserved)
@@ -109,23 +111,23 @@ func newSignatureDictionary(subFilter pdf.Name, o Options, references []byte, re
 	return d
 }
 
-// cutOut returns the update that the dictionary is the object ref of, without Contents,
-// for a document of size bytes.
+// layout returns the update as a layout without Contents, and fills in ByteRange. The dictionary is
+// the object ref of the update; the document before the update has size bytes.
 func (d signatureDictionary) layout(update *pdf.Update, ref pdf.Ref, size int64) (layout, error) {
 	appended, offsets, err := update.Bytes()
 	if err != nil {
 		return layout{}, err
 	}
 	gap := offsets[ref] + int64(d.contents)
-	gapEnd := gap + int64(2*d.reserved+2) // the hexadecimal digits and their delimiters
+	gapEnd := gap + int64(2*d.reserved+2) // hexadecimal digits and delimiters
 	if err := fillByteRange(appended[offsets[ref]+int64(d.byteRange):], size+gap, size+gapEnd, size+int64(len(appended))); err != nil {
 		return layout{}, err
 	}
 	return layout{before: appended[:gap:gap], after: appended[gapEnd:], reserved: d.reserved}, nil
 }
 
-// fillByteRange writes the array of ISO 32000-2 12.8.1 over its placeholder: all
-// of the file but the bytes from gap to gapEnd.
+// fillByteRange writes the array of ISO 32000-2 12.8.1 over its placeholder. It covers the whole
+// file except the bytes from gap to gapEnd.
 func fillByteRange(placeholder []byte, gap, gapEnd, size int64) error {
 	array := fmt.Appendf(nil, "[0 %d %d %d]", gap, gapEnd, size-gapEnd)
 	if len(array) > byteRangeWidth {

@@ -7,33 +7,34 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// Visible is a place on a page, with what is drawn in it. Behind a certification that permits
-// signatures (ISO 32000-2 table 257) validators differ: EU DSS takes a new field that is shown
-// for one, pyHanko by default for a change of what was certified; of a field that was there
-// already, neither says so.
+// Visible places a new field on a page and gives its appearance. Validators differ about a visible
+// field after a certification that permits signatures (ISO 32000-2 table 257): EU DSS accepts a new
+// one as a permitted signature, while pyHanko by default reports a change of the certified content.
+// Both accept a field that existed already.
 type Visible struct {
-	Page int // the first is 1; else [ErrPage]
-	// Rect is in the page's user space, as annotations have it (ISO 32000-2 8.3.2.3): where
-	// the page is not turned by Rotate, shifted by a crop box or scaled by UserUnit. Its sides
-	// are from 0.01 to 32767 units long, and no coordinate is farther than 32767 from the origin;
-	// else [ErrRect].
+	Page int // number of the page, the first being 1; else [ErrPage]
+	// Rect is the rectangle of the field in the user space of the page, as for annotations
+	// (ISO 32000-2 8.3.2.3): before the page is rotated by Rotate, shifted by its crop box and
+	// scaled by UserUnit. Its sides are 0.01 to 32767 units long, and each coordinate is at most
+	// 32767 units from the origin; else [ErrRect].
 	Rect Rect
-	// Appearance is a PDF of one page, as [Options] has it for a Field. It is drawn upright on
-	// the page as displayed, as large as fits and centred.
+	// Appearance is a PDF of one page, with the limits of [Options].Appearance. It is drawn upright
+	// on the page as displayed, as large as fits and centred.
 	Appearance []byte
 }
 
-// Rect is a rectangle by its lower left and its upper right corner.
+// Rect is a rectangle, given by its lower left and its upper right corner.
 type Rect struct{ LLX, LLY, URX, URY float64 }
 
 // maxReal is the largest real number that PDF/A-1 allows in a file (ISO 19005-1 6.1.12).
 const maxReal = 32767
 
-// minSide is the least length of a rectangle's side: as a number in a file it has one.
+// minSide is the least length of a side. The coordinates of its ends still differ when they are
+// written to a file.
 const minSide = 0.01
 
-// check refuses a rectangle that nobody sees, or that not every file can say. A value that is
-// no number fails all comparisons.
+// check returns [ErrRect] for a rectangle outside the bounds of [Visible].Rect. A NaN fails every
+// comparison.
 func (r Rect) check() error {
 	size := r.box()
 	inRange := min(r.LLX, r.LLY) >= -maxReal && max(r.URX, r.URY) <= maxReal
@@ -45,33 +46,33 @@ func (r Rect) check() error {
 
 func (r Rect) box() box { return box{r.URX - r.LLX, r.URY - r.LLY} }
 
-// source is the array that the rectangle is in a file.
 func (r Rect) source() []byte { return fmt.Appendf(nil, "[%s]", numbers(r.LLX, r.LLY, r.URX, r.URY)) }
 
 // newField is a signature field to add.
 type newField struct {
 	name         string // partial name
-	title        string // what a screen reader says
+	title        string // alternate name (TU), which a screen reader reads out
 	signature    pdf.Ref
-	appearance   bool // PDF/A-1 has every field have some, be it empty (ISO 19005-1 6.9)
-	visible      *Visible
-	sharedAnnots bool // are the page's annotations with another page, which is not to show it
+	appearance   bool     // the field has an appearance; PDF/A-1 requires one, even if it is empty (ISO 19005-1 6.9)
+	visible      *Visible // nil: the field is invisible
+	sharedAnnots bool     // the array of annotations of the page is shared with a page that must not show the field
 }
 
-// addField adds a signature field with the signature as its value: to the form,
-// which is made when there is none, and as a widget to the page (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
-// signature made earlier covers its meaning.
+// addField adds a signature field whose value is the signature. It adds the field to the form, and
+// makes a form when the document has none; it adds the widget of the field to the page (ISO 32000-2
+// 12.7.5.5). It patches existing objects and does not write them anew, because earlier signatures
+// cover their meaning.
 func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, f newField) (pdf.Ref, error) {
 	catalogRef, catalog, err := file.Catalog()
 	if err != nil {
 		return pdf.Ref{}, err
 	}
 	field := update.Reserve()
-	drawn, err := f.draw(update, page.Rotate)
+	appearance, err := f.draw(update, page.Rotate)
 	if err != nil {
 		return pdf.Ref{}, err
 	}
-	update.Set(field, f.source(page.Ref, drawn))
+	update.Set(field, f.source(page.Ref, appearance))
 	if err := f.addToPage(file, update, page, field); err != nil {
 		return pdf.Ref{}, fmt.Errorf("adding the widget to the page: %w", err)
 	}
@@ -81,8 +82,8 @@ func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, f newField) (p
 	return field, nil
 }
 
-// draw adds the appearance of a field on a page that is displayed turned by rotate degrees,
-// and returns the entry of the widget's source that names it, if any.
+// draw adds the appearance of the field, for a page that is displayed rotated by rotate degrees. It
+// returns the source of the entry AP of the widget; "" when the field has no appearance.
 func (f newField) draw(update *pdf.Update, rotate int) (entry string, err error) {
 	if !f.appearance {
 		return "", nil
@@ -97,19 +98,19 @@ func (f newField) draw(update *pdf.Update, rotate int) (entry string, err error)
 	return fmt.Sprintf(" /AP << /N %s >>", appearance), err
 }
 
-// source is the field and its widget in one dictionary. The flags are Print and Locked
-// (ISO 32000-2 table 167); drawn is the entry of its appearance, if any.
-func (f newField) source(page pdf.Ref, drawn string) []byte {
+// source returns the field and its widget as one dictionary, with appearance as the source of AP.
+// Its flags are Print and Locked (ISO 32000-2 table 167).
+func (f newField) source(page pdf.Ref, appearance string) []byte {
 	var rect Rect
 	if f.visible != nil {
 		rect = f.visible.Rect
 	}
 	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect %s%s /F 132 >>",
-		pdf.TextString(f.name), pdf.TextString(f.title), f.signature, page, rect.source(), drawn)
+		pdf.TextString(f.name), pdf.TextString(f.title), f.signature, page, rect.source(), appearance)
 }
 
-// addToPage appends the widget of a new field to the annotations of its page. An array that
-// is another page's too stays as it is, and this page gets a longer copy of it.
+// addToPage appends the widget of the field to the annotations of its page. If another page uses
+// the same array, that array stays, and this page gets a copy with the widget.
 func (f newField) addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, widget pdf.Ref) error {
 	return patchObject(update, page.Ref, func(source []byte) ([]byte, error) {
 		if f.sharedAnnots {
@@ -119,7 +120,8 @@ func (f newField) addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, 
 	})
 }
 
-// ownAnnotations gives a page, whose source it returns, an array of its own.
+// copyAnnotations returns the source of a page with an array of annotations of its own, to which
+// the widget is appended.
 func copyAnnotations(file *pdf.File, update *pdf.Update, source []byte, page *pdf.Page, widget pdf.Ref) ([]byte, error) {
 	ref, _ := file.LastReference(page.Dict["Annots"])
 	shared, err := update.Source(ref)
@@ -149,8 +151,8 @@ func addToForm(file *pdf.File, update *pdf.Update, catalogRef pdf.Ref, catalog p
 	})
 }
 
-// patchForm adds the field and says that there are signatures. It returns nil when the
-// form's own source stays as it is.
+// patchForm adds a field to a form and sets SigFlags. It returns the new source of the form; nil
+// when the source does not change.
 func patchForm(file *pdf.File, update *pdf.Update, source []byte, form pdf.Dict, field pdf.Ref) ([]byte, error) {
 	patched, err := appendReference(file, update, source, form, "Fields", field)
 	if err != nil {
@@ -166,7 +168,7 @@ func patchForm(file *pdf.File, update *pdf.Update, source []byte, form pdf.Dict,
 	return flagged, err
 }
 
-// page is the page that a new field is on.
+// page returns the page of a new field.
 func (o Options) page(file *pdf.File) (*pdf.Page, error) {
 	if o.Visible == nil {
 		return file.Page(1)
@@ -178,8 +180,8 @@ func (o Options) page(file *pdf.File) (*pdf.Page, error) {
 	return page, err
 }
 
-// title is what a screen reader says of a new field (ISO 14289-1 7.18.4): whose signature
-// it is, where that is to be seen as well.
+// title returns the alternate name of a new field, which a screen reader reads out (ISO 14289-1
+// 7.18.4). For a visible field it contains the name of the signer.
 func (o Options) title() string {
 	if o.Visible == nil || o.Name == "" {
 		return "Digital signature"
@@ -187,9 +189,9 @@ func (o Options) title() string {
 	return "Digital signature of " + o.Name
 }
 
-// shares reports whether a field that is to be seen would be seen on other pages as well: one
-// array can be the annotations of several, though an annotation is only ever on one
-// (ISO 32000-2 12.5.2).
+// sharesAnnots reports whether a visible field would also appear on another page, because both
+// pages use one array of annotations. Pages may share the array, although an annotation belongs to
+// one page only (ISO 32000-2 12.5.2).
 func (o Options) sharesAnnots(file *pdf.File, page *pdf.Page) (bool, error) {
 	if o.Visible == nil {
 		return false, nil
@@ -211,5 +213,5 @@ func (o Options) sharesAnnots(file *pdf.File, page *pdf.Page) (bool, error) {
 	if shared || errors.Is(err, pdf.ErrNoPage) {
 		return shared, nil
 	}
-	return false, pdf.IgnoreMalformed(err) // of pages that cannot be reached nobody sees anything
+	return false, pdf.IgnoreMalformed(err) // readers do not show pages that cannot be read
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// patchObject changes the source of an object; nil leaves it as it is.
+// patchObject changes the source of an object by patch. If patch returns nil, the object does not
+// change.
 func patchObject(update *pdf.Update, ref pdf.Ref, patch func(source []byte) ([]byte, error)) error {
 	source, err := update.Source(ref)
 	if err != nil {
@@ -20,7 +21,7 @@ func patchObject(update *pdf.Update, ref pdf.Ref, patch func(source []byte) ([]b
 	return err
 }
 
-// setEntry sets an entry of a dictionary that is an object of its own.
+// setEntry sets an entry of a dictionary that is an indirect object.
 func setEntry(update *pdf.Update, dict pdf.Ref, key pdf.Name, value []byte) error {
 	return patchObject(update, dict, func(source []byte) ([]byte, error) { return pdf.SetKey(source, key, value) })
 }
@@ -36,9 +37,9 @@ func patchCatalog(file *pdf.File, update *pdf.Update, key pdf.Name, patch func(s
 	})
 }
 
-// patchValue changes the value under a key of a dictionary, given as its source and its
-// value. A value that is an object of its own is changed there, and the result is nil: the
-// dictionary stays as it is.
+// patchValue changes the value under a key of a dictionary, which is given as its source and as a
+// value. It returns the new source of the dictionary. If the value is an indirect object,
+// patchValue changes that object and returns nil: the source of the dictionary does not change.
 func patchValue(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, patch func(source []byte) ([]byte, error)) ([]byte, error) {
 	if ref, ok := file.LastReference(dict[key]); ok {
 		return nil, patchObject(update, ref, patch)
@@ -54,9 +55,9 @@ func patchValue(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict
 	return pdf.SetKey(source, key, patched)
 }
 
-// appendReference appends a reference to the array under a key of a dictionary, given as
-// its source and its value. An array that is an object of its own is changed there, and
-// the result is nil: the dictionary stays as it is.
+// appendReference appends a reference to the array under a key of a dictionary, which is given as
+// its source and as a value. Like patchValue it returns the new source of the dictionary, or nil
+// when that does not change.
 func appendReference(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, item pdf.Ref) ([]byte, error) {
 	array, err := file.Array(dict[key])
 	if err != nil {
@@ -70,8 +71,8 @@ func appendReference(file *pdf.File, update *pdf.Update, source []byte, dict pdf
 	})
 }
 
-// appendReferences appends to the array under a key of a dictionary, given as its source
-// and its value; nil when that dictionary's own source stays as it is.
+// appendReferences appends references to an array of a document security store, as appendReference
+// does. It returns [pdf.ErrLimit] for more entries than this package reads.
 func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, items []pdf.Ref) ([]byte, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -80,7 +81,7 @@ func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pd
 	if err != nil {
 		return nil, err
 	}
-	if len(array)+len(items) > maxStoreEntries { // what comes after is not read
+	if len(array)+len(items) > maxStoreEntries { // further entries would not be read
 		return nil, fmt.Errorf("%w: more than %d entries of /%s", pdf.ErrLimit, maxStoreEntries, key)
 	}
 	if array == nil {
@@ -96,8 +97,8 @@ func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pd
 	})
 }
 
-// appendOnce appends a reference to the source of an array. One array may be both the
-// annotations and the fields, and then has it already: the result is nil.
+// appendOnce appends a reference to the source of an array. It returns nil when the array has it
+// already: one array may be both the annotations of a page and the fields of the form.
 func appendOnce(source []byte, item pdf.Ref) ([]byte, error) {
 	value, err := pdf.Parse(source)
 	if items, ok := value.(pdf.Array); err != nil || ok && slices.Contains(items, pdf.Object(item)) {
@@ -106,7 +107,8 @@ func appendOnce(source []byte, item pdf.Ref) ([]byte, error) {
 	return pdf.AppendItem(source, []byte(item.String()))
 }
 
-// appendToOne makes an array of the one object under a key and a reference.
+// appendToSingle replaces the single object under a key of a dictionary by an array of that object
+// and a reference.
 func appendToSingle(source []byte, key pdf.Name, item pdf.Ref) ([]byte, error) {
 	only, _, err := pdf.Key(source, key)
 	if err != nil {
@@ -115,18 +117,18 @@ func appendToSingle(source []byte, key pdf.Name, item pdf.Ref) ([]byte, error) {
 	return pdf.SetKey(source, key, fmt.Appendf(nil, "[%s %s]", only, item))
 }
 
-// etsiLevel is the level of ETSI's extension of PDF 1.7 that SubFilter
-// ETSI.CAdES.detached is of (EN 319 142-1).
+// etsiLevel is the level of ETSI's developer extension of PDF 1.7 that defines SubFilter
+// ETSI.CAdES.detached (EN 319 142-1).
 const etsiLevel = 2
 
-// etsiExtension is its developer extensions dictionary (ISO 32000-2 table 49).
+// etsiExtension is the developer extensions dictionary of ETSI's extension (ISO 32000-2 table 49).
 const etsiExtension = "<< /Type /DeveloperExtensions /BaseVersion /1.7 /ExtensionLevel 2 >>"
 
-// declareExtension says in the catalog that the document uses ETSI's extension
-// (ISO 32000-2 7.12; EN 319 142-1 recommends it). Only a file of PDF 1.7 can say so: in one
-// of an earlier version BaseVersion would be later than the file's, which table 49 excludes,
-// and to raise that would claim more than a signature knows, and end PDF/A-1; PDF 2.0 has
-// the format itself. An Extensions entry that cannot be read stays as it is.
+// declareExtension declares ETSI's extension in the catalog (ISO 32000-2 7.12), as EN 319 142-1
+// recommends. It does so only in a file of PDF 1.7. In a file of an earlier version BaseVersion
+// would be later than the version of the file, which table 49 excludes. Raising that version would
+// claim more than this package knows about the file, and would end PDF/A-1. PDF 2.0 contains the
+// format itself. An Extensions entry that cannot be read stays as it is.
 func declareExtension(file *pdf.File, update *pdf.Update) error {
 	if major, minor := file.Version(); major != 1 || minor != 7 {
 		return nil
@@ -149,9 +151,9 @@ func declareExtension(file *pdf.File, update *pdf.Update) error {
 	}))
 }
 
-// patchExtensions adds ETSI's extension, or raises its level. An array of extensions, which
-// PDF 2.0 introduced, stays as it is, as does a reference, which 7.12.1 excludes: who wrote
-// that goes by other rules.
+// patchExtensions adds ETSI's extension to the extensions dictionary, or raises its level. It
+// leaves an array of extensions, which PDF 2.0 introduced, and a reference, which 7.12.1 excludes:
+// their writer follows other rules.
 func patchExtensions(file *pdf.File, update *pdf.Update, source []byte, extensions pdf.Dict) ([]byte, error) {
 	switch declared := extensions["ESIC"].(type) {
 	case nil:

@@ -7,30 +7,30 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// structure is the structure tree of a tagged document (ISO 32000-2 14.7) with what it
-// takes to add an element to it.
+// structureTree is the structure tree of a tagged document (ISO 32000-2 14.7), with what is needed
+// to add an element to it.
 type structureTree struct {
 	file       *pdf.File
-	ref        pdf.Ref // of the structure tree root
-	root       pdf.Dict
-	parentRef  pdf.Ref // that the new element goes under: the Document, or the root
+	ref        pdf.Ref  // of the structure tree root
+	root       pdf.Dict // the structure tree root
+	parentRef  pdf.Ref  // of the parent of the new element: the Document element, or the root
 	parentDict pdf.Dict
 	parents    parentTree
-	ua2        bool // the file is of PDF 2.0, which PDF/UA-2 is for
+	ua2        bool // the file is PDF 2.0, on which PDF/UA-2 is based
 }
 
-// parentTree is the number tree of a structure tree root that leads from content to the
-// elements which it belongs to (ISO 32000-2 7.9.7, 14.7.5.4).
+// parentTree is the number tree of a structure tree root that maps content to the elements that it
+// belongs to (ISO 32000-2 7.9.7, 14.7.5.4).
 type parentTree struct {
-	node pdf.Dict // its root; nil when there is none
+	node pdf.Dict // its root; nil when there is no tree
 	next int64    // a key above all of it
 }
 
-// readStructure reads the structure of a document that has one and is not signed; of
-// others it is nil. A tree that is malformed is left alone: what reads it now, reads it
-// after. So is that of a signed document. pyHanko takes any change to it, or to the page's
-// Tabs, for one of the document, and is right: a signature says nothing to somebody who
-// has the document read out if its structure may change later.
+// readStructureTree reads the structure tree of a document; nil when the document is not tagged, or
+// signed already, or when the tree is malformed. A malformed tree is left alone, so that readers of
+// it read it as before. The tree of a signed document stays too: pyHanko reports any change to it,
+// or to Tabs of a page, as a change of the document. It is right to do so: for a signer who has the
+// document read out, a signature means nothing if the structure may change later.
 func readStructureTree(file *pdf.File, signed bool) (*structureTree, error) {
 	if signed {
 		return nil, nil
@@ -66,8 +66,9 @@ func (s *structureTree) read() (err error) {
 	return s.readParent()
 }
 
-// readParent finds the element that holds the whole document: the only one below the
-// root, and a Document (ISO 32000-2 14.8.4.3). A tree without one is of older versions.
+// readParent finds the parent for new elements. This is the element of the whole document, if it is
+// the only one below the root and is a Document (ISO 32000-2 14.8.4.3). Trees of older versions may
+// have none: the parent is then the root.
 func (s *structureTree) readParent() error {
 	s.parentRef, s.parentDict = s.ref, s.root
 	only := s.root["K"]
@@ -89,7 +90,7 @@ func (s *structureTree) readParent() error {
 	return err
 }
 
-// role is the structure type of an element after role mapping (ISO 32000-2 14.7.3).
+// role returns the structure type of an element after role mapping (ISO 32000-2 14.7.3).
 func (s *structureTree) role(element pdf.Dict) pdf.Name {
 	const maxMappings = 16
 	name, _ := s.file.Name(element["S"])
@@ -104,10 +105,10 @@ func (s *structureTree) role(element pdf.Dict) pdf.Name {
 	return name
 }
 
-// addWidget adds the widget of a new field on a page, which is to have an order of tabs
-// (ISO 14289-1 7.18.3): that of the structure, unless the author wanted another one.
-// PDF/UA-1 has no exception for a widget of no size; PDF/UA-2 has it be an artifact, and asks
-// for Contents in others (ISO 14289-2 8.9.2.4.13, 8.10.2.3).
+// addWidget adds the widget of a new field to the structure. The page needs a tab order (ISO
+// 14289-1 7.18.3): addWidget sets it to the structure order, unless the author chose another one.
+// PDF/UA-1 makes no exception for a widget without area. PDF/UA-2 treats such a widget as an
+// artifact, and requires Contents in all others (ISO 14289-2 8.9.2.4.13, 8.10.2.3).
 func (s *structureTree) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref, f newField) error {
 	if s == nil {
 		return nil
@@ -130,8 +131,8 @@ func (s *structureTree) addWidget(update *pdf.Update, page *pdf.Page, widget pdf
 	}))
 }
 
-// addForm adds a Form element for the widget (ISO 14289-1 7.18.4), which holds a reference
-// to it and nothing else.
+// addForm adds a Form element for the widget, which contains only a reference to it (ISO 14289-1
+// 7.18.4).
 func (s *structureTree) addForm(update *pdf.Update, page, widget pdf.Ref) error {
 	form := update.Add(fmt.Appendf(nil, "<< /Type /StructElem /S /Form /P %s /K << /Type /OBJR /Pg %s /Obj %s >> >>", s.parentRef, page, widget))
 	if err := s.addKid(update, form); err != nil {
@@ -140,8 +141,8 @@ func (s *structureTree) addForm(update *pdf.Update, page, widget pdf.Ref) error 
 	return s.addParent(update, form, widget)
 }
 
-// addKid puts an element last among those of the parent, whose K is an array of kids or
-// one of them (ISO 32000-2 tables 354 and 355).
+// addKid appends an element to the kids of the parent. K is one kid or an array of kids (ISO
+// 32000-2 tables 354 and 355).
 func (s *structureTree) addKid(update *pdf.Update, kid pdf.Ref) error {
 	kids, err := s.file.Resolve(s.parentDict["K"])
 	if err != nil {
@@ -158,8 +159,8 @@ func (s *structureTree) addKid(update *pdf.Update, kid pdf.Ref) error {
 	})
 }
 
-// addParent leads from the widget to its element: by the number that is StructParent in
-// the widget and a key of the parent tree (ISO 32000-2 14.7.5.4).
+// addParent adds the mapping from the widget to its element to the parent tree. The key is
+// StructParent of the widget (ISO 32000-2 14.7.5.4).
 func (s *structureTree) addParent(update *pdf.Update, element, widget pdf.Ref) error {
 	key := s.parents.next
 	if err := setEntry(update, widget, "StructParent", fmt.Append(nil, key)); err != nil {
@@ -174,8 +175,8 @@ func (s *structureTree) addParent(update *pdf.Update, element, widget pdf.Ref) e
 // maxTreeLevels bounds the depth of a number tree.
 const maxTreeLevels = 32
 
-// readParentTree reads the tree as far as its last key. ParentTreeNextKey is to be above
-// that, and is sometimes missing or is not.
+// readParentTree reads the tree as far as needed for its last key. ParentTreeNextKey should be
+// above that key, but some files omit it or have a lower value.
 func readParentTree(file *pdf.File, root pdf.Dict) (t parentTree, err error) {
 	if t.node, err = file.Dict(root["ParentTree"]); err != nil {
 		return t, err
@@ -195,7 +196,7 @@ func readParentTree(file *pdf.File, root pdf.Dict) (t parentTree, err error) {
 	return t, nil
 }
 
-// lastKey returns the last key of a number tree, where keys ascend; -1 when it is empty.
+// lastKey returns the last key of a number tree, in which keys ascend; -1 when the tree is empty.
 func lastKey(file *pdf.File, node pdf.Dict) (int64, error) {
 	for level := range maxTreeLevels {
 		kids, err := file.Array(node["Kids"])
@@ -212,7 +213,7 @@ func lastKey(file *pdf.File, node pdf.Dict) (int64, error) {
 	return 0, fmt.Errorf("%w: number tree of more than %d levels", pdf.ErrLimit, maxTreeLevels)
 }
 
-// lastNumber returns the last key of a leaf. Only the root may be without any.
+// lastNumber returns the last key of a leaf. Only the root may have no keys.
 func lastNumber(file *pdf.File, leaf pdf.Dict, level int) (int64, error) {
 	numbers, err := file.Array(leaf["Nums"])
 	if err != nil {
@@ -227,8 +228,8 @@ func lastNumber(file *pdf.File, leaf pdf.Dict, level int) (int64, error) {
 	return file.Int(numbers[len(numbers)-2])
 }
 
-// add adds an element under the next key. A tree with kids gets one more, a leaf of its
-// own, at the root: so nothing else changes, and a root has no Limits to keep.
+// add adds an element under the next key. A root with kids gets one more kid, a leaf for this key
+// alone: no other node changes, and the root has no Limits to update.
 func (t parentTree) add(file *pdf.File, update *pdf.Update, ref pdf.Ref, root pdf.Dict, element pdf.Ref) error {
 	pair := fmt.Sprintf("%d %s", t.next, element)
 	if t.node == nil {
@@ -251,7 +252,7 @@ func (t parentTree) add(file *pdf.File, update *pdf.Update, ref pdf.Ref, root pd
 	})
 }
 
-// hasKids reports whether the root has nodes below it. An empty array is as good as none.
+// hasKids reports whether the root has nodes below it. An empty array counts as none.
 func (t parentTree) hasKids(file *pdf.File) bool {
 	kids, err := file.Array(t.node["Kids"])
 	return err == nil && len(kids) > 0
