@@ -66,7 +66,8 @@ func (f *signedFile) timestampRevision(ctx context.Context, t ades.Timestamper) 
 		case reserved > tokenSize:
 			return Revision{}, fmt.Errorf("pades: %w: tokens of %d and more bytes over one document", ades.ErrTimestamp, len(token))
 		}
-		reserved = len(token) + len(token)/8 // the next token may be longer, for example by its serial number
+		// The next token may be longer, for example because of a longer serial number.
+		reserved = len(token) + len(token)/8
 	}
 }
 
@@ -94,16 +95,6 @@ func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, sta
 		return nil, err
 	}
 	return token.Raw, nil
-}
-
-// isPDFA1 reports whether the file claims to be PDF/A-1, which is based on PDF 1.4. In such a file
-// the field of a document timestamp needs an appearance. In other files it has none (ISO 32000-2
-// 12.8.5), because pyHanko takes an appearance for filling in a form.
-func isPDFA1(file *pdf.File) (bool, error) {
-	if major, minor := file.Version(); major != 1 || minor > 4 {
-		return false, nil
-	}
-	return file.Archival()
 }
 
 // layOutTimestamp lays out a document timestamp in a new field after a document of size bytes. Its
@@ -136,4 +127,14 @@ func layOutTimestamp(file *pdf.File, found form.Fields, size int64, reserved int
 		return layout{}, err
 	}
 	return timestamp.layout(update, ref, size)
+}
+
+// isPDFA1 reports whether the file claims to be PDF/A-1, which is based on PDF 1.4. In such a file
+// the field of a document timestamp needs an appearance. In other files it has none (ISO 32000-2
+// 12.8.5), because pyHanko takes an appearance for filling in a form.
+func isPDFA1(file *pdf.File) (bool, error) {
+	if major, minor := file.Version(); major != 1 || minor > 4 {
+		return false, nil
+	}
+	return file.Archival()
 }

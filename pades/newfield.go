@@ -53,9 +53,9 @@ type newField struct {
 	name         string // partial name
 	title        string // alternate name (TU), which a screen reader reads out
 	signature    pdf.Ref
-	appearance   bool     // the field has an appearance; PDF/A-1 requires one, even if it is empty (ISO 19005-1 6.9)
+	appearance   bool     // PDF/A-1 requires one, even if it is empty (ISO 19005-1 6.9)
 	visible      *Visible // nil: the field is invisible
-	sharedAnnots bool     // the array of annotations of the page is shared with a page that must not show the field
+	sharedAnnots bool     // the field is visible, and another page uses the annotations of its page
 }
 
 // addField adds a signature field whose value is the signature. It adds the field to the form, and

@@ -129,60 +129,6 @@ type Revision struct {
 	before []Midstate // hash states after the last byte before Base
 }
 
-// join returns one revision with the bytes of r, followed by those of next.
-func (r Revision) join(next Revision) Revision {
-	return Revision{
-		Base: r.Base, Bytes: slices.Concat(r.Bytes, next.Bytes), Hashed: next.Hashed,
-		before: slices.Concat(r.before, r.Hashed, next.before),
-	}
-}
-
-// With returns the document with a revision appended. It copies neither: the result reads from
-// both.
-func (d Document) With(r Revision) Document {
-	grown := appended{d, r.Bytes}
-	return Document{ReaderAt: grown, Size: d.Size + int64(len(r.Bytes)), Hashed: slices.Concat(d.Hashed, r.before, r.Hashed)}
-}
-
-// appended is a document followed by more bytes.
-type appended struct {
-	base Document
-	tail []byte
-}
-
-// ReadAt implements [io.ReaderAt].
-func (a appended) ReadAt(p []byte, at int64) (int, error) {
-	n := 0
-	if at < a.base.Size {
-		part := p[:min(int64(len(p)), a.base.Size-at)]
-		var err error
-		if n, err = a.base.ReadAt(part, at); n < len(part) {
-			return n, err
-		}
-	}
-	from := min(at+int64(n)-a.base.Size, int64(len(a.tail)))
-	if n < len(p) {
-		n += copy(p[n:], a.tail[from:])
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// readError turns an error of package pdf into an exported error of this package or of package
-// ades. It returns errors of the underlying reader unchanged.
-func readError(err error) error {
-	switch {
-	case errors.Is(err, pdf.ErrEncrypted):
-		return fmt.Errorf("%w: %w", ErrEncrypted, err)
-	case errors.Is(err, pdf.ErrNotPDF), errors.Is(err, pdf.ErrDamaged), errors.Is(err, pdf.ErrNoPages),
-		errors.Is(err, pdf.ErrNoPage), errors.Is(err, pdf.ErrLimit), errors.Is(err, pdf.ErrUnsupported):
-		return fmt.Errorf("%w: %w", ades.ErrUnreadable, err)
-	}
-	return err
-}
-
 // Options are the properties of a signature other than its signer. The zero value makes an
 // invisible approval signature of level B in a new field.
 type Options struct {
@@ -190,7 +136,7 @@ type Options struct {
 	Reason      string    // /Reason
 	Location    string    // /Location
 	ContactInfo string    // /ContactInfo
-	Time        time.Time // /M, the claimed signing time, within the signer's certificate; zero: now
+	Time        time.Time // /M, the claimed signing time, within the validity of the certificate; zero: now
 
 	// Level is the level that the signature is to reach. From level T on, Prepare reserves space
 	// for the signature timestamp that [Pending.Complete] adds. An [Extender] adds the rest;
@@ -220,8 +166,8 @@ type Options struct {
 // [Prepare], [Pending.Sign] with the timestamp authority of the sources, and [Extender.ExtendLast].
 // The zero Sources are enough for level B.
 //
-// If the signature and its timestamp were made, but the validation data for level LT or LTA could
-// not be had, Sign returns that revision with the error: an [Extender] can continue from there.
+// If ExtendLast fails, for example because validation data cannot be had, Sign returns the revision
+// of [Pending.Sign] with the error: an [Extender] can continue from there.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {
@@ -239,6 +185,47 @@ func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Sign
 		r = r.join(next)
 	}
 	return r, nil
+}
+
+// With returns the document with a revision appended. It copies neither: the result reads from
+// both.
+func (d Document) With(r Revision) Document {
+	grown := appended{d, r.Bytes}
+	return Document{ReaderAt: grown, Size: d.Size + int64(len(r.Bytes)), Hashed: slices.Concat(d.Hashed, r.before, r.Hashed)}
+}
+
+// join returns one revision with the bytes of r, followed by those of next.
+func (r Revision) join(next Revision) Revision {
+	return Revision{
+		Base: r.Base, Bytes: slices.Concat(r.Bytes, next.Bytes), Hashed: next.Hashed,
+		before: slices.Concat(r.before, r.Hashed, next.before),
+	}
+}
+
+// appended is a document followed by more bytes.
+type appended struct {
+	base Document
+	tail []byte
+}
+
+// ReadAt implements [io.ReaderAt].
+func (a appended) ReadAt(p []byte, at int64) (int, error) {
+	n := 0
+	if at < a.base.Size {
+		part := p[:min(int64(len(p)), a.base.Size-at)]
+		var err error
+		if n, err = a.base.ReadAt(part, at); n < len(part) {
+			return n, err
+		}
+	}
+	from := min(at+int64(n)-a.base.Size, int64(len(a.tail)))
+	if n < len(p) {
+		n += copy(p[n:], a.tail[from:])
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // check returns an error when the options contradict each other or are out of range.
@@ -266,4 +253,17 @@ func checkLevel(l ades.Level) error {
 		return fmt.Errorf("pades: unknown level %v", l)
 	}
 	return nil
+}
+
+// readError turns an error of package pdf into an exported error of this package or of package
+// ades. It returns errors of the underlying reader unchanged.
+func readError(err error) error {
+	switch {
+	case errors.Is(err, pdf.ErrEncrypted):
+		return fmt.Errorf("%w: %w", ErrEncrypted, err)
+	case errors.Is(err, pdf.ErrNotPDF), errors.Is(err, pdf.ErrDamaged), errors.Is(err, pdf.ErrNoPages),
+		errors.Is(err, pdf.ErrNoPage), errors.Is(err, pdf.ErrLimit), errors.Is(err, pdf.ErrUnsupported):
+		return fmt.Errorf("%w: %w", ades.ErrUnreadable, err)
+	}
+	return err
 }

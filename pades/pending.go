@@ -133,7 +133,8 @@ func (p *Pending) buildCMS(ctx context.Context, value []byte, t ades.Timestamper
 		SignatureTimestamp: token,
 	}
 	der, err := cms.Marshal(parts)
-	if len(der) > p.reserved { // a document timestamp can replace the token; the signer need not sign again
+	if len(der) > p.reserved {
+		// A document timestamp can take the place of the token, so the signer need not sign again.
 		parts.SignatureTimestamp = nil
 		return cms.Marshal(parts)
 	}

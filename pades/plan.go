@@ -18,7 +18,7 @@ type plan struct {
 	options       Options
 	field         emptyField     // the field to fill in; a new field has only a name here
 	page          *pdf.Page      // for a new field
-	sharedAnnots  bool           // a visible new field goes to an array of annotations that another page uses too
+	sharedAnnots  bool           // the new field is visible, and another page uses the annotations of its page
 	structure     *structureTree // for the widget of a new field; nil: the widget is not tagged
 	addsExtension bool           // the signature is the first, and of the format of ETSI's extension
 	references    []byte         // source of /Reference of the signature; nil for none

@@ -23,7 +23,7 @@ type structureTree struct {
 // belongs to (ISO 32000-2 7.9.7, 14.7.5.4).
 type parentTree struct {
 	node pdf.Dict // its root; nil when there is no tree
-	next int64    // a key above all of it
+	next int64    // above all existing keys
 }
 
 // readStructureTree reads the structure tree of a document; nil when the document is not tagged, or
