@@ -98,8 +98,8 @@ func (f newField) draw(update *pdf.Update, rotate int) (entry string, err error)
 	return fmt.Sprintf(" /AP << /N %s >>", appearance), err
 }
 
-// source returns the field and its widget as one dictionary, with appearance as the source of AP.
-// Its flags are Print and Locked (ISO 32000-2 table 167).
+// source returns the field and its widget as one dictionary. appearance is the source of its entry
+// AP, from draw. Its flags are Print and Locked (ISO 32000-2 table 167).
 func (f newField) source(page pdf.Ref, appearance string) []byte {
 	var rect Rect
 	if f.visible != nil {

@@ -44,8 +44,8 @@ func checkPermitted(doc Document, file *pdf.File, found form.Fields, field strin
 }
 
 // checkPermissions refuses an encrypted document whose author does not permit the signature (ISO
-// 32000-2 table 22). A new field needs bits 4 and 6 together: bit 6 permits to fill in fields, and
-// to make fields only if bit 4 is set too. An existing field needs bit 6 or bit 9. Bit 4 alone is
+// 32000-2 table 22). A new field needs bits 4 and 6 together: bit 6 permits filling in fields, and
+// making fields only if bit 4 is set too. An existing field needs bit 6 or bit 9. Bit 4 alone is
 // not enough: it permits only what the other bits do not control.
 func checkPermissions(file *pdf.File, newField bool) error {
 	p, encrypted := file.Permissions()
