@@ -11,82 +11,32 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// Visible is a place on a page, with what is drawn in it. Behind a certification that permits
-// signatures (ISO 32000-2 table 257) validators differ: EU DSS takes a new field that is shown
-// for one, pyHanko by default for a change of what was certified; of a field that was there
-// already, neither says so.
-type Visible struct {
-	Page int // the first is 1; else [ErrPage]
-	// Rect is in the page's user space, as annotations have it (ISO 32000-2 8.3.2.3): where
-	// the page is not turned by Rotate, shifted by a crop box or scaled by UserUnit. Its sides
-	// are from 0.01 to 32767 units long, and no coordinate is farther than 32767 from the origin;
-	// else [ErrRect].
-	Rect Rect
-	// Appearance is a PDF of one page, as [Options] has it for a Field. It is drawn upright on
-	// the page as displayed, as large as fits and centred.
-	Appearance []byte
-}
-
-// Rect is a rectangle by its lower left and its upper right corner.
-type Rect struct{ LLX, LLY, URX, URY float64 }
-
-// minSide is the least length of a rectangle's side: as a number in a file it has one.
-const minSide = 0.01
-
-// check refuses a rectangle that nobody sees, or that not every file can say. A value that is
-// no number fails all comparisons.
-func (r Rect) check() error {
-	size := r.box()
-	inRange := min(r.LLX, r.LLY) >= -maxReal && max(r.URX, r.URY) <= maxReal
-	if !inRange || !(min(size.width, size.height) >= minSide && max(size.width, size.height) <= maxReal) {
-		return fmt.Errorf("%w: from (%g, %g) to (%g, %g)", ErrRect, r.LLX, r.LLY, r.URX, r.URY)
-	}
-	return nil
-}
-
-func (r Rect) box() box { return box{r.URX - r.LLX, r.URY - r.LLY} }
-
-// source is the array that the rectangle is in a file.
-func (r Rect) source() []byte { return fmt.Appendf(nil, "[%s]", numbers(r.LLX, r.LLY, r.URX, r.URY)) }
-
-// page is the page that a new field is on.
-func (o Options) page(file *pdf.File) (*pdf.Page, error) {
-	if o.Visible == nil {
-		return file.Page(1)
-	}
-	page, err := file.Page(o.Visible.Page)
-	if errors.Is(err, pdf.ErrNoPage) {
-		return nil, fmt.Errorf("%w: %v", ErrPage, err)
-	}
-	return page, err
-}
-
-// title is what a screen reader says of a new field (ISO 14289-1 7.18.4): whose signature
-// it is, where that is to be seen as well.
-func (o Options) title() string {
-	if o.Visible == nil || o.Name == "" {
-		return "Digital signature"
-	}
-	return "Digital signature of " + o.Name
-}
-
 // ErrAppearance: the appearance is not a PDF of one page that can be drawn in a field.
 var ErrAppearance = errors.New("pades: appearance cannot be used")
 
-// maxAppearance bounds the bytes of an appearance, and of its page's decoded content.
+// maxAppearance bounds the bytes of an appearance, and of the decoded content of its page.
 const maxAppearance = 8 << 20
 
-// addAppearance adds the form XObject (ISO 32000-2 8.10) that is drawn in a widget's
-// rectangle of width by height points on a page that is displayed turned clockwise by
-// rotate degrees. It shows the page of the PDF in appearance upright, as large as fits and
-// centred; nil draws nothing. It has no transparency group, which PDF/A-1 forbids.
+// formXObject is a form XObject (ISO 32000-2 8.10) with the entries of table 93 that it needs.
+type formXObject struct {
+	box       pdf.Rect
+	matrix    matrix
+	resources []byte // source text
+	filter    string // source text; empty for none
+	content   []byte // encoded by filter
+}
+
+// addAppearance adds the form XObject (ISO 32000-2 8.10) that a widget of width by height points
+// shows on a page that is displayed rotated clockwise by rotate degrees. The form shows the page of
+// the PDF in appearance upright, as large as fits and centred; nil draws nothing. The form has no
+// transparency group, which PDF/A-1 forbids.
 func addAppearance(update *pdf.Update, rotate int, width, height float64, appearance []byte) (pdf.Ref, error) {
 	if !(width >= 0 && width <= maxReal && height >= 0 && height <= maxReal) {
 		return pdf.Ref{}, fmt.Errorf("%w: field of %g by %g points", pdf.ErrLimit, width, height)
 	}
-	displayed := box{width, height}.turned(rotate)
+	displayed := box{width, height}.rotated(rotate)
 	form := formXObject{box: pdf.Rect{URX: displayed.width, URY: displayed.height}, resources: []byte("<< >>")}
-	form.matrix = displayed.turn(360 - rotate)
+	form.matrix = displayed.rotationMatrix(360 - rotate)
 	if appearance != nil {
 		page, err := addAppearancePage(update, displayed, appearance)
 		if err != nil {
@@ -98,8 +48,8 @@ func addAppearance(update *pdf.Update, rotate int, width, height float64, appear
 	return update.Add(form.body()), nil
 }
 
-// addAppearancePage adds the page of another PDF as a form that is as large as fits into
-// a box, and centred there. Being a form of its own, it is clipped to what it is of the page.
+// addAppearancePage adds the page of another PDF as a form XObject that is as large as fits into a
+// box, and centred there. The BBox of that form clips it to the visible part of the page.
 func addAppearancePage(update *pdf.Update, into box, appearance []byte) (pdf.Ref, error) {
 	file, page, err := openAppearance(appearance)
 	if err != nil {
@@ -118,15 +68,6 @@ func addAppearancePage(update *pdf.Update, into box, appearance []byte) (pdf.Ref
 	return update.Add(form.body()), nil
 }
 
-// formXObject is a form with the entries of ISO 32000-2 table 93 that it needs.
-type formXObject struct {
-	box       pdf.Rect
-	matrix    matrix
-	resources []byte // source text
-	filter    string // source text; empty for none
-	content   []byte // encoded by filter
-}
-
 func (f formXObject) body() []byte {
 	var b bytes.Buffer
 	box := numbers(f.box.LLX, f.box.LLY, f.box.URX, f.box.URY)
@@ -138,7 +79,7 @@ func (f formXObject) body() []byte {
 	return slices.Concat(b.Bytes(), f.content, []byte("\nendstream"))
 }
 
-// openAppearance returns the page of a PDF of one page.
+// openAppearance opens a PDF of one page and returns its page.
 func openAppearance(appearance []byte) (*pdf.File, *pdf.Page, error) {
 	if len(appearance) > maxAppearance {
 		return nil, nil, fmt.Errorf("it has %d bytes, more than %d", len(appearance), maxAppearance)
@@ -161,9 +102,9 @@ func openAppearance(appearance []byte) (*pdf.File, *pdf.Page, error) {
 	return file, page, err
 }
 
-// checkDrawable refuses what would be drawn in another way without the file's trailer and
-// catalog: encrypted streams, and optional content that is off (ISO 32000-2 8.11.4.3),
-// which would come to light.
+// checkDrawable refuses a PDF whose page would look different without the trailer and the catalog
+// of its file: one with encrypted streams, or one with optional content that is off (ISO 32000-2
+// 8.11.4.3), which would become visible.
 func checkDrawable(file *pdf.File) error {
 	if file.Trailer()["Encrypt"] != nil {
 		return errors.New("it is encrypted")
@@ -187,8 +128,8 @@ func checkDrawable(file *pdf.File) error {
 	return err
 }
 
-// pageContent returns the content of a page, compressed. The division between content
-// streams is one between lexical tokens (ISO 32000-2 table 31).
+// pageContent returns the compressed content of a page, with a line break after each content
+// stream: streams are divided between lexical tokens (ISO 32000-2 table 31).
 func pageContent(file *pdf.File, page *pdf.Page) ([]byte, error) {
 	streams, err := contentStreams(file, page.Dict["Contents"])
 	if err != nil {
@@ -209,13 +150,13 @@ func pageContent(file *pdf.File, page *pdf.Page) ([]byte, error) {
 			return nil, err
 		}
 		left -= int64(len(content))
-		w.Write(append(content, '\n')) // a bytes.Buffer takes everything
+		w.Write(append(content, '\n')) // a bytes.Buffer returns no error
 	}
 	err = w.Close()
 	return compressed.Bytes(), err
 }
 
-// contentStreams returns the streams of a page: Contents is an array of them or the one.
+// contentStreams returns the content streams of a page: Contents is one stream or an array of them.
 func contentStreams(file *pdf.File, contents pdf.Object) (pdf.Array, error) {
 	o, err := file.Resolve(contents)
 	if err != nil {
@@ -227,8 +168,7 @@ func contentStreams(file *pdf.File, contents pdf.Object) (pdf.Array, error) {
 	return pdf.Array{contents}, nil
 }
 
-// importResources returns the source of a page's resources, with what they refer to in the
-// update.
+// importResources copies the resources of a page into the update and returns their source.
 func importResources(update *pdf.Update, file *pdf.File, page *pdf.Page) ([]byte, error) {
 	switch resources := page.Resources.(type) {
 	case nil:
@@ -243,8 +183,8 @@ func importResources(update *pdf.Update, file *pdf.File, page *pdf.Page) ([]byte
 	return update.Import(file, source)
 }
 
-// inheritedSource returns the source of an attribute that a page has or inherits
-// (ISO 32000-2 7.7.3.4).
+// inheritedSource returns the source of an attribute that a page has or inherits (ISO 32000-2
+// 7.7.3.4).
 func inheritedSource(file *pdf.File, node pdf.Ref, key pdf.Name) ([]byte, error) {
 	for range 64 {
 		source, err := file.Source(node)
@@ -267,13 +207,11 @@ func inheritedSource(file *pdf.File, node pdf.Ref, key pdf.Name) ([]byte, error)
 	return nil, fmt.Errorf("%w: page tree whose Parent entries do not lead to the inherited %s", pdf.ErrDamaged, key)
 }
 
-// maxReal is the largest real number that PDF/A-1 allows in a file (ISO 19005-1 6.1.12).
-const maxReal = 32767
-
-// matrix is [a b c d e f] of ISO 32000-2 8.3.3: x' = ax + cy + e, y' = bx + dy + f.
+// matrix is the transformation matrix [a b c d e f] of ISO 32000-2 8.3.3: x' = ax + cy + e, y' = bx
+// + dy + f.
 type matrix [6]float64
 
-// then returns the transformation by m and then by n.
+// then returns the transformation by m, followed by that by n.
 func (m matrix) then(n matrix) matrix {
 	return matrix{
 		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
@@ -289,17 +227,17 @@ func scaling(s float64) matrix { return matrix{s, 0, 0, s, 0, 0} }
 // box is a rectangle whose lower left corner is the origin.
 type box struct{ width, height float64 }
 
-// turned returns the box that this one becomes when it is turned by a multiple of 90 degrees.
-func (b box) turned(degrees int) box {
+// rotated returns the size of the box after a rotation by a multiple of 90 degrees.
+func (b box) rotated(degrees int) box {
 	if degrees%180 != 0 {
 		return box{b.height, b.width}
 	}
 	return b
 }
 
-// turn turns the box clockwise by a multiple of 90 degrees and puts its lower left corner
-// back to the origin.
-func (b box) turn(degrees int) matrix {
+// rotationMatrix returns the matrix that rotates the box clockwise by a multiple of 90 degrees and
+// moves its lower left corner back to the origin.
+func (b box) rotationMatrix(degrees int) matrix {
 	switch degrees % 360 {
 	case 90:
 		return matrix{0, -1, 1, 0, 0, b.width}
@@ -311,21 +249,21 @@ func (b box) turn(degrees int) matrix {
 	return matrix{1, 0, 0, 1, 0, 0}
 }
 
-// fit maps the part of a page that is displayed, turned clockwise as it is displayed, into
-// the middle of a box, keeping its proportions.
+// fit returns the matrix that maps the visible part r of a page, rotated as it is displayed, into
+// the middle of a box. It keeps the proportions.
 func fit(r pdf.Rect, rotate int, into box) (matrix, error) {
 	page := box{r.URX - r.LLX, r.URY - r.LLY}
 	if !(page.width >= 1 && page.height >= 1) || min(r.LLX, r.LLY) < -maxReal || max(r.URX, r.URY) > maxReal {
 		return matrix{}, fmt.Errorf("its page of %g by %g points is none that can be drawn", page.width, page.height)
 	}
-	shown := page.turned(rotate)
+	shown := page.rotated(rotate)
 	scale := min(into.width/shown.width, into.height/shown.height)
 	margin := box{into.width - scale*shown.width, into.height - scale*shown.height}
-	return translation(-r.LLX, -r.LLY).then(page.turn(rotate)).then(scaling(scale)).
+	return translation(-r.LLX, -r.LLY).then(page.rotationMatrix(rotate)).then(scaling(scale)).
 		then(translation(margin.width/2, margin.height/2)), nil
 }
 
-// numbers writes real numbers, which have no exponents in PDF (ISO 32000-2 7.3.3).
+// numbers writes real numbers with up to 6 decimals. PDF has no exponents (ISO 32000-2 7.3.3).
 func numbers(values ...float64) []byte {
 	var out []byte
 	for i, v := range values {
@@ -333,7 +271,7 @@ func numbers(values ...float64) []byte {
 			out = append(out, ' ')
 		}
 		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'f', 6, 64), 64)
-		out = strconv.AppendFloat(out, rounded+0, 'f', -1, 64) // +0: no negative zero
+		out = strconv.AppendFloat(out, rounded+0, 'f', -1, 64) // +0 avoids a negative zero
 	}
 	return out
 }

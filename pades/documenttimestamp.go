@@ -8,16 +8,17 @@ import (
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
+	"github.com/innsigli/innsigli/internal/pki/signerjson"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// tokenSize is the room in bytes for a timestamp token. They take 3 to 10 KB with the
-// certificates of their authority.
+// tokenSize is the number of bytes that are reserved for a timestamp token. Tokens have 3 to 10 KB
+// with the certificates of their authority.
 const tokenSize = 16 << 10
 
-// addTimestamp appends a timestamp over the whole document: a document timestamp (ISO 32000-2
-// 12.8.5, EN 319 142-1 5.4.3).
+// addTimestamp appends a document timestamp over the whole document (ISO 32000-2 12.8.5, EN 319
+// 142-1 5.4.3).
 func (e *extension) addTimestamp() error {
 	f, err := e.signedFile()
 	if err != nil {
@@ -31,8 +32,9 @@ func (e *extension) addTimestamp() error {
 	return nil
 }
 
-// timestampRevision returns the revision. A token that is longer than its place gets a longer one;
-// nobody has to sign again for that.
+// timestampRevision returns the revision with a document timestamp from t. If the token is longer
+// than the space reserved for it, timestampRevision lays the revision out again with more space and
+// gets another token.
 func (f *signedFile) timestampRevision(ctx context.Context, t ades.Timestamper) (Revision, error) {
 	if t == nil {
 		return Revision{}, fmt.Errorf("pades: %w: no timestamp authority", ades.ErrTimestamp)
@@ -64,12 +66,23 @@ func (f *signedFile) timestampRevision(ctx context.Context, t ades.Timestamper) 
 		case reserved > tokenSize:
 			return Revision{}, fmt.Errorf("pades: %w: tokens of %d and more bytes over one document", ades.ErrTimestamp, len(token))
 		}
-		reserved = len(token) + len(token)/8 // serial numbers and the like differ in length
+		// The next token may be longer, for example because of a longer serial number.
+		reserved = len(token) + len(token)/8
 	}
 }
 
-// obtainTimestamp gets a token over a document, given as the state of its hash, and the
-// layout of what follows it.
+// hash returns the hash of which doc has a state over all of its bytes; SHA-256 when there is none.
+func (f *signedFile) hash() crypto.Hash {
+	for _, m := range f.doc.Hashed {
+		if signerjson.KnowsHash(m.Hash) && m.Offset == f.doc.Size {
+			return m.Hash
+		}
+	}
+	return crypto.SHA256
+}
+
+// obtainTimestamp gets a token over a document, given as the state of its hash, and over the
+// revision that l lays out after it.
 func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, state []byte, l layout) ([]byte, error) {
 	sum, err := restore(h, state)
 	if err != nil {
@@ -84,19 +97,10 @@ func obtainTimestamp(ctx context.Context, t ades.Timestamper, h crypto.Hash, sta
 	return token.Raw, nil
 }
 
-// isPDFA1 reports whether the file claims to be PDF/A-1, which is made of PDF 1.4. Elsewhere a document timestamp has no
-// appearance (ISO 32000-2 12.8.5): pyHanko counts one as filling in a form.
-func isPDFA1(file *pdf.File) (bool, error) {
-	if major, minor := file.Version(); major != 1 || minor > 4 {
-		return false, nil
-	}
-	return file.Archival()
-}
-
-// layOutTimestamp lays out a document timestamp behind a document of size bytes, in a
-// field of its own. It has none of the entries that say who signed and why. Certifications
-// and locks do not count it as a change of the document (ISO 32000-2 table 257); the
-// encryption's permissions do, as the field is a new one.
+// layOutTimestamp lays out a document timestamp in a new field after a document of size bytes. Its
+// dictionary has no entries about the signer and the reason. Certifications and locks permit a
+// document timestamp (ISO 32000-2 table 257), but the permissions of an encrypted document have to
+// permit a new field.
 func layOutTimestamp(file *pdf.File, found form.Fields, size int64, reserved int) (layout, error) {
 	if err := checkPermissions(file, true); err != nil {
 		return layout{}, err
@@ -122,5 +126,15 @@ func layOutTimestamp(file *pdf.File, found form.Fields, size int64, reserved int
 	if err := declareExtension(file, update); err != nil {
 		return layout{}, err
 	}
-	return timestamp.cutOut(update, ref, size)
+	return timestamp.layout(update, ref, size)
+}
+
+// isPDFA1 reports whether the file claims to be PDF/A-1, which is based on PDF 1.4. In such a file
+// the field of a document timestamp needs an appearance. In other files it has none (ISO 32000-2
+// 12.8.5), because pyHanko takes an appearance for filling in a form.
+func isPDFA1(file *pdf.File) (bool, error) {
+	if major, minor := file.Version(); major != 1 || minor > 4 {
+		return false, nil
+	}
+	return file.Archival()
 }

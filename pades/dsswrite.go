@@ -11,16 +11,22 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
-// additions are the streams that a revision adds to a document security store.
+// additions are the streams and VRI dictionaries that a revision adds to a document security store.
 type additions struct {
-	certificates, responses, lists []pdf.Ref
-	vri                            []vriEntry
+	certificates, ocspResponses, crls []pdf.Ref
+	vri                               []vriEntry
 }
 
-func (a additions) empty() bool { return len(a.certificates)+len(a.responses)+len(a.lists) == 0 }
+// vriEntry is the VRI dictionary of one signature.
+type vriEntry struct {
+	key    pdf.Name
+	source []byte
+}
 
-// add makes streams, one for each DER value (ISO 32000-2 12.8.4.3), of what is not in the
-// store.
+func (a additions) empty() bool { return len(a.certificates)+len(a.ocspResponses)+len(a.crls) == 0 }
+
+// add adds to the update a stream for each DER value that is not in the store yet (ISO 32000-2
+// 12.8.4.3).
 func (s *store) add(update *pdf.Update, found *validation.Data) additions {
 	s.refs = make(map[streamDigest]pdf.Ref)
 	for _, old := range s.streams {
@@ -30,16 +36,17 @@ func (s *store) add(update *pdf.Update, found *validation.Data) additions {
 		for _, der := range all {
 			key := streamDigest{array, sha256.Sum256(der)}
 			if _, there := s.refs[key]; !there {
-				s.refs[key] = update.Add(streamOf(der))
+				s.refs[key] = update.Add(streamSource(der))
 				refs = append(refs, s.refs[key])
 			}
 		}
 		return refs
 	}
-	return additions{certificates: add("Certs", encodings(found.Certificates)), responses: add("OCSPs", found.OCSP), lists: add("CRLs", found.CRLs)}
+	return additions{certificates: add("Certs", derOf(found.Certificates)), ocspResponses: add("OCSPs", found.OCSP), crls: add("CRLs", found.CRLs)}
 }
 
-// write adds to the store. Whatever is in it stays where it is.
+// write adds the references to the new streams to the store, and makes a store when the document
+// has none. Existing entries stay.
 func (s *store) write(file *pdf.File, update *pdf.Update, added additions) error {
 	if s.fault != nil {
 		return s.fault
@@ -48,7 +55,7 @@ func (s *store) write(file *pdf.File, update *pdf.Update, added additions) error
 		for _, to := range []struct {
 			key  pdf.Name
 			refs []pdf.Ref
-		}{{"Certs", added.certificates}, {"OCSPs", added.responses}, {"CRLs", added.lists}} {
+		}{{"Certs", added.certificates}, {"OCSPs", added.ocspResponses}, {"CRLs", added.crls}} {
 			changed, err := appendReferences(file, update, source, s.dict, to.key, to.refs)
 			if err != nil {
 				return nil, err
@@ -77,8 +84,8 @@ func (s *store) write(file *pdf.File, update *pdf.Update, added additions) error
 	return setEntry(update, catalog, "DSS", []byte(update.Add(made).String()))
 }
 
-// writeVRI adds entries to the VRI dictionary of a store, given as its source; nil when
-// that stays as it is.
+// writeVRI adds entries to the VRI dictionary of a store, whose source it takes. It returns the new
+// source; nil when the source of the store does not change.
 func (s *store) writeVRI(file *pdf.File, update *pdf.Update, source []byte, entries []vriEntry) ([]byte, error) {
 	if len(entries) == 0 {
 		return nil, nil
@@ -101,14 +108,15 @@ func (s *store) writeVRI(file *pdf.File, update *pdf.Update, source []byte, entr
 	return pdf.SetKey(source, "VRI", []byte(update.Add(made).String()))
 }
 
-// vriSource is the source of the dictionary of ISO 32000-2 table 262.
+// vriSource returns the source of a VRI dictionary (ISO 32000-2 table 262) for the data about one
+// signature.
 func (s *store) vriSource(about *validation.Data) []byte {
 	source := []byte("<< /Type /VRI")
 	for _, list := range []struct {
 		key   string
 		array pdf.Name
 		all   [][]byte
-	}{{"Cert", "Certs", encodings(about.Certificates)}, {"OCSP", "OCSPs", about.OCSP}, {"CRL", "CRLs", about.CRLs}} {
+	}{{"Cert", "Certs", derOf(about.Certificates)}, {"OCSP", "OCSPs", about.OCSP}, {"CRL", "CRLs", about.CRLs}} {
 		var refs []pdf.Ref
 		for _, der := range list.all {
 			if ref, stored := s.refs[streamDigest{list.array, sha256.Sum256(der)}]; stored {
@@ -116,58 +124,33 @@ func (s *store) vriSource(about *validation.Data) []byte {
 			}
 		}
 		if len(refs) > 0 {
-			source = fmt.Appendf(source, " /%s %v", list.key, refs) // Go writes slices as PDF does arrays
+			source = fmt.Appendf(source, " /%s %v", list.key, refs) // %v prints a slice in the syntax of a PDF array
 		}
 	}
 	return append(source, " >>"...)
 }
 
-// appendReferences appends to the array under a key of a dictionary, given as its source
-// and its value; nil when that dictionary's own source stays as it is.
-func appendReferences(file *pdf.File, update *pdf.Update, source []byte, dict pdf.Dict, key pdf.Name, items []pdf.Ref) ([]byte, error) {
-	if len(items) == 0 {
-		return nil, nil
-	}
-	array, err := file.Array(dict[key])
-	if err != nil {
-		return nil, err
-	}
-	if len(array)+len(items) > maxStoreEntries { // what comes after is not read
-		return nil, fmt.Errorf("%w: more than %d entries of /%s", pdf.ErrLimit, maxStoreEntries, key)
-	}
-	if array == nil {
-		return pdf.SetKey(source, key, fmt.Appendf(nil, "%v", items))
-	}
-	return patchValue(file, update, source, dict, key, func(source []byte) (_ []byte, err error) {
-		for _, item := range items {
-			if source, err = pdf.AppendItem(source, []byte(item.String())); err != nil {
-				return nil, err
-			}
-		}
-		return source, nil
-	})
-}
-
-// streamOf is the source of a stream. Certificates and responses are mostly keys and
-// signatures, which deflating does not shorten; long lists it does.
-func streamOf(content []byte) []byte {
+// streamSource returns the source of a stream. Contents of 8 KiB and more are compressed: these are
+// mostly CRLs. Certificates and OCSP responses consist mostly of keys and signatures, which do not
+// compress.
+func streamSource(content []byte) []byte {
 	if len(content) < 8<<10 {
 		source := fmt.Appendf(nil, "<< /Length %d >>\nstream\n", len(content))
 		return append(append(source, content...), "\nendstream"...)
 	}
-	return deflated(content)
+	return deflatedStream(content)
 }
 
-func deflated(content []byte) []byte {
+func deflatedStream(content []byte) []byte {
 	var compressed bytes.Buffer
 	w := zlib.NewWriter(&compressed)
-	w.Write(content) // a bytes.Buffer takes everything
+	w.Write(content) // a bytes.Buffer returns no error
 	w.Close()
 	source := fmt.Appendf(nil, "<< /Filter /FlateDecode /Length %d >>\nstream\n", compressed.Len())
 	return append(append(source, compressed.Bytes()...), "\nendstream"...)
 }
 
-func encodings(certificates []*x509.Certificate) [][]byte {
+func derOf(certificates []*x509.Certificate) [][]byte {
 	var all [][]byte
 	for _, c := range certificates {
 		all = append(all, c.Raw)

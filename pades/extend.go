@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -14,64 +13,67 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
-// Extender raises documents to a level. Nothing of what was signed changes, and no
-// certification forbids it (ISO 32000-2 table 257). All methods return the revisions to
-// append, in their order; there are none when the document has all of it already.
+// Extender extends documents to a level. It changes nothing that was signed, and no certification
+// forbids it (ISO 32000-2 table 257). Each method returns the revisions to append, in order. It
+// returns none when the document already has everything.
 //
-// Whoever was revoked, or cannot be shown not to have been, is an error, as is a missing
-// timestamp: never a lower level. Errors of all methods: [ades.ErrUnsigned]; [ades.ErrBroken], also for
+// A revoked certificate, one of unknown status, or a missing timestamp is an error: a method never
+// settles for a lower level. Errors of all methods: [ades.ErrUnsigned]; [ades.ErrBroken], also for
 // a signature or a document timestamp whose value or digest is wrong; [ades.ErrUnreadable],
 // [ErrEncrypted], [ades.ErrForbidden]; [ades.ErrTimestamp], [ades.ErrNoRevocation] and
-// [ades.ErrNoChain], with [ades.ErrUnavailable] when it may work later; [ades.RevokedError].
-// Whether signers are to be trusted is for [Verify] to say.
+// [ades.ErrNoChain], with [ades.ErrUnavailable] when a later attempt may succeed;
+// [ades.RevokedError].
+//
+// An Extender does not decide whether signers are trusted: [Verify] does.
 type Extender struct {
 	Sources ades.Sources
-	// VRI lists validation data for each signature too (ISO 32000-2 table 262), whenever
-	// there is some to append. Validators need no such lists (EN 319 142-1 5.4.2.3).
+	// VRI also writes a VRI dictionary for each signature (ISO 32000-2 table 262) when there is
+	// validation data to append. Validators do not need it (EN 319 142-1 5.4.2.3).
 	VRI bool
 }
 
-// Extend raises all signatures of a document to a level, ours and others' (EN 319 142-1 5.4
-// to 5.6): for T by a document timestamp, if a signature has no timestamp; for LT by the
-// validation data that is missing; for LTA by a document timestamp over that.
+// Extend extends all signatures of a document to a level, including those of other signers (EN 319
+// 142-1 5.4 to 5.6). For T it appends a document timestamp if a signature has no timestamp, for LT
+// also the missing validation data, and for LTA also a document timestamp over that.
 func (x Extender) Extend(ctx context.Context, doc Document, level ades.Level) ([]Revision, error) {
 	return x.extend(ctx, doc, level, everySignature)
 }
 
-// ExtendLast raises the last signature of a document and leaves the others as they are:
-// whoever has just signed answers for that one, while earlier signers may lead to roots that
-// nobody here trusts.
+// ExtendLast extends the last signature of a document and leaves the others as they are. It is for
+// a caller that has just made this signature: the certificates of earlier signers may lead to roots
+// that the sources do not trust.
 func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level) ([]Revision, error) {
 	return x.extend(ctx, doc, level, lastSignature)
 }
 
-// Renew puts a further document timestamp over a document of level LTA, before the
-// certificate or the algorithms of the last one lose their force, and the validation data
-// of that one before it (EN 319 142-1 5.5). A document of a lower level is extended to LTA.
+// Renew appends a further document timestamp to a document of level LTA, before the certificate or
+// the algorithms of the last one can no longer be relied upon. Before it, Renew appends the
+// validation data of the last document timestamp (EN 319 142-1 5.5). A document of a lower level is
+// extended to LTA.
 func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
-	e := extension{Extender: x, ctx: ctx, doc: doc, which: everySignature}
-	err := e.raise(ades.LTA)
+	e := extension{Extender: x, ctx: ctx, doc: doc, choose: everySignature}
+	err := e.augment(ades.LTA)
 	if err == nil && len(e.revisions) == 0 {
-		err = e.archive()
+		err = e.addArchiveTimestamp()
 	}
 	return e.result(err)
 }
 
-func (x Extender) extend(ctx context.Context, doc Document, level ades.Level, which selection) ([]Revision, error) {
+func (x Extender) extend(ctx context.Context, doc Document, level ades.Level, choose selection) ([]Revision, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
 	}
-	e := extension{Extender: x, ctx: ctx, doc: doc, which: which}
-	return e.result(e.raise(level))
+	e := extension{Extender: x, ctx: ctx, doc: doc, choose: choose}
+	return e.result(e.augment(level))
 }
 
-// extension is the work on one document, which grows.
+// extension is the work of an Extender on one document, to which it appends revisions.
 type extension struct {
 	Extender
 	ctx       context.Context
 	doc       Document
-	which     selection
-	read      *signedDocument // of doc as it is now; nil: not read yet
+	choose    selection
+	cached    *signedDocument // the current doc with its signatures; nil: not read yet
 	revisions []Revision
 }
 
@@ -82,8 +84,8 @@ func (e *extension) result(err error) ([]Revision, error) {
 	return e.revisions, nil
 }
 
-func (e *extension) raise(level ades.Level) error {
-	c, err := e.carried()
+func (e *extension) augment(level ades.Level) error {
+	c, err := e.current()
 	if err != nil {
 		return err
 	}
@@ -93,7 +95,7 @@ func (e *extension) raise(level ades.Level) error {
 	if err := c.verify(e.ctx); err != nil {
 		return err
 	}
-	if archived, err := e.archived(c); archived || err != nil {
+	if done, err := e.hasLTA(c); done || err != nil {
 		return err
 	}
 	if level >= ades.T && !c.timestamped() {
@@ -103,29 +105,31 @@ func (e *extension) raise(level ades.Level) error {
 	}
 	switch level {
 	case ades.LT:
-		return e.embed()
+		return e.addValidationData()
 	case ades.LTA:
-		return e.archive()
+		return e.addArchiveTimestamp()
 	}
 	return nil
 }
 
-// archive puts a timestamp over everything, including the validation data of the last.
-func (e *extension) archive() error {
-	if err := e.embedBeforeTimestamp(); err != nil {
+// addArchiveTimestamp appends a document timestamp over the whole document. Before it, it appends
+// the missing validation data, also that of the last timestamp.
+func (e *extension) addArchiveTimestamp() error {
+	if err := e.addDataBeforeTimestamp(); err != nil {
 		return err
 	}
 	return e.addTimestamp()
 }
 
-// archived reports whether the last document timestamp covers the signatures with all of
-// their validation data, so that they have level LTA. Its own comes later.
-func (e *extension) archived(c *signedDocument) (bool, error) {
+// hasLTA reports whether the signatures have level LTA: the last document timestamp covers them and
+// all of their validation data. The validation data of that timestamp itself is not required before
+// its renewal.
+func (e *extension) hasLTA(c *signedDocument) (bool, error) {
 	if len(c.timestamps) == 0 {
 		return false, nil
 	}
 	last := c.timestamps[len(c.timestamps)-1]
-	covered, err := readSignedDocument(Document{ReaderAt: e.doc, Size: last.ranges.end}, e.which)
+	covered, err := readSignedDocument(Document{ReaderAt: e.doc, Size: last.ranges.end}, e.choose)
 	if err != nil || len(covered.signatures) < len(c.signatures) || !covered.timestamped() {
 		return false, err
 	}
@@ -135,75 +139,46 @@ func (e *extension) archived(c *signedDocument) (bool, error) {
 	return len(lacking) == 0, e.ctx.Err()
 }
 
-// carried reads what the document has by now.
-func (e *extension) carried() (_ *signedDocument, err error) {
-	if e.read == nil {
-		e.read, err = readSignedDocument(e.doc, e.which)
+// current returns the current document with its signatures and validation data.
+func (e *extension) current() (_ *signedDocument, err error) {
+	if e.cached == nil {
+		e.cached, err = readSignedDocument(e.doc, e.choose)
 	}
-	return e.read, err
+	return e.cached, err
 }
 
-// signedFile is the document as it is by now, where it does not matter what its signatures
-// carry.
+// signedFile returns the current document with its signature fields. It does not read the
+// signatures and the validation data.
 func (e *extension) signedFile() (*signedFile, error) {
-	if e.read != nil {
-		return e.read.signedFile, nil
+	if e.cached != nil {
+		return e.cached.signedFile, nil
 	}
-	return openSigned(e.doc)
+	return openSignedFile(e.doc)
 }
 
 func (e *extension) append(r Revision) {
 	e.revisions = append(e.revisions, r)
-	e.doc, e.read = e.doc.With(r), nil
+	e.doc, e.cached = e.doc.With(r), nil
 }
 
-// With returns the document with a revision appended, without a copy of either: it reads
-// from both.
-func (d Document) With(r Revision) Document {
-	grown := appended{d, r.Bytes}
-	return Document{ReaderAt: grown, Size: d.Size + int64(len(r.Bytes)), Hashed: slices.Concat(d.Hashed, r.before, r.Hashed)}
+// addValidationData appends the missing validation data.
+func (e *extension) addValidationData() error {
+	return e.addMissingData((*signedDocument).noMoreTargets)
 }
 
-// appended reads a document and the bytes behind it as one.
-type appended struct {
-	base Document
-	tail []byte
+// addDataBeforeTimestamp appends the missing validation data before a new document timestamp. The
+// new timestamp will most likely come from the same authority as the last one. So if the validation
+// data about that authority is outdated, it is collected again: a verifier can then validate the
+// new timestamp by it until the next renewal adds newer data.
+func (e *extension) addDataBeforeTimestamp() error {
+	return e.addMissingData((*signedDocument).lastAuthorityIfOutdated)
 }
 
-// ReadAt implements [io.ReaderAt].
-func (a appended) ReadAt(p []byte, at int64) (int, error) {
-	n := 0
-	if at < a.base.Size {
-		part := p[:min(int64(len(p)), a.base.Size-at)]
-		var err error
-		if n, err = a.base.ReadAt(part, at); n < len(part) {
-			return n, err
-		}
-	}
-	from := min(at+int64(n)-a.base.Size, int64(len(a.tail)))
-	if n < len(p) {
-		n += copy(p[n:], a.tail[from:])
-	}
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// embed appends the validation data that is missing.
-func (e *extension) embed() error { return e.embedWith((*signedDocument).noMoreTargets) }
-
-// embedBeforeTimestamp does so before a document timestamp that is to come. It will hardly be of
-// another authority than the last one: by what is known about that one today the new
-// timestamp can be judged, before its renewal brings what is said about itself.
-func (e *extension) embedBeforeTimestamp() error {
-	return e.embedWith((*signedDocument).outdatedTimestampAuthority)
-}
-
-// embedWith appends what is missing, with more to ask about. What can be collected and
-// would still not do, for validators or [Verify], is not level LT.
-func (e *extension) embedWith(more func(*signedDocument, *validation.Known) []validation.Target) error {
-	c, err := e.carried()
+// addMissingData appends the missing validation data of all targets and the validation data of the
+// further targets that more returns. It returns an error when the data that the sources have is not
+// enough for validators or [Verify]: the document would not reach level LT.
+func (e *extension) addMissingData(more func(*signedDocument, *validation.Known) []validation.Target) error {
+	c, err := e.current()
 	if err != nil {
 		return err
 	}
@@ -212,9 +187,9 @@ func (e *extension) embedWith(more func(*signedDocument, *validation.Known) []va
 	if err != nil {
 		return err
 	}
-	r, err := e.embedded(c, known, found)
+	r, err := e.dataRevision(c, known, found)
 	if err == nil && len(r.Bytes) == 0 {
-		r, err = e.embedAgain(c, known)
+		r, err = e.collectAgain(c, known)
 	}
 	if err != nil || len(r.Bytes) == 0 {
 		return err
@@ -223,11 +198,13 @@ func (e *extension) embedWith(more func(*signedDocument, *validation.Known) []va
 	return nil
 }
 
-// embedAgain asks again about the last signer where the document had all validation data before the signature, as when
-// the same person signed a moment ago: it cannot have been collected for the signature, and makes no level LT (EN 319
-// 142-1 6.3). The revision is empty where validation data was added since, and where the sources have nothing newer, as
-// authorities with CRLs alone have not: then all that there is is in the document.
-func (e *extension) embedAgain(c *signedDocument, known *validation.Known) (Revision, error) {
+// collectAgain collects validation data about the last signer again if the document had all of it
+// before the signature, for example because the same person signed a moment ago. Such data cannot
+// have been collected for this signature, and does not make level LT (EN 319 142-1 6.3). The
+// revision is empty if validation data was added after the signature, or if the sources have
+// nothing newer, as is common for authorities that have only CRLs: the document then contains all
+// the data that exists.
+func (e *extension) collectAgain(c *signedDocument, known *validation.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b documentSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	file, err := c.file.Earlier(last.ranges.end)
 	if err != nil {
@@ -241,14 +218,14 @@ func (e *extension) embedAgain(c *signedDocument, known *validation.Known) (Revi
 	if err != nil {
 		return Revision{}, err
 	}
-	return e.embedded(c, known, found)
+	return e.dataRevision(c, known, found)
 }
 
 func (c *signedDocument) noMoreTargets(*validation.Known) []validation.Target { return nil }
 
-// outdatedTimestampAuthority is that of the last timestamp, when no proof about it is in force any
-// more.
-func (c *signedDocument) outdatedTimestampAuthority(known *validation.Known) []validation.Target {
+// lastAuthorityIfOutdated returns the authority of the newest timestamp as a target if the document
+// has no current revocation data about it.
+func (c *signedDocument) lastAuthorityIfOutdated(known *validation.Known) []validation.Target {
 	last := c.lastToken()
 	if last == nil {
 		return nil
@@ -260,7 +237,7 @@ func (c *signedDocument) outdatedTimestampAuthority(known *validation.Known) []v
 	return []validation.Target{{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: last.Time}}}
 }
 
-// lastToken is the newest timestamp of all; nil when there is none.
+// lastToken returns the newest timestamp of the document; nil when there is none.
 func (c *signedDocument) lastToken() (last *tsp.Token) {
 	var tokens []*tsp.Token
 	for _, s := range c.signatures {
@@ -277,8 +254,8 @@ func (c *signedDocument) lastToken() (last *tsp.Token) {
 	return last
 }
 
-// allTargets are the certificates that are relied upon: those of signers and of the
-// authorities of timestamps.
+// allTargets returns the certificates that validation relies on: those of all signers and timestamp
+// authorities.
 func (c *signedDocument) allTargets() []validation.Target {
 	var all []validation.Target
 	for _, s := range c.signatures {
@@ -290,22 +267,23 @@ func (c *signedDocument) allTargets() []validation.Target {
 	return all
 }
 
-// targets are the certificates that are relied upon for one signature.
+// targets returns the certificates that the validation of one signature relies on: the signer and
+// the authorities of its signature timestamps.
 func (c *signedDocument) targets(s documentSignature) []validation.Target {
-	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: c.timeOf(s)}}
+	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: c.bestSignatureTime(s)}}
 	for _, token := range s.tokens {
-		all = append(all, c.authority(token, s.ranges))
+		all = append(all, c.authorityTarget(token, s.ranges))
 	}
 	return all
 }
 
 func (c *signedDocument) timestampTarget(s documentTimestamp) validation.Target {
-	return c.authority(s.token, s.ranges)
+	return c.authorityTarget(s.token, s.ranges)
 }
 
-// authority is that of a timestamp, which the next document timestamp proves to have
-// existed at its own time (EN 319 102-1 5.6.3).
-func (c *signedDocument) authority(token *tsp.Token, covered byteRange) validation.Target {
+// authorityTarget returns the authority of a timestamp as a target. The first document timestamp
+// that covers the timestamp gives its POE, which is its validation time (EN 319 102-1 5.6.3).
+func (c *signedDocument) authorityTarget(token *tsp.Token, covered byteRange) validation.Target {
 	times := validation.Times{SigningTime: token.Time}
 	if i := slices.IndexFunc(c.timestamps, func(s documentTimestamp) bool { return s.ranges.end > covered.end }); i >= 0 {
 		times.ValidationTime = c.timestamps[i].token.Time
@@ -313,9 +291,9 @@ func (c *signedDocument) authority(token *tsp.Token, covered byteRange) validati
 	return validation.Target{Certificate: token.Certificate, Timestamp: true, Times: times}
 }
 
-// embedded returns the revision with what was found that the document does not have; an
-// empty one when there is nothing.
-func (e *extension) embedded(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
+// dataRevision returns the revision that adds to the document security store what was found and is
+// not in it yet; an empty revision when there is nothing to add.
+func (e *extension) dataRevision(c *signedDocument, known *validation.Known, found *validation.Data) (Revision, error) {
 	update := c.file.NewUpdate()
 	added := c.store.add(update, found)
 	if added.empty() {
@@ -337,28 +315,8 @@ func (e *extension) embedded(c *signedDocument, known *validation.Known, found *
 	return c.doc.unsignedRevision(appended)
 }
 
-// unsignedRevision is the revision with bytes that nobody signs. It goes on with the hash that the
-// document is known by, if there is one.
-func (d Document) unsignedRevision(appended []byte) (Revision, error) {
-	for _, m := range d.Hashed {
-		if m.Offset != d.Size {
-			continue
-		}
-		if sum, err := restore(m.Hash, m.State); err == nil {
-			return newRevision(d.Size, appended, m.Hash, sum)
-		}
-	}
-	return Revision{Base: d.Size, Bytes: appended}, nil
-}
-
-// vriEntry is what is known about one signature.
-type vriEntry struct {
-	key    pdf.Name
-	source []byte
-}
-
-// vriEntries lists for each signature and document timestamp that has no entry in
-// the VRI dictionary what the document, with what was found, has about it.
+// vriEntries returns a VRI dictionary for each signature and document timestamp that has none. It
+// lists the validation data about that signature, from the document and from what was found.
 func (c *signedDocument) vriEntries(known *validation.Known, found *validation.Data) []vriEntry {
 	all := validation.Merge(c.store.data, found).ChargeTo(known)
 	var entries []vriEntry

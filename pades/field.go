@@ -9,14 +9,14 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// ErrField: the document has no empty signature field of the name asked for.
+// ErrField: the document has no empty signature field of the requested name.
 var ErrField = errors.New("pades: no such empty signature field")
 
-// maxWidgets bounds the widgets of the field that is signed: each gets the appearance.
+// maxWidgets bounds the widgets of the field to sign: each gets the appearance.
 const maxWidgets = 32
 
-// emptyField is the field that is signed, with what its author attached to it
-// (ISO 32000-2 tables 235 to 237).
+// emptyField is the field to sign, with the lock and the seed value that its author gave it (ISO
+// 32000-2 tables 235 to 237).
 type emptyField struct {
 	name    string
 	ref     pdf.Ref
@@ -25,18 +25,18 @@ type emptyField struct {
 	seed    pdf.Dict
 }
 
-// widget is where on a page a field is shown. A field with one widget is one dictionary
-// with it as a rule (ISO 32000-2 12.5.6.19).
+// widget is the annotation that shows a field on a page. The widget and its field are usually one
+// dictionary if the field has no other widget (ISO 32000-2 12.5.6.19).
 type widget struct {
 	ref           pdf.Ref
-	flags         int64
-	width, height float64    // 0 when it is invisible
-	page          pdf.Object // that it says it is on
-	rotate        int        // of its page
-	drawn         bool       // by a normal appearance that it has
+	flags         int64      // F
+	width, height float64    // 0 for an invisible widget
+	page          pdf.Object // P, the page that the widget names
+	rotate        int        // rotation of its page in degrees
+	hasAppearance bool       // it has a normal appearance
 }
 
-// selectField returns the field that the walk found under a name.
+// selectField returns the empty signature field among the nodes that the form has under a name.
 func selectField(file *pdf.File, name string, found []form.Node) (emptyField, error) {
 	i := slices.IndexFunc(found, func(n form.Node) bool { return n.IsField })
 	if i < 0 {
@@ -60,9 +60,9 @@ func selectField(file *pdf.File, name string, found []form.Node) (emptyField, er
 	return field, err
 }
 
-// checkEmpty refuses a field that cannot take a signature. Its value may be inherited.
-// Fields of one name have one value (ISO 32000-2 12.7.4.2), but a signature is in one
-// field.
+// checkEmpty refuses a field that cannot take a signature. The value of a field may be inherited.
+// Several fields may have one name and then share one value (ISO 32000-2 12.7.4.2), but a signature
+// belongs to one field.
 func checkEmpty(file *pdf.File, name string, found []form.Node) error {
 	fields := 0
 	for _, n := range found {
@@ -85,7 +85,7 @@ func checkEmpty(file *pdf.File, name string, found []form.Node) error {
 	return nil
 }
 
-// hasNamedKids reports whether the kids are fields and no widgets.
+// hasNamedKids reports whether a kid of the field is a field itself, and not only a widget.
 func hasNamedKids(file *pdf.File, field pdf.Dict) bool {
 	kids, err := file.Array(field["Kids"])
 	return err == nil && slices.ContainsFunc(kids, func(o pdf.Object) bool {
@@ -94,8 +94,8 @@ func hasNamedKids(file *pdf.File, field pdf.Dict) bool {
 	})
 }
 
-// objectOf returns the object that a field or a widget is. One that is a direct object,
-// which ISO 32000-2 tables 224 and 226 exclude, is not signed.
+// objectOf returns the indirect object that a field or a widget is. A field that is a direct
+// object, which ISO 32000-2 tables 224 and 226 exclude, cannot be signed.
 func objectOf(file *pdf.File, n form.Node) (pdf.Ref, error) {
 	ref, ok := file.LastReference(n.Object)
 	if !ok || n.Direct {
@@ -104,7 +104,7 @@ func objectOf(file *pdf.File, n form.Node) (pdf.Ref, error) {
 	return ref, nil
 }
 
-// widgetsOf returns those of the dictionaries that are annotations.
+// widgetsOf returns the nodes that are widgets.
 func widgetsOf(file *pdf.File, found []form.Node) ([]widget, error) {
 	var widgets []widget
 	for _, n := range found {
@@ -135,7 +135,7 @@ func newWidget(file *pdf.File, n form.Node) (w widget, err error) {
 		return w, err
 	}
 	w.width, w.height, w.page = rect.URX-rect.LLX, rect.URY-rect.LLY, n.Dict["P"]
-	w.drawn, err = hasAppearance(file, n.Dict)
+	w.hasAppearance, err = hasAppearance(file, n.Dict)
 	return w, err
 }
 
@@ -148,7 +148,7 @@ func hasAppearance(file *pdf.File, widget pdf.Dict) (bool, error) {
 	return normal != nil, err
 }
 
-// readRotations finds out how the pages are turned that the widgets are on.
+// readRotations reads the rotation of the page of each visible widget.
 func (f *emptyField) readRotations(file *pdf.File) (err error) {
 	for i := range f.widgets {
 		if w := &f.widgets[i]; w.visible() {
@@ -162,144 +162,37 @@ func (f *emptyField) readRotations(file *pdf.File) (err error) {
 
 func (w widget) visible() bool { return w.width > 0 && w.height > 0 }
 
-// rotation is that of the page that a widget says it is on, or else of the one that
-// lists it.
+// rotation returns the rotation of the page that a widget names, or else of the page that lists the
+// widget.
 func rotation(file *pdf.File, stated pdf.Object, widget pdf.Ref) (int, error) {
 	page, err := file.FindPage(func(ref pdf.Ref, _ pdf.Dict) bool { return ref == stated })
 	if errors.Is(err, pdf.ErrNoPage) {
-		page, err = file.FindPage(func(_ pdf.Ref, page pdf.Dict) bool { return lists(file, page, widget) })
+		page, err = file.FindPage(func(_ pdf.Ref, page pdf.Dict) bool { return hasAnnotation(file, page, widget) })
 	}
 	switch {
 	case errors.Is(err, pdf.ErrNoPage):
-		return 0, nil // nobody sees it
+		return 0, nil // the widget is on no page
 	case err != nil:
 		return 0, err
 	}
 	return page.Rotate, nil
 }
 
-// lists reports whether a page has an annotation.
-func lists(file *pdf.File, page pdf.Dict, annotation pdf.Ref) bool {
+// hasAnnotation reports whether a page lists an annotation.
+func hasAnnotation(file *pdf.File, page pdf.Dict, annotation pdf.Ref) bool {
 	annotations, err := file.Array(page["Annots"])
 	return err == nil && slices.Contains(annotations, pdf.Object(annotation))
 }
 
-// addField adds a signature field with the signature as its value: to the form,
-// which is made when there is none, and as a widget to the page (ISO 32000-2 12.7.5.5). What is there already is patched and not rewritten: a
-// signature made earlier covers its meaning.
-func addField(file *pdf.File, update *pdf.Update, page *pdf.Page, f newField) (pdf.Ref, error) {
-	catalogRef, catalog, err := file.Catalog()
-	if err != nil {
-		return pdf.Ref{}, err
-	}
-	field := update.Reserve()
-	drawn, err := f.draw(update, page.Rotate)
-	if err != nil {
-		return pdf.Ref{}, err
-	}
-	update.Set(field, f.source(page.Ref, drawn))
-	if err := f.addToPage(file, update, page, field); err != nil {
-		return pdf.Ref{}, fmt.Errorf("adding the widget to the page: %w", err)
-	}
-	if err := addToForm(file, update, catalogRef, catalog, field); err != nil {
-		return pdf.Ref{}, fmt.Errorf("adding the field to the form: %w", err)
-	}
-	return field, nil
-}
-
-// newField is a signature field to add.
-type newField struct {
-	name       string // partial name
-	title      string // what a screen reader says
-	signature  pdf.Ref
-	appearance bool // PDF/A-1 has every field have some, be it empty (ISO 19005-1 6.9)
-	visible    *Visible
-	shared     bool // are the page's annotations with another page, which is not to show it
-}
-
-// draw adds the appearance of a field on a page that is displayed turned by rotate degrees,
-// and returns the entry of the widget's source that names it, if any.
-func (f newField) draw(update *pdf.Update, rotate int) (entry string, err error) {
-	if !f.appearance {
-		return "", nil
-	}
-	var appearance pdf.Ref
-	if f.visible == nil {
-		appearance, err = addAppearance(update, 0, 0, 0, nil)
-	} else {
-		size := f.visible.Rect.box()
-		appearance, err = addAppearance(update, rotate, size.width, size.height, f.visible.Appearance)
-	}
-	return fmt.Sprintf(" /AP << /N %s >>", appearance), err
-}
-
-// source is the field and its widget in one dictionary. The flags are Print and Locked
-// (ISO 32000-2 table 167); drawn is the entry of its appearance, if any.
-func (f newField) source(page pdf.Ref, drawn string) []byte {
-	var rect Rect
-	if f.visible != nil {
-		rect = f.visible.Rect
-	}
-	return fmt.Appendf(nil, "<< /Type /Annot /Subtype /Widget /FT /Sig /T %s /TU %s /V %s /P %s /Rect %s%s /F 132 >>",
-		pdf.TextString(f.name), pdf.TextString(f.title), f.signature, page, rect.source(), drawn)
-}
-
-func addToForm(file *pdf.File, update *pdf.Update, catalogRef pdf.Ref, catalog pdf.Dict, field pdf.Ref) error {
-	form, err := file.Dict(catalog["AcroForm"])
-	if err != nil {
-		return err
-	}
-	if form == nil {
-		return patchObject(update, catalogRef, func(source []byte) ([]byte, error) {
-			made := update.Add(fmt.Appendf(nil, "<< /Fields [%s] /SigFlags 3 >>", field))
-			return pdf.SetKey(source, "AcroForm", []byte(made.String()))
-		})
-	}
-	return patchCatalog(file, update, "AcroForm", func(source []byte) ([]byte, error) {
-		return patchForm(file, update, source, form, field)
-	})
-}
-
-// patchForm adds the field and says that there are signatures. It returns nil when the
-// form's own source stays as it is.
-func patchForm(file *pdf.File, update *pdf.Update, source []byte, form pdf.Dict, field pdf.Ref) ([]byte, error) {
-	patched, err := appendReference(file, update, source, form, "Fields", field)
-	if err != nil {
-		return nil, err
-	}
-	if patched == nil {
-		return noteSignatures(file, source, form)
-	}
-	flagged, err := noteSignatures(file, patched, form)
-	if flagged == nil {
-		return patched, err
-	}
-	return flagged, err
-}
-
-// noteSignatures says in the source of a form that there are signatures, so that the file
-// is only appended to (ISO 32000-2 table 225). It returns nil when it says so already.
-func noteSignatures(file *pdf.File, source []byte, form pdf.Dict) ([]byte, error) {
-	flags, err := file.Int(form["SigFlags"])
-	if err != nil {
-		flags = 0 // what cannot be read sets no flag
-	}
-	const signaturesExist, appendOnly = 1, 2
-	if flags&signaturesExist != 0 && flags&appendOnly != 0 {
-		return nil, nil
-	}
-	return pdf.SetKey(source, "SigFlags", fmt.Appendf(nil, "%d", flags|signaturesExist|appendOnly))
-}
-
-// fillField makes the signature the value of a field that is there already. The value
-// goes on the field, never on a widget below it; all that the field and its widgets say
-// otherwise stays (ISO 32000-2 12.7.5.5).
+// fillField makes the signature the value of an existing field. It sets the value on the field,
+// never on a widget below it. All other entries of the field and its widgets stay (ISO 32000-2
+// 12.7.5.5).
 func fillField(file *pdf.File, update *pdf.Update, field emptyField, signature pdf.Ref, appearance []byte) error {
 	if err := setEntry(update, field.ref, "V", []byte(signature.String())); err != nil {
 		return fmt.Errorf("setting the value of field %q: %w", field.name, err)
 	}
 	for _, w := range field.widgets {
-		if err := w.show(update, appearance); err != nil {
+		if err := w.setAppearance(update, appearance); err != nil {
 			return fmt.Errorf("patching the widget of field %q: %w", field.name, err)
 		}
 	}
@@ -312,15 +205,15 @@ func fillField(file *pdf.File, update *pdf.Update, field emptyField, signature p
 		return err
 	}
 	return patchCatalog(file, update, "AcroForm", func(source []byte) ([]byte, error) {
-		return noteSignatures(file, source, form)
+		return setSigFlags(file, source, form)
 	})
 }
 
-// show gives the widget its appearance, the normal one alone, and the flags that PDF/A
-// asks for: it is printed and not hidden (ISO 32000-2 tables 167 and 170, ISO 19005-2
-// 6.3). It turns with its page: Acrobat does not show signatures that do not. If there is
-// nothing to draw, or no room, what is drawn already stays.
-func (w widget) show(update *pdf.Update, appearance []byte) error {
+// setAppearance sets the appearance of the widget, with a normal appearance alone, and the flags
+// that PDF/A requires: the widget is printed and not hidden (ISO 32000-2 tables 167 and 170, ISO
+// 19005-2 6.3). It clears NoRotate, because Acrobat does not show a signature with that flag. An
+// existing appearance stays if there is nothing to draw or the widget has no area.
+func (w widget) setAppearance(update *pdf.Update, appearance []byte) error {
 	const invisible, hidden, printed, noRotate, noView = 1, 2, 4, 16, 32
 	flags := w.flags&^(invisible|hidden|noRotate|noView) | printed
 	if flags != w.flags {
@@ -331,7 +224,7 @@ func (w widget) show(update *pdf.Update, appearance []byte) error {
 	if !w.visible() {
 		appearance = nil
 	}
-	if w.drawn && appearance == nil {
+	if w.hasAppearance && appearance == nil {
 		return nil
 	}
 	form, err := addAppearance(update, w.rotate, w.width, w.height, appearance)
@@ -339,4 +232,18 @@ func (w widget) show(update *pdf.Update, appearance []byte) error {
 		return err
 	}
 	return setEntry(update, w.ref, "AP", fmt.Appendf(nil, "<< /N %s >>", form))
+}
+
+// setSigFlags sets in the source of a form the flags SignaturesExist and AppendOnly (ISO 32000-2
+// table 225). It returns nil when they are set already.
+func setSigFlags(file *pdf.File, source []byte, form pdf.Dict) ([]byte, error) {
+	flags, err := file.Int(form["SigFlags"])
+	if err != nil {
+		flags = 0 // an unreadable value sets no flag
+	}
+	const signaturesExist, appendOnly = 1, 2
+	if flags&signaturesExist != 0 && flags&appendOnly != 0 {
+		return nil, nil
+	}
+	return pdf.SetKey(source, "SigFlags", fmt.Appendf(nil, "%d", flags|signaturesExist|appendOnly))
 }

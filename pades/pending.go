@@ -2,6 +2,8 @@ package pades
 
 import (
 	"context"
+	"crypto"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 
@@ -11,23 +13,23 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
-// Pending is a signature that lacks only its value. It does not refer to the
-// document and can be stored.
+// Pending is a prepared signature that lacks only its value. It does not refer to the document, and
+// can be stored.
 type Pending struct {
 	signer    ades.Signer
 	base      int64  // length of the document
-	baseSum   []byte // its digest
-	baseState []byte // and the state of the hash after it
+	baseSum   []byte // digest of the document
+	baseState []byte // state of the hash after the document
 
-	before, after []byte // the revision around the string of /Contents
-	reserved      int    // bytes of /Contents
-	attributes    []byte // the signed attributes; of a signer who is not known, the digest in them
+	before, after []byte // the revision before and after the string of /Contents
+	reserved      int    // bytes reserved in /Contents
+	attributes    []byte // the signed attributes; for an external CMS, the digest of the document
 	level         ades.Level
 
 	usageRights bool
 }
 
-// Digest is what has to be signed.
+// Digest returns the digest to sign.
 func (p *Pending) Digest() ades.Digest {
 	if p.externalCMS() {
 		return ades.Digest{Algorithm: p.signer.Algorithm, Sum: p.attributes}
@@ -35,42 +37,62 @@ func (p *Pending) Digest() ades.Digest {
 	return p.signer.Algorithm.Digest(p.attributes)
 }
 
-// Signer is who the signature was prepared for; without a certificate by [PrepareCMS].
+// Signer returns the signer that the signature was prepared for; after [PrepareCMS] it has no
+// certificate.
 func (p *Pending) Signer() ades.Signer { return p.signer }
 
-// Base is the length of the document that the signature was prepared for, and
-// its digest by the hash of Digest.
+// SignerOf returns the signer of the value that [Pending.Complete] takes. After [Prepare] this is
+// [Pending.Signer]. After [PrepareCMS] it is the signer that the CMS names, with the certificates
+// in the CMS; [ades.ErrValue] when the value is no such CMS. SignerOf does not verify the
+// signature: Complete does.
+func (p *Pending) SignerOf(value []byte) (ades.Signer, error) {
+	if !p.externalCMS() {
+		return p.signer, nil
+	}
+	signed, err := cms.Parse(value)
+	if err != nil {
+		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	certificate, err := signed.Signer()
+	if err != nil {
+		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	return ades.Signer{Certificate: certificate, Chain: signed.Certificates, Algorithm: signed.Algorithm()}, nil
+}
+
+// Base returns the length of the document that the signature was prepared for, and its digest by
+// the hash of [Pending.Digest].
 func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
 
-// UsageRights reports whether the document was enabled for features of Adobe Reader
-// (ISO 32000-2 12.8.2.3). Any change that its author did not foresee ends that, and Acrobat
-// says so when it opens the file. The signature is not affected.
+// UsageRights reports whether the document has usage rights, which enable features of Adobe Reader
+// (ISO 32000-2 12.8.2.3). A change that the author of the document did not foresee ends them, and
+// Acrobat reports this when it opens the file. The signature is not affected.
 func (p *Pending) UsageRights() bool { return p.usageRights }
 
-// Level is the level that the signature was prepared for.
+// Level returns the level that the signature was prepared for.
 func (p *Pending) Level() ades.Level { return p.level }
 
-// Complete checks the signature value against the signer's certificate and
-// returns the revision to append to the document. [ades.ErrValue] when the value
-// does not belong to it. ECDSA values are DER.
+// Complete checks the signature value against the signer's certificate and returns the revision to
+// append to the document. ECDSA values are in DER. [ades.ErrValue] when the value is not a
+// signature of the digest by that signer.
 //
-// Prepared for level T or above, the signature gets its timestamp from t, which is nil
-// for level B alone: [Extender.ExtendLast] adds the rest, also the timestamp if the token is
-// longer than any that was foreseen, and has no place in the signature. [ades.ErrTimestamp]
-// when there is none, and [ades.ErrOutsideValidity] when it is from after the end of the
-// signer's certificate; the value stays good, and Complete may be called again.
+// For level T and above, Complete gets a signature timestamp from t. For level B, t may be nil.
+// [Extender.ExtendLast] adds the rest. It also adds a document timestamp when the token is longer
+// than the space that was reserved in the signature. [ades.ErrTimestamp] when t is nil or gives no
+// timestamp, and [ades.ErrOutsideValidity] when the timestamp is later than the end of the signer's
+// certificate. The value stays good after such an error, and the caller may call Complete again.
 //
-// After [PrepareCMS] the value is the CMS, in DER or BER: [ades.ErrValue] when it is none
-// that signs the digest.
+// After [PrepareCMS] the value is the CMS, in DER or BER: [ades.ErrValue] when it does not sign the
+// digest.
 func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper) (Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return Revision{}, err
 	}
-	signed := p.signed
+	build := p.buildCMS
 	if p.externalCMS() {
-		signed = func(_ context.Context, value []byte, _ ades.Timestamper) ([]byte, error) { return p.foreign(value) }
+		build = func(_ context.Context, value []byte, _ ades.Timestamper) ([]byte, error) { return p.checkCMS(value) }
 	}
-	der, err := signed(ctx, value, t)
+	der, err := build(ctx, value, t)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -80,14 +102,25 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 	return p.revision(der)
 }
 
-// signed makes the CMS of a value that belongs to the signer, with the timestamp that the
-// level asks for.
-func (p *Pending) signed(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
+// Sign signs the digest with a key in this process, and completes the signature as
+// [Pending.Complete] does.
+func (p *Pending) Sign(ctx context.Context, key crypto.Signer, t ades.Timestamper) (Revision, error) {
+	digest := p.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
+	if err != nil {
+		return Revision{}, fmt.Errorf("pades: signing: %w", err)
+	}
+	return p.Complete(ctx, value, t)
+}
+
+// buildCMS verifies a signature value and returns the CMS with it, and with the signature timestamp
+// for level T and above.
+func (p *Pending) buildCMS(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
 	a := p.signer.Algorithm
 	if err := a.Verify(p.signer.Certificate.PublicKey, p.Digest().Sum, value); err != nil {
 		return nil, err
 	}
-	token, err := p.timestamp(ctx, value, t)
+	token, err := p.signatureTimestamp(ctx, value, t)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +133,39 @@ func (p *Pending) signed(ctx context.Context, value []byte, t ades.Timestamper) 
 		SignatureTimestamp: token,
 	}
 	der, err := cms.Marshal(parts)
-	if len(der) > p.reserved { // nobody signs again for that
+	if len(der) > p.reserved {
+		// A document timestamp can take the place of the token, so the signer need not sign again.
 		parts.SignatureTimestamp = nil
 		return cms.Marshal(parts)
 	}
 	return der, err
 }
 
-// timestamp gets the token over the value that level T asks for (EN 319 142-1 6.3).
-func (p *Pending) timestamp(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
+// checkCMS checks an external CMS, in DER or BER, and returns it in DER.
+func (p *Pending) checkCMS(ber []byte) ([]byte, error) {
+	signed, err := cms.Parse(ber)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	if h := signed.Algorithm().Hash; h != p.signer.Algorithm.Hash {
+		return nil, fmt.Errorf("%w: the digest is by %v", ades.ErrValue, h)
+	}
+	if err := signed.Verify(p.attributes); err != nil {
+		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	signer, err := signed.Signer()
+	if err != nil {
+		return nil, err
+	}
+	if err := ades.CheckPurpose(signer); err != nil {
+		return nil, err
+	}
+	return signed.Raw, signed.Algorithm().Check(signer.PublicKey)
+}
+
+// signatureTimestamp returns the token of the signature timestamp that level T requires (EN 319
+// 142-1 6.3); nil for level B.
+func (p *Pending) signatureTimestamp(ctx context.Context, value []byte, t ades.Timestamper) ([]byte, error) {
 	if p.level == ades.B {
 		return nil, nil
 	}
@@ -128,7 +185,7 @@ func (p *Pending) timestamp(ctx context.Context, value []byte, t ades.Timestampe
 	return token.Raw, nil
 }
 
-// revision puts the CMS into its place.
+// revision returns the revision with the CMS in /Contents.
 func (p *Pending) revision(der []byte) (Revision, error) {
 	l := layout{before: p.before, after: p.after, reserved: p.reserved}
 	sum, err := restore(p.signer.Algorithm.Hash, p.baseState)
@@ -138,8 +195,11 @@ func (p *Pending) revision(der []byte) (Revision, error) {
 	return newRevision(p.base, l.filled(der), p.signer.Algorithm.Hash, sum)
 }
 
-// encodedPending is the encoding of a Pending. Later versions of this package go
-// on reading it.
+// externalCMS reports whether an external signer makes the CMS, so that the signer is not known
+// before [Pending.Complete].
+func (p *Pending) externalCMS() bool { return p.signer.Certificate == nil }
+
+// encodedPending is the stored form of a Pending. Later versions of this package keep reading it.
 type encodedPending struct {
 	Version int `json:"version"`
 	signerjson.Signer
@@ -156,7 +216,7 @@ type encodedPending struct {
 
 const pendingVersion = 1
 
-// MarshalBinary encodes the signature so far.
+// MarshalBinary encodes the pending signature for storage.
 func (p *Pending) MarshalBinary() ([]byte, error) {
 	return json.Marshal(encodedPending{
 		Version: pendingVersion, Signer: signerjson.Encode(p.signer),
@@ -166,7 +226,7 @@ func (p *Pending) MarshalBinary() ([]byte, error) {
 	})
 }
 
-// UnmarshalBinary decodes what MarshalBinary of this or an earlier version made.
+// UnmarshalBinary decodes what MarshalBinary of this version or an earlier one encoded.
 func (p *Pending) UnmarshalBinary(b []byte) error {
 	decoded, err := decodePending(b)
 	if err != nil {
@@ -195,7 +255,8 @@ func decodePending(b []byte) (Pending, error) {
 	return Pending{signer, e.Base, e.BaseSum, e.BaseState, e.Before, e.After, e.Reserved, e.Attributes, level, e.UsageRights}, nil
 }
 
-// signer is who was known when the signature was prepared: by [PrepareCMS] nobody.
+// signer returns the signer that the signature was prepared for; after [PrepareCMS] it is a hash
+// alone.
 func (e encodedPending) signer() (ades.Signer, error) {
 	if a := e.Algorithm(); e.Certificate == nil && a.Scheme == 0 && a.Hash != 0 {
 		return ades.Signer{Algorithm: a}, nil

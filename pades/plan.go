@@ -9,28 +9,29 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// plan is what is found out about a document before anything is written. All reading
-// comes first, because new objects must not get numbers that the document refers to.
+// plan is what is known about a document before a signature is written to it. All of the document
+// that is needed is read before the first new object gets its number, because a new object must not
+// get a number that the document refers to.
 type plan struct {
-	file        *pdf.File
-	fields      form.Fields
-	options     Options
-	field       emptyField // to be filled in; without reference, a new one
-	page        *pdf.Page  // for a new field
-	shared      bool       // are its annotations with another page, and the field is to be seen
-	structure   *structure // for a new field's widget; nil: it is not tagged
-	extends     bool       // the signature is the first of a form that PDF 1.7 does not know
-	references  []byte     // source of /Reference of the signature; nil for none
-	usageRights bool
+	file          *pdf.File
+	fields        form.Fields
+	options       Options
+	field         emptyField     // the field to fill in; a new field has only a name here
+	page          *pdf.Page      // for a new field
+	sharedAnnots  bool           // the new field is visible, and another page uses the annotations of its page
+	structure     *structureTree // for the widget of a new field; nil: the widget is not tagged
+	addsExtension bool           // the signature is the first, and of the format of ETSI's extension
+	references    []byte         // source of /Reference of the signature; nil for none
+	usageRights   bool
 }
 
-// newPlan refuses what must not be signed, or not like this.
+// newPlan reads the document and refuses it when it must not be signed, or not with these options.
 func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan, error) {
 	found, err := form.ReadNamed(file, o.Field)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{file: file, fields: found, options: o, extends: !found.Signed() && subFilter(signer) == cadesFormat, usageRights: hasUsageRights(file)}
+	p := &plan{file: file, fields: found, options: o, addsExtension: !found.Signed() && subFilter(signer) == cadesFormat, usageRights: hasUsageRights(file)}
 	if o.Field != "" {
 		if p.field, err = selectField(file, o.Field, found.Named); err != nil {
 			return nil, err
@@ -45,25 +46,25 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 	if p.page, err = o.page(file); err != nil {
 		return nil, err
 	}
-	if p.shared, err = o.shares(file, p.page); err != nil {
+	if p.sharedAnnots, err = o.sharesAnnots(file, p.page); err != nil {
 		return nil, err
 	}
-	if p.structure, err = readStructure(file, found.Signed()); err != nil {
+	if p.structure, err = readStructureTree(file, found.Signed()); err != nil {
 		return nil, err
 	}
 	if o.Field == "" {
 		p.field.name = found.FreeName("Signature")
-		return p, p.refer(form.Lock{})
+		return p, p.setReferences(form.Lock{})
 	}
 	l, err := p.applyFieldConstraints(signer)
 	if err != nil {
 		return nil, err
 	}
-	return p, p.refer(l)
+	return p, p.setReferences(l)
 }
 
-// applyFieldConstraints checks the signature against the seed value of its field, and returns the
-// field's lock.
+// applyFieldConstraints checks the signature against the lock and the seed value of its field, and
+// returns the lock.
 func (p *plan) applyFieldConstraints(signer ades.Signer) (form.Lock, error) {
 	l, err := form.ReadLock(p.file, p.field.lock)
 	if err != nil {
@@ -81,9 +82,9 @@ func (p *plan) applyFieldConstraints(signer ades.Signer) (form.Lock, error) {
 	return l, err
 }
 
-// refer makes the signature references: what a certification permits, and what the
-// field's lock locks (ISO 32000-2 12.8.1).
-func (p *plan) refer(l form.Lock) error {
+// setReferences sets the signature references: one for the permission of a certification, and one
+// for the lock of the field (ISO 32000-2 12.8.1).
+func (p *plan) setReferences(l form.Lock) error {
 	catalog, _, err := p.file.Catalog()
 	if err != nil {
 		return err
@@ -101,8 +102,30 @@ func (p *plan) refer(l form.Lock) error {
 	return nil
 }
 
-// apply makes the signature the value of its field, and the certification of the
-// document.
+// dryRun lays out, without keeping it, the validation data and the document timestamp that the
+// level adds after the signature. A document that does not take them is thus refused before a
+// person is asked to sign.
+func (p *plan) dryRun(size int64) error {
+	if p.options.Level >= ades.LT {
+		s, err := findStore(p.file)
+		if err != nil {
+			return err
+		}
+		update := p.file.NewUpdate()
+		one := []pdf.Ref{update.Add([]byte("null"))}
+		if err := s.write(p.file, update, additions{certificates: one, ocspResponses: one, crls: one}); err != nil {
+			return fmt.Errorf("adding to the document security store: %w", err)
+		}
+	}
+	if p.options.Level < ades.LTA {
+		return nil
+	}
+	_, err := layOutTimestamp(p.file, p.fields, size, tokenSize)
+	return err
+}
+
+// apply makes the signature the value of its field and, if it is a certification, names it in the
+// catalog.
 func (p *plan) apply(update *pdf.Update, signature pdf.Ref) error {
 	var err error
 	if p.options.Field != "" {
@@ -110,7 +133,7 @@ func (p *plan) apply(update *pdf.Update, signature pdf.Ref) error {
 	} else {
 		err = p.addField(update, signature)
 	}
-	if err == nil && p.extends {
+	if err == nil && p.addsExtension {
 		err = declareExtension(p.file, update)
 	}
 	if err != nil || p.options.Certify == 0 {
@@ -122,30 +145,9 @@ func (p *plan) apply(update *pdf.Update, signature pdf.Ref) error {
 	return nil
 }
 
-// dryRun lays out what follows the signature at its level, so that a document that does
-// not take that is refused before anybody is asked to sign.
-func (p *plan) dryRun(size int64) error {
-	if p.options.Level >= ades.LT {
-		s, err := findStore(p.file)
-		if err != nil {
-			return err
-		}
-		update := p.file.NewUpdate()
-		one := []pdf.Ref{update.Add([]byte("null"))}
-		if err := s.write(p.file, update, additions{certificates: one, responses: one, lists: one}); err != nil {
-			return fmt.Errorf("adding to the document security store: %w", err)
-		}
-	}
-	if p.options.Level < ades.LTA {
-		return nil
-	}
-	_, err := layOutTimestamp(p.file, p.fields, size, tokenSize)
-	return err
-}
-
-// addField adds a new field, and its widget to the structure of a tagged document.
+// addField adds a new field, and the element for its widget to the structure of a tagged document.
 func (p *plan) addField(update *pdf.Update, signature pdf.Ref) error {
-	f := newField{p.field.name, p.options.title(), signature, true, p.options.Visible, p.shared}
+	f := newField{p.field.name, p.options.title(), signature, true, p.options.Visible, p.sharedAnnots}
 	widget, err := addField(p.file, update, p.page, f)
 	if err != nil {
 		return err

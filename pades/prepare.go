@@ -1,7 +1,6 @@
 package pades
 
 import (
-	"bytes"
 	"context"
 	"crypto"
 	"errors"
@@ -15,11 +14,13 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
-// Prepare makes a document ready to be signed: it lays out the revision in which
-// only the signature value is missing. [ades.ErrUnreadable], [ErrEncrypted],
-// [ades.ErrForbidden], [ades.ErrBroken], [ErrField], [ErrPage], [ErrRect], [ErrAppearance],
-// [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's certificate is not valid.
-// Options that contradict themselves are an error of no kind.
+// Prepare prepares a document for a signature: it lays out the revision in which only the signature
+// value is missing.
+//
+// Errors: [ades.ErrUnreadable], [ErrEncrypted], [ades.ErrForbidden], [ades.ErrBroken], [ErrField],
+// [ErrPage], [ErrRect], [ErrAppearance], [ades.ErrAlgorithm], and [ades.ErrOutsideValidity] when
+// the signer's certificate is not valid at the signing time of the options. Options that contradict
+// each other are an error without a sentinel.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -35,8 +36,57 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	return prepare(ctx, doc, signer, options, reserved)
 }
 
-// prepare is what [Prepare] and [PrepareCMS] share. The certificate of a signer who is not
-// known yet is nil.
+// cmsSize is the number of bytes reserved for a CMS that an external signer makes. With the
+// certificates of an RSA-4096 chain such a CMS has 6 to 8 KB.
+const cmsSize = 32 << 10
+
+// PrepareCMS prepares a document for a signer that returns a whole CMS instead of a signature
+// value: an RFC 5652 SignedData, detached, with one signer and the certificate of that signer. The
+// caller need not know the signer beforehand. [Pending.Digest] returns the digest of the document
+// by h, without a signature scheme: the signer signs it as the message-digest attribute.
+// [Pending.Complete] takes the CMS.
+//
+// The attributes of the CMS are not known beforehand either. The result is therefore no baseline
+// signature of EN 319 142-1 but a signature of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached)
+// at level B, and [Options].Level has to be B. [Extender.Extend] can extend it later.
+//
+// Errors are those of [Prepare]. [ades.ErrForbidden] is also returned for a field that requires a
+// certificate, and [ades.ErrAlgorithm] for hashes other than SHA-256, SHA-384 and SHA-512.
+func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Options) (*Pending, error) {
+	if !signerjson.KnowsHash(h) {
+		return nil, fmt.Errorf("pades: %w: hash %v", ades.ErrAlgorithm, h)
+	}
+	if options.Level != ades.B {
+		return nil, fmt.Errorf("pades: a CMS that is made elsewhere is of level B, not %v", options.Level)
+	}
+	return prepare(ctx, doc, ades.Signer{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
+}
+
+// Check reports whether [Prepare] would accept a document with these options. It needs no signer
+// and does not hash the document. Its errors are those of Prepare except [ades.ErrAlgorithm] and
+// [ades.ErrOutsideValidity]. Prepare alone checks the certificate and the hash that the seed value
+// of a field requires. The Appearance of Visible may be nil, because the caller may not have it
+// yet.
+func Check(ctx context.Context, doc Document, options Options) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	_, err := layOut(doc, ades.Signer{}, options, 0)
+	return err
+}
+
+// Encrypted reports whether a document is encrypted, also when it opens without a password. The
+// error is [ErrEncrypted] for a document that does not open without one, as in [Prepare], and
+// [ades.ErrUnreadable] for one that cannot be read.
+func Encrypted(doc Document) (encrypted bool, err error) {
+	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
+		_, encrypted = file.Permissions()
+		return nil
+	})
+	return encrypted, readError(err)
+}
+
+// prepare implements [Prepare] and [PrepareCMS]. For PrepareCMS the signer has no certificate.
 func prepare(ctx context.Context, doc Document, signer ades.Signer, options Options, reserved int) (*Pending, error) {
 	if options.Visible != nil && options.Visible.Appearance == nil {
 		return nil, errors.New("pades: a visible signature without an appearance")
@@ -54,15 +104,15 @@ func prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 		return nil, err
 	}
 	p := &Pending{signer: signer, base: doc.Size, before: layout.before, after: layout.after, reserved: reserved, level: options.Level, usageRights: layout.usageRights}
-	if err := p.bind(ctx, doc); err != nil {
+	if err := p.computeAttributes(ctx, doc); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// bind hashes the document and the revision around the signature, and fixes the
-// attributes to sign.
-func (p *Pending) bind(ctx context.Context, doc Document) error {
+// computeAttributes hashes the document and the revision around /Contents, and sets the signed
+// attributes; for an external CMS, the digest alone.
+func (p *Pending) computeAttributes(ctx context.Context, doc Document) error {
 	sum, err := doc.hashed(ctx, p.signer.Algorithm.Hash)
 	if err != nil {
 		return err
@@ -81,8 +131,8 @@ func (p *Pending) bind(ctx context.Context, doc Document) error {
 	return err
 }
 
-// contentsSize is the length in bytes that the CMS of the signer will not exceed:
-// that of one with the longest signature value.
+// contentsSize returns an upper bound on the length in bytes of the CMS of a signer: the length
+// with the longest possible signature value.
 func contentsSize(signer ades.Signer) (int, error) {
 	attributes, err := cms.SignedAttributes(signer.Certificate, signer.Algorithm, make([]byte, signer.Algorithm.Hash.Size()))
 	if err != nil {
@@ -104,14 +154,14 @@ func layOut(doc Document, signer ades.Signer, options Options, reserved int) (l 
 		return l, err
 	}
 	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) (err error) {
-		l, err = layOutIn(doc, file, signer, options, reserved)
+		l, err = layOutFile(doc, file, signer, options, reserved)
 		return err
 	})
 	return l, readError(err)
 }
 
-// layOutIn lays it out for the document as it was opened.
-func layOutIn(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
+// layOutFile is layOut for the document as it was opened.
+func layOutFile(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
 	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {
 		return layout{}, err
@@ -125,137 +175,25 @@ func layOutIn(doc Document, file *pdf.File, signer ades.Signer, options Options,
 	if err := plan.apply(update, ref); err != nil {
 		return layout{}, err
 	}
-	l, err := signature.cutOut(update, ref, doc.Size)
+	l, err := signature.layout(update, ref, doc.Size)
 	l.usageRights = plan.usageRights
 	return l, err
 }
 
-// newSignatureDictionary writes the dictionary of ISO 32000-2 table 255 as
-// EN 319 142-1 5.3 and 6.3 restrict it. references is the source of /Reference, if any.
-func newSignatureDictionary(subFilter pdf.Name, o Options, references []byte, reserved int) signatureDictionary {
-	var b bytes.Buffer
-	d := beginSignature(&b, "/Type /Sig /Filter /Adobe.PPKLite /SubFilter /"+string(subFilter), reserved)
-	fmt.Fprintf(&b, " /M %s", pdf.DateString(o.Time))
-	for _, entry := range []struct{ key, value string }{
-		{"Name", o.Name}, {"Reason", o.Reason}, {"Location", o.Location}, {"ContactInfo", o.ContactInfo},
-	} {
-		if entry.value != "" {
-			fmt.Fprintf(&b, " /%s %s", entry.key, pdf.TextString(entry.value))
-		}
-	}
-	if references != nil {
-		fmt.Fprintf(&b, " /Reference %s", references)
-	}
-	b.WriteString(" >>")
-	d.source = b.Bytes()
-	return d
-}
-
-// Check reports whether a document takes a signature with these options, without a signer and
-// without hashing the document. Its errors are those of [Prepare] but [ades.ErrAlgorithm] and
-// [ades.ErrOutsideValidity]; which certificate and which hash a field's seed value requires is left to
-// Prepare. The Appearance of Visible may be nil: it is still to come.
-func Check(ctx context.Context, doc Document, options Options) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	_, err := layOut(doc, ades.Signer{}, options, 0)
-	return err
-}
-
-// Encrypted reports whether a document is encrypted, also when it opens without a password. A
-// document that does not is [ErrEncrypted], as in [Prepare], and [ades.ErrUnreadable] is one that
-// cannot be read.
-func Encrypted(doc Document) (encrypted bool, err error) {
-	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
-		_, encrypted = file.Permissions()
-		return nil
-	})
-	return encrypted, readError(err)
-}
-
-// noSigner says that nothing is known about a signer: of one who is known, or whose CMS is
-// awaited, there is at least a hash.
+// noSigner reports whether nothing is known about the signer, as in [Check]. For an external CMS at
+// least the hash is known.
 func noSigner(signer ades.Signer) bool { return signer.Algorithm == ades.Algorithm{} }
 
-// cmsSize is the room in bytes for a CMS that is made elsewhere. With the certificates of
-// an RSA-4096 chain it takes 6 to 8 KB.
-const cmsSize = 32 << 10
-
-// PrepareCMS makes a document ready for a signer who returns a whole CMS (RFC 5652
-// SignedData, detached, of one signer, with its certificate) instead of a signature value,
-// and who need not be known beforehand. What is to be signed, as the message-digest
-// attribute or by whoever computes it, is the digest of the document by h that
-// [Pending.Digest] returns, without a scheme; [Pending.Complete] takes the CMS.
-//
-// Which attributes it has is not known either, so that the result is no baseline signature
-// of EN 319 142-1 but one of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached), at level B: [Options].Level
-// has to be that. [Extender.Extend] may follow. Fields that require a certificate are
-// [ades.ErrForbidden]. Other errors are those of [Prepare]; [ades.ErrAlgorithm] for hashes other
-// than SHA-256, SHA-384 and SHA-512.
-func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Options) (*Pending, error) {
-	if !signerjson.KnowsHash(h) {
-		return nil, fmt.Errorf("pades: %w: hash %v", ades.ErrAlgorithm, h)
-	}
-	if options.Level != ades.B {
-		return nil, fmt.Errorf("pades: a CMS that is made elsewhere is of level B, not %v", options.Level)
-	}
-	return prepare(ctx, doc, ades.Signer{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
-}
-
-// externalCMS says that the signer is not known before Complete.
-func (p *Pending) externalCMS() bool { return p.signer.Certificate == nil }
-
-// The formats of a signature.
+// Values of SubFilter.
 const (
 	cadesFormat pdf.Name = "ETSI.CAdES.detached"
-	cmsFormat   pdf.Name = "adbe.pkcs7.detached" // which demands no attributes
+	cmsFormat   pdf.Name = "adbe.pkcs7.detached" // requires no signed attributes
 )
 
-// subFilter is the format of a signature.
+// subFilter returns the SubFilter of a signature: cmsFormat for an external CMS, else cadesFormat.
 func subFilter(signer ades.Signer) pdf.Name {
 	if signer.Certificate == nil && !noSigner(signer) {
 		return cmsFormat
 	}
 	return cadesFormat
-}
-
-// SignerOf is who signed, by the value that [Pending.Complete] takes: [Pending.Signer], or
-// after [PrepareCMS] whom the CMS names and what certificates it brings. [ades.ErrValue] when
-// it is none. Whether the signature is that signer's is for Complete to check.
-func (p *Pending) SignerOf(value []byte) (ades.Signer, error) {
-	if !p.externalCMS() {
-		return p.signer, nil
-	}
-	signed, err := cms.Parse(value)
-	if err != nil {
-		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	certificate, err := signed.Signer()
-	if err != nil {
-		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	return ades.Signer{Certificate: certificate, Chain: signed.Certificates, Algorithm: signed.Algorithm()}, nil
-}
-
-// foreign checks a CMS that was made elsewhere, and returns it in DER.
-func (p *Pending) foreign(ber []byte) ([]byte, error) {
-	signed, err := cms.Parse(ber)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	if h := signed.Algorithm().Hash; h != p.signer.Algorithm.Hash {
-		return nil, fmt.Errorf("%w: the digest is by %v", ades.ErrValue, h)
-	}
-	if err := signed.Verify(p.attributes); err != nil {
-		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	signer, err := signed.Signer()
-	if err != nil {
-		return nil, err
-	}
-	if err := ades.CheckPurpose(signer); err != nil {
-		return nil, err
-	}
-	return signed.Raw, signed.Algorithm().Check(signer.PublicKey)
 }

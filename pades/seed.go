@@ -10,8 +10,8 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// seed is the seed value dictionary of the field that is signed (ISO 32000-2 table 237)
-// and the signature to be, which has to be what the dictionary requires.
+// seed is the seed value dictionary of the field to sign (ISO 32000-2 table 237), with the
+// properties of the signature that has to meet it.
 type seed struct {
 	file    *pdf.File
 	dict    pdf.Dict
@@ -20,22 +20,22 @@ type seed struct {
 	options Options
 }
 
-// seedConstraint is an entry of the seed value dictionary, or of the one for
-// certificates, that is required when its bit in Ff is set.
+// seedConstraint is an entry of the seed value dictionary, or of the certificate seed value
+// dictionary, that is required when its bit in Ff is set.
 type seedConstraint struct {
 	key pdf.Name
-	bit int // position, from 1
-	// broken says how the signature departs from the entry; "" when it does not. The
-	// error is one of reading.
-	broken func(s seed, value pdf.Object) (string, error)
+	bit int // position in Ff, from 1
+	// check returns how the signature violates the entry; "" when it does not. The error is one of
+	// reading the document.
+	check func(s seed, value pdf.Object) (string, error)
 }
 
-// checkSeed refuses a signature that the seed value of its field rules out. Entries that
-// are not required are recommendations; those without a bit in Ff hold by being there.
+// checkSeed refuses a signature that violates the seed value of its field. Entries that are not
+// required are recommendations. Entries without a bit in Ff are required when they are present.
 func checkSeed(file *pdf.File, field emptyField, l form.Lock, signer ades.Signer, o Options) error {
 	s := seed{file, field.seed, l, signer, o}
-	problem, err := s.broken(s.dict, "", seedConstraints())
-	for _, check := range []func() (string, error){s.kind, s.timestamp, s.certificate} {
+	problem, err := s.check(s.dict, "", seedConstraints())
+	for _, check := range []func() (string, error){s.mdp, s.timeStamp, s.certificate} {
 		if problem == "" && err == nil {
 			problem, err = check()
 		}
@@ -49,24 +49,24 @@ func checkSeed(file *pdf.File, field emptyField, l form.Lock, signer ades.Signer
 	return nil
 }
 
-// seedConstraints are the entries of ISO 32000-2 table 237 that have a bit.
+// seedConstraints returns the entries of ISO 32000-2 table 237 that have a bit in Ff.
 func seedConstraints() []seedConstraint {
 	return []seedConstraint{
 		{"Filter", 1, seed.filter},
 		{"SubFilter", 2, seed.subFilter},
 		{"V", 3, seed.version},
 		{"Reasons", 4, seed.reasons},
-		{"LegalAttestation", 5, seed.unavailable},
-		{"AddRevInfo", 6, seed.revocation},
-		{"DigestMethod", 7, seed.digest},
+		{"LegalAttestation", 5, seed.unsupported},
+		{"AddRevInfo", 6, seed.addRevInfo},
+		{"DigestMethod", 7, seed.digestMethod},
 		{"LockDocument", 8, seed.lockDocument},
-		{"AppearanceFilter", 9, seed.unavailable},
+		{"AppearanceFilter", 9, seed.unsupported},
 	}
 }
 
-// broken says which required entry of a dictionary the signature departs from. A bit
-// that is not known requires something that is not known.
-func (s seed) broken(dict pdf.Dict, in string, constraints []seedConstraint) (string, error) {
+// check returns how the signature violates a required entry of a dictionary; "" when it violates
+// none. An unknown bit requires something unknown, and is a violation.
+func (s seed) check(dict pdf.Dict, in string, constraints []seedConstraint) (string, error) {
 	flags, err := s.file.Int(dict["Ff"])
 	if err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func (s seed) broken(dict pdf.Dict, in string, constraints []seedConstraint) (st
 		if !required {
 			continue
 		}
-		problem, err := c.broken(s, dict[c.key])
+		problem, err := c.check(s, dict[c.key])
 		if err != nil {
 			return "", fmt.Errorf("/%s%s: %w", in, c.key, err)
 		}
@@ -109,7 +109,8 @@ func (s seed) subFilter(value pdf.Object) (string, error) {
 	return fmt.Sprintf("the format %s is not among those listed", format), nil
 }
 
-// version checks which entries a reader has to know: 3 stands for those of PDF 2.0.
+// version checks the version of the seed value, which says which entries a reader has to know: 3
+// stands for those of PDF 2.0.
 func (s seed) version(value pdf.Object) (string, error) {
 	version, err := s.file.Number(value)
 	if err != nil || version <= 3 {
@@ -118,8 +119,8 @@ func (s seed) version(value pdf.Object) (string, error) {
 	return "the seed value is of a later version", nil
 }
 
-// reasons checks the reason: one of those listed, or none when there is no list or it
-// holds a full stop alone.
+// reasons checks the reason of the signature. It has to be one of those listed; when the list is
+// empty or contains only a full stop, there must be no reason.
 func (s seed) reasons(value pdf.Object) (string, error) {
 	reasons, err := s.texts(value)
 	if err != nil {
@@ -138,7 +139,7 @@ func (s seed) reasons(value pdf.Object) (string, error) {
 	return "", nil
 }
 
-func (s seed) revocation(value pdf.Object) (string, error) {
+func (s seed) addRevInfo(value pdf.Object) (string, error) {
 	wanted, err := s.file.Bool(value)
 	if err != nil || !wanted {
 		return "", err
@@ -146,22 +147,23 @@ func (s seed) revocation(value pdf.Object) (string, error) {
 	return "revocation data has to be part of the signature value", nil
 }
 
-// digest checks the hash. Names are written with and without hyphen, and as strings.
-func (s seed) digest(value pdf.Object) (string, error) {
+// digestMethod checks the hash. Writers of PDF spell its name with or without a hyphen, and as a
+// name or a string.
+func (s seed) digestMethod(value pdf.Object) (string, error) {
 	methods, err := s.texts(value)
 	used := s.signer.Algorithm.Hash.String()
-	if err != nil || value == nil || noSigner(s.signer) || slices.ContainsFunc(methods, func(m string) bool { return plainDigestName(m) == plainDigestName(used) }) {
+	if err != nil || value == nil || noSigner(s.signer) || slices.ContainsFunc(methods, func(m string) bool { return normalizeDigestName(m) == normalizeDigestName(used) }) {
 		return "", err
 	}
 	return used + " is not among those listed", nil
 }
 
-func plainDigestName(name string) string {
+func normalizeDigestName(name string) string {
 	return strings.ToUpper(strings.ReplaceAll(name, "-", ""))
 }
 
-// lockDocument checks that the signature permits no changes if, and only if, it has to.
-// That is for the author to say in the field's lock, or for the caller in Certify.
+// lockDocument checks that the signature permits no changes if, and only if, the entry requires it.
+// The author requests such a lock in the lock of the field, and the caller in [Options].Certify.
 func (s seed) lockDocument(value pdf.Object) (string, error) {
 	wanted, err := s.flagName(value)
 	if err != nil {
@@ -177,7 +179,8 @@ func (s seed) lockDocument(value pdf.Object) (string, error) {
 	return "", nil
 }
 
-// flagName reads a name that is true, false or another; some writers have a boolean.
+// flagName reads a name: true, false or another one. It accepts a boolean too, because some writers
+// use one.
 func (s seed) flagName(value pdf.Object) (pdf.Name, error) {
 	if b, err := s.file.Bool(value); err == nil && value != nil {
 		return pdf.Name(fmt.Sprint(b)), nil
@@ -185,8 +188,9 @@ func (s seed) flagName(value pdf.Object) (pdf.Name, error) {
 	return s.file.Name(value)
 }
 
-// unavailable is for what no signature of this package has.
-func (s seed) unavailable(value pdf.Object) (string, error) {
+// unsupported checks an entry that no signature of this package can meet: its presence is a
+// violation.
+func (s seed) unsupported(value pdf.Object) (string, error) {
 	value, err := s.file.Resolve(value)
 	if err != nil || value == nil {
 		return "", err
@@ -194,8 +198,8 @@ func (s seed) unavailable(value pdf.Object) (string, error) {
 	return "signatures are not made with it", nil
 }
 
-// kind checks what MDP says: 0 is an approval signature, 1 to 3 are certifications.
-func (s seed) kind() (string, error) {
+// mdp checks the entry MDP: P is 0 for an approval signature and 1 to 3 for a certification.
+func (s seed) mdp() (string, error) {
 	mdp, err := s.file.Dict(s.dict["MDP"])
 	if err != nil || mdp["P"] == nil {
 		return "", err
@@ -207,9 +211,9 @@ func (s seed) kind() (string, error) {
 	return fmt.Sprintf("MDP: P is %d, and of the signature it would be %d", p, s.options.Certify), nil
 }
 
-// timestamp checks whether the signature has to have one. From which authority is for the
-// signer to choose: the URL is where a reader without one of its own would ask.
-func (s seed) timestamp() (string, error) {
+// timeStamp checks the entry TimeStamp, which may require a timestamp. The caller chooses the
+// authority: the URL in the entry is for a reader that has no authority of its own.
+func (s seed) timeStamp() (string, error) {
 	timestamp, err := s.file.Dict(s.dict["TimeStamp"])
 	if err != nil {
 		return "", err
@@ -221,7 +225,7 @@ func (s seed) timestamp() (string, error) {
 	return "TimeStamp: a signature of level B has none", nil
 }
 
-// texts reads an array of text strings or names, or the one that stands for it.
+// texts reads an array of text strings or names, or a single one.
 func (s seed) texts(o pdf.Object) ([]string, error) {
 	items, err := s.items(o)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// Bounds on what a seed value can make this package do with the certificates in it.
+// Bounds on the work that the certificates in a seed value can cause.
 const (
 	maxSeedCertificates     = 64
 	maxSeedCertificateBytes = 16 << 10
 )
 
-// certificate checks the signer's certificate against the certificate seed value
-// dictionary (ISO 32000-2 table 238).
+// certificate checks the signer's certificate against the certificate seed value dictionary (ISO
+// 32000-2 table 238).
 func (s seed) certificate() (string, error) {
 	dict, err := s.file.Dict(s.dict["Cert"])
 	if err != nil {
@@ -30,40 +30,40 @@ func (s seed) certificate() (string, error) {
 	if s.signer.Certificate == nil && dict["Ff"] != nil {
 		return "Cert: the signer's certificate is not known beforehand", nil
 	}
-	return s.broken(dict, "Cert/", []seedConstraint{
+	return s.check(dict, "Cert/", []seedConstraint{
 		{"Subject", 1, seed.subject},
 		{"Issuer", 2, seed.issuer},
 		{"OID", 3, func(s seed, value pdf.Object) (string, error) {
-			if dict["Issuer"] == nil { // "shall only be used" with one
+			if dict["Issuer"] == nil { // table 238: OID "shall only be used" with Issuer
 				return "", nil
 			}
 			return s.policies(value)
 		}},
 		{"SubjectDN", 4, seed.subjectName},
 		{"KeyUsage", 6, seed.keyUsage},
-		{"URL", 7, func(s seed, value pdf.Object) (string, error) { return s.server(value, dict["URLType"]) }},
+		{"URL", 7, func(s seed, value pdf.Object) (string, error) { return s.credentialServer(value, dict["URLType"]) }},
 	})
 }
 
 // subject checks that the certificate is one of those listed.
 func (s seed) subject(value pdf.Object) (string, error) {
-	return s.among(value, func(c *x509.Certificate) bool { return c.Equal(s.signer.Certificate) }, "the signer's certificate is not among those listed")
+	return s.listsCertificate(value, func(c *x509.Certificate) bool { return c.Equal(s.signer.Certificate) }, "the signer's certificate is not among those listed")
 }
 
-// issuer checks that one of the authorities listed has issued the certificate, or one
-// above it.
+// issuer checks that one of the listed authorities issued the certificate, or a certificate above
+// it in the chain.
 func (s seed) issuer(value pdf.Object) (string, error) {
 	path := append([]*x509.Certificate{s.signer.Certificate}, s.signer.Chain...)
-	return s.among(value, func(issuer *x509.Certificate) bool {
+	return s.listsCertificate(value, func(issuer *x509.Certificate) bool {
 		return slices.ContainsFunc(path, func(c *x509.Certificate) bool {
 			return ades.CheckIssuer(c, issuer) == nil
 		})
 	}, "the signer's certificate leads to none of those listed")
 }
 
-// among looks for a certificate in an array of DER. What is no certificate is none that
-// anybody has.
-func (s seed) among(value pdf.Object, match func(*x509.Certificate) bool, problem string) (string, error) {
+// listsCertificate returns the problem unless a certificate in an array of DER values matches. It
+// passes over a value that is no certificate.
+func (s seed) listsCertificate(value pdf.Object, match func(*x509.Certificate) bool, problem string) (string, error) {
 	items, err := s.items(value)
 	if err != nil || value == nil {
 		return "", err
@@ -86,7 +86,8 @@ func (s seed) among(value pdf.Object, match func(*x509.Certificate) bool, proble
 	return problem, nil
 }
 
-// policies checks that the certificate has each policy of a list of identifiers.
+// policies checks that the certificate has every certificate policy in a list of object
+// identifiers.
 func (s seed) policies(value pdf.Object) (string, error) {
 	required, err := s.texts(value)
 	if err != nil {
@@ -100,8 +101,8 @@ func (s seed) policies(value pdf.Object) (string, error) {
 	return "", nil
 }
 
-// subjectName checks that the certificate's subject has all attributes of all
-// dictionaries in an array.
+// subjectName checks that the subject of the certificate has all attributes of all dictionaries in
+// an array.
 func (s seed) subjectName(value pdf.Object) (string, error) {
 	items, err := s.items(value)
 	if err != nil {
@@ -135,8 +136,8 @@ func hasAttribute(c *x509.Certificate, key, value string) bool {
 	return false
 }
 
-// attributeOID returns the identifier of an attribute's short name (RFC 4519, RFC 2985);
-// of others, the name, which may be an identifier itself.
+// attributeOID returns the object identifier for the short name of an attribute (RFC 4519, RFC
+// 2985). It returns any other name unchanged, because a name may be an object identifier itself.
 func attributeOID(name string) string {
 	switch strings.ToLower(name) {
 	case "cn":
@@ -165,9 +166,9 @@ func attributeOID(name string) string {
 	return name
 }
 
-// keyUsage checks the certificate's key usage against a list of patterns, one of which
-// has to fit. Their characters stand for the bits of RFC 5280 4.2.1.3 in their order: 1
-// is set, 0 is not set, any other, or none, is either.
+// keyUsage checks the key usage of the certificate against a list of patterns, one of which has to
+// fit. The characters of a pattern stand for the bits of RFC 5280 4.2.1.3, in order: 1 is set, 0 is
+// not set. Any other character, or a missing one, stands for either.
 func (s seed) keyUsage(value pdf.Object) (string, error) {
 	patterns, err := s.texts(value)
 	usage := s.signer.Certificate.KeyUsage
@@ -187,9 +188,10 @@ func fitsKeyUsage(pattern string, usage x509.KeyUsage) bool {
 	return true
 }
 
-// server checks where the signer's credential has to come from. A URL to be shown in a
-// browser, the default, is for signers who have none, whatever Ff says.
-func (s seed) server(url, urlType pdf.Object) (string, error) {
+// credentialServer checks the server from which the signer's credential has to come. A URL of type
+// Browser, the default, is no requirement, whatever Ff says: it is a page for a signer who has no
+// credential yet.
+func (s seed) credentialServer(url, urlType pdf.Object) (string, error) {
 	kind, err := s.file.Name(urlType)
 	if err != nil || url == nil || kind == "" || kind == "Browser" {
 		return "", err

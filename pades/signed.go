@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto"
 	"crypto/sha1"
 	"crypto/x509"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	"github.com/innsigli/innsigli/internal/pki/cms"
-	"github.com/innsigli/innsigli/internal/pki/signerjson"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
@@ -29,8 +27,9 @@ type signedFile struct {
 	fields form.Fields
 }
 
-// openSigned refuses a document whose last signature is not the one that it says.
-func openSigned(doc Document) (*signedFile, error) {
+// openSignedFile opens a document. It refuses one whose last signature
+// [coverage.checkLastSignature] refuses.
+func openSignedFile(doc Document) (*signedFile, error) {
 	file, err := pdf.Open(doc, doc.Size)
 	if err != nil {
 		return nil, err
@@ -46,24 +45,26 @@ func openSigned(doc Document) (*signedFile, error) {
 	return &signedFile{doc, file, covers, found}, covers.checkLastSignature(slices.Concat(found.Signatures, found.Timestamps))
 }
 
-// signedDocument is what a document has by way of signatures and evidence.
+// signedDocument is a document with its signatures, document timestamps and validation data.
 type signedDocument struct {
 	*signedFile
 	signatures []documentSignature
-	timestamps []documentTimestamp // document timestamps, oldest first
+	timestamps []documentTimestamp // oldest first
 	store      store
-	known      []*x509.Certificate
+	known      []*x509.Certificate // certificates in the selected signatures, the timestamps and the store
 }
 
+// documentSignature is a signature of a document.
 type documentSignature struct {
 	name   string
 	ranges byteRange
-	vri    pdf.Name // its key in the VRI dictionary
+	vri    pdf.Name // key in the VRI dictionary
 	signed *cms.SignedData
 	signer *x509.Certificate
-	tokens []*tsp.Token // over its value, those that verify
+	tokens []*tsp.Token // signature timestamps that verify
 }
 
+// documentTimestamp is a document timestamp (ISO 32000-2 12.8.5).
 type documentTimestamp struct {
 	name   string
 	ranges byteRange
@@ -71,12 +72,12 @@ type documentTimestamp struct {
 	token  *tsp.Token
 }
 
-// selection chooses the signatures that are looked after, with the document timestamps.
+// selection selects the signatures to extend, with the document timestamps to consider.
 type selection func(coverage, form.Fields) form.Fields
 
 func everySignature(_ coverage, f form.Fields) form.Fields { return f }
 
-// lastSignature leaves the last signature and the timestamps over it.
+// lastSignature selects the last signature and the document timestamps after it.
 func lastSignature(c coverage, f form.Fields) form.Fields {
 	if len(f.Signatures) == 0 {
 		return f
@@ -89,10 +90,10 @@ func lastSignature(c coverage, f form.Fields) form.Fields {
 	return f
 }
 
-// readSignedDocument refuses a document with a signature that is selected and cannot be read:
-// there would be no telling what it lacks.
-func readSignedDocument(doc Document, which selection) (*signedDocument, error) {
-	opened, err := openSigned(doc)
+// readSignedDocument reads the signatures of a document that choose selects. It refuses a document
+// with a selected signature that cannot be read: what such a signature lacks is not known.
+func readSignedDocument(doc Document, choose selection) (*signedDocument, error) {
+	opened, err := openSignedFile(doc)
 	if err != nil {
 		return nil, err
 	}
@@ -100,15 +101,15 @@ func readSignedDocument(doc Document, which selection) (*signedDocument, error) 
 	if c.store, err = readStore(c.file); err != nil {
 		return nil, err
 	}
-	selected := which(c.covers, c.fields)
+	selected := choose(c.covers, c.fields)
 	for _, f := range selected.Signatures {
 		if err := c.addSignature(f); err != nil {
-			return nil, broken(f.Name, err)
+			return nil, brokenError(f.Name, err)
 		}
 	}
 	for _, f := range selected.Timestamps {
 		if err := c.addTimestamp(f); err != nil {
-			return nil, broken(f.Name, err)
+			return nil, brokenError(f.Name, err)
 		}
 	}
 	slices.SortFunc(c.timestamps, func(a, b documentTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
@@ -116,10 +117,12 @@ func readSignedDocument(doc Document, which selection) (*signedDocument, error) 
 	return c, nil
 }
 
-func broken(name string, err error) error { return fmt.Errorf("%w: %q: %w", ades.ErrBroken, name, err) }
+func brokenError(name string, err error) error {
+	return fmt.Errorf("%w: %q: %w", ades.ErrBroken, name, err)
+}
 
-// vriKey is the name of a signature in the VRI dictionary: the SHA-1 digest of its Contents
-// as they stand, padding and all, in upper case (ISO 32000-2 table 261).
+// vriKey returns the key of a signature in the VRI dictionary: the SHA-1 digest of its Contents
+// with all padding, in upper-case hexadecimal (ISO 32000-2 table 261).
 func vriKey(contents []byte) pdf.Name {
 	return pdf.Name(strings.ToUpper(fmt.Sprintf("%x", sha1.Sum(contents))))
 }
@@ -141,7 +144,7 @@ func (c *signedDocument) addSignature(f form.SignatureField) error {
 	for _, der := range signed.SignatureTimestamps() {
 		token, err := tsp.ParseToken(der)
 		if err != nil {
-			continue // it proves nothing
+			continue // no POE
 		}
 		h := token.Hash.New()
 		h.Write(signed.Value)
@@ -173,8 +176,8 @@ func (c *signedDocument) addTimestamp(f form.SignatureField) error {
 	return nil
 }
 
-// verify compares the signatures and document timestamps with the document: what is
-// appended would seem to confirm them.
+// verify checks the signatures and document timestamps against the document. A revision that is
+// appended after a broken signature would seem to confirm it.
 func (c *signedDocument) verify(ctx context.Context) error {
 	sums := newRangeHashes(c.doc, c.covers.ranges(c.fields)...)
 	for _, s := range c.signatures {
@@ -183,7 +186,7 @@ func (c *signedDocument) verify(ctx context.Context) error {
 			return err
 		}
 		if err := s.signed.Verify(sum); err != nil {
-			return broken(s.name, err)
+			return brokenError(s.name, err)
 		}
 	}
 	for _, s := range c.timestamps {
@@ -192,19 +195,19 @@ func (c *signedDocument) verify(ctx context.Context) error {
 			return err
 		}
 		if !bytes.Equal(sum, s.token.Sum) {
-			return broken(s.name, errors.New("the timestamp is over something else"))
+			return brokenError(s.name, errors.New("the timestamp is over something else"))
 		}
 	}
 	return nil
 }
 
-// timeOf is when a signature existed at the latest, by the oldest timestamp over it; zero
-// when there is none.
-func (c *signedDocument) timeOf(s documentSignature) (oldest time.Time) {
+// bestSignatureTime returns the time of the oldest timestamp over a signature; zero when there is
+// none.
+func (c *signedDocument) bestSignatureTime(s documentSignature) (oldest time.Time) {
 	tokens := slices.Clone(s.tokens)
-	for _, stamp := range c.timestamps {
-		if stamp.ranges.end > s.ranges.end {
-			tokens = append(tokens, stamp.token)
+	for _, t := range c.timestamps {
+		if t.ranges.end > s.ranges.end {
+			tokens = append(tokens, t.token)
 		}
 	}
 	for _, token := range tokens {
@@ -217,15 +220,5 @@ func (c *signedDocument) timeOf(s documentSignature) (oldest time.Time) {
 
 // timestamped reports whether every signature has level T.
 func (c *signedDocument) timestamped() bool {
-	return !slices.ContainsFunc(c.signatures, func(s documentSignature) bool { return c.timeOf(s).IsZero() })
-}
-
-// hash is the one that the document is known by already, else SHA-256.
-func (f *signedFile) hash() crypto.Hash {
-	for _, m := range f.doc.Hashed {
-		if signerjson.KnowsHash(m.Hash) && m.Offset == f.doc.Size {
-			return m.Hash
-		}
-	}
-	return crypto.SHA256
+	return !slices.ContainsFunc(c.signatures, func(s documentSignature) bool { return c.bestSignatureTime(s).IsZero() })
 }

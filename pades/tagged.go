@@ -1,31 +1,37 @@
 package pades
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// structure is the structure tree of a tagged document (ISO 32000-2 14.7) with what it
-// takes to add an element to it.
-type structure struct {
-	file    *pdf.File
-	ref     pdf.Ref // of the structure tree root
-	root    pdf.Dict
-	parent  pdf.Ref // that the new element goes under: the Document, or the root
-	element pdf.Dict
-	parents parentTree
-	ua2     bool // the file is of PDF 2.0, which PDF/UA-2 is for
+// structureTree is the structure tree of a tagged document (ISO 32000-2 14.7), with what is needed
+// to add an element to it.
+type structureTree struct {
+	file       *pdf.File
+	ref        pdf.Ref  // of the structure tree root
+	root       pdf.Dict // the structure tree root
+	parentRef  pdf.Ref  // of the parent of the new element: the Document element, or the root
+	parentDict pdf.Dict
+	parents    parentTree
+	ua2        bool // the file is PDF 2.0, on which PDF/UA-2 is based
 }
 
-// readStructure reads the structure of a document that has one and is not signed; of
-// others it is nil. A tree that is malformed is left alone: what reads it now, reads it
-// after. So is that of a signed document. pyHanko takes any change to it, or to the page's
-// Tabs, for one of the document, and is right: a signature says nothing to somebody who
-// has the document read out if its structure may change later.
-func readStructure(file *pdf.File, signed bool) (*structure, error) {
+// parentTree is the number tree of a structure tree root that maps content to the elements that it
+// belongs to (ISO 32000-2 7.9.7, 14.7.5.4).
+type parentTree struct {
+	node pdf.Dict // its root; nil when there is no tree
+	next int64    // above all existing keys
+}
+
+// readStructureTree reads the structure tree of a document; nil when the document is not tagged, or
+// signed already, or when the tree is malformed. A malformed tree is left alone, so that readers of
+// it read it as before. The tree of a signed document stays too: pyHanko reports any change to it,
+// or to Tabs of a page, as a change of the document. It is right to do so: for a signer who has the
+// document read out, a signature means nothing if the structure may change later.
+func readStructureTree(file *pdf.File, signed bool) (*structureTree, error) {
 	if signed {
 		return nil, nil
 	}
@@ -38,7 +44,7 @@ func readStructure(file *pdf.File, signed bool) (*structure, error) {
 	if !ok {
 		return nil, nil
 	}
-	s := &structure{file: file, ref: ref}
+	s := &structureTree{file: file, ref: ref}
 	major, _ := file.Version()
 	s.ua2 = major >= 2
 	if err := s.read(); err != nil {
@@ -47,7 +53,7 @@ func readStructure(file *pdf.File, signed bool) (*structure, error) {
 	return s, nil
 }
 
-func (s *structure) read() (err error) {
+func (s *structureTree) read() (err error) {
 	if s.root, err = s.file.Dict(s.ref); err != nil {
 		return err
 	}
@@ -60,10 +66,11 @@ func (s *structure) read() (err error) {
 	return s.readParent()
 }
 
-// readParent finds the element that holds the whole document: the only one below the
-// root, and a Document (ISO 32000-2 14.8.4.3). A tree without one is of older versions.
-func (s *structure) readParent() error {
-	s.parent, s.element = s.ref, s.root
+// readParent finds the parent for new elements. This is the element of the whole document, if it is
+// the only one below the root and is a Document (ISO 32000-2 14.8.4.3). Trees of older versions may
+// have none: the parent is then the root.
+func (s *structureTree) readParent() error {
+	s.parentRef, s.parentDict = s.ref, s.root
 	only := s.root["K"]
 	kids, err := s.file.Resolve(only)
 	if err != nil {
@@ -78,13 +85,13 @@ func (s *structure) readParent() error {
 	}
 	element, err := s.file.Resolve(ref)
 	if dict, ok := element.(pdf.Dict); ok && s.role(dict) == "Document" {
-		s.parent, s.element = ref, dict
+		s.parentRef, s.parentDict = ref, dict
 	}
 	return err
 }
 
-// role is the structure type of an element after role mapping (ISO 32000-2 14.7.3).
-func (s *structure) role(element pdf.Dict) pdf.Name {
+// role returns the structure type of an element after role mapping (ISO 32000-2 14.7.3).
+func (s *structureTree) role(element pdf.Dict) pdf.Name {
 	const maxMappings = 16
 	name, _ := s.file.Name(element["S"])
 	roles, _ := s.file.Dict(s.root["RoleMap"])
@@ -98,11 +105,11 @@ func (s *structure) role(element pdf.Dict) pdf.Name {
 	return name
 }
 
-// addWidget adds the widget of a new field on a page, which is to have an order of tabs
-// (ISO 14289-1 7.18.3): that of the structure, unless the author wanted another one.
-// PDF/UA-1 has no exception for a widget of no size; PDF/UA-2 has it be an artifact, and asks
-// for Contents in others (ISO 14289-2 8.9.2.4.13, 8.10.2.3).
-func (s *structure) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref, f newField) error {
+// addWidget adds the widget of a new field to the structure. The page needs a tab order (ISO
+// 14289-1 7.18.3): addWidget sets it to the structure order, unless the author chose another one.
+// PDF/UA-1 makes no exception for a widget without area. PDF/UA-2 treats such a widget as an
+// artifact, and requires Contents in all others (ISO 14289-2 8.9.2.4.13, 8.10.2.3).
+func (s *structureTree) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref, f newField) error {
 	if s == nil {
 		return nil
 	}
@@ -124,46 +131,37 @@ func (s *structure) addWidget(update *pdf.Update, page *pdf.Page, widget pdf.Ref
 	}))
 }
 
-// addForm adds a Form element for the widget (ISO 14289-1 7.18.4), which holds a reference
-// to it and nothing else.
-func (s *structure) addForm(update *pdf.Update, page, widget pdf.Ref) error {
-	form := update.Add(fmt.Appendf(nil, "<< /Type /StructElem /S /Form /P %s /K << /Type /OBJR /Pg %s /Obj %s >> >>", s.parent, page, widget))
+// addForm adds a Form element for the widget, which contains only a reference to it (ISO 14289-1
+// 7.18.4).
+func (s *structureTree) addForm(update *pdf.Update, page, widget pdf.Ref) error {
+	form := update.Add(fmt.Appendf(nil, "<< /Type /StructElem /S /Form /P %s /K << /Type /OBJR /Pg %s /Obj %s >> >>", s.parentRef, page, widget))
 	if err := s.addKid(update, form); err != nil {
 		return err
 	}
 	return s.addParent(update, form, widget)
 }
 
-// addKid puts an element last among those of the parent, whose K is an array of kids or
-// one of them (ISO 32000-2 tables 354 and 355).
-func (s *structure) addKid(update *pdf.Update, kid pdf.Ref) error {
-	kids, err := s.file.Resolve(s.element["K"])
+// addKid appends an element to the kids of the parent. K is one kid or an array of kids (ISO
+// 32000-2 tables 354 and 355).
+func (s *structureTree) addKid(update *pdf.Update, kid pdf.Ref) error {
+	kids, err := s.file.Resolve(s.parentDict["K"])
 	if err != nil {
 		return err
 	}
-	return patchObject(update, s.parent, func(source []byte) ([]byte, error) {
+	return patchObject(update, s.parentRef, func(source []byte) ([]byte, error) {
 		switch kids.(type) {
 		case nil, pdf.Array:
-			return appendReference(s.file, update, source, s.element, "K", kid)
+			return appendReference(s.file, update, source, s.parentDict, "K", kid)
 		case pdf.Dict, pdf.Integer:
-			return appendToOne(source, "K", kid)
+			return appendToSingle(source, "K", kid)
 		}
 		return nil, fmt.Errorf("%w: kids of a structure element", pdf.ErrDamaged)
 	})
 }
 
-// appendToOne makes an array of the one object under a key and a reference.
-func appendToOne(source []byte, key pdf.Name, item pdf.Ref) ([]byte, error) {
-	only, _, err := pdf.Key(source, key)
-	if err != nil {
-		return nil, err
-	}
-	return pdf.SetKey(source, key, fmt.Appendf(nil, "[%s %s]", only, item))
-}
-
-// addParent leads from the widget to its element: by the number that is StructParent in
-// the widget and a key of the parent tree (ISO 32000-2 14.7.5.4).
-func (s *structure) addParent(update *pdf.Update, element, widget pdf.Ref) error {
+// addParent adds the mapping from the widget to its element to the parent tree. The key is
+// StructParent of the widget (ISO 32000-2 14.7.5.4).
+func (s *structureTree) addParent(update *pdf.Update, element, widget pdf.Ref) error {
 	key := s.parents.next
 	if err := setEntry(update, widget, "StructParent", fmt.Append(nil, key)); err != nil {
 		return err
@@ -177,15 +175,8 @@ func (s *structure) addParent(update *pdf.Update, element, widget pdf.Ref) error
 // maxTreeLevels bounds the depth of a number tree.
 const maxTreeLevels = 32
 
-// parentTree is the number tree of a structure tree root that leads from content to the
-// elements which it belongs to (ISO 32000-2 7.9.7, 14.7.5.4).
-type parentTree struct {
-	node pdf.Dict // its root; nil when there is none
-	next int64    // a key above all of it
-}
-
-// readParentTree reads the tree as far as its last key. ParentTreeNextKey is to be above
-// that, and is sometimes missing or is not.
+// readParentTree reads the tree as far as needed for its last key. ParentTreeNextKey should be
+// above that key, but some files omit it or have a lower value.
 func readParentTree(file *pdf.File, root pdf.Dict) (t parentTree, err error) {
 	if t.node, err = file.Dict(root["ParentTree"]); err != nil {
 		return t, err
@@ -205,7 +196,7 @@ func readParentTree(file *pdf.File, root pdf.Dict) (t parentTree, err error) {
 	return t, nil
 }
 
-// lastKey returns the last key of a number tree, where keys ascend; -1 when it is empty.
+// lastKey returns the last key of a number tree, in which keys ascend; -1 when the tree is empty.
 func lastKey(file *pdf.File, node pdf.Dict) (int64, error) {
 	for level := range maxTreeLevels {
 		kids, err := file.Array(node["Kids"])
@@ -222,7 +213,7 @@ func lastKey(file *pdf.File, node pdf.Dict) (int64, error) {
 	return 0, fmt.Errorf("%w: number tree of more than %d levels", pdf.ErrLimit, maxTreeLevels)
 }
 
-// lastNumber returns the last key of a leaf. Only the root may be without any.
+// lastNumber returns the last key of a leaf. Only the root may have no keys.
 func lastNumber(file *pdf.File, leaf pdf.Dict, level int) (int64, error) {
 	numbers, err := file.Array(leaf["Nums"])
 	if err != nil {
@@ -237,8 +228,8 @@ func lastNumber(file *pdf.File, leaf pdf.Dict, level int) (int64, error) {
 	return file.Int(numbers[len(numbers)-2])
 }
 
-// add adds an element under the next key. A tree with kids gets one more, a leaf of its
-// own, at the root: so nothing else changes, and a root has no Limits to keep.
+// add adds an element under the next key. A root with kids gets one more kid, a leaf for this key
+// alone: no other node changes, and the root has no Limits to update.
 func (t parentTree) add(file *pdf.File, update *pdf.Update, ref pdf.Ref, root pdf.Dict, element pdf.Ref) error {
 	pair := fmt.Sprintf("%d %s", t.next, element)
 	if t.node == nil {
@@ -261,7 +252,7 @@ func (t parentTree) add(file *pdf.File, update *pdf.Update, ref pdf.Ref, root pd
 	})
 }
 
-// hasKids reports whether the root has nodes below it. An empty array is as good as none.
+// hasKids reports whether the root has nodes below it. An empty array counts as none.
 func (t parentTree) hasKids(file *pdf.File) bool {
 	kids, err := file.Array(t.node["Kids"])
 	return err == nil && len(kids) > 0
@@ -273,56 +264,4 @@ func (t parentTree) appendPair(numbers []byte, element pdf.Ref) ([]byte, error) 
 		return nil, err
 	}
 	return pdf.AppendItem(numbers, []byte(element.String()))
-}
-
-// addToPage appends the widget of a new field to the annotations of its page. An array that
-// is another page's too stays as it is, and this page gets a longer copy of it.
-func (f newField) addToPage(file *pdf.File, update *pdf.Update, page *pdf.Page, widget pdf.Ref) error {
-	return patchObject(update, page.Ref, func(source []byte) ([]byte, error) {
-		if f.shared {
-			return ownAnnotations(file, update, source, page, widget)
-		}
-		return appendReference(file, update, source, page.Dict, "Annots", widget)
-	})
-}
-
-// ownAnnotations gives a page, whose source it returns, an array of its own.
-func ownAnnotations(file *pdf.File, update *pdf.Update, source []byte, page *pdf.Page, widget pdf.Ref) ([]byte, error) {
-	ref, _ := file.LastReference(page.Dict["Annots"])
-	shared, err := update.Source(ref)
-	if err != nil {
-		return nil, err
-	}
-	own, err := pdf.AppendItem(shared, []byte(widget.String()))
-	if err != nil {
-		return nil, err
-	}
-	return pdf.SetKey(source, "Annots", []byte(update.Add(own).String()))
-}
-
-// shares reports whether a field that is to be seen would be seen on other pages as well: one
-// array can be the annotations of several, though an annotation is only ever on one
-// (ISO 32000-2 12.5.2).
-func (o Options) shares(file *pdf.File, page *pdf.Page) (bool, error) {
-	if o.Visible == nil {
-		return false, nil
-	}
-	array, err := file.Array(page.Dict["Annots"])
-	if err != nil || array == nil {
-		return false, err
-	}
-	ref, ok := file.LastReference(page.Dict["Annots"])
-	if !ok {
-		return false, nil
-	}
-	shared := false
-	_, err = file.FindPage(func(other pdf.Ref, dict pdf.Dict) bool {
-		its, ok := file.LastReference(dict["Annots"])
-		shared = ok && its == ref && other != page.Ref
-		return shared
-	})
-	if shared || errors.Is(err, pdf.ErrNoPage) {
-		return shared, nil
-	}
-	return false, pdf.IgnoreMalformed(err) // of pages that cannot be reached nobody sees anything
 }
