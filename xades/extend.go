@@ -63,72 +63,72 @@ func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
 // extension is the work on one document, which is read once: what it gets is kept beside it.
 type extension struct {
 	Extender
-	ctx   context.Context
-	which selection
-	renew bool
-	read  *signedDocument
-	known *validation.Known // of which all questions are charged
+	ctx      context.Context
+	which    selection
+	renew    bool
+	document *signedDocument
+	known    *validation.Known // of which all questions are charged
 }
 
 func (e extension) run(doc Document, level ades.Level) ([]Revision, error) {
 	e.known = validation.NewKnown(e.ctx, e.Sources)
-	if err := e.begin(doc); err != nil {
+	if err := e.readAndVerify(doc); err != nil {
 		return nil, err
 	}
-	if err := e.raise(level); err != nil {
+	if err := e.extend(level); err != nil {
 		return nil, err
 	}
 	return e.revisions()
 }
 
 // begin finds what there is to do.
-func (e *extension) begin(doc Document) error {
+func (e *extension) readAndVerify(doc Document) error {
 	src, err := readSource(e.ctx, doc, nil)
 	if err != nil {
 		return err
 	}
-	if e.read, err = readSignedDocument(e.ctx, src, e.which); err != nil {
+	if e.document, err = readSignedDocument(e.ctx, src, e.which); err != nil {
 		return err
 	}
 	switch {
-	case e.read.hidden:
+	case e.document.allEnclosed:
 		return fmt.Errorf("%w: all signatures are signed by others, and evidence would change them", ades.ErrForbidden)
-	case len(e.read.signatures) == 0:
+	case len(e.document.signatures) == 0:
 		return ades.ErrUnsigned
 	}
-	if err := e.read.verify(e.ctx); err != nil {
+	if err := e.document.verify(e.ctx); err != nil {
 		return err
 	}
-	e.read.signatures[0].RenewWork() // the bound is for what is made from here on
-	for i := range e.read.signatures {
-		s := &e.read.signatures[i]
-		s.done = !e.renew && s.archived(e.known)
+	e.document.signatures[0].RenewWork() // the bound is for what is made from here on
+	for i := range e.document.signatures {
+		s := &e.document.signatures[i]
+		s.done = !e.renew && s.hasLevelLTA(e.known)
 	}
 	return e.ctx.Err()
 }
 
-func (e *extension) raise(level ades.Level) error {
+func (e *extension) extend(level ades.Level) error {
 	if level >= ades.T {
-		if err := e.each(e.addSignatureTimestamp); err != nil {
+		if err := e.addToEach(e.addSignatureTimestamp); err != nil {
 			return err
 		}
 	}
 	switch level {
 	case ades.LT:
-		return e.each(e.addValidationData)
+		return e.addToEach(e.addValidationData)
 	case ades.LTA:
-		if err := e.each(e.addValidationDataBeforeTimestamp); err != nil {
+		if err := e.addToEach(e.addValidationDataBeforeTimestamp); err != nil {
 			return err
 		}
-		return e.each(e.addArchiveTimestamp)
+		return e.addToEach(e.addArchiveTimestamp)
 	}
 	return nil
 }
 
 // each adds properties to the signatures, behind those that were added before.
-func (e *extension) each(added func(*documentSignature) (string, error)) error {
-	for i := range e.read.signatures {
-		s := &e.read.signatures[i]
+func (e *extension) addToEach(added func(*documentSignature) (string, error)) error {
+	for i := range e.document.signatures {
+		s := &e.document.signatures[i]
 		if s.done {
 			continue
 		}
@@ -143,9 +143,9 @@ func (e *extension) each(added func(*documentSignature) (string, error)) error {
 
 // revisions is the document with all that was added, if anything was.
 func (e *extension) revisions() ([]Revision, error) {
-	in := splicing{source: e.read.source, encoding: e.read.doc.Encoding()}
+	in := splicing{source: e.document.source, encoding: e.document.doc.Encoding()}
 	tags := 0
-	for _, s := range e.read.signatures {
+	for _, s := range e.document.signatures {
 		if s.added != "" {
 			tags += strings.Count(s.added, "<")
 			in.add(s.signature, s.added)
@@ -154,7 +154,7 @@ func (e *extension) revisions() ([]Revision, error) {
 	if len(in.splices) == 0 {
 		return nil, nil
 	}
-	if err := checkRoomFor(e.read.doc, tags); err != nil {
+	if err := checkPropertyLimits(e.document.doc, tags); err != nil {
 		return nil, err
 	}
 	r := in.revision()
@@ -179,12 +179,12 @@ func (e *extension) addValidationDataBeforeTimestamp(s *documentSignature) (stri
 // addMissingData is what is missing, with more to ask about. What can be collected and would still not do, for
 // validators or [Verify], is not level LT.
 func (e *extension) addMissingData(s *documentSignature, more func(*validation.Known) []validation.Target) (string, error) {
-	known := e.known.With(s.known...)
-	found, err := validation.Complete(e.ctx, e.Sources, known, s.data.ChargeTo(known), s.targets(), more(known)...)
+	known := e.known.With(s.knownCertificates...)
+	found, err := validation.Complete(e.ctx, e.Sources, known, s.validationData.ChargeTo(known), s.targets(), more(known)...)
 	if err != nil {
 		return "", err
 	}
-	return s.valuesMarkup(s.lackingOf(found)), nil
+	return s.valuesMarkup(s.missingFrom(found)), nil
 }
 
 // outdatedTimestampAuthority is that of the last timestamp, when no proof about it is in force any more.
@@ -194,7 +194,7 @@ func (s documentSignature) outdatedTimestampAuthority(known *validation.Known) [
 		return nil
 	}
 	today := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
-	if outdated, _ := s.data.Lacking(known, today); len(outdated) == 0 {
+	if outdated, _ := s.validationData.Lacking(known, today); len(outdated) == 0 {
 		return nil
 	}
 	return []validation.Target{{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: last.Time}}}
@@ -212,8 +212,8 @@ func (s documentSignature) lastToken() (last *tsp.Token) {
 
 // lackingOf is what was found that the signature does not carry: KeyInfo is the place of some certificates
 // (EN 319 132-1 5.4.1).
-func (s documentSignature) lackingOf(found *validation.Data) *validation.Data {
-	carried := validation.Merge(s.data, &validation.Data{Certificates: s.Certificates})
+func (s documentSignature) missingFrom(found *validation.Data) *validation.Data {
+	carried := validation.Merge(s.validationData, &validation.Data{Certificates: s.Certificates})
 	all := validation.Merge(carried, found)
 	return &validation.Data{
 		Certificates: all.Certificates[len(carried.Certificates):],
@@ -227,14 +227,14 @@ func (s documentSignature) lackingOf(found *validation.Data) *validation.Data {
 // under an archive timestamp, and stays.
 func (s documentSignature) valuesMarkup(d *validation.Data) string {
 	if !s.hasValues() {
-		prefix := declarations(s.growing(), "xades")
+		prefix := declarations(s.unsignedParent(), "xades")
 		return certificateValues(prefix, d) + revocationValues(prefix, d)
 	}
 	values := certificateValues(nil, d) + revocationValues(nil, d)
 	if values == "" {
 		return ""
 	}
-	return element("xades141:TimeStampValidationData", declarations(s.growing(), "xades", "xades141"), values)
+	return element("xades141:TimeStampValidationData", declarations(s.unsignedParent(), "xades", "xades141"), values)
 }
 
 // hasValues reports whether the properties for the first validation data are there, or may not be any more.
@@ -244,7 +244,7 @@ func (s *signature) hasValues() bool {
 			return true
 		}
 	}
-	return len(s.archives)+len(s.old) > 0
+	return len(s.archiveTimestamps)+len(s.archiveTimestamps132) > 0
 }
 
 func certificateValues(a attributes, d *validation.Data) string {
@@ -280,11 +280,11 @@ func encapsulated(name string, ders [][]byte) string {
 
 // addSignatureTimestamp is a SignatureTimeStamp, if the signature has none (EN 319 132-1 5.3).
 func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) {
-	if len(s.tokens) > 0 {
+	if len(s.verified) > 0 {
 		return "", nil
 	}
 	h := s.timestampHash()
-	sum, err := s.signedSum(e.ctx, exclusive, h)
+	sum, err := s.signatureTimestampImprint(e.ctx, exclusive, h)
 	if err != nil {
 		return "", readError(err)
 	}
@@ -292,14 +292,14 @@ func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	s.tokens = []encapsulatedTimestamp{{c14n: exclusive, der: token.Raw, token: token}}
-	s.known = append(s.known, token.Certificates...)
+	s.verified = []encapsulatedTimestamp{{c14n: exclusive, der: token.Raw, token: token}}
+	s.knownCertificates = append(s.knownCertificates, token.Certificates...)
 	return markup, nil
 }
 
 // addArchiveTimestamp is a further ArchiveTimeStamp (EN 319 132-1 5.5.2).
 func (e *extension) addArchiveTimestamp(s *documentSignature) (string, error) {
-	if e.read.growsIn(s) {
+	if e.document.objectsChange(s) {
 		return "", fmt.Errorf("%w: the evidence of one signature would change what the archive timestamp of another is over", ades.ErrForbidden)
 	}
 	added, err := canonicalProperties(s.added)
@@ -307,7 +307,7 @@ func (e *extension) addArchiveTimestamp(s *documentSignature) (string, error) {
 		return "", err
 	}
 	h := s.timestampHash()
-	sum, err := s.archivedSum(e.ctx, exclusive, h, none, added)
+	sum, err := s.archiveTimestampImprint(e.ctx, exclusive, h, none, added)
 	if err != nil {
 		return "", readError(err)
 	}
@@ -356,7 +356,7 @@ func (e *extension) timestamp(s *documentSignature, prefix, name string, h crypt
 	if prefix != "xades" {
 		prefixes = append(prefixes, prefix)
 	}
-	a := append(declarations(s.growing(), prefixes...), "Id", "timestamp-"+rand.Text())
+	a := append(declarations(s.unsignedParent(), prefixes...), "Id", "timestamp-"+rand.Text())
 	return token, timestampProperty(prefix+":"+name, a, token.Raw), nil
 }
 

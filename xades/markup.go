@@ -72,7 +72,7 @@ func isSignature(n xmldoc.Node) bool { return n.Is(xmldsig.Namespace, "Signature
 
 // text is the markup of a Signature element but for its value, its timestamp, and what of it stands
 // behind the properties: that may be the document.
-type text struct {
+type signatureMarkup struct {
 	head string // up to the value
 	body string // up to the unsigned properties
 	foot string // up to the end tag of the signature, or the object with the document
@@ -82,12 +82,12 @@ type text struct {
 const endTag = "</ds:Signature>"
 
 // whole is the markup with a value and unsigned properties, without the document.
-func (t text) whole(value, unsigned string) string {
+func (t signatureMarkup) whole(value, unsigned string) string {
 	return t.head + value + t.body + unsigned + t.foot + endTag
 }
 
 // signedInfo is what the value is over (xmldsig-core1 4.4).
-func (t text) signedInfo() ([]byte, error) {
+func (t signatureMarkup) signedInfo() ([]byte, error) {
 	return canonicalPart(t.whole("", ""), xmldsig.Namespace, "SignedInfo")
 }
 
@@ -102,7 +102,7 @@ func (x ids) timestamp() string        { return "signature-timestamp-" + string(
 func (x ids) document() string         { return "document-" + string(x) } // what is signed, where it has none
 
 // isOf reports whether a signature has these identifiers. There may be none.
-func (x ids) isOf(n xmldoc.Node) bool {
+func (x ids) belongTo(n xmldoc.Node) bool {
 	id, _ := n.Attr("", "Id")
 	return x != "" && id == x.signature()
 }
@@ -119,7 +119,7 @@ type reference struct {
 const propertiesType = "http://uri.etsi.org/01903#SignedProperties"
 
 // newText writes a signature over the document, of which sum is the digest.
-func newText(signer ades.Signer, o Options, r reference, x ids, sum []byte) (t text, err error) {
+func newMarkup(signer ades.Signer, o Options, r reference, x ids, sum []byte) (t signatureMarkup, err error) {
 	h := signer.Algorithm.Hash
 	digestMethod, err := xmldsig.DigestMethod(h)
 	if err != nil {
@@ -128,7 +128,7 @@ func newText(signer ades.Signer, o Options, r reference, x ids, sum []byte) (t t
 	digest := func(sum []byte) string {
 		return element("ds:DigestMethod", attributes{"Algorithm", digestMethod}) + base64Element("ds:DigestValue", nil, sum)
 	}
-	t.body = "</ds:SignatureValue>" + keyInfo(signer) + qualified(o, r, x, digest(sumOf(h, signer.Certificate.Raw)))
+	t.body = "</ds:SignatureValue>" + keyInfo(signer) + qualifyingObject(o, r, x, digest(sumOf(h, signer.Certificate.Raw)))
 	t.foot = "</xades:QualifyingProperties></ds:Object>"
 	start := startTag("ds:Signature", attributes{"xmlns:ds", xmldsig.Namespace, "Id", x.signature()})
 	value := startTag("ds:SignatureValue", attributes{"Id", x.value()})
@@ -143,7 +143,7 @@ func newText(signer ades.Signer, o Options, r reference, x ids, sum []byte) (t t
 }
 
 // qualified is the object with the properties, up to those that are not signed (EN 319 132-1 4.3).
-func qualified(o Options, r reference, x ids, certificateDigest string) string {
+func qualifyingObject(o Options, r reference, x ids, certificateDigest string) string {
 	return "<ds:Object>" +
 		startTag("xades:QualifyingProperties", attributes{"xmlns:xades", ns132, "Target", "#" + x.signature()}) +
 		element("xades:SignedProperties", attributes{"Id", x.signedProperties()},
@@ -202,11 +202,11 @@ func signatureProperties(o Options, certificate string) string {
 		element("xades:SigningTime", nil, o.Time.UTC().Format(time.RFC3339)),
 		element("xades:SigningCertificateV2", nil,
 			element("xades:Cert", nil, element("xades:CertDigest", nil, certificate))),
-		place(o))
+		productionPlace(o))
 }
 
 // place is where somebody signed, if that is said.
-func place(o Options) string {
+func productionPlace(o Options) string {
 	if o.City == "" && o.Country == "" {
 		return ""
 	}
@@ -222,7 +222,7 @@ func optional(name, content string) string {
 }
 
 // approval is the commitment that a reason describes (EN 319 132-1 5.2.3, TS 119 172-1 B.1).
-const approval = "http://uri.etsi.org/01903/v1.2.2#ProofOfApproval"
+const proofOfApproval = "http://uri.etsi.org/01903/v1.2.2#ProofOfApproval"
 
 // dataProperties are what is said of the document (EN 319 132-1 5.2.4, 5.2.3).
 func dataProperties(o Options, r reference, x ids) string {
@@ -230,7 +230,7 @@ func dataProperties(o Options, r reference, x ids) string {
 	if o.Reason != "" {
 		commitment = element("xades:CommitmentTypeIndication", nil,
 			element("xades:CommitmentTypeId", nil,
-				element("xades:Identifier", nil, approval),
+				element("xades:Identifier", nil, proofOfApproval),
 				element("xades:Description", nil, escape(o.Reason))),
 			element("xades:AllSignedDataObjects", nil))
 	}
@@ -282,6 +282,6 @@ func (f frame) revision(base int64, signature ...string) Revision {
 func (f frame) markup(ascii string) Piece { return Piece{Bytes: f.encoding.Encode(ascii)} }
 
 // bare is the document with an empty signature in it.
-func (f frame) bare(base int64) Revision {
+func (f frame) withEmptySignature(base int64) Revision {
 	return f.revision(base, startTag("ds:Signature", attributes{"xmlns:ds", xmldsig.Namespace, "Id", f.ids.signature()}))
 }

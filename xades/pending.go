@@ -21,7 +21,7 @@ type Pending struct {
 	base       int64  // length of the document
 	baseSum    []byte // its digest
 	frame      frame
-	text       text
+	markup     signatureMarkup
 	signedInfo []byte // of text, in canonical form
 	level      ades.Level
 }
@@ -63,7 +63,7 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 	if err != nil {
 		return Revision{}, err
 	}
-	return p.frame.revision(p.base, p.text.head, encoded, p.text.body, unsigned, p.text.foot), nil
+	return p.frame.revision(p.base, p.markup.head, encoded, p.markup.body, unsigned, p.markup.foot), nil
 }
 
 // timestamped is the markup of the unsigned properties with the timestamp over the value that level T asks
@@ -86,7 +86,7 @@ func (p *Pending) timestamp(ctx context.Context, value string, t ades.Timestampe
 	if t == nil {
 		return nil, fmt.Errorf("xades: %w: level %v without a timestamp authority", ades.ErrTimestamp, p.level)
 	}
-	stamped, err := canonicalPart(p.text.whole(value, ""), xmldsig.Namespace, "SignatureValue")
+	stamped, err := canonicalPart(p.markup.whole(value, ""), xmldsig.Namespace, "SignatureValue")
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ func (p *Pending) MarshalBinary() ([]byte, error) {
 	return json.Marshal(encodedPending{
 		Version: pendingVersion, Signer: signerjson.Encode(p.signer), Base: p.base, BaseSum: p.baseSum,
 		ID: string(p.frame.ids), Encoding: int(p.frame.encoding), Before: p.frame.before, After: p.frame.after,
-		Head: p.text.head, Body: p.text.body, Foot: p.text.foot, Level: int(p.level),
+		Head: p.markup.head, Body: p.markup.body, Foot: p.markup.foot, Level: int(p.level),
 	})
 }
 
@@ -146,7 +146,7 @@ func decodePending(b []byte) (p Pending, err error) {
 	if e.Version != pendingVersion {
 		return p, fmt.Errorf("version %d is not known", e.Version)
 	}
-	p = Pending{base: e.Base, baseSum: e.BaseSum, level: ades.Level(e.Level), text: text{e.Head, e.Body, e.Foot}}
+	p = Pending{base: e.Base, baseSum: e.BaseSum, level: ades.Level(e.Level), markup: signatureMarkup{e.Head, e.Body, e.Foot}}
 	if err := checkLevel(p.level); err != nil {
 		return p, err
 	}
@@ -156,7 +156,7 @@ func decodePending(b []byte) (p Pending, err error) {
 	if p.frame, err = e.frame(); err != nil {
 		return p, err
 	}
-	p.signedInfo, err = p.text.signedInfo()
+	p.signedInfo, err = p.markup.signedInfo()
 	return p, err
 }
 

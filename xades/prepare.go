@@ -33,15 +33,15 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 		return nil, fmt.Errorf("xades: signing time: %w", err)
 	}
 	base, sum := signer.Algorithm.Hash.New(), signer.Algorithm.Hash.New()
-	l, err := lay(ctx, doc, options, base, sum)
+	l, err := planLayout(ctx, doc, options, base, sum)
 	if err != nil {
 		return nil, err
 	}
 	p := &Pending{signer: signer, base: doc.Size, baseSum: base.Sum(nil), level: options.Level, frame: l.frame}
-	if p.text, err = newText(signer, options, l.reference, l.ids, sum.Sum(nil)); err != nil {
+	if p.markup, err = newMarkup(signer, options, l.reference, l.ids, sum.Sum(nil)); err != nil {
 		return nil, err
 	}
-	p.signedInfo, err = p.text.signedInfo()
+	p.signedInfo, err = p.markup.signedInfo()
 	return p, err
 }
 
@@ -51,19 +51,19 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	if err := options.check(); err != nil {
 		return err
 	}
-	_, err := lay(ctx, doc, options, io.Discard, io.Discard)
+	_, err := planLayout(ctx, doc, options, io.Discard, io.Discard)
 	return err
 }
 
 // lay finds the place of a signature, and makes sure that those which are there are right, and stay so.
 // It writes the document to base, and what is to be signed to signed.
-func lay(ctx context.Context, doc Document, o Options, base, signed io.Writer) (layout, error) {
+func planLayout(ctx context.Context, doc Document, o Options, base, signed io.Writer) (layout, error) {
 	if o.Packing == Enveloped || o.Base64 {
 		src, err := readSource(ctx, doc, base)
 		if err != nil {
 			return layout{}, err
 		}
-		return layInside(ctx, src, o, signed)
+		return planInside(ctx, src, o, signed)
 	}
 	begin, err := readOpening(doc)
 	if err != nil {
@@ -74,8 +74,8 @@ func lay(ctx context.Context, doc Document, o Options, base, signed io.Writer) (
 		if err != nil {
 			return layout{}, err
 		}
-		if holdsContainer(src.doc) {
-			return layInside(ctx, src, o, signed)
+		if isSignedContainer(src.doc) {
+			return planInside(ctx, src, o, signed)
 		}
 		base = io.Discard // has it
 	}
@@ -83,28 +83,28 @@ func lay(ctx context.Context, doc Document, o Options, base, signed io.Writer) (
 	if err != nil {
 		return layout{}, err
 	}
-	return w.layout, w.lay(ctx, signed)
+	return w.layout, w.plan(ctx, signed)
 }
 
 // layInside does it for a document that stays the root of what is made, or becomes a file in it.
-func layInside(ctx context.Context, src *source, o Options, signed io.Writer) (layout, error) {
-	before, err := readEarlier(ctx, src.doc, "")
+func planInside(ctx context.Context, src *source, o Options, signed io.Writer) (layout, error) {
+	before, err := readExistingSignatures(ctx, src.doc, "")
 	if err != nil {
 		return layout{}, err
 	}
-	l, err := layOut(src, o)
+	l, err := newLayoutIn(src, o)
 	if err != nil {
 		return l, err
 	}
 	if !o.Base64 { // where nothing changes for anybody, and nobody reads more
-		if err := cmp.Or(leaveRoom(before), checkRoom(src.doc, len(before)), checkNames(src.doc)); err != nil {
+		if err := cmp.Or(checkUnaffected(before), checkSignatureLimits(src.doc, len(before)), checkXMLNames(src.doc)); err != nil {
 			return l, err
 		}
 	}
-	if err := checkSize(l.bare(src.size())); err != nil {
+	if err := checkSize(l.withEmptySignature(src.size())); err != nil {
 		return l, err
 	}
-	return l, readError(l.data(contextWriter{ctx, signed}))
+	return l, readError(l.writeData(contextWriter{ctx, signed}))
 }
 
 // Sign signs a document with a key that is at hand, at the level of the options: [Prepare], [Pending.Sign] with the
@@ -148,7 +148,7 @@ func (p *Pending) Sign(ctx context.Context, key crypto.Signer, t ades.Timestampe
 type layout struct {
 	frame
 	reference reference
-	data      func(w io.Writer) error // writes what the reference leads to; nil when that is still to be made
+	writeData func(w io.Writer) error // writes what the reference leads to; nil when that is still to be made
 }
 
 func newLayout(e xmldoc.Encoding) layout {
@@ -156,16 +156,16 @@ func newLayout(e xmldoc.Encoding) layout {
 }
 
 // layOut finds the place of a signature in a document, or around its file.
-func layOut(src *source, o Options) (layout, error) {
+func newLayoutIn(src *source, o Options) (layout, error) {
 	l := newLayout(src.doc.Encoding())
 	switch o.Packing {
 	case Enveloping:
-		l.envelopFile(src)
+		l.placeBase64(src)
 		return l, nil
 	case InternallyDetached:
-		return l, l.join(src)
+		return l, l.placeInContainer(src)
 	}
-	return l, l.beEnveloped(src)
+	return l, l.placeEnveloped(src)
 }
 
 // transforms of references; all end in octets.
@@ -177,25 +177,25 @@ const (
 
 // beEnveloped puts the signature behind all that is in the root. Its reference leaves all signatures
 // out, not only this one, so that parallel signatures do not break one another (xmldsig-filter2).
-func (l *layout) beEnveloped(src *source) error {
+func (l *layout) placeEnveloped(src *source) error {
 	root := src.doc.Root()
 	if isSignature(root) {
 		return fmt.Errorf("%w: it is a signature, and has no room for one that is enveloped", ades.ErrForbidden)
 	}
-	l.intoRoot(src)
-	form := wholeForm(src.doc)
+	l.appendToRoot(src)
+	form := documentCanonicalization(src.doc)
 	l.reference.transforms = []string{
 		transform(filter2, element("dsig-filter2:XPath", attributes{"xmlns:dsig-filter2", filter2, "Filter", "subtract"}, "/descendant::ds:Signature")),
-		canonicalized(form),
+		canonicalizationTransform(form),
 	}
-	l.data = func(w io.Writer) error {
+	l.writeData = func(w io.Writer) error {
 		return src.doc.Canonicalize(w, form, xmldoc.Subset{Without: isSignature})
 	}
 	return nil
 }
 
 // intoRoot puts the signature before the end tag of the root. An empty-element tag becomes two tags.
-func (l *layout) intoRoot(src *source) {
+func (l *layout) appendToRoot(src *source) {
 	at, end, ok := src.doc.Root().Inside()
 	if ok {
 		l.before, l.after = []Piece{{To: end}}, []Piece{l.markup(endTag), {From: end, To: src.size()}}
@@ -207,18 +207,18 @@ func (l *layout) intoRoot(src *source) {
 }
 
 // envelop puts a document of a size into an object of the signature, but for its opening.
-func (l *layout) envelop(opening, size int64) {
+func (l *layout) placeEnveloping(opening, size int64) {
 	l.before = []Piece{{To: opening}}
 	l.after = []Piece{
 		l.markup(startTag("ds:Object", attributes{"Id", l.ids.document()})),
 		{From: opening, To: size},
 		l.markup("</ds:Object>" + endTag),
 	}
-	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalized(exclusive)}}
+	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalizationTransform(exclusive)}}
 }
 
 // envelopFile puts the file as it is into an object of the signature, in Base64.
-func (l *layout) envelopFile(src *source) {
+func (l *layout) placeBase64(src *source) {
 	l.encoding = xmldoc.SingleBytes
 	l.before = []Piece{l.markup(`<?xml version="1.0" encoding="UTF-8"?>`)}
 	l.after = []Piece{
@@ -230,7 +230,7 @@ func (l *layout) envelopFile(src *source) {
 		uri: "#" + l.ids.document(), kind: objectType, encoding: base64Transform,
 		transforms: []string{transform(base64Transform)},
 	}
-	l.data = func(w io.Writer) error {
+	l.writeData = func(w io.Writer) error {
 		_, err := w.Write(src.bytes)
 		return err
 	}
@@ -243,7 +243,7 @@ const (
 )
 
 // detach puts a document of a size, but for its opening, and the signature side by side into a new root.
-func (l *layout) detach(opening, size int64) {
+func (l *layout) placeDetached(opening, size int64) {
 	l.before = []Piece{
 		{To: opening},
 		l.markup("<" + containerName + ">" + startTag(containedName, attributes{"Id", l.ids.document()})),
@@ -251,11 +251,11 @@ func (l *layout) detach(opening, size int64) {
 		l.markup("</" + containedName + ">"),
 	}
 	l.after = []Piece{l.markup(endTag + "</" + containerName + ">")}
-	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalized(exclusive)}}
+	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalizationTransform(exclusive)}}
 }
 
 // join puts a further signature into a container, over the same document.
-func (l *layout) join(src *source) error {
+func (l *layout) placeInContainer(src *source) error {
 	inside, ok := containedDocument(src.doc.Root())
 	if !ok {
 		return fmt.Errorf("%w: it is no container of a signed document", ades.ErrUnreadable)
@@ -264,9 +264,9 @@ func (l *layout) join(src *source) error {
 	if n, _ := src.doc.ByID(id); n != inside {
 		return fmt.Errorf("%w: what it contains has the same identifier as something else", ades.ErrForbidden)
 	}
-	l.intoRoot(src)
-	l.reference = reference{uri: "#" + id, transforms: []string{canonicalized(exclusive)}}
-	l.data = func(w io.Writer) error {
+	l.appendToRoot(src)
+	l.reference = reference{uri: "#" + id, transforms: []string{canonicalizationTransform(exclusive)}}
+	l.writeData = func(w io.Writer) error {
 		return src.doc.Canonicalize(w, exclusive, xmldoc.Subset{Apex: inside})
 	}
 	return nil
@@ -281,7 +281,7 @@ func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 	signatures := 0
 	for n := range root.Children() {
 		switch {
-		case inside == (xmldoc.Node{}) && n.Is("", containedName):
+		case inside == none && n.Is("", containedName):
 			inside = n
 		case isSignature(n):
 			signatures++
@@ -295,7 +295,7 @@ func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 
 // holdsContainer reports whether a document is a container that further signatures go into. Beside it there is
 // nothing that they would not sign.
-func holdsContainer(d *xmldoc.Document) bool {
+func isSignedContainer(d *xmldoc.Document) bool {
 	_, ok := containedDocument(d.Root())
 	return ok && !hasInstructions(d)
 }

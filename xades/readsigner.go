@@ -21,12 +21,12 @@ const maxNamed = 16
 // one that comes first is anybody's: what is signed, SigningCertificate(V2), says which it is (EN 319 132-1 5.2.2).
 func (s *signature) findSigner() {
 	named := s.namedCertificates()
-	s.named = len(named) > 0
-	if !s.named {
-		s.signer = s.agreeing(s.candidates())
+	s.signerNamed = len(named) > 0
+	if !s.signerNamed {
+		s.signer = s.firstVerifying(s.candidates())
 		return
 	}
-	if s.signer = s.agreeing(named); s.signer == nil {
+	if s.signer = s.firstVerifying(named); s.signer == nil {
 		s.signer = named[0]
 	}
 }
@@ -34,7 +34,7 @@ func (s *signature) findSigner() {
 // candidates are the certificates that may be the signer's. Those in an Object are content, and those of a
 // RetrievalMethod are not looked for.
 func (s *signature) candidates() []*x509.Certificate {
-	return slices.Concat(s.Certificates, s.data.Certificates)
+	return slices.Concat(s.Certificates, s.validationData.Certificates)
 }
 
 var (
@@ -58,14 +58,14 @@ func (s *signature) checkSigner() error {
 	if err := s.VerifyValue(s.signer); err != nil {
 		return err
 	}
-	if names && !s.named {
+	if names && !s.signerNamed {
 		return errOtherCertificate
 	}
 	return nil
 }
 
 // agreeing is the first certificate by which the value verifies.
-func (s *signature) agreeing(certificates []*x509.Certificate) *x509.Certificate {
+func (s *signature) firstVerifying(certificates []*x509.Certificate) *x509.Certificate {
 	for _, c := range certificates[:min(len(certificates), maxNamed)] {
 		if s.VerifyValue(c) == nil {
 			return c
@@ -81,7 +81,7 @@ func (s *signature) namedCertificates() []*x509.Certificate {
 	candidates := s.candidates()
 	for _, cert := range certificateNames(s.properties) {
 		d := digestOf(cert)
-		if i := slices.IndexFunc(candidates, func(c *x509.Certificate) bool { return d.fits(c.Raw) }); i >= 0 {
+		if i := slices.IndexFunc(candidates, func(c *x509.Certificate) bool { return d.matches(c.Raw) }); i >= 0 {
 			named = append(named, candidates[i])
 		}
 	}
@@ -90,11 +90,11 @@ func (s *signature) namedCertificates() []*x509.Certificate {
 
 // signingCertificate is the property SigningCertificateV2, or else the one before it; zero when there is neither.
 func signingCertificate(properties xmldoc.Node) xmldoc.Node {
-	about := at(properties, "SignedSignatureProperties")
-	if property := at(about, "SigningCertificateV2"); property != none {
+	about := elementAt(properties, "SignedSignatureProperties")
+	if property := elementAt(about, "SigningCertificateV2"); property != none {
 		return property
 	}
-	return at(about, "SigningCertificate")
+	return elementAt(about, "SigningCertificate")
 }
 
 // certificateNames are the elements Cert of that property.
@@ -115,13 +115,13 @@ type certificateDigest struct {
 
 // digestOf reads the CertDigest of a Cert element.
 func digestOf(cert xmldoc.Node) certificateDigest {
-	n := at(cert, "CertDigest")
-	method, err := only(n, xmldsig.Namespace, "DigestMethod")
-	if err != nil || method == (xmldoc.Node{}) {
+	n := elementAt(cert, "CertDigest")
+	method, err := onlyChild(n, xmldsig.Namespace, "DigestMethod")
+	if err != nil || method == none {
 		return certificateDigest{}
 	}
 	uri, _ := method.Attr("", "Algorithm")
-	value, err := only(n, xmldsig.Namespace, "DigestValue")
+	value, err := onlyChild(n, xmldsig.Namespace, "DigestValue")
 	if err != nil {
 		return certificateDigest{}
 	}
@@ -132,7 +132,7 @@ func digestOf(cert xmldoc.Node) certificateDigest {
 // maxDigest bounds a digest in bytes.
 const maxDigest = 64
 
-func (d certificateDigest) fits(der []byte) bool {
+func (d certificateDigest) matches(der []byte) bool {
 	h := xmldsig.Hash(d.method)
 	if len(d.sum) == 0 || h == 0 || !h.Available() {
 		return false
@@ -144,8 +144,8 @@ func (d certificateDigest) fits(der []byte) bool {
 
 // checkNames warns where SigningCertificate(V2) says of the signer's certificate, beside its digest, that another
 // authority issued it or by another serial number (EN 319 132-1 5.2.2). The digest alone decides.
-func (v *verification) checkNames() {
-	own := func(cert xmldoc.Node) bool { return digestOf(cert).fits(v.signer.Raw) }
+func (v *verification) checkIssuerSerial() {
+	own := func(cert xmldoc.Node) bool { return digestOf(cert).matches(v.signer.Raw) }
 	all := certificateNames(v.properties)
 	if i := slices.IndexFunc(all, own); i >= 0 {
 		if err := compareIssuerSerial(all[i], v.signer); err != nil {
@@ -159,11 +159,11 @@ const maxIssuerSerial = 16 << 10
 
 // compareIssuerSerial compares a certificate with what an element Cert says of it, if it says anything.
 func compareIssuerSerial(cert xmldoc.Node, c *x509.Certificate) error {
-	if n := at(cert, "IssuerSerialV2"); n != none {
+	if n := elementAt(cert, "IssuerSerialV2"); n != none {
 		der, _ := decode(n, maxIssuerSerial)
 		return compareIssuerSerialV2(der, c)
 	}
-	n := at(cert, "IssuerSerial")
+	n := elementAt(cert, "IssuerSerial")
 	if n == none {
 		return nil
 	}
@@ -195,7 +195,7 @@ func compareIssuerSerialV2(der []byte, c *x509.Certificate) error {
 
 // compareSerial compares the number alone: a name has many forms as text (RFC 4514), of which none is wrong.
 func compareSerial(n xmldoc.Node, c *x509.Certificate) error {
-	text, err := only(n, xmldsig.Namespace, "X509SerialNumber")
+	text, err := onlyChild(n, xmldsig.Namespace, "X509SerialNumber")
 	if err != nil || text == none {
 		return errors.New("its X509SerialNumber is not there")
 	}

@@ -18,22 +18,22 @@ const (
 )
 
 // unsignedReader reads unsigned properties (EN 319 132-1 5.3 to 5.5), of a document so much and no more.
-type unsignedReader struct{ left int }
+type unsignedReader struct{ remaining int }
 
 // read reads what a signature carries that it does not sign.
 func (r *unsignedReader) read(s *signature) {
-	s.known = append(s.known, s.Certificates...)
-	if s.unsigned == (xmldoc.Node{}) {
+	s.knownCertificates = append(s.knownCertificates, s.Certificates...)
+	if s.unsigned == none {
 		return
 	}
 	for property := range s.unsigned.Elements() {
 		switch property.Name() {
 		case xmldoc.Name{Space: ns132, Local: "SignatureTimeStamp"}:
-			s.stamps = append(s.stamps, r.stamps(s, property)...)
+			s.signatureTimestamps = append(s.signatureTimestamps, r.readTimestamps(s, property)...)
 		case xmldoc.Name{Space: ns141, Local: "ArchiveTimeStamp"}:
-			s.archives = append(s.archives, r.stamps(s, property)...)
+			s.archiveTimestamps = append(s.archiveTimestamps, r.readTimestamps(s, property)...)
 		case xmldoc.Name{Space: ns132, Local: "ArchiveTimeStamp"}:
-			s.old = append(s.old, property)
+			s.archiveTimestamps132 = append(s.archiveTimestamps132, property)
 		default:
 			r.readValues(s, property)
 		}
@@ -42,15 +42,15 @@ func (r *unsignedReader) read(s *signature) {
 	for _, v := range s.values {
 		all = append(all, v.data)
 	}
-	s.data = validation.Merge(all...)
+	s.validationData = validation.Merge(all...)
 }
 
 // stamps reads the timestamps of a property, of which there is one in a baseline signature.
-func (r *unsignedReader) stamps(s *signature, property xmldoc.Node) []encapsulatedTimestamp {
+func (r *unsignedReader) readTimestamps(s *signature, property xmldoc.Node) []encapsulatedTimestamp {
 	var all []encapsulatedTimestamp
 	method := readMethod(property)
 	for e := range property.Elements() {
-		if !e.Is(ns132, "EncapsulatedTimeStamp") || !r.take() {
+		if !e.Is(ns132, "EncapsulatedTimeStamp") || !r.takeOne() {
 			continue
 		}
 		t := encapsulatedTimestamp{property: property, c14n: method}
@@ -59,7 +59,7 @@ func (r *unsignedReader) stamps(s *signature, property xmldoc.Node) []encapsulat
 			t.token, _ = tsp.ParseToken(der)
 		}
 		if t.token != nil {
-			s.known = append(s.known, t.token.Certificates...)
+			s.knownCertificates = append(s.knownCertificates, t.token.Certificates...)
 		}
 		all = append(all, t)
 	}
@@ -69,11 +69,11 @@ func (r *unsignedReader) stamps(s *signature, property xmldoc.Node) []encapsulat
 // readMethod reads how a timestamp has its pieces canonicalized: without a word by Canonical XML 1.0 (EN 319
 // 132-1 4.5). Zero when it is not known.
 func readMethod(property xmldoc.Node) xmldoc.Canonicalization {
-	n, err := only(property, xmldsig.Namespace, "CanonicalizationMethod")
+	n, err := onlyChild(property, xmldsig.Namespace, "CanonicalizationMethod")
 	switch {
 	case err != nil:
 		return xmldoc.Canonicalization{}
-	case n == (xmldoc.Node{}):
+	case n == none:
 		return xmldoc.Canonicalization{Method: xmldoc.C14N10}
 	}
 	c, err := xmldsig.ReadCanonicalization(n)
@@ -119,7 +119,7 @@ func (r *unsignedReader) addValues(data *validation.Data, values xmldoc.Node) {
 
 func (r *unsignedReader) addCertificate(data *validation.Data, e xmldoc.Node) {
 	der, ok := decode(e, maxCertificate)
-	if !ok || !r.take() {
+	if !ok || !r.takeOne() {
 		return
 	}
 	if c, err := x509.ParseCertificate(der); err == nil {
@@ -132,7 +132,7 @@ func (r *unsignedReader) appendValues(list [][]byte, values xmldoc.Node, local s
 		if !e.Is(ns132, local) {
 			continue
 		}
-		if der, ok := decode(e, limit); ok && r.take() {
+		if der, ok := decode(e, limit); ok && r.takeOne() {
 			list = append(list, der)
 		}
 	}
@@ -140,9 +140,9 @@ func (r *unsignedReader) appendValues(list [][]byte, values xmldoc.Node, local s
 }
 
 // take reports whether one more piece may be read.
-func (r *unsignedReader) take() bool {
-	r.left--
-	return r.left >= 0
+func (r *unsignedReader) takeOne() bool {
+	r.remaining--
+	return r.remaining >= 0
 }
 
 // decode is what an element has in Base64, and nothing else, up to a limit in bytes.

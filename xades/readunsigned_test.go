@@ -55,10 +55,10 @@ func TestReadValues(t *testing.T) {
 		return all
 	}
 	s := all[0]
-	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6"}, text(s.data.OCSP)); diff != "" {
+	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6"}, text(s.validationData.OCSP)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"1", "2", "3"}, text(s.before(s.values[3].property).OCSP)); diff != "" {
+	if diff := cmp.Diff([]string{"1", "2", "3"}, text(s.dataBefore(s.values[3].property).OCSP)); diff != "" {
 		t.Errorf("before the fourth (-want +got):\n%s", diff)
 	}
 }
@@ -71,7 +71,7 @@ func TestReadBounds(t *testing.T) {
 		numbers = append(numbers, i)
 	}
 	all := readAll(t, withUnsigned(t, element("xades:RevocationValues", nil, responses(numbers...))))
-	if n := len(all[0].data.OCSP); n != maxEvidence {
+	if n := len(all[0].validationData.OCSP); n != maxEvidence {
 		t.Errorf("%d values were read", n)
 	}
 	d, err := xmldoc.Parse([]byte(`<a xmlns="` + xmldsig.Namespace + `">` + strings.Repeat("<Signature/>", maxSignatures+1) + `</a>`))

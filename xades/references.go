@@ -18,49 +18,49 @@ var (
 	// a document need not see as the one who verifies it does (EN 319 102-1 5.2.2).
 	errAmbiguous = errors.New("several elements have the same identifier")
 	// errElsewhere: what should be signed is not where it belongs.
-	errElsewhere = errors.New("what is signed is not found where it belongs")
+	errMisplaced = errors.New("what is signed is not found where it belongs")
 )
 
 // scope is what a signature signs.
 type scope struct {
 	*signature
-	references []signedReference
-	byID       map[string]int       // references, by the Id that DataObjectFormat has for them
-	lists      map[xmldoc.Node]bool // Manifests that were read
-	ambiguous  bool                 // an identifier of the document occurs twice
-	counter    bool                 // it is a counter-signature ...
-	over       xmldoc.Node          // ... that has to be over this SignatureValue; zero: there is none
-	stray      bool                 // it is none, and stands in unsigned properties all the same
+	references         []signedReference
+	byID               map[string]int       // references, by the Id that DataObjectFormat has for them
+	manifests          map[xmldoc.Node]bool // Manifests that were read
+	ambiguous          bool                 // an identifier of the document occurs twice
+	isCounterSignature bool                 // it is a counter-signature ...
+	countersignedValue xmldoc.Node          // ... that has to be over this SignatureValue; zero: there is none
+	misplaced          bool                 // it is none, and stands in unsigned properties all the same
 }
 
 // signedReference is a reference, of SignedInfo or of a Manifest that it leads to.
 type signedReference struct {
 	xmldsig.Reference
-	target xmldoc.Node // zero: the whole document
-	err    error       // why it leads nowhere
-	data   bool        // to what somebody signs, not to what is said of that
-	list   error       // what is wrong with the Manifest that it leads to
-	listed bool        // in a Manifest
-	ok     bool        // its digest is right
-	other  bool        // the Object says something else of itself than its DataObjectFormat
+	target         xmldoc.Node // zero: the whole document
+	err            error       // why it leads nowhere
+	data           bool        // to what somebody signs, not to what is said of that
+	manifestErr    error       // what is wrong with the Manifest that it leads to
+	inManifest     bool        // in a Manifest
+	valid          bool        // its digest is right
+	formatConflict bool        // the Object says something else of itself than its DataObjectFormat
 }
 
 // scopeOf follows the references of a signature.
 func scopeOf(s *signature, ambiguous bool) scope {
-	all := scope{signature: s, byID: make(map[string]int), lists: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
-	all.over, all.counter = countersigned(s.element)
+	all := scope{signature: s, byID: make(map[string]int), manifests: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
+	all.countersignedValue, all.isCounterSignature = countersigned(s.element)
 	if s.Signature == nil {
 		return all
 	}
 	for _, r := range s.References {
 		all.add(r)
 		if r.IsManifest() {
-			all.addListed(r)
+			all.addManifest(r)
 		}
 	}
 	for _, n := range all.formats() {
-		if r := all.formatted(n); r != nil && !agrees(n, r.target) {
-			r.other = true
+		if r := all.formatReference(n); r != nil && !agreesWithObject(n, r.target) {
+			r.formatConflict = true
 		}
 	}
 	return all
@@ -88,9 +88,9 @@ func (s *scope) add(r xmldsig.Reference) {
 func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	own := target.Parent() == s.element && (target.Is(xmldsig.Namespace, "Object") || target.Is(xmldsig.Namespace, "KeyInfo"))
 	if r.Type == objectType && !own {
-		return fmt.Errorf("%w: in no Object of the signature", errElsewhere)
+		return fmt.Errorf("%w: in no Object of the signature", errMisplaced)
 	}
-	if r.Type == countersignedType && s.counter && (s.over == none || target != s.over) {
+	if r.Type == countersignedType && s.isCounterSignature && (s.countersignedValue == none || target != s.countersignedValue) {
 		return errCountersigned
 	}
 	return nil
@@ -99,7 +99,7 @@ func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 // isData reports whether an element is what somebody signs, and no part of the signature that says something
 // of that (xmldsig-core1 4.4, 5).
 func (s *scope) isData(target xmldoc.Node) bool {
-	if target == (xmldoc.Node{}) {
+	if target == none {
 		return true
 	}
 	for _, own := range []xmldoc.Node{s.SignedInfo, s.SignatureValue, s.KeyInfo, s.qualifying} {
@@ -107,7 +107,7 @@ func (s *scope) isData(target xmldoc.Node) bool {
 			return false
 		}
 	}
-	for n := target; n != (xmldoc.Node{}); n = n.Parent() {
+	for n := target; n != none; n = n.Parent() {
 		if n.Is(xmldsig.Namespace, "SignatureProperties") || n.Is(xmldsig.Namespace, "Manifest") {
 			return false
 		}
@@ -118,7 +118,7 @@ func (s *scope) isData(target xmldoc.Node) bool {
 // complete reports whether the digests of all references are right, and what has to be signed is among them.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
-		if !r.ok && !r.isAbsent() {
+		if !r.valid && !r.isAbsent() {
 			return false
 		}
 	}
@@ -128,11 +128,11 @@ func (s *scope) complete() bool {
 // checkSubject makes sure that a reference leads to what somebody signs: data, if only by a Manifest, or the value
 // that a counter-signature stands for.
 func (s *scope) checkSubject() error {
-	if s.counter && !slices.ContainsFunc(s.references, s.countersigns) {
+	if s.isCounterSignature && !slices.ContainsFunc(s.references, s.countersigns) {
 		return errCountersigned
 	}
 	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.data || r.isAbsent() }) {
-		return fmt.Errorf("%w: no reference leads to data", errElsewhere)
+		return fmt.Errorf("%w: no reference leads to data", errMisplaced)
 	}
 	return nil
 }
@@ -142,23 +142,23 @@ func (s *scope) checkSubject() error {
 // error is one of the context.
 func (v *verification) checkReferences() error {
 	told := make(map[ades.SubIndication]bool)
-	for n := range v.signs.references {
-		r := &v.signs.references[n]
+	for n := range v.scope.references {
+		r := &v.scope.references[n]
 		if r.isAbsent() {
 			v.warnOfAbsent(r)
 			continue
 		}
-		err := v.signs.checkReference(v.ctx, r)
+		err := v.scope.checkReference(v.ctx, r)
 		if v.ctx.Err() != nil {
 			return v.ctx.Err()
 		}
-		if _, sub := consequence(err); err != nil && !told[sub] {
+		if _, sub := indicationOf(err); err != nil && !told[sub] {
 			told[sub] = true
 			v.reject(fmt.Errorf("reference %.100q: %w", r.URI, err))
 		}
 	}
-	err := v.signs.checkSubject()
-	if _, sub := consequence(err); err != nil && !told[sub] {
+	err := v.scope.checkSubject()
+	if _, sub := indicationOf(err); err != nil && !told[sub] {
 		v.reject(err)
 	}
 	return nil
@@ -168,18 +168,18 @@ func (v *verification) checkReferences() error {
 func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
 	err := r.err
 	if err == nil {
-		err = cmp.Or(s.VerifyReference(ctx, r.Reference), r.list)
+		err = cmp.Or(s.VerifyReference(ctx, r.Reference), r.manifestErr)
 	}
-	r.ok = err == nil
+	r.valid = err == nil
 	return err
 }
 
 // warnOfComments says that what is signed has comments, where the canonicalization drops them (Canonical XML 1.1
 // 2.1, xmldsig-core1 4.4.3.3) and no other reference keeps them.
 func (v *verification) warnOfComments() {
-	kept := v.signs.signed(func(r signedReference) bool { return r.ok && v.KeepsComments(r.Reference) })
-	for _, r := range v.signs.references {
-		if r.ok && v.HasComments(r.Reference) && !kept.has(r.target) {
+	kept := v.scope.signed(func(r signedReference) bool { return r.valid && v.KeepsComments(r.Reference) })
+	for _, r := range v.scope.references {
+		if r.valid && v.HasComments(r.Reference) && !kept.has(r.target) {
 			v.warn("What is signed has comments that the signature does not cover: they can be added, changed or removed without breaking it.")
 			return
 		}
@@ -191,55 +191,55 @@ func (v *verification) warn(format string, args ...any) {
 }
 
 // addListed follows the references of a Manifest, once for each.
-func (s *scope) addListed(r xmldsig.Reference) {
+func (s *scope) addManifest(r xmldsig.Reference) {
 	last := &s.references[len(s.references)-1]
-	if last.err != nil || s.lists[last.target] {
+	if last.err != nil || s.manifests[last.target] {
 		return
 	}
-	s.lists[last.target] = true
+	s.manifests[last.target] = true
 	listed, err := s.Manifest(r)
-	last.list = err
+	last.manifestErr = err
 	for _, entry := range listed {
 		s.add(entry)
-		s.references[len(s.references)-1].listed = true
+		s.references[len(s.references)-1].inManifest = true
 	}
 }
 
 // isAbsent reports whether a Manifest lists something that is not in the document: the list is signed, and whoever
 // has what it names can compare the digest (xmldsig-core1 5.1).
 func (r *signedReference) isAbsent() bool {
-	return r.listed && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)
+	return r.inManifest && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)
 }
 
 // warnOfAbsent tells the first of what Manifests list and the document lacks.
 func (v *verification) warnOfAbsent(r *signedReference) {
-	if !v.absent {
-		v.absent = true
+	if !v.manifestIncomplete {
+		v.manifestIncomplete = true
 		v.warn("What the signature lists in a Manifest is not in the document, and not verified: %.100q.", r.URI)
 	}
 }
 
 // covered is what of a document is signed or timestamped, by the element at the top of it (zero: the whole
 // document).
-type covered map[xmldoc.Node][]xmldoc.Subset
+type coverage map[xmldoc.Node][]xmldoc.Subset
 
 // markEnclosed notes which signatures may get no unsigned properties: where those are, something is signed
 // or timestamped. So it is with a signature in the signed content of another one.
 func markEnclosed(all []signature) {
-	c := make(covered)
+	c := make(coverage)
 	for i := range all {
 		if all[i].Signature != nil {
 			c.add(&all[i])
 		}
 	}
 	for i := range all {
-		all[i].enclosed = c.has(all[i].growing())
+		all[i].enclosed = c.has(all[i].unsignedParent())
 	}
 }
 
 // growing is the element that unsigned properties are added to, or have been.
-func (s *signature) growing() xmldoc.Node {
-	for _, n := range []xmldoc.Node{s.unsigned, at(s.qualifying, "UnsignedProperties"), s.qualifying} {
+func (s *signature) unsignedParent() xmldoc.Node {
+	for _, n := range []xmldoc.Node{s.unsigned, elementAt(s.qualifying, "UnsignedProperties"), s.qualifying} {
 		if n != none {
 			return n
 		}
@@ -248,13 +248,13 @@ func (s *signature) growing() xmldoc.Node {
 }
 
 // part is what a reference leads to. A thousand references may lead to the same.
-type part struct {
+type referenceTarget struct {
 	apex  xmldoc.Node
 	kinds string // of transforms
 }
 
 // kindsOf are the kinds of a reference's transforms, each once: they are what leaves something out.
-func kindsOf(r xmldsig.Reference) string {
+func transformKinds(r xmldsig.Reference) string {
 	var kinds []byte
 	for _, t := range r.Transforms {
 		kinds = append(kinds, byte(t.Kind))
@@ -264,19 +264,19 @@ func kindsOf(r xmldsig.Reference) string {
 }
 
 // add adds what a signature signs, and what its archive timestamps are over beside that.
-func (c covered) add(s *signature) {
-	seen := make(map[part]bool)
+func (c coverage) add(s *signature) {
+	seen := make(map[referenceTarget]bool)
 	for _, r := range s.References {
 		subset, err := s.Covers(r)
 		if err != nil {
 			continue // and so it signs nothing
 		}
-		if p := (part{subset.Apex, kindsOf(r)}); !seen[p] {
+		if p := (referenceTarget{subset.Apex, transformKinds(r)}); !seen[p] {
 			seen[p] = true
 			c[subset.Apex] = append(c[subset.Apex], subset)
 		}
 	}
-	if len(s.archives)+len(s.old) == 0 {
+	if len(s.archiveTimestamps)+len(s.archiveTimestamps132) == 0 {
 		return
 	}
 	for _, object := range s.otherObjects() {
@@ -285,7 +285,7 @@ func (c covered) add(s *signature) {
 }
 
 // has reports whether a node is covered, by going up from it. What is left out are signatures.
-func (c covered) has(n xmldoc.Node) bool {
+func (c coverage) has(n xmldoc.Node) bool {
 	var signatures []xmldoc.Node // that it is in
 	for {
 		if n.Is(xmldsig.Namespace, "Signature") {

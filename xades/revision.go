@@ -127,7 +127,7 @@ func (p Piece) readEncoded(doc io.ReaderAt, b []byte, at int64) error {
 // fails when the revision was made for a document of another length. That the content is the same as well is
 // for the caller to know: see [Pending.Base].
 func (d Document) With(r Revision) Document {
-	next := pieced{base: d, pieces: r.Pieces, ends: make([]int64, len(r.Pieces))}
+	next := revisedDocument{base: d, pieces: r.Pieces, ends: make([]int64, len(r.Pieces))}
 	if r.Base != d.Size {
 		next.mismatch = fmt.Errorf("xades: a revision of a document of %d bytes, for one of %d", r.Base, d.Size)
 	}
@@ -140,7 +140,7 @@ func (d Document) With(r Revision) Document {
 }
 
 // pieced reads pieces as one document. ends are where each of them ends in it.
-type pieced struct {
+type revisedDocument struct {
 	base     io.ReaderAt
 	pieces   []Piece
 	ends     []int64
@@ -148,7 +148,7 @@ type pieced struct {
 }
 
 // ReadAt implements [io.ReaderAt].
-func (d pieced) ReadAt(b []byte, at int64) (int, error) {
+func (d revisedDocument) ReadAt(b []byte, at int64) (int, error) {
 	switch {
 	case at < 0:
 		return 0, errors.New("xades: reading before the start of a document")
@@ -205,20 +205,20 @@ type splice struct {
 // them are added where there are none.
 func (x *splicing) add(s *signature, properties string) {
 	if s.unsigned != none {
-		x.into(s.unsigned, properties, false)
+		x.insert(s.unsigned, properties, false)
 		return
 	}
-	prefix := declarations(s.growing(), "xades")
+	prefix := declarations(s.unsignedParent(), "xades")
 	properties = element("xades:UnsignedSignatureProperties", prefix, properties)
-	if unsigned := at(s.qualifying, "UnsignedProperties"); unsigned != none {
-		x.into(unsigned, properties, true) // before UnsignedDataObjectProperties
+	if unsigned := elementAt(s.qualifying, "UnsignedProperties"); unsigned != none {
+		x.insert(unsigned, properties, true) // before UnsignedDataObjectProperties
 		return
 	}
-	x.into(s.qualifying, element("xades:UnsignedProperties", prefix, properties), false)
+	x.insert(s.qualifying, element("xades:UnsignedProperties", prefix, properties), false)
 }
 
 // into puts markup into an element, as its first content or its last. An empty-element tag becomes two tags.
-func (x *splicing) into(n xmldoc.Node, markup string, first bool) {
+func (x *splicing) insert(n xmldoc.Node, markup string, first bool) {
 	start, end, ok := n.Inside()
 	text := Piece{Bytes: x.encoding.Encode(markup)}
 	switch {

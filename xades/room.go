@@ -14,37 +14,37 @@ import (
 const (
 	// growth is the room in bytes that a document has to leave for what signatures get later: validation
 	// data and timestamps.
-	growth = 16 << 20
+	reservedBytes = 16 << 20
 	// growthNodes is the room for their elements and text, and for their attributes.
-	growthNodes = 1 << 16
+	reservedNodes = 1 << 16
 	// vocabulary is more than the names and namespaces that this package writes.
-	vocabulary = 128
+	reservedNames = 128
 )
 
 func checkSize(made Revision) error {
-	if made.size() > maxSize-growth {
-		return fmt.Errorf("%w: %w: signed it has more than %d bytes", ades.ErrUnreadable, ErrLimit, maxSize-growth)
+	if made.size() > maxSize-reservedBytes {
+		return fmt.Errorf("%w: %w: signed it has more than %d bytes", ades.ErrUnreadable, ErrLimit, maxSize-reservedBytes)
 	}
 	return nil
 }
 
 // checkRoom reports whether a document with so many signatures can take a further one, and evidence after
 // that.
-func checkRoom(d *xmldoc.Document, signatures int) error {
+func checkSignatureLimits(d *xmldoc.Document, signatures int) error {
 	nodes, attributes, names := d.RemainingLimits()
 	switch {
 	case signatures >= maxSignatures:
 		return fmt.Errorf("%w: %w: it has %d signatures", ades.ErrForbidden, ErrLimit, signatures)
-	case min(nodes, attributes) < growthNodes:
+	case min(nodes, attributes) < reservedNodes:
 		return fmt.Errorf("%w: %w: too many nodes, or attributes, for a signature to be added", ades.ErrUnreadable, ErrLimit)
-	case names < 2*vocabulary: // so that there is room for evidence when this has been added
+	case names < 2*reservedNames: // so that there is room for evidence when this has been added
 		return fmt.Errorf("%w: %w: too many names for a signature to be added", ades.ErrUnreadable, ErrLimit)
 	}
 	return nil
 }
 
 // checkNames refuses what others cannot parse: nobody could verify the signature.
-func checkNames(d *xmldoc.Document) error {
+func checkXMLNames(d *xmldoc.Document) error {
 	if !d.CommonNames() {
 		return fmt.Errorf("%w: it has a name that XML 1.0 did not have before its fifth edition, or a very long one", ades.ErrUnreadable)
 	}
@@ -55,8 +55,8 @@ func checkNames(d *xmldoc.Document) error {
 // node at most, as an element has two, and text stands between them; and, one with another, for less than one
 // attribute. No evidence is deeper in a signature than
 // the digest that names its signer.
-func checkRoomFor(d *xmldoc.Document, tags int) error {
-	if nodes, attributes, names := d.RemainingLimits(); min(nodes, attributes) < tags || names < vocabulary {
+func checkPropertyLimits(d *xmldoc.Document, tags int) error {
+	if nodes, attributes, names := d.RemainingLimits(); min(nodes, attributes) < tags || names < reservedNames {
 		return fmt.Errorf("%w: %w: no room for evidence", ades.ErrUnreadable, ErrLimit)
 	}
 	return nil
@@ -65,8 +65,8 @@ func checkRoomFor(d *xmldoc.Document, tags int) error {
 // Elements that mean something for the signature when they stand in its Object (xmldsig-core1 4.5, EN 319
 // 132-1 4.3.1 and 4.3.2).
 var (
-	ofSignature  = []string{"Manifest", "SignatureProperties"}
-	ofProperties = []string{"QualifyingProperties", "QualifyingPropertiesReference"}
+	signatureElementNames  = []string{"Manifest", "SignatureProperties"}
+	propertiesElementNames = []string{"QualifyingProperties", "QualifyingPropertiesReference"}
 )
 
 // editions is what the namespaces of all editions of XAdES begin with.
@@ -74,12 +74,12 @@ const editions = "http://uri.etsi.org/01903/v"
 
 // checkEnveloped refuses a document that would be taken for a part of the signature when it stands in its
 // Object. EU DSS looks deeper for the properties of the first editions of XAdES.
-func checkEnveloped(object xmldoc.Node) error {
+func checkObjectContent(object xmldoc.Node) error {
 	for n := range object.Descendants() {
 		name := n.Name()
 		switch {
-		case n.Parent() == object && name.Space == xmldsig.Namespace && slices.Contains(ofSignature, name.Local),
-			n.Parent() == object && strings.HasPrefix(name.Space, editions) && slices.Contains(ofProperties, name.Local),
+		case n.Parent() == object && name.Space == xmldsig.Namespace && slices.Contains(signatureElementNames, name.Local),
+			n.Parent() == object && strings.HasPrefix(name.Space, editions) && slices.Contains(propertiesElementNames, name.Local),
 			n.Is(editions+"1.1.1#", "QualifyingProperties"), n.Is(editions+"1.2.2#", "QualifyingProperties"):
 			return fmt.Errorf("%w: in an Object the document would be of the signature; in Base64 it is none", ades.ErrForbidden)
 		}

@@ -35,29 +35,29 @@ type signature struct {
 	element            xmldoc.Node // ds:Signature, also of one that cannot be read
 	fault              error       // why it cannot be read
 
-	qualifying   xmldoc.Node // QualifyingProperties; zero: none
-	properties   xmldoc.Node // SignedProperties that the signature signs; zero: none
-	shown        xmldoc.Node // SignedProperties as they stand, signed or not, of whatever edition: they name the format; zero: none
-	unsigned     xmldoc.Node // UnsignedSignatureProperties; zero: none yet
-	irregularity error       // what is wrong with where the properties are; then there may be none
-	enclosed     bool        // something is signed that its unsigned properties belong to, so that they may not change
+	qualifying       xmldoc.Node // QualifyingProperties; zero: none
+	properties       xmldoc.Node // SignedProperties that the signature signs; zero: none
+	formatProperties xmldoc.Node // SignedProperties as they stand, signed or not, of whatever edition: they name the format; zero: none
+	unsigned         xmldoc.Node // UnsignedSignatureProperties; zero: none yet
+	irregularity     error       // what is wrong with where the properties are; then there may be none
+	enclosed         bool        // something is signed that its unsigned properties belong to, so that they may not change
 
 	// signer is the certificate that the value and SigningCertificate(V2) agree on; where they do not, the
 	// first that is named; where none of those that are there is named, one that the value agrees with.
 	// It is nil when there is none of these.
 	signer        *x509.Certificate
-	named         bool      // SigningCertificate(V2) names the signer
-	time          time.Time // SigningTime; zero: none
+	signerNamed   bool      // SigningCertificate(V2) names the signer
+	signingTime   time.Time // SigningTime; zero: none
 	city, country string
 	reason        string
 
-	known    []*x509.Certificate // that KeyInfo and the timestamps carry
-	values   []encapsulatedValues     // validation data, in the order of the properties
-	data     *validation.Data    // all of it
-	stamps   []encapsulatedTimestamp      // SignatureTimeStamps, in their order
-	archives []encapsulatedTimestamp      // ArchiveTimeStamps of 1.4.1, in their order
-	old      []xmldoc.Node       // ArchiveTimeStamps of 1.3.2, which are over something else and not judged
-	hashes   archiveHashes       // of what archives are over
+	knownCertificates    []*x509.Certificate     // that KeyInfo and the timestamps carry
+	values               []encapsulatedValues    // validation data, in the order of the properties
+	validationData       *validation.Data        // all of it
+	signatureTimestamps  []encapsulatedTimestamp // SignatureTimeStamps, in their order
+	archiveTimestamps    []encapsulatedTimestamp // ArchiveTimeStamps of 1.4.1, in their order
+	archiveTimestamps132 []xmldoc.Node           // ArchiveTimeStamps of 1.3.2, which are over something else and not judged
+	hashes               archiveHashes           // of what archives are over
 }
 
 // encapsulatedTimestamp is a timestamp in an unsigned property.
@@ -96,12 +96,12 @@ func checkNumber(signatures int) error {
 
 // signatureReader reads the signatures of one document.
 type signatureReader struct {
-	in       *xmldsig.Reader
+	dsig     *xmldsig.Reader
 	unsigned unsignedReader
 }
 
 func newSignatureReader(ctx context.Context, d *xmldoc.Document) *signatureReader {
-	return &signatureReader{xmldsig.NewReader(ctx, d), unsignedReader{left: maxEvidence}}
+	return &signatureReader{xmldsig.NewReader(ctx, d), unsignedReader{remaining: maxEvidence}}
 }
 
 func (r *signatureReader) readAll(elements []xmldoc.Node) []signature {
@@ -114,8 +114,8 @@ func (r *signatureReader) readAll(elements []xmldoc.Node) []signature {
 
 // readSignature reads a ds:Signature. Whether it is enclosed the others say.
 func (r *signatureReader) readSignature(element xmldoc.Node) signature {
-	s := signature{element: element, data: new(validation.Data)}
-	if s.Signature, s.fault = r.in.Read(element); s.fault != nil {
+	s := signature{element: element, validationData: new(validation.Data)}
+	if s.Signature, s.fault = r.dsig.Read(element); s.fault != nil {
 		s.Signature = nil
 		return s
 	}
@@ -133,7 +133,7 @@ func (s *signature) name() string {
 }
 
 // before is the validation data that precedes an unsigned property.
-func (s *signature) before(property xmldoc.Node) *validation.Data {
+func (s *signature) dataBefore(property xmldoc.Node) *validation.Data {
 	var all []*validation.Data
 	for _, v := range s.values {
 		if v.property.Precedes(property) {
@@ -148,23 +148,23 @@ func (s *signature) before(property xmldoc.Node) *validation.Data {
 // Properties that are not signed, or another signature's, are what wrapping attacks show to readers who
 // look for them by name.
 func (s *signature) findProperties() error {
-	s.shown = s.findShown()
-	if err := s.findQualifying(); err != nil || s.qualifying == (xmldoc.Node{}) {
-		return errors.Join(err, s.findSigned(xmldoc.Node{}))
+	s.formatProperties = s.findFormatProperties()
+	if err := s.findQualifying(); err != nil || s.qualifying == none {
+		return errors.Join(err, s.findSignedProperties(none))
 	}
-	signed, err := only(s.qualifying, ns132, "SignedProperties")
+	signed, err := onlyChild(s.qualifying, ns132, "SignedProperties")
 	if err == nil {
-		err = s.findSigned(signed)
+		err = s.findSignedProperties(signed)
 	}
-	unsigned, problem := only(s.qualifying, ns132, "UnsignedProperties")
+	unsigned, problem := onlyChild(s.qualifying, ns132, "UnsignedProperties")
 	if problem == nil {
-		s.unsigned, problem = only(unsigned, ns132, "UnsignedSignatureProperties")
+		s.unsigned, problem = onlyChild(unsigned, ns132, "UnsignedSignatureProperties")
 	}
 	return errors.Join(err, problem)
 }
 
 // findShown is the one element SignedProperties in an Object, of any edition of XAdES; zero where there are several.
-func (s *signature) findShown() (shown xmldoc.Node) {
+func (s *signature) findFormatProperties() (shown xmldoc.Node) {
 	for _, object := range s.Objects {
 		for e := range object.Elements() {
 			space := e.Name().Space
@@ -174,7 +174,7 @@ func (s *signature) findShown() (shown xmldoc.Node) {
 			if shown != none {
 				return none
 			}
-			shown, _ = only(e, space, "SignedProperties")
+			shown, _ = onlyChild(e, space, "SignedProperties")
 		}
 	}
 	return shown
@@ -185,37 +185,37 @@ func (s *signature) findQualifying() error {
 		for e := range object.Elements() {
 			switch {
 			case !e.Is(ns132, "QualifyingProperties"):
-			case s.qualifying != (xmldoc.Node{}):
-				s.qualifying = xmldoc.Node{}
+			case s.qualifying != none:
+				s.qualifying = none
 				return errors.New("the signature has several QualifyingProperties")
 			default:
 				s.qualifying = e
 			}
 		}
 	}
-	if s.qualifying == (xmldoc.Node{}) {
+	if s.qualifying == none {
 		return nil
 	}
 	if target, _ := s.qualifying.Attr("", "Target"); s.ID == "" || target != "#"+s.ID {
-		s.qualifying = xmldoc.Node{}
+		s.qualifying = none
 		return errors.New("the QualifyingProperties are not for this signature")
 	}
 	return nil
 }
 
 // errUnsigned: nothing is missing, but what is there is not signed.
-var errUnsigned = errors.New("the signature does not sign its properties")
+var errUnsignedProperties = errors.New("the signature does not sign its properties")
 
 // findSigned notes the SignedProperties if they are what the one reference of their type leads to, as they
 // stand: a transform that makes something else of them would have something else signed.
-func (s *signature) findSigned(signed xmldoc.Node) error {
+func (s *signature) findSignedProperties(signed xmldoc.Node) error {
 	others := func(r xmldsig.Reference) bool { return r.Type != propertiesType }
 	found := slices.DeleteFunc(slices.Clone(s.References), others)
 	switch {
 	case len(found) == 0 && signed == none:
 		return nil
 	case len(found) == 0:
-		return errUnsigned
+		return errUnsignedProperties
 	case len(found) != 1:
 		return fmt.Errorf("the signature has %d references to signed properties", len(found))
 	case slices.ContainsFunc(found[0].Transforms, func(t xmldsig.Transform) bool { return t.Kind != xmldsig.Canonicalize }):
@@ -234,15 +234,15 @@ func (s *signature) findSigned(signed xmldoc.Node) error {
 
 // only is the one child element of that name; zero when there is none. Of several, nobody can tell which
 // one is meant.
-func only(parent xmldoc.Node, space, local string) (found xmldoc.Node, err error) {
+func onlyChild(parent xmldoc.Node, space, local string) (found xmldoc.Node, err error) {
 	if parent == found {
 		return found, nil
 	}
 	for e := range parent.Elements() {
 		switch {
 		case !e.Is(space, local):
-		case found != (xmldoc.Node{}):
-			return xmldoc.Node{}, fmt.Errorf("there are several elements %s", local)
+		case found != none:
+			return none, fmt.Errorf("there are several elements %s", local)
 		default:
 			found = e
 		}
@@ -251,16 +251,16 @@ func only(parent xmldoc.Node, space, local string) (found xmldoc.Node, err error
 }
 
 // at follows a path of elements of one namespace, each the only one of its name; zero where it ends.
-func at(n xmldoc.Node, path ...string) xmldoc.Node {
+func elementAt(n xmldoc.Node, path ...string) xmldoc.Node {
 	for _, local := range path {
-		n, _ = only(n, n.Name().Space, local)
+		n, _ = onlyChild(n, n.Name().Space, local)
 	}
 	return n
 }
 
 // textAt is the text at the end of a path.
 func textAt(n xmldoc.Node, path ...string) string {
-	if n = at(n, path...); n == (xmldoc.Node{}) {
+	if n = elementAt(n, path...); n == none {
 		return ""
 	}
 	return strings.TrimSpace(n.Text())
@@ -268,16 +268,16 @@ func textAt(n xmldoc.Node, path ...string) string {
 
 // describe notes what the signer says in signed properties (EN 319 132-1 5.2.1, 5.2.3, 5.2.5).
 func (s *signature) describe() {
-	about := at(s.properties, "SignedSignatureProperties")
-	s.time = parseTime(textAt(about, "SigningTime"))
+	about := elementAt(s.properties, "SignedSignatureProperties")
+	s.signingTime = parseTime(textAt(about, "SigningTime"))
 	for _, place := range []string{"SignatureProductionPlaceV2", "SignatureProductionPlace"} {
-		if n := at(about, place); n != (xmldoc.Node{}) {
+		if n := elementAt(about, place); n != none {
 			s.city, s.country = textAt(n, "City"), textAt(n, "CountryName")
 			break
 		}
 	}
-	objects := at(s.properties, "SignedDataObjectProperties")
-	if objects == (xmldoc.Node{}) {
+	objects := elementAt(s.properties, "SignedDataObjectProperties")
+	if objects == none {
 		return
 	}
 	for e := range objects.Elements() {

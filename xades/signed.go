@@ -15,24 +15,24 @@ import (
 // signedDocument is what a document has by way of signatures and evidence, as far as it is looked after.
 type signedDocument struct {
 	*source
-	signatures []documentSignature
-	hidden     bool // there are signatures, but all of them are enclosed
+	signatures  []documentSignature
+	allEnclosed bool // there are signatures, but all of them are enclosed
 }
 
 // documentSignature is a signature with those of its timestamps that prove something.
 type documentSignature struct {
 	*signature
-	tokens []encapsulatedTimestamp // over the value, those that verify
-	done   bool           // it has level LTA already
-	added  string         // properties that it gets
+	verified []encapsulatedTimestamp // over the value, those that verify
+	done     bool                    // it has level LTA already
+	added    string                  // properties that it gets
 }
 
 // growsIn reports whether another signature that gets evidence is in an Object that the archive timestamp of a
 // signature will be over. Where it is signed too, it is enclosed.
-func (c *signedDocument) growsIn(s *documentSignature) bool {
+func (c *signedDocument) objectsChange(s *documentSignature) bool {
 	for _, object := range s.otherObjects() {
 		for _, o := range c.signatures {
-			if o.signature != s.signature && !o.done && object.Contains(o.growing()) {
+			if o.signature != s.signature && !o.done && object.Contains(o.unsignedParent()) {
 				return true
 			}
 		}
@@ -57,18 +57,18 @@ func readSignedDocument(ctx context.Context, src *source, which selection) (*sig
 		return nil, err
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(s signature) bool { return s.enclosed })
-	c := &signedDocument{source: src, hidden: len(all) > 0 && len(open) == 0}
+	c := &signedDocument{source: src, allEnclosed: len(all) > 0 && len(open) == 0}
 	selected := which(open)
 	for i := range selected {
 		s := &selected[i]
 		if err := s.checkExtensible(); err != nil {
 			return nil, err
 		}
-		tokens, err := s.timestampsOver(ctx)
+		tokens, err := s.verifiedTimestamps(ctx)
 		if err != nil {
 			return nil, err
 		}
-		c.signatures = append(c.signatures, documentSignature{signature: s, tokens: tokens})
+		c.signatures = append(c.signatures, documentSignature{signature: s, verified: tokens})
 	}
 	return c, nil
 }
@@ -86,10 +86,10 @@ func (s *signature) checkExtensible() error {
 		return broken(s, s.irregularity)
 	case s.properties == none:
 		return fmt.Errorf("%w: %q has no properties that evidence could be added to", ades.ErrForbidden, s.ID)
-	case !s.named:
+	case !s.signerNamed:
 		return broken(s, errors.New("it names no certificate that it carries"))
 	}
-	for _, t := range s.archives {
+	for _, t := range s.archiveTimestamps {
 		if t.token == nil {
 			return broken(s, errors.New("an archive timestamp cannot be read"))
 		}
@@ -98,9 +98,9 @@ func (s *signature) checkExtensible() error {
 }
 
 // timestampsOver are the signature timestamps that verify. The others prove nothing.
-func (s *signature) timestampsOver(ctx context.Context) ([]encapsulatedTimestamp, error) {
+func (s *signature) verifiedTimestamps(ctx context.Context) ([]encapsulatedTimestamp, error) {
 	var all []encapsulatedTimestamp
-	for _, t := range s.stamps {
+	for _, t := range s.signatureTimestamps {
 		err := s.checkTimestamp(ctx, t)
 		if errors.Is(err, xmldsig.ErrLimit) {
 			return nil, readError(err)
@@ -138,7 +138,7 @@ func (s *signature) verify(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, t := range s.archives {
+	for _, t := range s.archiveTimestamps {
 		if err := s.checkTimestamp(ctx, t); err != nil {
 			return fmt.Errorf("archive timestamp: %w", err)
 		}
@@ -148,7 +148,7 @@ func (s *signature) verify(ctx context.Context) error {
 
 // timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is
 // none.
-func (s documentSignature) timeOf() (oldest time.Time) {
+func (s documentSignature) bestSignatureTime() (oldest time.Time) {
 	for _, t := range s.allTimestamps() {
 		if oldest.IsZero() || t.token.Time.Before(oldest) {
 			oldest = t.token.Time
@@ -157,45 +157,47 @@ func (s documentSignature) timeOf() (oldest time.Time) {
 	return oldest
 }
 
-func (s documentSignature) allTimestamps() []encapsulatedTimestamp { return slices.Concat(s.tokens, s.archives) }
+func (s documentSignature) allTimestamps() []encapsulatedTimestamp {
+	return slices.Concat(s.verified, s.archiveTimestamps)
+}
 
 // targets are the certificates that are relied upon: the signer's and those of the authorities of
 // timestamps. The next archive timestamp proves that a timestamp existed at its own time (EN 319 102-1
 // 5.6.3).
 func (s documentSignature) targets() []validation.Target {
-	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: s.timeOf()}}
+	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: s.bestSignatureTime()}}
 	for _, t := range s.allTimestamps() {
-		all = append(all, s.authority(t))
+		all = append(all, s.authorityTarget(t))
 	}
 	return all
 }
 
-func (s documentSignature) authority(t encapsulatedTimestamp) validation.Target {
+func (s documentSignature) authorityTarget(t encapsulatedTimestamp) validation.Target {
 	times := validation.Times{SigningTime: t.token.Time}
 	proves := func(a encapsulatedTimestamp) bool { return t.property != none && t.property.Precedes(a.property) }
-	if i := slices.IndexFunc(s.archives, proves); i >= 0 {
-		times.ValidationTime = s.archives[i].token.Time
+	if i := slices.IndexFunc(s.archiveTimestamps, proves); i >= 0 {
+		times.ValidationTime = s.archiveTimestamps[i].token.Time
 	}
 	return validation.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
 }
 
 // withoutLast is the signature as it was before its last archive timestamp, with the data of that time.
-func (s documentSignature) withoutLast() documentSignature {
-	last := s.archives[len(s.archives)-1]
+func (s documentSignature) beforeLastArchive() documentSignature {
+	last := s.archiveTimestamps[len(s.archiveTimestamps)-1]
 	earlier := *s.signature
-	earlier.archives = slices.DeleteFunc(slices.Clone(s.archives), func(t encapsulatedTimestamp) bool { return t.property == last.property })
-	earlier.data = s.before(last.property)
+	earlier.archiveTimestamps = slices.DeleteFunc(slices.Clone(s.archiveTimestamps), func(t encapsulatedTimestamp) bool { return t.property == last.property })
+	earlier.validationData = s.dataBefore(last.property)
 	over := func(t encapsulatedTimestamp) bool { return !t.property.Precedes(last.property) }
-	return documentSignature{signature: &earlier, tokens: slices.DeleteFunc(slices.Clone(s.tokens), over)}
+	return documentSignature{signature: &earlier, verified: slices.DeleteFunc(slices.Clone(s.verified), over)}
 }
 
 // archived reports whether the last archive timestamp is over all validation data that the signature and the
 // timestamps before need, so that it has level LTA. Its own comes later.
-func (s documentSignature) archived(known *validation.Known) bool {
-	if len(s.archives) == 0 {
+func (s documentSignature) hasLevelLTA(known *validation.Known) bool {
+	if len(s.archiveTimestamps) == 0 {
 		return false
 	}
-	earlier := s.withoutLast()
-	lacking, _ := earlier.data.ChargeTo(known).Lacking(known.With(s.known...), earlier.targets()...)
-	return len(lacking) == 0 && len(earlier.tokens) > 0
+	earlier := s.beforeLastArchive()
+	lacking, _ := earlier.validationData.ChargeTo(known).Lacking(known.With(s.knownCertificates...), earlier.targets()...)
+	return len(lacking) == 0 && len(earlier.verified) > 0
 }

@@ -68,7 +68,7 @@ func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ade
 // run makes the checks of EN 319 102-1 5.2, from the format over the certificate, the digests and the
 // value to the chain: the first that fails decides. The error is one of the context.
 func (v *verification) run() error {
-	v.report = ades.SignatureReport{Format: notETSI, Coverage: ades.Partial, CounterSignature: v.signs.counter}
+	v.report = ades.SignatureReport{Format: formatNotETSI, Coverage: ades.Partial, CounterSignature: v.scope.isCounterSignature}
 	v.report.Name = v.name()
 	if v.fault != nil {
 		v.reject(v.fault)
@@ -82,9 +82,9 @@ func (v *verification) run() error {
 	if err := v.checkTimestamps(); err != nil {
 		return err
 	}
-	v.judge().Signer(&v.report, v.known)
+	v.newJudge().Signer(&v.report, v.known)
 	v.checkHashes()
-	v.judge().Evidence(&v.report, v.pointsOfExistence)
+	v.newJudge().Evidence(&v.report, v.proofsOfExistence)
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
 	}
@@ -95,21 +95,21 @@ func (v *verification) run() error {
 // describe notes what the signer says.
 func (v *verification) describe() {
 	place := slices.DeleteFunc([]string{v.city, v.country}, func(s string) bool { return s == "" })
-	v.report.ClaimedTime, v.report.Reason, v.report.Location = v.time, v.reason, strings.Join(place, ", ")
+	v.report.ClaimedTime, v.report.Reason, v.report.Location = v.signingTime, v.reason, strings.Join(place, ", ")
 	v.report.Algorithm, v.report.Certificate = v.Algorithm, v.signer
 }
 
 // checkSigned checks which certificate is the signer's, what the signature signs, and the value.
 func (v *verification) checkSigned() error {
-	unsigned := errors.Is(v.irregularity, errUnsigned)
+	unsigned := errors.Is(v.irregularity, errUnsignedProperties)
 	switch {
 	case v.irregularity == nil, unsigned:
-	case v.signs.ambiguous && errors.Is(v.irregularity, xmldsig.ErrReference):
+	case v.scope.ambiguous && errors.Is(v.irregularity, xmldsig.ErrReference):
 		v.reject(fmt.Errorf("%w: %w", errAmbiguous, v.irregularity))
 	default:
-		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
+		v.reject(fmt.Errorf("%w: %w", errMisplaced, v.irregularity))
 	}
-	early := v.identify()
+	early := v.checkSigningCertificate()
 	if early != nil {
 		v.reject(early)
 	}
@@ -126,29 +126,29 @@ func (v *verification) checkSigned() error {
 		v.reject(err)
 	}
 	if unsigned { // the value tells whether a reference to them was taken away
-		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
+		v.reject(fmt.Errorf("%w: %w", errMisplaced, v.irregularity))
 	}
 	if failed {
 		return nil
 	}
-	v.report.Intact = v.signs.complete()
+	v.report.Intact = v.scope.complete()
 	switch {
 	case err != nil && early == nil:
 		v.reject(err)
-	case err == nil && !v.named:
+	case err == nil && !v.signerNamed:
 		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "No SigningCertificate names the signer's certificate.")
 	}
-	v.checkNames()
+	v.checkIssuerSerial()
 	return nil
 }
 
 // identify makes sure that there is a certificate, and that one is the one that SigningCertificate names, where it names
 // any. That comes before what is signed (EN 319 102-1 5.2.3.4).
-func (v *verification) identify() error {
+func (v *verification) checkSigningCertificate() error {
 	switch {
 	case v.signer == nil && v.KeyInfo == none:
 		return errNoCertificate
-	case !v.named && len(v.candidates()) > 0 && len(certificateNames(v.properties)) > 0:
+	case !v.signerNamed && len(v.candidates()) > 0 && len(certificateNames(v.properties)) > 0:
 		return errOtherCertificate
 	}
 	return nil
@@ -161,7 +161,7 @@ func (v *verification) checkHashes() {
 		return
 	}
 	var hashes []crypto.Hash
-	for _, r := range v.signs.references {
+	for _, r := range v.scope.references {
 		hashes = append(hashes, r.Hash)
 	}
 	validation.CheckHashes(&v.report, hashes...)
@@ -169,13 +169,13 @@ func (v *verification) checkHashes() {
 
 // reject notes what an error of the signature comes to. One that is made of several is one problem.
 func (v *verification) reject(err error) {
-	indication, sub := consequence(err)
+	indication, sub := indicationOf(err)
 	v.report.Fail(indication, sub, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 // consequence is what an error of the signature comes to. What this package does not know is no failure of
 // the signature.
-func consequence(err error) (ades.Indication, ades.SubIndication) {
+func indicationOf(err error) (ades.Indication, ades.SubIndication) {
 	switch {
 	case errors.Is(err, xmldsig.ErrDigest), errors.Is(err, errCountersigned) && !errors.Is(err, errAmbiguous):
 		return ades.TotalFailed, ades.HashFailure
@@ -187,7 +187,7 @@ func consequence(err error) (ades.Indication, ades.SubIndication) {
 		return ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
 	case errors.Is(err, errAmbiguous):
 		return ades.TotalFailed, ades.FormatFailure
-	case isAny(err, errElsewhere, xmldsig.ErrReference, xmldsig.ErrTransform, xmldsig.ErrLimit):
+	case isAny(err, errMisplaced, xmldsig.ErrReference, xmldsig.ErrTransform, xmldsig.ErrLimit):
 		return ades.Indeterminate, ades.SignedDataNotFound
 	}
 	return ades.TotalFailed, ades.FormatFailure
@@ -199,15 +199,15 @@ func isAny(err error, kinds ...error) bool {
 
 // inspection is the verification of one document.
 type inspection struct {
-	ctx        context.Context
-	document   *xmldoc.Document
-	options    ades.VerifyOptions
-	known      *validation.Known  // whom to trust, and what KeyInfo and the timestamps of all signatures carry
-	shared     *validation.Data   // validation data of all signatures
-	online     *validation.Online // nil: nobody is asked
-	signatures []signature        // those in unsigned properties come last
-	scopes     []scope            // what each of them signs
-	loose      []xmldoc.Node      // those that carry something that they do not sign
+	ctx                 context.Context
+	document            *xmldoc.Document
+	options             ades.VerifyOptions
+	known               *validation.Known  // whom to trust, and what KeyInfo and the timestamps of all signatures carry
+	shared              *validation.Data   // validation data of all signatures
+	online              *validation.Online // nil: nobody is asked
+	signatures          []signature        // those in unsigned properties come last
+	scopes              []scope            // what each of them signs
+	withUnsignedContent []xmldoc.Node      // those that carry something that they do not sign
 
 	contents     map[xmldoc.Node]content // that were asked for
 	instructions func() bool             // says whether some stand beside the root
@@ -217,12 +217,12 @@ type inspection struct {
 type verification struct {
 	*inspection
 	*signature
-	signs    scope
-	known    *validation.Known // with what the signature carries
-	stamps   []validation.Timestamp
-	archives []validation.Timestamp
-	absent   bool // something that a Manifest lists is; that was told
-	report   ades.SignatureReport
+	scope                      scope
+	known                      *validation.Known // with what the signature carries
+	validatedTimestamps        []validation.Timestamp
+	validatedArchiveTimestamps []validation.Timestamp
+	manifestIncomplete         bool // something that a Manifest lists is; that was told
+	report                     ades.SignatureReport
 }
 
 func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyOptions) (*inspection, error) {
@@ -241,16 +241,16 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
 	}
 	for _, s := range signatures {
-		i.known = i.known.With(s.known...)
+		i.known = i.known.With(s.knownCertificates...)
 	}
 	i.shared = dataOf(signatures).ChargeTo(i.known)
 	_, ambiguous := d.DuplicateID()
 	for n := range signatures {
 		s := scopeOf(&signatures[n], ambiguous)
-		s.stray = n >= len(found) && !s.counter
+		s.misplaced = n >= len(found) && !s.isCounterSignature
 		i.scopes = append(i.scopes, s)
 		if s.hasUnsignedContent() {
-			i.loose = append(i.loose, s.element)
+			i.withUnsignedContent = append(i.withUnsignedContent, s.element)
 		}
 	}
 	return i, ctx.Err()
@@ -259,7 +259,7 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 func dataOf(signatures []signature) *validation.Data {
 	var all []*validation.Data
 	for _, s := range signatures {
-		all = append(all, s.data)
+		all = append(all, s.validationData)
 	}
 	return validation.Merge(all...)
 }
@@ -267,7 +267,7 @@ func dataOf(signatures []signature) *validation.Data {
 func (i *inspection) reports() (*ades.Report, error) {
 	report := new(ades.Report)
 	for _, n := range i.order() {
-		v := verification{inspection: i, signature: &i.signatures[n], signs: i.scopes[n]}
+		v := verification{inspection: i, signature: &i.signatures[n], scope: i.scopes[n]}
 		if err := cmp.Or(v.run(), i.ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -282,7 +282,7 @@ func (i *inspection) order() []int {
 	order, end := make([]int, len(i.signatures)), make([]int64, len(i.signatures))
 	for n := range order {
 		order[n] = n
-		_, end[n] = lineage(i.signatures[n].element).Span()
+		_, end[n] = outermostSignature(i.signatures[n].element).Span()
 	}
 	start := func(n int) int64 { start, _ := i.signatures[n].element.Span(); return start }
 	slices.SortFunc(order, func(a, b int) int {
@@ -303,18 +303,18 @@ var errCountersigned = errors.New("the counter-signature is not over the signatu
 // it does. It is zero when there is none, or several.
 func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
 	parent := xmldsig.Countersigned(element)
-	value, _ = only(parent, xmldsig.Namespace, "SignatureValue")
+	value, _ = onlyChild(parent, xmldsig.Namespace, "SignatureValue")
 	return value, parent != none
 }
 
 // countersigns reports whether a reference of SignedInfo leads to the value that the counter-signature has to be
 // over (EN 319 132-1 5.2.7.2).
 func (s *scope) countersigns(r signedReference) bool {
-	return r.err == nil && s.over != none && r.target == s.over && r.Element.Parent() == s.SignedInfo
+	return r.err == nil && s.countersignedValue != none && r.target == s.countersignedValue && r.Element.Parent() == s.SignedInfo
 }
 
 // lineage is the signature that is no counter-signature of another, and that this one belongs to.
-func lineage(element xmldoc.Node) xmldoc.Node {
+func outermostSignature(element xmldoc.Node) xmldoc.Node {
 	for parent := xmldsig.Countersigned(element); parent != none; parent = xmldsig.Countersigned(element) {
 		element = parent
 	}
@@ -323,7 +323,7 @@ func lineage(element xmldoc.Node) xmldoc.Node {
 
 // judge judges by the data that the signatures of the document carry: what is said of a certificate is true of it in
 // whichever of them. For the sake of one that has failed already nobody is asked.
-func (v *verification) judge() validation.Judge {
+func (v *verification) newJudge() validation.Judge {
 	j := validation.Judge{Data: v.shared, Time: v.options.Time, Online: v.online}
 	if v.report.Indication != "" {
 		j.Online = nil
@@ -336,19 +336,19 @@ func (v *verification) judge() validation.Judge {
 // are judged in turn (EN 319 102-1 5.6.3). All of them prove that the signature existed. The error is one of the
 // context.
 func (v *verification) checkTimestamps() (err error) {
-	v.data.ChargeTo(v.inspection.known)
-	v.known = v.inspection.known.With(v.signature.known...)
-	if v.stamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signature.stamps); err != nil {
+	v.validationData.ChargeTo(v.inspection.known)
+	v.known = v.inspection.known.With(v.knownCertificates...)
+	if v.validatedTimestamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signatureTimestamps); err != nil {
 		return err
 	}
-	if v.archives, err = v.readTimestamps(ades.ArchiveTimestamp, v.signature.archives); err != nil {
+	if v.validatedArchiveTimestamps, err = v.readTimestamps(ades.ArchiveTimestamp, v.archiveTimestamps); err != nil {
 		return err
 	}
-	for i := range slices.Backward(v.archives) {
-		v.judge().Timestamp(&v.archives[i], v.known, v.existed(v.signature.archives[i].property))
+	for i := range slices.Backward(v.validatedArchiveTimestamps) {
+		v.newJudge().Timestamp(&v.validatedArchiveTimestamps[i], v.known, v.poeTime(v.archiveTimestamps[i].property))
 	}
-	for i := range v.stamps {
-		v.judge().Timestamp(&v.stamps[i], v.known, v.existed(v.signature.stamps[i].property))
+	for i := range v.validatedTimestamps {
+		v.newJudge().Timestamp(&v.validatedTimestamps[i], v.known, v.poeTime(v.signatureTimestamps[i].property))
 	}
 	v.noteTimestamps()
 	return nil
@@ -356,25 +356,25 @@ func (v *verification) checkTimestamps() (err error) {
 
 // existed is when a property existed at the latest. An archive timestamp is over the properties before its own
 // and proves nothing of what is put behind, though it is over the same signature (EN 319 132-1 5.5.2.2).
-func (v *verification) existed(property xmldoc.Node) time.Time {
+func (v *verification) poeTime(property xmldoc.Node) time.Time {
 	at := v.options.Time
-	for i, archive := range v.signature.archives {
+	for i, archive := range v.archiveTimestamps {
 		if property.Precedes(archive.property) {
-			at = v.archives[i].ProvenAt(at)
+			at = v.validatedArchiveTimestamps[i].ProvenAt(at)
 		}
 	}
 	return at
 }
 
 // pointsOfExistence goes through the validation data that archive timestamps prove: each is over what stands before it.
-func (v *verification) pointsOfExistence(yield func(validation.POE) bool) {
+func (v *verification) proofsOfExistence(yield func(validation.POE) bool) {
 	at := v.options.Time
-	for i, t := range slices.Backward(v.archives) {
+	for i, t := range slices.Backward(v.validatedArchiveTimestamps) {
 		at = t.ProvenAt(at)
 		if !t.Report.Trusted {
 			continue
 		}
-		data := v.before(v.signature.archives[i].property).ChargeTo(v.inspection.known)
+		data := v.dataBefore(v.archiveTimestamps[i].property).ChargeTo(v.inspection.known)
 		if !yield(validation.POE{Data: data, At: at}) {
 			return
 		}
@@ -383,7 +383,7 @@ func (v *verification) pointsOfExistence(yield func(validation.POE) bool) {
 
 func (v *verification) noteTimestamps() {
 	best := v.options.Time
-	for _, t := range slices.Concat(v.stamps, v.archives) {
+	for _, t := range slices.Concat(v.validatedTimestamps, v.validatedArchiveTimestamps) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
 		if best = t.ProvenAt(best); t.Report.Trusted {
 			v.report.BestTime = best
@@ -408,14 +408,14 @@ func (v *verification) readTimestamps(kind ades.TimestampType, carried []encapsu
 }
 
 func (v *verification) compare(t *validation.Timestamp, c encapsulatedTimestamp) error {
-	sum, err := v.timestampedSum(v.ctx, c, t.Token.Hash)
+	sum, err := v.timestampImprint(v.ctx, c, t.Token.Hash)
 	switch {
 	case v.ctx.Err() != nil:
 		return v.ctx.Err()
 	case err != nil:
 		t.Report.Fail(err.Error())
 	default:
-		t.Check(sum, slices.Concat(v.signature.known, v.data.Certificates))
+		t.Check(sum, slices.Concat(v.knownCertificates, v.validationData.Certificates))
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 // itself, so that there is one of it in memory.
 type wrapping struct {
 	layout
-	next *source
-	kept []Piece     // where the document is in next: its opening, and the rest
-	at   xmldoc.Node // the element in next that the rest is the content of
+	next           *source
+	documentPieces []Piece     // where the document is in next: its opening, and the rest
+	wrapper        xmldoc.Node // the element in next that the rest is the content of
 }
 
 // wrappingPrefix is bound around a document that is enveloped.
@@ -26,11 +26,11 @@ const wrappingPrefix = "ds"
 func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.Writer) (*wrapping, error) {
 	w := &wrapping{layout: newLayout(begin.encoding)}
 	if o.Packing == Enveloping {
-		w.envelop(begin.end, doc.Size)
+		w.placeEnveloping(begin.end, doc.Size)
 	} else {
-		w.detach(begin.end, doc.Size)
+		w.placeDetached(begin.end, doc.Size)
 	}
-	made := w.bare(doc.Size)
+	made := w.withEmptySignature(doc.Size)
 	if err := checkSize(made); err != nil {
 		return nil, err
 	}
@@ -38,8 +38,8 @@ func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.W
 	if err != nil {
 		return nil, err
 	}
-	w.kept = keptIn(made)
-	for _, p := range w.kept {
+	w.documentPieces = piecesOf(made)
+	for _, p := range w.documentPieces {
 		if _, err := (contextWriter{ctx, base}).Write(b[p.From:p.To]); err != nil {
 			return nil, err
 		}
@@ -51,13 +51,13 @@ func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.W
 		return nil, err
 	}
 	if o.Packing == Enveloping {
-		err = checkEnveloped(w.at)
+		err = checkObjectContent(w.wrapper)
 	}
-	return w, cmp.Or(err, checkNames(w.next.doc))
+	return w, cmp.Or(err, checkXMLNames(w.next.doc))
 }
 
 // keptIn is where a document is in what a revision makes of it.
-func keptIn(made Revision) (all []Piece) {
+func piecesOf(made Revision) (all []Piece) {
 	at := int64(0)
 	for _, p := range made.Pieces {
 		if p.Bytes == nil {
@@ -69,21 +69,21 @@ func keptIn(made Revision) (all []Piece) {
 }
 
 // content is the document but for its opening.
-func (w *wrapping) content() Piece { return w.kept[len(w.kept)-1] }
+func (w *wrapping) content() Piece { return w.documentPieces[len(w.documentPieces)-1] }
 
 // check makes sure that what was put around a document did not make one of something that is none: that its
 // bytes are all of the content, with one element and nothing but white space beside it (XML 1.0,
 // productions 1 and 27), and that it binds its prefixes by itself.
 func (w *wrapping) check() (err error) {
-	if w.at, err = w.wrapped(); err != nil {
+	if w.wrapper, err = w.findWrapper(); err != nil {
 		return err
 	}
-	start, end, ok := w.at.Inside()
+	start, end, ok := w.wrapper.Inside()
 	if content := w.content(); !ok || start != content.From || end != content.To {
 		return fmt.Errorf("%w: it ends elements that it does not begin", ades.ErrUnreadable)
 	}
 	var roots []xmldoc.Node
-	for n := range w.at.Children() {
+	for n := range w.wrapper.Children() {
 		from, to := n.Span()
 		switch n.Kind() {
 		case xmldoc.Element:
@@ -104,7 +104,7 @@ func (w *wrapping) check() (err error) {
 }
 
 // wrapped is the element around the document.
-func (w *wrapping) wrapped() (xmldoc.Node, error) {
+func (w *wrapping) findWrapper() (xmldoc.Node, error) {
 	n, ok := w.next.doc.ByID(w.ids.document())
 	if !ok {
 		return n, fmt.Errorf("%w: the identifier of what is signed is not there once", ades.ErrUnreadable)
@@ -115,20 +115,20 @@ func (w *wrapping) wrapped() (xmldoc.Node, error) {
 // lay writes what is to be signed, and makes sure that the signatures of the document are right, and stay
 // so. Where that cannot be told from what was made of it, the document is read by itself; the other one is
 // forgotten before.
-func (w *wrapping) lay(ctx context.Context, signed io.Writer) error {
-	if err := w.next.doc.Canonicalize(contextWriter{ctx, signed}, exclusive, xmldoc.Subset{Apex: w.at}); err != nil {
+func (w *wrapping) plan(ctx context.Context, signed io.Writer) error {
+	if err := w.next.doc.Canonicalize(contextWriter{ctx, signed}, exclusive, xmldoc.Subset{Apex: w.wrapper}); err != nil {
 		return readError(err)
 	}
-	all, err := readEarlier(ctx, w.next.doc, w.ids)
-	if err := checkRoom(w.next.doc, len(all)); err != nil {
+	all, err := readExistingSignatures(ctx, w.next.doc, w.ids)
+	if err := checkSignatureLimits(w.next.doc, len(all)); err != nil {
 		return err
 	}
-	if err == nil && independent(all) {
+	if err == nil && independentOfContext(all) {
 		return nil
 	}
 	after, err := snapshots(ctx, all, err)
 	alone := w.original()
-	all, w.next, w.at = nil, nil, none
+	all, w.next, w.wrapper = nil, nil, none
 	before, unread := readSnapshots(ctx, alone)
 	if unread != nil {
 		return unread
@@ -140,7 +140,7 @@ func (w *wrapping) lay(ctx context.Context, signed io.Writer) error {
 // any more.
 func (w *wrapping) original() []byte {
 	b, content := w.next.bytes, w.content()
-	opening := b[:w.kept[0].To]
+	opening := b[:w.documentPieces[0].To]
 	start := content.From - int64(len(opening))
 	copy(b[start:], opening)
 	return b[start:content.To]
@@ -152,6 +152,6 @@ func readSnapshots(ctx context.Context, b []byte) ([]snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := readEarlier(ctx, src.doc, "")
+	all, err := readExistingSignatures(ctx, src.doc, "")
 	return snapshots(ctx, all, err)
 }

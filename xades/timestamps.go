@@ -15,7 +15,7 @@ import (
 )
 
 // errMethod: the CanonicalizationMethod of a timestamp is none that is known.
-var errMethod = errors.New("the canonicalization method of the timestamp is not known")
+var errCanonicalization = errors.New("the canonicalization method of the timestamp is not known")
 
 // contextWriter ends the work with its context.
 type contextWriter struct {
@@ -32,7 +32,7 @@ func (w contextWriter) Write(b []byte) (int, error) {
 
 // signedSum is the digest of what a signature timestamp is over: the element SignatureValue (EN 319 132-1
 // 5.3).
-func (s *signature) signedSum(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash) ([]byte, error) {
+func (s *signature) signatureTimestampImprint(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash) ([]byte, error) {
 	begin := func() (hash.Hash, error) { return h.New(), nil }
 	return digest(ctx, c, begin, func(w io.Writer) error { return s.write(w, c, s.SignatureValue) })
 }
@@ -41,8 +41,8 @@ func (s *signature) signedSum(ctx context.Context, c xmldoc.Canonicalization, h 
 // unsigned properties where that is zero, and some in canonical form that are to be added (EN 319 132-1
 // 5.5.2.2): all that the signature signs, itself with its KeyInfo, the unsigned properties before, and the
 // Objects other than that of the properties.
-func (s *signature) archivedSum(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, before xmldoc.Node, added []byte) ([]byte, error) {
-	begin := func() (hash.Hash, error) { return s.archivedHash(ctx, archiveForm{c, h}, before) }
+func (s *signature) archiveTimestampImprint(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, before xmldoc.Node, added []byte) ([]byte, error) {
+	begin := func() (hash.Hash, error) { return s.archiveTimestampHash(ctx, archiveForm{c, h}, before) }
 	return digest(ctx, c, begin, func(w io.Writer) error {
 		if _, err := w.Write(added); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (s *signature) archivedSum(ctx context.Context, c xmldoc.Canonicalization, 
 
 func digest(ctx context.Context, c xmldoc.Canonicalization, begin func() (hash.Hash, error), write func(io.Writer) error) ([]byte, error) {
 	if c.Method == 0 {
-		return nil, errMethod
+		return nil, errCanonicalization
 	}
 	sum, err := begin()
 	if err == nil {
@@ -68,7 +68,7 @@ func digest(ctx context.Context, c xmldoc.Canonicalization, begin func() (hash.H
 // write writes elements in canonical form, one after another.
 func (s *signature) write(w io.Writer, c xmldoc.Canonicalization, elements ...xmldoc.Node) error {
 	for _, e := range elements {
-		if e == (xmldoc.Node{}) {
+		if e == none {
 			continue
 		}
 		if err := s.Canonicalize(w, c, xmldoc.Subset{Apex: e}); err != nil {
@@ -82,7 +82,7 @@ func (s *signature) write(w io.Writer, c xmldoc.Canonicalization, elements ...xm
 func (s *signature) otherObjects() []xmldoc.Node {
 	var all []xmldoc.Node
 	for _, o := range s.Objects {
-		if s.qualifying == (xmldoc.Node{}) || o != s.qualifying.Parent() {
+		if s.qualifying == none || o != s.qualifying.Parent() {
 			all = append(all, o)
 		}
 	}
@@ -90,11 +90,11 @@ func (s *signature) otherObjects() []xmldoc.Node {
 }
 
 // timestampedSum is the digest of what a timestamp of a signature is over.
-func (s *signature) timestampedSum(ctx context.Context, t encapsulatedTimestamp, h crypto.Hash) ([]byte, error) {
+func (s *signature) timestampImprint(ctx context.Context, t encapsulatedTimestamp, h crypto.Hash) ([]byte, error) {
 	if t.property.Is(ns141, "ArchiveTimeStamp") {
-		return s.archivedSum(ctx, t.c14n, h, t.property, nil)
+		return s.archiveTimestampImprint(ctx, t.c14n, h, t.property, nil)
 	}
-	return s.signedSum(ctx, t.c14n, h)
+	return s.signatureTimestampImprint(ctx, t.c14n, h)
 }
 
 // checkTimestamp compares a timestamp with what it stands for, and verifies its value.
@@ -102,11 +102,11 @@ func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp)
 	if t.token == nil {
 		return fmt.Errorf("%w: token", tsp.ErrFormat)
 	}
-	sum, err := s.timestampedSum(ctx, t, t.token.Hash)
+	sum, err := s.timestampImprint(ctx, t, t.token.Hash)
 	if err != nil {
 		return err
 	}
-	t.token.Supply(slices.Concat(s.known, s.data.Certificates))
+	t.token.Supply(slices.Concat(s.knownCertificates, s.validationData.Certificates))
 	return t.token.VerifyOver(sum)
 }
 
@@ -114,7 +114,7 @@ func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp)
 // and over more: with a hash that goes on, those of thirty years take little longer than the last of them.
 type archiveHashes struct {
 	unsigned []xmldoc.Node // the unsigned properties
-	begun    []archiveHash
+	states   []archiveHash
 }
 
 // archiveForm is what imprints have to have in common.
@@ -131,14 +131,14 @@ func (f archiveForm) equal(o archiveForm) bool {
 // archiveHash is a hash that has taken what comes before the unsigned properties, and some of those.
 type archiveHash struct {
 	archiveForm
-	state hash.Cloner
-	taken int
+	state      hash.Cloner
+	properties int
 }
 
 // archivedHash is a hash of what archive timestamps are over but for the Objects, which come last.
-func (s *signature) archivedHash(ctx context.Context, f archiveForm, before xmldoc.Node) (hash.Hash, error) {
+func (s *signature) archiveTimestampHash(ctx context.Context, f archiveForm, before xmldoc.Node) (hash.Hash, error) {
 	unsigned := s.unsignedBefore(before)
-	sum, taken, err := s.begunHash(ctx, f, len(unsigned))
+	sum, taken, err := s.resumeHash(ctx, f, len(unsigned))
 	if err != nil {
 		return nil, err
 	}
@@ -149,11 +149,11 @@ func (s *signature) archivedHash(ctx context.Context, f archiveForm, before xmld
 }
 
 // begunHash goes on from an imprint that has taken so many unsigned properties at most, or begins.
-func (s *signature) begunHash(ctx context.Context, f archiveForm, unsigned int) (sum hash.Hash, taken int, err error) {
-	for _, b := range s.hashes.begun {
-		if b.equal(f) && b.taken <= unsigned {
+func (s *signature) resumeHash(ctx context.Context, f archiveForm, unsigned int) (sum hash.Hash, taken int, err error) {
+	for _, b := range s.hashes.states {
+		if b.equal(f) && b.properties <= unsigned {
 			sum, err = b.state.Clone()
-			return sum, b.taken, err
+			return sum, b.properties, err
 		}
 	}
 	if sum, err = s.Hash(ctx, f.hash, s.References[0], f.c14n); err != nil { // is known, as a rule
@@ -176,10 +176,10 @@ func (m *archiveHashes) remember(f archiveForm, sum hash.Hash, taken int) error 
 	}
 	state, err := state.Clone()
 	b := archiveHash{f, state, taken}
-	if i := slices.IndexFunc(m.begun, func(b archiveHash) bool { return b.equal(f) }); i >= 0 {
-		m.begun[i] = b
+	if i := slices.IndexFunc(m.states, func(b archiveHash) bool { return b.equal(f) }); i >= 0 {
+		m.states[i] = b
 	} else {
-		m.begun = append(m.begun, b)
+		m.states = append(m.states, b)
 	}
 	return err
 }

@@ -20,7 +20,7 @@ func (s *scope) hasUnsignedContent() bool {
 		return false
 	}
 	signed := s.signed(func(r signedReference) bool { return r.err == nil })
-	mayHold := func(n xmldoc.Node) bool { return n == s.qualifying || signed.leads(n) }
+	mayHold := func(n xmldoc.Node) bool { return n == s.qualifying || signed.hasTarget(n) }
 	for _, object := range s.Objects {
 		if !signed.has(object) && !(hasOnlyObjectAttributes(object) && hasOnlyChildren(object, mayHold)) {
 			return true
@@ -42,7 +42,9 @@ func hasOnlyAttributes(n xmldoc.Node, names ...string) bool {
 }
 
 // hasOnlyObjectAttributes reports whether an Object has the attributes of its own (xmldsig-core1 4.5).
-func hasOnlyObjectAttributes(n xmldoc.Node) bool { return hasOnlyAttributes(n, "Id", "MimeType", "Encoding") }
+func hasOnlyObjectAttributes(n xmldoc.Node) bool {
+	return hasOnlyAttributes(n, "Id", "MimeType", "Encoding")
+}
 
 // hasOnlyChildren reports whether there is nothing in an element but what belongs there.
 func hasOnlyChildren(n xmldoc.Node, belongs func(xmldoc.Node) bool) bool {
@@ -93,7 +95,7 @@ func (s *scope) hasOnlyProperties() bool {
 			return false
 		}
 	}
-	unsigned := at(s.qualifying, "UnsignedProperties")
+	unsigned := elementAt(s.qualifying, "UnsignedProperties")
 	return hasOnlyAttributes(s.qualifying, "Id", "Target") && hasOnlyChildren(s.qualifying, isProperties) &&
 		hasOnlyAttributes(unsigned, "Id") && hasOnlyChildren(unsigned, isOfSignature) &&
 		hasOnlyAttributes(s.unsigned, "Id") && hasOnlyChildren(s.unsigned, isUnsignedProperty)
@@ -132,10 +134,10 @@ func isUnsignedName(local string) bool {
 // noteCoverage says how much of the document the signature signs. One in the content of another signature
 // is judged by the document as it was before that. A counter-signature says nothing of the document.
 func (v *verification) noteCoverage() {
-	top, within := v.topOf()
+	top, within := v.documentOf()
 	switch {
-	case v.signs.counter:
-	case v.absent || v.signs.stray || !v.covers(top, within):
+	case v.scope.isCounterSignature:
+	case v.manifestIncomplete || v.scope.misplaced || !v.covers(top, within):
 		v.report.Problems = append(v.report.Problems, "The signature does not cover the whole document.")
 	case within == none:
 		v.report.Coverage = ades.WholeDocument
@@ -146,8 +148,8 @@ func (v *verification) noteCoverage() {
 
 // topOf is the root of the document that the signature was made in, and what of another signature it is in
 // now: an Object, or the content of a container that is signed. It is zero when there is none.
-func (s *signature) topOf() (top, within xmldoc.Node) {
-	for top = s.element; top.Parent() != (xmldoc.Node{}); top = top.Parent() {
+func (s *signature) documentOf() (top, within xmldoc.Node) {
+	for top = s.element; top.Parent() != none; top = top.Parent() {
 		if isObject(top.Parent()) || s.enclosed && isContained(top.Parent()) {
 			return top, top.Parent()
 		}
@@ -168,8 +170,8 @@ func isObject(n xmldoc.Node) bool {
 // covers reports whether all of a document is signed but signatures, and signatures too that carry what they do not
 // sign. Comments say nothing, and are not signed by references without XPointer.
 func (v *verification) covers(top, within xmldoc.Node) bool {
-	signed := v.signs.signed(func(r signedReference) bool { return r.ok })
-	for _, n := range v.loose {
+	signed := v.scope.signed(func(r signedReference) bool { return r.valid })
+	for _, n := range v.withUnsignedContent {
 		if !signed.has(n) {
 			return false
 		}
@@ -181,18 +183,18 @@ func (v *verification) covers(top, within xmldoc.Node) bool {
 }
 
 // coversNode reports whether the root of a document, or what is in a container, is signed.
-func (v *verification) coversNode(signed covered, n xmldoc.Node) bool {
+func (v *verification) coversNode(signed coverage, n xmldoc.Node) bool {
 	switch {
 	case signed.has(n):
 		return true
 	case n == v.element:
-		return slices.ContainsFunc(v.otherObjects(), signed.leads) // that all are: see hasLoose
+		return slices.ContainsFunc(v.otherObjects(), signed.hasTarget) // that all are: see hasLoose
 	}
 	return isContainer(n) && v.coversContent(signed, n)
 }
 
 // coversContent counts: there may be millions of nodes in a container of many signatures.
-func (v *verification) coversContent(signed covered, container xmldoc.Node) bool {
+func (v *verification) coversContent(signed coverage, container xmldoc.Node) bool {
 	some, has := false, v.content(container)
 	left := has.nodes - has.signatures
 	for n := range signed {
@@ -227,14 +229,14 @@ func (i *inspection) content(n xmldoc.Node) content {
 
 // signed is what some of the references lead to, with what each leaves out. Of what is decoded only the text
 // is signed: it has to be in an Object, whose name says nothing, and that says nothing else.
-func (s *scope) signed(counts func(signedReference) bool) covered {
-	c, seen := make(covered), make(map[part]bool)
+func (s *scope) signed(counts func(signedReference) bool) coverage {
+	c, seen := make(coverage), make(map[referenceTarget]bool)
 	for _, r := range s.references {
 		if !counts(r) || isDecoded(r) && !s.isPlain(r) {
 			continue
 		}
 		subset, err := s.Covers(r.Reference)
-		if p := (part{subset.Apex, kindsOf(r.Reference)}); err == nil && !seen[p] {
+		if p := (referenceTarget{subset.Apex, transformKinds(r.Reference)}); err == nil && !seen[p] {
 			seen[p] = true
 			c[subset.Apex] = append(c[subset.Apex], subset)
 		}
@@ -243,12 +245,12 @@ func (s *scope) signed(counts func(signedReference) bool) covered {
 }
 
 // leads reports whether a reference leads to a node itself, and not to something around it.
-func (c covered) leads(n xmldoc.Node) bool { return len(c[n]) > 0 }
+func (c coverage) hasTarget(n xmldoc.Node) bool { return len(c[n]) > 0 }
 
 // isPlain reports whether a reference leads to an Object of the signature that has nothing but text.
 func (s *scope) isPlain(r signedReference) bool {
 	own := isObject(r.target) && r.target.Parent() == s.element
-	return own && !r.other && hasOnlyObjectAttributes(r.target) && hasOnlyText(r.target)
+	return own && !r.formatConflict && hasOnlyObjectAttributes(r.target) && hasOnlyText(r.target)
 }
 
 func isDecoded(r signedReference) bool {
@@ -289,16 +291,16 @@ func isEmpty(n xmldoc.Node) bool {
 
 // hasInstructions reports whether instructions stand beside the root, such as that for a stylesheet.
 func hasInstructions(d *xmldoc.Document) bool {
-	var found sensor
+	var found writeDetector
 	root := func(n xmldoc.Node) bool { return n == d.Root() }
 	err := d.Canonicalize(&found, exclusive, xmldoc.Subset{Without: root})
 	return err != nil || bool(found)
 }
 
 // sensor notes whether anything is written.
-type sensor bool
+type writeDetector bool
 
-func (s *sensor) Write(b []byte) (int, error) {
+func (s *writeDetector) Write(b []byte) (int, error) {
 	*s = *s || len(b) > 0
 	return len(b), nil
 }

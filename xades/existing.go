@@ -16,24 +16,24 @@ import (
 )
 
 // earlier is a signature that a document has, and that is right as far as the document says.
-type earlier struct {
+type existingSignature struct {
 	scope
-	unknown error // why nobody can tell whether it is right
+	indeterminate error // why nobody can tell whether it is right
 }
 
 // readEarlier reads the signatures of a document but one, those that sign others of them too. [ades.ErrBroken]
 // when one is not right.
-func readEarlier(ctx context.Context, d *xmldoc.Document, but ids) ([]earlier, error) {
+func readExistingSignatures(ctx context.Context, d *xmldoc.Document, but ids) ([]existingSignature, error) {
 	elements := signatureElements(d, but)
 	if err := checkNumber(len(elements)); err != nil {
 		return nil, err
 	}
-	var all []earlier
+	var all []existingSignature
 	reader := newSignatureReader(ctx, d)
 	_, ambiguous := d.DuplicateID()
 	for _, n := range elements {
 		s := reader.readSignature(n)
-		e := earlier{scope: scopeOf(&s, ambiguous)}
+		e := existingSignature{scope: scopeOf(&s, ambiguous)}
 		if err := e.check(ctx); err != nil {
 			return nil, err
 		}
@@ -46,7 +46,7 @@ func readEarlier(ctx context.Context, d *xmldoc.Document, but ids) ([]earlier, e
 func signatureElements(d *xmldoc.Document, but ids) []xmldoc.Node {
 	var all []xmldoc.Node
 	add := func(n xmldoc.Node) {
-		if isSignature(n) && !but.isOf(n) {
+		if isSignature(n) && !but.belongTo(n) {
 			all = append(all, n)
 		}
 	}
@@ -60,55 +60,55 @@ func signatureElements(d *xmldoc.Document, but ids) []xmldoc.Node {
 // check makes sure that a signature is right by what is in the document: what it signs, its value, and that the signer's
 // certificate is the one that it names. Trust, revocation and time are not judged, and what is outside of the document
 // is not known. A signature that is read only in part may be right, and nobody can tell whether it stays so.
-func (e *earlier) check(ctx context.Context) error {
+func (e *existingSignature) check(ctx context.Context) error {
 	if e.fault != nil {
-		return e.judge(ctx, e.fault)
+		return e.record(ctx, e.fault)
 	}
 	outside := false
 	for i := range e.references {
 		r := &e.references[i]
-		if r.isAbsent() || errors.Is(r.err, xmldsig.ErrReference) && elsewhere(r.Reference) {
+		if r.isAbsent() || errors.Is(r.err, xmldsig.ErrReference) && leadsOutside(r.Reference) {
 			outside = true
-		} else if err := e.judge(ctx, e.checkReference(ctx, r)); err != nil {
+		} else if err := e.record(ctx, e.checkReference(ctx, r)); err != nil {
 			return err
 		}
 	}
-	if err := cmp.Or(e.judge(ctx, e.irregularity), e.judge(ctx, e.checkSigner())); err != nil {
+	if err := cmp.Or(e.record(ctx, e.irregularity), e.record(ctx, e.checkSigner())); err != nil {
 		return err
 	}
 	err := e.checkSubject()
-	if e.unknown != nil || outside && !errors.Is(err, errCountersigned) { // there may be something
+	if e.indeterminate != nil || outside && !errors.Is(err, errCountersigned) { // there may be something
 		return nil
 	}
-	return e.judge(ctx, err)
+	return e.record(ctx, err)
 }
 
 // judge refuses a signature for something that is wrong with it, and notes what nobody can tell.
-func (e *earlier) judge(ctx context.Context, err error) error {
+func (e *existingSignature) record(ctx context.Context, err error) error {
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case isAny(err, ades.ErrAlgorithm, xmldsig.ErrLimit, xmldsig.ErrTransform, errNoCertificate):
-		e.unknown = fmt.Errorf("%.100q: %w", e.name(), err)
+		e.indeterminate = fmt.Errorf("%.100q: %w", e.name(), err)
 		return nil
 	}
 	return broken(e.signature, err)
 }
 
 // elsewhere says that a reference leads out of the document.
-func elsewhere(r xmldsig.Reference) bool {
+func leadsOutside(r xmldsig.Reference) bool {
 	return !r.HasURI || r.URI != "" && !strings.HasPrefix(r.URI, "#")
 }
 
 // leaveRoom makes sure that signatures stay right when the root gets another one behind all that is in it.
 // Nothing else changes for them: it is in none of them, and declares what it needs. [ades.ErrForbidden] when
 // one would break, or has something in it that nobody would sign: the new one leaves all signatures out.
-func leaveRoom(all []earlier) error {
+func checkUnaffected(all []existingSignature) error {
 	for _, e := range all {
 		switch {
-		case e.unknown != nil:
-			return errUnknown(e.unknown)
-		case slices.ContainsFunc(e.References, e.takesIn):
+		case e.indeterminate != nil:
+			return errIndeterminate(e.indeterminate)
+		case slices.ContainsFunc(e.References, e.coversAppended):
 			return fmt.Errorf("%w: %.100q signs all that is in the root", ades.ErrForbidden, e.name())
 		case e.hasUnsignedContent():
 			return fmt.Errorf("%w: %.100q has something in it that no signature would cover", ades.ErrForbidden, e.name())
@@ -118,7 +118,7 @@ func leaveRoom(all []earlier) error {
 }
 
 // takesIn reports whether a reference leads to a signature that is added to the root.
-func (s *signature) takesIn(r xmldsig.Reference) bool {
+func (s *signature) coversAppended(r xmldsig.Reference) bool {
 	target, err := s.Target(r)
 	if err != nil || target != none && target != s.Document.Root() {
 		return false
@@ -128,13 +128,13 @@ func (s *signature) takesIn(r xmldsig.Reference) bool {
 	})
 }
 
-func errUnknown(why error) error {
+func errIndeterminate(why error) error {
 	return fmt.Errorf("%w: whether one that is there is right and stays so cannot be told: %w", ades.ErrForbidden, why)
 }
 
 // independent reports whether signatures that are right in what was put around a document are so without it.
-func independent(all []earlier) bool {
-	return !slices.ContainsFunc(all, func(e earlier) bool { return e.unknown != nil || e.dependsOnContext() })
+func independentOfContext(all []existingSignature) bool {
+	return !slices.ContainsFunc(all, func(e existingSignature) bool { return e.indeterminate != nil || e.dependsOnContext() })
 }
 
 // dependsOnContext reports whether what is signed or timestamped may be something else where something is put around
@@ -142,7 +142,7 @@ func independent(all []earlier) bool {
 // there, and signatures that were in the root are so no more.
 func (s *signature) dependsOnContext() bool {
 	forms := []xmldoc.Canonicalization{s.Canonicalization}
-	for _, t := range slices.Concat(s.stamps, s.archives) {
+	for _, t := range slices.Concat(s.signatureTimestamps, s.archiveTimestamps) {
 		forms = append(forms, t.c14n)
 	}
 	for _, r := range s.References {
@@ -166,17 +166,17 @@ func (s *signature) dependsOnContext() bool {
 
 // snapshot is how a signature is that is right: what must not change when something is put around it.
 type snapshot struct {
-	unknown error
-	signed  []byte // digest of what its value is over
-	stamps  []bool // which of its timestamps are over what they stand for
+	indeterminate error
+	signedInfo    []byte // digest of what its value is over
+	timestamps    []bool // which of its timestamps are over what they stand for
 }
 
 // snapshots are those of signatures that were read, if there was no error.
-func snapshots(ctx context.Context, all []earlier, err error) ([]snapshot, error) {
+func snapshots(ctx context.Context, all []existingSignature, err error) ([]snapshot, error) {
 	var found []snapshot
 	for _, e := range all {
-		if e.unknown != nil {
-			found = append(found, snapshot{unknown: e.unknown})
+		if e.indeterminate != nil {
+			found = append(found, snapshot{indeterminate: e.indeterminate})
 			continue
 		}
 		s, err := e.snapshot(ctx)
@@ -189,11 +189,11 @@ func snapshots(ctx context.Context, all []earlier, err error) ([]snapshot, error
 }
 
 func (s *signature) snapshot(ctx context.Context) (found snapshot, err error) {
-	if found.signed, err = s.signedInfoSum(ctx); err != nil {
+	if found.signedInfo, err = s.signedInfoSum(ctx); err != nil {
 		return found, err
 	}
-	for _, t := range slices.Concat(s.stamps, s.archives) {
-		found.stamps = append(found.stamps, s.checkTimestamp(ctx, t) == nil)
+	for _, t := range slices.Concat(s.signatureTimestamps, s.archiveTimestamps) {
+		found.timestamps = append(found.timestamps, s.checkTimestamp(ctx, t) == nil)
 	}
 	return found, ctx.Err()
 }
@@ -210,8 +210,8 @@ func (s *signature) signedInfoSum(ctx context.Context) ([]byte, error) {
 // whatever their transforms make of it. [ades.ErrForbidden] when one would break; err is of reading them there.
 func checkUnchanged(before, after []snapshot, err error) error {
 	for _, s := range before {
-		if s.unknown != nil {
-			return errUnknown(s.unknown)
+		if s.indeterminate != nil {
+			return errIndeterminate(s.indeterminate)
 		}
 	}
 	switch {
@@ -226,5 +226,5 @@ func checkUnchanged(before, after []snapshot, err error) error {
 }
 
 func (s snapshot) equal(o snapshot) bool {
-	return bytes.Equal(s.signed, o.signed) && slices.Equal(s.stamps, o.stamps) && o.unknown == nil
+	return bytes.Equal(s.signedInfo, o.signedInfo) && slices.Equal(s.timestamps, o.timestamps) && o.indeterminate == nil
 }
