@@ -21,6 +21,13 @@ type existingSignature struct {
 	indeterminate error // why nobody can tell whether it is right
 }
 
+// snapshot is how a signature is that is right: what must not change when something is put around it.
+type snapshot struct {
+	indeterminate error
+	signedInfo    []byte // digest of what its value is over
+	timestamps    []bool // which of its timestamps are over what they stand for
+}
+
 // readEarlier reads the signatures of a document but one, those that sign others of them too. [ades.ErrBroken]
 // when one is not right.
 func readExistingSignatures(ctx context.Context, d *xmldoc.Document, but ids) ([]existingSignature, error) {
@@ -162,13 +169,6 @@ func (s *signature) dependsOnContext() bool {
 	return slices.ContainsFunc(forms, func(c xmldoc.Canonicalization) bool {
 		return c.Method != xmldoc.Exclusive || slices.Contains(c.Prefixes, wrappingPrefix)
 	})
-}
-
-// snapshot is how a signature is that is right: what must not change when something is put around it.
-type snapshot struct {
-	indeterminate error
-	signedInfo    []byte // digest of what its value is over
-	timestamps    []bool // which of its timestamps are over what they stand for
 }
 
 // snapshots are those of signatures that were read, if there was no error.

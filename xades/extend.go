@@ -33,6 +33,16 @@ import (
 // is for [Verify] to say.
 type Extender struct{ Sources ades.Sources }
 
+// extension is the work on one document, which is read once: what it gets is kept beside it.
+type extension struct {
+	Extender
+	ctx      context.Context
+	which    selection
+	renew    bool
+	document *signedDocument
+	known    *validation.Known // of which all questions are charged
+}
+
 // Extend raises all signatures of a document to a level, ours and others' (EN 319 132-1 5.3 to 5.5): for T by
 // a timestamp over the value, if a signature has none; for LT by the validation data that is missing; for
 // LTA by a timestamp over all that. Each signature has its own.
@@ -58,16 +68,6 @@ func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level
 // 5.5.2). A signature of a lower level is extended to LTA.
 func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
 	return extension{Extender: x, ctx: ctx, which: everySignature, renew: true}.run(doc, ades.LTA)
-}
-
-// extension is the work on one document, which is read once: what it gets is kept beside it.
-type extension struct {
-	Extender
-	ctx      context.Context
-	which    selection
-	renew    bool
-	document *signedDocument
-	known    *validation.Known // of which all questions are charged
 }
 
 func (e extension) run(doc Document, level ades.Level) ([]Revision, error) {
@@ -162,6 +162,25 @@ func (e *extension) revisions() ([]Revision, error) {
 		return nil, errSize(size)
 	}
 	return []Revision{r}, nil
+}
+
+// addSignatureTimestamp is a SignatureTimeStamp, if the signature has none (EN 319 132-1 5.3).
+func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) {
+	if len(s.verified) > 0 {
+		return "", nil
+	}
+	h := s.timestampHash()
+	sum, err := s.signatureTimestampImprint(e.ctx, exclusive, h)
+	if err != nil {
+		return "", readError(err)
+	}
+	token, markup, err := e.timestamp(s, "xades", "SignatureTimeStamp", h, sum)
+	if err != nil {
+		return "", err
+	}
+	s.verified = []encapsulatedTimestamp{{c14n: exclusive, der: token.Raw, token: token}}
+	s.knownCertificates = append(s.knownCertificates, token.Certificates...)
+	return markup, nil
 }
 
 // addValidationData is the validation data that a signature lacks.
@@ -276,25 +295,6 @@ func encapsulated(name string, ders [][]byte) string {
 		b.WriteString(base64Element(name, nil, der))
 	}
 	return b.String()
-}
-
-// addSignatureTimestamp is a SignatureTimeStamp, if the signature has none (EN 319 132-1 5.3).
-func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) {
-	if len(s.verified) > 0 {
-		return "", nil
-	}
-	h := s.timestampHash()
-	sum, err := s.signatureTimestampImprint(e.ctx, exclusive, h)
-	if err != nil {
-		return "", readError(err)
-	}
-	token, markup, err := e.timestamp(s, "xades", "SignatureTimeStamp", h, sum)
-	if err != nil {
-		return "", err
-	}
-	s.verified = []encapsulatedTimestamp{{c14n: exclusive, der: token.Raw, token: token}}
-	s.knownCertificates = append(s.knownCertificates, token.Certificates...)
-	return markup, nil
 }
 
 // addArchiveTimestamp is a further ArchiveTimeStamp (EN 319 132-1 5.5.2).

@@ -16,6 +16,13 @@ const (
 	formatNotETSI  = "XML-NOT-ETSI"
 )
 
+// counts says how often a property that there are two editions of may be there.
+type cardinality struct {
+	parent      xmldoc.Node
+	least, most int
+	names       []string
+}
+
 // format is the name of the signature's format with its level, which is what the signature has: whether a
 // timestamp is there, not whether it is any good, which its report says. Of a baseline signature (EN 319
 // 132-1 6.3) each level asks for what is below it; the levels of XAdES-E (EN 319 132-2) are of all others.
@@ -50,6 +57,29 @@ func (v *verification) formatWithoutTimestamp() string {
 	return formatExtended + "BES"
 }
 
+// longTerm is the level of a baseline signature with its validation data.
+func (v *verification) baselineLongTermLevel() string {
+	if len(validation.Readable(v.validatedArchiveTimestamps)) == 0 {
+		return "LT"
+	}
+	return "LTA"
+}
+
+// extendedLevel is that of another signature that has its validation data, or refers to it.
+func (v *verification) extendedLevel(sufficient bool) string {
+	switch stamped := v.hasTimestampedReferences(); {
+	case sufficient && len(validation.Readable(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
+		return "A"
+	case sufficient && !v.hasReferences():
+		return "LT"
+	case sufficient && stamped:
+		return "XL"
+	case stamped:
+		return "X"
+	}
+	return "C"
+}
+
 // hasTimestamps reports whether there is a timestamp from before the signer's certificate expired, and in each
 // SignatureTimeStamp as many as these (EN 319 132-1 6.3, requirements n and o).
 func (v *verification) hasTimestamps(least, most int) bool {
@@ -78,32 +108,14 @@ func (v *verification) hasBaselineValues() bool {
 	) && !v.hasProperty("CompleteCertificateRefs", "CompleteRevocationRefs") && !v.hasTimestampedReferences()
 }
 
-// longTerm is the level of a baseline signature with its validation data.
-func (v *verification) baselineLongTermLevel() string {
-	if len(validation.Readable(v.validatedArchiveTimestamps)) == 0 {
-		return "LT"
-	}
-	return "LTA"
-}
-
-// extendedLevel is that of another signature that has its validation data, or refers to it.
-func (v *verification) extendedLevel(sufficient bool) string {
-	switch stamped := v.hasTimestampedReferences(); {
-	case sufficient && len(validation.Readable(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
-		return "A"
-	case sufficient && !v.hasReferences():
-		return "LT"
-	case sufficient && stamped:
-		return "XL"
-	case stamped:
-		return "X"
-	}
-	return "C"
-}
-
 // refers reports whether validation data is referred to.
 func (v *verification) hasReferences() bool {
 	return v.hasProperty("CompleteCertificateRefs") && v.hasProperty("CompleteRevocationRefs")
+}
+
+// hasTimestampedReferences reports whether there is a timestamp over references to validation data.
+func (v *verification) hasTimestampedReferences() bool {
+	return v.hasProperty("SigAndRefsTimeStamp", "RefsOnlyTimeStamp")
 }
 
 // has reports whether there is one of these properties, in the first edition or, with V2 behind the name, in
@@ -117,11 +129,6 @@ func (v *verification) hasProperty(locals ...string) bool {
 		}
 	}
 	return false
-}
-
-// hasTimestampedReferences reports whether there is a timestamp over references to validation data.
-func (v *verification) hasTimestampedReferences() bool {
-	return v.hasProperty("SigAndRefsTimeStamp", "RefsOnlyTimeStamp")
 }
 
 // suffices reports whether the data has what level LT needs for the signer and the timestamp authorities, but
@@ -138,40 +145,6 @@ func (v *verification) hasLongTermData() bool {
 	return v.unsigned != none && v.validationData.Present(v.known, targets...)
 }
 
-// named are the child elements of an element of XAdES that have one of these names, in the same edition.
-func childrenNamed(n xmldoc.Node, locals ...string) []xmldoc.Node {
-	var all []xmldoc.Node
-	for e := range n.Elements() {
-		for _, local := range locals {
-			if e.Is(n.Name().Space, local) {
-				all = append(all, e)
-			}
-		}
-	}
-	return all
-}
-
-// counts says how often a property that there are two editions of may be there.
-type cardinality struct {
-	parent      xmldoc.Node
-	least, most int
-	names       []string
-}
-
-func (c cardinality) isSatisfied() bool {
-	n := len(childrenNamed(c.parent, c.names...))
-	return n >= c.least && n <= c.most
-}
-
-func satisfied(all ...cardinality) bool {
-	for _, c := range all {
-		if !c.isSatisfied() {
-			return false
-		}
-	}
-	return true
-}
-
 // isETSI reports whether the properties are those of an XAdES signature, as EU DSS judges it: each at most once
 // (EN 319 132-2 4.2), and who signed among what is signed.
 func (s *scope) isETSI() bool {
@@ -182,31 +155,6 @@ func (s *scope) isETSI() bool {
 		cardinality{about, 0, 1, []string{"SignatureProductionPlace", "SignatureProductionPlaceV2"}},
 		cardinality{about, 0, 1, []string{"SignerRole", "SignerRoleV2"}},
 	) && (certificates == 1 || certificates == 0 && s.signsSignerCertificate()) && s.allFormats(isFormat)
-}
-
-// signsSigner reports whether KeyInfo is signed and has the signer's certificate.
-func (s *scope) signsSignerCertificate() bool {
-	for _, r := range s.references {
-		if r.err == nil && s.KeyInfo != none && r.target == s.KeyInfo {
-			return s.hasSignerCertificate()
-		}
-	}
-	return false
-}
-
-// hasSigner reports whether the signer's certificate is in KeyInfo, if only as one that is named and cannot be parsed.
-func (s *scope) hasSignerCertificate() bool {
-	for _, der := range s.Unparsed[:min(len(s.Unparsed), maxNamed)] {
-		if slices.ContainsFunc(certificateNames(s.formatProperties), func(cert xmldoc.Node) bool { return digestOf(cert).matches(der) }) {
-			return true
-		}
-	}
-	for _, c := range s.Certificates {
-		if s.signer != nil && c.Equal(s.signer) {
-			return true
-		}
-	}
-	return false
 }
 
 // isBaseline reports whether the signature has what level B of a baseline signature asks for, and nothing that
@@ -238,6 +186,31 @@ func (s *scope) hasPolicy() bool {
 		}
 	}
 	return true
+}
+
+// signsSigner reports whether KeyInfo is signed and has the signer's certificate.
+func (s *scope) signsSignerCertificate() bool {
+	for _, r := range s.references {
+		if r.err == nil && s.KeyInfo != none && r.target == s.KeyInfo {
+			return s.hasSignerCertificate()
+		}
+	}
+	return false
+}
+
+// hasSigner reports whether the signer's certificate is in KeyInfo, if only as one that is named and cannot be parsed.
+func (s *scope) hasSignerCertificate() bool {
+	for _, der := range s.Unparsed[:min(len(s.Unparsed), maxNamed)] {
+		if slices.ContainsFunc(certificateNames(s.formatProperties), func(cert xmldoc.Node) bool { return digestOf(cert).matches(der) }) {
+			return true
+		}
+	}
+	for _, c := range s.Certificates {
+		if s.signer != nil && c.Equal(s.signer) {
+			return true
+		}
+	}
+	return false
 }
 
 // formats are the DataObjectFormat properties (EN 319 132-1 5.2.4).
@@ -331,4 +304,31 @@ func (s *scope) isExempt(r signedReference) bool {
 		return true
 	}
 	return s.countersigns(r) || r.err == nil && r.target != none && s.KeyInfo == r.target
+}
+
+func satisfied(all ...cardinality) bool {
+	for _, c := range all {
+		if !c.isSatisfied() {
+			return false
+		}
+	}
+	return true
+}
+
+func (c cardinality) isSatisfied() bool {
+	n := len(childrenNamed(c.parent, c.names...))
+	return n >= c.least && n <= c.most
+}
+
+// named are the child elements of an element of XAdES that have one of these names, in the same edition.
+func childrenNamed(n xmldoc.Node, locals ...string) []xmldoc.Node {
+	var all []xmldoc.Node
+	for e := range n.Elements() {
+		for _, local := range locals {
+			if e.Is(n.Name().Space, local) {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
 }

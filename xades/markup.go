@@ -20,56 +20,6 @@ import (
 // part in it (EN 319 132-1 6.3, requirement b).
 var exclusive = xmldoc.Canonicalization{Method: xmldoc.Exclusive}
 
-// attributes are names and values by turns.
-type attributes []string
-
-// element is an element around its content, which is markup too. There is no white space between
-// elements: in an enveloped signature it could not be told from the document's.
-func element(name string, a attributes, content ...string) string {
-	var b strings.Builder
-	b.WriteString(startTag(name, a))
-	for _, c := range content {
-		b.WriteString(c)
-	}
-	b.WriteString("</" + name + ">")
-	return b.String()
-}
-
-func startTag(name string, a attributes) string {
-	var b strings.Builder
-	b.WriteString("<" + name)
-	for i := 0; i+1 < len(a); i += 2 {
-		fmt.Fprintf(&b, ` %s="%s"`, a[i], escape(a[i+1]))
-	}
-	b.WriteString(">")
-	return b.String()
-}
-
-// base64Element is an element with binary content.
-func base64Element(name string, a attributes, content []byte) string {
-	return element(name, a, base64.StdEncoding.EncodeToString(content))
-}
-
-// canonicalPart is the canonical form of the one element of that name in markup that declares its own
-// prefixes. It is the same in the document that the markup will stand in, because it is exclusive.
-func canonicalPart(markup, space, local string) ([]byte, error) {
-	d, err := xmldoc.Parse([]byte(markup))
-	if err != nil {
-		return nil, fmt.Errorf("xades: reading the signature: %w", err)
-	}
-	for n := range d.Root().Descendants() {
-		if n.Is(space, local) {
-			var b bytes.Buffer
-			err := d.Canonicalize(&b, exclusive, xmldoc.Subset{Apex: n})
-			return b.Bytes(), err
-		}
-	}
-	return nil, fmt.Errorf("xades: signature without %s", local)
-}
-
-// isSignature reports whether an element is a signature.
-func isSignature(n xmldoc.Node) bool { return n.Is(xmldsig.Namespace, "Signature") }
-
 // text is the markup of a Signature element but for its value, its timestamp, and what of it stands
 // behind the properties: that may be the document.
 type signatureMarkup struct {
@@ -78,34 +28,8 @@ type signatureMarkup struct {
 	foot string // up to the end tag of the signature, or the object with the document
 }
 
-// endTag is where every signature ends.
-const endTag = "</ds:Signature>"
-
-// whole is the markup with a value and unsigned properties, without the document.
-func (t signatureMarkup) whole(value, unsigned string) string {
-	return t.head + value + t.body + unsigned + t.foot + endTag
-}
-
-// signedInfo is what the value is over (xmldsig-core1 4.4).
-func (t signatureMarkup) signedInfo() ([]byte, error) {
-	return canonicalPart(t.whole("", ""), xmldsig.Namespace, "SignedInfo")
-}
-
 // ids are the identifiers of a signature. They are made of one that is in no other document.
 type ids string
-
-func (x ids) signature() string        { return "signature-" + string(x) }
-func (x ids) value() string            { return "value-" + string(x) }
-func (x ids) reference() string        { return "reference-" + string(x) }
-func (x ids) signedProperties() string { return "signed-properties-" + string(x) }
-func (x ids) timestamp() string        { return "signature-timestamp-" + string(x) }
-func (x ids) document() string         { return "document-" + string(x) } // what is signed, where it has none
-
-// isOf reports whether a signature has these identifiers. There may be none.
-func (x ids) belongTo(n xmldoc.Node) bool {
-	id, _ := n.Attr("", "Id")
-	return x != "" && id == x.signature()
-}
 
 // reference is what the reference to the document says (xmldsig-core1 4.4.3).
 type reference struct {
@@ -115,8 +39,8 @@ type reference struct {
 	encoding   string // of the object, if any
 }
 
-// propertiesType is the Type of the reference to SignedProperties (EN 319 132-1 4.4.2).
-const propertiesType = "http://uri.etsi.org/01903#SignedProperties"
+// attributes are names and values by turns.
+type attributes []string
 
 // newText writes a signature over the document, of which sum is the digest.
 func newMarkup(signer ades.Signer, o Options, r reference, x ids, sum []byte) (t signatureMarkup, err error) {
@@ -150,12 +74,6 @@ func qualifyingObject(o Options, r reference, x ids, certificateDigest string) s
 			signatureProperties(o, certificateDigest), dataProperties(o, r, x))
 }
 
-func sumOf(h crypto.Hash, b []byte) []byte {
-	sum := h.New()
-	sum.Write(b)
-	return sum.Sum(nil)
-}
-
 // signedInfo is the markup of SignedInfo: the reference to the document is the first.
 func signedInfo(signer ades.Signer, r reference, x ids, document, properties string) (string, error) {
 	method, err := xmldsig.SignatureMethod(signer.Algorithm)
@@ -174,11 +92,6 @@ func signedInfo(signer ades.Signer, r reference, x ids, document, properties str
 		element("ds:Reference", attributes{"Type", propertiesType, "URI", "#" + x.signedProperties()},
 			element("ds:Transforms", nil, transform(canonicalization)), properties),
 	), nil
-}
-
-// transform is one that needs no more than its name.
-func transform(algorithm string, content ...string) string {
-	return element("ds:Transform", attributes{"Algorithm", algorithm}, content...)
 }
 
 // keyInfo has the certificates and nothing else: other forms name subjects, which some readers cannot
@@ -214,13 +127,6 @@ func productionPlace(o Options) string {
 		optional("xades:City", o.City), optional("xades:CountryName", o.Country))
 }
 
-func optional(name, content string) string {
-	if content == "" {
-		return ""
-	}
-	return element(name, nil, escape(content))
-}
-
 // approval is the commitment that a reason describes (EN 319 132-1 5.2.3, TS 119 172-1 B.1).
 const proofOfApproval = "http://uri.etsi.org/01903/v1.2.2#ProofOfApproval"
 
@@ -243,6 +149,104 @@ func dataProperties(o Options, r reference, x ids) string {
 // mimeType is that of every document.
 const mimeType = "text/xml"
 
+// propertiesType is the Type of the reference to SignedProperties (EN 319 132-1 4.4.2).
+const propertiesType = "http://uri.etsi.org/01903#SignedProperties"
+
+// whole is the markup with a value and unsigned properties, without the document.
+func (t signatureMarkup) whole(value, unsigned string) string {
+	return t.head + value + t.body + unsigned + t.foot + endTag
+}
+
+// endTag is where every signature ends.
+const endTag = "</ds:Signature>"
+
+// signedInfo is what the value is over (xmldsig-core1 4.4).
+func (t signatureMarkup) signedInfo() ([]byte, error) {
+	return canonicalPart(t.whole("", ""), xmldsig.Namespace, "SignedInfo")
+}
+
+func (x ids) signature() string        { return "signature-" + string(x) }
+func (x ids) value() string            { return "value-" + string(x) }
+func (x ids) reference() string        { return "reference-" + string(x) }
+func (x ids) signedProperties() string { return "signed-properties-" + string(x) }
+func (x ids) timestamp() string        { return "signature-timestamp-" + string(x) }
+func (x ids) document() string         { return "document-" + string(x) } // what is signed, where it has none
+
+// isOf reports whether a signature has these identifiers. There may be none.
+func (x ids) belongTo(n xmldoc.Node) bool {
+	id, _ := n.Attr("", "Id")
+	return x != "" && id == x.signature()
+}
+
+// maxPrefixes bounds the list of prefixes in a reference.
+const maxPrefixes = 50
+
+// ofSignatures are prefixes that signatures bind for themselves, and the one that is bound everywhere.
+var signaturePrefixes = []string{"xml", "ds", "xades", "xades141", "dsig-filter2", "ec"}
+
+// wholeForm is how a document is canonicalized of which the root is signed: exclusively, but for the prefixes
+// that it declares. Values such as that of xsi:type have them too, and whoever bound them to something else there
+// would change what is said (Exclusive XML Canonicalization 1.0, 1.3). A part that is signed by its identifier has
+// no such list: it would take the declarations around it for its own, and could not be put anywhere else.
+func documentCanonicalization(d *xmldoc.Document) xmldoc.Canonicalization {
+	prefixes := slices.DeleteFunc(d.Prefixes(), func(p string) bool { return slices.Contains(signaturePrefixes, p) })
+	c := exclusive
+	c.Prefixes = prefixes[:min(len(prefixes), maxPrefixes)]
+	return c
+}
+
+// canonicalized is the transform for it.
+func canonicalizationTransform(c xmldoc.Canonicalization) string {
+	method := xmldsig.CanonicalizationMethod(c)
+	if len(c.Prefixes) == 0 {
+		return transform(method)
+	}
+	list := slices.Clone(c.Prefixes)
+	if i := slices.Index(list, ""); i >= 0 {
+		list[i] = "#default"
+	}
+	return transform(method, element("ec:InclusiveNamespaces", attributes{"xmlns:ec", method, "PrefixList", strings.Join(list, " ")}))
+}
+
+// transform is one that needs no more than its name.
+func transform(algorithm string, content ...string) string {
+	return element("ds:Transform", attributes{"Algorithm", algorithm}, content...)
+}
+
+// element is an element around its content, which is markup too. There is no white space between
+// elements: in an enveloped signature it could not be told from the document's.
+func element(name string, a attributes, content ...string) string {
+	var b strings.Builder
+	b.WriteString(startTag(name, a))
+	for _, c := range content {
+		b.WriteString(c)
+	}
+	b.WriteString("</" + name + ">")
+	return b.String()
+}
+
+func startTag(name string, a attributes) string {
+	var b strings.Builder
+	b.WriteString("<" + name)
+	for i := 0; i+1 < len(a); i += 2 {
+		fmt.Fprintf(&b, ` %s="%s"`, a[i], escape(a[i+1]))
+	}
+	b.WriteString(">")
+	return b.String()
+}
+
+// base64Element is an element with binary content.
+func base64Element(name string, a attributes, content []byte) string {
+	return element(name, a, base64.StdEncoding.EncodeToString(content))
+}
+
+func optional(name, content string) string {
+	if content == "" {
+		return ""
+	}
+	return element(name, nil, escape(content))
+}
+
 // escape is text as it stands in content and in attribute values: in ASCII, so that it means the same in
 // each encoding, and with what a parser would normalize away as references. A character that XML does
 // not have (XML 1.0 2.2) cannot be referred to either, and is replaced.
@@ -262,26 +266,28 @@ func escape(s string) string {
 	return b.String()
 }
 
-// frame is what the document becomes around a signature.
-type frame struct {
-	ids           ids
-	before, after []Piece // after begins with the end tag of the signature, or an object before it
-	encoding      xmldoc.Encoding
-}
-
-// revision is the document with the signature in it, up to where after begins.
-func (f frame) revision(base int64, signature ...string) Revision {
-	r := Revision{Base: base, Pieces: slices.Clone(f.before)}
-	for _, s := range signature {
-		r.Pieces = append(r.Pieces, f.markup(s))
+// canonicalPart is the canonical form of the one element of that name in markup that declares its own
+// prefixes. It is the same in the document that the markup will stand in, because it is exclusive.
+func canonicalPart(markup, space, local string) ([]byte, error) {
+	d, err := xmldoc.Parse([]byte(markup))
+	if err != nil {
+		return nil, fmt.Errorf("xades: reading the signature: %w", err)
 	}
-	r.Pieces = append(r.Pieces, f.after...)
-	return r
+	for n := range d.Root().Descendants() {
+		if n.Is(space, local) {
+			var b bytes.Buffer
+			err := d.Canonicalize(&b, exclusive, xmldoc.Subset{Apex: n})
+			return b.Bytes(), err
+		}
+	}
+	return nil, fmt.Errorf("xades: signature without %s", local)
 }
 
-func (f frame) markup(ascii string) Piece { return Piece{Bytes: f.encoding.Encode(ascii)} }
-
-// bare is the document with an empty signature in it.
-func (f frame) withEmptySignature(base int64) Revision {
-	return f.revision(base, startTag("ds:Signature", attributes{"xmlns:ds", xmldsig.Namespace, "Id", f.ids.signature()}))
+func sumOf(h crypto.Hash, b []byte) []byte {
+	sum := h.New()
+	sum.Write(b)
+	return sum.Sum(nil)
 }
+
+// isSignature reports whether an element is a signature.
+func isSignature(n xmldoc.Node) bool { return n.Is(xmldsig.Namespace, "Signature") }

@@ -2,6 +2,8 @@ package xades
 
 import (
 	"context"
+	"crypto"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -64,6 +66,17 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 		return Revision{}, err
 	}
 	return p.frame.revision(p.base, p.markup.head, encoded, p.markup.body, unsigned, p.markup.foot), nil
+}
+
+// Sign signs the digest with a key that is at hand, and completes the signature as [Pending.Complete]
+// does.
+func (p *Pending) Sign(ctx context.Context, key crypto.Signer, t ades.Timestamper) (Revision, error) {
+	digest := p.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
+	if err != nil {
+		return Revision{}, fmt.Errorf("xades: signing: %w", err)
+	}
+	return p.Complete(ctx, value, t)
 }
 
 // timestamped is the markup of the unsigned properties with the timestamp over the value that level T asks

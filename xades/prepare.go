@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -14,6 +15,20 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
+
+// layout is where a signature comes to stand, and what it refers to.
+type layout struct {
+	frame
+	reference reference
+	writeData func(w io.Writer) error // writes what the reference leads to; nil when that is still to be made
+}
+
+// frame is what the document becomes around a signature.
+type frame struct {
+	ids           ids
+	before, after []Piece // after begins with the end tag of the signature, or an object before it
+	encoding      xmldoc.Encoding
+}
 
 // Prepare makes a document ready to be signed: all of the signature but its value. [ades.ErrUnreadable],
 // [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's
@@ -53,6 +68,32 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	}
 	_, err := planLayout(ctx, doc, options, io.Discard, io.Discard)
 	return err
+}
+
+// Sign signs a document with a key that is at hand, at the level of the options: [Prepare], [Pending.Sign] with the
+// timestamp authority of the sources, and [Extender.ExtendLast]. The zero Sources are enough for level B.
+//
+// Where the signature and its timestamp were made and the validation data for levels LT and LTA could not be had, Sign
+// returns that revision beside the error: an [Extender] can continue from there.
+func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
+	p, err := Prepare(ctx, doc, signer, options)
+	if err != nil {
+		return Revision{}, err
+	}
+	r, err := p.Sign(ctx, key, sources.Time)
+	if err != nil || options.Level == ades.B {
+		return r, err
+	}
+	further, err := Extender{Sources: sources}.ExtendLast(ctx, doc.With(r), options.Level)
+	if err != nil {
+		return r, err
+	}
+	for _, next := range further {
+		if r, err = r.join(next); err != nil {
+			return r, err
+		}
+	}
+	return r, nil
 }
 
 // lay finds the place of a signature, and makes sure that those which are there are right, and stay so.
@@ -105,50 +146,6 @@ func planInside(ctx context.Context, src *source, o Options, signed io.Writer) (
 		return l, err
 	}
 	return l, readError(l.writeData(contextWriter{ctx, signed}))
-}
-
-// Sign signs a document with a key that is at hand, at the level of the options: [Prepare], [Pending.Sign] with the
-// timestamp authority of the sources, and [Extender.ExtendLast]. The zero Sources are enough for level B.
-//
-// Where the signature and its timestamp were made and the validation data for levels LT and LTA could not be had, Sign
-// returns that revision beside the error: an [Extender] can continue from there.
-func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
-	p, err := Prepare(ctx, doc, signer, options)
-	if err != nil {
-		return Revision{}, err
-	}
-	r, err := p.Sign(ctx, key, sources.Time)
-	if err != nil || options.Level == ades.B {
-		return r, err
-	}
-	further, err := Extender{Sources: sources}.ExtendLast(ctx, doc.With(r), options.Level)
-	if err != nil {
-		return r, err
-	}
-	for _, next := range further {
-		if r, err = r.join(next); err != nil {
-			return r, err
-		}
-	}
-	return r, nil
-}
-
-// Sign signs the digest with a key that is at hand, and completes the signature as [Pending.Complete]
-// does.
-func (p *Pending) Sign(ctx context.Context, key crypto.Signer, t ades.Timestamper) (Revision, error) {
-	digest := p.Digest()
-	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
-	if err != nil {
-		return Revision{}, fmt.Errorf("xades: signing: %w", err)
-	}
-	return p.Complete(ctx, value, t)
-}
-
-// layout is where a signature comes to stand, and what it refers to.
-type layout struct {
-	frame
-	reference reference
-	writeData func(w io.Writer) error // writes what the reference leads to; nil when that is still to be made
 }
 
 func newLayout(e xmldoc.Encoding) layout {
@@ -310,4 +307,21 @@ func isPlainName(id string) bool {
 		}
 	}
 	return id != ""
+}
+
+// revision is the document with the signature in it, up to where after begins.
+func (f frame) revision(base int64, signature ...string) Revision {
+	r := Revision{Base: base, Pieces: slices.Clone(f.before)}
+	for _, s := range signature {
+		r.Pieces = append(r.Pieces, f.markup(s))
+	}
+	r.Pieces = append(r.Pieces, f.after...)
+	return r
+}
+
+func (f frame) markup(ascii string) Piece { return Piece{Bytes: f.encoding.Encode(ascii)} }
+
+// bare is the document with an empty signature in it.
+func (f frame) withEmptySignature(base int64) Revision {
+	return f.revision(base, startTag("ds:Signature", attributes{"xmlns:ds", xmldsig.Namespace, "Id", f.ids.signature()}))
 }

@@ -17,6 +17,34 @@ import (
 // names none.
 const maxNamed = 16
 
+// maxDigest bounds a digest in bytes.
+const maxDigest = 64
+
+// maxIssuerSerial bounds an IssuerSerialV2 in bytes.
+const maxIssuerSerial = 16 << 10
+
+var (
+	// errNoCertificate: the certificate by which the value could be verified is not there.
+	errNoCertificate = errors.New("the signer's certificate is not there, or cannot be read")
+	// errNoSigner: there are certificates, of which none is named, and the value verifies by none of them.
+	errNoSigner = errors.New("the value belongs to no certificate of the signature")
+	// errOtherCertificate: the value verifies by a certificate, and SigningCertificate(V2) names others.
+	errOtherCertificate = errors.New("the signer's certificate is not the one that SigningCertificate names")
+)
+
+// certificateDigest is how a certificate is named.
+type certificateDigest struct {
+	method string // URI
+	sum    []byte // nil: none
+}
+
+// issuerSerial is the IssuerSerial of RFC 5035 section 5 and RFC 5755 4.1.
+type issuerSerial struct {
+	Issuer []asn1.RawValue // GeneralNames
+	Serial *big.Int
+	UID    asn1.BitString `asn1:"optional"`
+}
+
 // findSigner finds the signer's certificate among those of KeyInfo and of the validation data (EN 319 102-1 5.2.3). The
 // one that comes first is anybody's: what is signed, SigningCertificate(V2), says which it is (EN 319 132-1 5.2.2).
 func (s *signature) findSigner() {
@@ -35,33 +63,6 @@ func (s *signature) findSigner() {
 // RetrievalMethod are not looked for.
 func (s *signature) candidates() []*x509.Certificate {
 	return slices.Concat(s.Certificates, s.validationData.Certificates)
-}
-
-var (
-	// errNoCertificate: the certificate by which the value could be verified is not there.
-	errNoCertificate = errors.New("the signer's certificate is not there, or cannot be read")
-	// errNoSigner: there are certificates, of which none is named, and the value verifies by none of them.
-	errNoSigner = errors.New("the value belongs to no certificate of the signature")
-	// errOtherCertificate: the value verifies by a certificate, and SigningCertificate(V2) names others.
-	errOtherCertificate = errors.New("the signer's certificate is not the one that SigningCertificate names")
-)
-
-// checkSigner checks the value, and that the signer's certificate is the one that the signature names, if it names any.
-func (s *signature) checkSigner() error {
-	names := signingCertificate(s.properties) != none
-	switch {
-	case s.signer == nil && (names || len(s.candidates()) == 0):
-		return errNoCertificate
-	case s.signer == nil:
-		return errNoSigner
-	}
-	if err := s.VerifyValue(s.signer); err != nil {
-		return err
-	}
-	if names && !s.signerNamed {
-		return errOtherCertificate
-	}
-	return nil
 }
 
 // agreeing is the first certificate by which the value verifies.
@@ -88,6 +89,24 @@ func (s *signature) namedCertificates() []*x509.Certificate {
 	return named
 }
 
+// checkSigner checks the value, and that the signer's certificate is the one that the signature names, if it names any.
+func (s *signature) checkSigner() error {
+	names := signingCertificate(s.properties) != none
+	switch {
+	case s.signer == nil && (names || len(s.candidates()) == 0):
+		return errNoCertificate
+	case s.signer == nil:
+		return errNoSigner
+	}
+	if err := s.VerifyValue(s.signer); err != nil {
+		return err
+	}
+	if names && !s.signerNamed {
+		return errOtherCertificate
+	}
+	return nil
+}
+
 // signingCertificate is the property SigningCertificateV2, or else the one before it; zero when there is neither.
 func signingCertificate(properties xmldoc.Node) xmldoc.Node {
 	about := elementAt(properties, "SignedSignatureProperties")
@@ -107,12 +126,6 @@ func certificateNames(properties xmldoc.Node) (all []xmldoc.Node) {
 	return all
 }
 
-// certificateDigest is how a certificate is named.
-type certificateDigest struct {
-	method string // URI
-	sum    []byte // nil: none
-}
-
 // digestOf reads the CertDigest of a Cert element.
 func digestOf(cert xmldoc.Node) certificateDigest {
 	n := elementAt(cert, "CertDigest")
@@ -128,9 +141,6 @@ func digestOf(cert xmldoc.Node) certificateDigest {
 	sum, _ := decode(value, maxDigest)
 	return certificateDigest{uri, sum}
 }
-
-// maxDigest bounds a digest in bytes.
-const maxDigest = 64
 
 func (d certificateDigest) matches(der []byte) bool {
 	h := xmldsig.Hash(d.method)
@@ -154,9 +164,6 @@ func (v *verification) checkIssuerSerial() {
 	}
 }
 
-// maxIssuerSerial bounds an IssuerSerialV2 in bytes.
-const maxIssuerSerial = 16 << 10
-
 // compareIssuerSerial compares a certificate with what an element Cert says of it, if it says anything.
 func compareIssuerSerial(cert xmldoc.Node, c *x509.Certificate) error {
 	if n := elementAt(cert, "IssuerSerialV2"); n != none {
@@ -168,13 +175,6 @@ func compareIssuerSerial(cert xmldoc.Node, c *x509.Certificate) error {
 		return nil
 	}
 	return compareSerial(n, c)
-}
-
-// issuerSerial is the IssuerSerial of RFC 5035 section 5 and RFC 5755 4.1.
-type issuerSerial struct {
-	Issuer []asn1.RawValue // GeneralNames
-	Serial *big.Int
-	UID    asn1.BitString `asn1:"optional"`
 }
 
 // compareIssuerSerialV2 wants the issuer's name in a directoryName, which is that of the certificate alone.

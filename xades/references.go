@@ -21,6 +21,14 @@ var (
 	errMisplaced = errors.New("what is signed is not found where it belongs")
 )
 
+// errCountersigned: a counter-signature is over something else, and whoever reads it there takes it for one of
+// the signature around it.
+var errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
+
+// countersignedType is the Type that the reference of a counter-signature to what it signs may have (EN 319
+// 132-1 5.2.7.1).
+const countersignedType = "http://uri.etsi.org/01903#CountersignedSignature"
+
 // scope is what a signature signs.
 type scope struct {
 	*signature
@@ -82,6 +90,21 @@ func (s *scope) add(r xmldsig.Reference) {
 	s.references = append(s.references, found)
 }
 
+// addListed follows the references of a Manifest, once for each.
+func (s *scope) addManifest(r xmldsig.Reference) {
+	last := &s.references[len(s.references)-1]
+	if last.err != nil || s.manifests[last.target] {
+		return
+	}
+	s.manifests[last.target] = true
+	listed, err := s.Manifest(r)
+	last.manifestErr = err
+	for _, entry := range listed {
+		s.add(entry)
+		s.references[len(s.references)-1].inManifest = true
+	}
+}
+
 // checkPlace refuses an Object that is not the signature's own; what some call an Object is its KeyInfo. Whoever puts another one around the signed
 // element makes a document in which it is somewhere else. What a counter-signature calls the signature that it
 // signs has to be that.
@@ -115,6 +138,20 @@ func (s *scope) isData(target xmldoc.Node) bool {
 	return true
 }
 
+// countersigned is the SignatureValue of the signature that another one stands in as a counter-signature, if
+// it does. It is zero when there is none, or several.
+func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
+	parent := xmldsig.Countersigned(element)
+	value, _ = onlyChild(parent, xmldsig.Namespace, "SignatureValue")
+	return value, parent != none
+}
+
+// countersigns reports whether a reference of SignedInfo leads to the value that the counter-signature has to be
+// over (EN 319 132-1 5.2.7.2).
+func (s *scope) countersigns(r signedReference) bool {
+	return r.err == nil && s.countersignedValue != none && r.target == s.countersignedValue && r.Element.Parent() == s.SignedInfo
+}
+
 // complete reports whether the digests of all references are right, and what has to be signed is among them.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
@@ -135,6 +172,22 @@ func (s *scope) checkSubject() error {
 		return fmt.Errorf("%w: no reference leads to data", errMisplaced)
 	}
 	return nil
+}
+
+// checkReference compares the digest of a reference.
+func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
+	err := r.err
+	if err == nil {
+		err = cmp.Or(s.VerifyReference(ctx, r.Reference), r.manifestErr)
+	}
+	r.valid = err == nil
+	return err
+}
+
+// isAbsent reports whether a Manifest lists something that is not in the document: the list is signed, and whoever
+// has what it names can compare the digest (xmldsig-core1 5.1).
+func (r *signedReference) isAbsent() bool {
+	return r.inManifest && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)
 }
 
 // checkReferences makes sure that the signature signs its own properties and something else, and compares
@@ -164,14 +217,12 @@ func (v *verification) checkReferences() error {
 	return nil
 }
 
-// checkReference compares the digest of a reference.
-func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
-	err := r.err
-	if err == nil {
-		err = cmp.Or(s.VerifyReference(ctx, r.Reference), r.manifestErr)
+// warnOfAbsent tells the first of what Manifests list and the document lacks.
+func (v *verification) warnOfAbsent(r *signedReference) {
+	if !v.manifestIncomplete {
+		v.manifestIncomplete = true
+		v.warn("What the signature lists in a Manifest is not in the document, and not verified: %.100q.", r.URI)
 	}
-	r.valid = err == nil
-	return err
 }
 
 // warnOfComments says that what is signed has comments, where the canonicalization drops them (Canonical XML 1.1
@@ -183,121 +234,5 @@ func (v *verification) warnOfComments() {
 			v.warn("What is signed has comments that the signature does not cover: they can be added, changed or removed without breaking it.")
 			return
 		}
-	}
-}
-
-func (v *verification) warn(format string, args ...any) {
-	v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(format, args...))
-}
-
-// addListed follows the references of a Manifest, once for each.
-func (s *scope) addManifest(r xmldsig.Reference) {
-	last := &s.references[len(s.references)-1]
-	if last.err != nil || s.manifests[last.target] {
-		return
-	}
-	s.manifests[last.target] = true
-	listed, err := s.Manifest(r)
-	last.manifestErr = err
-	for _, entry := range listed {
-		s.add(entry)
-		s.references[len(s.references)-1].inManifest = true
-	}
-}
-
-// isAbsent reports whether a Manifest lists something that is not in the document: the list is signed, and whoever
-// has what it names can compare the digest (xmldsig-core1 5.1).
-func (r *signedReference) isAbsent() bool {
-	return r.inManifest && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)
-}
-
-// warnOfAbsent tells the first of what Manifests list and the document lacks.
-func (v *verification) warnOfAbsent(r *signedReference) {
-	if !v.manifestIncomplete {
-		v.manifestIncomplete = true
-		v.warn("What the signature lists in a Manifest is not in the document, and not verified: %.100q.", r.URI)
-	}
-}
-
-// covered is what of a document is signed or timestamped, by the element at the top of it (zero: the whole
-// document).
-type coverage map[xmldoc.Node][]xmldoc.Subset
-
-// markEnclosed notes which signatures may get no unsigned properties: where those are, something is signed
-// or timestamped. So it is with a signature in the signed content of another one.
-func markEnclosed(all []signature) {
-	c := make(coverage)
-	for i := range all {
-		if all[i].Signature != nil {
-			c.add(&all[i])
-		}
-	}
-	for i := range all {
-		all[i].enclosed = c.has(all[i].unsignedParent())
-	}
-}
-
-// growing is the element that unsigned properties are added to, or have been.
-func (s *signature) unsignedParent() xmldoc.Node {
-	for _, n := range []xmldoc.Node{s.unsigned, elementAt(s.qualifying, "UnsignedProperties"), s.qualifying} {
-		if n != none {
-			return n
-		}
-	}
-	return s.element
-}
-
-// part is what a reference leads to. A thousand references may lead to the same.
-type referenceTarget struct {
-	apex  xmldoc.Node
-	kinds string // of transforms
-}
-
-// kindsOf are the kinds of a reference's transforms, each once: they are what leaves something out.
-func transformKinds(r xmldsig.Reference) string {
-	var kinds []byte
-	for _, t := range r.Transforms {
-		kinds = append(kinds, byte(t.Kind))
-	}
-	slices.Sort(kinds)
-	return string(slices.Compact(kinds))
-}
-
-// add adds what a signature signs, and what its archive timestamps are over beside that.
-func (c coverage) add(s *signature) {
-	seen := make(map[referenceTarget]bool)
-	for _, r := range s.References {
-		subset, err := s.Covers(r)
-		if err != nil {
-			continue // and so it signs nothing
-		}
-		if p := (referenceTarget{subset.Apex, transformKinds(r)}); !seen[p] {
-			seen[p] = true
-			c[subset.Apex] = append(c[subset.Apex], subset)
-		}
-	}
-	if len(s.archiveTimestamps)+len(s.archiveTimestamps132) == 0 {
-		return
-	}
-	for _, object := range s.otherObjects() {
-		c[object] = append(c[object], xmldoc.Subset{Apex: object})
-	}
-}
-
-// has reports whether a node is covered, by going up from it. What is left out are signatures.
-func (c coverage) has(n xmldoc.Node) bool {
-	var signatures []xmldoc.Node // that it is in
-	for {
-		if n.Is(xmldsig.Namespace, "Signature") {
-			signatures = append(signatures, n)
-		}
-		stays := func(s xmldoc.Subset) bool { return s.Without == nil || !slices.ContainsFunc(signatures, s.Without) }
-		if slices.ContainsFunc(c[n], stays) {
-			return true
-		}
-		if n == none {
-			return false
-		}
-		n = n.Parent()
 	}
 }

@@ -27,18 +27,67 @@ type Piece struct {
 	Base64 bool   `json:"base64,omitempty"` // those of the document are encoded (RFC 4648 section 4), without line breaks
 }
 
-// size is how long the piece is in the next document.
-func (p Piece) size() int64 {
-	n := p.To - p.From
-	switch {
-	case p.Bytes != nil:
-		return int64(len(p.Bytes))
-	case n <= 0:
-		return 0
-	case p.Base64:
-		return (n + 2) / 3 * 4
+// pieced reads pieces as one document. ends are where each of them ends in it.
+type revisedDocument struct {
+	base     io.ReaderAt
+	pieces   []Piece
+	ends     []int64
+	mismatch error
+}
+
+// splicing puts unsigned properties into the signatures of a document.
+type splicing struct {
+	*source
+	encoding xmldoc.Encoding
+	splices  []splice
+}
+
+// splice replaces the bytes from From to To by pieces.
+type splice struct {
+	from, to int64
+	pieces   []Piece
+}
+
+// With returns the document that a revision makes, without a copy of it: it reads from both. Reading
+// fails when the revision was made for a document of another length. That the content is the same as well is
+// for the caller to know: see [Pending.Base].
+func (d Document) With(r Revision) Document {
+	next := revisedDocument{base: d, pieces: r.Pieces, ends: make([]int64, len(r.Pieces))}
+	if r.Base != d.Size {
+		next.mismatch = fmt.Errorf("xades: a revision of a document of %d bytes, for one of %d", r.Base, d.Size)
 	}
-	return n
+	var size int64
+	for i, p := range r.Pieces {
+		size += p.size()
+		next.ends[i] = size
+	}
+	return Document{ReaderAt: next, Size: size}
+}
+
+// ReadAt implements [io.ReaderAt].
+func (d revisedDocument) ReadAt(b []byte, at int64) (int, error) {
+	switch {
+	case at < 0:
+		return 0, errors.New("xades: reading before the start of a document")
+	case d.mismatch != nil:
+		return 0, d.mismatch
+	}
+	n := 0
+	start := int64(0)
+	for i, end := range d.ends {
+		if from := at + int64(n) - start; n < len(b) && start+from < end {
+			part := b[n:min(int64(len(b)), int64(n)+end-start-from)]
+			if err := d.pieces[i].readAt(d.base, part, from); err != nil {
+				return n, err
+			}
+			n += len(part)
+		}
+		start = end
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
 }
 
 // size is how long the next document is.
@@ -76,6 +125,20 @@ func (r Revision) join(next Revision) (Revision, error) {
 		}
 	}
 	return joined, nil
+}
+
+// size is how long the piece is in the next document.
+func (p Piece) size() int64 {
+	n := p.To - p.From
+	switch {
+	case p.Bytes != nil:
+		return int64(len(p.Bytes))
+	case n <= 0:
+		return 0
+	case p.Base64:
+		return (n + 2) / 3 * 4
+	}
+	return n
 }
 
 // cut returns the part of a piece between two offsets of it. Base64 is not cut, and need not be: it is the signed
@@ -123,56 +186,6 @@ func (p Piece) readEncoded(doc io.ReaderAt, b []byte, at int64) error {
 	return nil
 }
 
-// With returns the document that a revision makes, without a copy of it: it reads from both. Reading
-// fails when the revision was made for a document of another length. That the content is the same as well is
-// for the caller to know: see [Pending.Base].
-func (d Document) With(r Revision) Document {
-	next := revisedDocument{base: d, pieces: r.Pieces, ends: make([]int64, len(r.Pieces))}
-	if r.Base != d.Size {
-		next.mismatch = fmt.Errorf("xades: a revision of a document of %d bytes, for one of %d", r.Base, d.Size)
-	}
-	var size int64
-	for i, p := range r.Pieces {
-		size += p.size()
-		next.ends[i] = size
-	}
-	return Document{ReaderAt: next, Size: size}
-}
-
-// pieced reads pieces as one document. ends are where each of them ends in it.
-type revisedDocument struct {
-	base     io.ReaderAt
-	pieces   []Piece
-	ends     []int64
-	mismatch error
-}
-
-// ReadAt implements [io.ReaderAt].
-func (d revisedDocument) ReadAt(b []byte, at int64) (int, error) {
-	switch {
-	case at < 0:
-		return 0, errors.New("xades: reading before the start of a document")
-	case d.mismatch != nil:
-		return 0, d.mismatch
-	}
-	n := 0
-	start := int64(0)
-	for i, end := range d.ends {
-		if from := at + int64(n) - start; n < len(b) && start+from < end {
-			part := b[n:min(int64(len(b)), int64(n)+end-start-from)]
-			if err := d.pieces[i].readAt(d.base, part, from); err != nil {
-				return n, err
-			}
-			n += len(part)
-		}
-		start = end
-	}
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
 // readFull reads all of b; a document that ends before is an error.
 func readFull(r io.ReaderAt, b []byte, at int64) error {
 	n, err := r.ReadAt(b, at)
@@ -183,22 +196,6 @@ func readFull(r io.ReaderAt, b []byte, at int64) error {
 		return io.ErrUnexpectedEOF
 	}
 	return err
-}
-
-// none is the node that there is not.
-var none xmldoc.Node
-
-// splicing puts unsigned properties into the signatures of a document.
-type splicing struct {
-	*source
-	encoding xmldoc.Encoding
-	splices  []splice
-}
-
-// splice replaces the bytes from From to To by pieces.
-type splice struct {
-	from, to int64
-	pieces   []Piece
 }
 
 // add puts properties behind those that a signature has (EN 319 132-1 4.3.5 to 4.3.7). The elements around

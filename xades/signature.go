@@ -29,6 +29,9 @@ const (
 	maxEvidence = 4096
 )
 
+// none is the node that there is not.
+var none xmldoc.Node
+
 // signature is a signature of a document with its properties.
 type signature struct {
 	*xmldsig.Signature             // nil: it cannot be read
@@ -74,6 +77,12 @@ type encapsulatedValues struct {
 	data     *validation.Data
 }
 
+// signatureReader reads the signatures of one document.
+type signatureReader struct {
+	dsig     *xmldsig.Reader
+	unsigned unsignedReader
+}
+
 // readSignatures reads all signatures of a document, in document order. One that cannot be read does not
 // hide the others, and a piece of validation data that cannot proves nothing and is left out. They share a
 // bound on the work, and are for one goroutine at a time. [ades.ErrUnreadable] when there are too many.
@@ -92,12 +101,6 @@ func checkNumber(signatures int) error {
 		return fmt.Errorf("%w: %w: %d signatures", ades.ErrUnreadable, ErrLimit, signatures)
 	}
 	return nil
-}
-
-// signatureReader reads the signatures of one document.
-type signatureReader struct {
-	dsig     *xmldsig.Reader
-	unsigned unsignedReader
 }
 
 func newSignatureReader(ctx context.Context, d *xmldoc.Document) *signatureReader {
@@ -124,23 +127,6 @@ func (r *signatureReader) readSignature(element xmldoc.Node) signature {
 	r.unsigned.read(&s)
 	s.findSigner()
 	return s
-}
-
-// name is the Id of the signature, also of one that cannot be read; "" without one.
-func (s *signature) name() string {
-	id, _ := s.element.Attr("", "Id")
-	return id
-}
-
-// before is the validation data that precedes an unsigned property.
-func (s *signature) dataBefore(property xmldoc.Node) *validation.Data {
-	var all []*validation.Data
-	for _, v := range s.values {
-		if v.property.Precedes(property) {
-			all = append(all, v.data)
-		}
-	}
-	return validation.Merge(all...)
 }
 
 // findProperties finds the properties where the schema has them and nowhere else: QualifyingProperties in
@@ -232,6 +218,64 @@ func (s *signature) findSignedProperties(signed xmldoc.Node) error {
 	return nil
 }
 
+// describe notes what the signer says in signed properties (EN 319 132-1 5.2.1, 5.2.3, 5.2.5).
+func (s *signature) describe() {
+	about := elementAt(s.properties, "SignedSignatureProperties")
+	s.signingTime = parseTime(textAt(about, "SigningTime"))
+	for _, place := range []string{"SignatureProductionPlaceV2", "SignatureProductionPlace"} {
+		if n := elementAt(about, place); n != none {
+			s.city, s.country = textAt(n, "City"), textAt(n, "CountryName")
+			break
+		}
+	}
+	objects := elementAt(s.properties, "SignedDataObjectProperties")
+	if objects == none {
+		return
+	}
+	for e := range objects.Elements() {
+		if s.reason == "" && e.Is(ns132, "CommitmentTypeIndication") {
+			s.reason = textAt(e, "CommitmentTypeId", "Description")
+		}
+	}
+}
+
+// parseTime reads an xsd:dateTime; zero when it is none. Without a zone it is taken for UTC.
+func parseTime(s string) time.Time {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// name is the Id of the signature, also of one that cannot be read; "" without one.
+func (s *signature) name() string {
+	id, _ := s.element.Attr("", "Id")
+	return id
+}
+
+// before is the validation data that precedes an unsigned property.
+func (s *signature) dataBefore(property xmldoc.Node) *validation.Data {
+	var all []*validation.Data
+	for _, v := range s.values {
+		if v.property.Precedes(property) {
+			all = append(all, v.data)
+		}
+	}
+	return validation.Merge(all...)
+}
+
+// growing is the element that unsigned properties are added to, or have been.
+func (s *signature) unsignedParent() xmldoc.Node {
+	for _, n := range []xmldoc.Node{s.unsigned, elementAt(s.qualifying, "UnsignedProperties"), s.qualifying} {
+		if n != none {
+			return n
+		}
+	}
+	return s.element
+}
+
 // only is the one child element of that name; zero when there is none. Of several, nobody can tell which
 // one is meant.
 func onlyChild(parent xmldoc.Node, space, local string) (found xmldoc.Node, err error) {
@@ -264,35 +308,4 @@ func textAt(n xmldoc.Node, path ...string) string {
 		return ""
 	}
 	return strings.TrimSpace(n.Text())
-}
-
-// describe notes what the signer says in signed properties (EN 319 132-1 5.2.1, 5.2.3, 5.2.5).
-func (s *signature) describe() {
-	about := elementAt(s.properties, "SignedSignatureProperties")
-	s.signingTime = parseTime(textAt(about, "SigningTime"))
-	for _, place := range []string{"SignatureProductionPlaceV2", "SignatureProductionPlace"} {
-		if n := elementAt(about, place); n != none {
-			s.city, s.country = textAt(n, "City"), textAt(n, "CountryName")
-			break
-		}
-	}
-	objects := elementAt(s.properties, "SignedDataObjectProperties")
-	if objects == none {
-		return
-	}
-	for e := range objects.Elements() {
-		if s.reason == "" && e.Is(ns132, "CommitmentTypeIndication") {
-			s.reason = textAt(e, "CommitmentTypeId", "Description")
-		}
-	}
-}
-
-// parseTime reads an xsd:dateTime; zero when it is none. Without a zone it is taken for UTC.
-func parseTime(s string) time.Time {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC()
-		}
-	}
-	return time.Time{}
 }

@@ -27,19 +27,6 @@ type documentSignature struct {
 	added    string                  // properties that it gets
 }
 
-// growsIn reports whether another signature that gets evidence is in an Object that the archive timestamp of a
-// signature will be over. Where it is signed too, it is enclosed.
-func (c *signedDocument) objectsChange(s *documentSignature) bool {
-	for _, object := range s.otherObjects() {
-		for _, o := range c.signatures {
-			if o.signature != s.signature && !o.done && object.Contains(o.unsignedParent()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // selection chooses the signatures that are looked after.
 type selection func([]signature) []signature
 
@@ -146,21 +133,6 @@ func (s *signature) verify(ctx context.Context) error {
 	return nil
 }
 
-// timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is
-// none.
-func (s documentSignature) bestSignatureTime() (oldest time.Time) {
-	for _, t := range s.allTimestamps() {
-		if oldest.IsZero() || t.token.Time.Before(oldest) {
-			oldest = t.token.Time
-		}
-	}
-	return oldest
-}
-
-func (s documentSignature) allTimestamps() []encapsulatedTimestamp {
-	return slices.Concat(s.verified, s.archiveTimestamps)
-}
-
 // targets are the certificates that are relied upon: the signer's and those of the authorities of
 // timestamps. The next archive timestamp proves that a timestamp existed at its own time (EN 319 102-1
 // 5.6.3).
@@ -181,14 +153,19 @@ func (s documentSignature) authorityTarget(t encapsulatedTimestamp) validation.T
 	return validation.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
 }
 
-// withoutLast is the signature as it was before its last archive timestamp, with the data of that time.
-func (s documentSignature) beforeLastArchive() documentSignature {
-	last := s.archiveTimestamps[len(s.archiveTimestamps)-1]
-	earlier := *s.signature
-	earlier.archiveTimestamps = slices.DeleteFunc(slices.Clone(s.archiveTimestamps), func(t encapsulatedTimestamp) bool { return t.property == last.property })
-	earlier.validationData = s.dataBefore(last.property)
-	over := func(t encapsulatedTimestamp) bool { return !t.property.Precedes(last.property) }
-	return documentSignature{signature: &earlier, verified: slices.DeleteFunc(slices.Clone(s.verified), over)}
+// timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is
+// none.
+func (s documentSignature) bestSignatureTime() (oldest time.Time) {
+	for _, t := range s.allTimestamps() {
+		if oldest.IsZero() || t.token.Time.Before(oldest) {
+			oldest = t.token.Time
+		}
+	}
+	return oldest
+}
+
+func (s documentSignature) allTimestamps() []encapsulatedTimestamp {
+	return slices.Concat(s.verified, s.archiveTimestamps)
 }
 
 // archived reports whether the last archive timestamp is over all validation data that the signature and the
@@ -200,4 +177,27 @@ func (s documentSignature) hasLevelLTA(known *validation.Known) bool {
 	earlier := s.beforeLastArchive()
 	lacking, _ := earlier.validationData.ChargeTo(known).Lacking(known.With(s.knownCertificates...), earlier.targets()...)
 	return len(lacking) == 0 && len(earlier.verified) > 0
+}
+
+// withoutLast is the signature as it was before its last archive timestamp, with the data of that time.
+func (s documentSignature) beforeLastArchive() documentSignature {
+	last := s.archiveTimestamps[len(s.archiveTimestamps)-1]
+	earlier := *s.signature
+	earlier.archiveTimestamps = slices.DeleteFunc(slices.Clone(s.archiveTimestamps), func(t encapsulatedTimestamp) bool { return t.property == last.property })
+	earlier.validationData = s.dataBefore(last.property)
+	over := func(t encapsulatedTimestamp) bool { return !t.property.Precedes(last.property) }
+	return documentSignature{signature: &earlier, verified: slices.DeleteFunc(slices.Clone(s.verified), over)}
+}
+
+// growsIn reports whether another signature that gets evidence is in an Object that the archive timestamp of a
+// signature will be over. Where it is signed too, it is enclosed.
+func (c *signedDocument) objectsChange(s *documentSignature) bool {
+	for _, object := range s.otherObjects() {
+		for _, o := range c.signatures {
+			if o.signature != s.signature && !o.done && object.Contains(o.unsignedParent()) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -22,13 +20,29 @@ const (
 	readSize = 1 << 20
 )
 
+// What has to be left of the bounds of a document, so that it is read with what is put into it.
+const (
+	// growth is the room in bytes that a document has to leave for what signatures get later: validation
+	// data and timestamps.
+	reservedBytes = 16 << 20
+	// growthNodes is the room for their elements and text, and for their attributes.
+	reservedNodes = 1 << 16
+	// vocabulary is more than the names and namespaces that this package writes.
+	reservedNames = 128
+)
+
 // source is a document that was read.
 type source struct {
 	bytes []byte
 	doc   *xmldoc.Document
 }
 
-func (s *source) size() int64 { return int64(len(s.bytes)) }
+// opening is how a document begins.
+type opening struct {
+	encoding  xmldoc.Encoding
+	end       int64 // of the byte order mark and the XML declaration, in bytes
+	container bool  // the root may be that of a container
+}
 
 // readSource reads a document once, and writes what it reads to base as well, if that is not nil.
 func readSource(ctx context.Context, doc Document, base io.Writer) (*source, error) {
@@ -60,10 +74,6 @@ func readBytes(ctx context.Context, doc Document, base io.Writer) ([]byte, error
 	return b, ctx.Err()
 }
 
-func errSize(size int64) error {
-	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ades.ErrUnreadable, ErrLimit, size, maxSize)
-}
-
 // parseSource reads what is in memory.
 func parseSource(b []byte) (*source, error) {
 	d, err := xmldoc.Parse(b)
@@ -71,45 +81,6 @@ func parseSource(b []byte) (*source, error) {
 		return nil, readError(err)
 	}
 	return &source{b, d}, nil
-}
-
-// nameOf is where the name in an element's start tag stands. It is not of ASCII in general, and copied.
-func (s *source) nameOf(n xmldoc.Node, e xmldoc.Encoding) (from, to int64) {
-	start, end := n.Span()
-	from = start + e.Width()
-	for to = from; to < end && !s.delimiterAt(to, e); to += e.Width() {
-	}
-	return from, to
-}
-
-// delimiterAt reports whether a name ends before the character at an offset (XML 1.0, production 44).
-func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
-	for _, c := range []string{" ", "\t", "\r", "\n", "/", ">"} {
-		if bytes.HasPrefix(s.bytes[at:], e.Encode(c)) {
-			return true
-		}
-	}
-	return false
-}
-
-// readError turns an error of reading XML into one that callers tell apart.
-func readError(err error) error {
-	if errors.Is(err, xmldsig.ErrLimit) {
-		return fmt.Errorf("%w: %w: %w", ades.ErrUnreadable, ErrLimit, err)
-	}
-	for _, kind := range []error{xmldoc.ErrMalformed, xmldoc.ErrDoctype, xmldoc.ErrEncoding, xmldoc.ErrLimit, xmldoc.ErrNamespace} {
-		if errors.Is(err, kind) {
-			return fmt.Errorf("%w: %w", ades.ErrUnreadable, err)
-		}
-	}
-	return err
-}
-
-// opening is how a document begins.
-type opening struct {
-	encoding  xmldoc.Encoding
-	end       int64 // of the byte order mark and the XML declaration, in bytes
-	container bool  // the root may be that of a container
 }
 
 // maxOpening is the length in bytes up to which an XML declaration is looked for, and the root of a
@@ -133,32 +104,94 @@ func readOpening(doc Document) (o opening, err error) {
 	return o, nil
 }
 
-// maxPrefixes bounds the list of prefixes in a reference.
-const maxPrefixes = 50
+func (s *source) size() int64 { return int64(len(s.bytes)) }
 
-// ofSignatures are prefixes that signatures bind for themselves, and the one that is bound everywhere.
-var signaturePrefixes = []string{"xml", "ds", "xades", "xades141", "dsig-filter2", "ec"}
-
-// wholeForm is how a document is canonicalized of which the root is signed: exclusively, but for the prefixes
-// that it declares. Values such as that of xsi:type have them too, and whoever bound them to something else there
-// would change what is said (Exclusive XML Canonicalization 1.0, 1.3). A part that is signed by its identifier has
-// no such list: it would take the declarations around it for its own, and could not be put anywhere else.
-func documentCanonicalization(d *xmldoc.Document) xmldoc.Canonicalization {
-	prefixes := slices.DeleteFunc(d.Prefixes(), func(p string) bool { return slices.Contains(signaturePrefixes, p) })
-	c := exclusive
-	c.Prefixes = prefixes[:min(len(prefixes), maxPrefixes)]
-	return c
+// nameOf is where the name in an element's start tag stands. It is not of ASCII in general, and copied.
+func (s *source) nameOf(n xmldoc.Node, e xmldoc.Encoding) (from, to int64) {
+	start, end := n.Span()
+	from = start + e.Width()
+	for to = from; to < end && !s.delimiterAt(to, e); to += e.Width() {
+	}
+	return from, to
 }
 
-// canonicalized is the transform for it.
-func canonicalizationTransform(c xmldoc.Canonicalization) string {
-	method := xmldsig.CanonicalizationMethod(c)
-	if len(c.Prefixes) == 0 {
-		return transform(method)
+// delimiterAt reports whether a name ends before the character at an offset (XML 1.0, production 44).
+func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
+	for _, c := range []string{" ", "\t", "\r", "\n", "/", ">"} {
+		if bytes.HasPrefix(s.bytes[at:], e.Encode(c)) {
+			return true
+		}
 	}
-	list := slices.Clone(c.Prefixes)
-	if i := slices.Index(list, ""); i >= 0 {
-		list[i] = "#default"
+	return false
+}
+
+func checkSize(made Revision) error {
+	if made.size() > maxSize-reservedBytes {
+		return fmt.Errorf("%w: %w: signed it has more than %d bytes", ades.ErrUnreadable, ErrLimit, maxSize-reservedBytes)
 	}
-	return transform(method, element("ec:InclusiveNamespaces", attributes{"xmlns:ec", method, "PrefixList", strings.Join(list, " ")}))
+	return nil
+}
+
+// checkRoom reports whether a document with so many signatures can take a further one, and evidence after
+// that.
+func checkSignatureLimits(d *xmldoc.Document, signatures int) error {
+	nodes, attributes, names := d.RemainingLimits()
+	switch {
+	case signatures >= maxSignatures:
+		return fmt.Errorf("%w: %w: it has %d signatures", ades.ErrForbidden, ErrLimit, signatures)
+	case min(nodes, attributes) < reservedNodes:
+		return fmt.Errorf("%w: %w: too many nodes, or attributes, for a signature to be added", ades.ErrUnreadable, ErrLimit)
+	case names < 2*reservedNames: // so that there is room for evidence when this has been added
+		return fmt.Errorf("%w: %w: too many names for a signature to be added", ades.ErrUnreadable, ErrLimit)
+	}
+	return nil
+}
+
+// checkRoomFor reports whether markup with so many tags can be added to unsigned properties. Each stands for one
+// node at most, as an element has two, and text stands between them; and, one with another, for less than one
+// attribute. No evidence is deeper in a signature than
+// the digest that names its signer.
+func checkPropertyLimits(d *xmldoc.Document, tags int) error {
+	if nodes, attributes, names := d.RemainingLimits(); min(nodes, attributes) < tags || names < reservedNames {
+		return fmt.Errorf("%w: %w: no room for evidence", ades.ErrUnreadable, ErrLimit)
+	}
+	return nil
+}
+
+// checkNames refuses what others cannot parse: nobody could verify the signature.
+func checkXMLNames(d *xmldoc.Document) error {
+	if !d.CommonNames() {
+		return fmt.Errorf("%w: it has a name that XML 1.0 did not have before its fifth edition, or a very long one", ades.ErrUnreadable)
+	}
+	return nil
+}
+
+func errSize(size int64) error {
+	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ades.ErrUnreadable, ErrLimit, size, maxSize)
+}
+
+// readError turns an error of reading XML into one that callers tell apart.
+func readError(err error) error {
+	if errors.Is(err, xmldsig.ErrLimit) {
+		return fmt.Errorf("%w: %w: %w", ades.ErrUnreadable, ErrLimit, err)
+	}
+	for _, kind := range []error{xmldoc.ErrMalformed, xmldoc.ErrDoctype, xmldoc.ErrEncoding, xmldoc.ErrLimit, xmldoc.ErrNamespace} {
+		if errors.Is(err, kind) {
+			return fmt.Errorf("%w: %w", ades.ErrUnreadable, err)
+		}
+	}
+	return err
+}
+
+// contextWriter ends the work with its context.
+type contextWriter struct {
+	context.Context
+	io.Writer
+}
+
+func (w contextWriter) Write(b []byte) (int, error) {
+	if err := w.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(b)
 }

@@ -9,25 +9,145 @@ import (
 	"io"
 	"slices"
 	"sort"
+	"time"
 
+	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/internal/pki/validation"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
 // errMethod: the CanonicalizationMethod of a timestamp is none that is known.
 var errCanonicalization = errors.New("the canonicalization method of the timestamp is not known")
 
-// contextWriter ends the work with its context.
-type contextWriter struct {
-	context.Context
-	io.Writer
+// archiveHashes are what was digested for archive timestamps of a signature. Each is over what the one before it is,
+// and over more: with a hash that goes on, those of thirty years take little longer than the last of them.
+type archiveHashes struct {
+	unsigned []xmldoc.Node // the unsigned properties
+	states   []archiveHash
 }
 
-func (w contextWriter) Write(b []byte) (int, error) {
-	if err := w.Err(); err != nil {
-		return 0, err
+// archiveForm is what imprints have to have in common.
+type archiveForm struct {
+	c14n xmldoc.Canonicalization
+	hash crypto.Hash
+}
+
+// archiveHash is a hash that has taken what comes before the unsigned properties, and some of those.
+type archiveHash struct {
+	archiveForm
+	state      hash.Cloner
+	properties int
+}
+
+// checkTimestamps reads and judges the timestamps of the signature, the archive timestamps from the newest to
+// the oldest: each that is trusted proves that those before it existed at its time, at which their certificates
+// are judged in turn (EN 319 102-1 5.6.3). All of them prove that the signature existed. The error is one of the
+// context.
+func (v *verification) checkTimestamps() (err error) {
+	v.validationData.ChargeTo(v.inspection.known)
+	v.known = v.inspection.known.With(v.knownCertificates...)
+	if v.validatedTimestamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signatureTimestamps); err != nil {
+		return err
 	}
-	return w.Writer.Write(b)
+	if v.validatedArchiveTimestamps, err = v.readTimestamps(ades.ArchiveTimestamp, v.archiveTimestamps); err != nil {
+		return err
+	}
+	for i := range slices.Backward(v.validatedArchiveTimestamps) {
+		v.newJudge().Timestamp(&v.validatedArchiveTimestamps[i], v.known, v.poeTime(v.archiveTimestamps[i].property))
+	}
+	for i := range v.validatedTimestamps {
+		v.newJudge().Timestamp(&v.validatedTimestamps[i], v.known, v.poeTime(v.signatureTimestamps[i].property))
+	}
+	v.noteTimestamps()
+	return nil
+}
+
+// existed is when a property existed at the latest. An archive timestamp is over the properties before its own
+// and proves nothing of what is put behind, though it is over the same signature (EN 319 132-1 5.5.2.2).
+func (v *verification) poeTime(property xmldoc.Node) time.Time {
+	at := v.options.Time
+	for i, archive := range v.archiveTimestamps {
+		if property.Precedes(archive.property) {
+			at = v.validatedArchiveTimestamps[i].ProvenAt(at)
+		}
+	}
+	return at
+}
+
+// pointsOfExistence goes through the validation data that archive timestamps prove: each is over what stands before it.
+func (v *verification) proofsOfExistence(yield func(validation.POE) bool) {
+	at := v.options.Time
+	for i, t := range slices.Backward(v.validatedArchiveTimestamps) {
+		at = t.ProvenAt(at)
+		if !t.Report.Trusted {
+			continue
+		}
+		data := v.dataBefore(v.archiveTimestamps[i].property).ChargeTo(v.inspection.known)
+		if !yield(validation.POE{Data: data, At: at}) {
+			return
+		}
+	}
+}
+
+func (v *verification) noteTimestamps() {
+	best := v.options.Time
+	for _, t := range slices.Concat(v.validatedTimestamps, v.validatedArchiveTimestamps) {
+		v.report.Timestamps = append(v.report.Timestamps, t.Report)
+		if best = t.ProvenAt(best); t.Report.Trusted {
+			v.report.BestTime = best
+		}
+	}
+}
+
+// readTimestamps reads timestamps and compares them with what they are over.
+func (v *verification) readTimestamps(kind ades.TimestampType, carried []encapsulatedTimestamp) ([]validation.Timestamp, error) {
+	var all []validation.Timestamp
+	for _, c := range carried {
+		t := validation.Read(kind, c.der)
+		t.Report.Name, _ = c.property.Attr("", "Id")
+		if t.Token != nil {
+			if err := v.compare(&t, c); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+func (v *verification) compare(t *validation.Timestamp, c encapsulatedTimestamp) error {
+	sum, err := v.timestampImprint(v.ctx, c, t.Token.Hash)
+	switch {
+	case v.ctx.Err() != nil:
+		return v.ctx.Err()
+	case err != nil:
+		t.Report.Fail(err.Error())
+	default:
+		t.Check(sum, slices.Concat(v.knownCertificates, v.validationData.Certificates))
+	}
+	return nil
+}
+
+// checkTimestamp compares a timestamp with what it stands for, and verifies its value.
+func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp) error {
+	if t.token == nil {
+		return fmt.Errorf("%w: token", tsp.ErrFormat)
+	}
+	sum, err := s.timestampImprint(ctx, t, t.token.Hash)
+	if err != nil {
+		return err
+	}
+	t.token.Supply(slices.Concat(s.knownCertificates, s.validationData.Certificates))
+	return t.token.VerifyOver(sum)
+}
+
+// timestampedSum is the digest of what a timestamp of a signature is over.
+func (s *signature) timestampImprint(ctx context.Context, t encapsulatedTimestamp, h crypto.Hash) ([]byte, error) {
+	if t.property.Is(ns141, "ArchiveTimeStamp") {
+		return s.archiveTimestampImprint(ctx, t.c14n, h, t.property, nil)
+	}
+	return s.signatureTimestampImprint(ctx, t.c14n, h)
 }
 
 // signedSum is the digest of what a signature timestamp is over: the element SignatureValue (EN 319 132-1
@@ -63,76 +183,6 @@ func digest(ctx context.Context, c xmldoc.Canonicalization, begin func() (hash.H
 		return nil, fmt.Errorf("what a timestamp is over: %w", err)
 	}
 	return sum.Sum(nil), ctx.Err()
-}
-
-// write writes elements in canonical form, one after another.
-func (s *signature) write(w io.Writer, c xmldoc.Canonicalization, elements ...xmldoc.Node) error {
-	for _, e := range elements {
-		if e == none {
-			continue
-		}
-		if err := s.Canonicalize(w, c, xmldoc.Subset{Apex: e}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// otherObjects are the Objects but that of the properties.
-func (s *signature) otherObjects() []xmldoc.Node {
-	var all []xmldoc.Node
-	for _, o := range s.Objects {
-		if s.qualifying == none || o != s.qualifying.Parent() {
-			all = append(all, o)
-		}
-	}
-	return all
-}
-
-// timestampedSum is the digest of what a timestamp of a signature is over.
-func (s *signature) timestampImprint(ctx context.Context, t encapsulatedTimestamp, h crypto.Hash) ([]byte, error) {
-	if t.property.Is(ns141, "ArchiveTimeStamp") {
-		return s.archiveTimestampImprint(ctx, t.c14n, h, t.property, nil)
-	}
-	return s.signatureTimestampImprint(ctx, t.c14n, h)
-}
-
-// checkTimestamp compares a timestamp with what it stands for, and verifies its value.
-func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp) error {
-	if t.token == nil {
-		return fmt.Errorf("%w: token", tsp.ErrFormat)
-	}
-	sum, err := s.timestampImprint(ctx, t, t.token.Hash)
-	if err != nil {
-		return err
-	}
-	t.token.Supply(slices.Concat(s.knownCertificates, s.validationData.Certificates))
-	return t.token.VerifyOver(sum)
-}
-
-// archiveHashes are what was digested for archive timestamps of a signature. Each is over what the one before it is,
-// and over more: with a hash that goes on, those of thirty years take little longer than the last of them.
-type archiveHashes struct {
-	unsigned []xmldoc.Node // the unsigned properties
-	states   []archiveHash
-}
-
-// archiveForm is what imprints have to have in common.
-type archiveForm struct {
-	c14n xmldoc.Canonicalization
-	hash crypto.Hash
-}
-
-func (f archiveForm) equal(o archiveForm) bool {
-	return f.hash == o.hash && f.c14n.Method == o.c14n.Method && f.c14n.Comments == o.c14n.Comments &&
-		slices.Equal(f.c14n.Prefixes, o.c14n.Prefixes)
-}
-
-// archiveHash is a hash that has taken what comes before the unsigned properties, and some of those.
-type archiveHash struct {
-	archiveForm
-	state      hash.Cloner
-	properties int
 }
 
 // archivedHash is a hash of what archive timestamps are over but for the Objects, which come last.
@@ -182,6 +232,35 @@ func (m *archiveHashes) remember(f archiveForm, sum hash.Hash, taken int) error 
 		m.states = append(m.states, b)
 	}
 	return err
+}
+
+func (f archiveForm) equal(o archiveForm) bool {
+	return f.hash == o.hash && f.c14n.Method == o.c14n.Method && f.c14n.Comments == o.c14n.Comments &&
+		slices.Equal(f.c14n.Prefixes, o.c14n.Prefixes)
+}
+
+// write writes elements in canonical form, one after another.
+func (s *signature) write(w io.Writer, c xmldoc.Canonicalization, elements ...xmldoc.Node) error {
+	for _, e := range elements {
+		if e == none {
+			continue
+		}
+		if err := s.Canonicalize(w, c, xmldoc.Subset{Apex: e}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// otherObjects are the Objects but that of the properties.
+func (s *signature) otherObjects() []xmldoc.Node {
+	var all []xmldoc.Node
+	for _, o := range s.Objects {
+		if s.qualifying == none || o != s.qualifying.Parent() {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // unsignedBefore are the unsigned properties before one of them, or (zero) all.

@@ -17,6 +17,34 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
+// inspection is the verification of one document.
+type inspection struct {
+	ctx                 context.Context
+	document            *xmldoc.Document
+	options             ades.VerifyOptions
+	known               *validation.Known  // whom to trust, and what KeyInfo and the timestamps of all signatures carry
+	shared              *validation.Data   // validation data of all signatures
+	online              *validation.Online // nil: nobody is asked
+	signatures          []signature        // those in unsigned properties come last
+	scopes              []scope            // what each of them signs
+	withUnsignedContent []xmldoc.Node      // those that carry something that they do not sign
+
+	contents     map[xmldoc.Node]content // that were asked for
+	instructions func() bool             // says whether some stand beside the root
+}
+
+// verification is the work on one signature.
+type verification struct {
+	*inspection
+	*signature
+	scope                      scope
+	known                      *validation.Known // with what the signature carries
+	validatedTimestamps        []validation.Timestamp
+	validatedArchiveTimestamps []validation.Timestamp
+	manifestIncomplete         bool // something that a Manifest lists is; that was told
+	report                     ades.SignatureReport
+}
+
 // Verify reports on the signatures of a document. A signature that does not verify
 // is no error but a result; [ades.ErrUnreadable] when there is nothing to report on.
 //
@@ -63,6 +91,80 @@ func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ade
 		return nil, err
 	}
 	return i.reports()
+}
+
+func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyOptions) (*inspection, error) {
+	found, unsigned := xmldsig.Find(d), xmldsig.FindUnsigned(d)
+	if err := checkNumber(len(found) + len(unsigned)); err != nil {
+		return nil, err
+	}
+	reader := newSignatureReader(ctx, d)
+	signatures := reader.readAll(found)
+	markEnclosed(signatures)
+	signatures = append(signatures, reader.readAll(unsigned)...)
+	i := &inspection{
+		ctx: ctx, document: d, options: options, signatures: signatures,
+		known:    validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
+		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
+		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
+	}
+	for _, s := range signatures {
+		i.known = i.known.With(s.knownCertificates...)
+	}
+	i.shared = dataOf(signatures).ChargeTo(i.known)
+	_, ambiguous := d.DuplicateID()
+	for n := range signatures {
+		s := scopeOf(&signatures[n], ambiguous)
+		s.misplaced = n >= len(found) && !s.isCounterSignature
+		i.scopes = append(i.scopes, s)
+		if s.hasUnsignedContent() {
+			i.withUnsignedContent = append(i.withUnsignedContent, s.element)
+		}
+	}
+	return i, ctx.Err()
+}
+
+func dataOf(signatures []signature) *validation.Data {
+	var all []*validation.Data
+	for _, s := range signatures {
+		all = append(all, s.validationData)
+	}
+	return validation.Merge(all...)
+}
+
+func (i *inspection) reports() (*ades.Report, error) {
+	report := new(ades.Report)
+	for _, n := range i.order() {
+		v := verification{inspection: i, signature: &i.signatures[n], scope: i.scopes[n]}
+		if err := cmp.Or(v.run(), i.ctx.Err()); err != nil {
+			return nil, err
+		}
+		report.Signatures = append(report.Signatures, v.report)
+	}
+	return report, nil
+}
+
+// order is that in which the signatures were made: one that is in the content of another ends before that
+// one, parallel ones follow each other, and counter-signatures follow what they sign.
+func (i *inspection) order() []int {
+	order, end := make([]int, len(i.signatures)), make([]int64, len(i.signatures))
+	for n := range order {
+		order[n] = n
+		_, end[n] = outermostSignature(i.signatures[n].element).Span()
+	}
+	start := func(n int) int64 { start, _ := i.signatures[n].element.Span(); return start }
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(end[a], end[b]), cmp.Compare(start(a), start(b)))
+	})
+	return order
+}
+
+// lineage is the signature that is no counter-signature of another, and that this one belongs to.
+func outermostSignature(element xmldoc.Node) xmldoc.Node {
+	for parent := xmldsig.Countersigned(element); parent != none; parent = xmldsig.Countersigned(element) {
+		element = parent
+	}
+	return element
 }
 
 // run makes the checks of EN 319 102-1 5.2, from the format over the certificate, the digests and the
@@ -167,6 +269,16 @@ func (v *verification) checkHashes() {
 	validation.CheckHashes(&v.report, hashes...)
 }
 
+// judge judges by the data that the signatures of the document carry: what is said of a certificate is true of it in
+// whichever of them. For the sake of one that has failed already nobody is asked.
+func (v *verification) newJudge() validation.Judge {
+	j := validation.Judge{Data: v.shared, Time: v.options.Time, Online: v.online}
+	if v.report.Indication != "" {
+		j.Online = nil
+	}
+	return j
+}
+
 // reject notes what an error of the signature comes to. One that is made of several is one problem.
 func (v *verification) reject(err error) {
 	indication, sub := indicationOf(err)
@@ -197,225 +309,6 @@ func isAny(err error, kinds ...error) bool {
 	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
-// inspection is the verification of one document.
-type inspection struct {
-	ctx                 context.Context
-	document            *xmldoc.Document
-	options             ades.VerifyOptions
-	known               *validation.Known  // whom to trust, and what KeyInfo and the timestamps of all signatures carry
-	shared              *validation.Data   // validation data of all signatures
-	online              *validation.Online // nil: nobody is asked
-	signatures          []signature        // those in unsigned properties come last
-	scopes              []scope            // what each of them signs
-	withUnsignedContent []xmldoc.Node      // those that carry something that they do not sign
-
-	contents     map[xmldoc.Node]content // that were asked for
-	instructions func() bool             // says whether some stand beside the root
-}
-
-// verification is the work on one signature.
-type verification struct {
-	*inspection
-	*signature
-	scope                      scope
-	known                      *validation.Known // with what the signature carries
-	validatedTimestamps        []validation.Timestamp
-	validatedArchiveTimestamps []validation.Timestamp
-	manifestIncomplete         bool // something that a Manifest lists is; that was told
-	report                     ades.SignatureReport
-}
-
-func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyOptions) (*inspection, error) {
-	found, unsigned := xmldsig.Find(d), xmldsig.FindUnsigned(d)
-	if err := checkNumber(len(found) + len(unsigned)); err != nil {
-		return nil, err
-	}
-	reader := newSignatureReader(ctx, d)
-	signatures := reader.readAll(found)
-	markEnclosed(signatures)
-	signatures = append(signatures, reader.readAll(unsigned)...)
-	i := &inspection{
-		ctx: ctx, document: d, options: options, signatures: signatures,
-		known:    validation.NewKnown(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Chains: new(ades.Chains)}),
-		online:   validation.NewOnline(ctx, ades.Sources{Roots: options.Roots, TimestampRoots: options.TimestampRoots, Revocation: options.Revocation, Issuers: options.Issuers}),
-		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
-	}
-	for _, s := range signatures {
-		i.known = i.known.With(s.knownCertificates...)
-	}
-	i.shared = dataOf(signatures).ChargeTo(i.known)
-	_, ambiguous := d.DuplicateID()
-	for n := range signatures {
-		s := scopeOf(&signatures[n], ambiguous)
-		s.misplaced = n >= len(found) && !s.isCounterSignature
-		i.scopes = append(i.scopes, s)
-		if s.hasUnsignedContent() {
-			i.withUnsignedContent = append(i.withUnsignedContent, s.element)
-		}
-	}
-	return i, ctx.Err()
-}
-
-func dataOf(signatures []signature) *validation.Data {
-	var all []*validation.Data
-	for _, s := range signatures {
-		all = append(all, s.validationData)
-	}
-	return validation.Merge(all...)
-}
-
-func (i *inspection) reports() (*ades.Report, error) {
-	report := new(ades.Report)
-	for _, n := range i.order() {
-		v := verification{inspection: i, signature: &i.signatures[n], scope: i.scopes[n]}
-		if err := cmp.Or(v.run(), i.ctx.Err()); err != nil {
-			return nil, err
-		}
-		report.Signatures = append(report.Signatures, v.report)
-	}
-	return report, nil
-}
-
-// order is that in which the signatures were made: one that is in the content of another ends before that
-// one, parallel ones follow each other, and counter-signatures follow what they sign.
-func (i *inspection) order() []int {
-	order, end := make([]int, len(i.signatures)), make([]int64, len(i.signatures))
-	for n := range order {
-		order[n] = n
-		_, end[n] = outermostSignature(i.signatures[n].element).Span()
-	}
-	start := func(n int) int64 { start, _ := i.signatures[n].element.Span(); return start }
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(end[a], end[b]), cmp.Compare(start(a), start(b)))
-	})
-	return order
-}
-
-// countersignedType is the Type that the reference of a counter-signature to what it signs may have (EN 319
-// 132-1 5.2.7.1).
-const countersignedType = "http://uri.etsi.org/01903#CountersignedSignature"
-
-// errCountersigned: a counter-signature is over something else, and whoever reads it there takes it for one of
-// the signature around it.
-var errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
-
-// countersigned is the SignatureValue of the signature that another one stands in as a counter-signature, if
-// it does. It is zero when there is none, or several.
-func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
-	parent := xmldsig.Countersigned(element)
-	value, _ = onlyChild(parent, xmldsig.Namespace, "SignatureValue")
-	return value, parent != none
-}
-
-// countersigns reports whether a reference of SignedInfo leads to the value that the counter-signature has to be
-// over (EN 319 132-1 5.2.7.2).
-func (s *scope) countersigns(r signedReference) bool {
-	return r.err == nil && s.countersignedValue != none && r.target == s.countersignedValue && r.Element.Parent() == s.SignedInfo
-}
-
-// lineage is the signature that is no counter-signature of another, and that this one belongs to.
-func outermostSignature(element xmldoc.Node) xmldoc.Node {
-	for parent := xmldsig.Countersigned(element); parent != none; parent = xmldsig.Countersigned(element) {
-		element = parent
-	}
-	return element
-}
-
-// judge judges by the data that the signatures of the document carry: what is said of a certificate is true of it in
-// whichever of them. For the sake of one that has failed already nobody is asked.
-func (v *verification) newJudge() validation.Judge {
-	j := validation.Judge{Data: v.shared, Time: v.options.Time, Online: v.online}
-	if v.report.Indication != "" {
-		j.Online = nil
-	}
-	return j
-}
-
-// checkTimestamps reads and judges the timestamps of the signature, the archive timestamps from the newest to
-// the oldest: each that is trusted proves that those before it existed at its time, at which their certificates
-// are judged in turn (EN 319 102-1 5.6.3). All of them prove that the signature existed. The error is one of the
-// context.
-func (v *verification) checkTimestamps() (err error) {
-	v.validationData.ChargeTo(v.inspection.known)
-	v.known = v.inspection.known.With(v.knownCertificates...)
-	if v.validatedTimestamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signatureTimestamps); err != nil {
-		return err
-	}
-	if v.validatedArchiveTimestamps, err = v.readTimestamps(ades.ArchiveTimestamp, v.archiveTimestamps); err != nil {
-		return err
-	}
-	for i := range slices.Backward(v.validatedArchiveTimestamps) {
-		v.newJudge().Timestamp(&v.validatedArchiveTimestamps[i], v.known, v.poeTime(v.archiveTimestamps[i].property))
-	}
-	for i := range v.validatedTimestamps {
-		v.newJudge().Timestamp(&v.validatedTimestamps[i], v.known, v.poeTime(v.signatureTimestamps[i].property))
-	}
-	v.noteTimestamps()
-	return nil
-}
-
-// existed is when a property existed at the latest. An archive timestamp is over the properties before its own
-// and proves nothing of what is put behind, though it is over the same signature (EN 319 132-1 5.5.2.2).
-func (v *verification) poeTime(property xmldoc.Node) time.Time {
-	at := v.options.Time
-	for i, archive := range v.archiveTimestamps {
-		if property.Precedes(archive.property) {
-			at = v.validatedArchiveTimestamps[i].ProvenAt(at)
-		}
-	}
-	return at
-}
-
-// pointsOfExistence goes through the validation data that archive timestamps prove: each is over what stands before it.
-func (v *verification) proofsOfExistence(yield func(validation.POE) bool) {
-	at := v.options.Time
-	for i, t := range slices.Backward(v.validatedArchiveTimestamps) {
-		at = t.ProvenAt(at)
-		if !t.Report.Trusted {
-			continue
-		}
-		data := v.dataBefore(v.archiveTimestamps[i].property).ChargeTo(v.inspection.known)
-		if !yield(validation.POE{Data: data, At: at}) {
-			return
-		}
-	}
-}
-
-func (v *verification) noteTimestamps() {
-	best := v.options.Time
-	for _, t := range slices.Concat(v.validatedTimestamps, v.validatedArchiveTimestamps) {
-		v.report.Timestamps = append(v.report.Timestamps, t.Report)
-		if best = t.ProvenAt(best); t.Report.Trusted {
-			v.report.BestTime = best
-		}
-	}
-}
-
-// readTimestamps reads timestamps and compares them with what they are over.
-func (v *verification) readTimestamps(kind ades.TimestampType, carried []encapsulatedTimestamp) ([]validation.Timestamp, error) {
-	var all []validation.Timestamp
-	for _, c := range carried {
-		t := validation.Read(kind, c.der)
-		t.Report.Name, _ = c.property.Attr("", "Id")
-		if t.Token != nil {
-			if err := v.compare(&t, c); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, t)
-	}
-	return all, nil
-}
-
-func (v *verification) compare(t *validation.Timestamp, c encapsulatedTimestamp) error {
-	sum, err := v.timestampImprint(v.ctx, c, t.Token.Hash)
-	switch {
-	case v.ctx.Err() != nil:
-		return v.ctx.Err()
-	case err != nil:
-		t.Report.Fail(err.Error())
-	default:
-		t.Check(sum, slices.Concat(v.knownCertificates, v.validationData.Certificates))
-	}
-	return nil
+func (v *verification) warn(format string, args ...any) {
+	v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(format, args...))
 }

@@ -5,9 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
 // wrapping is a document that something is put around. It is read as what is made of it, and not for
@@ -110,6 +113,31 @@ func (w *wrapping) findWrapper() (xmldoc.Node, error) {
 		return n, fmt.Errorf("%w: the identifier of what is signed is not there once", ades.ErrUnreadable)
 	}
 	return n, nil
+}
+
+// Elements that mean something for the signature when they stand in its Object (xmldsig-core1 4.5, EN 319
+// 132-1 4.3.1 and 4.3.2).
+var (
+	signatureElementNames  = []string{"Manifest", "SignatureProperties"}
+	propertiesElementNames = []string{"QualifyingProperties", "QualifyingPropertiesReference"}
+)
+
+// editions is what the namespaces of all editions of XAdES begin with.
+const editions = "http://uri.etsi.org/01903/v"
+
+// checkEnveloped refuses a document that would be taken for a part of the signature when it stands in its
+// Object. EU DSS looks deeper for the properties of the first editions of XAdES.
+func checkObjectContent(object xmldoc.Node) error {
+	for n := range object.Descendants() {
+		name := n.Name()
+		switch {
+		case n.Parent() == object && name.Space == xmldsig.Namespace && slices.Contains(signatureElementNames, name.Local),
+			n.Parent() == object && strings.HasPrefix(name.Space, editions) && slices.Contains(propertiesElementNames, name.Local),
+			n.Is(editions+"1.1.1#", "QualifyingProperties"), n.Is(editions+"1.2.2#", "QualifyingProperties"):
+			return fmt.Errorf("%w: in an Object the document would be of the signature; in Base64 it is none", ades.ErrForbidden)
+		}
+	}
+	return nil
 }
 
 // lay writes what is to be signed, and makes sure that the signatures of the document are right, and stay
