@@ -16,23 +16,25 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// layout is where a signature comes to stand, and what it refers to.
+// layout is the planned signature: its position in the document and the reference to the data.
 type layout struct {
 	frame
 	reference reference
-	writeData func(w io.Writer) error // writes what the reference leads to; nil when that is still to be made
+	writeData func(w io.Writer) error // writes the octets that the reference digests; nil in a wrapping
 }
 
-// frame is what the document becomes around a signature.
+// frame is the signed document without the signature element.
 type frame struct {
 	ids           ids
-	before, after []Piece // after begins with the end tag of the signature, or an object before it
+	before, after []Piece // after begins with the end tag of the signature, or with an Object before that tag
 	encoding      xmldoc.Encoding
 }
 
-// Prepare makes a document ready to be signed: all of the signature but its value. [ades.ErrUnreadable],
-// [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's
-// certificate is not valid. Options that contradict themselves are an error of no kind.
+// Prepare returns a signature of the document that is complete except for its value.
+//
+// Prepare returns [ades.ErrUnreadable], [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm],
+// or [ades.ErrOutsideValidity] if the signer's certificate is not valid at the signing time. For
+// options that contradict each other it returns an error that is none of these.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -60,8 +62,8 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 	return p, err
 }
 
-// Check reports whether a document takes a signature with these options, without a signer. Its errors are
-// those of [Prepare] but [ades.ErrAlgorithm] and [ades.ErrOutsideValidity].
+// Check reports whether a document can be signed with these options; it needs no signer. It returns
+// the errors of [Prepare] except [ades.ErrAlgorithm] and [ades.ErrOutsideValidity].
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := options.check(); err != nil {
 		return err
@@ -70,11 +72,12 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	return err
 }
 
-// Sign signs a document with a key that is at hand, at the level of the options: [Prepare], [Pending.Sign] with the
-// timestamp authority of the sources, and [Extender.ExtendLast]. The zero Sources are enough for level B.
+// Sign signs a document with a local key, at the level of the options. It does the work of
+// [Prepare], of [Pending.Sign] with the timestamp authority of the sources, and of
+// [Extender.ExtendLast]. For level B the zero Sources are enough.
 //
-// Where the signature and its timestamp were made and the validation data for levels LT and LTA could not be had, Sign
-// returns that revision beside the error: an [Extender] can continue from there.
+// If Sign makes the signature and its timestamp, but cannot get the validation data for level LT or
+// LTA, it returns that revision together with the error: an [Extender] can continue from it.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {
@@ -96,8 +99,9 @@ func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Sign
 	return r, nil
 }
 
-// lay finds the place of a signature, and makes sure that those which are there are right, and stay so.
-// It writes the document to base, and what is to be signed to signed.
+// planLayout chooses the position of the new signature. It checks that the existing signatures are
+// valid as far as the document shows, and that they stay so. It writes the document to base and the
+// octets to sign to signed.
 func planLayout(ctx context.Context, doc Document, o Options, base, signed io.Writer) (layout, error) {
 	if o.Packing == Enveloped || o.Base64 {
 		src, err := readSource(ctx, doc, base)
@@ -118,7 +122,7 @@ func planLayout(ctx context.Context, doc Document, o Options, base, signed io.Wr
 		if isSignedContainer(src.doc) {
 			return planInside(ctx, src, o, signed)
 		}
-		base = io.Discard // has it
+		base = io.Discard // readSource has written the document to it
 	}
 	w, err := wrap(ctx, doc, o, begin, base)
 	if err != nil {
@@ -127,7 +131,8 @@ func planLayout(ctx context.Context, doc Document, o Options, base, signed io.Wr
 	return w.layout, w.plan(ctx, signed)
 }
 
-// layInside does it for a document that stays the root of what is made, or becomes a file in it.
+// planInside is planLayout for a document that stays the root of the signed document, or that is
+// embedded as a file in Base64.
 func planInside(ctx context.Context, src *source, o Options, signed io.Writer) (layout, error) {
 	before, err := readExistingSignatures(ctx, src.doc, "")
 	if err != nil {
@@ -137,7 +142,7 @@ func planInside(ctx context.Context, src *source, o Options, signed io.Writer) (
 	if err != nil {
 		return l, err
 	}
-	if !o.Base64 { // where nothing changes for anybody, and nobody reads more
+	if !o.Base64 { // in Base64 the document is data: it does not change and is not parsed again
 		if err := cmp.Or(checkUnaffected(before), checkSignatureLimits(src.doc, len(before)), checkXMLNames(src.doc)); err != nil {
 			return l, err
 		}
@@ -152,7 +157,7 @@ func newLayout(e xmldoc.Encoding) layout {
 	return layout{frame: frame{ids: ids(rand.Text()), encoding: e}}
 }
 
-// layOut finds the place of a signature in a document, or around its file.
+// newLayoutIn returns the layout of a signature inside a document, or around its file in Base64.
 func newLayoutIn(src *source, o Options) (layout, error) {
 	l := newLayout(src.doc.Encoding())
 	switch o.Packing {
@@ -165,15 +170,16 @@ func newLayoutIn(src *source, o Options) (layout, error) {
 	return l, l.placeEnveloped(src)
 }
 
-// transforms of references; all end in octets.
+// Transforms of references. All of them end in octets.
 const (
 	filter2         = "http://www.w3.org/2002/06/xmldsig-filter2"
 	base64Transform = xmldsig.Namespace + "base64"
 	objectType      = xmldsig.Namespace + "Object"
 )
 
-// beEnveloped puts the signature behind all that is in the root. Its reference leaves all signatures
-// out, not only this one, so that parallel signatures do not break one another (xmldsig-filter2).
+// placeEnveloped puts the signature after all content of the root element. Its reference leaves out
+// all signatures, not only this one, so that parallel signatures do not break each other (XPath
+// Filter 2.0).
 func (l *layout) placeEnveloped(src *source) error {
 	root := src.doc.Root()
 	if isSignature(root) {
@@ -191,7 +197,8 @@ func (l *layout) placeEnveloped(src *source) error {
 	return nil
 }
 
-// intoRoot puts the signature before the end tag of the root. An empty-element tag becomes two tags.
+// appendToRoot puts the signature before the end tag of the root element. An empty-element tag
+// becomes a start tag and an end tag.
 func (l *layout) appendToRoot(src *source) {
 	at, end, ok := src.doc.Root().Inside()
 	if ok {
@@ -203,7 +210,8 @@ func (l *layout) appendToRoot(src *source) {
 	l.after = []Piece{l.markup(endTag + "</"), {From: from, To: to}, {From: at + l.encoding.Width(), To: src.size()}}
 }
 
-// envelop puts a document of a size into an object of the signature, but for its opening.
+// placeEnveloping puts a document of size bytes into an Object of the signature, except the first
+// opening bytes, which stay at the start.
 func (l *layout) placeEnveloping(opening, size int64) {
 	l.before = []Piece{{To: opening}}
 	l.after = []Piece{
@@ -214,7 +222,7 @@ func (l *layout) placeEnveloping(opening, size int64) {
 	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalizationTransform(exclusive)}}
 }
 
-// envelopFile puts the file as it is into an object of the signature, in Base64.
+// placeBase64 puts the unchanged file into an Object of the signature, in Base64.
 func (l *layout) placeBase64(src *source) {
 	l.encoding = xmldoc.SingleBytes
 	l.before = []Piece{l.markup(`<?xml version="1.0" encoding="UTF-8"?>`)}
@@ -233,13 +241,14 @@ func (l *layout) placeBase64(src *source) {
 	}
 }
 
-// The container of a document that is signed internally detached.
+// Names of the elements around a document that is signed internally detached.
 const (
 	containerName = "internally-detached"
 	containedName = "signed-document"
 )
 
-// detach puts a document of a size, but for its opening, and the signature side by side into a new root.
+// placeDetached puts a document of size bytes and the signature side by side into a new root
+// element. The first opening bytes of the document stay at the start.
 func (l *layout) placeDetached(opening, size int64) {
 	l.before = []Piece{
 		{To: opening},
@@ -251,7 +260,8 @@ func (l *layout) placeDetached(opening, size int64) {
 	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalizationTransform(exclusive)}}
 }
 
-// join puts a further signature into a container, over the same document.
+// placeInContainer puts another signature into a container, over the same document as the existing
+// ones.
 func (l *layout) placeInContainer(src *source) error {
 	inside, ok := containedDocument(src.doc.Root())
 	if !ok {
@@ -269,8 +279,8 @@ func (l *layout) placeInContainer(src *source) error {
 	return nil
 }
 
-// containedDocument is what the signatures of a container sign. In a container there is nothing else:
-// what stands beside would not be signed by a further signature.
+// containedDocument returns the element of a container that the signatures sign. ok is false if the
+// container has any other content, which another signature would not cover.
 func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 	if !isContainer(root) {
 		return inside, false
@@ -290,15 +300,15 @@ func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 	return inside, isPlainName(id) && signatures > 0
 }
 
-// holdsContainer reports whether a document is a container that further signatures go into. Beside it there is
-// nothing that they would not sign.
+// isSignedContainer reports whether a document is a container that can take another signature, with
+// no processing instruction beside the root, which that signature would not cover.
 func isSignedContainer(d *xmldoc.Document) bool {
 	_, ok := containedDocument(d.Root())
 	return ok && !hasInstructions(d)
 }
 
-// isPlainName reports whether an identifier is a name in ASCII: others may mean something else in a reference,
-// such as an XPointer.
+// isPlainName reports whether an identifier is an ASCII name. Other identifiers may have another
+// meaning in a reference, for example as an XPointer.
 func isPlainName(id string) bool {
 	for i, c := range []byte(id) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
@@ -309,7 +319,7 @@ func isPlainName(id string) bool {
 	return id != ""
 }
 
-// revision is the document with the signature in it, up to where after begins.
+// revision returns the revision that adds the markup of a signature between before and after.
 func (f frame) revision(base int64, signature ...string) Revision {
 	r := Revision{Base: base, Pieces: slices.Clone(f.before)}
 	for _, s := range signature {
@@ -321,7 +331,7 @@ func (f frame) revision(base int64, signature ...string) Revision {
 
 func (f frame) markup(ascii string) Piece { return Piece{Bytes: f.encoding.Encode(ascii)} }
 
-// bare is the document with an empty signature in it.
+// withEmptySignature returns the revision that adds a signature element without content.
 func (f frame) withEmptySignature(base int64) Revision {
 	return f.revision(base, startTag("ds:Signature", attributes{"xmlns:ds", xmldsig.Namespace, "Id", f.ids.signature()}))
 }

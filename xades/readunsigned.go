@@ -12,15 +12,16 @@ import (
 )
 
 const (
-	// maxCertificate bounds one certificate in bytes, and maxToken a timestamp.
+	// maxCertificate limits one certificate, and maxToken one timestamp, in bytes.
 	maxCertificate = 64 << 10
 	maxToken       = 4 << 20
 )
 
-// unsignedReader reads unsigned properties (EN 319 132-1 5.3 to 5.5), of a document so much and no more.
+// unsignedReader reads unsigned properties (EN 319 132-1 5.3 to 5.5). remaining is how many more values
+// and timestamps it reads in the document.
 type unsignedReader struct{ remaining int }
 
-// read reads what a signature carries that it does not sign.
+// read reads the unsigned properties of a signature, and takes the certificates of KeyInfo.
 func (r *unsignedReader) read(s *signature) {
 	s.knownCertificates = append(s.knownCertificates, s.Certificates...)
 	if s.unsigned == none {
@@ -45,7 +46,7 @@ func (r *unsignedReader) read(s *signature) {
 	s.validationData = validation.Merge(all...)
 }
 
-// stamps reads the timestamps of a property, of which there is one in a baseline signature.
+// readTimestamps reads the timestamps of a property. A baseline signature has one in each.
 func (r *unsignedReader) readTimestamps(s *signature, property xmldoc.Node) []encapsulatedTimestamp {
 	var all []encapsulatedTimestamp
 	method := readMethod(property)
@@ -66,8 +67,8 @@ func (r *unsignedReader) readTimestamps(s *signature, property xmldoc.Node) []en
 	return all
 }
 
-// readMethod reads how a timestamp has its pieces canonicalized: without a word by Canonical XML 1.0 (EN 319
-// 132-1 4.5). Zero when it is not known.
+// readMethod returns the canonicalization of a timestamp property. The default is Canonical XML 1.0
+// (EN 319 132-1 4.5). It returns zero for an unknown method.
 func readMethod(property xmldoc.Node) xmldoc.Canonicalization {
 	n, err := onlyChild(property, xmldsig.Namespace, "CanonicalizationMethod")
 	switch {
@@ -83,7 +84,7 @@ func readMethod(property xmldoc.Node) xmldoc.Canonicalization {
 	return c
 }
 
-// readValues reads the validation data of a property, if it is one that has any.
+// readValues reads the validation data of a property, if the property is of a kind that has any.
 func (r *unsignedReader) readValues(s *signature, property xmldoc.Node) {
 	data := new(validation.Data)
 	switch name := property.Name(); name.Local {
@@ -103,7 +104,8 @@ func (r *unsignedReader) readValues(s *signature, property xmldoc.Node) {
 	}
 }
 
-// addValues reads CertificateValues or RevocationValues, or others of their types (EN 319 132-1 5.4).
+// addValues reads a CertificateValues or RevocationValues element, or another element of their
+// types (EN 319 132-1 5.4).
 func (r *unsignedReader) addValues(data *validation.Data, values xmldoc.Node) {
 	for e := range values.Elements() {
 		switch e.Name() {
@@ -139,13 +141,14 @@ func (r *unsignedReader) appendValues(list [][]byte, values xmldoc.Node, local s
 	return list
 }
 
-// take reports whether one more piece may be read.
+// takeOne counts one value and reports whether the limit permits it.
 func (r *unsignedReader) takeOne() bool {
 	r.remaining--
 	return r.remaining >= 0
 }
 
-// decode is what an element has in Base64, and nothing else, up to a limit in bytes.
+// decode returns the Base64 content of an element. ok is false if there is any other content, none,
+// or more than limit bytes.
 func decode(n xmldoc.Node, limit int) (value []byte, ok bool) {
 	if n == none {
 		return nil, false

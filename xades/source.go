@@ -13,25 +13,25 @@ import (
 )
 
 const (
-	// maxSize is the length in bytes up to which documents are read. They are in memory while that is
-	// so, with a tree of their elements.
+	// maxSize is the size in bytes of the largest document that is read. It is in memory with a tree
+	// of its elements.
 	maxSize = 256 << 20
-	// readSize is how much of a document is read at a time.
+	// readSize is the number of bytes that are read at a time.
 	readSize = 1 << 20
 )
 
-// What has to be left of the bounds of a document, so that it is read with what is put into it.
+// What a document has to leave free of its limits, so that the signed and extended document can be read.
 const (
-	// growth is the room in bytes that a document has to leave for what signatures get later: validation
-	// data and timestamps.
+	// reservedBytes is the number of bytes left for validation data and timestamps that signatures
+	// get later.
 	reservedBytes = 16 << 20
-	// growthNodes is the room for their elements and text, and for their attributes.
+	// reservedNodes is the number of nodes, and the number of attributes, left for them.
 	reservedNodes = 1 << 16
-	// vocabulary is more than the names and namespaces that this package writes.
+	// reservedNames is more than the number of names and namespaces that this package writes.
 	reservedNames = 128
 )
 
-// source is a document that was read.
+// source is a document in memory with its tree.
 type source struct {
 	bytes []byte
 	doc   *xmldoc.Document
@@ -40,11 +40,12 @@ type source struct {
 // opening is how a document begins.
 type opening struct {
 	encoding  xmldoc.Encoding
-	end       int64 // of the byte order mark and the XML declaration, in bytes
-	container bool  // the root may be that of a container
+	end       int64 // end of the byte order mark and the XML declaration, in bytes
+	container bool  // the first maxOpening bytes have a start tag like that of a container
 }
 
-// readSource reads a document once, and writes what it reads to base as well, if that is not nil.
+// readSource reads a document once and parses it. It also writes the bytes to base, if base is not
+// nil.
 func readSource(ctx context.Context, doc Document, base io.Writer) (*source, error) {
 	b, err := readBytes(ctx, doc, base)
 	if err != nil {
@@ -74,7 +75,6 @@ func readBytes(ctx context.Context, doc Document, base io.Writer) ([]byte, error
 	return b, ctx.Err()
 }
 
-// parseSource reads what is in memory.
 func parseSource(b []byte) (*source, error) {
 	d, err := xmldoc.Parse(b)
 	if err != nil {
@@ -83,12 +83,12 @@ func parseSource(b []byte) (*source, error) {
 	return &source{b, d}, nil
 }
 
-// maxOpening is the length in bytes up to which an XML declaration is looked for, and the root of a
-// container. There is room in it for all that may be said before, and for white space.
+// maxOpening is the number of bytes in which the XML declaration and the root element of a
+// container are looked for. The declaration, comments and white space before the root fit in it.
 const maxOpening = 64 << 10
 
-// readOpening reads how a document begins, without the rest of it. Where that is nothing that can be read,
-// neither is the document.
+// readOpening reads how a document begins, and not the rest of it. If the opening is unreadable,
+// the whole document is unreadable.
 func readOpening(doc Document) (o opening, err error) {
 	if doc.Size < 0 || doc.Size > maxSize {
 		return o, errSize(doc.Size)
@@ -106,7 +106,8 @@ func readOpening(doc Document) (o opening, err error) {
 
 func (s *source) size() int64 { return int64(len(s.bytes)) }
 
-// nameOf is where the name in an element's start tag stands. It is not of ASCII in general, and copied.
+// nameOf returns where the name in an element's start tag is, in bytes. The name may have
+// characters that are not ASCII, so a second tag copies its bytes.
 func (s *source) nameOf(n xmldoc.Node, e xmldoc.Encoding) (from, to int64) {
 	start, end := n.Span()
 	from = start + e.Width()
@@ -115,7 +116,7 @@ func (s *source) nameOf(n xmldoc.Node, e xmldoc.Encoding) (from, to int64) {
 	return from, to
 }
 
-// delimiterAt reports whether a name ends before the character at an offset (XML 1.0, production 44).
+// delimiterAt reports whether the character at an offset ends a name (XML 1.0, production 44).
 func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
 	for _, c := range []string{" ", "\t", "\r", "\n", "/", ">"} {
 		if bytes.HasPrefix(s.bytes[at:], e.Encode(c)) {
@@ -132,8 +133,8 @@ func checkSize(made Revision) error {
 	return nil
 }
 
-// checkRoom reports whether a document with so many signatures can take a further one, and evidence after
-// that.
+// checkSignatureLimits reports whether a document with this number of signatures can take another
+// one, and later its timestamps and validation data.
 func checkSignatureLimits(d *xmldoc.Document, signatures int) error {
 	nodes, attributes, names := d.RemainingLimits()
 	switch {
@@ -141,16 +142,16 @@ func checkSignatureLimits(d *xmldoc.Document, signatures int) error {
 		return fmt.Errorf("%w: %w: it has %d signatures", ades.ErrForbidden, ErrLimit, signatures)
 	case min(nodes, attributes) < reservedNodes:
 		return fmt.Errorf("%w: %w: too many nodes, or attributes, for a signature to be added", ades.ErrUnreadable, ErrLimit)
-	case names < 2*reservedNames: // so that there is room for evidence when this has been added
+	case names < 2*reservedNames: // for this signature, and for the properties that are added later
 		return fmt.Errorf("%w: %w: too many names for a signature to be added", ades.ErrUnreadable, ErrLimit)
 	}
 	return nil
 }
 
-// checkRoomFor reports whether markup with so many tags can be added to unsigned properties. Each stands for one
-// node at most, as an element has two, and text stands between them; and, one with another, for less than one
-// attribute. No evidence is deeper in a signature than
-// the digest that names its signer.
+// checkPropertyLimits reports whether markup with this number of tags can be added to unsigned
+// properties. A tag accounts for at most one node, because an element has two tags with its text
+// between them, and on average for less than one attribute. The depth needs no check: no unsigned
+// property is deeper in a signature than the digest of the signer's certificate.
 func checkPropertyLimits(d *xmldoc.Document, tags int) error {
 	if nodes, attributes, names := d.RemainingLimits(); min(nodes, attributes) < tags || names < reservedNames {
 		return fmt.Errorf("%w: %w: no room for evidence", ades.ErrUnreadable, ErrLimit)
@@ -158,7 +159,8 @@ func checkPropertyLimits(d *xmldoc.Document, tags int) error {
 	return nil
 }
 
-// checkNames refuses what others cannot parse: nobody could verify the signature.
+// checkXMLNames refuses names that other XML parsers do not read: their users could not verify the
+// signature.
 func checkXMLNames(d *xmldoc.Document) error {
 	if !d.CommonNames() {
 		return fmt.Errorf("%w: it has a name that XML 1.0 did not have before its fifth edition, or a very long one", ades.ErrUnreadable)
@@ -170,7 +172,8 @@ func errSize(size int64) error {
 	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ades.ErrUnreadable, ErrLimit, size, maxSize)
 }
 
-// readError turns an error of reading XML into one that callers tell apart.
+// readError adds [ades.ErrUnreadable] to an error of reading XML, so that callers can tell it
+// apart.
 func readError(err error) error {
 	if errors.Is(err, xmldsig.ErrLimit) {
 		return fmt.Errorf("%w: %w: %w", ades.ErrUnreadable, ErrLimit, err)
@@ -183,7 +186,7 @@ func readError(err error) error {
 	return err
 }
 
-// contextWriter ends the work with its context.
+// contextWriter is a writer that fails when its context is done.
 type contextWriter struct {
 	context.Context
 	io.Writer
