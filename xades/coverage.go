@@ -9,21 +9,23 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// covered is what of a document is signed or timestamped, by the element at the top of it (zero: the whole
-// document).
+// coverage is the signed or timestamped parts of a document. The key is the topmost element of each
+// part, or none for the whole document.
 type coverage map[xmldoc.Node][]xmldoc.Subset
 
-// part is what a reference leads to. A thousand references may lead to the same.
+// referenceTarget identifies what a reference digests, so that a thousand references to the same count once.
 type referenceTarget struct {
 	apex  xmldoc.Node
-	kinds string // of transforms
+	kinds string // of its transforms
 }
 
-// content is how much there is in an element but white space and comments.
+// content is the number of nodes in an element, without white space and comments, and of the
+// signatures among them.
 type content struct{ nodes, signatures int }
 
-// noteCoverage says how much of the document the signature signs. One in the content of another signature
-// is judged by the document as it was before that. A counter-signature says nothing of the document.
+// noteCoverage reports how much of the document the signature covers. A signature in the content of
+// another one counts by the document as it was before that one. A counter-signature covers nothing
+// of the document.
 func (v *verification) noteCoverage() {
 	top, within := v.documentOf()
 	switch {
@@ -37,8 +39,9 @@ func (v *verification) noteCoverage() {
 	}
 }
 
-// topOf is the root of the document that the signature was made in, and what of another signature it is in
-// now: an Object, or the content of a container that is signed. It is zero when there is none.
+// documentOf returns the root of the document that the signature was made in, and the element of
+// another signature around it now: an Object, or the content of a container that is signed. within
+// is none if there is no such element.
 func (s *signature) documentOf() (top, within xmldoc.Node) {
 	for top = s.element; top.Parent() != none; top = top.Parent() {
 		if isObject(top.Parent()) || s.enclosed && isContained(top.Parent()) {
@@ -48,8 +51,9 @@ func (s *signature) documentOf() (top, within xmldoc.Node) {
 	return top, within
 }
 
-// covers reports whether all of a document is signed but signatures, and signatures too that carry what they do not
-// sign. Comments say nothing, and are not signed by references without XPointer.
+// covers reports whether the signature covers all of a document except the signatures in it; it
+// also has to cover signatures with content that they do not sign. Comments do not count:
+// references without an XPointer do not sign them.
 func (v *verification) covers(top, within xmldoc.Node) bool {
 	signed := v.scope.signed(func(r signedReference) bool { return r.valid })
 	for _, n := range v.withUnsignedContent {
@@ -63,18 +67,19 @@ func (v *verification) covers(top, within xmldoc.Node) bool {
 	return v.content(within).nodes == 1 && v.coversNode(signed, top)
 }
 
-// coversNode reports whether the root of a document, or what is in a container, is signed.
+// coversNode reports whether the root of a document, or the element in a container, is signed.
 func (v *verification) coversNode(signed coverage, n xmldoc.Node) bool {
 	switch {
 	case signed.has(n):
 		return true
 	case n == v.element:
-		return slices.ContainsFunc(v.otherObjects(), signed.hasTarget) // that all are: see hasLoose
+		return slices.ContainsFunc(v.otherObjects(), signed.hasTarget) // if one Object is unsigned, covers has returned false: see hasUnsignedContent
 	}
 	return isContainer(n) && v.coversContent(signed, n)
 }
 
-// coversContent counts: there may be millions of nodes in a container of many signatures.
+// coversContent reports whether all content of a container except its signatures is signed. It
+// counts instead of looking at each node, because a container of many signatures may have millions.
 func (v *verification) coversContent(signed coverage, container xmldoc.Node) bool {
 	some, has := false, v.content(container)
 	left := has.nodes - has.signatures
@@ -105,8 +110,9 @@ func (i *inspection) content(n xmldoc.Node) content {
 	return has
 }
 
-// signed is what some of the references lead to, with what each leaves out. Of what is decoded only the text
-// is signed: it has to be in an Object, whose name says nothing, and that says nothing else.
+// signed returns the coverage of the references that counts accepts. A reference that ends in the
+// Base64 transform signs only the text of its target, so it counts only for an Object of the
+// signature that has nothing but text.
 func (s *scope) signed(counts func(signedReference) bool) coverage {
 	c, seen := make(coverage), make(map[referenceTarget]bool)
 	for _, r := range s.references {
@@ -122,7 +128,8 @@ func (s *scope) signed(counts func(signedReference) bool) coverage {
 	return c
 }
 
-// isPlain reports whether a reference leads to an Object of the signature that has nothing but text.
+// isPlain reports whether the target of a reference is an Object of the signature that has only
+// text and its own attributes, without conflict with its DataObjectFormat.
 func (s *scope) isPlain(r signedReference) bool {
 	own := isObject(r.target) && r.target.Parent() == s.element
 	return own && !r.formatConflict && hasOnlyObjectAttributes(r.target) && hasOnlyText(r.target)
@@ -133,8 +140,8 @@ func isDecoded(r signedReference) bool {
 	return last >= 0 && r.Transforms[last].Kind == xmldsig.Base64
 }
 
-// markEnclosed notes which signatures may get no unsigned properties: where those are, something is signed
-// or timestamped. So it is with a signature in the signed content of another one.
+// markEnclosed sets enclosed for the signatures whose unsigned properties are signed or
+// timestamped, as in the signed content of another signature.
 func markEnclosed(all []signature) {
 	c := make(coverage)
 	for i := range all {
@@ -147,13 +154,13 @@ func markEnclosed(all []signature) {
 	}
 }
 
-// add adds what a signature signs, and what its archive timestamps are over beside that.
+// add adds what a signature signs, and the Objects that its archive timestamps are over.
 func (c coverage) add(s *signature) {
 	seen := make(map[referenceTarget]bool)
 	for _, r := range s.References {
 		subset, err := s.Covers(r)
 		if err != nil {
-			continue // and so it signs nothing
+			continue // a reference without a target signs nothing
 		}
 		if p := (referenceTarget{subset.Apex, transformKinds(r)}); !seen[p] {
 			seen[p] = true
@@ -168,9 +175,10 @@ func (c coverage) add(s *signature) {
 	}
 }
 
-// has reports whether a node is covered, by going up from it. What is left out are signatures.
+// has reports whether a node is covered: by the node itself, or by an element around it, unless
+// that part leaves out a signature that the node is in.
 func (c coverage) has(n xmldoc.Node) bool {
-	var signatures []xmldoc.Node // that it is in
+	var signatures []xmldoc.Node // around n, and n itself
 	for {
 		if n.Is(xmldsig.Namespace, "Signature") {
 			signatures = append(signatures, n)
@@ -186,10 +194,12 @@ func (c coverage) has(n xmldoc.Node) bool {
 	}
 }
 
-// leads reports whether a reference leads to a node itself, and not to something around it.
+// hasTarget reports whether a node itself is the target of a reference, and not only an element
+// around it.
 func (c coverage) hasTarget(n xmldoc.Node) bool { return len(c[n]) > 0 }
 
-// kindsOf are the kinds of a reference's transforms, each once: they are what leaves something out.
+// transformKinds returns the kinds of a reference's transforms, each once. They decide what the
+// reference leaves out.
 func transformKinds(r xmldsig.Reference) string {
 	var kinds []byte
 	for _, t := range r.Transforms {
@@ -199,9 +209,9 @@ func transformKinds(r xmldsig.Reference) string {
 	return string(slices.Compact(kinds))
 }
 
-// hasUnsignedContent reports whether there is something in a signature that it does not sign, and that is no part of a
-// signature. The others leave the signature out, so that nobody signs it, and who looks for a contract by its
-// name finds it.
+// hasUnsignedContent reports whether a signature element has content that it does not sign and that
+// is no part of a signature. Other signatures leave the signature element out, so no signature
+// covers that content, but a reader that looks for an element by its name may find it there.
 func (s *scope) hasUnsignedContent() bool {
 	if s.Signature == nil {
 		return false
@@ -218,8 +228,9 @@ func (s *scope) hasUnsignedContent() bool {
 		!signed.has(s.qualifying) && !s.hasOnlyProperties()
 }
 
-// hasOnlyProperties reports whether there is nothing in the QualifyingProperties but properties of signatures
-// (EN 319 132-1 4.3). What unsigned ones say of data nobody signed.
+// hasOnlyProperties reports whether the QualifyingProperties have only properties of the signature
+// (EN 319 132-1 4.3). Unsigned properties of data objects do not count as such: no signature covers
+// what they state about the data.
 func (s *scope) hasOnlyProperties() bool {
 	for n := range s.unsigned.Elements() {
 		if n.Is(ns132, "CounterSignature") && !(hasOnlyAttributes(n, "Id") && hasOnlyChildren(n, isSignature)) {
@@ -238,8 +249,8 @@ func isProperties(n xmldoc.Node) bool {
 
 func isOfSignature(n xmldoc.Node) bool { return n.Is(ns132, "UnsignedSignatureProperties") }
 
-// isUnsignedProperty reports whether an element is an unsigned property of a signature: one of XAdES, or of
-// somebody else, which the schema allows.
+// isUnsignedProperty reports whether an element is an unsigned property of a signature: one of
+// XAdES, or one in a foreign namespace, which the schema permits.
 func isUnsignedProperty(n xmldoc.Node) bool {
 	switch name := n.Name(); {
 	case !isElement(n), name.Space == "", name.Space == xmldsig.Namespace:
@@ -251,7 +262,8 @@ func isUnsignedProperty(n xmldoc.Node) bool {
 	}
 }
 
-// isUnsignedName reports whether XAdES has an unsigned property of that name (EN 319 132-1 5.2.7, 5.3 to 5.5, A).
+// isUnsignedName reports whether XAdES 1.3.2 defines an unsigned property of that name (EN 319
+// 132-1 5.2.7, 5.3 to 5.5, A).
 func isUnsignedName(local string) bool {
 	switch local {
 	case "CounterSignature", "SignatureTimeStamp", "CertificateValues", "RevocationValues", "ArchiveTimeStamp",
@@ -262,8 +274,8 @@ func isUnsignedName(local string) bool {
 	return false
 }
 
-// hasOnlyKeys reports whether there is nothing in a KeyInfo but what leads to a key. The schema would have
-// anything there.
+// hasOnlyKeys reports whether a KeyInfo has only elements that identify a key. The schema permits
+// anything in it.
 func hasOnlyKeys(info xmldoc.Node) bool {
 	if !hasOnlyAttributes(info, "Id") || !hasOnlyChildren(info, isElement) {
 		return false
@@ -276,10 +288,10 @@ func hasOnlyKeys(info xmldoc.Node) bool {
 	return true
 }
 
-// ns11 is the namespace of what XML Signature 1.1 adds to KeyInfo.
+// ns11 is the namespace of the KeyInfo elements that XML Signature 1.1 adds.
 const ns11 = "http://www.w3.org/2009/xmldsig11#"
 
-// isOfKey reports whether an element is one of those for keys (xmldsig-core1 4.6).
+// isOfKey reports whether a name is that of an element for keys (xmldsig-core1 4.6).
 func isOfKey(name xmldoc.Name) bool {
 	if name.Space != xmldsig.Namespace {
 		return name.Space == ns11
@@ -294,7 +306,8 @@ func isOfKey(name xmldoc.Name) bool {
 	return false
 }
 
-// hasOnlyAttributes reports whether an element has no attributes but some without a namespace.
+// hasOnlyAttributes reports whether all attributes of an element are among names and in no
+// namespace.
 func hasOnlyAttributes(n xmldoc.Node, names ...string) bool {
 	for name := range n.Attributes() {
 		if name.Space != "" || !slices.Contains(names, name.Local) {
@@ -304,12 +317,14 @@ func hasOnlyAttributes(n xmldoc.Node, names ...string) bool {
 	return true
 }
 
-// hasOnlyObjectAttributes reports whether an Object has the attributes of its own (xmldsig-core1 4.5).
+// hasOnlyObjectAttributes reports whether all attributes are those of an Object (xmldsig-core1
+// 4.5).
 func hasOnlyObjectAttributes(n xmldoc.Node) bool {
 	return hasOnlyAttributes(n, "Id", "MimeType", "Encoding")
 }
 
-// hasOnlyChildren reports whether there is nothing in an element but what belongs there.
+// hasOnlyChildren reports whether all children of an element belong there, except white space and
+// comments.
 func hasOnlyChildren(n xmldoc.Node, belongs func(xmldoc.Node) bool) bool {
 	for child := range n.Children() {
 		if !isEmpty(child) && !belongs(child) {
@@ -330,23 +345,22 @@ func hasOnlyText(n xmldoc.Node) bool {
 
 func isElement(n xmldoc.Node) bool { return n.Kind() == xmldoc.Element }
 
-// isObject reports whether an element is an Object of a signature.
 func isObject(n xmldoc.Node) bool {
 	return n.Is(xmldsig.Namespace, "Object") && isSignature(n.Parent())
 }
 
-// isContained reports whether an element is around the document in a container.
+// isContained reports whether an element is the one in a container that has the signed document as
+// its content.
 func isContained(n xmldoc.Node) bool {
 	return n.Is("", containedName) && isContainer(n.Parent())
 }
 
-// isContainer reports whether an element is what [InternallyDetached] puts around a document: itself it is
-// not signed, and may say nothing, nor what a prefix means.
+// isContainer reports whether an element is the root element that [InternallyDetached] adds. It is
+// not signed itself, so it may have no attributes and no namespace declarations.
 func isContainer(n xmldoc.Node) bool {
 	return n.Is("", containerName) && n.Width() == 0
 }
 
-// isEmpty reports whether a node is white space or a comment.
 func isEmpty(n xmldoc.Node) bool {
 	switch n.Kind() {
 	case xmldoc.Comment:
@@ -362,7 +376,8 @@ func isEmpty(n xmldoc.Node) bool {
 	return false
 }
 
-// hasInstructions reports whether instructions stand beside the root, such as that for a stylesheet.
+// hasInstructions reports whether processing instructions stand beside the root, such as one for a
+// stylesheet.
 func hasInstructions(d *xmldoc.Document) bool {
 	var found writeDetector
 	root := func(n xmldoc.Node) bool { return n == d.Root() }
@@ -370,7 +385,7 @@ func hasInstructions(d *xmldoc.Document) bool {
 	return err != nil || bool(found)
 }
 
-// sensor notes whether anything is written.
+// writeDetector is a writer that records whether anything was written to it.
 type writeDetector bool
 
 func (s *writeDetector) Write(b []byte) (int, error) {

@@ -15,21 +15,23 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// earlier is a signature that a document has, and that is right as far as the document says.
+// existingSignature is a signature of a document that is about to be signed again. It is valid as far as the
+// document shows.
 type existingSignature struct {
 	scope
-	indeterminate error // why nobody can tell whether it is right
+	indeterminate error // why its validity cannot be determined
 }
 
-// snapshot is how a signature is that is right: what must not change when something is put around it.
+// snapshot is the state of a valid signature that must not change when markup is put around the document.
 type snapshot struct {
 	indeterminate error
-	signedInfo    []byte // digest of what its value is over
-	timestamps    []bool // which of its timestamps are over what they stand for
+	signedInfo    []byte // digest of SignedInfo in canonical form
+	timestamps    []bool // whether each timestamp verifies
 }
 
-// readEarlier reads the signatures of a document but one, those that sign others of them too. [ades.ErrBroken]
-// when one is not right.
+// readExistingSignatures reads all signatures of a document except the one with the identifiers
+// but, if there is one, counter-signatures included. The error is [ades.ErrBroken] if one is not
+// valid.
 func readExistingSignatures(ctx context.Context, d *xmldoc.Document, but ids) ([]existingSignature, error) {
 	elements := signatureElements(d, but)
 	if err := checkNumber(len(elements)); err != nil {
@@ -49,7 +51,6 @@ func readExistingSignatures(ctx context.Context, d *xmldoc.Document, but ids) ([
 	return all, nil
 }
 
-// signatureElements are all signatures of a document but one.
 func signatureElements(d *xmldoc.Document, but ids) []xmldoc.Node {
 	var all []xmldoc.Node
 	add := func(n xmldoc.Node) {
@@ -64,9 +65,10 @@ func signatureElements(d *xmldoc.Document, but ids) []xmldoc.Node {
 	return all
 }
 
-// check makes sure that a signature is right by what is in the document: what it signs, its value, and that the signer's
-// certificate is the one that it names. Trust, revocation and time are not judged, and what is outside of the document
-// is not known. A signature that is read only in part may be right, and nobody can tell whether it stays so.
+// check checks a signature with what is in the document: the digests, the value, and that the
+// signer's certificate is the one that the signature names. It does not check trust, revocation or
+// time, and it ignores data outside of the document. A signature that can be read only in part is
+// indeterminate.
 func (e *existingSignature) check(ctx context.Context) error {
 	if e.fault != nil {
 		return e.record(ctx, e.fault)
@@ -84,13 +86,14 @@ func (e *existingSignature) check(ctx context.Context) error {
 		return err
 	}
 	err := e.checkSubject()
-	if e.indeterminate != nil || outside && !errors.Is(err, errCountersigned) { // there may be something
+	if e.indeterminate != nil || outside && !errors.Is(err, errCountersigned) { // it may sign a data object that was not read
 		return nil
 	}
 	return e.record(ctx, err)
 }
 
-// judge refuses a signature for something that is wrong with it, and notes what nobody can tell.
+// record returns an error for a signature that is not valid, and sets indeterminate for an error
+// that leaves its validity open.
 func (e *existingSignature) record(ctx context.Context, err error) error {
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -102,14 +105,15 @@ func (e *existingSignature) record(ctx context.Context, err error) error {
 	return broken(e.signature, err)
 }
 
-// elsewhere says that a reference leads out of the document.
+// leadsOutside reports whether a reference is to something outside of the document.
 func leadsOutside(r xmldsig.Reference) bool {
 	return !r.HasURI || r.URI != "" && !strings.HasPrefix(r.URI, "#")
 }
 
-// leaveRoom makes sure that signatures stay right when the root gets another one behind all that is in it.
-// Nothing else changes for them: it is in none of them, and declares what it needs. [ades.ErrForbidden] when
-// one would break, or has something in it that nobody would sign: the new one leaves all signatures out.
+// checkUnaffected checks that signatures stay valid when another one is added as the last child of
+// the root. Nothing else changes for them: the new signature is in none of them and declares its
+// own prefixes. The error is [ades.ErrForbidden] if one would break, or has content that it does
+// not sign: the new signature leaves out all signatures, so it would not cover that content either.
 func checkUnaffected(all []existingSignature) error {
 	for _, e := range all {
 		switch {
@@ -124,7 +128,7 @@ func checkUnaffected(all []existingSignature) error {
 	return nil
 }
 
-// takesIn reports whether a reference leads to a signature that is added to the root.
+// coversAppended reports whether a reference would cover a signature that is added to the root.
 func (s *signature) coversAppended(r xmldsig.Reference) bool {
 	target, err := s.Target(r)
 	if err != nil || target != none && target != s.Document.Root() {
@@ -139,27 +143,29 @@ func errIndeterminate(why error) error {
 	return fmt.Errorf("%w: whether one that is there is right and stays so cannot be told: %w", ades.ErrForbidden, why)
 }
 
-// independent reports whether signatures that are right in what was put around a document are so without it.
+// independentOfContext reports whether signatures that are valid with markup around the document
+// are valid without it too.
 func independentOfContext(all []existingSignature) bool {
 	return !slices.ContainsFunc(all, func(e existingSignature) bool { return e.indeterminate != nil || e.dependsOnContext() })
 }
 
-// dependsOnContext reports whether what is signed or timestamped may be something else where something is put around
-// the document, while references lead to the same: inclusive canonical forms have the prefix that is bound
-// there, and signatures that were in the root are so no more.
+// dependsOnContext reports whether markup around the document can change what is signed or
+// timestamped, although the references have the same targets. That is so for inclusive
+// canonicalization, which includes the namespace declarations around, and for a transform that
+// leaves out the signatures in the root, because they are no longer in the root.
 func (s *signature) dependsOnContext() bool {
 	forms := []xmldoc.Canonicalization{s.Canonicalization}
 	for _, t := range slices.Concat(s.signatureTimestamps, s.archiveTimestamps) {
 		forms = append(forms, t.c14n)
 	}
 	for _, r := range s.References {
-		form := xmldoc.Canonicalization{Method: xmldoc.C14N10} // where no transform says otherwise
+		form := xmldoc.Canonicalization{Method: xmldoc.C14N10} // the default (xmldsig-core1 4.4.3.2)
 		for _, t := range r.Transforms {
 			switch t.Kind {
 			case xmldsig.WithoutRootSignatures:
 				return true
 			case xmldsig.Base64:
-				form = exclusive // has no tags
+				form = exclusive // the octets have no tags, so nothing around matters
 			case xmldsig.Canonicalize:
 				form = t.Canonicalization
 			}
@@ -171,7 +177,8 @@ func (s *signature) dependsOnContext() bool {
 	})
 }
 
-// snapshots are those of signatures that were read, if there was no error.
+// snapshots returns the snapshots of signatures that were read, and err, which is the error of
+// reading them.
 func snapshots(ctx context.Context, all []existingSignature, err error) ([]snapshot, error) {
 	var found []snapshot
 	for _, e := range all {
@@ -198,16 +205,17 @@ func (s *signature) snapshot(ctx context.Context) (found snapshot, err error) {
 	return found, ctx.Err()
 }
 
-// signedInfoSum is a digest of what the value is over, for comparison.
+// signedInfoSum returns a digest of the canonical SignedInfo, for comparison.
 func (s *signature) signedInfoSum(ctx context.Context) ([]byte, error) {
 	sum := crypto.SHA256.New()
 	err := s.write(contextWriter{ctx, sum}, s.Canonicalization, s.SignedInfo)
 	return sum.Sum(nil), readError(err)
 }
 
-// checkUnchanged reports whether signatures are what they were, in the document that has another one around it. What
-// breaks them is found by looking: a reference to the whole document, namespaces that come from around,
-// whatever their transforms make of it. [ades.ErrForbidden] when one would break; err is of reading them there.
+// checkUnchanged compares the signatures of a document with the same signatures in the document
+// with markup around it. The comparison finds every effect of the markup: on references to the
+// whole document, and on namespaces, whatever the transforms. err is the error of reading the
+// signatures there. The result is [ades.ErrForbidden] if one would break.
 func checkUnchanged(before, after []snapshot, err error) error {
 	for _, s := range before {
 		if s.indeterminate != nil {

@@ -16,16 +16,18 @@ const (
 	formatNotETSI  = "XML-NOT-ETSI"
 )
 
-// counts says how often a property that there are two editions of may be there.
+// cardinality is how often a property may occur in parent. A property that XAdES has in two versions has two
+// names, and the occurrences of both count.
 type cardinality struct {
 	parent      xmldoc.Node
 	least, most int
 	names       []string
 }
 
-// format is the name of the signature's format with its level, which is what the signature has: whether a
-// timestamp is there, not whether it is any good, which its report says. Of a baseline signature (EN 319
-// 132-1 6.3) each level asks for what is below it; the levels of XAdES-E (EN 319 132-2) are of all others.
+// format returns the name of the signature's format with its level. The level depends on which
+// properties are present, and not on their validity, which the report states. Each level of a
+// baseline signature (EN 319 132-1 6.3) requires the levels below; other signatures have the levels
+// of XAdES-E (EN 319 132-2).
 func (v *verification) format() string {
 	s := &v.scope
 	switch {
@@ -46,7 +48,6 @@ func (v *verification) format() string {
 	return formatExtended + "T"
 }
 
-// untimed is the format of a signature without a timestamp.
 func (v *verification) formatWithoutTimestamp() string {
 	switch {
 	case v.scope.isBaseline():
@@ -57,7 +58,7 @@ func (v *verification) formatWithoutTimestamp() string {
 	return formatExtended + "BES"
 }
 
-// longTerm is the level of a baseline signature with its validation data.
+// baselineLongTermLevel returns the level of a baseline signature that has its validation data.
 func (v *verification) baselineLongTermLevel() string {
 	if len(validation.Readable(v.validatedArchiveTimestamps)) == 0 {
 		return "LT"
@@ -65,7 +66,8 @@ func (v *verification) baselineLongTermLevel() string {
 	return "LTA"
 }
 
-// extendedLevel is that of another signature that has its validation data, or refers to it.
+// extendedLevel returns the level of another signature that has its validation data, or references
+// to it.
 func (v *verification) extendedLevel(sufficient bool) string {
 	switch stamped := v.hasTimestampedReferences(); {
 	case sufficient && len(validation.Readable(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
@@ -80,8 +82,9 @@ func (v *verification) extendedLevel(sufficient bool) string {
 	return "C"
 }
 
-// hasTimestamps reports whether there is a timestamp from before the signer's certificate expired, and in each
-// SignatureTimeStamp as many as these (EN 319 132-1 6.3, requirements n and o).
+// hasTimestamps reports whether the signature has a signature timestamp, all of its signature
+// timestamps are from before the expiry of the signer's certificate, and each SignatureTimeStamp
+// has from least to most EncapsulatedTimeStamps (EN 319 132-1 6.3, requirements n and o).
 func (v *verification) hasTimestamps(least, most int) bool {
 	own := validation.Readable(v.validatedTimestamps)
 	for _, t := range own {
@@ -97,8 +100,8 @@ func (v *verification) hasTimestamps(least, most int) bool {
 	return len(own) > 0
 }
 
-// hasBaselineValues reports whether the validation data is what a baseline signature may have, and not referred
-// to (EN 319 132-1 6.3).
+// hasBaselineValues reports whether the signature has its validation data in the properties of a
+// baseline signature, and no references to validation data (EN 319 132-1 6.3).
 func (v *verification) hasBaselineValues() bool {
 	return satisfied(
 		cardinality{v.unsigned, 0, 1, []string{"CertificateValues"}},
@@ -108,7 +111,7 @@ func (v *verification) hasBaselineValues() bool {
 	) && !v.hasProperty("CompleteCertificateRefs", "CompleteRevocationRefs") && !v.hasTimestampedReferences()
 }
 
-// refers reports whether validation data is referred to.
+// hasReferences reports whether the signature has references to its validation data.
 func (v *verification) hasReferences() bool {
 	return v.hasProperty("CompleteCertificateRefs") && v.hasProperty("CompleteRevocationRefs")
 }
@@ -118,8 +121,8 @@ func (v *verification) hasTimestampedReferences() bool {
 	return v.hasProperty("SigAndRefsTimeStamp", "RefsOnlyTimeStamp")
 }
 
-// has reports whether there is one of these properties, in the first edition or, with V2 behind the name, in
-// that of 1.4.1.
+// hasProperty reports whether the signature has one of these unsigned properties: by its name in
+// XAdES 1.3.2, or by its name with the suffix V2 in XAdES 1.4.1.
 func (v *verification) hasProperty(locals ...string) bool {
 	for e := range v.unsigned.Elements() {
 		for _, local := range locals {
@@ -131,8 +134,9 @@ func (v *verification) hasProperty(locals ...string) bool {
 	return false
 }
 
-// suffices reports whether the data has what level LT needs for the signer and the timestamp authorities, but
-// that of the last archive timestamp: what proves it comes with its renewal.
+// hasLongTermData reports whether the signature has the validation data of level LT for the signer
+// and for the timestamp authorities. It does not require the data for the last archive timestamp,
+// which the next renewal adds.
 func (v *verification) hasLongTermData() bool {
 	targets := validation.Targets(v.validatedTimestamps)
 	if v.signer != nil {
@@ -145,8 +149,9 @@ func (v *verification) hasLongTermData() bool {
 	return v.unsigned != none && v.validationData.Present(v.known, targets...)
 }
 
-// isETSI reports whether the properties are those of an XAdES signature, as EU DSS judges it: each at most once
-// (EN 319 132-2 4.2), and who signed among what is signed.
+// isETSI reports whether EU DSS recognizes the properties as those of an XAdES signature: each
+// occurs at most once (EN 319 132-2 4.2), and the signed data names or contains the signer's
+// certificate.
 func (s *scope) isETSI() bool {
 	about := elementAt(s.formatProperties, "SignedSignatureProperties")
 	certificates := len(childrenNamed(about, "SigningCertificate", "SigningCertificateV2"))
@@ -157,8 +162,8 @@ func (s *scope) isETSI() bool {
 	) && (certificates == 1 || certificates == 0 && s.signsSignerCertificate()) && s.allFormats(isFormat)
 }
 
-// isBaseline reports whether the signature has what level B of a baseline signature asks for, and nothing that
-// it excludes (EN 319 132-1 6.3).
+// isBaseline reports whether the signature meets the requirements of level B of a baseline
+// signature (EN 319 132-1 6.3).
 func (s *scope) isBaseline() bool {
 	about := elementAt(s.formatProperties, "SignedSignatureProperties")
 	for _, cert := range childrenNamed(elementAt(about, "SigningCertificateV2"), "Cert") {
@@ -173,8 +178,8 @@ func (s *scope) isBaseline() bool {
 	) && s.allFormats(isBaselineFormat) && s.allHaveFormats()
 }
 
-// hasPolicy reports whether the signature names the policy that it was made by, which makes it one of XAdES-EPES
-// unless it is a baseline signature.
+// hasPolicy reports whether the signature names its signature policy. If it is no baseline
+// signature, it is XAdES-EPES then.
 func (s *scope) hasPolicy() bool {
 	policy := childrenNamed(elementAt(s.formatProperties, "SignedSignatureProperties"), "SignaturePolicyIdentifier")
 	if len(policy) != 1 {
@@ -188,7 +193,7 @@ func (s *scope) hasPolicy() bool {
 	return true
 }
 
-// signsSigner reports whether KeyInfo is signed and has the signer's certificate.
+// signsSignerCertificate reports whether KeyInfo is signed and has the signer's certificate.
 func (s *scope) signsSignerCertificate() bool {
 	for _, r := range s.references {
 		if r.err == nil && s.KeyInfo != none && r.target == s.KeyInfo {
@@ -198,7 +203,8 @@ func (s *scope) signsSignerCertificate() bool {
 	return false
 }
 
-// hasSigner reports whether the signer's certificate is in KeyInfo, if only as one that is named and cannot be parsed.
+// hasSignerCertificate reports whether the signer's certificate is in KeyInfo, even if it is named
+// but cannot be parsed.
 func (s *scope) hasSignerCertificate() bool {
 	for _, der := range s.Unparsed[:min(len(s.Unparsed), maxNamed)] {
 		if slices.ContainsFunc(certificateNames(s.formatProperties), func(cert xmldoc.Node) bool { return digestOf(cert).matches(der) }) {
@@ -213,12 +219,13 @@ func (s *scope) hasSignerCertificate() bool {
 	return false
 }
 
-// formats are the DataObjectFormat properties (EN 319 132-1 5.2.4).
+// formats returns the DataObjectFormat properties (EN 319 132-1 5.2.4).
 func (s *scope) formats() []xmldoc.Node {
 	return childrenNamed(elementAt(s.formatProperties, "SignedDataObjectProperties"), "DataObjectFormat")
 }
 
-// isFormat reports whether a DataObjectFormat says anything.
+// isFormat reports whether a DataObjectFormat has a Description, an ObjectIdentifier or a MimeType,
+// and that one only once.
 func isFormat(n xmldoc.Node) bool {
 	for _, local := range []string{"Description", "ObjectIdentifier", "MimeType"} {
 		if len(childrenNamed(n, local)) == 1 {
@@ -228,7 +235,8 @@ func isFormat(n xmldoc.Node) bool {
 	return false
 }
 
-// isBaselineFormat reports whether it says what a baseline signature asks for (requirement k).
+// isBaselineFormat reports whether a DataObjectFormat has what a baseline signature requires (EN
+// 319 132-1 6.3, requirement k).
 func isBaselineFormat(n xmldoc.Node) bool {
 	return satisfied(
 		cardinality{n, 0, 1, []string{"Description"}},
@@ -238,7 +246,8 @@ func isBaselineFormat(n xmldoc.Node) bool {
 	)
 }
 
-// formatsFit reports whether each DataObjectFormat fits, and is of something that is signed.
+// allFormats reports whether fits accepts each DataObjectFormat, and each is about a reference
+// without a conflict.
 func (s *scope) allFormats(fits func(xmldoc.Node) bool) bool {
 	for _, n := range s.formats() {
 		if r := s.formatReference(n); !fits(n) || r == nil || r.formatConflict {
@@ -248,7 +257,7 @@ func (s *scope) allFormats(fits func(xmldoc.Node) bool) bool {
 	return true
 }
 
-// formatted is the reference that a DataObjectFormat is about; nil when there is none.
+// formatReference returns the reference that a DataObjectFormat is about; nil if there is none.
 func (s *scope) formatReference(n xmldoc.Node) *signedReference {
 	reference, _ := n.Attr("", "ObjectReference")
 	id, same := strings.CutPrefix(reference, "#")
@@ -261,7 +270,8 @@ func (s *scope) formatReference(n xmldoc.Node) *signedReference {
 	return nil
 }
 
-// agrees reports whether an Object says of itself what the DataObjectFormat says of it, if it says anything.
+// agreesWithObject reports whether the MimeType and Encoding attributes of an Object, if it has
+// them, are those of its DataObjectFormat.
 func agreesWithObject(n, object xmldoc.Node) bool {
 	if !isObject(object) {
 		return true
@@ -277,8 +287,9 @@ func agreesWithObject(n, object xmldoc.Node) bool {
 	return true
 }
 
-// allHaveFormats reports whether there is a DataObjectFormat for all that is signed but the signature's own
-// parts (requirement k). What a Manifest lists may have one.
+// allHaveFormats reports whether there is a DataObjectFormat for each reference of SignedInfo,
+// except for the signature's own parts (EN 319 132-1 6.3, requirement k). The references of a
+// Manifest may have one.
 func (s *scope) allHaveFormats() bool {
 	has := make(map[xmldoc.Node]bool)
 	for _, n := range s.formats() {
@@ -294,7 +305,7 @@ func (s *scope) allHaveFormats() bool {
 	return true
 }
 
-// isExempt reports whether a reference is to something that needs no DataObjectFormat.
+// isExempt reports whether a reference needs no DataObjectFormat.
 func (s *scope) isExempt(r signedReference) bool {
 	if strings.HasPrefix(r.Type, editions) && strings.HasSuffix(r.Type, "#SignedProperties") {
 		return strings.HasPrefix(r.URI, "#") // in earlier editions
@@ -320,7 +331,7 @@ func (c cardinality) isSatisfied() bool {
 	return n >= c.least && n <= c.most
 }
 
-// named are the child elements of an element of XAdES that have one of these names, in the same edition.
+// childrenNamed returns the child elements that have one of these names, in the namespace of n.
 func childrenNamed(n xmldoc.Node, locals ...string) []xmldoc.Node {
 	var all []xmldoc.Node
 	for e := range n.Elements() {

@@ -14,46 +14,46 @@ import (
 )
 
 var (
-	// errAmbiguous: an identifier stands for several elements. Which of them was signed, the reader of
-	// a document need not see as the one who verifies it does (EN 319 102-1 5.2.2).
+	// errAmbiguous: several elements have the identifier of a reference. A reader of the document
+	// and a verifier may then disagree about which one is signed (EN 319 102-1 5.2.2).
 	errAmbiguous = errors.New("several elements have the same identifier")
-	// errElsewhere: what should be signed is not where it belongs.
+	// errMisplaced: the signed data, or the properties, are not where they have to be.
 	errMisplaced = errors.New("what is signed is not found where it belongs")
 )
 
-// errCountersigned: a counter-signature is over something else, and whoever reads it there takes it for one of
-// the signature around it.
+// errCountersigned: a counter-signature is not over the value of the signature that it is in. A
+// reader of the document takes it for a counter-signature of that signature.
 var errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
 
-// countersignedType is the Type that the reference of a counter-signature to what it signs may have (EN 319
-// 132-1 5.2.7.1).
+// countersignedType is the Type that a counter-signature may give its reference to the
+// countersigned value (EN 319 132-1 5.2.7.1).
 const countersignedType = "http://uri.etsi.org/01903#CountersignedSignature"
 
 // scope is what a signature signs.
 type scope struct {
 	*signature
 	references         []signedReference
-	byID               map[string]int       // references, by the Id that DataObjectFormat has for them
-	manifests          map[xmldoc.Node]bool // Manifests that were read
-	ambiguous          bool                 // an identifier of the document occurs twice
-	isCounterSignature bool                 // it is a counter-signature ...
-	countersignedValue xmldoc.Node          // ... that has to be over this SignatureValue; zero: there is none
-	misplaced          bool                 // it is none, and stands in unsigned properties all the same
+	byID               map[string]int       // indexes of references, by the Id that a DataObjectFormat refers to
+	manifests          map[xmldoc.Node]bool // the Manifests that were read
+	ambiguous          bool                 // an identifier occurs twice in the document
+	isCounterSignature bool
+	countersignedValue xmldoc.Node // the SignatureValue that a counter-signature has to be over; zero: there is none
+	misplaced          bool        // it is no counter-signature, but is in unsigned properties
 }
 
-// signedReference is a reference, of SignedInfo or of a Manifest that it leads to.
+// signedReference is a reference of SignedInfo, or of a Manifest that such a reference has as its target.
 type signedReference struct {
 	xmldsig.Reference
 	target         xmldoc.Node // zero: the whole document
-	err            error       // why it leads nowhere
-	data           bool        // to what somebody signs, not to what is said of that
-	manifestErr    error       // what is wrong with the Manifest that it leads to
-	inManifest     bool        // in a Manifest
-	valid          bool        // its digest is right
-	formatConflict bool        // the Object says something else of itself than its DataObjectFormat
+	err            error       // why it has no target
+	data           bool        // the target is a data object, not a part of the signature
+	manifestErr    error       // why the Manifest that is its target cannot be read
+	inManifest     bool        // it is in a Manifest
+	valid          bool        // its digest matches
+	formatConflict bool        // MimeType or Encoding of the Object differ from its DataObjectFormat
 }
 
-// scopeOf follows the references of a signature.
+// scopeOf resolves the references of a signature.
 func scopeOf(s *signature, ambiguous bool) scope {
 	all := scope{signature: s, byID: make(map[string]int), manifests: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
 	all.countersignedValue, all.isCounterSignature = countersigned(s.element)
@@ -90,7 +90,7 @@ func (s *scope) add(r xmldsig.Reference) {
 	s.references = append(s.references, found)
 }
 
-// addListed follows the references of a Manifest, once for each.
+// addManifest resolves the references of a Manifest. It does so once for each Manifest.
 func (s *scope) addManifest(r xmldsig.Reference) {
 	last := &s.references[len(s.references)-1]
 	if last.err != nil || s.manifests[last.target] {
@@ -105,9 +105,10 @@ func (s *scope) addManifest(r xmldsig.Reference) {
 	}
 }
 
-// checkPlace refuses an Object that is not the signature's own; what some call an Object is its KeyInfo. Whoever puts another one around the signed
-// element makes a document in which it is somewhere else. What a counter-signature calls the signature that it
-// signs has to be that.
+// checkPlace checks the target of a reference with a Type. With Type Object, the target has to be
+// an Object of this signature, or its KeyInfo, which some signers give that Type: a wrapping attack
+// can put the signed element into another element. With Type CountersignedSignature in a
+// counter-signature, the target has to be the value that it countersigns.
 func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	own := target.Parent() == s.element && (target.Is(xmldsig.Namespace, "Object") || target.Is(xmldsig.Namespace, "KeyInfo"))
 	if r.Type == objectType && !own {
@@ -119,8 +120,8 @@ func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	return nil
 }
 
-// isData reports whether an element is what somebody signs, and no part of the signature that says something
-// of that (xmldsig-core1 4.4, 5).
+// isData reports whether the target of a reference is a data object, and not a part of the
+// signature that describes data (xmldsig-core1 4.4, 5).
 func (s *scope) isData(target xmldoc.Node) bool {
 	if target == none {
 		return true
@@ -138,21 +139,22 @@ func (s *scope) isData(target xmldoc.Node) bool {
 	return true
 }
 
-// countersigned is the SignatureValue of the signature that another one stands in as a counter-signature, if
-// it does. It is zero when there is none, or several.
+// countersigned reports whether element is in another signature as a counter-signature, and returns
+// the SignatureValue of that one. The value is none if there is no SignatureValue, or several.
 func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
 	parent := xmldsig.Countersigned(element)
 	value, _ = onlyChild(parent, xmldsig.Namespace, "SignatureValue")
 	return value, parent != none
 }
 
-// countersigns reports whether a reference of SignedInfo leads to the value that the counter-signature has to be
-// over (EN 319 132-1 5.2.7.2).
+// countersigns reports whether a reference of SignedInfo has as its target the value that the
+// counter-signature has to be over (EN 319 132-1 5.2.7.2).
 func (s *scope) countersigns(r signedReference) bool {
 	return r.err == nil && s.countersignedValue != none && r.target == s.countersignedValue && r.Element.Parent() == s.SignedInfo
 }
 
-// complete reports whether the digests of all references are right, and what has to be signed is among them.
+// complete reports whether the digests of all references in the document match, and the references
+// have the targets that checkSubject requires.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
 		if !r.valid && !r.isAbsent() {
@@ -162,8 +164,8 @@ func (s *scope) complete() bool {
 	return s.checkSubject() == nil
 }
 
-// checkSubject makes sure that a reference leads to what somebody signs: data, if only by a Manifest, or the value
-// that a counter-signature stands for.
+// checkSubject checks that a reference has a data object as its target, at least through a
+// Manifest, and that a counter-signature has a reference to the value that it has to be over.
 func (s *scope) checkSubject() error {
 	if s.isCounterSignature && !slices.ContainsFunc(s.references, s.countersigns) {
 		return errCountersigned
@@ -174,7 +176,7 @@ func (s *scope) checkSubject() error {
 	return nil
 }
 
-// checkReference compares the digest of a reference.
+// checkReference verifies the digest of a reference.
 func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
 	err := r.err
 	if err == nil {
@@ -184,15 +186,16 @@ func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
 	return err
 }
 
-// isAbsent reports whether a Manifest lists something that is not in the document: the list is signed, and whoever
-// has what it names can compare the digest (xmldsig-core1 5.1).
+// isAbsent reports whether a reference in a Manifest is to something outside of the document. The
+// Manifest is signed, and an application that has the data can verify the digest (xmldsig-core1
+// 5.1).
 func (r *signedReference) isAbsent() bool {
 	return r.inManifest && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)
 }
 
-// checkReferences makes sure that the signature signs its own properties and something else, and compares
-// the digests (EN 319 102-1 5.2.7). Of what goes wrong alike with many references the first is told. The
-// error is one of the context.
+// checkReferences verifies the digests of all references, and that the signature signs a data
+// object (EN 319 102-1 5.2.7). Of the problems with the same sub-indication, the report has the
+// first. The only errors are those of the context.
 func (v *verification) checkReferences() error {
 	told := make(map[ades.SubIndication]bool)
 	for n := range v.scope.references {
@@ -217,7 +220,7 @@ func (v *verification) checkReferences() error {
 	return nil
 }
 
-// warnOfAbsent tells the first of what Manifests list and the document lacks.
+// warnOfAbsent warns of the first Manifest entry that is not in the document.
 func (v *verification) warnOfAbsent(r *signedReference) {
 	if !v.manifestIncomplete {
 		v.manifestIncomplete = true
@@ -225,8 +228,8 @@ func (v *verification) warnOfAbsent(r *signedReference) {
 	}
 }
 
-// warnOfComments says that what is signed has comments, where the canonicalization drops them (Canonical XML 1.1
-// 2.1, xmldsig-core1 4.4.3.3) and no other reference keeps them.
+// warnOfComments warns if the signed data has comments that the canonicalization drops (Canonical
+// XML 1.1 2.1, xmldsig-core1 4.4.3.3) and that no other reference keeps.
 func (v *verification) warnOfComments() {
 	kept := v.scope.signed(func(r signedReference) bool { return r.valid && v.KeepsComments(r.Reference) })
 	for _, r := range v.scope.references {

@@ -12,32 +12,33 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// signedDocument is what a document has by way of signatures and evidence, as far as it is looked after.
+// signedDocument is a document with the signatures that are to be extended.
 type signedDocument struct {
 	*source
 	signatures  []documentSignature
-	allEnclosed bool // there are signatures, but all of them are enclosed
+	allEnclosed bool // there are signatures, but others cover their unsigned properties
 }
 
-// documentSignature is a signature with those of its timestamps that prove something.
+// documentSignature is a signature with its signature timestamps that verify.
 type documentSignature struct {
 	*signature
-	verified []encapsulatedTimestamp // over the value, those that verify
-	done     bool                    // it has level LTA already
-	added    string                  // properties that it gets
+	verified        []encapsulatedTimestamp
+	done            bool   // it has level LTA already
+	addedProperties string // markup of the properties that it gets
 }
 
-// selection chooses the signatures that are looked after.
+// selection chooses the signatures to extend.
 type selection func([]signature) []signature
 
 func everySignature(all []signature) []signature { return all }
 
-// lastSignature leaves the one that comes last: signatures are added behind those that are there, or around
-// them.
+// lastSignature selects the last signature. A new signature is added after the existing ones, or
+// around them.
 func lastSignature(all []signature) []signature { return all[max(len(all)-1, 0):] }
 
-// readSignedDocument refuses a document with a signature that is selected and cannot be read: there would be no
-// telling what it lacks. Enclosed signatures are none of its business: they are what others sign.
+// readSignedDocument reads the signatures that which selects. It refuses the document if a selected
+// signature cannot be read, because then it is unknown what that signature lacks. Enclosed
+// signatures are left out: adding properties would change what other signatures sign.
 func readSignedDocument(ctx context.Context, src *source, which selection) (*signedDocument, error) {
 	all, err := readSignatures(ctx, src.doc)
 	if err != nil {
@@ -64,7 +65,8 @@ func broken(s *signature, err error) error {
 	return fmt.Errorf("%w: %.100q: %w", ades.ErrBroken, s.name(), err)
 }
 
-// checkExtensible reports whether the signature has a place for evidence, and evidence of what.
+// checkExtensible checks that the signature can be read, has a place for unsigned properties, and
+// has a signer and archive timestamps to get validation data for.
 func (s *signature) checkExtensible() error {
 	switch {
 	case s.fault != nil:
@@ -84,7 +86,8 @@ func (s *signature) checkExtensible() error {
 	return nil
 }
 
-// timestampsOver are the signature timestamps that verify. The others prove nothing.
+// verifiedTimestamps returns the signature timestamps that verify. The others are no POE of the
+// signature.
 func (s *signature) verifiedTimestamps(ctx context.Context) ([]encapsulatedTimestamp, error) {
 	var all []encapsulatedTimestamp
 	for _, t := range s.signatureTimestamps {
@@ -99,8 +102,8 @@ func (s *signature) verifiedTimestamps(ctx context.Context) ([]encapsulatedTimes
 	return all, ctx.Err()
 }
 
-// verify compares the signatures and archive timestamps with the document: what is added would seem to
-// confirm them.
+// verify verifies the signatures and the archive timestamps, because a timestamp over an invalid
+// signature would seem to confirm it.
 func (c *signedDocument) verify(ctx context.Context) error {
 	for _, s := range c.signatures {
 		err := s.verify(ctx)
@@ -133,9 +136,8 @@ func (s *signature) verify(ctx context.Context) error {
 	return nil
 }
 
-// targets are the certificates that are relied upon: the signer's and those of the authorities of
-// timestamps. The next archive timestamp proves that a timestamp existed at its own time (EN 319 102-1
-// 5.6.3).
+// targets returns the certificates to get validation data for: the signer's, and those of the
+// timestamp authorities.
 func (s documentSignature) targets() []validation.Target {
 	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: s.bestSignatureTime()}}
 	for _, t := range s.allTimestamps() {
@@ -144,17 +146,19 @@ func (s documentSignature) targets() []validation.Target {
 	return all
 }
 
+// authorityTarget returns the authority of a timestamp as a target. The next archive timestamp is a
+// POE of the timestamp, so the authority is validated at the time of that one (EN 319 102-1 5.6.3).
 func (s documentSignature) authorityTarget(t encapsulatedTimestamp) validation.Target {
 	times := validation.Times{SigningTime: t.token.Time}
-	proves := func(a encapsulatedTimestamp) bool { return t.property != none && t.property.Precedes(a.property) }
-	if i := slices.IndexFunc(s.archiveTimestamps, proves); i >= 0 {
+	isPOE := func(a encapsulatedTimestamp) bool { return t.property != none && t.property.Precedes(a.property) }
+	if i := slices.IndexFunc(s.archiveTimestamps, isPOE); i >= 0 {
 		times.ValidationTime = s.archiveTimestamps[i].token.Time
 	}
 	return validation.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
 }
 
-// timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is
-// none.
+// bestSignatureTime returns the time of the oldest timestamp over the signature: the signature
+// existed then. It is zero if there is none.
 func (s documentSignature) bestSignatureTime() (oldest time.Time) {
 	for _, t := range s.allTimestamps() {
 		if oldest.IsZero() || t.token.Time.Before(oldest) {
@@ -168,8 +172,9 @@ func (s documentSignature) allTimestamps() []encapsulatedTimestamp {
 	return slices.Concat(s.verified, s.archiveTimestamps)
 }
 
-// archived reports whether the last archive timestamp is over all validation data that the signature and the
-// timestamps before need, so that it has level LTA. Its own comes later.
+// hasLevelLTA reports whether the last archive timestamp is over all validation data for the
+// signature and the timestamps before. The validation data for the last one itself is added by the
+// next renewal.
 func (s documentSignature) hasLevelLTA(known *validation.Known) bool {
 	if len(s.archiveTimestamps) == 0 {
 		return false
@@ -179,7 +184,8 @@ func (s documentSignature) hasLevelLTA(known *validation.Known) bool {
 	return len(lacking) == 0 && len(earlier.verified) > 0
 }
 
-// withoutLast is the signature as it was before its last archive timestamp, with the data of that time.
+// beforeLastArchive returns the signature as it was before its last archive timestamp, with the
+// validation data of then.
 func (s documentSignature) beforeLastArchive() documentSignature {
 	last := s.archiveTimestamps[len(s.archiveTimestamps)-1]
 	earlier := *s.signature
@@ -189,8 +195,9 @@ func (s documentSignature) beforeLastArchive() documentSignature {
 	return documentSignature{signature: &earlier, verified: slices.DeleteFunc(slices.Clone(s.verified), over)}
 }
 
-// growsIn reports whether another signature that gets evidence is in an Object that the archive timestamp of a
-// signature will be over. Where it is signed too, it is enclosed.
+// objectsChange reports whether another signature that gets properties is in an Object that the
+// archive timestamp of s is over. If that Object is also signed, the other signature is enclosed
+// and gets none.
 func (c *signedDocument) objectsChange(s *documentSignature) bool {
 	for _, object := range s.otherObjects() {
 		for _, o := range c.signatures {

@@ -17,33 +17,35 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// errMethod: the CanonicalizationMethod of a timestamp is none that is known.
+// errCanonicalization: the CanonicalizationMethod of a timestamp is unknown.
 var errCanonicalization = errors.New("the canonicalization method of the timestamp is not known")
 
-// archiveHashes are what was digested for archive timestamps of a signature. Each is over what the one before it is,
-// and over more: with a hash that goes on, those of thirty years take little longer than the last of them.
+// archiveHashes is a cache for the archive timestamps of a signature. The imprint of each begins with most of
+// the imprint of the one before. With a hash state to continue from, thirty years of them take little longer
+// than the last one.
 type archiveHashes struct {
 	unsigned []xmldoc.Node // the unsigned properties
 	states   []archiveHash
 }
 
-// archiveForm is what imprints have to have in common.
+// archiveForm is what two imprints need in common to share a hash state.
 type archiveForm struct {
 	c14n xmldoc.Canonicalization
 	hash crypto.Hash
 }
 
-// archiveHash is a hash that has taken what comes before the unsigned properties, and some of those.
+// archiveHash is the state of a hash after everything before the unsigned properties, and the first
+// of those.
 type archiveHash struct {
 	archiveForm
 	state      hash.Cloner
 	properties int
 }
 
-// checkTimestamps reads and judges the timestamps of the signature, the archive timestamps from the newest to
-// the oldest: each that is trusted proves that those before it existed at its time, at which their certificates
-// are judged in turn (EN 319 102-1 5.6.3). All of them prove that the signature existed. The error is one of the
-// context.
+// checkTimestamps reads and validates the timestamps of the signature, the archive timestamps from
+// the newest to the oldest. A trusted archive timestamp is a POE of the timestamps before it, whose
+// certificates are then validated at its time (EN 319 102-1 5.6.3). Every trusted timestamp is a
+// POE of the signature. The only errors are those of the context.
 func (v *verification) checkTimestamps() (err error) {
 	v.validationData.ChargeTo(v.inspection.known)
 	v.known = v.inspection.known.With(v.knownCertificates...)
@@ -63,8 +65,9 @@ func (v *verification) checkTimestamps() (err error) {
 	return nil
 }
 
-// existed is when a property existed at the latest. An archive timestamp is over the properties before its own
-// and proves nothing of what is put behind, though it is over the same signature (EN 319 132-1 5.5.2.2).
+// poeTime returns the earliest time for which there is a POE of a property, or else the validation
+// time. An archive timestamp is over the properties before it; it is no POE of the properties after
+// it (EN 319 132-1 5.5.2.2).
 func (v *verification) poeTime(property xmldoc.Node) time.Time {
 	at := v.options.Time
 	for i, archive := range v.archiveTimestamps {
@@ -75,7 +78,8 @@ func (v *verification) poeTime(property xmldoc.Node) time.Time {
 	return at
 }
 
-// pointsOfExistence goes through the validation data that archive timestamps prove: each is over what stands before it.
+// proofsOfExistence yields the validation data before each trusted archive timestamp, with the time
+// of its POE.
 func (v *verification) proofsOfExistence(yield func(validation.POE) bool) {
 	at := v.options.Time
 	for i, t := range slices.Backward(v.validatedArchiveTimestamps) {
@@ -100,7 +104,7 @@ func (v *verification) noteTimestamps() {
 	}
 }
 
-// readTimestamps reads timestamps and compares them with what they are over.
+// readTimestamps parses timestamps and compares them with their imprints.
 func (v *verification) readTimestamps(kind ades.TimestampType, carried []encapsulatedTimestamp) ([]validation.Timestamp, error) {
 	var all []validation.Timestamp
 	for _, c := range carried {
@@ -129,7 +133,7 @@ func (v *verification) compare(t *validation.Timestamp, c encapsulatedTimestamp)
 	return nil
 }
 
-// checkTimestamp compares a timestamp with what it stands for, and verifies its value.
+// checkTimestamp compares a timestamp with its imprint, and verifies its value.
 func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp) error {
 	if t.token == nil {
 		return fmt.Errorf("%w: token", tsp.ErrFormat)
@@ -142,7 +146,7 @@ func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp)
 	return t.token.VerifyOver(sum)
 }
 
-// timestampedSum is the digest of what a timestamp of a signature is over.
+// timestampImprint returns the message imprint that a timestamp of the signature has to have.
 func (s *signature) timestampImprint(ctx context.Context, t encapsulatedTimestamp, h crypto.Hash) ([]byte, error) {
 	if t.property.Is(ns141, "ArchiveTimeStamp") {
 		return s.archiveTimestampImprint(ctx, t.c14n, h, t.property, nil)
@@ -150,17 +154,18 @@ func (s *signature) timestampImprint(ctx context.Context, t encapsulatedTimestam
 	return s.signatureTimestampImprint(ctx, t.c14n, h)
 }
 
-// signedSum is the digest of what a signature timestamp is over: the element SignatureValue (EN 319 132-1
-// 5.3).
+// signatureTimestampImprint returns the message imprint of a signature timestamp: the digest of the
+// element SignatureValue (EN 319 132-1 5.3).
 func (s *signature) signatureTimestampImprint(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash) ([]byte, error) {
 	begin := func() (hash.Hash, error) { return h.New(), nil }
 	return digest(ctx, c, begin, func(w io.Writer) error { return s.write(w, c, s.SignatureValue) })
 }
 
-// archivedSum is the digest of what an archive timestamp is over that stands before a node, or behind all
-// unsigned properties where that is zero, and some in canonical form that are to be added (EN 319 132-1
-// 5.5.2.2): all that the signature signs, itself with its KeyInfo, the unsigned properties before, and the
-// Objects other than that of the properties.
+// archiveTimestampImprint returns the message imprint of an archive timestamp in the property
+// before (EN 319 132-1 5.5.2.2): the digest of all data that the signature signs, SignedInfo,
+// SignatureValue and KeyInfo, the unsigned properties before it, and the Objects without the
+// qualifying properties. For a timestamp that is to be added, before is none, and added is the
+// canonical form of the properties that are to be added before it.
 func (s *signature) archiveTimestampImprint(ctx context.Context, c xmldoc.Canonicalization, h crypto.Hash, before xmldoc.Node, added []byte) ([]byte, error) {
 	begin := func() (hash.Hash, error) { return s.archiveTimestampHash(ctx, archiveForm{c, h}, before) }
 	return digest(ctx, c, begin, func(w io.Writer) error {
@@ -185,7 +190,8 @@ func digest(ctx context.Context, c xmldoc.Canonicalization, begin func() (hash.H
 	return sum.Sum(nil), ctx.Err()
 }
 
-// archivedHash is a hash of what archive timestamps are over but for the Objects, which come last.
+// archiveTimestampHash returns a hash of the input of an archive timestamp imprint without the
+// Objects, which come last.
 func (s *signature) archiveTimestampHash(ctx context.Context, f archiveForm, before xmldoc.Node) (hash.Hash, error) {
 	unsigned := s.unsignedBefore(before)
 	sum, taken, err := s.resumeHash(ctx, f, len(unsigned))
@@ -198,7 +204,9 @@ func (s *signature) archiveTimestampHash(ctx context.Context, f archiveForm, bef
 	return sum, s.hashes.remember(f, sum, len(unsigned))
 }
 
-// begunHash goes on from an imprint that has taken so many unsigned properties at most, or begins.
+// resumeHash returns the hash state of an earlier imprint that has digested at most this number of
+// unsigned properties, and how many it has. If there is none, it digests what comes before the
+// unsigned properties.
 func (s *signature) resumeHash(ctx context.Context, f archiveForm, unsigned int) (sum hash.Hash, taken int, err error) {
 	for _, b := range s.hashes.states {
 		if b.equal(f) && b.properties <= unsigned {
@@ -206,7 +214,7 @@ func (s *signature) resumeHash(ctx context.Context, f archiveForm, unsigned int)
 			return sum, b.properties, err
 		}
 	}
-	if sum, err = s.Hash(ctx, f.hash, s.References[0], f.c14n); err != nil { // is known, as a rule
+	if sum, err = s.Hash(ctx, f.hash, s.References[0], f.c14n); err != nil { // usually remembered from verifying the reference
 		return nil, 0, err
 	}
 	w := contextWriter{ctx, sum}
@@ -218,11 +226,11 @@ func (s *signature) resumeHash(ctx context.Context, f archiveForm, unsigned int)
 	return sum, 0, s.write(w, f.c14n, s.SignedInfo, s.SignatureValue, s.KeyInfo)
 }
 
-// remember keeps the state of a hash, one of each form.
+// remember keeps a hash state, one for each form.
 func (m *archiveHashes) remember(f archiveForm, sum hash.Hash, taken int) error {
 	state, ok := sum.(hash.Cloner)
 	if !ok {
-		return nil // the next one begins anew
+		return nil // the next imprint starts from the beginning
 	}
 	state, err := state.Clone()
 	b := archiveHash{f, state, taken}
@@ -239,7 +247,8 @@ func (f archiveForm) equal(o archiveForm) bool {
 		slices.Equal(f.c14n.Prefixes, o.c14n.Prefixes)
 }
 
-// write writes elements in canonical form, one after another.
+// write writes elements in canonical form, one after another. It skips elements that are the zero
+// Node.
 func (s *signature) write(w io.Writer, c xmldoc.Canonicalization, elements ...xmldoc.Node) error {
 	for _, e := range elements {
 		if e == none {
@@ -252,7 +261,7 @@ func (s *signature) write(w io.Writer, c xmldoc.Canonicalization, elements ...xm
 	return nil
 }
 
-// otherObjects are the Objects but that of the properties.
+// otherObjects returns the Objects that do not have the qualifying properties.
 func (s *signature) otherObjects() []xmldoc.Node {
 	var all []xmldoc.Node
 	for _, o := range s.Objects {
@@ -263,7 +272,7 @@ func (s *signature) otherObjects() []xmldoc.Node {
 	return all
 }
 
-// unsignedBefore are the unsigned properties before one of them, or (zero) all.
+// unsignedBefore returns the unsigned properties before node, or all if node is none.
 func (s *signature) unsignedBefore(node xmldoc.Node) []xmldoc.Node {
 	if s.unsigned == none {
 		return nil

@@ -19,61 +19,65 @@ import (
 
 // inspection is the verification of one document.
 type inspection struct {
-	ctx                 context.Context
-	document            *xmldoc.Document
-	options             ades.VerifyOptions
-	known               *validation.Known  // whom to trust, and what KeyInfo and the timestamps of all signatures carry
-	shared              *validation.Data   // validation data of all signatures
-	online              *validation.Online // nil: nobody is asked
-	signatures          []signature        // those in unsigned properties come last
-	scopes              []scope            // what each of them signs
-	withUnsignedContent []xmldoc.Node      // those that carry something that they do not sign
+	ctx        context.Context
+	document   *xmldoc.Document
+	options    ades.VerifyOptions
+	known      *validation.Known  // the roots, and the certificates of KeyInfo and the timestamps of all signatures
+	shared     *validation.Data   // validation data of all signatures
+	online     *validation.Online // nil: no source is asked
+	signatures []signature        // those in unsigned properties come last
+	scopes     []scope            // of signatures, by index
 
-	contents     map[xmldoc.Node]content // that were asked for
-	instructions func() bool             // says whether some stand beside the root
+	withUnsignedContent []xmldoc.Node // signatures with content that they do not sign
+
+	contents     map[xmldoc.Node]content // cache
+	instructions func() bool             // reports whether processing instructions stand beside the root
 }
 
-// verification is the work on one signature.
+// verification is the verification of one signature.
 type verification struct {
 	*inspection
 	*signature
 	scope                      scope
-	known                      *validation.Known // with what the signature carries
+	known                      *validation.Known // also with the certificates of this signature
 	validatedTimestamps        []validation.Timestamp
 	validatedArchiveTimestamps []validation.Timestamp
-	manifestIncomplete         bool // something that a Manifest lists is; that was told
+	manifestIncomplete         bool // a Manifest lists something outside of the document, and the report has the warning
 	report                     ades.SignatureReport
 }
 
-// Verify reports on the signatures of a document. A signature that does not verify
-// is no error but a result; [ades.ErrUnreadable] when there is nothing to report on.
+// Verify reports on the signatures of a document. A signature that does not verify is a result and
+// not an error. The error is [ades.ErrUnreadable] if the document cannot be read.
 //
-// What is signed is found in the document alone: no address is asked, and a signature of
-// anything elsewhere, or by a transform that is not on the list, is INDETERMINATE with
-// SIGNED_DATA_NOT_FOUND. What a Manifest lists may be elsewhere: that is in the report's Warnings, and
-// the signature covers the document in part.
+// References are resolved in the document alone; Verify never opens an address. A signature with a
+// reference to anything else, or with a transform that is not on the list of this package, is
+// INDETERMINATE with SIGNED_DATA_NOT_FOUND. An entry of a Manifest may be outside of the document:
+// the report then has a warning, and the signature covers only a part of the document.
 //
-// Counter-signatures (EN 319 132-1 5.2.7.2) follow the signature that they stand in, and have to
-// be over its value, else they are TOTAL_FAILED with HASH_FAILURE. They cover nothing of the
-// document, so that Coverage is Partial without a problem, but a document with one that does not
-// pass does not pass.
+// Counter-signatures (EN 319 132-1 5.2.7.2) come after the signature that they are in. They have to
+// be over its value; otherwise they are TOTAL_FAILED with HASH_FAILURE. A counter-signature covers
+// nothing of the document, so its Coverage is Partial without a problem, but a document with a
+// counter-signature that does not pass does not pass.
 //
-// Certificates are judged by the revocation data that the signatures of the document carry, as of the
-// earliest time at which a timestamp that is trusted proves the signature, else as of
-// Time. Without such data the result is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE
-// when the certificate has expired since: later there will be none, either. With data whose signer has
-// expired since, and which no archive timestamp proves, it is OUT_OF_BOUNDS_NO_POE if the
-// certificate has expired too, else REVOCATION_OUT_OF_BOUNDS_NO_POE.
+// Verify validates certificates with the revocation data of all signatures of the document. It does
+// so at the earliest time for which a trusted timestamp is a proof of existence (POE) of the
+// signature, or else at the Time of the options. Without revocation data the result is
+// INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE if the certificate has
+// expired since, because then there will be none later either. If the certificate that signed the
+// revocation data has expired since, and no archive timestamp is a POE of that data, the result is
+// OUT_OF_BOUNDS_NO_POE if the signer's certificate has expired too, and otherwise
+// REVOCATION_OUT_OF_BOUNDS_NO_POE.
 //
-// What the options' Revocation and Issuers return counts as data that exists now. It says since when a
-// certificate is revoked, so that it is as good for a Time in the past, but says nothing of a certificate that
-// has expired, and is no part of the level, which is what the document has. What was asked for in vain is in
-// the report's Warnings.
+// The data that the options' Revocation and Issuers return exists from now on. A revocation status
+// contains the time of the revocation, so it is usable also for a Time in the past, but not for a
+// certificate that has expired. This data does not count for the level, which depends on the
+// document alone. If a source has no answer, the report has a warning.
 //
-// Comments that no reference keeps are not signed. Where there are such in what is signed, that is in the report's Warnings.
+// If the signed data has comments that no reference keeps, they are not signed, and the report has
+// a warning.
 //
-// A signature that leaves out something of the document, such as one of an element in it,
-// may pass, but with Coverage Partial, and the document does not.
+// A signature that does not cover all of the document, such as one over a single element, may pass,
+// but its Coverage is Partial, and the document does not pass.
 func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {
 	if options.Time.IsZero() {
 		options.Time = time.Now()
@@ -144,8 +148,9 @@ func (i *inspection) reports() (*ades.Report, error) {
 	return report, nil
 }
 
-// order is that in which the signatures were made: one that is in the content of another ends before that
-// one, parallel ones follow each other, and counter-signatures follow what they sign.
+// order returns the indexes of the signatures in the order in which they were made: a signature in
+// the content of another one comes before that one, parallel signatures are in document order, and
+// counter-signatures come after the signature that they are in.
 func (i *inspection) order() []int {
 	order, end := make([]int, len(i.signatures)), make([]int64, len(i.signatures))
 	for n := range order {
@@ -159,7 +164,9 @@ func (i *inspection) order() []int {
 	return order
 }
 
-// lineage is the signature that is no counter-signature of another, and that this one belongs to.
+// outermostSignature returns the signature, itself not a counter-signature, that element is a
+// counter-signature of, directly or through other counter-signatures. That is element itself if it
+// is no counter-signature.
 func outermostSignature(element xmldoc.Node) xmldoc.Node {
 	for parent := xmldsig.Countersigned(element); parent != none; parent = xmldsig.Countersigned(element) {
 		element = parent
@@ -167,8 +174,9 @@ func outermostSignature(element xmldoc.Node) xmldoc.Node {
 	return element
 }
 
-// run makes the checks of EN 319 102-1 5.2, from the format over the certificate, the digests and the
-// value to the chain: the first that fails decides. The error is one of the context.
+// run validates one signature by EN 319 102-1 5.2: first the format, then the certificate, the
+// digests and the value, then the chain. The first check that fails decides the indication. The
+// only errors are those of the context.
 func (v *verification) run() error {
 	v.report = ades.SignatureReport{Format: formatNotETSI, Coverage: ades.Partial, CounterSignature: v.scope.isCounterSignature}
 	v.report.Name = v.name()
@@ -194,7 +202,7 @@ func (v *verification) run() error {
 	return nil
 }
 
-// describe notes what the signer says.
+// describe copies the signer's claims, the algorithm and the certificate to the report.
 func (v *verification) describe() {
 	place := slices.DeleteFunc([]string{v.city, v.country}, func(s string) bool { return s == "" })
 	v.report.ClaimedTime, v.report.Reason, v.report.Location = v.signingTime, v.reason, strings.Join(place, ", ")
@@ -220,14 +228,14 @@ func (v *verification) checkSigned() error {
 	}
 	v.warnOfComments()
 	err := v.checkSigner()
-	if unsigned && errors.Is(err, errNoSigner) { // the properties that name him are there: it is SignedInfo that was changed
+	if unsigned && errors.Is(err, errNoSigner) { // SignedInfo was changed: it has no reference to the properties
 		err = fmt.Errorf("%w: %w", ades.ErrValue, err)
 	}
 	failed := err != nil && !errors.Is(err, errOtherCertificate)
 	if failed && !(early != nil && errors.Is(err, errNoCertificate)) {
 		v.reject(err)
 	}
-	if unsigned { // the value tells whether a reference to them was taken away
+	if unsigned { // after the value, which shows whether the reference to them was removed
 		v.reject(fmt.Errorf("%w: %w", errMisplaced, v.irregularity))
 	}
 	if failed {
@@ -244,8 +252,9 @@ func (v *verification) checkSigned() error {
 	return nil
 }
 
-// identify makes sure that there is a certificate, and that one is the one that SigningCertificate names, where it names
-// any. That comes before what is signed (EN 319 102-1 5.2.3.4).
+// checkSigningCertificate checks that the document has a certificate for the signature and, if
+// SigningCertificate(V2) names any, that it names one of the candidates. This comes before the
+// signed data (EN 319 102-1 5.2.3.4).
 func (v *verification) checkSigningCertificate() error {
 	switch {
 	case v.signer == nil && v.KeyInfo == none:
@@ -256,8 +265,7 @@ func (v *verification) checkSigningCertificate() error {
 	return nil
 }
 
-// checkHashes makes sure that the digests of what is signed are some to rely on: each reference has a hash of its
-// own.
+// checkHashes checks that the hash of each reference is reliable.
 func (v *verification) checkHashes() {
 	if v.signer == nil {
 		return
@@ -269,8 +277,9 @@ func (v *verification) checkHashes() {
 	validation.CheckHashes(&v.report, hashes...)
 }
 
-// judge judges by the data that the signatures of the document carry: what is said of a certificate is true of it in
-// whichever of them. For the sake of one that has failed already nobody is asked.
+// newJudge returns the rules to validate certificates with: the validation data of all signatures
+// of the document, because data about a certificate is valid whichever signature it is in. If the
+// signature has failed already, no online source is asked.
 func (v *verification) newJudge() validation.Judge {
 	j := validation.Judge{Data: v.shared, Time: v.options.Time, Online: v.online}
 	if v.report.Indication != "" {
@@ -279,14 +288,14 @@ func (v *verification) newJudge() validation.Judge {
 	return j
 }
 
-// reject notes what an error of the signature comes to. One that is made of several is one problem.
+// reject reports the indication of an error. An error that joins several is one problem.
 func (v *verification) reject(err error) {
 	indication, sub := indicationOf(err)
 	v.report.Fail(indication, sub, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
-// consequence is what an error of the signature comes to. What this package does not know is no failure of
-// the signature.
+// indicationOf returns the indication of an error of a signature. What this package does not
+// support is INDETERMINATE, not a failure of the signature.
 func indicationOf(err error) (ades.Indication, ades.SubIndication) {
 	switch {
 	case errors.Is(err, xmldsig.ErrDigest), errors.Is(err, errCountersigned) && !errors.Is(err, errAmbiguous):
