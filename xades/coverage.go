@@ -13,7 +13,8 @@ import (
 // part, or none for the whole document.
 type coverage map[xmldoc.Node][]xmldoc.Subset
 
-// referenceTarget identifies what a reference digests, so that a thousand references to the same count once.
+// referenceTarget identifies what a reference digests, so that a thousand references to the same
+// data count once.
 type referenceTarget struct {
 	apex  xmldoc.Node
 	kinds string // of its transforms
@@ -73,7 +74,8 @@ func (v *verification) coversNode(signed coverage, n xmldoc.Node) bool {
 	case signed.has(n):
 		return true
 	case n == v.element:
-		return slices.ContainsFunc(v.otherObjects(), signed.hasTarget) // if one Object is unsigned, covers has returned false: see hasUnsignedContent
+		// One is enough: with an unsigned Object, hasUnsignedContent would be true for v.
+		return slices.ContainsFunc(v.otherObjects(), signed.hasTarget)
 	}
 	return isContainer(n) && v.coversContent(signed, n)
 }

@@ -15,25 +15,25 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// existingSignature is a signature of a document that is about to be signed again. It is valid as far as the
-// document shows.
+// existingSignature is a signature of a document that is about to be signed again. It is valid as
+// far as the document shows.
 type existingSignature struct {
 	scope
 	indeterminate error // why its validity cannot be determined
 }
 
-// snapshot is the state of a valid signature that must not change when markup is put around the document.
+// snapshot is the state of a valid signature that must not change when markup is put around the
+// document.
 type snapshot struct {
 	indeterminate error
 	signedInfo    []byte // digest of SignedInfo in canonical form
 	timestamps    []bool // whether each timestamp verifies
 }
 
-// readExistingSignatures reads all signatures of a document except the one with the identifiers
-// but, if there is one, counter-signatures included. The error is [ades.ErrBroken] if one is not
-// valid.
-func readExistingSignatures(ctx context.Context, d *xmldoc.Document, but ids) ([]existingSignature, error) {
-	elements := signatureElements(d, but)
+// readExistingSignatures reads all signatures of a document, counter-signatures included, without
+// the one that has the identifiers except. The error is [ades.ErrBroken] if one is not valid.
+func readExistingSignatures(ctx context.Context, d *xmldoc.Document, except ids) ([]existingSignature, error) {
+	elements := signatureElements(d, except)
 	if err := checkNumber(len(elements)); err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ func readExistingSignatures(ctx context.Context, d *xmldoc.Document, but ids) ([
 	return all, nil
 }
 
-func signatureElements(d *xmldoc.Document, but ids) []xmldoc.Node {
+func signatureElements(d *xmldoc.Document, except ids) []xmldoc.Node {
 	var all []xmldoc.Node
 	add := func(n xmldoc.Node) {
-		if isSignature(n) && !but.belongTo(n) {
+		if isSignature(n) && !except.belongTo(n) {
 			all = append(all, n)
 		}
 	}
@@ -86,8 +86,8 @@ func (e *existingSignature) check(ctx context.Context) error {
 		return err
 	}
 	err := e.checkSubject()
-	if e.indeterminate != nil || outside && !errors.Is(err, errCountersigned) { // it may sign a data object that was not read
-		return nil
+	if e.indeterminate != nil || outside && !errors.Is(err, errCountersigned) {
+		return nil // it may sign a data object that was not read
 	}
 	return e.record(ctx, err)
 }
@@ -159,7 +159,7 @@ func (s *signature) dependsOnContext() bool {
 		forms = append(forms, t.c14n)
 	}
 	for _, r := range s.References {
-		form := xmldoc.Canonicalization{Method: xmldoc.C14N10} // the default (xmldsig-core1 4.4.3.2)
+		form := xmldoc.Canonicalization{Method: xmldoc.C14N10} // the default
 		for _, t := range r.Transforms {
 			switch t.Kind {
 			case xmldsig.WithoutRootSignatures:

@@ -44,14 +44,15 @@ import (
 // An Extender does not decide whether to trust a signer: [Verify] does.
 type Extender struct{ Sources ades.Sources }
 
-// extension is the work on one document. The document is read once; what it gets is collected beside it.
+// extension is the work on one document. The document is read once; what it gets is collected
+// beside it.
 type extension struct {
 	Extender
 	ctx      context.Context
 	which    selection
 	renew    bool
 	document *signedDocument
-	known    *validation.Known // holds the limit on the work of validation, which all signatures share
+	known    *validation.Known // holds the limit on the work, which all signatures share
 }
 
 // Extend extends all signatures of a document to a level, whichever software made them (EN 319
@@ -113,7 +114,7 @@ func (e *extension) readAndVerify(doc Document) error {
 	if err := e.document.verify(e.ctx); err != nil {
 		return err
 	}
-	e.document.signatures[0].RenewWork() // a new limit: verifying must not use up the work for the imprints
+	e.document.signatures[0].RenewWork() // so that the imprints have the whole limit on the work
 	for i := range e.document.signatures {
 		s := &e.document.signatures[i]
 		s.done = !e.renew && s.hasLevelLTA(e.known)

@@ -16,8 +16,8 @@ const (
 	formatNotETSI  = "XML-NOT-ETSI"
 )
 
-// cardinality is how often a property may occur in parent. A property that XAdES has in two versions has two
-// names, and the occurrences of both count.
+// cardinality is how often a property may occur in parent. A property that XAdES has in two
+// versions has two names, and the occurrences of both count.
 type cardinality struct {
 	parent      xmldoc.Node
 	least, most int
@@ -308,7 +308,7 @@ func (s *scope) allHaveFormats() bool {
 // isExempt reports whether a reference needs no DataObjectFormat.
 func (s *scope) isExempt(r signedReference) bool {
 	if strings.HasPrefix(r.Type, editions) && strings.HasSuffix(r.Type, "#SignedProperties") {
-		return strings.HasPrefix(r.URI, "#") // in earlier editions
+		return strings.HasPrefix(r.URI, "#") // SignedProperties of another version of XAdES
 	}
 	switch strings.TrimPrefix(r.Type, xmldsig.Namespace) {
 	case propertiesType, countersignedType, "Manifest", "SignatureProperties":

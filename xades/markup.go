@@ -20,12 +20,12 @@ import (
 // depend on the elements around (EN 319 132-1 6.3, requirement b).
 var exclusive = xmldoc.Canonicalization{Method: xmldoc.Exclusive}
 
-// signatureMarkup is the markup of a Signature element in three parts. Between them come the signature
-// value and the unsigned properties; after them may come an Object with the document.
+// signatureMarkup is the markup of a Signature element in three parts. Between them come the
+// signature value and the unsigned properties; after them may come an Object with the document.
 type signatureMarkup struct {
 	head string // up to the value
 	body string // from the value to the unsigned properties
-	foot string // from the unsigned properties to the end tag of the signature, or to the Object with the document
+	foot string // from the unsigned properties to the end tag, or to the Object with the document
 }
 
 // ids are the identifiers of one signature. They all end in one random text, so that no other
@@ -175,7 +175,7 @@ func (x ids) value() string            { return "value-" + string(x) }
 func (x ids) reference() string        { return "reference-" + string(x) }
 func (x ids) signedProperties() string { return "signed-properties-" + string(x) }
 func (x ids) timestamp() string        { return "signature-timestamp-" + string(x) }
-func (x ids) document() string         { return "document-" + string(x) } // what is signed, where it has none
+func (x ids) document() string         { return "document-" + string(x) } // of the signed element
 
 // belongTo reports whether a signature element has these identifiers. Empty ids belong to none.
 func (x ids) belongTo(n xmldoc.Node) bool {

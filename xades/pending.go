@@ -16,8 +16,8 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// Pending is a signature that is complete except for its value. It does not refer to the document and
-// can be stored.
+// Pending is a signature that is complete except for its value. It does not refer to the document
+// and can be stored.
 type Pending struct {
 	signer     ades.Signer
 	base       int64  // length of the document

@@ -20,13 +20,13 @@ import (
 type layout struct {
 	frame
 	reference reference
-	writeData func(w io.Writer) error // writes the octets that the reference digests; nil in a wrapping
+	writeData func(w io.Writer) error // writes the octets to digest; nil in a wrapping
 }
 
 // frame is the signed document without the signature element.
 type frame struct {
 	ids           ids
-	before, after []Piece // after begins with the end tag of the signature, or with an Object before that tag
+	before, after []Piece // after begins with the end tag of the signature, or an Object before it
 	encoding      xmldoc.Encoding
 }
 

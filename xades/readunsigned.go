@@ -17,8 +17,8 @@ const (
 	maxToken       = 4 << 20
 )
 
-// unsignedReader reads unsigned properties (EN 319 132-1 5.3 to 5.5). remaining is how many more values
-// and timestamps it reads in the document.
+// unsignedReader reads unsigned properties (EN 319 132-1 5.3 to 5.5). remaining is how many more
+// values and timestamps it reads in the document.
 type unsignedReader struct{ remaining int }
 
 // read reads the unsigned properties of a signature, and takes the certificates of KeyInfo.

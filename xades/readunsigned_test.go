@@ -67,11 +67,11 @@ func TestReadValues(t *testing.T) {
 func TestReadBounds(t *testing.T) {
 	t.Parallel()
 	var numbers []int
-	for i := range maxEvidence + 10 {
+	for i := range maxUnsignedValues + 10 {
 		numbers = append(numbers, i)
 	}
 	all := readAll(t, withUnsigned(t, element("xades:RevocationValues", nil, responses(numbers...))))
-	if n := len(all[0].validationData.OCSP); n != maxEvidence {
+	if n := len(all[0].validationData.OCSP); n != maxUnsignedValues {
 		t.Errorf("%d values were read", n)
 	}
 	d, err := xmldoc.Parse([]byte(`<a xmlns="` + xmldsig.Namespace + `">` + strings.Repeat("<Signature/>", maxSignatures+1) + `</a>`))

@@ -19,11 +19,10 @@ var (
 	errAmbiguous = errors.New("several elements have the same identifier")
 	// errMisplaced: the signed data, or the properties, are not where they have to be.
 	errMisplaced = errors.New("what is signed is not found where it belongs")
+	// errCountersigned: a counter-signature is not over the value of the signature that it is in. A
+	// reader of the document takes it for a counter-signature of that signature.
+	errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
 )
-
-// errCountersigned: a counter-signature is not over the value of the signature that it is in. A
-// reader of the document takes it for a counter-signature of that signature.
-var errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
 
 // countersignedType is the Type that a counter-signature may give its reference to the
 // countersigned value (EN 319 132-1 5.2.7.1).
@@ -33,15 +32,16 @@ const countersignedType = "http://uri.etsi.org/01903#CountersignedSignature"
 type scope struct {
 	*signature
 	references         []signedReference
-	byID               map[string]int       // indexes of references, by the Id that a DataObjectFormat refers to
+	byID               map[string]int       // indexes of references, by their Id
 	manifests          map[xmldoc.Node]bool // the Manifests that were read
 	ambiguous          bool                 // an identifier occurs twice in the document
 	isCounterSignature bool
-	countersignedValue xmldoc.Node // the SignatureValue that a counter-signature has to be over; zero: there is none
+	countersignedValue xmldoc.Node // what a counter-signature has to be over; zero: none
 	misplaced          bool        // it is no counter-signature, but is in unsigned properties
 }
 
-// signedReference is a reference of SignedInfo, or of a Manifest that such a reference has as its target.
+// signedReference is a reference of SignedInfo, or of a Manifest that such a reference has as its
+// target.
 type signedReference struct {
 	xmldsig.Reference
 	target         xmldoc.Node // zero: the whole document
@@ -50,7 +50,7 @@ type signedReference struct {
 	manifestErr    error       // why the Manifest that is its target cannot be read
 	inManifest     bool        // it is in a Manifest
 	valid          bool        // its digest matches
-	formatConflict bool        // MimeType or Encoding of the Object differ from its DataObjectFormat
+	formatConflict bool        // the Object and its DataObjectFormat disagree
 }
 
 // scopeOf resolves the references of a signature.
@@ -197,7 +197,7 @@ func (r *signedReference) isAbsent() bool {
 // object (EN 319 102-1 5.2.7). Of the problems with the same sub-indication, the report has the
 // first. The only errors are those of the context.
 func (v *verification) checkReferences() error {
-	told := make(map[ades.SubIndication]bool)
+	reported := make(map[ades.SubIndication]bool)
 	for n := range v.scope.references {
 		r := &v.scope.references[n]
 		if r.isAbsent() {
@@ -208,13 +208,13 @@ func (v *verification) checkReferences() error {
 		if v.ctx.Err() != nil {
 			return v.ctx.Err()
 		}
-		if _, sub := indicationOf(err); err != nil && !told[sub] {
-			told[sub] = true
+		if _, sub := indicationOf(err); err != nil && !reported[sub] {
+			reported[sub] = true
 			v.reject(fmt.Errorf("reference %.100q: %w", r.URI, err))
 		}
 	}
 	err := v.scope.checkSubject()
-	if _, sub := indicationOf(err); err != nil && !told[sub] {
+	if _, sub := indicationOf(err); err != nil && !reported[sub] {
 		v.reject(err)
 	}
 	return nil

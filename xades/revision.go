@@ -12,19 +12,20 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// Revision makes the next document from a document: it lists the pieces of the next document in their
-// order. It is small for a document of any length, and can be stored.
+// Revision makes the next document from a document: it lists the pieces of the next document in
+// their order. It is small for a document of any length, and can be stored.
 type Revision struct {
 	Base   int64   `json:"base"`   // length of the document that the revision was made for
 	Pieces []Piece `json:"pieces"` // of the next document
 }
 
-// Piece is a part of the next document: Bytes, or otherwise the bytes From to To of the document before.
+// Piece is a part of the next document: Bytes, or otherwise the bytes From to To of the document
+// before.
 type Piece struct {
 	Bytes  []byte `json:"bytes,omitempty"`
 	From   int64  `json:"from,omitempty"`
 	To     int64  `json:"to,omitempty"`
-	Base64 bool   `json:"base64,omitempty"` // encodes the bytes From to To (RFC 4648 section 4), without line breaks
+	Base64 bool   `json:"base64,omitempty"` // encodes the bytes (RFC 4648 section 4), without line breaks
 }
 
 // revisedDocument reads pieces as one document.

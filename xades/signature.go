@@ -25,9 +25,9 @@ const (
 const (
 	// maxSignatures limits the signatures of a document.
 	maxSignatures = 500
-	// maxEvidence limits the timestamps, certificates, OCSP responses and CRLs in the unsigned
-	// properties of a document, all together.
-	maxEvidence = 4096
+	// maxUnsignedValues limits the timestamps, certificates, OCSP responses and CRLs in the
+	// unsigned properties of a document, all together.
+	maxUnsignedValues = 4096
 )
 
 // none is the zero Node, which stands for no node and, where it says so, for the whole document.
@@ -41,16 +41,17 @@ type signature struct {
 
 	qualifying xmldoc.Node // QualifyingProperties; zero: none
 	properties xmldoc.Node // SignedProperties that the signature signs; zero: none
-	// formatProperties are the SignedProperties of any version of XAdES, whether they are signed or not.
-	// The format and level are found by them. Zero: none.
+	// formatProperties are the SignedProperties of any version of XAdES, whether they are signed or
+	// not. The format and level are found by them. Zero: none.
 	formatProperties xmldoc.Node
 	unsigned         xmldoc.Node // UnsignedSignatureProperties; zero: none yet
 	irregularity     error       // what is wrong with the properties, or with the reference to them
-	enclosed         bool        // a signature or timestamp covers its unsigned properties, so that they must not change
+	enclosed         bool        // something covers its unsigned properties: they must not change
 
-	// signer is the signer's certificate. If SigningCertificate(V2) names certificates of the document,
-	// signer is the first of those with which the value verifies, or else the first of those. If it names
-	// none of the document, signer is a certificate with which the value verifies, or nil.
+	// signer is the signer's certificate. If SigningCertificate(V2) names certificates of the
+	// document, signer is the first of those with which the value verifies, or else the first of
+	// those. If it names none of the document, signer is a certificate with which the value
+	// verifies, or nil.
 	signer        *x509.Certificate
 	signerNamed   bool      // SigningCertificate(V2) names signer
 	signingTime   time.Time // SigningTime; zero: none
@@ -61,8 +62,8 @@ type signature struct {
 	values               []encapsulatedValues    // validation data, in the order of the properties
 	validationData       *validation.Data        // all values together
 	signatureTimestamps  []encapsulatedTimestamp // SignatureTimeStamps, in document order
-	archiveTimestamps    []encapsulatedTimestamp // ArchiveTimeStamps of XAdES 1.4.1, in document order
-	archiveTimestamps132 []xmldoc.Node           // ArchiveTimeStamps of XAdES 1.3.2; their imprint differs and they are not validated
+	archiveTimestamps    []encapsulatedTimestamp // ArchiveTimeStamps of 1.4.1, in document order
+	archiveTimestamps132 []xmldoc.Node           // ArchiveTimeStamps of 1.3.2, not validated
 	hashes               archiveHashes           // of archive timestamp imprints
 }
 
@@ -108,7 +109,7 @@ func checkNumber(signatures int) error {
 }
 
 func newSignatureReader(ctx context.Context, d *xmldoc.Document) *signatureReader {
-	return &signatureReader{xmldsig.NewReader(ctx, d), unsignedReader{remaining: maxEvidence}}
+	return &signatureReader{xmldsig.NewReader(ctx, d), unsignedReader{remaining: maxUnsignedValues}}
 }
 
 func (r *signatureReader) readAll(elements []xmldoc.Node) []signature {

@@ -16,7 +16,7 @@ import (
 type signedDocument struct {
 	*source
 	signatures  []documentSignature
-	allEnclosed bool // there are signatures, but others cover their unsigned properties
+	allEnclosed bool // there are signatures, and all of them are enclosed
 }
 
 // documentSignature is a signature with its signature timestamps that verify.

@@ -13,14 +13,15 @@ import (
 )
 
 const (
-	// maxSize is the size in bytes of the largest document that is read. It is in memory with a tree
-	// of its elements.
+	// maxSize is the size in bytes of the largest document that is read. It is in memory with a
+	// tree of its elements.
 	maxSize = 256 << 20
 	// readSize is the number of bytes that are read at a time.
 	readSize = 1 << 20
 )
 
-// What a document has to leave free of its limits, so that the signed and extended document can be read.
+// What a document has to leave free of its limits, so that the signed and extended document can be
+// read.
 const (
 	// reservedBytes is the number of bytes left for validation data and timestamps that signatures
 	// get later.

@@ -20,9 +20,9 @@ import (
 // errCanonicalization: the CanonicalizationMethod of a timestamp is unknown.
 var errCanonicalization = errors.New("the canonicalization method of the timestamp is not known")
 
-// archiveHashes is a cache for the archive timestamps of a signature. The imprint of each begins with most of
-// the imprint of the one before. With a hash state to continue from, thirty years of them take little longer
-// than the last one.
+// archiveHashes is a cache for the archive timestamps of a signature. The imprint of each begins
+// with most of the imprint of the one before. With a hash state to continue from, thirty years of
+// them take little longer than the last one.
 type archiveHashes struct {
 	unsigned []xmldoc.Node // the unsigned properties
 	states   []archiveHash
@@ -39,7 +39,7 @@ type archiveForm struct {
 type archiveHash struct {
 	archiveForm
 	state      hash.Cloner
-	properties int
+	properties int // how many unsigned properties it has digested
 }
 
 // checkTimestamps reads and validates the timestamps of the signature, the archive timestamps from
@@ -94,6 +94,7 @@ func (v *verification) proofsOfExistence(yield func(validation.POE) bool) {
 	}
 }
 
+// noteTimestamps reports the timestamps, and the earliest time of a trusted one.
 func (v *verification) noteTimestamps() {
 	best := v.options.Time
 	for _, t := range slices.Concat(v.validatedTimestamps, v.validatedArchiveTimestamps) {
@@ -105,9 +106,9 @@ func (v *verification) noteTimestamps() {
 }
 
 // readTimestamps parses timestamps and compares them with their imprints.
-func (v *verification) readTimestamps(kind ades.TimestampType, carried []encapsulatedTimestamp) ([]validation.Timestamp, error) {
+func (v *verification) readTimestamps(kind ades.TimestampType, encapsulated []encapsulatedTimestamp) ([]validation.Timestamp, error) {
 	var all []validation.Timestamp
-	for _, c := range carried {
+	for _, c := range encapsulated {
 		t := validation.Read(kind, c.der)
 		t.Report.Name, _ = c.property.Attr("", "Id")
 		if t.Token != nil {
@@ -214,7 +215,8 @@ func (s *signature) resumeHash(ctx context.Context, f archiveForm, unsigned int)
 			return sum, b.properties, err
 		}
 	}
-	if sum, err = s.Hash(ctx, f.hash, s.References[0], f.c14n); err != nil { // usually remembered from verifying the reference
+	// The hash is usually remembered from verifying the reference.
+	if sum, err = s.Hash(ctx, f.hash, s.References[0], f.c14n); err != nil {
 		return nil, 0, err
 	}
 	w := contextWriter{ctx, sum}

@@ -22,7 +22,7 @@ type inspection struct {
 	ctx        context.Context
 	document   *xmldoc.Document
 	options    ades.VerifyOptions
-	known      *validation.Known  // the roots, and the certificates of KeyInfo and the timestamps of all signatures
+	known      *validation.Known  // the roots, and the certificates in all signatures
 	shared     *validation.Data   // validation data of all signatures
 	online     *validation.Online // nil: no source is asked
 	signatures []signature        // those in unsigned properties come last
@@ -31,7 +31,7 @@ type inspection struct {
 	withUnsignedContent []xmldoc.Node // signatures with content that they do not sign
 
 	contents     map[xmldoc.Node]content // cache
-	instructions func() bool             // reports whether processing instructions stand beside the root
+	instructions func() bool             // caches hasInstructions
 }
 
 // verification is the verification of one signature.
@@ -42,7 +42,7 @@ type verification struct {
 	known                      *validation.Known // also with the certificates of this signature
 	validatedTimestamps        []validation.Timestamp
 	validatedArchiveTimestamps []validation.Timestamp
-	manifestIncomplete         bool // a Manifest lists something outside of the document, and the report has the warning
+	manifestIncomplete         bool // the document lacks an entry of a Manifest
 	report                     ades.SignatureReport
 }
 
@@ -228,7 +228,7 @@ func (v *verification) checkSigned() error {
 	}
 	v.warnOfComments()
 	err := v.checkSigner()
-	if unsigned && errors.Is(err, errNoSigner) { // SignedInfo was changed: it has no reference to the properties
+	if unsigned && errors.Is(err, errNoSigner) { // SignedInfo was changed
 		err = fmt.Errorf("%w: %w", ades.ErrValue, err)
 	}
 	failed := err != nil && !errors.Is(err, errOtherCertificate)

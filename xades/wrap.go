@@ -13,8 +13,8 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// wrapping is the plan of a signature around a document. The package parses only the new document, and
-// not the original one as well, so that one tree is in memory.
+// wrapping is the plan of a signature around a document. The package parses only the new document,
+// and not the original one as well, so that one tree is in memory.
 type wrapping struct {
 	layout
 	next           *source     // the new document, with an empty signature
@@ -115,8 +115,8 @@ func (w *wrapping) findWrapper() (xmldoc.Node, error) {
 	return n, nil
 }
 
-// Elements that are a part of the signature when they are children of its Object (xmldsig-core1 4.5, EN 319
-// 132-1 4.3.1 and 4.3.2).
+// Elements that are a part of the signature when they are children of its Object (xmldsig-core1
+// 4.5, EN 319 132-1 4.3.1 and 4.3.2).
 var (
 	signatureElementNames  = []string{"Manifest", "SignatureProperties"}
 	propertiesElementNames = []string{"QualifyingProperties", "QualifyingPropertiesReference"}

@@ -120,7 +120,7 @@ type Packing int
 const (
 	Enveloped          Packing = iota // the signature is in the root element of the document
 	Enveloping                        // the document is in an Object of the signature
-	InternallyDetached                // the document and the signature are side by side in a new root
+	InternallyDetached                // the document and the signature are in a new root
 )
 
 var packingNames = [...]string{Enveloped: "Enveloped", Enveloping: "Enveloping", InternallyDetached: "InternallyDetached"}
@@ -157,8 +157,8 @@ type Options struct {
 	Country string // of SignatureProductionPlaceV2
 	Reason  string // Description of a CommitmentTypeIndication for all signed data objects
 
-	// Level is the level that the signature is prepared for. From level T on, [Pending.Complete] adds
-	// the signature timestamp; an [Extender] adds the rest.
+	// Level is the level that the signature is prepared for. From level T on, [Pending.Complete]
+	// adds the signature timestamp; an [Extender] adds the rest.
 	Level ades.Level
 }
 
@@ -169,7 +169,7 @@ func (o Options) check() error {
 		return fmt.Errorf("xades: unknown packing %v", o.Packing)
 	case o.Base64 && o.Packing != Enveloping:
 		return fmt.Errorf("xades: packing %v has no document in Base64", o.Packing)
-	case o.Time.UTC().Year() > 9999 || o.Time.UTC().Year() < 1: // the year in UTC, as SigningTime is written
+	case o.Time.UTC().Year() > 9999 || o.Time.UTC().Year() < 1: // SigningTime is written in UTC
 		return errors.New("xades: signing time outside of the years 1 to 9999")
 	}
 	return checkLevel(o.Level)
