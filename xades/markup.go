@@ -175,7 +175,7 @@ func (x ids) value() string            { return "value-" + string(x) }
 func (x ids) reference() string        { return "reference-" + string(x) }
 func (x ids) signedProperties() string { return "signed-properties-" + string(x) }
 func (x ids) timestamp() string        { return "signature-timestamp-" + string(x) }
-func (x ids) document() string         { return "document-" + string(x) } // of the signed element
+func (x ids) document() string         { return "document-" + string(x) } // of the element around the document
 
 // belongTo reports whether a signature element has these identifiers. Empty ids belong to none.
 func (x ids) belongTo(n xmldoc.Node) bool {

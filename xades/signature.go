@@ -58,13 +58,15 @@ type signature struct {
 	city, country string
 	reason        string
 
-	knownCertificates    []*x509.Certificate     // of KeyInfo and the timestamps
-	values               []encapsulatedValues    // validation data, in the order of the properties
-	validationData       *validation.Data        // all values together
-	signatureTimestamps  []encapsulatedTimestamp // SignatureTimeStamps, in document order
-	archiveTimestamps    []encapsulatedTimestamp // ArchiveTimeStamps of 1.4.1, in document order
-	archiveTimestamps132 []xmldoc.Node           // ArchiveTimeStamps of 1.3.2, not validated
-	hashes               archiveHashes           // of archive timestamp imprints
+	knownCertificates   []*x509.Certificate     // of KeyInfo and the timestamps
+	values              []encapsulatedValues    // validation data, in the order of the properties
+	validationData      *validation.Data        // all values together
+	signatureTimestamps []encapsulatedTimestamp // SignatureTimeStamps, in document order
+	archiveTimestamps   []encapsulatedTimestamp // ArchiveTimeStamps of 1.4.1, in document order
+	// archiveTimestamps132 are ArchiveTimeStamps of 1.3.2. They are over other data than those of
+	// 1.4.1, and are not validated.
+	archiveTimestamps132 []xmldoc.Node
+	hashes               archiveHashes // of archive timestamp imprints
 }
 
 // encapsulatedTimestamp is a timestamp in an unsigned property.

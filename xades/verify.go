@@ -228,7 +228,8 @@ func (v *verification) checkSigned() error {
 	}
 	v.warnOfComments()
 	err := v.checkSigner()
-	if unsigned && errors.Is(err, errNoSigner) { // SignedInfo was changed
+	if unsigned && errors.Is(err, errNoSigner) {
+		// The properties exist, so SignedInfo was changed: it has no reference to them.
 		err = fmt.Errorf("%w: %w", ades.ErrValue, err)
 	}
 	failed := err != nil && !errors.Is(err, errOtherCertificate)
