@@ -16,26 +16,49 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// Extender raises documents to a level. Nothing of what was signed or timestamped changes: evidence is put
-// behind the unsigned properties that are there. All methods return the revisions that follow one another:
-// one, or none when the document has all of it already.
+// Extender extends the signatures of documents to a level. It changes nothing that was signed or
+// timestamped: it adds properties after the existing unsigned properties. All methods return the
+// revisions to apply in turn: one, or none if the document has everything already.
 //
-// A signature that another one signs, such as an enveloping one in a further enveloping one, stays as it
-// is: whatever is known of it has to be added before it is signed in turn. So do counter-signatures, which get
-// no evidence of their own; an archive timestamp of the signature that they stand in is over them, too.
+// A signature that another one signs, such as an enveloping signature inside another one, stays as
+// it is: its validation data has to be added before it is signed in turn. Counter-signatures do not
+// get validation data of their own; the archive timestamp of the signature that they are in is over
+// them too.
 //
-// Whoever was revoked, or cannot be shown not to have been, is an error, as is a missing timestamp: never a
-// lower level. Errors of all methods: [ades.ErrUnsigned]; [ades.ErrBroken], also for a signature or an archive
-// timestamp whose value or digest is wrong, and for one whose references lead out of the document, which
-// cannot be compared; [ades.ErrUnreadable]; [ades.ErrForbidden] for a signature without XAdES properties, and when
-// there are none but such as others sign; [ades.ErrTimestamp], [ades.ErrNoRevocation] and [ades.ErrNoChain],
-// with [ades.ErrUnavailable] when it may work later; [ades.RevokedError]. Whether signers are to be trusted
-// is for [Verify] to say.
+// A revoked certificate, one of unknown status, or a missing timestamp is an error, and never leads
+// to a lower level. All methods return these errors:
+//
+//   - [ades.ErrUnsigned]: the document has no signature.
+//   - [ades.ErrBroken]: a signature cannot be read, or the value or digest of a signature or
+//     archive timestamp does not match; also for a reference to something outside of the
+//     document, which cannot be verified.
+//   - [ades.ErrUnreadable]: the document cannot be read, or would exceed a limit.
+//   - [ades.ErrForbidden]: a signature has no XAdES properties, or other signatures cover all
+//     signatures, or the new properties of one signature are in an Object that the new archive
+//     timestamp of another one is over.
+//   - [ades.ErrTimestamp], [ades.ErrNoRevocation], [ades.ErrNoChain]: a timestamp, revocation
+//     data or a chain is not available; together with [ades.ErrUnavailable] if a later attempt
+//     may succeed.
+//   - [ades.RevokedError]: a certificate is revoked.
+//
+// An Extender does not decide whether to trust a signer: [Verify] does.
 type Extender struct{ Sources ades.Sources }
 
-// Extend raises all signatures of a document to a level, ours and others' (EN 319 132-1 5.3 to 5.5): for T by
-// a timestamp over the value, if a signature has none; for LT by the validation data that is missing; for
-// LTA by a timestamp over all that. Each signature has its own.
+// extension is the work on one document. The document is read once; what it gets is collected
+// beside it.
+type extension struct {
+	Extender
+	ctx      context.Context
+	which    selection
+	renew    bool
+	document *signedDocument
+	known    *validation.Known // holds the limit on the work, which all signatures share
+}
+
+// Extend extends all signatures of a document to a level, whichever software made them (EN 319
+// 132-1 5.3 to 5.5). Level T takes a signature timestamp, if a signature has none; LT takes the
+// missing validation data; LTA takes an archive timestamp over all of that. Each signature gets its
+// own.
 func (x Extender) Extend(ctx context.Context, doc Document, level ades.Level) ([]Revision, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
@@ -43,9 +66,9 @@ func (x Extender) Extend(ctx context.Context, doc Document, level ades.Level) ([
 	return extension{Extender: x, ctx: ctx, which: everySignature}.run(doc, level)
 }
 
-// ExtendLast raises the signature that was made last, which is the last in the document but for those that
-// it signs, and leaves the others as they are: whoever has just signed answers for that one, while earlier
-// signers may lead to roots that nobody here trusts.
+// ExtendLast extends only the signature that was made last: the last one in the document that no
+// other one signs. The caller has just made that signature and knows its roots, while earlier
+// signers may have certificates under roots that the sources do not have.
 func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level) ([]Revision, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
@@ -53,82 +76,74 @@ func (x Extender) ExtendLast(ctx context.Context, doc Document, level ades.Level
 	return extension{Extender: x, ctx: ctx, which: lastSignature}.run(doc, level)
 }
 
-// Renew puts a further archive timestamp over each signature of level LTA, before the certificate or the
-// algorithms of the last one lose their force, and the validation data of that one before it (EN 319 132-1
-// 5.5.2). A signature of a lower level is extended to LTA.
+// Renew adds an archive timestamp to each signature of level LTA, and before it the validation data
+// for the last archive timestamp (EN 319 132-1 5.5.2). It has to run before the certificate of the
+// last archive timestamp expires or its algorithms become unreliable. Renew extends a signature of
+// a lower level to LTA.
 func (x Extender) Renew(ctx context.Context, doc Document) ([]Revision, error) {
 	return extension{Extender: x, ctx: ctx, which: everySignature, renew: true}.run(doc, ades.LTA)
 }
 
-// extension is the work on one document, which is read once: what it gets is kept beside it.
-type extension struct {
-	Extender
-	ctx   context.Context
-	which selection
-	renew bool
-	read  *signedDocument
-	known *validation.Known // of which all questions are charged
-}
-
 func (e extension) run(doc Document, level ades.Level) ([]Revision, error) {
 	e.known = validation.NewKnown(e.ctx, e.Sources)
-	if err := e.begin(doc); err != nil {
+	if err := e.readAndVerify(doc); err != nil {
 		return nil, err
 	}
-	if err := e.raise(level); err != nil {
+	if err := e.extend(level); err != nil {
 		return nil, err
 	}
 	return e.revisions()
 }
 
-// begin finds what there is to do.
-func (e *extension) begin(doc Document) error {
+// readAndVerify reads the document, verifies the selected signatures and finds those that have
+// level LTA.
+func (e *extension) readAndVerify(doc Document) error {
 	src, err := readSource(e.ctx, doc, nil)
 	if err != nil {
 		return err
 	}
-	if e.read, err = readSignedDocument(e.ctx, src, e.which); err != nil {
+	if e.document, err = readSignedDocument(e.ctx, src, e.which); err != nil {
 		return err
 	}
 	switch {
-	case e.read.hidden:
+	case e.document.allEnclosed:
 		return fmt.Errorf("%w: all signatures are signed by others, and evidence would change them", ades.ErrForbidden)
-	case len(e.read.signatures) == 0:
+	case len(e.document.signatures) == 0:
 		return ades.ErrUnsigned
 	}
-	if err := e.read.verify(e.ctx); err != nil {
+	if err := e.document.verify(e.ctx); err != nil {
 		return err
 	}
-	e.read.signatures[0].RenewWork() // the bound is for what is made from here on
-	for i := range e.read.signatures {
-		s := &e.read.signatures[i]
-		s.done = !e.renew && s.archived(e.known)
+	e.document.signatures[0].RenewWork() // so that the imprints have the whole limit on the work
+	for i := range e.document.signatures {
+		s := &e.document.signatures[i]
+		s.done = !e.renew && s.hasLevelLTA(e.known)
 	}
 	return e.ctx.Err()
 }
 
-func (e *extension) raise(level ades.Level) error {
+func (e *extension) extend(level ades.Level) error {
 	if level >= ades.T {
-		if err := e.each(e.addSignatureTimestamp); err != nil {
+		if err := e.addToEach(e.addSignatureTimestamp); err != nil {
 			return err
 		}
 	}
 	switch level {
 	case ades.LT:
-		return e.each(e.addValidationData)
+		return e.addToEach(e.addValidationData)
 	case ades.LTA:
-		if err := e.each(e.addValidationDataBeforeTimestamp); err != nil {
+		if err := e.addToEach(e.addValidationDataBeforeTimestamp); err != nil {
 			return err
 		}
-		return e.each(e.addArchiveTimestamp)
+		return e.addToEach(e.addArchiveTimestamp)
 	}
 	return nil
 }
 
-// each adds properties to the signatures, behind those that were added before.
-func (e *extension) each(added func(*documentSignature) (string, error)) error {
-	for i := range e.read.signatures {
-		s := &e.read.signatures[i]
+// addToEach collects more properties for the signatures, after those that were collected before.
+func (e *extension) addToEach(added func(*documentSignature) (string, error)) error {
+	for i := range e.document.signatures {
+		s := &e.document.signatures[i]
 		if s.done {
 			continue
 		}
@@ -136,25 +151,25 @@ func (e *extension) each(added func(*documentSignature) (string, error)) error {
 		if err != nil {
 			return err
 		}
-		s.added += markup
+		s.addedProperties += markup
 	}
 	return e.ctx.Err()
 }
 
-// revisions is the document with all that was added, if anything was.
+// revisions returns the revision with everything that was added, if anything was.
 func (e *extension) revisions() ([]Revision, error) {
-	in := splicing{source: e.read.source, encoding: e.read.doc.Encoding()}
+	in := splicing{source: e.document.source, encoding: e.document.doc.Encoding()}
 	tags := 0
-	for _, s := range e.read.signatures {
-		if s.added != "" {
-			tags += strings.Count(s.added, "<")
-			in.add(s.signature, s.added)
+	for _, s := range e.document.signatures {
+		if s.addedProperties != "" {
+			tags += strings.Count(s.addedProperties, "<")
+			in.add(s.signature, s.addedProperties)
 		}
 	}
 	if len(in.splices) == 0 {
 		return nil, nil
 	}
-	if err := checkRoomFor(e.read.doc, tags); err != nil {
+	if err := checkPropertyLimits(e.document.doc, tags); err != nil {
 		return nil, err
 	}
 	r := in.revision()
@@ -164,43 +179,66 @@ func (e *extension) revisions() ([]Revision, error) {
 	return []Revision{r}, nil
 }
 
-// addValidationData is the validation data that a signature lacks.
+// addSignatureTimestamp returns the markup of a SignatureTimeStamp, if the signature has none (EN
+// 319 132-1 5.3).
+func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) {
+	if len(s.verified) > 0 {
+		return "", nil
+	}
+	h := s.timestampHash()
+	sum, err := s.signatureTimestampImprint(e.ctx, exclusive, h)
+	if err != nil {
+		return "", readError(err)
+	}
+	token, markup, err := e.timestamp(s, "xades", "SignatureTimeStamp", h, sum)
+	if err != nil {
+		return "", err
+	}
+	s.verified = []encapsulatedTimestamp{{c14n: exclusive, der: token.Raw, token: token}}
+	s.knownCertificates = append(s.knownCertificates, token.Certificates...)
+	return markup, nil
+}
+
+// addValidationData returns the markup of the validation data that a signature lacks.
 func (e *extension) addValidationData(s *documentSignature) (string, error) {
 	return e.addMissingData(s, func(*validation.Known) []validation.Target { return nil })
 }
 
-// addValidationDataBeforeTimestamp is that before an archive timestamp that is to come. It will hardly be of another
-// authority than the last one: by what is known about that one today the new timestamp can be judged, before
-// its renewal brings what is said about itself.
+// addValidationDataBeforeTimestamp returns the markup of the validation data to add before an
+// archive timestamp. It includes current data about the authority of the last timestamp, because
+// the new timestamp most probably comes from the same authority. With that data a verifier can
+// validate the new timestamp until its renewal adds the data about itself.
 func (e *extension) addValidationDataBeforeTimestamp(s *documentSignature) (string, error) {
 	return e.addMissingData(s, s.outdatedTimestampAuthority)
 }
 
-// addMissingData is what is missing, with more to ask about. What can be collected and would still not do, for
-// validators or [Verify], is not level LT.
+// addMissingData returns the markup of the missing validation data, with data about further
+// targets. If the data that the sources have would not be enough for a validator or for [Verify],
+// the signature would not have level LT, and the result is an error.
 func (e *extension) addMissingData(s *documentSignature, more func(*validation.Known) []validation.Target) (string, error) {
-	known := e.known.With(s.known...)
-	found, err := validation.Complete(e.ctx, e.Sources, known, s.data.ChargeTo(known), s.targets(), more(known)...)
+	known := e.known.With(s.knownCertificates...)
+	found, err := validation.Complete(e.ctx, e.Sources, known, s.validationData.ChargeTo(known), s.targets(), more(known)...)
 	if err != nil {
 		return "", err
 	}
-	return s.valuesMarkup(s.lackingOf(found)), nil
+	return s.valuesMarkup(s.missingFrom(found)), nil
 }
 
-// outdatedTimestampAuthority is that of the last timestamp, when no proof about it is in force any more.
+// outdatedTimestampAuthority returns the authority of the last timestamp, if none of the data about
+// it is in force any more.
 func (s documentSignature) outdatedTimestampAuthority(known *validation.Known) []validation.Target {
 	last := s.lastToken()
 	if last == nil {
 		return nil
 	}
 	today := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
-	if outdated, _ := s.data.Lacking(known, today); len(outdated) == 0 {
+	if outdated, _ := s.validationData.Lacking(known, today); len(outdated) == 0 {
 		return nil
 	}
 	return []validation.Target{{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: last.Time}}}
 }
 
-// lastToken is the newest timestamp of the signature; nil when there is none.
+// lastToken returns the newest timestamp of the signature; nil if there is none.
 func (s documentSignature) lastToken() (last *tsp.Token) {
 	for _, t := range s.allTimestamps() {
 		if last == nil || t.token.Time.After(last.Time) {
@@ -210,41 +248,43 @@ func (s documentSignature) lastToken() (last *tsp.Token) {
 	return last
 }
 
-// lackingOf is what was found that the signature does not carry: KeyInfo is the place of some certificates
-// (EN 319 132-1 5.4.1).
-func (s documentSignature) lackingOf(found *validation.Data) *validation.Data {
-	carried := validation.Merge(s.data, &validation.Data{Certificates: s.Certificates})
-	all := validation.Merge(carried, found)
+// missingFrom returns the part of found that the signature does not have. KeyInfo counts too: some
+// certificates are there (EN 319 132-1 5.4.1).
+func (s documentSignature) missingFrom(found *validation.Data) *validation.Data {
+	present := validation.Merge(s.validationData, &validation.Data{Certificates: s.Certificates})
+	all := validation.Merge(present, found)
 	return &validation.Data{
-		Certificates: all.Certificates[len(carried.Certificates):],
-		OCSP:         all.OCSP[len(carried.OCSP):],
-		CRLs:         all.CRLs[len(carried.CRLs):],
+		Certificates: all.Certificates[len(present.Certificates):],
+		OCSP:         all.OCSP[len(present.OCSP):],
+		CRLs:         all.CRLs[len(present.CRLs):],
 	}
 }
 
-// valuesMarkup is validation data as properties: CertificateValues and RevocationValues, which there is one of
-// each at most (EN 319 132-1 6.3), and further data in TimeStampValidationData (5.5.3). What is there may be
-// under an archive timestamp, and stays.
+// valuesMarkup returns the properties for validation data: CertificateValues and RevocationValues,
+// of which a signature has at most one each (EN 319 132-1 6.3), and TimeStampValidationData for
+// later data (5.5.3). Existing properties do not change, because an archive timestamp may be over
+// them.
 func (s documentSignature) valuesMarkup(d *validation.Data) string {
 	if !s.hasValues() {
-		prefix := declarations(s.growing(), "xades")
+		prefix := declarations(s.unsignedParent(), "xades")
 		return certificateValues(prefix, d) + revocationValues(prefix, d)
 	}
 	values := certificateValues(nil, d) + revocationValues(nil, d)
 	if values == "" {
 		return ""
 	}
-	return element("xades141:TimeStampValidationData", declarations(s.growing(), "xades", "xades141"), values)
+	return element("xades141:TimeStampValidationData", declarations(s.unsignedParent(), "xades", "xades141"), values)
 }
 
-// hasValues reports whether the properties for the first validation data are there, or may not be any more.
+// hasValues reports whether CertificateValues and RevocationValues exist already, or may not be
+// added any more because there is an archive timestamp.
 func (s *signature) hasValues() bool {
 	for _, e := range s.unsignedBefore(none) {
 		if e.Is(ns132, "CertificateValues") || e.Is(ns132, "RevocationValues") {
 			return true
 		}
 	}
-	return len(s.archives)+len(s.old) > 0
+	return len(s.archiveTimestamps)+len(s.archiveTimestamps132) > 0
 }
 
 func certificateValues(a attributes, d *validation.Data) string {
@@ -255,14 +295,14 @@ func certificateValues(a attributes, d *validation.Data) string {
 	return list("xades:CertificateValues", a, encapsulated("xades:EncapsulatedX509Certificate", ders))
 }
 
-// revocationValues are lists and then responses, in the order of the schema.
+// revocationValues returns CRLs and then OCSP responses, in the order of the schema.
 func revocationValues(a attributes, d *validation.Data) string {
 	return list("xades:RevocationValues", a,
 		list("xades:CRLValues", nil, encapsulated("xades:EncapsulatedCRLValue", d.CRLs))+
 			list("xades:OCSPValues", nil, encapsulated("xades:EncapsulatedOCSPValue", d.OCSP)))
 }
 
-// list is an element, unless nothing is in it.
+// list returns an element, or "" if it would have no content.
 func list(name string, a attributes, content string) string {
 	if content == "" {
 		return ""
@@ -278,36 +318,17 @@ func encapsulated(name string, ders [][]byte) string {
 	return b.String()
 }
 
-// addSignatureTimestamp is a SignatureTimeStamp, if the signature has none (EN 319 132-1 5.3).
-func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) {
-	if len(s.tokens) > 0 {
-		return "", nil
-	}
-	h := s.timestampHash()
-	sum, err := s.signedSum(e.ctx, exclusive, h)
-	if err != nil {
-		return "", readError(err)
-	}
-	token, markup, err := e.timestamp(s, "xades", "SignatureTimeStamp", h, sum)
-	if err != nil {
-		return "", err
-	}
-	s.tokens = []encapsulatedTimestamp{{c14n: exclusive, der: token.Raw, token: token}}
-	s.known = append(s.known, token.Certificates...)
-	return markup, nil
-}
-
-// addArchiveTimestamp is a further ArchiveTimeStamp (EN 319 132-1 5.5.2).
+// addArchiveTimestamp returns the markup of another ArchiveTimeStamp (EN 319 132-1 5.5.2).
 func (e *extension) addArchiveTimestamp(s *documentSignature) (string, error) {
-	if e.read.growsIn(s) {
+	if e.document.objectsChange(s) {
 		return "", fmt.Errorf("%w: the evidence of one signature would change what the archive timestamp of another is over", ades.ErrForbidden)
 	}
-	added, err := canonicalProperties(s.added)
+	added, err := canonicalProperties(s.addedProperties)
 	if err != nil {
 		return "", err
 	}
 	h := s.timestampHash()
-	sum, err := s.archivedSum(e.ctx, exclusive, h, none, added)
+	sum, err := s.archiveTimestampImprint(e.ctx, exclusive, h, none, added)
 	if err != nil {
 		return "", readError(err)
 	}
@@ -315,8 +336,9 @@ func (e *extension) addArchiveTimestamp(s *documentSignature) (string, error) {
 	return markup, err
 }
 
-// canonicalProperties is the canonical form of properties that are to be added, one after another. It is the
-// same where they will stand, because it is exclusive, and their prefixes are bound to the same there.
+// canonicalProperties returns the canonical form of the properties that are to be added, one after
+// another. It is the same at their place in the document, because it is exclusive and their
+// prefixes are bound to the same namespaces there.
 func canonicalProperties(markup string) ([]byte, error) {
 	var bound attributes
 	for _, prefix := range []string{"ds", "xades", "xades141"} {
@@ -335,7 +357,8 @@ func canonicalProperties(markup string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// timestampHash is the hash of the signature, unless that is not for timestamps of today.
+// timestampHash returns the hash of the signature, or SHA-256 if this package writes no signatures
+// with that hash.
 func (s *signature) timestampHash() crypto.Hash {
 	if _, err := xmldsig.DigestMethod(s.Algorithm.Hash); err == nil {
 		return s.Algorithm.Hash
@@ -343,7 +366,8 @@ func (s *signature) timestampHash() crypto.Hash {
 	return crypto.SHA256
 }
 
-// timestamp gets a timestamp over a sum, and the property that it is in.
+// timestamp gets a timestamp over a message imprint, and returns it with the markup of its
+// property.
 func (e *extension) timestamp(s *documentSignature, prefix, name string, h crypto.Hash, sum []byte) (*tsp.Token, string, error) {
 	if e.Sources.Time == nil {
 		return nil, "", fmt.Errorf("xades: %w: no timestamp authority", ades.ErrTimestamp)
@@ -356,11 +380,11 @@ func (e *extension) timestamp(s *documentSignature, prefix, name string, h crypt
 	if prefix != "xades" {
 		prefixes = append(prefixes, prefix)
 	}
-	a := append(declarations(s.growing(), prefixes...), "Id", "timestamp-"+rand.Text())
+	a := append(declarations(s.unsignedParent(), prefixes...), "Id", "timestamp-"+rand.Text())
 	return token, timestampProperty(prefix+":"+name, a, token.Raw), nil
 }
 
-// timestampProperty is a property with a timestamp.
+// timestampProperty returns the markup of a property with a timestamp.
 func timestampProperty(name string, a attributes, token []byte) string {
 	return element(name, a,
 		element("ds:CanonicalizationMethod", attributes{"Algorithm", xmldsig.CanonicalizationMethod(exclusive)}),

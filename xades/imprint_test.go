@@ -34,7 +34,7 @@ func imprints(t *testing.T, path string) []string {
 	}
 	var found []string
 	for i := range all {
-		for _, stamps := range [][]encapsulatedTimestamp{all[i].stamps, all[i].archives} {
+		for _, stamps := range [][]encapsulatedTimestamp{all[i].signatureTimestamps, all[i].archiveTimestamps} {
 			for _, stamp := range stamps {
 				found = append(found, all[i].imprint(t, stamp))
 			}
@@ -48,7 +48,7 @@ func (s *signature) imprint(t *testing.T, stamp encapsulatedTimestamp) string {
 	if stamp.token == nil {
 		return name + " unreadable"
 	}
-	sum, err := s.timestampedSum(t.Context(), stamp, stamp.token.Hash)
+	sum, err := s.timestampImprint(t.Context(), stamp, stamp.token.Hash)
 	switch {
 	case err != nil:
 		return fmt.Sprintf("%s: %v", name, err)

@@ -11,87 +11,68 @@ import (
 
 // Formats of signatures, as EU DSS names them: one of the first two and the level, or the third.
 const (
-	baseline = "XAdES-BASELINE-"
-	extended = "XAdES-"
-	notETSI  = "XML-NOT-ETSI"
+	formatBaseline = "XAdES-BASELINE-"
+	formatExtended = "XAdES-"
+	formatNotETSI  = "XML-NOT-ETSI"
 )
 
-// format is the name of the signature's format with its level, which is what the signature has: whether a
-// timestamp is there, not whether it is any good, which its report says. Of a baseline signature (EN 319
-// 132-1 6.3) each level asks for what is below it; the levels of XAdES-E (EN 319 132-2) are of all others.
+// cardinality is how often a property may occur in parent. A property that XAdES has in two
+// versions has two names, and the occurrences of both count.
+type cardinality struct {
+	parent      xmldoc.Node
+	least, most int
+	names       []string
+}
+
+// format returns the name of the signature's format with its level. The level depends on which
+// properties are present, and not on their validity, which the report states. Each level of a
+// baseline signature (EN 319 132-1 6.3) requires the levels below; other signatures have the levels
+// of XAdES-E (EN 319 132-2).
 func (v *verification) format() string {
-	s := &v.signs
+	s := &v.scope
 	switch {
 	case !s.isETSI():
-		return notETSI
-	case !v.hasTimestamps(1, len(v.stamps)):
-		return v.untimed()
+		return formatNotETSI
+	case !v.hasTimestamps(1, len(v.validatedTimestamps)):
+		return v.formatWithoutTimestamp()
 	}
-	sufficient, conforms := v.suffices(), s.isBaseline() && v.hasTimestamps(1, 1)
+	sufficient, conforms := v.hasLongTermData(), s.isBaseline() && v.hasTimestamps(1, 1)
 	switch {
 	case conforms && sufficient && v.hasBaselineValues():
-		return baseline + v.longTerm()
-	case sufficient || v.refers():
-		return extended + v.extendedLevel(sufficient)
+		return formatBaseline + v.baselineLongTermLevel()
+	case sufficient || v.hasReferences():
+		return formatExtended + v.extendedLevel(sufficient)
 	case conforms:
-		return baseline + "T"
+		return formatBaseline + "T"
 	}
-	return extended + "T"
+	return formatExtended + "T"
 }
 
-// untimed is the format of a signature without a timestamp.
-func (v *verification) untimed() string {
+func (v *verification) formatWithoutTimestamp() string {
 	switch {
-	case v.signs.isBaseline():
-		return baseline + "B"
-	case v.signs.hasPolicy():
-		return extended + "EPES"
+	case v.scope.isBaseline():
+		return formatBaseline + "B"
+	case v.scope.hasPolicy():
+		return formatExtended + "EPES"
 	}
-	return extended + "BES"
+	return formatExtended + "BES"
 }
 
-// hasTimestamps reports whether there is a timestamp from before the signer's certificate expired, and in each
-// SignatureTimeStamp as many as these (EN 319 132-1 6.3, requirements n and o).
-func (v *verification) hasTimestamps(least, most int) bool {
-	own := validation.Readable(v.stamps)
-	for _, t := range own {
-		if v.signer != nil && !t.Token.Time.Before(v.signer.NotAfter) {
-			return false
-		}
-	}
-	for _, property := range named(v.unsigned, "SignatureTimeStamp") {
-		if !fit(counts{property, least, most, []string{"EncapsulatedTimeStamp"}}) {
-			return false
-		}
-	}
-	return len(own) > 0
-}
-
-// hasBaselineValues reports whether the validation data is what a baseline signature may have, and not referred
-// to (EN 319 132-1 6.3).
-func (v *verification) hasBaselineValues() bool {
-	return fit(
-		counts{v.unsigned, 0, 1, []string{"CertificateValues"}},
-		counts{v.unsigned, 0, 1, []string{"RevocationValues"}},
-		counts{v.unsigned, 0, 1, []string{"AttrAuthoritiesCertValues"}},
-		counts{v.unsigned, 0, 1, []string{"AttributeRevocationValues"}},
-	) && !v.has("CompleteCertificateRefs", "CompleteRevocationRefs") && !v.hasTimestampedReferences()
-}
-
-// longTerm is the level of a baseline signature with its validation data.
-func (v *verification) longTerm() string {
-	if len(validation.Readable(v.archives)) == 0 {
+// baselineLongTermLevel returns the level of a baseline signature that has its validation data.
+func (v *verification) baselineLongTermLevel() string {
+	if len(validation.Readable(v.validatedArchiveTimestamps)) == 0 {
 		return "LT"
 	}
 	return "LTA"
 }
 
-// extendedLevel is that of another signature that has its validation data, or refers to it.
+// extendedLevel returns the level of another signature that has its validation data, or references
+// to it.
 func (v *verification) extendedLevel(sufficient bool) string {
 	switch stamped := v.hasTimestampedReferences(); {
-	case sufficient && len(validation.Readable(v.archives))+len(v.old) > 0:
+	case sufficient && len(validation.Readable(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
 		return "A"
-	case sufficient && !v.refers():
+	case sufficient && !v.hasReferences():
 		return "LT"
 	case sufficient && stamped:
 		return "XL"
@@ -101,14 +82,48 @@ func (v *verification) extendedLevel(sufficient bool) string {
 	return "C"
 }
 
-// refers reports whether validation data is referred to.
-func (v *verification) refers() bool {
-	return v.has("CompleteCertificateRefs") && v.has("CompleteRevocationRefs")
+// hasTimestamps reports whether the signature has a signature timestamp, all of its signature
+// timestamps are from before the expiry of the signer's certificate, and each SignatureTimeStamp
+// has from least to most EncapsulatedTimeStamps (EN 319 132-1 6.3, requirements n and o).
+func (v *verification) hasTimestamps(least, most int) bool {
+	own := validation.Readable(v.validatedTimestamps)
+	for _, t := range own {
+		if v.signer != nil && !t.Token.Time.Before(v.signer.NotAfter) {
+			return false
+		}
+	}
+	for _, property := range childrenNamed(v.unsigned, "SignatureTimeStamp") {
+		if !satisfied(cardinality{property, least, most, []string{"EncapsulatedTimeStamp"}}) {
+			return false
+		}
+	}
+	return len(own) > 0
 }
 
-// has reports whether there is one of these properties, in the first edition or, with V2 behind the name, in
-// that of 1.4.1.
-func (v *verification) has(locals ...string) bool {
+// hasBaselineValues reports whether the signature has its validation data in the properties of a
+// baseline signature, and no references to validation data (EN 319 132-1 6.3).
+func (v *verification) hasBaselineValues() bool {
+	return satisfied(
+		cardinality{v.unsigned, 0, 1, []string{"CertificateValues"}},
+		cardinality{v.unsigned, 0, 1, []string{"RevocationValues"}},
+		cardinality{v.unsigned, 0, 1, []string{"AttrAuthoritiesCertValues"}},
+		cardinality{v.unsigned, 0, 1, []string{"AttributeRevocationValues"}},
+	) && !v.hasProperty("CompleteCertificateRefs", "CompleteRevocationRefs") && !v.hasTimestampedReferences()
+}
+
+// hasReferences reports whether the signature has references to its validation data.
+func (v *verification) hasReferences() bool {
+	return v.hasProperty("CompleteCertificateRefs") && v.hasProperty("CompleteRevocationRefs")
+}
+
+// hasTimestampedReferences reports whether there is a timestamp over references to validation data.
+func (v *verification) hasTimestampedReferences() bool {
+	return v.hasProperty("SigAndRefsTimeStamp", "RefsOnlyTimeStamp")
+}
+
+// hasProperty reports whether the signature has one of these unsigned properties: by its name in
+// XAdES 1.3.2, or by its name with the suffix V2 in XAdES 1.4.1.
+func (v *verification) hasProperty(locals ...string) bool {
 	for e := range v.unsigned.Elements() {
 		for _, local := range locals {
 			if e.Is(ns132, local) || e.Is(ns141, local+"V2") {
@@ -119,85 +134,80 @@ func (v *verification) has(locals ...string) bool {
 	return false
 }
 
-// hasTimestampedReferences reports whether there is a timestamp over references to validation data.
-func (v *verification) hasTimestampedReferences() bool {
-	return v.has("SigAndRefsTimeStamp", "RefsOnlyTimeStamp")
-}
-
-// suffices reports whether the data has what level LT needs for the signer and the timestamp authorities, but
-// that of the last archive timestamp: what proves it comes with its renewal.
-func (v *verification) suffices() bool {
-	targets := validation.Targets(v.stamps)
+// hasLongTermData reports whether the signature has the validation data of level LT for the signer
+// and for the timestamp authorities. It does not require the data for the last archive timestamp,
+// which the next renewal adds.
+func (v *verification) hasLongTermData() bool {
+	targets := validation.Targets(v.validatedTimestamps)
 	if v.signer != nil {
 		targets = append(targets, validation.Target{Certificate: v.signer, BestSignatureTime: v.report.BestTime})
 	}
-	earlier := validation.Readable(v.archives)
+	earlier := validation.Readable(v.validatedArchiveTimestamps)
 	if len(earlier) > 0 {
 		targets = append(targets, validation.Targets(earlier[:len(earlier)-1])...)
 	}
-	return v.unsigned != (xmldoc.Node{}) && v.data.Present(v.known, targets...)
+	return v.unsigned != none && v.validationData.Present(v.known, targets...)
 }
 
-// named are the child elements of an element of XAdES that have one of these names, in the same edition.
-func named(n xmldoc.Node, locals ...string) []xmldoc.Node {
-	var all []xmldoc.Node
-	for e := range n.Elements() {
-		for _, local := range locals {
-			if e.Is(n.Name().Space, local) {
-				all = append(all, e)
-			}
+// isETSI reports whether EU DSS recognizes the properties as those of an XAdES signature: each
+// occurs at most once (EN 319 132-2 4.2), and the signed data names or contains the signer's
+// certificate.
+func (s *scope) isETSI() bool {
+	about := elementAt(s.formatProperties, "SignedSignatureProperties")
+	certificates := len(childrenNamed(about, "SigningCertificate", "SigningCertificateV2"))
+	return satisfied(
+		cardinality{about, 0, 1, []string{"SigningTime"}},
+		cardinality{about, 0, 1, []string{"SignatureProductionPlace", "SignatureProductionPlaceV2"}},
+		cardinality{about, 0, 1, []string{"SignerRole", "SignerRoleV2"}},
+	) && (certificates == 1 || certificates == 0 && s.signsSignerCertificate()) && s.allFormats(isFormat)
+}
+
+// isBaseline reports whether the signature meets the requirements of level B of a baseline
+// signature (EN 319 132-1 6.3).
+func (s *scope) isBaseline() bool {
+	about := elementAt(s.formatProperties, "SignedSignatureProperties")
+	for _, cert := range childrenNamed(elementAt(about, "SigningCertificateV2"), "Cert") {
+		if _, ok := cert.Attr("", "URI"); ok {
+			return false // requirement i
 		}
 	}
-	return all
+	return len(s.References) >= 2 && s.hasSignerCertificate() && len(s.archiveTimestamps132) == 0 && satisfied(
+		cardinality{about, 1, 1, []string{"SigningTime"}},
+		cardinality{about, 1, 1, []string{"SigningCertificate", "SigningCertificateV2"}},
+		cardinality{about, 0, 1, []string{"SignaturePolicyIdentifier"}},
+	) && s.allFormats(isBaselineFormat) && s.allHaveFormats()
 }
 
-// counts says how often a property that there are two editions of may be there.
-type counts struct {
-	about       xmldoc.Node
-	least, most int
-	names       []string
-}
-
-func (c counts) fit() bool {
-	n := len(named(c.about, c.names...))
-	return n >= c.least && n <= c.most
-}
-
-func fit(all ...counts) bool {
-	for _, c := range all {
-		if !c.fit() {
-			return false
+// hasPolicy reports whether the signature names its signature policy. If it is no baseline
+// signature, it is XAdES-EPES then.
+func (s *scope) hasPolicy() bool {
+	policy := childrenNamed(elementAt(s.formatProperties, "SignedSignatureProperties"), "SignaturePolicyIdentifier")
+	if len(policy) != 1 {
+		return false
+	}
+	for e := range s.unsigned.Elements() {
+		if e.Is(ns141, "SignaturePolicyStore") {
+			return elementAt(policy[0], "SignaturePolicyId", "SigPolicyHash") != none
 		}
 	}
 	return true
 }
 
-// isETSI reports whether the properties are those of an XAdES signature, as EU DSS judges it: each at most once
-// (EN 319 132-2 4.2), and who signed among what is signed.
-func (s *scope) isETSI() bool {
-	about := at(s.shown, "SignedSignatureProperties")
-	certificates := len(named(about, "SigningCertificate", "SigningCertificateV2"))
-	return fit(
-		counts{about, 0, 1, []string{"SigningTime"}},
-		counts{about, 0, 1, []string{"SignatureProductionPlace", "SignatureProductionPlaceV2"}},
-		counts{about, 0, 1, []string{"SignerRole", "SignerRoleV2"}},
-	) && (certificates == 1 || certificates == 0 && s.signsSigner()) && s.formatsFit(isFormat)
-}
-
-// signsSigner reports whether KeyInfo is signed and has the signer's certificate.
-func (s *scope) signsSigner() bool {
+// signsSignerCertificate reports whether KeyInfo is signed and has the signer's certificate.
+func (s *scope) signsSignerCertificate() bool {
 	for _, r := range s.references {
-		if r.err == nil && s.KeyInfo != (xmldoc.Node{}) && r.target == s.KeyInfo {
-			return s.hasSigner()
+		if r.err == nil && s.KeyInfo != none && r.target == s.KeyInfo {
+			return s.hasSignerCertificate()
 		}
 	}
 	return false
 }
 
-// hasSigner reports whether the signer's certificate is in KeyInfo, if only as one that is named and cannot be parsed.
-func (s *scope) hasSigner() bool {
+// hasSignerCertificate reports whether the signer's certificate is in KeyInfo, even if it is named
+// but cannot be parsed.
+func (s *scope) hasSignerCertificate() bool {
 	for _, der := range s.Unparsed[:min(len(s.Unparsed), maxNamed)] {
-		if slices.ContainsFunc(certificateNames(s.shown), func(cert xmldoc.Node) bool { return digestOf(cert).fits(der) }) {
+		if slices.ContainsFunc(certificateNames(s.formatProperties), func(cert xmldoc.Node) bool { return digestOf(cert).matches(der) }) {
 			return true
 		}
 	}
@@ -209,74 +219,46 @@ func (s *scope) hasSigner() bool {
 	return false
 }
 
-// isBaseline reports whether the signature has what level B of a baseline signature asks for, and nothing that
-// it excludes (EN 319 132-1 6.3).
-func (s *scope) isBaseline() bool {
-	about := at(s.shown, "SignedSignatureProperties")
-	for _, cert := range named(at(about, "SigningCertificateV2"), "Cert") {
-		if _, ok := cert.Attr("", "URI"); ok {
-			return false // requirement i
-		}
-	}
-	return len(s.References) >= 2 && s.hasSigner() && len(s.old) == 0 && fit(
-		counts{about, 1, 1, []string{"SigningTime"}},
-		counts{about, 1, 1, []string{"SigningCertificate", "SigningCertificateV2"}},
-		counts{about, 0, 1, []string{"SignaturePolicyIdentifier"}},
-	) && s.formatsFit(isBaselineFormat) && s.allHaveFormats()
-}
-
-// hasPolicy reports whether the signature names the policy that it was made by, which makes it one of XAdES-EPES
-// unless it is a baseline signature.
-func (s *scope) hasPolicy() bool {
-	policy := named(at(s.shown, "SignedSignatureProperties"), "SignaturePolicyIdentifier")
-	if len(policy) != 1 {
-		return false
-	}
-	for e := range s.unsigned.Elements() {
-		if e.Is(ns141, "SignaturePolicyStore") {
-			return at(policy[0], "SignaturePolicyId", "SigPolicyHash") != (xmldoc.Node{})
-		}
-	}
-	return true
-}
-
-// formats are the DataObjectFormat properties (EN 319 132-1 5.2.4).
+// formats returns the DataObjectFormat properties (EN 319 132-1 5.2.4).
 func (s *scope) formats() []xmldoc.Node {
-	return named(at(s.shown, "SignedDataObjectProperties"), "DataObjectFormat")
+	return childrenNamed(elementAt(s.formatProperties, "SignedDataObjectProperties"), "DataObjectFormat")
 }
 
-// isFormat reports whether a DataObjectFormat says anything.
+// isFormat reports whether a DataObjectFormat has a Description, an ObjectIdentifier or a MimeType,
+// and that one only once.
 func isFormat(n xmldoc.Node) bool {
 	for _, local := range []string{"Description", "ObjectIdentifier", "MimeType"} {
-		if len(named(n, local)) == 1 {
+		if len(childrenNamed(n, local)) == 1 {
 			return true
 		}
 	}
 	return false
 }
 
-// isBaselineFormat reports whether it says what a baseline signature asks for (requirement k).
+// isBaselineFormat reports whether a DataObjectFormat has what a baseline signature requires (EN
+// 319 132-1 6.3, requirement k).
 func isBaselineFormat(n xmldoc.Node) bool {
-	return fit(
-		counts{n, 0, 1, []string{"Description"}},
-		counts{n, 0, 1, []string{"ObjectIdentifier"}},
-		counts{n, 1, 1, []string{"MimeType"}},
-		counts{n, 0, 1, []string{"Encoding"}},
+	return satisfied(
+		cardinality{n, 0, 1, []string{"Description"}},
+		cardinality{n, 0, 1, []string{"ObjectIdentifier"}},
+		cardinality{n, 1, 1, []string{"MimeType"}},
+		cardinality{n, 0, 1, []string{"Encoding"}},
 	)
 }
 
-// formatsFit reports whether each DataObjectFormat fits, and is of something that is signed.
-func (s *scope) formatsFit(fits func(xmldoc.Node) bool) bool {
+// allFormats reports whether fits accepts each DataObjectFormat, and each is about a reference
+// without a conflict.
+func (s *scope) allFormats(fits func(xmldoc.Node) bool) bool {
 	for _, n := range s.formats() {
-		if r := s.formatted(n); !fits(n) || r == nil || r.other {
+		if r := s.formatReference(n); !fits(n) || r == nil || r.formatConflict {
 			return false
 		}
 	}
 	return true
 }
 
-// formatted is the reference that a DataObjectFormat is about; nil when there is none.
-func (s *scope) formatted(n xmldoc.Node) *signedReference {
+// formatReference returns the reference that a DataObjectFormat is about; nil if there is none.
+func (s *scope) formatReference(n xmldoc.Node) *signedReference {
 	reference, _ := n.Attr("", "ObjectReference")
 	id, same := strings.CutPrefix(reference, "#")
 	if !same || id == "" {
@@ -288,14 +270,15 @@ func (s *scope) formatted(n xmldoc.Node) *signedReference {
 	return nil
 }
 
-// agrees reports whether an Object says of itself what the DataObjectFormat says of it, if it says anything.
-func agrees(n, object xmldoc.Node) bool {
+// agreesWithObject reports whether the MimeType and Encoding attributes of an Object, if it has
+// them, are those of its DataObjectFormat.
+func agreesWithObject(n, object xmldoc.Node) bool {
 	if !isObject(object) {
 		return true
 	}
 	for _, name := range []string{"MimeType", "Encoding"} {
 		own, said := object.Attr("", name)
-		for _, e := range named(n, name) {
+		for _, e := range childrenNamed(n, name) {
 			if said && own != "" && e.Text() != own {
 				return false
 			}
@@ -304,12 +287,13 @@ func agrees(n, object xmldoc.Node) bool {
 	return true
 }
 
-// allHaveFormats reports whether there is a DataObjectFormat for all that is signed but the signature's own
-// parts (requirement k). What a Manifest lists may have one.
+// allHaveFormats reports whether there is a DataObjectFormat for each reference of SignedInfo,
+// except for the signature's own parts (EN 319 132-1 6.3, requirement k). The references of a
+// Manifest may have one.
 func (s *scope) allHaveFormats() bool {
 	has := make(map[xmldoc.Node]bool)
 	for _, n := range s.formats() {
-		if r := s.formatted(n); r != nil {
+		if r := s.formatReference(n); r != nil {
 			has[r.Element] = true
 		}
 	}
@@ -321,14 +305,41 @@ func (s *scope) allHaveFormats() bool {
 	return true
 }
 
-// isExempt reports whether a reference is to something that needs no DataObjectFormat.
+// isExempt reports whether a reference needs no DataObjectFormat.
 func (s *scope) isExempt(r signedReference) bool {
 	if strings.HasPrefix(r.Type, editions) && strings.HasSuffix(r.Type, "#SignedProperties") {
-		return strings.HasPrefix(r.URI, "#") // in earlier editions
+		return strings.HasPrefix(r.URI, "#") // SignedProperties of another version of XAdES
 	}
 	switch strings.TrimPrefix(r.Type, xmldsig.Namespace) {
 	case propertiesType, countersignedType, "Manifest", "SignatureProperties":
 		return true
 	}
-	return s.countersigns(r) || r.err == nil && r.target != (xmldoc.Node{}) && s.KeyInfo == r.target
+	return s.countersigns(r) || r.err == nil && r.target != none && s.KeyInfo == r.target
+}
+
+func satisfied(all ...cardinality) bool {
+	for _, c := range all {
+		if !c.isSatisfied() {
+			return false
+		}
+	}
+	return true
+}
+
+func (c cardinality) isSatisfied() bool {
+	n := len(childrenNamed(c.parent, c.names...))
+	return n >= c.least && n <= c.most
+}
+
+// childrenNamed returns the child elements that have one of these names, in the namespace of n.
+func childrenNamed(n xmldoc.Node, locals ...string) []xmldoc.Node {
+	var all []xmldoc.Node
+	for e := range n.Elements() {
+		for _, local := range locals {
+			if e.Is(n.Name().Space, local) {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
 }

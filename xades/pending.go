@@ -2,6 +2,8 @@ package xades
 
 import (
 	"context"
+	"crypto"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -14,38 +16,40 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// Pending is a signature that lacks only its value. It does not refer to the document and can be
-// stored.
+// Pending is a signature that is complete except for its value. It does not refer to the document
+// and can be stored.
 type Pending struct {
 	signer     ades.Signer
 	base       int64  // length of the document
-	baseSum    []byte // its digest
+	baseSum    []byte // digest of the document
 	frame      frame
-	text       text
-	signedInfo []byte // of text, in canonical form
+	markup     signatureMarkup
+	signedInfo []byte // SignedInfo of markup in canonical form
 	level      ades.Level
 }
 
-// Digest is what has to be signed.
+// Digest returns the digest to sign.
 func (p *Pending) Digest() ades.Digest { return p.signer.Algorithm.Digest(p.signedInfo) }
 
-// Signer is who the signature was prepared for.
+// Signer returns the signer that the signature was prepared for.
 func (p *Pending) Signer() ades.Signer { return p.signer }
 
-// Base is the length of the document that the signature was prepared for, and its digest by the hash of
-// Digest.
+// Base returns the length and the digest of the document that the signature was prepared for. The
+// hash is the hash of Digest.
 func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
 
-// Level is the level that the signature was prepared for.
+// Level returns the level that the signature was prepared for.
 func (p *Pending) Level() ades.Level { return p.level }
 
-// Complete checks the signature value against the signer's certificate and returns what the document
-// becomes. [ades.ErrValue] when the value does not belong to it. ECDSA values are DER.
+// Complete verifies the signature value with the signer's certificate and returns the revision that
+// makes the signed document. It returns [ades.ErrValue] if the value does not verify. An ECDSA
+// value is in DER.
 //
-// Prepared for level T or above, the signature gets its timestamp from t, which is nil for level B alone:
-// [Extender.ExtendLast] adds the rest. [ades.ErrTimestamp] when there is none, and
-// [ades.ErrOutsideValidity] when it is from after the end of the signer's certificate; the value stays
-// good, and Complete may be called again.
+// A signature that was prepared for level T or above gets its timestamp from t, which may be nil
+// for level B only; [Extender.ExtendLast] adds the rest. Complete returns [ades.ErrTimestamp] if
+// there is no timestamp, and [ades.ErrOutsideValidity] if the time of the timestamp is after the
+// end of the validity of the signer's certificate. The value stays valid, and the caller may call
+// Complete again.
 func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper) (Revision, error) {
 	if err := ctx.Err(); err != nil {
 		return Revision{}, err
@@ -63,11 +67,21 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 	if err != nil {
 		return Revision{}, err
 	}
-	return p.frame.revision(p.base, p.text.head, encoded, p.text.body, unsigned, p.text.foot), nil
+	return p.frame.revision(p.base, p.markup.head, encoded, p.markup.body, unsigned, p.markup.foot), nil
 }
 
-// timestamped is the markup of the unsigned properties with the timestamp over the value that level T asks
-// for (EN 319 132-1 5.3); nothing at level B.
+// Sign signs the digest with a local key, and completes the signature as [Pending.Complete] does.
+func (p *Pending) Sign(ctx context.Context, key crypto.Signer, t ades.Timestamper) (Revision, error) {
+	digest := p.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
+	if err != nil {
+		return Revision{}, fmt.Errorf("xades: signing: %w", err)
+	}
+	return p.Complete(ctx, value, t)
+}
+
+// timestamped returns the markup of the unsigned properties: from level T on, a signature timestamp
+// (EN 319 132-1 5.3); at level B, "".
 func (p *Pending) timestamped(ctx context.Context, value string, t ades.Timestamper) (string, error) {
 	if p.level == ades.B {
 		return "", nil
@@ -81,17 +95,16 @@ func (p *Pending) timestamped(ctx context.Context, value string, t ades.Timestam
 			timestampProperty("xades:SignatureTimeStamp", attributes{"Id", p.frame.ids.timestamp()}, token.Raw))), nil
 }
 
-// timestamp gets the token.
 func (p *Pending) timestamp(ctx context.Context, value string, t ades.Timestamper) (*tsp.Token, error) {
 	if t == nil {
 		return nil, fmt.Errorf("xades: %w: level %v without a timestamp authority", ades.ErrTimestamp, p.level)
 	}
-	stamped, err := canonicalPart(p.text.whole(value, ""), xmldsig.Namespace, "SignatureValue")
+	signatureValue, err := canonicalPart(p.markup.whole(value, ""), xmldsig.Namespace, "SignatureValue")
 	if err != nil {
 		return nil, err
 	}
 	h := p.signer.Algorithm.Hash
-	token, err := tsp.Obtain(ctx, t, h, sumOf(h, stamped))
+	token, err := tsp.Obtain(ctx, t, h, sumOf(h, signatureValue))
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +114,7 @@ func (p *Pending) timestamp(ctx context.Context, value string, t ades.Timestampe
 	return token, nil
 }
 
-// encodedPending is the encoding of a Pending. Later versions of this package go on reading it.
+// encodedPending is the JSON encoding of a Pending. Later versions of this package have to read it.
 type encodedPending struct {
 	Version int `json:"version"`
 	signerjson.Signer
@@ -119,16 +132,17 @@ type encodedPending struct {
 
 const pendingVersion = 1
 
-// MarshalBinary encodes the signature so far.
+// MarshalBinary encodes the pending signature.
 func (p *Pending) MarshalBinary() ([]byte, error) {
 	return json.Marshal(encodedPending{
 		Version: pendingVersion, Signer: signerjson.Encode(p.signer), Base: p.base, BaseSum: p.baseSum,
 		ID: string(p.frame.ids), Encoding: int(p.frame.encoding), Before: p.frame.before, After: p.frame.after,
-		Head: p.text.head, Body: p.text.body, Foot: p.text.foot, Level: int(p.level),
+		Head: p.markup.head, Body: p.markup.body, Foot: p.markup.foot, Level: int(p.level),
 	})
 }
 
-// UnmarshalBinary decodes what MarshalBinary of this or an earlier version made.
+// UnmarshalBinary decodes a pending signature that MarshalBinary of this or an earlier version
+// encoded.
 func (p *Pending) UnmarshalBinary(b []byte) error {
 	decoded, err := decodePending(b)
 	if err != nil {
@@ -146,7 +160,7 @@ func decodePending(b []byte) (p Pending, err error) {
 	if e.Version != pendingVersion {
 		return p, fmt.Errorf("version %d is not known", e.Version)
 	}
-	p = Pending{base: e.Base, baseSum: e.BaseSum, level: ades.Level(e.Level), text: text{e.Head, e.Body, e.Foot}}
+	p = Pending{base: e.Base, baseSum: e.BaseSum, level: ades.Level(e.Level), markup: signatureMarkup{e.Head, e.Body, e.Foot}}
 	if err := checkLevel(p.level); err != nil {
 		return p, err
 	}
@@ -156,7 +170,7 @@ func decodePending(b []byte) (p Pending, err error) {
 	if p.frame, err = e.frame(); err != nil {
 		return p, err
 	}
-	p.signedInfo, err = p.text.signedInfo()
+	p.signedInfo, err = p.markup.signedInfo()
 	return p, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -15,9 +16,25 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// Prepare makes a document ready to be signed: all of the signature but its value. [ades.ErrUnreadable],
-// [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm], [ades.ErrOutsideValidity] for a time at which the signer's
-// certificate is not valid. Options that contradict themselves are an error of no kind.
+// layout is the planned signature: its position in the document and the reference to the data.
+type layout struct {
+	frame
+	reference reference
+	writeData func(w io.Writer) error // writes the octets to digest; nil in a wrapping
+}
+
+// frame is the signed document without the signature element.
+type frame struct {
+	ids           ids
+	before, after []Piece // after begins with the end tag of the signature, or an Object before it
+	encoding      xmldoc.Encoding
+}
+
+// Prepare returns a signature of the document that is complete except for its value.
+//
+// Prepare returns [ades.ErrUnreadable], [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm],
+// or [ades.ErrOutsideValidity] if the signer's certificate is not valid at the signing time. For
+// options that contradict each other it returns an error that is none of these.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -33,85 +50,34 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 		return nil, fmt.Errorf("xades: signing time: %w", err)
 	}
 	base, sum := signer.Algorithm.Hash.New(), signer.Algorithm.Hash.New()
-	l, err := lay(ctx, doc, options, base, sum)
+	l, err := planLayout(ctx, doc, options, base, sum)
 	if err != nil {
 		return nil, err
 	}
 	p := &Pending{signer: signer, base: doc.Size, baseSum: base.Sum(nil), level: options.Level, frame: l.frame}
-	if p.text, err = newText(signer, options, l.reference, l.ids, sum.Sum(nil)); err != nil {
+	if p.markup, err = newMarkup(signer, options, l.reference, l.ids, sum.Sum(nil)); err != nil {
 		return nil, err
 	}
-	p.signedInfo, err = p.text.signedInfo()
+	p.signedInfo, err = p.markup.signedInfo()
 	return p, err
 }
 
-// Check reports whether a document takes a signature with these options, without a signer. Its errors are
-// those of [Prepare] but [ades.ErrAlgorithm] and [ades.ErrOutsideValidity].
+// Check reports whether a document can be signed with these options; it needs no signer. It returns
+// the errors of [Prepare] except [ades.ErrAlgorithm] and [ades.ErrOutsideValidity].
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := options.check(); err != nil {
 		return err
 	}
-	_, err := lay(ctx, doc, options, io.Discard, io.Discard)
+	_, err := planLayout(ctx, doc, options, io.Discard, io.Discard)
 	return err
 }
 
-// lay finds the place of a signature, and makes sure that those which are there are right, and stay so.
-// It writes the document to base, and what is to be signed to signed.
-func lay(ctx context.Context, doc Document, o Options, base, signed io.Writer) (layout, error) {
-	if o.Packing == Enveloped || o.Base64 {
-		src, err := readSource(ctx, doc, base)
-		if err != nil {
-			return layout{}, err
-		}
-		return layInside(ctx, src, o, signed)
-	}
-	begin, err := readOpening(doc)
-	if err != nil {
-		return layout{}, err
-	}
-	if o.Packing == InternallyDetached && begin.container {
-		src, err := readSource(ctx, doc, base)
-		if err != nil {
-			return layout{}, err
-		}
-		if holdsContainer(src.doc) {
-			return layInside(ctx, src, o, signed)
-		}
-		base = io.Discard // has it
-	}
-	w, err := wrap(ctx, doc, o, begin, base)
-	if err != nil {
-		return layout{}, err
-	}
-	return w.layout, w.lay(ctx, signed)
-}
-
-// layInside does it for a document that stays the root of what is made, or becomes a file in it.
-func layInside(ctx context.Context, src *source, o Options, signed io.Writer) (layout, error) {
-	before, err := readEarlier(ctx, src.doc, "")
-	if err != nil {
-		return layout{}, err
-	}
-	l, err := layOut(src, o)
-	if err != nil {
-		return l, err
-	}
-	if !o.Base64 { // where nothing changes for anybody, and nobody reads more
-		if err := cmp.Or(leaveRoom(before), checkRoom(src.doc, len(before)), checkNames(src.doc)); err != nil {
-			return l, err
-		}
-	}
-	if err := checkSize(l.bare(src.size())); err != nil {
-		return l, err
-	}
-	return l, readError(l.data(contextWriter{ctx, signed}))
-}
-
-// Sign signs a document with a key that is at hand, at the level of the options: [Prepare], [Pending.Sign] with the
-// timestamp authority of the sources, and [Extender.ExtendLast]. The zero Sources are enough for level B.
+// Sign signs a document with a local key, at the level of the options. It does the work of
+// [Prepare], of [Pending.Sign] with the timestamp authority of the sources, and of
+// [Extender.ExtendLast]. For level B the zero Sources are enough.
 //
-// Where the signature and its timestamp were made and the validation data for levels LT and LTA could not be had, Sign
-// returns that revision beside the error: an [Extender] can continue from there.
+// If Sign makes the signature and its timestamp, but cannot get the validation data for level LT or
+// LTA, it returns that revision together with the error: an [Extender] can continue from it.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {
@@ -133,69 +99,107 @@ func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Sign
 	return r, nil
 }
 
-// Sign signs the digest with a key that is at hand, and completes the signature as [Pending.Complete]
-// does.
-func (p *Pending) Sign(ctx context.Context, key crypto.Signer, t ades.Timestamper) (Revision, error) {
-	digest := p.Digest()
-	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
-	if err != nil {
-		return Revision{}, fmt.Errorf("xades: signing: %w", err)
+// planLayout chooses the position of the new signature. It checks that the existing signatures are
+// valid as far as the document shows, and that they stay so. It writes the document to base and the
+// octets to sign to signed.
+func planLayout(ctx context.Context, doc Document, o Options, base, signed io.Writer) (layout, error) {
+	if o.Packing == Enveloped || o.Base64 {
+		src, err := readSource(ctx, doc, base)
+		if err != nil {
+			return layout{}, err
+		}
+		return planInside(ctx, src, o, signed)
 	}
-	return p.Complete(ctx, value, t)
+	begin, err := readOpening(doc)
+	if err != nil {
+		return layout{}, err
+	}
+	if o.Packing == InternallyDetached && begin.container {
+		src, err := readSource(ctx, doc, base)
+		if err != nil {
+			return layout{}, err
+		}
+		if isSignedContainer(src.doc) {
+			return planInside(ctx, src, o, signed)
+		}
+		base = io.Discard // readSource has written the document to it
+	}
+	w, err := wrap(ctx, doc, o, begin, base)
+	if err != nil {
+		return layout{}, err
+	}
+	return w.layout, w.plan(ctx, signed)
 }
 
-// layout is where a signature comes to stand, and what it refers to.
-type layout struct {
-	frame
-	reference reference
-	data      func(w io.Writer) error // writes what the reference leads to; nil when that is still to be made
+// planInside is planLayout for a document that stays the root of the signed document, or that is
+// embedded as a file in Base64.
+func planInside(ctx context.Context, src *source, o Options, signed io.Writer) (layout, error) {
+	before, err := readExistingSignatures(ctx, src.doc, "")
+	if err != nil {
+		return layout{}, err
+	}
+	l, err := newLayoutIn(src, o)
+	if err != nil {
+		return l, err
+	}
+	if !o.Base64 { // in Base64 the document is data: it does not change and is not parsed again
+		if err := cmp.Or(checkUnaffected(before), checkSignatureLimits(src.doc, len(before)), checkXMLNames(src.doc)); err != nil {
+			return l, err
+		}
+	}
+	if err := checkSize(l.withEmptySignature(src.size())); err != nil {
+		return l, err
+	}
+	return l, readError(l.writeData(contextWriter{ctx, signed}))
 }
 
 func newLayout(e xmldoc.Encoding) layout {
 	return layout{frame: frame{ids: ids(rand.Text()), encoding: e}}
 }
 
-// layOut finds the place of a signature in a document, or around its file.
-func layOut(src *source, o Options) (layout, error) {
+// newLayoutIn returns the layout of a signature inside a document, or around its file in Base64.
+func newLayoutIn(src *source, o Options) (layout, error) {
 	l := newLayout(src.doc.Encoding())
 	switch o.Packing {
 	case Enveloping:
-		l.envelopFile(src)
+		l.placeBase64(src)
 		return l, nil
 	case InternallyDetached:
-		return l, l.join(src)
+		return l, l.placeInContainer(src)
 	}
-	return l, l.beEnveloped(src)
+	return l, l.placeEnveloped(src)
 }
 
-// transforms of references; all end in octets.
+// Transforms of references. All of them end in octets.
 const (
 	filter2         = "http://www.w3.org/2002/06/xmldsig-filter2"
 	base64Transform = xmldsig.Namespace + "base64"
 	objectType      = xmldsig.Namespace + "Object"
 )
 
-// beEnveloped puts the signature behind all that is in the root. Its reference leaves all signatures
-// out, not only this one, so that parallel signatures do not break one another (xmldsig-filter2).
-func (l *layout) beEnveloped(src *source) error {
+// placeEnveloped puts the signature after all content of the root element. Its reference leaves out
+// all signatures, not only this one, so that parallel signatures do not break each other (XPath
+// Filter 2.0).
+func (l *layout) placeEnveloped(src *source) error {
 	root := src.doc.Root()
 	if isSignature(root) {
 		return fmt.Errorf("%w: it is a signature, and has no room for one that is enveloped", ades.ErrForbidden)
 	}
-	l.intoRoot(src)
-	form := wholeForm(src.doc)
+	l.appendToRoot(src)
+	form := documentCanonicalization(src.doc)
 	l.reference.transforms = []string{
 		transform(filter2, element("dsig-filter2:XPath", attributes{"xmlns:dsig-filter2", filter2, "Filter", "subtract"}, "/descendant::ds:Signature")),
-		canonicalized(form),
+		canonicalizationTransform(form),
 	}
-	l.data = func(w io.Writer) error {
+	l.writeData = func(w io.Writer) error {
 		return src.doc.Canonicalize(w, form, xmldoc.Subset{Without: isSignature})
 	}
 	return nil
 }
 
-// intoRoot puts the signature before the end tag of the root. An empty-element tag becomes two tags.
-func (l *layout) intoRoot(src *source) {
+// appendToRoot puts the signature before the end tag of the root element. An empty-element tag
+// becomes a start tag and an end tag.
+func (l *layout) appendToRoot(src *source) {
 	at, end, ok := src.doc.Root().Inside()
 	if ok {
 		l.before, l.after = []Piece{{To: end}}, []Piece{l.markup(endTag), {From: end, To: src.size()}}
@@ -206,19 +210,20 @@ func (l *layout) intoRoot(src *source) {
 	l.after = []Piece{l.markup(endTag + "</"), {From: from, To: to}, {From: at + l.encoding.Width(), To: src.size()}}
 }
 
-// envelop puts a document of a size into an object of the signature, but for its opening.
-func (l *layout) envelop(opening, size int64) {
+// placeEnveloping puts a document of size bytes into an Object of the signature, except the first
+// opening bytes, which stay at the start.
+func (l *layout) placeEnveloping(opening, size int64) {
 	l.before = []Piece{{To: opening}}
 	l.after = []Piece{
 		l.markup(startTag("ds:Object", attributes{"Id", l.ids.document()})),
 		{From: opening, To: size},
 		l.markup("</ds:Object>" + endTag),
 	}
-	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalized(exclusive)}}
+	l.reference = reference{uri: "#" + l.ids.document(), kind: objectType, transforms: []string{canonicalizationTransform(exclusive)}}
 }
 
-// envelopFile puts the file as it is into an object of the signature, in Base64.
-func (l *layout) envelopFile(src *source) {
+// placeBase64 puts the unchanged file into an Object of the signature, in Base64.
+func (l *layout) placeBase64(src *source) {
 	l.encoding = xmldoc.SingleBytes
 	l.before = []Piece{l.markup(`<?xml version="1.0" encoding="UTF-8"?>`)}
 	l.after = []Piece{
@@ -230,20 +235,21 @@ func (l *layout) envelopFile(src *source) {
 		uri: "#" + l.ids.document(), kind: objectType, encoding: base64Transform,
 		transforms: []string{transform(base64Transform)},
 	}
-	l.data = func(w io.Writer) error {
+	l.writeData = func(w io.Writer) error {
 		_, err := w.Write(src.bytes)
 		return err
 	}
 }
 
-// The container of a document that is signed internally detached.
+// Names of the elements around a document that is signed internally detached.
 const (
 	containerName = "internally-detached"
 	containedName = "signed-document"
 )
 
-// detach puts a document of a size, but for its opening, and the signature side by side into a new root.
-func (l *layout) detach(opening, size int64) {
+// placeDetached puts a document of size bytes and the signature side by side into a new root
+// element. The first opening bytes of the document stay at the start.
+func (l *layout) placeDetached(opening, size int64) {
 	l.before = []Piece{
 		{To: opening},
 		l.markup("<" + containerName + ">" + startTag(containedName, attributes{"Id", l.ids.document()})),
@@ -251,11 +257,12 @@ func (l *layout) detach(opening, size int64) {
 		l.markup("</" + containedName + ">"),
 	}
 	l.after = []Piece{l.markup(endTag + "</" + containerName + ">")}
-	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalized(exclusive)}}
+	l.reference = reference{uri: "#" + l.ids.document(), transforms: []string{canonicalizationTransform(exclusive)}}
 }
 
-// join puts a further signature into a container, over the same document.
-func (l *layout) join(src *source) error {
+// placeInContainer puts another signature into a container, over the same document as the existing
+// ones.
+func (l *layout) placeInContainer(src *source) error {
 	inside, ok := containedDocument(src.doc.Root())
 	if !ok {
 		return fmt.Errorf("%w: it is no container of a signed document", ades.ErrUnreadable)
@@ -264,16 +271,16 @@ func (l *layout) join(src *source) error {
 	if n, _ := src.doc.ByID(id); n != inside {
 		return fmt.Errorf("%w: what it contains has the same identifier as something else", ades.ErrForbidden)
 	}
-	l.intoRoot(src)
-	l.reference = reference{uri: "#" + id, transforms: []string{canonicalized(exclusive)}}
-	l.data = func(w io.Writer) error {
+	l.appendToRoot(src)
+	l.reference = reference{uri: "#" + id, transforms: []string{canonicalizationTransform(exclusive)}}
+	l.writeData = func(w io.Writer) error {
 		return src.doc.Canonicalize(w, exclusive, xmldoc.Subset{Apex: inside})
 	}
 	return nil
 }
 
-// containedDocument is what the signatures of a container sign. In a container there is nothing else:
-// what stands beside would not be signed by a further signature.
+// containedDocument returns the element of a container that the signatures sign. ok is false if the
+// container has any other content, which another signature would not cover.
 func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 	if !isContainer(root) {
 		return inside, false
@@ -281,7 +288,7 @@ func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 	signatures := 0
 	for n := range root.Children() {
 		switch {
-		case inside == (xmldoc.Node{}) && n.Is("", containedName):
+		case inside == none && n.Is("", containedName):
 			inside = n
 		case isSignature(n):
 			signatures++
@@ -293,15 +300,15 @@ func containedDocument(root xmldoc.Node) (inside xmldoc.Node, ok bool) {
 	return inside, isPlainName(id) && signatures > 0
 }
 
-// holdsContainer reports whether a document is a container that further signatures go into. Beside it there is
-// nothing that they would not sign.
-func holdsContainer(d *xmldoc.Document) bool {
+// isSignedContainer reports whether a document is a container that can take another signature, with
+// no processing instruction beside the root, which that signature would not cover.
+func isSignedContainer(d *xmldoc.Document) bool {
 	_, ok := containedDocument(d.Root())
 	return ok && !hasInstructions(d)
 }
 
-// isPlainName reports whether an identifier is a name in ASCII: others may mean something else in a reference,
-// such as an XPointer.
+// isPlainName reports whether an identifier is an ASCII name. Other identifiers may have another
+// meaning in a reference, for example as an XPointer.
 func isPlainName(id string) bool {
 	for i, c := range []byte(id) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_'
@@ -310,4 +317,21 @@ func isPlainName(id string) bool {
 		}
 	}
 	return id != ""
+}
+
+// revision returns the revision that adds the markup of a signature between before and after.
+func (f frame) revision(base int64, signature ...string) Revision {
+	r := Revision{Base: base, Pieces: slices.Clone(f.before)}
+	for _, s := range signature {
+		r.Pieces = append(r.Pieces, f.markup(s))
+	}
+	r.Pieces = append(r.Pieces, f.after...)
+	return r
+}
+
+func (f frame) markup(ascii string) Piece { return Piece{Bytes: f.encoding.Encode(ascii)} }
+
+// withEmptySignature returns the revision that adds a signature element without content.
+func (f frame) withEmptySignature(base int64) Revision {
+	return f.revision(base, startTag("ds:Signature", attributes{"xmlns:ds", xmldsig.Namespace, "Id", f.ids.signature()}))
 }

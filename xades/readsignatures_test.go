@@ -79,7 +79,7 @@ type reading struct {
 
 func (s *signature) reading() reading {
 	return reading{
-		s.fault != nil, s.irregularity != nil, s.properties != none, s.named, s.signer != nil, len(s.stamps), s.reason,
+		s.fault != nil, s.irregularity != nil, s.properties != none, s.signerNamed, s.signer != nil, len(s.signatureTimestamps), s.reason,
 	}
 }
 

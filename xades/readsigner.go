@@ -13,40 +13,88 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// maxNamed bounds the certificates that SigningCertificate(V2) names, and those that are tried where it
-// names none.
+// maxNamed limits the certificates that are read from SigningCertificate(V2), and those that are
+// tried as the signer's.
 const maxNamed = 16
 
-// findSigner finds the signer's certificate among those of KeyInfo and of the validation data (EN 319 102-1 5.2.3). The
-// one that comes first is anybody's: what is signed, SigningCertificate(V2), says which it is (EN 319 132-1 5.2.2).
+// maxDigest limits a digest, in bytes.
+const maxDigest = 64
+
+// maxIssuerSerial limits an IssuerSerialV2, in bytes.
+const maxIssuerSerial = 16 << 10
+
+var (
+	// errNoCertificate: the document does not have the certificate to verify the value with.
+	errNoCertificate = errors.New("the signer's certificate is not there, or cannot be read")
+	// errNoSigner: the document has certificates, SigningCertificate(V2) is absent, and the value
+	// verifies with none of them.
+	errNoSigner = errors.New("the value belongs to no certificate of the signature")
+	// errOtherCertificate: the value verifies with a certificate, but SigningCertificate(V2) names
+	// others.
+	errOtherCertificate = errors.New("the signer's certificate is not the one that SigningCertificate names")
+)
+
+// certificateDigest is the digest by which a Cert element names a certificate.
+type certificateDigest struct {
+	method string // URI
+	sum    []byte // nil: none
+}
+
+// issuerSerial is the ASN.1 type IssuerSerial of RFC 5035 section 5 and RFC 5755 4.1.
+type issuerSerial struct {
+	Issuer []asn1.RawValue // GeneralNames
+	Serial *big.Int
+	UID    asn1.BitString `asn1:"optional"`
+}
+
+// findSigner finds the signer's certificate among those of KeyInfo and of the validation data (EN
+// 319 102-1 5.2.3). The order in KeyInfo means nothing, because KeyInfo need not be signed; the
+// signed property SigningCertificate(V2) names the certificate (EN 319 132-1 5.2.2).
 func (s *signature) findSigner() {
 	named := s.namedCertificates()
-	s.named = len(named) > 0
-	if !s.named {
-		s.signer = s.agreeing(s.candidates())
+	s.signerNamed = len(named) > 0
+	if !s.signerNamed {
+		s.signer = s.firstVerifying(s.candidates())
 		return
 	}
-	if s.signer = s.agreeing(named); s.signer == nil {
+	if s.signer = s.firstVerifying(named); s.signer == nil {
 		s.signer = named[0]
 	}
 }
 
-// candidates are the certificates that may be the signer's. Those in an Object are content, and those of a
-// RetrievalMethod are not looked for.
+// candidates returns the certificates among which the signer's is looked for. A certificate in an
+// Object is content, and a RetrievalMethod is not followed.
 func (s *signature) candidates() []*x509.Certificate {
-	return slices.Concat(s.Certificates, s.data.Certificates)
+	return slices.Concat(s.Certificates, s.validationData.Certificates)
 }
 
-var (
-	// errNoCertificate: the certificate by which the value could be verified is not there.
-	errNoCertificate = errors.New("the signer's certificate is not there, or cannot be read")
-	// errNoSigner: there are certificates, of which none is named, and the value verifies by none of them.
-	errNoSigner = errors.New("the value belongs to no certificate of the signature")
-	// errOtherCertificate: the value verifies by a certificate, and SigningCertificate(V2) names others.
-	errOtherCertificate = errors.New("the signer's certificate is not the one that SigningCertificate names")
-)
+// firstVerifying returns the first certificate with which the value verifies, or nil.
+func (s *signature) firstVerifying(certificates []*x509.Certificate) *x509.Certificate {
+	for _, c := range certificates[:min(len(certificates), maxNamed)] {
+		if s.VerifyValue(c) == nil {
+			return c
+		}
+	}
+	return nil
+}
 
-// checkSigner checks the value, and that the signer's certificate is the one that the signature names, if it names any.
+// namedCertificates returns the candidates that SigningCertificate(V2) names by their digests, in
+// its order. It ignores IssuerSerial(V2), which adds nothing to the digest: see
+// [verification.checkIssuerSerial].
+func (s *signature) namedCertificates() []*x509.Certificate {
+	var named []*x509.Certificate
+	candidates := s.candidates()
+	for _, cert := range certificateNames(s.properties) {
+		d := digestOf(cert)
+		if i := slices.IndexFunc(candidates, func(c *x509.Certificate) bool { return d.matches(c.Raw) }); i >= 0 {
+			named = append(named, candidates[i])
+		}
+	}
+	return named
+}
+
+// checkSigner verifies the value, and checks that the signer's certificate is one that
+// SigningCertificate(V2) names, if that property is present.
 func (s *signature) checkSigner() error {
 	names := signingCertificate(s.properties) != none
 	switch {
@@ -58,46 +106,23 @@ func (s *signature) checkSigner() error {
 	if err := s.VerifyValue(s.signer); err != nil {
 		return err
 	}
-	if names && !s.named {
+	if names && !s.signerNamed {
 		return errOtherCertificate
 	}
 	return nil
 }
 
-// agreeing is the first certificate by which the value verifies.
-func (s *signature) agreeing(certificates []*x509.Certificate) *x509.Certificate {
-	for _, c := range certificates[:min(len(certificates), maxNamed)] {
-		if s.VerifyValue(c) == nil {
-			return c
-		}
-	}
-	return nil
-}
-
-// namedCertificates are those that the property names by their digests, in its order. Its IssuerSerial(V2) says
-// nothing that the digest does not: see [verification.checkNames].
-func (s *signature) namedCertificates() []*x509.Certificate {
-	var named []*x509.Certificate
-	candidates := s.candidates()
-	for _, cert := range certificateNames(s.properties) {
-		d := digestOf(cert)
-		if i := slices.IndexFunc(candidates, func(c *x509.Certificate) bool { return d.fits(c.Raw) }); i >= 0 {
-			named = append(named, candidates[i])
-		}
-	}
-	return named
-}
-
-// signingCertificate is the property SigningCertificateV2, or else the one before it; zero when there is neither.
+// signingCertificate returns the property SigningCertificateV2, or else SigningCertificate, or else
+// none.
 func signingCertificate(properties xmldoc.Node) xmldoc.Node {
-	about := at(properties, "SignedSignatureProperties")
-	if property := at(about, "SigningCertificateV2"); property != none {
+	about := elementAt(properties, "SignedSignatureProperties")
+	if property := elementAt(about, "SigningCertificateV2"); property != none {
 		return property
 	}
-	return at(about, "SigningCertificate")
+	return elementAt(about, "SigningCertificate")
 }
 
-// certificateNames are the elements Cert of that property.
+// certificateNames returns the Cert elements of that property.
 func certificateNames(properties xmldoc.Node) (all []xmldoc.Node) {
 	for cert := range signingCertificate(properties).Elements() {
 		if all = append(all, cert); len(all) == maxNamed {
@@ -107,21 +132,15 @@ func certificateNames(properties xmldoc.Node) (all []xmldoc.Node) {
 	return all
 }
 
-// certificateDigest is how a certificate is named.
-type certificateDigest struct {
-	method string // URI
-	sum    []byte // nil: none
-}
-
 // digestOf reads the CertDigest of a Cert element.
 func digestOf(cert xmldoc.Node) certificateDigest {
-	n := at(cert, "CertDigest")
-	method, err := only(n, xmldsig.Namespace, "DigestMethod")
-	if err != nil || method == (xmldoc.Node{}) {
+	n := elementAt(cert, "CertDigest")
+	method, err := onlyChild(n, xmldsig.Namespace, "DigestMethod")
+	if err != nil || method == none {
 		return certificateDigest{}
 	}
 	uri, _ := method.Attr("", "Algorithm")
-	value, err := only(n, xmldsig.Namespace, "DigestValue")
+	value, err := onlyChild(n, xmldsig.Namespace, "DigestValue")
 	if err != nil {
 		return certificateDigest{}
 	}
@@ -129,10 +148,7 @@ func digestOf(cert xmldoc.Node) certificateDigest {
 	return certificateDigest{uri, sum}
 }
 
-// maxDigest bounds a digest in bytes.
-const maxDigest = 64
-
-func (d certificateDigest) fits(der []byte) bool {
+func (d certificateDigest) matches(der []byte) bool {
 	h := xmldsig.Hash(d.method)
 	if len(d.sum) == 0 || h == 0 || !h.Available() {
 		return false
@@ -142,10 +158,10 @@ func (d certificateDigest) fits(der []byte) bool {
 	return bytes.Equal(sum.Sum(nil), d.sum)
 }
 
-// checkNames warns where SigningCertificate(V2) says of the signer's certificate, beside its digest, that another
-// authority issued it or by another serial number (EN 319 132-1 5.2.2). The digest alone decides.
-func (v *verification) checkNames() {
-	own := func(cert xmldoc.Node) bool { return digestOf(cert).fits(v.signer.Raw) }
+// checkIssuerSerial warns if SigningCertificate(V2) gives, beside the digest of the signer's
+// certificate, another issuer or serial number (EN 319 132-1 5.2.2). Only the digest decides.
+func (v *verification) checkIssuerSerial() {
+	own := func(cert xmldoc.Node) bool { return digestOf(cert).matches(v.signer.Raw) }
 	all := certificateNames(v.properties)
 	if i := slices.IndexFunc(all, own); i >= 0 {
 		if err := compareIssuerSerial(all[i], v.signer); err != nil {
@@ -154,30 +170,22 @@ func (v *verification) checkNames() {
 	}
 }
 
-// maxIssuerSerial bounds an IssuerSerialV2 in bytes.
-const maxIssuerSerial = 16 << 10
-
-// compareIssuerSerial compares a certificate with what an element Cert says of it, if it says anything.
+// compareIssuerSerial compares a certificate with the IssuerSerial(V2) of a Cert element, if it has
+// one.
 func compareIssuerSerial(cert xmldoc.Node, c *x509.Certificate) error {
-	if n := at(cert, "IssuerSerialV2"); n != none {
+	if n := elementAt(cert, "IssuerSerialV2"); n != none {
 		der, _ := decode(n, maxIssuerSerial)
 		return compareIssuerSerialV2(der, c)
 	}
-	n := at(cert, "IssuerSerial")
+	n := elementAt(cert, "IssuerSerial")
 	if n == none {
 		return nil
 	}
 	return compareSerial(n, c)
 }
 
-// issuerSerial is the IssuerSerial of RFC 5035 section 5 and RFC 5755 4.1.
-type issuerSerial struct {
-	Issuer []asn1.RawValue // GeneralNames
-	Serial *big.Int
-	UID    asn1.BitString `asn1:"optional"`
-}
-
-// compareIssuerSerialV2 wants the issuer's name in a directoryName, which is that of the certificate alone.
+// compareIssuerSerialV2 requires the issuer's name as a directoryName that is byte for byte the
+// issuer of the certificate.
 func compareIssuerSerialV2(der []byte, c *x509.Certificate) error {
 	var named issuerSerial
 	if rest, err := asn1.Unmarshal(der, &named); err != nil || len(rest) > 0 || len(named.Issuer) == 0 {
@@ -193,9 +201,10 @@ func compareIssuerSerialV2(der []byte, c *x509.Certificate) error {
 	return nil
 }
 
-// compareSerial compares the number alone: a name has many forms as text (RFC 4514), of which none is wrong.
+// compareSerial compares only the serial number: the same name has many valid forms as text (RFC
+// 4514).
 func compareSerial(n xmldoc.Node, c *x509.Certificate) error {
-	text, err := only(n, xmldsig.Namespace, "X509SerialNumber")
+	text, err := onlyChild(n, xmldsig.Namespace, "X509SerialNumber")
 	if err != nil || text == none {
 		return errors.New("its X509SerialNumber is not there")
 	}

@@ -12,28 +12,29 @@ import (
 )
 
 const (
-	// maxCertificate bounds one certificate in bytes, and maxToken a timestamp.
+	// maxCertificate limits one certificate, and maxToken one timestamp, in bytes.
 	maxCertificate = 64 << 10
 	maxToken       = 4 << 20
 )
 
-// unsignedReader reads unsigned properties (EN 319 132-1 5.3 to 5.5), of a document so much and no more.
-type unsignedReader struct{ left int }
+// unsignedReader reads unsigned properties (EN 319 132-1 5.3 to 5.5). remaining is how many more
+// values and timestamps it reads in the document.
+type unsignedReader struct{ remaining int }
 
-// read reads what a signature carries that it does not sign.
+// read reads the unsigned properties of a signature, and takes the certificates of KeyInfo.
 func (r *unsignedReader) read(s *signature) {
-	s.known = append(s.known, s.Certificates...)
-	if s.unsigned == (xmldoc.Node{}) {
+	s.knownCertificates = append(s.knownCertificates, s.Certificates...)
+	if s.unsigned == none {
 		return
 	}
 	for property := range s.unsigned.Elements() {
 		switch property.Name() {
 		case xmldoc.Name{Space: ns132, Local: "SignatureTimeStamp"}:
-			s.stamps = append(s.stamps, r.stamps(s, property)...)
+			s.signatureTimestamps = append(s.signatureTimestamps, r.readTimestamps(s, property)...)
 		case xmldoc.Name{Space: ns141, Local: "ArchiveTimeStamp"}:
-			s.archives = append(s.archives, r.stamps(s, property)...)
+			s.archiveTimestamps = append(s.archiveTimestamps, r.readTimestamps(s, property)...)
 		case xmldoc.Name{Space: ns132, Local: "ArchiveTimeStamp"}:
-			s.old = append(s.old, property)
+			s.archiveTimestamps132 = append(s.archiveTimestamps132, property)
 		default:
 			r.readValues(s, property)
 		}
@@ -42,15 +43,15 @@ func (r *unsignedReader) read(s *signature) {
 	for _, v := range s.values {
 		all = append(all, v.data)
 	}
-	s.data = validation.Merge(all...)
+	s.validationData = validation.Merge(all...)
 }
 
-// stamps reads the timestamps of a property, of which there is one in a baseline signature.
-func (r *unsignedReader) stamps(s *signature, property xmldoc.Node) []encapsulatedTimestamp {
+// readTimestamps reads the timestamps of a property. A baseline signature has one in each.
+func (r *unsignedReader) readTimestamps(s *signature, property xmldoc.Node) []encapsulatedTimestamp {
 	var all []encapsulatedTimestamp
 	method := readMethod(property)
 	for e := range property.Elements() {
-		if !e.Is(ns132, "EncapsulatedTimeStamp") || !r.take() {
+		if !e.Is(ns132, "EncapsulatedTimeStamp") || !r.takeOne() {
 			continue
 		}
 		t := encapsulatedTimestamp{property: property, c14n: method}
@@ -59,21 +60,21 @@ func (r *unsignedReader) stamps(s *signature, property xmldoc.Node) []encapsulat
 			t.token, _ = tsp.ParseToken(der)
 		}
 		if t.token != nil {
-			s.known = append(s.known, t.token.Certificates...)
+			s.knownCertificates = append(s.knownCertificates, t.token.Certificates...)
 		}
 		all = append(all, t)
 	}
 	return all
 }
 
-// readMethod reads how a timestamp has its pieces canonicalized: without a word by Canonical XML 1.0 (EN 319
-// 132-1 4.5). Zero when it is not known.
+// readMethod returns the canonicalization of a timestamp property. The default is Canonical XML 1.0
+// (EN 319 132-1 4.5). It returns zero for an unknown method.
 func readMethod(property xmldoc.Node) xmldoc.Canonicalization {
-	n, err := only(property, xmldsig.Namespace, "CanonicalizationMethod")
+	n, err := onlyChild(property, xmldsig.Namespace, "CanonicalizationMethod")
 	switch {
 	case err != nil:
 		return xmldoc.Canonicalization{}
-	case n == (xmldoc.Node{}):
+	case n == none:
 		return xmldoc.Canonicalization{Method: xmldoc.C14N10}
 	}
 	c, err := xmldsig.ReadCanonicalization(n)
@@ -83,7 +84,7 @@ func readMethod(property xmldoc.Node) xmldoc.Canonicalization {
 	return c
 }
 
-// readValues reads the validation data of a property, if it is one that has any.
+// readValues reads the validation data of a property, if the property is of a kind that has any.
 func (r *unsignedReader) readValues(s *signature, property xmldoc.Node) {
 	data := new(validation.Data)
 	switch name := property.Name(); name.Local {
@@ -103,7 +104,8 @@ func (r *unsignedReader) readValues(s *signature, property xmldoc.Node) {
 	}
 }
 
-// addValues reads CertificateValues or RevocationValues, or others of their types (EN 319 132-1 5.4).
+// addValues reads a CertificateValues or RevocationValues element, or another element of their
+// types (EN 319 132-1 5.4).
 func (r *unsignedReader) addValues(data *validation.Data, values xmldoc.Node) {
 	for e := range values.Elements() {
 		switch e.Name() {
@@ -119,7 +121,7 @@ func (r *unsignedReader) addValues(data *validation.Data, values xmldoc.Node) {
 
 func (r *unsignedReader) addCertificate(data *validation.Data, e xmldoc.Node) {
 	der, ok := decode(e, maxCertificate)
-	if !ok || !r.take() {
+	if !ok || !r.takeOne() {
 		return
 	}
 	if c, err := x509.ParseCertificate(der); err == nil {
@@ -132,20 +134,21 @@ func (r *unsignedReader) appendValues(list [][]byte, values xmldoc.Node, local s
 		if !e.Is(ns132, local) {
 			continue
 		}
-		if der, ok := decode(e, limit); ok && r.take() {
+		if der, ok := decode(e, limit); ok && r.takeOne() {
 			list = append(list, der)
 		}
 	}
 	return list
 }
 
-// take reports whether one more piece may be read.
-func (r *unsignedReader) take() bool {
-	r.left--
-	return r.left >= 0
+// takeOne counts one value and reports whether the limit permits it.
+func (r *unsignedReader) takeOne() bool {
+	r.remaining--
+	return r.remaining >= 0
 }
 
-// decode is what an element has in Base64, and nothing else, up to a limit in bytes.
+// decode returns the Base64 content of an element. ok is false if there is any other content, none,
+// or more than limit bytes.
 func decode(n xmldoc.Node, limit int) (value []byte, ok bool) {
 	if n == none {
 		return nil, false

@@ -55,10 +55,10 @@ func TestReadValues(t *testing.T) {
 		return all
 	}
 	s := all[0]
-	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6"}, text(s.data.OCSP)); diff != "" {
+	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6"}, text(s.validationData.OCSP)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"1", "2", "3"}, text(s.before(s.values[3].property).OCSP)); diff != "" {
+	if diff := cmp.Diff([]string{"1", "2", "3"}, text(s.dataBefore(s.values[3].property).OCSP)); diff != "" {
 		t.Errorf("before the fourth (-want +got):\n%s", diff)
 	}
 }
@@ -67,11 +67,11 @@ func TestReadValues(t *testing.T) {
 func TestReadBounds(t *testing.T) {
 	t.Parallel()
 	var numbers []int
-	for i := range maxEvidence + 10 {
+	for i := range maxUnsignedValues + 10 {
 		numbers = append(numbers, i)
 	}
 	all := readAll(t, withUnsigned(t, element("xades:RevocationValues", nil, responses(numbers...))))
-	if n := len(all[0].data.OCSP); n != maxEvidence {
+	if n := len(all[0].validationData.OCSP); n != maxUnsignedValues {
 		t.Errorf("%d values were read", n)
 	}
 	d, err := xmldoc.Parse([]byte(`<a xmlns="` + xmldsig.Namespace + `">` + strings.Repeat("<Signature/>", maxSignatures+1) + `</a>`))

@@ -14,53 +14,61 @@ import (
 )
 
 var (
-	// errAmbiguous: an identifier stands for several elements. Which of them was signed, the reader of
-	// a document need not see as the one who verifies it does (EN 319 102-1 5.2.2).
+	// errAmbiguous: several elements have the identifier of a reference. A reader of the document
+	// and a verifier may then disagree about which one is signed (EN 319 102-1 5.2.2).
 	errAmbiguous = errors.New("several elements have the same identifier")
-	// errElsewhere: what should be signed is not where it belongs.
-	errElsewhere = errors.New("what is signed is not found where it belongs")
+	// errMisplaced: the signed data, or the properties, are not where they have to be.
+	errMisplaced = errors.New("what is signed is not found where it belongs")
+	// errCountersigned: a counter-signature is not over the value of the signature that it is in. A
+	// reader of the document takes it for a counter-signature of that signature.
+	errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
 )
+
+// countersignedType is the Type that a counter-signature may give its reference to the
+// countersigned value (EN 319 132-1 5.2.7.1).
+const countersignedType = "http://uri.etsi.org/01903#CountersignedSignature"
 
 // scope is what a signature signs.
 type scope struct {
 	*signature
-	references []signedReference
-	byID       map[string]int       // references, by the Id that DataObjectFormat has for them
-	lists      map[xmldoc.Node]bool // Manifests that were read
-	ambiguous  bool                 // an identifier of the document occurs twice
-	counter    bool                 // it is a counter-signature ...
-	over       xmldoc.Node          // ... that has to be over this SignatureValue; zero: there is none
-	stray      bool                 // it is none, and stands in unsigned properties all the same
+	references         []signedReference
+	byID               map[string]int       // indexes of references, by their Id
+	manifests          map[xmldoc.Node]bool // the Manifests that were read
+	ambiguous          bool                 // an identifier occurs twice in the document
+	isCounterSignature bool
+	countersignedValue xmldoc.Node // what a counter-signature has to be over; zero: none
+	misplaced          bool        // it is no counter-signature, but is in unsigned properties
 }
 
-// signedReference is a reference, of SignedInfo or of a Manifest that it leads to.
+// signedReference is a reference of SignedInfo, or of a Manifest that such a reference has as its
+// target.
 type signedReference struct {
 	xmldsig.Reference
-	target xmldoc.Node // zero: the whole document
-	err    error       // why it leads nowhere
-	data   bool        // to what somebody signs, not to what is said of that
-	list   error       // what is wrong with the Manifest that it leads to
-	listed bool        // in a Manifest
-	ok     bool        // its digest is right
-	other  bool        // the Object says something else of itself than its DataObjectFormat
+	target         xmldoc.Node // zero: the whole document
+	err            error       // why it has no target
+	data           bool        // the target is a data object, not a part of the signature
+	manifestErr    error       // why the Manifest that is its target cannot be read
+	inManifest     bool        // it is in a Manifest
+	valid          bool        // its digest matches
+	formatConflict bool        // the Object and its DataObjectFormat disagree
 }
 
-// scopeOf follows the references of a signature.
+// scopeOf resolves the references of a signature.
 func scopeOf(s *signature, ambiguous bool) scope {
-	all := scope{signature: s, byID: make(map[string]int), lists: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
-	all.over, all.counter = countersigned(s.element)
+	all := scope{signature: s, byID: make(map[string]int), manifests: make(map[xmldoc.Node]bool), ambiguous: ambiguous}
+	all.countersignedValue, all.isCounterSignature = countersigned(s.element)
 	if s.Signature == nil {
 		return all
 	}
 	for _, r := range s.References {
 		all.add(r)
 		if r.IsManifest() {
-			all.addListed(r)
+			all.addManifest(r)
 		}
 	}
 	for _, n := range all.formats() {
-		if r := all.formatted(n); r != nil && !agrees(n, r.target) {
-			r.other = true
+		if r := all.formatReference(n); r != nil && !agreesWithObject(n, r.target) {
+			r.formatConflict = true
 		}
 	}
 	return all
@@ -82,24 +90,40 @@ func (s *scope) add(r xmldsig.Reference) {
 	s.references = append(s.references, found)
 }
 
-// checkPlace refuses an Object that is not the signature's own; what some call an Object is its KeyInfo. Whoever puts another one around the signed
-// element makes a document in which it is somewhere else. What a counter-signature calls the signature that it
-// signs has to be that.
+// addManifest resolves the references of a Manifest. It does so once for each Manifest.
+func (s *scope) addManifest(r xmldsig.Reference) {
+	last := &s.references[len(s.references)-1]
+	if last.err != nil || s.manifests[last.target] {
+		return
+	}
+	s.manifests[last.target] = true
+	listed, err := s.Manifest(r)
+	last.manifestErr = err
+	for _, entry := range listed {
+		s.add(entry)
+		s.references[len(s.references)-1].inManifest = true
+	}
+}
+
+// checkPlace checks the target of a reference with a Type. With Type Object, the target has to be
+// an Object of this signature, or its KeyInfo, which some signers give that Type: a wrapping attack
+// can put the signed element into another element. With Type CountersignedSignature in a
+// counter-signature, the target has to be the value that it countersigns.
 func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	own := target.Parent() == s.element && (target.Is(xmldsig.Namespace, "Object") || target.Is(xmldsig.Namespace, "KeyInfo"))
 	if r.Type == objectType && !own {
-		return fmt.Errorf("%w: in no Object of the signature", errElsewhere)
+		return fmt.Errorf("%w: in no Object of the signature", errMisplaced)
 	}
-	if r.Type == countersignedType && s.counter && (s.over == none || target != s.over) {
+	if r.Type == countersignedType && s.isCounterSignature && (s.countersignedValue == none || target != s.countersignedValue) {
 		return errCountersigned
 	}
 	return nil
 }
 
-// isData reports whether an element is what somebody signs, and no part of the signature that says something
-// of that (xmldsig-core1 4.4, 5).
+// isData reports whether the target of a reference is a data object, and not a part of the
+// signature that describes data (xmldsig-core1 4.4, 5).
 func (s *scope) isData(target xmldoc.Node) bool {
-	if target == (xmldoc.Node{}) {
+	if target == none {
 		return true
 	}
 	for _, own := range []xmldoc.Node{s.SignedInfo, s.SignatureValue, s.KeyInfo, s.qualifying} {
@@ -107,7 +131,7 @@ func (s *scope) isData(target xmldoc.Node) bool {
 			return false
 		}
 	}
-	for n := target; n != (xmldoc.Node{}); n = n.Parent() {
+	for n := target; n != none; n = n.Parent() {
 		if n.Is(xmldsig.Namespace, "SignatureProperties") || n.Is(xmldsig.Namespace, "Manifest") {
 			return false
 		}
@@ -115,189 +139,103 @@ func (s *scope) isData(target xmldoc.Node) bool {
 	return true
 }
 
-// complete reports whether the digests of all references are right, and what has to be signed is among them.
+// countersigned reports whether element is in another signature as a counter-signature, and returns
+// the SignatureValue of that one. The value is none if there is no SignatureValue, or several.
+func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
+	parent := xmldsig.Countersigned(element)
+	value, _ = onlyChild(parent, xmldsig.Namespace, "SignatureValue")
+	return value, parent != none
+}
+
+// countersigns reports whether a reference of SignedInfo has as its target the value that the
+// counter-signature has to be over (EN 319 132-1 5.2.7.2).
+func (s *scope) countersigns(r signedReference) bool {
+	return r.err == nil && s.countersignedValue != none && r.target == s.countersignedValue && r.Element.Parent() == s.SignedInfo
+}
+
+// complete reports whether the digests of all references in the document match, and the references
+// have the targets that checkSubject requires.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
-		if !r.ok && !r.isAbsent() {
+		if !r.valid && !r.isAbsent() {
 			return false
 		}
 	}
 	return s.checkSubject() == nil
 }
 
-// checkSubject makes sure that a reference leads to what somebody signs: data, if only by a Manifest, or the value
-// that a counter-signature stands for.
+// checkSubject checks that a reference has a data object as its target, at least through a
+// Manifest, and that a counter-signature has a reference to the value that it has to be over.
 func (s *scope) checkSubject() error {
-	if s.counter && !slices.ContainsFunc(s.references, s.countersigns) {
+	if s.isCounterSignature && !slices.ContainsFunc(s.references, s.countersigns) {
 		return errCountersigned
 	}
 	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.data || r.isAbsent() }) {
-		return fmt.Errorf("%w: no reference leads to data", errElsewhere)
+		return fmt.Errorf("%w: no reference leads to data", errMisplaced)
 	}
 	return nil
 }
 
-// checkReferences makes sure that the signature signs its own properties and something else, and compares
-// the digests (EN 319 102-1 5.2.7). Of what goes wrong alike with many references the first is told. The
-// error is one of the context.
+// checkReference verifies the digest of a reference.
+func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
+	err := r.err
+	if err == nil {
+		err = cmp.Or(s.VerifyReference(ctx, r.Reference), r.manifestErr)
+	}
+	r.valid = err == nil
+	return err
+}
+
+// isAbsent reports whether a reference in a Manifest is to something outside of the document. The
+// Manifest is signed, and an application that has the data can verify the digest (xmldsig-core1
+// 5.1).
+func (r *signedReference) isAbsent() bool {
+	return r.inManifest && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)
+}
+
+// checkReferences verifies the digests of all references, and that the signature signs a data
+// object (EN 319 102-1 5.2.7). Of the problems with the same sub-indication, the report has the
+// first. The only errors are those of the context.
 func (v *verification) checkReferences() error {
-	told := make(map[ades.SubIndication]bool)
-	for n := range v.signs.references {
-		r := &v.signs.references[n]
+	reported := make(map[ades.SubIndication]bool)
+	for n := range v.scope.references {
+		r := &v.scope.references[n]
 		if r.isAbsent() {
 			v.warnOfAbsent(r)
 			continue
 		}
-		err := v.signs.checkReference(v.ctx, r)
+		err := v.scope.checkReference(v.ctx, r)
 		if v.ctx.Err() != nil {
 			return v.ctx.Err()
 		}
-		if _, sub := consequence(err); err != nil && !told[sub] {
-			told[sub] = true
+		if _, sub := indicationOf(err); err != nil && !reported[sub] {
+			reported[sub] = true
 			v.reject(fmt.Errorf("reference %.100q: %w", r.URI, err))
 		}
 	}
-	err := v.signs.checkSubject()
-	if _, sub := consequence(err); err != nil && !told[sub] {
+	err := v.scope.checkSubject()
+	if _, sub := indicationOf(err); err != nil && !reported[sub] {
 		v.reject(err)
 	}
 	return nil
 }
 
-// checkReference compares the digest of a reference.
-func (s *scope) checkReference(ctx context.Context, r *signedReference) error {
-	err := r.err
-	if err == nil {
-		err = cmp.Or(s.VerifyReference(ctx, r.Reference), r.list)
-	}
-	r.ok = err == nil
-	return err
-}
-
-// warnOfComments says that what is signed has comments, where the canonicalization drops them (Canonical XML 1.1
-// 2.1, xmldsig-core1 4.4.3.3) and no other reference keeps them.
-func (v *verification) warnOfComments() {
-	kept := v.signs.signed(func(r signedReference) bool { return r.ok && v.KeepsComments(r.Reference) })
-	for _, r := range v.signs.references {
-		if r.ok && v.HasComments(r.Reference) && !kept.has(r.target) {
-			v.warn("What is signed has comments that the signature does not cover: they can be added, changed or removed without breaking it.")
-			return
-		}
-	}
-}
-
-func (v *verification) warn(format string, args ...any) {
-	v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(format, args...))
-}
-
-// addListed follows the references of a Manifest, once for each.
-func (s *scope) addListed(r xmldsig.Reference) {
-	last := &s.references[len(s.references)-1]
-	if last.err != nil || s.lists[last.target] {
-		return
-	}
-	s.lists[last.target] = true
-	listed, err := s.Manifest(r)
-	last.list = err
-	for _, entry := range listed {
-		s.add(entry)
-		s.references[len(s.references)-1].listed = true
-	}
-}
-
-// isAbsent reports whether a Manifest lists something that is not in the document: the list is signed, and whoever
-// has what it names can compare the digest (xmldsig-core1 5.1).
-func (r *signedReference) isAbsent() bool {
-	return r.listed && errors.Is(r.err, xmldsig.ErrReference) && !errors.Is(r.err, errAmbiguous)
-}
-
-// warnOfAbsent tells the first of what Manifests list and the document lacks.
+// warnOfAbsent warns of the first Manifest entry that is not in the document.
 func (v *verification) warnOfAbsent(r *signedReference) {
-	if !v.absent {
-		v.absent = true
+	if !v.manifestIncomplete {
+		v.manifestIncomplete = true
 		v.warn("What the signature lists in a Manifest is not in the document, and not verified: %.100q.", r.URI)
 	}
 }
 
-// covered is what of a document is signed or timestamped, by the element at the top of it (zero: the whole
-// document).
-type covered map[xmldoc.Node][]xmldoc.Subset
-
-// markEnclosed notes which signatures may get no unsigned properties: where those are, something is signed
-// or timestamped. So it is with a signature in the signed content of another one.
-func markEnclosed(all []signature) {
-	c := make(covered)
-	for i := range all {
-		if all[i].Signature != nil {
-			c.add(&all[i])
+// warnOfComments warns if the signed data has comments that the canonicalization drops (Canonical
+// XML 1.1 2.1, xmldsig-core1 4.4.3.3) and that no other reference keeps.
+func (v *verification) warnOfComments() {
+	kept := v.scope.signed(func(r signedReference) bool { return r.valid && v.KeepsComments(r.Reference) })
+	for _, r := range v.scope.references {
+		if r.valid && v.HasComments(r.Reference) && !kept.has(r.target) {
+			v.warn("What is signed has comments that the signature does not cover: they can be added, changed or removed without breaking it.")
+			return
 		}
-	}
-	for i := range all {
-		all[i].enclosed = c.has(all[i].growing())
-	}
-}
-
-// growing is the element that unsigned properties are added to, or have been.
-func (s *signature) growing() xmldoc.Node {
-	for _, n := range []xmldoc.Node{s.unsigned, at(s.qualifying, "UnsignedProperties"), s.qualifying} {
-		if n != none {
-			return n
-		}
-	}
-	return s.element
-}
-
-// part is what a reference leads to. A thousand references may lead to the same.
-type part struct {
-	apex  xmldoc.Node
-	kinds string // of transforms
-}
-
-// kindsOf are the kinds of a reference's transforms, each once: they are what leaves something out.
-func kindsOf(r xmldsig.Reference) string {
-	var kinds []byte
-	for _, t := range r.Transforms {
-		kinds = append(kinds, byte(t.Kind))
-	}
-	slices.Sort(kinds)
-	return string(slices.Compact(kinds))
-}
-
-// add adds what a signature signs, and what its archive timestamps are over beside that.
-func (c covered) add(s *signature) {
-	seen := make(map[part]bool)
-	for _, r := range s.References {
-		subset, err := s.Covers(r)
-		if err != nil {
-			continue // and so it signs nothing
-		}
-		if p := (part{subset.Apex, kindsOf(r)}); !seen[p] {
-			seen[p] = true
-			c[subset.Apex] = append(c[subset.Apex], subset)
-		}
-	}
-	if len(s.archives)+len(s.old) == 0 {
-		return
-	}
-	for _, object := range s.otherObjects() {
-		c[object] = append(c[object], xmldoc.Subset{Apex: object})
-	}
-}
-
-// has reports whether a node is covered, by going up from it. What is left out are signatures.
-func (c covered) has(n xmldoc.Node) bool {
-	var signatures []xmldoc.Node // that it is in
-	for {
-		if n.Is(xmldsig.Namespace, "Signature") {
-			signatures = append(signatures, n)
-		}
-		stays := func(s xmldoc.Subset) bool { return s.Without == nil || !slices.ContainsFunc(signatures, s.Without) }
-		if slices.ContainsFunc(c[n], stays) {
-			return true
-		}
-		if n == none {
-			return false
-		}
-		n = n.Parent()
 	}
 }

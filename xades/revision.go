@@ -12,36 +12,86 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// Revision is how a document becomes the next one: the pieces in their order. It is small however long
-// the document is, and can be stored.
+// Revision makes the next document from a document: it lists the pieces of the next document in
+// their order. It is small for a document of any length, and can be stored.
 type Revision struct {
-	Base   int64   `json:"base"`   // length of the document that it was made for
-	Pieces []Piece `json:"pieces"` // of the next one
+	Base   int64   `json:"base"`   // length of the document that the revision was made for
+	Pieces []Piece `json:"pieces"` // of the next document
 }
 
-// Piece is a part of a document: Bytes, or else the bytes from From to To of the document before.
+// Piece is a part of the next document: Bytes, or otherwise the bytes From to To of the document
+// before.
 type Piece struct {
 	Bytes  []byte `json:"bytes,omitempty"`
 	From   int64  `json:"from,omitempty"`
 	To     int64  `json:"to,omitempty"`
-	Base64 bool   `json:"base64,omitempty"` // those of the document are encoded (RFC 4648 section 4), without line breaks
+	Base64 bool   `json:"base64,omitempty"` // encodes the bytes (RFC 4648 section 4), without line breaks
 }
 
-// size is how long the piece is in the next document.
-func (p Piece) size() int64 {
-	n := p.To - p.From
-	switch {
-	case p.Bytes != nil:
-		return int64(len(p.Bytes))
-	case n <= 0:
-		return 0
-	case p.Base64:
-		return (n + 2) / 3 * 4
+// revisedDocument reads pieces as one document.
+type revisedDocument struct {
+	base     io.ReaderAt
+	pieces   []Piece
+	ends     []int64 // the offset at which each piece ends
+	mismatch error   // the revision was made for a document of another length
+}
+
+// splicing inserts unsigned properties into the signatures of a document.
+type splicing struct {
+	*source
+	encoding xmldoc.Encoding
+	splices  []splice
+}
+
+// splice replaces the bytes from to to of the document by pieces.
+type splice struct {
+	from, to int64
+	pieces   []Piece
+}
+
+// With returns the document that a revision makes from d. It copies nothing: the result reads from
+// d and from the revision. Reading fails if the revision was made for a document of another length.
+// The caller has to make sure that the content is the same too: see [Pending.Base].
+func (d Document) With(r Revision) Document {
+	next := revisedDocument{base: d, pieces: r.Pieces, ends: make([]int64, len(r.Pieces))}
+	if r.Base != d.Size {
+		next.mismatch = fmt.Errorf("xades: a revision of a document of %d bytes, for one of %d", r.Base, d.Size)
 	}
-	return n
+	var size int64
+	for i, p := range r.Pieces {
+		size += p.size()
+		next.ends[i] = size
+	}
+	return Document{ReaderAt: next, Size: size}
 }
 
-// size is how long the next document is.
+// ReadAt implements [io.ReaderAt].
+func (d revisedDocument) ReadAt(b []byte, at int64) (int, error) {
+	switch {
+	case at < 0:
+		return 0, errors.New("xades: reading before the start of a document")
+	case d.mismatch != nil:
+		return 0, d.mismatch
+	}
+	n := 0
+	start := int64(0)
+	for i, end := range d.ends {
+		if from := at + int64(n) - start; n < len(b) && start+from < end {
+			part := b[n:min(int64(len(b)), int64(n)+end-start-from)]
+			if err := d.pieces[i].readAt(d.base, part, from); err != nil {
+				return n, err
+			}
+			n += len(part)
+		}
+		start = end
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// size returns the length of the next document.
 func (r Revision) size() (n int64) {
 	for _, p := range r.Pieces {
 		n += p.size()
@@ -49,7 +99,7 @@ func (r Revision) size() (n int64) {
 	return n
 }
 
-// join returns the revision that makes of a document what the next one makes of the document that this one makes.
+// join returns one revision with the effect of r followed by next.
 func (r Revision) join(next Revision) (Revision, error) {
 	if next.Base != r.size() {
 		return r, fmt.Errorf("xades: joining a revision of %d bytes with one of a document of %d", r.size(), next.Base)
@@ -78,8 +128,22 @@ func (r Revision) join(next Revision) (Revision, error) {
 	return joined, nil
 }
 
-// cut returns the part of a piece between two offsets of it. Base64 is not cut, and need not be: it is the signed
-// document, of which no later revision changes a part.
+// size returns the length of the piece in the next document.
+func (p Piece) size() int64 {
+	n := p.To - p.From
+	switch {
+	case p.Bytes != nil:
+		return int64(len(p.Bytes))
+	case n <= 0:
+		return 0
+	case p.Base64:
+		return (n + 2) / 3 * 4
+	}
+	return n
+}
+
+// cut returns the part of a piece between two offsets in it. A part of a Base64 piece is never
+// needed: such a piece is the signed document, and no later revision changes a part of that.
 func (p Piece) cut(from, to int64) (Piece, bool) {
 	switch {
 	case from == 0 && to == p.size():
@@ -90,7 +154,7 @@ func (p Piece) cut(from, to int64) (Piece, bool) {
 	return Piece{From: p.From + from, To: p.From + to}, !p.Base64
 }
 
-// readAt fills b from an offset of the piece, within its size.
+// readAt fills b with the bytes of the piece from offset at on. All of them are within its size.
 func (p Piece) readAt(doc io.ReaderAt, b []byte, at int64) error {
 	switch {
 	case p.Bytes != nil:
@@ -102,10 +166,10 @@ func (p Piece) readAt(doc io.ReaderAt, b []byte, at int64) error {
 	return readFull(doc, b, p.From+at)
 }
 
-// encodedAtOnce is how much of a document is encoded at a time: whole groups of three bytes.
+// encodedAtOnce is the number of bytes that are encoded at a time: a multiple of three.
 const encodedAtOnce = 6 << 10
 
-// readEncoded fills b from the Base64 of the document's bytes.
+// readEncoded fills b with the Base64 of the document's bytes, from offset at in the encoding on.
 func (p Piece) readEncoded(doc io.ReaderAt, b []byte, at int64) error {
 	group := at / 4
 	skip := int(at % 4)
@@ -123,57 +187,7 @@ func (p Piece) readEncoded(doc io.ReaderAt, b []byte, at int64) error {
 	return nil
 }
 
-// With returns the document that a revision makes, without a copy of it: it reads from both. Reading
-// fails when the revision was made for a document of another length. That the content is the same as well is
-// for the caller to know: see [Pending.Base].
-func (d Document) With(r Revision) Document {
-	next := pieced{base: d, pieces: r.Pieces, ends: make([]int64, len(r.Pieces))}
-	if r.Base != d.Size {
-		next.mismatch = fmt.Errorf("xades: a revision of a document of %d bytes, for one of %d", r.Base, d.Size)
-	}
-	var size int64
-	for i, p := range r.Pieces {
-		size += p.size()
-		next.ends[i] = size
-	}
-	return Document{ReaderAt: next, Size: size}
-}
-
-// pieced reads pieces as one document. ends are where each of them ends in it.
-type pieced struct {
-	base     io.ReaderAt
-	pieces   []Piece
-	ends     []int64
-	mismatch error
-}
-
-// ReadAt implements [io.ReaderAt].
-func (d pieced) ReadAt(b []byte, at int64) (int, error) {
-	switch {
-	case at < 0:
-		return 0, errors.New("xades: reading before the start of a document")
-	case d.mismatch != nil:
-		return 0, d.mismatch
-	}
-	n := 0
-	start := int64(0)
-	for i, end := range d.ends {
-		if from := at + int64(n) - start; n < len(b) && start+from < end {
-			part := b[n:min(int64(len(b)), int64(n)+end-start-from)]
-			if err := d.pieces[i].readAt(d.base, part, from); err != nil {
-				return n, err
-			}
-			n += len(part)
-		}
-		start = end
-	}
-	if n < len(b) {
-		return n, io.EOF
-	}
-	return n, nil
-}
-
-// readFull reads all of b; a document that ends before is an error.
+// readFull fills b. It returns [io.ErrUnexpectedEOF] if the document ends before.
 func readFull(r io.ReaderAt, b []byte, at int64) error {
 	n, err := r.ReadAt(b, at)
 	switch {
@@ -185,40 +199,25 @@ func readFull(r io.ReaderAt, b []byte, at int64) error {
 	return err
 }
 
-// none is the node that there is not.
-var none xmldoc.Node
-
-// splicing puts unsigned properties into the signatures of a document.
-type splicing struct {
-	*source
-	encoding xmldoc.Encoding
-	splices  []splice
-}
-
-// splice replaces the bytes from From to To by pieces.
-type splice struct {
-	from, to int64
-	pieces   []Piece
-}
-
-// add puts properties behind those that a signature has (EN 319 132-1 4.3.5 to 4.3.7). The elements around
-// them are added where there are none.
+// add inserts properties after the unsigned properties of a signature (EN 319 132-1 4.3.5 to
+// 4.3.7). It also inserts the elements around them if the signature lacks them.
 func (x *splicing) add(s *signature, properties string) {
 	if s.unsigned != none {
-		x.into(s.unsigned, properties, false)
+		x.insert(s.unsigned, properties, false)
 		return
 	}
-	prefix := declarations(s.growing(), "xades")
+	prefix := declarations(s.unsignedParent(), "xades")
 	properties = element("xades:UnsignedSignatureProperties", prefix, properties)
-	if unsigned := at(s.qualifying, "UnsignedProperties"); unsigned != none {
-		x.into(unsigned, properties, true) // before UnsignedDataObjectProperties
+	if unsigned := elementAt(s.qualifying, "UnsignedProperties"); unsigned != none {
+		x.insert(unsigned, properties, true) // before UnsignedDataObjectProperties
 		return
 	}
-	x.into(s.qualifying, element("xades:UnsignedProperties", prefix, properties), false)
+	x.insert(s.qualifying, element("xades:UnsignedProperties", prefix, properties), false)
 }
 
-// into puts markup into an element, as its first content or its last. An empty-element tag becomes two tags.
-func (x *splicing) into(n xmldoc.Node, markup string, first bool) {
+// insert adds markup to an element, as its first or its last content. An empty-element tag becomes
+// a start tag and an end tag.
+func (x *splicing) insert(n xmldoc.Node, markup string, first bool) {
 	start, end, ok := n.Inside()
 	text := Piece{Bytes: x.encoding.Encode(markup)}
 	switch {
@@ -236,7 +235,7 @@ func (x *splicing) into(n xmldoc.Node, markup string, first bool) {
 	}
 }
 
-// revision is the document with all that was added.
+// revision returns the revision with everything that was added.
 func (x *splicing) revision() Revision {
 	slices.SortFunc(x.splices, func(a, b splice) int { return cmp.Compare(a.from, b.from) })
 	r, at := Revision{Base: x.size()}, int64(0)
@@ -248,8 +247,8 @@ func (x *splicing) revision() Revision {
 	return r
 }
 
-// declarations are the attributes that bind prefixes at a place in a document where they are not bound so
-// already: in a foreign document they may be bound to something else.
+// declarations returns the namespace declarations for prefixes that place does not already bind to
+// the namespaces of this package. A document from elsewhere may bind them to other namespaces.
 func declarations(place xmldoc.Node, prefixes ...string) attributes {
 	var all attributes
 	for _, prefix := range prefixes {
@@ -260,7 +259,7 @@ func declarations(place xmldoc.Node, prefixes ...string) attributes {
 	return all
 }
 
-// namespaceOf is what a prefix stands for in the markup of this package.
+// namespaceOf returns the namespace of a prefix in the markup of this package.
 func namespaceOf(prefix string) string {
 	switch prefix {
 	case "xades":

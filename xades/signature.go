@@ -16,67 +16,83 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// Namespaces of the properties (EN 319 132-1 5).
+// Namespaces of the qualifying properties (EN 319 132-1 5).
 const (
 	ns132 = "http://uri.etsi.org/01903/v1.3.2#"
 	ns141 = "http://uri.etsi.org/01903/v1.4.1#"
 )
 
 const (
-	// maxSignatures bounds the signatures of a document.
+	// maxSignatures limits the signatures of a document.
 	maxSignatures = 500
-	// maxEvidence bounds the timestamps and the validation data of a document, in pieces.
-	maxEvidence = 4096
+	// maxUnsignedValues limits the timestamps, certificates, OCSP responses and CRLs in the
+	// unsigned properties of a document, all together.
+	maxUnsignedValues = 4096
 )
 
-// signature is a signature of a document with its properties.
+// none is the zero Node, which stands for no node and, where it says so, for the whole document.
+var none xmldoc.Node
+
+// signature is a signature in a document with its properties.
 type signature struct {
 	*xmldsig.Signature             // nil: it cannot be read
 	element            xmldoc.Node // ds:Signature, also of one that cannot be read
 	fault              error       // why it cannot be read
 
-	qualifying   xmldoc.Node // QualifyingProperties; zero: none
-	properties   xmldoc.Node // SignedProperties that the signature signs; zero: none
-	shown        xmldoc.Node // SignedProperties as they stand, signed or not, of whatever edition: they name the format; zero: none
-	unsigned     xmldoc.Node // UnsignedSignatureProperties; zero: none yet
-	irregularity error       // what is wrong with where the properties are; then there may be none
-	enclosed     bool        // something is signed that its unsigned properties belong to, so that they may not change
+	qualifying xmldoc.Node // QualifyingProperties; zero: none
+	properties xmldoc.Node // SignedProperties that the signature signs; zero: none
+	// formatProperties are the SignedProperties of any version of XAdES, whether they are signed or
+	// not. The format and level are found by them. Zero: none.
+	formatProperties xmldoc.Node
+	unsigned         xmldoc.Node // UnsignedSignatureProperties; zero: none yet
+	irregularity     error       // what is wrong with the properties, or with the reference to them
+	enclosed         bool        // something covers its unsigned properties: they must not change
 
-	// signer is the certificate that the value and SigningCertificate(V2) agree on; where they do not, the
-	// first that is named; where none of those that are there is named, one that the value agrees with.
-	// It is nil when there is none of these.
+	// signer is the signer's certificate. If SigningCertificate(V2) names certificates of the
+	// document, signer is the first of those with which the value verifies, or else the first of
+	// those. If it names none of the document, signer is a certificate with which the value
+	// verifies, or nil.
 	signer        *x509.Certificate
-	named         bool      // SigningCertificate(V2) names the signer
-	time          time.Time // SigningTime; zero: none
+	signerNamed   bool      // SigningCertificate(V2) names signer
+	signingTime   time.Time // SigningTime; zero: none
 	city, country string
 	reason        string
 
-	known    []*x509.Certificate // that KeyInfo and the timestamps carry
-	values   []encapsulatedValues     // validation data, in the order of the properties
-	data     *validation.Data    // all of it
-	stamps   []encapsulatedTimestamp      // SignatureTimeStamps, in their order
-	archives []encapsulatedTimestamp      // ArchiveTimeStamps of 1.4.1, in their order
-	old      []xmldoc.Node       // ArchiveTimeStamps of 1.3.2, which are over something else and not judged
-	hashes   archiveHashes       // of what archives are over
+	knownCertificates   []*x509.Certificate     // of KeyInfo and the timestamps
+	values              []encapsulatedValues    // validation data, in the order of the properties
+	validationData      *validation.Data        // all values together
+	signatureTimestamps []encapsulatedTimestamp // SignatureTimeStamps, in document order
+	archiveTimestamps   []encapsulatedTimestamp // ArchiveTimeStamps of 1.4.1, in document order
+	// archiveTimestamps132 are ArchiveTimeStamps of 1.3.2. They are over other data than those of
+	// 1.4.1, and are not validated.
+	archiveTimestamps132 []xmldoc.Node
+	hashes               archiveHashes // of archive timestamp imprints
 }
 
 // encapsulatedTimestamp is a timestamp in an unsigned property.
 type encapsulatedTimestamp struct {
-	property xmldoc.Node             // zero: none yet, and it comes behind all that there are
-	c14n     xmldoc.Canonicalization // zero: one that is not known
+	property xmldoc.Node             // zero: it is still to be added, after all existing properties
+	c14n     xmldoc.Canonicalization // zero: an unknown method
 	der      []byte
 	token    *tsp.Token // nil: it cannot be read
 }
 
-// encapsulatedValues are the validation data of an unsigned property.
+// encapsulatedValues is the validation data of one unsigned property.
 type encapsulatedValues struct {
 	property xmldoc.Node
 	data     *validation.Data
 }
 
-// readSignatures reads all signatures of a document, in document order. One that cannot be read does not
-// hide the others, and a piece of validation data that cannot proves nothing and is left out. They share a
-// bound on the work, and are for one goroutine at a time. [ades.ErrUnreadable] when there are too many.
+// signatureReader reads the signatures of one document.
+type signatureReader struct {
+	dsig     *xmldsig.Reader
+	unsigned unsignedReader
+}
+
+// readSignatures returns all signatures of a document except counter-signatures, in document order.
+// An unreadable signature does not hide the others, and unreadable validation data is left out. The
+// signatures share one limit on the work; one goroutine at a time may use them. The error is
+// [ades.ErrUnreadable] if there are too many.
 func readSignatures(ctx context.Context, d *xmldoc.Document) ([]signature, error) {
 	elements := xmldsig.Find(d)
 	if err := checkNumber(len(elements)); err != nil {
@@ -94,14 +110,8 @@ func checkNumber(signatures int) error {
 	return nil
 }
 
-// signatureReader reads the signatures of one document.
-type signatureReader struct {
-	in       *xmldsig.Reader
-	unsigned unsignedReader
-}
-
 func newSignatureReader(ctx context.Context, d *xmldoc.Document) *signatureReader {
-	return &signatureReader{xmldsig.NewReader(ctx, d), unsignedReader{left: maxEvidence}}
+	return &signatureReader{xmldsig.NewReader(ctx, d), unsignedReader{remaining: maxUnsignedValues}}
 }
 
 func (r *signatureReader) readAll(elements []xmldoc.Node) []signature {
@@ -112,10 +122,11 @@ func (r *signatureReader) readAll(elements []xmldoc.Node) []signature {
 	return all
 }
 
-// readSignature reads a ds:Signature. Whether it is enclosed the others say.
+// readSignature reads a ds:Signature. It does not set enclosed, which depends on the other
+// signatures.
 func (r *signatureReader) readSignature(element xmldoc.Node) signature {
-	s := signature{element: element, data: new(validation.Data)}
-	if s.Signature, s.fault = r.in.Read(element); s.fault != nil {
+	s := signature{element: element, validationData: new(validation.Data)}
+	if s.Signature, s.fault = r.dsig.Read(element); s.fault != nil {
 		s.Signature = nil
 		return s
 	}
@@ -126,45 +137,29 @@ func (r *signatureReader) readSignature(element xmldoc.Node) signature {
 	return s
 }
 
-// name is the Id of the signature, also of one that cannot be read; "" without one.
-func (s *signature) name() string {
-	id, _ := s.element.Attr("", "Id")
-	return id
-}
-
-// before is the validation data that precedes an unsigned property.
-func (s *signature) before(property xmldoc.Node) *validation.Data {
-	var all []*validation.Data
-	for _, v := range s.values {
-		if v.property.Precedes(property) {
-			all = append(all, v.data)
-		}
-	}
-	return validation.Merge(all...)
-}
-
-// findProperties finds the properties where the schema has them and nowhere else: QualifyingProperties in
-// an Object of this very signature, and SignedProperties in those, if they are what the signature signs.
-// Properties that are not signed, or another signature's, are what wrapping attacks show to readers who
-// look for them by name.
+// findProperties finds the properties where the schema has them and nowhere else:
+// QualifyingProperties in an Object of this signature, and in them the SignedProperties that this
+// signature signs. Wrapping attacks add properties that are unsigned, or signed by another
+// signature, for readers that look for them by name.
 func (s *signature) findProperties() error {
-	s.shown = s.findShown()
-	if err := s.findQualifying(); err != nil || s.qualifying == (xmldoc.Node{}) {
-		return errors.Join(err, s.findSigned(xmldoc.Node{}))
+	s.formatProperties = s.findFormatProperties()
+	if err := s.findQualifying(); err != nil || s.qualifying == none {
+		return errors.Join(err, s.findSignedProperties(none))
 	}
-	signed, err := only(s.qualifying, ns132, "SignedProperties")
+	signed, err := onlyChild(s.qualifying, ns132, "SignedProperties")
 	if err == nil {
-		err = s.findSigned(signed)
+		err = s.findSignedProperties(signed)
 	}
-	unsigned, problem := only(s.qualifying, ns132, "UnsignedProperties")
+	unsigned, problem := onlyChild(s.qualifying, ns132, "UnsignedProperties")
 	if problem == nil {
-		s.unsigned, problem = only(unsigned, ns132, "UnsignedSignatureProperties")
+		s.unsigned, problem = onlyChild(unsigned, ns132, "UnsignedSignatureProperties")
 	}
 	return errors.Join(err, problem)
 }
 
-// findShown is the one element SignedProperties in an Object, of any edition of XAdES; zero where there are several.
-func (s *signature) findShown() (shown xmldoc.Node) {
+// findFormatProperties returns the one SignedProperties element in the Objects, of any version of
+// XAdES. It returns none if there are several.
+func (s *signature) findFormatProperties() (shown xmldoc.Node) {
 	for _, object := range s.Objects {
 		for e := range object.Elements() {
 			space := e.Name().Space
@@ -174,7 +169,7 @@ func (s *signature) findShown() (shown xmldoc.Node) {
 			if shown != none {
 				return none
 			}
-			shown, _ = only(e, space, "SignedProperties")
+			shown, _ = onlyChild(e, space, "SignedProperties")
 		}
 	}
 	return shown
@@ -185,37 +180,39 @@ func (s *signature) findQualifying() error {
 		for e := range object.Elements() {
 			switch {
 			case !e.Is(ns132, "QualifyingProperties"):
-			case s.qualifying != (xmldoc.Node{}):
-				s.qualifying = xmldoc.Node{}
+			case s.qualifying != none:
+				s.qualifying = none
 				return errors.New("the signature has several QualifyingProperties")
 			default:
 				s.qualifying = e
 			}
 		}
 	}
-	if s.qualifying == (xmldoc.Node{}) {
+	if s.qualifying == none {
 		return nil
 	}
 	if target, _ := s.qualifying.Attr("", "Target"); s.ID == "" || target != "#"+s.ID {
-		s.qualifying = xmldoc.Node{}
+		s.qualifying = none
 		return errors.New("the QualifyingProperties are not for this signature")
 	}
 	return nil
 }
 
-// errUnsigned: nothing is missing, but what is there is not signed.
-var errUnsigned = errors.New("the signature does not sign its properties")
+// errUnsignedProperties: the signature has SignedProperties where they belong, but has no reference
+// of their type.
+var errUnsignedProperties = errors.New("the signature does not sign its properties")
 
-// findSigned notes the SignedProperties if they are what the one reference of their type leads to, as they
-// stand: a transform that makes something else of them would have something else signed.
-func (s *signature) findSigned(signed xmldoc.Node) error {
+// findSignedProperties sets properties to signed if that element is the target of the one reference
+// of their Type. It permits no transform but canonicalization: with another one, the digest would
+// be of something else.
+func (s *signature) findSignedProperties(signed xmldoc.Node) error {
 	others := func(r xmldsig.Reference) bool { return r.Type != propertiesType }
 	found := slices.DeleteFunc(slices.Clone(s.References), others)
 	switch {
 	case len(found) == 0 && signed == none:
 		return nil
 	case len(found) == 0:
-		return errUnsigned
+		return errUnsignedProperties
 	case len(found) != 1:
 		return fmt.Errorf("the signature has %d references to signed properties", len(found))
 	case slices.ContainsFunc(found[0].Transforms, func(t xmldsig.Transform) bool { return t.Kind != xmldsig.Canonicalize }):
@@ -232,52 +229,18 @@ func (s *signature) findSigned(signed xmldoc.Node) error {
 	return nil
 }
 
-// only is the one child element of that name; zero when there is none. Of several, nobody can tell which
-// one is meant.
-func only(parent xmldoc.Node, space, local string) (found xmldoc.Node, err error) {
-	if parent == found {
-		return found, nil
-	}
-	for e := range parent.Elements() {
-		switch {
-		case !e.Is(space, local):
-		case found != (xmldoc.Node{}):
-			return xmldoc.Node{}, fmt.Errorf("there are several elements %s", local)
-		default:
-			found = e
-		}
-	}
-	return found, nil
-}
-
-// at follows a path of elements of one namespace, each the only one of its name; zero where it ends.
-func at(n xmldoc.Node, path ...string) xmldoc.Node {
-	for _, local := range path {
-		n, _ = only(n, n.Name().Space, local)
-	}
-	return n
-}
-
-// textAt is the text at the end of a path.
-func textAt(n xmldoc.Node, path ...string) string {
-	if n = at(n, path...); n == (xmldoc.Node{}) {
-		return ""
-	}
-	return strings.TrimSpace(n.Text())
-}
-
-// describe notes what the signer says in signed properties (EN 319 132-1 5.2.1, 5.2.3, 5.2.5).
+// describe reads the claims in the signed properties (EN 319 132-1 5.2.1, 5.2.3, 5.2.5).
 func (s *signature) describe() {
-	about := at(s.properties, "SignedSignatureProperties")
-	s.time = parseTime(textAt(about, "SigningTime"))
+	about := elementAt(s.properties, "SignedSignatureProperties")
+	s.signingTime = parseTime(textAt(about, "SigningTime"))
 	for _, place := range []string{"SignatureProductionPlaceV2", "SignatureProductionPlace"} {
-		if n := at(about, place); n != (xmldoc.Node{}) {
+		if n := elementAt(about, place); n != none {
 			s.city, s.country = textAt(n, "City"), textAt(n, "CountryName")
 			break
 		}
 	}
-	objects := at(s.properties, "SignedDataObjectProperties")
-	if objects == (xmldoc.Node{}) {
+	objects := elementAt(s.properties, "SignedDataObjectProperties")
+	if objects == none {
 		return
 	}
 	for e := range objects.Elements() {
@@ -287,7 +250,8 @@ func (s *signature) describe() {
 	}
 }
 
-// parseTime reads an xsd:dateTime; zero when it is none. Without a zone it is taken for UTC.
+// parseTime parses an xsd:dateTime. A time without a zone is UTC. It returns the zero time if s is
+// not one.
 func parseTime(s string) time.Time {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05"} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -295,4 +259,66 @@ func parseTime(s string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// name returns the Id of the signature, also of an unreadable one; "" if it has none.
+func (s *signature) name() string {
+	id, _ := s.element.Attr("", "Id")
+	return id
+}
+
+// dataBefore returns the validation data of the unsigned properties before property.
+func (s *signature) dataBefore(property xmldoc.Node) *validation.Data {
+	var all []*validation.Data
+	for _, v := range s.values {
+		if v.property.Precedes(property) {
+			all = append(all, v.data)
+		}
+	}
+	return validation.Merge(all...)
+}
+
+// unsignedParent returns the innermost existing element that unsigned properties are added to.
+func (s *signature) unsignedParent() xmldoc.Node {
+	for _, n := range []xmldoc.Node{s.unsigned, elementAt(s.qualifying, "UnsignedProperties"), s.qualifying} {
+		if n != none {
+			return n
+		}
+	}
+	return s.element
+}
+
+// onlyChild returns the one child element of that name, or none. Several are an error, because
+// readers may differ in which one they use.
+func onlyChild(parent xmldoc.Node, space, local string) (found xmldoc.Node, err error) {
+	if parent == found {
+		return found, nil
+	}
+	for e := range parent.Elements() {
+		switch {
+		case !e.Is(space, local):
+		case found != none:
+			return none, fmt.Errorf("there are several elements %s", local)
+		default:
+			found = e
+		}
+	}
+	return found, nil
+}
+
+// elementAt follows a path of child elements in the namespace of n, each the only one of its name.
+// It returns none if the path ends before.
+func elementAt(n xmldoc.Node, path ...string) xmldoc.Node {
+	for _, local := range path {
+		n, _ = onlyChild(n, n.Name().Space, local)
+	}
+	return n
+}
+
+// textAt returns the text of the element at the end of a path, without surrounding white space.
+func textAt(n xmldoc.Node, path ...string) string {
+	if n = elementAt(n, path...); n == none {
+		return ""
+	}
+	return strings.TrimSpace(n.Text())
 }

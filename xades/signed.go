@@ -12,63 +12,51 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// signedDocument is what a document has by way of signatures and evidence, as far as it is looked after.
+// signedDocument is a document with the signatures that are to be extended.
 type signedDocument struct {
 	*source
-	signatures []documentSignature
-	hidden     bool // there are signatures, but all of them are enclosed
+	signatures  []documentSignature
+	allEnclosed bool // there are signatures, and all of them are enclosed
 }
 
-// documentSignature is a signature with those of its timestamps that prove something.
+// documentSignature is a signature with its signature timestamps that verify.
 type documentSignature struct {
 	*signature
-	tokens []encapsulatedTimestamp // over the value, those that verify
-	done   bool           // it has level LTA already
-	added  string         // properties that it gets
+	verified        []encapsulatedTimestamp
+	done            bool   // it has level LTA already
+	addedProperties string // markup of the properties that it gets
 }
 
-// growsIn reports whether another signature that gets evidence is in an Object that the archive timestamp of a
-// signature will be over. Where it is signed too, it is enclosed.
-func (c *signedDocument) growsIn(s *documentSignature) bool {
-	for _, object := range s.otherObjects() {
-		for _, o := range c.signatures {
-			if o.signature != s.signature && !o.done && object.Contains(o.growing()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// selection chooses the signatures that are looked after.
+// selection chooses the signatures to extend.
 type selection func([]signature) []signature
 
 func everySignature(all []signature) []signature { return all }
 
-// lastSignature leaves the one that comes last: signatures are added behind those that are there, or around
-// them.
+// lastSignature selects the last signature. A new signature is added after the existing ones, or
+// around them.
 func lastSignature(all []signature) []signature { return all[max(len(all)-1, 0):] }
 
-// readSignedDocument refuses a document with a signature that is selected and cannot be read: there would be no
-// telling what it lacks. Enclosed signatures are none of its business: they are what others sign.
+// readSignedDocument reads the signatures that which selects. It refuses the document if a selected
+// signature cannot be read, because then it is unknown what that signature lacks. Enclosed
+// signatures are left out: adding properties would change what other signatures sign.
 func readSignedDocument(ctx context.Context, src *source, which selection) (*signedDocument, error) {
 	all, err := readSignatures(ctx, src.doc)
 	if err != nil {
 		return nil, err
 	}
 	open := slices.DeleteFunc(slices.Clone(all), func(s signature) bool { return s.enclosed })
-	c := &signedDocument{source: src, hidden: len(all) > 0 && len(open) == 0}
+	c := &signedDocument{source: src, allEnclosed: len(all) > 0 && len(open) == 0}
 	selected := which(open)
 	for i := range selected {
 		s := &selected[i]
 		if err := s.checkExtensible(); err != nil {
 			return nil, err
 		}
-		tokens, err := s.timestampsOver(ctx)
+		tokens, err := s.verifiedTimestamps(ctx)
 		if err != nil {
 			return nil, err
 		}
-		c.signatures = append(c.signatures, documentSignature{signature: s, tokens: tokens})
+		c.signatures = append(c.signatures, documentSignature{signature: s, verified: tokens})
 	}
 	return c, nil
 }
@@ -77,7 +65,8 @@ func broken(s *signature, err error) error {
 	return fmt.Errorf("%w: %.100q: %w", ades.ErrBroken, s.name(), err)
 }
 
-// checkExtensible reports whether the signature has a place for evidence, and evidence of what.
+// checkExtensible checks that the signature can be read, has a place for unsigned properties, and
+// has a signer and archive timestamps to get validation data for.
 func (s *signature) checkExtensible() error {
 	switch {
 	case s.fault != nil:
@@ -86,10 +75,10 @@ func (s *signature) checkExtensible() error {
 		return broken(s, s.irregularity)
 	case s.properties == none:
 		return fmt.Errorf("%w: %q has no properties that evidence could be added to", ades.ErrForbidden, s.ID)
-	case !s.named:
+	case !s.signerNamed:
 		return broken(s, errors.New("it names no certificate that it carries"))
 	}
-	for _, t := range s.archives {
+	for _, t := range s.archiveTimestamps {
 		if t.token == nil {
 			return broken(s, errors.New("an archive timestamp cannot be read"))
 		}
@@ -97,10 +86,11 @@ func (s *signature) checkExtensible() error {
 	return nil
 }
 
-// timestampsOver are the signature timestamps that verify. The others prove nothing.
-func (s *signature) timestampsOver(ctx context.Context) ([]encapsulatedTimestamp, error) {
+// verifiedTimestamps returns the signature timestamps that verify. The others are no POE of the
+// signature.
+func (s *signature) verifiedTimestamps(ctx context.Context) ([]encapsulatedTimestamp, error) {
 	var all []encapsulatedTimestamp
-	for _, t := range s.stamps {
+	for _, t := range s.signatureTimestamps {
 		err := s.checkTimestamp(ctx, t)
 		if errors.Is(err, xmldsig.ErrLimit) {
 			return nil, readError(err)
@@ -112,8 +102,8 @@ func (s *signature) timestampsOver(ctx context.Context) ([]encapsulatedTimestamp
 	return all, ctx.Err()
 }
 
-// verify compares the signatures and archive timestamps with the document: what is added would seem to
-// confirm them.
+// verify verifies the signatures and the archive timestamps, because a timestamp over an invalid
+// signature would seem to confirm it.
 func (c *signedDocument) verify(ctx context.Context) error {
 	for _, s := range c.signatures {
 		err := s.verify(ctx)
@@ -138,7 +128,7 @@ func (s *signature) verify(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, t := range s.archives {
+	for _, t := range s.archiveTimestamps {
 		if err := s.checkTimestamp(ctx, t); err != nil {
 			return fmt.Errorf("archive timestamp: %w", err)
 		}
@@ -146,9 +136,30 @@ func (s *signature) verify(ctx context.Context) error {
 	return nil
 }
 
-// timeOf is when the signature existed at the latest, by the oldest timestamp over it; zero when there is
-// none.
-func (s documentSignature) timeOf() (oldest time.Time) {
+// targets returns the certificates to get validation data for: the signer's, and those of the
+// timestamp authorities.
+func (s documentSignature) targets() []validation.Target {
+	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: s.bestSignatureTime()}}
+	for _, t := range s.allTimestamps() {
+		all = append(all, s.authorityTarget(t))
+	}
+	return all
+}
+
+// authorityTarget returns the authority of a timestamp as a target. The next archive timestamp is a
+// POE of the timestamp, so the authority is validated at the time of that one (EN 319 102-1 5.6.3).
+func (s documentSignature) authorityTarget(t encapsulatedTimestamp) validation.Target {
+	times := validation.Times{SigningTime: t.token.Time}
+	isPOE := func(a encapsulatedTimestamp) bool { return t.property != none && t.property.Precedes(a.property) }
+	if i := slices.IndexFunc(s.archiveTimestamps, isPOE); i >= 0 {
+		times.ValidationTime = s.archiveTimestamps[i].token.Time
+	}
+	return validation.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
+}
+
+// bestSignatureTime returns the time of the oldest timestamp over the signature: the signature
+// existed then. It is zero if there is none.
+func (s documentSignature) bestSignatureTime() (oldest time.Time) {
 	for _, t := range s.allTimestamps() {
 		if oldest.IsZero() || t.token.Time.Before(oldest) {
 			oldest = t.token.Time
@@ -157,45 +168,43 @@ func (s documentSignature) timeOf() (oldest time.Time) {
 	return oldest
 }
 
-func (s documentSignature) allTimestamps() []encapsulatedTimestamp { return slices.Concat(s.tokens, s.archives) }
-
-// targets are the certificates that are relied upon: the signer's and those of the authorities of
-// timestamps. The next archive timestamp proves that a timestamp existed at its own time (EN 319 102-1
-// 5.6.3).
-func (s documentSignature) targets() []validation.Target {
-	all := []validation.Target{{Certificate: s.signer, BestSignatureTime: s.timeOf()}}
-	for _, t := range s.allTimestamps() {
-		all = append(all, s.authority(t))
-	}
-	return all
+func (s documentSignature) allTimestamps() []encapsulatedTimestamp {
+	return slices.Concat(s.verified, s.archiveTimestamps)
 }
 
-func (s documentSignature) authority(t encapsulatedTimestamp) validation.Target {
-	times := validation.Times{SigningTime: t.token.Time}
-	proves := func(a encapsulatedTimestamp) bool { return t.property != none && t.property.Precedes(a.property) }
-	if i := slices.IndexFunc(s.archives, proves); i >= 0 {
-		times.ValidationTime = s.archives[i].token.Time
-	}
-	return validation.Target{Certificate: t.token.Certificate, Timestamp: true, Times: times}
-}
-
-// withoutLast is the signature as it was before its last archive timestamp, with the data of that time.
-func (s documentSignature) withoutLast() documentSignature {
-	last := s.archives[len(s.archives)-1]
-	earlier := *s.signature
-	earlier.archives = slices.DeleteFunc(slices.Clone(s.archives), func(t encapsulatedTimestamp) bool { return t.property == last.property })
-	earlier.data = s.before(last.property)
-	over := func(t encapsulatedTimestamp) bool { return !t.property.Precedes(last.property) }
-	return documentSignature{signature: &earlier, tokens: slices.DeleteFunc(slices.Clone(s.tokens), over)}
-}
-
-// archived reports whether the last archive timestamp is over all validation data that the signature and the
-// timestamps before need, so that it has level LTA. Its own comes later.
-func (s documentSignature) archived(known *validation.Known) bool {
-	if len(s.archives) == 0 {
+// hasLevelLTA reports whether the last archive timestamp is over all validation data for the
+// signature and the timestamps before. The validation data for the last one itself is added by the
+// next renewal.
+func (s documentSignature) hasLevelLTA(known *validation.Known) bool {
+	if len(s.archiveTimestamps) == 0 {
 		return false
 	}
-	earlier := s.withoutLast()
-	lacking, _ := earlier.data.ChargeTo(known).Lacking(known.With(s.known...), earlier.targets()...)
-	return len(lacking) == 0 && len(earlier.tokens) > 0
+	earlier := s.beforeLastArchive()
+	lacking, _ := earlier.validationData.ChargeTo(known).Lacking(known.With(s.knownCertificates...), earlier.targets()...)
+	return len(lacking) == 0 && len(earlier.verified) > 0
+}
+
+// beforeLastArchive returns the signature as it was before its last archive timestamp, with the
+// validation data of then.
+func (s documentSignature) beforeLastArchive() documentSignature {
+	last := s.archiveTimestamps[len(s.archiveTimestamps)-1]
+	earlier := *s.signature
+	earlier.archiveTimestamps = slices.DeleteFunc(slices.Clone(s.archiveTimestamps), func(t encapsulatedTimestamp) bool { return t.property == last.property })
+	earlier.validationData = s.dataBefore(last.property)
+	over := func(t encapsulatedTimestamp) bool { return !t.property.Precedes(last.property) }
+	return documentSignature{signature: &earlier, verified: slices.DeleteFunc(slices.Clone(s.verified), over)}
+}
+
+// objectsChange reports whether another signature that gets properties is in an Object that the
+// archive timestamp of s is over. If that Object is also signed, the other signature is enclosed
+// and gets none.
+func (c *signedDocument) objectsChange(s *documentSignature) bool {
+	for _, object := range s.otherObjects() {
+		for _, o := range c.signatures {
+			if o.signature != s.signature && !o.done && object.Contains(o.unsignedParent()) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
@@ -15,22 +13,40 @@ import (
 )
 
 const (
-	// maxSize is the length in bytes up to which documents are read. They are in memory while that is
-	// so, with a tree of their elements.
+	// maxSize is the size in bytes of the largest document that is read. It is in memory with a
+	// tree of its elements.
 	maxSize = 256 << 20
-	// readSize is how much of a document is read at a time.
+	// readSize is the number of bytes that are read at a time.
 	readSize = 1 << 20
 )
 
-// source is a document that was read.
+// What a document has to leave free of its limits, so that the signed and extended document can be
+// read.
+const (
+	// reservedBytes is the number of bytes left for validation data and timestamps that signatures
+	// get later.
+	reservedBytes = 16 << 20
+	// reservedNodes is the number of nodes, and the number of attributes, left for them.
+	reservedNodes = 1 << 16
+	// reservedNames is more than the number of names and namespaces that this package writes.
+	reservedNames = 128
+)
+
+// source is a document in memory with its tree.
 type source struct {
 	bytes []byte
 	doc   *xmldoc.Document
 }
 
-func (s *source) size() int64 { return int64(len(s.bytes)) }
+// opening is how a document begins.
+type opening struct {
+	encoding  xmldoc.Encoding
+	end       int64 // end of the byte order mark and the XML declaration, in bytes
+	container bool  // the first maxOpening bytes have a start tag like that of a container
+}
 
-// readSource reads a document once, and writes what it reads to base as well, if that is not nil.
+// readSource reads a document once and parses it. It also writes the bytes to base, if base is not
+// nil.
 func readSource(ctx context.Context, doc Document, base io.Writer) (*source, error) {
 	b, err := readBytes(ctx, doc, base)
 	if err != nil {
@@ -60,11 +76,6 @@ func readBytes(ctx context.Context, doc Document, base io.Writer) ([]byte, error
 	return b, ctx.Err()
 }
 
-func errSize(size int64) error {
-	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ades.ErrUnreadable, ErrLimit, size, maxSize)
-}
-
-// parseSource reads what is in memory.
 func parseSource(b []byte) (*source, error) {
 	d, err := xmldoc.Parse(b)
 	if err != nil {
@@ -73,51 +84,12 @@ func parseSource(b []byte) (*source, error) {
 	return &source{b, d}, nil
 }
 
-// nameOf is where the name in an element's start tag stands. It is not of ASCII in general, and copied.
-func (s *source) nameOf(n xmldoc.Node, e xmldoc.Encoding) (from, to int64) {
-	start, end := n.Span()
-	from = start + e.Width()
-	for to = from; to < end && !s.delimiterAt(to, e); to += e.Width() {
-	}
-	return from, to
-}
-
-// delimiterAt reports whether a name ends before the character at an offset (XML 1.0, production 44).
-func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
-	for _, c := range []string{" ", "\t", "\r", "\n", "/", ">"} {
-		if bytes.HasPrefix(s.bytes[at:], e.Encode(c)) {
-			return true
-		}
-	}
-	return false
-}
-
-// readError turns an error of reading XML into one that callers tell apart.
-func readError(err error) error {
-	if errors.Is(err, xmldsig.ErrLimit) {
-		return fmt.Errorf("%w: %w: %w", ades.ErrUnreadable, ErrLimit, err)
-	}
-	for _, kind := range []error{xmldoc.ErrMalformed, xmldoc.ErrDoctype, xmldoc.ErrEncoding, xmldoc.ErrLimit, xmldoc.ErrNamespace} {
-		if errors.Is(err, kind) {
-			return fmt.Errorf("%w: %w", ades.ErrUnreadable, err)
-		}
-	}
-	return err
-}
-
-// opening is how a document begins.
-type opening struct {
-	encoding  xmldoc.Encoding
-	end       int64 // of the byte order mark and the XML declaration, in bytes
-	container bool  // the root may be that of a container
-}
-
-// maxOpening is the length in bytes up to which an XML declaration is looked for, and the root of a
-// container. There is room in it for all that may be said before, and for white space.
+// maxOpening is the number of bytes in which the XML declaration and the root element of a
+// container are looked for. The declaration, comments and white space before the root fit in it.
 const maxOpening = 64 << 10
 
-// readOpening reads how a document begins, without the rest of it. Where that is nothing that can be read,
-// neither is the document.
+// readOpening reads how a document begins, and not the rest of it. If the opening is unreadable,
+// the whole document is unreadable.
 func readOpening(doc Document) (o opening, err error) {
 	if doc.Size < 0 || doc.Size > maxSize {
 		return o, errSize(doc.Size)
@@ -133,32 +105,97 @@ func readOpening(doc Document) (o opening, err error) {
 	return o, nil
 }
 
-// maxPrefixes bounds the list of prefixes in a reference.
-const maxPrefixes = 50
+func (s *source) size() int64 { return int64(len(s.bytes)) }
 
-// ofSignatures are prefixes that signatures bind for themselves, and the one that is bound everywhere.
-var ofSignatures = []string{"xml", "ds", "xades", "xades141", "dsig-filter2", "ec"}
-
-// wholeForm is how a document is canonicalized of which the root is signed: exclusively, but for the prefixes
-// that it declares. Values such as that of xsi:type have them too, and whoever bound them to something else there
-// would change what is said (Exclusive XML Canonicalization 1.0, 1.3). A part that is signed by its identifier has
-// no such list: it would take the declarations around it for its own, and could not be put anywhere else.
-func wholeForm(d *xmldoc.Document) xmldoc.Canonicalization {
-	prefixes := slices.DeleteFunc(d.Prefixes(), func(p string) bool { return slices.Contains(ofSignatures, p) })
-	c := exclusive
-	c.Prefixes = prefixes[:min(len(prefixes), maxPrefixes)]
-	return c
+// nameOf returns where the name in an element's start tag is, in bytes. The name may have
+// characters that are not ASCII, so a second tag copies its bytes.
+func (s *source) nameOf(n xmldoc.Node, e xmldoc.Encoding) (from, to int64) {
+	start, end := n.Span()
+	from = start + e.Width()
+	for to = from; to < end && !s.delimiterAt(to, e); to += e.Width() {
+	}
+	return from, to
 }
 
-// canonicalized is the transform for it.
-func canonicalized(c xmldoc.Canonicalization) string {
-	method := xmldsig.CanonicalizationMethod(c)
-	if len(c.Prefixes) == 0 {
-		return transform(method)
+// delimiterAt reports whether the character at an offset ends a name (XML 1.0, production 44).
+func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
+	for _, c := range []string{" ", "\t", "\r", "\n", "/", ">"} {
+		if bytes.HasPrefix(s.bytes[at:], e.Encode(c)) {
+			return true
+		}
 	}
-	list := slices.Clone(c.Prefixes)
-	if i := slices.Index(list, ""); i >= 0 {
-		list[i] = "#default"
+	return false
+}
+
+func checkSize(made Revision) error {
+	if made.size() > maxSize-reservedBytes {
+		return fmt.Errorf("%w: %w: signed it has more than %d bytes", ades.ErrUnreadable, ErrLimit, maxSize-reservedBytes)
 	}
-	return transform(method, element("ec:InclusiveNamespaces", attributes{"xmlns:ec", method, "PrefixList", strings.Join(list, " ")}))
+	return nil
+}
+
+// checkSignatureLimits reports whether a document with this number of signatures can take another
+// one, and later its timestamps and validation data.
+func checkSignatureLimits(d *xmldoc.Document, signatures int) error {
+	nodes, attributes, names := d.RemainingLimits()
+	switch {
+	case signatures >= maxSignatures:
+		return fmt.Errorf("%w: %w: it has %d signatures", ades.ErrForbidden, ErrLimit, signatures)
+	case min(nodes, attributes) < reservedNodes:
+		return fmt.Errorf("%w: %w: too many nodes, or attributes, for a signature to be added", ades.ErrUnreadable, ErrLimit)
+	case names < 2*reservedNames: // for this signature, and for the properties that are added later
+		return fmt.Errorf("%w: %w: too many names for a signature to be added", ades.ErrUnreadable, ErrLimit)
+	}
+	return nil
+}
+
+// checkPropertyLimits reports whether markup with this number of tags can be added to unsigned
+// properties. A tag accounts for at most one node, because an element has two tags with its text
+// between them, and on average for less than one attribute. The depth needs no check: no unsigned
+// property is deeper in a signature than the digest of the signer's certificate.
+func checkPropertyLimits(d *xmldoc.Document, tags int) error {
+	if nodes, attributes, names := d.RemainingLimits(); min(nodes, attributes) < tags || names < reservedNames {
+		return fmt.Errorf("%w: %w: no room for evidence", ades.ErrUnreadable, ErrLimit)
+	}
+	return nil
+}
+
+// checkXMLNames refuses names that other XML parsers do not read: their users could not verify the
+// signature.
+func checkXMLNames(d *xmldoc.Document) error {
+	if !d.CommonNames() {
+		return fmt.Errorf("%w: it has a name that XML 1.0 did not have before its fifth edition, or a very long one", ades.ErrUnreadable)
+	}
+	return nil
+}
+
+func errSize(size int64) error {
+	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ades.ErrUnreadable, ErrLimit, size, maxSize)
+}
+
+// readError adds [ades.ErrUnreadable] to an error of reading XML, so that callers can tell it
+// apart.
+func readError(err error) error {
+	if errors.Is(err, xmldsig.ErrLimit) {
+		return fmt.Errorf("%w: %w: %w", ades.ErrUnreadable, ErrLimit, err)
+	}
+	for _, kind := range []error{xmldoc.ErrMalformed, xmldoc.ErrDoctype, xmldoc.ErrEncoding, xmldoc.ErrLimit, xmldoc.ErrNamespace} {
+		if errors.Is(err, kind) {
+			return fmt.Errorf("%w: %w", ades.ErrUnreadable, err)
+		}
+	}
+	return err
+}
+
+// contextWriter is a writer that fails when its context is done.
+type contextWriter struct {
+	context.Context
+	io.Writer
+}
+
+func (w contextWriter) Write(b []byte) (int, error) {
+	if err := w.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(b)
 }

@@ -17,35 +17,67 @@ import (
 	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// Verify reports on the signatures of a document. A signature that does not verify
-// is no error but a result; [ades.ErrUnreadable] when there is nothing to report on.
+// inspection is the verification of one document.
+type inspection struct {
+	ctx        context.Context
+	document   *xmldoc.Document
+	options    ades.VerifyOptions
+	known      *validation.Known  // the roots, and the certificates in all signatures
+	shared     *validation.Data   // validation data of all signatures
+	online     *validation.Online // nil: no source is asked
+	signatures []signature        // those in unsigned properties come last
+	scopes     []scope            // of signatures, by index
+
+	withUnsignedContent []xmldoc.Node // signatures with content that they do not sign
+
+	contents     map[xmldoc.Node]content // cache
+	instructions func() bool             // caches hasInstructions
+}
+
+// verification is the verification of one signature.
+type verification struct {
+	*inspection
+	*signature
+	scope                      scope
+	known                      *validation.Known // also with the certificates of this signature
+	validatedTimestamps        []validation.Timestamp
+	validatedArchiveTimestamps []validation.Timestamp
+	manifestIncomplete         bool // the document lacks an entry of a Manifest
+	report                     ades.SignatureReport
+}
+
+// Verify reports on the signatures of a document. A signature that does not verify is a result and
+// not an error. The error is [ades.ErrUnreadable] if the document cannot be read.
 //
-// What is signed is found in the document alone: no address is asked, and a signature of
-// anything elsewhere, or by a transform that is not on the list, is INDETERMINATE with
-// SIGNED_DATA_NOT_FOUND. What a Manifest lists may be elsewhere: that is in the report's Warnings, and
-// the signature covers the document in part.
+// References are resolved in the document alone; Verify never opens an address. A signature with a
+// reference to anything else, or with a transform that is not on the list of this package, is
+// INDETERMINATE with SIGNED_DATA_NOT_FOUND. An entry of a Manifest may be outside of the document:
+// the report then has a warning, and the signature covers only a part of the document.
 //
-// Counter-signatures (EN 319 132-1 5.2.7.2) follow the signature that they stand in, and have to
-// be over its value, else they are TOTAL_FAILED with HASH_FAILURE. They cover nothing of the
-// document, so that Coverage is Partial without a problem, but a document with one that does not
-// pass does not pass.
+// Counter-signatures (EN 319 132-1 5.2.7.2) come after the signature that they are in. They have to
+// be over its value; otherwise they are TOTAL_FAILED with HASH_FAILURE. A counter-signature covers
+// nothing of the document, so its Coverage is Partial without a problem, but a document with a
+// counter-signature that does not pass does not pass.
 //
-// Certificates are judged by the revocation data that the signatures of the document carry, as of the
-// earliest time at which a timestamp that is trusted proves the signature, else as of
-// Time. Without such data the result is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE
-// when the certificate has expired since: later there will be none, either. With data whose signer has
-// expired since, and which no archive timestamp proves, it is OUT_OF_BOUNDS_NO_POE if the
-// certificate has expired too, else REVOCATION_OUT_OF_BOUNDS_NO_POE.
+// Verify validates certificates with the revocation data of all signatures of the document. It does
+// so at the earliest time for which a trusted timestamp is a proof of existence (POE) of the
+// signature, or else at the Time of the options. Without revocation data the result is
+// INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE if the certificate has
+// expired since, because then there will be none later either. If the certificate that signed the
+// revocation data has expired since, and no archive timestamp is a POE of that data, the result is
+// OUT_OF_BOUNDS_NO_POE if the signer's certificate has expired too, and otherwise
+// REVOCATION_OUT_OF_BOUNDS_NO_POE.
 //
-// What the options' Revocation and Issuers return counts as data that exists now. It says since when a
-// certificate is revoked, so that it is as good for a Time in the past, but says nothing of a certificate that
-// has expired, and is no part of the level, which is what the document has. What was asked for in vain is in
-// the report's Warnings.
+// The data that the options' Revocation and Issuers return exists from now on. A revocation status
+// contains the time of the revocation, so it is usable also for a Time in the past, but not for a
+// certificate that has expired. This data does not count for the level, which depends on the
+// document alone. If a source has no answer, the report has a warning.
 //
-// Comments that no reference keeps are not signed. Where there are such in what is signed, that is in the report's Warnings.
+// If the signed data has comments that no reference keeps, they are not signed, and the report has
+// a warning.
 //
-// A signature that leaves out something of the document, such as one of an element in it,
-// may pass, but with Coverage Partial, and the document does not.
+// A signature that does not cover all of the document, such as one over a single element, may pass,
+// but its Coverage is Partial, and the document does not pass.
 func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {
 	if options.Time.IsZero() {
 		options.Time = time.Now()
@@ -65,166 +97,6 @@ func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ade
 	return i.reports()
 }
 
-// run makes the checks of EN 319 102-1 5.2, from the format over the certificate, the digests and the
-// value to the chain: the first that fails decides. The error is one of the context.
-func (v *verification) run() error {
-	v.report = ades.SignatureReport{Format: notETSI, Coverage: ades.Partial, CounterSignature: v.signs.counter}
-	v.report.Name = v.name()
-	if v.fault != nil {
-		v.reject(v.fault)
-		return nil
-	}
-	v.describe()
-	if err := v.checkSigned(); err != nil {
-		return err
-	}
-	v.noteCoverage()
-	if err := v.checkTimestamps(); err != nil {
-		return err
-	}
-	v.judge().Signer(&v.report, v.known)
-	v.checkHashes()
-	v.judge().Evidence(&v.report, v.pointsOfExistence)
-	if v.report.Indication == "" {
-		v.report.Indication = ades.TotalPassed
-	}
-	v.report.Format = v.format()
-	return nil
-}
-
-// describe notes what the signer says.
-func (v *verification) describe() {
-	place := slices.DeleteFunc([]string{v.city, v.country}, func(s string) bool { return s == "" })
-	v.report.ClaimedTime, v.report.Reason, v.report.Location = v.time, v.reason, strings.Join(place, ", ")
-	v.report.Algorithm, v.report.Certificate = v.Algorithm, v.signer
-}
-
-// checkSigned checks which certificate is the signer's, what the signature signs, and the value.
-func (v *verification) checkSigned() error {
-	unsigned := errors.Is(v.irregularity, errUnsigned)
-	switch {
-	case v.irregularity == nil, unsigned:
-	case v.signs.ambiguous && errors.Is(v.irregularity, xmldsig.ErrReference):
-		v.reject(fmt.Errorf("%w: %w", errAmbiguous, v.irregularity))
-	default:
-		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
-	}
-	early := v.identify()
-	if early != nil {
-		v.reject(early)
-	}
-	if err := v.checkReferences(); err != nil {
-		return err
-	}
-	v.warnOfComments()
-	err := v.checkSigner()
-	if unsigned && errors.Is(err, errNoSigner) { // the properties that name him are there: it is SignedInfo that was changed
-		err = fmt.Errorf("%w: %w", ades.ErrValue, err)
-	}
-	failed := err != nil && !errors.Is(err, errOtherCertificate)
-	if failed && !(early != nil && errors.Is(err, errNoCertificate)) {
-		v.reject(err)
-	}
-	if unsigned { // the value tells whether a reference to them was taken away
-		v.reject(fmt.Errorf("%w: %w", errElsewhere, v.irregularity))
-	}
-	if failed {
-		return nil
-	}
-	v.report.Intact = v.signs.complete()
-	switch {
-	case err != nil && early == nil:
-		v.reject(err)
-	case err == nil && !v.named:
-		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "No SigningCertificate names the signer's certificate.")
-	}
-	v.checkNames()
-	return nil
-}
-
-// identify makes sure that there is a certificate, and that one is the one that SigningCertificate names, where it names
-// any. That comes before what is signed (EN 319 102-1 5.2.3.4).
-func (v *verification) identify() error {
-	switch {
-	case v.signer == nil && v.KeyInfo == none:
-		return errNoCertificate
-	case !v.named && len(v.candidates()) > 0 && len(certificateNames(v.properties)) > 0:
-		return errOtherCertificate
-	}
-	return nil
-}
-
-// checkHashes makes sure that the digests of what is signed are some to rely on: each reference has a hash of its
-// own.
-func (v *verification) checkHashes() {
-	if v.signer == nil {
-		return
-	}
-	var hashes []crypto.Hash
-	for _, r := range v.signs.references {
-		hashes = append(hashes, r.Hash)
-	}
-	validation.CheckHashes(&v.report, hashes...)
-}
-
-// reject notes what an error of the signature comes to. One that is made of several is one problem.
-func (v *verification) reject(err error) {
-	indication, sub := consequence(err)
-	v.report.Fail(indication, sub, strings.ReplaceAll(err.Error(), "\n", "; "))
-}
-
-// consequence is what an error of the signature comes to. What this package does not know is no failure of
-// the signature.
-func consequence(err error) (ades.Indication, ades.SubIndication) {
-	switch {
-	case errors.Is(err, xmldsig.ErrDigest), errors.Is(err, errCountersigned) && !errors.Is(err, errAmbiguous):
-		return ades.TotalFailed, ades.HashFailure
-	case errors.Is(err, ades.ErrValue):
-		return ades.TotalFailed, ades.SigCryptoFailure
-	case isAny(err, errNoCertificate, errNoSigner, errOtherCertificate):
-		return ades.Indeterminate, ades.NoSigningCertificateFound
-	case errors.Is(err, ades.ErrAlgorithm):
-		return ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
-	case errors.Is(err, errAmbiguous):
-		return ades.TotalFailed, ades.FormatFailure
-	case isAny(err, errElsewhere, xmldsig.ErrReference, xmldsig.ErrTransform, xmldsig.ErrLimit):
-		return ades.Indeterminate, ades.SignedDataNotFound
-	}
-	return ades.TotalFailed, ades.FormatFailure
-}
-
-func isAny(err error, kinds ...error) bool {
-	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
-}
-
-// inspection is the verification of one document.
-type inspection struct {
-	ctx        context.Context
-	document   *xmldoc.Document
-	options    ades.VerifyOptions
-	known      *validation.Known  // whom to trust, and what KeyInfo and the timestamps of all signatures carry
-	shared     *validation.Data   // validation data of all signatures
-	online     *validation.Online // nil: nobody is asked
-	signatures []signature        // those in unsigned properties come last
-	scopes     []scope            // what each of them signs
-	loose      []xmldoc.Node      // those that carry something that they do not sign
-
-	contents     map[xmldoc.Node]content // that were asked for
-	instructions func() bool             // says whether some stand beside the root
-}
-
-// verification is the work on one signature.
-type verification struct {
-	*inspection
-	*signature
-	signs    scope
-	known    *validation.Known // with what the signature carries
-	stamps   []validation.Timestamp
-	archives []validation.Timestamp
-	absent   bool // something that a Manifest lists is; that was told
-	report   ades.SignatureReport
-}
-
 func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyOptions) (*inspection, error) {
 	found, unsigned := xmldsig.Find(d), xmldsig.FindUnsigned(d)
 	if err := checkNumber(len(found) + len(unsigned)); err != nil {
@@ -241,16 +113,16 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 		contents: make(map[xmldoc.Node]content), instructions: sync.OnceValue(func() bool { return hasInstructions(d) }),
 	}
 	for _, s := range signatures {
-		i.known = i.known.With(s.known...)
+		i.known = i.known.With(s.knownCertificates...)
 	}
 	i.shared = dataOf(signatures).ChargeTo(i.known)
 	_, ambiguous := d.DuplicateID()
 	for n := range signatures {
 		s := scopeOf(&signatures[n], ambiguous)
-		s.stray = n >= len(found) && !s.counter
+		s.misplaced = n >= len(found) && !s.isCounterSignature
 		i.scopes = append(i.scopes, s)
 		if s.hasUnsignedContent() {
-			i.loose = append(i.loose, s.element)
+			i.withUnsignedContent = append(i.withUnsignedContent, s.element)
 		}
 	}
 	return i, ctx.Err()
@@ -259,7 +131,7 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 func dataOf(signatures []signature) *validation.Data {
 	var all []*validation.Data
 	for _, s := range signatures {
-		all = append(all, s.data)
+		all = append(all, s.validationData)
 	}
 	return validation.Merge(all...)
 }
@@ -267,7 +139,7 @@ func dataOf(signatures []signature) *validation.Data {
 func (i *inspection) reports() (*ades.Report, error) {
 	report := new(ades.Report)
 	for _, n := range i.order() {
-		v := verification{inspection: i, signature: &i.signatures[n], signs: i.scopes[n]}
+		v := verification{inspection: i, signature: &i.signatures[n], scope: i.scopes[n]}
 		if err := cmp.Or(v.run(), i.ctx.Err()); err != nil {
 			return nil, err
 		}
@@ -276,13 +148,14 @@ func (i *inspection) reports() (*ades.Report, error) {
 	return report, nil
 }
 
-// order is that in which the signatures were made: one that is in the content of another ends before that
-// one, parallel ones follow each other, and counter-signatures follow what they sign.
+// order returns the indexes of the signatures in the order in which they were made: a signature in
+// the content of another one comes before that one, parallel signatures are in document order, and
+// counter-signatures come after the signature that they are in.
 func (i *inspection) order() []int {
 	order, end := make([]int, len(i.signatures)), make([]int64, len(i.signatures))
 	for n := range order {
 		order[n] = n
-		_, end[n] = lineage(i.signatures[n].element).Span()
+		_, end[n] = outermostSignature(i.signatures[n].element).Span()
 	}
 	start := func(n int) int64 { start, _ := i.signatures[n].element.Span(); return start }
 	slices.SortFunc(order, func(a, b int) int {
@@ -291,39 +164,124 @@ func (i *inspection) order() []int {
 	return order
 }
 
-// countersignedType is the Type that the reference of a counter-signature to what it signs may have (EN 319
-// 132-1 5.2.7.1).
-const countersignedType = "http://uri.etsi.org/01903#CountersignedSignature"
-
-// errCountersigned: a counter-signature is over something else, and whoever reads it there takes it for one of
-// the signature around it.
-var errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
-
-// countersigned is the SignatureValue of the signature that another one stands in as a counter-signature, if
-// it does. It is zero when there is none, or several.
-func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
-	parent := xmldsig.Countersigned(element)
-	value, _ = only(parent, xmldsig.Namespace, "SignatureValue")
-	return value, parent != none
-}
-
-// countersigns reports whether a reference of SignedInfo leads to the value that the counter-signature has to be
-// over (EN 319 132-1 5.2.7.2).
-func (s *scope) countersigns(r signedReference) bool {
-	return r.err == nil && s.over != none && r.target == s.over && r.Element.Parent() == s.SignedInfo
-}
-
-// lineage is the signature that is no counter-signature of another, and that this one belongs to.
-func lineage(element xmldoc.Node) xmldoc.Node {
+// outermostSignature returns the signature, itself not a counter-signature, that element is a
+// counter-signature of, directly or through other counter-signatures. That is element itself if it
+// is no counter-signature.
+func outermostSignature(element xmldoc.Node) xmldoc.Node {
 	for parent := xmldsig.Countersigned(element); parent != none; parent = xmldsig.Countersigned(element) {
 		element = parent
 	}
 	return element
 }
 
-// judge judges by the data that the signatures of the document carry: what is said of a certificate is true of it in
-// whichever of them. For the sake of one that has failed already nobody is asked.
-func (v *verification) judge() validation.Judge {
+// run validates one signature by EN 319 102-1 5.2: first the format, then the certificate, the
+// digests and the value, then the chain. The first check that fails decides the indication. The
+// only errors are those of the context.
+func (v *verification) run() error {
+	v.report = ades.SignatureReport{Format: formatNotETSI, Coverage: ades.Partial, CounterSignature: v.scope.isCounterSignature}
+	v.report.Name = v.name()
+	if v.fault != nil {
+		v.reject(v.fault)
+		return nil
+	}
+	v.describe()
+	if err := v.checkSigned(); err != nil {
+		return err
+	}
+	v.noteCoverage()
+	if err := v.checkTimestamps(); err != nil {
+		return err
+	}
+	v.newJudge().Signer(&v.report, v.known)
+	v.checkHashes()
+	v.newJudge().Evidence(&v.report, v.proofsOfExistence)
+	if v.report.Indication == "" {
+		v.report.Indication = ades.TotalPassed
+	}
+	v.report.Format = v.format()
+	return nil
+}
+
+// describe copies the signer's claims, the algorithm and the certificate to the report.
+func (v *verification) describe() {
+	place := slices.DeleteFunc([]string{v.city, v.country}, func(s string) bool { return s == "" })
+	v.report.ClaimedTime, v.report.Reason, v.report.Location = v.signingTime, v.reason, strings.Join(place, ", ")
+	v.report.Algorithm, v.report.Certificate = v.Algorithm, v.signer
+}
+
+// checkSigned checks which certificate is the signer's, what the signature signs, and the value.
+func (v *verification) checkSigned() error {
+	unsigned := errors.Is(v.irregularity, errUnsignedProperties)
+	switch {
+	case v.irregularity == nil, unsigned:
+	case v.scope.ambiguous && errors.Is(v.irregularity, xmldsig.ErrReference):
+		v.reject(fmt.Errorf("%w: %w", errAmbiguous, v.irregularity))
+	default:
+		v.reject(fmt.Errorf("%w: %w", errMisplaced, v.irregularity))
+	}
+	early := v.checkSigningCertificate()
+	if early != nil {
+		v.reject(early)
+	}
+	if err := v.checkReferences(); err != nil {
+		return err
+	}
+	v.warnOfComments()
+	err := v.checkSigner()
+	if unsigned && errors.Is(err, errNoSigner) {
+		// The properties exist, so SignedInfo was changed: it has no reference to them.
+		err = fmt.Errorf("%w: %w", ades.ErrValue, err)
+	}
+	failed := err != nil && !errors.Is(err, errOtherCertificate)
+	if failed && !(early != nil && errors.Is(err, errNoCertificate)) {
+		v.reject(err)
+	}
+	if unsigned { // after the value, which shows whether the reference to them was removed
+		v.reject(fmt.Errorf("%w: %w", errMisplaced, v.irregularity))
+	}
+	if failed {
+		return nil
+	}
+	v.report.Intact = v.scope.complete()
+	switch {
+	case err != nil && early == nil:
+		v.reject(err)
+	case err == nil && !v.signerNamed:
+		v.report.Fail(ades.Indeterminate, ades.SigConstraintsFailure, "No SigningCertificate names the signer's certificate.")
+	}
+	v.checkIssuerSerial()
+	return nil
+}
+
+// checkSigningCertificate checks that the document has a certificate for the signature and, if
+// SigningCertificate(V2) names any, that it names one of the candidates. This comes before the
+// signed data (EN 319 102-1 5.2.3.4).
+func (v *verification) checkSigningCertificate() error {
+	switch {
+	case v.signer == nil && v.KeyInfo == none:
+		return errNoCertificate
+	case !v.signerNamed && len(v.candidates()) > 0 && len(certificateNames(v.properties)) > 0:
+		return errOtherCertificate
+	}
+	return nil
+}
+
+// checkHashes checks that the hash of each reference is reliable.
+func (v *verification) checkHashes() {
+	if v.signer == nil {
+		return
+	}
+	var hashes []crypto.Hash
+	for _, r := range v.scope.references {
+		hashes = append(hashes, r.Hash)
+	}
+	validation.CheckHashes(&v.report, hashes...)
+}
+
+// newJudge returns the rules to validate certificates with: the validation data of all signatures
+// of the document, because data about a certificate is valid whichever signature it is in. If the
+// signature has failed already, no online source is asked.
+func (v *verification) newJudge() validation.Judge {
 	j := validation.Judge{Data: v.shared, Time: v.options.Time, Online: v.online}
 	if v.report.Indication != "" {
 		j.Online = nil
@@ -331,91 +289,36 @@ func (v *verification) judge() validation.Judge {
 	return j
 }
 
-// checkTimestamps reads and judges the timestamps of the signature, the archive timestamps from the newest to
-// the oldest: each that is trusted proves that those before it existed at its time, at which their certificates
-// are judged in turn (EN 319 102-1 5.6.3). All of them prove that the signature existed. The error is one of the
-// context.
-func (v *verification) checkTimestamps() (err error) {
-	v.data.ChargeTo(v.inspection.known)
-	v.known = v.inspection.known.With(v.signature.known...)
-	if v.stamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signature.stamps); err != nil {
-		return err
-	}
-	if v.archives, err = v.readTimestamps(ades.ArchiveTimestamp, v.signature.archives); err != nil {
-		return err
-	}
-	for i := range slices.Backward(v.archives) {
-		v.judge().Timestamp(&v.archives[i], v.known, v.existed(v.signature.archives[i].property))
-	}
-	for i := range v.stamps {
-		v.judge().Timestamp(&v.stamps[i], v.known, v.existed(v.signature.stamps[i].property))
-	}
-	v.noteTimestamps()
-	return nil
+// reject reports the indication of an error. An error that joins several is one problem.
+func (v *verification) reject(err error) {
+	indication, sub := indicationOf(err)
+	v.report.Fail(indication, sub, strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
-// existed is when a property existed at the latest. An archive timestamp is over the properties before its own
-// and proves nothing of what is put behind, though it is over the same signature (EN 319 132-1 5.5.2.2).
-func (v *verification) existed(property xmldoc.Node) time.Time {
-	at := v.options.Time
-	for i, archive := range v.signature.archives {
-		if property.Precedes(archive.property) {
-			at = v.archives[i].ProvenAt(at)
-		}
-	}
-	return at
-}
-
-// pointsOfExistence goes through the validation data that archive timestamps prove: each is over what stands before it.
-func (v *verification) pointsOfExistence(yield func(validation.POE) bool) {
-	at := v.options.Time
-	for i, t := range slices.Backward(v.archives) {
-		at = t.ProvenAt(at)
-		if !t.Report.Trusted {
-			continue
-		}
-		data := v.before(v.signature.archives[i].property).ChargeTo(v.inspection.known)
-		if !yield(validation.POE{Data: data, At: at}) {
-			return
-		}
-	}
-}
-
-func (v *verification) noteTimestamps() {
-	best := v.options.Time
-	for _, t := range slices.Concat(v.stamps, v.archives) {
-		v.report.Timestamps = append(v.report.Timestamps, t.Report)
-		if best = t.ProvenAt(best); t.Report.Trusted {
-			v.report.BestTime = best
-		}
-	}
-}
-
-// readTimestamps reads timestamps and compares them with what they are over.
-func (v *verification) readTimestamps(kind ades.TimestampType, carried []encapsulatedTimestamp) ([]validation.Timestamp, error) {
-	var all []validation.Timestamp
-	for _, c := range carried {
-		t := validation.Read(kind, c.der)
-		t.Report.Name, _ = c.property.Attr("", "Id")
-		if t.Token != nil {
-			if err := v.compare(&t, c); err != nil {
-				return nil, err
-			}
-		}
-		all = append(all, t)
-	}
-	return all, nil
-}
-
-func (v *verification) compare(t *validation.Timestamp, c encapsulatedTimestamp) error {
-	sum, err := v.timestampedSum(v.ctx, c, t.Token.Hash)
+// indicationOf returns the indication of an error of a signature. What this package does not
+// support is INDETERMINATE, not a failure of the signature.
+func indicationOf(err error) (ades.Indication, ades.SubIndication) {
 	switch {
-	case v.ctx.Err() != nil:
-		return v.ctx.Err()
-	case err != nil:
-		t.Report.Fail(err.Error())
-	default:
-		t.Check(sum, slices.Concat(v.signature.known, v.data.Certificates))
+	case errors.Is(err, xmldsig.ErrDigest), errors.Is(err, errCountersigned) && !errors.Is(err, errAmbiguous):
+		return ades.TotalFailed, ades.HashFailure
+	case errors.Is(err, ades.ErrValue):
+		return ades.TotalFailed, ades.SigCryptoFailure
+	case isAny(err, errNoCertificate, errNoSigner, errOtherCertificate):
+		return ades.Indeterminate, ades.NoSigningCertificateFound
+	case errors.Is(err, ades.ErrAlgorithm):
+		return ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE
+	case errors.Is(err, errAmbiguous):
+		return ades.TotalFailed, ades.FormatFailure
+	case isAny(err, errMisplaced, xmldsig.ErrReference, xmldsig.ErrTransform, xmldsig.ErrLimit):
+		return ades.Indeterminate, ades.SignedDataNotFound
 	}
-	return nil
+	return ades.TotalFailed, ades.FormatFailure
+}
+
+func isAny(err error, kinds ...error) bool {
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
+}
+
+func (v *verification) warn(format string, args ...any) {
+	v.report.Warnings = append(v.report.Warnings, fmt.Sprintf(format, args...))
 }

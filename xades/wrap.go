@@ -5,32 +5,35 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/innsigli/innsigli/ades"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
+	xmldsig "github.com/innsigli/innsigli/internal/xml/dsig"
 )
 
-// wrapping is a document that something is put around. It is read as what is made of it, and not for
-// itself, so that there is one of it in memory.
+// wrapping is the plan of a signature around a document. The package parses only the new document,
+// and not the original one as well, so that one tree is in memory.
 type wrapping struct {
 	layout
-	next *source
-	kept []Piece     // where the document is in next: its opening, and the rest
-	at   xmldoc.Node // the element in next that the rest is the content of
+	next           *source     // the new document, with an empty signature
+	documentPieces []Piece     // where the original document is in next: its opening, and the rest
+	wrapper        xmldoc.Node // the element in next whose content is the rest
 }
 
-// wrappingPrefix is bound around a document that is enveloped.
+// wrappingPrefix is the prefix that the signature binds around an enveloped document.
 const wrappingPrefix = "ds"
 
-// wrap reads a document as what is made of it, and writes the document itself to base.
+// wrap reads the document that a signature around doc makes, and writes doc itself to base.
 func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.Writer) (*wrapping, error) {
 	w := &wrapping{layout: newLayout(begin.encoding)}
 	if o.Packing == Enveloping {
-		w.envelop(begin.end, doc.Size)
+		w.placeEnveloping(begin.end, doc.Size)
 	} else {
-		w.detach(begin.end, doc.Size)
+		w.placeDetached(begin.end, doc.Size)
 	}
-	made := w.bare(doc.Size)
+	made := w.withEmptySignature(doc.Size)
 	if err := checkSize(made); err != nil {
 		return nil, err
 	}
@@ -38,8 +41,8 @@ func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.W
 	if err != nil {
 		return nil, err
 	}
-	w.kept = keptIn(made)
-	for _, p := range w.kept {
+	w.documentPieces = piecesOf(made)
+	for _, p := range w.documentPieces {
 		if _, err := (contextWriter{ctx, base}).Write(b[p.From:p.To]); err != nil {
 			return nil, err
 		}
@@ -51,13 +54,13 @@ func wrap(ctx context.Context, doc Document, o Options, begin opening, base io.W
 		return nil, err
 	}
 	if o.Packing == Enveloping {
-		err = checkEnveloped(w.at)
+		err = checkObjectContent(w.wrapper)
 	}
-	return w, cmp.Or(err, checkNames(w.next.doc))
+	return w, cmp.Or(err, checkXMLNames(w.next.doc))
 }
 
-// keptIn is where a document is in what a revision makes of it.
-func keptIn(made Revision) (all []Piece) {
+// piecesOf returns where the original document is in the document that a revision makes.
+func piecesOf(made Revision) (all []Piece) {
 	at := int64(0)
 	for _, p := range made.Pieces {
 		if p.Bytes == nil {
@@ -68,22 +71,23 @@ func keptIn(made Revision) (all []Piece) {
 	return all
 }
 
-// content is the document but for its opening.
-func (w *wrapping) content() Piece { return w.kept[len(w.kept)-1] }
+// content returns where the original document without its opening is.
+func (w *wrapping) content() Piece { return w.documentPieces[len(w.documentPieces)-1] }
 
-// check makes sure that what was put around a document did not make one of something that is none: that its
-// bytes are all of the content, with one element and nothing but white space beside it (XML 1.0,
-// productions 1 and 27), and that it binds its prefixes by itself.
+// check makes sure that the original bytes are a well-formed document by themselves, and do not
+// become one only through the markup around them: they are the whole content of the wrapper, they
+// have one root element with nothing but white space, comments and processing instructions beside
+// it (XML 1.0, productions 1 and 27), and they declare their prefixes themselves.
 func (w *wrapping) check() (err error) {
-	if w.at, err = w.wrapped(); err != nil {
+	if w.wrapper, err = w.findWrapper(); err != nil {
 		return err
 	}
-	start, end, ok := w.at.Inside()
+	start, end, ok := w.wrapper.Inside()
 	if content := w.content(); !ok || start != content.From || end != content.To {
 		return fmt.Errorf("%w: it ends elements that it does not begin", ades.ErrUnreadable)
 	}
 	var roots []xmldoc.Node
-	for n := range w.at.Children() {
+	for n := range w.wrapper.Children() {
 		from, to := n.Span()
 		switch n.Kind() {
 		case xmldoc.Element:
@@ -103,8 +107,7 @@ func (w *wrapping) check() (err error) {
 	return nil
 }
 
-// wrapped is the element around the document.
-func (w *wrapping) wrapped() (xmldoc.Node, error) {
+func (w *wrapping) findWrapper() (xmldoc.Node, error) {
 	n, ok := w.next.doc.ByID(w.ids.document())
 	if !ok {
 		return n, fmt.Errorf("%w: the identifier of what is signed is not there once", ades.ErrUnreadable)
@@ -112,23 +115,49 @@ func (w *wrapping) wrapped() (xmldoc.Node, error) {
 	return n, nil
 }
 
-// lay writes what is to be signed, and makes sure that the signatures of the document are right, and stay
-// so. Where that cannot be told from what was made of it, the document is read by itself; the other one is
-// forgotten before.
-func (w *wrapping) lay(ctx context.Context, signed io.Writer) error {
-	if err := w.next.doc.Canonicalize(contextWriter{ctx, signed}, exclusive, xmldoc.Subset{Apex: w.at}); err != nil {
+// Elements that are a part of the signature when they are children of its Object (xmldsig-core1
+// 4.5, EN 319 132-1 4.3.1 and 4.3.2).
+var (
+	signatureElementNames  = []string{"Manifest", "SignatureProperties"}
+	propertiesElementNames = []string{"QualifyingProperties", "QualifyingPropertiesReference"}
+)
+
+// editions is the beginning of the namespaces of all versions of XAdES.
+const editions = "http://uri.etsi.org/01903/v"
+
+// checkObjectContent refuses a document that a verifier would take for a part of the signature when
+// the document is in its Object. EU DSS also looks deeper than the children for properties in the
+// namespaces of XAdES 1.1.1 and 1.2.2.
+func checkObjectContent(object xmldoc.Node) error {
+	for n := range object.Descendants() {
+		name := n.Name()
+		switch {
+		case n.Parent() == object && name.Space == xmldsig.Namespace && slices.Contains(signatureElementNames, name.Local),
+			n.Parent() == object && strings.HasPrefix(name.Space, editions) && slices.Contains(propertiesElementNames, name.Local),
+			n.Is(editions+"1.1.1#", "QualifyingProperties"), n.Is(editions+"1.2.2#", "QualifyingProperties"):
+			return fmt.Errorf("%w: in an Object the document would be of the signature; in Base64 it is none", ades.ErrForbidden)
+		}
+	}
+	return nil
+}
+
+// plan writes the octets to sign, and checks that the existing signatures are valid and stay so. If
+// the new document alone cannot show that, plan parses the original document too; before, it
+// releases the tree of the new one.
+func (w *wrapping) plan(ctx context.Context, signed io.Writer) error {
+	if err := w.next.doc.Canonicalize(contextWriter{ctx, signed}, exclusive, xmldoc.Subset{Apex: w.wrapper}); err != nil {
 		return readError(err)
 	}
-	all, err := readEarlier(ctx, w.next.doc, w.ids)
-	if err := checkRoom(w.next.doc, len(all)); err != nil {
+	all, err := readExistingSignatures(ctx, w.next.doc, w.ids)
+	if err := checkSignatureLimits(w.next.doc, len(all)); err != nil {
 		return err
 	}
-	if err == nil && independent(all) {
+	if err == nil && independentOfContext(all) {
 		return nil
 	}
 	after, err := snapshots(ctx, all, err)
 	alone := w.original()
-	all, w.next, w.at = nil, nil, none
+	all, w.next, w.wrapper = nil, nil, none
 	before, unread := readSnapshots(ctx, alone)
 	if unread != nil {
 		return unread
@@ -136,22 +165,22 @@ func (w *wrapping) lay(ctx context.Context, signed io.Writer) error {
 	return checkUnchanged(before, after, err)
 }
 
-// original is the document by itself, in the memory that it is in already: what was read there does not hold
-// any more.
+// original restores the original document in the buffer of the new one. The tree of the new
+// document is invalid after that.
 func (w *wrapping) original() []byte {
 	b, content := w.next.bytes, w.content()
-	opening := b[:w.kept[0].To]
+	opening := b[:w.documentPieces[0].To]
 	start := content.From - int64(len(opening))
 	copy(b[start:], opening)
 	return b[start:content.To]
 }
 
-// readSnapshots reads how the signatures of a document are.
+// readSnapshots parses a document and returns the snapshots of its signatures.
 func readSnapshots(ctx context.Context, b []byte) ([]snapshot, error) {
 	src, err := parseSource(b)
 	if err != nil {
 		return nil, err
 	}
-	all, err := readEarlier(ctx, src.doc, "")
+	all, err := readExistingSignatures(ctx, src.doc, "")
 	return snapshots(ctx, all, err)
 }
