@@ -12,27 +12,27 @@ import (
 	"fmt"
 )
 
-// Scheme is how a signature value comes from a digest. The numbers are stored, and
-// stay what they are.
+// Scheme is a signature scheme: how a key makes a signature value from a digest. The numbers are
+// stored and never change.
 type Scheme uint8
 
 const (
 	// PKCS1v15 is RSASSA-PKCS1-v1_5 (RFC 8017 8.2).
 	PKCS1v15 Scheme = iota + 1
-	// ECDSA values are a DER SEQUENCE of r and s (RFC 5753 section 7.2), as
-	// crypto.Signer makes them.
+	// ECDSA signature values are a DER SEQUENCE of r and s (RFC 5753 section 7.2), as crypto.Signer
+	// makes them.
 	ECDSA
 	// PSS is RSASSA-PSS (RFC 8017 8.1) with MGF1 over the same hash.
 	PSS
-	// Ed25519 signs the message itself (RFC 8032 5.1); the hash that goes with it is SHA-512
-	// (RFC 8419 2.3). Signatures are not made with it, because ETSI TS 119 312 does not list it;
-	// those of others are verified, and not relied upon.
+	// Ed25519 signs the message itself (RFC 8032 5.1). The hash algorithm beside it is SHA-512 (RFC
+	// 8419 2.3). The packages make no Ed25519 signatures, because ETSI TS 119 312 does not list the
+	// scheme. They verify existing ones, and do not rely on them.
 	Ed25519
 )
 
 var schemeNames = [...]string{PKCS1v15: "RSASSA-PKCS1-v1_5", ECDSA: "ECDSA", PSS: "RSASSA-PSS", Ed25519: "Ed25519"}
 
-// String returns the scheme's name in the standards.
+// String returns the name that the standards give the scheme.
 func (s Scheme) String() string {
 	if s < PKCS1v15 || s > Ed25519 {
 		return fmt.Sprintf("Scheme(%d)", uint8(s))
@@ -40,8 +40,8 @@ func (s Scheme) String() string {
 	return schemeNames[s]
 }
 
-// fits reports whether the scheme is one for keys of that kind.
-func (s Scheme) fits(pub crypto.PublicKey) bool {
+// supportsKey reports whether the scheme works with keys of this type.
+func (s Scheme) supportsKey(pub crypto.PublicKey) bool {
 	switch pub.(type) {
 	case *rsa.PublicKey:
 		return s == PKCS1v15 || s == PSS
@@ -53,26 +53,26 @@ func (s Scheme) fits(pub crypto.PublicKey) bool {
 	return false
 }
 
-// Algorithm is a signature algorithm: a hash and a scheme. The zero value stands
-// for [DefaultAlgorithm] of the signer's key.
+// Algorithm is a signature algorithm: a hash and a scheme. The zero value stands for
+// [DefaultAlgorithm] of the signer's key.
 type Algorithm struct {
 	Hash   crypto.Hash
 	Scheme Scheme
-	// Salt is the length in bytes of the salt of PSS, where it is not that of the
-	// hash. It occurs in signatures of others only; see [Signer.Resolve].
+	// Salt is the length in bytes of the PSS salt. 0 means as long as the hash. Only existing
+	// signatures have another value: [Signer.Resolve] refuses one.
 	Salt int
 }
 
 var (
-	// ErrAlgorithm: the key or the algorithm is not one this project signs with.
+	// ErrAlgorithm: the packages do not sign with, or do not verify with, this key or algorithm.
 	ErrAlgorithm = errors.New("ades: algorithm not supported")
-	// ErrValue: the signature value does not belong to the digest and the key.
+	// ErrValue: the signature value does not verify with the digest and the key.
 	ErrValue = errors.New("ades: signature value does not verify")
 )
 
-// DefaultAlgorithm returns the algorithm for a public key: SHA-256 with RSA and
-// P-256, SHA-384 with P-384, SHA-512 with P-521. [ErrAlgorithm] for other keys.
-// RSA signs by PKCS1v15. [PSS] has to be asked for, because fewer readers know it.
+// DefaultAlgorithm returns the algorithm for a public key: SHA-256 with RSA and P-256, SHA-384 with
+// P-384, SHA-512 with P-521. For other keys the error is [ErrAlgorithm]. For RSA it returns
+// PKCS1v15; callers ask for [PSS] explicitly, because fewer readers support it.
 func DefaultAlgorithm(pub crypto.PublicKey) (Algorithm, error) {
 	switch pub := pub.(type) {
 	case *rsa.PublicKey:
@@ -90,16 +90,16 @@ func DefaultAlgorithm(pub crypto.PublicKey) (Algorithm, error) {
 	return Algorithm{}, fmt.Errorf("%w: key %T", ErrAlgorithm, pub)
 }
 
-// Check returns an error, [ErrAlgorithm], unless validators in the European Union rely on the algorithm and the key (ETSI
-// TS 119 312): SHA-256, SHA-384 or SHA-512, RSA keys of 2048 to 4096 bits, and the curves P-256, P-384 and P-521.
-// Signatures are made with these alone.
+// Check returns [ErrAlgorithm] unless validators in the European Union rely on the algorithm and
+// the key (ETSI TS 119 312): SHA-256, SHA-384 or SHA-512, RSA keys of 2048 to 4096 bits, and the
+// curves P-256, P-384 and P-521. The packages make signatures with these alone.
 func (a Algorithm) Check(pub crypto.PublicKey) error {
 	switch a.Hash {
 	case crypto.SHA256, crypto.SHA384, crypto.SHA512:
 	default:
 		return fmt.Errorf("%w: hash %v", ErrAlgorithm, a.Hash)
 	}
-	if !a.Scheme.fits(pub) {
+	if !a.Scheme.supportsKey(pub) {
 		return fmt.Errorf("%w: %v with key %T", ErrAlgorithm, a.Scheme, pub)
 	}
 	switch pub := pub.(type) {
@@ -117,8 +117,8 @@ func (a Algorithm) Check(pub crypto.PublicKey) error {
 	return nil
 }
 
-// Digest is what a signer signs, in the form that crypto.Signer takes: with
-// [Ed25519] Sum is the message itself, else its hash by Algorithm.Hash.
+// Digest is what a signer signs, in the form that crypto.Signer takes. Sum is the hash of the
+// message by Algorithm.Hash, but with [Ed25519] it is the message itself.
 //
 //	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts())
 type Digest struct {
@@ -126,8 +126,8 @@ type Digest struct {
 	Sum       []byte
 }
 
-// Digest returns what has to be signed so that the value is one over the message.
-// The hash has to be available.
+// Digest returns what the key has to sign to make a signature value over the message. The hash has
+// to be available.
 func (a Algorithm) Digest(message []byte) Digest {
 	if a.Scheme == Ed25519 {
 		return Digest{Algorithm: a, Sum: message}
@@ -137,14 +137,13 @@ func (a Algorithm) Digest(message []byte) Digest {
 	return Digest{Algorithm: a, Sum: h.Sum(nil)}
 }
 
-// SignerOpts are the options with which a crypto.Signer signs a [Digest] of the
-// algorithm.
+// SignerOpts returns the options with which a crypto.Signer signs a [Digest] of the algorithm.
 func (a Algorithm) SignerOpts() crypto.SignerOpts {
 	switch a.Scheme {
 	case PSS:
 		return a.pssOptions()
 	case Ed25519:
-		return crypto.Hash(0) // nothing is hashed beforehand
+		return crypto.Hash(0) // Ed25519 signs the message, not a hash
 	}
 	return a.Hash
 }
@@ -156,11 +155,11 @@ func (a Algorithm) pssOptions() *rsa.PSSOptions {
 	return &rsa.PSSOptions{Hash: a.Hash, SaltLength: a.Salt}
 }
 
-// Verify checks a signature value over the Sum of a [Digest]; [ErrValue] when it
-// does not belong to it, [ErrAlgorithm] when the key is not one for the algorithm or
-// one that [CheckKeySize] refuses.
+// Verify checks a signature value over the Sum of a [Digest]. It returns [ErrValue] when the value
+// does not verify, and [ErrAlgorithm] when the key does not suit the algorithm or [CheckKeySize]
+// refuses it.
 func (a Algorithm) Verify(pub crypto.PublicKey, sum, value []byte) error {
-	if !a.Scheme.fits(pub) || !a.Hash.Available() {
+	if !a.Scheme.supportsKey(pub) || !a.Hash.Available() {
 		return fmt.Errorf("%w: %v and %v with key %T", ErrAlgorithm, a.Scheme, a.Hash, pub)
 	}
 	if err := CheckKeySize(pub); err != nil {
@@ -188,20 +187,20 @@ func (a Algorithm) verifyRSA(pub *rsa.PublicKey, sum, value []byte) error {
 		return rsa.VerifyPKCS1v15(pub, a.Hash, sum, value)
 	}
 	if a.Salt < 0 || a.Salt > pub.Size() {
-		return fmt.Errorf("a salt of %d bytes", a.Salt) // crypto/rsa has other meanings for some
+		return fmt.Errorf("a salt of %d bytes", a.Salt) // crypto/rsa gives 0 and negative lengths other meanings
 	}
 	return rsa.VerifyPSS(pub, a.Hash, sum, value, a.pssOptions())
 }
 
-// MaxValueSize is the length in bytes that no signature value of the key
-// exceeds.
+// MaxValueSize returns the greatest length in bytes of a signature value that the key makes, and 0
+// for a key of unknown type.
 func (a Algorithm) MaxValueSize(pub crypto.PublicKey) int {
 	switch pub := pub.(type) {
 	case *rsa.PublicKey:
 		return pub.Size()
 	case *ecdsa.PublicKey:
-		// SEQUENCE{INTEGER r, INTEGER s}: each integer may have a leading zero and
-		// has two octets of header, the sequence up to three.
+		// SEQUENCE{INTEGER r, INTEGER s}: each integer may have a leading zero and has two octets
+		// of header, the sequence up to three.
 		n := (pub.Curve.Params().BitSize + 7) / 8
 		return 3 + 2*(2+1+n)
 	case ed25519.PublicKey:

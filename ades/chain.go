@@ -19,16 +19,16 @@ import (
 )
 
 var (
-	// ErrNoChain: no chain leads from the certificate to a root.
+	// ErrNoChain: no certificate chain leads from the certificate to a trusted root.
 	ErrNoChain = errors.New("ades: no certificate chain to a trusted root")
-	// ErrOutsideValidity: a certificate of the chain is expired or not yet valid.
+	// ErrOutsideValidity: a certificate of the chain has expired or is not yet valid.
 	ErrOutsideValidity = errors.New("ades: certificate outside its validity period")
 )
 
-// Chain builds a chain from cert over the intermediates to one of the roots that
-// is valid at the time given (RFC 5280 section 6), cert first and the root last.
-// Without roots there is no chain. Intermediates whose keys [CheckKeySize] refuses are
-// passed over. Revocation is not looked at.
+// Chain builds a certificate chain from cert over the intermediates to one of the roots, valid at
+// the given time (RFC 5280 section 6). cert comes first and the root last. If roots is nil, the
+// error is [ErrNoChain]. Chain skips intermediates whose keys [CheckKeySize] refuses. It does not
+// check revocation.
 func Chain(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool, at time.Time) ([]*x509.Certificate, error) {
 	if roots == nil {
 		return nil, ErrNoChain
@@ -51,14 +51,15 @@ func Chain(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x50
 	return chains[0], nil
 }
 
-// chainError carries why crypto/x509 found no chain, as one of the two errors
-// that callers tell apart.
+// chainError reports why crypto/x509 found no chain. It wraps ErrNoChain or ErrOutsideValidity,
+// which callers tell apart.
 type chainError struct{ cause error }
 
 func (e chainError) Error() string { return e.sentinel().Error() + ": " + e.reason() }
 
-// reason leaves out the names that crypto/x509 repeats where constraints forbid them (RFC
-// 5280 4.2.1.10): an e-mail address is personal data, as [Identify] says.
+// reason returns the message of crypto/x509. For violated name constraints (RFC 5280 4.2.1.10) it
+// leaves out the names that crypto/x509 repeats, because an e-mail address is personal data (see
+// [Identify]).
 func (e chainError) reason() string {
 	var invalid x509.CertificateInvalidError
 	if errors.As(e.cause, &invalid) && invalid.Reason == x509.CANotAuthorizedForThisName {
@@ -78,42 +79,41 @@ func (e chainError) sentinel() error {
 	return ErrNoChain
 }
 
-// Chains remembers what was verified about certificates for one signature, for the next:
-// authorities are the same in nearly all, and verifying their certificates costs more than
-// all else that is done. The zero value is empty and ready; it is used by several
-// goroutines.
+// Chains is a cache of verified certificate chains and issuers. Most signatures come from the same
+// few authorities, and verifying the authorities' certificates costs more than all other work on a
+// signature. The zero value is empty and ready to use. Several goroutines may use it at once.
 type Chains struct {
 	mu     sync.Mutex
 	chains map[chainKey][]*x509.Certificate
 	issued map[issuerKey]bool
 }
 
-type certificateID [sha256.Size]byte
+type certificateDigest [sha256.Size]byte
 
-// chainKey is all that a chain depends on beside the time. Documents bring certificates of
-// authorities, some of them outdated or revoked: which chain is found over those is for
-// that document alone.
+// chainKey is all that a chain depends on beside the time. It includes the intermediates, because
+// documents embed certificates of authorities, some of them outdated or revoked: a chain over those
+// must not be used for another document.
 type chainKey struct {
-	certificate, intermediates certificateID
+	certificate, intermediates certificateDigest
 	roots                      *x509.CertPool
 }
 
 func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x509.CertPool) chainKey {
 	key := chainKey{certificate: sha256.Sum256(cert.Raw), roots: roots}
 	all := sha256.New()
-	for _, c := range intermediates { // DER says itself where it ends
+	for _, c := range intermediates { // DER has its own length, so no separator is needed
 		all.Write(c.Raw)
 	}
 	all.Sum(key.intermediates[:0])
 	return key
 }
 
-// maxRemembered bounds what is remembered of each kind. Beyond it all is forgotten and
-// found anew.
-const maxRemembered = 1024
+// maxCachedChains bounds the entries of each map of [Chains]. When a map is full, addToCache
+// empties it.
+const maxCachedChains = 1024
 
-// Chain is [Chain] to the roots of the sources. A chain that was found before is returned
-// again while all of its certificates are valid: nothing else about it depends on time.
+// Chain returns [Chain] to the roots of the sources. It returns a cached chain while all
+// certificates of it are valid at the given time: nothing else about a chain depends on time.
 func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	if s.Chains == nil {
 		return Chain(cert, intermediates, s.Roots, at)
@@ -126,22 +126,22 @@ func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate
 	if err == nil {
 		s.Chains.mu.Lock()
 		defer s.Chains.mu.Unlock()
-		remember(&s.Chains.chains, key, chain)
+		addToCache(&s.Chains.chains, key, chain)
 		for i := range len(chain) - 1 {
-			remember(&s.Chains.issued, newIssuerKey(chain[i], chain[i+1]), true)
+			addToCache(&s.Chains.issued, newIssuerKey(chain[i], chain[i+1]), true)
 		}
 	}
 	return chain, err
 }
 
-// issuerKey is a certificate and whose key it is signed by.
-type issuerKey [2]certificateID
+// issuerKey identifies a certificate and the certificate whose key signed it.
+type issuerKey [2]certificateDigest
 
 func newIssuerKey(cert, issuer *x509.Certificate) issuerKey {
 	return issuerKey{sha256.Sum256(cert.Raw), sha256.Sum256(issuer.Raw)}
 }
 
-// CheckIssuer is [CheckIssuer], and remembers who did issue a certificate.
+// CheckIssuer is [CheckIssuer] with a cache of the certificates and issuers for which it succeeded.
 func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
 	if s.Chains == nil {
 		return CheckIssuer(cert, issuer)
@@ -157,7 +157,7 @@ func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
 	if err == nil {
 		s.Chains.mu.Lock()
 		defer s.Chains.mu.Unlock()
-		remember(&s.Chains.issued, key, true)
+		addToCache(&s.Chains.issued, key, true)
 	}
 	return err
 }
@@ -174,19 +174,19 @@ func (c *Chains) chain(key chainKey, at time.Time) []*x509.Certificate {
 	return chain
 }
 
-func remember[K comparable, V any](all *map[K]V, key K, value V) {
-	if *all == nil || len(*all) >= maxRemembered {
+func addToCache[K comparable, V any](all *map[K]V, key K, value V) {
+	if *all == nil || len(*all) >= maxCachedChains {
 		*all = make(map[K]V)
 	}
 	(*all)[key] = value
 }
 
-// oidPSSKey marks keys that may be used with RSASSA-PSS alone (RFC 4055 section 1.2).
+// oidPSSKey marks keys that may be used with RSASSA-PSS only (RFC 4055 section 1.2).
 var oidPSSKey = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 10}
 
-// PublicKey returns the key of a certificate. [ErrAlgorithm], with the name of the
-// kind, when crypto/x509 cannot read it: a key that is restricted to RSASSA-PSS is
-// one, while PSS with an ordinary RSA key is well supported.
+// PublicKey returns the public key of a certificate. When crypto/x509 cannot read the key, the
+// error is [ErrAlgorithm] and names the type of the key. A key that is restricted to RSASSA-PSS is
+// such a key; PSS signatures with an ordinary RSA key are supported.
 func PublicKey(cert *x509.Certificate) (crypto.PublicKey, error) {
 	if cert.PublicKey != nil {
 		return cert.PublicKey, nil
@@ -204,13 +204,13 @@ func PublicKey(cert *x509.Certificate) (crypto.PublicKey, error) {
 	return nil, fmt.Errorf("%w: key of type %v", ErrAlgorithm, spki.Algorithm.Algorithm)
 }
 
-// maxRSABits bounds the work of one check, which grows with the square of it: keys come
-// with what they are to verify, and crypto/rsa calculates with any.
+// maxRSABits bounds the work of one verification, which grows with the square of the key's length.
+// Keys come from the documents that are verified, and crypto/rsa accepts any length.
 const maxRSABits = 8192
 
-// CheckKeySize reports whether a signature is checked with the key in the time that keys in
-// use need; [ErrAlgorithm] when it is longer than any of them (RSA beyond 8192 bits), or has
-// an exponent that crypto/rsa does not calculate with (beyond 31 bits).
+// CheckKeySize returns [ErrAlgorithm] for a key that would make a verification too slow: an RSA key
+// of more than 8192 bits, which is longer than any key in use, or one with an exponent of more than
+// 31 bits, which crypto/rsa does not support.
 func CheckKeySize(pub crypto.PublicKey) error {
 	key, ok := pub.(*rsa.PublicKey)
 	switch {
@@ -222,10 +222,10 @@ func CheckKeySize(pub crypto.PublicKey) error {
 	return nil
 }
 
-// CheckIssuer reports whether an authority issued the certificate: by its name and by its
-// signature (RFC 5280 6.1.3 (a)(4) and (a)(1)). [ErrNoChain] when not, [ErrAlgorithm] when
-// the authority's key is one that [CheckKeySize] refuses. Neither validity nor revocation is
-// looked at.
+// CheckIssuer checks that an authority issued the certificate: by the issuer's name and by its
+// signature (RFC 5280 6.1.3 (a)(4) and (a)(1)). It returns [ErrNoChain] when it did not, and
+// [ErrAlgorithm] when [CheckKeySize] refuses the authority's key. It checks neither validity nor
+// revocation.
 func CheckIssuer(cert, issuer *x509.Certificate) error {
 	if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) {
 		return fmt.Errorf("%w: %s: the issuer is of another name", ErrNoChain, Identify(cert))
@@ -239,8 +239,8 @@ func CheckIssuer(cert, issuer *x509.Certificate) error {
 	return nil
 }
 
-// Pool has certificates that are at hand, and finds issuers among them without asking
-// anybody. It is used by several goroutines.
+// Pool is a set of certificates in memory. It finds issuers among them without any request. Several
+// goroutines may use it at once.
 type Pool struct {
 	bySubject map[string][]*x509.Certificate // by RawSubject
 }
@@ -254,8 +254,8 @@ func NewPool(certificates ...*x509.Certificate) *Pool {
 	return p
 }
 
-// Issuers implements [Issuers]: by the issuer's name and, where both certificates say
-// it, by the identifier of its key (RFC 5280 4.1.2.4, 4.2.1.1). It never fails.
+// Issuers implements [Issuers]. It matches the issuer's name and, where both certificates have it,
+// the identifier of the issuer's key (RFC 5280 4.1.2.4, 4.2.1.1). It never fails.
 func (p *Pool) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
 	var found []*x509.Certificate
 	for _, c := range p.bySubject[string(cert.RawIssuer)] {
@@ -266,13 +266,13 @@ func (p *Pool) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certi
 	return found, nil
 }
 
-// IssuersInOrder asks one after the other until one finds an issuer that is valid now, so
-// that what is at hand stands before what has to be fetched. Authorities renew their
-// certificates under the same key: an old one at hand does not hide the new one.
+// IssuersInOrder asks its sources in order until one finds an issuer that is valid now. Sources in
+// memory therefore come before sources that fetch. Authorities renew their certificates under the
+// same key, so an expired certificate in memory does not end the search.
 type IssuersInOrder []Issuers
 
-// Issuers implements [Issuers]. It returns what was found on the way and did issue the
-// certificate. When that is nothing, the error carries that of each source.
+// Issuers implements [Issuers]. It returns all certificates found so far that did issue cert. If
+// there are none, the error joins the errors of all sources.
 func (o IssuersInOrder) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
 	var all []*x509.Certificate
 	var failures []error

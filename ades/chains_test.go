@@ -62,10 +62,10 @@ func TestChainsAreRemembered(t *testing.T) {
 		})
 	}
 	all.Wait()
-	for i := range 2 * maxRemembered {
-		remember(&s.Chains.issued, issuerKey{{byte(i), byte(i >> 8)}}, true)
+	for i := range 2 * maxCachedChains {
+		addToCache(&s.Chains.issued, issuerKey{{byte(i), byte(i >> 8)}}, true)
 	}
-	if n := len(s.Chains.issued); n > maxRemembered {
+	if n := len(s.Chains.issued); n > maxCachedChains {
 		t.Errorf("%d are remembered", n)
 	}
 }

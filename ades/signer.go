@@ -10,18 +10,18 @@ import (
 	"slices"
 )
 
-// Signer is who signs: the certificate, the certificates above it that go into
-// the signature (in any order, the root may be left out), and the algorithm. The
-// key is elsewhere.
+// Signer is the identity of a signer, without a private key: the key is remote. It is the signer's
+// certificate, the certificates above it that the signature embeds (in any order; the root may be
+// left out), and the signature algorithm.
 type Signer struct {
 	Certificate *x509.Certificate
 	Chain       []*x509.Certificate
 	Algorithm   Algorithm // zero: DefaultAlgorithm of the certificate's key
 }
 
-// Resolve returns the signer with its algorithm filled in, or why signatures
-// cannot be made with it: [ErrPurpose], [ErrAlgorithm]. PSS is made with a salt as long as the hash alone, which is
-// what the readers that know one length know (ETSI TS 119 312, RFC 4055 section 3.1).
+// Resolve returns the signer with its algorithm filled in, or an error if no signature can be made
+// with it: [ErrPurpose] or [ErrAlgorithm]. PSS signatures are made only with a salt as long as the
+// hash, the one length that all readers of PSS support (ETSI TS 119 312, RFC 4055 section 3.1).
 func (s Signer) Resolve() (Signer, error) {
 	if s.Certificate == nil {
 		return s, errors.New("ades: signer without certificate")
@@ -50,40 +50,41 @@ func (s Signer) Resolve() (Signer, error) {
 // ErrPurpose: the certificate was not issued for signing documents.
 var ErrPurpose = errors.New("ades: certificate is not for signing documents")
 
-// documentPurposes are the extended key usages for signing documents that crypto/x509 does not know: id-kp-documentSigning
-// (RFC 9336), and those of Microsoft and Adobe from before it.
+// documentPurposes are the extended key usages for signing documents that crypto/x509 does not
+// name: id-kp-documentSigning (RFC 9336), and the older ones of Microsoft and Adobe.
 var documentPurposes = []asn1.ObjectIdentifier{
 	{1, 3, 6, 1, 5, 5, 7, 3, 36},
 	{1, 3, 6, 1, 4, 1, 311, 10, 3, 12},
 	{1, 2, 840, 113583, 1, 1, 5},
 }
 
-// CheckPurpose returns an error, [ErrPurpose], if a certificate was not issued for signing documents:
+// CheckPurpose returns [ErrPurpose] if a certificate was not issued for signing documents:
 //
-//   - It is a certification authority's (RFC 5280 4.2.1.9).
-//   - Its key usage has neither nonRepudiation, also called contentCommitment, nor digitalSignature (RFC 5280 4.2.1.3,
-//     EN 319 412-2 4.3.2).
-//   - Its extended key usage (RFC 5280 4.2.1.12) has none of anyExtendedKeyUsage, documentSigning (RFC 9336),
-//     emailProtection, and the document signing of Microsoft and of Adobe.
+//   - It belongs to a certification authority (RFC 5280 4.2.1.9).
+//   - Its key usage has neither nonRepudiation, also called contentCommitment, nor digitalSignature
+//     (RFC 5280 4.2.1.3, EN 319 412-2 4.3.2).
+//   - Its extended key usage (RFC 5280 4.2.1.12) has none of anyExtendedKeyUsage, documentSigning
+//     (RFC 9336), emailProtection, and the document signing of Microsoft and of Adobe.
 //
-// An extension that is absent restricts nothing.
+// An absent extension restricts nothing.
 func CheckPurpose(cert *x509.Certificate) error {
 	switch {
 	case cert.IsCA:
 		return fmt.Errorf("%w: it is a certification authority's (basicConstraints CA:TRUE, as openssl req -x509 makes by default; "+
 			"-addext basicConstraints=critical,CA:FALSE -addext keyUsage=critical,nonRepudiation makes one for a signer)", ErrPurpose)
-	case has(cert, oidKeyUsage, cert.KeyUsage != 0) && cert.KeyUsage&(x509.KeyUsageContentCommitment|x509.KeyUsageDigitalSignature) == 0:
+	case hasExtension(cert, oidKeyUsage, cert.KeyUsage != 0) && cert.KeyUsage&(x509.KeyUsageContentCommitment|x509.KeyUsageDigitalSignature) == 0:
 		return fmt.Errorf("%w: its key usage has neither nonRepudiation nor digitalSignature", ErrPurpose)
-	case has(cert, oidExtKeyUsage, len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0) && !isForDocuments(cert):
+	case hasExtension(cert, oidExtKeyUsage, len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0) && !isForDocuments(cert):
 		return fmt.Errorf("%w: its extended key usage is for something else", ErrPurpose)
 	}
 	return nil
 }
 
-// AllowsNonRepudiation reports whether the key usage of a certificate has nonRepudiation, as those with which people sign
-// documents have (EN 319 412-2 4.3.2), or is absent. One with digitalSignature alone is for logging in, as a rule.
+// AllowsNonRepudiation reports whether the key usage of a certificate has nonRepudiation or is
+// absent. Certificates for signing documents have nonRepudiation (EN 319 412-2 4.3.2). A
+// certificate with digitalSignature alone is usually for authentication.
 func AllowsNonRepudiation(cert *x509.Certificate) bool {
-	return !has(cert, oidKeyUsage, cert.KeyUsage != 0) || cert.KeyUsage&x509.KeyUsageContentCommitment != 0
+	return !hasExtension(cert, oidKeyUsage, cert.KeyUsage != 0) || cert.KeyUsage&x509.KeyUsageContentCommitment != 0
 }
 
 var (
@@ -91,9 +92,10 @@ var (
 	oidExtKeyUsage = asn1.ObjectIdentifier{2, 5, 29, 37}
 )
 
-// has reports whether a certificate has an extension: one that crypto/x509 has read something from, or that is empty.
-func has(cert *x509.Certificate, id asn1.ObjectIdentifier, read bool) bool {
-	return read || slices.ContainsFunc(cert.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(id) })
+// hasExtension reports whether a certificate has an extension. parsed: crypto/x509 has read a value
+// from it. An extension without any value is found by its identifier.
+func hasExtension(cert *x509.Certificate, id asn1.ObjectIdentifier, parsed bool) bool {
+	return parsed || slices.ContainsFunc(cert.Extensions, func(e pkix.Extension) bool { return e.Id.Equal(id) })
 }
 
 func isForDocuments(cert *x509.Certificate) bool {
@@ -104,10 +106,10 @@ func isForDocuments(cert *x509.Certificate) bool {
 	})
 }
 
-// Identify names a certificate in an error by its issuer and serial number, as RFC 5280
-// 4.1.2.2 has it. Errors are logged, and the subject of a signer's certificate is personal
-// data: a name and a national number. So is the issuer where it is the subject itself,
-// which is left out then.
+// Identify names a certificate in an error by its issuer and serial number (RFC 5280 4.1.2.2). It
+// leaves out the subject: errors are logged, and the subject of a signer's certificate is personal
+// data, a name and a national number. It leaves out the issuer too if issuer and subject are the
+// same.
 func Identify(cert *x509.Certificate) string {
 	if bytes.Equal(cert.RawIssuer, cert.RawSubject) {
 		return fmt.Sprintf("self-issued certificate %#x", cert.SerialNumber)

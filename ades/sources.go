@@ -11,78 +11,77 @@ import (
 
 // Errors of [Sources].
 var (
-	// ErrTimestamp: a timestamp authority refused, or its answer is not one to the
-	// request.
+	// ErrTimestamp: a timestamp authority refused the request, or its response does not answer it.
 	ErrTimestamp = errors.New("ades: no timestamp")
-	// ErrNoRevocation: nothing that may be relied upon says whether the certificate
-	// is revoked.
+	// ErrNoRevocation: no reliable revocation data states whether the certificate is revoked.
 	ErrNoRevocation = errors.New("ades: no revocation status")
-	// ErrRevoked is what a [RevokedError] is.
+	// ErrRevoked is the sentinel that a [RevokedError] wraps.
 	ErrRevoked = errors.New("ades: certificate revoked")
-	// ErrUnavailable: a source did not answer, or asks to come back. It stands beside
-	// ErrTimestamp or ErrNoRevocation when the same question may get an answer later.
+	// ErrUnavailable: a source did not answer, or asks the caller to try again later. An error
+	// wraps it beside ErrTimestamp or ErrNoRevocation when the same request may succeed later.
 	ErrUnavailable = errors.New("ades: source not available now")
 )
 
-// MaxSkew is how far off ours the clock of an authority may be.
+// MaxSkew is the greatest difference between the clock of an authority and the local clock.
 const MaxSkew = time.Minute
 
-// Timestamper gets timestamp tokens. It is used by several goroutines.
+// Timestamper gets timestamp tokens. Several goroutines may use it at once.
 type Timestamper interface {
-	// Timestamp returns a TimeStampToken (RFC 3161 2.4.2), a DER ContentInfo, over a
-	// sum of the hash given. The token answers this very request and is signed by the
-	// certificate it carries for that purpose; whether that one leads to a root is left
-	// to the caller. [ErrTimestamp] when there is none.
+	// Timestamp returns a TimeStampToken (RFC 3161 2.4.2), a DER ContentInfo, over a digest made
+	// with the given hash. The token answers this request, and it is signed by the certificate for
+	// timestamping that is embedded in it. The caller checks whether that certificate leads to a
+	// trusted root. If there is no token, the error is [ErrTimestamp].
 	Timestamp(ctx context.Context, h crypto.Hash, sum []byte) (token []byte, err error)
 }
 
-// RevocationData states whether a certificate is revoked: one of the two, in DER.
+// RevocationData is one OCSP response or one CRL, in DER. One of the fields is set.
 type RevocationData struct {
 	OCSP []byte // a whole OCSPResponse (RFC 6960 4.2.1), not the BasicOCSPResponse in it
 	CRL  []byte // a CertificateList (RFC 5280 5.1)
 }
 
-// Revocation gets revocation data. It is used by several goroutines.
+// Revocation gets revocation data. Several goroutines may use it at once.
 type Revocation interface {
-	// Revocation returns revocation data about cert, which issuer issued. It is signed by the issuer
-	// or for it, and is in force now.
+	// Revocation returns revocation data about cert, which issuer issued. The data is signed by the
+	// issuer or by its delegate, and is valid now.
 	//
-	// With a notBefore, the time of a signature, it was asked for in this call and comes from no
-	// cache. Its thisUpdate is that second or later, or its nextUpdate is later than notBefore:
-	// responders prepare answers, and authorities publish CRLs, hours ahead. With the zero time,
-	// earlier data may be returned until its nextUpdate.
+	// With a notBefore, the time of a signature, the data is fetched by this call and never comes
+	// from a cache. Its thisUpdate is not before that second, or its nextUpdate is later than
+	// notBefore: OCSP responders prepare responses, and authorities publish CRLs, hours ahead. With
+	// a zero notBefore, Revocation may return earlier data until its nextUpdate.
 	//
-	// A [RevokedError] comes with its data, because a signature made before the revocation stands.
-	// [ErrNoRevocation] when there is none.
+	// A [RevokedError] comes with its data, because a signature made before the revocation remains
+	// valid. If there is no data, the error is [ErrNoRevocation].
 	Revocation(ctx context.Context, cert, issuer *x509.Certificate, notBefore time.Time) (RevocationData, error)
 }
 
-// Issuers finds certificates that are missing between a certificate and a root. It is
-// used by several goroutines.
+// Issuers finds the certificates that are missing between a certificate and a root. Several
+// goroutines may use it at once.
 type Issuers interface {
-	// Issuers returns certificates of which one may have issued cert, in any order and
-	// with others among them; none of it is verified. None, without an error, when it
-	// is not known where they are.
+	// Issuers returns certificates of which one may have issued cert, in any order. Others may be
+	// among them, and none is verified. If no source for them is known, it returns none and no
+	// error.
 	Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error)
 }
 
-// Sources are where evidence comes from. What is nil is not asked: the zero value is
-// offline, and what needs a source that is absent fails.
+// Sources are the sources of timestamps, revocation data and certificates. A nil source is not
+// used, and an operation that needs it fails. The zero value is offline.
 type Sources struct {
 	Time       Timestamper
 	Revocation Revocation
 	Issuers    Issuers
-	// Roots are what the certificates of signers have to lead to. Revocation status is asked for below
-	// them alone; issuers are asked for at addresses in certificates that no root vouches for yet.
+	// Roots are the trusted roots for the certificates of signers. Revocation is asked only about
+	// certificates below them. Issuers is also asked about certificates that are not yet known to
+	// lead to a root.
 	Roots *x509.CertPool
-	// TimestampRoots are what the certificates of timestamp authorities have to lead to; nil: Roots.
+	// TimestampRoots are the trusted roots for the certificates of timestamp authorities; nil:
+	// Roots.
 	TimestampRoots *x509.CertPool
-	// Chains, if not nil, remembers the chains that were verified, for further calls.
+	// Chains, if not nil, caches verified chains for later calls.
 	Chains *Chains
 }
 
-// RevokedError says that a certificate is revoked, since when and why. It is
-// [ErrRevoked].
+// RevokedError states that a certificate is revoked, since when and why. It wraps [ErrRevoked].
 type RevokedError struct {
 	Certificate *x509.Certificate
 	At          time.Time
@@ -96,7 +95,7 @@ func (e *RevokedError) Error() string {
 
 func (e *RevokedError) Unwrap() error { return ErrRevoked }
 
-// reasons are the names of RFC 5280 5.3.1; 7 is not used.
+// reasons are the names of the CRLReason values (RFC 5280 5.3.1). Value 7 is not used.
 var reasons = [...]string{
 	"unspecified", "keyCompromise", "cACompromise", "affiliationChanged", "superseded",
 	"cessationOfOperation", "certificateHold", "", "removeFromCRL", "privilegeWithdrawn", "aACompromise",

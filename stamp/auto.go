@@ -2,6 +2,7 @@ package stamp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"math"
@@ -9,16 +10,55 @@ import (
 )
 
 const (
-	// margin is what stays free around a stamp, in points.
+	// margin is the free space around a stamp, in points.
 	margin = 2
-	// inset is how far from the edges of the page, in points, the margin begins if there is
-	// room: printers do not reach the edge, and a stamp looks better away from it.
+	// inset is the distance from the edges of the page at which the margin begins if that place is
+	// free, in points: printers do not reach the edge, and a stamp looks better away from it.
 	inset = 6
 )
 
-// Find returns the first free place: along the horizontal edge from the corner c, then inwards.
-// Around it two points are free, and it is up to eight points away from the page's edges at c where
-// that is free too. [ErrNoRoom], [ErrNotDrawn], [ErrNotReady], the error of ctx, or one of the document's reader.
+const (
+	// pageTolerance is how far a place may leave the page, in points: page sizes in points are
+	// often rounded from millimetres.
+	pageTolerance = 0.5
+	// overlapTolerance is how far places may overlap and still count as adjacent, in points:
+	// numbers in a PDF are rounded.
+	overlapTolerance = 0.01
+)
+
+// Place returns the place whose corner nearest to c is x and y points inwards from c. The error is
+// [ErrOutside] when the place leaves the page by more than half a point, and [ErrOverlap] when
+// another visible signature overlaps it.
+func (p *Page) Place(c Corner, x, y float64, s Size) (Rect, error) {
+	// No comparison with NaN is true.
+	if !(x >= 0 && y >= 0 && s.Width > 0 && s.Height > 0 && x+s.Width <= p.Width+pageTolerance && y+s.Height <= p.Height+pageTolerance) {
+		return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g, of %g by %g", ErrOutside, s.Width, s.Height, x, y, p.Width, p.Height)
+	}
+	place := p.rectAt(c, x, y, s)
+	for _, signature := range p.signatures {
+		if place.overlaps(signature) {
+			return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g from the upper left corner", ErrOverlap, signature.Width, signature.Height, signature.Left, signature.Top)
+		}
+	}
+	return place, nil
+}
+
+// rectAt returns the rectangle whose corner nearest to c is x and y points inwards from c.
+func (p *Page) rectAt(c Corner, x, y float64, s Size) Rect {
+	r := Rect{x, y, s.Width, s.Height}
+	if c.right() {
+		r.Left = p.Width - x - s.Width
+	}
+	if c.bottom() {
+		r.Top = p.Height - y - s.Height
+	}
+	return r
+}
+
+// Find returns the first free place, searched along the horizontal edge from the corner c and then
+// inwards. Two points around it are free. If the space is free, the place is moved up to eight
+// points away from the page's edges at c. Errors are [ErrNoRoom], [ErrNotDrawn], [ErrNotReady], the
+// error of ctx, and errors of the document's reader.
 func (p *Page) Find(ctx context.Context, renderer Renderer, c Corner, s Size) (Rect, error) {
 	places, err := p.places(ctx, renderer, c, s, 1)
 	if err != nil {
@@ -30,199 +70,102 @@ func (p *Page) Find(ctx context.Context, renderer Renderer, c Corner, s Size) (R
 	return places[0], nil
 }
 
-// Capacity returns the places that so many signers take who sign one after another, each in the
-// first place that [Page.Find] finds then; at most as many as asked for, and fewer when the page has
-// no room for more, which is no error. Errors are those of Find.
-func (p *Page) Capacity(ctx context.Context, renderer Renderer, c Corner, s Size, most int) ([]Rect, error) {
-	return p.places(ctx, renderer, c, s, most)
+// Capacity returns the places for several signers who sign one after another, each in the first
+// place that [Page.Find] then finds. It returns at most limit places, and fewer, without an error,
+// if the page has no space for more. Errors are those of Find.
+func (p *Page) Capacity(ctx context.Context, renderer Renderer, c Corner, s Size, limit int) ([]Rect, error) {
+	return p.places(ctx, renderer, c, s, limit)
 }
 
-func (p *Page) places(ctx context.Context, renderer Renderer, c Corner, s Size, most int) ([]Rect, error) {
+func (p *Page) places(ctx context.Context, renderer Renderer, c Corner, s Size, limit int) ([]Rect, error) {
 	box := Size{s.Width + 2*margin, s.Height + 2*margin}
 	if !(s.Width > 0 && s.Height > 0 && box.Width <= p.Width && box.Height <= p.Height) {
 		return nil, nil
 	}
 	grid := newGrid(p.Size, p.squares(box))
-	picture, err := p.look(ctx, renderer, image.Pt(grid.width, grid.height))
+	picture, err := p.render(ctx, renderer, image.Pt(grid.width, grid.height))
 	if err != nil {
 		return nil, err
 	}
-	sheet := newSheet(grid, c, grid.covered(append(marks(picture, p.Size), p.reserved()...)))
+	area := newCornerGrid(grid, c, grid.covered(append(markedAreas(picture, p.Size), p.reservedAreas()...)))
 	squares, wanted := grid.box(box), image.Pt(int(inset*grid.perX), int(inset*grid.perY))
 	var places []Rect
-	for row := 0; len(places) < most; {
-		at, ok := sheet.first(squares, row)
+	for row := 0; len(places) < limit; {
+		at, ok := area.findFirst(squares, row)
 		if !ok {
 			break
 		}
-		row = at.Y // there was nothing free before it, and will not be
-		at = sheet.inwards(at, squares, wanted)
-		place := p.at(c, float64(at.X)/grid.perX+margin, float64(at.Y)/grid.perY+margin, s)
-		sheet.take(place.grown(margin))
+		row = at.Y // rows before it have no free place
+		at = area.moveInwards(at, squares, wanted)
+		place := p.rectAt(c, float64(at.X)/grid.perX+margin, float64(at.Y)/grid.perY+margin, s)
+		area.occupy(place.expand(margin))
 		places = append(places, place)
 	}
 	return places, nil
 }
 
-// reserved returns the places that are taken whatever is seen there. Those of signatures have
-// their margin, so that a place found on the signed document is the one planned before.
-func (p *Page) reserved() []Rect {
-	taken := slices.Clone(p.taken)
+// reservedAreas returns the areas that are not free whatever the picture shows. Signatures include
+// their margin, so Find finds the same place on the signed document that Capacity planned before.
+func (p *Page) reservedAreas() []Rect {
+	occupied := slices.Clone(p.occupied)
 	for _, signature := range p.signatures {
-		taken = append(taken, signature.grown(margin))
+		occupied = append(occupied, signature.expand(margin))
 	}
-	return taken
-}
-
-// sheet is a page in squares as it is seen from a corner: that is the origin, and x and y run
-// inwards, so that every search is one from the upper left.
-type sheet struct {
-	grid
-	corner Corner
-	room   []int32 // of each square, row by row: how many are free from it on inwards from the edge
-}
-
-// newSheet returns a page whose squares are free where they are not covered.
-func newSheet(g grid, c Corner, covered []bool) *sheet {
-	s := &sheet{grid: g, corner: c, room: make([]int32, len(covered))}
-	for y := s.height - 1; y >= 0; y-- {
-		room := s.room[y*s.width:][:s.width]
-		if y < s.height-1 {
-			copy(room, s.room[(y+1)*s.width:])
-		}
-		row := y
-		if c.bottom() {
-			row = s.height - 1 - y
-		}
-		for x, m := range covered[row*s.width:][:s.width] {
-			if c.right() {
-				x = s.width - 1 - x
-			}
-			if room[x]++; m {
-				room[x] = 0
-			}
-		}
-	}
-	return s
-}
-
-// first returns the first free place, along the edge and then inwards, from a row on.
-func (s *sheet) first(box image.Point, row int) (at image.Point, ok bool) {
-	for y := row; y+box.Y <= s.height; y++ {
-		free := 0
-		for x, room := range s.room[y*s.width:][:s.width] {
-			if room < int32(box.Y) {
-				free = 0
-			} else if free++; free == box.X {
-				return image.Pt(x+1-box.X, y), true
-			}
-		}
-	}
-	return image.Point{}, false
-}
-
-// free says whether a place is.
-func (s *sheet) free(at, box image.Point) bool {
-	if at.X+box.X > s.width || at.Y+box.Y > s.height {
-		return false
-	}
-	for _, room := range s.room[at.Y*s.width+at.X:][:box.X] {
-		if room < int32(box.Y) {
-			return false
-		}
-	}
-	return true
-}
-
-// inwards moves a free place away from the edges that it is closer to than wanted, as far as
-// it stays free.
-func (s *sheet) inwards(at, box, wanted image.Point) image.Point {
-	for at.Y < wanted.Y && s.free(at.Add(image.Pt(0, 1)), box) {
-		at.Y++
-	}
-	for at.X < wanted.X && s.free(at.Add(image.Pt(1, 0)), box) {
-		at.X++
-	}
-	return at
-}
-
-// take takes a place on the page.
-func (s *sheet) take(place Rect) {
-	r := s.fromCorner(s.squares(place))
-	for x := r.Min.X; x < r.Max.X; x++ {
-		for y := r.Min.Y; y < r.Max.Y; y++ {
-			s.room[y*s.width+x] = 0
-		}
-		for y := range r.Min.Y {
-			at := y*s.width + x
-			s.room[at] = min(s.room[at], int32(r.Min.Y-y))
-		}
-	}
-}
-
-// fromCorner returns squares of the page as they are seen from the corner.
-func (s *sheet) fromCorner(r image.Rectangle) image.Rectangle {
-	if s.corner.right() {
-		r.Min.X, r.Max.X = s.width-r.Max.X, s.width-r.Min.X
-	}
-	if s.corner.bottom() {
-		r.Min.Y, r.Max.Y = s.height-r.Max.Y, s.height-r.Min.Y
-	}
-	return r
+	return occupied
 }
 
 const (
-	// slack is how far a place may leave the page, in points: sizes in points are rounded
-	// ones of paper in millimetres.
-	slack = 0.5
-	// touch is how far places may reach into one another and still count as side by side,
-	// in points: numbers in a PDF are rounded.
-	touch = 0.01
+	// Places begin at the edges of squares. A square has a side of one point, unless that exceeds
+	// these bounds, which are in squares.
+	minLongSide = 600  // of the page, so small pages have enough detail
+	maxLongSide = 1600 // of the page, unless a free place
+	minBoxSide  = 8    // would then be less than this
+	maxSquares  = 3 << 20
+
+	// pixelsPerSquare is the number of pixels of the page's picture for each square, along either
+	// side. It takes less time to draw than one pixel for each, and suffices for the cases in
+	// docs/placement.md. pixelsPerSquare is how many the picture of the page has for each square,
+	// along either side. It takes less time to draw than with one for each, and is enough for what
+	// docs/placement.md shows.
+	pixelsPerSquare = 0.75
 )
 
-func (c Corner) right() bool  { return c == TopRight || c == BottomRight }
-func (c Corner) bottom() bool { return c == BottomLeft || c == BottomRight }
-
-// Place returns the place whose corner nearest to c is x and y points inwards from c.
-// [ErrOutside] when it leaves the page by more than half a point, [ErrOverlap] when another
-// visible signature is there.
-func (p *Page) Place(c Corner, x, y float64, s Size) (Rect, error) {
-	// No comparison with NaN is true.
-	if !(x >= 0 && y >= 0 && s.Width > 0 && s.Height > 0 && x+s.Width <= p.Width+slack && y+s.Height <= p.Height+slack) {
-		return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g, of %g by %g", ErrOutside, s.Width, s.Height, x, y, p.Width, p.Height)
-	}
-	place := p.at(c, x, y, s)
-	for _, signature := range p.signatures {
-		if place.overlaps(signature) {
-			return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g from the upper left corner", ErrOverlap, signature.Width, signature.Height, signature.Left, signature.Top)
-		}
-	}
-	return place, nil
+// squares returns how many squares wide and high the page is when a free place of the size box is
+// searched.
+func (p *Page) squares(box Size) image.Point {
+	long := max(p.Width, p.Height)
+	scale := min(max(1, minLongSide/long), maxLongSide/long)
+	scale = max(scale, minBoxSide/min(box.Width, box.Height))
+	scale = min(scale, math.Sqrt(maxSquares/p.Width/p.Height))
+	count := func(points float64) int { return int(min(maxSquares, max(1, math.Round(points*scale)))) }
+	return image.Pt(count(p.Width), count(p.Height))
 }
 
-// at returns the rectangle whose corner nearest to c is x and y points inwards from c.
-func (p *Page) at(c Corner, x, y float64, s Size) Rect {
-	r := Rect{x, y, s.Width, s.Height}
-	if c.right() {
-		r.Left = p.Width - x - s.Width
+// render lets the renderer draw the page. If the page cannot be drawn in time, the error is
+// [ErrNotDrawn].
+func (p *Page) render(ctx context.Context, renderer Renderer, squares image.Point) (*image.RGBA, error) {
+	if renderer == nil {
+		return nil, fmt.Errorf("%w: there is no renderer", ErrNotDrawn)
 	}
-	if c.bottom() {
-		r.Top = p.Height - y - s.Height
+	width, height := int(math.Ceil(pixelsPerSquare*float64(squares.X))), int(math.Ceil(pixelsPerSquare*float64(squares.Y)))
+	document := NewErrorReaderAt(p.document)
+	picture, err := renderer.Render(ctx, document, p.length, p.Number, width, height)
+	switch failure := document.Err(); {
+	case err != nil && ctx.Err() != nil:
+		return nil, ctx.Err()
+	case failure != nil: // even if there is a picture: it may be incomplete
+		return nil, fmt.Errorf("stamp: reading the document: %w", failure)
+	case errors.Is(err, ErrNotReady):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrNotDrawn, err)
+	case picture == nil || picture.Rect.Size() != image.Pt(width, height):
+		return nil, fmt.Errorf("%w: it was drawn in another size", ErrNotDrawn)
 	}
-	return r
+	return picture, nil
 }
 
-func (r Rect) overlaps(o Rect) bool {
-	return r.Left+touch < o.Left+o.Width && o.Left+touch < r.Left+r.Width &&
-		r.Top+touch < o.Top+o.Height && o.Top+touch < r.Top+r.Height
-}
-
-// grown returns a rectangle that is larger by a margin on each side.
-func (r Rect) grown(margin float64) Rect {
-	return Rect{r.Left - margin, r.Top - margin, r.Width + 2*margin, r.Height + 2*margin}
-}
-
-// grid is a page in squares.
+// grid divides a page into squares.
 type grid struct {
 	page          Size
 	width, height int
@@ -233,24 +176,25 @@ func newGrid(page Size, size image.Point) grid {
 	return grid{page, size.X, size.Y, float64(size.X) / page.Width, float64(size.Y) / page.Height}
 }
 
-// fuzz is the part of a square that is put down to calculating.
-const fuzz = 1e-3
+// roundingTolerance is the part of a square that is attributed to rounding errors.
+const roundingTolerance = 1e-3
 
-// squares returns those that a place on the page touches.
+// squares returns the squares that a place on the page touches.
 func (g grid) squares(r Rect) image.Rectangle {
 	return image.Rect(
-		int(math.Floor(r.Left*g.perX+fuzz)), int(math.Floor(r.Top*g.perY+fuzz)),
-		int(math.Ceil((r.Left+r.Width)*g.perX-fuzz)), int(math.Ceil((r.Top+r.Height)*g.perY-fuzz)),
+		int(math.Floor(r.Left*g.perX+roundingTolerance)), int(math.Floor(r.Top*g.perY+roundingTolerance)),
+		int(math.Ceil((r.Left+r.Width)*g.perX-roundingTolerance)), int(math.Ceil((r.Top+r.Height)*g.perY-roundingTolerance)),
 	).Intersect(image.Rect(0, 0, g.width, g.height))
 }
 
-// box returns how many squares a place touches that begins where a square does.
+// box returns how many squares a place touches that begins at the edge of a square.
 func (g grid) box(size Size) image.Point {
-	return image.Pt(int(math.Ceil(size.Width*g.perX-fuzz)), int(math.Ceil(size.Height*g.perY-fuzz)))
+	return image.Pt(int(math.Ceil(size.Width*g.perX-roundingTolerance)), int(math.Ceil(size.Height*g.perY-roundingTolerance)))
 }
 
-// covered says of each square, row by row, whether any of some places touches it. How many do is
-// counted from their corners, so that many large ones cost no more than small ones.
+// covered reports for each square, row by row, whether any of the places touches it. It sums up the
+// places from their corners (a summed-area table), so many large places cost no more than small
+// ones.
 func (g grid) covered(places []Rect) []bool {
 	covered := make([]bool, g.width*g.height)
 	if len(places) == 0 {
@@ -265,7 +209,7 @@ func (g grid) covered(places []Rect) []bool {
 		edges[r.Max.Y*stride+r.Min.X]--
 		edges[r.Max.Y*stride+r.Max.X]++
 	}
-	above := make([]int32, g.width) // on each square of the row above
+	above := make([]int32, g.width) // how many places touch each square of the row
 	for y := range g.height {
 		sum := int32(0)
 		for x, edge := range edges[y*stride:][:g.width] {
@@ -277,4 +221,102 @@ func (g grid) covered(places []Rect) []bool {
 		}
 	}
 	return covered
+}
+
+// cornerGrid is a page in squares whose origin is the given corner. x and y run inwards from it, so
+// every search starts at the upper left of the cornerGrid.
+type cornerGrid struct {
+	grid
+	corner Corner
+	// freeDepth is, for each square, row by row, how many consecutive squares are free from it on in
+	// the direction of y.
+	freeDepth []int32
+}
+
+// newCornerGrid returns a page whose squares are free if they are not covered.
+func newCornerGrid(g grid, c Corner, covered []bool) *cornerGrid {
+	s := &cornerGrid{grid: g, corner: c, freeDepth: make([]int32, len(covered))}
+	for y := s.height - 1; y >= 0; y-- {
+		freeDepth := s.freeDepth[y*s.width:][:s.width]
+		if y < s.height-1 {
+			copy(freeDepth, s.freeDepth[(y+1)*s.width:])
+		}
+		row := y
+		if c.bottom() {
+			row = s.height - 1 - y
+		}
+		for x, m := range covered[row*s.width:][:s.width] {
+			if c.right() {
+				x = s.width - 1 - x
+			}
+			if freeDepth[x]++; m {
+				freeDepth[x] = 0
+			}
+		}
+	}
+	return s
+}
+
+// findFirst returns the first free place in or after the given row, searched along the edge and
+// then inwards.
+func (s *cornerGrid) findFirst(box image.Point, row int) (at image.Point, ok bool) {
+	for y := row; y+box.Y <= s.height; y++ {
+		run := 0
+		for x, freeDepth := range s.freeDepth[y*s.width:][:s.width] {
+			if freeDepth < int32(box.Y) {
+				run = 0
+			} else if run++; run == box.X {
+				return image.Pt(x+1-box.X, y), true
+			}
+		}
+	}
+	return image.Point{}, false
+}
+
+func (s *cornerGrid) isFree(at, box image.Point) bool {
+	if at.X+box.X > s.width || at.Y+box.Y > s.height {
+		return false
+	}
+	for _, freeDepth := range s.freeDepth[at.Y*s.width+at.X:][:box.X] {
+		if freeDepth < int32(box.Y) {
+			return false
+		}
+	}
+	return true
+}
+
+// moveInwards moves a free place to the wanted distance from the edges, as far as it remains free.
+func (s *cornerGrid) moveInwards(at, box, wanted image.Point) image.Point {
+	for at.Y < wanted.Y && s.isFree(at.Add(image.Pt(0, 1)), box) {
+		at.Y++
+	}
+	for at.X < wanted.X && s.isFree(at.Add(image.Pt(1, 0)), box) {
+		at.X++
+	}
+	return at
+}
+
+// occupy marks the squares of a place as not free.
+func (s *cornerGrid) occupy(place Rect) {
+	r := s.fromCorner(s.squares(place))
+	for x := r.Min.X; x < r.Max.X; x++ {
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			s.freeDepth[y*s.width+x] = 0
+		}
+		for y := range r.Min.Y {
+			at := y*s.width + x
+			s.freeDepth[at] = min(s.freeDepth[at], int32(r.Min.Y-y))
+		}
+	}
+}
+
+// fromCorner converts squares of the page to coordinates from the corner.
+func (s *cornerGrid) fromCorner(r image.Rectangle) image.Rectangle {
+	if s.corner.right() {
+		r.Min.X, r.Max.X = s.width-r.Max.X, s.width-r.Min.X
+	}
+	if s.corner.bottom() {
+		r.Min.Y, r.Max.Y = s.height-r.Max.Y, s.height-r.Min.Y
+	}
+	return r
 }

@@ -26,7 +26,7 @@ import (
 //go:embed fonts
 var fontFiles embed.FS
 
-// weight is one of the standard stamp's faces.
+// weight is the weight of a face of the standard stamp.
 type weight int
 
 const (
@@ -37,19 +37,19 @@ const (
 // faceFiles are the PostScript names of the faces, by weight.
 var faceFiles = [...]string{regular: "NotoSans-SemiCondensed", semiBold: "NotoSans-SemiCondensedSemiBold"}
 
-// em is the font's size in the unit of all lengths of a face.
+// em is the size of the font in the unit of all lengths of a face.
 const em = 1000
 
-// face is a font in one weight. Several goroutines may use it.
+// face is a font in one weight. Several goroutines may use it at once.
 type face struct {
 	name     string
 	metrics  *sfnt.Font
 	outlines *truetype.Font
 
-	xHeight, capHeight, ascent, descent int // the last is negative
+	xHeight, capHeight, ascent, descent int // descent is negative
 }
 
-// faces are the standard stamp's, by weight.
+// faces are the faces of the standard stamp, by weight.
 type faces [len(faceFiles)]*face
 
 // readFaces reads the faces once, when the first stamp is drawn.
@@ -82,21 +82,22 @@ func readFace(name string) (*face, error) {
 	return f, err
 }
 
-// glyph is a character where it is drawn, in thousandths of the font's size.
+// glyph is a symbol and its position, in thousandths of the font's size.
 type glyph struct {
 	symbol
 	x, y int // from the start of the line, and above its baseline
 }
 
-// symbol is what is drawn for a character. Without a glyph of its own that is the font's
-// glyph 0, a box.
+// symbol is a character and the glyph that is drawn for it. If the font lacks the character, that
+// is glyph 0, a box.
 type symbol struct {
 	char    rune
 	id      sfnt.GlyphIndex
 	advance int
 }
 
-// symbol finds that of a character. Errors are those of a damaged font, which ours is not.
+// symbol returns the symbol of a character. It ignores errors, which only a damaged font would
+// cause.
 func (f *face) symbol(char rune) symbol {
 	var b sfnt.Buffer
 	id, _ := f.metrics.GlyphIndex(&b, char)
@@ -104,43 +105,44 @@ func (f *face) symbol(char rune) symbol {
 	return symbol{char, id, advance.Round()}
 }
 
-// isMark reports whether the font has a glyph without a width for a combining character.
+// isMark reports whether the character is a combining mark and the font has a glyph of width 0 for
+// it.
 func (s symbol) isMark() bool { return s.id != 0 && s.advance == 0 && unicode.Is(unicode.M, s.char) }
 
-// kern returns how much further apart than usual two symbols stand.
+// kern returns the kerning between two symbols.
 func (f *face) kern(a, b symbol) int {
 	if a.id == 0 || b.id == 0 {
 		return 0
 	}
 	kern, err := f.metrics.Kern(nil, a.id, b.id, fixed.I(em), font.HintingNone)
 	if err != nil {
-		return 0 // as far as usual
+		return 0 // no kerning
 	}
 	return kern.Round()
 }
 
-// ink returns the bounding box of a symbol, y upwards; empty for a space.
+// ink returns the bounding box of a symbol, with y upwards. It is empty for a space.
 func (f *face) ink(s symbol) image.Rectangle {
 	bounds, _, _ := f.metrics.GlyphBounds(nil, s.id, fixed.I(em), font.HintingNone)
 	return image.Rect(bounds.Min.X.Floor(), -bounds.Max.Y.Ceil(), bounds.Max.X.Ceil(), -bounds.Min.Y.Floor())
 }
 
-// shape sets a line, and returns its width. Characters stand side by side, kerned, and
-// combining marks are over or below the one that they follow.
+// shape returns the glyphs of a line and its width. It kerns the characters, and places combining
+// marks above or below the preceding letter.
 func (f *face) shape(text string) (glyphs []glyph, width int) {
-	base := -1                 // the letter that marks are put on
+	base := -1                 // index of the letter that carries the next marks
 	var letter image.Rectangle // its ink, once it has one
 	for _, char := range text {
 		s := f.symbol(char)
 		if s.isMark() && base >= 0 {
 			if base == len(glyphs)-1 {
-				letter = f.inkUnderMarks(glyphs[base])
+				letter = f.baseInk(glyphs[base])
 			}
 			ink := f.ink(s)
 			if f.isAbove(ink) {
-				glyphs[base].symbol = f.withoutDot(glyphs[base].symbol)
+				glyphs[base].symbol = f.dotless(glyphs[base].symbol)
 			}
-			at := f.mark(&letter, ink)
+			at := f.placeMark(&letter, ink)
 			glyphs = append(glyphs, glyph{s, at.X, at.Y})
 			continue
 		}
@@ -161,11 +163,11 @@ const (
 	lowestMark  = -400
 )
 
-// mark returns where a combining mark is drawn on a letter, and makes the letter's ink grow by
-// it. Marks are made for small letters: those above rise as far as the letter is
-// higher, those below sink as far as it goes below the baseline, and others stay on
-// it. No number of marks leaves the line.
-func (f *face) mark(letter *image.Rectangle, mark image.Rectangle) image.Point {
+// placeMark returns where to draw a combining mark on a letter, and extends the letter's ink by it.
+// Marks are made for lowercase letters. A mark above a letter rises by as much as the letter is
+// higher than a lowercase one. A mark below sinks as far as the letter's ink goes below the
+// baseline. Other marks stay at the baseline. Marks never leave the line, however many there are.
+func (f *face) placeMark(letter *image.Rectangle, mark image.Rectangle) image.Point {
 	at := image.Pt((letter.Min.X+letter.Max.X-mark.Min.X-mark.Max.X)/2, 0)
 	switch {
 	case f.isAbove(mark):
@@ -180,18 +182,18 @@ func (f *face) mark(letter *image.Rectangle, mark image.Rectangle) image.Point {
 
 func (f *face) isAbove(mark image.Rectangle) bool { return mark.Min.Y > f.xHeight/2 }
 
-// inkUnderMarks is the box that a letter's marks are put on. A space has one too, without height.
-func (f *face) inkUnderMarks(letter glyph) image.Rectangle {
-	ink := f.ink(f.withoutDot(letter.symbol))
+// baseInk returns the box on which a letter's marks are placed. The box of a space has no height.
+func (f *face) baseInk(letter glyph) image.Rectangle {
+	ink := f.ink(f.dotless(letter.symbol))
 	if ink.Empty() {
 		ink = image.Rect(0, 0, letter.advance, 0)
 	}
 	return ink.Add(image.Pt(letter.x, 0))
 }
 
-// withoutDot returns an i or j as it is below a mark (Unicode 7.1, Diacritics on i and j). It
-// still stands for the same character.
-func (f *face) withoutDot(s symbol) symbol {
+// dotless returns an i or j without its dot, as it is drawn below a mark (Unicode 7.1, Diacritics
+// on i and j). The symbol still stands for the same character.
+func (f *face) dotless(s symbol) symbol {
 	switch s.char {
 	case 'i':
 		s.id = f.symbol('ı').id
@@ -201,9 +203,9 @@ func (f *face) withoutDot(s symbol) symbol {
 	return s
 }
 
-// codes are the numbers that a page's content has for the symbols of a face. A number is both
-// code and CID and glyph of the subset; 0 is nobody's, since PDF/A-2 (ISO 19005-2 6.2.11.8)
-// forbids to draw .notdef.
+// codes are the numbers by which a page's content refers to the symbols of a face. A number is the
+// character code, the CID and the glyph of the subset. Number 0 is not used, since PDF/A-2 (ISO
+// 19005-2 6.2.11.8) forbids drawing .notdef.
 type codes struct {
 	symbols []symbol // by number, from 1
 	numbers map[symbol]int
@@ -227,7 +229,8 @@ func newCodes(lines []line, w weight) codes {
 	return c
 }
 
-// embed adds the font of a face's symbols, a composite one (ISO 32000-2 9.7), and returns its number.
+// embed adds a composite font (ISO 32000-2 9.7) with the symbols of a face, and returns its object
+// number.
 func (f *face) embed(page *onePage, c codes) (int, error) {
 	glyphs := []uint16{0}
 	for _, s := range c.symbols {
@@ -259,8 +262,8 @@ func (f *face) descriptor(name string, file, cidSet int) []byte {
 		f.ascent, f.descent, f.capHeight, stem, file, cidSet)
 }
 
-// subsetTag is the tag of a font program (ISO 32000-2 9.9.2): six letters that no other
-// has, as far as can be.
+// subsetTag returns the tag of a font subset (ISO 32000-2 9.9.2): six letters from the hash of the
+// font program, so different subsets get different tags.
 func subsetTag(program []byte) string {
 	sum := sha256.Sum256(program)
 	tag := sum[:6]
@@ -270,7 +273,7 @@ func subsetTag(program []byte) string {
 	return string(tag)
 }
 
-// cidSet has a bit for each of the first n CIDs, the highest bit first (ISO 32000-2 table 122).
+// cidSet returns a bit for each of the first n CIDs, the highest bit first (ISO 32000-2 table 122).
 func cidSet(n int) []byte {
 	set := bytes.Repeat([]byte{0xff}, (n+7)/8)
 	set[len(set)-1] = bits.Reverse8(uint8(1<<((n-1)%8+1) - 1))
@@ -285,7 +288,7 @@ func (c codes) widths() []byte {
 	return b.Bytes()
 }
 
-// toUnicode is the CMap that programs copy text by (ISO 32000-2 9.10.3).
+// toUnicode returns the CMap by which programs copy text (ISO 32000-2 9.10.3).
 func (c codes) toUnicode() []byte {
 	var b bytes.Buffer
 	b.WriteString("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n" +
@@ -293,7 +296,7 @@ func (c codes) toUnicode() []byte {
 		"/CMapName /Adobe-Identity-UCS def\n/CMapType 2 def\n" +
 		"1 begincodespacerange\n<0000> <ffff>\nendcodespacerange\n")
 	number := 1
-	for some := range slices.Chunk(c.symbols, 100) { // the most that a CMap may have at once
+	for some := range slices.Chunk(c.symbols, 100) { // the maximum for one block of a CMap
 		fmt.Fprintf(&b, "%d beginbfchar\n", len(some))
 		for _, s := range some {
 			fmt.Fprintf(&b, "<%04x> <%s>\n", number, utf16Hex(s.char))

@@ -20,44 +20,44 @@ const (
 	JPEG ImageType = "Jpeg"
 )
 
-// What an image may have. Its header says how much memory decoding takes.
+// Bounds of images. The header of an image states how much memory decoding it takes.
 const (
 	maxImageBytes  = 2 << 20
-	maxImagePixels = 9_000_000 // of A4 at 300 dots per inch
-	maxImageSide   = 1 << 14   // so that a pixel may be a point within the reals of PDF 1.4, up to 32767
+	maxImagePixels = 9_000_000 // A4 at 300 dots per inch
+	maxImageSide   = 1 << 14   // drawn as points, within the reals of PDF 1.4 (32767)
 )
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// Image is an image that can be drawn. It keeps the file and not the pixels, which can be a
-// hundred times as much. Its colours are taken for sRGB, whatever profile came with them. It may
-// be used by several goroutines.
+// Image is an image that can be drawn. It holds the encoded file and not the pixels, which can take
+// a hundred times the memory. Its colours are treated as sRGB, whatever profile the file has.
+// Several goroutines may use it at once.
 type Image struct {
 	encoded []byte
 	format  ImageType
 }
 
-// decoded is an image with its pixels.
+// decoded is a decoded image.
 type decoded struct {
 	picture picture
 	turn    orientation
-	lossy   bool   // it was a JPEG
-	jpeg    []byte // what a PDF can have of that file; nil for none
+	lossy   bool   // the file is a JPEG
+	jpeg    []byte // the part of the file that a PDF can embed; nil: none
 }
 
-// picture is decoded pixels of 8 bits for each component.
+// picture is the decoded pixels, with 8 bits for each component.
 type picture interface {
 	image.RGBA64Image
 	Opaque() bool
 }
 
-// ReadImage reads an image, all of it. A PNG (ISO/IEC 15948) may be of any kind. A JPEG
-// (ISO/IEC 10918-1) may be sequential or progressive, in 8 bits, grey, RGB or YCbCr, or CMYK or YCCK
-// with the marker of Adobe; it is displayed in the orientation that its Exif metadata names.
+// ReadImage reads and checks a whole image. A PNG (ISO/IEC 15948) may be of any kind. A JPEG
+// (ISO/IEC 10918-1) may be sequential or progressive, in 8 bits, grey, RGB or YCbCr, or CMYK or
+// YCCK with the Adobe marker. It is displayed in the orientation that its Exif metadata names.
 //
-// An image has at most 2 MiB, 9 million pixels, and 16384 of them in a line. Else, and when it
-// is damaged or of another type, the error is [ErrImage] and says why. Reading and drawing an
-// image each take up to 200 MB for a moment.
+// An image has at most 2 MiB, 9 million pixels, and 16384 pixels on each side. For a larger,
+// damaged or different file the error is [ErrImage] and states the reason. Reading an image and
+// drawing it each take up to 200 MB for a moment.
 func ReadImage(encoded []byte, t ImageType) (*Image, error) {
 	if _, err := decode(encoded, t); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func readPNG(encoded []byte) (*decoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decoded{picture: eightBits(pixels), turn: upright}, nil
+	return &decoded{picture: to8Bits(pixels), turn: upright}, nil
 }
 
 func checkPixels(c image.Config) error {
@@ -115,21 +115,22 @@ func checkPixels(c image.Config) error {
 	return nil
 }
 
-// eightBits returns what image/png decodes, with the more significant byte of each sample: images
-// of 16 bits came with PDF 1.5 (ISO 32000-2 table 87). It never multiplies a colour by its alpha.
-func eightBits(pixels image.Image) picture {
+// to8Bits returns what image/png decodes, with the more significant byte of each sample: PDF has
+// images of 16 bits only since version 1.5 (ISO 32000-2 table 87). It does not multiply colours by
+// alpha.
+func to8Bits(pixels image.Image) picture {
 	switch p := pixels.(type) {
 	case *image.Gray16:
-		return &image.Gray{Pix: everySecond(p.Pix), Stride: p.Stride / 2, Rect: p.Rect}
+		return &image.Gray{Pix: highBytes(p.Pix), Stride: p.Stride / 2, Rect: p.Rect}
 	case *image.RGBA64:
-		return &image.RGBA{Pix: everySecond(p.Pix), Stride: p.Stride / 2, Rect: p.Rect}
+		return &image.RGBA{Pix: highBytes(p.Pix), Stride: p.Stride / 2, Rect: p.Rect}
 	case *image.NRGBA64:
-		return &image.NRGBA{Pix: everySecond(p.Pix), Stride: p.Stride / 2, Rect: p.Rect}
+		return &image.NRGBA{Pix: highBytes(p.Pix), Stride: p.Stride / 2, Rect: p.Rect}
 	}
-	return pixels.(picture) // as all pictures of the standard library are
+	return pixels.(picture) // all image types of image/png implement it
 }
 
-func everySecond(b []byte) []byte {
+func highBytes(b []byte) []byte {
 	out := make([]byte, len(b)/2)
 	for i := range out {
 		out[i] = b[2*i]
@@ -137,8 +138,8 @@ func everySecond(b []byte) []byte {
 	return out
 }
 
-// maxScans bounds the scans of a progressive JPEG. A few bytes of a scan can go over all pixels,
-// so that a small file could take hours; encoders make about ten scans.
+// maxScans bounds the scans of a progressive JPEG. A few bytes of a scan can affect all pixels, so
+// a small file could take hours to decode. Encoders make about ten scans.
 const maxScans = 64
 
 // Markers of ISO/IEC 10918-1 table B.1.
@@ -155,8 +156,10 @@ const (
 
 const (
 	startOfImage = "\xff\xd8"
-	// These say what the components are: of JFIF (ISO/IEC 10918-5 10.1), Y or YCbCr; of Adobe with
-	// transform 0 (ISO/IEC 10918-6 6.5.3), RGB.
+	// These segments state what the components are: JFIF (ISO/IEC 10918-5 10.1) means Y or YCbCr,
+	// Adobe with transform 0 (ISO/IEC 10918-6 6.5.3) means RGB. These say what the components are:
+	// of JFIF (ISO/IEC 10918-5 10.1), Y or YCbCr; of Adobe with transform 0 (ISO/IEC 10918-6
+	// 6.5.3), RGB.
 	jfifSegment  = "\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
 	adobeSegment = "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
 )
@@ -187,9 +190,9 @@ func readJPEG(encoded []byte) (*decoded, error) {
 	return i, nil
 }
 
-// jpegFrame returns what a JPEG is decoded from: all that follows the start of the image but
-// comments and what applications put there, which can say who took a photo, with what, and where.
-// What Exif put there comes beside it.
+// jpegFrame returns the part of a JPEG from which the pixels are decoded: all after the start of
+// the image except comments and application segments, which can state who took a photo, with which
+// device, and where. It returns the Exif metadata separately.
 func jpegFrame(b []byte) (frame, exif []byte, err error) {
 	b = b[len(startOfImage):]
 	for scans, marker := 0, byte(0); ; {
@@ -227,8 +230,8 @@ func jpegFrame(b []byte) (frame, exif []byte, err error) {
 	}
 }
 
-// nextMarker returns the place of the next marker but those within a scan; -1 for none.
-// Decoders skip what is before it.
+// nextMarker returns the index of the next marker, without the markers within a scan; -1 if there
+// is none. Decoders skip bytes before it.
 func nextMarker(b []byte) int {
 	for i := 0; i+1 < len(b); i++ {
 		if m := b[i+1]; b[i] == 0xff && m != 0 && m != 0xff && (m < firstRestart || m > lastRestart) {
@@ -238,17 +241,17 @@ func nextMarker(b []byte) int {
 	return -1
 }
 
-// orientation is how the rows and columns of a picture are displayed: the matrix (a, b, c, d) of
-// ISO 32000-2 8.3.4 about the picture's centre.
+// orientation states how the rows and columns of a picture are displayed: the matrix (a, b, c, d)
+// of ISO 32000-2 8.3.4 about the picture's centre.
 type orientation [4]int
 
 var upright = orientation{1, 0, 0, 1}
 
-// sideways: the rows are displayed as columns.
+// sideways reports whether the rows are displayed as columns.
 func (o orientation) sideways() bool { return o[0] == 0 }
 
-// orientations are the values of the tag Orientation (Exif 2.32, 4.6.4 A), which name where the
-// first row and the first column are displayed.
+// orientations are the orientations by the value of the tag Orientation (Exif 2.32, 4.6.4 A), which
+// names where the first row and the first column are displayed.
 var orientations = [...]orientation{
 	1: upright,        // top, left
 	2: {-1, 0, 0, 1},  // top, right
@@ -260,8 +263,8 @@ var orientations = [...]orientation{
 	8: {0, 1, -1, 0},  // left, bottom
 }
 
-// exifOrientation returns the orientation of a picture from its Exif metadata, which is a TIFF
-// file. Viewers take what is not well formed as upright.
+// exifOrientation returns the orientation from the Exif metadata, which is a TIFF file. Like
+// viewers, it treats malformed metadata as upright.
 func exifOrientation(tiff []byte) orientation {
 	const orientationTag, short = 274, 3
 	var order binary.ByteOrder
@@ -292,7 +295,7 @@ func exifOrientation(tiff []byte) orientation {
 	return upright
 }
 
-// from returns what is left of b from an offset on.
+// from returns b from an offset on.
 func from(b []byte, offset uint32) []byte {
 	return b[min(uint64(offset), uint64(len(b))):]
 }

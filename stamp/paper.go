@@ -9,26 +9,27 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// tolerance is how far a channel of a pixel may be from the paper's. A hairline of faint ink
-// that is drawn over half a pixel is further off, the grain of a clean scan is not.
+// tolerance is how far a channel of a pixel may differ from the paper. A hairline of faint ink over
+// half a pixel differs more, the grain of a clean scan differs less.
 const tolerance = 10
 
-// run is a number of pixels of one colour that follow each other in a row. Pages consist of few.
-type run struct {
+// pixelRun is a number of consecutive pixels of one colour in a row. Most pages consist of few
+// runs.
+type pixelRun struct {
 	colour [3]uint8
 	length int32
 }
 
-// runsOf returns what a picture consists of, row by row.
-func runsOf(picture *image.RGBA) []run {
-	runs := make([]run, 0, picture.Rect.Dx()*picture.Rect.Dy()/16)
+// pixelRuns returns the runs of a picture, row by row.
+func pixelRuns(picture *image.RGBA) []pixelRun {
+	runs := make([]pixelRun, 0, picture.Rect.Dx()*picture.Rect.Dy()/16)
 	last := uint32(0)
 	for y := picture.Rect.Min.Y; y < picture.Rect.Max.Y; y++ {
 		row := picture.Pix[picture.PixOffset(picture.Rect.Min.X, y):]
 		for x := range picture.Rect.Dx() {
 			pixel := binary.LittleEndian.Uint32(row[4*x:])
 			if pixel != last || x == 0 {
-				runs = append(runs, run{colour: [3]uint8(row[4*x:])})
+				runs = append(runs, pixelRun{colour: [3]uint8(row[4*x:])})
 			}
 			last = pixel
 			runs[len(runs)-1].length++
@@ -37,18 +38,19 @@ func runsOf(picture *image.RGBA) []run {
 	return runs
 }
 
-// marks returns the places on a page where its picture differs from the paper: the whole page, if it shows none.
-func marks(picture *image.RGBA, page Size) (places []Rect) {
-	runs := runsOf(picture)
-	background, ok := paper(runs)
+// markedAreas returns the areas of a page where its picture differs from the paper. It is the whole
+// page if the picture shows no paper.
+func markedAreas(picture *image.RGBA, page Size) (places []Rect) {
+	runs := pixelRuns(picture)
+	background, ok := paperColour(runs)
 	if !ok {
 		return []Rect{{Width: page.Width, Height: page.Height}}
 	}
 	width := int32(picture.Rect.Dx())
-	wide, high := page.Width/float64(width), page.Height/float64(picture.Rect.Dy()) // a pixel
+	wide, high := page.Width/float64(width), page.Height/float64(picture.Rect.Dy()) // of a pixel
 	at := int32(0)
 	for _, r := range runs {
-		if !near(r.colour, background, tolerance) {
+		if !isNear(r.colour, background, tolerance) {
 			places = append(places, Rect{float64(at%width) * wide, float64(at/width) * high, float64(r.length) * wide, high})
 		}
 		at += r.length
@@ -56,17 +58,17 @@ func marks(picture *image.RGBA, page Size) (places []Rect) {
 	return places
 }
 
-// paper returns the colour that most of a picture has, or is near to, of those that a stamp can be read on: that of
-// the page whatever is printed on it, and the middle of the many that scanned paper has. ok is false if it has none.
-func paper(runs []run) (colour [3]uint8, ok bool) {
-	about, ok := coarsely(runs)
+// paperColour returns the light colour that most of a picture has or is close to. It is the median
+// of close colours, because scanned paper has many. ok is false if the picture has no light colour.
+func paperColour(runs []pixelRun) (colour [3]uint8, ok bool) {
+	about, ok := commonLightShade(runs)
 	if !ok {
 		return colour, false
 	}
 	var seen [3][256]int32
 	count := int32(0)
 	for _, r := range runs {
-		if near(r.colour, about, 24) {
+		if isNear(r.colour, about, 24) {
 			count += r.length
 			for channel, value := range r.colour {
 				seen[channel][value] += r.length
@@ -86,8 +88,9 @@ func median(seen *[256]int32, count int32) uint8 {
 	return 255
 }
 
-// coarsely returns the light colour with the most pixels, of 16 shades in each channel; of several the lightest.
-func coarsely(runs []run) (colour [3]uint8, ok bool) {
+// commonLightShade returns the light colour with the most pixels, in 16 shades for each channel. Of
+// several it returns the lightest.
+func commonLightShade(runs []pixelRun) (colour [3]uint8, ok bool) {
 	var shades [1 << 12]int32
 	for _, r := range runs {
 		shades[int(r.colour[0]>>4)<<8|int(r.colour[1]>>4)<<4|int(r.colour[2]>>4)] += r.length
@@ -102,8 +105,8 @@ func coarsely(runs []run) (colour [3]uint8, ok bool) {
 	return colour, most > 0
 }
 
-// isLight reports whether the black text of a stamp can be read on a colour: with a contrast of 7 to 1 at least
-// (WCAG 2.1, success criterion 1.4.6).
+// isLight reports whether the black text of a stamp can be read on a colour: with a contrast of at
+// least 7 to 1 (WCAG 2.1, success criterion 1.4.6).
 func isLight(colour [3]uint8) bool {
 	linear := func(value uint8) float64 {
 		v := float64(value) / 255
@@ -113,12 +116,13 @@ func isLight(colour [3]uint8) bool {
 		return math.Pow((v+0.055)/1.055, 2.4)
 	}
 	luminance := 0.2126*linear(colour[0]) + 0.7152*linear(colour[1]) + 0.0722*linear(colour[2])
-	const black = 0.05 // by the definition of contrast, what a screen reflects is added to either colour
+	// The definition of contrast adds the light that a screen reflects to both colours.
+	const black = 0.05
 	return (luminance+black)/black >= 7
 }
 
-// near says whether no channel of two colours differs by more than a distance.
-func near(a, b [3]uint8, distance int) bool {
+// isNear reports whether no channel of two colours differs by more than a distance.
+func isNear(a, b [3]uint8, distance int) bool {
 	for channel := range a {
 		if d := int(a[channel]) - int(b[channel]); d > distance || -d > distance {
 			return false
@@ -138,9 +142,9 @@ const (
 	flagNoView = 1 << 5
 )
 
-// readAnnotations notes the places that annotations take, those too that nobody sees yet:
-// signature fields to be signed, fields that a script shows. One that cannot be read
-// takes none.
+// readAnnotations records the places of annotations, including those that are not visible yet, such
+// as unsigned signature fields and fields that a script shows. It skips annotations that cannot be
+// read.
 func (p *Page) readAnnotations(file *pdf.File, leaf *pdf.Page) error {
 	annotations, err := file.Array(leaf.Dict["Annots"])
 	if err != nil {
@@ -150,7 +154,7 @@ func (p *Page) readAnnotations(file *pdf.File, leaf *pdf.Page) error {
 		return fmt.Errorf("%w: %d annotations", pdf.ErrLimit, len(annotations))
 	}
 	for _, o := range annotations {
-		if err := p.readAnnotation(file, o); err != nil && !unknown(err) {
+		if err := p.readAnnotation(file, o); err != nil && !isUnreadable(err) {
 			return err
 		}
 		if err := file.CheckBudget(); err != nil {
@@ -173,7 +177,7 @@ func (p *Page) readAnnotation(file *pdf.File, o pdf.Object) error {
 	if !ok {
 		return nil
 	}
-	p.taken = append(p.taken, place)
+	p.occupied = append(p.occupied, place)
 	signature, err := showsSignature(file, annotation)
 	if signature {
 		p.signatures = append(p.signatures, place)
@@ -181,18 +185,18 @@ func (p *Page) readAnnotation(file *pdf.File, o pdf.Object) error {
 	return err
 }
 
-// clip returns the part of a rectangle that lies on the page, if any does.
+// clip returns the part of a rectangle that lies on the page. ok is false if there is none.
 func (p *Page) clip(r Rect) (Rect, bool) {
 	left, top := max(r.Left, 0), max(r.Top, 0)
 	right, bottom := min(r.Left+r.Width, p.Width), min(r.Top+r.Height, p.Height)
 	return Rect{left, top, right - left, bottom - top}, right > left && bottom > top
 }
 
-// showsSignature says whether an annotation is the visible widget of a field that is signed.
+// showsSignature reports whether an annotation is the visible widget of a signed field.
 func showsSignature(file *pdf.File, annotation pdf.Dict) (bool, error) {
 	flags, err := file.Int(annotation["F"])
-	if unknown(err) {
-		flags, err = 0, nil // what cannot be read sets no flag
+	if isUnreadable(err) {
+		flags, err = 0, nil // unreadable flags count as not set
 	}
 	if err != nil || flags&(flagHidden|flagNoView) != 0 {
 		return false, err
@@ -206,8 +210,8 @@ func showsSignature(file *pdf.File, annotation pdf.Dict) (bool, error) {
 	return ok && signature != nil, err
 }
 
-// inherited returns an attribute that a field has itself, or one above it
-// (ISO 32000-2 12.7.4.1).
+// inherited returns an attribute of a field, which the field may inherit from its ancestors (ISO
+// 32000-2 12.7.4.1).
 func inherited(file *pdf.File, field pdf.Dict, key pdf.Name) (pdf.Object, error) {
 	for range maxFieldDepth {
 		if value, ok := field[key]; ok {

@@ -11,28 +11,28 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxText is how many bytes of a text are looked at: more than fit on any line.
+// maxText bounds the bytes of a text that are used: more than fit on any line.
 const maxText = 1 << 10
 
 const ellipsis = "…"
 
-// readable returns a text as it is shown: in form NFC, with single spaces, and without what
-// is invisible.
-func readable(s string) string {
+// displayText returns a text as it is shown: in form NFC, with single spaces, and without invisible
+// characters.
+func displayText(s string) string {
 	if len(s) > maxText {
 		s = s[:charStart(s, maxText)] + ellipsis
 	}
-	s = strings.Map(shown, strings.ToValidUTF8(s, string(utf8.RuneError)))
+	s = strings.Map(displayRune, strings.ToValidUTF8(s, string(utf8.RuneError)))
 	s = norm.NFC.String(s)
-	s = strings.ReplaceAll(s, "\u034f", "") // which NFC puts into long rows of marks
+	s = strings.ReplaceAll(s, "\u034f", "") // NFC inserts it into long sequences of marks
 	s = strings.Join(strings.Fields(s), " ")
 	if first, _ := utf8.DecodeRuneInString(s); unicode.Is(unicode.M, first) {
-		s = "\u00a0" + s // what a mark alone is shown on (Unicode 7.9)
+		s = "\u00a0" + s // the base of an isolated mark (Unicode 7.9)
 	}
 	return s
 }
 
-// charStart returns where the character begins that has the byte at i.
+// charStart returns the index at which the character begins that has the byte at i.
 func charStart(s string, i int) int {
 	for least := i - utf8.UTFMax; i > least && !utf8.RuneStart(s[i]); {
 		i--
@@ -40,22 +40,22 @@ func charStart(s string, i int) int {
 	return i
 }
 
-// shown is what a character is replaced with; below 0: left out.
-func shown(r rune) rune {
+// displayRune returns the replacement of a character, or -1 to leave it out.
+func displayRune(r rune) rune {
 	switch {
 	case unicode.IsSpace(r):
 		return ' '
 	case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 		return -1
-	case unicode.In(r, unicode.Co, unicode.Noncharacter_Code_Point): // of no meaning to a reader elsewhere
+	case unicode.In(r, unicode.Co, unicode.Noncharacter_Code_Point): // without a defined meaning
 		return utf8.RuneError
 	}
 	return r
 }
 
-// kennitala returns a kennitala as it is written in Iceland.
-func kennitala(s string) string {
-	s = readable(s)
+// formatKennitala returns a kennitala as it is written in Iceland.
+func formatKennitala(s string) string {
+	s = displayText(s)
 	if s == "" {
 		return ""
 	}
@@ -69,31 +69,30 @@ func isKennitala(s string) bool {
 	return len(s) == 10 && strings.Trim(s, "0123456789") == ""
 }
 
-// clock returns a time as it is written in Iceland, whose time is UTC all year.
-func clock(t time.Time) string {
+// formatTime returns a time as it is written in Iceland, where the time is UTC all year.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.UTC().Format("2.1.2006 kl. 15:04:05")
 }
 
-// visual returns a line in the order in which it is drawn, from left to right: stretches of
-// right-to-left script are turned around (Unicode Annex 9, for a line that goes from left
-// to right, without its rules for numbers and mirrors). Programs that copy the text turn
-// them back.
-func visual(line string) string {
+// visualOrder returns a line in the order in which it is drawn, from left to right: it reverses
+// sequences of right-to-left script (Unicode Annex 9, for a left-to-right line, without the rules
+// for numbers and mirrored characters). Programs that copy the text reverse them again.
+func visualOrder(line string) string {
 	chars := []rune(line)
 	for rest := chars; len(rest) > 0; {
-		n := rightToLeft(rest)
+		n := rightToLeftPrefix(rest)
 		slices.Reverse(rest[:n])
 		rest = rest[max(n, 1):]
 	}
 	return string(chars)
 }
 
-// rightToLeft returns how many characters of right-to-left script, with what is neutral
-// between them, a line begins with.
-func rightToLeft(line []rune) int {
+// rightToLeftPrefix returns how many characters at the beginning of a line are right-to-left, with
+// the neutral ones between them.
+func rightToLeftPrefix(line []rune) int {
 	n := 0
 	for i, char := range line {
 		switch direction := direction(char); {
@@ -106,7 +105,8 @@ func rightToLeft(line []rune) int {
 	return n
 }
 
-// direction is that of a character; neutral when it takes on that of its neighbours.
+// direction returns the direction of a character. It is neutral if the character takes the
+// direction of its neighbours.
 func direction(char rune) bidi.Direction {
 	p, _ := bidi.LookupString(string(char))
 	switch p.Class() {
@@ -118,7 +118,7 @@ func direction(char rune) bidi.Direction {
 	return bidi.Neutral
 }
 
-// measured is a text in one face, to be divided into lines.
+// measured is a text with its width in one face, ready to be divided into lines.
 type measured struct {
 	chars []rune
 	ends  []int // where each character ends, in thousandths of the font's size
@@ -137,11 +137,11 @@ func (f *face) measure(text string) measured {
 	return m
 }
 
-// words divides the text between words into lines of at most a width, and reports false when
-// that takes more lines than most or when a word is wider.
-func (m measured) words(width, most int) (lines []string, ok bool) {
+// breakAtWords divides the text between words into lines of at most width. ok is false if that
+// takes more than most lines or a word is wider than a line.
+func (m measured) breakAtWords(width, most int) (lines []string, ok bool) {
 	for start := 0; start < len(m.chars); {
-		end, _ := m.lineEnds(start, width)
+		end, _ := m.lineBreaks(start, width)
 		if end == start || len(lines) == most {
 			return nil, false
 		}
@@ -151,26 +151,27 @@ func (m measured) words(width, most int) (lines []string, ok bool) {
 	return lines, true
 }
 
-// letters also divides words, where a line would be less than half full otherwise.
-func (m measured) letters(width, most int) (lines []string, ok bool) {
+// breakAtLetters is breakAtWords that also divides a word if the line would otherwise be less than
+// half full.
+func (m measured) breakAtLetters(width, most int) (lines []string, ok bool) {
 	lines, end := m.fill(width, most)
 	return lines, end == len(m.chars)
 }
 
-// cut divides the text as letters does. The last line ends in an ellipsis instead of what
-// there is no room for; dots is how wide that is.
-func (m measured) cut(width, most, dots int) []string {
+// truncate divides the text like breakAtLetters. It replaces what does not fit at the end of the
+// last line with an ellipsis. dots is the width of the ellipsis.
+func (m measured) truncate(width, most, dots int) []string {
 	lines, start := m.fill(width, most-1)
-	_, end := m.lineEnds(start, width-dots)
+	_, end := m.lineBreaks(start, width-dots)
 	return append(lines, m.line(start, end)+ellipsis)
 }
 
-// fill fills at most a number of lines, and returns where the rest of the text starts.
+// fill fills at most most lines, and returns where the rest of the text starts.
 func (m measured) fill(width, most int) (lines []string, start int) {
 	for start < len(m.chars) && len(lines) < most {
-		words, end := m.lineEnds(start, width)
-		if m.width(start, words) >= width/2 {
-			end = words
+		wordEnd, end := m.lineBreaks(start, width)
+		if m.width(start, wordEnd) >= width/2 {
+			end = wordEnd
 		}
 		end = max(end, start+1)
 		lines = append(lines, m.line(start, end))
@@ -179,14 +180,14 @@ func (m measured) fill(width, most int) (lines []string, start int) {
 	return lines, start
 }
 
-// lineEnds returns how far a line can go that begins at start: with whole words, and with
-// whole characters. Words end at spaces and after hyphens; marks stay with their letters.
-func (m measured) lineEnds(start, width int) (words, chars int) {
-	words, chars = start, start
+// lineBreaks returns where a line that begins at start can end: after whole words, and after whole
+// characters. Words end at spaces and after hyphens. Marks stay with their letters.
+func (m measured) lineBreaks(start, width int) (wordEnd, charEnd int) {
+	wordEnd, charEnd = start, start
 	for end := start + 1; end <= len(m.chars); end++ {
 		last := m.chars[end-1]
 		if last != ' ' && m.width(start, end) > width {
-			return words, chars
+			return wordEnd, charEnd
 		}
 		if end == len(m.chars) {
 			return end, end
@@ -194,12 +195,12 @@ func (m measured) lineEnds(start, width int) (words, chars int) {
 		if unicode.Is(unicode.M, m.chars[end]) {
 			continue
 		}
-		chars = end
+		charEnd = end
 		if last == ' ' || last == '-' {
-			words = end
+			wordEnd = end
 		}
 	}
-	return words, chars
+	return wordEnd, charEnd
 }
 
 func (m measured) width(start, end int) int {

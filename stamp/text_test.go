@@ -29,7 +29,7 @@ func TestReadable(t *testing.T) {
 		"long, not UTF-8":   {strings.Repeat("\x80", maxText+1), "�…"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := readable(test.text); got != test.want {
+			if got := displayText(test.text); got != test.want {
 				t.Errorf("got %+q, want %+q", got, test.want)
 			}
 		})
@@ -48,7 +48,7 @@ func TestKennitala(t *testing.T) {
 		"":             "",
 		" 0101302989 ": "Kt. 010130-2989",
 	} {
-		if got := kennitala(in); got != want {
+		if got := formatKennitala(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestClock(t *testing.T) {
 		{time.Date(2026, 11, 22, 14, 32, 7, 0, time.UTC), "22.11.2026 kl. 14:32:07"},
 		{time.Time{}, ""},
 	} {
-		if got := clock(test.at); got != test.want {
+		if got := formatTime(test.at); got != test.want {
 			t.Errorf("%v: got %q, want %q", test.at, got, test.want)
 		}
 	}
@@ -81,7 +81,7 @@ func TestVisual(t *testing.T) {
 		"א1ב":         "א1ב",
 		"":            "",
 	} {
-		if got := visual(line); got != want {
+		if got := visualOrder(line); got != want {
 			t.Errorf("%q: got %q, want %q", line, got, want)
 		}
 	}
@@ -90,11 +90,11 @@ func TestVisual(t *testing.T) {
 // checkReadable looks at what a text is shown as: it is UTF-8, and is shown as it is.
 func checkReadable(t *testing.T, text string) {
 	t.Helper()
-	once := readable(text)
+	once := displayText(text)
 	if !utf8.ValidString(once) {
 		t.Errorf("%+q became %+q, which is no UTF-8", text, once)
 	}
-	if twice := readable(once); twice != once && len(once) <= maxText {
+	if twice := displayText(once); twice != once && len(once) <= maxText {
 		t.Errorf("%+q became %+q and then %+q", text, once, twice)
 	}
 }

@@ -18,12 +18,12 @@ import (
 type trickle struct{ now, most atomic.Int32 }
 
 func (s *trickle) RoundTrip(r *http.Request) (*http.Response, error) {
-	small := io.LimitReader(zeros{}, smallAnswer)
+	small := io.LimitReader(zeros{}, smallLimit)
 	if r.URL.Path == "/small" {
-		return &http.Response{StatusCode: 200, ContentLength: smallAnswer, Body: io.NopCloser(small)}, nil
+		return &http.Response{StatusCode: 200, ContentLength: smallLimit, Body: io.NopCloser(small)}, nil
 	}
-	late := &lateReader{trickle: s, rest: io.LimitReader(zeros{}, smallAnswer)}
-	return &http.Response{StatusCode: 200, ContentLength: 2*smallAnswer + 1, Body: io.NopCloser(io.MultiReader(small, io.LimitReader(zeros{}, 1), late))}, nil
+	late := &lateReader{trickle: s, rest: io.LimitReader(zeros{}, smallLimit)}
+	return &http.Response{StatusCode: 200, ContentLength: 2*smallLimit + 1, Body: io.NopCloser(io.MultiReader(small, io.LimitReader(zeros{}, 1), late))}, nil
 }
 
 type zeros struct{}
@@ -63,12 +63,12 @@ func TestLargeAnswersTakeTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				server, turns, began := new(trickle), new(slots), time.Now()
+				server, turns, began := new(trickle), new(semaphore), time.Now()
 				var failed atomic.Int32
 				var all sync.WaitGroup
 				for range 6 {
 					all.Go(func() {
-						e := exchange{url: "http://host" + test.path, limit: 4 * smallAnswer, timeout: test.timeout, large: turns}
+						e := exchange{url: "http://host" + test.path, limit: 4 * smallLimit, timeout: test.timeout, large: turns}
 						_, err := e.do(context.Background(), &http.Client{Transport: server})
 						if err == nil {
 							return

@@ -8,21 +8,22 @@ import (
 )
 
 const (
-	maxCached = 128 << 20 // bytes of a cache
-	// maxKept bounds a nextUpdate that is far away, as roots' are: a CRL that was
-	// published before its time is noticed within a day.
-	maxKept = 24 * time.Hour
+	maxCached = 128 << 20 // bytes in one cache
+	// maxCacheAge bounds how long an entry is cached, because the nextUpdate in revocation data
+	// about authorities may be far away. A CRL that is published early is then noticed within a
+	// day.
+	maxCacheAge = 24 * time.Hour
 )
 
-// cache keeps what was fetched while it is in force, and lets one fetch serve all
-// who ask for the same thing at once. Its zero value is empty.
+// cache keeps fetched values while they are valid. Concurrent callers that ask for the same key
+// share one fetch. The zero value is empty and ready to use.
 type cache[V any] struct {
 	mu      sync.Mutex
 	entries map[string]*entry[V]
 	size    int64
 }
 
-// fetched is a value, the bytes it takes and until when it may be used again.
+// fetched is a value, its size in bytes, and the time until which it may be returned again.
 type fetched[V any] struct {
 	value V
 	size  int64
@@ -30,44 +31,43 @@ type fetched[V any] struct {
 }
 
 type entry[V any] struct {
-	done chan struct{} // closed when the rest is set
+	done chan struct{} // closed when the other fields are set
 	fetched[V]
-	err       error
-	abandoned bool // whoever fetched went away, which says nothing about the value
+	err        error
+	callerGone bool // the caller that fetched gave up, so err tells nothing about the value
 }
 
-// errUnfinished is what the others see when a fetch does not return.
-var errUnfinished = errors.New("online: fetch did not finish")
+// errIncomplete is the error for waiting callers when a fetch panics instead of returning.
+var errIncomplete = errors.New("online: fetch did not finish")
 
-// get returns the value of a key, fetching it unless it is kept or just being
-// fetched. Failures are not kept.
+// get returns the value of a key. It fetches the value unless it is cached or another caller is
+// fetching it. It does not cache failures.
 func (c *cache[V]) get(ctx context.Context, key string, fetch func(context.Context) (fetched[V], error)) (V, error) {
 	for {
-		e, first := c.join(key, time.Now())
-		if first {
-			c.lead(ctx, key, e, fetch)
+		e, isNew := c.entryFor(key, time.Now())
+		if isNew {
+			c.fill(ctx, key, e, fetch)
 			return e.value, e.err
 		}
 		select {
 		case <-e.done:
 		case <-ctx.Done():
-			return e.zero(), ctx.Err()
+			return e.zeroValue(), ctx.Err()
 		}
-		if !e.abandoned {
+		if !e.callerGone {
 			return e.value, e.err
 		}
 	}
 }
 
-func (*entry[V]) zero() (none V) { return none }
+func (*entry[V]) zeroValue() (none V) { return none }
 
-// join returns the entry of a key. It is a new one if there was none in force, and
-// then the caller has to lead.
-func (c *cache[V]) join(key string, now time.Time) (e *entry[V], first bool) {
+// entryFor returns the entry of a key. If isNew is true, the caller has to call fill.
+func (c *cache[V]) entryFor(key string, now time.Time) (e *entry[V], isNew bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if e, ok := c.entries[key]; ok {
-		if !e.settled() || e.until.After(now) {
+		if !e.isComplete() || e.until.After(now) {
 			return e, false
 		}
 		c.drop(key, e)
@@ -75,22 +75,22 @@ func (c *cache[V]) join(key string, now time.Time) (e *entry[V], first bool) {
 	if c.entries == nil {
 		c.entries = make(map[string]*entry[V])
 	}
-	e = &entry[V]{done: make(chan struct{}), err: errUnfinished}
+	e = &entry[V]{done: make(chan struct{}), err: errIncomplete}
 	c.entries[key] = e
 	return e, true
 }
 
-func (c *cache[V]) lead(ctx context.Context, key string, e *entry[V], fetch func(context.Context) (fetched[V], error)) {
-	defer c.settle(key, e)
+func (c *cache[V]) fill(ctx context.Context, key string, e *entry[V], fetch func(context.Context) (fetched[V], error)) {
+	defer c.complete(key, e)
 	e.fetched, e.err = fetch(ctx)
-	e.abandoned = e.err != nil && ctx.Err() != nil
+	e.callerGone = e.err != nil && ctx.Err() != nil
 }
 
-func (c *cache[V]) settle(key string, e *entry[V]) {
+func (c *cache[V]) complete(key string, e *entry[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	if latest := now.Add(maxKept); e.until.After(latest) {
+	if latest := now.Add(maxCacheAge); e.until.After(latest) {
 		e.until = latest
 	}
 	close(e.done)
@@ -103,11 +103,11 @@ func (c *cache[V]) settle(key string, e *entry[V]) {
 	}
 }
 
-// evict drops what would have to go first anyway.
+// evict removes the completed entry that expires first.
 func (c *cache[V]) evict() {
 	var soonest string
 	for key, e := range c.entries {
-		if e.settled() && (soonest == "" || e.until.Before(c.entries[soonest].until)) {
+		if e.isComplete() && (soonest == "" || e.until.Before(c.entries[soonest].until)) {
 			soonest = key
 		}
 	}
@@ -119,7 +119,7 @@ func (c *cache[V]) drop(key string, e *entry[V]) {
 	c.size -= e.size
 }
 
-func (e *entry[V]) settled() bool {
+func (e *entry[V]) isComplete() bool {
 	select {
 	case <-e.done:
 		return true

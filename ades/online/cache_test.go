@@ -77,7 +77,7 @@ func TestCacheKeepsADayAtMost(t *testing.T) {
 		var c cache[int]
 		f := &counting{valid: 1000 * time.Hour}
 		c.get(t.Context(), "k", f.fetch)
-		time.Sleep(maxKept - time.Second)
+		time.Sleep(maxCacheAge - time.Second)
 		c.get(t.Context(), "k", f.fetch)
 		f.want(t, 1)
 		time.Sleep(time.Second)
@@ -151,7 +151,7 @@ func TestCacheSurvivesAPanic(t *testing.T) {
 			c.get(t.Context(), "k", func(context.Context) (fetched[int], error) { time.Sleep(time.Second); panic("bug") })
 		})
 		synctest.Wait()
-		if _, err := c.get(t.Context(), "k", nil); !errors.Is(err, errUnfinished) {
+		if _, err := c.get(t.Context(), "k", nil); !errors.Is(err, errIncomplete) {
 			t.Error(err)
 		}
 		wait.Wait()

@@ -6,21 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"sync"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/netguard"
 )
 
 const (
-	smallAnswer  = 1 << 20 // bytes of a token, an OCSP response or a bundle of certificates
-	smallTimeout = 10 * time.Second
-	largeTimeout = time.Minute // of a CRL
+	smallLimit   = 1 << 20 // bytes of a token, an OCSP response or a certificate bundle
+	shortTimeout = 10 * time.Second
+	longTimeout  = time.Minute // for a CRL
 	maxRedirects = 3
 )
 
@@ -30,30 +27,30 @@ var (
 	errURL      = errors.New("online: not an http or https address")
 )
 
-// statusError is an answer that is not 200 OK.
+// statusError is an HTTP response with a status other than 200 OK.
 type statusError struct{ code int }
 
 func (e *statusError) Error() string { return fmt.Sprintf("online: HTTP status %d", e.code) }
 
-// temporary says whether the same request may succeed later (RFC 9110 15.5.9, 15.6
-// and RFC 6585 section 4).
-func (e *statusError) temporary() bool {
+// isTemporary reports whether the same request may succeed later (RFC 9110 15.5.9, 15.6 and RFC
+// 6585 section 4).
+func (e *statusError) isTemporary() bool {
 	return e.code >= 500 || e.code == http.StatusRequestTimeout || e.code == http.StatusTooManyRequests
 }
 
-// exchange is one request over HTTP and the bounds of its answer.
+// exchange is one HTTP request and the bounds of its response.
 type exchange struct {
-	url                string
-	body               []byte // posted when not nil
-	sends, accepts     string // media types; empty: the header is left out
-	username, password string // both empty: without authorisation
-	limit              int64
-	timeout            time.Duration
-	large              *slots // for more than smallAnswer; nil: limit is no more
+	url                 string
+	body                []byte // sent by POST when not nil
+	contentType, accept string // media types; "": no such header
+	username, password  string // both "": no authentication
+	limit               int64
+	timeout             time.Duration
+	large               *semaphore // for more than smallLimit; nil if limit is not above it
 }
 
-// do returns the body of a 200. An error is [ades.ErrUnavailable] when the server is
-// at fault and may answer later. It does not name the address.
+// do returns the body of a response with status 200. The error is [ades.ErrUnavailable] when the
+// server failed and may answer later. It does not contain the address.
 func (e exchange) do(ctx context.Context, client *http.Client) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
@@ -65,11 +62,11 @@ func (e exchange) do(ctx context.Context, client *http.Client) ([]byte, error) {
 	bounded.CheckRedirect = checkRedirect
 	answer, err := bounded.Do(req)
 	if err != nil {
-		return nil, unavailable(errors.Unwrap(err)) // url.Error repeats the address
+		return nil, asUnavailable(errors.Unwrap(err)) // url.Error contains the address
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, unavailable(&statusError{answer.StatusCode})
+		return nil, asUnavailable(&statusError{answer.StatusCode})
 	}
 	return e.read(ctx, answer)
 }
@@ -83,11 +80,11 @@ func (e exchange) request(ctx context.Context) (*http.Request, error) {
 	if err != nil || !overHTTP(req.URL) {
 		return nil, errURL
 	}
-	if e.sends != "" {
-		req.Header.Set("Content-Type", e.sends)
+	if e.contentType != "" {
+		req.Header.Set("Content-Type", e.contentType)
 	}
-	if e.accepts != "" {
-		req.Header.Set("Accept", e.accepts)
+	if e.accept != "" {
+		req.Header.Set("Accept", e.accept)
 	}
 	if e.username != "" || e.password != "" {
 		req.SetBasicAuth(e.username, e.password)
@@ -99,7 +96,8 @@ func overHTTP(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// checkRedirect follows a few redirects that keep the method and do not leave TLS.
+// checkRedirect permits at most maxRedirects redirects that keep the method and do not go from
+// https to http.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	last := via[len(via)-1]
 	switch {
@@ -113,33 +111,18 @@ func checkRedirect(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// unavailable adds [ades.ErrUnavailable] to failures that may pass.
-func unavailable(err error) error {
+// asUnavailable adds [ades.ErrUnavailable] to errors that may be temporary.
+func asUnavailable(err error) error {
 	var status *statusError
-	if errors.As(err, &status) && !status.temporary() || errors.Is(err, ErrAddress) || errors.Is(err, errRedirect) {
+	if errors.As(err, &status) && !status.isTemporary() || errors.Is(err, ErrAddress) || errors.Is(err, errRedirect) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ades.ErrUnavailable, err)
 }
 
-// guarded is the client for addresses out of certificates: the one it is given, or
-// one of its own.
-type guarded struct {
-	once sync.Once
-	own  *http.Client
-}
-
-func (g *guarded) client(given *http.Client) *http.Client {
-	if given != nil {
-		return given
-	}
-	g.once.Do(func() { g.own = NewClient() })
-	return g.own
-}
-
-// redacted is an address as it may stand in an error: who logs in and what is asked may be
-// secrets.
-func redacted(address string) string {
+// redactURL returns an address without user information and query, for use in errors: both may be
+// secret.
+func redactURL(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "a malformed address"
@@ -147,16 +130,16 @@ func redacted(address string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// read returns the body of an answer. What is larger than usual waits for its turn, and
-// takes no memory before.
+// read returns the body of a response. A response above smallLimit waits for a slot before it takes
+// more memory.
 func (e exchange) read(ctx context.Context, answer *http.Response) ([]byte, error) {
 	tooLarge := fmt.Errorf("%w: more than %d bytes", errTooLarge, e.limit)
 	if answer.ContentLength > e.limit {
 		return nil, tooLarge
 	}
-	usual := min(e.limit, smallAnswer)
-	body, err := readUpTo(nil, usual, answer)
-	if err == nil && int64(len(body)) > usual && usual < e.limit {
+	freeLimit := min(e.limit, smallLimit)
+	body, err := readUpTo(nil, freeLimit, answer)
+	if err == nil && int64(len(body)) > freeLimit && freeLimit < e.limit {
 		body, err = e.readLarge(ctx, body, answer)
 	}
 	if err == nil && int64(len(body)) > e.limit {
@@ -165,18 +148,18 @@ func (e exchange) read(ctx context.Context, answer *http.Response) ([]byte, erro
 	return body, err
 }
 
-func (e exchange) readLarge(ctx context.Context, begun []byte, answer *http.Response) ([]byte, error) {
-	if err := e.large.take(ctx); err != nil {
-		return nil, fmt.Errorf("waiting for other large answers: %w", unavailable(err))
+func (e exchange) readLarge(ctx context.Context, start []byte, answer *http.Response) ([]byte, error) {
+	if err := e.large.acquire(ctx); err != nil {
+		return nil, fmt.Errorf("waiting for other large answers: %w", asUnavailable(err))
 	}
-	defer e.large.give()
-	return readUpTo(begun, e.limit, answer)
+	defer e.large.release()
+	return readUpTo(start, e.limit, answer)
 }
 
-// readUpTo appends to the body until its end, or until it is longer than the limit. The
-// buffer is as long as the answer says to be, within the limit.
+// readUpTo appends to the body until the response ends, or until the body is longer than the limit.
+// It allocates what the Content-Length announces, up to the limit.
 func readUpTo(body []byte, limit int64, answer *http.Response) ([]byte, error) {
-	if size := min(answer.ContentLength, limit) + 1; size > int64(cap(body)) { // one more, to find the end
+	if size := min(answer.ContentLength, limit) + 1; size > int64(cap(body)) { // 1 more, to read EOF
 		body = append(make([]byte, 0, size), body...)
 	}
 	rest := io.LimitReader(answer.Body, limit+1-int64(len(body)))
@@ -190,53 +173,29 @@ func readUpTo(body []byte, limit int64, answer *http.Response) ([]byte, error) {
 		case err == io.EOF:
 			return body, nil
 		case err != nil:
-			return nil, fmt.Errorf("reading the answer: %w", unavailable(err))
+			return nil, fmt.Errorf("reading the answer: %w", asUnavailable(err))
 		}
 	}
 }
 
-// maxLarge is how many large answers are read at once: each may take 64 MiB, and there may
-// be as many addresses that send them as there are certificates.
-const maxLarge = 2
+// maxLargeAtOnce bounds how many large responses are read at once. Each may take 64 MiB, and each
+// certificate may name another address that sends one.
+const maxLargeAtOnce = 2
 
-// slots are the turns of those who read large answers. The zero value has them all.
-type slots struct {
-	once  sync.Once
-	taken chan struct{}
+// semaphore lets maxLargeAtOnce holders proceed at once. The zero value is ready to use.
+type semaphore struct {
+	once   sync.Once
+	tokens chan struct{}
 }
 
-func (s *slots) take(ctx context.Context) error {
-	s.once.Do(func() { s.taken = make(chan struct{}, maxLarge) })
+func (s *semaphore) acquire(ctx context.Context) error {
+	s.once.Do(func() { s.tokens = make(chan struct{}, maxLargeAtOnce) })
 	select {
-	case s.taken <- struct{}{}:
+	case s.tokens <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *slots) give() { <-s.taken }
-
-// ErrAddress: the name leads to an address that is not a public one and was not
-// allowed.
-var ErrAddress = netguard.ErrAddress
-
-// NewClient returns a client for addresses out of certificates. It connects to
-// public addresses and to those in the prefixes given, and looks at the address
-// that is really dialled, after the name was resolved: a name that resolves
-// differently the second time gets no further. Proxies of the environment are not
-// used, because behind one the address is the proxy's to judge.
-func NewClient(allowed ...netip.Prefix) *http.Client {
-	guard := netguard.Guard{Allowed: allowed}
-	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: guard.Control}
-	return &http.Client{Transport: &http.Transport{
-		DialContext:            dialer.DialContext,
-		TLSHandshakeTimeout:    5 * time.Second,
-		ResponseHeaderTimeout:  30 * time.Second,
-		MaxResponseHeaderBytes: 64 << 10,
-		MaxIdleConns:           32,
-		MaxConnsPerHost:        16,
-		IdleConnTimeout:        time.Minute,
-		ForceAttemptHTTP2:      true,
-	}}
-}
+func (s *semaphore) release() { <-s.tokens }

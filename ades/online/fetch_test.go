@@ -48,7 +48,7 @@ func TestExchange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(test.serve)
 			defer server.Close()
-			timeout := smallTimeout
+			timeout := shortTimeout
 			if errors.Is(test.err, context.DeadlineExceeded) {
 				timeout = 50 * time.Millisecond
 			}
@@ -97,7 +97,7 @@ func once(code int) http.HandlerFunc {
 
 func TestExchangeRefusesOtherAddresses(t *testing.T) {
 	for _, address := range []string{"", "file:///etc/passwd", "ldap://host/cn=x", "ftp://host/", "//host/", "http:///x", "http://[", "gopher://host"} {
-		_, err := exchange{url: address, limit: 10, timeout: smallTimeout}.do(context.Background(), http.DefaultClient)
+		_, err := exchange{url: address, limit: 10, timeout: shortTimeout}.do(context.Background(), http.DefaultClient)
 		if !errors.Is(err, errURL) || errors.Is(err, ades.ErrUnavailable) {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -111,7 +111,7 @@ func TestErrorsTellNoSecretOfAnAddress(t *testing.T) {
 		"https://secret@host.test":                                 "https://host.test",
 		"http://user:secret@[":                                     "a malformed address",
 	} {
-		if got := redacted(address); got != want {
+		if got := redactURL(address); got != want {
 			t.Errorf("%q is said to be %q, want %q", address, got, want)
 		}
 	}
@@ -128,7 +128,7 @@ func TestRedirectDoesNotLeaveTLS(t *testing.T) {
 	defer plain.Close()
 	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
 	defer secure.Close()
-	_, err := exchange{url: secure.URL, limit: 10, timeout: smallTimeout}.do(context.Background(), secure.Client())
+	_, err := exchange{url: secure.URL, limit: 10, timeout: shortTimeout}.do(context.Background(), secure.Client())
 	if !errors.Is(err, errRedirect) {
 		t.Error(err)
 	}

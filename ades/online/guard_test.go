@@ -21,7 +21,7 @@ func TestClientDoesNotReachThisMachine(t *testing.T) {
 	defer server.Close()
 	port := server.URL[strings.LastIndex(server.URL, ":"):]
 	for _, address := range []string{server.URL, "http://localhost" + port, "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" + port, "http://2130706433" + port} {
-		_, err := exchange{url: address, limit: 10, timeout: smallTimeout}.do(context.Background(), NewClient())
+		_, err := exchange{url: address, limit: 10, timeout: shortTimeout}.do(context.Background(), NewClient())
 		if err == nil || !errors.Is(err, ErrAddress) && !strings.Contains(err.Error(), "no such host") && !strings.Contains(err.Error(), "lookup") {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -40,7 +40,7 @@ func TestRedirectIsGuardedToo(t *testing.T) {
 	hop := httptest.NewServer(http.RedirectHandler("http://127.0.0.2:9/", http.StatusFound))
 	defer hop.Close()
 	client := NewClient(netip.MustParsePrefix("127.0.0.1/32"))
-	_, err := exchange{url: hop.URL, limit: 10, timeout: smallTimeout}.do(context.Background(), client)
+	_, err := exchange{url: hop.URL, limit: 10, timeout: shortTimeout}.do(context.Background(), client)
 	if !errors.Is(err, ErrAddress) || !strings.Contains(err.Error(), "127.0.0.2") {
 		t.Error(err)
 	}

@@ -14,30 +14,30 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/cms"
 )
 
-// maxAddresses is how many addresses of one kind are followed of a certificate.
+// maxAddresses bounds the addresses of one kind that are used from one certificate.
 const maxAddresses = 4
 
-// Issuers fetches the certificates that others name as their issuer's
-// (caIssuers, RFC 5280 4.2.2.1): a single one or a bundle. The zero value is ready.
+// Issuers fetches the certificates that certificates name as their issuers' (caIssuers, RFC 5280
+// 4.2.2.1), singly or in a bundle. The zero value is ready to use.
 type Issuers struct {
-	Client *http.Client // nil: one of [NewClient], public addresses only
+	Client *http.Client // nil: one from [NewClient], for public addresses only
 
 	guarded guarded
 }
 
-// Issuers implements [ades.Issuers]. Its error is [ades.ErrUnavailable] where asking
-// again may help; one address that answers is enough.
+// Issuers implements [ades.Issuers]. It returns what the first address that answers sends. The
+// error is [ades.ErrUnavailable] when a later attempt may succeed.
 func (i *Issuers) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
-	var failures []error
-	for _, address := range firstAddresses(cert.IssuingCertificateURL) {
+	var errs []error
+	for _, address := range httpAddresses(cert.IssuingCertificateURL) {
 		found, err := i.fetch(ctx, address)
 		if err == nil {
 			return found, nil
 		}
-		failures = append(failures, fmt.Errorf("%s: %w", redacted(address), err))
+		errs = append(errs, fmt.Errorf("%s: %w", redactURL(address), err))
 	}
-	if len(failures) > 0 {
-		return nil, fmt.Errorf("online: issuer of %s: %w", ades.Identify(cert), errors.Join(failures...))
+	if len(errs) > 0 {
+		return nil, fmt.Errorf("online: issuer of %s: %w", ades.Identify(cert), errors.Join(errs...))
 	}
 	return nil, nil
 }
@@ -45,9 +45,9 @@ func (i *Issuers) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.
 func (i *Issuers) fetch(ctx context.Context, address string) ([]*x509.Certificate, error) {
 	body, err := exchange{
 		url:     address,
-		accepts: "application/pkix-cert, application/pkcs7-mime, */*;q=0.5",
-		limit:   smallAnswer,
-		timeout: smallTimeout,
+		accept:  "application/pkix-cert, application/pkcs7-mime, */*;q=0.5",
+		limit:   smallLimit,
+		timeout: shortTimeout,
 	}.do(ctx, i.guarded.client(i.Client))
 	if err != nil {
 		return nil, err
@@ -55,9 +55,9 @@ func (i *Issuers) fetch(ctx context.Context, address string) ([]*x509.Certificat
 	return parseCertificates(body)
 }
 
-// firstAddresses leaves out what is not fetched over HTTP, such as ldap, and all after
-// the first few.
-func firstAddresses(all []string) []string {
+// httpAddresses returns the first maxAddresses addresses with the scheme http or https. It leaves
+// out others, such as ldap.
+func httpAddresses(all []string) []string {
 	var out []string
 	for _, address := range all {
 		if u, err := url.Parse(address); err == nil && overHTTP(u) && len(out) < maxAddresses {
@@ -67,19 +67,20 @@ func firstAddresses(all []string) []string {
 	return out
 }
 
-// maxCertificates is how many certificates of an answer are returned.
+// maxCertificates bounds the certificates that are returned from one response.
 const maxCertificates = 64
 
 var errNoCertificate = errors.New("online: no certificate found")
 
-// ParseBundle reads certificates as authorities publish them: in DER one alone or a
-// certs-only CMS (RFC 5280 4.2.2.1, RFC 8551 3.8), often called .p7b or .p7c, or any of
-// these in PEM, where other blocks and text are passed over (RFC 7468 2, 5 and 8).
+// ParseBundle reads certificates in the forms in which authorities publish them. In DER these are a
+// single certificate or a certs-only CMS (RFC 5280 4.2.2.1, RFC 8551 3.8), often called .p7b or
+// .p7c. In PEM they are any number of both; other blocks and text are skipped (RFC 7468 2, 5 and
+// 8).
 //
-// Of a CMS it leaves out what crypto/x509 cannot parse: bundles have certificates of all
-// times. Anything else that cannot be parsed is an error, as is content without a
-// certificate; the certificates that were found come with it. Work and memory are in
-// proportion to the content, whose length is for the caller to limit.
+// In a CMS, ParseBundle skips certificates that crypto/x509 cannot parse, because bundles contain
+// old ones. Any other content that cannot be parsed is an error, and so is content without a
+// certificate; the certificates found are returned with the error. Work and memory are proportional
+// to the length of the content, which the caller has to bound.
 func ParseBundle(content []byte) (certificates []*x509.Certificate, err error) {
 	if bytes.Contains(content, []byte("-----BEGIN ")) {
 		certificates, err = parsePEM(content)
@@ -120,8 +121,8 @@ func parseDER(der []byte) ([]*x509.Certificate, error) {
 	return nil, err
 }
 
-// parseCertificates is [ParseBundle] for what strangers publish: some certificates are
-// enough where others are broken, and the first are where there are many.
+// parseCertificates is [ParseBundle] for responses of unknown servers. It ignores parts that cannot
+// be parsed if it finds any certificate, and returns at most maxCertificates.
 func parseCertificates(body []byte) ([]*x509.Certificate, error) {
 	found, err := ParseBundle(body)
 	if len(found) == 0 {

@@ -1,6 +1,5 @@
-// Package online gets evidence for signatures over HTTP: timestamps, revocation
-// status and missing certificates. It implements the interfaces that [ades.Sources]
-// consists of:
+// Package online gets timestamps, revocation data and missing certificates over HTTP. It implements
+// the interfaces that [ades.Sources] consists of:
 //
 //	sources := ades.Sources{
 //		Time: online.InOrder{
@@ -12,22 +11,31 @@
 //		Roots:      roots,
 //	}
 //
-// It follows RFC 3161 and RFC 5816 (timestamps), RFC 6960, RFC 5019 and RFC 9654
-// (OCSP), and RFC 5280 (CRLs and the addresses in certificates).
+// It follows RFC 3161 and RFC 5816 (timestamps), RFC 6960, RFC 5019 and RFC 9654 (OCSP), and RFC
+// 5280 (CRLs and the addresses in certificates).
 //
-// Addresses of timestamp authorities come from whoever configures them and are
-// called with [net/http.DefaultClient] unless another client is given. All other
-// addresses come out of certificates, those of issuers also out of ones that nothing is
-// known about yet. They are called through [NewClient], which connects to public
-// addresses alone. Before it asks about revocation, the caller sees to it that the
-// certificate is under a trusted root. Every answer is bounded in size and time, and
-// every answer is verified before it is returned, but for what [Issuers] finds.
+// The operator configures the addresses of timestamp authorities. They are called with
+// [net/http.DefaultClient] unless another client is given. All other addresses come from
+// certificates, and those of issuers also from certificates that are not verified yet. They are
+// called with [NewClient], which connects to public addresses only. Before it asks about
+// revocation, the caller makes sure that the certificate leads to a trusted root. Every response is
+// bounded in size and time, and every response is verified before it is returned, except the
+// certificates that [Issuers] finds.
 //
-// Nothing is tried twice, but that a responder which does not take GET is asked by
-// POST. An error that is [ades.ErrUnavailable] may go away.
+// Requests are not repeated, with one exception: if a responder does not accept GET, the OCSP
+// request is sent again by POST. An error that is [ades.ErrUnavailable] may be temporary.
 package online
 
-import "github.com/innsigli/innsigli/ades"
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/netguard"
+)
 
 var (
 	_ ades.Timestamper = (*TSA)(nil)
@@ -35,3 +43,39 @@ var (
 	_ ades.Revocation  = (*Revocation)(nil)
 	_ ades.Issuers     = (*Issuers)(nil)
 )
+
+// ErrAddress: the host name resolves to an address that is neither public nor allowed.
+var ErrAddress = netguard.ErrAddress
+
+// NewClient returns a client for addresses from certificates. It connects to public addresses and
+// to the allowed prefixes only. It checks the address that is dialled, after the name was resolved,
+// so a name that resolves to another address the second time is checked again. It ignores the
+// proxies of the environment, because behind a proxy the client cannot check the address.
+func NewClient(allowed ...netip.Prefix) *http.Client {
+	guard := netguard.Guard{Allowed: allowed}
+	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: guard.Control}
+	return &http.Client{Transport: &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSHandshakeTimeout:    5 * time.Second,
+		ResponseHeaderTimeout:  30 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		MaxIdleConns:           32,
+		MaxConnsPerHost:        16,
+		IdleConnTimeout:        time.Minute,
+		ForceAttemptHTTP2:      true,
+	}}
+}
+
+// guarded makes the HTTP client for addresses from certificates once, unless the caller gave one.
+type guarded struct {
+	once sync.Once
+	own  *http.Client
+}
+
+func (g *guarded) client(given *http.Client) *http.Client {
+	if given != nil {
+		return given
+	}
+	g.once.Do(func() { g.own = NewClient() })
+	return g.own
+}

@@ -17,37 +17,60 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/tsp"
 )
 
-// TSA is a timestamp authority (RFC 3161) reached over HTTP (3.4 there). It may be
-// used by several goroutines.
+// TSA is a timestamp authority (RFC 3161) reached over HTTP (RFC 3161 3.4). Several goroutines may
+// use it at once.
 type TSA struct {
 	URL    string
-	Policy asn1.ObjectIdentifier // to ask for and to insist upon; nil: the authority's choice
+	Policy asn1.ObjectIdentifier // requested, and required in the token; nil: the authority's choice
 
-	// Username and Password are sent with basic authentication when not both empty.
+	// Username and Password are sent with basic authentication unless both are empty.
 	Username, Password string
 
-	// Client is what calls; nil: [net/http.DefaultClient]. One whose transport has a
-	// client certificate authenticates by it.
+	// Client sends the requests; nil: [net/http.DefaultClient]. A client whose transport has a
+	// client certificate authenticates with it.
 	Client *http.Client
 
-	// Roots, when not nil, are what the authority's certificate has to lead to at the
-	// token's time. A token under another root is then refused here, so that [InOrder]
-	// can ask the next authority, and not only by who validates it. Intermediates are known
-	// on the way there beside those that the token carries, which may be none.
+	// Roots, when not nil, are the trusted roots for the authority's certificate at the token's
+	// time. The TSA then refuses a token under another root, so [InOrder] can ask the next
+	// authority before a verifier refuses the token. Intermediates are added to the certificates
+	// that the token embeds, which may be none.
 	Roots         *x509.CertPool
 	Intermediates []*x509.Certificate
 
 	Timeout time.Duration // of one request; zero: 10 seconds
 }
 
-// Timestamp implements [ades.Timestamper]. Every field of the token that answers to
-// the request is compared with it, the nonce included, and its time with the clock.
+// InOrder asks timestamp authorities in order until one returns a token.
+type InOrder []ades.Timestamper
+
+// Timestamp implements [ades.Timestamper]. It compares every field of the token that answers the
+// request with the request, including the nonce, and the token's time with the clock.
 func (t *TSA) Timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]byte, error) {
 	token, err := t.timestamp(ctx, h, sum)
 	if err != nil {
-		return nil, fmt.Errorf("%w from %s: %w", ades.ErrTimestamp, redacted(t.URL), err)
+		return nil, fmt.Errorf("%w from %s: %w", ades.ErrTimestamp, redactURL(t.URL), err)
 	}
 	return token, nil
+}
+
+// Timestamp implements [ades.Timestamper]. The error joins the errors of all authorities. It is
+// [ades.ErrUnavailable] when one of them is.
+func (o InOrder) Timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]byte, error) {
+	var errs []error
+	for _, authority := range o {
+		token, err := authority.Timestamp(ctx, h, sum)
+		if err == nil {
+			return token, nil
+		}
+		errs = append(errs, err)
+		if ctx.Err() != nil {
+			break // the caller gave up
+		}
+	}
+	if len(errs) == 0 {
+		return nil, fmt.Errorf("%w: no authority is configured", ades.ErrTimestamp)
+	}
+	return nil, errors.Join(errs...)
 }
 
 func (t *TSA) timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]byte, error) {
@@ -58,7 +81,7 @@ func (t *TSA) timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]byte,
 	}
 	der, err := tsp.ParseResponse(answer)
 	if err != nil {
-		return nil, refusedTimestamp(err)
+		return nil, markTemporaryFailure(err)
 	}
 	token, err := request.Check(der)
 	if err != nil {
@@ -71,7 +94,7 @@ func (t *TSA) timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]byte,
 }
 
 func (t *TSA) request(h crypto.Hash, sum []byte) tsp.Request {
-	nonce := make([]byte, 8) // RFC 3161 2.4.1 has 64 bits
+	nonce := make([]byte, 8) // RFC 3161 2.4.1 suggests 64 bits
 	rand.Read(nonce)
 	return tsp.Request{
 		Hash:         h,
@@ -92,23 +115,24 @@ func (t *TSA) exchange(ctx context.Context, request tsp.Request) ([]byte, error)
 		client = http.DefaultClient
 	}
 	if timeout <= 0 {
-		timeout = smallTimeout
+		timeout = shortTimeout
 	}
 	return exchange{
-		url:      t.URL,
-		body:     body,
-		sends:    "application/timestamp-query",
-		accepts:  "application/timestamp-reply",
-		username: t.Username,
-		password: t.Password,
-		limit:    smallAnswer,
-		timeout:  timeout,
+		url:         t.URL,
+		body:        body,
+		contentType: "application/timestamp-query",
+		accept:      "application/timestamp-reply",
+		username:    t.Username,
+		password:    t.Password,
+		limit:       smallLimit,
+		timeout:     timeout,
 	}.do(ctx, client)
 }
 
-// checkToken checks what neither the request fixes nor the token proves: that its time
-// is about now, which RFC 3161 2.4.2 leaves to the requester, and that its certificate
-// leads to a root. A clock that is further off would date signatures back or ahead.
+// checkToken checks what neither the request nor the token's signature fixes: that the token's time
+// is about now, which RFC 3161 2.4.2 leaves to the requester, and that the authority's certificate
+// leads to a root. A clock that is further off would give signatures a time before or after they
+// were made.
 func (t *TSA) checkToken(token *tsp.Token, now time.Time) error {
 	if skew := token.Time.Sub(now); skew.Abs() > ades.MaxSkew {
 		return fmt.Errorf("token's time %s is %s off", token.Time.UTC().Format(time.RFC3339), skew.Abs().Round(time.Second))
@@ -120,35 +144,12 @@ func (t *TSA) checkToken(token *tsp.Token, now time.Time) error {
 	return err
 }
 
-// refusedTimestamp adds [ades.ErrUnavailable] to refusals that are about the moment
-// and not about the request (PKIFailureInfo, RFC 3161 2.4.2).
-func refusedTimestamp(err error) error {
+// markTemporaryFailure adds [ades.ErrUnavailable] to refusals that depend on the moment and not on
+// the request (PKIFailureInfo, RFC 3161 2.4.2).
+func markTemporaryFailure(err error) error {
 	var refused *tsp.StatusError
 	if errors.As(err, &refused) && refused.Temporary() {
 		return fmt.Errorf("%w: %w", ades.ErrUnavailable, err)
 	}
 	return err
-}
-
-// InOrder asks one timestamp authority after the other until one gives a token.
-type InOrder []ades.Timestamper
-
-// Timestamp implements [ades.Timestamper]. The error carries that of each authority;
-// it is [ades.ErrUnavailable] when one of them is.
-func (o InOrder) Timestamp(ctx context.Context, h crypto.Hash, sum []byte) ([]byte, error) {
-	var failures []error
-	for _, authority := range o {
-		token, err := authority.Timestamp(ctx, h, sum)
-		if err == nil {
-			return token, nil
-		}
-		failures = append(failures, err)
-		if ctx.Err() != nil {
-			break // whoever asked went away
-		}
-	}
-	if len(failures) == 0 {
-		return nil, fmt.Errorf("%w: no authority is configured", ades.ErrTimestamp)
-	}
-	return nil, errors.Join(failures...)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Language is that of a text.
+// Language is the language of a text.
 type Language string
 
 const (
@@ -15,7 +15,7 @@ const (
 	Icelandic Language = "is"
 )
 
-// words say one thing in each language. What stands in braces is put in, see [words.with].
+// words are the same words in each language. The method with replaces names in braces.
 type words struct{ en, is string }
 
 func (w words) in(l Language) string {
@@ -25,7 +25,7 @@ func (w words) in(l Language) string {
 	return w.en
 }
 
-// with puts values in place of names in braces. A value is taken for text, whatever is in it.
+// with replaces names in braces with values. It does not replace braces in a value.
 func (w words) with(l Language, pairs ...string) string {
 	for i := 0; i < len(pairs); i += 2 {
 		pairs[i] = "{" + pairs[i] + "}"
@@ -33,11 +33,12 @@ func (w words) with(l Language, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(w.in(l))
 }
 
-// counted are words about signatures, {n}, of which there may be one in all.
-type counted struct{ only, one, several words }
+// countedWords are words about some of a document's signatures. only is for a document with one
+// signature. one and several contain {n}, the numbers of the signatures.
+type countedWords struct{ only, one, several words }
 
-// of is about some of all signatures, by their numbers.
-func (c counted) of(l Language, some []int, all int) string {
+// of returns the words about the signatures with the numbers in some, of all signatures.
+func (c countedWords) of(l Language, some []int, all int) string {
 	switch {
 	case all == 1:
 		return c.only.in(l)
@@ -49,7 +50,7 @@ func (c counted) of(l Language, some []int, all int) string {
 
 var and = words{" and ", " og "}
 
-// list joins texts: "a, b and c".
+// list joins texts as in "a, b and c".
 func (l Language) list(texts []string) string {
 	last := len(texts) - 1
 	if last < 1 {
@@ -58,7 +59,7 @@ func (l Language) list(texts []string) string {
 	return strings.Join(texts[:last], ", ") + and.in(l) + texts[last]
 }
 
-// numbers lists numbers that ascend, and joins neighbours: "1–3, 5 and 7".
+// numbers lists ascending numbers, and joins three or more consecutive ones: "1–3, 5 and 7".
 func (l Language) numbers(ascending []int) string {
 	var texts []string
 	for i := 0; i < len(ascending); {
@@ -74,26 +75,27 @@ func (l Language) numbers(ascending []int) string {
 		}
 		i = end + 1
 	}
-	return l.list(bounded(l, texts))
+	return l.list(shortenList(l, texts))
 }
 
-// mostListed is how many of a list are named.
-const mostListed = 8
+// maxListed bounds the items of a list that are named.
+const maxListed = 8
 
 var more = words{"{n} more", "{n} til viðbótar"}
 
-func bounded(l Language, texts []string) []string {
-	if rest := len(texts) - mostListed; rest > 1 {
-		return append(texts[:mostListed:mostListed], more.with(l, "n", strconv.Itoa(rest)))
+func shortenList(l Language, texts []string) []string {
+	if rest := len(texts) - maxListed; rest > 1 {
+		return append(texts[:maxListed:maxListed], more.with(l, "n", strconv.Itoa(rest)))
 	}
 	return texts
 }
 
-var quotes = words{"“{text}”", "„{text}“"}
+var quotationMarks = words{"“{text}”", "„{text}“"}
 
-// quoted is what somebody else says, in quotation marks, or the first characters of it.
+// quoted returns a text from the document in quotation marks, shortened to at most that many
+// characters.
 func (l Language) quoted(text string, most int) string {
-	return quotes.with(l, "text", clean(text, most))
+	return quotationMarks.with(l, "text", clean(text, most))
 }
 
 var months = [...]words{
@@ -115,7 +117,8 @@ func (l Language) time(t Time) string {
 	return second.with(l, "date", l.date(t), "clock", t.UTC().Format(time.TimeOnly))
 }
 
-// period is from when to when, by the second where a day is too long.
+// period returns the beginning and the end of a period as dates, or as times if both are on the
+// same day.
 func (l Language) period(from, to Time) (first, last string) {
 	first, last = l.date(from), l.date(to)
 	if first == last {

@@ -1,5 +1,5 @@
-// Package report writes the result of a validation down: as JSON for programs and as a text for people who
-// decide by it, in Icelandic and English.
+// Package report writes the result of a validation as JSON for programs, and as a text for people,
+// in Icelandic and English.
 //
 //	result, err := pades.Verify(ctx, document, ades.VerifyOptions{Roots: roots})
 //	if err != nil {
@@ -8,15 +8,15 @@
 //	d := report.Of("contract.pdf", result)
 //	return d.Text(os.Stdout, report.Icelandic)
 //
-// [Document] is the JSON that "innsigli verify --json" prints, and [Schema] describes it. Members may be
-// added to it, none is taken away or renamed. Every member is always there: a text that is not known is "",
-// a list of nothing is [], and only a certificate may be null.
+// [Document] is the JSON that "innsigli verify --json" prints, and [Schema] describes it. Later
+// versions may add members, and never remove or rename one. Every member is always present: an
+// unknown text is "", an empty list is [], and only a certificate may be null.
 //
-// The text says first whether the document can be relied upon, then who signed, when, what that covers and what
-// happened afterwards. The terms of ETSI EN 319 102-1 follow in brackets, and the sentences in which the
-// validation says what it found come last, in English. Whatever the document itself says, such as names, is
-// shown without what could pass for another part of the text: control characters, directions of writing, line
-// ends, and more than a few lines of it.
+// The text states first whether the reader can rely on the document. Then it states who signed,
+// when, what the signature covers and what happened afterwards. The terms of ETSI EN 319 102-1
+// follow in brackets. The messages of the validation come last, in English. Content of the
+// document, such as names, is shown without anything that could look like another part of the text:
+// without control characters, direction marks and line ends, and shortened to a few lines.
 package report
 
 import (
@@ -41,8 +41,8 @@ type Document struct {
 	File       string      `json:"file"`
 	Passed     bool        `json:"passed"` // [ades.Report.Passed]
 	Signatures []Signature `json:"signatures"`
-	Error      string      `json:"error"`    // why there is no report
-	Problems   []string    `json:"problems"` // why it has not passed, [ades.Report.Problems]
+	Error      string      `json:"error"`    // why there is no validation result
+	Problems   []string    `json:"problems"` // [ades.Report.Problems]
 }
 
 // Signature is the report on one signature, [ades.SignatureReport].
@@ -53,15 +53,15 @@ type Signature struct {
 	SubIndication ades.SubIndication  `json:"subIndication"`
 	Intact        bool                `json:"intact"`
 	Coverage      ades.Coverage       `json:"coverage"`
-	Counter       bool                `json:"counterSignature"` // over the signature before it, and nothing of the file
-	Extended      bool                `json:"extended"`         // only validation data follows
+	Counter       bool                `json:"counterSignature"` // [ades.SignatureReport.CounterSignature]
+	Extended      bool                `json:"extended"`         // [ades.SignatureReport.Extended]
 	CoveredBytes  int64               `json:"coveredBytes"`
 	Signer        string              `json:"signer"`       // common name of the certificate
-	SerialNumber  string              `json:"serialNumber"` // of the person, as the certificate has it
+	SerialNumber  string              `json:"serialNumber"` // of the person, from the certificate
 	Issuer        string              `json:"issuer"`       // common name
 	ClaimedTime   Time                `json:"claimedTime"`
-	BestTime      Time                `json:"bestTime"` // at which a timestamp proves the signature
-	JudgedAt      Time                `json:"judgedAt"` // by which the certificates were judged
+	BestTime      Time                `json:"bestTime"` // [ades.SignatureReport.BestTime]
+	JudgedAt      Time                `json:"judgedAt"` // when the certificates were validated
 	Timestamps    []Timestamp         `json:"timestamps"`
 	Reason        string              `json:"reason"`
 	Location      string              `json:"location"`
@@ -71,9 +71,9 @@ type Signature struct {
 	Changes       []Change            `json:"changes"`
 	Certificate   *Certificate        `json:"certificate"`
 	Chain         []Certificate       `json:"chain"`
-	Path          []CertificateStatus `json:"path"` // the chain with what was found about revocation
+	Path          []CertificateStatus `json:"path"` // the chain with its revocation status
 	Algorithm     Algorithm           `json:"algorithm"`
-	SignerName    string              `json:"signerName"` // as the document says
+	SignerName    string              `json:"signerName"` // as the document states it
 }
 
 // Timestamp is the report on one timestamp, [ades.TimestampReport].
@@ -84,14 +84,15 @@ type Timestamp struct {
 	Authority string             `json:"authority"`
 	Intact    bool               `json:"intact"`
 	Trusted   bool               `json:"trusted"`
-	// Indication is what that comes to in the words of EN 319 102-1 5.4, PASSED, FAILED or INDETERMINATE.
+	// Indication states Intact and Trusted in the terms of EN 319 102-1 5.4: PASSED, FAILED or
+	// INDETERMINATE.
 	Indication string              `json:"indication"`
 	JudgedAt   Time                `json:"judgedAt"`
 	Path       []CertificateStatus `json:"path"`
 	Problems   []string            `json:"problems"`
 }
 
-// Change is what a later revision did, [ades.Change].
+// Change is the report on one change that a later revision made, [ades.Change].
 type Change struct {
 	Revision  int             `json:"revision"`
 	Kind      ades.ChangeKind `json:"kind"`
@@ -102,12 +103,47 @@ type Change struct {
 	Permitted bool            `json:"permitted"`
 }
 
-// Unread is the report on a file that there is no report on.
+// Certificate identifies a certificate and states its validity period.
+type Certificate struct {
+	Subject   string `json:"subject"` // distinguished name in the form of RFC 4514
+	Name      string `json:"name"`    // the subject's common name, else its organisation
+	Issuer    string `json:"issuer"`  // distinguished name
+	Number    string `json:"number"`  // the certificate's serial number, in hexadecimal
+	NotBefore Time   `json:"notBefore"`
+	NotAfter  Time   `json:"notAfter"`
+	SHA256    string `json:"sha256"` // of the certificate, in hexadecimal
+}
+
+// Algorithm is the signature algorithm and the key of a signature. A field is "" if its value is
+// not known.
+type Algorithm struct {
+	Scheme string `json:"scheme"` // such as "ECDSA"
+	Hash   string `json:"hash"`   // such as "SHA-256"
+	Key    string `json:"key"`    // such as "P-256", or "3072" for the bits of an RSA key
+}
+
+// CertificateStatus is a certificate of a path and its revocation status, [ades.CertificateStatus].
+type CertificateStatus struct {
+	Certificate Certificate           `json:"certificate"`
+	Revocation  ades.RevocationStatus `json:"revocation"`
+	RevokedAt   Time                  `json:"revokedAt"`
+	Reason      int                   `json:"reason"` // CRLReason (RFC 5280 5.3.1)
+	Source      ades.RevocationSource `json:"source"`
+	ProducedAt  Time                  `json:"producedAt"`
+	ThisUpdate  Time                  `json:"thisUpdate"`
+	Fetched     bool                  `json:"fetched"`
+}
+
+// Time is a time whose JSON is a string: RFC 3339 in UTC, to the second, and "" for an unknown
+// time.
+type Time struct{ time.Time }
+
+// Unread returns the report on a file that could not be validated because of err.
 func Unread(file string, err error) Document {
 	return Document{File: file, Problems: []string{}, Signatures: []Signature{}, Error: err.Error()}
 }
 
-// Of is the report on a file.
+// Of returns the report on a file with the given name.
 func Of(file string, r *ades.Report) Document {
 	d := Document{File: file, Passed: r.Passed(), Problems: append([]string{}, r.Problems()...), Signatures: make([]Signature, 0, len(r.Signatures))}
 	for i := range r.Signatures {
@@ -155,7 +191,8 @@ func timestampOf(t *ades.TimestampReport) Timestamp {
 	return out
 }
 
-// indicationOf is the status that the building block for timestamps comes to (EN 319 102-1 5.4).
+// indicationOf returns the indication of the timestamp validation building block (EN 319 102-1
+// 5.4).
 func indicationOf(t *ades.TimestampReport) string {
 	switch {
 	case !t.Intact:
@@ -164,17 +201,6 @@ func indicationOf(t *ades.TimestampReport) string {
 		return "PASSED"
 	}
 	return "INDETERMINATE"
-}
-
-// Certificate is what names a certificate, and when it is in force.
-type Certificate struct {
-	Subject   string `json:"subject"` // distinguished name, as RFC 4514 has it
-	Name      string `json:"name"`    // the subject's common name, else its organisation
-	Issuer    string `json:"issuer"`  // distinguished name
-	Number    string `json:"number"`  // the certificate's serial number, in hexadecimal
-	NotBefore Time   `json:"notBefore"`
-	NotAfter  Time   `json:"notAfter"`
-	SHA256    string `json:"sha256"` // of the certificate, in hexadecimal
 }
 
 func certificateOf(c *x509.Certificate) Certificate {
@@ -191,13 +217,6 @@ func certificateOf(c *x509.Certificate) Certificate {
 		Subject: c.Subject.String(), Name: cmp.Or(c.Subject.CommonName, organisation), Issuer: c.Issuer.String(), Number: number,
 		NotBefore: Time{c.NotBefore}, NotAfter: Time{c.NotAfter}, SHA256: hex.EncodeToString(sum[:]),
 	}
-}
-
-// Algorithm is what a signature was made with; each is "" where it is not known.
-type Algorithm struct {
-	Scheme string `json:"scheme"` // such as "ECDSA"
-	Hash   string `json:"hash"`   // such as "SHA-256"
-	Key    string `json:"key"`    // such as "P-256", or "3072" for the bits of an RSA key
 }
 
 func algorithmOf(s *ades.SignatureReport) (a Algorithm) {
@@ -225,7 +244,7 @@ func keyOf(public any) string {
 	return ""
 }
 
-// String is the algorithm in a line, such as "ECDSA with SHA-256, P-256".
+// String returns the algorithm on one line, such as "ECDSA with SHA-256, P-256".
 func (a Algorithm) String() string {
 	out := a.Scheme
 	if a.Scheme != "" && a.Hash != "" {
@@ -235,18 +254,6 @@ func (a Algorithm) String() string {
 		out += ", " + a.Key
 	}
 	return out
-}
-
-// CertificateStatus is a certificate of a path and what was found about its revocation, [ades.CertificateStatus].
-type CertificateStatus struct {
-	Certificate Certificate           `json:"certificate"`
-	Revocation  ades.RevocationStatus `json:"revocation"`
-	RevokedAt   Time                  `json:"revokedAt"`
-	Reason      int                   `json:"reason"` // CRLReason (RFC 5280 5.3.1)
-	Source      ades.RevocationSource `json:"source"`
-	ProducedAt  Time                  `json:"producedAt"`
-	ThisUpdate  Time                  `json:"thisUpdate"`
-	Fetched     bool                  `json:"fetched"`
 }
 
 func pathOf(path []ades.CertificateStatus) []CertificateStatus {
@@ -263,13 +270,10 @@ func pathOf(path []ades.CertificateStatus) []CertificateStatus {
 //go:embed verify.schema.json
 var schema []byte
 
-// Schema is the JSON Schema (draft 2020-12) of a [Document].
+// Schema returns the JSON Schema (draft 2020-12) of a [Document].
 func Schema() []byte { return slices.Clone(schema) }
 
-// Time is a time as JSON has it here: RFC 3339 in UTC, to the second, and "" when it is not known.
-type Time struct{ time.Time }
-
-// String is the time as it stands in JSON.
+// String returns the time as in JSON.
 func (t Time) String() string {
 	if t.IsZero() {
 		return ""

@@ -11,30 +11,47 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// ofXML: signatures of XML stand beside one another, or one holds the others.
-func (s *Signature) ofXML() bool { return strings.HasPrefix(s.Format, "X") } // XAdES-…, or XML-NOT-ETSI
+// groupKey is what the changes have in common that one sentence describes.
+type groupKey struct {
+	revision  int
+	kind      ades.ChangeKind
+	permitted bool
+}
 
-// covers is what the signature is over.
+// changeGroup is the changes that one sentence describes.
+type changeGroup struct {
+	groupKey
+	pages  []int
+	fields []string
+}
+
+// maxSentences bounds the sentences about changes.
+const maxSentences = 40
+
+// isXML reports whether the signature is an XML signature: XAdES-…, or XML-NOT-ETSI.
+func (s *Signature) isXML() bool { return strings.HasPrefix(s.Format, "X") }
+
+// covers returns what the signature covers.
 func (t *text) covers(s *Signature) string {
 	switch {
 	case s.Counter:
 		return coversCounter.in(t.language)
-	case s.ofXML() && s.Coverage == ades.WholeRevision:
+	case s.isXML() && s.Coverage == ades.WholeRevision:
 		return coversEarlier.in(t.language)
 	}
 	return coverages[s.Coverage].in(t.language)
 }
 
-// afterwards is what later revisions did. XML has none.
+// afterwards returns sentences on what later revisions changed. XML has no revisions.
 func (t *text) afterwards(s *Signature) []string {
 	switch {
-	case s.Counter || s.ofXML():
+	case s.Counter || s.isXML():
 		return nil
 	case s.Extended && s.Intact && !s.changed():
-		return []string{proofAfter.in(t.language)}
+		return []string{validationDataAfter.in(t.language)}
 	case len(s.Changes) > 0:
 		return t.changes(s.Changes)
-	case !s.Intact: // what was there before is not known
+	case !s.Intact: // the signed content is not known
 		return nil
 	case s.Coverage == ades.WholeDocument:
 		return []string{nothingAfter.in(t.language)}
@@ -44,28 +61,12 @@ func (t *text) afterwards(s *Signature) []string {
 	return nil
 }
 
-// key is what changes have in common that are said in one sentence.
-type key struct {
-	revision  int
-	kind      ades.ChangeKind
-	permitted bool
-}
-
-// alike are changes that are said in one sentence.
-type alike struct {
-	key
-	pages  []int
-	fields []string
-}
-
-// mostSentences is how many there are at most.
-const mostSentences = 40
-
-// changes are sentences, those first about what is not permitted, so that nothing else can push it out.
+// changes returns sentences about the changes. Changes that are not permitted come first, so that
+// others cannot push them beyond maxSentences.
 func (t *text) changes(changes []Change) (sentences []string) {
-	all := grouped(changes)
+	all := groupChanges(changes)
 	for i, k := range all {
-		if i == mostSentences {
+		if i == maxSentences {
 			return append(sentences, moreChanges.with(t.language, "n", strconv.Itoa(len(all)-i)))
 		}
 		sentences = append(sentences, t.change(k))
@@ -73,14 +74,14 @@ func (t *text) changes(changes []Change) (sentences []string) {
 	return sentences
 }
 
-// grouped are the changes by whether they are permitted, their revision and kind.
-func grouped(changes []Change) (all []*alike) {
-	at := make(map[key]*alike)
+// groupChanges groups the changes by permission, revision and kind.
+func groupChanges(changes []Change) (all []*changeGroup) {
+	at := make(map[groupKey]*changeGroup)
 	for _, c := range changes {
-		of := key{c.Revision, c.Kind, c.Permitted}
+		of := groupKey{c.Revision, c.Kind, c.Permitted}
 		k := at[of]
 		if k == nil {
-			k = &alike{key: of}
+			k = &changeGroup{groupKey: of}
 			at[of], all = k, append(all, k)
 		}
 		if c.Page > 0 {
@@ -90,13 +91,13 @@ func grouped(changes []Change) (all []*alike) {
 			k.fields = append(k.fields, c.Field)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *alike) int {
+	slices.SortStableFunc(all, func(a, b *changeGroup) int {
 		return cmp.Or(compareBool(a.permitted, b.permitted), cmp.Compare(a.revision, b.revision))
 	})
 	return all
 }
 
-// compareBool has false before true.
+// compareBool orders false before true.
 func compareBool(a, b bool) int {
 	switch {
 	case a == b:
@@ -107,8 +108,9 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// change is a sentence such as "Revision 3: the content of page 2 was changed (not permitted)".
-func (t *text) change(k *alike) string {
+// change returns a sentence such as "Revision 3: the content of page 2 was changed (not
+// permitted)".
+func (t *text) change(k *changeGroup) string {
 	h, ok := changeKinds[k.kind]
 	if !ok {
 		h = changeKinds[ades.ChangeUnknown]
@@ -136,12 +138,12 @@ func (t *text) pages(numbers []int) string {
 
 func (t *text) fields(names []string) string {
 	for i, name := range names {
-		names[i] = t.language.quoted(name, mostField)
+		names[i] = t.language.quoted(name, maxField)
 	}
-	return t.language.list(bounded(t.language, names))
+	return t.language.list(shortenList(t.language, names))
 }
 
-// unique are the values in ascending order.
+// unique returns the distinct values in ascending order.
 func unique[T cmp.Ordered](values []T) []T {
 	return slices.Compact(slices.Sorted(slices.Values(values)))
 }

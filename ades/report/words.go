@@ -4,15 +4,15 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// indications lead the verdict on a signature.
+// indications begin the verdict on a signature.
 var indications = map[ades.Indication]words{
 	ades.TotalPassed:   {"Valid.", "Gild."},
 	ades.TotalFailed:   {"Not valid.", "Ógild."},
 	ades.Indeterminate: {"Not confirmed.", "Óstaðfest."},
 }
 
-// subIndications say why a signature did not pass: those of EN 319 102-1 table 6, whether or not a validation
-// here comes to them.
+// subIndications state why a signature did not pass. They are all of EN 319 102-1 table 6,
+// including those that this project's validation never returns.
 var subIndications = map[ades.SubIndication]words{
 	"FORMAT_FAILURE": {"It is not made the way such a signature has to be.", "Hún er ekki gerð eins og slík undirskrift á að vera."},
 	"HASH_FAILURE":   {"What was signed has been changed since.", "Því sem var undirritað hefur verið breytt."},
@@ -62,10 +62,10 @@ var subIndications = map[ades.SubIndication]words{
 }
 
 var (
-	// wanting leads the verdict where only data is missing that may come later.
-	wanting = words{"Valid, as far as can be told.", "Gild, að því er séð verður."}
-	// onceValid leads it where the revision that was signed is all right, and a later one is not.
-	onceValid = words{"Valid for what was signed, not for the document as it is now.",
+	// validSoFar begins the verdict if only data is missing that may arrive later.
+	validSoFar = words{"Valid, as far as can be told.", "Gild, að því er séð verður."}
+	// validRevision begins the verdict if the signed revision is valid and a later one is not.
+	validRevision = words{"Valid for what was signed, not for the document as it is now.",
 		"Gild fyrir það sem var undirritað, ekki fyrir skjalið eins og það er nú."}
 	changedAfter = words{"The document was changed afterwards, in a way that the signature does not permit.",
 		"Skjalinu var breytt eftir á, með hætti sem undirskriftin heimilar ekki."}
@@ -73,24 +73,24 @@ var (
 
 // Words about the document as a whole.
 var (
-	unread    = words{"The document cannot be read: {why}", "Ekki er hægt að lesa skjalið. Nánar (á ensku): {why}"}
-	unsigned  = words{"The document has no signatures.", "Engin undirskrift er í skjalinu."}
-	allPassed = counted{
+	unreadable = words{"The document cannot be read: {why}", "Ekki er hægt að lesa skjalið. Nánar (á ensku): {why}"}
+	unsigned   = words{"The document has no signatures.", "Engin undirskrift er í skjalinu."}
+	allPassed  = countedWords{
 		only:    words{"The document is signed. Its signature is valid.", "Skjalið er undirritað. Undirskriftin er gild."},
 		several: words{"The document is signed. All of its signatures are valid.", "Skjalið er undirritað. Allar undirskriftirnar eru gildar."},
 	}
-	allButRevocation = counted{
+	allButRevocation = countedWords{
 		only: words{"The document is signed. Nothing speaks against its signature, but whether every certificate was in force is not known.",
 			"Skjalið er undirritað. Ekkert mælir gegn undirskriftinni, en ekki verður séð hvort öll skilríki hafi verið í gildi."},
 		several: words{"The document is signed. Nothing speaks against its signatures, but whether every certificate was in force is not known.",
 			"Skjalið er undirritað. Ekkert mælir gegn undirskriftunum, en ekki verður séð hvort öll skilríki hafi verið í gildi."},
 	}
-	someFailed = counted{
+	someFailed = countedWords{
 		only:    words{"The document cannot be relied upon: its signature is not valid.", "Skjalinu er ekki treystandi: undirskriftin er ógild."},
 		one:     words{"The document cannot be relied upon: signature {n} is not valid.", "Skjalinu er ekki treystandi: undirskrift {n} er ógild."},
 		several: words{"The document cannot be relied upon: signatures {n} are not valid.", "Skjalinu er ekki treystandi: undirskriftir {n} eru ógildar."},
 	}
-	someChanged = counted{
+	someChanged = countedWords{
 		only: words{"The document cannot be relied upon: it was changed after it was signed, in a way that the signature does not permit.",
 			"Skjalinu er ekki treystandi: því var breytt eftir undirskriftina, með hætti sem hún heimilar ekki."},
 		one: words{"The document cannot be relied upon: it was changed after signature {n}, in a way that the signature does not permit.",
@@ -98,7 +98,7 @@ var (
 		several: words{"The document cannot be relied upon: it was changed after signatures {n}, in a way that they do not permit.",
 			"Skjalinu er ekki treystandi: því var breytt eftir undirskriftir {n}, með hætti sem þær heimila ekki."},
 	}
-	someUnconfirmed = counted{
+	someUnconfirmed = countedWords{
 		only: words{"Whether the document can be relied upon is not known: its signature is not confirmed.",
 			"Ekki verður séð hvort skjalinu sé treystandi: undirskriftin er óstaðfest."},
 		one: words{"Whether the document can be relied upon is not known: signature {n} is not confirmed.",
@@ -106,7 +106,7 @@ var (
 		several: words{"Whether the document can be relied upon is not known: signatures {n} are not confirmed.",
 			"Ekki verður séð hvort skjalinu sé treystandi: undirskriftir {n} eru óstaðfestar."},
 	}
-	somePartial = counted{
+	somePartial = countedWords{
 		only: words{"The document as a whole is not signed: its signature covers only a part of it.",
 			"Skjalið er ekki undirritað í heild: undirskriftin nær aðeins yfir hluta þess."},
 		one: words{"The document as a whole is not signed: signature {n} covers only a part of it.",
@@ -114,7 +114,7 @@ var (
 		several: words{"The document as a whole is not signed: signatures {n} cover only parts of it.",
 			"Skjalið er ekki undirritað í heild: undirskriftir {n} ná aðeins yfir hluta þess."},
 	}
-	noneCovers = counted{
+	noneCovers = countedWords{
 		only: words{"The document as a whole is not signed: something was added after its signature.",
 			"Skjalið er ekki undirritað í heild: einhverju var bætt við eftir undirskriftina."},
 		several: words{"The document as a whole is not signed: something was added after the last of its signatures.",
@@ -122,7 +122,7 @@ var (
 	}
 )
 
-// The labels of a signature's rows.
+// Labels of the rows about a signature.
 var (
 	labelVerdict     = words{"Verdict", "Niðurstaða"}
 	labelNumber      = words{"ID number", "Auðkennisnr."}
@@ -131,7 +131,7 @@ var (
 	labelTrust       = words{"Trust", "Traust"}
 	labelNamed       = words{"Named", "Nafn"}
 	labelSigned      = words{"Signed", "Undirritað"}
-	labelProven      = words{"Proven", "Sannað"}
+	labelBestTime    = words{"Proven", "Sannað"}
 	labelJudged      = words{"Judged", "Metið"}
 	labelReason      = words{"Reason", "Ástæða"}
 	labelPlace       = words{"Place", "Staður"}
@@ -141,31 +141,31 @@ var (
 	labelTimestamp   = words{"Timestamp", "Tímastimpill"}
 	labelWarning     = words{"Warning", "Viðvörun"}
 	labelTerms       = words{"Terms", "Fagheiti"}
-	labelsOfAnything = []words{
-		labelVerdict, labelNumber, labelIssuer, labelCertificate, labelTrust, labelNamed, labelSigned, labelProven, labelJudged, labelReason,
+	allLabels        = []words{
+		labelVerdict, labelNumber, labelIssuer, labelCertificate, labelTrust, labelNamed, labelSigned, labelBestTime, labelJudged, labelReason,
 		labelPlace, labelCovers, labelAfterwards, labelLevel, labelTimestamp, labelWarning, labelTerms,
 	}
 )
 
 // Words about who signed, and when.
 var (
-	head        = words{"Signature {n} of {all}: {who}", "Undirskrift {n} af {all}: {who}"}
-	unconfirmed = words{"{who} (not confirmed)", "{who} (óstaðfest)"}
-	nobodyKnown = words{"an unknown signer", "óþekktur undirritandi"}
-	inForce     = words{"in force from {from} to {to}", "í gildi frá {from} til {to}"}
-	trust       = words{"leads to {root}, which is trusted", "má rekja til {root}, sem er treyst"}
-	noTrust     = words{"leads to nobody who is trusted here", "verða ekki rakin til neins sem er treyst hér"}
-	noTrustThen = words{"leads to nobody who is trusted here by certificates that could all be relied upon on {time}",
+	head          = words{"Signature {n} of {all}: {who}", "Undirskrift {n} af {all}: {who}"}
+	unconfirmed   = words{"{who} (not confirmed)", "{who} (óstaðfest)"}
+	unknownSigner = words{"an unknown signer", "óþekktur undirritandi"}
+	inForce       = words{"in force from {from} to {to}", "í gildi frá {from} til {to}"}
+	trust         = words{"leads to {root}, which is trusted", "má rekja til {root}, sem er treyst"}
+	noTrust       = words{"leads to nobody who is trusted here", "verða ekki rakin til neins sem er treyst hér"}
+	noTrustThen   = words{"leads to nobody who is trusted here by certificates that could all be relied upon on {time}",
 		"verða ekki rakin til neins sem er treyst hér með skilríkjum sem öll voru gild og traust {time}"}
-	named         = words{"{name} in the document, which the certificate does not confirm", "{name} samkvæmt skjalinu, en skilríkin staðfesta það ekki"}
-	claimed       = words{"{time}, by the signer's own account", "{time}, að sögn undirritanda"}
-	noTimeClaimed = words{"the signer does not say when", "undirritandi segir ekki hvenær"}
-	proven        = words{"not later than {time}, by a timestamp of {authority}", "eigi síðar en {time}, með tímastimpli frá {authority}"}
-	notProven     = words{"no trusted timestamp proves when it was made", "enginn traustur tímastimpill sannar hvenær hún var gerð"}
-	somebody      = words{"an authority without a name", "ónefndum útgefanda"}
+	named            = words{"{name} in the document, which the certificate does not confirm", "{name} samkvæmt skjalinu, en skilríkin staðfesta það ekki"}
+	claimed          = words{"{time}, by the signer's own account", "{time}, að sögn undirritanda"}
+	noTimeClaimed    = words{"the signer does not say when", "undirritandi segir ekki hvenær"}
+	proven           = words{"not later than {time}, by a timestamp of {authority}", "eigi síðar en {time}, með tímastimpli frá {authority}"}
+	noBestTime       = words{"no trusted timestamp proves when it was made", "enginn traustur tímastimpill sannar hvenær hún var gerð"}
+	unnamedAuthority = words{"an authority without a name", "ónefndum útgefanda"}
 )
 
-// timestampTypes say what a timestamp is over.
+// timestampTypes state what a timestamp covers.
 var timestampTypes = map[ades.TimestampType]words{
 	ades.SignatureTimestamp: {"over the signature", "yfir undirskriftina"},
 	ades.DocumentTimestamp:  {"over the document", "yfir skjalið"},
@@ -174,14 +174,14 @@ var timestampTypes = map[ades.TimestampType]words{
 
 // Words about a timestamp.
 var (
-	timestamp         = words{"{time}, {authority}, {over}: {verdict}", "{time}, frá {authority}, {over}: {verdict}"}
-	timeUnknown       = words{"time unknown", "tími óþekktur"}
-	timestampTrusted  = words{"trusted", "traustur"}
-	timestampUnproven = words{"not relied upon", "ekki byggt á honum"}
-	timestampBroken   = words{"broken", "ógildur"}
+	timestamp          = words{"{time}, {authority}, {over}: {verdict}", "{time}, frá {authority}, {over}: {verdict}"}
+	timeUnknown        = words{"time unknown", "tími óþekktur"}
+	timestampTrusted   = words{"trusted", "traustur"}
+	timestampUntrusted = words{"not relied upon", "ekki byggt á honum"}
+	timestampBroken    = words{"broken", "ógildur"}
 )
 
-// levels say what a level is good for (EN 319 142-1 and EN 319 132-1, clause 6).
+// levels state the purpose of a level (EN 319 142-1 and EN 319 132-1, clause 6).
 var levels = map[ades.Level]words{
 	ades.B: {"B: a signature without a trusted time", "B: undirskrift án traustrar tímasetningar"},
 	ades.T: {"T: with a timestamp", "T: með tímastimpli"},
@@ -197,7 +197,7 @@ var (
 	noLevel = words{"none: the form is not of the European baseline", "ekkert: sniðið fylgir ekki evrópska grunnstaðlinum"}
 )
 
-// Words around the details.
+// Words of the details.
 var (
 	details          = words{"Details", "Nánar (á ensku)"}
 	warning          = words{"{text}", "(á ensku) {text}"}
@@ -206,12 +206,12 @@ var (
 	detailsTimestamp = words{"Signature {n}, timestamp {m}: {text}", "Undirskrift {n}, tímastimpill {m}: {text}"}
 )
 
-// happening is what a change is in words: in general, and where it is known on which pages. These are in the
-// dative in Icelandic.
-type happening struct{ general, onPages words }
+// changeWords describe a change: general in any case, onPages if its pages are known. The pages are
+// in the dative in Icelandic.
+type changeWords struct{ general, onPages words }
 
-// changeKinds have no words about pages where a reader sees nothing of the change on any.
-var changeKinds = map[ades.ChangeKind]happening{
+// changeKinds have words about pages only for kinds of changes that a reader can see on a page.
+var changeKinds = map[ades.ChangeKind]changeWords{
 	ades.ChangeValidationData: {general: words{"validation data or a document timestamp was added", "staðfestingargögnum eða tímastimpli var bætt við"}},
 	ades.ChangeSignature: {words{"a further signature was added", "annarri undirskrift var bætt við"},
 		words{"a further signature was added on {pages}", "annarri undirskrift var bætt við á {pages}"}},
@@ -252,24 +252,24 @@ var (
 	moreChanges  = words{"and {n} more, all of which the JSON report has", "og {n} til viðbótar, sem eru öll í JSON-skýrslunni"}
 )
 
-// coverages say what a signature is over.
+// coverages state what a signature covers.
 var coverages = map[ades.Coverage]words{
 	ades.WholeDocument: {"the whole document", "allt skjalið"},
 	ades.WholeRevision: {"the document as it was when it was signed", "skjalið eins og það var þegar það var undirritað"},
 	ades.Partial:       {"only a part of the document", "aðeins hluta skjalsins"},
 }
 
-// Words about what a signature is over, and what followed.
+// Words about what a signature covers, and what followed.
 var (
 	coversEarlier = words{"all that was there before the signature around it", "allt sem var komið á undan undirskriftinni utan um hana"} // in XML
 	coversCounter = words{"another signature, as its counter-signature, and nothing of the document",
 		"aðra undirskrift, sem hún staðfestir, og ekkert af skjalinu sjálfu"}
-	nothingAfter = words{"Nothing was added.", "Engu var bætt við."}
-	proofAfter   = words{"Only validation data and document timestamps were added.", "Aðeins var bætt við staðfestingargögnum og tímastimplum."}
-	bytesAfter   = words{"Something was added.", "Einhverju var bætt við."}
+	nothingAfter        = words{"Nothing was added.", "Engu var bætt við."}
+	validationDataAfter = words{"Only validation data and document timestamps were added.", "Aðeins var bætt við staðfestingargögnum og tímastimplum."}
+	bytesAfter          = words{"Something was added.", "Einhverju var bætt við."}
 )
 
-// revocations say what was found about the revocation of a certificate.
+// revocations state the revocation status of a certificate.
 var revocations = map[ades.RevocationStatus]words{
 	ades.RevocationGood:    {"not revoked as of {day} ({source})", "ekki afturkölluð miðað við {day} ({source})"},
 	ades.RevocationRevoked: {"revoked since {since} ({source})", "afturkölluð {since} ({source})"},
@@ -279,14 +279,14 @@ var revocations = map[ades.RevocationStatus]words{
 		"treyst sem slíkum, eða gefin út án þess að hægt sé að afturkalla þau"},
 }
 
-// Words about certificates and the time by which they are judged.
+// Words about certificates and the time at which they are validated.
 var (
-	revokedLater = words{"not revoked at that time, but since {since} ({source})", "ekki afturkölluð þá, en síðar afturkölluð, {since} ({source})"}
-	fetched      = words{"{source}, fetched", "{source}, sótt"}
-	certified    = words{"certificate in force from {from} to {to}; {status}", "skilríki í gildi frá {from} til {to}; {status}"}
-	byWayOf      = words{"by way of {name}: {certified}", "um {name}: {certified}"}
-	judgedProven = words{"by the certificates as they were on {time}, the proven time",
+	revokedLater      = words{"not revoked at that time, but since {since} ({source})", "ekki afturkölluð þá, en síðar afturkölluð, {since} ({source})"}
+	fetched           = words{"{source}, fetched", "{source}, sótt"}
+	certificateStatus = words{"certificate in force from {from} to {to}; {status}", "skilríki í gildi frá {from} til {to}; {status}"}
+	viaCertificate    = words{"by way of {name}: {certified}", "um {name}: {certified}"}
+	judgedAtBestTime  = words{"by the certificates as they were on {time}, the proven time",
 		"miðað við stöðu skilríkjanna {time}, á sönnuðum tíma undirskriftarinnar"}
-	judgedNow = words{"by the certificates as they were on {time}, the time of the verification",
+	judgedAtPresent = words{"by the certificates as they were on {time}, the time of the verification",
 		"miðað við stöðu skilríkjanna {time}, þegar sannreynt var"}
 )

@@ -67,7 +67,7 @@ func TestEveryValueHasWords(t *testing.T) {
 		"SubIndication":    texts(subIndications, one),
 		"Coverage":         texts(coverages, one),
 		"TimestampType":    texts(timestampTypes, one),
-		"ChangeKind":       texts(changeKinds, func(h happening) []words { return []words{h.general} }),
+		"ChangeKind":       texts(changeKinds, func(h changeWords) []words { return []words{h.general} }),
 	} {
 		for _, value := range values(t, typeName) {
 			all, ok := have[value]
@@ -115,15 +115,15 @@ func TestLanguagesSayTheSame(t *testing.T) {
 			compare(name, w)
 		}
 	}
-	for _, c := range []counted{allPassed, allButRevocation, someFailed, someChanged, someUnconfirmed, somePartial, noneCovers} {
+	for _, c := range []countedWords{allPassed, allButRevocation, someFailed, someChanged, someUnconfirmed, somePartial, noneCovers} {
 		compare("counted", c.only)
 		compare("counted", c.several)
 	}
-	for _, w := range append(slices.Clone(labelsOfAnything), and, more, quotes, day, second, unread, unsigned, wanting, onceValid, changedAfter,
-		inRevision, permitted, notPermitted, onePage, severalPages, moreChanges, coversEarlier, coversCounter, nothingAfter, proofAfter,
-		bytesAfter, head, nobodyKnown, unconfirmed, inForce, trust, noTrust, noTrustThen, named, claimed, noTimeClaimed, proven, notProven, somebody,
-		timestamp, timeUnknown, timestampTrusted, timestampUnproven, timestampBroken, comparable, noLevel, warning, details, detailsSignature, detailsChange, detailsTimestamp,
-		revokedLater, fetched, certified, byWayOf, judgedProven, judgedNow) {
+	for _, w := range append(slices.Clone(allLabels), and, more, quotationMarks, day, second, unreadable, unsigned, validSoFar, validRevision, changedAfter,
+		inRevision, permitted, notPermitted, onePage, severalPages, moreChanges, coversEarlier, coversCounter, nothingAfter, validationDataAfter,
+		bytesAfter, head, unknownSigner, unconfirmed, inForce, trust, noTrust, noTrustThen, named, claimed, noTimeClaimed, proven, noBestTime, unnamedAuthority,
+		timestamp, timeUnknown, timestampTrusted, timestampUntrusted, timestampBroken, comparable, noLevel, warning, details, detailsSignature, detailsChange, detailsTimestamp,
+		revokedLater, fetched, certificateStatus, viaCertificate, judgedAtBestTime, judgedAtPresent) {
 		compare("word", w)
 	}
 	if found < 100 {

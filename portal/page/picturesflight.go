@@ -119,11 +119,11 @@ func (p *pictures) make(ctx context.Context, k key, open opener, do maker) (kept
 	if document.Revision != k.revision {
 		return nil, portal.ErrChanged
 	}
-	file := stamp.Watch(document.Blob)
+	file := stamp.NewErrorReaderAt(document.Blob)
 	made, err := do(ctx, file, document.Size())
 	switch {
-	case file.Failure() != nil: // of the store, which the renderer takes for damage
-		return nil, file.Failure()
+	case file.Err() != nil: // an error of the store, which the renderer would report as damage
+		return nil, file.Err()
 	case err == nil:
 		return made, nil
 	case ctx.Err() != nil:

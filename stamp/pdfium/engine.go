@@ -10,47 +10,45 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/klippa-app/go-pdfium"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
-
-	"github.com/innsigli/innsigli/stamp"
 )
 
 const (
-	maxMemory = 256 << 20 // of an instance
-	wasmPage  = 64 << 10  // what the memory of WebAssembly is counted in
+	maxMemory = 256 << 20 // bytes of an instance
+	wasmPage  = 64 << 10  // bytes of a WebAssembly page
 
-	// compilers are at work at once: two, because a single one does not heed the end of its
-	// context, and no more, because the server answers meanwhile.
+	// compilers is how many goroutines compile at once: two, because a single one ignores the end
+	// of its context, and no more, because the server answers requests at the same time.
 	compilers = 2
-	// cacheTries: the entry is damaged, it was removed and the next cannot be written, and the
-	// code that was compiled is in memory.
+	// cacheTries bounds the attempts to use the cache. The first attempt may find a damaged entry,
+	// which is then removed, the second may fail to write the entry again, and the third finds the
+	// compiled code in memory.
 	cacheTries = 3
 )
 
-// engine is PDFium compiled, of which instances are made.
+// engine is compiled PDFium, which makes instances.
 type engine struct {
 	begin sync.Once
 	done  chan struct{} // closed when the fields below are set
 	pool  pdfium.Pool
 	cache wazero.CompilationCache // nil: none
 	cold  bool
-	kept  bool // in the folder of the cache
+	kept  bool // the compiled code is in the cache's folder
 	err   error
 }
 
-// prepare has the engine made if nobody did, and returns what is closed then. Nobody's
-// patience ends it, only Close.
+// prepare starts loading the engine on its first call, and returns a channel that is closed when
+// the engine is loaded. Only Close stops the loading.
 func (r *Renderer) prepare() <-chan struct{} {
 	e := &r.engine
 	e.begin.Do(func() {
 		r.running.Go(func() {
 			defer close(e.done)
-			if e.err = e.make(r.life, r.options); r.life.Err() != nil {
+			if e.err = e.load(r.lifetime, r.options); r.lifetime.Err() != nil {
 				e.err = ErrClosed
 			}
 		})
@@ -58,81 +56,67 @@ func (r *Renderer) prepare() <-chan struct{} {
 	return e.done
 }
 
-// turn waits for the engine, and for one of the slots, which it takes.
-func (r *Renderer) turn(ctx context.Context) error {
-	patience := time.NewTimer(r.options.Wait)
-	defer patience.Stop()
-	select {
-	case <-r.prepare():
-	case <-patience.C:
-		return stamp.ErrNotReady
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	if r.engine.err != nil {
-		return r.engine.err
-	}
-	select {
-	case r.slots <- struct{}{}:
-		return nil
-	case <-patience.C:
-		return stamp.ErrNotReady
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// make compiles PDFium, or takes it from the cache. A cache that fails is no reason to fail:
-// what is in it may be damaged, and it may not be writable.
-func (e *engine) make(ctx context.Context, o Options) (err error) {
+// load loads PDFium from the cache or compiles it. If the cache fails, because it is damaged or
+// cannot be written, load does without it.
+func (e *engine) load(ctx context.Context, o Options) (err error) {
 	ctx = experimental.WithCompilationWorkers(ctx, compilers)
-	if folder := o.Cache; folder != "" && ownFolder(folder) {
-		before := entries(folder)
+	if folder := o.Cache; folder != "" && privateFolder(folder) {
+		before := cacheEntries(folder)
 		if len(before) == 0 && o.Compile != nil {
-			_ = o.Compile(ctx) // as its documentation has it
+			_ = o.Compile(ctx) // documented as ignored
 		}
 		e.cache, _ = wazero.NewCompilationCacheWithDir(folder)
 		for try := 0; try < cacheTries && e.cache != nil && ctx.Err() == nil; try++ {
-			if e.pool, err = start(ctx, e.cache); err == nil {
-				after := entries(folder)
+			if e.pool, err = newPool(ctx, e.cache); err == nil {
+				after := cacheEntries(folder)
 				e.cold, e.kept = len(before) == 0 || !slices.Equal(before, after), len(after) > 0
 				return nil
 			}
 			if ctx.Err() != nil {
 				break
 			}
-			for _, entry := range entries(folder) {
+			for _, entry := range cacheEntries(folder) {
 				os.Remove(entry.path)
 			}
 		}
 	}
 	if e.cold = true; ctx.Err() == nil {
-		e.pool, err = start(ctx, nil)
+		e.pool, err = newPool(ctx, nil)
 	}
 	return err
 }
 
-// entry is a file of the cache. What was written again has another time.
-type entry struct {
+// privateFolder makes a folder unless it exists, and reports whether the code in it can be trusted:
+// the folder belongs to the current user, and no other user may write to it.
+func privateFolder(path string) bool {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return false
+	}
+	stat, err := os.Stat(path)
+	return err == nil && stat.IsDir() && onlyUserCanWrite(stat)
+}
+
+// cacheEntry is a file of the cache. A file that is written again has another time.
+type cacheEntry struct {
 	path    string
 	written int64
 }
 
-func entries(folder string) (list []entry) {
+func cacheEntries(folder string) (list []cacheEntry) {
 	paths, _ := fs.Glob(os.DirFS(folder), "wazero-*/*")
 	for _, name := range paths {
 		path := filepath.Join(folder, filepath.FromSlash(name))
 		if stat, err := os.Lstat(path); err == nil && stat.Mode().IsRegular() {
-			list = append(list, entry{path, stat.ModTime().UnixNano()})
+			list = append(list, cacheEntry{path, stat.ModTime().UnixNano()})
 		}
 	}
 	return list
 }
 
-// start makes a pool of instances, which has no limit: the renderer counts. The code asks at
-// every turn of a loop whether it has to stop. Without that, it would not only outlast its
-// deadline: Go's collector, and with it the whole program, would wait for it.
-func start(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, error) {
+// newPool makes a pool of instances without a limit, because the renderer counts them. The compiled
+// code checks in every loop whether its context has ended. Without that check, it would exceed its
+// deadline, and Go's garbage collector, and so the whole program, would wait for it.
+func newPool(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, error) {
 	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(maxMemory / wasmPage)
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
@@ -140,7 +124,7 @@ func start(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, err
 	pool, err := webassembly.Init(webassembly.Config{
 		Context:       ctx,
 		MaxTotal:      -1,
-		FSConfig:      wazero.NewFSConfig(), // nil would be all of the machine's files
+		FSConfig:      wazero.NewFSConfig(), // nil would give access to all files of the machine
 		Stdout:        io.Discard,
 		Stderr:        io.Discard,
 		RuntimeConfig: config,
@@ -151,7 +135,7 @@ func start(ctx context.Context, cache wazero.CompilationCache) (pdfium.Pool, err
 	return pool, nil
 }
 
-// close frees the engine, whose instances were closed.
+// close frees the engine after its instances have been closed.
 func (e *engine) close() error {
 	var failures []error
 	if e.pool != nil {

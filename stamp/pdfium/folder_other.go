@@ -4,5 +4,6 @@ package pdfium
 
 import "io/fs"
 
-// ownedAlone has nothing to go by: permissions are lists here, inherited from the folder above.
-func ownedAlone(fs.FileInfo) bool { return true }
+// onlyUserCanWrite always reports true: permissions are access control lists on these systems,
+// inherited from the parent folder.
+func onlyUserCanWrite(fs.FileInfo) bool { return true }

@@ -11,7 +11,7 @@ import (
 // What others may have put into a folder is not run.
 func TestFolderOfOthers(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "cache")
-	if !ownFolder(folder) {
+	if !privateFolder(folder) {
 		t.Error("a folder that is made is not used")
 	}
 	if stat, err := os.Stat(folder); err != nil || stat.Mode().Perm() != 0o700 {
@@ -21,11 +21,11 @@ func TestFolderOfOthers(t *testing.T) {
 		if err := os.Chmod(folder, mode); err != nil {
 			t.Fatal(err)
 		}
-		if ownFolder(folder) {
+		if privateFolder(folder) {
 			t.Errorf("a folder of mode %v is used", mode)
 		}
 	}
-	if ownFolder("/dev/null") {
+	if privateFolder("/dev/null") {
 		t.Error("a file is used as a folder")
 	}
 	if os.Geteuid() == 0 {
@@ -35,7 +35,7 @@ func TestFolderOfOthers(t *testing.T) {
 		if err := os.Chown(folder, 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		if ownFolder(folder) {
+		if privateFolder(folder) {
 			t.Error("another user's folder is used")
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-func ownedAlone(stat fs.FileInfo) bool {
+func onlyUserCanWrite(stat fs.FileInfo) bool {
 	owner, ok := stat.Sys().(*syscall.Stat_t)
 	return ok && int(owner.Uid) == os.Geteuid() && stat.Mode().Perm()&0o022 == 0
 }

@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// An instance is used again this often at most, and while its memory, which never
-	// shrinks, is no more than this. A new one takes a few milliseconds and 18 MiB.
+	// maxUses and maxIdleMemory bound the reuse of an instance: its number of uses, and its memory,
+	// which never shrinks. A new instance takes a few milliseconds and 18 MiB.
 	maxUses       = 100
 	maxIdleMemory = 32 << 20
 )
 
-// instance is a PDFium with memory of its own. One goroutine at a time uses it.
+// instance is a PDFium with its own memory. One goroutine at a time uses it.
 //
-// Of go-pdfium, it uses what makes it and what reads files. The rest is called in its module,
-// because the package's own calls cannot be given a context, share the callbacks of forms with
-// all other instances, and have no white paper.
+// It uses go-pdfium to make the instance and to read files. It calls the functions of the
+// WebAssembly module directly, because those of go-pdfium accept no context, share the form
+// callbacks with all other instances, and do not draw on white.
 type instance struct {
 	pool   pdfium.Pdfium
 	files  fileReaders
 	module api.Module
-	used   int // how often
+	used   int // number of uses
 }
 
-// fileReaders is go-pdfium's way from the sandbox to the files that are being read.
+// fileReaders is the part of go-pdfium that gives the sandbox access to a document.
 type fileReaders interface {
 	CreateFileAccessReader(size int64, r io.ReadSeeker) (access *uint64, number *uint32, err error)
-	io.Closer // of those that were created
+	io.Closer // closes the readers
 }
 
 func newInstance(ctx context.Context, pool pdfium.Pool) (*instance, error) {
@@ -57,23 +57,22 @@ func newInstance(ctx context.Context, pool pdfium.Pool) (*instance, error) {
 	return i, nil
 }
 
-// spent reports whether the instance should not be used again.
-func (i *instance) spent() bool {
+// isSpent reports whether the instance must not be used again.
+func (i *instance) isSpent() bool {
 	return i.used >= maxUses || i.module.Memory().Size() > maxIdleMemory
 }
 
-// close frees the instance. What it could still say is of no use.
+// close frees the instance. It ignores errors, because the instance is not used again.
 func (i *instance) close() {
 	i.files.Close()
 	i.pool.Kill()
 }
 
-// calls are calls of PDFium that follow each other. After the first that fails there are no
-// more, and all of them return 0.
+// calls are consecutive calls of PDFium. After the first failure they call nothing and return 0.
 type calls struct {
 	context.Context
 	module    api.Module
-	functions map[string]api.Function // that were called: each has a stack of its own
+	functions map[string]api.Function // the functions called so far; each has its own stack
 	err       error
 }
 
@@ -81,7 +80,7 @@ func newCalls(ctx context.Context, i *instance) *calls {
 	return &calls{Context: ctx, module: i.module, functions: make(map[string]api.Function)}
 }
 
-// do calls a function of PDFium and returns what that returns.
+// do calls a function of PDFium and returns its result.
 func (c *calls) do(function string, args ...uint64) uint64 {
 	if c.err != nil {
 		return 0
@@ -105,8 +104,8 @@ func (c *calls) do(function string, args ...uint64) uint64 {
 	return results[0]
 }
 
-// need is do where 0 says that it failed.
-func (c *calls) need(function string, args ...uint64) uint64 {
+// doNonZero is do for functions whose result 0 means failure.
+func (c *calls) doNonZero(function string, args ...uint64) uint64 {
 	result := c.do(function, args...)
 	if result == 0 && c.err == nil {
 		c.err = fmt.Errorf("pdfium: %s failed, with error %d", function, c.do("FPDF_GetLastError"))
@@ -114,10 +113,10 @@ func (c *calls) need(function string, args ...uint64) uint64 {
 	return result
 }
 
-// allocate returns where so many bytes of the instance's memory are.
-func (c *calls) allocate(size int) uint64 { return c.need("malloc", uint64(size)) }
+// allocate allocates memory of the instance and returns its address.
+func (c *calls) allocate(size int) uint64 { return c.doNonZero("malloc", uint64(size)) }
 
-// memory returns a part of the instance's memory, as long as that does not grow.
+// memory returns a part of the instance's memory. It is valid until the memory grows.
 func (c *calls) memory(at uint64, size int) []byte {
 	if c.err != nil {
 		return nil

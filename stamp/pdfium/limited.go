@@ -12,11 +12,11 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// Within returns the renderer with another limit than that of its [Options], for callers who can wait
-// for longer than others. Everything else is shared.
+// Within returns the renderer with another limit than that of its [Options], for callers that can
+// wait longer. The result shares everything else.
 func (r *Renderer) Within(limit time.Duration) Limited { return Limited{r, limit} }
 
-// Limited is a [Renderer] with a limit of its own.
+// Limited is a [Renderer] with its own limit.
 type Limited struct {
 	renderer *Renderer
 	limit    time.Duration
@@ -41,7 +41,7 @@ func (l Limited) Render(ctx context.Context, src io.ReaderAt, size int64, page, 
 	return picture, nil
 }
 
-// checkPage says whether PDFium can count to a page, and through the document that it is in.
+// checkPage checks that the page number and the document's size are within the limits of PDFium.
 func checkPage(size int64, page int) error {
 	switch {
 	case size <= 0 || size > maxDocument:
@@ -52,35 +52,19 @@ func checkPage(size int64, page int) error {
 	return nil
 }
 
-// timed is a document that says how long reading it took. A document can bring about that it is read in many
-// places, and not that one of them takes long.
-type timed struct {
-	io.ReaderAt
-	took time.Duration
-}
-
-// longRead is what a document may take the blame for, of one place.
-const longRead = 10 * time.Millisecond
-
-func (t *timed) ReadAt(p []byte, offset int64) (int, error) {
-	began := time.Now()
-	defer func() { t.took += min(time.Since(began), longRead) }()
-	return t.ReaderAt.ReadAt(p, offset)
-}
-
-// use has something done with an instance and a document, in its turn.
+// use calls do with an instance and the document while it holds a slot.
 func (l Limited) use(ctx context.Context, src io.ReaderAt, size int64, do func(context.Context, *instance, *io.SectionReader) error) error {
 	r := l.renderer
-	if err := r.enter(); err != nil {
+	if err := r.beginUse(); err != nil {
 		return err
 	}
 	defer r.running.Done()
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(r.life, cancel)()
+	defer context.AfterFunc(r.lifetime, cancel)()
 
-	file := &timed{ReaderAt: src}
-	err := r.inTurn(until, l.limit, file, func(ctx context.Context, i *instance) error {
+	file := &timedReader{ReaderAt: src}
+	err := r.runInSlot(until, l.limit, file, func(ctx context.Context, i *instance) error {
 		return do(ctx, i, io.NewSectionReader(file, 0, size))
 	})
 	switch {
@@ -88,44 +72,97 @@ func (l Limited) use(ctx context.Context, src io.ReaderAt, size int64, do func(c
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case r.life.Err() != nil:
+	case r.lifetime.Err() != nil:
 		return ErrClosed
 	}
 	return err
 }
 
-// inTurn blames a page for what it took of the processors, and of the document. When that is less than half
-// of the time, the machine had other things to do, and the page may be a quick one.
-func (r *Renderer) inTurn(ctx context.Context, limit time.Duration, file *timed, do func(context.Context, *instance) error) error {
-	if err := r.turn(ctx); err != nil {
+// runInSlot limits the time for a page. If drawing and reading the document took less than half of
+// the limit, the machine was busy and the page may be a fast one, so the error is ErrNotReady.
+func (r *Renderer) runInSlot(ctx context.Context, limit time.Duration, file *timedReader, do func(context.Context, *instance) error) error {
+	if err := r.acquireSlot(ctx); err != nil {
 		return err
 	}
 	defer func() { <-r.slots }()
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	stop := stopwatch()
-	err := r.attempt(limited, do)
+	stop := startStopwatch()
+	err := r.runWithInstance(limited, do)
 	used := stop()
-	if starved := used < limit/2-file.took; err != nil && starved && limited.Err() != nil && ctx.Err() == nil {
+	if lackedProcessor := used < limit/2-file.took; err != nil && lackedProcessor && limited.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w: of %v the page had a processor for %v", stamp.ErrNotReady, limit, used.Round(time.Millisecond))
 	}
 	return err
 }
 
-func (r *Renderer) attempt(ctx context.Context, do func(context.Context, *instance) error) error {
-	i := r.take()
+// acquireSlot waits for the engine and then acquires a slot.
+func (r *Renderer) acquireSlot(ctx context.Context) error {
+	timer := time.NewTimer(r.options.Wait)
+	defer timer.Stop()
+	select {
+	case <-r.prepare():
+	case <-timer.C:
+		return stamp.ErrNotReady
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if r.engine.err != nil {
+		return r.engine.err
+	}
+	select {
+	case r.slots <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return stamp.ErrNotReady
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (r *Renderer) runWithInstance(ctx context.Context, do func(context.Context, *instance) error) error {
+	i := r.takeIdle()
 	if i == nil {
 		var err error
 		if i, err = newInstance(ctx, r.engine.pool); err != nil {
 			return err
 		}
 	}
-	if err := do(ctx, i); err != nil || i.spent() {
-		i.close() // whatever a document did to it ends here
+	if err := do(ctx, i); err != nil || i.isSpent() {
+		i.close() // the document may have damaged it
 		return err
 	}
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.idle = append(r.idle, i)
 	return nil
+}
+
+// takeIdle returns an idle instance, or nil.
+func (r *Renderer) takeIdle() *instance {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	last := len(r.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	i := r.idle[last]
+	r.idle = r.idle[:last]
+	return i
+}
+
+// timedReader is a document that measures how long reading it took. The document determines how
+// many reads there are, but not how long a single one takes.
+type timedReader struct {
+	io.ReaderAt
+	took time.Duration
+}
+
+// maxCountedRead is the most time of a single read that is counted against the document.
+const maxCountedRead = 10 * time.Millisecond
+
+func (t *timedReader) ReadAt(p []byte, offset int64) (int, error) {
+	began := time.Now()
+	defer func() { t.took += min(time.Since(began), maxCountedRead) }()
+	return t.ReaderAt.ReadAt(p, offset)
 }

@@ -6,30 +6,33 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// Bounds of what is read of a page. What comes after them is left out.
+// Bounds of the text of a page. Text beyond them is left out.
 const (
 	maxLines      = 5000
 	maxText       = 200 << 10 // bytes
 	maxCharacters = 200_000
 )
 
-// PDFium's constants, of fpdf_flatten.h, and the size of a FS_RECTF.
+// Constants of PDFium, from fpdf_flatten.h, and the size of an FS_RECTF.
 const (
 	flatForDisplay = 0 // FLAT_NORMALDISPLAY
 	flattened      = 1 // FLATTEN_SUCCESS
 	rectangleSize  = 16
 )
 
-// Lines returns the text of a page in the order in which PDFium reads it, by lines, with that of the
-// annotations and form fields that Render shows at the end. What is far apart on a line, as the columns
-// of a table, is two lines. Places are those of the displayed page, as [stamp.ReadPage] has it. What
-// lies outside of it is left out, and so is what comes after 5,000 lines or 200 KB, and every character
-// that XML does not allow. A page without text has no line. Errors are those of Render and of
-// [stamp.ReadPage].
+// Lines returns the text of a page by lines, in the order in which PDFium reads it. The text of
+// annotations and form fields that Render shows comes last. Parts of a line that are far apart,
+// such as the columns of a table, are separate lines. Places are on the displayed page, as in
+// [stamp.ReadPage]. Text outside the page is left out, and so are text after 5,000 lines or 200 KB
+// and characters that XML does not allow. A page without text has no lines. Errors are those of
+// Render and of [stamp.ReadPage].
 func (r *Renderer) Lines(ctx context.Context, src io.ReaderAt, size int64, page int) ([]stamp.Line, error) {
 	return r.Within(r.options.Limit).Lines(ctx, src, size, page)
 }
@@ -54,7 +57,7 @@ func (l Limited) Lines(ctx context.Context, src io.ReaderAt, size int64, page in
 	return lines, nil
 }
 
-// lines reads the text of a page. After an error the instance is good for nothing but to be closed.
+// lines reads the text of a page. After an error the instance can only be closed.
 func (i *instance) lines(ctx context.Context, file *io.SectionReader, shown *stamp.Page) ([]stamp.Line, error) {
 	i.used++
 	access, _, err := i.files.CreateFileAccessReader(file.Size(), file)
@@ -62,9 +65,9 @@ func (i *instance) lines(ctx context.Context, file *io.SectionReader, shown *sta
 		return nil, fmt.Errorf("pdfium: opening the document: %w", err)
 	}
 	c := newCalls(ctx, i)
-	document := c.need("FPDF_LoadCustomDocument", *access, 0)
-	page := c.flatPage(document, uint64(shown.Number-1))
-	text := c.need("FPDFText_LoadPage", page)
+	document := c.doNonZero("FPDF_LoadCustomDocument", *access, 0)
+	page := c.flattenedPage(document, uint64(shown.Number-1))
+	text := c.doNonZero("FPDFText_LoadPage", page)
 	lines := c.lines(text, shown)
 	c.do("FPDFText_ClosePage", text)
 	c.do("FPDF_ClosePage", page)
@@ -75,18 +78,17 @@ func (i *instance) lines(ctx context.Context, file *io.SectionReader, shown *sta
 	return lines, i.files.Close()
 }
 
-// flatPage loads a page whose annotations, as far as they are shown, have become part of its content:
-// PDFium reads no text anywhere else. This is in memory alone.
-func (c *calls) flatPage(document, number uint64) uint64 {
-	page := c.need("FPDF_LoadPage", document, number)
+// flattenedPage loads a page and makes its visible annotations part of its content, because PDFium
+// reads text only there. This changes the document in memory only.
+func (c *calls) flattenedPage(document, number uint64) uint64 {
+	page := c.doNonZero("FPDF_LoadPage", document, number)
 	if c.do("FPDFPage_Flatten", page, flatForDisplay) != flattened {
 		return page
 	}
 	c.do("FPDF_ClosePage", page)
-	return c.need("FPDF_LoadPage", document, number)
+	return c.doNonZero("FPDF_LoadPage", document, number)
 }
 
-// lines reads the characters of a page one after another.
 func (c *calls) lines(text uint64, shown *stamp.Page) []stamp.Line {
 	count := int32(c.do("FPDFText_CountChars", text))
 	rectangle := c.allocate(rectangleSize)
@@ -102,7 +104,7 @@ func (c *calls) lines(text uint64, shown *stamp.Page) []stamp.Line {
 	return l.lines
 }
 
-// place is where a character is, on the displayed page; the zero value if it is nowhere.
+// place returns the place of a character on the displayed page, or the zero value if it has none.
 func (c *calls) place(text, n, rectangle uint64, shown *stamp.Page) stamp.Rect {
 	if c.do("FPDFText_GetLooseCharBox", text, n, rectangle) == 0 {
 		return stamp.Rect{}
@@ -114,9 +116,122 @@ func (c *calls) place(text, n, rectangle uint64, shown *stamp.Page) stamp.Rect {
 	var v [4]float64 // left, top, right, bottom
 	for i := range v {
 		v[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(view[4*i:])))
-		if !(math.Abs(v[i]) < math.MaxInt32) { // NaN as well
+		if !(math.Abs(v[i]) < math.MaxInt32) { // also true for NaN
 			return stamp.Rect{}
 		}
 	}
 	return shown.Displayed(v[0], v[3], v[2], v[1])
+}
+
+const (
+	// maxGap is the distance, in sizes of the larger character, at which two consecutive characters
+	// are not on the same line. Words of justified text are closer.
+	maxGap = 1.5
+	// hyphen is PDFium's code for a hyphen at the end of a line (CPDF_TextPage).
+	hyphen = 0x02
+)
+
+// lineReader joins characters to lines.
+type lineReader struct {
+	page  *stamp.Page
+	lines []stamp.Line
+	size  int // of all text, in bytes
+
+	text          strings.Builder
+	area          stamp.Rect // of the current line
+	last          stamp.Rect // place of the last character that has one
+	highSurrogate rune       // the first half of a character in UTF-16; 0: none
+}
+
+// add adds a character and reports whether the bounds allow more. It calls place only for visible
+// characters.
+func (l *lineReader) add(char rune, place func() stamp.Rect) bool {
+	switch char = l.joinSurrogates(char); {
+	case char == '\n' || char == '\r':
+		l.end()
+	case char == ' ' || char == '\t' || char == '\u00a0':
+		l.addSpace()
+	case char == hyphen:
+		l.addCharacter('-', place())
+	case isVisibleInXML(char):
+		l.addCharacter(char, place())
+	}
+	return len(l.lines) < maxLines && l.size < maxText
+}
+
+// joinSurrogates joins the two surrogates of a character in UTF-16. It returns 0 for a surrogate
+// without its other half.
+func (l *lineReader) joinSurrogates(char rune) rune {
+	high := l.highSurrogate
+	l.highSurrogate = 0
+	switch {
+	case !utf16.IsSurrogate(char):
+		return char
+	case high != 0:
+		if char = utf16.DecodeRune(high, char); char != utf8.RuneError {
+			return char
+		}
+		return 0
+	}
+	l.highSurrogate = char
+	return 0
+}
+
+// isVisibleInXML reports whether XML 1.0 (2.2) allows a character and the character is visible.
+func isVisibleInXML(char rune) bool {
+	return char > ' ' && char < 0x7f || char >= 0xa0 && char <= 0xfffd || char >= 0x10000 && char <= utf8.MaxRune
+}
+
+func (l *lineReader) addSpace() {
+	if text := l.text.String(); text != "" && !strings.HasSuffix(text, " ") {
+		l.text.WriteByte(' ')
+		l.size++
+	}
+}
+
+func (l *lineReader) addCharacter(char rune, place stamp.Rect) {
+	if placed := place.Width > 0 || place.Height > 0; placed {
+		if !onPage(place, l.page.Size) {
+			return
+		}
+		if l.last != (stamp.Rect{}) && gap(l.last, place) > maxGap*max(longerSide(l.last), longerSide(place)) {
+			l.end()
+		}
+		l.area = union(l.area, place)
+		l.last = place
+	}
+	n, _ := l.text.WriteRune(char)
+	l.size += n
+}
+
+// end ends the current line.
+func (l *lineReader) end() {
+	if text := strings.TrimSpace(l.text.String()); text != "" && len(l.lines) < maxLines {
+		l.lines = append(l.lines, stamp.Line{Rect: l.area, Text: text})
+	}
+	l.text.Reset()
+	l.area, l.last = stamp.Rect{}, stamp.Rect{}
+}
+
+func onPage(r stamp.Rect, page stamp.Size) bool {
+	return r.Left < page.Width && r.Top < page.Height && r.Left+r.Width > 0 && r.Top+r.Height > 0
+}
+
+// gap returns the horizontal or vertical distance between two rectangles, whichever is greater.
+func gap(a, b stamp.Rect) float64 {
+	return max(
+		b.Left-a.Left-a.Width, a.Left-b.Left-b.Width,
+		b.Top-a.Top-a.Height, a.Top-b.Top-b.Height)
+}
+
+// longerSide returns the approximate size of a character, whatever its writing direction.
+func longerSide(r stamp.Rect) float64 { return max(r.Width, r.Height) }
+
+func union(a, b stamp.Rect) stamp.Rect {
+	if a == (stamp.Rect{}) {
+		return b
+	}
+	left, top := min(a.Left, b.Left), min(a.Top, b.Top)
+	right, bottom := max(a.Left+a.Width, b.Left+b.Width), max(a.Top+a.Height, b.Top+b.Height)
+	return stamp.Rect{Left: left, Top: top, Width: right - left, Height: bottom - top}
 }

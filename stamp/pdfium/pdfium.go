@@ -1,13 +1,13 @@
-// Package pdfium draws pages and reads their text with PDFium, compiled to WebAssembly: no C compiler, and a sandbox
-// around what parses foreign files.
+// Package pdfium draws pages and reads their text with PDFium, compiled to WebAssembly. It needs no
+// C compiler, and it parses untrusted files in a sandbox.
 //
 //	renderer := pdfium.New(pdfium.Options{Cache: "/var/lib/innsigli/pdfium"})
 //	defer renderer.Close()
-//	go renderer.Warm(ctx) // seconds the first time, a tenth of one later
+//	go renderer.Warm(ctx) // takes seconds the first time, a tenth of a second later
 //
-// The sandbox has no files, no network, no environment and no output. It reads the document it
-// is given, has 256 MiB of memory at most, and stops when the context of a rendering ends. No
-// script and no action of a document is run.
+// The sandbox has no files, no network, no environment and no output. It reads only the given
+// document, has at most 256 MiB of memory, and stops when the context of a rendering ends. It runs
+// no script and no action of a document.
 package pdfium
 
 import (
@@ -24,33 +24,36 @@ import (
 	"github.com/innsigli/innsigli/stamp"
 )
 
-// ErrClosed: the renderer was closed.
+// ErrClosed: the renderer has been closed.
 var ErrClosed = errors.New("pdfium: renderer is closed")
 
-// Options are a renderer's choices. The zero value is right but for Cache.
+// Options configure a renderer. The zero value works, but production should set Cache.
 type Options struct {
-	// Cache is a folder for compiled code, made if absent, for its owner alone: with it a
-	// renderer is ready within a tenth of a second, without it within several. What lies there
-	// is run, outside of the sandbox: nobody else may write to it. Several processes of
-	// that user may share it. One that is damaged, cannot be written, or belongs to or can be
-	// written by others is done without, which costs time and nothing else. "": none.
+	// Cache is a folder for compiled code; "": none. It is created if absent, for its owner alone.
+	// With it a renderer is ready within a tenth of a second, without it within several seconds.
+	// The code in it runs outside the sandbox, so no other user may be able to write to it. Several
+	// processes of the same user may share it. The renderer does not use a folder that is damaged,
+	// cannot be written, or belongs to or can be written by other users: it then compiles again,
+	// which only takes time.
 	Cache string
 
-	// Compile is called before PDFium is compiled into a Cache that has nothing yet. That takes some 400 MB
-	// of memory: a program that is to stay small has another process do it, by [Renderer.Warm] with
-	// the same Cache. What it leaves undone is done in this one, whatever it returns. nil: all of it.
+	// Compile is called before PDFium is compiled into an empty Cache. Compiling takes about 400 MB
+	// of memory. A program that has to stay small lets another process compile, by [Renderer.Warm]
+	// with the same Cache. Whatever Compile returns, this process compiles what is still missing.
+	// nil: this process compiles everything.
 	Compile func(ctx context.Context) error
 
-	// Instances is how many pages are drawn or read at once, others wait. 0: as many as Go uses
-	// processors. Each holds 20 to 32 MiB while it has nothing to do.
+	// Instances is how many pages are drawn or read at once; other callers wait. 0: GOMAXPROCS. An
+	// idle instance holds 20 to 32 MiB.
 	Instances int
 
-	// Wait is how long a rendering waits until the renderer is ready and an instance free, else
-	// [stamp.ErrNotReady]. 0: 8 s.
+	// Wait is how long a rendering waits until the renderer is ready and an instance is free. Then
+	// the error is [stamp.ErrNotReady]. 0: 8 s.
 	Wait time.Duration
 
-	// Limit is how long a page may take from then on. 0: 1.8 s. One of which less than half went into
-	// drawing it and reading the document is not to blame, but the machine: [stamp.ErrNotReady]. Only Linux tells.
+	// Limit is how long a page may take after that wait. 0: 1.8 s. If less than half of the time
+	// was spent on drawing the page and reading the document, the machine was busy, and the error
+	// is [stamp.ErrNotReady]. Only Linux measures this.
 	Limit time.Duration
 }
 
@@ -58,19 +61,19 @@ const (
 	defaultWait  = 8 * time.Second
 	defaultLimit = 1800 * time.Millisecond
 	maxPixels    = 4 << 20
-	maxDocument  = math.MaxInt32 // PDFium's offsets are of 32 bits here
+	maxDocument  = math.MaxInt32 // PDFium's offsets have 32 bits here
 )
 
-// Renderer draws pages and reads their text. It may be used by several goroutines.
+// Renderer draws pages and reads their text. Several goroutines may use it at once.
 type Renderer struct {
-	options Options
-	life    context.Context // until Close
-	end     context.CancelFunc
-	engine  engine
-	slots   chan struct{} // one for each page that is being drawn
+	options  Options
+	lifetime context.Context // ends with Close
+	end      context.CancelFunc
+	engine   engine
+	slots    chan struct{} // has an element for each page that is being drawn or read
 
-	running sync.WaitGroup // renderings and the preparation
-	lock    sync.Mutex     // of what follows
+	running sync.WaitGroup // counts renderings and the preparation
+	lock    sync.Mutex     // protects the fields below
 	idle    []*instance
 	closed  bool
 }
@@ -80,7 +83,7 @@ var (
 	_ stamp.Renderer = Limited{}
 )
 
-// New returns a renderer. It is made ready by its first use, or by [Renderer.Warm].
+// New returns a renderer. Its first use prepares it, or [Renderer.Warm].
 func New(o Options) *Renderer {
 	if o.Instances <= 0 {
 		o.Instances = runtime.GOMAXPROCS(0)
@@ -92,15 +95,23 @@ func New(o Options) *Renderer {
 		o.Limit = defaultLimit
 	}
 	r := &Renderer{options: o, slots: make(chan struct{}, o.Instances)}
-	r.life, r.end = context.WithCancel(context.Background())
+	r.lifetime, r.end = context.WithCancel(context.Background())
 	r.engine.done = make(chan struct{})
 	return r
 }
 
-// Warm makes the renderer ready, and says whether the cache was cold: then it takes seconds. An
-// error is that of ctx, which does not end what was begun, [ErrClosed], or lasting.
+// Render implements [stamp.Renderer]. It also returns an error for a picture of more than 4 Mi
+// pixels, and for one whose aspect ratio differs from that of the page by more than 1 % and a
+// pixel.
+func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
+	return r.Within(r.options.Limit).Render(ctx, src, size, page, width, height)
+}
+
+// Warm prepares the renderer. cold reports whether it had to compile PDFium, which takes seconds.
+// The error is that of ctx, which does not stop the preparation, [ErrClosed], or a permanent
+// failure.
 func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
-	if err := r.enter(); err != nil {
+	if err := r.beginUse(); err != nil {
 		return false, err
 	}
 	defer r.running.Done()
@@ -112,8 +123,8 @@ func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
 	}
 }
 
-// Kept says whether the code of a renderer that is ready is in the folder Options.Cache. If it is not, the folder could
-// not be used, and the next renderer is compiled again.
+// Kept reports whether the compiled code of a ready renderer is in the folder Options.Cache. If it
+// is not, the folder could not be used, and the next renderer compiles again.
 func (r *Renderer) Kept() bool {
 	select {
 	case <-r.engine.done:
@@ -123,19 +134,20 @@ func (r *Renderer) Kept() bool {
 	}
 }
 
-// tellAfter is how long a caller waits without being told why: ten times as long as a renderer
-// takes that was compiled before.
-const tellAfter = time.Second
+// notifyAfter is how long WarmTelling waits before it reports the reason: ten times as long as it
+// takes to load compiled code.
+const notifyAfter = time.Second
 
-// WarmTelling is [Renderer.Warm] for programs with a log or a terminal: where it takes long, it calls tell with what it
-// is doing, and with what it took. Errors are those of Warm.
+// WarmTelling is [Renderer.Warm] for programs with a log or a terminal. If the preparation takes
+// long, it calls tell with what the renderer is doing and later with the time that it took. Errors
+// are those of Warm.
 func (r *Renderer) WarmTelling(ctx context.Context, tell func(text string)) error {
 	began := time.Now()
-	soon, cancel := context.WithTimeout(ctx, tellAfter)
+	soon, cancel := context.WithTimeout(ctx, notifyAfter)
 	defer cancel()
 	cold, err := r.Warm(soon)
 	late := errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil
-	if late { // which has not stopped it
+	if late { // the preparation continues
 		tell(r.compiling())
 		cold, err = r.Warm(ctx)
 	}
@@ -155,7 +167,8 @@ func (r *Renderer) compiling() string {
 	return "compiling the page renderer, to be kept for the next time"
 }
 
-// notKept says why compiled code is not kept, where there is a folder for it.
+// notKept returns why compiled code is not in Options.Cache, or "" if it is or there is no such
+// folder.
 func (r *Renderer) notKept() string {
 	if r.options.Cache == "" || r.Kept() {
 		return ""
@@ -163,9 +176,32 @@ func (r *Renderer) notKept() string {
 	return ", which was not kept: " + r.options.Cache + " has to be a folder that this user, and nobody else, can write to"
 }
 
-// Render is the method of [stamp.Renderer]. Besides, a picture of more than 4 Mi pixels is an
-// error, and one whose sides are not to each other as those of the page, but for 1 % and a
-// pixel.
-func (r *Renderer) Render(ctx context.Context, src io.ReaderAt, size int64, page, width, height int) (*image.RGBA, error) {
-	return r.Within(r.options.Limit).Render(ctx, src, size, page, width, height)
+// Close stops running renderings, which return [ErrClosed], waits until they have ended, and frees
+// the resources of the renderer.
+func (r *Renderer) Close() error {
+	r.lock.Lock()
+	closed := r.closed
+	r.closed = true
+	r.lock.Unlock()
+	if closed {
+		return nil
+	}
+	r.end()
+	r.running.Wait()
+	for _, i := range r.idle {
+		i.close()
+	}
+	r.idle = nil
+	return r.engine.close()
+}
+
+// beginUse counts a caller, for whom Close waits.
+func (r *Renderer) beginUse() error {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.closed {
+		return ErrClosed
+	}
+	r.running.Add(1)
+	return nil
 }

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// stopwatch keeps the goroutine on its thread until stop, which says how long that has had a processor since
-// (getrusage(2), RUSAGE_THREAD); for ever where nobody can say.
-func stopwatch() (stop func() time.Duration) {
+// startStopwatch locks the goroutine to its thread until stop is called. stop returns how long the
+// thread has had a processor since then (getrusage(2), RUSAGE_THREAD), or the greatest duration if
+// that is not known.
+func startStopwatch() (stop func() time.Duration) {
 	runtime.LockOSThread()
 	began, failed := threadTime()
 	return func() time.Duration {

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// stopwatch is one that cannot say how long a thread has had a processor: for ever.
-func stopwatch() (stop func() time.Duration) {
+// startStopwatch cannot measure how long a thread has a processor on these systems: stop returns
+// the greatest duration.
+func startStopwatch() (stop func() time.Duration) {
 	return func() time.Duration { return math.MaxInt64 }
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// ErrNamespace: what is to be written in canonical form has a namespace whose name is a relative
-// reference, which has none (Canonical XML 1.1, 1.3).
+// ErrNamespace: the data has a namespace name that is a relative reference, for which there is no
+// canonical form (Canonical XML 1.1, 1.3).
 var ErrNamespace = errors.New("xmldoc: relative namespace name")
 
 var (
@@ -17,8 +17,8 @@ var (
 	errElsewhere = errors.New("xmldoc: the apex is no element of the document")
 )
 
-// Canonicalize writes a part of the document in canonical form, which is UTF-8, in pieces of some
-// kilobytes. [ErrNamespace], [ErrLimit] and the errors of w.
+// Canonicalize writes the canonical form of a part of the document, in UTF-8, in pieces of some
+// kilobytes. Errors are [ErrNamespace], [ErrLimit] and those of w.
 func (d *Document) Canonicalize(w io.Writer, c Canonicalization, s Subset) error {
 	writing := &canonicalizer{
 		Document: d, names: d.tree.names, method: c.Method, comments: c.Comments,
@@ -45,8 +45,7 @@ func (d *Document) Canonicalize(w io.Writer, c Canonicalization, s Subset) error
 	return nil
 }
 
-// canonicalizer writes a part of a document. What it learns of an element goes to lists that
-// the next one has again.
+// canonicalizer writes a part of a document. It reuses its lists for each element.
 type canonicalizer struct {
 	*Document
 	names    []name
@@ -56,21 +55,21 @@ type canonicalizer struct {
 	without  func(Node) bool
 	apex     int32 // the outermost element that is written
 
-	out      output
-	open     []endTag
-	rendered rendered
-	fresh    []namespaceNode // the namespace declarations of the element at hand
-	shown    []*attribute    // its attributes
-	unsorted []*attribute    // the same, and
-	order    []uint64        // how to sort them
-	joined   joinedBase      // among them
-	reading  characters
-	scratch  []byte
-	err      error
+	out           output
+	open          []endTag
+	rendered      rendered
+	newNamespaces []namespaceNode // the namespace declarations of the current element
+	attributesOut []*attribute    // its attributes
+	unsorted      []*attribute    // the same before sorting
+	order         []uint64        // their sort keys
+	joined        joinedXMLBase   // one of attributesOut, if xml:base was joined
+	reading       characters
+	scratch       []byte
+	err           error
 }
 
-// nodes writes those from first up to end, which is where an element that is first ends, or the
-// document.
+// nodes writes the nodes from first up to end, which is the end of an element that begins at first,
+// or of the document.
 func (c *canonicalizer) nodes(first, end int32) error {
 	for i := first; i < end && c.err == nil && c.out.err == nil; {
 		c.close(i)
@@ -81,7 +80,7 @@ func (c *canonicalizer) nodes(first, end int32) error {
 	return errors.Join(c.err, c.out.err)
 }
 
-// node writes a node, of an element its start tag, and says which is to be next.
+// node writes a node, or the start tag of an element, and returns the next node.
 func (c *canonicalizer) node(i int32) (next int32) {
 	n := c.tree.nodes.at(i)
 	switch {
@@ -89,10 +88,10 @@ func (c *canonicalizer) node(i int32) (next int32) {
 		c.characters(c.text[n.start:n.end], false)
 	case n.name == commentName:
 		if c.comments {
-			c.standing(i, n, func() { c.out.lines(c.text[n.start:n.end]) })
+			c.writeOutsideRoot(i, n, func() { c.out.lines(c.text[n.start:n.end]) })
 		}
 	case c.names[n.name].kind == instructionName:
-		c.standing(i, n, func() { c.instruction(n) })
+		c.writeOutsideRoot(i, n, func() { c.instruction(n) })
 	case c.without != nil && c.without(Node{c.Document, i}):
 		return n.next
 	default:
@@ -101,13 +100,13 @@ func (c *canonicalizer) node(i int32) (next int32) {
 	return i + 1
 }
 
-// characters writes what stands for characters in the source.
+// characters writes a text node or an attribute's value.
 func (c *canonicalizer) characters(raw []byte, attribute bool) {
 	special := &escapedInText
 	if attribute {
 		special = &escapedInValue
 	}
-	if plain(raw, special) == len(raw) { // and so refers to nothing
+	if plain(raw, special) == len(raw) { // which then contains no reference
 		c.out.bytes(raw)
 		return
 	}
@@ -117,8 +116,9 @@ func (c *canonicalizer) characters(raw []byte, attribute bool) {
 	}
 }
 
-// standing writes a comment or an instruction. Outside of the root it has a line of its own.
-func (c *canonicalizer) standing(i int32, n *node, write func()) {
+// writeOutsideRoot writes a comment or a processing instruction. Outside of the root it adds a line
+// end.
+func (c *canonicalizer) writeOutsideRoot(i int32, n *node, write func()) {
 	outside := n.parent == none
 	if outside && i > c.tree.root {
 		c.out.string("\n")
@@ -144,11 +144,11 @@ func (c *canonicalizer) instruction(n *node) {
 	c.out.string("?>")
 }
 
-// endTag is that of an element that has begun.
+// endTag is the end tag of an open element.
 type endTag struct {
 	name     []byte
-	next     int32 // the node after all that is in it
-	bindings int   // how many were rendered before it
+	next     int32 // the node after its content
+	bindings int   // length of rendered.earlier before the element
 }
 
 // start writes a start tag.
@@ -156,18 +156,18 @@ func (c *canonicalizer) start(i int32, n *node) {
 	name := &c.names[n.name]
 	tag := c.text[n.start:][:len("<")+name.length()]
 	c.open = append(c.open, endTag{name: tag[len("<"):], next: n.next, bindings: len(c.rendered.earlier)})
-	c.axes(i, name)
+	c.collectAxes(i, name)
 	c.out.bytes(tag)
-	for _, b := range c.fresh {
+	for _, b := range c.newNamespaces {
 		c.declaration(b)
 	}
-	for _, a := range c.shown {
+	for _, a := range c.attributesOut {
 		c.attribute(a)
 	}
 	c.out.string(">")
 }
 
-// length is that of the name as it is written.
+// length returns the length of the qualified name.
 func (n *name) length() int {
 	if n.prefix == "" {
 		return len(n.local)
@@ -175,60 +175,61 @@ func (n *name) length() int {
 	return len(n.prefix) + len(":") + len(n.local)
 }
 
-// axes finds what is in the start tag of an element.
-func (c *canonicalizer) axes(i int32, name *name) {
-	c.fresh, c.shown = c.fresh[:0], c.shown[:0]
+// collectAxes collects the namespaces and attributes for the start tag of an element.
+func (c *canonicalizer) collectAxes(i int32, name *name) {
+	c.newNamespaces, c.attributesOut = c.newNamespaces[:0], c.attributesOut[:0]
 	if c.method == Exclusive {
 		c.bind(name.prefix, name.space)
 	}
 	for j, end := c.tree.attributesOf(i); j < end; j++ {
-		c.axis(c.tree.attributes.at(j))
+		c.addToAxes(c.tree.attributes.at(j))
 	}
 	if i == c.apex {
 		c.inherit(i)
 	}
-	if len(c.fresh) > 1 {
-		slices.SortFunc(c.fresh, namespaceNode.compare)
+	if len(c.newNamespaces) > 1 {
+		slices.SortFunc(c.newNamespaces, namespaceNode.compare)
 	}
 	c.sortShown()
 }
 
-// sortShown compares numbers, each of a rank and a place, instead of looking at the attributes again and again.
+// sortShown sorts the attributes by numbers that combine rank and position, which is faster than
+// comparing the attributes.
 func (c *canonicalizer) sortShown() {
-	if len(c.shown) < 2 {
+	if len(c.attributesOut) < 2 {
 		return
 	}
 	ranks := c.ranks()
-	c.order, c.unsorted = c.order[:0], append(c.unsorted[:0], c.shown...)
-	for i, a := range c.shown {
+	c.order, c.unsorted = c.order[:0], append(c.unsorted[:0], c.attributesOut...)
+	for i, a := range c.attributesOut {
 		c.order = append(c.order, uint64(ranks[a.name])<<32|uint64(i))
 	}
 	slices.Sort(c.order)
 	for i, place := range c.order {
-		c.shown[i] = c.unsorted[uint32(place)]
+		c.attributesOut[i] = c.unsorted[uint32(place)]
 	}
 }
 
-// axis sorts out what a start tag in the source has.
-func (c *canonicalizer) axis(a *attribute) {
+// addToAxes adds an attribute or a namespace declaration of the source.
+func (c *canonicalizer) addToAxes(a *attribute) {
 	name := &c.names[a.name]
 	switch {
 	case name.kind != declarationName:
-		c.shown = append(c.shown, a)
+		c.attributesOut = append(c.attributesOut, a)
 		if c.method == Exclusive && name.prefix != "" {
 			c.bind(name.prefix, name.space)
 		}
-	case c.takes(name.local):
+	case c.rendersDeclaration(name.local):
 		c.bind(name.local, c.namespace(a))
 	}
 }
 
-// close writes the end tags of elements that have nothing from a node on.
+// close writes the end tags of elements that end before a node.
 func (c *canonicalizer) close(at int32) {
 	for last := len(c.open) - 1; last >= 0 && c.open[last].next <= at; last-- {
 		element := c.open[last]
 		c.open = c.open[:last]
-		c.rendered.back(element.bindings)
+		c.rendered.restoreTo(element.bindings)
 		c.out.string("</")
 		c.out.bytes(element.name)
 		c.out.string(">")
@@ -266,14 +267,14 @@ func (c *canonicalizer) declaration(n namespaceNode) {
 const (
 	outputSize = 16 << 10
 
-	// maxGrowth is how many times longer than its document a canonical form may be. Escapes and end
-	// tags make six of it at most, but Exclusive says a long name of a namespace again for each short
-	// element that uses it.
-	maxGrowth   = 16
-	alwaysGrown = 1 << 20
+	// maxGrowthFactor bounds the length of a canonical form relative to its document. Escapes and
+	// end tags make it at most six times longer, but Exclusive repeats a long namespace name for
+	// each short element that uses it. minOutput is allowed in any case.
+	maxGrowthFactor = 16
+	minOutput       = 1 << 20
 )
 
-// output gathers what is short. After an error it writes nothing any more.
+// output collects short writes. After an error it writes nothing.
 type output struct {
 	w      io.Writer
 	buffer []byte
@@ -282,7 +283,7 @@ type output struct {
 }
 
 func newOutput(w io.Writer, document int) output {
-	return output{w: w, buffer: make([]byte, 0, outputSize+outputSize/4), left: maxGrowth*document + alwaysGrown}
+	return output{w: w, buffer: make([]byte, 0, outputSize+outputSize/4), left: maxGrowthFactor*document + minOutput}
 }
 
 func (o *output) flush() {
@@ -310,10 +311,10 @@ func (o *output) bytes(p []byte) {
 	}
 }
 
-// string is for what is short, and comes with something that goes through bytes.
+// string writes a short string. It must be followed by bytes, which flushes the buffer.
 func (o *output) string(s string) { o.buffer = append(o.buffer, s...) }
 
-// lines writes what has no references, with its line ends as "\n" (XML 1.0, 2.11).
+// lines writes text without references, with line ends as "\n" (XML 1.0, 2.11).
 func (o *output) lines(p []byte) {
 	for {
 		i := bytes.IndexByte(p, '\r')
@@ -327,16 +328,16 @@ func (o *output) lines(p []byte) {
 	o.bytes(p)
 }
 
-// escapes are the characters that have another form, each with it.
+// escapes are the characters that have to be escaped, with their escapes.
 type escapes [256]string
 
-// Of Canonical XML 1.0, 2.3: text nodes and attribute nodes.
+// Escapes of Canonical XML 1.0, 2.3, in text nodes and attribute nodes.
 var (
 	escapedInText  = escapes{'&': "&amp;", '<': "&lt;", '>': "&gt;", '\r': "&#xD;"}
 	escapedInValue = escapes{'&': "&amp;", '<': "&lt;", '"': "&quot;", '\t': "&#x9;", '\n': "&#xA;", '\r': "&#xD;"}
 )
 
-// plain is how many bytes have no other form.
+// plain returns how many of the first bytes need no escape.
 func plain(p []byte, special *escapes) int {
 	for i, b := range p {
 		if special[b] != "" {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// inherit gives the apex what elements around it say of what is in them. Exclusive leaves out all of
-// it but the namespaces that it is told of.
+// inherit adds to the apex what it inherits from its ancestors. Exclusive inherits only the
+// namespaces of its PrefixList.
 func (c *canonicalizer) inherit(apex int32) {
 	around := c.tree.nodes.at(apex).parent
 	if around == none {
@@ -26,14 +26,14 @@ func (c *canonicalizer) inherit(apex int32) {
 	}
 }
 
-// inheritNamespaces has the apex declare what is in scope around it.
+// inheritNamespaces makes the apex declare the namespaces in scope.
 func (c *canonicalizer) inheritNamespaces(apex int32) {
 	declared := make(map[string]bool)
 	for i := apex; i != none; i = c.tree.nodes.at(i).parent {
 		for j, end := c.tree.attributesOf(i); j < end; j++ {
 			a := c.tree.attributes.at(j)
 			name := &c.names[a.name]
-			if name.kind != declarationName || declared[name.local] || !c.takes(name.local) {
+			if name.kind != declarationName || declared[name.local] || !c.rendersDeclaration(name.local) {
 				continue
 			}
 			declared[name.local] = true
@@ -42,12 +42,12 @@ func (c *canonicalizer) inheritNamespaces(apex int32) {
 	}
 }
 
-// inheritAttributes is of the nearest attributes in the namespace of xml that the apex does
-// not have itself: in 1.0 of all (Canonical XML 1.0, 2.4), in 1.1 of those whose value does not
-// depend on the place (1.1, 2.4).
+// inheritAttributes adds the nearest attributes in the XML namespace that the apex does not have:
+// in 1.0 all of them (Canonical XML 1.0, 2.4), in 1.1 only those that are inherited unchanged,
+// xml:lang and xml:space (1.1, 2.4).
 func (c *canonicalizer) inheritAttributes(around int32) {
 	has := make(map[string]bool)
-	for _, a := range c.shown {
+	for _, a := range c.attributesOut {
 		if name := &c.names[a.name]; name.space == xmlSpace {
 			has[name.local] = true
 		}
@@ -58,7 +58,7 @@ func (c *canonicalizer) inheritAttributes(around int32) {
 			name := &c.names[a.name]
 			if name.space == xmlSpace && c.inherits(name.local) && !has[name.local] {
 				has[name.local] = true
-				c.shown = append(c.shown, a)
+				c.attributesOut = append(c.attributesOut, a)
 			}
 		}
 	}
@@ -68,28 +68,29 @@ func (c *canonicalizer) inherits(local string) bool {
 	return c.method == C14N10 || local == "lang" || local == "space"
 }
 
-// namespaceNode is a prefix, "" for the default namespace, with the name of a namespace, "" for none.
+// namespaceNode is a prefix ("" for the default namespace) and a namespace name ("" for none).
 type namespaceNode struct{ prefix, space string }
 
 func (n namespaceNode) compare(other namespaceNode) int { return cmp.Compare(n.prefix, other.prefix) }
 
-// rendered are the bindings in scope in the canonical form: what its declarations say at a place.
+// rendered are the namespace bindings in scope at the current place of the canonical form.
 type rendered struct {
 	of      map[string]string
-	earlier []namespaceNode // what each declaration in scope replaced
+	earlier []namespaceNode // the bindings that the declarations in scope replaced
 }
 
-// back forgets the declarations after the first so many.
-func (b *rendered) back(count int) {
+// restoreTo removes all declarations after the first count.
+func (b *rendered) restoreTo(count int) {
 	for last := len(b.earlier) - 1; last >= count; last-- {
 		b.of[b.earlier[last].prefix] = b.earlier[last].space
 		b.earlier = b.earlier[:last]
 	}
 }
 
-// bind has the element at hand declare a prefix, unless the canonical form says the same without.
-// As a part has no gaps, this is the rule of Canonical XML 1.0, 2.3, of namespace nodes that the
-// parent in the output has too, and also that of Exclusive XML Canonicalization, 3.
+// bind makes the current element declare a prefix, unless the canonical form has that binding in
+// scope. Since a subset has no gaps between an element and its descendants, this implements both
+// the rule of Canonical XML 1.0, 2.3, on namespace nodes that the output parent has too, and that
+// of Exclusive XML Canonicalization, 3.
 func (c *canonicalizer) bind(prefix, space string) {
 	before := c.rendered.of[prefix]
 	if before == space || prefix == "xml" {
@@ -100,13 +101,16 @@ func (c *canonicalizer) bind(prefix, space string) {
 	}
 	c.rendered.earlier = append(c.rendered.earlier, namespaceNode{prefix, before})
 	c.rendered.of[prefix] = space
-	c.fresh = append(c.fresh, namespaceNode{prefix, space})
+	c.newNamespaces = append(c.newNamespaces, namespaceNode{prefix, space})
 }
 
-// takes says whether a declaration counts by itself, and not because its prefix is used.
-func (c *canonicalizer) takes(prefix string) bool { return c.method != Exclusive || c.listed[prefix] }
+// rendersDeclaration reports whether a declaration is rendered even if its prefix is not used.
+func (c *canonicalizer) rendersDeclaration(prefix string) bool {
+	return c.method != Exclusive || c.listed[prefix]
+}
 
-// namespace is what a declaration says, without a copy of it when the prefix means it already.
+// namespace returns the namespace of a declaration. It copies nothing if the prefix is already
+// bound to it.
 func (c *canonicalizer) namespace(a *attribute) string {
 	raw := c.text[a.start:a.end]
 	if known := c.rendered.of[c.names[a.name].local]; string(raw) == known {
@@ -115,7 +119,7 @@ func (c *canonicalizer) namespace(a *attribute) string {
 	return c.value(a)
 }
 
-// hasScheme says whether a URI reference is not relative (RFC 3986, 4.1).
+// hasScheme reports whether a URI reference is not relative (RFC 3986, 4.1).
 func hasScheme(uri string) bool {
 	scheme, _, ok := strings.Cut(uri, ":")
 	for i, r := range scheme {
@@ -127,17 +131,17 @@ func hasScheme(uri string) bool {
 	return ok && scheme != ""
 }
 
-// joinedBase is an attribute xml:base whose value is not in the document.
-type joinedBase struct {
+// joinedXMLBase is an attribute xml:base whose value is not in the document.
+type joinedXMLBase struct {
 	attribute
 	value string
 }
 
-// maxBases bounds the length of all values of xml:base that make one, as each of them is
-// read again with each that is around it.
+// maxBases bounds the total length of the xml:base values that are joined, because each is read
+// again for each outer one.
 const maxBases = 8 << 10
 
-// inheritBase gives the apex an xml:base that means what its own does in the place where it stands
+// inheritBase gives the apex an xml:base that resolves to the same URI outside of its ancestors
 // (Canonical XML 1.1, 2.4).
 func (c *canonicalizer) inheritBase(apex int32) {
 	own := c.base(apex)
@@ -153,14 +157,14 @@ func (c *canonicalizer) inheritBase(apex int32) {
 	for _, outer := range values[1:] {
 		value = joinBase(c.value(outer), value)
 	}
-	c.shown = slices.DeleteFunc(c.shown, func(a *attribute) bool { return a == own })
+	c.attributesOut = slices.DeleteFunc(c.attributesOut, func(a *attribute) bool { return a == own })
 	if value != "" {
-		c.joined = joinedBase{*values[0], value}
-		c.shown = append(c.shown, &c.joined.attribute)
+		c.joined = joinedXMLBase{*values[0], value}
+		c.attributesOut = append(c.attributesOut, &c.joined.attribute)
 	}
 }
 
-// bases are the attributes xml:base of an element and of those around it, in this order, and the
+// bases returns the xml:base attributes of an element and its ancestors, innermost first, and the
 // length of their values.
 func (c *canonicalizer) bases(i int32) (values []*attribute, total int) {
 	for ; i != none; i = c.tree.nodes.at(i).parent {
@@ -182,8 +186,8 @@ func (c *canonicalizer) base(i int32) *attribute {
 	return nil
 }
 
-// joinBase is join-URI-References of Canonical XML 1.1, 2.4: the resolution of RFC 3986, 5.2.2, of
-// references that may both be relative, with the fragment left out.
+// joinBase is join-URI-References of Canonical XML 1.1, 2.4: the resolution of RFC 3986, 5.2.2, for
+// references that may both be relative, without the fragment.
 func joinBase(outer, inner string) string {
 	base, r := splitReference(outer), splitReference(inner)
 	if base.path == ".." || strings.HasSuffix(base.path, "/..") {
@@ -209,7 +213,7 @@ func joinBase(outer, inner string) string {
 	return r.String()
 }
 
-// mergePaths is RFC 3986, 5.2.3.
+// mergePaths implements RFC 3986, 5.2.3.
 func mergePaths(base baseReference, path string) string {
 	if base.authority != "" && base.path == "" {
 		return "/" + path
@@ -217,8 +221,9 @@ func mergePaths(base baseReference, path string) string {
 	return base.path[:strings.LastIndexByte(base.path, '/')+1] + path
 }
 
-// removeDotSegments is RFC 3986, 5.2.4, as Canonical XML 1.1 has it: segments ".." that lead out of
-// a relative path stay, several slashes are one, and one follows a last "..".
+// removeDotSegments implements RFC 3986, 5.2.4, with the changes of Canonical XML 1.1: ".."
+// segments that lead out of a relative path are kept, several slashes become one, and a final ".."
+// is followed by a slash.
 func removeDotSegments(path string) string {
 	absolute := strings.HasPrefix(path, "/")
 	var kept []string
@@ -244,10 +249,11 @@ func removeDotSegments(path string) string {
 	return clean
 }
 
-// baseReference has the components of a URI reference with their marks: "http:", "//host", "?query".
+// baseReference is the components of a URI reference with their delimiters: "http:", "//host",
+// "?query".
 type baseReference struct{ scheme, authority, path, query string }
 
-// splitReference is RFC 3986, appendix B, without the fragment.
+// splitReference implements RFC 3986, appendix B, without the fragment.
 func splitReference(s string) (r baseReference) {
 	s, _, _ = strings.Cut(s, "#")
 	if i := strings.IndexAny(s, ":/?"); i > 0 && s[i] == ':' {

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// characters reads what a run of character data, or the value of an attribute, stands for, piece by
-// piece: line ends are "\n" (XML 1.0 2.11), references are resolved, CDATA sections are their
-// content, and white space of an attribute that is not a reference is " " (3.3.3, as for an
-// attribute that nothing declares). What it reads was parsed.
+// characters reads a text node or the value of an attribute in pieces: it converts line ends to
+// "\n" (XML 1.0 2.11), resolves references, removes the delimiters of CDATA sections, and in an
+// attribute replaces white space that is not a reference by " " (3.3.3, for attributes without a
+// declaration). The raw text has been checked by the parser.
 type characters struct {
 	raw       []byte
 	attribute bool
@@ -24,29 +24,29 @@ const (
 	cdataEnd   = "]]>"
 )
 
-// next is the next piece, which holds until the call after it. A "\r", and in an attribute a "\t" or
-// "\n", can only be in it when a reference says so.
+// next returns the next piece, which is valid until the following call. It contains "\r", and in an
+// attribute "\t" or "\n", only if the source has a reference to it.
 func (c *characters) next() (piece []byte, ok bool) {
 	for len(c.raw) > 0 {
 		if n := c.literal(); n > 0 {
 			piece, c.raw = c.raw[:n], c.raw[n:]
 			return piece, true
 		}
-		if piece := c.special(); len(piece) > 0 {
+		if piece := c.nextSpecial(); len(piece) > 0 {
 			return piece, true
 		}
 	}
 	return nil, false
 }
 
-// literal is how many bytes stand for themselves.
+// literal returns how many of the next bytes stand for themselves.
 func (c *characters) literal() int {
 	if c.cdata {
 		return c.section()
 	}
-	stop := stopsRun
+	stop := endsTextLiteral
 	if c.attribute {
-		stop = stopsValue
+		stop = endsValueLiteral
 	}
 	for i, b := range c.raw {
 		if class[b]&stop != 0 {
@@ -65,9 +65,9 @@ func (c *characters) section() int {
 	return len(c.raw)
 }
 
-// special is what stands for something else than itself; nothing for the delimiters of CDATA
-// sections.
-func (c *characters) special() []byte {
+// nextSpecial returns the replacement of the next bytes, which do not stand for themselves. It is
+// empty for the delimiters of CDATA sections.
+func (c *characters) nextSpecial() []byte {
 	switch c.raw[0] {
 	case '&':
 		r, n := dereference(c.raw)
@@ -83,7 +83,8 @@ func (c *characters) special() []byte {
 	return c.space()
 }
 
-// space is white space: a line end that is not written as "\n", or any in an attribute.
+// space returns the replacement of white space: of a line end other than "\n", or of any white
+// space in an attribute.
 func (c *characters) space() []byte {
 	n := 1
 	if c.raw[0] == '\r' && len(c.raw) > 1 && c.raw[1] == '\n' {
@@ -97,7 +98,7 @@ func (c *characters) space() []byte {
 	return c.buffer[:1]
 }
 
-// value is all that a value or a run stands for.
+// value returns the whole text.
 func (c *characters) value() string {
 	if c.literal() == len(c.raw) {
 		return string(c.raw)
@@ -113,10 +114,11 @@ func (c *characters) writeTo(b *strings.Builder) {
 	}
 }
 
-// dereference is the character that the reference at the start of raw stands for, and the length of
-// the reference; 0 when it is none of a character or of an entity that XML has by itself.
+// dereference returns the character of the reference at the start of raw and the length of the
+// reference. Both are 0 if it is neither a reference to a character of XML nor to a predefined
+// entity.
 func dereference(raw []byte) (r rune, length int) {
-	const longest = 32 // zeros may lead the digits, but nobody needs that many
+	const longest = 32 // bounds leading zeros
 	end := bytes.IndexByte(raw[:min(len(raw), longest)], ';')
 	if end < 2 || raw[0] != '&' {
 		return 0, 0
@@ -132,7 +134,7 @@ func dereference(raw []byte) (r rune, length int) {
 	return r, end + 1
 }
 
-// entity is a predefined entity (XML 1.0 4.6).
+// entity returns the character of a predefined entity (XML 1.0 4.6).
 func entity(name string) rune {
 	switch name {
 	case "lt":
@@ -149,8 +151,8 @@ func entity(name string) rune {
 	return 0
 }
 
-// number is what comes after "&#": digits, or "x" and hexadecimal digits; 0 when it is something
-// else.
+// number returns the character number after "&#": digits, or "x" and hexadecimal digits; 0 if it is
+// malformed.
 func number(digits []byte) (r rune) {
 	base := rune(10)
 	if len(digits) > 0 && digits[0] == 'x' {
@@ -166,7 +168,7 @@ func number(digits []byte) (r rune) {
 	return r
 }
 
-// digit is the value of a hexadecimal digit; more than any for what is none.
+// digit returns the value of a hexadecimal digit, or a larger value if b is not one.
 func digit(b byte) rune {
 	switch {
 	case '0' <= b && b <= '9':
@@ -179,23 +181,23 @@ func digit(b byte) rune {
 	return utf8.MaxRune
 }
 
-// What an ASCII character, or a byte of another character, can be.
+// Classes of ASCII characters.
 const (
 	startsName uint8 = 1 << iota
 	continuesName
 	isSpace
-	stopsRun   // does not stand for itself in character data
-	stopsValue // does not stand for itself in an attribute's value
+	endsTextLiteral  // does not stand for itself in character data
+	endsValueLiteral // does not stand for itself in an attribute's value
 )
 
 // Space is white space (XML 1.0 [3]).
 const Space = " \t\r\n"
 
-// class is what each byte can be. Bytes of characters outside of ASCII are none of it: what those
-// can be has to be asked of the whole character.
+// class has the classes of each byte. Bytes of non-ASCII characters have none: those characters are
+// classified as a whole.
 var class = [256]uint8{
-	'\t': isSpace | stopsValue, '\n': isSpace | stopsValue, '\r': isSpace | stopsRun | stopsValue, ' ': isSpace,
-	'&': stopsRun | stopsValue, '<': stopsRun,
+	'\t': isSpace | endsValueLiteral, '\n': isSpace | endsValueLiteral, '\r': isSpace | endsTextLiteral | endsValueLiteral, ' ': isSpace,
+	'&': endsTextLiteral | endsValueLiteral, '<': endsTextLiteral,
 	'-': continuesName, '.': continuesName, '_': startsName | continuesName,
 	'0': continuesName, '1': continuesName, '2': continuesName, '3': continuesName, '4': continuesName,
 	'5': continuesName, '6': continuesName, '7': continuesName, '8': continuesName, '9': continuesName,
@@ -209,7 +211,7 @@ var class = [256]uint8{
 
 const letter = startsName | continuesName
 
-// nameStarts are the characters outside of ASCII that a name can begin with (XML 1.0 [4]).
+// nameStarts are the non-ASCII characters with which a name can begin (XML 1.0 [4]).
 var nameStarts = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0xC0, 0xD6, 1}, {0xD8, 0xF6, 1}, {0xF8, 0x2FF, 1}, {0x370, 0x37D, 1}, {0x37F, 0x1FFF, 1},
@@ -219,13 +221,13 @@ var nameStarts = &unicode.RangeTable{
 	R32: []unicode.Range32{{0x10000, 0xEFFFF, 1}},
 }
 
-// nameContinues are those that it can have in other places too ([4a]).
+// nameContinues are the further characters that a name can contain after its beginning ([4a]).
 var nameContinues = &unicode.RangeTable{
 	R16: []unicode.Range16{{0xB7, 0xB7, 1}, {0x300, 0x36F, 1}, {0x203F, 0x2040, 1}},
 }
 
-// ncName is the length of the name without a colon that text begins with; 0 when it begins with
-// none (Namespaces in XML 1.0 [4]).
+// ncName returns the length of the name without a colon at the beginning of text, or 0 (Namespaces
+// in XML 1.0 [4]).
 func ncName(text []byte) int {
 	for i := 0; i < len(text); {
 		b, wanted := text[i], continuesName
@@ -248,7 +250,7 @@ func ncName(text []byte) int {
 	return len(text)
 }
 
-// IsChar says whether a document can have the character (XML 1.0 [2]).
+// IsChar reports whether XML allows the character (XML 1.0 [2]).
 func IsChar(r rune) bool {
 	switch {
 	case r < ' ':
@@ -259,10 +261,10 @@ func IsChar(r rune) bool {
 	return 0xDFFF < r && r <= unicode.MaxRune && r != 0xFFFE && r != 0xFFFF
 }
 
-// forbidden is where the first character stands that no document can have; -1 when there is none.
-// The text is UTF-8, so that only control characters and two noncharacters are looked for.
-func forbidden(text []byte) int {
-	at := control(text)
+// indexForbidden returns the index of the first character that XML does not allow, or -1. The text
+// is UTF-8, so only control characters and two noncharacters are possible.
+func indexForbidden(text []byte) int {
+	at := indexControl(text)
 	for _, r := range []string{"\uFFFE", "\uFFFF"} {
 		if i := bytes.Index(text, []byte(r)); i >= 0 && (at < 0 || i < at) {
 			at = i
@@ -271,8 +273,9 @@ func forbidden(text []byte) int {
 	return at
 }
 
-// control looks at eight bytes at once: white space is rare beside what is none.
-func control(text []byte) int {
+// indexControl returns the index of the first control character other than white space. It tests
+// eight bytes at once, because white space is rare.
+func indexControl(text []byte) int {
 	const low, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(text); i += 8 {
@@ -280,17 +283,17 @@ func control(text []byte) int {
 		if (word-low*' ')&^word&high == 0 {
 			continue
 		}
-		if at := controlIn(text[i : i+8]); at >= 0 {
+		if at := indexControlIn(text[i : i+8]); at >= 0 {
 			return i + at
 		}
 	}
-	if at := controlIn(text[i:]); at >= 0 {
+	if at := indexControlIn(text[i:]); at >= 0 {
 		return i + at
 	}
 	return -1
 }
 
-func controlIn(text []byte) int {
+func indexControlIn(text []byte) int {
 	for i, b := range text {
 		if b < ' ' && class[b]&isSpace == 0 {
 			return i

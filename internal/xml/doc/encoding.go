@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// Encoding is how ASCII stands in a source, for who puts it between the bytes. The numbers are stored by
-// others, and stay what they are.
+// Encoding is how ASCII is encoded in a source. Other packages store the numbers, which never
+// change.
 type Encoding int
 
 const (
@@ -23,7 +23,7 @@ const (
 	BigEndian                    // UTF-16BE
 )
 
-// Encoding is that of the document.
+// Encoding returns the encoding of the document.
 func (d *Document) Encoding() Encoding {
 	switch d.coding.order {
 	case binary.LittleEndian:
@@ -34,7 +34,7 @@ func (d *Document) Encoding() Encoding {
 	return SingleBytes
 }
 
-// Width is how many bytes a character of ASCII takes.
+// Width returns the number of bytes of an ASCII character.
 func (e Encoding) Width() int64 {
 	if e == SingleBytes {
 		return 1
@@ -42,7 +42,7 @@ func (e Encoding) Width() int64 {
 	return 2
 }
 
-// Encode is ASCII text in bytes.
+// Encode encodes ASCII text.
 func (e Encoding) Encode(ascii string) []byte {
 	var order byteOrder = binary.BigEndian
 	switch e {
@@ -58,7 +58,7 @@ func (e Encoding) Encode(ascii string) []byte {
 	return encoded
 }
 
-// IsSpace says whether bytes are nothing but white space, as it is written.
+// IsSpace reports whether encoded bytes consist of white space only.
 func (e Encoding) IsSpace(b []byte) bool {
 	for ; len(b) > 0; b = b[e.Width():] {
 		white := func(c rune) bool { return bytes.HasPrefix(b, e.Encode(string(c))) }
@@ -69,11 +69,11 @@ func (e Encoding) IsSpace(b []byte) bool {
 	return true
 }
 
-// Opening reads by its first bytes how a document is written, and where what comes before its content
-// ends: a byte order mark and the XML declaration. The errors are those of [Parse].
+// Opening reads the encoding of a document from its first bytes, and returns the offset of the end
+// of its byte order mark and XML declaration. Errors are those of [Parse].
 func Opening(b []byte) (e Encoding, end int64, err error) {
 	d := &Document{source: b}
-	d.sniff()
+	d.detectEncoding()
 	e, end = d.Encoding(), int64(d.coding.mark)
 	if rest := b[end:]; bytes.HasPrefix(rest, e.Encode(declarationStart)) {
 		if at := bytes.Index(rest, e.Encode(declarationEnd)); at >= 0 {
@@ -86,14 +86,14 @@ func Opening(b []byte) (e Encoding, end int64, err error) {
 	return e, d.Declaration(), nil
 }
 
-// coding is how the text is written in the source. A source in UTF-8 is the text, after its byte
-// order mark; others are decoded once, and marks say where to decode again to find out where a byte
-// of the text comes from.
+// coding describes how the text is encoded in the source. In UTF-8 the text is the source after its
+// byte order mark. Another source is decoded once, and marks allow decoding parts again to find the
+// source offset of a byte of the text.
 type coding struct {
 	mark    int                          // the length of the byte order mark
-	order   byteOrder                    // of UTF-16; else nil
+	order   byteOrder                    // for UTF-16; else nil
 	decoder func() transform.Transformer // nil for UTF-8
-	marks   []landmark
+	marks   []sourceMark
 }
 
 type byteOrder interface {
@@ -101,15 +101,15 @@ type byteOrder interface {
 	binary.AppendByteOrder
 }
 
-// landmark is a byte of the text with the byte of the source that it comes from.
-type landmark struct{ text, source int }
+// sourceMark is an offset in the text and the corresponding offset in the source.
+type sourceMark struct{ text, source int }
 
-const landmarkDistance = 1024
+const sourceMarkDistance = 1024
 
-// decode finds out how the source is written and makes the text of it (XML 1.0 4.3.3, appendix F).
+// decode detects the encoding and decodes the text (XML 1.0 4.3.3, appendix F).
 func (d *Document) decode() error {
-	if d.sniff(); d.coding.order != nil {
-		return d.decodeWide()
+	if d.detectEncoding(); d.coding.order != nil {
+		return d.decodeUTF16()
 	}
 	declared, _, err := parseDeclaration(d.source[d.coding.mark:])
 	if err != nil {
@@ -126,8 +126,8 @@ func (d *Document) decode() error {
 	return nil
 }
 
-// sniff looks for a byte order mark, and for "<?" in UTF-16 where there is none.
-func (d *Document) sniff() {
+// detectEncoding looks for a byte order mark, or for "<?" in UTF-16 without one.
+func (d *Document) detectEncoding() {
 	for _, s := range []struct {
 		start string
 		mark  int
@@ -146,11 +146,11 @@ func (d *Document) sniff() {
 	}
 }
 
-// decodeWide decodes UTF-16. Its declaration can be read only then; without a byte order mark it has
-// to say so, and it cannot say something else.
-func (d *Document) decodeWide() error {
+// decodeUTF16 decodes UTF-16. Then it reads the declaration, which must name UTF-16 if there is no
+// byte order mark, and must never name another encoding.
+func (d *Document) decodeUTF16() error {
 	order := d.coding.order
-	d.coding.decoder = func() transform.Transformer { return wide{order: order} }
+	d.coding.decoder = func() transform.Transformer { return utf16Decoder{order: order} }
 	if err := d.transform(); err != nil {
 		return err
 	}
@@ -169,26 +169,26 @@ func (d *Document) decodeWide() error {
 	return fmt.Errorf("%w: UTF-16 is declared as something else", ErrEncoding)
 }
 
-// transform makes the text, and a landmark for each piece of it.
+// transform decodes the text, and adds a sourceMark for each piece of it.
 func (d *Document) transform() error {
 	decoder, at := d.coding.decoder(), d.coding.mark
 	d.text = make([]byte, 0, len(d.source))
-	var piece [landmarkDistance]byte
+	var piece [sourceMarkDistance]byte
 	for at < len(d.source) {
 		written, read, err := decoder.Transform(piece[:], d.source[at:], true)
 		if err != nil && !errors.Is(err, transform.ErrShortDst) || read == 0 {
 			return fmt.Errorf("%w: byte %d is not in the encoding of the document", ErrEncoding, at+read)
 		}
-		d.coding.marks = append(d.coding.marks, landmark{len(d.text), at})
+		d.coding.marks = append(d.coding.marks, sourceMark{len(d.text), at})
 		d.text = append(d.text, piece[:written]...)
 		at += read
 	}
 	return nil
 }
 
-// charsets are those beside Unicode's that are read, by their names in the registry of IANA. Each byte
-// stands for the same character to Java and to libxml2, or is refused: what is signed has to be the
-// same text to all who read it. Charsets of East Asia, in which their tables differ, are not among them.
+// charsets are the supported charsets other than Unicode's, by their IANA names. Java and libxml2
+// decode each byte to the same character, or refuse it, because all readers of signed data have to
+// read the same text. East Asian charsets, whose tables differ, are not supported.
 var charsets = map[string]*charmap.Charmap{
 	"ISO-8859-1":   charmap.ISO8859_1,
 	"ISO-8859-2":   charmap.ISO8859_2,
@@ -213,7 +213,7 @@ var charsets = map[string]*charmap.Charmap{
 	"IBM866":       charmap.CodePage866,
 }
 
-// decodeCharset decodes a charset that is not Unicode's.
+// decodeCharset decodes a charset other than Unicode's.
 func (d *Document) decodeCharset(label string) error {
 	if d.coding.mark > 0 {
 		return fmt.Errorf("%w: a byte order mark of UTF-8, and another encoding declared", ErrEncoding)
@@ -246,16 +246,16 @@ func (d *Document) checkASCII() error {
 	return nil
 }
 
-// wide decodes UTF-16, and refuses half of a surrogate pair where the decoder of golang.org/x/text
-// replaces it.
-type wide struct {
+// utf16Decoder decodes UTF-16. It refuses unpaired surrogates, which the decoder of
+// golang.org/x/text replaces.
+type utf16Decoder struct {
 	transform.NopResetter
 	order byteOrder
 }
 
 var errSurrogate = errors.New("half of a surrogate pair")
 
-func (w wide) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
+func (w utf16Decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
 	for nSrc < len(src) {
 		r, n := w.character(src[nSrc:])
 		switch {
@@ -272,8 +272,8 @@ func (w wide) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error)
 	return nDst, nSrc, nil
 }
 
-// character is the first character with its length in bytes; 0 when it is not complete.
-func (w wide) character(src []byte) (r rune, n int) {
+// character returns the first character and its length in bytes, which is 0 if it is incomplete.
+func (w utf16Decoder) character(src []byte) (r rune, n int) {
 	if len(src) < 2 {
 		return 0, 0
 	}

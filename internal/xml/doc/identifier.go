@@ -8,51 +8,50 @@ import (
 	"sync"
 )
 
-// identifiers are the elements that have one, as a hash table with open addressing: of each identifier the
-// first attribute that gives it. The table is made when it is asked for, at once as large as it has to be,
-// and its hash has a seed of its own: a document cannot be written so that looking things up in it takes
-// long.
+// identifiers is a hash table with open addressing from identifiers to elements. For each
+// identifier it has the first attribute with that value. It is built on first use in its final
+// size. Its hash has a random seed, so a document cannot be made such that lookups take long.
 type identifiers struct {
 	once     sync.Once
 	seed     maphash.Seed
-	slots    []slot
-	repeated slot // one that several elements have
+	slots    []idSlot
+	repeated idSlot // an identifier of several elements
 }
 
-// slot is the place of an attribute in tree.attributes plus one, 0 where there is none; negative where
-// several elements have its value for an identifier.
-type slot int32
+// idSlot is the index of an attribute in tree.attributes plus one; 0 if the slot is empty; negative
+// if several elements have the identifier.
+type idSlot int32
 
-func (s slot) attribute() int32 { return int32(max(s, -s)) - 1 }
+func (s idSlot) attribute() int32 { return int32(max(s, -s)) - 1 }
 
 func (d *Document) identifiers() *identifiers {
 	d.ids.once.Do(func() {
 		d.ids.seed = maphash.MakeSeed()
-		d.ids.slots = make([]slot, 1<<bits.Len(uint(d.tree.identifiers)*3/2)) // at most two thirds are taken
+		d.ids.slots = make([]idSlot, 1<<bits.Len(uint(d.tree.identifiers)*3/2)) // at most two thirds are in use
 		for i := range d.tree.attributes.length {
 			a := d.tree.attributes.at(i)
 			if d.tree.names[a.name].kind == identifierName {
-				d.identify(i, a)
+				d.addIdentifier(i, a)
 			}
 		}
 	})
 	return &d.ids
 }
 
-// identify takes up what an attribute says.
-func (d *Document) identify(i int32, a *attribute) {
+// addIdentifier adds an attribute to the table.
+func (d *Document) addIdentifier(i int32, a *attribute) {
 	known := d.find(d.hash(a), func(other *attribute) bool { return d.equal(a, other) })
 	switch {
 	case *known == 0:
-		*known = slot(i + 1)
-	case *known > 0 && d.bearer(known.attribute()) != d.bearer(i):
+		*known = idSlot(i + 1)
+	case *known > 0 && d.owner(known.attribute()) != d.owner(i):
 		*known = -*known
 		d.ids.repeated = *known
 	}
 }
 
-// find is the slot with the attribute that is looked for, else the one where it would be.
-func (d *Document) find(hash uint64, is func(*attribute) bool) *slot {
+// find returns the slot of the matching attribute, or the empty slot for it.
+func (d *Document) find(hash uint64, is func(*attribute) bool) *idSlot {
 	last := uint64(len(d.ids.slots) - 1)
 	for i := hash & last; ; i = (i + 1) & last {
 		s := &d.ids.slots[i]
@@ -62,7 +61,7 @@ func (d *Document) find(hash uint64, is func(*attribute) bool) *slot {
 	}
 }
 
-// hash is that of a value, without a copy of it.
+// hash returns the hash of an attribute's value without copying the value.
 func (d *Document) hash(a *attribute) uint64 {
 	var h maphash.Hash
 	h.SetSeed(d.ids.seed)
@@ -73,7 +72,8 @@ func (d *Document) hash(a *attribute) uint64 {
 	return h.Sum64()
 }
 
-// equal says whether values are. Those that are written with references may be written in different ways.
+// equal reports whether two values are equal. The same value can be written with different
+// references.
 func (d *Document) equal(a, b *attribute) bool {
 	x, y := d.text[a.start:a.end], d.text[b.start:b.end]
 	return bytes.Equal(x, y) || !(d.isLiteral(a) && d.isLiteral(b)) && d.value(a) == d.value(b)
@@ -84,25 +84,26 @@ func (d *Document) isLiteral(a *attribute) bool {
 	return c.literal() == len(c.raw)
 }
 
-// bearer is the element that an attribute is of: the last node before the first whose attributes come later.
-func (d *Document) bearer(attribute int32) int32 {
+// owner returns the element of an attribute: the last node before the first one whose attributes
+// come later.
+func (d *Document) owner(attribute int32) int32 {
 	return int32(sort.Search(int(d.tree.nodes.length), func(n int) bool {
 		return d.tree.nodes.at(int32(n)).attributes > attribute
 	})) - 1
 }
 
-// ByID is the one element with that identifier: an attribute Id, ID or id without a namespace, or
-// xml:id. There is none when there are several.
+// ByID returns the only element with that identifier: an attribute Id, ID or id without a
+// namespace, or xml:id. ok is false if there is none or there are several.
 func (d *Document) ByID(id string) (n Node, ok bool) {
 	seed := d.identifiers().seed
 	known := *d.find(maphash.String(seed, id), func(a *attribute) bool { return d.value(a) == id })
 	if known <= 0 {
 		return n, false
 	}
-	return Node{d, d.bearer(known.attribute())}, true
+	return Node{d, d.owner(known.attribute())}, true
 }
 
-// DuplicateID is an identifier that more than one element has.
+// DuplicateID returns an identifier that more than one element has.
 func (d *Document) DuplicateID() (id string, found bool) {
 	repeated := d.identifiers().repeated
 	if repeated == 0 {
@@ -111,8 +112,8 @@ func (d *Document) DuplicateID() (id string, found bool) {
 	return d.value(d.tree.attributes.at(repeated.attribute())), true
 }
 
-// identifies says whether an attribute of that name gives an element its identifier: the names that
-// validators of signatures take for it where no schema says so, and xml:id.
+// identifies reports whether an attribute of that name is an identifier: the names that signature
+// validators accept without a schema, and xml:id.
 func identifies(space, local string) bool {
 	switch space {
 	case "":

@@ -21,8 +21,8 @@ func (p *parser) comment() error {
 	return nil
 }
 
-// instruction reads a processing instruction ([16]). Its target has no colon (Namespaces in XML 1.0
-// 7), and "xml" is the XML declaration, which stands at the beginning alone.
+// instruction parses a processing instruction ([16]). Its target has no colon (Namespaces in XML
+// 1.0 7) and is not "xml", which is for the XML declaration at the beginning.
 func (p *parser) instruction() error {
 	start := p.at
 	p.at += len("<?")
@@ -39,14 +39,14 @@ func (p *parser) instruction() error {
 	}
 	name, err := p.scope.target(target)
 	if err != nil {
-		return p.beyond("names")
+		return p.tooMany("names")
 	}
 	p.add(name, start)
 	return nil
 }
 
-// characterData reads a run with the CDATA sections in it. Outside of the root there is only white
-// space (XML 1.0 [27]).
+// characterData parses a text node with its CDATA sections. Outside of the root only white space is
+// allowed (XML 1.0 [27]).
 func (p *parser) characterData() error {
 	start := p.at
 	for p.at < len(p.text) && (p.text[p.at] != '<' || p.has(cdataStart)) {
@@ -62,7 +62,7 @@ func (p *parser) characterData() error {
 	return nil
 }
 
-// characterPiece reads a CDATA section, or up to what is markup.
+// characterPiece parses a CDATA section, or text up to the next markup.
 func (p *parser) characterPiece() error {
 	if p.has(cdataStart) {
 		return p.skipPast(cdataEnd)
@@ -80,7 +80,7 @@ func (p *parser) characterPiece() error {
 	return p.references(start, p.at)
 }
 
-// references checks those between two offsets.
+// references checks the references between two offsets.
 func (p *parser) references(start, end int) error {
 	for {
 		i := bytes.IndexByte(p.text[start:end], '&')
@@ -103,8 +103,8 @@ var (
 
 const declarationStart, declarationEnd = "<?xml", "?>"
 
-// parseDeclaration reads the XML declaration that text may begin with, and returns the encoding that
-// it says, and its length (XML 1.0 [23]).
+// parseDeclaration parses the XML declaration at the beginning of text, if there is one (XML 1.0
+// [23]). It returns the declared encoding and the length of the declaration.
 func parseDeclaration(text []byte) (encoding string, length int, err error) {
 	rest, found := bytes.CutPrefix(text, []byte(declarationStart))
 	if !found || len(rest) == 0 || class[rest[0]]&isSpace == 0 {
@@ -138,7 +138,7 @@ func parsePseudoAttributes(text []byte) (encoding string, err error) {
 	return encoding, nil
 }
 
-// pseudoAttribute takes one off the text when it is the next.
+// pseudoAttribute parses a pseudo-attribute of that name, if it is the next.
 func pseudoAttribute(text []byte, name string) (value string, rest []byte, found bool) {
 	trimmed := trimSpace(text)
 	after, found := bytes.CutPrefix(trimmed, []byte(name))
@@ -168,7 +168,7 @@ func isEncodingName(name string) bool {
 	return name != ""
 }
 
-// trimSpace takes white space off the beginning ([3]).
+// trimSpace removes leading white space ([3]).
 func trimSpace(text []byte) []byte {
 	for len(text) > 0 && class[text[0]]&isSpace != 0 {
 		text = text[1:]

@@ -5,32 +5,31 @@ import (
 	"strings"
 )
 
-// scope knows what prefixes are bound to where the parser is, and gives names their places in the
-// tree. Names, prefixes and namespaces are looked up once per occurrence and compared as numbers
-// from there on.
+// scope holds the namespace bindings at the parser's position and interns names. It looks up each
+// name, prefix and namespace once for each occurrence. Afterwards they are compared as numbers.
 type scope struct {
-	tree     *tree
-	written  []writtenName
-	byText   map[string]int32
-	prefixes map[string]int32
-	spaces   map[string]int32
-	uris     []string       // of spaces
-	bound    []int32        // per prefix, its space; none where it is not declared
-	undo     []shadowed     // what was bound before, innermost last
-	names    map[use]int32  // to tree.names
-	expanded map[Name]int32 // to a number for each
-	seen     []int32        // per expanded name, the last element that has such an attribute
+	tree             *tree
+	written          []qualifiedName
+	byText           map[string]int32
+	prefixes         map[string]int32
+	spaces           map[string]int32
+	uris             []string       // of spaces
+	bound            []int32        // per prefix, its space; none if it is not declared
+	shadowedBindings []shadowed     // replaced bindings, innermost last
+	names            map[use]int32  // to tree.names
+	expanded         map[Name]int32 // to a number for each
+	seen             []int32        // per expanded name, the last element with such an attribute
 }
 
 type shadowed struct{ prefix, space int32 }
 
-// What is always there, and so has fixed numbers.
+// Numbers of the predefined prefixes and namespaces.
 const (
 	noPrefix, noSpace             = 0, 0
 	prefixXML, spaceXML     int32 = 1, 1
 	prefixXMLNS, spaceXMLNS int32 = 2, 2
 
-	spaceTarget int32 = -2 // of targets of instructions, which are no names of elements
+	spaceTarget int32 = -2 // of the targets of processing instructions
 )
 
 var (
@@ -61,7 +60,7 @@ func (s *scope) prefix(text string) int32 {
 	return i
 }
 
-// declare binds what a declaration of that name binds (Namespaces in XML 1.0 3).
+// declare binds a prefix by a namespace declaration with that name (Namespaces in XML 1.0 3).
 func (s *scope) declare(written int32, uri string) error {
 	prefix := s.written[written].binds
 	space, err := s.space(uri)
@@ -73,7 +72,7 @@ func (s *scope) declare(written int32, uri string) error {
 		prefix != noPrefix && space == noSpace:
 		return errReserved
 	}
-	s.undo = append(s.undo, shadowed{prefix, s.bound[prefix]})
+	s.shadowedBindings = append(s.shadowedBindings, shadowed{prefix, s.bound[prefix]})
 	s.bound[prefix] = space
 	return nil
 }
@@ -90,37 +89,37 @@ func (s *scope) space(uri string) (int32, error) {
 	return s.spaces[uri], nil
 }
 
-// leave goes back to what was bound when undo had that length.
-func (s *scope) leave(length int) {
-	for ; len(s.undo) > length; s.undo = s.undo[:len(s.undo)-1] {
-		last := s.undo[len(s.undo)-1]
+// restore restores the bindings of the time when shadowedBindings had that length.
+func (s *scope) restore(length int) {
+	for ; len(s.shadowedBindings) > length; s.shadowedBindings = s.shadowedBindings[:len(s.shadowedBindings)-1] {
+		last := s.shadowedBindings[len(s.shadowedBindings)-1]
 		s.bound[last.prefix] = last.space
 	}
 }
 
-// writtenName is a name as it stands in the source, whatever its prefix means there.
-type writtenName struct {
+// qualifiedName is a name as written in the source, and the cached result of its last resolution.
+type qualifiedName struct {
 	text   string
 	local  string // without the prefix
 	prefix int32
 	binds  int32 // the prefix that it declares as the name of an attribute, or none
-	space  int32 // that it was in the last time
-	place  int32 // in tree.names, that time
+	space  int32 // the namespace of the last resolution
+	place  int32 // in tree.names, of the last resolution
 }
 
-// use is a written name with the namespace that it is in somewhere.
+// use is a written name with the namespace to which its prefix is bound.
 type use struct{ written, space int32 }
 
-// intern is the number of a name as it is written, of which prefix bytes are before the colon; 0
-// where it has none.
-func (s *scope) intern(text []byte, prefix int) (int32, error) {
+// internName returns the number of a name as written. prefix is the length of its prefix, 0 for
+// none.
+func (s *scope) internName(text []byte, prefix int) (int32, error) {
 	if i, ok := s.byText[string(text)]; ok {
 		return i, nil
 	}
 	if len(s.written) == maxNames {
 		return 0, errTooMany
 	}
-	w := writtenName{text: string(text), binds: none, space: none}
+	w := qualifiedName{text: string(text), binds: none, space: none}
 	if w.local = w.text; prefix > 0 {
 		w.local = w.text[prefix+1:]
 	}
@@ -136,7 +135,7 @@ func (s *scope) intern(text []byte, prefix int) (int32, error) {
 	return s.byText[w.text], nil
 }
 
-// element is the place of an element's name.
+// element returns the index of an element's name in tree.names.
 func (s *scope) element(written int32) (int32, error) {
 	prefix := s.written[written].prefix
 	if prefix == prefixXMLNS {
@@ -145,7 +144,7 @@ func (s *scope) element(written int32) (int32, error) {
 	return s.place(written, s.bound[prefix])
 }
 
-// attribute is that of an attribute's: without a prefix it is in no namespace (6.2).
+// attribute returns the index of an attribute's name. Without a prefix it is in no namespace (6.2).
 func (s *scope) attribute(written int32) (int32, error) {
 	w := &s.written[written]
 	switch {
@@ -157,16 +156,16 @@ func (s *scope) attribute(written int32) (int32, error) {
 	return s.place(written, s.bound[w.prefix])
 }
 
-// target is that of an instruction's target.
+// target returns the index of the target of a processing instruction.
 func (s *scope) target(text []byte) (int32, error) {
-	written, err := s.intern(text, 0)
+	written, err := s.internName(text, 0)
 	if err != nil {
 		return 0, err
 	}
 	return s.place(written, spaceTarget)
 }
 
-// place is the place in tree.names of a name in a namespace. Mostly it is the one that it had the
+// place returns the index in tree.names of a name in a namespace. Usually it is the same as the
 // last time.
 func (s *scope) place(written, space int32) (int32, error) {
 	w := &s.written[written]
@@ -189,7 +188,7 @@ func (s *scope) place(written, space int32) (int32, error) {
 	return place, nil
 }
 
-func (s *scope) name(w *writtenName, space int32) name {
+func (s *scope) name(w *qualifiedName, space int32) name {
 	if space == spaceTarget {
 		return name{local: w.local, kind: instructionName}
 	}
@@ -219,8 +218,9 @@ func (s *scope) expand(n Name) int32 {
 	return i
 }
 
-// seenIn says whether an element has an attribute of that expanded name already, and notes it.
-func (s *scope) seenIn(place, element int32) bool {
+// markSeen records that an element has an attribute with that expanded name, and reports whether it
+// already had one.
+func (s *scope) markSeen(place, element int32) bool {
 	key := s.tree.names[place].expanded
 	seen := s.seen[key] == element
 	s.seen[key] = element

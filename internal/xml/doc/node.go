@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind says what the node is; 0 for none.
+// Kind returns the kind of the node; 0 for no node.
 func (n Node) Kind() Kind {
 	if n.doc == nil {
 		return 0
@@ -25,7 +25,7 @@ func (n Node) Kind() Kind {
 
 func (n Node) entry() *node { return n.doc.tree.nodes.at(n.index) }
 
-// name is what the node has for a name; nothing for what has none.
+// name returns the name of the node, or a zero name if it has none.
 func (n Node) name() name {
 	if n.doc == nil || n.entry().name < 0 {
 		return name{}
@@ -33,22 +33,23 @@ func (n Node) name() name {
 	return n.doc.tree.names[n.entry().name]
 }
 
-// Is says whether the node is an element of that name.
+// Is reports whether the node is an element with that name.
 func (n Node) Is(space, local string) bool {
 	m := n.name()
 	return m.local == local && m.space == space && n.Kind() == Element
 }
 
-// Name is the expanded name of an element, or the target of an instruction.
+// Name returns the expanded name of an element, or the target of a processing instruction.
 func (n Node) Name() Name {
 	m := n.name()
 	return Name{Space: m.space, Local: m.local}
 }
 
-// Prefix is that of an element's name; "" for none.
+// Prefix returns the prefix of an element's name; "" for none.
 func (n Node) Prefix() string { return n.name().prefix }
 
-// Attr is the value of an element's attribute, normalized. Namespace declarations are none.
+// Attr returns the normalized value of an element's attribute. Namespace declarations are not
+// attributes.
 func (n Node) Attr(space, local string) (value string, ok bool) {
 	for name, a := range n.attributes() {
 		if name.local == local && name.space == space && name.kind != declarationName {
@@ -58,7 +59,7 @@ func (n Node) Attr(space, local string) (value string, ok bool) {
 	return "", false
 }
 
-// Attributes are all of an element's, in the order of the source.
+// Attributes returns all attributes of an element in the order of the source.
 func (n Node) Attributes() iter.Seq2[Name, string] {
 	return func(yield func(Name, string) bool) {
 		for name, a := range n.attributes() {
@@ -72,7 +73,7 @@ func (n Node) Attributes() iter.Seq2[Name, string] {
 	}
 }
 
-// attributes are an element's attributes and namespace declarations, as they stand in the tree.
+// attributes returns an element's attributes and namespace declarations as they are in the tree.
 func (n Node) attributes() iter.Seq2[*name, *attribute] {
 	return func(yield func(*name, *attribute) bool) {
 		if n.doc == nil {
@@ -88,7 +89,8 @@ func (n Node) attributes() iter.Seq2[*name, *attribute] {
 	}
 }
 
-// Namespace is what a prefix is bound to where an element stands; "" is the default namespace.
+// Namespace returns the namespace to which a prefix is bound at an element. The prefix "" stands
+// for the default namespace.
 func (n Node) Namespace(prefix string) (uri string, bound bool) {
 	switch prefix {
 	case "xml":
@@ -104,7 +106,8 @@ func (n Node) Namespace(prefix string) (uri string, bound bool) {
 	return "", false
 }
 
-// Declares is what an element itself binds a prefix to; "" takes the default namespace back.
+// Declares returns the namespace to which an element itself binds a prefix. The namespace ""
+// undeclares the default namespace.
 func (n Node) Declares(prefix string) (uri string, declared bool) {
 	for name, a := range n.attributes() {
 		if name.kind == declarationName && name.local == prefix {
@@ -114,7 +117,8 @@ func (n Node) Declares(prefix string) (uri string, declared bool) {
 	return "", false
 }
 
-// Width is how many attributes and namespace declarations an element has: what looking for one takes.
+// Width returns how many attributes and namespace declarations an element has, which is the work of
+// searching one of them.
 func (n Node) Width() int {
 	if n.doc == nil {
 		return 0
@@ -123,8 +127,8 @@ func (n Node) Width() int {
 	return int(end - first)
 }
 
-// Text is all character data in a node, in document order, with comments and instructions left
-// out.
+// Text returns all character data in a node in document order, without comments and processing
+// instructions.
 func (n Node) Text() string {
 	switch n.Kind() {
 	case Text:
@@ -135,8 +139,8 @@ func (n Node) Text() string {
 	return ""
 }
 
-// Pieces are what Text is of a run of character data, without a copy of it: each holds until the next one,
-// and is not to change.
+// Pieces returns the Text of a text node in pieces, without copying it. A piece is valid until the
+// next one, and must not be modified.
 func (n Node) Pieces() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if n.Kind() != Text {
@@ -149,7 +153,7 @@ func (n Node) Pieces() iter.Seq[[]byte] {
 	}
 }
 
-// content copies nothing twice: most elements have one run in them, or none.
+// content copies the text only once: most elements contain one text node, or none.
 func (n Node) content() string {
 	var b strings.Builder
 	for child := range only(n.inside(), Text) {
@@ -163,7 +167,7 @@ func (n Node) content() string {
 	return b.String()
 }
 
-// Parent is the element around a node; zero for what stands outside of the root, and for the root.
+// Parent returns the parent element of a node; zero for the root and for nodes outside of it.
 func (n Node) Parent() Node {
 	if n.doc == nil || n.entry().parent == none {
 		return Node{}
@@ -171,7 +175,7 @@ func (n Node) Parent() Node {
 	return Node{n.doc, n.entry().parent}
 }
 
-// Children are the nodes in an element.
+// Children returns the child nodes of an element.
 func (n Node) Children() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		if n.doc == nil {
@@ -185,13 +189,13 @@ func (n Node) Children() iter.Seq[Node] {
 	}
 }
 
-// Elements are the elements among Children.
+// Elements returns the child elements of an element.
 func (n Node) Elements() iter.Seq[Node] { return only(n.Children(), Element) }
 
-// Descendants are the elements in an element, at any depth, in document order.
+// Descendants returns the descendant elements of an element in document order.
 func (n Node) Descendants() iter.Seq[Node] { return only(n.inside(), Element) }
 
-// inside are all nodes in an element, at any depth, in document order.
+// inside returns all descendant nodes of an element in document order.
 func (n Node) inside() iter.Seq[Node] {
 	return func(yield func(Node) bool) {
 		if n.doc == nil {
@@ -215,7 +219,8 @@ func only(nodes iter.Seq[Node], kind Kind) iter.Seq[Node] {
 	}
 }
 
-// Inherits says whether an element, or something in it, has a prefix that is bound around the element.
+// Inherits reports whether an element or its content uses a prefix that is bound outside the
+// element.
 func (n Node) Inherits(prefix string) bool {
 	if n.doc == nil {
 		return false
@@ -235,7 +240,7 @@ func (n Node) Inherits(prefix string) bool {
 	return false
 }
 
-// has says whether a tag has names with a prefix, and whether it binds it.
+// has reports whether a tag has names with a prefix, and whether it binds the prefix.
 func (n Node) has(prefix string) (uses, binds bool) {
 	uses = n.entry().name >= 0 && n.name().prefix == prefix
 	t := &n.doc.tree
@@ -250,15 +255,15 @@ func (n Node) has(prefix string) (uses, binds bool) {
 	return uses, binds
 }
 
-// Precedes says whether the node comes before another one, in document order.
+// Precedes reports whether the node is before another one in document order.
 func (n Node) Precedes(other Node) bool { return n.index < other.index }
 
-// Contains says whether other is the node itself or in it.
+// Contains reports whether other is the node itself or a descendant of it.
 func (n Node) Contains(other Node) bool {
 	return n.doc != nil && n.doc == other.doc && n.index <= other.index && other.index < n.entry().next
 }
 
-// Span is where the node stands in the source that was parsed, in bytes: tags included.
+// Span returns the byte offsets of the node in the parsed source, including its tags.
 func (n Node) Span() (start, end int64) {
 	if n.doc == nil {
 		return 0, 0
@@ -267,8 +272,8 @@ func (n Node) Span() (start, end int64) {
 	return n.doc.position(e.start), n.doc.position(e.end)
 }
 
-// Inside is where the content of an element stands in the source: between its tags. An element
-// that is an empty-element tag has none, and start is where its "/>" is.
+// Inside returns the byte offsets of an element's content in the source, between its tags. For an
+// empty-element tag ok is false, and start is the offset of its "/>".
 func (n Node) Inside() (start, end int64, ok bool) {
 	if n.Kind() != Element {
 		return 0, 0, false
@@ -286,11 +291,12 @@ func (n Node) Inside() (start, end int64, ok bool) {
 	return n.doc.position(opened), n.doc.position(closing), true
 }
 
-// Declaration is where the XML declaration ends in the source, or the byte order mark where there is
-// none; 0 where there is neither.
+// Declaration returns the byte offset of the end of the XML declaration in the source. Without a
+// declaration it is the end of the byte order mark, and without that 0.
 func (d *Document) Declaration() int64 { return d.position(d.declaration) }
 
-// position is where the source has what the text has at offset, the beginning or end of a character.
+// position converts an offset in the text, at the beginning or end of a character, to one in the
+// source.
 func (d *Document) position(offset uint32) int64 {
 	if d.coding.decoder == nil {
 		return int64(d.coding.mark) + int64(offset)

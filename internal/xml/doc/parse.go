@@ -7,30 +7,33 @@ import (
 )
 
 const (
-	// maxSource keeps offsets in the text, which has at most three bytes for one of the source, in 32
-	// bits.
+	// maxSource makes offsets in the text fit into 32 bits: a byte of the source becomes at most
+	// three bytes of text.
 	maxSource = 1 << 30
 
-	// maxDepth is how many elements can be around another. It is that of libxml2, and so of xmlsec1:
-	// they could not verify a deeper document.
+	// maxDepth bounds the nesting of elements. It is the limit of libxml2, and so of xmlsec1, which
+	// could not verify deeper documents.
 	maxDepth = 256
 
-	// maxAttributes of one element, namespace declarations among them, is that of Java's parsers.
+	// maxAttributes bounds the attributes and namespace declarations of one element. It is the
+	// limit of Java's parsers.
 	maxAttributes = 10_000
 
-	// maxAllAttributes, namespace declarations among them, keeps those of a document within 50 MB.
+	// maxAllAttributes bounds the attributes and namespace declarations of a document, so they take
+	// at most 50 MB.
 	maxAllAttributes = 1 << 22
 
-	// maxNames is for names that are different, in different namespaces. Vocabularies have hundreds.
+	// maxNames bounds the different names, and the different namespaces. Vocabularies have
+	// hundreds.
 	maxNames = 1 << 16
 
-	// maxNodes keeps the tree of a document that is all tags within 100 MB. Where a document of 30 MB
-	// says something, it has a node for every twenty bytes.
+	// maxNodes bounds the tree of a document that consists of tags to 100 MB. Typical documents of
+	// 30 MB have a node for every twenty bytes.
 	maxNodes = 1 << 22
 )
 
-// Parse reads a document. It keeps the source, which is not to change any more. [ErrMalformed],
-// [ErrDoctype], [ErrEncoding] and [ErrLimit].
+// Parse parses a document. It keeps the source, which must not be modified afterwards. The error is
+// [ErrMalformed], [ErrDoctype], [ErrEncoding] or [ErrLimit].
 func Parse(source []byte) (*Document, error) {
 	if len(source) > maxSource {
 		return nil, fmt.Errorf("%w: the document is larger than 1 GiB", ErrLimit)
@@ -47,25 +50,25 @@ func Parse(source []byte) (*Document, error) {
 	return d, nil
 }
 
-// parser goes through the text once.
+// parser parses the text in one pass.
 type parser struct {
 	doc     *Document
 	text    []byte
 	at      int
-	open    []unclosed
+	open    []openElement
 	pending []pendingAttribute
 	scope   *scope
 }
 
-// unclosed is an element whose end tag is to come.
-type unclosed struct {
+// openElement is an element whose end tag has not been parsed.
+type openElement struct {
 	node  int32
 	name  int // the length of its name in the source
-	scope int // to go back to at its end
+	scope int // length of shadowedBindings before its declarations
 }
 
 func (p *parser) document() error {
-	if at := forbidden(p.text); at >= 0 {
+	if at := indexForbidden(p.text); at >= 0 {
 		return p.malformed(at, "no character of XML")
 	}
 	_, length, _ := parseDeclaration(p.text)
@@ -75,7 +78,7 @@ func (p *parser) document() error {
 			return err
 		}
 		if p.doc.tree.nodes.length > maxNodes {
-			return p.beyond("nodes")
+			return p.tooMany("nodes")
 		}
 	}
 	if p.doc.tree.root == none || len(p.open) > 0 {
@@ -84,7 +87,7 @@ func (p *parser) document() error {
 	return nil
 }
 
-// next reads one piece of markup, or one run of character data.
+// next parses one piece of markup or one text node.
 func (p *parser) next() error {
 	switch {
 	case p.text[p.at] != '<' || p.has(cdataStart):
@@ -105,7 +108,7 @@ func (p *parser) has(prefix string) bool {
 	return len(p.text)-p.at >= len(prefix) && string(p.text[p.at:p.at+len(prefix)]) == prefix
 }
 
-// add adds a node that begins at start and ends where the parser is.
+// add adds a node that begins at start and ends at the parser's position.
 func (p *parser) add(name int32, start int) int32 {
 	parent := none
 	if len(p.open) > 0 {
@@ -118,7 +121,7 @@ func (p *parser) add(name int32, start int) int32 {
 	})
 }
 
-// skipPast goes past the next occurrence of a delimiter.
+// skipPast moves behind the next occurrence of a delimiter.
 func (p *parser) skipPast(delimiter string) error {
 	i := bytes.Index(p.text[p.at:], []byte(delimiter))
 	if i < 0 {
@@ -132,12 +135,12 @@ func (p *parser) malformed(at int, what string) error {
 	return fmt.Errorf("%w: byte %d: %s", ErrMalformed, p.doc.position(uint32(at)), what)
 }
 
-func (p *parser) beyond(what string) error {
+func (p *parser) tooMany(what string) error {
 	return fmt.Errorf("%w: byte %d: too many %s", ErrLimit, p.doc.position(uint32(p.at)), what)
 }
 
-// refuse tells limits from what is not well-formed.
-func (p *parser) refuse(at int, err error) error {
+// nameError distinguishes exceeded limits from malformed names.
+func (p *parser) nameError(at int, err error) error {
 	kind := ErrMalformed
 	if errors.Is(err, errTooMany) {
 		kind = ErrLimit
@@ -145,7 +148,7 @@ func (p *parser) refuse(at int, err error) error {
 	return fmt.Errorf("%w: byte %d: %w", kind, p.doc.position(uint32(at)), err)
 }
 
-// startTag reads a start tag or an empty-element tag ([40], [44]).
+// startTag parses a start tag or an empty-element tag ([40], [44]).
 func (p *parser) startTag() error {
 	start := p.at
 	p.at++
@@ -158,7 +161,7 @@ func (p *parser) startTag() error {
 	case len(p.open) == 0 && p.doc.tree.root != none:
 		return p.malformed(start, "a second root")
 	case len(p.open) > maxDepth:
-		return p.beyond("elements in each other")
+		return p.tooMany("elements in each other")
 	}
 	if err := p.attributes(); err != nil {
 		return err
@@ -170,15 +173,15 @@ func (p *parser) startTag() error {
 	return p.element(start, tag, length, empty)
 }
 
-// element adds the element whose tag was read.
+// element adds the element whose tag has been parsed.
 func (p *parser) element(start int, tag int32, length int, empty bool) error {
-	mark := len(p.scope.undo)
+	mark := len(p.scope.shadowedBindings)
 	if err := p.declare(); err != nil {
 		return err
 	}
 	name, err := p.scope.element(tag)
 	if err != nil {
-		return p.refuse(start, err)
+		return p.nameError(start, err)
 	}
 	n := p.add(name, start)
 	if len(p.open) == 0 {
@@ -188,14 +191,14 @@ func (p *parser) element(start int, tag int32, length int, empty bool) error {
 		return err
 	}
 	if empty {
-		p.scope.leave(mark)
+		p.scope.restore(mark)
 		return nil
 	}
-	p.open = append(p.open, unclosed{n, length, mark})
+	p.open = append(p.open, openElement{n, length, mark})
 	return nil
 }
 
-// qname reads a name with at most one colon (Namespaces in XML 1.0 [7]).
+// qname parses a name with at most one colon (Namespaces in XML 1.0 [7]).
 func (p *parser) qname() (written int32, err error) {
 	start := p.at
 	prefix := ncName(p.text[p.at:])
@@ -211,13 +214,13 @@ func (p *parser) qname() (written int32, err error) {
 	if local == 0 || p.has(":") {
 		return 0, p.malformed(start, "no name of an element or an attribute")
 	}
-	if written, err = p.scope.intern(p.text[start:p.at], prefix); err != nil {
-		return 0, p.refuse(start, err)
+	if written, err = p.scope.internName(p.text[start:p.at], prefix); err != nil {
+		return 0, p.nameError(start, err)
 	}
 	return written, nil
 }
 
-// endTag closes the element that is open ([42]).
+// endTag parses the end tag of the innermost open element ([42]).
 func (p *parser) endTag() error {
 	start := p.at
 	p.at += len("</")
@@ -239,20 +242,21 @@ func (p *parser) endTag() error {
 	return nil
 }
 
-func (p *parser) close(last unclosed) {
+func (p *parser) close(last openElement) {
 	n := p.doc.tree.nodes.at(last.node)
 	n.end, n.next = uint32(p.at), p.doc.tree.nodes.length
 	p.open = p.open[:len(p.open)-1]
-	p.scope.leave(last.scope)
+	p.scope.restore(last.scope)
 }
 
-// pendingAttribute is one of a start tag whose end, and with it what its prefix means, is not reached.
+// pendingAttribute is an attribute of a start tag that has not been parsed to its end, so the
+// namespace of its prefix is not known yet.
 type pendingAttribute struct {
 	name       int32 // in scope.written
 	start, end int   // its value
 }
 
-// attributes reads those of a tag, up to what closes it.
+// attributes parses the attributes of a tag, up to the end of the tag.
 func (p *parser) attributes() error {
 	p.pending = p.pending[:0]
 	for {
@@ -263,7 +267,7 @@ func (p *parser) attributes() error {
 		case !spaced:
 			return p.malformed(p.at, "no white space before an attribute, or no end of the tag")
 		case len(p.pending) == maxAttributes:
-			return p.beyond("attributes")
+			return p.tooMany("attributes")
 		}
 		if err := p.attribute(); err != nil {
 			return err
@@ -279,7 +283,7 @@ func (p *parser) skipSpace() bool {
 	return p.at > start
 }
 
-// attribute reads one ([41], [10]).
+// attribute parses one attribute ([41], [10]).
 func (p *parser) attribute() error {
 	name, err := p.qname()
 	if err != nil {
@@ -299,7 +303,7 @@ func (p *parser) attribute() error {
 	return p.references(start, end)
 }
 
-// quoted goes past a value in quotes, and returns where that is.
+// quoted skips a quoted value and returns its offsets.
 func (p *parser) quoted() (start, end int, err error) {
 	if !p.has(`"`) && !p.has("'") {
 		return 0, 0, p.malformed(p.at, "an attribute's value without quotes")
@@ -325,23 +329,24 @@ func (p *parser) declare() error {
 		}
 		c := characters{raw: p.text[a.start:a.end], attribute: true}
 		if err := p.scope.declare(a.name, c.value()); err != nil {
-			return p.refuse(a.start, err)
+			return p.nameError(a.start, err)
 		}
 	}
 	return nil
 }
 
-// addAttributes adds the pending ones to an element, each name once (Namespaces in XML 1.0 6.3).
+// addAttributes adds the pending attributes to an element. Each expanded name may occur once
+// (Namespaces in XML 1.0 6.3).
 func (p *parser) addAttributes(n int32) error {
 	if int(p.doc.tree.attributes.length)+len(p.pending) > maxAllAttributes {
-		return p.beyond("attributes")
+		return p.tooMany("attributes")
 	}
 	for _, a := range p.pending {
 		name, err := p.scope.attribute(a.name)
 		if err != nil {
-			return p.refuse(a.start, err)
+			return p.nameError(a.start, err)
 		}
-		if p.scope.seenIn(name, n) {
+		if p.scope.markSeen(name, n) {
 			return p.malformed(a.start, "an attribute that the element has already")
 		}
 		if p.doc.tree.names[name].kind == identifierName {

@@ -6,27 +6,26 @@ import (
 	"sync"
 )
 
-// The tree is three tables. Nodes stand in document order, an element before all that is in it, so
-// that the inside of a node is the stretch of the table between it and its next; attributes stand
-// in the order of the source, those of an element together. Whatever a document says is not copied:
-// nodes and attributes know where they stand in its text, and values are read there. Names alone are
-// kept, each once.
+// tree is a document in three tables. Nodes are in document order, an element before its content,
+// so the content of a node is the part of the table between the node and its next. Attributes are
+// in the order of the source, so those of an element are consecutive. Nodes and attributes have
+// offsets into the text of the document, and values are read from there. Each name is stored once.
 type tree struct {
 	nodes      table[node]
 	attributes table[attribute]
 	names      []name
 	root       int32
 
-	identifiers int32 // attributes that are
+	identifiers int32 // how many attributes are identifiers
 }
 
-// node is an element, a run of character data, a comment or an instruction. References, CDATA
-// sections and what is around them are one run; no run stands beside another.
+// node is an element, a text node, a comment or a processing instruction. A text node includes
+// references and CDATA sections, so two text nodes are never adjacent.
 type node struct {
-	start, end uint32 // where it stands in the text, with its tags or delimiters
-	parent     int32  // the element around it; none outside of the root and for the root
-	next       int32  // the node after the last one that is in it
-	name       int32  // of an element, or of an instruction; else runName or commentName
+	start, end uint32 // offsets in the text, including tags or delimiters
+	parent     int32  // the parent element; none for the root and outside of it
+	next       int32  // the node after the content of this one
+	name       int32  // of an element or an instruction; else runName or commentName
 	attributes int32  // its first attribute; those of the node after it follow its last
 }
 
@@ -36,11 +35,11 @@ type attribute struct {
 	start, end uint32 // its value in the text, without the quotes
 }
 
-// name is a name as it is written, where a prefix means what it means there.
+// name is a name with its prefix and the namespace to which that is bound.
 type name struct {
 	prefix, local string
-	space         string // of a declaration, that of xmlns
-	expanded      int32  // the same for names that differ in their prefix only
+	space         string // of a declaration, the namespace of xmlns
+	expanded      int32  // equal for names that differ only in their prefix
 	kind          nameKind
 }
 
@@ -65,8 +64,7 @@ const (
 	xmlnsSpace = "http://www.w3.org/2000/xmlns/"
 )
 
-// attributesOf is where the attributes of a node stand in the table: from first up to, and not with,
-// end.
+// attributesOf returns the range of a node's attributes in the table. end is not included.
 func (t *tree) attributesOf(n int32) (first, end int32) {
 	first, end = t.nodes.at(n).attributes, t.attributes.length
 	if n+1 < t.nodes.length {
@@ -75,8 +73,8 @@ func (t *tree) attributesOf(n int32) (first, end int32) {
 	return first, end
 }
 
-// table is a list that never moves what is in it: it grows by pieces, and a large document does
-// not need the room for its tree twice.
+// table is a list that never moves its elements. It grows in pieces, so a large document never
+// needs the memory of its tree twice.
 type table[T any] struct {
 	pieces [][]T
 	length int32
@@ -99,8 +97,9 @@ func (t *table[T]) add(v T) int32 {
 	return i
 }
 
-// ranks are the places of the names in the order of attributes: by namespace, none first, then by local
-// name (Canonical XML 1.1, 2.2). An element can have ten thousand attributes, and be written many times.
+// ranks are the positions of the names in the order of attributes: by namespace, with no namespace
+// first, then by local name (Canonical XML 1.1, 2.2). They are computed once, because an element
+// can have ten thousand attributes and be canonicalized many times.
 type ranks struct {
 	once sync.Once
 	of   []int32 // tree.names

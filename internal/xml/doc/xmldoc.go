@@ -1,16 +1,16 @@
-// Package doc reads XML documents strictly, keeps where everything stands in their bytes, and
-// writes canonical forms of them (Canonical XML 1.0 and 1.1, Exclusive XML Canonicalization
-// 1.0). It changes nothing: who signs a document puts bytes between bytes.
+// Package doc parses XML documents strictly, keeps the byte offsets of all nodes, and writes
+// canonical forms (Canonical XML 1.0 and 1.1, Exclusive XML Canonicalization 1.0). It does not
+// change documents: a signer inserts bytes into the source.
 //
-// A document is well-formed (XML 1.0, fifth edition), and so are its namespaces (Namespaces in XML
-// 1.0, third edition), and it has no document type declaration: entities that somebody else defines,
-// attributes that are not written down and addresses that have to be asked do not go with signatures.
-// It is in UTF-8, in UTF-16, or in a charset of single bytes that contains ASCII and in which Java and
-// libxml2 read the same characters, and says so itself; positions are of the bytes as they came.
+// A document has to be well-formed (XML 1.0, fifth edition; Namespaces in XML 1.0, third edition)
+// and must not have a document type declaration, because entities defined elsewhere, default
+// attributes and external addresses make signatures ambiguous. It has to declare its encoding as
+// XML requires: UTF-8, UTF-16, or a single-byte charset that contains ASCII and that Java and
+// libxml2 decode in the same way. Offsets refer to the original bytes.
 //
-// What is read has at most 1 GiB, 4 million nodes, elements with 256 others around them, 10,000
-// attributes of an element, 4 million attributes, and 65,536 different names. A tree takes about as much memory as the
-// document, and at most some 150 MB.
+// A document has at most 1 GiB, 4 million nodes, a depth of 256 elements, 10,000 attributes of one
+// element, 4 million attributes, and 65,536 different names. A tree takes about as much memory as
+// the document, and at most about 150 MB.
 package doc
 
 import (
@@ -25,34 +25,34 @@ var (
 	ErrMalformed = errors.New("xmldoc: not well-formed")
 	// ErrDoctype: the document has a document type declaration.
 	ErrDoctype = errors.New("xmldoc: document type declaration")
-	// ErrEncoding: the source is in an encoding that is not read, or not in the one it says.
+	// ErrEncoding: the encoding of the source is not supported, or not the declared one.
 	ErrEncoding = errors.New("xmldoc: encoding")
-	// ErrLimit: the document is deeper, or has more of something, than is read.
+	// ErrLimit: the document exceeds a limit of the package comment.
 	ErrLimit = errors.New("xmldoc: limit exceeded")
 )
 
 // Name is the expanded name of an element or an attribute.
 type Name struct{ Space, Local string }
 
-// Kind says what a node is.
+// Kind is the kind of a node.
 type Kind uint8
 
 const (
 	Element Kind = iota + 1
-	Text         // one run of character data, CDATA sections among it
+	Text         // character data, with the CDATA sections in it
 	Comment
 	Instruction
 )
 
-// Node is a node of a document, comparable with ==. The zero value is none.
+// Node is a node of a document, comparable with ==. The zero value is no node.
 type Node struct {
 	doc   *Document
 	index int32
 }
 
-// Subset is what is written in canonical form: the element Apex with all that is in it, or the whole
-// document where Apex is zero, but for the elements of which Without (if not nil) says so, with all
-// that is in them.
+// Subset is the part of a document that a canonical form contains: the element Apex with its
+// content, or the whole document if Apex is zero. Elements for which Without (if not nil) returns
+// true are left out, with their content.
 type Subset struct {
 	Apex    Node
 	Without func(element Node) bool
@@ -70,11 +70,11 @@ const (
 // Canonicalization is a method with its parameters.
 type Canonicalization struct {
 	Method   Method
-	Comments bool     // comments stay
-	Prefixes []string // of Exclusive: InclusiveNamespaces PrefixList, "" for #default
+	Comments bool     // keep comments
+	Prefixes []string // for Exclusive: InclusiveNamespaces PrefixList, with "" for #default
 }
 
-// HasComments reports whether there are comments in a part of the document.
+// HasComments reports whether a part of the document has comments.
 func (d *Document) HasComments(s Subset) bool {
 	first, end := int32(0), d.tree.nodes.length
 	if s.Apex != (Node{}) {
@@ -93,10 +93,10 @@ func (d *Document) HasComments(s Subset) bool {
 	return false
 }
 
-// Document is a document that was read. It does not change, and several goroutines may use it.
+// Document is a parsed document. It is immutable, and several goroutines may use it at once.
 type Document struct {
 	source      []byte
-	text        []byte // the document in UTF-8, without a byte order mark; of the source where that is so
+	text        []byte // in UTF-8 without a byte order mark; a part of source if that is UTF-8
 	coding      coding
 	declaration uint32 // where the XML declaration ends in the text; 0 without one
 	tree        tree
@@ -105,27 +105,28 @@ type Document struct {
 	order       ranks
 }
 
-// Root is the document element.
+// Root returns the document element.
 func (d *Document) Root() Node { return Node{d, d.tree.root} }
 
-// value is what the value of an attribute is, normalized.
+// value returns the normalized value of an attribute.
 func (d *Document) value(a *attribute) string {
 	c := characters{raw: d.text[a.start:a.end], attribute: true}
 	return c.value()
 }
 
-// run is what a run of character data stands for.
+// run returns the character data of a text node.
 func (d *Document) run(n int32) string {
 	e := d.tree.nodes.at(n)
 	c := characters{raw: d.text[e.start:e.end]}
 	return c.value()
 }
 
-// maxCommonName is how many characters Java's parsers let a name have, without its prefix.
+// maxCommonName is the longest name, in characters without its prefix, that Java's parsers accept.
 const maxCommonName = 1000
 
-// CommonNames says whether other parsers read the names of a document. Those of Java and of Go know
-// the names of the fourth edition of XML 1.0 (appendix B there) alone, which are some of the fifth's.
+// CommonNames reports whether other parsers accept all names of the document. The parsers of Java
+// and of Go accept only the names of the fourth edition of XML 1.0 (appendix B), a subset of those
+// of the fifth edition.
 func (d *Document) CommonNames() bool {
 	for _, n := range d.tree.names {
 		if !isCommon(n.local) || !isCommon(n.prefix) {
@@ -135,7 +136,7 @@ func (d *Document) CommonNames() bool {
 	return true
 }
 
-// isCommon asks the parser of Go, which is asked for no more than the beginning of one tag.
+// isCommon asks Go's parser, which gets only the beginning of a tag.
 func isCommon(name string) bool {
 	if utf8.RuneCountInString(name) > maxCommonName {
 		return false
@@ -156,8 +157,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// Prefixes are those that a document declares, in the order in which they first occur: "" is the default
-// namespace.
+// Prefixes returns the prefixes that a document declares, in the order of their first declarations.
+// "" is the default namespace.
 func (d *Document) Prefixes() []string {
 	var all []string
 	for i := range d.tree.names {
@@ -168,8 +169,8 @@ func (d *Document) Prefixes() []string {
 	return all
 }
 
-// RemainingLimits is how many nodes, how many attributes, and how many different names or namespaces, a document may
-// still get before [Parse] refuses it.
+// RemainingLimits returns how many nodes, attributes, and different names or namespaces can be
+// added to the document before [Parse] refuses it.
 func (d *Document) RemainingLimits() (nodes, attributes, names int) {
 	t := &d.tree
 	return maxNodes - int(t.nodes.length), maxAllAttributes - int(t.attributes.length), maxNames - max(len(t.names), d.spaces)

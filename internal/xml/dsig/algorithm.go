@@ -2,7 +2,7 @@ package dsig
 
 import (
 	"crypto"
-	_ "crypto/sha1" // old signatures are read, and reported as weak
+	_ "crypto/sha1" // to verify old signatures, which are reported as weak
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,7 +12,7 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// The namespaces in which RFC 9231 and XML Encryption name algorithms.
+// Namespaces of algorithm URIs of RFC 9231 and XML Encryption.
 const (
 	more2001 = "http://www.w3.org/2001/04/xmldsig-more#"
 	more2007 = "http://www.w3.org/2007/05/xmldsig-more#"
@@ -20,8 +20,8 @@ const (
 	xmlenc   = "http://www.w3.org/2001/04/xmlenc#"
 )
 
-// signatureMethods name a hash and a scheme in one URI (xmldsig-core1 6.4, RFC 9231 2.3). Those with
-// SHA-1 are for reading alone.
+// signatureMethods are the URIs that name a hash and a scheme (xmldsig-core1 6.4, RFC 9231 2.3).
+// Those with SHA-1 are for verification only.
 var signatureMethods = []struct {
 	algorithm ades.Algorithm
 	uri       string
@@ -41,7 +41,7 @@ var signatureMethods = []struct {
 	{ades.Algorithm{Hash: crypto.SHA512, Scheme: ades.Ed25519}, more2021 + "eddsa-ed25519"},
 }
 
-// digestMethods are the hashes of xmldsig-core1 6.2; SHA-1 is for reading alone.
+// digestMethods are the hashes of xmldsig-core1 6.2. SHA-1 is for verification only.
 var digestMethods = []struct {
 	hash crypto.Hash
 	uri  string
@@ -52,8 +52,9 @@ var digestMethods = []struct {
 	{crypto.SHA1, Namespace + "sha1"},
 }
 
-// SignatureMethod is the URI of a signature algorithm that signatures are made with: one over SHA-256,
-// SHA-384 or SHA-512, and RSASSA-PSS with a salt as long as the hash. [ades.ErrAlgorithm].
+// SignatureMethod returns the URI of a signature algorithm for new signatures: one with SHA-256,
+// SHA-384 or SHA-512; for RSASSA-PSS with a salt as long as the hash. For others the error is
+// [ades.ErrAlgorithm].
 func SignatureMethod(a ades.Algorithm) (string, error) {
 	for _, m := range signatureMethods {
 		if m.algorithm == a && a.Hash != crypto.SHA1 {
@@ -63,7 +64,8 @@ func SignatureMethod(a ades.Algorithm) (string, error) {
 	return "", fmt.Errorf("xmldsig: %w: %v with %v", ades.ErrAlgorithm, a.Scheme, a.Hash)
 }
 
-// DigestMethod is the URI of SHA-256, SHA-384 and SHA-512; [ades.ErrAlgorithm].
+// DigestMethod returns the URI of SHA-256, SHA-384 or SHA-512. For others the error is
+// [ades.ErrAlgorithm].
 func DigestMethod(h crypto.Hash) (string, error) {
 	for _, m := range digestMethods {
 		if m.hash == h && h != crypto.SHA1 {
@@ -73,7 +75,7 @@ func DigestMethod(h crypto.Hash) (string, error) {
 	return "", fmt.Errorf("xmldsig: %w: hash %v", ades.ErrAlgorithm, h)
 }
 
-// Hash is the hash of a DigestMethod; 0 when it is not known.
+// Hash returns the hash of a DigestMethod, or 0 if it is unknown.
 func Hash(uri string) crypto.Hash {
 	for _, m := range digestMethods {
 		if m.uri == uri {
@@ -83,13 +85,13 @@ func Hash(uri string) crypto.Hash {
 	return 0
 }
 
-// readSignatureMethod reads a ds:SignatureMethod. A method that takes a secret (HMAC) is none: the key at
-// hand is public, and whoever has it could make the value.
+// readSignatureMethod reads a ds:SignatureMethod. It refuses HMAC: the verification key here is
+// public, so anyone could make an HMAC value with it.
 func readSignatureMethod(n xmldoc.Node) (ades.Algorithm, error) {
 	uri, _ := n.Attr("", "Algorithm")
 	in := sequenceOf(n)
 	if uri == more2007+"rsa-pss" {
-		params := in.maybe(more2007, "RSAPSSParams")
+		params := in.optional(more2007, "RSAPSSParams")
 		if err := in.end(); err != nil {
 			return ades.Algorithm{}, err
 		}
@@ -103,16 +105,16 @@ func readSignatureMethod(n xmldoc.Node) (ades.Algorithm, error) {
 	return ades.Algorithm{}, fmt.Errorf("xmldsig: %w: signature method", ades.ErrAlgorithm)
 }
 
-// readPSS reads the parameters of RSASSA-PSS (RFC 9231 2.3.9), of which each has a default, and so have all
-// of them: SHA-256, the same hash for the mask, a salt as long as the hash. A hash of its own for the mask is
-// allowed there, but is not known to crypto/rsa.
+// readPSS reads the parameters of RSASSA-PSS (RFC 9231 2.3.9). They are optional, and so is each of
+// them. The defaults are SHA-256, the same hash for the mask, and a salt as long as the hash. RFC
+// 9231 also allows another hash for the mask, but crypto/rsa does not support it.
 func readPSS(params xmldoc.Node) (ades.Algorithm, error) {
 	if params == (xmldoc.Node{}) {
 		return ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PSS}, nil
 	}
 	in := sequenceOf(params)
-	digest, generator := in.maybe(Namespace, "DigestMethod"), in.maybe(more2007, "MaskGenerationFunction")
-	length, trailer := in.maybe(more2007, "SaltLength"), in.maybe(more2007, "TrailerField")
+	digest, generator := in.optional(Namespace, "DigestMethod"), in.optional(more2007, "MaskGenerationFunction")
+	length, trailer := in.optional(more2007, "SaltLength"), in.optional(more2007, "TrailerField")
 	if err := in.end(); err != nil {
 		return ades.Algorithm{}, err
 	}
@@ -131,7 +133,7 @@ func readPSS(params xmldoc.Node) (ades.Algorithm, error) {
 	return ades.Algorithm{Hash: hash, Scheme: ades.PSS, Salt: salt}, nil
 }
 
-// saltOr is the length of the salt, as [ades.Algorithm] has it: 0 when it is that of the hash.
+// saltOr returns the length of the salt as in [ades.Algorithm]: 0 if it is the length of the hash.
 func saltOr(length xmldoc.Node, standard int) (int, error) {
 	switch salt, err := numberOr(length, standard); {
 	case err != nil || salt < 1:
@@ -142,7 +144,8 @@ func saltOr(length xmldoc.Node, standard int) (int, error) {
 	return 0, nil
 }
 
-// maskHash is the hash of MGF1, by default that of the signature; 0 when the function is another.
+// maskHash returns the hash of MGF1, by default the hash of the signature, or 0 for another mask
+// generation function.
 func maskHash(function xmldoc.Node, standard crypto.Hash) crypto.Hash {
 	if function == (xmldoc.Node{}) {
 		return standard
@@ -151,7 +154,7 @@ func maskHash(function xmldoc.Node, standard crypto.Hash) crypto.Hash {
 		return 0
 	}
 	in := sequenceOf(function)
-	digest := in.maybe(Namespace, "DigestMethod")
+	digest := in.optional(Namespace, "DigestMethod")
 	if in.end() != nil {
 		return 0
 	}
@@ -177,7 +180,8 @@ func numberOr(n xmldoc.Node, standard int) (int, error) {
 	return strconv.Atoi(strings.Trim(text, space))
 }
 
-// canonicalizations are the six methods, of which each may keep comments (xmldsig-core1 6.5).
+// canonicalizations are the three canonicalization methods, each with and without comments
+// (xmldsig-core1 6.5).
 var canonicalizations = []struct {
 	method        xmldoc.Method
 	uri, comments string
@@ -187,10 +191,11 @@ var canonicalizations = []struct {
 	{xmldoc.Exclusive, exclusive, exclusive + "WithComments"},
 }
 
-// exclusive is the URI of Exclusive XML Canonicalization, and the namespace of its parameter.
+// exclusive is the URI of Exclusive XML Canonicalization and the namespace of its parameter.
 const exclusive = "http://www.w3.org/2001/10/xml-exc-c14n#"
 
-// CanonicalizationMethod is the URI of a method; "" for none. Its Prefixes are not in it.
+// CanonicalizationMethod returns the URI of a method, without its Prefixes, or "" for an unknown
+// method.
 func CanonicalizationMethod(c xmldoc.Canonicalization) string {
 	for _, m := range canonicalizations {
 		if m.method == c.Method && c.Comments {
@@ -202,8 +207,9 @@ func CanonicalizationMethod(c xmldoc.Canonicalization) string {
 	return ""
 }
 
-// ReadCanonicalization reads a ds:CanonicalizationMethod or a ds:Transform of that kind;
-// [ErrTransform] when the algorithm is none, [ErrFormat] when its parameters are not.
+// ReadCanonicalization reads a ds:CanonicalizationMethod, or a ds:Transform that is a
+// canonicalization. The error is [ErrTransform] for another algorithm, [ErrFormat] for malformed
+// parameters, and [ErrLimit] for too many prefixes.
 func ReadCanonicalization(n xmldoc.Node) (xmldoc.Canonicalization, error) {
 	uri, _ := n.Attr("", "Algorithm")
 	for _, m := range canonicalizations {
@@ -216,15 +222,15 @@ func ReadCanonicalization(n xmldoc.Node) (xmldoc.Canonicalization, error) {
 	return xmldoc.Canonicalization{}, fmt.Errorf("%w: not a canonicalization", ErrTransform)
 }
 
-// maxPrefixes bounds the prefixes of a list, which all are looked for at every element.
+// maxPrefixes bounds the prefixes of a PrefixList, because each is looked up at every element.
 const maxPrefixes = 100
 
-// readPrefixes reads the InclusiveNamespaces of Exclusive XML Canonicalization (section 4 there). The other
-// methods have no parameters.
+// readPrefixes reads the InclusiveNamespaces of Exclusive XML Canonicalization (section 4). The
+// other methods have no parameters.
 func readPrefixes(n xmldoc.Node, c *xmldoc.Canonicalization) error {
 	in := sequenceOf(n)
 	if c.Method == xmldoc.Exclusive {
-		if list := in.maybe(exclusive, "InclusiveNamespaces"); list != (xmldoc.Node{}) {
+		if list := in.optional(exclusive, "InclusiveNamespaces"); list != (xmldoc.Node{}) {
 			prefixes, _ := list.Attr("", "PrefixList")
 			c.Prefixes = strings.Fields(prefixes)
 		}

@@ -1,7 +1,6 @@
 // Package dsig is the core of XML Signature 1.1 (W3C xmldsig-core1) as far as XAdES needs it: the
-// algorithms by their URIs, a Signature element that is read strictly, references that are resolved in
-// the document alone and transformed by a short list of transforms, and whether digests and value are
-// right.
+// URIs of algorithms, a strict reader of Signature elements, references into the same document, a
+// short list of transforms, and the verification of digests and signature values.
 //
 //	for _, element := range xmldsig.Find(document) {
 //		s, err := xmldsig.Read(document, element)
@@ -12,10 +11,11 @@
 //		err = s.VerifyValue(certificate)
 //	}
 //
-// What a signature says is only looked for in the elements that the schema has for it, which are there
-// once: whoever wraps a signed element into another document must not find a reader who takes the one
-// for the other. No address is asked, no stylesheet and no other expression than the few that leave
-// signatures out is evaluated, and no key is shared with a signer.
+// The package reads the parts of a signature only from the elements that the schema names, and each
+// of them occurs once. An attacker who wraps a signed element into another document (signature
+// wrapping) therefore finds no reader that takes one element for the other. The package fetches
+// nothing, evaluates no stylesheet and no expression but the few that leave out signatures, and
+// accepts no shared keys (HMAC).
 package dsig
 
 import (
@@ -28,40 +28,40 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// Namespace is that of XML Signature.
+// Namespace is the namespace of XML Signature.
 const Namespace = "http://www.w3.org/2000/09/xmldsig#"
 
 var (
-	// ErrFormat: the element is not what the schema and this package know.
+	// ErrFormat: the element violates the schema, or has a form that this package does not support.
 	ErrFormat = errors.New("xmldsig: format")
-	// ErrReference: a reference leads nowhere, to several elements, or out of the document.
+	// ErrReference: a reference leads to no element, to several elements, or out of the document.
 	ErrReference = errors.New("xmldsig: reference")
-	// ErrTransform: a transform that is not on the list.
+	// ErrTransform: the package does not support a transform.
 	ErrTransform = errors.New("xmldsig: transform")
-	// ErrDigest: what a reference leads to is not what was signed.
+	// ErrDigest: the referenced data is not the signed data.
 	ErrDigest = errors.New("xmldsig: digest does not match")
-	// ErrLimit: too many references, or too much work for them.
+	// ErrLimit: there are too many references, or processing them takes too much work.
 	ErrLimit = errors.New("xmldsig: limit exceeded")
 )
 
-// Signature is a ds:Signature element. It remembers what it has digested, so one goroutine at a time may
-// use it and the others of its [Reader].
+// Signature is a ds:Signature element. It caches digests, so only one goroutine at a time may use
+// it and the other signatures of its [Reader].
 type Signature struct {
 	Document                                     *xmldoc.Document
 	Element, SignedInfo, SignatureValue, KeyInfo xmldoc.Node // KeyInfo may be zero
 	Objects                                      []xmldoc.Node
 	ID                                           string
 	Canonicalization                             xmldoc.Canonicalization // of SignedInfo
-	// Algorithm may be one that nobody should rely on.
+	// Algorithm may be a weak algorithm.
 	Algorithm ades.Algorithm
-	// Value is as [ades.Algorithm.Verify] takes it: ECDSA in DER. What cannot be a value of the algorithm
-	// is nil.
+	// Value is the signature value in the form of [ades.Algorithm.Verify]: DER for ECDSA. It is nil
+	// if SignatureValue cannot be a value of the algorithm.
 	Value        []byte
 	References   []Reference
 	Certificates []*x509.Certificate // of KeyInfo/X509Data, in their order
-	Unparsed     [][]byte            // those among them that cannot be parsed
+	Unparsed     [][]byte            // those that cannot be parsed, in DER
 
-	octets []byte // SignatureValue as it stands
+	octets []byte // SignatureValue, decoded from base64
 	*namespaces
 }
 
@@ -70,43 +70,45 @@ type Reference struct {
 	Element       xmldoc.Node
 	ID, URI, Type string
 	HasURI        bool
-	Hash          crypto.Hash // 0: not known
+	Hash          crypto.Hash // 0: unknown
 	Digest        []byte
 	Transforms    []Transform
 
-	fault error // a transform that is not on the list: where the reference leads cannot be told
+	fault error // unsupported transform: the referenced data is not known
 }
 
-// IsManifest says whether the reference leads to a list of further references (xmldsig-core1 5.1). Only the
-// list is signed by what this package verifies, and not what the list leads to.
+// IsManifest reports whether the reference leads to a Manifest, a list of further references
+// (xmldsig-core1 5.1). Verifying the reference covers only the list, not the data to which its
+// references lead.
 func (r Reference) IsManifest() bool { return r.Type == Namespace+"Manifest" }
 
-// Transform is a transform of the list.
+// Transform is a supported transform.
 type Transform struct {
 	Kind             TransformKind
-	Canonicalization xmldoc.Canonicalization // of Canonicalize
+	Canonicalization xmldoc.Canonicalization // if Kind is Canonicalize
 }
 
-// TransformKind is what a transform does.
+// TransformKind is the kind of a transform.
 type TransformKind uint8
 
 const (
-	EnvelopedSignature    TransformKind = iota + 1 // leaves the signature itself out
-	WithoutSignatures                              // leaves all ds:Signature elements out, by XPath or XPath Filter 2.0
-	WithoutRootSignatures                          // leaves those that are children of the root out, by XPath Filter 2.0
+	EnvelopedSignature    TransformKind = iota + 1 // leaves out the signature itself
+	WithoutSignatures                              // leaves out all ds:Signature elements
+	WithoutRootSignatures                          // leaves out those that are children of the root
 	Base64
 	Canonicalize
 )
 
-// Find returns the ds:Signature elements of a document, in document order, but for counter-signatures
-// and whatever else stands in an unsigned property of another: those sign that other.
+// Find returns the ds:Signature elements of a document in document order, without
+// counter-signatures and other signatures in the unsigned properties of a signature. Those sign
+// that other signature.
 func Find(d *xmldoc.Document) []xmldoc.Node {
 	found, _ := find(d)
 	return found
 }
 
-// FindUnsigned returns those that [Find] leaves out, in document order. Nobody has to have signed that they
-// are there.
+// FindUnsigned returns the ds:Signature elements that [Find] leaves out, in document order. Anyone
+// can add such an element to a document without breaking a signature.
 func FindUnsigned(d *xmldoc.Document) []xmldoc.Node {
 	_, unsigned := find(d)
 	return unsigned
@@ -117,7 +119,7 @@ func find(d *xmldoc.Document) (found, unsigned []xmldoc.Node) {
 	if root.Is(Namespace, "Signature") {
 		found = append(found, root)
 	}
-	var within xmldoc.Node // UnsignedProperties that the walk is in
+	var within xmldoc.Node // the UnsignedProperties that contain n
 	for n := range root.Descendants() {
 		inside := within != (xmldoc.Node{}) && within.Contains(n)
 		switch {
@@ -132,8 +134,9 @@ func find(d *xmldoc.Document) (found, unsigned []xmldoc.Node) {
 	return found, unsigned
 }
 
-// Countersigned is the signature that one stands in as a counter-signature, by the way that leads there
-// (EN 319 132-1 5.2.7.2); zero when it is none. Whether it is over that signature its references say.
+// Countersigned returns the signature whose unsigned properties contain n as a counter-signature
+// (EN 319 132-1 5.2.7.2), or the zero Node if n is not a counter-signature. The references of n
+// state whether it signs that signature.
 func Countersigned(n xmldoc.Node) xmldoc.Node {
 	property := n.Parent()
 	list := property.Parent()
@@ -145,8 +148,9 @@ func Countersigned(n xmldoc.Node) xmldoc.Node {
 	return properties.Parent().Parent().Parent()
 }
 
-// isUnsignedProperties says whether an element is the UnsignedProperties of a signature, by the way that
-// leads to it from the signature (EN 319 132-1 4.3), in any edition of XAdES.
+// isUnsignedProperties reports whether an element is the UnsignedProperties of a signature, in any
+// version of XAdES. It checks all elements between the signature and the properties (EN 319 132-1
+// 4.3).
 func isUnsignedProperties(n xmldoc.Node) bool {
 	if n.Name().Local != "UnsignedProperties" || !strings.HasPrefix(n.Name().Space, "http://uri.etsi.org/01903/v") {
 		return false

@@ -10,7 +10,7 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// What one signature may have; the corpora of the field have up to 900 references.
+// Bounds of one signature. Published test corpora have up to 900 references.
 const (
 	maxReferences   = 1000
 	maxTransforms   = 5
@@ -18,25 +18,26 @@ const (
 	maxCertificates = 1000
 )
 
-// Reader reads the signatures of one document. What they have in common is digested once, and the work for
-// all of them together is bounded.
+// Reader reads the signatures of one document. Data that several of them reference is digested
+// once, and the work for all of them together is bounded.
 type Reader struct {
 	document   *xmldoc.Document
 	namespaces *namespaces
 }
 
-// NewReader is for the signatures of a document. With the context ends the work for them.
+// NewReader returns a Reader for the signatures of a document. When ctx ends, so does the work of
+// the Reader and its signatures.
 func NewReader(ctx context.Context, d *xmldoc.Document) *Reader {
 	return &Reader{d, &namespaces{newWork(ctx, d), make(map[binding]string)}}
 }
 
-// Read is [Reader.Read] for one signature alone.
+// Read is [Reader.Read] for a single signature.
 func Read(d *xmldoc.Document, element xmldoc.Node) (*Signature, error) {
 	return NewReader(context.Background(), d).Read(element)
 }
 
-// Read reads a ds:Signature element. [ErrFormat], [ErrTransform], [ErrLimit], and
-// [ades.ErrAlgorithm] for a signature method that is not known, and the error of the context.
+// Read reads a ds:Signature element. The error is [ErrFormat], [ErrTransform], [ErrLimit],
+// [ades.ErrAlgorithm] for an unknown signature method, or that of the context.
 func (r *Reader) Read(element xmldoc.Node) (*Signature, error) {
 	if !element.Is(Namespace, "Signature") {
 		return nil, fmt.Errorf("%w: not a Signature", ErrFormat)
@@ -44,9 +45,9 @@ func (r *Reader) Read(element xmldoc.Node) (*Signature, error) {
 	s := &Signature{Document: r.document, Element: element, namespaces: r.namespaces}
 	s.ID, _ = element.Attr("", "Id")
 	in := sequenceOf(element)
-	s.SignedInfo, s.SignatureValue = in.one("SignedInfo"), in.one("SignatureValue")
-	s.KeyInfo = in.maybe(Namespace, "KeyInfo")
-	s.Objects = in.some("Object", maxObjects)
+	s.SignedInfo, s.SignatureValue = in.required("SignedInfo"), in.required("SignatureValue")
+	s.KeyInfo = in.optional(Namespace, "KeyInfo")
+	s.Objects = in.repeated("Object", maxObjects)
 	if err := in.end(); err != nil {
 		return nil, err
 	}
@@ -61,11 +62,11 @@ func (r *Reader) Read(element xmldoc.Node) (*Signature, error) {
 	return s, s.readKeyInfo()
 }
 
-// readSignedInfo reads what the value is over (xmldsig-core1 4.4).
+// readSignedInfo reads SignedInfo, which the signature value covers (xmldsig-core1 4.4).
 func (s *Signature) readSignedInfo() (err error) {
 	in := sequenceOf(s.SignedInfo)
-	canonicalization, method := in.one("CanonicalizationMethod"), in.one("SignatureMethod")
-	references := in.some("Reference", maxReferences)
+	canonicalization, method := in.required("CanonicalizationMethod"), in.required("SignatureMethod")
+	references := in.repeated("Reference", maxReferences)
 	if err := in.end(); err != nil {
 		return err
 	}
@@ -79,8 +80,8 @@ func (s *Signature) readSignedInfo() (err error) {
 	return err
 }
 
-// readKeyInfo takes the certificates of X509Data. Keys by name, by value or at other places are not
-// looked at: XAdES goes by certificates (EN 319 132-1 6.3).
+// readKeyInfo reads the certificates of X509Data. It ignores key names, key values and keys
+// elsewhere: XAdES identifies the signer by certificates (EN 319 132-1 6.3).
 func (s *Signature) readKeyInfo() error {
 	if s.KeyInfo == (xmldoc.Node{}) {
 		return nil
@@ -118,19 +119,19 @@ func (s *Signature) readCertificate(n xmldoc.Node) {
 
 const space = xmldoc.Space
 
-// maxOctets bounds a digest, a value or a certificate in bytes.
+// maxOctets bounds a digest, a signature value or a certificate, in bytes.
 const maxOctets = 1 << 20
 
-// sequence is the elements in an element, which are taken in the order of the schema. The first that is
-// not as the schema has it ends the reading.
+// sequence is the child elements of an element, which are consumed in the order of the schema.
+// After the first violation of the schema it returns no more elements.
 type sequence struct {
-	name string // of the element that they are in
+	name string // of the parent element
 	rest []xmldoc.Node
 	err  error
 }
 
-// sequenceOf is what stands in an element that has no text of its own. Comments and instructions say
-// nothing.
+// sequenceOf returns the child elements of an element without text. It ignores comments and
+// processing instructions.
 func sequenceOf(n xmldoc.Node) *sequence {
 	s := &sequence{name: n.Name().Local}
 	for child := range n.Children() {
@@ -146,25 +147,26 @@ func sequenceOf(n xmldoc.Node) *sequence {
 	return s
 }
 
-// maybe takes an element that may be missing; it is zero then.
-func (s *sequence) maybe(namespace, local string) (n xmldoc.Node) {
+// optional consumes an optional element. It returns the zero Node if the element is absent.
+func (s *sequence) optional(namespace, local string) (n xmldoc.Node) {
 	if s.err == nil && len(s.rest) > 0 && s.rest[0].Is(namespace, local) {
 		n, s.rest = s.rest[0], s.rest[1:]
 	}
 	return n
 }
 
-// one takes an element of XML Signature that has to be there.
-func (s *sequence) one(local string) xmldoc.Node {
-	n := s.maybe(Namespace, local)
+// required consumes a required element of XML Signature.
+func (s *sequence) required(local string) xmldoc.Node {
+	n := s.optional(Namespace, local)
 	if n == (xmldoc.Node{}) {
 		s.fail("no " + local + " where it belongs")
 	}
 	return n
 }
 
-// some takes as many elements of XML Signature as there are, and fails beyond a number of them.
-func (s *sequence) some(local string, limit int) []xmldoc.Node {
+// repeated consumes all next elements of XML Signature with that name, and fails if there are more
+// than limit.
+func (s *sequence) repeated(local string, limit int) []xmldoc.Node {
 	n := 0
 	for n < len(s.rest) && s.rest[n].Is(Namespace, local) {
 		n++
@@ -180,7 +182,7 @@ func (s *sequence) some(local string, limit int) []xmldoc.Node {
 	return taken
 }
 
-// end says whether everything was as expected, and nothing is left.
+// end returns the first violation. An element that has not been consumed is one.
 func (s *sequence) end() error {
 	if len(s.rest) > 0 {
 		s.fail("an element that does not belong there")
@@ -194,8 +196,8 @@ func (s *sequence) fail(what string) {
 	}
 }
 
-// textOf is the text of an element that has nothing else. All of it: who takes the part before a comment
-// for the whole reads something else than was signed.
+// textOf returns the text of an element without child elements. It returns the text on both sides
+// of comments: a reader that stops at a comment reads other data than was signed.
 func textOf(n xmldoc.Node) (string, error) {
 	for range n.Elements() {
 		return "", fmt.Errorf("%w: an element in the text of %s", ErrFormat, n.Name().Local)
@@ -205,9 +207,9 @@ func textOf(n xmldoc.Node) (string, error) {
 
 func binaryOf(n xmldoc.Node) ([]byte, error) { return Binary(n, maxOctets) }
 
-// Binary is what the text of an element is the base64 of (XML Schema Part 2 3.2.16): white space in it says
-// nothing, and bits behind the last octet are zero. [ErrFormat] for anything else, and [ErrLimit] beyond a number
-// of octets.
+// Binary decodes the text of an element from base64 (XML Schema Part 2 3.2.16). White space is
+// ignored, and the unused bits after the last octet have to be zero. The error is [ErrFormat] for
+// other text, and [ErrLimit] for more than limit octets.
 func Binary(n xmldoc.Node, limit int) ([]byte, error) {
 	text, err := textOf(n)
 	if err != nil {

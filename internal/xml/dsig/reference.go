@@ -8,7 +8,8 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// readReferences reads those of SignedInfo or of a Manifest, which have one at least.
+// readReferences reads the references of a SignedInfo or a Manifest, of which there is at least
+// one.
 func (s *namespaces) readReferences(elements []xmldoc.Node) (all []Reference, err error) {
 	if len(elements) == 0 {
 		return nil, fmt.Errorf("%w: no Reference", ErrFormat)
@@ -23,16 +24,16 @@ func (s *namespaces) readReferences(elements []xmldoc.Node) (all []Reference, er
 	return all, nil
 }
 
-// readReference reads a ds:Reference (xmldsig-core1 4.4.3). A transform that is not known is no fault of the
-// signature: what it leads to is not found.
+// readReference reads a ds:Reference (xmldsig-core1 4.4.3). An unsupported transform does not make
+// the signature malformed: it is reported when the referenced data is needed.
 func (s *namespaces) readReference(n xmldoc.Node) (Reference, error) {
 	r := Reference{Element: n}
 	r.ID, _ = n.Attr("", "Id")
 	r.Type, _ = n.Attr("", "Type")
 	r.URI, r.HasURI = n.Attr("", "URI")
 	in := sequenceOf(n)
-	transforms := in.maybe(Namespace, "Transforms")
-	method, value := in.one("DigestMethod"), in.one("DigestValue")
+	transforms := in.optional(Namespace, "Transforms")
+	method, value := in.required("DigestMethod"), in.required("DigestValue")
 	err := in.end()
 	if err != nil {
 		return r, err
@@ -51,14 +52,14 @@ func (s *namespaces) readReference(n xmldoc.Node) (Reference, error) {
 	return r, err
 }
 
-// readTransforms reads a ds:Transforms. Those that leave nodes out come before the one that makes octets:
+// readTransforms reads a ds:Transforms. Transforms from nodes to octets have to come last, because
 // octets are not parsed again.
 func (s *namespaces) readTransforms(n xmldoc.Node) (all []Transform, err error) {
 	if n == (xmldoc.Node{}) {
 		return nil, nil
 	}
 	in := sequenceOf(n)
-	elements := in.some("Transform", maxTransforms)
+	elements := in.repeated("Transform", maxTransforms)
 	if err := in.end(); err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (s *namespaces) readTransforms(n xmldoc.Node) (all []Transform, err error) 
 	return all, nil
 }
 
-// The algorithms of transforms that are no canonicalization (xmldsig-core1 6.6, XPath Filter 2.0).
+// Transforms other than canonicalizations (xmldsig-core1 6.6, XPath Filter 2.0).
 const (
 	transformEnveloped = Namespace + "enveloped-signature"
 	transformBase64    = Namespace + "base64"
@@ -101,9 +102,9 @@ func (s *namespaces) readTransform(n xmldoc.Node) (Transform, error) {
 	return Transform{Kind: Canonicalize, Canonicalization: c}, err
 }
 
-// Manifest is what a reference to a list of further references has in it (xmldsig-core1 5.1). The list has to
-// stand in an Object of this very signature. [ErrReference], [ErrLimit], and what [Reader.Read] says of
-// references.
+// Manifest returns the references of the Manifest to which r leads (xmldsig-core1 5.1). The
+// Manifest has to be in an Object of the same signature. Errors are [ErrReference], [ErrLimit], and
+// those of [Reader.Read] about references.
 func (s *Signature) Manifest(r Reference) ([]Reference, error) {
 	list, err := s.Target(r)
 	if err != nil {
@@ -113,23 +114,24 @@ func (s *Signature) Manifest(r Reference) ([]Reference, error) {
 	if !list.Is(Namespace, "Manifest") || !object.Is(Namespace, "Object") || object.Parent() != s.Element {
 		return nil, fmt.Errorf("%w: to no Manifest of the signature", ErrReference)
 	}
-	if err := s.work.pass(list); err != nil { // a thousand references may lead to it
+	if err := s.work.chargePass(list); err != nil { // up to maxReferences references may lead to it
 		return nil, err
 	}
 	in := sequenceOf(list)
-	elements := in.some("Reference", maxReferences)
+	elements := in.repeated("Reference", maxReferences)
 	if err := in.end(); err != nil {
 		return nil, err
 	}
 	return s.namespaces.readReferences(elements)
 }
 
-// namespaces are what prefixes are bound to in the references of a document. An element is looked through
-// once for a prefix, and charged for: hundreds of elements around a signature may have ten thousand attributes
-// each, and each of its transforms an expression with a prefix.
+// namespaces caches the namespaces of prefixes in the references of a document. Each element is
+// searched once for a prefix, and the search is charged: a signature may be inside hundreds of
+// elements with ten thousand attributes each, and each of its transforms may have an expression
+// with a prefix.
 type namespaces struct {
 	*work
-	known map[binding]string
+	cached map[binding]string
 }
 
 type binding struct {
@@ -137,12 +139,12 @@ type binding struct {
 	prefix  string
 }
 
-// of is what a prefix is bound to where an element stands; "" when it is to nothing. [ErrLimit], and the
-// error of the context.
+// of returns the namespace to which a prefix is bound at an element, or "" if it is unbound. The
+// error is [ErrLimit] or that of the context.
 func (s *namespaces) of(n xmldoc.Node, prefix string) (uri string, err error) {
 	at := binding{n, prefix}
-	uri, known := s.known[at]
-	if known || n == (xmldoc.Node{}) {
+	uri, cached := s.cached[at]
+	if cached || n == (xmldoc.Node{}) {
 		return uri, nil
 	}
 	if err := s.charge(int64(n.Width())); err != nil {
@@ -154,17 +156,17 @@ func (s *namespaces) of(n xmldoc.Node, prefix string) (uri string, err error) {
 			return "", err
 		}
 	}
-	s.known[at] = uri
+	s.cached[at] = uri
 	return uri, nil
 }
 
-// The expressions that are known, with a prefix of XML Signature where the space is. They are compared and
-// never evaluated: what one can leave out of a document is known before.
+// The supported XPath expressions. The space stands for a prefix of XML Signature. Expressions are
+// only compared and never evaluated, so it is known which nodes they can leave out.
 var (
-	// Of XPath (xmldsig-core1 6.6.3): what stays.
+	// XPath expressions (xmldsig-core1 6.6.3), which select the remaining nodes.
 	expressions = map[string]TransformKind{"not(ancestor-or-self:: :Signature)": WithoutSignatures}
-	// Of XPath Filter 2.0: what is subtracted. EU DSS has written the first and the last; the second is the short form
-	// of the first.
+	// XPath Filter 2.0 expressions, which select the subtracted nodes. EU DSS has written the first
+	// and the last; the second is the short form of the first.
 	filters = map[string]TransformKind{
 		"/descendant:: :Signature": WithoutSignatures,
 		"// :Signature":            WithoutSignatures,
@@ -174,17 +176,18 @@ var (
 
 func (s *namespaces) readXPath(transform xmldoc.Node) (Transform, error) {
 	in := sequenceOf(transform)
-	expression := in.one("XPath")
+	expression := in.required("XPath")
 	if err := in.end(); err != nil {
 		return Transform{}, err
 	}
 	return s.readExpression(expression, expressions)
 }
 
-// readFilter2 reads a filter alone: several would be applied to one another's results.
+// readFilter2 reads a transform with a single filter. Several filters would be combined, which the
+// package does not support.
 func (s *namespaces) readFilter2(transform xmldoc.Node) (Transform, error) {
 	in := sequenceOf(transform)
-	expression := in.maybe(transformFilter2, "XPath")
+	expression := in.optional(transformFilter2, "XPath")
 	if err := in.end(); err != nil {
 		return Transform{}, err
 	}
@@ -214,8 +217,8 @@ func (s *namespaces) readExpression(n xmldoc.Node, known map[string]TransformKin
 	return Transform{}, fmt.Errorf("%w: an XPath expression that is not known", ErrTransform)
 }
 
-// checkPrefix: an expression says what it does only with the namespace that its prefix is bound to where it
-// stands. There is no default namespace in XPath 1.0.
+// checkPrefix checks that the prefix of an expression is bound to the namespace of XML Signature at
+// the expression. XPath 1.0 has no default namespace.
 func (s *namespaces) checkPrefix(n xmldoc.Node, prefix string) error {
 	uri, err := s.of(n, prefix)
 	if err == nil && uri != Namespace {
@@ -224,14 +227,16 @@ func (s *namespaces) checkPrefix(n xmldoc.Node, prefix string) error {
 	return err
 }
 
-// Target is the element that a reference leads to; zero for the whole document. [ErrReference], [ErrTransform].
+// Target returns the element to which a reference leads, or the zero Node for the whole document.
+// The error is [ErrReference] or [ErrTransform].
 func (s *Signature) Target(r Reference) (xmldoc.Node, error) {
 	target, _, err := s.dereference(r)
 	return target, err
 }
 
-// dereference finds what a URI leads to in the document itself, and whether comments are among it: they
-// are with the forms of XPointer, and not with "" and "#id" (xmldsig-core1 4.4.3.3).
+// dereference resolves a URI within the document. comments reports whether comments belong to the
+// selected nodes: they do with the forms of XPointer, and not with "" and "#id" (xmldsig-core1
+// 4.4.3.3).
 func (s *Signature) dereference(r Reference) (target xmldoc.Node, comments bool, err error) {
 	if r.fault != nil {
 		return target, false, r.fault
@@ -260,7 +265,7 @@ func (s *Signature) dereference(r Reference) (target xmldoc.Node, comments bool,
 	return target, comments, nil
 }
 
-// pointerID is the identifier in "xpointer(id('x'))", or the fragment itself.
+// pointerID returns the identifier in "xpointer(id('x'))", or the fragment itself.
 func pointerID(fragment string) (id string, pointer bool) {
 	for _, quote := range []string{"'", `"`} {
 		rest, begins := strings.CutPrefix(fragment, "xpointer(id("+quote)

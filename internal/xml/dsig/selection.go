@@ -10,65 +10,66 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// selection is what a reference leads to after its transforms. It is comparable, so that what was digested
-// once need not be again.
+// selection is the data to which a reference leads after its transforms. It is comparable, so
+// digests can be cached by it.
 type selection struct {
-	apex       xmldoc.Node // zero: the whole document
-	comments   bool        // are among the nodes
-	own        xmldoc.Node // the signature that is left out; zero: none
-	signatures bool        // all signatures are left out
-	ofRoot     bool        // the signatures that are children of the root are left out
-	base64     bool        // the text of the nodes is decoded
+	apex               xmldoc.Node // zero: the whole document
+	comments           bool        // comments are among the nodes
+	envelopedSignature xmldoc.Node // left out by the enveloped-signature transform; zero: none
+	allSignatures      bool        // all signatures are left out
+	rootSignatures     bool        // the signatures that are children of the root are left out
+	base64             bool        // the text of the nodes is decoded
 }
 
-// selects follows a reference. The canonicalization is that of its last transform, where it is one.
-func (s *Signature) selects(r Reference) (sel selection, c *xmldoc.Canonicalization, err error) {
+// selectNodes resolves a reference and its transforms. c is the canonicalization of the last
+// transform, or nil if that is another transform.
+func (s *Signature) selectNodes(r Reference) (sel selection, c *xmldoc.Canonicalization, err error) {
 	if sel.apex, sel.comments, err = s.dereference(r); err != nil {
 		return sel, nil, err
 	}
 	for _, t := range r.Transforms {
 		switch t.Kind {
 		case EnvelopedSignature:
-			sel.own = s.Element
+			sel.envelopedSignature = s.Element
 		case WithoutSignatures:
-			sel.signatures = true
+			sel.allSignatures = true
 		case WithoutRootSignatures:
-			sel.ofRoot = true
+			sel.rootSignatures = true
 		case Base64:
 			sel.base64 = true
 		case Canonicalize:
 			c = &t.Canonicalization
 		default:
-			return sel, nil, fmt.Errorf("%w: of no kind", ErrTransform) // nothing that was read has one
+			return sel, nil, fmt.Errorf("%w: of no kind", ErrTransform) // does not happen with transforms that were read
 		}
 	}
 	return sel, c, s.check(sel)
 }
 
-// check refuses transforms that leave everything out, or that do not do what they are called: a signature
-// is enveloped by what it is in (xmldsig-core1 6.6.4).
+// check refuses a selection of which everything is left out, and an enveloped-signature transform
+// on data that does not contain the signature (xmldsig-core1 6.6.4).
 func (s *Signature) check(sel selection) error {
 	top := sel.apex
 	if top == (xmldoc.Node{}) {
 		top = s.Document.Root()
 	}
-	if sel.own != (xmldoc.Node{}) && !top.Contains(sel.own) {
+	if sel.envelopedSignature != (xmldoc.Node{}) && !top.Contains(sel.envelopedSignature) {
 		return fmt.Errorf("%w: to an element that does not envelop the signature", ErrReference)
 	}
 	for n := top; n != (xmldoc.Node{}); n = n.Parent() {
-		if sel.leavesOut(n) {
+		if sel.excludes(n) {
 			return fmt.Errorf("%w: to what is left out", ErrReference)
 		}
 	}
 	return nil
 }
 
-// leavesOut says whether an element is left out, with all that is in it.
-func (sel selection) leavesOut(n xmldoc.Node) bool {
-	if n == sel.own {
+// excludes reports whether an element is left out, with its content.
+func (sel selection) excludes(n xmldoc.Node) bool {
+	if n == sel.envelopedSignature {
 		return true
 	}
-	return (sel.signatures || sel.ofRoot && isChildOfRoot(n)) && n.Is(Namespace, "Signature")
+	return (sel.allSignatures || sel.rootSignatures && isChildOfRoot(n)) && n.Is(Namespace, "Signature")
 }
 
 func isChildOfRoot(n xmldoc.Node) bool {
@@ -78,49 +79,51 @@ func isChildOfRoot(n xmldoc.Node) bool {
 
 // subset is the nodes of the selection.
 func (sel selection) subset() xmldoc.Subset {
-	if sel.own == (xmldoc.Node{}) && !sel.signatures && !sel.ofRoot {
+	if sel.envelopedSignature == (xmldoc.Node{}) && !sel.allSignatures && !sel.rootSignatures {
 		return xmldoc.Subset{Apex: sel.apex}
 	}
-	return xmldoc.Subset{Apex: sel.apex, Without: sel.leavesOut}
+	return xmldoc.Subset{Apex: sel.apex, Without: sel.excludes}
 }
 
-// Covers says what of the document a reference leads to after its transforms: an element or (zero) the
-// whole document, and whether an element in it is left out.
+// Covers returns the part of the document to which a reference leads after its transforms: an
+// element or (zero) the whole document, and which elements in it are left out.
 func (s *Signature) Covers(r Reference) (xmldoc.Subset, error) {
-	sel, _, err := s.selects(r)
+	sel, _, err := s.selectNodes(r)
 	if err != nil {
 		return xmldoc.Subset{}, err
 	}
 	return sel.subset(), nil
 }
 
-// KeepsComments reports whether the digest of a reference is over the comments in what it leads to: they are among
-// the nodes (xmldsig-core1 4.4.3.3), and its canonicalization writes them.
+// KeepsComments reports whether the digest of a reference covers comments: they are among the
+// selected nodes (xmldsig-core1 4.4.3.3), and the canonicalization writes them.
 func (s *Signature) KeepsComments(r Reference) bool {
-	sel, c, err := s.selects(r)
+	sel, c, err := s.selectNodes(r)
 	return err == nil && sel.comments && !sel.base64 && c != nil && c.Comments
 }
 
-// HasComments reports whether there are comments in what a reference leads to, kept or not. It goes through that
-// once, as [Signature.VerifyReference] does, whose bound on the work holds for both.
+// HasComments reports whether there are comments in the data to which a reference leads, whether or
+// not the digest covers them. It reads the data once, as [Signature.VerifyReference] does, whose
+// bound on the work holds for both.
 func (s *Signature) HasComments(r Reference) bool {
-	sel, _, err := s.selects(r)
+	sel, _, err := s.selectNodes(r)
 	if err != nil {
 		return false
 	}
 	sel.comments, sel.base64 = false, false
-	has, known := s.work.comments[sel]
-	if !known {
+	has, cached := s.work.comments[sel]
+	if !cached {
 		has = s.Document.HasComments(sel.subset())
 		s.work.comments[sel] = has
 	}
 	return has
 }
 
-// Process writes what a reference leads to after its transforms. Where that is still nodes, they are
-// written by c. [ErrReference], [ErrLimit], and [xmldoc.ErrNamespace] where there is no canonical form.
+// Process writes the data to which a reference leads after its transforms. If the last transform
+// returns nodes, c canonicalizes them. Errors are [ErrReference], [ErrTransform], [ErrLimit], and
+// [xmldoc.ErrNamespace] if there is no canonical form.
 func (s *Signature) Process(w io.Writer, r Reference, c xmldoc.Canonicalization) error {
-	sel, own, err := s.selects(r)
+	sel, own, err := s.selectNodes(r)
 	if err != nil {
 		return err
 	}
@@ -130,10 +133,10 @@ func (s *Signature) Process(w io.Writer, r Reference, c xmldoc.Canonicalization)
 	return s.write(w, sel, c)
 }
 
-// Canonicalize writes a part of the document. [ErrLimit] when that, with what the signatures of the
-// [Reader] have had written before, is more than documents of the size have use for; [xmldoc.ErrNamespace].
+// Canonicalize writes the canonical form of a part of the document. The error is [ErrLimit] when
+// that exceeds the bound on the work for all signatures of the [Reader], or [xmldoc.ErrNamespace].
 func (s *Signature) Canonicalize(w io.Writer, c xmldoc.Canonicalization, part xmldoc.Subset) error {
-	out, err := s.work.begin(w, part.Apex)
+	out, err := s.work.chargedWriter(w, part.Apex)
 	if err != nil {
 		return err
 	}
@@ -152,10 +155,9 @@ func (s *Signature) write(w io.Writer, sel selection, c xmldoc.Canonicalization)
 	return s.Canonicalize(w, c, sel.subset())
 }
 
-// decode writes what the text of a selection is the base64 of (xmldsig-core1 6.6.2), a run of text at a
-// time.
+// decode writes the text of a selection, decoded from base64 (xmldsig-core1 6.6.2), in pieces.
 func (s *Signature) decode(w io.Writer, sel selection) error {
-	out, err := s.work.begin(w, sel.apex)
+	out, err := s.work.chargedWriter(w, sel.apex)
 	if err != nil {
 		return err
 	}
@@ -170,17 +172,17 @@ func (s *Signature) decode(w io.Writer, sel selection) error {
 	return d.end()
 }
 
-// decoder decodes base64 that comes in pieces with white space in it.
+// decoder decodes base64 that comes in pieces and contains white space.
 type decoder struct {
 	out   io.Writer
-	group []byte // of at most decodeAtOnce characters, not decoded yet
-	ended bool   // by padding
+	group []byte // at most decodeAtOnce characters to decode
+	ended bool   // there was padding
 }
 
 // decodeAtOnce is a multiple of the four characters that make three octets.
 const decodeAtOnce = 4096
 
-// text takes the text in an element but for that of elements left out.
+// text decodes the text in an element, without that in excluded elements.
 func (d *decoder) text(in xmldoc.Node, without func(xmldoc.Node) bool) error {
 	for n := range in.Children() {
 		var err error
@@ -215,7 +217,7 @@ func (d *decoder) characters(run xmldoc.Node) error {
 
 func (d *decoder) end() error { return d.flush() }
 
-// flush decodes what has come. Padding is only at the very end.
+// flush decodes the pending characters. Padding may occur only at the very end.
 func (d *decoder) flush() error {
 	if len(d.group) == 0 {
 		return nil

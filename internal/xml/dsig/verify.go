@@ -16,8 +16,9 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// VerifyReference compares the digest of a reference. [ErrReference], [ErrTransform], [ErrDigest], [ErrLimit],
-// [ades.ErrAlgorithm], the context's error, and [xmldoc.ErrNamespace] where there is no canonical form.
+// VerifyReference verifies the digest of a reference. Errors are [ErrReference], [ErrTransform],
+// [ErrDigest], [ErrLimit], [ades.ErrAlgorithm], that of the context, and [xmldoc.ErrNamespace] if
+// there is no canonical form.
 func (s *Signature) VerifyReference(ctx context.Context, r Reference) error {
 	if !r.Hash.Available() {
 		return fmt.Errorf("xmldsig: %w: digest method", ades.ErrAlgorithm)
@@ -35,8 +36,8 @@ func (s *Signature) VerifyReference(ctx context.Context, r Reference) error {
 	return nil
 }
 
-// digest is that of what a reference leads to; nodes are octets by Canonical XML 1.0 where no transform
-// says otherwise (xmldsig-core1 4.4.3.2).
+// digest returns the digest of the referenced data. Nodes are canonicalized by Canonical XML 1.0
+// unless a transform does it (xmldsig-core1 4.4.3.2).
 func (s *Signature) digest(ctx context.Context, r Reference) ([]byte, error) {
 	h, err := s.Hash(ctx, r.Hash, r, xmldoc.Canonicalization{Method: xmldoc.C14N10})
 	if err != nil {
@@ -45,49 +46,51 @@ func (s *Signature) digest(ctx context.Context, r Reference) ([]byte, error) {
 	return h.Sum(nil), nil
 }
 
-// Hash returns a hash of what [Signature.Process] writes, which takes more. Its state is remembered: the
-// references of parallel signatures, and the timestamps that begin with one of them, go through a document
-// once. Errors are those of Process, and the context's.
+// Hash returns a hash of the data that [Signature.Process] writes, to which the caller may write
+// more. The state of the hash is cached, so the references of parallel signatures, and timestamps
+// whose input begins with the same data, read the data once. Errors are those of Process, and that
+// of the context.
 func (s *Signature) Hash(ctx context.Context, of crypto.Hash, r Reference, c xmldoc.Canonicalization) (hash.Hash, error) {
-	sel, own, err := s.selects(r)
+	sel, own, err := s.selectNodes(r)
 	if err != nil {
 		return nil, err
 	}
 	if own != nil {
 		c = *own
 	}
-	what := keyOf(sel, c, of)
-	if known, ok := s.work.hashes[what]; ok {
-		return known.Clone()
+	what := hashKeyOf(sel, c, of)
+	if cached, ok := s.work.hashes[what]; ok {
+		return cached.Clone()
 	}
 	h := of.New()
 	if err := s.write(&contextWriter{ctx: ctx, w: h}, sel, c); err != nil {
 		return nil, err
 	}
-	return h, s.work.remember(what, h)
+	return h, s.work.saveHash(what, h)
 }
 
-// VerifyValue checks the value over SignedInfo. [ades.ErrValue], [ades.ErrAlgorithm], [ErrLimit],
-// [xmldoc.ErrNamespace].
+// VerifyValue verifies the signature value over SignedInfo. Errors are [ades.ErrValue],
+// [ades.ErrAlgorithm], [ErrLimit] and [xmldoc.ErrNamespace].
 func (s *Signature) VerifyValue(cert *x509.Certificate) error {
-	key, err := ades.PublicKey(cert)
+	hashKey, err := ades.PublicKey(cert)
 	if err != nil {
 		return err
 	}
 	if !s.Algorithm.Hash.Available() {
 		return fmt.Errorf("xmldsig: %w: %v", ades.ErrAlgorithm, s.Algorithm.Hash)
 	}
-	if err := checkWidth(key, s.octets); err != nil {
+	if err := checkWidth(hashKey, s.octets); err != nil {
 		return err
 	}
 	sum, err := s.signedSum()
 	if err != nil {
 		return err
 	}
-	return s.Algorithm.Verify(key, sum, s.Value)
+	return s.Algorithm.Verify(hashKey, sum, s.Value)
 }
 
-// signedSum is what the key signs: the digest of SignedInfo, or with Ed25519 itself.
+// signedSum returns what the key signs: the digest of the canonical SignedInfo, or with Ed25519 the
+// canonical SignedInfo.
 func (s *Signature) signedSum() ([]byte, error) {
 	part := xmldoc.Subset{Apex: s.SignedInfo}
 	if s.Algorithm.Scheme == ades.Ed25519 {
@@ -100,43 +103,45 @@ func (s *Signature) signedSum() ([]byte, error) {
 	return h.Sum(nil), err
 }
 
-// pair is an ECDSA value in DER (RFC 3279 2.2.3).
+// pair is an ECDSA signature value in DER (RFC 3279 2.2.3).
 type pair struct{ R, S *big.Int }
 
-// EncodeValue is a signature value as XML has it: of ECDSA, which comes in DER, r and s side by side
-// (xmldsig-core1 6.4.3). [ades.ErrValue].
+// EncodeValue converts a signature value to its form in XML: an ECDSA value in DER becomes r and s,
+// concatenated (xmldsig-core1 6.4.3). The error is [ades.ErrValue], or [ades.ErrAlgorithm] if the
+// key is not an ECDSA key.
 func EncodeValue(a ades.Algorithm, pub crypto.PublicKey, value []byte) ([]byte, error) {
 	if a.Scheme != ades.ECDSA {
 		return value, nil
 	}
-	key, ok := pub.(*ecdsa.PublicKey)
+	hashKey, ok := pub.(*ecdsa.PublicKey)
 	if !ok {
 		return nil, fmt.Errorf("xmldsig: %w: %v with key %T", ades.ErrAlgorithm, a.Scheme, pub)
 	}
 	var p pair
 	rest, err := asn1.Unmarshal(value, &p)
-	if err != nil || len(rest) > 0 || !inOrder(p.R, key) || !inOrder(p.S, key) {
+	if err != nil || len(rest) > 0 || !inOrder(p.R, hashKey) || !inOrder(p.S, hashKey) {
 		return nil, fmt.Errorf("xmldsig: %w: not r and s of the curve in DER", ades.ErrValue)
 	}
-	out := make([]byte, 2*width(key))
-	p.R.FillBytes(out[:width(key)])
-	p.S.FillBytes(out[width(key):])
+	out := make([]byte, 2*width(hashKey))
+	p.R.FillBytes(out[:width(hashKey)])
+	p.S.FillBytes(out[width(hashKey):])
 	return out, nil
 }
 
-// inOrder says whether an integer is one of a value: from 1 to below the order of the curve's base point.
-func inOrder(x *big.Int, key *ecdsa.PublicKey) bool {
-	return x.Sign() > 0 && x.Cmp(key.Params().N) < 0
+// inOrder reports whether an integer is valid as r or s: from 1 to below the order of the curve's
+// base point.
+func inOrder(x *big.Int, hashKey *ecdsa.PublicKey) bool {
+	return x.Sign() > 0 && x.Cmp(hashKey.Params().N) < 0
 }
 
-// width is how many octets r and s each have, by the order of the base point.
-func width(key *ecdsa.PublicKey) int { return (key.Params().N.BitLen() + 7) / 8 }
+// width returns the length in octets of r and of s, by the order of the base point.
+func width(hashKey *ecdsa.PublicKey) int { return (hashKey.Params().N.BitLen() + 7) / 8 }
 
-// maxWidth is that of P-521, the widest curve.
+// maxWidth is the width of P-521, the largest supported curve.
 const maxWidth = 66
 
-// decodeValue is a value of a signature as [ades.Algorithm.Verify] takes it; nil when it is none of the
-// algorithm.
+// decodeValue returns a signature value in the form of [ades.Algorithm.Verify], or nil if it cannot
+// be a value of the algorithm.
 func decodeValue(a ades.Algorithm, octets []byte) []byte {
 	if a.Scheme != ades.ECDSA {
 		return octets
@@ -152,10 +157,10 @@ func decodeValue(a ades.Algorithm, octets []byte) []byte {
 	return der
 }
 
-// checkWidth refuses a value of ECDSA that is not as wide as its curve: one in DER, or with zeros left
-// away, which others read as something else.
+// checkWidth refuses an ECDSA value whose length does not fit the curve: one in DER, or without
+// leading zeros. Other verifiers interpret such values differently.
 func checkWidth(pub crypto.PublicKey, octets []byte) error {
-	if key, ok := pub.(*ecdsa.PublicKey); ok && len(octets) != 2*width(key) {
+	if hashKey, ok := pub.(*ecdsa.PublicKey); ok && len(octets) != 2*width(hashKey) {
 		return fmt.Errorf("xmldsig: %w: %d octets, not r and s of the curve", ades.ErrValue, len(octets))
 	}
 	return nil

@@ -10,20 +10,21 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// work is what the signatures of a document have cost so far: a thousand references to one element of ten
-// megabytes are easily written, and so is a namespace that each of a million elements has to repeat in
-// canonical form.
+// work bounds and caches the work for the signatures of a document. Without a bound, a small
+// document could have a thousand references to an element of ten megabytes, or a namespace that the
+// canonical form repeats for each of a million elements.
 type work struct {
 	ctx      context.Context
 	left     int64
-	size     int64               // of the document
-	hashes   map[key]hash.Cloner // that have taken something
-	comments map[selection]bool  // whether there are some
+	size     int64                   // bytes of the document
+	hashes   map[hashKey]hash.Cloner // the states of hashes
+	comments map[selection]bool      // whether the selection has comments
 }
 
-// What a document may have read and written, in bytes. A small one that for so many passes and some more,
-// enough for the timestamps of ten signers in thirty years; a large one no more than takes a second or so, as
-// long as that is a few passes: signatures and timestamps of one content share its hash.
+// Bounds of the bytes that are read and written for a document. A small document may be processed
+// manyPasses times and a bit more, enough for the timestamps of ten signers in thirty years. A large
+// one is bounded to about a second of work, but to no less than fewPasses: signatures and timestamps
+// over the same content share its hash.
 const (
 	minWork    = 64 << 20
 	manyPasses = 64
@@ -33,59 +34,59 @@ const (
 
 func newWork(ctx context.Context, d *xmldoc.Document) *work {
 	_, size := d.Root().Span()
-	k := &work{ctx: ctx, size: size, hashes: make(map[key]hash.Cloner), comments: make(map[selection]bool)}
-	k.renew()
+	k := &work{ctx: ctx, size: size, hashes: make(map[hashKey]hash.Cloner), comments: make(map[selection]bool)}
+	k.reset()
 	return k
 }
 
-func (k *work) renew() {
+func (k *work) reset() {
 	k.left = max(min(minWork+manyPasses*k.size, maxWork), fewPasses*k.size)
 }
 
-// RenewWork gives all signatures of the [Reader] their bound on the work anew, for who goes on to make something
-// of what was verified. What they remember they keep.
-func (s *Signature) RenewWork() { s.work.renew() }
+// RenewWork resets the bound on the work for all signatures of the [Reader], for a caller that
+// extends the signatures after verifying them. Caches are kept.
+func (s *Signature) RenewWork() { s.work.reset() }
 
-// remember keeps the state of a hash.
-func (k *work) remember(what key, h hash.Hash) error {
+// saveHash caches the state of a hash.
+func (k *work) saveHash(what hashKey, h hash.Hash) error {
 	state, ok := h.(hash.Cloner)
 	if !ok {
-		return fmt.Errorf("xmldsig: %v cannot be copied", what.hash) // unlike all of the standard library
+		return fmt.Errorf("xmldsig: %v cannot be copied", what.hash) // all hashes of the standard library can be
 	}
 	state, err := state.Clone()
 	k.hashes[what] = state
 	return err
 }
 
-// begin charges for going through an element (zero: the document), and returns a writer that charges for
-// what comes of it. [ErrLimit].
-func (k *work) begin(w io.Writer, apex xmldoc.Node) (io.Writer, error) {
-	if err := k.pass(apex); err != nil {
+// chargedWriter charges for reading an element (zero: the document), and returns a writer that
+// charges for its output. The error is [ErrLimit], or that of the context.
+func (k *work) chargedWriter(w io.Writer, apex xmldoc.Node) (io.Writer, error) {
+	if err := k.chargePass(apex); err != nil {
 		return nil, err
 	}
-	return &charged{w, k}, nil
+	return &chargingWriter{w, k}, nil
 }
 
-// pass charges for going through an element, or (zero) the document. Beside what is in the element, canonical
-// forms look through what is around it: for namespaces, for attributes, and for xml:base (Canonical XML 1.1
-// 2.4).
-func (k *work) pass(n xmldoc.Node) error {
+// chargePass charges for reading an element, or (zero) the document. Canonicalization reads the
+// content of the element, and it reads the attributes of its ancestors three times: for namespaces,
+// for inherited attributes, and for xml:base (Canonical XML 1.1 2.4).
+func (k *work) chargePass(n xmldoc.Node) error {
 	if n == (xmldoc.Node{}) {
 		return k.charge(k.size)
 	}
 	start, end := n.Span()
-	return k.charge(end - start + 3*around(n))
+	return k.charge(end - start + 3*attributesAround(n))
 }
 
-// around is how many attributes the elements around one have.
-func around(n xmldoc.Node) (attributes int64) {
+// attributesAround returns how many attributes the ancestors of an element have.
+func attributesAround(n xmldoc.Node) (attributes int64) {
 	for n = n.Parent(); n != (xmldoc.Node{}); n = n.Parent() {
 		attributes += int64(n.Width())
 	}
 	return attributes
 }
 
-// charge takes something from what is left. [ErrLimit], and the error of the context.
+// charge subtracts n from the remaining work. The error is [ErrLimit], or that of the context.
 func (k *work) charge(n int64) error {
 	if k.left -= n; k.left < 0 {
 		return fmt.Errorf("%w: more work than the document is worth", ErrLimit)
@@ -93,20 +94,20 @@ func (k *work) charge(n int64) error {
 	return k.ctx.Err()
 }
 
-type charged struct {
+type chargingWriter struct {
 	w io.Writer
 	*work
 }
 
-func (c *charged) Write(b []byte) (int, error) {
+func (c *chargingWriter) Write(b []byte) (int, error) {
 	if err := c.charge(int64(len(b))); err != nil {
 		return 0, err
 	}
 	return c.w.Write(b)
 }
 
-// key is what a hash has taken.
-type key struct {
+// hashKey identifies the data that a hash has read.
+type hashKey struct {
 	selection
 	method   xmldoc.Method
 	comments bool
@@ -114,10 +115,11 @@ type key struct {
 	hash     crypto.Hash
 }
 
-// keyOf takes together what is written alike.
-func keyOf(sel selection, c xmldoc.Canonicalization, h crypto.Hash) key {
-	k := key{selection: sel, method: c.Method, comments: c.Comments, hash: h}
-	for _, prefix := range c.Prefixes { // of which one may be empty, and that is not to have none
+// hashKeyOf returns the key of a selection in canonical form. Selections with equal keys have the
+// same canonical form.
+func hashKeyOf(sel selection, c xmldoc.Canonicalization, h crypto.Hash) hashKey {
+	k := hashKey{selection: sel, method: c.Method, comments: c.Comments, hash: h}
+	for _, prefix := range c.Prefixes { // an empty prefix differs from no prefix
 		k.prefixes += " " + prefix
 	}
 	return k
@@ -127,7 +129,7 @@ func keyOf(sel selection, c xmldoc.Canonicalization, h crypto.Hash) key {
 type contextWriter struct {
 	ctx context.Context
 	w   io.Writer
-	n   int // bytes since the context was asked
+	n   int // bytes since the context was last checked
 }
 
 func (p *contextWriter) Write(b []byte) (int, error) {

@@ -135,21 +135,21 @@ func TestSignaturesShareWork(t *testing.T) {
 // Only what is written alike is digested once.
 func TestWhatIsDigestedOnce(t *testing.T) {
 	exc := xmldoc.Canonicalization{Method: xmldoc.Exclusive}
-	all := map[key]bool{}
-	for _, k := range []key{
-		keyOf(selection{}, exc, crypto.SHA256),
-		keyOf(selection{}, exc, crypto.SHA512),
-		keyOf(selection{signatures: true}, exc, crypto.SHA256),
-		keyOf(selection{ofRoot: true}, exc, crypto.SHA256),
-		keyOf(selection{base64: true}, exc, crypto.SHA256),
-		keyOf(selection{comments: true}, exc, crypto.SHA256),
-		keyOf(selection{own: parse(t, "<a/>").Root()}, exc, crypto.SHA256),
-		keyOf(selection{apex: parse(t, "<a/>").Root()}, exc, crypto.SHA256),
-		keyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.C14N11}, crypto.SHA256),
-		keyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Comments: true}, crypto.SHA256),
-		keyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{""}}, crypto.SHA256),
-		keyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{"p"}}, crypto.SHA256),
-		keyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{"", "p"}}, crypto.SHA256),
+	all := map[hashKey]bool{}
+	for _, k := range []hashKey{
+		hashKeyOf(selection{}, exc, crypto.SHA256),
+		hashKeyOf(selection{}, exc, crypto.SHA512),
+		hashKeyOf(selection{allSignatures: true}, exc, crypto.SHA256),
+		hashKeyOf(selection{rootSignatures: true}, exc, crypto.SHA256),
+		hashKeyOf(selection{base64: true}, exc, crypto.SHA256),
+		hashKeyOf(selection{comments: true}, exc, crypto.SHA256),
+		hashKeyOf(selection{envelopedSignature: parse(t, "<a/>").Root()}, exc, crypto.SHA256),
+		hashKeyOf(selection{apex: parse(t, "<a/>").Root()}, exc, crypto.SHA256),
+		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.C14N11}, crypto.SHA256),
+		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Comments: true}, crypto.SHA256),
+		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{""}}, crypto.SHA256),
+		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{"p"}}, crypto.SHA256),
+		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{"", "p"}}, crypto.SHA256),
 	} {
 		if all[k] {
 			t.Errorf("%v is something else", k)
