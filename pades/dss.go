@@ -117,7 +117,7 @@ func (d *inspection) storeAt(end int64) (store, error) {
 	if err != nil {
 		s = store{data: new(validation.Data)}
 	}
-	s.data.ChargeTo(d.known)
+	s.data.ShareLimit(d.known)
 	if err = pdf.IgnoreMalformed(err); err == nil {
 		d.earlierStores[end] = s
 	}

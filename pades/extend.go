@@ -318,7 +318,7 @@ func (e *extension) dataRevision(c *signedDocument, known *validation.Known, fou
 // vriEntries returns a VRI dictionary for each signature and document timestamp that has none. It
 // lists the validation data about that signature, from the document and from what was found.
 func (c *signedDocument) vriEntries(known *validation.Known, found *validation.Data) []vriEntry {
-	all := validation.Merge(c.store.data, found).ChargeTo(known)
+	all := validation.Merge(c.store.data, found).ShareLimit(known)
 	var entries []vriEntry
 	list := func(key pdf.Name, targets ...validation.Target) {
 		if c.store.vri[key] == nil {

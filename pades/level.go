@@ -51,11 +51,11 @@ func (v *verification) family() string {
 	case "ETSI.CAdES.detached":
 		return v.profile()
 	case pkcs7Detached:
-		if v.signed.HasDigest() && v.signed.CarriesSigner() {
+		if v.signed.HasDigest() && v.signed.HasSignerCertificate() {
 			return pkcs7
 		}
 	case pkcs7SHA1:
-		if v.signed.CarriesDigest() && v.signed.CarriesSigner() {
+		if v.signed.HasDigestContent() && v.signed.HasSignerCertificate() {
 			return pkcs7
 		}
 	}
@@ -89,7 +89,7 @@ func (v *verification) profile() string {
 // timestamps and validation data count if they are present, valid or not. The reports of the
 // timestamps state whether these are trusted.
 func (v *verification) level() (ades.Level, error) {
-	own := validation.Readable(v.signatureTimestamps)
+	own := validation.ReadableTimestamps(v.signatureTimestamps)
 	later := slices.DeleteFunc(v.laterTimestamps(), func(t judgedTimestamp) bool { return t.Token == nil })
 	switch {
 	case len(own)+len(later) == 0:

@@ -149,7 +149,7 @@ func (c *signedDocument) addSignature(f form.SignatureField) error {
 		h := token.Hash.New()
 		h.Write(signed.Value)
 		c.known = append(c.known, token.Certificates...)
-		token.Supply(slices.Concat(c.known, c.store.data.Certificates))
+		token.AddCertificates(slices.Concat(c.known, c.store.data.Certificates))
 		if token.VerifyOver(h.Sum(nil)) == nil {
 			s.tokens = append(s.tokens, token)
 		}
@@ -168,7 +168,7 @@ func (c *signedDocument) addTimestamp(f form.SignatureField) error {
 		return err
 	}
 	c.known = append(c.known, token.Certificates...)
-	token.Supply(slices.Concat(c.known, c.store.data.Certificates))
+	token.AddCertificates(slices.Concat(c.known, c.store.data.Certificates))
 	if err := token.Verify(); err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func verifyBroken(ctx context.Context, doc Document, options ades.VerifyOptions,
 	if !errors.Is(cause, pdf.ErrDamaged) {
 		return nil, cause
 	}
-	file, err := pdf.Salvage(doc, doc.Size)
+	file, err := pdf.RebuildForReading(doc, doc.Size)
 	if err != nil {
 		return nil, cause
 	}
@@ -274,7 +274,7 @@ func (v *verification) checkContent() error {
 // encapsulatesDigest reports whether the content of the CMS is the SHA-1 digest of the document, as
 // in adbe.pkcs7.sha1 (ISO 32000-1 12.8.3.3).
 func (v *verification) encapsulatesDigest() bool {
-	return v.subFilter() == pkcs7SHA1 && v.signed.CarriesDigest()
+	return v.subFilter() == pkcs7SHA1 && v.signed.HasDigestContent()
 }
 
 // checkEncapsulatedDigest checks whether SHA-1, the hash of an encapsulated digest, may be relied
@@ -290,14 +290,14 @@ func (v *verification) checkEncapsulatedDigest() {
 func (v *verification) checkValue() (fault, err error) {
 	h, verify := v.signed.Algorithm().Hash, v.signed.Verify
 	if v.encapsulatesDigest() {
-		h, verify = crypto.SHA1, v.signed.VerifyCarried
+		h, verify = crypto.SHA1, v.signed.VerifyDigestContent
 	}
 	sum, err := v.sums.digest(v.ctx, h, v.ranges)
 	if err != nil {
 		return nil, err
 	}
 	// EN 319 102-1 5.2.3.4: the signing certificate is identified before the value is verified.
-	if mismatch := v.signed.CheckNamed(); errors.Is(mismatch, cms.ErrAnother) {
+	if mismatch := v.signed.CheckCertificateAttributes(); errors.Is(mismatch, cms.ErrOtherCertificate) {
 		v.reject(mismatch)
 	}
 	if fault = verify(sum); fault != nil {
@@ -314,10 +314,10 @@ func (v *verification) checkValue() (fault, err error) {
 // checkBinding checks that the signing-certificate attribute names the signer's certificate. A
 // signature of ISO 32000-1 12.8.3.3 need not have that attribute.
 func (v *verification) checkBinding() {
-	if v.family() == pkcs7 && !v.signed.NamesCertificate() {
+	if v.family() == pkcs7 && !v.signed.HasSigningCertificateAttribute() {
 		return
 	}
-	if err := v.signed.CheckBinding(); errors.Is(err, cms.ErrAnother) {
+	if err := v.signed.CheckBinding(); errors.Is(err, cms.ErrOtherCertificate) {
 		return // checkValue has rejected it
 	} else if err != nil {
 		v.reject(err)
@@ -354,10 +354,10 @@ func (v *verification) reject(err error) {
 		indication, sub = ades.Indeterminate, ades.SignedDataNotFound
 	case errors.Is(err, cms.ErrNoCertificate):
 		indication, sub = ades.Indeterminate, ades.NoSigningCertificateFound
-		if v.signed.CarriesSigner() { // Go cannot parse the certificate, so it has no chain
+		if v.signed.HasSignerCertificate() { // Go cannot parse the certificate, so it has no chain
 			sub = ades.NoCertificateChainFound
 		}
-	case errors.Is(err, cms.ErrAnother):
+	case errors.Is(err, cms.ErrOtherCertificate):
 		indication, sub = ades.Indeterminate, ades.NoSigningCertificateFound
 	case errors.Is(err, cms.ErrBinding):
 		indication, sub = ades.Indeterminate, ades.SigConstraintsFailure

@@ -28,7 +28,7 @@ func (d *inspection) readTimestamps(fields []form.SignatureField) error {
 	}
 	slices.SortStableFunc(d.timestamps, func(a, b judgedTimestamp) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
 	d.known = d.known.With(validation.Certificates(tokensOf(d.timestamps))...)
-	d.store.data.ChargeTo(d.known)
+	d.store.data.ShareLimit(d.known)
 	d.judgeTimestamps()
 	return d.ctx.Err()
 }
@@ -73,7 +73,7 @@ func (d *inspection) judgeTimestamps() {
 	for i := range slices.Backward(d.timestamps) {
 		t := &d.timestamps[i]
 		d.judge().Timestamp(&t.Timestamp, d.known, at)
-		at = t.ProvenAt(at)
+		at = t.POETime(at)
 	}
 }
 
@@ -83,7 +83,7 @@ func (d *inspection) judgeTimestamps() {
 func (v *verification) checkTimestamps() {
 	at := v.options.Time
 	for _, t := range slices.Backward(v.laterTimestamps()) {
-		at = t.ProvenAt(at)
+		at = t.POETime(at)
 	}
 	certificates := slices.Concat(v.signed.Certificates, v.store.data.Certificates)
 	for _, token := range v.signed.SignatureTimestamps() {
@@ -93,7 +93,7 @@ func (v *verification) checkTimestamps() {
 	best := at
 	for i := range v.signatureTimestamps {
 		v.judge().Timestamp(&v.signatureTimestamps[i], v.known, at)
-		best = v.signatureTimestamps[i].ProvenAt(best)
+		best = v.signatureTimestamps[i].POETime(best)
 	}
 	for _, t := range slices.Concat(v.signatureTimestamps, tokensOf(v.laterTimestamps())) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
@@ -119,10 +119,10 @@ func signatureTimestamp(token, value []byte, known []*x509.Certificate) validati
 // data are valid at options.Time, or were valid when a trusted document timestamp covered the
 // document security store with this data. The error is an error of reading.
 func (v *verification) checkPOE() (err error) {
-	v.judge().Evidence(&v.report, func(yield func(validation.POE) bool) {
+	v.judge().PastValidation(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
 		for _, t := range slices.Backward(v.laterTimestamps()) {
-			at = t.ProvenAt(at)
+			at = t.POETime(at)
 			if !t.Report.Trusted {
 				continue
 			}

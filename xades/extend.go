@@ -217,7 +217,7 @@ func (e *extension) addValidationDataBeforeTimestamp(s *documentSignature) (stri
 // the signature would not have level LT, and the result is an error.
 func (e *extension) addMissingData(s *documentSignature, more func(*validation.Known) []validation.Target) (string, error) {
 	known := e.known.With(s.knownCertificates...)
-	found, err := validation.Complete(e.ctx, e.Sources, known, s.validationData.ChargeTo(known), s.targets(), more(known)...)
+	found, err := validation.Complete(e.ctx, e.Sources, known, s.validationData.ShareLimit(known), s.targets(), more(known)...)
 	if err != nil {
 		return "", err
 	}

@@ -60,7 +60,7 @@ func (v *verification) formatWithoutTimestamp() string {
 
 // baselineLongTermLevel returns the level of a baseline signature that has its validation data.
 func (v *verification) baselineLongTermLevel() string {
-	if len(validation.Readable(v.validatedArchiveTimestamps)) == 0 {
+	if len(validation.ReadableTimestamps(v.validatedArchiveTimestamps)) == 0 {
 		return "LT"
 	}
 	return "LTA"
@@ -70,7 +70,7 @@ func (v *verification) baselineLongTermLevel() string {
 // to it.
 func (v *verification) extendedLevel(sufficient bool) string {
 	switch stamped := v.hasTimestampedReferences(); {
-	case sufficient && len(validation.Readable(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
+	case sufficient && len(validation.ReadableTimestamps(v.validatedArchiveTimestamps))+len(v.archiveTimestamps132) > 0:
 		return "A"
 	case sufficient && !v.hasReferences():
 		return "LT"
@@ -86,7 +86,7 @@ func (v *verification) extendedLevel(sufficient bool) string {
 // timestamps are from before the expiry of the signer's certificate, and each SignatureTimeStamp
 // has from least to most EncapsulatedTimeStamps (EN 319 132-1 6.3, requirements n and o).
 func (v *verification) hasTimestamps(least, most int) bool {
-	own := validation.Readable(v.validatedTimestamps)
+	own := validation.ReadableTimestamps(v.validatedTimestamps)
 	for _, t := range own {
 		if v.signer != nil && !t.Token.Time.Before(v.signer.NotAfter) {
 			return false
@@ -142,7 +142,7 @@ func (v *verification) hasLongTermData() bool {
 	if v.signer != nil {
 		targets = append(targets, validation.Target{Certificate: v.signer, BestSignatureTime: v.report.BestTime})
 	}
-	earlier := validation.Readable(v.validatedArchiveTimestamps)
+	earlier := validation.ReadableTimestamps(v.validatedArchiveTimestamps)
 	if len(earlier) > 0 {
 		targets = append(targets, validation.Targets(earlier[:len(earlier)-1])...)
 	}

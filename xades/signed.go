@@ -180,7 +180,7 @@ func (s documentSignature) hasLevelLTA(known *validation.Known) bool {
 		return false
 	}
 	earlier := s.beforeLastArchive()
-	lacking, _ := earlier.validationData.ChargeTo(known).Lacking(known.With(s.knownCertificates...), earlier.targets()...)
+	lacking, _ := earlier.validationData.ShareLimit(known).Lacking(known.With(s.knownCertificates...), earlier.targets()...)
 	return len(lacking) == 0 && len(earlier.verified) > 0
 }
 

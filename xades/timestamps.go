@@ -47,7 +47,7 @@ type archiveHash struct {
 // certificates are then validated at its time (EN 319 102-1 5.6.3). Every trusted timestamp is a
 // POE of the signature. The only errors are those of the context.
 func (v *verification) checkTimestamps() (err error) {
-	v.validationData.ChargeTo(v.inspection.known)
+	v.validationData.ShareLimit(v.inspection.known)
 	v.known = v.inspection.known.With(v.knownCertificates...)
 	if v.validatedTimestamps, err = v.readTimestamps(ades.SignatureTimestamp, v.signatureTimestamps); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (v *verification) poeTime(property xmldoc.Node) time.Time {
 	at := v.options.Time
 	for i, archive := range v.archiveTimestamps {
 		if property.Precedes(archive.property) {
-			at = v.validatedArchiveTimestamps[i].ProvenAt(at)
+			at = v.validatedArchiveTimestamps[i].POETime(at)
 		}
 	}
 	return at
@@ -83,11 +83,11 @@ func (v *verification) poeTime(property xmldoc.Node) time.Time {
 func (v *verification) proofsOfExistence(yield func(validation.POE) bool) {
 	at := v.options.Time
 	for i, t := range slices.Backward(v.validatedArchiveTimestamps) {
-		at = t.ProvenAt(at)
+		at = t.POETime(at)
 		if !t.Report.Trusted {
 			continue
 		}
-		data := v.dataBefore(v.archiveTimestamps[i].property).ChargeTo(v.inspection.known)
+		data := v.dataBefore(v.archiveTimestamps[i].property).ShareLimit(v.inspection.known)
 		if !yield(validation.POE{Data: data, At: at}) {
 			return
 		}
@@ -99,7 +99,7 @@ func (v *verification) noteTimestamps() {
 	best := v.options.Time
 	for _, t := range slices.Concat(v.validatedTimestamps, v.validatedArchiveTimestamps) {
 		v.report.Timestamps = append(v.report.Timestamps, t.Report)
-		if best = t.ProvenAt(best); t.Report.Trusted {
+		if best = t.POETime(best); t.Report.Trusted {
 			v.report.BestTime = best
 		}
 	}
@@ -143,7 +143,7 @@ func (s *signature) checkTimestamp(ctx context.Context, t encapsulatedTimestamp)
 	if err != nil {
 		return err
 	}
-	t.token.Supply(slices.Concat(s.knownCertificates, s.validationData.Certificates))
+	t.token.AddCertificates(slices.Concat(s.knownCertificates, s.validationData.Certificates))
 	return t.token.VerifyOver(sum)
 }
 

@@ -115,7 +115,7 @@ func newInspection(ctx context.Context, d *xmldoc.Document, options ades.VerifyO
 	for _, s := range signatures {
 		i.known = i.known.With(s.knownCertificates...)
 	}
-	i.shared = dataOf(signatures).ChargeTo(i.known)
+	i.shared = dataOf(signatures).ShareLimit(i.known)
 	_, ambiguous := d.DuplicateID()
 	for n := range signatures {
 		s := scopeOf(&signatures[n], ambiguous)
@@ -194,7 +194,7 @@ func (v *verification) run() error {
 	}
 	v.newJudge().Signer(&v.report, v.known)
 	v.checkHashes()
-	v.newJudge().Evidence(&v.report, v.proofsOfExistence)
+	v.newJudge().PastValidation(&v.report, v.proofsOfExistence)
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
 	}

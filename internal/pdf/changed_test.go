@@ -100,7 +100,7 @@ func TestLists(t *testing.T) {
 			"<< >>": true, "(an obj)": true, "(3 0 obj)": false, "<< >> % 3 0 obj": false,
 		} {
 			now := opened(t, updated(t, b, map[uint32]string{99: body}))
-			if got, err := now.Lists(int64(len(b))); got != want || err != nil {
+			if got, err := now.ListsAllObjects(int64(len(b))); got != want || err != nil {
 				t.Errorf("%s, %s: %t, %v", kind, body, got, err)
 			}
 		}
@@ -111,20 +111,20 @@ func TestLists(t *testing.T) {
 func TestUnanimous(t *testing.T) {
 	b := pdftest.Build(pdftest.Options{Kind: pdftest.Hybrid, Objects: []string{"(hidden)"}})
 	f := opened(t, b)
-	if same, err := f.Unanimous(1); same || err != nil {
+	if same, err := f.ReadersAgree(1); same || err != nil {
 		t.Errorf("a table that hides an object: %t, %v", same, err)
 	}
-	if same, err := f.Unanimous(int64(len(b))); !same || err != nil {
+	if same, err := f.ReadersAgree(int64(len(b))); !same || err != nil {
 		t.Errorf("behind the file: %t, %v", same, err)
 	}
 	now := opened(t, updated(t, b, map[uint32]string{100: "(seen)"}))
-	if same, err := now.Unanimous(int64(len(b))); !same || err != nil {
+	if same, err := now.ReadersAgree(int64(len(b))); !same || err != nil {
 		t.Errorf("an update with a table: %t, %v", same, err)
 	}
 	stated := bytes.Replace(updated(t, b, map[uint32]string{100: "(seen)"})[len(b):], []byte("trailer\n<<"),
 		fmt.Appendf(nil, "trailer\n<< /XRefStm %d", bytes.LastIndex(b[:bytes.Index(b, []byte("/XRef"))], []byte("\n10"))+1), 1)
 	copied := opened(t, append(bytes.Clone(b), stated...))
-	if same, err := copied.Unanimous(int64(len(b))); !same || err != nil || !copied.Hybrid(int64(len(b))) {
+	if same, err := copied.ReadersAgree(int64(len(b))); !same || err != nil || !copied.Hybrid(int64(len(b))) {
 		t.Errorf("a copy of the reference to the stream: %t, %v", same, err)
 	}
 }
@@ -164,7 +164,7 @@ func TestEndedObject(t *testing.T) {
 			content = bytes.Replace(content, []byte("0000065536"), fmt.Appendf(nil, "%010d", len(content)), 1)
 			content = append(content, "2 0 obj\n"+test.object...)
 		}
-		_, ended, err := opened(t, content).EndedObject(Ref{Num: 2})
+		_, ended, err := opened(t, content).ObjectWithEnd(Ref{Num: 2})
 		if ended != test.want || err != nil {
 			t.Errorf("%s: %v, error %v", name, ended, err)
 		}

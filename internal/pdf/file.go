@@ -21,7 +21,7 @@ type File struct {
 	entries       entryTable
 	lastHybrid    int64 // absolute offset of the last table with an XRefStm; 0: none
 	maxNum        uint32
-	rebuilt       bool // Rebuild or Salvage made the entries
+	rebuilt       bool // Rebuild or RebuildForReading made the entries
 	duplicateKeys bool // a dictionary in an object read so far has two different values for a key
 
 	ignoreXRefStmFrom int64 // XRefStm of tables from this absolute offset on is ignored; 0: never

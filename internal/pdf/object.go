@@ -42,11 +42,11 @@ func (f *File) Object(ref Ref) (Object, error) {
 	return o, nil
 }
 
-// EndedObject returns the object as [File.Object] does, and reports whether the end of the object
+// ObjectWithEnd returns the object as [File.Object] does, and reports whether the end of the object
 // is in the file. Bytes that are appended later could become part of an object whose end is not in
 // the file. A stream has its end in the file if the payload of the stated Length and the keyword
 // endstream fit in the file.
-func (f *File) EndedObject(ref Ref) (Object, bool, error) {
+func (f *File) ObjectWithEnd(ref Ref) (Object, bool, error) {
 	o, err := f.find(ref)
 	if err == nil && !o.stream {
 		return o.value, o.closed, nil

@@ -29,9 +29,9 @@ type rebuilder struct {
 // that the new list would replace. Other errors are those of [Open].
 func Rebuild(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, false) }
 
-// Salvage does the same as [Rebuild] for a caller that only reads the file. It also opens a signed
+// RebuildForReading does the same as [Rebuild] for a caller that only reads the file. It also opens a signed
 // file and a file with unreadable objects.
-func Salvage(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, true) }
+func RebuildForReading(r io.ReaderAt, size int64) (*File, error) { return rebuildFile(r, size, true) }
 
 // WithRepaired calls use with the opened file. If the cross-reference is broken, it calls use with
 // the rebuilt file, as viewers do without a warning. This is the case if [Open] returns

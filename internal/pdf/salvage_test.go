@@ -19,7 +19,7 @@ func TestSalvage(t *testing.T) {
 		if _, err := Rebuild(bytes.NewReader(b), int64(len(b))); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: rebuilt: %v", name, err)
 		}
-		f, err := Salvage(bytes.NewReader(b), int64(len(b)))
+		f, err := RebuildForReading(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -31,7 +31,7 @@ func TestSalvage(t *testing.T) {
 			t.Errorf("%s: revisions %v, %v", name, ends, err)
 		}
 	}
-	if _, err := Salvage(strings.NewReader("GIF89a"), 6); !errors.Is(err, ErrNotPDF) {
+	if _, err := RebuildForReading(strings.NewReader("GIF89a"), 6); !errors.Is(err, ErrNotPDF) {
 		t.Errorf("no PDF: %v", err)
 	}
 }

@@ -64,9 +64,9 @@ func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
 // readers differ in which one they take.
 func (f *File) Hybrid(offset int64) bool { return f.lastHybrid > 0 && f.lastHybrid >= offset }
 
-// Unanimous reports whether readers that ignore XRefStm in the bytes appended from an offset on
+// ReadersAgree reports whether readers that ignore XRefStm in the bytes appended from an offset on
 // find the same objects as readers that do not.
-func (f *File) Unanimous(from int64) (bool, error) {
+func (f *File) ReadersAgree(from int64) (bool, error) {
 	if !f.Hybrid(from) {
 		return true, nil
 	}
@@ -81,9 +81,9 @@ func (f *File) Unanimous(from int64) (bool, error) {
 	return len(changed) == 0, nil
 }
 
-// Lists reports whether the cross-reference lists every object that begins at or after an offset.
+// ListsAllObjects reports whether the cross-reference lists every object that begins at or after an offset.
 // Only readers that rebuild the cross-reference find an object that is not listed.
-func (f *File) Lists(from int64) (bool, error) {
+func (f *File) ListsAllObjects(from int64) (bool, error) {
 	listed := make(map[int64]bool)
 	for _, s := range f.sections {
 		if s.offset >= from {

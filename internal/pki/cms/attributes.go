@@ -44,11 +44,11 @@ type parsedAttribute struct {
 // SignedAttributes returns the signed attributes for detached content with the given digest, as the
 // DER SET OF that the signer hashes and signs (RFC 5652 5.4).
 func SignedAttributes(cert *x509.Certificate, a ades.Algorithm, messageDigest []byte) ([]byte, error) {
-	return SignedAttributesOf(oidData, cert, a, messageDigest)
+	return SignedAttributesForContent(oidData, cert, a, messageDigest)
 }
 
-// SignedAttributesOf is [SignedAttributes] for content of another type than id-data.
-func SignedAttributesOf(contentType asn1.ObjectIdentifier, cert *x509.Certificate, a ades.Algorithm, messageDigest []byte) ([]byte, error) {
+// SignedAttributesForContent is [SignedAttributes] for content of another type than id-data.
+func SignedAttributesForContent(contentType asn1.ObjectIdentifier, cert *x509.Certificate, a ades.Algorithm, messageDigest []byte) ([]byte, error) {
 	if len(messageDigest) != a.Hash.Size() {
 		return nil, fmt.Errorf("cms: message digest of %d bytes for %v", len(messageDigest), a.Hash)
 	}

@@ -9,7 +9,7 @@
 // PDF signature dictionary has the claimed time. [Marshal] can add a signature timestamp as an
 // unsigned attribute.
 //
-// A timestamp token is a SignedData with encapsulated content of another type. [SignedAttributesOf]
+// A timestamp token is a SignedData with encapsulated content of another type. [SignedAttributesForContent]
 // and [Marshal] write it, and [ParseEncapsulated] reads it.
 //
 // [Parse] accepts BER, because other software writes it. [SignedData.Verify] verifies the digest,
@@ -55,8 +55,8 @@ var (
 	// ErrBinding: the signing-certificate attribute is absent or malformed, or it identifies another
 	// certificate than the signer's.
 	ErrBinding = errors.New("cms: signing certificate not bound by the signature")
-	// ErrAnother accompanies [ErrBinding] if the attribute identifies another certificate.
-	ErrAnother = errors.New("it names another certificate")
+	// ErrOtherCertificate accompanies [ErrBinding] if the attribute identifies another certificate.
+	ErrOtherCertificate = errors.New("it names another certificate")
 )
 
 // A SignedData is a parsed SignedData with its first signer (RFC 5652 5.1 and 5.3).
@@ -120,8 +120,8 @@ func (sd *SignedData) HasSigningTime() bool { return sd.hasAttribute(oidSigningT
 // adbe.pkcs7.detached requires (ISO 32000-1 12.8.3.3.1).
 func (sd *SignedData) HasDigest() bool { return sd.isDetached() && sd.hasAttribute(oidMessageDigest) }
 
-// CarriesDigest reports whether the encapsulated content is id-data of the length of a SHA-1
+// HasDigestContent reports whether the encapsulated content is id-data of the length of a SHA-1
 // digest, as adbe.pkcs7.sha1 requires (ISO 32000-1 12.8.3.3.1).
-func (sd *SignedData) CarriesDigest() bool {
+func (sd *SignedData) HasDigestContent() bool {
 	return sd.ContentType.Equal(oidData) && len(sd.Content) == crypto.SHA1.Size()
 }

@@ -23,7 +23,7 @@ var oidTest = asn1.ObjectIdentifier{2, 999, 1}
 // encapsulate signs content that the SignedData carries.
 func (s signer) encapsulate(t testing.TB, content []byte) Parts {
 	t.Helper()
-	attributes, err := SignedAttributesOf(oidTest, s.Certificate, s.Algorithm, digest(s.Algorithm.Hash, content))
+	attributes, err := SignedAttributesForContent(oidTest, s.Certificate, s.Algorithm, digest(s.Algorithm.Hash, content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestSigningCertificateVersions(t *testing.T) {
 			if err := tt.sd.CheckBinding(); (err == nil) != tt.binding || err != nil && !errors.Is(err, ErrBinding) {
 				t.Errorf("as a signature: %v", err)
 			}
-			if err := tt.sd.CheckNamed(); (err == nil) != tt.both || err != nil && !errors.Is(err, ErrBinding) {
+			if err := tt.sd.CheckCertificateAttributes(); (err == nil) != tt.both || err != nil && !errors.Is(err, ErrBinding) {
 				t.Errorf("as a token: %v", err)
 			}
 		})

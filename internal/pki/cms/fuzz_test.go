@@ -62,7 +62,7 @@ func FuzzForeign(f *testing.F) {
 			t.Error("a digest of zeros verifies")
 		}
 		sd.CheckBinding()
-		sd.CheckNamed()
+		sd.CheckCertificateAttributes()
 		verifies := sd.Verify(digest(sd.Algorithm().Hash, content)) == nil || sd.Content != nil && sd.VerifyContent() == nil
 		if verifies && !signed[string(sd.SignedAttributes)] {
 			t.Errorf("attributes that nobody signed verify: %x", sd.SignedAttributes)

@@ -39,8 +39,8 @@ func TestKinds(t *testing.T) {
 		"that carries a digest": {&carrying, false, false, false, true},
 	} {
 		if test.sd.IsAdvanced() != test.advanced || test.sd.IsBaseline() != test.baseline ||
-			test.sd.HasDigest() != test.digest || test.sd.CarriesDigest() != test.carry {
-			t.Errorf("%s: %v %v %v %v", name, test.sd.IsAdvanced(), test.sd.IsBaseline(), test.sd.HasDigest(), test.sd.CarriesDigest())
+			test.sd.HasDigest() != test.digest || test.sd.HasDigestContent() != test.carry {
+			t.Errorf("%s: %v %v %v %v", name, test.sd.IsAdvanced(), test.sd.IsBaseline(), test.sd.HasDigest(), test.sd.HasDigestContent())
 		}
 	}
 	if sd.HasPolicy() || sd.HasCommitment() || !with(*sd, oidSignaturePolicy).HasPolicy() || !with(*sd, oidCommitment).HasCommitment() {
@@ -48,10 +48,10 @@ func TestKinds(t *testing.T) {
 	}
 	bare := *sd
 	bare.Certificates, bare.unparsed = nil, [][]byte{{1}, sd.Certificates[0].Raw}
-	if !sd.CarriesSigner() || !bare.CarriesSigner() {
+	if !sd.HasSignerCertificate() || !bare.HasSignerCertificate() {
 		t.Error("the signer's certificate is not seen")
 	}
-	if bare.unparsed = bare.unparsed[:1]; bare.CarriesSigner() {
+	if bare.unparsed = bare.unparsed[:1]; bare.HasSignerCertificate() {
 		t.Error("the signer's certificate is seen where it is not")
 	}
 }
@@ -152,13 +152,13 @@ func TestVerifyCarried(t *testing.T) {
 		Content: content, ContentType: oidData, Certificates: []*x509.Certificate{s.Certificate}, Value: value,
 		issuer: s.Certificate.RawIssuer, serial: s.Certificate.SerialNumber, algorithm: s.Algorithm,
 	}
-	if err := sd.VerifyCarried(content); err != nil {
+	if err := sd.VerifyDigestContent(content); err != nil {
 		t.Error(err)
 	}
-	if err := sd.VerifyCarried(bytes.Repeat([]byte{8}, 20)); !errors.Is(err, ErrDigest) {
+	if err := sd.VerifyDigestContent(bytes.Repeat([]byte{8}, 20)); !errors.Is(err, ErrDigest) {
 		t.Errorf("another document: %v", err)
 	}
-	if sd.Content = bytes.Repeat([]byte{8}, 20); !errors.Is(sd.VerifyCarried(sd.Content), ades.ErrValue) {
+	if sd.Content = bytes.Repeat([]byte{8}, 20); !errors.Is(sd.VerifyDigestContent(sd.Content), ades.ErrValue) {
 		t.Error("another digest verifies")
 	}
 }

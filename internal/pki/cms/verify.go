@@ -41,11 +41,11 @@ func (sd *SignedData) VerifyContent() error {
 	return sd.Verify(h.Sum(nil))
 }
 
-// VerifyCarried verifies a signature whose encapsulated content is the SHA-1 digest of the signed
+// VerifyDigestContent verifies a signature whose encapsulated content is the SHA-1 digest of the signed
 // bytes, as adbe.pkcs7.sha1 of PDF requires (ISO 32000-1 12.8.3.3.1). It compares that digest with
 // the given one ([ErrDigest]). Without signed attributes, the signature value is over the content
 // itself (RFC 5652 5.4).
-func (sd *SignedData) VerifyCarried(digest []byte) error {
+func (sd *SignedData) VerifyDigestContent(digest []byte) error {
 	if subtle.ConstantTimeCompare(sd.Content, digest) != 1 {
 		return ErrDigest
 	}
@@ -124,13 +124,13 @@ func (sd *SignedData) Signer() (*x509.Certificate, error) {
 	return nil, ErrNoCertificate
 }
 
-// CarriesSigner reports whether the SignedData contains the signer's certificate, even one that Go
+// HasSignerCertificate reports whether the SignedData contains the signer's certificate, even one that Go
 // cannot parse. If the signature has a signing-certificate attribute, such an unparsed certificate
 // must match it.
-func (sd *SignedData) CarriesSigner() bool {
+func (sd *SignedData) HasSignerCertificate() bool {
 	_, err := sd.Signer()
 	return err == nil || sd.keyID == nil && slices.ContainsFunc(sd.unparsed, func(c []byte) bool {
-		return sd.matchesSignerIdentifier(c) && (!sd.NamesCertificate() || sd.checkCertIDs(c) == nil)
+		return sd.matchesSignerIdentifier(c) && (!sd.HasSigningCertificateAttribute() || sd.checkCertIDs(c) == nil)
 	})
 }
 
@@ -150,9 +150,9 @@ func (sd *SignedData) matchesSignerIdentifier(certificate []byte) bool {
 		serial.Cmp(sd.serial) == 0 && bytes.Equal(issuer, sd.issuer)
 }
 
-// NamesCertificate reports whether the signed attributes include a signing-certificate attribute of
+// HasSigningCertificateAttribute reports whether the signed attributes include a signing-certificate attribute of
 // either version.
-func (sd *SignedData) NamesCertificate() bool {
+func (sd *SignedData) HasSigningCertificateAttribute() bool {
 	return sd.hasAttribute(oidSigningCertificate) || sd.hasAttribute(oidSigningCertificateV2)
 }
 
@@ -164,19 +164,19 @@ func (sd *SignedData) CheckBinding() error {
 	if sd.hasAttribute(oidSigningCertificate) == sd.hasAttribute(oidSigningCertificateV2) {
 		return fmt.Errorf("%w: not exactly one signing-certificate attribute", ErrBinding)
 	}
-	return sd.CheckNamed()
+	return sd.CheckCertificateAttributes()
 }
 
-// CheckNamed compares the signer's certificate with the first certificate of each
+// CheckCertificateAttributes compares the signer's certificate with the first certificate of each
 // signing-certificate attribute. A timestamp token may have both versions, for clients that know
 // only the older one (RFC 5816 2.2.1). The error is [ErrBinding] if there is no such attribute or
 // one identifies another certificate, and [ErrNoCertificate].
-func (sd *SignedData) CheckNamed() error {
+func (sd *SignedData) CheckCertificateAttributes() error {
 	cert, err := sd.Signer()
 	if err != nil {
 		return err
 	}
-	if !sd.NamesCertificate() {
+	if !sd.HasSigningCertificateAttribute() {
 		return fmt.Errorf("%w: no signing-certificate attribute", ErrBinding)
 	}
 	return sd.checkCertIDs(cert.Raw)
@@ -207,7 +207,7 @@ func (sd *SignedData) checkCertID(certificate []byte, oid asn1.ObjectIdentifier,
 	own := h.New()
 	own.Write(certificate)
 	if subtle.ConstantTimeCompare(sum, own.Sum(nil)) != 1 {
-		return fmt.Errorf("%w: %w", ErrBinding, ErrAnother)
+		return fmt.Errorf("%w: %w", ErrBinding, ErrOtherCertificate)
 	}
 	return nil
 }

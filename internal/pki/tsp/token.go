@@ -64,9 +64,9 @@ func ParseToken(ber []byte) (*Token, error) {
 	return t, nil
 }
 
-// Supply looks for the authority's certificate in others if the token does not contain it. A token
+// AddCertificates looks for the authority's certificate in others if the token does not contain it. A token
 // has no certificates if its request did not ask for them (certReq).
-func (t *Token) Supply(others []*x509.Certificate) {
+func (t *Token) AddCertificates(others []*x509.Certificate) {
 	if t.Certificate != nil {
 		return
 	}
@@ -95,7 +95,7 @@ func (t *Token) Verify() error {
 	if err := t.signed.VerifyContent(); err != nil {
 		return err
 	}
-	if err := t.signed.CheckNamed(); err != nil {
+	if err := t.signed.CheckCertificateAttributes(); err != nil {
 		return err
 	}
 	if err := checkPurpose(t.Certificate); err != nil {

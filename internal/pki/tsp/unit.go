@@ -94,7 +94,7 @@ func (u Unit) sign(content []byte, certificates bool) ([]byte, error) {
 	}
 	h := a.Hash.New()
 	h.Write(content)
-	attributes, err := cms.SignedAttributesOf(oidTSTInfo, u.Certificate, a, h.Sum(nil))
+	attributes, err := cms.SignedAttributesForContent(oidTSTInfo, u.Certificate, a, h.Sum(nil))
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func forge(t *testing.T, carried, bound tsp.Unit, key crypto.Signer, content []b
 	t.Helper()
 	tstInfo := asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 9, 16, 1, 4}
 	a := ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}
-	attributes, err := cms.SignedAttributesOf(tstInfo, bound.Certificate, a, sum(a.Hash, content))
+	attributes, err := cms.SignedAttributesForContent(tstInfo, bound.Certificate, a, sum(a.Hash, content))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,11 +188,11 @@ func TestCertificateSupplied(t *testing.T) {
 	if err := token.Verify(); !errors.Is(err, cms.ErrNoCertificate) || len(token.Certificates) > 0 {
 		t.Errorf("%d certificates: %v", len(token.Certificates), err)
 	}
-	token.Supply([]*x509.Certificate{r.cert})
+	token.AddCertificates([]*x509.Certificate{r.cert})
 	if err := token.Verify(); !errors.Is(err, cms.ErrNoCertificate) {
 		t.Errorf("with another's certificate: %v", err)
 	}
-	token.Supply([]*x509.Certificate{r.cert, unit.Certificate})
+	token.AddCertificates([]*x509.Certificate{r.cert, unit.Certificate})
 	if err := token.Verify(); err != nil {
 		t.Error(err)
 	}

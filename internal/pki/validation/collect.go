@@ -89,7 +89,7 @@ func Complete(ctx context.Context, sources ades.Sources, known *Known, have *Dat
 	if err != nil {
 		return nil, err
 	}
-	if _, err := Merge(have, found).ChargeTo(known).Lacking(known, targets...); err != nil {
+	if _, err := Merge(have, found).ShareLimit(known).Lacking(known, targets...); err != nil {
 		return nil, err
 	}
 	for _, t := range older {

@@ -61,8 +61,8 @@ func TestEvidenceBelowARevokedAuthority(t *testing.T) {
 		if test.proven != 0 {
 			proven = append(proven, validation.POE{Data: s.data, At: at(test.proven)})
 		}
-		data := validation.Merge(s.data, &validation.Data{CRLs: [][]byte{list}}).ChargeTo(s.known)
-		validation.Judge{Data: data, Time: at(test.judged)}.Evidence(&r, slices.Values(proven))
+		data := validation.Merge(s.data, &validation.Data{CRLs: [][]byte{list}}).ShareLimit(s.known)
+		validation.Judge{Data: data, Time: at(test.judged)}.PastValidation(&r, slices.Values(proven))
 		if r.SubIndication != test.want || r.Indication == "" != (test.want == "") {
 			t.Errorf("%s: %s %q, want %q", test.name, r.SubIndication, r.Problems, test.want)
 		}
@@ -90,7 +90,7 @@ func TestUnprovenSinceTheResponderExpired(t *testing.T) {
 		r := ades.SignatureReport{
 			Certificate: s.signer, ClaimedTime: now, BestTime: now, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA},
 		}
-		validation.Judge{Data: test.data.ChargeTo(s.known), Time: test.at}.Signer(&r, s.known)
+		validation.Judge{Data: test.data.ShareLimit(s.known), Time: test.at}.Signer(&r, s.known)
 		if r.SubIndication != test.want {
 			t.Errorf("%s: %s %q, want %s", test.name, r.SubIndication, r.Problems, test.want)
 		}
@@ -128,7 +128,7 @@ func TestChainsOfOtherRoles(t *testing.T) {
 		known := validation.NewKnown(t.Context(), sources, above)
 		signer := certtest.Issue(t, x509.Certificate{Subject: pkix.Name{CommonName: "A signer"}, ExtraExtensions: test.extra}, leafKey, above, key)
 		r := ades.SignatureReport{Certificate: signer, ClaimedTime: now, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
-		judge := validation.Judge{Data: new(validation.Data).ChargeTo(known), Time: now}
+		judge := validation.Judge{Data: new(validation.Data).ShareLimit(known), Time: now}
 		if judge.Signer(&r, known); r.SubIndication != test.signer {
 			t.Errorf("%s: %s %q, want %s", test.name, r.SubIndication, r.Problems, test.signer)
 		}

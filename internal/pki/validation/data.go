@@ -86,10 +86,10 @@ func (d *Data) With(more *Data) *Data {
 	return all
 }
 
-// ChargeTo makes all work with the data count against the limit of the document that k belongs to,
-// and returns the data. The caller calls it before any other method. Without ChargeTo, the data has
+// ShareLimit makes all work with the data count against the limit of the document that k belongs to,
+// and returns the data. The caller calls it before any other method. Without ShareLimit, the data has
 // a limit of its own.
-func (d *Data) ChargeTo(k *Known) *Data {
+func (d *Data) ShareLimit(k *Known) *Data {
 	d.index.work = k.work
 	return d
 }

@@ -115,7 +115,7 @@ func TestQuestionsAreBounded(t *testing.T) {
 	signer := w.signer("A", w.root)
 	good := w.response(w.root, signer.cert, w.root.cert, time.Time{})
 	known := NewKnown(t.Context(), ades.Sources{Roots: w.roots()})
-	data := new(Data).ChargeTo(known)
+	data := new(Data).ShareLimit(known)
 	for i := range 100 { // each another one
 		data.OCSP = append(data.OCSP, w.response(w.root, signer.cert, w.root.cert, time.Now().Add(time.Duration(i)*time.Second)))
 	}

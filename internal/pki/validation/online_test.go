@@ -64,7 +64,7 @@ func TestAskingIsBounded(t *testing.T) {
 					roots.AddCert(root)
 				}
 				known := validation.NewKnown(t.Context(), sources)
-				judge := validation.Judge{Data: new(validation.Data).ChargeTo(known), Time: time.Now(), Online: validation.NewOnline(t.Context(), sources)}
+				judge := validation.Judge{Data: new(validation.Data).ShareLimit(known), Time: time.Now(), Online: validation.NewOnline(t.Context(), sources)}
 				began := time.Now()
 				var cert *x509.Certificate
 				for i := range 200 {

@@ -18,7 +18,7 @@ type POE struct {
 	At   time.Time
 }
 
-// Evidence checks the revocation data of a signature that has passed all checks so far (past
+// PastValidation checks the revocation data of a signature that has passed all checks so far (past
 // certificate validation, EN 319 102-1 5.6.2). For each certificate of the chain below the root,
 // the signer of the revocation data has to be valid at the time of validation, or at the time of a
 // POE for the data (5.6.2.3). The algorithms of the revocation data and of the certificates have to
@@ -26,7 +26,7 @@ type POE struct {
 // another person may have the key, and may sign revocation data with an earlier time. A POE comes
 // from an archive timestamp that was made in time. Evidence reads poes only while it needs more of
 // them.
-func (j Judge) Evidence(r *ades.SignatureReport, poes iter.Seq[POE]) {
+func (j Judge) PastValidation(r *ades.SignatureReport, poes iter.Seq[POE]) {
 	if r.Indication != "" || len(r.Chain) == 0 {
 		return
 	}

@@ -44,8 +44,8 @@ func TestEvidenceOfTheExpired(t *testing.T) {
 		if test.before != "" {
 			r.Fail(ades.TotalFailed, test.before, "before")
 		}
-		test.data.ChargeTo(s.known)
-		validation.Judge{Data: test.data, Time: test.at}.Evidence(&r, test.proven)
+		test.data.ShareLimit(s.known)
+		validation.Judge{Data: test.data, Time: test.at}.PastValidation(&r, test.proven)
 		if r.SubIndication != test.want || (r.Indication == "") != (test.want == "") {
 			t.Errorf("%s: %s %s %q, want %s", test.name, r.Indication, r.SubIndication, r.Problems, test.want)
 		}

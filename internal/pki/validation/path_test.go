@@ -182,12 +182,12 @@ func TestPathByWhatWasFetched(t *testing.T) {
 			{Name: ofIssuing, Revocation: ades.RevocationGood, Source: list, Fetched: test.issuing}, root,
 		}
 		r := ades.SignatureReport{Certificate: s.signer, ClaimedTime: time.Now(), Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
-		judge := validation.Judge{Data: test.data.ChargeTo(s.known), Time: time.Now(), Online: validation.NewOnline(t.Context(), s.ca.Sources(nil))}
+		judge := validation.Judge{Data: test.data.ShareLimit(s.known), Time: time.Now(), Online: validation.NewOnline(t.Context(), s.ca.Sources(nil))}
 		judge.Signer(&r, s.known)
 		if diff := cmp.Diff(want, foundIn(t, r.Path)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
-		judge.Evidence(&r, slices.Values[[]validation.POE](nil))
+		judge.PastValidation(&r, slices.Values[[]validation.POE](nil))
 		if diff := cmp.Diff(want, foundIn(t, r.Path)); diff != "" || r.Indication != "" {
 			t.Errorf("%s, afterwards %s %q (-want +got):\n%s", test.name, r.Indication, r.Problems, diff)
 		}
@@ -227,9 +227,9 @@ func TestPathByWhatLasts(t *testing.T) {
 		r := ades.SignatureReport{
 			Certificate: s.signer, ClaimedTime: signed, BestTime: signed, Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA},
 		}
-		judge := validation.Judge{Data: s.data.ChargeTo(s.known), Time: expired, Online: test.online}
+		judge := validation.Judge{Data: s.data.ShareLimit(s.known), Time: expired, Online: test.online}
 		judge.Signer(&r, s.known)
-		judge.Evidence(&r, slices.Values(test.proven))
+		judge.PastValidation(&r, slices.Values(test.proven))
 		test.want.Name = "A signer"
 		want := []found{test.want, {Name: ofIssuing, Revocation: ades.RevocationGood, Source: ades.SourceCRL}, root}
 		if diff := cmp.Diff(want, foundIn(t, r.Path)); diff != "" || r.SubIndication != test.sub {

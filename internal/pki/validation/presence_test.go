@@ -46,7 +46,7 @@ func TestPiecesArePresent(t *testing.T) {
 		"no proof at all":                 {&Data{Certificates: data.Certificates}, trusting, false},
 		"who asked has gone":              {&Data{Certificates: data.Certificates, OCSP: data.OCSP, CRLs: data.CRLs}, NewKnown(ended, ades.Sources{}), false},
 	} {
-		if got := test.data.ChargeTo(test.known).Present(test.known, targets...); got != test.want {
+		if got := test.data.ShareLimit(test.known).Present(test.known, targets...); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}

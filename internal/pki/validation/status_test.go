@@ -181,7 +181,7 @@ func TestWorkGrowsWithTheDocument(t *testing.T) {
 			targets = append(targets, Target{Certificate: w.signer("TSA", root).cert}, Target{Certificate: w.signer("A", w.root).cert})
 		}
 		known = known.With(all...)
-		data.ChargeTo(known)
+		data.ShareLimit(known)
 		for range n { // as many signatures ask about all of it
 			data.Missing(known, targets...)
 		}

@@ -34,7 +34,7 @@ func Read(kind ades.TimestampType, ber []byte) Timestamp {
 // Hash. The token must have been read. If the token does not contain the certificate of its
 // authority, Check looks for it in known.
 func (t *Timestamp) Check(sum []byte, known []*x509.Certificate) {
-	t.Token.Supply(known)
+	t.Token.AddCertificates(known)
 	t.Report.Authority = t.Token.Certificate
 	switch err := t.Token.VerifyOver(sum); {
 	case errors.Is(err, tsp.ErrMismatch):
@@ -46,10 +46,10 @@ func (t *Timestamp) Check(sum []byte, known []*x509.Certificate) {
 	}
 }
 
-// ProvenAt returns the earliest time of a POE for the data that the timestamp covers, given that
+// POETime returns the earliest time of a POE for the data that the timestamp covers, given that
 // there is a POE at the time later: the time of the timestamp if it is trusted and earlier, else
 // later.
-func (t *Timestamp) ProvenAt(later time.Time) time.Time {
+func (t *Timestamp) POETime(later time.Time) time.Time {
 	if t.Report.Trusted && t.Report.Time.Before(later) {
 		return t.Report.Time
 	}
@@ -97,15 +97,15 @@ func (j Judge) checkTimestampAuthority(t *Timestamp, data *Data, known *Known, a
 	)
 }
 
-// Readable returns the timestamps whose token could be read.
-func Readable(timestamps []Timestamp) []Timestamp {
+// ReadableTimestamps returns the timestamps whose token could be read.
+func ReadableTimestamps(timestamps []Timestamp) []Timestamp {
 	return slices.DeleteFunc(slices.Clone(timestamps), func(t Timestamp) bool { return t.Token == nil })
 }
 
 // Certificates returns the certificates in the tokens.
 func Certificates(timestamps []Timestamp) []*x509.Certificate {
 	var all []*x509.Certificate
-	for _, t := range Readable(timestamps) {
+	for _, t := range ReadableTimestamps(timestamps) {
 		all = append(all, t.Token.Certificates...)
 	}
 	return all
@@ -114,7 +114,7 @@ func Certificates(timestamps []Timestamp) []*x509.Certificate {
 // Targets returns a Target for the authority of each timestamp whose token could be read.
 func Targets(timestamps []Timestamp) []Target {
 	var all []Target
-	for _, t := range Readable(timestamps) {
+	for _, t := range ReadableTimestamps(timestamps) {
 		all = append(all, Target{Certificate: t.Token.Certificate, Timestamp: true, Times: Times{SigningTime: t.Token.Time}})
 	}
 	return all

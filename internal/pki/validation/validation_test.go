@@ -49,7 +49,7 @@ func newScene(t *testing.T) scene {
 		t.Fatal(s.stamp.Report.Problems)
 	}
 	s.known = validation.NewKnown(t.Context(), sources, append(s.ca.Chain(), s.stamp.Token.Certificates...)...)
-	s.stamp.Token.Supply(nil)
+	s.stamp.Token.AddCertificates(nil)
 	targets := append(validation.Targets([]validation.Timestamp{s.stamp}), validation.Target{Certificate: s.signer})
 	s.data, err = validation.Collect(t.Context(), sources, s.known, targets...)
 	must(err)
@@ -98,10 +98,10 @@ func TestTimestamps(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 			later := now.Add(time.Hour)
-			if proven := stamp.ProvenAt(later); proven.Equal(r.Time) != test.trusted || !test.trusted && !proven.Equal(later) {
+			if proven := stamp.POETime(later); proven.Equal(r.Time) != test.trusted || !test.trusted && !proven.Equal(later) {
 				t.Errorf("proven at %v, stamped at %v", proven, r.Time)
 			}
-			if proven := stamp.ProvenAt(r.Time.Add(-time.Hour)); !proven.Equal(r.Time.Add(-time.Hour)) {
+			if proven := stamp.POETime(r.Time.Add(-time.Hour)); !proven.Equal(r.Time.Add(-time.Hour)) {
 				t.Errorf("a later timestamp makes it %v", proven)
 			}
 		})
@@ -115,7 +115,7 @@ func TestUnreadableTimestamp(t *testing.T) {
 		t.Errorf("%+v", bad)
 	}
 	both := []validation.Timestamp{bad, s.stamp}
-	if n := len(validation.Readable(both)); n != 1 {
+	if n := len(validation.ReadableTimestamps(both)); n != 1 {
 		t.Errorf("%d can be read", n)
 	}
 	if n := len(validation.Targets(both)); n != 1 {

@@ -268,8 +268,8 @@ func (c *comparison) findDuplicateKeys() error {
 func (c *comparison) findReaderDifferences() error {
 	size := c.before.Size()
 	for _, agree := range []func() (bool, error){
-		func() (bool, error) { return c.now.Lists(size) },
-		func() (bool, error) { return c.now.Unanimous(size) },
+		func() (bool, error) { return c.now.ListsAllObjects(size) },
+		func() (bool, error) { return c.now.ReadersAgree(size) },
 		func() (bool, error) { return c.now.LeadsStrictlyTo(c.before) },
 	} {
 		ok, err := agree()

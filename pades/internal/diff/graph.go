@@ -244,7 +244,7 @@ func (g *graph) expandRound(round []*position) error {
 
 // expand reads the object of a position and adds everything that it leads to.
 func (g *graph) expand(p *position) error {
-	o, ended, err := g.file.EndedObject(p.ref)
+	o, ended, err := g.file.ObjectWithEnd(p.ref)
 	if err != nil {
 		g.unreadable[p.ref.Num] = true
 		if spent := g.file.CheckBudget(); spent != nil {
