@@ -124,9 +124,7 @@ const (
 
 	// pixelsPerSquare is the number of pixels of the page's picture for each square, along either
 	// side. It takes less time to draw than one pixel for each, and suffices for the cases in
-	// docs/placement.md. pixelsPerSquare is how many the picture of the page has for each square,
-	// along either side. It takes less time to draw than with one for each, and is enough for what
-	// docs/placement.md shows.
+	// docs/placement.md.
 	pixelsPerSquare = 0.75
 )
 

@@ -59,9 +59,7 @@ func (i *decoded) draw(s Size, d Drawing) ([]byte, error) {
 		return nil, err
 	}
 	// The image fills the unit square (ISO 32000-2 8.9.5.1). The matrices move its centre to the
-	// centre of the page. No number exceeds 32767, the limit of PDF/A-1 (ISO 19005-1 6.1.12). The
-	// image fills the unit square (ISO 32000-2 8.9.5.1), whose middle gets to that of the page. No
-	// number is above 32767, as PDF/A-1 has it (ISO 19005-1 6.1.12).
+	// centre of the page. No number exceeds 32767, the limit of PDF/A-1 (ISO 19005-1 6.1.12).
 	o, w, h := i.turn, size.Width, size.Height
 	content := fmt.Appendf(nil, "q 0 0 %.5f %.5f re W n\n%.5f 0 0 %.5f %.5f %.5f cm\n%.5f %.5f %.5f %.5f %.5f %.5f cm\n/Image Do Q",
 		s.Width, s.Height, zoom, zoom, s.Width/2, s.Height/2,

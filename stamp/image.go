@@ -157,9 +157,7 @@ const (
 const (
 	startOfImage = "\xff\xd8"
 	// These segments state what the components are: JFIF (ISO/IEC 10918-5 10.1) means Y or YCbCr,
-	// Adobe with transform 0 (ISO/IEC 10918-6 6.5.3) means RGB. These say what the components are:
-	// of JFIF (ISO/IEC 10918-5 10.1), Y or YCbCr; of Adobe with transform 0 (ISO/IEC 10918-6
-	// 6.5.3), RGB.
+	// Adobe with transform 0 (ISO/IEC 10918-6 6.5.3) means RGB.
 	jfifSegment  = "\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
 	adobeSegment = "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
 )
