@@ -57,7 +57,7 @@ func (c coverage) readContents(f form.SignatureField) (r byteRange, contents []b
 	if problem != "" {
 		return r, nil, problem
 	}
-	const notTheSignature = "What ByteRange leaves out is not the signature."
+	const notTheSignature = "What ByteRange leaves out is not the Contents of the signature."
 	start, end, ok, err := c.file.Span(f.Holder)
 	if err != nil || !ok || r.gap < start || r.gapEnd > end {
 		return r, nil, notTheSignature
@@ -147,7 +147,7 @@ func (c coverage) signedRevisionEnds(f form.Fields) (all []int64) {
 	return slices.Compact(all)
 }
 
-var errDuplicateKeys = errors.New("an entry stands twice in the signature dictionary, and readers differ in which counts")
+var errDuplicateKeys = errors.New("the signature dictionary has two values for a key, and readers differ in which counts")
 
 // hasDuplicateKeys reports whether the signature dictionary, or the field that contains it, has two
 // values for one key. Readers differ in which value counts (ISO 32000-2 7.3.7), so that another

@@ -135,7 +135,7 @@ func findStore(file *pdf.File) (store, error) {
 		s.vri, err = file.Dict(s.dict["VRI"])
 	}
 	if err == nil && (isOtherDictionary(file, s.dict) || isOtherDictionary(file, s.vri)) {
-		err = fmt.Errorf("%w: /DSS leads to something else", pdf.ErrDamaged)
+		err = fmt.Errorf("%w: /DSS refers to an object of another type", pdf.ErrDamaged)
 	}
 	s.fault = err
 	return s, pdf.IgnoreMalformed(err)

@@ -70,7 +70,7 @@ func checkEmpty(file *pdf.File, name string, found []form.Node) error {
 			fields++
 		}
 		if n.Type != "Sig" {
-			return fmt.Errorf("%w: the field %q is for something else", ErrField, name)
+			return fmt.Errorf("%w: the field %q is no signature field", ErrField, name)
 		}
 		if value, err := file.Resolve(n.Value); err != nil || value != nil {
 			return fmt.Errorf("%w: the field %q is signed already", ErrField, name)
@@ -99,7 +99,7 @@ func hasNamedKids(file *pdf.File, field pdf.Dict) bool {
 func objectOf(file *pdf.File, n form.Node) (pdf.Ref, error) {
 	ref, ok := file.LastReference(n.Object)
 	if !ok || n.Direct {
-		return ref, fmt.Errorf("%w: the field %q or its widget is not an object of its own", ErrField, n.Name)
+		return ref, fmt.Errorf("%w: the field %q or its widget is not an indirect object", ErrField, n.Name)
 	}
 	return ref, nil
 }

@@ -232,11 +232,11 @@ func (a appended) ReadAt(p []byte, at int64) (int, error) {
 func (o Options) check() error {
 	switch {
 	case o.Visible != nil && o.Field != "":
-		return errors.New("pades: an existing field is where it is, and a place for a new one is given")
+		return errors.New("pades: Visible cannot be combined with Field")
 	case o.Appearance != nil && o.Visible != nil:
-		return errors.New("pades: what is drawn in a place is Visible.Appearance")
+		return errors.New("pades: Appearance cannot be combined with Visible, which has an Appearance of its own")
 	case o.Appearance != nil && o.Field == "":
-		return errors.New("pades: an appearance is drawn in an existing field, and none is named")
+		return errors.New("pades: Appearance requires Field")
 	case o.Certify < 0 || o.Certify > Annotations:
 		return fmt.Errorf("pades: certifying with the unknown permission %d", o.Certify)
 	}

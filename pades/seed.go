@@ -87,7 +87,7 @@ func (s seed) check(dict pdf.Dict, in string, constraints []seedConstraint) (str
 		}
 	}
 	if flags != 0 {
-		return fmt.Sprintf("%sFf: it requires what is not known", in), nil
+		return fmt.Sprintf("%sFf: it has unknown flags", in), nil
 	}
 	return "", nil
 }
@@ -195,7 +195,7 @@ func (s seed) unsupported(value pdf.Object) (string, error) {
 	if err != nil || value == nil {
 		return "", err
 	}
-	return "signatures are not made with it", nil
+	return "it is not supported", nil
 }
 
 // mdp checks the entry MDP: P is 0 for an approval signature and 1 to 3 for a certification.

@@ -218,8 +218,8 @@ func TestFieldThatCannotBeSigned(t *testing.T) {
 		"parent of fields":        {[]string{"<< /FT /Sig /T (Buyer) /Kids [101 0 R] >>", "<< /T (First) >>"}, "is the parent of other fields"},
 		"namesake signed":         {[]string{"<< /FT /Sig /Kids [101 0 R 102 0 R] >>", "<< /T (Buyer) >>", "<< /T (Buyer) /V 103 0 R >>", "<< /Type /Sig >>"}, "is signed already"},
 		"namesake":                {[]string{"<< /FT /Sig /Kids [101 0 R 102 0 R] >>", "<< /T (Buyer) >>", "<< /T (Buyer) >>"}, "there are several fields"},
-		"kid a direct dictionary": {[]string{"<< /FT /Sig /T (Buyer) /Kids [<< " + widget + " >>] >>"}, "is not an object of its own"},
-		"field direct":            {[]string{"<< /FT /Sig /Kids [<< /T (Buyer) >>] >>"}, "is not an object of its own"},
+		"kid a direct dictionary": {[]string{"<< /FT /Sig /T (Buyer) /Kids [<< " + widget + " >>] >>"}, "is not an indirect object"},
+		"field direct":            {[]string{"<< /FT /Sig /Kids [<< /T (Buyer) >>] >>"}, "is not an indirect object"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -195,7 +195,7 @@ func (c *signedDocument) verify(ctx context.Context) error {
 			return err
 		}
 		if !bytes.Equal(sum, s.token.Sum) {
-			return brokenError(s.name, errors.New("the timestamp is over something else"))
+			return brokenError(s.name, errors.New("the timestamp covers other data"))
 		}
 	}
 	return nil

@@ -230,7 +230,7 @@ func (d *inspection) readUniqueContents(f form.SignatureField) (r byteRange, con
 	}
 	r, contents, problem = d.readContents(f)
 	if problem == "" && d.usedGaps[r.gap] {
-		problem = "The signature is another field's."
+		problem = "Another field has the same signature."
 	}
 	if problem == "" {
 		d.usedGaps[r.gap] = true
@@ -322,7 +322,7 @@ func (v *verification) checkBinding() {
 	} else if err != nil {
 		v.reject(err)
 	} else if err := v.signed.CheckIssuerSerial(); err != nil {
-		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("The signature names its certificate by a digest that is right, and beside it says something else: %v.", err))
+		v.report.Warnings = append(v.report.Warnings, fmt.Sprintf("The digest of the certificate is right, but the issuer and serial number beside it are not: %v.", err))
 	}
 }
 

@@ -122,7 +122,7 @@ func checkUnaffected(all []existingSignature) error {
 		case slices.ContainsFunc(e.References, e.coversAppended):
 			return fmt.Errorf("%w: %.100q signs all that is in the root", ades.ErrForbidden, e.name())
 		case e.hasUnsignedContent():
-			return fmt.Errorf("%w: %.100q has something in it that no signature would cover", ades.ErrForbidden, e.name())
+			return fmt.Errorf("%w: %.100q has content that it does not sign", ades.ErrForbidden, e.name())
 		}
 	}
 	return nil

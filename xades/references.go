@@ -18,7 +18,7 @@ var (
 	// and a verifier may then disagree about which one is signed (EN 319 102-1 5.2.2).
 	errAmbiguous = errors.New("several elements have the same identifier")
 	// errMisplaced: the signed data, or the properties, are not where they have to be.
-	errMisplaced = errors.New("what is signed is not found where it belongs")
+	errMisplaced = errors.New("the signed data is not where it has to be")
 	// errCountersigned: a counter-signature is not over the value of the signature that it is in. A
 	// reader of the document takes it for a counter-signature of that signature.
 	errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")

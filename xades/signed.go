@@ -76,7 +76,7 @@ func (s *signature) checkExtensible() error {
 	case s.properties == none:
 		return fmt.Errorf("%w: %q has no properties that evidence could be added to", ades.ErrForbidden, s.ID)
 	case !s.signerNamed:
-		return broken(s, errors.New("it names no certificate that it carries"))
+		return broken(s, errors.New("SigningCertificate names no certificate of the document"))
 	}
 	for _, t := range s.archiveTimestamps {
 		if t.token == nil {

@@ -84,7 +84,7 @@ func (w *wrapping) check() (err error) {
 	}
 	start, end, ok := w.wrapper.Inside()
 	if content := w.content(); !ok || start != content.From || end != content.To {
-		return fmt.Errorf("%w: it ends elements that it does not begin", ades.ErrUnreadable)
+		return fmt.Errorf("%w: it has an end tag without a start tag", ades.ErrUnreadable)
 	}
 	var roots []xmldoc.Node
 	for n := range w.wrapper.Children() {
@@ -135,7 +135,7 @@ func checkObjectContent(object xmldoc.Node) error {
 		case n.Parent() == object && name.Space == xmldsig.Namespace && slices.Contains(signatureElementNames, name.Local),
 			n.Parent() == object && strings.HasPrefix(name.Space, editions) && slices.Contains(propertiesElementNames, name.Local),
 			n.Is(editions+"1.1.1#", "QualifyingProperties"), n.Is(editions+"1.2.2#", "QualifyingProperties"):
-			return fmt.Errorf("%w: in an Object the document would be of the signature; in Base64 it is none", ades.ErrForbidden)
+			return fmt.Errorf("%w: in an Object the document would be read as part of the signature; use Base64", ades.ErrForbidden)
 		}
 	}
 	return nil

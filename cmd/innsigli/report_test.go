@@ -75,7 +75,7 @@ func TestVerifyJSON(t *testing.T) {
 	}
 	want := []map[string]any{
 		{"file": "signed.pdf", "passed": true, "error": "", "problems": []any{}, "signatures": []any{
-			signature("INDETERMINATE", "TRY_LATER", true, "The signature carries no revocation data for its certificates.")}},
+			signature("INDETERMINATE", "TRY_LATER", true, "The document has no revocation data for the signature's certificates.")}},
 		{"file": "tampered.pdf", "passed": false, "error": "", "problems": []any{`Signature "Signature1" is TOTAL_FAILED: HASH_FAILURE.`}, "signatures": []any{
 			signature("TOTAL_FAILED", "HASH_FAILURE", false, somewhat)}},
 		{"file": "unsigned.pdf", "passed": false, "error": "", "problems": []any{"The document has no signatures."}, "signatures": []any{}},

@@ -49,14 +49,14 @@ var (
 	// ErrNoDigest: the digest algorithm of the signer identifies a signature algorithm instead. With
 	// signed attributes the error is also [ErrDigest], because no digest of the content can match the
 	// message-digest attribute. Without them the content cannot be checked at all.
-	ErrNoDigest = errors.New("cms: no digest algorithm")
+	ErrNoDigest = errors.New("cms: not a digest algorithm")
 	// ErrNoCertificate: the SignedData does not contain the signer's certificate.
 	ErrNoCertificate = errors.New("cms: signer's certificate not found")
 	// ErrBinding: the signing-certificate attribute is absent or malformed, or it identifies another
 	// certificate than the signer's.
 	ErrBinding = errors.New("cms: signing certificate not bound by the signature")
 	// ErrOtherCertificate accompanies [ErrBinding] if the attribute identifies another certificate.
-	ErrOtherCertificate = errors.New("it names another certificate")
+	ErrOtherCertificate = errors.New("the signing-certificate attribute names another certificate")
 )
 
 // A SignedData is a parsed SignedData with its first signer (RFC 5652 5.1 and 5.3).

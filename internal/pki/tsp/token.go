@@ -78,7 +78,7 @@ func (t *Token) AddCertificates(others []*x509.Certificate) {
 // [ErrMismatch] if it is over another digest.
 func (t *Token) VerifyOver(sum []byte) error {
 	if !bytes.Equal(t.Sum, sum) {
-		return fmt.Errorf("%w: it is over something else", ErrMismatch)
+		return fmt.Errorf("%w: it covers other data", ErrMismatch)
 	}
 	return t.Verify()
 }

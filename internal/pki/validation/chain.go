@@ -253,7 +253,7 @@ func checkAuthority(c *x509.Certificate) error {
 	case len(c.SubjectKeyId) == 0:
 		return fmt.Errorf("%w: %s does not identify its key", ades.ErrNoChain, ades.Identify(c))
 	case hasExtension(c, oidNoCheck), hasExtension(c, oidNoRevAvail):
-		return fmt.Errorf("%w: %s is an authority, and says that nobody need ask about it", ades.ErrNoChain, ades.Identify(c))
+		return fmt.Errorf("%w: %s is an authority, and is exempt from revocation checking", ades.ErrNoChain, ades.Identify(c))
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func checkAuthority(c *x509.Certificate) error {
 // responders may have.
 func CheckSigner(c *x509.Certificate) error {
 	if hasExtension(c, oidNoCheck) {
-		return fmt.Errorf("%w: %s signs, and is certified as a responder is", ades.ErrNoChain, ades.Identify(c))
+		return fmt.Errorf("%w: %s is a signer with id-pkix-ocsp-nocheck", ades.ErrNoChain, ades.Identify(c))
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func (m *levelCheck) checkCertificate(c, issuer *x509.Certificate) {
 	}
 	for _, a := range answers {
 		if !m.known.work.spend(answerWork) {
-			m.add("too much is said about %s", ades.Identify(c))
+			m.add("too much revocation data about %s", ades.Identify(c))
 			return
 		}
 		m.used.OCSP, m.used.CRLs = appendNonNil(m.used.OCSP, a.RevocationData.OCSP), appendNonNil(m.used.CRLs, a.RevocationData.CRL)

@@ -99,7 +99,7 @@ var (
 // kind.
 func (o *Online) request(before int, fetch func(context.Context) error) error {
 	if before >= maxRequests || o.wait <= 0 {
-		return fmt.Errorf("%w: enough was asked for this document", ades.ErrNoRevocation)
+		return fmt.Errorf("%w: the limit of requests for this document is reached", ades.ErrNoRevocation)
 	}
 	began := time.Now()
 	defer func() { o.wait -= time.Since(began) }()

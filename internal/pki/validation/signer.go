@@ -41,7 +41,7 @@ func CheckClaimedTime(cert *x509.Certificate, claimed time.Time) error {
 	claimed = claimed.UTC().Truncate(time.Second)
 	switch {
 	case claimed.IsZero():
-		return errors.New("the signature does not say when it was made")
+		return errors.New("the signature has no signing time")
 	case claimed.Before(cert.NotBefore), claimed.After(cert.NotAfter):
 		return fmt.Errorf("%w: it is claimed to have signed at %s, and valid from %s to %s", ades.ErrOutsideValidity,
 			claimed.Format(time.RFC3339), cert.NotBefore.UTC().Format(time.RFC3339), cert.NotAfter.UTC().Format(time.RFC3339))
@@ -143,7 +143,7 @@ func (s signerCheck) checkRevocation(chain []*x509.Certificate) {
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	case s.report.Indication != "", s.checkClaimedTime() != nil: // more data would not change the result
 	case len(s.data.OCSP)+len(s.data.CRLs) == 0:
-		s.report.Fail(ades.Indeterminate, s.classifyUnknown(), "The signature carries no revocation data for its certificates.")
+		s.report.Fail(ades.Indeterminate, s.classifyUnknown(), "The document has no revocation data for the signature's certificates.")
 	case s.isStatusOutdated(chain):
 		s.report.Fail(ades.Indeterminate, ades.RevocationOutOfBoundsNoPOE, err.Error())
 	default:

@@ -78,7 +78,7 @@ func (d *Data) Find(cert, issuer *x509.Certificate, at Times) Finding {
 		return Finding{a, a.Revoked}
 	}
 	var newest *Answer
-	unreliable := cmp.Or(d.algorithmError(cert, issuer), errors.New("no proof of that time"))
+	unreliable := cmp.Or(d.algorithmError(cert, issuer), errors.New("no revocation data for that time"))
 	for _, a := range answers {
 		if !a.coversCertificate(cert) || !a.isFresh(at.SigningTime) || !a.signerValidAt(at.POE) || !d.isAuthorized(a, issuer, at) {
 			continue

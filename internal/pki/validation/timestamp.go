@@ -38,7 +38,7 @@ func (t *Timestamp) Check(sum []byte, known []*x509.Certificate) {
 	t.Report.Authority = t.Token.Certificate
 	switch err := t.Token.VerifyOver(sum); {
 	case errors.Is(err, tsp.ErrMismatch):
-		t.Report.Fail("The timestamp is over something else.")
+		t.Report.Fail("The timestamp covers other data.")
 	case err != nil:
 		t.Report.Fail(err.Error())
 	default:
