@@ -72,21 +72,21 @@ func (s *Signature) Hash(ctx context.Context, of crypto.Hash, r Reference, c xml
 // VerifyValue verifies the signature value over SignedInfo. Errors are [ades.ErrValue],
 // [ades.ErrAlgorithm], [ErrLimit] and [xmldoc.ErrNamespace].
 func (s *Signature) VerifyValue(cert *x509.Certificate) error {
-	hashKey, err := ades.PublicKey(cert)
+	key, err := ades.PublicKey(cert)
 	if err != nil {
 		return err
 	}
 	if !s.Algorithm.Hash.Available() {
 		return fmt.Errorf("xmldsig: %w: %v", ades.ErrAlgorithm, s.Algorithm.Hash)
 	}
-	if err := checkWidth(hashKey, s.octets); err != nil {
+	if err := checkWidth(key, s.octets); err != nil {
 		return err
 	}
 	sum, err := s.signedSum()
 	if err != nil {
 		return err
 	}
-	return s.Algorithm.Verify(hashKey, sum, s.Value)
+	return s.Algorithm.Verify(key, sum, s.Value)
 }
 
 // signedSum returns what the key signs: the digest of the canonical SignedInfo, or with Ed25519 the
@@ -113,29 +113,29 @@ func EncodeValue(a ades.Algorithm, pub crypto.PublicKey, value []byte) ([]byte, 
 	if a.Scheme != ades.ECDSA {
 		return value, nil
 	}
-	hashKey, ok := pub.(*ecdsa.PublicKey)
+	key, ok := pub.(*ecdsa.PublicKey)
 	if !ok {
 		return nil, fmt.Errorf("xmldsig: %w: %v with key %T", ades.ErrAlgorithm, a.Scheme, pub)
 	}
 	var p pair
 	rest, err := asn1.Unmarshal(value, &p)
-	if err != nil || len(rest) > 0 || !inOrder(p.R, hashKey) || !inOrder(p.S, hashKey) {
+	if err != nil || len(rest) > 0 || !inOrder(p.R, key) || !inOrder(p.S, key) {
 		return nil, fmt.Errorf("xmldsig: %w: not r and s of the curve in DER", ades.ErrValue)
 	}
-	out := make([]byte, 2*width(hashKey))
-	p.R.FillBytes(out[:width(hashKey)])
-	p.S.FillBytes(out[width(hashKey):])
+	out := make([]byte, 2*width(key))
+	p.R.FillBytes(out[:width(key)])
+	p.S.FillBytes(out[width(key):])
 	return out, nil
 }
 
 // inOrder reports whether an integer is valid as r or s: from 1 to below the order of the curve's
 // base point.
-func inOrder(x *big.Int, hashKey *ecdsa.PublicKey) bool {
-	return x.Sign() > 0 && x.Cmp(hashKey.Params().N) < 0
+func inOrder(x *big.Int, key *ecdsa.PublicKey) bool {
+	return x.Sign() > 0 && x.Cmp(key.Params().N) < 0
 }
 
 // width returns the length in octets of r and of s, by the order of the base point.
-func width(hashKey *ecdsa.PublicKey) int { return (hashKey.Params().N.BitLen() + 7) / 8 }
+func width(key *ecdsa.PublicKey) int { return (key.Params().N.BitLen() + 7) / 8 }
 
 // maxWidth is the width of P-521, the largest supported curve.
 const maxWidth = 66
@@ -160,7 +160,7 @@ func decodeValue(a ades.Algorithm, octets []byte) []byte {
 // checkWidth refuses an ECDSA value whose length does not fit the curve: one in DER, or without
 // leading zeros. Other verifiers interpret such values differently.
 func checkWidth(pub crypto.PublicKey, octets []byte) error {
-	if hashKey, ok := pub.(*ecdsa.PublicKey); ok && len(octets) != 2*width(hashKey) {
+	if key, ok := pub.(*ecdsa.PublicKey); ok && len(octets) != 2*width(key) {
 		return fmt.Errorf("xmldsig: %w: %d octets, not r and s of the curve", ades.ErrValue, len(octets))
 	}
 	return nil
