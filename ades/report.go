@@ -17,8 +17,8 @@ const (
 	Indeterminate Indication = "INDETERMINATE"
 )
 
-// SubIndication states why a validation did not pass (EN 319 102-1 table 6). It is empty when the
-// validation passed.
+// SubIndication states why an Indication is not TotalPassed (EN 319 102-1 table 6). It is empty when
+// the Indication is.
 type SubIndication string
 
 const (
@@ -34,8 +34,7 @@ const (
 	// ChainConstraintsFailure: the signer's certificate was not issued for signing documents.
 	ChainConstraintsFailure SubIndication = "CHAIN_CONSTRAINTS_FAILURE"
 	// CertificateChainGeneralFailure: the authority was not allowed to issue a certificate of the
-	// chain, or two certificates have the same serial number, or a certificate has expired and no
-	// available revocation data covers it.
+	// chain, or a certificate has expired and no available revocation data covers it.
 	CertificateChainGeneralFailure SubIndication = "CERTIFICATE_CHAIN_GENERAL_FAILURE"
 	OutOfBoundsNoPOE               SubIndication = "OUT_OF_BOUNDS_NO_POE"
 	// OutOfBoundsNotRevoked: a certificate has expired, and revocation data shows that it is not
@@ -142,14 +141,19 @@ func (r *Report) Problems() (all []string) {
 
 // SignatureReport is the result for one signature.
 type SignatureReport struct {
-	Name          string // of the signature field or element
-	Format        string // such as "PAdES-BASELINE-B"
+	Name string // of the signature field or element
+	// Format is the format with the level, as EU DSS names it: "PAdES-BASELINE-B" to -LTA,
+	// "XAdES-BASELINE-B" to -LTA, "PKCS7-B" to -LTA, an extended profile such as "PAdES-EPES" or
+	// "XAdES-A", and "PDF-NOT-ETSI" or "XML-NOT-ETSI" for all others.
+	Format        string
 	Indication    Indication
 	SubIndication SubIndication
-	Problems      []string // why the signature has not passed, in English sentences
-	Warnings      []string // facts that a reader should know and that do not prevent passing
-	Intact        bool     // the digest matches and the value verifies
-	Coverage      Coverage
+	// Problems are the reasons for an Indication other than TotalPassed, in English sentences. A
+	// signature that lacks only revocation data has one, and has Passed.
+	Problems []string
+	Warnings []string // facts that a reader should know and that do not prevent passing
+	Intact   bool     // the digest matches and the value verifies
+	Coverage Coverage
 	// CounterSignature: the signature is over the value of another signature and over nothing of
 	// the document (EN 319 132-1 5.2.7), so Coverage is Partial. The other signature is the one
 	// before it in the report; further counter-signatures of that signature may stand in between.

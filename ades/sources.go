@@ -65,7 +65,8 @@ type Issuers interface {
 }
 
 // Sources are the sources of timestamps, revocation data and certificates. A nil source is not
-// used, and an operation that needs it fails. The zero value is offline.
+// used, and an operation that needs it fails. The zero value is offline. Package ades/online has
+// sources that ask timestamp authorities and the addresses in certificates over HTTP.
 type Sources struct {
 	Time       Timestamper
 	Revocation Revocation

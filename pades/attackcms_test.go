@@ -132,7 +132,7 @@ func TestSignerOfTheStore(t *testing.T) {
 		"its serial number":                      {signer, bytes.Index(signer, p.signer.Certificate.SerialNumber.Bytes()), ades.NoSigningCertificateFound},
 		"its version, so that it cannot be read": {signer, 12, ades.NoSigningCertificateFound},
 		"its value":                              {signer, len(signer) - 1, ades.NoSigningCertificateFound},
-		"the value of its issuer":                {issuer, len(issuer) - 1, ades.CertificateChainGeneralFailure},
+		"the value of its issuer":                {issuer, len(issuer) - 1, ades.NoCertificateChainFound},
 	} {
 		altered := bytes.Clone(test.der)
 		altered[test.at] ^= 1

@@ -93,7 +93,7 @@ func (d *inspection) readMergedStore(file *pdf.File) (store, error) {
 	if err := s.decodeVRI(file); err != nil {
 		return s, err
 	}
-	earlier, err := d.storeAt(d.signedBefore(file.Size()))
+	earlier, err := d.storeAt(d.coveredBefore(file.Size(), s.dict != nil))
 	if err != nil {
 		return s, err
 	}
@@ -253,10 +253,17 @@ func dataOf(streams []stream) *validation.Data {
 	return data
 }
 
-// signedBefore returns where the last revision before end ends that is signed or timestamped as a
-// whole; 0 if there is none.
-func (d *inspection) signedBefore(end int64) int64 {
-	i, _ := slices.BinarySearch(d.signedRevisions, end)
+// coveredBefore returns where the last revision before end ends that is signed or timestamped as a
+// whole; 0 if there is none. If the revision that ends there is signed and has no store, the one
+// before it counts as well, because the signature covers both.
+func (d *inspection) coveredBefore(end int64, hasStore bool) int64 {
+	i, signed := slices.BinarySearch(d.signedRevisions, end)
+	if signed && !hasStore {
+		if n, _ := slices.BinarySearch(d.revisions, end+1); n >= 2 { // of n that end there or before
+			return d.revisions[n-2]
+		}
+		return 0
+	}
 	if i == 0 {
 		return 0
 	}

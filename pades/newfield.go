@@ -10,7 +10,8 @@ import (
 // Visible places a new field on a page and gives its appearance. Validators differ about a visible
 // field after a certification that permits signatures (ISO 32000-2 table 257): EU DSS accepts a new
 // one as a permitted signature, while pyHanko by default reports a change of the certified content.
-// Both accept a field that existed already.
+// Both accept a field that existed already. Package stamp draws appearances and finds free places;
+// its Page.UserSpace returns the sides of a Rect.
 type Visible struct {
 	Page int // number of the page, the first being 1; else [ErrPage]
 	// Rect is the rectangle of the field in the user space of the page, as for annotations

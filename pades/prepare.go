@@ -18,8 +18,9 @@ import (
 // value is missing.
 //
 // Errors: [ades.ErrUnreadable], [ErrEncrypted], [ades.ErrForbidden], [ades.ErrBroken], [ErrField],
-// [ErrPage], [ErrRect], [ErrAppearance], [ades.ErrAlgorithm], and [ades.ErrOutsideValidity] when
-// the signer's certificate is not valid at the signing time of the options. Options that contradict
+// [ErrPage], [ErrRect], [ErrAppearance], [ades.ErrAlgorithm], [ades.ErrPurpose] when the signer's
+// certificate was not issued for signing documents, and [ades.ErrOutsideValidity] when it is not
+// valid at the signing time of the options. Options that contradict
 // each other are an error without a sentinel.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
@@ -63,9 +64,9 @@ func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Option
 }
 
 // Check reports whether [Prepare] would accept a document with these options. It needs no signer
-// and does not hash the document. Its errors are those of Prepare except [ades.ErrAlgorithm] and
-// [ades.ErrOutsideValidity]. Prepare alone checks the certificate and the hash that the seed value
-// of a field requires. The Appearance of Visible may be nil, because the caller may not have it
+// and does not hash the document. Its errors are those of Prepare except [ades.ErrAlgorithm],
+// [ades.ErrPurpose] and [ades.ErrOutsideValidity]. Prepare alone checks the certificate and the hash
+// that the seed value of a field requires. The Appearance of Visible may be nil, because the caller may not have it
 // yet.
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := ctx.Err(); err != nil {

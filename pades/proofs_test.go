@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +38,9 @@ func TestLevelByStores(t *testing.T) {
 	inVRI := []byte("<< /VRI << /" + fmt.Sprintf("%X", sha1.Sum(contents)) + " << /Cert [900 0 R 901 0 R] /OCSP [902 0 R 904 0 R] /CRL [903 0 R] >> >> >>" + objects)
 	empty := []byte("<< /Type /DSS >>")
 	stored := w.attach(t, w.one, whole)
+	extended := extend(t, signFor(t, pdftest.Build(pdftest.Options{}), w.honest, ades.LTA), ades.LTA, w.honest.ca.Sources(nil))
+	named := regexp.MustCompile(`/DSS \d+ 0 R`).FindAllIndex(extended, -1) // by the catalog of the last revision, last of all
+	extended = slices.Concat(extended[:named[len(named)-1][0]], []byte("/DSX"), extended[named[len(named)-1][0]+len("/DSX"):])
 	archived := signFor(t, pdftest.Build(pdftest.Options{}), w.honest, ades.LTA)
 	archived = extend(t, archived, ades.LTA, w.honest.ca.Sources(nil))
 	var paths, names []string
@@ -49,6 +54,7 @@ func TestLevelByStores(t *testing.T) {
 		"proofs in a VRI dictionary alone":     {w.attach(t, w.one, inVRI), []string{"LT"}},
 		"a store that was replaced":            {w.attach(t, signFor(t, stored, w.honest, ades.T), empty), []string{"LT", "T"}},
 		"a store that was left out":            {w.attach(t, signFor(t, stored, w.honest, ades.T), []byte("null")), []string{"T", "T"}},
+		"left out with the document timestamp": {extended, []string{"T"}},
 		"replaced, and nobody signed it":       {w.attach(t, stored, empty), []string{"T"}},
 		"a store from before the signature":    {signFor(t, w.attach(t, pdftest.Build(pdftest.Options{}), whole), w.honest, ades.T), []string{"T"}},
 		"a document timestamp":                 {archived, []string{"LTA"}},

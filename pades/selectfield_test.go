@@ -210,8 +210,8 @@ func TestFieldThatCannotBeSigned(t *testing.T) {
 		says    string
 	}{
 		"absent":                  {[]string{"<< /FT /Sig /T (Seller) >>"}, `there is no field "Buyer"`},
-		"of another type":         {[]string{"<< /FT /Tx /T (Buyer) " + widget + " >>"}, "is for something else"},
-		"without type":            {[]string{"<< /T (Buyer) >>"}, "is for something else"},
+		"of another type":         {[]string{"<< /FT /Tx /T (Buyer) " + widget + " >>"}, "is no signature field"},
+		"without type":            {[]string{"<< /T (Buyer) >>"}, "is no signature field"},
 		"signed":                  {[]string{"<< /FT /Sig /T (Buyer) /V 101 0 R >>", "<< /Type /Sig >>"}, "is signed already"},
 		"value inherited":         {[]string{"<< /V 102 0 R /FT /Sig /Kids [101 0 R] >>", "<< /T (Buyer) >>", "<< >>"}, "is signed already"},
 		"value no dictionary":     {[]string{"<< /FT /Sig /T (Buyer) /V (text) >>"}, "is signed already"},

@@ -65,10 +65,14 @@ type verification struct {
 // proof of existence. Without one the result is INDETERMINATE with OUT_OF_BOUNDS_NO_POE if the
 // signer's certificate has expired too, else with REVOCATION_OUT_OF_BOUNDS_NO_POE.
 //
-// Data from options.Revocation and options.Issuers exists since now. Verify uses it for a Time in
-// the past too, because it states since when a certificate is revoked. It states nothing about a
-// certificate that has expired. It does not count for the level, which depends on the document
-// alone. The Warnings of the report name the data that could not be fetched.
+// [ades.Report.Passed] and [ades.SignatureReport.Passed] accept a signature that only lacks
+// revocation data (TRY_LATER), as every signature of level B or T without sources does. A caller who
+// demands proof that no certificate was revoked compares Indication with [ades.TotalPassed].
+//
+// Verify also uses data from options.Revocation and options.Issuers. Its proof of existence (POE) is
+// the current time. Such data is used for a Time in the past too, because it states since when a
+// certificate is revoked, but not for a certificate that has expired. The level depends on the
+// document alone. The Warnings of the report name the data that could not be fetched.
 //
 // Verify hashes the document itself and does not use doc.Hashed.
 func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {

@@ -40,7 +40,7 @@ func TestIssuerSerialOfAnother(t *testing.T) {
 		}
 		signed := append(bytes.Clone(b), r.Bytes...)
 		s := verify(t, signed, ca)[0]
-		said := len(s.Warnings) == 1 && strings.Contains(s.Warnings[0], "beside it says something else")
+		said := len(s.Warnings) == 1 && strings.Contains(s.Warnings[0], "the issuer and serial number beside it are not")
 		if !s.Intact || s.SubIndication != ades.TryLater || said != (name == "other") || len(s.Warnings) > 1 {
 			t.Errorf("%s: %s %s %q %q", name, s.Indication, s.SubIndication, s.Problems, s.Warnings)
 		}

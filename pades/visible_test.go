@@ -161,8 +161,8 @@ func TestVisibleOptions(t *testing.T) {
 		o    pades.Options
 		says string
 	}{
-		"and a field":            {pades.Options{Field: "Buyer", Visible: at(1, 100, 100)}, "a place for a new one"},
-		"and another appearance": {pades.Options{Appearance: contract(), Visible: at(1, 100, 100)}, "Visible.Appearance"},
+		"and a field":            {pades.Options{Field: "Buyer", Visible: at(1, 100, 100)}, "Visible cannot be combined with Field"},
+		"and another appearance": {pades.Options{Appearance: contract(), Visible: at(1, 100, 100)}, "Appearance cannot be combined with Visible"},
 		"an empty appearance":    {pades.Options{Visible: empty}, pades.ErrAppearance.Error()},
 	}
 	for name, test := range tests {

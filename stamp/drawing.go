@@ -12,7 +12,7 @@ import (
 	"math"
 )
 
-// Scaling states how an image fills its box (spec 3.3).
+// Scaling states how an image fills its box.
 type Scaling string
 
 const (

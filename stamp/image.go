@@ -12,7 +12,7 @@ import (
 	"slices"
 )
 
-// ImageType is the format of a custom image (spec 3.3).
+// ImageType is the format of a custom image.
 type ImageType string
 
 const (

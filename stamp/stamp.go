@@ -55,7 +55,7 @@ var (
 // Size is a size on the displayed page, in points.
 type Size struct{ Width, Height float64 }
 
-// StandardSize is the size of the standard stamp (spec 3.3).
+// StandardSize is the size of the standard stamp.
 var StandardSize = Size{117, 55}
 
 // Rect is a rectangle on the displayed page, in points. Left and Top are the distances of its upper

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Text is the text of the standard stamp (spec 3.3). Empty fields are left out.
+// Text is the text of the standard stamp. Empty fields are left out.
 //
 // Text is shown in Unicode's form NFC, with single spaces and without invisible characters. Text
 // that is too long for its place ends in "…". The font has Latin, Greek and Cyrillic. It shows

@@ -32,8 +32,9 @@ type frame struct {
 
 // Prepare returns a signature of the document that is complete except for its value.
 //
-// Prepare returns [ades.ErrUnreadable], [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm],
-// or [ades.ErrOutsideValidity] if the signer's certificate is not valid at the signing time. For
+// The errors are [ades.ErrUnreadable], [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm],
+// [ades.ErrPurpose] if the signer's certificate was not issued for signing documents, and
+// [ades.ErrOutsideValidity] if it is not valid at the signing time. For
 // options that contradict each other it returns an error that is none of these.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
@@ -63,7 +64,8 @@ func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Opti
 }
 
 // Check reports whether a document can be signed with these options; it needs no signer. It returns
-// the errors of [Prepare] except [ades.ErrAlgorithm] and [ades.ErrOutsideValidity].
+// the errors of [Prepare] except [ades.ErrAlgorithm], [ades.ErrPurpose] and
+// [ades.ErrOutsideValidity].
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := options.check(); err != nil {
 		return err

@@ -143,7 +143,8 @@ func ParsePacking(s string) (Packing, error) {
 	return Enveloped, fmt.Errorf("xades: %q is no packing (Enveloped, Enveloping, InternallyDetached)", s)
 }
 
-// Options are what the caller chooses for a signature, beside the signer. The zero value is valid.
+// Options are what the caller chooses for a signature, beside the signer. The zero value makes an
+// enveloped signature of level B at the current time.
 type Options struct {
 	Packing Packing
 	// Base64 makes Enveloping embed the file unchanged, in Base64, instead of its elements. The

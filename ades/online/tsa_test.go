@@ -126,7 +126,7 @@ func TestTSA(t *testing.T) {
 		"another nonce":                         {serve: changed(t, good, func(r *tsp.Request) { r.Nonce.Add(r.Nonce, r.Nonce) }), err: "nonce"},
 		"no nonce":                              {serve: changed(t, good, func(r *tsp.Request) { r.Nonce = nil }), err: "nonce"},
 		"another's answer":                      {serve: answering(func([]byte) []byte { return first }), err: "nonce"},
-		"another imprint":                       {serve: changed(t, good, func(r *tsp.Request) { r.Sum = slices.Repeat([]byte{1}, 32) }), err: "something else"},
+		"another imprint":                       {serve: changed(t, good, func(r *tsp.Request) { r.Sum = slices.Repeat([]byte{1}, 32) }), err: "covers other data"},
 		"another hash":                          {serve: changed(t, good, func(r *tsp.Request) { r.Hash, r.Sum = crypto.SHA512, slices.Repeat([]byte{1}, 64) }), err: "another hash"},
 		"without its certificate":               {serve: changed(t, good, func(r *tsp.Request) { r.Certificates = false }), err: "certificate not found"},
 		"dated back":                            {serve: at(good, -2*time.Minute), err: "off"},

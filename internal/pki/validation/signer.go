@@ -87,13 +87,16 @@ func (s signerCheck) check() {
 	case err != nil:
 		s.report.Fail(ades.Indeterminate, s.classifyNoChain(cert), err.Error())
 	}
+	if err := s.known.checkUnaltered(chain); err != nil {
+		s.report.Fail(ades.Indeterminate, ades.NoCertificateChainFound, err.Error())
+	}
 	s.report.Chain = chain
 	if err := ades.CheckPurpose(cert); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.ChainConstraintsFailure, err.Error())
 	} else if !ades.AllowsNonRepudiation(cert) {
 		s.report.Warnings = append(s.report.Warnings, "The key usage of the signer's certificate is digitalSignature without nonRepudiation.")
 	}
-	if err := cmp.Or(s.known.checkUnaltered(chain), CheckSigner(cert), CheckAuthorities(chain)); err != nil {
+	if err := cmp.Or(CheckSigner(cert), CheckAuthorities(chain)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CertificateChainGeneralFailure, err.Error())
 	}
 	if err := cmp.Or(s.checkAlgorithm(), CheckChain(chain, s.at)); err != nil {
