@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,9 +37,15 @@ func TestLevelByStores(t *testing.T) {
 	inVRI := []byte("<< /VRI << /" + fmt.Sprintf("%X", sha1.Sum(contents)) + " << /Cert [900 0 R 901 0 R] /OCSP [902 0 R 904 0 R] /CRL [903 0 R] >> >> >>" + objects)
 	empty := []byte("<< /Type /DSS >>")
 	stored := w.attach(t, w.one, whole)
-	extended := extend(t, signFor(t, pdftest.Build(pdftest.Options{}), w.honest, ades.LTA), ades.LTA, w.honest.ca.Sources(nil))
-	named := regexp.MustCompile(`/DSS \d+ 0 R`).FindAllIndex(extended, -1) // by the catalog of the last revision, last of all
-	extended = slices.Concat(extended[:named[len(named)-1][0]], []byte("/DSX"), extended[named[len(named)-1][0]+len("/DSX"):])
+	// The form is a direct object, so that the catalog is written anew with each signature.
+	form := pdftest.Build(pdftest.Options{Catalog: "/AcroForm << /Fields [] >>"})
+	twice := signFor(t, w.attach(t, signFor(t, form, w.honest, ades.T), whole), w.honest, ades.T)
+	named := regexp.MustCompile(`/DSS\s*<<`).FindAllIndex(twice, -1)
+	if len(named) != 2 {
+		t.Fatalf("%d catalogs with a store", len(named))
+	}
+	leftOut := bytes.Clone(twice)
+	copy(leftOut[named[1][0]:], "/DSX") // in the revision of the second signature
 	archived := signFor(t, pdftest.Build(pdftest.Options{}), w.honest, ades.LTA)
 	archived = extend(t, archived, ades.LTA, w.honest.ca.Sources(nil))
 	var paths, names []string
@@ -54,7 +59,7 @@ func TestLevelByStores(t *testing.T) {
 		"proofs in a VRI dictionary alone":     {w.attach(t, w.one, inVRI), []string{"LT"}},
 		"a store that was replaced":            {w.attach(t, signFor(t, stored, w.honest, ades.T), empty), []string{"LT", "T"}},
 		"a store that was left out":            {w.attach(t, signFor(t, stored, w.honest, ades.T), []byte("null")), []string{"T", "T"}},
-		"left out with the document timestamp": {extended, []string{"T"}},
+		"left out with the second signature":   {leftOut, []string{"T", "T"}},
 		"replaced, and nobody signed it":       {w.attach(t, stored, empty), []string{"T"}},
 		"a store from before the signature":    {signFor(t, w.attach(t, pdftest.Build(pdftest.Options{}), whole), w.honest, ades.T), []string{"T"}},
 		"a document timestamp":                 {archived, []string{"LTA"}},
