@@ -117,14 +117,14 @@ func (q *fixture) left() (due time.Duration, none bool) {
 // do does a job at once.
 func do(context.Context, storage.Job) (time.Time, error) { return time.Time{}, nil }
 
-// lasting is a handler that takes its time, and heeds its context.
+// lasting is a handler that takes its time, and heeds its context. It waits for a context and not for the channel of a
+// timer: under the race detector, channels of timers that have fired crash the runtime where several goroutines of a
+// bubble select on them at once (go1.26: the timers of a bubble share one context of the detector, without a lock).
 func lasting(long time.Duration) queue.Handler {
 	return func(ctx context.Context, _ storage.Job) (time.Time, error) {
-		select {
-		case <-time.After(long):
-			return time.Time{}, nil
-		case <-ctx.Done():
-			return time.Time{}, ctx.Err()
-		}
+		work, end := context.WithTimeout(ctx, long)
+		defer end()
+		<-work.Done()
+		return time.Time{}, ctx.Err()
 	}
 }
