@@ -163,7 +163,7 @@ func (e *extension) append(r Revision) {
 
 // addValidationData appends the missing validation data.
 func (e *extension) addValidationData() error {
-	return e.addMissingData((*signedDocument).noMoreTargets)
+	return e.addMissingData(false)
 }
 
 // addDataBeforeTimestamp appends the missing validation data before a new document timestamp. The
@@ -171,19 +171,24 @@ func (e *extension) addValidationData() error {
 // data about that authority is outdated, it is collected again: a verifier can then validate the
 // new timestamp by it until the next renewal adds newer data.
 func (e *extension) addDataBeforeTimestamp() error {
-	return e.addMissingData((*signedDocument).lastAuthorityIfOutdated)
+	return e.addMissingData(true)
 }
 
-// addMissingData appends the missing validation data of all targets and the validation data of the
-// further targets that more returns. It returns an error when the data that the sources have is not
-// enough for validators or [Verify]: the document would not reach level LT.
-func (e *extension) addMissingData(more func(*signedDocument, *validation.Known) []validation.Target) error {
+// addMissingData appends the missing validation data of all targets, and renews that of the last
+// timestamp authority if it is outdated and a timestamp follows. It returns an error when the data
+// that the sources have is not enough for validators or [Verify]: the document would not reach level
+// LT.
+func (e *extension) addMissingData(timestampFollows bool) error {
 	c, err := e.current()
 	if err != nil {
 		return err
 	}
 	known := validation.NewKnown(e.ctx, e.Sources, c.known...)
-	found, err := validation.Complete(e.ctx, e.Sources, known, c.store.data, c.allTargets(), more(c, known)...)
+	var renewed []validation.Target
+	if timestampFollows {
+		renewed = c.lastAuthorityIfOutdated(known)
+	}
+	found, err := validation.Complete(e.ctx, e.Sources, known, c.store.data, c.allTargets(), renewed...)
 	if err != nil {
 		return err
 	}
@@ -220,8 +225,6 @@ func (e *extension) collectAgain(c *signedDocument, known *validation.Known) (Re
 	}
 	return e.dataRevision(c, known, found)
 }
-
-func (c *signedDocument) noMoreTargets(*validation.Known) []validation.Target { return nil }
 
 // lastAuthorityIfOutdated returns the authority of the newest timestamp as a target if the document
 // has no current revocation data about it.

@@ -17,9 +17,10 @@ const (
 	notETSI  = "PDF-NOT-ETSI"
 )
 
-// The SubFilter values of ISO 32000-1 12.8.3.3. In the second, the content of the CMS is the SHA-1
-// digest of the document.
+// Values of SubFilter: of EN 319 142-1, and the two of ISO 32000-1 12.8.3.3. In pkcs7SHA1 the content
+// of the CMS is the SHA-1 digest of the document.
 const (
+	cadesDetached = "ETSI.CAdES.detached"
 	pkcs7Detached = "adbe.pkcs7.detached"
 	pkcs7SHA1     = "adbe.pkcs7.sha1"
 )
@@ -48,7 +49,7 @@ func (v *verification) noteFormat() error {
 // valid.
 func (v *verification) family() string {
 	switch v.subFilter() {
-	case "ETSI.CAdES.detached":
+	case cadesDetached:
 		return v.profile()
 	case pkcs7Detached:
 		if v.signed.HasDigest() && v.signed.HasSignerCertificate() {

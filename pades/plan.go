@@ -31,7 +31,7 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{file: file, fields: found, options: o, addsExtension: !found.Signed() && subFilter(signer) == cadesFormat, usageRights: hasUsageRights(file)}
+	p := &plan{file: file, fields: found, options: o, addsExtension: !found.Signed() && subFilter(signer) == cadesDetached, usageRights: hasUsageRights(file)}
 	if o.Field != "" {
 		if p.field, err = selectField(file, o.Field, found.Named); err != nil {
 			return nil, err

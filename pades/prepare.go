@@ -185,16 +185,11 @@ func layOutFile(doc Document, file *pdf.File, signer ades.Signer, options Option
 // least the hash is known.
 func noSigner(signer ades.Signer) bool { return signer.Algorithm == ades.Algorithm{} }
 
-// Values of SubFilter.
-const (
-	cadesFormat pdf.Name = "ETSI.CAdES.detached"
-	cmsFormat   pdf.Name = "adbe.pkcs7.detached" // requires no signed attributes
-)
-
-// subFilter returns the SubFilter of a signature: cmsFormat for an external CMS, else cadesFormat.
+// subFilter returns the SubFilter of a signature: pkcs7Detached, which requires no signed attributes,
+// for an external CMS, else cadesDetached.
 func subFilter(signer ades.Signer) pdf.Name {
 	if signer.Certificate == nil && !noSigner(signer) {
-		return cmsFormat
+		return pkcs7Detached
 	}
-	return cadesFormat
+	return cadesDetached
 }

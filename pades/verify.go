@@ -67,7 +67,7 @@ type verification struct {
 //
 // [ades.Report.Passed] and [ades.SignatureReport.Passed] accept a signature that only lacks
 // revocation data (TRY_LATER), as every signature of level B or T without sources does. A caller who
-// demands proof that no certificate was revoked compares Indication with [ades.TotalPassed].
+// requires the revocation status of each certificate compares Indication with [ades.TotalPassed].
 //
 // Verify also uses data from options.Revocation and options.Issuers. Its proof of existence (POE) is
 // the current time. Such data is used for a Time in the past too, because it states since when a

@@ -201,7 +201,7 @@ func (e *extension) addSignatureTimestamp(s *documentSignature) (string, error) 
 
 // addValidationData returns the markup of the validation data that a signature lacks.
 func (e *extension) addValidationData(s *documentSignature) (string, error) {
-	return e.addMissingData(s, func(*validation.Known) []validation.Target { return nil })
+	return e.addMissingData(s, false)
 }
 
 // addValidationDataBeforeTimestamp returns the markup of the validation data to add before an
@@ -209,15 +209,20 @@ func (e *extension) addValidationData(s *documentSignature) (string, error) {
 // the new timestamp most probably comes from the same authority. With that data a verifier can
 // validate the new timestamp until its renewal adds the data about itself.
 func (e *extension) addValidationDataBeforeTimestamp(s *documentSignature) (string, error) {
-	return e.addMissingData(s, s.outdatedTimestampAuthority)
+	return e.addMissingData(s, true)
 }
 
-// addMissingData returns the markup of the missing validation data, with data about further
-// targets. If the data that the sources have would not be enough for a validator or for [Verify],
-// the signature would not have level LT, and the result is an error.
-func (e *extension) addMissingData(s *documentSignature, more func(*validation.Known) []validation.Target) (string, error) {
+// addMissingData returns the markup of the missing validation data. If a timestamp follows, it
+// renews the data about the last timestamp authority if that is outdated. If the data that the
+// sources have would not be enough for a validator or for [Verify], the signature would not have
+// level LT, and the result is an error.
+func (e *extension) addMissingData(s *documentSignature, timestampFollows bool) (string, error) {
 	known := e.known.With(s.knownCertificates...)
-	found, err := validation.Complete(e.ctx, e.Sources, known, s.validationData.ShareLimit(known), s.targets(), more(known)...)
+	var renewed []validation.Target
+	if timestampFollows {
+		renewed = s.outdatedTimestampAuthority(known)
+	}
+	found, err := validation.Complete(e.ctx, e.Sources, known, s.validationData.ShareLimit(known), s.targets(), renewed...)
 	if err != nil {
 		return "", err
 	}

@@ -78,8 +78,8 @@ func Check(ctx context.Context, doc Document, options Options) error {
 // [Prepare], of [Pending.Sign] with the timestamp authority of the sources, and of
 // [Extender.ExtendLast]. For level B the zero Sources are enough.
 //
-// If Sign makes the signature and its timestamp, but cannot get the validation data for level LT or
-// LTA, it returns that revision together with the error: an [Extender] can continue from it.
+// If ExtendLast fails, for example because validation data cannot be had, Sign returns the revision
+// of [Pending.Sign] with the error: an [Extender] can continue from there.
 func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {

@@ -67,10 +67,10 @@ func TestTrustOfTheExpired(t *testing.T) {
 		en, is  string
 	}{
 		{"expired", ades.VerifyOptions{Time: s.signer.Certificate.NotAfter.Add(time.Hour), Roots: s.ca.Roots()},
-			"Trust leads to nobody who is trusted here by certificates that could all be relied upon on 17 June 2031, 13:00:00 UTC Signed",
+			"Trust does not lead to a root that is trusted here by certificates that could all be relied upon on 17 June 2031, 13:00:00 UTC Signed",
 			"Traust verða ekki rakin til neins sem er treyst hér með skilríkjum sem öll voru gild og traust 17. júní 2031 kl. 13:00:00 UTC Undirritað"},
 		{"of nobody", ades.VerifyOptions{Time: signedAt},
-			"Trust leads to nobody who is trusted here Signed", "Traust verða ekki rakin til neins sem er treyst hér Undirritað"},
+			"Trust does not lead to a root that is trusted here Signed", "Traust verða ekki rakin til neins sem er treyst hér Undirritað"},
 	} {
 		r, err := pades.Verify(t.Context(), pdfOf(signed), test.options)
 		if err != nil {

@@ -37,7 +37,7 @@ var subIndications = map[ades.SubIndication]words{
 	"SIGNATURE_POLICY_NOT_AVAILABLE": {"The rules that the signer chose for it are not at hand.",
 		"Reglurnar sem undirritandi valdi henni eru ekki tiltækar."},
 	"TIMESTAMP_ORDER_FAILURE": {"Its timestamps contradict one another.", "Tímastimplum hennar ber ekki saman."},
-	"NO_SIGNING_CERTIFICATE_FOUND": {"The signer's certificate is missing, so that nobody can tell who signed.",
+	"NO_SIGNING_CERTIFICATE_FOUND": {"The signer's certificate is missing, so the signer is unknown.",
 		"Skilríki undirritanda vantar, svo ekki verður séð hver undirritaði."},
 	"NO_CERTIFICATE_CHAIN_FOUND": {"The signer's certificate does not lead to an issuer that is trusted here.",
 		"Skilríki undirritanda verða ekki rakin til útgefanda sem er treyst hér."},
@@ -47,7 +47,7 @@ var subIndications = map[ades.SubIndication]words{
 		"Skilríki eru ekki í gildi, og ekkert sannar að undirskriftin hafi verið gerð á meðan þau giltu."},
 	"OUT_OF_BOUNDS_NOT_REVOKED": {"A certificate is out of force. It was not revoked, but nothing proves that the signature was made while it was in force.",
 		"Skilríki eru ekki í gildi. Þau voru ekki afturkölluð, en ekkert sannar að undirskriftin hafi verið gerð á meðan þau giltu."},
-	"REVOCATION_OUT_OF_BOUNDS_NO_POE": {"Whoever vouched that a certificate was not revoked is out of force by now, and nothing proves that it was said before.",
+	"REVOCATION_OUT_OF_BOUNDS_NO_POE": {"The certificate that signed the revocation data has expired since, and no timestamp shows that the data existed before.",
 		"Sá sem staðfesti að skilríki væru ekki afturkölluð hefur ekki lengur gild skilríki, og ekkert sannar að það hafi verið staðfest áður."},
 	"REVOKED_NO_POE": {"The signer's certificate has been revoked, and nothing proves that the signature was made before.",
 		"Skilríki undirritanda hafa verið afturkölluð, og ekkert sannar að undirskriftin hafi verið gerð áður."},
@@ -58,7 +58,7 @@ var subIndications = map[ades.SubIndication]words{
 	"SIGNED_DATA_NOT_FOUND": {"What was signed is not in this document.", "Það sem var undirritað er ekki í þessu skjali."},
 	"TRY_LATER": {"Whether a certificate had been revoked is not known from what is at hand.",
 		"Ekki verður séð af fyrirliggjandi gögnum hvort skilríki hafi verið afturkölluð."},
-	"CUSTOM": {"It does not meet a rule of whoever verifies it.", "Hún stenst ekki reglu þess sem sannreynir hana."},
+	"CUSTOM": {"It does not meet a rule of the verifier.", "Hún stenst ekki reglu þess sem sannreynir hana."},
 }
 
 var (
@@ -154,8 +154,8 @@ var (
 	unknownSigner = words{"an unknown signer", "óþekktur undirritandi"}
 	inForce       = words{"in force from {from} to {to}", "í gildi frá {from} til {to}"}
 	trust         = words{"leads to {root}, which is trusted", "má rekja til {root}, sem er treyst"}
-	noTrust       = words{"leads to nobody who is trusted here", "verða ekki rakin til neins sem er treyst hér"}
-	noTrustThen   = words{"leads to nobody who is trusted here by certificates that could all be relied upon on {time}",
+	noTrust       = words{"does not lead to a root that is trusted here", "verða ekki rakin til neins sem er treyst hér"}
+	noTrustThen   = words{"does not lead to a root that is trusted here by certificates that could all be relied upon on {time}",
 		"verða ekki rakin til neins sem er treyst hér með skilríkjum sem öll voru gild og traust {time}"}
 	named            = words{"{name} in the document, which the certificate does not confirm", "{name} samkvæmt skjalinu, en skilríkin staðfesta það ekki"}
 	claimed          = words{"{time}, by the signer's own account", "{time}, að sögn undirritanda"}

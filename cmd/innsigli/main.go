@@ -28,8 +28,9 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// untilSignal returns a context that ends at the first signal to stop. By then a second signal ends the program
-// at once: after signal.NotifyContext it could still be lost when whoever sent the first had seen its effect.
+// untilSignal returns a context that ends at the first SIGINT or SIGTERM. From then on a second signal ends the
+// program at once. signal.NotifyContext does not guarantee that: it ends the context before its handler is
+// removed, and the handler may swallow a second signal that comes in between.
 func untilSignal() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -173,7 +173,7 @@ func (r *Renderer) notKept() string {
 	if r.options.Cache == "" || r.Kept() {
 		return ""
 	}
-	return ", which was not kept: " + r.options.Cache + " has to be a folder that this user, and nobody else, can write to"
+	return ", which was not kept: " + r.options.Cache + " has to be a folder that only this user can write to"
 }
 
 // Close stops running renderings, which return [ErrClosed], waits until they have ended, and frees

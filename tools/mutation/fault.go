@@ -103,41 +103,60 @@ func trimmed(text string) []string {
 }
 
 // seed runs the suites on the code with the fault, that of its package first, until one fails. It returns the suite and the
-// test that failed first.
+// test that failed first; "" if all pass.
 func (f fault) seed(ctx context.Context, root string) (suite, test string, err error) {
-	path, content, err := f.apply(root)
-	if err != nil {
-		return "", "", err
-	}
 	folder, err := os.MkdirTemp("", "mutation-")
 	if err != nil {
 		return "", "", err
 	}
 	defer os.RemoveAll(folder)
-	overlay, err := f.overlay(folder, path, content)
+	overlay, err := f.build(ctx, root, folder)
 	if err != nil {
 		return "", "", err
 	}
-	if out, err := command(ctx, "go", "build", "-overlay", overlay, "./"+f.folder); err != nil {
-		return "", "", fmt.Errorf("the code with the fault does not build: %s", out)
-	}
-	fails := func(suite string) (test string, failed bool) {
-		out, err := command(ctx, "go", "test", "-short", "-failfast", "-count=1", "-vet=off", "-timeout=20m", "-overlay", overlay, "./"+suite)
-		return firstFailure(out), err != nil
-	}
-	if test, failed := fails(f.folder); failed {
-		return f.folder, test, ctx.Err()
+	if test, err = f.failing(ctx, overlay, f.folder); test != "" || err != nil {
+		return f.folder, test, err
 	}
 	users, err := f.users(ctx)
 	if err != nil {
 		return "", "", err
 	}
 	for _, suite := range users {
-		if test, failed := fails(suite); failed {
-			return suite, test, ctx.Err()
+		if test, err = f.failing(ctx, overlay, suite); test != "" || err != nil {
+			return suite, test, err
 		}
 	}
 	return "", "", nil
+}
+
+// failing runs a suite on the code with the fault, and returns the test that failed first; "" if all pass.
+func (f fault) failing(ctx context.Context, overlay, suite string) (test string, err error) {
+	out, err := command(ctx, "go", "test", "-short", "-failfast", "-count=1", "-vet=off", "-timeout=20m", "-overlay", overlay, "./"+suite)
+	if err == nil || ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	m := failure.FindStringSubmatch(out)
+	if m == nil {
+		return "", fmt.Errorf("%s failed without a failing test: %s", suite, out)
+	}
+	return cmp.Or(m[1], m[2]), nil
+}
+
+var failure = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)|^(panic: .*)`)
+
+// build writes the overlay with the fault into a folder and builds the package with it.
+func (f fault) build(ctx context.Context, root, folder string) (overlay string, err error) {
+	path, content, err := f.apply(root)
+	if err != nil {
+		return "", err
+	}
+	if overlay, err = f.overlay(folder, path, content); err != nil {
+		return "", err
+	}
+	if out, err := command(ctx, "go", "build", "-overlay", overlay, "./"+f.folder); err != nil {
+		return "", fmt.Errorf("the code with the fault does not build: %s", out)
+	}
+	return overlay, nil
 }
 
 // overlay writes the file with the fault, and the list by which the go command finds it.
@@ -163,17 +182,6 @@ func (f fault) users(ctx context.Context) (users []string, err error) {
 		}
 	}
 	return users, nil
-}
-
-var failure = regexp.MustCompile(`(?m)^ *--- FAIL: (\S+)|^(panic: .*)`)
-
-// firstFailure returns the first test that failed, by what go test printed.
-func firstFailure(out string) string {
-	m := failure.FindStringSubmatch(out)
-	if m == nil {
-		return "(no test said that it failed)"
-	}
-	return cmp.Or(m[1], m[2])
 }
 
 // command runs a program and returns all that it printed.

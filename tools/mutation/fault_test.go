@@ -9,7 +9,8 @@ import (
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// The passages of the faults stand in the code: whoever changes one changes its fault, too.
+// Each fault of the list replaces a passage of the code as it is now, and the code with the fault builds. With -short
+// nothing is built.
 func TestFaults(t *testing.T) {
 	text, err := os.ReadFile("faults.txt")
 	if err != nil {
@@ -19,6 +20,7 @@ func TestFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Chdir(testenv.Root(t))
 	if len(faults) < 50 {
 		t.Errorf("%d faults", len(faults))
 	}
@@ -26,8 +28,12 @@ func TestFaults(t *testing.T) {
 		if !slices.Contains(suites, f.folder) {
 			t.Errorf("%s: no suite", f.heading())
 		}
-		if _, _, err := f.apply(testenv.Root(t)); err != nil {
+		if _, _, err := f.apply("."); err != nil {
 			t.Errorf("%s: %v", f.heading(), err)
+		} else if !testing.Short() {
+			if _, err := f.build(t.Context(), ".", t.TempDir()); err != nil {
+				t.Errorf("%s: %v", f.heading(), err)
+			}
 		}
 	}
 }
