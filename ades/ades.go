@@ -54,5 +54,5 @@ func ParseLevel(s string) (Level, error) {
 			return Level(l), nil
 		}
 	}
-	return B, fmt.Errorf("ades: %q is no level (B, T, LT, LTA)", s)
+	return B, fmt.Errorf("ades: unknown level %q (B, T, LT, LTA)", s)
 }

@@ -112,8 +112,9 @@ func newChainKey(cert *x509.Certificate, intermediates []*x509.Certificate, root
 // empties it.
 const maxCachedChains = 1024
 
-// Chain returns [Chain] to the roots of the sources. It returns a cached chain while all
-// certificates of it are valid at the given time: nothing else about a chain depends on time.
+// Chain builds the chain of a certificate to a root of the sources, as the function [Chain] does. If
+// the sources have a cache (s.Chains), it returns a chain from there while all of its certificates
+// are valid at the given time: nothing else about a chain depends on time.
 func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	if s.Chains == nil {
 		return Chain(cert, intermediates, s.Roots, at)
@@ -228,7 +229,7 @@ func CheckKeySize(pub crypto.PublicKey) error {
 // revocation.
 func CheckIssuer(cert, issuer *x509.Certificate) error {
 	if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) {
-		return fmt.Errorf("%w: %s: the issuer is of another name", ErrNoChain, Identify(cert))
+		return fmt.Errorf("%w: %s: the issuer has another name", ErrNoChain, Identify(cert))
 	}
 	if err := CheckKeySize(issuer.PublicKey); err != nil {
 		return err

@@ -254,7 +254,7 @@ func (b box) rotationMatrix(degrees int) matrix {
 func fit(r pdf.Rect, rotate int, into box) (matrix, error) {
 	page := box{r.URX - r.LLX, r.URY - r.LLY}
 	if !(page.width >= 1 && page.height >= 1) || min(r.LLX, r.LLY) < -maxReal || max(r.URX, r.URY) > maxReal {
-		return matrix{}, fmt.Errorf("its page of %g by %g points is none that can be drawn", page.width, page.height)
+		return matrix{}, fmt.Errorf("its page has an unusable size of %g by %g points", page.width, page.height)
 	}
 	shown := page.rotated(rotate)
 	scale := min(into.width/shown.width, into.height/shown.height)

@@ -84,6 +84,8 @@ func (e *extension) result(err error) ([]Revision, error) {
 	return e.revisions, nil
 }
 
+// augment appends the revisions with which all chosen signatures reach the level. It appends none
+// if they have it.
 func (e *extension) augment(level ades.Level) error {
 	c, err := e.current()
 	if err != nil {

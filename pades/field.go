@@ -40,7 +40,7 @@ type widget struct {
 func selectField(file *pdf.File, name string, found []form.Node) (emptyField, error) {
 	i := slices.IndexFunc(found, func(n form.Node) bool { return n.IsField })
 	if i < 0 {
-		return emptyField{}, fmt.Errorf("%w: there is no field %q", ErrField, name)
+		return emptyField{}, fmt.Errorf("%w: the form has no field %q", ErrField, name)
 	}
 	if err := checkEmpty(file, name, found); err != nil {
 		return emptyField{}, err
@@ -70,7 +70,7 @@ func checkEmpty(file *pdf.File, name string, found []form.Node) error {
 			fields++
 		}
 		if n.Type != "Sig" {
-			return fmt.Errorf("%w: the field %q is no signature field", ErrField, name)
+			return fmt.Errorf("%w: the field %q is not a signature field", ErrField, name)
 		}
 		if value, err := file.Resolve(n.Value); err != nil || value != nil {
 			return fmt.Errorf("%w: the field %q is signed already", ErrField, name)
@@ -200,12 +200,12 @@ func fillField(file *pdf.File, update *pdf.Update, field emptyField, signature p
 	if err != nil {
 		return err
 	}
-	form, err := file.Dict(catalog["AcroForm"])
+	acroForm, err := file.Dict(catalog["AcroForm"])
 	if err != nil {
 		return err
 	}
 	return patchCatalog(file, update, "AcroForm", func(source []byte) ([]byte, error) {
-		return setSigFlags(file, source, form)
+		return setSigFlags(file, source, acroForm)
 	})
 }
 
@@ -227,11 +227,11 @@ func (w widget) setAppearance(update *pdf.Update, appearance []byte) error {
 	if w.hasAppearance && appearance == nil {
 		return nil
 	}
-	form, err := addAppearance(update, w.rotate, w.width, w.height, appearance)
+	appearanceForm, err := addAppearance(update, w.rotate, w.width, w.height, appearance)
 	if err != nil {
 		return err
 	}
-	return setEntry(update, w.ref, "AP", fmt.Appendf(nil, "<< /N %s >>", form))
+	return setEntry(update, w.ref, "AP", fmt.Appendf(nil, "<< /N %s >>", appearanceForm))
 }
 
 // setSigFlags sets in the source of a form the flags SignaturesExist and AppendOnly (ISO 32000-2

@@ -13,6 +13,32 @@
 // Minutes, a restart or another machine may lie between the steps: [Pending.MarshalBinary] encodes
 // a [Pending] for storage. [Sign] does all three steps with a crypto.Signer.
 //
+// This function signs a file in place with a key and a certificate in PEM:
+//
+//	func sign(ctx context.Context, path string) error {
+//		pair, err := tls.LoadX509KeyPair("certificate.pem", "key.pem")
+//		if err != nil {
+//			return err
+//		}
+//		file, err := os.OpenFile(path, os.O_RDWR, 0)
+//		if err != nil {
+//			return err
+//		}
+//		defer file.Close()
+//		info, err := file.Stat()
+//		if err != nil {
+//			return err
+//		}
+//		doc := pades.Document{ReaderAt: file, Size: info.Size()}
+//		signer := ades.Signer{Certificate: pair.Leaf}
+//		revision, err := pades.Sign(ctx, doc, pair.PrivateKey.(crypto.Signer), signer, pades.Options{}, ades.Sources{})
+//		if err != nil {
+//			return err
+//		}
+//		_, err = file.WriteAt(revision.Bytes, revision.Base)
+//		return err
+//	}
+//
 // The package reads a document through io.ReaderAt. It never copies the document and never changes
 // a byte of it: a [Revision] holds the bytes to append. Earlier signatures of the document stay
 // valid.

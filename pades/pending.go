@@ -97,7 +97,7 @@ func (p *Pending) Complete(ctx context.Context, value []byte, t ades.Timestamper
 		return Revision{}, err
 	}
 	if len(der) > p.reserved {
-		return Revision{}, fmt.Errorf("pades: signature of %d bytes for a place of %d", len(der), p.reserved)
+		return Revision{}, fmt.Errorf("pades: the signature has %d bytes, and %d are reserved for it", len(der), p.reserved)
 	}
 	return p.revision(der)
 }
@@ -148,7 +148,7 @@ func (p *Pending) checkCMS(ber []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
 	}
 	if h := signed.Algorithm().Hash; h != p.signer.Algorithm.Hash {
-		return nil, fmt.Errorf("%w: the digest is by %v", ades.ErrValue, h)
+		return nil, fmt.Errorf("%w: the CMS has a digest by %v", ades.ErrValue, h)
 	}
 	if err := signed.Verify(p.attributes); err != nil {
 		return nil, fmt.Errorf("%w: %w", ades.ErrValue, err)
@@ -242,7 +242,7 @@ func decodePending(b []byte) (Pending, error) {
 		return Pending{}, err
 	}
 	if e.Version != pendingVersion {
-		return Pending{}, fmt.Errorf("version %d is not known", e.Version)
+		return Pending{}, fmt.Errorf("unknown version %d", e.Version)
 	}
 	signer, err := e.signer()
 	if err != nil {

@@ -53,9 +53,9 @@ func checkPermissions(file *pdf.File, newField bool) error {
 	case !encrypted:
 		return nil
 	case newField && !(p.Modify && p.Annotate):
-		return fmt.Errorf("%w: its author permits no new form fields", ades.ErrForbidden)
+		return fmt.Errorf("%w: the document's permissions do not allow new form fields", ades.ErrForbidden)
 	case !newField && !p.Annotate && !p.FillIn:
-		return fmt.Errorf("%w: its author does not permit to fill in form fields", ades.ErrForbidden)
+		return fmt.Errorf("%w: the document's permissions do not allow filling in form fields", ades.ErrForbidden)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func checkCertifiable(file *pdf.File, found form.Fields, permission Permission) 
 		return err
 	}
 	if found.Signed() || permissions["DocMDP"] != nil {
-		return fmt.Errorf("%w: it is signed, and a certification has to come first", ades.ErrForbidden)
+		return fmt.Errorf("%w: the document is signed already, and a certification has to be the first signature", ades.ErrForbidden)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Option
 		return nil, fmt.Errorf("pades: %w: hash %v", ades.ErrAlgorithm, h)
 	}
 	if options.Level != ades.B {
-		return nil, fmt.Errorf("pades: a CMS that is made elsewhere is of level B, not %v", options.Level)
+		return nil, fmt.Errorf("pades: PrepareCMS prepares level B only, not %v", options.Level)
 	}
 	return prepare(ctx, doc, ades.Signer{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
 }

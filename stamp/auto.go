@@ -82,21 +82,21 @@ func (p *Page) places(ctx context.Context, renderer Renderer, c Corner, s Size, 
 	if !(s.Width > 0 && s.Height > 0 && box.Width <= p.Width && box.Height <= p.Height) {
 		return nil, nil
 	}
-	grid := newGrid(p.Size, p.squares(box))
+	grid := newGrid(p.Size, p.gridSize(box))
 	picture, err := p.render(ctx, renderer, image.Pt(grid.width, grid.height))
 	if err != nil {
 		return nil, err
 	}
 	area := newCornerGrid(grid, c, grid.covered(append(markedAreas(picture, p.Size), p.reservedAreas()...)))
-	squares, wanted := grid.box(box), image.Pt(int(inset*grid.perX), int(inset*grid.perY))
+	boxSize, wanted := grid.sizeOf(box), image.Pt(int(inset*grid.perX), int(inset*grid.perY))
 	var places []Rect
 	for row := 0; len(places) < limit; {
-		at, ok := area.findFirst(squares, row)
+		at, ok := area.findFirst(boxSize, row)
 		if !ok {
 			break
 		}
 		row = at.Y // rows before it have no free place
-		at = area.moveInwards(at, squares, wanted)
+		at = area.moveInwards(at, boxSize, wanted)
 		place := p.rectAt(c, float64(at.X)/grid.perX+margin, float64(at.Y)/grid.perY+margin, s)
 		area.occupy(place.expand(margin))
 		places = append(places, place)
@@ -114,13 +114,13 @@ func (p *Page) reservedAreas() []Rect {
 	return occupied
 }
 
+// The search divides the page into squares, and places begin at the edges of squares. A square has a
+// side of one point if the page then has a number of squares within these bounds.
 const (
-	// Places begin at the edges of squares. A square has a side of one point, unless that exceeds
-	// these bounds, which are in squares.
-	minLongSide = 600  // of the page, so small pages have enough detail
-	maxLongSide = 1600 // of the page, unless a free place
-	minBoxSide  = 8    // would then be less than this
-	maxSquares  = 3 << 20
+	minLongSide = 600     // squares along the longer side of the page, so that small pages have enough detail
+	maxLongSide = 1600    // squares along the longer side of the page; minBoxSide takes precedence
+	minBoxSide  = 8       // squares along the shorter side of the place that is searched
+	maxSquares  = 3 << 20 // squares of the page; takes precedence over all others
 
 	// pixelsPerSquare is the number of pixels of the page's picture for each square, along either
 	// side. It takes less time to draw than one pixel for each, and suffices for the cases in
@@ -128,9 +128,9 @@ const (
 	pixelsPerSquare = 0.75
 )
 
-// squares returns how many squares wide and high the page is when a free place of the size box is
-// searched.
-func (p *Page) squares(box Size) image.Point {
+// gridSize returns how many squares wide and high the grid is in which a free place of the size box
+// is searched.
+func (p *Page) gridSize(box Size) image.Point {
 	long := max(p.Width, p.Height)
 	scale := min(max(1, minLongSide/long), maxLongSide/long)
 	scale = max(scale, minBoxSide/min(box.Width, box.Height))
@@ -143,7 +143,7 @@ func (p *Page) squares(box Size) image.Point {
 // [ErrNotDrawn].
 func (p *Page) render(ctx context.Context, renderer Renderer, squares image.Point) (*image.RGBA, error) {
 	if renderer == nil {
-		return nil, fmt.Errorf("%w: there is no renderer", ErrNotDrawn)
+		return nil, fmt.Errorf("%w: no renderer", ErrNotDrawn)
 	}
 	width, height := int(math.Ceil(pixelsPerSquare*float64(squares.X))), int(math.Ceil(pixelsPerSquare*float64(squares.Y)))
 	document := NewErrorReaderAt(p.document)
@@ -158,7 +158,7 @@ func (p *Page) render(ctx context.Context, renderer Renderer, squares image.Poin
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrNotDrawn, err)
 	case picture == nil || picture.Rect.Size() != image.Pt(width, height):
-		return nil, fmt.Errorf("%w: it was drawn in another size", ErrNotDrawn)
+		return nil, fmt.Errorf("%w: the renderer drew another size", ErrNotDrawn)
 	}
 	return picture, nil
 }
@@ -177,16 +177,17 @@ func newGrid(page Size, size image.Point) grid {
 // roundingTolerance is the part of a square that is attributed to rounding errors.
 const roundingTolerance = 1e-3
 
-// squares returns the squares that a place on the page touches.
-func (g grid) squares(r Rect) image.Rectangle {
+// touchedBy returns the squares that a place on the page touches.
+func (g grid) touchedBy(r Rect) image.Rectangle {
 	return image.Rect(
 		int(math.Floor(r.Left*g.perX+roundingTolerance)), int(math.Floor(r.Top*g.perY+roundingTolerance)),
 		int(math.Ceil((r.Left+r.Width)*g.perX-roundingTolerance)), int(math.Ceil((r.Top+r.Height)*g.perY-roundingTolerance)),
 	).Intersect(image.Rect(0, 0, g.width, g.height))
 }
 
-// box returns how many squares a place touches that begins at the edge of a square.
-func (g grid) box(size Size) image.Point {
+// sizeOf returns how many squares wide and high a place of a size is that begins at the edge of a
+// square.
+func (g grid) sizeOf(size Size) image.Point {
 	return image.Pt(int(math.Ceil(size.Width*g.perX-roundingTolerance)), int(math.Ceil(size.Height*g.perY-roundingTolerance)))
 }
 
@@ -201,7 +202,7 @@ func (g grid) covered(places []Rect) []bool {
 	stride := g.width + 1
 	edges := make([]int32, stride*(g.height+1))
 	for _, place := range places {
-		r := g.squares(place)
+		r := g.touchedBy(place)
 		edges[r.Min.Y*stride+r.Min.X]++
 		edges[r.Min.Y*stride+r.Max.X]--
 		edges[r.Max.Y*stride+r.Min.X]--
@@ -296,7 +297,7 @@ func (s *cornerGrid) moveInwards(at, box, wanted image.Point) image.Point {
 
 // occupy marks the squares of a place as not free.
 func (s *cornerGrid) occupy(place Rect) {
-	r := s.fromCorner(s.squares(place))
+	r := s.fromCorner(s.touchedBy(place))
 	for x := r.Min.X; x < r.Max.X; x++ {
 		for y := r.Min.Y; y < r.Max.Y; y++ {
 			s.freeDepth[y*s.width+x] = 0

@@ -85,7 +85,7 @@ func readFormat(encoded []byte, t ImageType) (*decoded, error) {
 	case t == JPEG && bytes.HasPrefix(encoded, []byte(startOfImage)):
 		return readJPEG(encoded)
 	}
-	return nil, fmt.Errorf("it is no %s", t)
+	return nil, fmt.Errorf("it is not a %s", t)
 }
 
 func readPNG(encoded []byte) (*decoded, error) {

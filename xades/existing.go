@@ -120,9 +120,9 @@ func checkUnaffected(all []existingSignature) error {
 		case e.indeterminate != nil:
 			return errIndeterminate(e.indeterminate)
 		case slices.ContainsFunc(e.References, e.coversAppended):
-			return fmt.Errorf("%w: %.100q signs all that is in the root", ades.ErrForbidden, e.name())
+			return fmt.Errorf("%w: the signature %.100q signs all content of the root", ades.ErrForbidden, e.name())
 		case e.hasUnsignedContent():
-			return fmt.Errorf("%w: %.100q has content that it does not sign", ades.ErrForbidden, e.name())
+			return fmt.Errorf("%w: the signature %.100q has content that it does not sign", ades.ErrForbidden, e.name())
 		}
 	}
 	return nil
@@ -140,7 +140,7 @@ func (s *signature) coversAppended(r xmldsig.Reference) bool {
 }
 
 func errIndeterminate(why error) error {
-	return fmt.Errorf("%w: whether one that is there is right and stays so cannot be told: %w", ades.ErrForbidden, why)
+	return fmt.Errorf("%w: an existing signature cannot be checked: %w", ades.ErrForbidden, why)
 }
 
 // independentOfContext reports whether signatures that are valid with markup around the document
@@ -224,11 +224,11 @@ func checkUnchanged(before, after []snapshot, err error) error {
 	}
 	switch {
 	case errors.Is(err, ades.ErrBroken):
-		return fmt.Errorf("%w: one that is there would break", ades.ErrForbidden)
+		return fmt.Errorf("%w: the new signature would break an existing one", ades.ErrForbidden)
 	case err != nil:
 		return err
 	case !slices.EqualFunc(before, after, snapshot.equal):
-		return fmt.Errorf("%w: one that is there would break, or a timestamp of it", ades.ErrForbidden)
+		return fmt.Errorf("%w: the new signature would break an existing one, or its timestamp", ades.ErrForbidden)
 	}
 	return nil
 }

@@ -107,7 +107,7 @@ func (e *extension) readAndVerify(doc Document) error {
 	}
 	switch {
 	case e.document.allEnclosed:
-		return fmt.Errorf("%w: all signatures are signed by others, and evidence would change them", ades.ErrForbidden)
+		return fmt.Errorf("%w: other signatures sign all signatures, and validation data would change them", ades.ErrForbidden)
 	case len(e.document.signatures) == 0:
 		return ades.ErrUnsigned
 	}
@@ -326,7 +326,7 @@ func encapsulated(name string, ders [][]byte) string {
 // addArchiveTimestamp returns the markup of another ArchiveTimeStamp (EN 319 132-1 5.5.2).
 func (e *extension) addArchiveTimestamp(s *documentSignature) (string, error) {
 	if e.document.objectsChange(s) {
-		return "", fmt.Errorf("%w: the evidence of one signature would change what the archive timestamp of another is over", ades.ErrForbidden)
+		return "", fmt.Errorf("%w: validation data in one signature would change what the archive timestamp of another covers", ades.ErrForbidden)
 	}
 	added, err := canonicalProperties(s.addedProperties)
 	if err != nil {

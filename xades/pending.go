@@ -158,7 +158,7 @@ func decodePending(b []byte) (p Pending, err error) {
 		return p, err
 	}
 	if e.Version != pendingVersion {
-		return p, fmt.Errorf("version %d is not known", e.Version)
+		return p, fmt.Errorf("unknown version %d", e.Version)
 	}
 	p = Pending{base: e.Base, baseSum: e.BaseSum, level: ades.Level(e.Level), markup: signatureMarkup{e.Head, e.Body, e.Foot}}
 	if err := checkLevel(p.level); err != nil {
@@ -177,7 +177,7 @@ func decodePending(b []byte) (p Pending, err error) {
 func (e encodedPending) frame() (frame, error) {
 	f := frame{ids: ids(e.ID), encoding: xmldoc.Encoding(e.Encoding), before: e.Before, after: e.After}
 	if f.encoding < xmldoc.SingleBytes || f.encoding > xmldoc.BigEndian {
-		return f, fmt.Errorf("encoding %d is not known", e.Encoding)
+		return f, fmt.Errorf("unknown encoding %d", e.Encoding)
 	}
 	for _, pieces := range [][]Piece{f.before, f.after} {
 		for _, p := range pieces {

@@ -32,10 +32,11 @@ type frame struct {
 
 // Prepare returns a signature of the document that is complete except for its value.
 //
-// The errors are [ades.ErrUnreadable], [ades.ErrForbidden], [ades.ErrBroken], [ades.ErrAlgorithm],
-// [ades.ErrPurpose] if the signer's certificate was not issued for signing documents, and
-// [ades.ErrOutsideValidity] if it is not valid at the signing time. For
-// options that contradict each other it returns an error that is none of these.
+// The errors are [ades.ErrUnreadable], with [ErrDoctype], [ErrEncoding], [ErrNamespace] or
+// [ErrLimit] where one of these is the cause; [ades.ErrForbidden]; [ades.ErrBroken];
+// [ades.ErrAlgorithm]; [ades.ErrPurpose] if the signer's certificate was not issued for signing
+// documents; and [ades.ErrOutsideValidity] if it is not valid at the signing time. Options that
+// contradict each other are an error that is none of these.
 func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -185,7 +186,7 @@ const (
 func (l *layout) placeEnveloped(src *source) error {
 	root := src.doc.Root()
 	if isSignature(root) {
-		return fmt.Errorf("%w: it is a signature, and has no room for one that is enveloped", ades.ErrForbidden)
+		return fmt.Errorf("%w: the root is a Signature, which cannot contain an enveloped signature", ades.ErrForbidden)
 	}
 	l.appendToRoot(src)
 	form := documentCanonicalization(src.doc)
@@ -267,11 +268,11 @@ func (l *layout) placeDetached(opening, size int64) {
 func (l *layout) placeInContainer(src *source) error {
 	inside, ok := containedDocument(src.doc.Root())
 	if !ok {
-		return fmt.Errorf("%w: it is no container of a signed document", ades.ErrUnreadable)
+		return fmt.Errorf("%w: not a container of a signed document", ades.ErrUnreadable)
 	}
 	id, _ := inside.Attr("", "Id")
 	if n, _ := src.doc.ByID(id); n != inside {
-		return fmt.Errorf("%w: what it contains has the same identifier as something else", ades.ErrForbidden)
+		return fmt.Errorf("%w: another element has the identifier of the contained document", ades.ErrForbidden)
 	}
 	l.appendToRoot(src)
 	l.reference = reference{uri: "#" + id, transforms: []string{canonicalizationTransform(exclusive)}}

@@ -25,10 +25,10 @@ const maxIssuerSerial = 16 << 10
 
 var (
 	// errNoCertificate: the document does not have the certificate to verify the value with.
-	errNoCertificate = errors.New("the signer's certificate is not there, or cannot be read")
+	errNoCertificate = errors.New("the signer's certificate is missing or cannot be read")
 	// errNoSigner: the document has certificates, SigningCertificate(V2) is absent, and the value
 	// verifies with none of them.
-	errNoSigner = errors.New("the value belongs to no certificate of the signature")
+	errNoSigner = errors.New("no certificate of the signature verifies the value")
 	// errOtherCertificate: the value verifies with a certificate, but SigningCertificate(V2) names
 	// others.
 	errOtherCertificate = errors.New("the signer's certificate is not the one that SigningCertificate names")
@@ -189,14 +189,14 @@ func compareIssuerSerial(cert xmldoc.Node, c *x509.Certificate) error {
 func compareIssuerSerialV2(der []byte, c *x509.Certificate) error {
 	var named issuerSerial
 	if rest, err := asn1.Unmarshal(der, &named); err != nil || len(rest) > 0 || len(named.Issuer) == 0 {
-		return errors.New("its IssuerSerialV2 cannot be read")
+		return errors.New("IssuerSerialV2 cannot be read")
 	}
 	name := named.Issuer[0]
 	switch {
 	case name.Class != asn1.ClassContextSpecific || name.Tag != 4 || !bytes.Equal(name.Bytes, c.RawIssuer):
-		return errors.New("the issuer is another")
+		return errors.New("another issuer")
 	case named.Serial.Cmp(c.SerialNumber) != 0:
-		return errors.New("the serial number is another")
+		return errors.New("another serial number")
 	}
 	return nil
 }
@@ -206,14 +206,14 @@ func compareIssuerSerialV2(der []byte, c *x509.Certificate) error {
 func compareSerial(n xmldoc.Node, c *x509.Certificate) error {
 	text, err := onlyChild(n, xmldsig.Namespace, "X509SerialNumber")
 	if err != nil || text == none {
-		return errors.New("its X509SerialNumber is not there")
+		return errors.New("X509SerialNumber is missing")
 	}
 	number, ok := new(big.Int).SetString(strings.TrimSpace(text.Text()), 10)
 	switch {
 	case !ok:
-		return errors.New("its X509SerialNumber cannot be read")
+		return errors.New("X509SerialNumber cannot be read")
 	case number.Cmp(c.SerialNumber) != 0:
-		return errors.New("the serial number is another")
+		return errors.New("another serial number")
 	}
 	return nil
 }

@@ -18,10 +18,10 @@ var (
 	// and a verifier may then disagree about which one is signed (EN 319 102-1 5.2.2).
 	errAmbiguous = errors.New("several elements have the same identifier")
 	// errMisplaced: the signed data, or the properties, are not where they have to be.
-	errMisplaced = errors.New("the signed data is not where it has to be")
+	errMisplaced = errors.New("the signed data or properties are in the wrong place")
 	// errCountersigned: a counter-signature is not over the value of the signature that it is in. A
 	// reader of the document takes it for a counter-signature of that signature.
-	errCountersigned = errors.New("the counter-signature is not over the signature that it stands in")
+	errCountersigned = errors.New("the counter-signature does not sign the value of the signature that contains it")
 )
 
 // countersignedType is the Type that a counter-signature may give its reference to the
@@ -112,7 +112,7 @@ func (s *scope) addManifest(r xmldsig.Reference) {
 func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	own := target.Parent() == s.element && (target.Is(xmldsig.Namespace, "Object") || target.Is(xmldsig.Namespace, "KeyInfo"))
 	if r.Type == objectType && !own {
-		return fmt.Errorf("%w: in no Object of the signature", errMisplaced)
+		return fmt.Errorf("%w: the reference names no Object of the signature", errMisplaced)
 	}
 	if r.Type == countersignedType && s.isCounterSignature && (s.countersignedValue == none || target != s.countersignedValue) {
 		return errCountersigned
@@ -171,7 +171,7 @@ func (s *scope) checkSubject() error {
 		return errCountersigned
 	}
 	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.data || r.isAbsent() }) {
-		return fmt.Errorf("%w: no reference leads to data", errMisplaced)
+		return fmt.Errorf("%w: no reference is to data", errMisplaced)
 	}
 	return nil
 }

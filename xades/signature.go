@@ -182,7 +182,7 @@ func (s *signature) findQualifying() error {
 			case !e.Is(ns132, "QualifyingProperties"):
 			case s.qualifying != none:
 				s.qualifying = none
-				return errors.New("the signature has several QualifyingProperties")
+				return errors.New("the signature has several QualifyingProperties elements")
 			default:
 				s.qualifying = e
 			}
@@ -193,7 +193,7 @@ func (s *signature) findQualifying() error {
 	}
 	if target, _ := s.qualifying.Attr("", "Target"); s.ID == "" || target != "#"+s.ID {
 		s.qualifying = none
-		return errors.New("the QualifyingProperties are not for this signature")
+		return errors.New("Target of QualifyingProperties does not name this signature")
 	}
 	return nil
 }
@@ -216,14 +216,14 @@ func (s *signature) findSignedProperties(signed xmldoc.Node) error {
 	case len(found) != 1:
 		return fmt.Errorf("the signature has %d references to signed properties", len(found))
 	case slices.ContainsFunc(found[0].Transforms, func(t xmldsig.Transform) bool { return t.Kind != xmldsig.Canonicalize }):
-		return errors.New("the signed properties are transformed into something else")
+		return errors.New("the reference to the signed properties has other transforms than a canonicalization")
 	}
 	target, err := s.Target(found[0])
 	switch {
 	case err != nil:
 		return err
 	case signed == none || target != signed:
-		return errors.New("the signature signs other properties than its own")
+		return errors.New("the reference to the signed properties names another element")
 	}
 	s.properties = signed
 	return nil
@@ -298,7 +298,7 @@ func onlyChild(parent xmldoc.Node, space, local string) (found xmldoc.Node, err 
 		switch {
 		case !e.Is(space, local):
 		case found != none:
-			return none, fmt.Errorf("there are several elements %s", local)
+			return none, fmt.Errorf("several %s elements", local)
 		default:
 			found = e
 		}

@@ -74,7 +74,7 @@ func (s *signature) checkExtensible() error {
 	case s.irregularity != nil:
 		return broken(s, s.irregularity)
 	case s.properties == none:
-		return fmt.Errorf("%w: %q has no properties that evidence could be added to", ades.ErrForbidden, s.ID)
+		return fmt.Errorf("%w: the signature %q has no qualifying properties for validation data", ades.ErrForbidden, s.ID)
 	case !s.signerNamed:
 		return broken(s, errors.New("SigningCertificate names no certificate of the document"))
 	}

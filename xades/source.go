@@ -129,7 +129,7 @@ func (s *source) delimiterAt(at int64, e xmldoc.Encoding) bool {
 
 func checkSize(made Revision) error {
 	if made.size() > maxSize-reservedBytes {
-		return fmt.Errorf("%w: %w: signed it has more than %d bytes", ades.ErrUnreadable, ErrLimit, maxSize-reservedBytes)
+		return fmt.Errorf("%w: %w: the signed document would have more than %d bytes", ades.ErrUnreadable, ErrLimit, maxSize-reservedBytes)
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func checkSignatureLimits(d *xmldoc.Document, signatures int) error {
 // property is deeper in a signature than the digest of the signer's certificate.
 func checkPropertyLimits(d *xmldoc.Document, tags int) error {
 	if nodes, attributes, names := d.RemainingLimits(); min(nodes, attributes) < tags || names < reservedNames {
-		return fmt.Errorf("%w: %w: no room for evidence", ades.ErrUnreadable, ErrLimit)
+		return fmt.Errorf("%w: %w: no space for timestamps and validation data", ades.ErrUnreadable, ErrLimit)
 	}
 	return nil
 }
@@ -164,13 +164,13 @@ func checkPropertyLimits(d *xmldoc.Document, tags int) error {
 // signature.
 func checkXMLNames(d *xmldoc.Document) error {
 	if !d.CommonNames() {
-		return fmt.Errorf("%w: it has a name that XML 1.0 did not have before its fifth edition, or a very long one", ades.ErrUnreadable)
+		return fmt.Errorf("%w: it has a name that XML 1.0 before its fifth edition does not allow, or a very long one", ades.ErrUnreadable)
 	}
 	return nil
 }
 
 func errSize(size int64) error {
-	return fmt.Errorf("%w: %w: it has %d bytes, and %d are the most", ades.ErrUnreadable, ErrLimit, size, maxSize)
+	return fmt.Errorf("%w: %w: it has %d bytes, more than %d", ades.ErrUnreadable, ErrLimit, size, maxSize)
 }
 
 // readError adds [ades.ErrUnreadable] to an error of reading XML, so that callers can tell it

@@ -18,7 +18,7 @@ import (
 )
 
 // errCanonicalization: the CanonicalizationMethod of a timestamp is unknown.
-var errCanonicalization = errors.New("the canonicalization method of the timestamp is not known")
+var errCanonicalization = errors.New("unknown canonicalization method of the timestamp")
 
 // archiveHashes is a cache for the archive timestamps of a signature. The imprint of each begins
 // with most of the imprint of the one before. With a hash state to continue from, thirty years of
@@ -186,7 +186,7 @@ func digest(ctx context.Context, c xmldoc.Canonicalization, begin func() (hash.H
 		err = write(contextWriter{ctx, sum})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("what a timestamp is over: %w", err)
+		return nil, fmt.Errorf("reading what a timestamp covers: %w", err)
 	}
 	return sum.Sum(nil), ctx.Err()
 }

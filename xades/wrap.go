@@ -84,7 +84,7 @@ func (w *wrapping) check() (err error) {
 	}
 	start, end, ok := w.wrapper.Inside()
 	if content := w.content(); !ok || start != content.From || end != content.To {
-		return fmt.Errorf("%w: it has an end tag without a start tag", ades.ErrUnreadable)
+		return fmt.Errorf("%w: an end tag without a start tag", ades.ErrUnreadable)
 	}
 	var roots []xmldoc.Node
 	for n := range w.wrapper.Children() {
@@ -94,13 +94,13 @@ func (w *wrapping) check() (err error) {
 			roots = append(roots, n)
 		case xmldoc.Text:
 			if !w.encoding.IsSpace(w.next.bytes[from:to]) {
-				return fmt.Errorf("%w: there is text beside the root", ades.ErrUnreadable)
+				return fmt.Errorf("%w: text beside the root element", ades.ErrUnreadable)
 			}
 		}
 	}
 	switch {
 	case len(roots) != 1:
-		return fmt.Errorf("%w: it has %d roots", ades.ErrUnreadable, len(roots))
+		return fmt.Errorf("%w: %d root elements", ades.ErrUnreadable, len(roots))
 	case roots[0].Inherits(wrappingPrefix):
 		return fmt.Errorf("%w: the prefix %s is not declared", ades.ErrUnreadable, wrappingPrefix)
 	}
@@ -110,7 +110,7 @@ func (w *wrapping) check() (err error) {
 func (w *wrapping) findWrapper() (xmldoc.Node, error) {
 	n, ok := w.next.doc.ByID(w.ids.document())
 	if !ok {
-		return n, fmt.Errorf("%w: the identifier of what is signed is not there once", ades.ErrUnreadable)
+		return n, fmt.Errorf("%w: the identifier of the signed element does not occur exactly once", ades.ErrUnreadable)
 	}
 	return n, nil
 }

@@ -11,6 +11,33 @@
 // take over: MarshalBinary encodes a [Pending], and Complete does not need the document. [Sign]
 // does all three steps with a crypto.Signer.
 //
+// This function signs a file with a key and a certificate in PEM, and writes the signed document:
+//
+//	func sign(ctx context.Context, path string, out io.Writer) error {
+//		pair, err := tls.LoadX509KeyPair("certificate.pem", "key.pem")
+//		if err != nil {
+//			return err
+//		}
+//		file, err := os.Open(path)
+//		if err != nil {
+//			return err
+//		}
+//		defer file.Close()
+//		info, err := file.Stat()
+//		if err != nil {
+//			return err
+//		}
+//		doc := xades.Document{ReaderAt: file, Size: info.Size()}
+//		signer := ades.Signer{Certificate: pair.Leaf}
+//		revision, err := xades.Sign(ctx, doc, pair.PrivateKey.(crypto.Signer), signer, xades.Options{}, ades.Sources{})
+//		if err != nil {
+//			return err
+//		}
+//		signed := doc.With(revision)
+//		_, err = io.Copy(out, io.NewSectionReader(signed, 0, signed.Size))
+//		return err
+//	}
+//
 // This package signs a document by inserting bytes. It never rewrites the document: a [Revision]
 // only refers to the bytes of the document. [Document.With] reads the signed document without a
 // copy. If the signature has to go into an empty-element tag, the tag becomes a start tag and an
@@ -140,7 +167,7 @@ func ParsePacking(s string) (Packing, error) {
 			return Packing(p), nil
 		}
 	}
-	return Enveloped, fmt.Errorf("xades: %q is no packing (Enveloped, Enveloping, InternallyDetached)", s)
+	return Enveloped, fmt.Errorf("xades: unknown packing %q (Enveloped, Enveloping, InternallyDetached)", s)
 }
 
 // Options are what the caller chooses for a signature, beside the signer. The zero value makes an
@@ -169,7 +196,7 @@ func (o Options) check() error {
 	case o.Packing < Enveloped || o.Packing > InternallyDetached:
 		return fmt.Errorf("xades: unknown packing %v", o.Packing)
 	case o.Base64 && o.Packing != Enveloping:
-		return fmt.Errorf("xades: packing %v has no document in Base64", o.Packing)
+		return fmt.Errorf("xades: Base64 is only for packing Enveloping, not %v", o.Packing)
 	case o.Time.UTC().Year() > 9999 || o.Time.UTC().Year() < 1: // SigningTime is written in UTC
 		return errors.New("xades: signing time outside of the years 1 to 9999")
 	}

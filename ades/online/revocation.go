@@ -97,7 +97,7 @@ func (r *Revocation) sources(cert *x509.Certificate) []statusSource {
 
 func (q statusRequest) noStatusError(errs []error) error {
 	if len(errs) == 0 {
-		return fmt.Errorf("%w for %s: it names no responder and no CRL", ades.ErrNoRevocation, ades.Identify(q.cert))
+		return fmt.Errorf("%w for %s: the certificate names no responder and no CRL", ades.ErrNoRevocation, ades.Identify(q.cert))
 	}
 	return fmt.Errorf("%w for %s: %w", ades.ErrNoRevocation, ades.Identify(q.cert), errors.Join(errs...))
 }

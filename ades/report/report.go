@@ -296,7 +296,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	}
 	var err error
 	if t.Time, err = time.Parse(time.RFC3339, text); err != nil {
-		return fmt.Errorf("report: %q is no time: %w", text, err)
+		return fmt.Errorf("report: time %q: %w", text, err)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ var (
 	labelNamed       = words{"Named", "Nafn"}
 	labelSigned      = words{"Signed", "Undirritað"}
 	labelBestTime    = words{"Proven", "Sannað"}
-	labelJudged      = words{"Judged", "Metið"}
+	labelJudged      = words{"Checked", "Metið"}
 	labelReason      = words{"Reason", "Ástæða"}
 	labelPlace       = words{"Place", "Staður"}
 	labelCovers      = words{"Covers", "Nær yfir"}
@@ -284,7 +284,7 @@ var (
 	revokedLater      = words{"not revoked at that time, but since {since} ({source})", "ekki afturkölluð þá, en síðar afturkölluð, {since} ({source})"}
 	fetched           = words{"{source}, fetched", "{source}, sótt"}
 	certificateStatus = words{"certificate in force from {from} to {to}; {status}", "skilríki í gildi frá {from} til {to}; {status}"}
-	viaCertificate    = words{"by way of {name}: {certified}", "um {name}: {certified}"}
+	viaCertificate    = words{"via {name}: {certified}", "um {name}: {certified}"}
 	judgedAtBestTime  = words{"by the certificates as they were on {time}, the proven time",
 		"miðað við stöðu skilríkjanna {time}, á sönnuðum tíma undirskriftarinnar"}
 	judgedAtPresent = words{"by the certificates as they were on {time}, the time of the verification",

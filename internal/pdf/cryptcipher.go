@@ -233,7 +233,7 @@ func parseBody(text []byte) (b body, err error) {
 	}
 	b.payload = text[p.pos : p.pos+int(length)]
 	if p.pos += int(length); !p.keyword("endstream") {
-		return b, fmt.Errorf("%w: no endstream behind a new stream", ErrDamaged)
+		return b, fmt.Errorf("%w: no endstream after the payload of a new stream", ErrDamaged)
 	}
 	return b, p.end()
 }

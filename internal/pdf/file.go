@@ -149,7 +149,7 @@ func (f *File) findMaxNum() error {
 // call that reads objects returns this error.
 func (f *File) CheckBudget() error {
 	if f = f.origin(); f.work > minWork+workPerByte*f.size {
-		return fmt.Errorf("%w: it takes too much work", ErrLimit)
+		return fmt.Errorf("%w: reading takes too many operations", ErrLimit)
 	}
 	return nil
 }

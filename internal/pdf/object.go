@@ -84,7 +84,7 @@ func (f *File) Source(ref Ref) ([]byte, error) {
 func (f *File) Span(ref Ref) (start, end int64, ok bool, err error) {
 	o, err := f.find(ref)
 	if err != nil {
-		return 0, 0, false, fmt.Errorf("pdf: place of object %s: %w", ref.identity(), err)
+		return 0, 0, false, fmt.Errorf("pdf: locating object %s: %w", ref.identity(), err)
 	}
 	return o.at, o.end, o.at > 0, nil
 }

@@ -274,7 +274,7 @@ func (w *pageTreeWalk) kids(o Object, attributes inheritable, depth int) error {
 	for _, kid := range kids {
 		ref, ok := kid.(Ref)
 		if !ok {
-			return fmt.Errorf("%w: page that is no indirect object", ErrDamaged)
+			return fmt.Errorf("%w: a page is not an indirect object", ErrDamaged)
 		}
 		if err := w.node(ref, attributes, depth+1); err != nil {
 			return err

@@ -103,7 +103,7 @@ func sourceOf(src []byte, opening, kind string) (*parser, error) {
 	p := &parser{buf: src, final: true}
 	p.skipSpace()
 	if !bytes.HasPrefix(src[p.pos:], []byte(opening)) {
-		return nil, fmt.Errorf("pdf: %w", syntaxError("source of no %s", kind))
+		return nil, fmt.Errorf("pdf: %w", syntaxError("not a %s", kind))
 	}
 	return p, nil
 }

@@ -115,7 +115,7 @@ func (b *rebuilder) refuseSigned() error {
 func (f *File) refuseIfContains(name, because string) error {
 	at, err := f.index(name, 0)
 	if err == nil && at < f.size {
-		err = fmt.Errorf("%w: not done, because %s", ErrDamaged, because)
+		err = fmt.Errorf("%w: the cross-reference is not rebuilt: %s", ErrDamaged, because)
 	}
 	return err
 }
@@ -225,11 +225,11 @@ func (f *File) afterStream(o indirect) (int64, error) {
 // streams.
 func (b *rebuilder) add(head int64, o indirect) error {
 	if !b.lenient && hasKey(o.value, "ByteRange") {
-		return fmt.Errorf("%w: not done, because the file is signed", ErrDamaged)
+		return fmt.Errorf("%w: the cross-reference of a signed file is not rebuilt", ErrDamaged)
 	}
 	entries := &b.file.entries
 	if entries.has(o.ref.Num) && entries.get(o.ref.Num).gen != o.ref.Gen {
-		return fmt.Errorf("%w: object %d in two generations", ErrDamaged, o.ref.Num)
+		return fmt.Errorf("%w: two generations of object %d", ErrDamaged, o.ref.Num)
 	}
 	entries.set(o.ref.Num, xrefEntry{kind: uncompressedEntry, offset: head, gen: o.ref.Gen})
 	if entries.count > b.file.maxEntries() {

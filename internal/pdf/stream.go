@@ -48,7 +48,7 @@ func (f *File) newStream(o indirect) (*Stream, error) {
 		length, err = f.measureStream(o.payload)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("length of the stream: %w", err)
+		return nil, fmt.Errorf("Length of the stream: %w", err)
 	}
 	if length < 0 || length > f.size-o.payload {
 		return nil, fmt.Errorf("%w: stream of %d bytes", ErrDamaged, length)
@@ -68,7 +68,7 @@ func (f *File) streamLength(dict Dict) (int64, error) {
 	}
 	length, ok := value.(Integer)
 	if !ok {
-		return 0, fmt.Errorf("%w: Length is no integer", ErrDamaged)
+		return 0, fmt.Errorf("%w: Length is not an integer", ErrDamaged)
 	}
 	return int64(length), nil
 }
@@ -76,7 +76,7 @@ func (f *File) streamLength(dict Dict) (int64, error) {
 // payload returns the encoded payload of a stream, as the file has it.
 func (f *File) payload(s *Stream) (*io.SectionReader, error) {
 	if _, ok := s.Dict["F"]; ok {
-		return nil, fmt.Errorf("%w: payload in another file", ErrUnsupported)
+		return nil, fmt.Errorf("%w: the payload is in another file", ErrUnsupported)
 	}
 	if err := f.checkStreamEnd(s.Offset + s.Length); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (f *File) payload(s *Stream) (*io.SectionReader, error) {
 // same payload.
 func (f *File) checkStreamEnd(offset int64) error {
 	if offset < 0 || offset > f.size {
-		return fmt.Errorf("%w: it ends outside of the file", ErrDamaged)
+		return fmt.Errorf("%w: the stream ends outside the file", ErrDamaged)
 	}
 	window, err := f.read(offset, int(min(f.size-offset, 32)))
 	if err != nil {
@@ -202,7 +202,7 @@ func (f *File) objectStream(num uint32) (*objectStream, error) {
 	// file, in the same one.
 	if f.nesting++; f.nesting > maxNesting {
 		f.nesting--
-		return nil, fmt.Errorf("%w: object streams need one another", ErrDamaged)
+		return nil, fmt.Errorf("%w: object streams refer to each other in a circle", ErrDamaged)
 	}
 	defer func() { f.nesting-- }()
 	s, err := f.readObjectStream(num)

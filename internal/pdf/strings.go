@@ -335,7 +335,7 @@ func dateFields(text string, fields []int) error {
 		fields[i], text = n, text[width:]
 	}
 	if text != "" {
-		return errors.New("digits behind the seconds")
+		return errors.New("digits after the seconds")
 	}
 	return nil
 }
@@ -348,11 +348,11 @@ func dateZone(text string) (*time.Location, error) {
 	}
 	sign, digits := digits[0], digits[1:]
 	if sign != '+' && sign != '-' || len(digits) != 2 && len(digits) != 4 {
-		return nil, fmt.Errorf("%.16q is no relation to UTC", text)
+		return nil, fmt.Errorf("%.16q is not an offset from UTC", text)
 	}
 	n, err := strconv.ParseUint((digits + "00")[:4], 10, 16)
 	if err != nil || n/100 > 23 || n%100 > 59 {
-		return nil, fmt.Errorf("%.16q is no relation to UTC", text)
+		return nil, fmt.Errorf("%.16q is not an offset from UTC", text)
 	}
 	seconds := int(n/100*60+n%100) * 60
 	switch {

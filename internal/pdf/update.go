@@ -101,14 +101,15 @@ func (u *Update) Attempt(change func(*Update) error) error {
 	return nil
 }
 
-// nextNum returns the lowest number above those of all objects that no reference names.
+// nextNum returns the lowest object number above all existing ones that no reference of the file
+// names. Otherwise a dangling reference, which is null, would refer to the new object.
+// An error of the search is kept in u.err and returned by Bytes.
 func (u *Update) nextNum() uint32 {
 	if !u.file.danglingSearched && u.err == nil {
 		u.err = u.file.searchDangling()
 		u.file.danglingSearched = u.err == nil
 	}
-	// Bytes returns an error for a number above maxObjectNumber.
-	num := min(u.maxNum, maxObjectNumber) + 1
+	num := min(u.maxNum, maxObjectNumber) + 1 // Bytes returns an error above maxObjectNumber
 	for u.file.dangling[num] {
 		num++
 	}
@@ -146,8 +147,9 @@ func (u *Update) leadingLineEnd() ([]byte, error) {
 	return []byte{'\n'}, nil
 }
 
-// noteDangling adds to dangling the numbers above maxNum that references in o name. Such a
-// reference is null (7.3.10), and has to stay null when an update adds objects.
+// noteDangling records the dangling references in o: those whose object number is above that of
+// every object of the file. Such a reference is null (7.3.10), and has to stay null when an update
+// adds objects.
 func (f *File) noteDangling(o Object) {
 	switch o := o.(type) {
 	case Ref:
@@ -165,11 +167,11 @@ func (f *File) noteDangling(o Object) {
 	}
 }
 
-// searchWork limits the work of searchDangling.
+// searchWork limits the work of searchDangling, in the units of File.work.
 const searchWork = 256 << 10
 
-// searchDangling notes the dangling references in all objects of a small file. Of a large file, it
-// reads only some objects, because the search alone does not justify reading all of it.
+// searchDangling records the dangling references in all objects of a small file. In a large file it
+// stops after searchWork, because reading the whole file for this would take too long.
 func (f *File) searchDangling() error {
 	began := f.origin().work
 	for num, e := range f.entries.all() {

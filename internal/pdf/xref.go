@@ -83,7 +83,7 @@ func previous(trailer Dict) (offset int64, more bool, err error) {
 			return int64(prev), true, nil
 		}
 	}
-	return 0, false, fmt.Errorf("%w: Prev is no offset", ErrDamaged)
+	return 0, false, fmt.Errorf("%w: Prev is not an offset", ErrDamaged)
 }
 
 // readXRefStm reads the cross-reference stream that XRefStm in the trailer of a table names.
@@ -95,7 +95,7 @@ func (x *xrefReader) readXRefStm(s section) error {
 	x.file.lastHybrid = max(x.file.lastHybrid, s.offset)
 	offset, ok := value.(Integer)
 	if !ok {
-		return fmt.Errorf("%w: XRefStm is no offset", ErrDamaged)
+		return fmt.Errorf("%w: XRefStm is not an offset", ErrDamaged)
 	}
 	// Some writers copy XRefStm into the trailer of an update.
 	if x.visited[int64(offset)+x.file.offsetBase] {
@@ -109,9 +109,9 @@ func (x *xrefReader) section(offset int64) (section, error) {
 	at := offset + x.file.offsetBase
 	switch {
 	case offset < 0 || offset >= x.file.size || at >= x.file.size:
-		return section{}, fmt.Errorf("%w: cross-reference at %d, outside of the file", ErrDamaged, offset)
+		return section{}, fmt.Errorf("%w: cross-reference at %d, outside the file", ErrDamaged, offset)
 	case x.visited[at]:
-		return section{}, fmt.Errorf("%w: cross-reference sections lead in a circle", ErrDamaged)
+		return section{}, fmt.Errorf("%w: cross-reference sections refer to each other in a circle", ErrDamaged)
 	case len(x.visited) >= maxSections:
 		return section{}, fmt.Errorf("%w: more than %d cross-reference sections", ErrLimit, maxSections)
 	}
@@ -198,7 +198,7 @@ func (x *xrefReader) addXRefStm(offset int64) error {
 		return err
 	}
 	if !stream.stream {
-		return fmt.Errorf("%w: XRefStm leads to no stream", ErrDamaged)
+		return fmt.Errorf("%w: XRefStm does not refer to a stream", ErrDamaged)
 	}
 	for _, num := range hidden {
 		if !entries.has(num) {

@@ -88,7 +88,7 @@ func (c *calls) do(function string, args ...uint64) uint64 {
 	f := c.functions[function]
 	if f == nil {
 		if f = c.module.ExportedFunction(function); f == nil {
-			c.err = fmt.Errorf("pdfium: there is no %s", function)
+			c.err = fmt.Errorf("pdfium: the module has no function %s", function)
 			return 0
 		}
 		c.functions[function] = f

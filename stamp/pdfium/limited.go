@@ -91,7 +91,7 @@ func (r *Renderer) runInSlot(ctx context.Context, limit time.Duration, file *tim
 	err := r.runWithInstance(limited, do)
 	used := stop()
 	if lackedProcessor := used < limit/2-file.took; err != nil && lackedProcessor && limited.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w: of %v the page had a processor for %v", stamp.ErrNotReady, limit, used.Round(time.Millisecond))
+		return fmt.Errorf("%w: the page was not drawn within %v, of which it had a processor for %v", stamp.ErrNotReady, limit, used.Round(time.Millisecond))
 	}
 	return err
 }

@@ -94,7 +94,7 @@ func hashByOID(oid asn1.ObjectIdentifier) (crypto.Hash, error) {
 	}
 	for _, s := range signatureOIDs {
 		if s.oid.Equal(oid) {
-			return 0, fmt.Errorf("%w: %v is one of signatures", ErrNoDigest, oid)
+			return 0, fmt.Errorf("%w: %v is a signature algorithm", ErrNoDigest, oid)
 		}
 	}
 	return 0, fmt.Errorf("cms: %w: digest algorithm %v", ades.ErrAlgorithm, oid)

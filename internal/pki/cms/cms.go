@@ -49,7 +49,7 @@ var (
 	// ErrNoDigest: the digest algorithm of the signer identifies a signature algorithm instead. With
 	// signed attributes the error is also [ErrDigest], because no digest of the content can match the
 	// message-digest attribute. Without them the content cannot be checked at all.
-	ErrNoDigest = errors.New("cms: not a digest algorithm")
+	ErrNoDigest = errors.New("cms: no digest algorithm")
 	// ErrNoCertificate: the SignedData does not contain the signer's certificate.
 	ErrNoCertificate = errors.New("cms: signer's certificate not found")
 	// ErrBinding: the signing-certificate attribute is absent or malformed, or it identifies another

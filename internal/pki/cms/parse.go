@@ -37,7 +37,7 @@ func ParseEncapsulated(ber []byte, contentType asn1.ObjectIdentifier) (*SignedDa
 		return nil, err
 	}
 	if !sd.ContentType.Equal(contentType) || sd.Content == nil {
-		return nil, fmt.Errorf("%w: it carries no content of type %v", ErrFormat, contentType)
+		return nil, fmt.Errorf("%w: the content is missing or not of type %v", ErrFormat, contentType)
 	}
 	return sd, nil
 }
@@ -64,7 +64,7 @@ func (sd *SignedData) CheckDetached() error {
 	if sd.isDetached() {
 		return nil
 	}
-	return fmt.Errorf("%w: it carries content of type %v", ErrFormat, sd.ContentType)
+	return fmt.Errorf("%w: the content is embedded, of type %v", ErrFormat, sd.ContentType)
 }
 
 // Certificates returns the certificates of a "certs-only" message: a SignedData without signers
@@ -99,7 +99,7 @@ func readContentInfo(ber []byte) (signedData cryptobyte.String, raw, rest []byte
 		!contentType.Equal(oidSignedData) ||
 		!contentInfo.ReadASN1(&explicit, tagContext0) || !contentInfo.Empty() ||
 		!explicit.ReadASN1(&signedData, cbasn1.SEQUENCE) || !explicit.Empty() {
-		return nil, nil, nil, fmt.Errorf("%w: no SignedData", ErrFormat)
+		return nil, nil, nil, fmt.Errorf("%w: not a SignedData", ErrFormat)
 	}
 	return signedData, raw, rest, nil
 }

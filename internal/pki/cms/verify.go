@@ -34,8 +34,12 @@ func (sd *SignedData) Verify(digest []byte) error {
 	return sd.checkProtection()
 }
 
-// VerifyContent is [SignedData.Verify] for the encapsulated content.
+// VerifyContent is [SignedData.Verify] for the encapsulated content. If [Read] returned an error
+// with the SignedData, it returns that error: without an algorithm, there is no digest.
 func (sd *SignedData) VerifyContent() error {
+	if sd.fault != nil {
+		return sd.fault
+	}
 	h := sd.algorithm.Hash.New()
 	h.Write(sd.Content)
 	return sd.Verify(h.Sum(nil))

@@ -105,7 +105,7 @@ func marshalSigner(p Parts) ([]byte, error) {
 	set := cryptobyte.String(p.SignedAttributes)
 	var signed cryptobyte.String
 	if !set.ReadASN1(&signed, cbasn1.SET) || !set.Empty() {
-		return nil, errors.New("cms: signed attributes are no SET")
+		return nil, errors.New("cms: signed attributes are not a SET")
 	}
 	var unsigned []byte
 	if p.SignatureTimestamp != nil {

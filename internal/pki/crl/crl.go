@@ -71,14 +71,17 @@ func Parse(encoded []byte) (*List, error) {
 	s := cryptobyte.String(encoded)
 	var outer cryptobyte.String
 	if !s.ReadASN1(&outer, cbasn1.SEQUENCE) || !s.Empty() {
-		return nil, fmt.Errorf("%w: no CertificateList", ErrFormat)
+		return nil, fmt.Errorf("%w: not a CertificateList", ErrFormat)
 	}
 	signed, err := der.ReadSigned(&outer)
 	if err != nil || !outer.Empty() {
-		return nil, fmt.Errorf("%w: no CertificateList", ErrFormat)
+		return nil, fmt.Errorf("%w: not a CertificateList", ErrFormat)
 	}
 	l := &List{Raw: encoded, signed: signed}
-	return l, l.readFields(signed.ToBeSigned)
+	if err := l.readFields(signed.ToBeSigned); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Verify checks that the certificate is the issuer's and for signing lists: name, key identifier,
@@ -91,12 +94,12 @@ func (l *List) Verify(issuer *x509.Certificate) error {
 	case l.authorityKey != nil && issuer.SubjectKeyId != nil && !bytes.Equal(l.authorityKey, issuer.SubjectKeyId):
 		return fmt.Errorf("%w: %s has another key", ErrIssuer, issuer.Subject)
 	case issuer.KeyUsage != 0 && issuer.KeyUsage&x509.KeyUsageCRLSign == 0:
-		return fmt.Errorf("%w: key usage of %s", ErrIssuer, issuer.Subject)
+		return fmt.Errorf("%w: key usage of %s does not allow signing CRLs", ErrIssuer, issuer.Subject)
 	case l.ThisUpdate.Before(issuer.NotBefore) || l.ThisUpdate.After(issuer.NotAfter):
 		return fmt.Errorf("crl: %w: %s at %v", ades.ErrOutsideValidity, issuer.Subject, l.ThisUpdate)
 	}
 	if err := l.signed.Verify(issuer); err != nil {
-		return fmt.Errorf("crl: signature of %s: %w", issuer.Subject, err)
+		return fmt.Errorf("crl: signature by %s: %w", issuer.Subject, err)
 	}
 	return nil
 }
@@ -111,7 +114,7 @@ func (l *List) Find(cert *x509.Certificate) (*Entry, error) {
 		return nil, err
 	}
 	if !bytes.Equal(l.issuer, cert.RawIssuer) {
-		return nil, fmt.Errorf("%w: it was issued by %s", ErrScope, cert.Issuer)
+		return nil, fmt.Errorf("%w: the certificate was issued by %s", ErrScope, cert.Issuer)
 	}
 	serial, err := serialContents(cert.SerialNumber)
 	if err != nil {

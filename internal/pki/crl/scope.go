@@ -47,13 +47,13 @@ func (c *scope) check(cert *x509.Certificate) error {
 	isAuthority := cert.BasicConstraintsValid && cert.IsCA
 	switch {
 	case c.unsupported:
-		return fmt.Errorf("%w: it is for some reasons, other issuers or attribute certificates", ErrScope)
+		return fmt.Errorf("%w: the CRL covers some reasons, other issuers or attribute certificates", ErrScope)
 	case c.onlyUserCerts && isAuthority:
-		return fmt.Errorf("%w: it is for users' certificates alone", ErrScope)
+		return fmt.Errorf("%w: the CRL covers end-entity certificates only", ErrScope)
 	case c.onlyCACerts && !isAuthority:
-		return fmt.Errorf("%w: it is for authorities' certificates alone", ErrScope)
+		return fmt.Errorf("%w: the CRL covers CA certificates only", ErrScope)
 	case c.hasPoint && !slices.ContainsFunc(c.uris, func(name string) bool { return slices.Contains(cert.CRLDistributionPoints, name) }):
-		return fmt.Errorf("%w: it is for another distribution point", ErrScope)
+		return fmt.Errorf("%w: the CRL covers another distribution point", ErrScope)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (l *List) readExtension(x der.Extension) error {
 	case x.ID.Equal(oidExpiredOnList): // expiredCertsOnCRL of X.509, a GeneralizedTime
 		ok = x.Value.PeekASN1Tag(cbasn1.GeneralizedTime) && readTime(&x.Value, &l.ExpiredSince) && x.Value.Empty()
 	case x.ID.Equal(oidDelta):
-		return fmt.Errorf("%w: it is a delta list", ErrScope)
+		return fmt.Errorf("%w: the CRL is a delta CRL", ErrScope)
 	case x.Critical:
 		return fmt.Errorf("%w: critical extension %v", ErrScope, x.ID)
 	}

@@ -66,7 +66,7 @@ func ParsePSS(identifier []byte) (PSS, error) {
 	var fields cryptobyte.String
 	var oid asn1.ObjectIdentifier
 	if !der.ReadASN1(&fields, cbasn1.SEQUENCE) || !der.Empty() || !fields.ReadASN1ObjectIdentifier(&oid) || !oid.Equal(oidPSS) {
-		return PSS{}, fmt.Errorf("%w: no RSASSA-PSS", ErrFormat)
+		return PSS{}, fmt.Errorf("%w: not RSASSA-PSS", ErrFormat)
 	}
 	return readPSS(fields)
 }

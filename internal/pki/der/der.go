@@ -50,7 +50,7 @@ func ReadSigned(s *cryptobyte.String) (Signed, error) {
 	var value []byte
 	if !s.ReadASN1Element(&toBeSigned, cbasn1.SEQUENCE) || !s.ReadASN1Element(&algorithm, cbasn1.SEQUENCE) ||
 		!s.ReadASN1BitStringAsBytes(&value) {
-		return Signed{}, fmt.Errorf("%w: no signature over a SEQUENCE", ErrFormat)
+		return Signed{}, fmt.Errorf("%w: not a signature over a SEQUENCE", ErrFormat)
 	}
 	return Signed{toBeSigned, algorithm, value}, nil
 }

@@ -67,7 +67,7 @@ func ParseRequest(der []byte) (Request, error) {
 		!request.ReadASN1(&tbs, cbasn1.SEQUENCE) || !request.SkipOptionalASN1(tagContext0) || !request.Empty() ||
 		!readVersion(&tbs) || !tbs.SkipOptionalASN1(tagContext1) || // requestorName
 		!tbs.ReadASN1(&list, cbasn1.SEQUENCE) || list.Empty() {
-		return Request{}, fmt.Errorf("%w: no OCSPRequest", ErrFormat)
+		return Request{}, fmt.Errorf("%w: not an OCSPRequest", ErrFormat)
 	}
 	ids, err := readRequestList(list)
 	if err != nil {

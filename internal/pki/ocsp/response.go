@@ -64,7 +64,10 @@ func Parse(encoded []byte) (*Response, error) {
 	if err := r.readCertificates(basic); err != nil {
 		return nil, err
 	}
-	return r, r.readResponseData(r.signed.ToBeSigned)
+	if err := r.readResponseData(r.signed.ToBeSigned); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // For returns the single response for a certificate, the one with the newest ThisUpdate if there
@@ -151,10 +154,10 @@ func checkAuthorized(c, issuer *x509.Certificate, checkIssuer func(cert, issuer 
 		return fmt.Errorf("%s is not certified for OCSP signing", ades.Identify(c))
 	}
 	if c.KeyUsage != 0 && c.KeyUsage&(x509.KeyUsageDigitalSignature|x509.KeyUsageContentCommitment) == 0 {
-		return fmt.Errorf("key usage of %s allows no signatures", ades.Identify(c)) // RFC 5280 4.2.1.12
+		return fmt.Errorf("key usage of %s does not allow digital signatures", ades.Identify(c)) // RFC 5280 4.2.1.12
 	}
 	if len(c.UnhandledCriticalExtensions) > 0 {
-		return fmt.Errorf("%s has critical extensions that are not known: %v", ades.Identify(c), c.UnhandledCriticalExtensions)
+		return fmt.Errorf("%s has unknown critical extensions: %v", ades.Identify(c), c.UnhandledCriticalExtensions)
 	}
 	return nil
 }
@@ -166,7 +169,7 @@ func readBasicResponse(encoded []byte) (cryptobyte.String, error) {
 	var oid asn1.ObjectIdentifier
 	var status int
 	if !s.ReadASN1(&outer, cbasn1.SEQUENCE) || !s.Empty() || !outer.ReadASN1Enum(&status) {
-		return nil, fmt.Errorf("%w: no OCSPResponse", ErrFormat)
+		return nil, fmt.Errorf("%w: not an OCSPResponse", ErrFormat)
 	}
 	if status != 0 {
 		return nil, &StatusError{Refusal(status)}
@@ -175,7 +178,7 @@ func readBasicResponse(encoded []byte) (cryptobyte.String, error) {
 		!bytes.ReadASN1ObjectIdentifier(&oid) || !oid.Equal(oidBasic) ||
 		!bytes.ReadASN1(&octets, cbasn1.OCTET_STRING) ||
 		!octets.ReadASN1(&basic, cbasn1.SEQUENCE) || !octets.Empty() {
-		return nil, fmt.Errorf("%w: no BasicOCSPResponse", ErrFormat)
+		return nil, fmt.Errorf("%w: not a BasicOCSPResponse", ErrFormat)
 	}
 	return basic, nil
 }
@@ -206,7 +209,7 @@ func (r *Response) readResponseData(s cryptobyte.String) error {
 	var answer, singles cryptobyte.String
 	if !s.ReadASN1(&answer, cbasn1.SEQUENCE) || !readVersion(&answer) || !r.readResponderID(&answer) ||
 		!readTime(&answer, &r.ProducedAt) || !answer.ReadASN1(&singles, cbasn1.SEQUENCE) {
-		return fmt.Errorf("%w: no ResponseData", ErrFormat)
+		return fmt.Errorf("%w: not a ResponseData", ErrFormat)
 	}
 	for !singles.Empty() {
 		single, ok := readSingle(&singles)

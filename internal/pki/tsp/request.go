@@ -82,7 +82,7 @@ func Obtain(ctx context.Context, t ades.Timestamper, h crypto.Hash, sum []byte) 
 	switch {
 	case err != nil:
 	case token.Hash != h:
-		err = fmt.Errorf("%w: a digest by another hash", ErrMismatch)
+		err = fmt.Errorf("%w: the token has a digest by another hash", ErrMismatch)
 	default:
 		err = token.VerifyOver(sum)
 	}
@@ -156,7 +156,7 @@ func (r *Request) readOptionalFields(s *cryptobyte.String) error {
 func (r Request) compare(t *Token) error {
 	switch {
 	case t.Hash != r.Hash:
-		return fmt.Errorf("%w: a digest by another hash", ErrMismatch)
+		return fmt.Errorf("%w: the token has a digest by another hash", ErrMismatch)
 	case r.Policy != nil && !t.Policy.Equal(r.Policy):
 		return fmt.Errorf("%w: policy %v instead of %v", ErrMismatch, t.Policy, r.Policy)
 	case r.Nonce != nil && (t.Nonce == nil || t.Nonce.Cmp(r.Nonce) != 0):

@@ -86,12 +86,12 @@ func ParseResponse(response []byte) (token []byte, err error) {
 	}
 	der, rest, err := cms.DER(response)
 	if err != nil || len(rest) > 0 {
-		return nil, fmt.Errorf("%w: no response", ErrFormat)
+		return nil, fmt.Errorf("%w: not a response", ErrFormat)
 	}
 	input := cryptobyte.String(der)
 	var sequence cryptobyte.String
 	if !input.ReadASN1(&sequence, cbasn1.SEQUENCE) {
-		return nil, fmt.Errorf("%w: no response", ErrFormat)
+		return nil, fmt.Errorf("%w: not a response", ErrFormat)
 	}
 	status, err := readStatus(&sequence)
 	if err != nil {

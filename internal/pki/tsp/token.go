@@ -64,21 +64,25 @@ func ParseToken(ber []byte) (*Token, error) {
 	return t, nil
 }
 
-// AddCertificates looks for the authority's certificate in others if the token does not contain it. A token
-// has no certificates if its request did not ask for them (certReq).
+// AddCertificates looks for the authority's certificate in others if the token does not contain it.
+// A token has no certificates if its request did not ask for them (certReq). The token keeps a copy
+// of the certificate, because [Token.Verify] changes it and others may be shared.
 func (t *Token) AddCertificates(others []*x509.Certificate) {
 	if t.Certificate != nil {
 		return
 	}
 	t.signed.Certificates = slices.Concat(t.Certificates, others)
-	t.Certificate, _ = t.signed.Signer()
+	if authority, err := t.signed.Signer(); err == nil {
+		own := *authority
+		t.Certificate = &own
+	}
 }
 
 // VerifyOver is [Token.Verify] for a token that must be over sum, a digest by its Hash. The error is
 // [ErrMismatch] if it is over another digest.
 func (t *Token) VerifyOver(sum []byte) error {
 	if !bytes.Equal(t.Sum, sum) {
-		return fmt.Errorf("%w: it covers other data", ErrMismatch)
+		return fmt.Errorf("%w: the token covers other data", ErrMismatch)
 	}
 	return t.Verify()
 }

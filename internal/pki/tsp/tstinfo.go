@@ -22,7 +22,7 @@ func (t *Token) parseInfo(content []byte) error {
 		!info.ReadASN1ObjectIdentifier(&t.Policy) ||
 		!info.ReadASN1(&imprint, cbasn1.SEQUENCE) ||
 		!info.ReadASN1Integer(t.SerialNumber) {
-		return fmt.Errorf("%w: no TSTInfo of version 1", ErrFormat)
+		return fmt.Errorf("%w: not a TSTInfo of version 1", ErrFormat)
 	}
 	var err error
 	if t.Hash, t.Sum, err = parseImprint(imprint); err != nil {

@@ -66,7 +66,7 @@ func Collect(ctx context.Context, sources ades.Sources, known *Known, targets ..
 	c := newCollector(sources, known)
 	for _, t := range targets {
 		if t.Certificate == nil {
-			return nil, fmt.Errorf("validation: %w: a certificate is absent", ades.ErrNoChain)
+			return nil, fmt.Errorf("validation: %w: a certificate is nil", ades.ErrNoChain)
 		}
 		if err := c.collect(ctx, t, 0); err != nil {
 			return nil, fmt.Errorf("validation: validation data for %s: %w", ades.Identify(t.Certificate), err)
@@ -215,7 +215,7 @@ func (c *collector) collectRevocation(ctx context.Context, t Target, issuer *x50
 		return nil
 	}
 	if c.sources.Revocation == nil {
-		return fmt.Errorf("%w for %s: there is no source to ask", ades.ErrNoRevocation, ades.Identify(t.Certificate))
+		return fmt.Errorf("%w for %s: no source of revocation data", ades.ErrNoRevocation, ades.Identify(t.Certificate))
 	}
 	data, err := c.sources.Revocation.Revocation(ctx, t.Certificate, issuer, t.BestSignatureTime)
 	var revoked *ades.RevokedError
@@ -257,7 +257,7 @@ func (t Target) isSignedBefore(revoked *ades.RevokedError) bool {
 func (t Target) check(a Answer) error {
 	switch {
 	case !a.coversCertificate(t.Certificate):
-		return fmt.Errorf("%w for %s: the revocation data of %s says nothing of a certificate that was valid until %s", ades.ErrNoRevocation,
+		return fmt.Errorf("%w for %s: the revocation data of %s does not cover a certificate that was valid until %s", ades.ErrNoRevocation,
 			ades.Identify(t.Certificate), a.ThisUpdate.UTC().Format(time.RFC3339), t.Certificate.NotAfter.UTC().Format(time.RFC3339))
 	case !a.isFresh(t.Times.SigningTime):
 		return fmt.Errorf("%w for %s: %w: the revocation data of %s is too old", ades.ErrNoRevocation,
@@ -278,7 +278,7 @@ func (c *collector) add(ctx context.Context, a Answer, issuer *x509.Certificate,
 		return nil
 	}
 	if depth == maxResponderDepth {
-		return fmt.Errorf("%w for %s: %d responders answer one about another", ades.ErrNoRevocation, ades.Identify(a.Signer), depth)
+		return fmt.Errorf("%w for %s: a chain of %d responders", ades.ErrNoRevocation, ades.Identify(a.Signer), depth)
 	}
 	return c.collect(ctx, Target{Certificate: a.Signer, Timestamp: about.Timestamp, Times: Times{SigningTime: about.Times.SigningTime, ValidationTime: a.ProducedAt}}, depth+1)
 }

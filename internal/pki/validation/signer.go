@@ -43,7 +43,7 @@ func CheckClaimedTime(cert *x509.Certificate, claimed time.Time) error {
 	case claimed.IsZero():
 		return errors.New("the signature has no signing time")
 	case claimed.Before(cert.NotBefore), claimed.After(cert.NotAfter):
-		return fmt.Errorf("%w: it is claimed to have signed at %s, and valid from %s to %s", ades.ErrOutsideValidity,
+		return fmt.Errorf("%w: the claimed signing time is %s, and the certificate is valid from %s to %s", ades.ErrOutsideValidity,
 			claimed.Format(time.RFC3339), cert.NotBefore.UTC().Format(time.RFC3339), cert.NotAfter.UTC().Format(time.RFC3339))
 	}
 	return nil

@@ -56,7 +56,7 @@ const CertificateHold = 6
 
 var (
 	errNotAbout = errors.New("validation: the revocation data is not about the certificate")
-	errTooMuch  = errors.New("validation: too much to verify")
+	errTooMuch  = errors.New("validation: too many signatures to verify")
 )
 
 // Status returns nil if the certificate was not revoked at the ValidationTime, and an

@@ -82,7 +82,7 @@ func (j Judge) Timestamp(t *Timestamp, known *Known, at time.Time) {
 func (j Judge) checkTimestampAuthority(t *Timestamp, data *Data, known *Known, at time.Time) error {
 	token := t.Token
 	if token.Time.After(at.Add(ades.MaxSkew)) {
-		return fmt.Errorf("timestamp of %s, after the time of judgement", token.Time.UTC().Format(time.RFC3339))
+		return fmt.Errorf("timestamp of %s, after the validation time", token.Time.UTC().Format(time.RFC3339))
 	}
 	chain, err := data.Chain(known, token.Certificate, at)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 var ErrNamespace = errors.New("xmldoc: relative namespace name")
 
 var (
-	errMethod    = errors.New("xmldoc: no canonicalization method")
-	errElsewhere = errors.New("xmldoc: the apex is no element of the document")
+	errMethod    = errors.New("xmldoc: unknown canonicalization method")
+	errElsewhere = errors.New("xmldoc: the apex is not an element of the document")
 )
 
 // Canonicalize writes the canonical form of a part of the document, in UTF-8, in pieces of some

@@ -166,7 +166,7 @@ func (d *Document) decodeUTF16() error {
 	case declared == "" && d.coding.mark > 0, strings.EqualFold(declared, "UTF-16"), strings.EqualFold(declared, ordered):
 		return nil
 	}
-	return fmt.Errorf("%w: UTF-16 is declared as something else", ErrEncoding)
+	return fmt.Errorf("%w: the XML declaration of a UTF-16 document names another encoding", ErrEncoding)
 }
 
 // transform decodes the text, and adds a sourceMark for each piece of it.
@@ -216,7 +216,7 @@ var charsets = map[string]*charmap.Charmap{
 // decodeCharset decodes a charset other than Unicode's.
 func (d *Document) decodeCharset(label string) error {
 	if d.coding.mark > 0 {
-		return fmt.Errorf("%w: a byte order mark of UTF-8, and another encoding declared", ErrEncoding)
+		return fmt.Errorf("%w: a byte order mark of UTF-8 and a declaration of another encoding", ErrEncoding)
 	}
 	label = strings.ToUpper(label)
 	if label == "US-ASCII" {
@@ -225,14 +225,14 @@ func (d *Document) decodeCharset(label string) error {
 	}
 	charset, ok := charsets[label]
 	if !ok {
-		return fmt.Errorf("%w: the encoding that is declared is not read", ErrEncoding)
+		return fmt.Errorf("%w: the declared encoding is not supported", ErrEncoding)
 	}
 	d.coding.decoder = func() transform.Transformer { return charset.NewDecoder() }
 	if err := d.transform(); err != nil {
 		return err
 	}
 	if bytes.ContainsRune(d.text, utf8.RuneError) {
-		return fmt.Errorf("%w: not in the encoding that is declared", ErrEncoding)
+		return fmt.Errorf("%w: not in the declared encoding", ErrEncoding)
 	}
 	return nil
 }
@@ -240,7 +240,7 @@ func (d *Document) decodeCharset(label string) error {
 func (d *Document) checkASCII() error {
 	for i, b := range d.source {
 		if b >= utf8.RuneSelf {
-			return fmt.Errorf("%w: byte %d is not of ASCII", ErrEncoding, i)
+			return fmt.Errorf("%w: byte %d is not ASCII", ErrEncoding, i)
 		}
 	}
 	return nil
@@ -253,7 +253,7 @@ type utf16Decoder struct {
 	order byteOrder
 }
 
-var errSurrogate = errors.New("half of a surrogate pair")
+var errSurrogate = errors.New("an unpaired surrogate")
 
 func (w utf16Decoder) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error) {
 	for nSrc < len(src) {

@@ -28,11 +28,11 @@ func (p *parser) instruction() error {
 	p.at += len("<?")
 	target := p.text[p.at : p.at+ncName(p.text[p.at:])]
 	if len(target) == 0 || strings.EqualFold(string(target), "xml") {
-		return p.malformed(start, "an instruction without a target, or with a reserved one")
+		return p.malformed(start, "a processing instruction without a target, or with a reserved one")
 	}
 	p.at += len(target)
 	if !p.skipSpace() && !p.has("?>") {
-		return p.malformed(p.at, "no white space after an instruction's target")
+		return p.malformed(p.at, "no white space after the target of a processing instruction")
 	}
 	if err := p.skipPast("?>"); err != nil {
 		return err
@@ -90,14 +90,14 @@ func (p *parser) references(start, end int) error {
 		start += i
 		_, n := dereference(p.text[start:end])
 		if n == 0 {
-			return p.malformed(start, "a reference to what is not defined, or to no character of XML")
+			return p.malformed(start, "a reference to an undefined entity, or to a character that XML does not allow")
 		}
 		start += n
 	}
 }
 
 var (
-	errDeclaration = errors.New("not as XML has it")
+	errDeclaration = errors.New("malformed XML declaration")
 	errVersion     = errors.New("version is not 1.0")
 )
 

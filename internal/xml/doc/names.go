@@ -34,8 +34,8 @@ const (
 
 var (
 	errTooMany  = errors.New("too many names")
-	errUnbound  = errors.New("a prefix that is not declared")
-	errReserved = errors.New("a declaration of what is reserved, or of no namespace for a prefix")
+	errUnbound  = errors.New("an undeclared prefix")
+	errReserved = errors.New("a declaration of a reserved prefix or namespace, or an empty namespace name for a prefix")
 )
 
 func newScope(t *tree) *scope {

@@ -69,7 +69,7 @@ type openElement struct {
 
 func (p *parser) document() error {
 	if at := indexForbidden(p.text); at >= 0 {
-		return p.malformed(at, "no character of XML")
+		return p.malformed(at, "a character that XML does not allow")
 	}
 	_, length, _ := parseDeclaration(p.text)
 	p.doc.declaration, p.doc.tree.root, p.at = uint32(length), none, length
@@ -82,7 +82,7 @@ func (p *parser) document() error {
 		}
 	}
 	if p.doc.tree.root == none || len(p.open) > 0 {
-		return p.malformed(p.at, "the document ends before its root does")
+		return p.malformed(p.at, "the document ends inside its root element")
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (p *parser) startTag() error {
 	length := p.at - start - 1
 	switch {
 	case len(p.open) == 0 && p.doc.tree.root != none:
-		return p.malformed(start, "a second root")
+		return p.malformed(start, "a second root element")
 	case len(p.open) > maxDepth:
 		return p.tooMany("elements in each other")
 	}
@@ -212,7 +212,7 @@ func (p *parser) qname() (written int32, err error) {
 		prefix = 0
 	}
 	if local == 0 || p.has(":") {
-		return 0, p.malformed(start, "no name of an element or an attribute")
+		return 0, p.malformed(start, "not a name of an element or an attribute")
 	}
 	if written, err = p.scope.internName(p.text[start:p.at], prefix); err != nil {
 		return 0, p.nameError(start, err)
@@ -235,7 +235,7 @@ func (p *parser) endTag() error {
 	}
 	p.at += last.name
 	if p.skipSpace(); !p.has(">") {
-		return p.malformed(p.at, "an end tag of another element, or without an end")
+		return p.malformed(p.at, "an end tag of another element, or without >")
 	}
 	p.at++
 	p.close(last)
@@ -306,12 +306,12 @@ func (p *parser) attribute() error {
 // quoted skips a quoted value and returns its offsets.
 func (p *parser) quoted() (start, end int, err error) {
 	if !p.has(`"`) && !p.has("'") {
-		return 0, 0, p.malformed(p.at, "an attribute's value without quotes")
+		return 0, 0, p.malformed(p.at, "an attribute value without quotes")
 	}
 	start = p.at + 1
 	length := bytes.IndexByte(p.text[start:], p.text[p.at])
 	if length < 0 {
-		return 0, 0, p.malformed(p.at, "an attribute's value without an end")
+		return 0, 0, p.malformed(p.at, "an attribute value without a closing quote")
 	}
 	end = start + length
 	p.at = end + 1
@@ -347,7 +347,7 @@ func (p *parser) addAttributes(n int32) error {
 			return p.nameError(a.start, err)
 		}
 		if p.scope.markSeen(name, n) {
-			return p.malformed(a.start, "an attribute that the element has already")
+			return p.malformed(a.start, "an attribute twice")
 		}
 		if p.doc.tree.names[name].kind == identifierName {
 			p.doc.tree.identifiers++

@@ -72,7 +72,7 @@ func (s *namespaces) readTransforms(n xmldoc.Node) (all []Transform, err error) 
 			return nil, err
 		}
 		if t.Kind >= Base64 && i < len(elements)-1 {
-			return nil, fmt.Errorf("%w: one more after that to octets", ErrTransform)
+			return nil, fmt.Errorf("%w: a transform after one that returns octets", ErrTransform)
 		}
 		all = append(all, t)
 	}
@@ -112,7 +112,7 @@ func (s *Signature) Manifest(r Reference) ([]Reference, error) {
 	}
 	object := list.Parent()
 	if !list.Is(Namespace, "Manifest") || !object.Is(Namespace, "Object") || object.Parent() != s.Element {
-		return nil, fmt.Errorf("%w: to no Manifest of the signature", ErrReference)
+		return nil, fmt.Errorf("%w: no Manifest of the signature", ErrReference)
 	}
 	if err := s.work.chargePass(list); err != nil { // up to maxReferences references may lead to it
 		return nil, err
@@ -192,10 +192,10 @@ func (s *namespaces) readFilter2(transform xmldoc.Node) (Transform, error) {
 		return Transform{}, err
 	}
 	if expression == (xmldoc.Node{}) {
-		return Transform{}, fmt.Errorf("%w: no XPath in a filter", ErrFormat)
+		return Transform{}, fmt.Errorf("%w: no XPath in a Filter 2.0 transform", ErrFormat)
 	}
 	if filter, _ := expression.Attr("", "Filter"); filter != "subtract" {
-		return Transform{}, fmt.Errorf("%w: a filter that does not subtract", ErrTransform)
+		return Transform{}, fmt.Errorf("%w: a Filter 2.0 transform that does not subtract", ErrTransform)
 	}
 	return s.readExpression(expression, filters)
 }
@@ -214,7 +214,7 @@ func (s *namespaces) readExpression(n xmldoc.Node, known map[string]TransformKin
 			return Transform{Kind: kind}, s.checkPrefix(n, prefix)
 		}
 	}
-	return Transform{}, fmt.Errorf("%w: an XPath expression that is not known", ErrTransform)
+	return Transform{}, fmt.Errorf("%w: an unsupported XPath expression", ErrTransform)
 }
 
 // checkPrefix checks that the prefix of an expression is bound to the namespace of XML Signature at
@@ -242,25 +242,25 @@ func (s *Signature) dereference(r Reference) (target xmldoc.Node, comments bool,
 		return target, false, r.fault
 	}
 	if !r.HasURI {
-		return target, false, fmt.Errorf("%w: without a URI", ErrReference)
+		return target, false, fmt.Errorf("%w: no URI", ErrReference)
 	}
 	if r.URI == "" {
 		return target, false, nil
 	}
 	fragment, same := strings.CutPrefix(r.URI, "#")
 	if !same {
-		return target, false, fmt.Errorf("%w: out of the document", ErrReference)
+		return target, false, fmt.Errorf("%w: outside the document", ErrReference)
 	}
 	if fragment == "xpointer(/)" {
 		return target, true, nil
 	}
 	id, comments := pointerID(fragment)
 	if id == "" || strings.ContainsAny(id, "()'\"") {
-		return target, false, fmt.Errorf("%w: a pointer that is not known", ErrReference)
+		return target, false, fmt.Errorf("%w: an unsupported XPointer", ErrReference)
 	}
 	target, ok := s.Document.ByID(id)
 	if !ok {
-		return target, false, fmt.Errorf("%w: not to one element", ErrReference)
+		return target, false, fmt.Errorf("%w: the URI does not name exactly one element", ErrReference)
 	}
 	return target, comments, nil
 }

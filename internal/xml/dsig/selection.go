@@ -40,7 +40,7 @@ func (s *Signature) selectNodes(r Reference) (sel selection, c *xmldoc.Canonical
 		case Canonicalize:
 			c = &t.Canonicalization
 		default:
-			return sel, nil, fmt.Errorf("%w: of no kind", ErrTransform) // does not happen with transforms that were read
+			return sel, nil, fmt.Errorf("%w: unknown kind", ErrTransform) // does not happen with transforms that were read
 		}
 	}
 	return sel, c, s.check(sel)
@@ -54,11 +54,11 @@ func (s *Signature) check(sel selection) error {
 		top = s.Document.Root()
 	}
 	if sel.envelopedSignature != (xmldoc.Node{}) && !top.Contains(sel.envelopedSignature) {
-		return fmt.Errorf("%w: to an element that does not envelop the signature", ErrReference)
+		return fmt.Errorf("%w: the element does not contain the signature", ErrReference)
 	}
 	for n := top; n != (xmldoc.Node{}); n = n.Parent() {
 		if sel.excludes(n) {
-			return fmt.Errorf("%w: to what is left out", ErrReference)
+			return fmt.Errorf("%w: the element is not in the selected node-set", ErrReference)
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func (d *decoder) flush() error {
 	var octets [decodeAtOnce / 4 * 3]byte
 	n, err := base64.StdEncoding.Strict().Decode(octets[:], d.group)
 	if err != nil || d.ended {
-		return fmt.Errorf("%w: to what is no base64", ErrReference)
+		return fmt.Errorf("%w: the element's text is not base64", ErrReference)
 	}
 	d.ended = d.group[len(d.group)-1] == '='
 	d.group = d.group[:0]

@@ -89,7 +89,7 @@ func attributesAround(n xmldoc.Node) (attributes int64) {
 // charge subtracts n from the remaining work. The error is [ErrLimit], or that of the context.
 func (k *work) charge(n int64) error {
 	if k.left -= n; k.left < 0 {
-		return fmt.Errorf("%w: more work than the document is worth", ErrLimit)
+		return fmt.Errorf("%w: more work than documents of this size may take", ErrLimit)
 	}
 	return k.ctx.Err()
 }

@@ -75,7 +75,8 @@ func (c *comparison) changedPositions() (all []*position) {
 	return all
 }
 
-// object compares the object of a position with the object before.
+// object compares the object of a position with the object before. Until the next call, it is the
+// position of the changes that are added.
 func (c *comparison) object(p *position) error {
 	c.at = p
 	old, oldErr := c.before.Object(p.ref)

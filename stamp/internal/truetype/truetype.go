@@ -62,7 +62,7 @@ func (f *Font) checkLengths() error {
 	case f.glyphs == 0, f.advances == 0, f.advances > f.glyphs:
 		return fmt.Errorf("%w: %d advances of %d glyphs", ErrFont, f.advances, f.glyphs)
 	case len(f.hmtx) < 4*f.advances+2*(f.glyphs-f.advances), len(f.loca) < offset*(f.glyphs+1):
-		return fmt.Errorf("%w: not all of its %d glyphs have metrics and an outline", ErrFont, f.glyphs)
+		return fmt.Errorf("%w: some of its %d glyphs have no metrics or no outline", ErrFont, f.glyphs)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (f *Font) checkLengths() error {
 // readDirectory returns the tables by their tags.
 func readDirectory(file []byte) (map[string][]byte, error) {
 	if len(file) < 12 || binary.BigEndian.Uint32(file) != trueTypeOutlines {
-		return nil, fmt.Errorf("%w: it is no TrueType font", ErrFont)
+		return nil, fmt.Errorf("%w: not a TrueType font", ErrFont)
 	}
 	tables := make(map[string][]byte)
 	records := file[12:]
