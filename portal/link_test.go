@@ -25,10 +25,10 @@ type timeline struct {
 	tokens map[string]string // of the first links
 }
 
-// step is something that happens on a timeline.
-type step func(*timeline)
+// change is something that happens on a timeline.
+type change func(*timeline)
 
-func after(t *testing.T, steps ...step) *timeline {
+func after(t *testing.T, steps ...change) *timeline {
 	line := &timeline{t: t, now: time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC), tokens: make(map[string]string)}
 	line.ID = "a process"
 	for id, role := range map[string]Role{"first": Signer, "second": Signer, "viewer": Viewer} {
@@ -42,7 +42,7 @@ func after(t *testing.T, steps ...step) *timeline {
 	return line
 }
 
-func event(e process.Event) step {
+func event(e process.Event) change {
 	return func(line *timeline) {
 		line.t.Helper()
 		if _, err := line.apply(e, line.now); err != nil {
@@ -51,13 +51,13 @@ func event(e process.Event) step {
 	}
 }
 
-func logIn(participant, kennitala string) step {
+func logIn(participant, kennitala string) change {
 	return func(line *timeline) {
 		event(process.LogIn{Link: hashOf(line.tokens[participant]), Person: Person{Kennitala: kennitala}})(line)
 	}
 }
 
-func sign(participant, kennitala string) step {
+func sign(participant, kennitala string) change {
 	return func(line *timeline) {
 		event(process.BeginSigningAs{Participant: participant, Kennitala: kennitala, Ready: true})(line)
 		event(process.AddSignature{Turn: line.Turns, Signature: Signature{Kennitala: kennitala}})(line)
@@ -65,11 +65,11 @@ func sign(participant, kennitala string) step {
 	}
 }
 
-func decline(participant string) step {
+func decline(participant string) change {
 	return event(process.DeclineSigningAs{Participant: participant})
 }
 
-func wait(d time.Duration) step { return func(line *timeline) { line.now = line.now.Add(d) } }
+func wait(d time.Duration) change { return func(line *timeline) { line.now = line.now.Add(d) } }
 
 func inviteAgain(line *timeline) {
 	event(process.InviteAgain{NewLink: func() Link { return newLink(line.now) }})(line)
@@ -78,30 +78,30 @@ func inviteAgain(line *timeline) {
 func expireLinks(line *timeline) { event(process.ExpireLinks{})(line) }
 
 // loseToken is a token that the store cannot decrypt.
-func loseToken(participant string) step {
+func loseToken(participant string) change {
 	return func(line *timeline) { line.participant(participant).Link.Token = nil }
 }
 
 // TestPath checks where participants sign or read (spec 4.3).
 func TestPath(t *testing.T) {
 	for name, test := range map[string]struct {
-		after []step
+		after []change
 		want  map[string]string // by participant: "link", "new link" or "page"
 	}{
 		"invited":                  {nil, map[string]string{"first": "link", "second": "link", "viewer": "link"}},
-		"last moment":              {[]step{wait(week), expireLinks}, map[string]string{"first": "link", "second": "link", "viewer": "link"}},
-		"expired":                  {[]step{wait(week + moment)}, map[string]string{}},
-		"logged in":                {[]step{logIn("first", firstKennitala), logIn("viewer", secondKennitala)}, map[string]string{"first": "page", "second": "link", "viewer": "page"}},
-		"logged in, expired":       {[]step{logIn("first", firstKennitala), wait(week + moment)}, map[string]string{"first": "page"}},
-		"signed":                   {[]step{logIn("first", firstKennitala), sign("first", firstKennitala)}, map[string]string{"second": "link", "viewer": "link"}},
-		"signed without a login":   {[]step{sign("first", firstKennitala)}, map[string]string{"second": "link", "viewer": "link"}},
-		"declined":                 {[]step{decline("first")}, map[string]string{"second": "link", "viewer": "link"}},
-		"invited again":            {[]step{wait(week + moment), inviteAgain}, map[string]string{"first": "new link", "second": "new link", "viewer": "new link"}},
-		"logged in, invited again": {[]step{logIn("first", firstKennitala), logIn("viewer", secondKennitala), inviteAgain}, map[string]string{"first": "page", "second": "new link", "viewer": "page"}},
-		"completed, invited again": {[]step{sign("first", firstKennitala), sign("second", secondKennitala), wait(week + moment), expireLinks, inviteAgain}, map[string]string{"viewer": "new link"}},
-		"declined, invited again":  {[]step{decline("first"), inviteAgain}, map[string]string{"second": "link", "viewer": "new link"}},
-		"token lost":               {[]step{loseToken("second")}, map[string]string{"first": "link", "viewer": "link"}},
-		"token lost, logged in":    {[]step{loseToken("second"), logIn("second", secondKennitala)}, map[string]string{"first": "link", "second": "page", "viewer": "link"}},
+		"last moment":              {[]change{wait(week), expireLinks}, map[string]string{"first": "link", "second": "link", "viewer": "link"}},
+		"expired":                  {[]change{wait(week + moment)}, map[string]string{}},
+		"logged in":                {[]change{logIn("first", firstKennitala), logIn("viewer", secondKennitala)}, map[string]string{"first": "page", "second": "link", "viewer": "page"}},
+		"logged in, expired":       {[]change{logIn("first", firstKennitala), wait(week + moment)}, map[string]string{"first": "page"}},
+		"signed":                   {[]change{logIn("first", firstKennitala), sign("first", firstKennitala)}, map[string]string{"second": "link", "viewer": "link"}},
+		"signed without a login":   {[]change{sign("first", firstKennitala)}, map[string]string{"second": "link", "viewer": "link"}},
+		"declined":                 {[]change{decline("first")}, map[string]string{"second": "link", "viewer": "link"}},
+		"invited again":            {[]change{wait(week + moment), inviteAgain}, map[string]string{"first": "new link", "second": "new link", "viewer": "new link"}},
+		"logged in, invited again": {[]change{logIn("first", firstKennitala), logIn("viewer", secondKennitala), inviteAgain}, map[string]string{"first": "page", "second": "new link", "viewer": "page"}},
+		"completed, invited again": {[]change{sign("first", firstKennitala), sign("second", secondKennitala), wait(week + moment), expireLinks, inviteAgain}, map[string]string{"viewer": "new link"}},
+		"declined, invited again":  {[]change{decline("first"), inviteAgain}, map[string]string{"second": "link", "viewer": "new link"}},
+		"token lost":               {[]change{loseToken("second")}, map[string]string{"first": "link", "viewer": "link"}},
+		"token lost, logged in":    {[]change{loseToken("second"), logIn("second", secondKennitala)}, map[string]string{"first": "link", "second": "page", "viewer": "link"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := after(t, test.after...)
@@ -137,14 +137,14 @@ func (line *timeline) kindOfPath(one *Participant) string {
 // that was replaced is not found.
 func TestLinked(t *testing.T) {
 	for name, test := range map[string]struct {
-		after []step
+		after []change
 		found bool
 	}{
 		"invited":                  {nil, true},
-		"expired":                  {[]step{wait(week + moment), expireLinks}, true},
-		"logged in":                {[]step{logIn("second", secondKennitala)}, true},
-		"logged in, invited again": {[]step{logIn("second", secondKennitala), inviteAgain}, true},
-		"invited again":            {[]step{inviteAgain}, false},
+		"expired":                  {[]change{wait(week + moment), expireLinks}, true},
+		"logged in":                {[]change{logIn("second", secondKennitala)}, true},
+		"logged in, invited again": {[]change{logIn("second", secondKennitala), inviteAgain}, true},
+		"invited again":            {[]change{inviteAgain}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := after(t, test.after...)
