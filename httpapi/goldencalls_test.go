@@ -28,7 +28,7 @@ const (
 // subjects are what the errors of a package are about, by the name that they begin with. The golden
 // file has the subjects, which stay when a package gets another name.
 var subjects = map[string]string{
-	"ades": "document", "busysignal": "busy signal", "http": "body", "httpapi": "body", "jsonbody": "JSON", "pades": "PDF", "portal": "process", "sandbox": "test user",
+	"ades": "document", "busysignal": "busy signal", "http": "body", "httpapi": "body", "jsonbody": "JSON", "pades": "PDF", "portal": "process", "process": "process", "sandbox": "test user",
 	"signing": "request", "stamp": "stamp", "storage": "store", "test": "test", "webhook": "webhook",
 }
 

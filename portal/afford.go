@@ -53,7 +53,7 @@ func (s records) stored(ctx context.Context, account string, bytes int64) error 
 }
 
 // size is the length of a document in bytes.
-func (s *Service) size(ctx context.Context, document string) (int64, error) {
+func (s records) size(ctx context.Context, document string) (int64, error) {
 	blob, err := s.documents.Open(ctx, document)
 	if err != nil {
 		return 0, fmt.Errorf("portal: opening the document: %w", err)

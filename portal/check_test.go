@@ -14,7 +14,7 @@ import (
 // sound is a draft with nothing wrong.
 func sound() Draft {
 	return Draft{FileName: "Contract.pdf", Participants: []Invitee{
-		{Name: "Anna", Email: "anna@example.is", Role: Signer, Kennitala: annas, Phone: "5551234"},
+		{Name: "Anna", Email: "anna@example.is", Role: Signer, Kennitala: firstKennitala, Phone: "5551234"},
 		{Name: "Vala", Email: "vala@example.is", Role: Viewer},
 	}}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
@@ -125,8 +126,8 @@ func (d *Draft) process(stamps []*signing.Stamp, now time.Time) Process {
 	}
 	for _, in := range d.Participants {
 		one := Participant{
-			ID: uuid.NewString(), Name: in.Name, Email: in.Email, Role: in.Role,
-			Kennitala: in.Kennitala, Phone: in.Phone, Link: newLink(now),
+			Participant: process.Participant{ID: uuid.NewString(), Role: in.Role, Kennitala: in.Kennitala, Link: newLink(now)},
+			Name:        in.Name, Email: in.Email, Phone: in.Phone,
 		}
 		if in.Role == Signer {
 			one.Stamp, stamps = stamps[0], stamps[1:]

@@ -14,6 +14,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/stamp"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -28,7 +29,7 @@ func TestCreate(t *testing.T) {
 	v := s.mustCreate(d)
 	want := portal.View{Status: portal.Waiting, Process: portal.Process{Account: s.account, Origin: portal.API, FileName: "Contract.pdf", Document: d.Document}}
 	for _, in := range d.Participants {
-		one := portal.Participant{Name: in.Name, Email: in.Email, Role: in.Role, Kennitala: in.Kennitala, Phone: in.Phone}
+		one := portal.Participant{Participant: process.Participant{Role: in.Role, Kennitala: in.Kennitala}, Name: in.Name, Email: in.Email, Phone: in.Phone}
 		status := portal.Waiting
 		if in.Role == portal.Viewer {
 			status = portal.None

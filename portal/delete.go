@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/portal/process"
 )
 
 // deleteTries bounds how often a deletion finds that somebody else has begun to sign meanwhile.
@@ -20,7 +22,7 @@ func (s *Service) Delete(ctx context.Context, account, id string) error {
 		if err != nil {
 			return err
 		}
-		err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.remove(ctx, &p) })
+		err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.delete(ctx, &p) })
 		if err == nil {
 			failpoint.Here("portal/deleted")
 		}
@@ -31,13 +33,22 @@ func (s *Service) Delete(ctx context.Context, account, id string) error {
 	return ErrTurn
 }
 
-// remove removes a process that was read before. The signing request comes first, since its own end
-// takes the two in that order; should another have taken its place by then, [errOvertaken].
-func (s *Service) remove(ctx context.Context, was *Process) error {
-	if was.Turn != nil {
-		if err := s.signing.Cancel(ctx, was.Turn.Request); err != nil {
-			return fmt.Errorf("portal: ending the signature under way: %w", err)
+// delete deletes a process that was read before. It cancels the signing request first, because the end
+// of a request locks the request before the process. [errOvertaken] if another turn has begun since.
+func (s *Service) delete(ctx context.Context, was *Process) error {
+	e := process.Delete{}
+	effects, err := was.apply(e, now())
+	if err != nil {
+		return err
+	}
+	effects = slices.DeleteFunc(effects, func(effect process.Effect) bool {
+		if effect.Kind == process.CancelRequest {
+			err = errors.Join(err, s.signing.Cancel(ctx, effect.Request))
 		}
+		return effect.Kind == process.CancelRequest
+	})
+	if err != nil {
+		return fmt.Errorf("portal: ending the signature under way: %w", err)
 	}
 	p, err := s.process(ctx, was.ID)
 	if err != nil {
@@ -46,13 +57,17 @@ func (s *Service) remove(ctx context.Context, was *Process) error {
 	if p.Turns != was.Turns {
 		return errOvertaken
 	}
+	return s.carryOut(ctx, &p, e, effects)
+}
+
+// remove removes a process with its document from the store.
+func (s records) remove(ctx context.Context, p *Process) error {
 	size, err := s.size(ctx, p.Document)
 	if err != nil {
 		return err
 	}
 	return errors.Join(
-		s.record(ctx, &p, deletedEntry, struct{}{}),
-		s.mail(func(m Mail) error { return m.Withdraw(ctx, p.ID) }),
+		s.record(ctx, p, deletedEntry, struct{}{}),
 		s.stored(ctx, p.Account, -size),
 		s.documents.Delete(ctx, p.Document),
 		s.store.DeleteProcess(ctx, p.ID),

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -88,14 +87,6 @@ func (s records) recordCreated(ctx context.Context, p *Process, client string, s
 	return s.record(ctx, p, createdEntry, facts)
 }
 
-func (s records) recordInvited(ctx context.Context, p *Process, invited []*Participant) error {
-	var facts againFacts
-	for _, one := range invited {
-		facts.Participants = append(facts.Participants, one.ID)
-	}
-	return s.record(ctx, p, invitedEntry, facts)
-}
-
 func (s records) recordLogin(ctx context.Context, p *Process, participant string, who Person) error {
-	return s.record(ctx, p, loggedInEntry, personFacts{Participant: participant, Name: who.Name, Kennitala: idp.NormalKennitala(who.Kennitala)})
+	return s.record(ctx, p, loggedInEntry, personFacts{Participant: participant, Name: who.Name, Kennitala: who.Kennitala})
 }

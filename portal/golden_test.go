@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -91,14 +92,20 @@ func (s sent) Emit(_ context.Context, _, eventType string, _ time.Time, data any
 // of this file.
 func TestGoldenEvents(t *testing.T) {
 	signed := Participant{
-		Name: "Jóna", Email: "jona@example.com", Role: Signer, Phone: "555 0101",
-		Signature: &Signature{"Jóna Prófdóttir", "0101302989", []byte("value"), goldenTime},
+		Participant: process.Participant{
+			Role:      Signer,
+			Signature: &Signature{Name: "Jóna Prófdóttir", Kennitala: "0101302989", Value: []byte("value"), At: goldenTime},
+		},
+		Name: "Jóna", Email: "jona@example.com", Phone: "555 0101",
 	}
 	declined := Participant{
-		Name: "Jón", Email: "jon@example.com", Role: Signer, Phone: "555 0102",
-		Decline: &Decline{"Nei, <takk> & bless", "0202302129", goldenTime},
+		Participant: process.Participant{
+			Role:    Signer,
+			Decline: &Decline{Reason: "Nei, <takk> & bless", Kennitala: "0202302129", At: goldenTime},
+		},
+		Name: "Jón", Email: "jon@example.com", Phone: "555 0102",
 	}
-	p := Process{ID: "0f8fad5b-d9cb-469f-a165-70867728950e", Origin: API, Participants: []Participant{signed, {Role: Viewer}, signed}}
+	p := Process{ID: "0f8fad5b-d9cb-469f-a165-70867728950e", Origin: API, Participants: []Participant{signed, {Participant: process.Participant{Role: Viewer}}, signed}}
 	data := make(sent)
 	s := records{options: Options{Events: data}}
 	err := errors.Join(s.emitSigned(t.Context(), &p, &signed), s.emitDeclined(t.Context(), &p, &declined), s.emitCompleted(t.Context(), &p))

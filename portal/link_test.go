@@ -5,37 +5,110 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/portal/process"
 )
 
-// Where participants sign or read (spec 4.3).
+const (
+	firstKennitala  = "0101302989"
+	secondKennitala = "0202302129"
+
+	week, moment = InvitationTime, time.Microsecond
+)
+
+// timeline is a process with a clock: "first" and "second" are signers, "viewer" a viewer.
+type timeline struct {
+	Process
+	t      *testing.T
+	now    time.Time
+	tokens map[string]string // of the first links
+}
+
+// change is something that happens on a timeline.
+type change func(*timeline)
+
+func after(t *testing.T, steps ...change) *timeline {
+	line := &timeline{t: t, now: time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC), tokens: make(map[string]string)}
+	line.ID = "a process"
+	for id, role := range map[string]Role{"first": Signer, "second": Signer, "viewer": Viewer} {
+		one := process.Participant{ID: id, Role: role, Link: newLink(line.now)}
+		line.tokens[id] = string(one.Link.Token)
+		line.Participants = append(line.Participants, Participant{Participant: one})
+	}
+	for _, s := range steps {
+		s(line)
+	}
+	return line
+}
+
+func event(e process.Event) change {
+	return func(line *timeline) {
+		line.t.Helper()
+		if _, err := line.apply(e, line.now); err != nil {
+			line.t.Fatal(err)
+		}
+	}
+}
+
+func logIn(participant, kennitala string) change {
+	return func(line *timeline) {
+		event(process.LogIn{Link: hashOf(line.tokens[participant]), Person: Person{Kennitala: kennitala}})(line)
+	}
+}
+
+func sign(participant, kennitala string) change {
+	return func(line *timeline) {
+		event(process.BeginSigningAs{Participant: participant, Kennitala: kennitala, Ready: true})(line)
+		event(process.AddSignature{Turn: line.Turns, Signature: Signature{Kennitala: kennitala}})(line)
+		event(process.EndTurn{Turn: line.Turns})(line)
+	}
+}
+
+func decline(participant string) change {
+	return event(process.DeclineSigningAs{Participant: participant})
+}
+
+func wait(d time.Duration) change { return func(line *timeline) { line.now = line.now.Add(d) } }
+
+func inviteAgain(line *timeline) {
+	event(process.InviteAgain{NewLink: func() Link { return newLink(line.now) }})(line)
+}
+
+func expireLinks(line *timeline) { event(process.ExpireLinks{})(line) }
+
+// loseToken is a token that the store cannot decrypt.
+func loseToken(participant string) change {
+	return func(line *timeline) { line.participant(participant).Link.Token = nil }
+}
+
+// TestPath checks where participants sign or read (spec 4.3).
 func TestPath(t *testing.T) {
 	for name, test := range map[string]struct {
-		after []action
-		want  map[string]string // by participant: "link", "page" or nothing
+		after []change
+		want  map[string]string // by participant: "link", "new link" or "page"
 	}{
-		"invited":                   {nil, map[string]string{"Anna": "link", "Jón": "link", "Vala": "link"}},
-		"at the last moment":        {[]action{waits(week)}, map[string]string{"Anna": "link", "Jón": "link", "Vala": "link"}},
-		"after it":                  {[]action{waits(week + moment)}, map[string]string{}},
-		"opened":                    {[]action{opens("Anna", annas), opens("Vala", jons)}, map[string]string{"Anna": "page", "Jón": "link", "Vala": "page"}},
-		"opened long ago":           {[]action{opens("Anna", annas), waits(week + moment)}, map[string]string{"Anna": "page"}},
-		"signed":                    {[]action{opens("Anna", annas), signs("Anna", annas)}, map[string]string{"Jón": "link", "Vala": "link"}},
-		"signed without opening":    {[]action{signs("Anna", annas)}, map[string]string{"Jón": "link", "Vala": "link"}},
-		"declined":                  {[]action{declines("Anna")}, map[string]string{"Jón": "link", "Vala": "link"}},
-		"invited again":             {[]action{waits(week + moment), inviteAgain}, map[string]string{"Anna": "new", "Jón": "new", "Vala": "new"}},
-		"opened, and invited again": {[]action{opens("Anna", annas), opens("Vala", jons), inviteAgain}, map[string]string{"Anna": "page", "Jón": "new", "Vala": "page"}},
-		"signed by all, unread":     {[]action{signs("Anna", annas), signs("Jón", jons), waits(week + moment), sweeps, inviteAgain}, map[string]string{"Vala": "new"}},
-		"declined, unread":          {[]action{declines("Anna"), inviteAgain}, map[string]string{"Jón": "link", "Vala": "new"}},
-		"not to be shown":           {[]action{doesNotOpen("Jón")}, map[string]string{"Anna": "link", "Vala": "link"}},
-		"shown again":               {[]action{doesNotOpen("Jón"), inviteAgain}, map[string]string{"Anna": "new", "Jón": "new", "Vala": "new"}},
-		"opened, not to be shown":   {[]action{doesNotOpen("Jón"), opens("Jón", jons)}, map[string]string{"Anna": "link", "Jón": "page", "Vala": "link"}},
-		"swept before":              {[]action{waits(week), sweeps}, map[string]string{"Anna": "link", "Jón": "link", "Vala": "link"}},
+		"invited":                  {nil, map[string]string{"first": "link", "second": "link", "viewer": "link"}},
+		"last moment":              {[]change{wait(week), expireLinks}, map[string]string{"first": "link", "second": "link", "viewer": "link"}},
+		"expired":                  {[]change{wait(week + moment)}, map[string]string{}},
+		"logged in":                {[]change{logIn("first", firstKennitala), logIn("viewer", secondKennitala)}, map[string]string{"first": "page", "second": "link", "viewer": "page"}},
+		"logged in, expired":       {[]change{logIn("first", firstKennitala), wait(week + moment)}, map[string]string{"first": "page"}},
+		"signed":                   {[]change{logIn("first", firstKennitala), sign("first", firstKennitala)}, map[string]string{"second": "link", "viewer": "link"}},
+		"signed without a login":   {[]change{sign("first", firstKennitala)}, map[string]string{"second": "link", "viewer": "link"}},
+		"declined":                 {[]change{decline("first")}, map[string]string{"second": "link", "viewer": "link"}},
+		"invited again":            {[]change{wait(week + moment), inviteAgain}, map[string]string{"first": "new link", "second": "new link", "viewer": "new link"}},
+		"logged in, invited again": {[]change{logIn("first", firstKennitala), logIn("viewer", secondKennitala), inviteAgain}, map[string]string{"first": "page", "second": "new link", "viewer": "page"}},
+		"completed, invited again": {[]change{sign("first", firstKennitala), sign("second", secondKennitala), wait(week + moment), expireLinks, inviteAgain}, map[string]string{"viewer": "new link"}},
+		"declined, invited again":  {[]change{decline("first"), inviteAgain}, map[string]string{"second": "link", "viewer": "new link"}},
+		"token lost":               {[]change{loseToken("second")}, map[string]string{"first": "link", "viewer": "link"}},
+		"token lost, logged in":    {[]change{loseToken("second"), logIn("second", secondKennitala)}, map[string]string{"first": "link", "second": "page", "viewer": "link"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := told(t, test.after...)
+			line := after(t, test.after...)
 			got := make(map[string]string)
-			for i := range s.Participants {
-				if kind := s.kindOfPath(&s.Participants[i]); kind != "" {
-					got[s.Participants[i].ID] = kind
+			for i := range line.Participants {
+				if kind := line.kindOfPath(&line.Participants[i]); kind != "" {
+					got[line.Participants[i].ID] = kind
 				}
 			}
 			if d := cmp.Diff(test.want, got); d != "" {
@@ -45,103 +118,42 @@ func TestPath(t *testing.T) {
 	}
 }
 
-func (s *story) kindOfPath(one *Participant) string {
-	switch path := s.Path(*one, s.now); path {
+func (line *timeline) kindOfPath(one *Participant) string {
+	switch path := line.Path(*one, line.now); path {
 	case "":
 		return ""
 	case "/sign/a process/" + one.ID:
 		return "page"
-	case "/sign/" + s.tokens[one.ID]:
+	case "/sign/" + line.tokens[one.ID]:
 		return "link"
 	case "/sign/" + string(one.Link.Token):
-		return "new"
+		return "new link"
 	default:
 		return path
 	}
 }
 
-// doesNotOpen is a token that the store does not open.
-func doesNotOpen(who string) action {
-	return func(s *story) error {
-		s.participant(who).Link.Token = nil
-		return nil
-	}
-}
-
-func sweeps(s *story) error {
-	s.eraseExpired(s.now)
-	return nil
-}
-
-// Tokens are credentials, and are gone once they are good for nothing (spec 4.3).
-func TestTokensAreErased(t *testing.T) {
-	all := []string{"Anna", "Jón", "Vala"}
+// TestLinked checks which page the first link of a participant leads to: a link that was used up leads to the page, and one
+// that was replaced is not found.
+func TestLinked(t *testing.T) {
 	for name, test := range map[string]struct {
-		after []action
-		want  []string // who has one
+		after []change
+		found bool
 	}{
-		"invited":           {nil, all},
-		"opened":            {[]action{opens("Jón", jons)}, []string{"Anna", "Vala"}},
-		"signed":            {[]action{signs("Anna", annas)}, []string{"Jón", "Vala"}},
-		"declined":          {[]action{declines("Anna")}, []string{"Jón", "Vala"}},
-		"refused":           {[]action{func(s *story) error { _ = opens("Anna", jons)(s); return nil }}, all},
-		"swept in time":     {[]action{waits(week), sweeps}, all},
-		"swept after it":    {[]action{waits(week + moment), sweeps}, nil},
-		"some are new":      {[]action{waits(week), inviteAgain, waits(moment), sweeps}, all},
-		"expired, unswept":  {[]action{waits(week + moment)}, all},
-		"swept and renewed": {[]action{waits(week + moment), sweeps, inviteAgain}, all},
+		"invited":                  {nil, true},
+		"expired":                  {[]change{wait(week + moment), expireLinks}, true},
+		"logged in":                {[]change{logIn("second", secondKennitala)}, true},
+		"logged in, invited again": {[]change{logIn("second", secondKennitala), inviteAgain}, true},
+		"invited again":            {[]change{inviteAgain}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := told(t, test.after...)
-			var got []string
-			for _, one := range s.Participants {
-				if (one.Link.Hash == nil) != (one.Link.Token == nil) {
-					t.Errorf("%s has half a link", one.ID)
-				}
-				if one.Link.Token != nil {
-					got = append(got, one.ID)
-				}
+			line := after(t, test.after...)
+			place, err := line.place(line.linked(hashOf(line.tokens["second"])), line.now)
+			if found := err == nil; found != test.found {
+				t.Fatalf("got %v, want found: %v", err, test.found)
 			}
-			if d := cmp.Diff(test.want, got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-}
-
-// What the first link of a participant leads to, whatever has become of it: a link that was used up
-// leads on to the page, and one that another has taken the place of leads nowhere.
-func TestWhereLinksLead(t *testing.T) {
-	const nowhere LinkState = -1
-	for name, test := range map[string]struct {
-		after []action
-		want  LinkState // of Jón's
-	}{
-		"invited":                     {nil, Unopened},
-		"at the last moment":          {[]action{waits(week)}, Unopened},
-		"after it":                    {[]action{waits(week + moment)}, LinkExpired},
-		"swept":                       {[]action{waits(week + moment), sweeps}, LinkExpired},
-		"opened":                      {[]action{opens("Jón", jons)}, Opened},
-		"opened long ago":             {[]action{opens("Jón", jons), waits(week + moment), sweeps}, Opened},
-		"opened twice":                {[]action{opens("Jón", jons), opens("Jón", jons)}, Opened},
-		"opened and signed":           {[]action{opens("Jón", jons), signs("Jón", jons)}, Opened},
-		"opened and declined":         {[]action{opens("Jón", jons), declines("Jón")}, Opened},
-		"signed without opening":      {[]action{signs("Jón", jons)}, Opened},
-		"another declined":            {[]action{declines("Anna")}, Unopened},
-		"invited again":               {[]action{inviteAgain}, nowhere},
-		"opened, and invited again":   {[]action{opens("Jón", jons), inviteAgain}, Opened},
-		"swept, and invited again":    {[]action{waits(week + moment), sweeps, inviteAgain}, nowhere},
-		"a token that does not open":  {[]action{doesNotOpen("Jón")}, Unopened},
-		"it was opened, then expires": {[]action{doesNotOpen("Jón"), opens("Jón", jons), waits(week + moment)}, Opened},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, got := told(t, test.after...), nowhere
-			place, err := s.place(s.linked(hashOf(s.tokens["Jón"])), s.now)
-			if err == nil {
-				got = place.Link
-			}
-			if got != test.want || err == nil && (place.Participant.ID != "Jón" || place.Participant.Path != s.Path(place.Participant.Participant, s.now)) {
-				t.Errorf("%d, want %d: %+v, %v", got, test.want, place.Participant, err)
+			if test.found && place.Participant.ID != "second" {
+				t.Errorf("got the page of %q", place.Participant.ID)
 			}
 		})
 	}
@@ -158,5 +170,13 @@ func TestLinksDiffer(t *testing.T) {
 	}
 	if len(seen) != 100 {
 		t.Errorf("%d of 100 differ", len(seen))
+	}
+}
+
+// TestKennitalaWithHyphen checks that a person is found by a kennitala that a provider writes with a hyphen.
+func TestKennitalaWithHyphen(t *testing.T) {
+	who := normal(Person{Kennitala: firstKennitala[:6] + "-" + firstKennitala[6:]})
+	if who.Kennitala != firstKennitala || idp.NormalKennitala("-") != "" {
+		t.Errorf("got %q, want %q", who.Kennitala, firstKennitala)
 	}
 }

@@ -2,9 +2,9 @@ package portal
 
 import (
 	"context"
-	"time"
 
 	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/portal/process"
 )
 
 // Login has somebody whom an electronic ID has identified take the place that a link leads to, by its
@@ -12,24 +12,24 @@ import (
 // At of the person is set here. It returns whose page the link leads on to. [ErrNotFound]: the link has
 // expired, another has taken its place, or it never was one. [ErrOtherPerson]: the place is another's;
 // the link stays as it is.
-func (s *Service) Login(ctx context.Context, token string, who Person) (process, participant string, err error) {
+func (s *Service) Login(ctx context.Context, token string, who Person) (processID, participant string, err error) {
 	hash := hashOf(token)
+	who = normal(who)
 	err = s.tx.InTx(ctx, func(ctx context.Context) error {
 		p, err := s.store.ProcessByLink(ctx, hash)
 		if err != nil {
 			return found(err)
 		}
-		linked := p.linked(hash)
-		taken := linked != nil && linked.Person != nil
-		one, err := p.login(hash, who, now())
+		e := process.LogIn{Link: hash, Person: who}
+		effects, err := p.apply(e, now())
 		if err != nil {
 			return err
 		}
-		process, participant = p.ID, one.ID
-		if taken {
+		processID, participant = p.ID, p.linked(hash).ID
+		if effects == nil {
 			return nil
 		}
-		if err := s.recordLogin(ctx, &p, one.ID, who); err != nil {
+		if err := s.carryOut(ctx, &p, e, effects); err != nil {
 			return err
 		}
 		return s.save(ctx, p)
@@ -38,18 +38,12 @@ func (s *Service) Login(ctx context.Context, token string, who Person) (process,
 		return "", "", err
 	}
 	failpoint.Here("portal/loggedin")
-	return process, participant, nil
+	return processID, participant, nil
 }
 
 // LoginAgain admits somebody whom an electronic ID has identified to the page of a participant, which
 // only the person may see who logged in with the link (spec 4.3); also after the answer, to read.
 // [ErrNotFound], [ErrNotLoggedIn], [ErrOtherPerson].
-func (s *Service) LoginAgain(ctx context.Context, process, participant string, who Person) error {
-	return s.change(ctx, process, func(ctx context.Context, p *Process, _ time.Time) error {
-		one, err := p.loginAgain(participant, who)
-		if err != nil {
-			return err
-		}
-		return s.recordLogin(ctx, p, one.ID, who)
-	})
+func (s *Service) LoginAgain(ctx context.Context, processID, participant string, who Person) error {
+	return s.change(ctx, processID, process.LogInAgain{Participant: participant, Person: normal(who)})
 }

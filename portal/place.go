@@ -17,15 +17,6 @@ type Place struct {
 	Link        LinkState // of the participant
 }
 
-// LinkState is what has become of a link.
-type LinkState int
-
-const (
-	Unopened    LinkState = iota
-	Opened                // or answered through the API: its page is what it leads to
-	LinkExpired           // unopened
-)
-
 // Copy is the document of a process as it is at a time. Its Blob is to be closed.
 type Copy struct {
 	FileName string

@@ -3,11 +3,9 @@
 //
 // # A process
 //
-// A process is one PDF and a list of people, who sign it or only read it. Its status is computed
-// from its signers and the time, and is not stored: [Process.Status]. Declined always wins, and is
-// final; an invitation that is older than seven days makes what is unfinished Expired. What may happen
-// to a process is a method of it that checks and changes the record alone, knows no store and takes the
-// time: rules.go, with its test, is the whole state machine.
+// A process is one PDF and a list of people, who sign it or only read it. Package [process] is its
+// state machine: what may happen to it and what follows. [Service] applies the events in transactions
+// and carries out the effects.
 //
 // # A signature
 //
@@ -36,29 +34,24 @@ import (
 	"errors"
 	"time"
 
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 )
 
+// The errors of package process.
 var (
-	// ErrNotFound: the account has no such process, or the process no such participant; or the
-	// link has expired, another has taken its place, or it never was one.
-	ErrNotFound = errors.New("portal: not found")
-	// ErrViewer: the participant reads, and signs nothing.
-	ErrViewer = errors.New("portal: participant is a viewer")
-	// ErrAnswered: the participant has signed or declined already.
-	ErrAnswered = errors.New("portal: participant has already answered")
-	// ErrOtherPerson: the participant's place is that of a person with another kennitala.
-	ErrOtherPerson = errors.New("portal: kennitala does not match")
-	// ErrCannotSign: the test person does not answer at once, or does not sign.
-	ErrCannotSign = errors.New("portal: test person cannot sign now")
-	// ErrNotWaiting: the process is completed, declined or expired.
-	ErrNotWaiting = errors.New("portal: process is not waiting")
-	// ErrNotLoggedIn: nobody has logged in as the participant.
-	ErrNotLoggedIn = errors.New("portal: nobody has logged in as the participant")
-	// ErrTurn: a signature of the process is under way.
-	ErrTurn = errors.New("portal: a signature is under way")
-	// ErrChanged: the document is not any more what the person has read: somebody else has signed it.
-	ErrChanged = errors.New("portal: the document has changed")
+	ErrNotFound    = process.ErrNotFound // also for a process of another account, and a link that has expired
+	ErrViewer      = process.ErrViewer
+	ErrAnswered    = process.ErrAnswered
+	ErrOtherPerson = process.ErrOtherPerson
+	ErrCannotSign  = process.ErrCannotSign
+	ErrNotWaiting  = process.ErrNotWaiting
+	ErrNotLoggedIn = process.ErrNotLoggedIn
+	ErrTurn        = process.ErrTurn
+	ErrChanged     = process.ErrChanged
+)
+
+var (
 	// ErrPayment: the account has no payment method, and its free signatures do not cover the
 	// signers.
 	ErrPayment = errors.New("portal: payment method required")
@@ -84,27 +77,33 @@ const (
 // EventTypes are those that can be subscribed to.
 func EventTypes() []string { return []string{SignedEvent, DeclinedEvent, CompletedEvent} }
 
-// InvitationTime is how long an invitation is valid: its link while it is unopened, and its process
-// while it is unfinished (spec 4.2).
-const InvitationTime = 7 * 24 * time.Hour
-
-// Role is what a participant is invited to do.
-type Role string
-
-const (
-	Signer Role = "Signer"
-	Viewer Role = "Viewer"
+// The types of package process that are part of a [Process].
+type (
+	Role      = process.Role
+	Status    = process.Status
+	Link      = process.Link
+	LinkState = process.LinkState
+	Person    = process.Person
+	Signature = process.Signature
+	Decline   = process.Decline
+	Turn      = process.Turn
 )
 
-// Status is that of a process or of a participant.
-type Status string
-
 const (
-	Waiting   Status = "Waiting"
-	Completed Status = "Completed"
-	Declined  Status = "Declined"
-	Expired   Status = "Expired" // of processes alone
-	None      Status = "None"    // of viewers alone
+	Signer = process.Signer
+	Viewer = process.Viewer
+
+	Waiting   = process.Waiting
+	Completed = process.Completed
+	Declined  = process.Declined
+	Expired   = process.Expired
+	None      = process.None
+
+	Unopened    = process.Unopened
+	Opened      = process.Opened
+	LinkExpired = process.LinkExpired
+
+	InvitationTime = process.InvitationTime
 )
 
 // Origin is where a process was made (spec 4.5).
@@ -132,53 +131,9 @@ type Process struct {
 
 // Participant is a person who takes part in a process.
 type Participant struct {
-	ID        string         `json:"id"` // UUID
-	Name      string         `json:"name"`
-	Email     string         `json:"email"`
-	Role      Role           `json:"role"`
-	Kennitala string         `json:"kennitala,omitempty"` // whose place it is; empty: that of who logs in first
-	Phone     string         `json:"phone,omitempty"`
-	Stamp     *signing.Stamp `json:"stamp,omitempty"` // nil: a viewer's
-	Link      Link           `json:"link"`
-	Person    *Person        `json:"person,omitempty"`    // who has logged in
-	Signature *Signature     `json:"signature,omitempty"` // nil: has not signed
-	Decline   *Decline       `json:"decline,omitempty"`   // nil: has not declined
-}
-
-// Link is the invitation of a participant.
-type Link struct {
-	InvitedAt time.Time `json:"invitedAt"`
-	Hash      []byte    `json:"hash,omitempty"`  // SHA-256 of the token; nil: the link is used up
-	Was       []byte    `json:"was,omitempty"`   // the Hash that it had, when it is used up
-	Token     []byte    `json:"token,omitempty"` // a credential; nil with Hash, or when it cannot be shown
-}
-
-// Person is somebody whom an electronic ID has identified.
-type Person struct {
-	Name      string    `json:"name"`
-	Kennitala string    `json:"kennitala"`
-	At        time.Time `json:"at"` // of the first login
-}
-
-// Signature is that of a participant, with what the electronic ID says of the person.
-type Signature struct {
-	Name      string    `json:"name"`
-	Kennitala string    `json:"kennitala"`
-	Value     []byte    `json:"value"`
-	At        time.Time `json:"at"` // when it was given
-}
-
-// Decline is a participant's refusal to sign.
-type Decline struct {
-	Reason    string    `json:"reason"` // may be empty
-	Kennitala string    `json:"kennitala,omitempty"`
-	At        time.Time `json:"at"`
-}
-
-// Turn is a participant's while their signing request lasts.
-type Turn struct {
-	Number      int64     `json:"number"` // from 1, of this process; the fencing number
-	Participant string    `json:"participant"`
-	Request     string    `json:"request"` // of package signing
-	Since       time.Time `json:"since"`
+	process.Participant
+	Name  string         `json:"name"`
+	Email string         `json:"email"`
+	Phone string         `json:"phone,omitempty"`
+	Stamp *signing.Stamp `json:"stamp,omitempty"` // nil: a viewer's
 }

@@ -1,22 +1,56 @@
 package portal
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
+
+	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/portal/process"
 )
 
-// Revision is how many signatures of participants the document has. Each lands in the document and in
-// the process at once, so that what somebody has read is known by it.
-func (p *Process) Revision() (n int) {
-	for i := range p.Participants {
-		if p.Participants[i].Signature != nil {
-			n++
-		}
+// state returns the process as package process knows it.
+func (p *Process) state() *process.Process {
+	s := &process.Process{Participants: make([]process.Participant, len(p.Participants)), Turn: p.Turn, Turns: p.Turns}
+	for i, one := range p.Participants {
+		s.Participants[i] = one.Participant
 	}
-	return n
+	return s
 }
 
-// participant finds one by its ID; nil when there is none.
+// apply applies an event to the process. The errors are those of [process.Process.Apply].
+func (p *Process) apply(e process.Event, now time.Time) ([]process.Effect, error) {
+	s := p.state()
+	effects, err := s.Apply(e, now)
+	if err != nil {
+		return nil, err
+	}
+	p.Turn, p.Turns = s.Turn, s.Turns
+	for i := range p.Participants {
+		p.Participants[i].Participant = s.Participants[i]
+	}
+	return effects, nil
+}
+
+// Status returns the status of the process at a time (spec 4.2).
+func (p *Process) Status(now time.Time) Status { return p.state().Status(now) }
+
+// WaitsUntil returns the time after which the process expires; zero if it is completed or declined.
+func (p *Process) WaitsUntil() time.Time { return p.state().WaitsUntil() }
+
+// UnopenedUntil returns the time after which the first unopened link expires; zero if there is none.
+func (p *Process) UnopenedUntil() time.Time { return p.state().UnopenedUntil() }
+
+// Revision returns how many participants have signed. Each signature is added to the document and to
+// the process at once, so the number identifies the revision of the document that a person has read.
+func (p *Process) Revision() int { return p.state().Revision() }
+
+// Unsigned returns how many signers have not signed.
+func (p *Process) Unsigned() int { return p.state().Unsigned() }
+
+// participant returns a participant; nil if there is no such participant.
 func (p *Process) participant(id string) *Participant {
 	i := slices.IndexFunc(p.Participants, func(one Participant) bool { return one.ID == id })
 	if i < 0 {
@@ -25,21 +59,13 @@ func (p *Process) participant(id string) *Participant {
 	return &p.Participants[i]
 }
 
-// Status is what the participant has answered (spec 4.2).
-func (p *Participant) Status() Status {
-	switch {
-	case p.Role == Viewer:
-		return None
-	case p.Signature != nil:
-		return Completed
-	case p.Decline != nil:
-		return Declined
+// linked returns the participant whose last link has a hash; nil if a new link has replaced it.
+func (p *Process) linked(hash []byte) *Participant {
+	if one := p.state().Linked(hash); one != nil {
+		return p.participant(one.ID)
 	}
-	return Waiting
+	return nil
 }
-
-// waits says whether the process waits for the participant.
-func (p *Participant) waits() bool { return p.Status() == Waiting }
 
 // Path is where on the server a participant of the process signs or reads (spec 4.3): the link as
 // long as it is unopened, the page from then on; empty when there is neither, and for a link whose token
@@ -58,3 +84,63 @@ func (p *Process) Path(one Participant, now time.Time) string {
 
 // Page is where on the server a participant's page is, which needs a login.
 func (p *Process) Page(participant string) string { return "/sign/" + p.ID + "/" + participant }
+
+// carryOut does what follows from an event that was applied to a process: entries of the evidence log,
+// events for subscribers and mails. It joins the transaction of its context.
+func (s records) carryOut(ctx context.Context, p *Process, e process.Event, effects []process.Effect) error {
+	for _, effect := range effects {
+		if err := s.carryOutOne(ctx, p, e, effect); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s records) carryOutOne(ctx context.Context, p *Process, e process.Event, effect process.Effect) error {
+	one := p.participant(effect.Participant)
+	switch effect.Kind {
+	case process.LoggedIn:
+		return s.recordLogin(ctx, p, one.ID, personOf(e))
+	case process.BeganSigning:
+		return s.record(ctx, p, begunEntry, begunFacts{one.ID, effect.Request})
+	case process.Signed:
+		facts := personFacts{Participant: one.ID, Name: one.Signature.Name, Kennitala: one.Signature.Kennitala, Request: p.Turn.Request}
+		return errors.Join(s.record(ctx, p, signedEntry, facts), s.emitSigned(ctx, p, one))
+	case process.AllSigned:
+		return errors.Join(
+			s.record(ctx, p, completedEntry, struct{}{}),
+			s.emitCompleted(ctx, p),
+			s.mail(func(m Mail) error { return m.Completed(ctx, *p) }),
+		)
+	case process.RefusedToSign:
+		return errors.Join(
+			s.record(ctx, p, declinedEntry, declinedFacts{one.ID, one.Decline.Kennitala, one.Decline.Reason}),
+			s.emitDeclined(ctx, p, one),
+			s.mail(func(m Mail) error { return m.Declined(ctx, *p, *one) }),
+		)
+	case process.WithdrawMessages:
+		return s.mail(func(m Mail) error { return m.Withdraw(ctx, p.ID) })
+	case process.Invited:
+		return s.invite(ctx, p, one)
+	case process.Deleted:
+		return s.remove(ctx, p)
+	}
+	return fmt.Errorf("portal: effect %q cannot be carried out", effect.Kind)
+}
+
+// personOf returns the person of a login.
+func personOf(e process.Event) Person {
+	switch e := e.(type) {
+	case process.LogIn:
+		return e.Person
+	case process.LogInAgain:
+		return e.Person
+	}
+	return Person{}
+}
+
+// normal returns a person whose kennitala has the form in which package process compares it.
+func normal(who Person) Person {
+	who.Kennitala = idp.NormalKennitala(who.Kennitala)
+	return who
+}

@@ -2,35 +2,39 @@ package portal
 
 import (
 	"context"
-	"time"
+
+	"github.com/innsigli/innsigli/portal/process"
 )
 
-// Resend invites again all whom a process waits for, and viewers who have not opened their link, also
-// when nobody is waited for any more; an expired process waits again. Earlier links lead nowhere from
-// then on, but who has logged in keeps the page. It says how many were invited. For whoever runs the
-// service. [ErrNotFound]; [ErrNotWaiting]: the process is completed or declined, and its viewers have
-// opened their links.
+// Resend invites the signers that a process waits for again, and the viewers who have not opened their
+// link, as [process.InviteAgain] says. It returns how many were invited. Operators call it. Errors:
+// [ErrNotFound]; [ErrNotWaiting] if there is nobody to invite.
 func (s *Service) Resend(ctx context.Context, id string) (n int, err error) {
-	err = s.change(ctx, id, func(ctx context.Context, p *Process, now time.Time) error {
-		invited, err := p.inviteAgain(now)
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		p, err := s.process(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := s.recordInvited(ctx, p, invited); err != nil {
+		at := now()
+		e := process.InviteAgain{NewLink: func() Link { return newLink(at) }}
+		effects, err := p.apply(e, at)
+		if err != nil {
 			return err
 		}
-		if !p.WaitsUntil().IsZero() { // else there is other mail than invitations, which would lead nowhere
-			if err := s.mail(func(m Mail) error { return m.Withdraw(ctx, p.ID) }); err != nil {
-				return err
-			}
-		}
-		for _, one := range invited {
-			if err := s.invite(ctx, p, one); err != nil {
-				return err
+		var invited []string
+		for _, effect := range effects {
+			if effect.Kind == process.Invited {
+				invited = append(invited, effect.Participant)
 			}
 		}
 		n = len(invited)
-		return nil
+		if err := s.record(ctx, &p, invitedEntry, againFacts{invited}); err != nil {
+			return err
+		}
+		if err := s.carryOut(ctx, &p, e, effects); err != nil {
+			return err
+		}
+		return s.save(ctx, p)
 	})
 	if err != nil {
 		return 0, err

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -23,31 +23,36 @@ type Ask struct {
 // then on until the signature is in the document or there will be none: [Service.Progress].
 // [ErrNotFound], [ErrViewer], [ErrAnswered], [ErrNotLoggedIn], [ErrNotWaiting], [ErrTurn],
 // [ErrChanged], and those of signing.Service.Start, such as [*signing.Refusal].
-func (s *Service) Sign(ctx context.Context, process, participant string, a Ask) (signing.Started, error) {
-	return s.begin(ctx, process, participant, func(p *Process, now time.Time) (idp.Person, error) {
-		one, err := p.maySign(participant, a.Revision, now)
-		if err != nil {
-			return idp.Person{}, err
+func (s *Service) Sign(ctx context.Context, processID, participant string, a Ask) (signing.Started, error) {
+	return s.begin(ctx, processID, participant, func(p *Process, request string) (process.Event, idp.Person) {
+		person := idp.Person{Method: a.Method, Phone: a.Phone}
+		if one := p.participant(participant); one != nil && one.Person != nil {
+			person.Kennitala = one.Person.Kennitala
 		}
-		return idp.Person{Method: a.Method, Kennitala: one.Person.Kennitala, Phone: a.Phone}, nil
+		return process.BeginSigning{Participant: participant, Revision: a.Revision, Request: request}, person
 	})
 }
 
 // beginTries bounds how often a call finds that another turn has come and gone meanwhile.
 const beginTries = 3
 
-// begin takes the turn for a participant and asks the person to sign whom may lets.
-func (s *Service) begin(ctx context.Context, process, participant string, may func(*Process, time.Time) (idp.Person, error)) (signing.Started, error) {
+// beginning returns the event by which a participant of a process begins to sign with a request, and the
+// person who is asked.
+type beginning func(p *Process, request string) (process.Event, idp.Person)
+
+// begin checks whether a participant may begin to sign, and starts a signing request, which takes the
+// turn when it is stored.
+func (s *Service) begin(ctx context.Context, processID, participant string, of beginning) (signing.Started, error) {
 	for range beginTries {
-		p, err := s.process(ctx, process)
+		p, err := s.process(ctx, processID)
 		if err != nil {
 			return signing.Started{}, err
 		}
-		person, err := may(&p, now())
-		if err != nil {
+		e, person := of(&p, "")
+		if err := p.state().Check(e, now()); err != nil {
 			return signing.Started{}, err
 		}
-		started, err := s.signing.Start(ctx, s.startOf(&p, participant, person, may))
+		started, err := s.signing.Start(ctx, s.startOf(&p, participant, person, of))
 		switch {
 		case errors.Is(err, errOvertaken):
 			continue
@@ -60,20 +65,24 @@ func (s *Service) begin(ctx context.Context, process, participant string, may fu
 	return signing.Started{}, ErrTurn
 }
 
-// startOf is the next turn of a process. It is taken where the request is stored, if the participant
-// may still begin then.
-func (s *Service) startOf(p *Process, participant string, person idp.Person, may func(*Process, time.Time) (idp.Person, error)) signing.Start {
+// startOf returns the start of a signing request for the next turn of a process. The participant gets
+// the turn in the transaction that stores the request, if they may still begin then.
+func (s *Service) startOf(p *Process, participant string, person idp.Person, of beginning) signing.Start {
 	o := order{p.ID, participant, p.Turns + 1}
 	accept := func(ctx context.Context, request string) error {
-		return s.change(ctx, o.process, func(ctx context.Context, p *Process, now time.Time) error {
-			if _, err := may(p, now); err != nil {
+		return s.tx.InTx(ctx, func(ctx context.Context) error {
+			p, err := s.process(ctx, o.process)
+			if err != nil {
+				return err
+			}
+			e, _ := of(&p, request)
+			if err := p.state().Check(e, now()); err != nil {
 				return err
 			}
 			if p.Turns+1 != o.number {
 				return errOvertaken
 			}
-			p.begin(participant, request, now)
-			return s.record(ctx, p, begunEntry, begunFacts{participant, request})
+			return s.applyTo(ctx, &p, e)
 		})
 	}
 	return signing.Start{
@@ -97,35 +106,20 @@ func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signatu
 		Name: made.Certificate.Subject.CommonName, Kennitala: idp.Kennitala(made.Certificate),
 		Value: made.Value, At: made.At,
 	}
-	err = s.change(ctx, o.process, func(ctx context.Context, p *Process, now time.Time) error {
-		one, err := p.land(o.number, signature)
+	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+		p, err := s.process(ctx, o.process)
 		if err != nil {
 			return err
 		}
-		return s.follow(ctx, p, one, made, now)
+		if err := s.applyTo(ctx, &p, process.AddSignature{Turn: o.number, Signature: signature}); err != nil {
+			return err
+		}
+		return s.stored(ctx, p.Account, made.Bytes)
 	})
-	if errors.Is(err, ErrNotFound) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, process.ErrTurnOver) {
 		err = signing.ErrUnwanted
 	}
 	return err
-}
-
-// follow is what follows from a signature that has landed.
-func (s records) follow(ctx context.Context, p *Process, one *Participant, made signing.Signature, now time.Time) error {
-	facts := personFacts{Participant: one.ID, Name: one.Signature.Name, Kennitala: one.Signature.Kennitala, Request: made.Request}
-	err := errors.Join(
-		s.record(ctx, p, signedEntry, facts),
-		s.emitSigned(ctx, p, one),
-		s.stored(ctx, p.Account, made.Bytes),
-	)
-	if err != nil || p.Status(now) != Completed {
-		return err
-	}
-	return errors.Join(
-		s.record(ctx, p, completedEntry, struct{}{}),
-		s.emitCompleted(ctx, p),
-		s.mail(func(m Mail) error { return m.Completed(ctx, *p) }),
-	)
 }
 
 // Ended implements [signing.Owner]: it gives the turn back. There is nothing to give back of an earlier
@@ -135,16 +129,18 @@ func (s *Owner) Ended(ctx context.Context, orderID, _ string) error {
 	if err != nil {
 		return err
 	}
-	return s.tx.InTx(ctx, func(ctx context.Context) error { // in which an error would undo what it joins
+	return s.tx.InTx(ctx, func(ctx context.Context) error { // an error here would undo the transaction that it joins
 		p, err := s.process(ctx, o.process)
-		switch {
-		case errors.Is(err, ErrNotFound):
-			return nil
-		case err != nil:
-			return err
-		case !p.end(o.number):
+		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
-		return s.save(ctx, p)
+		if err != nil {
+			return err
+		}
+		err = s.applyTo(ctx, &p, process.EndTurn{Turn: o.number})
+		if errors.Is(err, process.ErrTurnOver) {
+			return nil
+		}
+		return err
 	})
 }

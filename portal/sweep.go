@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -60,11 +61,8 @@ func (s *Service) sweepLinks(ctx context.Context) (n int, err error) {
 	}
 }
 
-func (s *Service) eraseLinks(ctx context.Context, process string) error {
-	return s.change(ctx, process, func(_ context.Context, p *Process, now time.Time) error {
-		p.eraseExpired(now)
-		return nil
-	})
+func (s *Service) eraseLinks(ctx context.Context, id string) error {
+	return s.change(ctx, id, process.ExpireLinks{})
 }
 
 func (s *Service) sweepKeys(ctx context.Context) (n int, err error) {

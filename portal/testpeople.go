@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -15,7 +15,7 @@ import (
 // in the document (spec 6.4). Errors, in its order: [ErrNotFound], also when
 // there is no such test person; [ErrViewer], [ErrAnswered], [ErrOtherPerson], [ErrCannotSign],
 // [ErrNotWaiting], [ErrTurn]. When ctx ends first, the signature lands all the same.
-func (s *Service) SignAs(ctx context.Context, account, process, participant, testPerson string) error {
+func (s *Service) SignAs(ctx context.Context, account, processID, participant, testPerson string) error {
 	if s.options.TestPeople == nil {
 		return ErrNotFound
 	}
@@ -24,11 +24,11 @@ func (s *Service) SignAs(ctx context.Context, account, process, participant, tes
 		return err
 	}
 	who.Kennitala = idp.NormalKennitala(who.Kennitala)
-	started, err := s.begin(ctx, process, participant, func(p *Process, now time.Time) (idp.Person, error) {
-		if !p.visible(account) {
-			return who, ErrNotFound
-		}
-		return who, p.maySignAs(participant, who.Kennitala, ready, now)
+	if _, err := s.ofAccount(ctx, account, processID); err != nil {
+		return err
+	}
+	started, err := s.begin(ctx, processID, participant, func(p *Process, request string) (process.Event, idp.Person) {
+		return process.BeginSigningAs{Participant: participant, Kennitala: who.Kennitala, Ready: ready, Request: request}, who
 	})
 	var refusal *signing.Refusal
 	if errors.As(err, &refusal) { // the test person was changed meanwhile
@@ -43,14 +43,14 @@ func (s *Service) SignAs(ctx context.Context, account, process, participant, tes
 	case err == nil && progress.Failure == nil:
 		return nil
 	case err == nil || errors.Is(err, signing.ErrFinished):
-		return s.unlanded(ctx, process, participant, progress.Failure)
+		return s.unlanded(ctx, processID, participant, progress.Failure)
 	}
 	return fmt.Errorf("portal: driving the signature: %w", err)
 }
 
 // unlanded says why there is no signature of a request that was driven to its end.
-func (s *Service) unlanded(ctx context.Context, process, participant string, failure *idp.Failure) error {
-	p, err := s.process(ctx, process)
+func (s *Service) unlanded(ctx context.Context, processID, participant string, failure *idp.Failure) error {
+	p, err := s.process(ctx, processID)
 	if err != nil {
 		return err // it was deleted
 	}
@@ -69,14 +69,19 @@ func (s *Service) unlanded(ctx context.Context, process, participant string, fai
 // DeclineAs has a participant decline who has not logged in, in a sandbox. [ErrNotFound], [ErrViewer],
 // [ErrAnswered], [ErrNotWaiting]; [ErrTurn] while the participant's own signature is under way;
 // [*InvalidError], as of [Service.Decline].
-func (s *Service) DeclineAs(ctx context.Context, account, process, participant, reason string) error {
+func (s *Service) DeclineAs(ctx context.Context, account, processID, participant, reason string) error {
 	if s.options.TestPeople == nil {
 		return ErrNotFound
 	}
-	return s.decline(ctx, process, participant, reason, func(p *Process) error {
-		if !p.visible(account) {
-			return ErrNotFound
-		}
-		return nil
-	})
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	if _, err := s.ofAccount(ctx, account, processID); err != nil {
+		return err
+	}
+	err := s.change(ctx, processID, process.DeclineSigningAs{Participant: participant, Reason: reason})
+	if err == nil {
+		failpoint.Here("portal/declined")
+	}
+	return err
 }

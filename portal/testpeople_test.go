@@ -149,7 +149,7 @@ func TestWithoutSignature(t *testing.T) {
 	for want, failure := range map[string]*idp.Failure{
 		"portal: the request of a test person has ended without a signature": nil,
 		"portal: signing as a test person failed: InternalError: no room":    {Code: idp.InternalError, Description: "no room"},
-		"portal: test person cannot sign now: UserCancelled":                 {Code: idp.UserCancelled},
+		"process: test person cannot sign now: UserCancelled":                {Code: idp.UserCancelled},
 	} {
 		h := hopeless{new(hand), failure}
 		h.s = newService(t, wiring{signing: func(real portal.Signing) portal.Signing {

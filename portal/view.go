@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -87,19 +88,28 @@ func found(err error) error {
 	return fmt.Errorf("portal: reading the process: %w", err)
 }
 
-// change reads a process, has it changed and stores it, in a transaction that all which follows from
-// the change joins.
-func (s records) change(ctx context.Context, id string, f func(ctx context.Context, p *Process, now time.Time) error) error {
+// change applies an event to a process and carries out its effects, in a transaction.
+func (s records) change(ctx context.Context, id string, e process.Event) error {
 	return s.tx.InTx(ctx, func(ctx context.Context) error {
 		p, err := s.process(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := f(ctx, &p, now()); err != nil {
-			return err
-		}
-		return s.save(ctx, p)
+		return s.applyTo(ctx, &p, e)
 	})
+}
+
+// applyTo applies an event to a process that was read in the transaction of ctx, carries out its effects
+// and stores the process.
+func (s records) applyTo(ctx context.Context, p *Process, e process.Event) error {
+	effects, err := p.apply(e, now())
+	if err != nil {
+		return err
+	}
+	if err := s.carryOut(ctx, p, e, effects); err != nil {
+		return err
+	}
+	return s.save(ctx, *p)
 }
 
 func (s records) save(ctx context.Context, p Process) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
@@ -53,7 +54,7 @@ func TestCleanup(t *testing.T) {
 				db.Pages().PutRecord(ctx, storage.Record{Key: []byte("visit"), Expires: now.Add(uploadTime)}),
 				db.Processes().CreateKey(ctx, portal.Key{Client: "client", Value: "key", CreatedAt: now, Process: "process"}),
 				db.Processes().CreateProcess(ctx, portal.Process{
-					ID: "process", Account: sandboxAccount, CreatedAt: now, Participants: []portal.Participant{{ID: "one", Link: portal.Link{InvitedAt: now, Hash: []byte("hash")}}},
+					ID: "process", Account: sandboxAccount, CreatedAt: now, Participants: []portal.Participant{{Participant: process.Participant{ID: "one", Link: portal.Link{InvitedAt: now, Hash: []byte("hash")}}}},
 				}),
 			)
 		})

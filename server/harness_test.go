@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage/bolt"
 	"github.com/innsigli/innsigli/storage/sealed"
 )
@@ -47,7 +48,10 @@ func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 func invited(id string, role portal.Role) portal.Participant {
 	return portal.Participant{
-		ID: id, Name: "Name of " + id, Email: id + "@example.is", Role: role,
-		Link: portal.Link{InvitedAt: now(), Hash: []byte("hash of " + id), Token: []byte("token-of-" + id)},
+		Participant: process.Participant{
+			ID: id, Role: role,
+			Link: portal.Link{InvitedAt: now(), Hash: []byte("hash of " + id), Token: []byte("token-of-" + id)},
+		},
+		Name: "Name of " + id, Email: id + "@example.is",
 	}
 }

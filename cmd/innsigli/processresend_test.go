@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/server/config"
 	"github.com/innsigli/innsigli/server/operator"
 	"github.com/innsigli/innsigli/storage/sealed"
@@ -23,7 +24,7 @@ func TestResendWithAnotherKey(t *testing.T) {
 	at := time.Now().UTC().Truncate(time.Microsecond)
 	p := portal.Process{
 		ID: "p", Origin: portal.API, CreatedAt: at,
-		Participants: []portal.Participant{{ID: "first", Role: portal.Signer, Email: "first@example.is", Link: portal.Link{InvitedAt: at}}},
+		Participants: []portal.Participant{{Participant: process.Participant{ID: "first", Role: portal.Signer, Link: portal.Link{InvitedAt: at}}, Email: "first@example.is"}},
 	}
 	t.Run("first", func(t *testing.T) {
 		s := startInProcess(t, in)

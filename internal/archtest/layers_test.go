@@ -43,7 +43,7 @@ var layers = []layer{
 		{"internal/test/pdflint", "internal/pdf", ""},
 		{"internal/test/postgres", "internal/test/env", "pgx"},
 		{"internal/test/validators", "internal/test/env", ""},
-		{"storage/storagetest", "account portal sandbox webhook webhook/delivery signing busysignal idp pades ades storage", "go-cmp sync uuid"},
+		{"storage/storagetest", "account portal portal/process sandbox webhook webhook/delivery signing busysignal idp pades ades storage", "go-cmp sync uuid"},
 	},
 	{{"internal/test/env", "", "go-cmp"}},
 
@@ -84,7 +84,7 @@ var layers = []layer{
 	// The domains of the service.
 	{
 		{"account", "storage", "uuid"},
-		{"portal", "signing idp stamp ades storage internal/failpoint", "uuid"},
+		{"portal", "portal/process signing idp stamp ades storage internal/failpoint", "uuid"},
 		{"sandbox", "idp ades storage sandbox/ca", "uuid"},
 		{"webhook/delivery", "webhook storage internal/netguard internal/failpoint", "crypto uuid"},
 	},
@@ -94,6 +94,7 @@ var layers = []layer{
 	},
 	{
 		{"busysignal", "storage", "uuid"},
+		{"portal/process", "", ""},
 		{"idp/audkenni", "idp idp/ciba ades", "uax29"},
 		{"idp/login", "idp/ciba", "oauth2"},
 		{"idp/simulated", "idp ades", ""},

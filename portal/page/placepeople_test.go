@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 )
 
 // Who has answered goes by the name of their electronic ID, beside that of the invitation if it is
@@ -14,7 +15,7 @@ import (
 func TestNamesOfPeople(t *testing.T) {
 	t.Parallel()
 	named := func(id string, change func(*portal.Participant)) portal.ParticipantView {
-		one := portal.Participant{ID: id, Name: "Invited " + id, Role: portal.Signer, Person: &portal.Person{Name: "Person " + id, Kennitala: annas}}
+		one := portal.Participant{Participant: process.Participant{ID: id, Role: portal.Signer, Person: &portal.Person{Name: "Person " + id, Kennitala: annas}}, Name: "Invited " + id}
 		change(&one)
 		return portal.ParticipantView{Participant: one}
 	}

@@ -49,14 +49,17 @@ func TestGoldenRecordsAreWritten(t *testing.T) {
 	}
 }
 
-// TestGoldenRecordsAreRead fails when a record that was stored before is not read as it was.
+// TestGoldenRecordsAreRead fails when a record that was stored before is not read as it was. The files in testdata/earlier have
+// the members of participants in another order.
 func TestGoldenRecordsAreRead(t *testing.T) {
 	for place, golden := range goldenFiles {
-		t.Run(place, func(t *testing.T) {
-			folder := t.TempDir()
-			restore(t, string(read(t, golden)), folder, place)
-			storagetest.ReadExamples(t, backend(t, folder, place))
-		})
+		for _, file := range []string{golden, strings.Replace(golden, "testdata/", "testdata/earlier/", 1)} {
+			t.Run(file, func(t *testing.T) {
+				folder := t.TempDir()
+				restore(t, string(read(t, file)), folder, place)
+				storagetest.ReadExamples(t, backend(t, folder, place))
+			})
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/bolt"
@@ -40,7 +41,7 @@ func TestLongLists(t *testing.T) {
 				db.Webhooks().CreateSubscription(ctx, delivery.Subscription{ID: id}, many),
 				db.Webhooks().AddAttempt(ctx, delivery.Attempt{Subscription: id, At: at}),
 				db.Webhooks().AddDropped(ctx, delivery.Dropped{Event: id, Subscription: id, At: at}),
-				db.Processes().CreateProcess(ctx, portal.Process{ID: id, Participants: []portal.Participant{{Link: portal.Link{InvitedAt: at, Hash: []byte{1}}}}}),
+				db.Processes().CreateProcess(ctx, portal.Process{ID: id, Participants: []portal.Participant{{Participant: process.Participant{Link: portal.Link{InvitedAt: at, Hash: []byte{1}}}}}}),
 				db.Processes().CreateKey(ctx, portal.Key{Value: id, CreatedAt: at}),
 				db.Accounts().AddLine(ctx, account.Line{ID: id, At: at}),
 			)

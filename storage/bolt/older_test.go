@@ -13,6 +13,7 @@ import (
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/webhook/delivery"
@@ -57,14 +58,14 @@ func TestAnOlderFileOpens(t *testing.T) {
 	is(t, string(whole(t, db, request.Document)), nil, "a document, signed")
 
 	certificate := signing.KeptCertificate{Person: "p", Certificate: []byte{1}, Expires: at}
-	process := portal.Process{ID: "p", Participants: []portal.Participant{{ID: "1", Link: portal.Link{Hash: []byte{1}}}}}
+	p := portal.Process{ID: "p", Participants: []portal.Participant{{Participant: process.Participant{ID: "1", Link: portal.Link{Hash: []byte{1}}}}}}
 	record := storage.Record{Key: []byte{1}, Value: []byte{2}, Expires: at}
 	line := account.Line{ID: "r", Account: "a", At: at}
 	err = db.InTx(t.Context(), func(ctx context.Context) error {
 		if err := db.Requests().KeepCertificate(ctx, certificate); err != nil {
 			return err
 		}
-		if err := db.Processes().CreateProcess(ctx, process); err != nil {
+		if err := db.Processes().CreateProcess(ctx, p); err != nil {
 			return err
 		}
 		if err := db.Accounts().AddLine(ctx, line); err != nil {
@@ -82,7 +83,7 @@ func TestAnOlderFileOpens(t *testing.T) {
 	kept, err := db.Requests().KeptCertificate(t.Context(), "p")
 	is(t, kept, err, certificate)
 	linked, err := db.Processes().ProcessByLink(t.Context(), []byte{1})
-	is(t, linked, err, process)
+	is(t, linked, err, p)
 	remembered, err := db.Pages().Record(t.Context(), record.Key)
 	is(t, remembered, err, record)
 	for one, err := range db.Accounts().Lines(t.Context(), "a", at, time.Now()) {

@@ -20,6 +20,7 @@ import (
 	postgrestest "github.com/innsigli/innsigli/internal/test/postgres"
 	"github.com/innsigli/innsigli/pades"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
@@ -227,7 +228,7 @@ func TestLinksAndTheVersionBefore(t *testing.T) {
 		_, err := db.Processes().ProcessByLink(t.Context(), []byte{hash})
 		return err
 	}
-	p := portal.Process{ID: "p", Participants: []portal.Participant{{ID: "1", Link: portal.Link{Was: []byte{1}}}, {ID: "2", Link: portal.Link{Hash: []byte{2}, Token: []byte("t")}}}}
+	p := portal.Process{ID: "p", Participants: []portal.Participant{{Participant: process.Participant{ID: "1", Link: portal.Link{Was: []byte{1}}}}, {Participant: process.Participant{ID: "2", Link: portal.Link{Hash: []byte{2}, Token: []byte("t")}}}}}
 	if err := db.InTx(t.Context(), func(ctx context.Context) error { return db.Processes().CreateProcess(ctx, p) }); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/innsigli/innsigli/idp"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/sandbox"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
@@ -73,7 +74,7 @@ var goldenKinds = map[kind]struct {
 		return one.Private, err
 	}},
 	linkToken: {"process/participant", func(_ context.Context, k *Keys, value []byte) ([]byte, error) {
-		p := processes{keys: k}.open(portal.Process{ID: "process", Participants: []portal.Participant{{ID: "participant", Link: portal.Link{Token: value}}}})
+		p := processes{keys: k}.open(portal.Process{ID: "process", Participants: []portal.Participant{{Participant: process.Participant{ID: "participant", Link: portal.Link{Token: value}}}}})
 		return p.Participants[0].Link.Token, nil
 	}},
 	pageRecord: {"00ff", func(ctx context.Context, k *Keys, value []byte) ([]byte, error) {

@@ -13,14 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage/sealed"
 )
 
-// process is one of three, of whom the first has used up the link.
-func process(id string) portal.Process {
+// newProcess is one of three, of whom the first has used up the link.
+func newProcess(id string) portal.Process {
 	p := portal.Process{ID: id, Account: owner, CreatedAt: expires}
 	for i := range 3 {
-		one := portal.Participant{ID: fmt.Sprint(id, "-", i), Role: portal.Signer, Link: portal.Link{InvitedAt: expires}}
+		one := portal.Participant{Participant: process.Participant{ID: fmt.Sprint(id, "-", i), Role: portal.Signer, Link: portal.Link{InvitedAt: expires}}}
 		if i > 0 {
 			one.Link.Hash, one.Link.Token = []byte("hash of "+one.ID), []byte("token of "+one.ID)
 		}
@@ -79,7 +80,7 @@ func TestProcessesOutliveTheirKey(t *testing.T) {
 	onlyA, both, onlyB := keys(t, a), keys(t, b, a), keys(t, b)
 	var all []portal.Process
 	for i := range 300 {
-		all = append(all, process(fmt.Sprint("p", i)))
+		all = append(all, newProcess(fmt.Sprint("p", i)))
 	}
 	d.begin(t, sealed.Processes(d.db.Processes(), onlyA), all[:298]...)
 	d.begin(t, d.db.Processes(), all[298]) // not sealed
@@ -108,9 +109,9 @@ func TestTokensThatDoNotOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	d := deployment{open(t, path), path}
 	right, wrong := keys(t, newKey()), keys(t, newKey())
-	p := process("p")
+	p := newProcess("p")
 	d.begin(t, sealed.Processes(d.db.Processes(), right), p)
-	without := process("p")
+	without := newProcess("p")
 	without.Participants[1].Link.Token, without.Participants[2].Link.Token = nil, nil
 	d.wantProcesses(t, wrong, without)
 
@@ -159,9 +160,9 @@ func (d deployment) change(t *testing.T, store portal.Store, id string, f func(*
 func TestTokensStayInTheirPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	d, k := deployment{open(t, path), path}, keys(t, newKey())
-	store, p := sealed.Processes(d.db.Processes(), k), process("p")
+	store, p := sealed.Processes(d.db.Processes(), k), newProcess("p")
 	d.begin(t, store, p)
-	if diff := cmp.Diff(process("p"), p); diff != "" {
+	if diff := cmp.Diff(newProcess("p"), p); diff != "" {
 		t.Error(diff)
 	}
 	for name, move := range map[string]func(p *portal.Process){

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -86,7 +87,7 @@ func measure(b *testing.B, times map[string][]time.Duration, steps []step) {
 func threesome(name string) portal.Process {
 	p := invited(name, "a", 0)
 	for _, another := range []string{" 2", " 3"} {
-		p.Participants = append(p.Participants, portal.Participant{ID: id(name + another), Name: "Anna", Role: portal.Signer, Link: invitation(name+another, 0)})
+		p.Participants = append(p.Participants, portal.Participant{Participant: process.Participant{ID: id(name + another), Role: portal.Signer, Link: invitation(name+another, 0)}, Name: "Anna"})
 	}
 	p.Participants[0].Link = portal.Link{InvitedAt: base}
 	return p

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 )
 
@@ -19,16 +20,23 @@ func exampleProcess(name string) portal.Process {
 		ID: id(name), Account: id("a"), Origin: portal.Web, CreatedAt: base, FileName: "Samningur “漢字” <1>.pdf", Document: id("document"),
 		Participants: []portal.Participant{
 			{
-				ID: id(name + " 1"), Name: "Þór \u2028<b>\x00&\\\"", Email: "þór@example.is", Role: portal.Signer, Kennitala: "0101302989", Phone: "5550101",
-				Stamp: &signing.Stamp{Page: 3, Rect: [4]float64{36.5, 0.1, 153.5, 1.0 / 3}}, Link: usedUp(name+" 1", 0), Person: person,
-				Signature: &portal.Signature{Name: "ÞÓR ÖNUNDARSON", Kennitala: "0101302989", Value: []byte{0, 1, 255}, At: after(2)},
+				Participant: process.Participant{
+					ID: id(name + " 1"), Role: portal.Signer, Kennitala: "0101302989",
+					Link: usedUp(name+" 1", 0), Person: person,
+					Signature: &portal.Signature{Name: "ÞÓR ÖNUNDARSON", Kennitala: "0101302989", Value: []byte{0, 1, 255}, At: after(2)},
+				},
+				Name: "Þór \u2028<b>\x00&\\\"", Email: "þór@example.is", Phone: "5550101", Stamp: &signing.Stamp{Page: 3, Rect: [4]float64{36.5, 0.1, 153.5, 1.0 / 3}},
 			},
 			{
-				ID: id(name + " 2"), Name: "Anna", Role: portal.Signer, Link: portal.Link{InvitedAt: after(3)}, Person: person,
-				Decline: &portal.Decline{Reason: "„Nei“\n", Kennitala: "0101302989", At: after(4)},
+				Participant: process.Participant{
+					ID: id(name + " 2"), Role: portal.Signer,
+					Link: portal.Link{InvitedAt: after(3)}, Person: person,
+					Decline: &portal.Decline{Reason: "„Nei“\n", Kennitala: "0101302989", At: after(4)},
+				},
+				Name: "Anna",
 			},
-			{ID: id(name + " 3"), Name: "Jón", Role: portal.Signer, Link: invitation(name+" 3", 5)},
-			{ID: id(name + " 4"), Name: "Páll", Role: portal.Viewer, Link: invitation(name+" 4", 6)},
+			{Participant: process.Participant{ID: id(name + " 3"), Role: portal.Signer, Link: invitation(name+" 3", 5)}, Name: "Jón"},
+			{Participant: process.Participant{ID: id(name + " 4"), Role: portal.Viewer, Link: invitation(name+" 4", 6)}, Name: "Páll"},
 		},
 		Turn: &portal.Turn{Number: 1 << 40, Participant: id(name + " 3"), Request: id("request"), Since: after(7)}, Turns: 1 << 40,
 	}
@@ -51,7 +59,13 @@ func usedUp(name string, seconds int) portal.Link {
 func invited(name, account string, seconds int) portal.Process {
 	return portal.Process{
 		ID: id(name), Account: id(account), Origin: portal.API, CreatedAt: after(seconds), FileName: name + ".pdf", Document: id("document"),
-		Participants: []portal.Participant{{ID: id(name + " 1"), Name: "Jón", Role: portal.Signer, Link: invitation(name, seconds)}},
+		Participants: []portal.Participant{{
+			Participant: process.Participant{
+				ID: id(name + " 1"), Role: portal.Signer,
+				Link: invitation(name, seconds),
+			},
+			Name: "Jón",
+		}},
 	}
 }
 

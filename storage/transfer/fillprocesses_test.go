@@ -8,6 +8,7 @@ import (
 
 	"github.com/innsigli/innsigli/account"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
 	"github.com/innsigli/innsigli/storage"
 	"github.com/innsigli/innsigli/storage/transfer"
@@ -25,12 +26,28 @@ func addProcess(ctx context.Context, s transfer.Target, i int, ref storage.Ref) 
 			ID: id, Account: fmt.Sprint("account-", i%3), Origin: portal.Web, CreatedAt: at, FileName: "Samningur.pdf", Document: ref.ID,
 			Participants: []portal.Participant{
 				{
-					ID: id + "-1", Name: "Jón", Email: "jon@example.is", Role: portal.Signer, Kennitala: "0101302399", Phone: "5550001",
-					Stamp: &signing.Stamp{Page: 1, Rect: [4]float64{1, 2, 118, 57}}, Link: portal.Link{InvitedAt: at, Was: []byte{8, byte(i)}}, Person: person,
-					Signature: &portal.Signature{Name: "JÓN", Kennitala: "0101302399", Value: []byte{5, byte(i)}, At: at},
+					Participant: process.Participant{
+						ID: id + "-1", Role: portal.Signer, Kennitala: "0101302399",
+						Link: portal.Link{InvitedAt: at, Was: []byte{8, byte(i)}}, Person: person,
+						Signature: &portal.Signature{Name: "JÓN", Kennitala: "0101302399", Value: []byte{5, byte(i)}, At: at},
+					},
+					Name: "Jón", Email: "jon@example.is", Phone: "5550001", Stamp: &signing.Stamp{Page: 1, Rect: [4]float64{1, 2, 118, 57}},
 				},
-				{ID: id + "-2", Name: "Anna", Role: portal.Signer, Link: portal.Link{InvitedAt: at}, Decline: &portal.Decline{Reason: "nei", Kennitala: "0101302399", At: at}},
-				{ID: id + "-3", Name: "Páll", Role: portal.Viewer, Link: portal.Link{InvitedAt: at, Hash: []byte{6, byte(i)}, Token: []byte{7, byte(i)}}},
+				{
+					Participant: process.Participant{
+						ID: id + "-2", Role: portal.Signer,
+						Link:    portal.Link{InvitedAt: at},
+						Decline: &portal.Decline{Reason: "nei", Kennitala: "0101302399", At: at},
+					},
+					Name: "Anna",
+				},
+				{
+					Participant: process.Participant{
+						ID: id + "-3", Role: portal.Viewer,
+						Link: portal.Link{InvitedAt: at, Hash: []byte{6, byte(i)}, Token: []byte{7, byte(i)}},
+					},
+					Name: "Páll",
+				},
 			},
 			Turn: &portal.Turn{Number: 2, Participant: id + "-2", Request: "order-1", Since: at}, Turns: 2,
 		}),

@@ -36,10 +36,8 @@ type sample struct {
 func (s sample) process() portal.Process {
 	p := portal.Process{ID: uuid.NewString(), Origin: portal.API, CreatedAt: s.at, FileName: contractName, Turns: 2}
 	for n, in := range invitees {
-		one := portal.Participant{
-			ID: uuid.NewString(), Name: in.Name, Email: in.Email, Role: in.Role, Kennitala: in.Kennitala, Phone: in.Phone,
-			Link: portal.Link{InvitedAt: s.at},
-		}
+		one := portal.Participant{Name: in.Name, Email: in.Email, Phone: in.Phone}
+		one.ID, one.Role, one.Kennitala, one.Link = uuid.NewString(), in.Role, in.Kennitala, portal.Link{InvitedAt: s.at}
 		if in.Role == portal.Signer {
 			left := 8 + 119*float64(n)
 			one.Stamp = &signing.Stamp{Page: 1, Rect: [4]float64{left, 8, left + 117, 63}}

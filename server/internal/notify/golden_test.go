@@ -17,6 +17,7 @@ import (
 	"github.com/innsigli/innsigli/internal/mail"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -63,7 +64,7 @@ func TestGoldenJobs(t *testing.T) {
 		post := Queue{Tx: &q, Jobs: &q, Out: &out, Log: slog.New(slog.DiscardHandler)}
 		l := &Mailer{Queue: post, Processes: &q, Accounts: &q}
 		message := mail.Message{ID: "message", To: []string{"Admin <admin@example.com>"}, Subject: "Subject", Text: "Text", HTML: "<p>Text</p>", Languages: []string{"is", "en"}, Logo: []byte("PNG")}
-		signer := portal.Participant{ID: "signer", Email: "signer@example.com", Link: portal.Link{InvitedAt: now.Add(-time.Hour)}}
+		signer := portal.Participant{Participant: process.Participant{ID: "signer", Link: portal.Link{InvitedAt: now.Add(-time.Hour)}}, Email: "signer@example.com"}
 		process := portal.Process{ID: "process", Participants: []portal.Participant{signer}}
 		err := errors.Join(
 			post.Enqueue(t.Context(), message), l.Invite(t.Context(), process, signer),

@@ -11,6 +11,7 @@ import (
 	"github.com/innsigli/innsigli/internal/mail"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -21,7 +22,7 @@ func TestHostileNames(t *testing.T) {
 	const harmless = "a  Bcc: victim@example.is    SENDER <script>alert(1)</script> \"&UNTIL[31m"
 	w := writer{
 		process:     portal.Process{ID: "p", FileName: hostile, Participants: []portal.Participant{invited("first", portal.Signer)}},
-		participant: portal.Participant{ID: "first", Name: hostile, Decline: &portal.Decline{Reason: hostile}},
+		participant: portal.Participant{Participant: process.Participant{ID: "first", Decline: &portal.Decline{Reason: hostile}}, Name: hostile},
 		sender:      hostile, baseURL: "https://sign.example",
 	}
 	w.participant.Link = w.process.Participants[0].Link

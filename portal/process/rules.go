@@ -1,0 +1,129 @@
+package process
+
+import (
+	"errors"
+	"slices"
+	"time"
+)
+
+// Errors of events that are refused.
+var (
+	ErrNotFound    = errors.New("process: not found")
+	ErrViewer      = errors.New("process: participant is a viewer")
+	ErrAnswered    = errors.New("process: participant has already answered")
+	ErrNotLoggedIn = errors.New("process: nobody has logged in as the participant")
+	ErrOtherPerson = errors.New("process: kennitala does not match")
+	ErrCannotSign  = errors.New("process: test person cannot sign now")
+	ErrNotWaiting  = errors.New("process: process is not waiting")
+	ErrTurn        = errors.New("process: a signature is under way")
+	ErrChanged     = errors.New("process: the document has changed")
+	ErrTurnOver    = errors.New("process: the turn is over")
+)
+
+// Rule is the rule of an event: all of its conditions have to be met.
+type Rule struct {
+	Event      string // name of the event's type
+	Conditions []Condition
+}
+
+// Condition is a condition of an event.
+type Condition struct {
+	Text string // a sentence, such as "The participant is a signer."
+	Err  error  // returned if the condition is not met
+
+	holds func(situation) bool
+}
+
+// situation is an event that is to be applied to a process.
+type situation struct {
+	*Process
+	event       Event
+	participant *Participant // that the event is about; nil: none, or not found
+	now         time.Time
+}
+
+// The conditions.
+var (
+	exists = Condition{"The participant exists.", ErrNotFound,
+		func(s situation) bool { return s.participant != nil }}
+	linkExists = Condition{"A participant's last link has that hash.", ErrNotFound,
+		func(s situation) bool { return s.participant != nil }}
+	linkWorks = Condition{"The link is not expired, and if it is used up, a person has logged in with it.", ErrNotFound,
+		func(s situation) bool {
+			one := s.participant
+			return one.Person != nil || one.Link.Hash != nil && !one.Link.expired(s.now)
+		}}
+	isPerson = Condition{"The participant is this person, or may be anyone and has not logged in.", ErrOtherPerson,
+		func(s situation) bool { return s.participant.isPerson(kennitalaOf(s.event)) }}
+	isSigner = Condition{"The participant is a signer.", ErrViewer,
+		func(s situation) bool { return s.participant.Role == Signer }}
+	unanswered = Condition{"The participant has neither signed nor declined.", ErrAnswered,
+		func(s situation) bool { return s.participant.waits() }}
+	hasLoggedIn = Condition{"A person has logged in as the participant.", ErrNotLoggedIn,
+		func(s situation) bool { return s.participant.Person != nil }}
+	isReady = Condition{"The test person signs at once.", ErrCannotSign,
+		func(s situation) bool { return s.event.(BeginSigningAs).Ready }}
+	isWaiting = Condition{"The process is waiting.", ErrNotWaiting,
+		func(s situation) bool { return s.Status(s.now) == Waiting }}
+	noTurn = Condition{"No participant is signing.", ErrTurn,
+		func(s situation) bool { return s.Turn == nil }}
+	notInTurn = Condition{"The participant is not signing.", ErrTurn,
+		func(s situation) bool { return s.Turn == nil || s.Turn.Participant != s.participant.ID }}
+	unchanged = Condition{"No signature was added since the person read the document.", ErrChanged,
+		func(s situation) bool { return s.Revision() == s.event.(BeginSigning).Revision }}
+	inTurn = Condition{"The turn is the current one.", ErrTurnOver,
+		func(s situation) bool { return s.participant != nil }}
+	turnUnanswered = Condition{"The participant has neither signed nor declined.", ErrTurnOver, unanswered.holds}
+	turnIsPerson   = Condition{"The participant is the person who signed.", ErrTurnOver, isPerson.holds}
+	someInvited    = Condition{"There is a signer to wait for, or a viewer who has not logged in.", ErrNotWaiting,
+		func(s situation) bool {
+			return slices.ContainsFunc(s.Participants, func(one Participant) bool { return s.invitedAgain(&one) })
+		}}
+)
+
+// The rules, one for each event.
+var (
+	logIn            = Rule{"LogIn", []Condition{linkExists, linkWorks, isPerson}}
+	logInAgain       = Rule{"LogInAgain", []Condition{exists, hasLoggedIn, isPerson}}
+	beginSigning     = Rule{"BeginSigning", []Condition{exists, isSigner, unanswered, hasLoggedIn, isWaiting, noTurn, unchanged}}
+	beginSigningAs   = Rule{"BeginSigningAs", []Condition{exists, isSigner, unanswered, isPerson, isReady, isWaiting, noTurn}}
+	addSignature     = Rule{"AddSignature", []Condition{inTurn, turnUnanswered, turnIsPerson}}
+	endTurn          = Rule{"EndTurn", []Condition{inTurn}}
+	declineSigning   = Rule{"DeclineSigning", []Condition{exists, isSigner, unanswered, hasLoggedIn, isWaiting, notInTurn}}
+	declineSigningAs = Rule{"DeclineSigningAs", []Condition{exists, isSigner, unanswered, isWaiting, notInTurn}}
+	inviteAgain      = Rule{"InviteAgain", []Condition{someInvited}}
+	expireLinks      = Rule{"ExpireLinks", nil}
+	deleteProcess    = Rule{"Delete", nil}
+)
+
+// Rules returns the rules of all events.
+func Rules() []Rule {
+	return []Rule{logIn, logInAgain, beginSigning, beginSigningAs, addSignature, endTurn, declineSigning, declineSigningAs, inviteAgain, expireLinks, deleteProcess}
+}
+
+func (LogIn) rule() *Rule            { return &logIn }
+func (LogInAgain) rule() *Rule       { return &logInAgain }
+func (BeginSigning) rule() *Rule     { return &beginSigning }
+func (BeginSigningAs) rule() *Rule   { return &beginSigningAs }
+func (AddSignature) rule() *Rule     { return &addSignature }
+func (EndTurn) rule() *Rule          { return &endTurn }
+func (DeclineSigning) rule() *Rule   { return &declineSigning }
+func (DeclineSigningAs) rule() *Rule { return &declineSigningAs }
+func (InviteAgain) rule() *Rule      { return &inviteAgain }
+func (ExpireLinks) rule() *Rule      { return &expireLinks }
+func (Delete) rule() *Rule           { return &deleteProcess }
+
+// kennitalaOf returns the kennitala of the person who acts in an event.
+func kennitalaOf(e Event) string {
+	switch e := e.(type) {
+	case LogIn:
+		return e.Person.Kennitala
+	case LogInAgain:
+		return e.Person.Kennitala
+	case BeginSigningAs:
+		return e.Kennitala
+	case AddSignature:
+		return e.Signature.Kennitala
+	}
+	return ""
+}
