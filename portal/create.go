@@ -83,7 +83,7 @@ func (s *Service) make(ctx context.Context, d Draft, reserved *Key) (Process, er
 	}
 	failpoint.Here("portal/planned")
 	p := d.process(stamps, now())
-	err = s.tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) error {
+	err = storage.InTx(context.WithoutCancel(ctx), s.tx, func(ctx context.Context) error {
 		if err := s.use(ctx, reserved, p.ID); err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // deleteTries bounds how often a deletion finds that somebody else has begun to sign meanwhile.
@@ -22,7 +23,7 @@ func (s *Service) Delete(ctx context.Context, account, id string) error {
 		if err != nil {
 			return err
 		}
-		err = s.tx.InTx(ctx, func(ctx context.Context) error { return s.delete(ctx, &p) })
+		err = storage.InTx(ctx, s.tx, func(ctx context.Context) error { return s.delete(ctx, &p) })
 		if err == nil {
 			failpoint.Here("portal/deleted")
 		}

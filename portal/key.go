@@ -20,7 +20,7 @@ const (
 // reserve takes a client's key, so that nobody else makes a process with it. made is the process that
 // was made with it before, or empty. [ErrKeyReused], [ErrKeyInUse].
 func (s *Service) reserve(ctx context.Context, client string, with DraftKey) (reserved Key, made string, err error) {
-	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		now := now()
 		made = ""
 		reserved = Key{Client: client, Value: with.Value, Fingerprint: with.Fingerprint, CreatedAt: now, Until: now.Add(reservedFor)}
@@ -97,7 +97,7 @@ func (s *Service) use(ctx context.Context, reserved *Key, process string) error 
 
 // changeKey changes a key that is reserved still.
 func (s *Service) changeKey(ctx context.Context, reserved Key, f func(*Key)) error {
-	return s.tx.InTx(ctx, func(ctx context.Context) error {
+	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		k, err := s.store.Key(ctx, reserved.Client, reserved.Value)
 		if errors.Is(err, storage.ErrNotFound) || err == nil && !k.is(reserved) {
 			return ErrKeyInUse
@@ -118,7 +118,7 @@ func (k *Key) is(reserved Key) bool { return k.Process == "" && k.CreatedAt.Equa
 
 // release gives a key back with which no process was made. One that cannot be given back runs out.
 func (s *Service) release(ctx context.Context, reserved Key) {
-	_ = s.tx.InTx(context.WithoutCancel(ctx), func(ctx context.Context) error {
+	_ = storage.InTx(context.WithoutCancel(ctx), s.tx, func(ctx context.Context) error {
 		k, err := s.store.Key(ctx, reserved.Client, reserved.Value)
 		if err != nil || !k.is(reserved) {
 			return err

@@ -5,6 +5,7 @@ import (
 
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // Login has somebody whom an electronic ID has identified take the place that a link leads to, by its
@@ -15,7 +16,7 @@ import (
 func (s *Service) Login(ctx context.Context, token string, who Person) (processID, participant string, err error) {
 	hash := hashOf(token)
 	who = normal(who)
-	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		p, err := s.store.ProcessByLink(ctx, hash)
 		if err != nil {
 			return found(err)

@@ -4,13 +4,14 @@ import (
 	"context"
 
 	"github.com/innsigli/innsigli/portal/process"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // Resend invites the signers that a process waits for again, and the viewers who have not opened their
 // link, as [process.InviteAgain] says. It returns how many were invited. Operators call it. Errors:
 // [ErrNotFound]; [ErrNotWaiting] if there is nobody to invite.
 func (s *Service) Resend(ctx context.Context, id string) (n int, err error) {
-	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		p, err := s.process(ctx, id)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/portal/process"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // Ask says how somebody is asked to sign, and what.
@@ -70,7 +71,7 @@ func (s *Service) begin(ctx context.Context, processID, participant string, of b
 func (s *Service) startOf(p *Process, participant string, person idp.Person, of beginning) signing.Start {
 	o := order{p.ID, participant, p.Turns + 1}
 	accept := func(ctx context.Context, request string) error {
-		return s.tx.InTx(ctx, func(ctx context.Context) error {
+		return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 			p, err := s.process(ctx, o.process)
 			if err != nil {
 				return err
@@ -106,7 +107,7 @@ func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signatu
 		Name: made.Certificate.Subject.CommonName, Kennitala: idp.Kennitala(made.Certificate),
 		Value: made.Value, At: made.At,
 	}
-	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		p, err := s.process(ctx, o.process)
 		if err != nil {
 			return err
@@ -129,7 +130,7 @@ func (s *Owner) Ended(ctx context.Context, orderID, _ string) error {
 	if err != nil {
 		return err
 	}
-	return s.tx.InTx(ctx, func(ctx context.Context) error { // an error here would undo the transaction that it joins
+	return storage.InTx(ctx, s.tx, func(ctx context.Context) error { // an error here would undo the transaction that it joins
 		p, err := s.process(ctx, o.process)
 		if errors.Is(err, ErrNotFound) {
 			return nil

@@ -66,7 +66,7 @@ func (s *Service) eraseLinks(ctx context.Context, id string) error {
 }
 
 func (s *Service) sweepKeys(ctx context.Context) (n int, err error) {
-	err = s.tx.InTx(ctx, func(ctx context.Context) error {
+	err = storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		n, err = s.store.DeleteKeys(ctx, now().Add(-s.options.KeepKeys), keyBatch)
 		return err
 	})

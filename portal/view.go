@@ -90,7 +90,7 @@ func found(err error) error {
 
 // change applies an event to a process and carries out its effects, in a transaction.
 func (s records) change(ctx context.Context, id string, e process.Event) error {
-	return s.tx.InTx(ctx, func(ctx context.Context) error {
+	return storage.InTx(ctx, s.tx, func(ctx context.Context) error {
 		p, err := s.process(ctx, id)
 		if err != nil {
 			return err

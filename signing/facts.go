@@ -95,7 +95,7 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 	case completedFacts:
 		step.Level = f.Level
 	}
-	noteStep(ctx, step)
+	s.reportLater(ctx, step)
 	return s.log.Record(ctx, storage.Entry{Subject: r.ID, Account: r.Account, Kind: kind, At: now(), Facts: encoded})
 }
 

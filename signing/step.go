@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // Step is something that became of a request, for a log by which it can be found. It tells
@@ -26,26 +27,12 @@ func (s *Service) report(ctx context.Context, step Step) {
 	}
 }
 
-type stepsKey struct{}
-
-// inTx is a transaction after which its steps are told.
+// inTx runs fn in a transaction. Its steps are reported when the outermost transaction is committed.
 func (s *Service) inTx(ctx context.Context, fn func(ctx context.Context) error) error {
-	var steps []Step
-	err := s.tx.InTx(ctx, func(ctx context.Context) error {
-		steps = nil
-		return fn(context.WithValue(ctx, stepsKey{}, &steps))
-	})
-	if err == nil {
-		for _, step := range steps {
-			s.report(ctx, step)
-		}
-	}
-	return err
+	return storage.InTx(ctx, s.tx, fn)
 }
 
-// noteStep adds a step to those of the transaction.
-func noteStep(ctx context.Context, step Step) {
-	if steps, ok := ctx.Value(stepsKey{}).(*[]Step); ok {
-		*steps = append(*steps, step)
-	}
+// reportLater reports a step when the transaction of ctx is committed.
+func (s *Service) reportLater(ctx context.Context, step Step) {
+	storage.AfterCommit(ctx, func() { s.report(ctx, step) })
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/signing"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // A log of the steps tells what happened to a request.
@@ -53,4 +56,34 @@ func TestSteps(t *testing.T) {
 		t.Error("not refused")
 	}
 	steps("a refusal", "signature.asked ", "provider.asked begin failed", "provider.failed no route to host", "signature.failed CommunicationError")
+}
+
+// TestStepsOfARollback checks that steps are reported when the caller's transaction is committed: a cancellation that is rolled
+// back with it is not reported.
+func TestStepsOfARollback(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		o := newOrders(t, newPhone(t), signing.Options{Told: func(_ context.Context, s signing.Step) { got = append(got, s.Name) }})
+		id := o.mustOrder()
+		failed := errors.New("rolled back")
+		for _, outcome := range []error{failed, nil} {
+			got = nil
+			err := storage.InTx(t.Context(), o.db, func(ctx context.Context) error {
+				if err := o.Cancel(ctx, id); err != nil {
+					t.Error(err)
+				}
+				if got != nil {
+					t.Errorf("reported before the commit: %v", got)
+				}
+				return outcome
+			})
+			if !errors.Is(err, outcome) {
+				t.Error(err)
+			}
+			if (outcome == nil) != slices.Equal(got, []string{"signature.abandoned"}) {
+				t.Errorf("with outcome %v: got %v", outcome, got)
+			}
+		}
+	})
 }

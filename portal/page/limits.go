@@ -67,7 +67,7 @@ func signCounters(place *portal.Place, kennitala string, a portal.Ask) []counter
 // count says whether something may be begun at a time, and counts it. It joins the transaction, so that
 // what is counted is begun. errTooOften.
 func (p *Page) count(ctx context.Context, at time.Time, counters []counter) error {
-	return p.config.Tx.InTx(ctx, func(ctx context.Context) error {
+	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		for _, c := range counters {
 			times, err := p.counted(ctx, c, at)
 			if err != nil {
@@ -86,7 +86,7 @@ func (p *Page) count(ctx context.Context, at time.Time, counters []counter) erro
 
 // takeBack has what was begun at a time not count. It joins the transaction.
 func (p *Page) takeBack(ctx context.Context, at time.Time, counters ...counter) error {
-	return p.config.Tx.InTx(ctx, func(ctx context.Context) error {
+	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		now := now()
 		for _, c := range counters {
 			times, err := p.counted(ctx, c, now)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // beginLogin has the provider ask somebody who they are, or sends the browser there; who has logged in
@@ -98,7 +99,7 @@ func (p *Page) newAttempt(r *http.Request, a attempt, form string, counters []co
 	if err != nil && !errors.Is(err, errNobody) {
 		return "", "", err
 	}
-	err = p.config.Tx.InTx(r.Context(), func(ctx context.Context) (err error) {
+	err = storage.InTx(r.Context(), p.config.Tx, func(ctx context.Context) (err error) {
 		lease = ""
 		sent, cookieThen, err := p.sentBefore(ctx, form)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/innsigli/innsigli/portal"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // finish leads on who has logged in, with the cookie of another visit, so that what somebody may have
@@ -38,7 +39,7 @@ func (p *Page) arrive(ctx context.Context, login visit, key []byte) (visit, erro
 		key: key, Person: login.Login.Person, Until: now.Add(longest), To: path, Before: login.key,
 		Way: login.Login.Way, Hint: login.Login.Hint,
 	}
-	err = p.config.Tx.InTx(ctx, func(ctx context.Context) (err error) {
+	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) (err error) {
 		if login, err = p.load(ctx, after.Before); err != nil || login.After != nil { // another tab was faster
 			return err
 		}

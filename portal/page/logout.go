@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
+	"github.com/innsigli/innsigli/storage"
 )
 
 // endLogin calls a login off. What the person still answers on the phone is answered to nobody.
@@ -41,7 +43,7 @@ func (p *Page) logout(w http.ResponseWriter, r *http.Request) error {
 // forget ends a visit, the login that it came from, and the visit that came from it: whichever of their
 // cookies somebody has. It joins the transaction.
 func (p *Page) forget(ctx context.Context, v visit) error {
-	return p.config.Tx.InTx(ctx, func(ctx context.Context) error {
+	return storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		for _, key := range [][]byte{v.key, v.Before, v.After} {
 			if key == nil {
 				continue

@@ -65,7 +65,7 @@ func (p *Page) claim(ctx context.Context, key []byte, may func(context.Context) 
 	if err := look(ctx); err != nil || !first {
 		return to, false, err
 	}
-	err = p.config.Tx.InTx(ctx, func(ctx context.Context) error {
+	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		if err := look(ctx); err != nil || !first {
 			return err
 		}
@@ -80,7 +80,7 @@ func (p *Page) claim(ctx context.Context, key []byte, may func(context.Context) 
 // first does it and tells the others.
 func (p *Page) first(ctx context.Context, key []byte, do func(context.Context) (string, error)) (string, error) {
 	to, err := do(ctx)
-	told := p.config.Tx.InTx(ctx, func(ctx context.Context) error {
+	told := storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		if err != nil {
 			return p.config.Store.DeleteRecord(ctx, key)
 		}

@@ -85,7 +85,7 @@ func (v *visit) end(now time.Time) time.Time {
 
 // change stores what f makes of a visit, and returns it. errNobody: it has ended.
 func (p *Page) change(ctx context.Context, key []byte, f func(*visit) error) (changed visit, err error) {
-	err = p.config.Tx.InTx(ctx, func(ctx context.Context) error {
+	err = storage.InTx(ctx, p.config.Tx, func(ctx context.Context) error {
 		v, err := p.load(ctx, key)
 		if err == nil {
 			err = f(&v)

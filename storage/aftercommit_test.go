@@ -1,0 +1,48 @@
+package storage_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/innsigli/innsigli/storage"
+)
+
+// twice runs each transaction twice, as a store does after a collision.
+type twice struct{}
+
+func (twice) InTx(ctx context.Context, fn func(context.Context) error) error {
+	return errors.Join(fn(ctx), fn(ctx))
+}
+
+// TestAfterCommit checks that reports come once, after the outermost transaction, and not after one that is rolled back.
+func TestAfterCommit(t *testing.T) {
+	var got []string
+	report := func(ctx context.Context, text string) {
+		storage.AfterCommit(ctx, func() { got = append(got, text) })
+	}
+	failed := errors.New("rolled back")
+	transaction := func(outcome error) error {
+		return storage.InTx(t.Context(), twice{}, func(ctx context.Context) error {
+			report(ctx, "outer")
+			err := storage.InTx(ctx, twice{}, func(ctx context.Context) error {
+				report(ctx, "inner")
+				return nil
+			})
+			got = append(got, "end")
+			return errors.Join(err, outcome)
+		})
+	}
+	if err := transaction(failed); !errors.Is(err, failed) || !slices.Equal(got, []string{"end", "end"}) {
+		t.Errorf("rolled back: %v, %v", got, err)
+	}
+	got = nil
+	if err := transaction(nil); err != nil || !slices.Equal(got, []string{"end", "end", "outer", "inner", "inner"}) {
+		t.Errorf("committed: %v, %v", got, err)
+	}
+	got = nil
+	if report(t.Context(), "alone"); !slices.Equal(got, []string{"alone"}) {
+		t.Errorf("outside of a transaction: %v", got)
+	}
+}
