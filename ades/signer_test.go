@@ -1,66 +1,92 @@
-package ades_test
+package ades
 
 import (
-	"crypto/ecdsa"
+	"bytes"
 	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
 	"errors"
+	"math/big"
 	"strings"
 	"testing"
 
-	"github.com/innsigli/innsigli/ades"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
-// Which certificates are for signing documents (RFC 5280 4.2.1.3, 4.2.1.9 and 4.2.1.12, RFC 9336, EN 319 412-2 4.3.2).
+// TestCheckPurpose checks which certificates are for signing documents, and which have nonRepudiation (RFC
+// 5280 4.2.1.3, 4.2.1.9 and 4.2.1.12, RFC 9336, EN 319 412-2 4.3.2).
 func TestCheckPurpose(t *testing.T) {
 	const digitalSignature, nonRepudiation = x509.KeyUsageDigitalSignature, x509.KeyUsageContentCommitment
-	usages := func(all ...x509.ExtKeyUsage) []x509.ExtKeyUsage { return all }
-	for name, test := range map[string]struct {
-		certificate x509.Certificate
-		refused     string // a part of the reason
-		commits     bool
+	const usage, extended = "key usage has neither", "extended key usage"
+	keyUsage := func(usage x509.KeyUsage) x509.Certificate { return x509.Certificate{KeyUsage: usage} }
+	extKeyUsage := func(all ...x509.ExtKeyUsage) x509.Certificate { return x509.Certificate{ExtKeyUsage: all} }
+	other := func(id ...int) x509.Certificate {
+		return x509.Certificate{UnknownExtKeyUsage: []asn1.ObjectIdentifier{id}}
+	}
+	empty := func(id ...int) x509.Certificate { return x509.Certificate{Extensions: []pkix.Extension{{Id: id}}} }
+	both := other(1, 3, 6, 1, 5, 5, 7, 3, 36)
+	both.KeyUsage = x509.KeyUsageKeyEncipherment
+	for name, row := range map[string]struct {
+		certificate    x509.Certificate
+		reason         string // "": it is for signing documents
+		nonRepudiation bool
 	}{
-		"no extensions":                        {x509.Certificate{}, "", true},
-		"nonRepudiation":                       {x509.Certificate{KeyUsage: nonRepudiation}, "", true},
-		"both":                                 {x509.Certificate{KeyUsage: nonRepudiation | digitalSignature}, "", true},
-		"digitalSignature":                     {x509.Certificate{KeyUsage: digitalSignature}, "", false},
-		"an empty key usage":                   {x509.Certificate{Extensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 15}}}}, "key usage has neither", false},
-		"an empty extended key usage":          {x509.Certificate{Extensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 37}}}}, "extended key usage", true},
-		"keyEncipherment":                      {x509.Certificate{KeyUsage: x509.KeyUsageKeyEncipherment}, "key usage has neither", false},
-		"a certification authority":            {x509.Certificate{IsCA: true, KeyUsage: nonRepudiation | x509.KeyUsageCertSign}, "-addext basicConstraints", true},
-		"anyExtendedKeyUsage":                  {x509.Certificate{ExtKeyUsage: usages(x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageAny)}, "", true},
-		"emailProtection":                      {x509.Certificate{ExtKeyUsage: usages(x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageEmailProtection)}, "", true},
-		"documentSigning":                      {x509.Certificate{UnknownExtKeyUsage: []asn1.ObjectIdentifier{{1, 3, 6, 1, 5, 5, 7, 3, 36}}}, "", true},
-		"document signing of Microsoft":        {x509.Certificate{UnknownExtKeyUsage: []asn1.ObjectIdentifier{{1, 3, 6, 1, 4, 1, 311, 10, 3, 12}}}, "", true},
-		"authentic documents of Adobe":         {x509.Certificate{UnknownExtKeyUsage: []asn1.ObjectIdentifier{{1, 2, 840, 113583, 1, 1, 5}}}, "", true},
-		"a purpose that is not known":          {x509.Certificate{UnknownExtKeyUsage: []asn1.ObjectIdentifier{{1, 2, 3}}}, "extended key usage", true},
-		"a TLS server":                         {x509.Certificate{ExtKeyUsage: usages(x509.ExtKeyUsageServerAuth)}, "extended key usage", true},
-		"a TLS client":                         {x509.Certificate{ExtKeyUsage: usages(x509.ExtKeyUsageClientAuth)}, "extended key usage", true},
-		"an OCSP responder":                    {x509.Certificate{ExtKeyUsage: usages(x509.ExtKeyUsageOCSPSigning)}, "extended key usage", true},
-		"a timestamp authority":                {x509.Certificate{ExtKeyUsage: usages(x509.ExtKeyUsageTimeStamping)}, "extended key usage", true},
-		"documentSigning, but keyEncipherment": {x509.Certificate{KeyUsage: x509.KeyUsageKeyEncipherment, UnknownExtKeyUsage: []asn1.ObjectIdentifier{{1, 3, 6, 1, 5, 5, 7, 3, 36}}}, "key usage has neither", false},
+		"no extensions":                       {x509.Certificate{}, "", true},
+		"nonRepudiation":                      {keyUsage(nonRepudiation), "", true},
+		"both":                                {keyUsage(nonRepudiation | digitalSignature), "", true},
+		"digitalSignature":                    {keyUsage(digitalSignature), "", false},
+		"keyEncipherment":                     {keyUsage(x509.KeyUsageKeyEncipherment), usage, false},
+		"empty key usage":                     {empty(2, 5, 29, 15), usage, false},
+		"empty extended key usage":            {empty(2, 5, 29, 37), extended, true},
+		"certification authority":             {x509.Certificate{IsCA: true, KeyUsage: nonRepudiation | x509.KeyUsageCertSign}, "-addext basicConstraints", true},
+		"anyExtendedKeyUsage":                 {extKeyUsage(x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageAny), "", true},
+		"emailProtection":                     {extKeyUsage(x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageEmailProtection), "", true},
+		"documentSigning":                     {other(1, 3, 6, 1, 5, 5, 7, 3, 36), "", true},
+		"document signing of Microsoft":       {other(1, 3, 6, 1, 4, 1, 311, 10, 3, 12), "", true},
+		"authentic documents of Adobe":        {other(1, 2, 840, 113583, 1, 1, 5), "", true},
+		"unknown purpose":                     {other(1, 2, 3), extended, true},
+		"other purposes":                      {extKeyUsage(x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageTimeStamping), extended, true},
+		"documentSigning and keyEncipherment": {both, usage, false},
 	} {
-		err := ades.CheckPurpose(&test.certificate)
-		if refused := errors.Is(err, ades.ErrPurpose); refused != (test.refused != "") || refused && !strings.Contains(err.Error(), test.refused) {
-			t.Errorf("%s: %v", name, err)
+		err := CheckPurpose(&row.certificate)
+		if refused := errors.Is(err, ErrPurpose); refused != (row.reason != "") || refused && !strings.Contains(err.Error(), row.reason) {
+			t.Errorf("%s: got %v, want %q", name, err, row.reason)
 		}
-		if got := ades.AllowsNonRepudiation(&test.certificate); got != test.commits {
-			t.Errorf("%s: commits: %v", name, got)
+		if got := AllowsNonRepudiation(&row.certificate); got != row.nonRepudiation {
+			t.Errorf("%s: nonRepudiation: got %t, want %t", name, got, row.nonRepudiation)
 		}
 	}
 }
 
-// Resolve refuses a certificate that was issued for something else.
-func TestSignerWithAnotherPurpose(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
+// TestResolveRefuses checks certificates that are absent, for another purpose, or have a key that is not
+// supported. An RSA key that is restricted to PSS (RFC 4055 section 1.2) is named in the error.
+func TestResolveRefuses(t *testing.T) {
+	key := newRSAKey(t)
+	der := certtest.Issue(t, x509.Certificate{SerialNumber: big.NewInt(1)}, key, nil, nil).Raw
+	rsaEncryption := []byte{0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1}
+	withKeyType := func(id ...byte) *x509.Certificate {
+		cert, err := x509.ParseCertificate(bytes.Replace(der, rsaEncryption, append(bytes.Clone(rsaEncryption[:6]), id...), 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cert
 	}
-	_, err = ades.Signer{Certificate: &x509.Certificate{PublicKey: key.Public(), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}}.Resolve()
-	if !errors.Is(err, ades.ErrPurpose) {
-		t.Error(err)
+	for name, row := range map[string]struct {
+		certificate *x509.Certificate
+		want        error
+		text        string
+	}{
+		"no certificate":    {nil, nil, "without certificate"},
+		"TLS server":        {&x509.Certificate{PublicKey: key.Public(), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, ErrPurpose, ""},
+		"P-224":             {&x509.Certificate{PublicKey: certtest.NewKey(t, elliptic.P224()).Public()}, ErrAlgorithm, ""},
+		"no key":            {&x509.Certificate{}, ErrAlgorithm, "without a key"},
+		"restricted to PSS": {withKeyType(1, 1, 10), ErrAlgorithm, "id-RSASSA-PSS"},
+		"other type of key": {withKeyType(1, 1, 99), ErrAlgorithm, "1.2.840.113549.1.1.99"},
+	} {
+		_, err := Signer{Certificate: row.certificate}.Resolve()
+		if err == nil || row.want != nil && !errors.Is(err, row.want) || !strings.Contains(err.Error(), row.text) {
+			t.Errorf("%s: got %v, want %v with %q", name, err, row.want, row.text)
+		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// counting is a fetch that counts and takes a second.
-type counting struct {
+// fetcher counts its calls, returns their number, and takes a second.
+type fetcher struct {
 	mu    sync.Mutex
 	calls int
 	size  int64
@@ -19,7 +19,7 @@ type counting struct {
 	err   error
 }
 
-func (f *counting) fetch(ctx context.Context) (fetched[int], error) {
+func (f *fetcher) fetch(ctx context.Context) (fetched[int], error) {
 	f.mu.Lock()
 	f.calls++
 	n := f.calls
@@ -32,145 +32,102 @@ func (f *counting) fetch(ctx context.Context) (fetched[int], error) {
 	return fetched[int]{n, f.size, time.Now().Add(f.valid)}, f.err
 }
 
-func (f *counting) want(t *testing.T, calls int) {
-	t.Helper()
-	if f.calls != calls {
-		t.Errorf("fetched %d times, want %d", f.calls, calls)
+// TestCacheValidity calls get once after each wait, in virtual time. An entry is cached until it expires,
+// for a day at most, and not at all if it failed or is larger than the cache.
+func TestCacheValidity(t *testing.T) {
+	type step struct {
+		wait  time.Duration
+		calls int // so far
+	}
+	for name, row := range map[string]struct {
+		fetcher *fetcher
+		steps   []step
+	}{
+		"valid for a minute": {&fetcher{valid: time.Minute}, []step{{0, 1}, {59 * time.Second, 1}, {time.Second, 2}, {0, 2}, {time.Hour, 3}}},
+		"valid for long":     {&fetcher{valid: 1000 * time.Hour}, []step{{0, 1}, {maxCacheAge - time.Second, 1}, {time.Second, 2}}},
+		"failure":            {&fetcher{valid: time.Minute, err: errors.New("down")}, []step{{0, 1}, {0, 2}}},
+		"expired":            {&fetcher{}, []step{{0, 1}, {0, 2}}},
+		"too large":          {&fetcher{valid: time.Minute, size: maxCached + 1}, []step{{0, 1}, {0, 2}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var c cache[int]
+				for _, s := range row.steps {
+					time.Sleep(s.wait)
+					v, err := c.get(t.Context(), "k", row.fetcher.fetch)
+					if v != s.calls || row.fetcher.calls != s.calls || !errors.Is(err, row.fetcher.err) {
+						t.Errorf("after %v: got %d, %v after %d calls; want %d", s.wait, v, err, row.fetcher.calls, s.calls)
+					}
+				}
+				if kept := row.fetcher.valid > 0 && row.fetcher.err == nil && row.fetcher.size == 0; !kept && (len(c.entries) != 0 || c.size != 0) {
+					t.Errorf("%d entries of %d bytes are left", len(c.entries), c.size)
+				}
+			})
+		})
 	}
 }
 
-func TestCacheServesManyWithOneFetch(t *testing.T) {
+// TestCacheSharesFetches checks that concurrent callers share one fetch. If the caller that fetches gives
+// up, one of the others fetches again. A caller that waits may give up too.
+func TestCacheSharesFetches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache[int]
-		f := &counting{valid: time.Minute}
-		var wait sync.WaitGroup
+		f := &fetcher{valid: time.Minute}
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		get := func(ctx context.Context, value int, want error) {
+			all.Go(func() {
+				if v, err := c.get(ctx, "k", f.fetch); v != value || !errors.Is(err, want) {
+					t.Errorf("got %d, %v; want %d, %v", v, err, value, want)
+				}
+			})
+			synctest.Wait()
+		}
+		get(ctx, 0, context.Canceled)
 		for range 50 {
-			wait.Go(func() {
-				if v, err := c.get(t.Context(), "k", f.fetch); v != 1 || err != nil {
-					t.Errorf("%d, %v", v, err)
-				}
-			})
+			get(t.Context(), 2, nil)
 		}
-		wait.Wait()
-		f.want(t, 1)
-	})
-}
-
-func TestCacheKeepsUntilNextUpdate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c cache[int]
-		f := &counting{valid: time.Minute}
-		for _, step := range []struct {
-			wait time.Duration
-			want int
-		}{{0, 1}, {59 * time.Second, 1}, {time.Second, 2}, {0, 2}, {time.Hour, 3}} {
-			time.Sleep(step.wait)
-			if v, err := c.get(t.Context(), "k", f.fetch); v != step.want || err != nil {
-				t.Errorf("after %v: %d, %v, want %d", step.wait, v, err, step.want)
-			}
-		}
-	})
-}
-
-func TestCacheKeepsADayAtMost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c cache[int]
-		f := &counting{valid: 1000 * time.Hour}
-		c.get(t.Context(), "k", f.fetch)
-		time.Sleep(maxCacheAge - time.Second)
-		c.get(t.Context(), "k", f.fetch)
-		f.want(t, 1)
-		time.Sleep(time.Second)
-		c.get(t.Context(), "k", f.fetch)
-		f.want(t, 2)
-	})
-}
-
-func TestCacheKeepsNeitherFailuresNorWhatIsNotInForce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c cache[int]
-		failing := &counting{valid: time.Minute, err: errors.New("down")}
-		expired := &counting{}
-		large := &counting{valid: time.Minute, size: maxCached + 1}
-		for range 2 {
-			if _, err := c.get(t.Context(), "failing", failing.fetch); err == nil {
-				t.Error("no error")
-			}
-			c.get(t.Context(), "expired", expired.fetch)
-			c.get(t.Context(), "large", large.fetch)
-		}
-		failing.want(t, 2)
-		expired.want(t, 2)
-		large.want(t, 2)
-		if len(c.entries) != 0 || c.size != 0 {
-			t.Errorf("%d entries of %d bytes are left", len(c.entries), c.size)
-		}
-	})
-}
-
-// Who goes away does not take the others along: one of them fetches again. And who
-// waits may go away.
-func TestCacheSurvivesWhoGoesAway(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c cache[int]
-		f := &counting{valid: time.Minute}
-		impatient, leave := context.WithCancel(t.Context())
-		var wait sync.WaitGroup
-		wait.Go(func() {
-			if _, err := c.get(impatient, "k", f.fetch); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		})
+		cancel()
 		synctest.Wait()
-		for range 5 {
-			wait.Go(func() {
-				if v, err := c.get(t.Context(), "k", f.fetch); v != 2 || err != nil {
-					t.Errorf("%d, %v", v, err)
-				}
-			})
+		get(ctx, 0, context.Canceled)
+		all.Wait()
+		if f.calls != 2 {
+			t.Errorf("%d fetches, want 2", f.calls)
 		}
-		synctest.Wait()
-		leave()
-		synctest.Wait()
-		wait.Go(func() {
-			if _, err := c.get(impatient, "k", f.fetch); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		})
-		wait.Wait()
-		f.want(t, 2)
 	})
 }
 
-func TestCacheSurvivesAPanic(t *testing.T) {
+// TestCachePanic checks that callers get an error when the fetch that they wait for panics.
+func TestCachePanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache[int]
-		var wait sync.WaitGroup
-		wait.Go(func() {
+		var all sync.WaitGroup
+		all.Go(func() {
 			defer func() { recover() }()
 			c.get(t.Context(), "k", func(context.Context) (fetched[int], error) { time.Sleep(time.Second); panic("bug") })
 		})
 		synctest.Wait()
 		if _, err := c.get(t.Context(), "k", nil); !errors.Is(err, errIncomplete) {
-			t.Error(err)
+			t.Errorf("got %v, want %v", err, errIncomplete)
 		}
-		wait.Wait()
+		all.Wait()
 	})
 }
 
-// Large values push out what goes first anyway, and the count of bytes stays right.
+// TestCacheIsBounded checks that the entries that expire first are evicted.
 func TestCacheIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c cache[int]
 		for i := range 40 {
-			f := &counting{size: maxCached / 8, valid: time.Hour + time.Duration(i)*time.Minute}
+			f := &fetcher{size: maxCached / 8, valid: time.Hour + time.Duration(i)*time.Minute}
 			c.get(t.Context(), fmt.Sprint(i), f.fetch)
 		}
 		if len(c.entries) != 8 || c.size != maxCached {
-			t.Errorf("%d entries of %d bytes", len(c.entries), c.size)
+			t.Errorf("got %d entries of %d bytes, want 8 of %d", len(c.entries), c.size, maxCached)
 		}
-		last := &counting{valid: time.Hour}
-		c.get(t.Context(), "39", last.fetch)
-		last.want(t, 0)
+		last := &fetcher{valid: time.Hour}
+		if c.get(t.Context(), "39", last.fetch); last.calls != 0 {
+			t.Error("the last entry was evicted")
+		}
 	})
 }

@@ -8,84 +8,76 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// One exchange: what comes of an answer, and whether asking again may help.
+// TestExchange checks the result of each kind of answer.
 func TestExchange(t *testing.T) {
-	status := func(code int) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+	redirect := func(to string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) }
 	}
-	redirect := func(to string, code int) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, code) }
+	endless := func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
+				return
+			}
+		}
 	}
-	for name, test := range map[string]struct {
+	slow := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	for name, row := range map[string]struct {
 		serve       http.HandlerFunc
-		body        []byte
-		want        string // the body; else the errors below
+		post        []byte
+		want        string
 		err         error
 		unavailable bool
 	}{
-		"answer":                 {serve: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "0123456789") }, want: "0123456789"},
-		"one byte too long":      {serve: func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "0123456789A") }, err: errTooLarge},
-		"endless":                {serve: endless, err: errTooLarge},
-		"slow":                   {serve: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, err: context.DeadlineExceeded, unavailable: true},
-		"cut off":                {serve: cutOff, err: io.ErrUnexpectedEOF, unavailable: true},
-		"404":                    {serve: status(404), err: &statusError{404}},
-		"401":                    {serve: status(401), err: &statusError{401}},
-		"204":                    {serve: status(204), err: &statusError{204}},
-		"429":                    {serve: status(429), err: &statusError{429}, unavailable: true},
-		"503":                    {serve: status(503), err: &statusError{503}, unavailable: true},
-		"redirects without end":  {serve: redirect("/", 302), err: errRedirect},
-		"redirect to a file":     {serve: redirect("file:///etc/passwd", 302), err: errRedirect},
-		"redirect makes it GET":  {serve: once(302), body: []byte("question"), err: errRedirect},
-		"redirect keeps it POST": {serve: once(307), body: []byte("question"), want: "question"},
+		"answer as long as the limit": {body([]byte("0123456789")), nil, "0123456789", nil, false},
+		"one byte too long":           {body([]byte("0123456789A")), nil, "", errTooLarge, false},
+		"endless":                     {endless, nil, "", errTooLarge, false},
+		"slow":                        {slow, nil, "", context.DeadlineExceeded, true},
+		"cut off":                     {cutOff(9), nil, "", io.ErrUnexpectedEOF, true},
+		"404":                         {status(404), nil, "", &statusError{404}, false},
+		"204":                         {status(204), nil, "", &statusError{204}, false},
+		"408":                         {status(408), nil, "", &statusError{408}, true},
+		"429":                         {status(429), nil, "", &statusError{429}, true},
+		"503":                         {status(503), nil, "", &statusError{503}, true},
+		"endless redirects":           {redirect("/"), nil, "", errRedirect, false},
+		"redirect to a file":          {redirect("file:///etc/passwd"), nil, "", errRedirect, false},
+		"redirect from POST to GET":   {redirectOnce(302), []byte("question"), "", errRedirect, false},
+		"redirect that keeps POST":    {redirectOnce(307), []byte("question"), "question", nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(test.serve)
+			server := httptest.NewServer(row.serve)
 			defer server.Close()
 			timeout := shortTimeout
-			if errors.Is(test.err, context.DeadlineExceeded) {
+			if row.err == context.DeadlineExceeded {
 				timeout = 50 * time.Millisecond
 			}
-			got, err := exchange{url: server.URL, body: test.body, limit: 10, timeout: timeout}.do(context.Background(), http.DefaultClient)
-			if string(got) != test.want || (test.err == nil) != (err == nil) {
-				t.Fatalf("%q, %v", got, err)
+			got, err := exchange{url: server.URL, body: row.post, limit: 10, timeout: timeout}.do(t.Context(), http.DefaultClient)
+			var wanted, status *statusError
+			same := errors.Is(err, row.err)
+			if errors.As(row.err, &wanted) {
+				same = errors.As(err, &status) && *status == *wanted
 			}
-			var want, status *statusError
-			if errors.As(test.err, &want) {
-				if !errors.As(err, &status) || *status != *want {
-					t.Errorf("not %v: %v", want, err)
-				}
-			} else if !errors.Is(err, test.err) {
-				t.Errorf("not %v: %v", test.err, err)
+			if string(got) != row.want || !same {
+				t.Errorf("got %q, %v; want %q, %v", got, err, row.want, row.err)
 			}
-			if errors.Is(err, ades.ErrUnavailable) != test.unavailable {
-				t.Errorf("whether it may help to ask again is wrong: %v", err)
-			}
+			checkUnavailable(t, err, row.unavailable)
 		})
 	}
 }
 
-func endless(w http.ResponseWriter, r *http.Request) {
-	for r.Context().Err() == nil {
-		if _, err := w.Write(bytes.Repeat([]byte("x"), 1<<16)); err != nil {
-			return
-		}
-	}
-}
-
-func cutOff(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Length", "9")
-	io.WriteString(w, "half")
-}
-
-// once redirects the first request and answers the second with what was sent.
-func once(code int) http.HandlerFunc {
+// redirectOnce redirects the first request, and answers the second with its body.
+func redirectOnce(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/" {
 			http.Redirect(w, r, "/again", code)
@@ -95,41 +87,152 @@ func once(code int) http.HandlerFunc {
 	}
 }
 
-func TestExchangeRefusesOtherAddresses(t *testing.T) {
-	for _, address := range []string{"", "file:///etc/passwd", "ldap://host/cn=x", "ftp://host/", "//host/", "http:///x", "http://[", "gopher://host"} {
-		_, err := exchange{url: address, limit: 10, timeout: shortTimeout}.do(context.Background(), http.DefaultClient)
-		if !errors.Is(err, errURL) || errors.Is(err, ades.ErrUnavailable) {
-			t.Errorf("%q: %v", address, err)
+// TestExchangeRefusesAddresses checks malformed addresses and those of other schemes. Errors, which are
+// logged, contain neither user information nor the query.
+func TestExchangeRefusesAddresses(t *testing.T) {
+	for _, address := range []string{
+		"", "file:///etc/passwd", "ldap://host/cn=x", "//host/", "http:///x", "http://[", "ftp://user:secret@host.test/?key=secret", "http://user:secret@[",
+	} {
+		_, err := (&TSA{URL: address}).Timestamp(t.Context(), crypto.SHA256, make([]byte, 32))
+		if !errors.Is(err, errURL) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: got %v, want %v", address, err, errURL)
 		}
+		checkUnavailable(t, err, false)
 	}
-}
-
-// Errors are logged: neither who logs in nor what is asked is in them.
-func TestErrorsTellNoSecretOfAnAddress(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://user:secret@host.test:8443/tsa?key=secret#secret": "https://host.test:8443/tsa",
 		"https://secret@host.test":                                 "https://host.test",
 		"http://user:secret@[":                                     "a malformed address",
 	} {
 		if got := redactURL(address); got != want {
-			t.Errorf("%q is said to be %q, want %q", address, got, want)
-		}
-	}
-	for _, address := range []string{"ftp://user:secret@host.test/?key=secret", "http://user:secret@["} {
-		_, err := (&TSA{URL: address}).Timestamp(t.Context(), crypto.SHA256, make([]byte, 32))
-		if !errors.Is(err, errURL) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%q: %v", address, err)
+			t.Errorf("%q: got %q, want %q", address, got, want)
 		}
 	}
 }
 
-func TestRedirectDoesNotLeaveTLS(t *testing.T) {
+// TestRedirectToPlainHTTP checks that a redirect from https to http is not followed.
+func TestRedirectToPlainHTTP(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
 	defer secure.Close()
-	_, err := exchange{url: secure.URL, limit: 10, timeout: shortTimeout}.do(context.Background(), secure.Client())
+	_, err := exchange{url: secure.URL, limit: 10, timeout: shortTimeout}.do(t.Context(), secure.Client())
 	if !errors.Is(err, errRedirect) {
-		t.Error(err)
+		t.Errorf("got %v, want %v", err, errRedirect)
 	}
 }
+
+// TestNewClient checks that the client does not connect to this machine: by an address, by a name, and by
+// a redirect from an allowed address to another one.
+func TestNewClient(t *testing.T) {
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
+	defer server.Close()
+	redirect := httptest.NewServer(http.RedirectHandler("http://127.0.0.2:9/", http.StatusFound))
+	defer redirect.Close()
+	port := server.URL[strings.LastIndex(server.URL, ":"):]
+	for _, address := range []string{
+		server.URL, "http://localhost" + port, "http://[::ffff:127.0.0.1]" + port, "http://0.0.0.0" + port, "http://2130706433" + port, redirect.URL,
+	} {
+		client := NewClient()
+		if address == redirect.URL {
+			client = NewClient(netip.MustParsePrefix("127.0.0.1/32"))
+		}
+		_, err := exchange{url: address, limit: 10, timeout: shortTimeout}.do(t.Context(), client)
+		if err == nil || !errors.Is(err, ErrAddress) && !strings.Contains(err.Error(), "no such host") && !strings.Contains(err.Error(), "lookup") {
+			t.Errorf("%s: got %v, want %v", address, err, ErrAddress)
+		}
+		if errors.Is(err, ErrAddress) {
+			checkUnavailable(t, err, false)
+		}
+	}
+	if n := requests.Load(); n > 0 {
+		t.Errorf("%d requests arrived", n)
+	}
+}
+
+// TestLargeAnswersWait sends six requests at once, in virtual time. Two large answers are read at a time;
+// small ones do not wait.
+func TestLargeAnswersWait(t *testing.T) {
+	for name, row := range map[string]struct {
+		path         string
+		timeout      time.Duration
+		took         time.Duration // by all of them
+		most, failed int32
+	}{
+		"large":          {"/large", time.Minute, 3 * time.Second, 2, 0},
+		"small":          {"/small", time.Minute, 0, 0, 0},
+		"large, timeout": {"/large", 1500 * time.Millisecond, 2 * time.Second, 2, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, slots, began := new(slowServer), new(semaphore), time.Now()
+				var failed atomic.Int32
+				var all sync.WaitGroup
+				for range 6 {
+					all.Go(func() {
+						e := exchange{url: "http://host" + row.path, limit: 4 * smallLimit, timeout: row.timeout, large: slots}
+						if _, err := e.do(context.Background(), &http.Client{Transport: server}); err != nil {
+							failed.Add(1)
+							if !errors.Is(err, ades.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+								t.Error(err)
+							}
+						}
+					})
+				}
+				all.Wait()
+				if took := time.Since(began); took != row.took || server.most.Load() != row.most || failed.Load() != row.failed {
+					t.Errorf("took %v with %d at once, %d failed; want %v, %d, %d", took, server.most.Load(), failed.Load(), row.took, row.most, row.failed)
+				}
+			})
+		})
+	}
+}
+
+// TestAnnouncedLength checks that the memory for an answer is allocated once if its length is announced.
+func TestAnnouncedLength(t *testing.T) {
+	const size = 20 << 20
+	answer := &http.Response{StatusCode: 200, ContentLength: size, Body: io.NopCloser(io.LimitReader(zeros{}, size))}
+	client := &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) { return answer, nil })}
+	allocated := testenv.Allocated(func() {
+		got, err := exchange{url: "http://host/", limit: 2 * size, timeout: shortTimeout, large: new(semaphore)}.do(t.Context(), client)
+		if err != nil || len(got) != size {
+			t.Errorf("got %d bytes, %v; want %d", len(got), err, size)
+		}
+	})
+	if allocated > size+4*smallLimit {
+		t.Errorf("allocated %d bytes for %d", allocated, size)
+	}
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// slowServer takes a second for the part of a body beyond smallLimit, and counts how many it sends at once.
+type slowServer struct{ now, most atomic.Int32 }
+
+func (s *slowServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	small := io.LimitReader(zeros{}, smallLimit)
+	if r.URL.Path == "/small" {
+		return &http.Response{StatusCode: 200, ContentLength: smallLimit, Body: io.NopCloser(small)}, nil
+	}
+	rest := io.MultiReader(io.LimitReader(zeros{}, 1), &slowReader{server: s}, io.LimitReader(zeros{}, smallLimit))
+	return &http.Response{StatusCode: 200, ContentLength: 2*smallLimit + 1, Body: io.NopCloser(io.MultiReader(small, rest))}, nil
+}
+
+// slowReader ends after a second.
+type slowReader struct{ server *slowServer }
+
+func (s *slowReader) Read([]byte) (int, error) {
+	now := s.server.now.Add(1)
+	for most := s.server.most.Load(); now > most && !s.server.most.CompareAndSwap(most, now); most = s.server.most.Load() {
+	}
+	time.Sleep(time.Second)
+	s.server.now.Add(-1)
+	return 0, io.EOF
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }

@@ -1,7 +1,9 @@
 package doc_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,93 +13,87 @@ import (
 
 const xmlSpace = "http://www.w3.org/XML/1998/namespace"
 
+// TestTree checks the kinds, names, prefixes, attributes and texts of all nodes of a document.
 func TestTree(t *testing.T) {
-	d := parse(t, []byte("<?before it?><!-- c --><p:a xmlns:p='u:v' xmlns='u:w'>one<b>two<!-- three --><![CDATA[<four>]]></b>"+
-		"<c/><?do it?>five</p:a><!-- d -->"))
-	type entry struct {
-		Kind   xmldoc.Kind
-		Name   xmldoc.Name
-		Prefix string
-		Text   string
-	}
-	describe := func(n xmldoc.Node) entry { return entry{n.Kind(), n.Name(), n.Prefix(), n.Text()} }
-	var children []entry
-	for n := range d.Root().Children() {
-		children = append(children, describe(n))
-	}
-	want := []entry{
-		{xmldoc.Text, xmldoc.Name{}, "", "one"},
-		{xmldoc.Element, xmldoc.Name{Space: "u:w", Local: "b"}, "", "two<four>"},
-		{xmldoc.Element, xmldoc.Name{Space: "u:w", Local: "c"}, "", ""},
-		{xmldoc.Instruction, xmldoc.Name{Local: "do"}, "", ""},
-		{xmldoc.Text, xmldoc.Name{}, "", "five"},
-	}
-	if diff := cmp.Diff(want, children); diff != "" {
-		t.Error(diff)
-	}
-	root := entry{xmldoc.Element, xmldoc.Name{Space: "u:v", Local: "a"}, "p", "onetwo<four>five"}
-	if diff := cmp.Diff(root, describe(d.Root())); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// TestRelations walks one document in all directions.
-func TestRelations(t *testing.T) {
-	d := parse(t, []byte("<a><b><c/>x<d><e/></d></b><f/></a>"))
-	var order []string
-	all := slices.Collect(elementsOf(d))
-	for _, e := range all {
-		order = append(order, e.Name().Local)
-		for child := range e.Children() {
-			if child.Parent() != e || !e.Contains(child) || child.Contains(e) {
-				t.Errorf("%v is not in %v alone", child.Name(), e.Name())
-			}
-		}
-	}
-	if diff := cmp.Diff([]string{"a", "b", "c", "d", "e", "f"}, order); diff != "" {
-		t.Error(diff)
-	}
-	b, f := all[1], all[5]
-	switch {
-	case d.Root().Parent() != xmldoc.Node{}:
-		t.Error("the root has a parent")
-	case !d.Root().Contains(d.Root()), b.Contains(f), f.Contains(b), b.Contains(xmldoc.Node{}):
-		t.Error("Contains")
-	case !b.Is("", "b"), b.Is("", "c"), b.Is("u:v", "b"), d.Root().Is("", ""):
-		t.Error("Is")
-	case len(slices.Collect(b.Elements())) != 2:
-		t.Error("Elements")
-	}
-}
-
-// TestInherits: Namespaces in XML 1.0 6.1.
-func TestInherits(t *testing.T) {
 	for _, tc := range []struct {
-		name, content string
-		want          bool
+		name, document, text string
+		want                 []string
 	}{
-		{"nothing", `<b/>`, false},
-		{"an element", `<p:b/>`, true},
-		{"an attribute", `<b p:c=""/>`, true},
-		{"in it", `<b><c>text<!-- --><?p p?></c><p:d/></b>`, true},
-		{"bound by itself", `<p:b xmlns:p="u:w" p:c=""><p:d/></p:b>`, false},
-		{"bound beside", `<b><c xmlns:p="u:w"><p:d/></c><p:e/></b>`, true},
-		{"bound within", `<b><c xmlns:p="u:w"><p:d/></c><e/></b>`, false},
-		{"bound below", `<b p:c=""><c xmlns:p="u:w"/></b>`, true},
-		{"another prefix", `<b xmlns:q="u:w"><q:p q:p=""/></b>`, false},
-		{"the default namespace", `<b xmlns="u:v"/>`, false},
-		{"a target", `<b><?p?></b>`, false},
+		{
+			"all kinds of nodes",
+			"<?before it?><!-- c --><p:a xmlns:p='u:v' xmlns='u:w' b='1' p:b=' 2' xml:lang='is'>one<b>two<!-- three --><![CDATA[<four>]]></b>" +
+				"<c/><?do it?>five</p:a><!-- d -->",
+			"onetwo<four>five",
+			[]string{
+				"element {u:v}a p", "attribute {}b=1", "attribute {u:v}b= 2", "attribute {" + xmlSpace + "}lang=is",
+				"text one", "element {u:w}b ", "text two", "comment {} ", "text <four>", "element {u:w}c ", "instruction {}do ", "text five",
+			},
+		},
+		{
+			"xmlns as the name of an element and of an instruction",
+			"<xmlns xmlns='u:v'><?xmlns xmlns='u:w'?></xmlns>", "",
+			[]string{"element {u:v}xmlns ", "instruction {}xmlns "},
+		},
 	} {
-		d := parse(t, []byte(`<a xmlns:p="u:v">`+tc.content+`</a>`))
-		for b := range d.Root().Elements() {
-			if got := b.Inherits("p"); got != tc.want {
-				t.Errorf("%s: %t", tc.name, got)
-			}
+		d := parse(t, tc.document)
+		if diff := cmp.Diff(tc.want, outline(d.Root())); diff != "" || d.Root().Text() != tc.text {
+			t.Errorf("%s: text %q, want %q; nodes (-want +got):\n%s", tc.name, d.Root().Text(), tc.text, diff)
 		}
 	}
 }
 
-// TestZeroNode asks the node that is none.
+// TestRelations checks the order of elements, and their parents, children and ancestors.
+func TestRelations(t *testing.T) {
+	all := elementsOf(parse(t, "<a><b><c/>x<d><e/></d></b><f/></a>"))
+	var got []string
+	for i, e := range all {
+		line := e.Name().Local + " in " + e.Parent().Name().Local + " contains"
+		for j, other := range all {
+			if e.Contains(other) {
+				line += " " + other.Name().Local
+			}
+			if e.Precedes(other) != (i < j) {
+				t.Errorf("%v precedes %v: got %t", e.Name(), other.Name(), e.Precedes(other))
+			}
+		}
+		got = append(got, fmt.Sprint(line, ", elements ", len(slices.Collect(e.Elements()))))
+	}
+	want := []string{
+		"a in  contains a b c d e f, elements 2", "b in a contains b c d e, elements 2", "c in b contains c, elements 0",
+		"d in b contains d e, elements 1", "e in d contains e, elements 0", "f in a contains f, elements 0",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	b := all[1]
+	if !b.Is("", "b") || b.Is("", "c") || b.Is("u:v", "b") || b.Contains(xmldoc.Node{}) {
+		t.Error("Is or Contains of b is wrong")
+	}
+}
+
+// TestInherits checks whether elements use a prefix that is declared outside (Namespaces in XML 1.0 6.1).
+func TestInherits(t *testing.T) {
+	for content, want := range map[string]bool{
+		`<b/>`:        false,
+		`<p:b/>`:      true,
+		`<b p:c=""/>`: true,
+		`<b><c>text<!-- --><?p p?></c><p:d/></b>`:  true,
+		`<p:b xmlns:p="u:w" p:c=""><p:d/></p:b>`:   false,
+		`<b><c xmlns:p="u:w"><p:d/></c><p:e/></b>`: true,
+		`<b><c xmlns:p="u:w"><p:d/></c><e/></b>`:   false,
+		`<b p:c=""><c xmlns:p="u:w"/></b>`:         true,
+		`<b xmlns:q="u:w"><q:p q:p=""/></b>`:       false,
+		`<b xmlns="u:v"/>`:                         false,
+		`<b><?p?></b>`:                             false,
+	} {
+		b := elementsOf(parse(t, `<a xmlns:p="u:v">`+content+`</a>`))[1]
+		if got := b.Inherits("p"); got != want {
+			t.Errorf("%s: got %t, want %t", content, got, want)
+		}
+	}
+}
+
+// TestZeroNode checks that all methods of the zero Node return zero values.
 func TestZeroNode(t *testing.T) {
 	var n xmldoc.Node
 	_, hasAttribute := n.Attr("", "a")
@@ -105,138 +101,153 @@ func TestZeroNode(t *testing.T) {
 	_, _, inside := n.Inside()
 	start, end := n.Span()
 	switch {
-	case n.Kind() != 0, n.Is("", ""), n.Name() != xmldoc.Name{}, n.Prefix() != "", n.Text() != "", n.Parent() != n,
+	case n.Kind() != 0, n.Is("", ""), n.Name() != xmldoc.Name{}, n.Prefix() != "", n.Text() != "", n.Parent() != n, n.Width() != 0,
 		n.Contains(n), n.Inherits(""), hasAttribute, bound, inside, start != 0, end != 0:
-		t.Error("something is known of no node")
+		t.Error("a method returns a value")
 	}
 	for range n.Attributes() {
-		t.Error("it has attributes")
-	}
-	for range n.Descendants() {
-		t.Error("it has elements in it")
-	}
-	for range n.Children() {
-		t.Error("it has nodes in it")
+		t.Error("Attributes returns one")
 	}
 	for range n.Pieces() {
-		t.Error("it has text")
+		t.Error("Pieces returns one")
+	}
+	if nodes := slices.AppendSeq(slices.Collect(n.Descendants()), n.Children()); nodes != nil {
+		t.Errorf("nodes in it: %v", nodes)
 	}
 }
 
-// TestValues: XML 1.0 2.11, 3.3.3 and 4.1.
+// TestValues checks the normalized values of attributes and the texts of elements (XML 1.0 2.7, 2.11,
+// 3.3.3 and 4.1).
 func TestValues(t *testing.T) {
 	for _, tc := range []struct{ name, raw, value, text string }{
-		{"nothing", "", "", ""},
-		{"text", "é \U0001F58B", "é \U0001F58B", "é \U0001F58B"},
+		{"empty", "", "", ""},
+		{"characters of every length", "aé€\U0001F58B", "aé€\U0001F58B", "aé€\U0001F58B"},
 		{"white space", " \t\n ", "    ", " \t\n "},
 		{"line ends", "\r\n\r\r\n\n", "    ", "\n\n\n\n"},
-		{"a line end last", "a\r", "a ", "a\n"},
-		{"references", "&#9;&#10;&#13;&#x20;", "\t\n\r ", "\t\n\r "},
-		{"a line end from references", "&#13;&#10;", "\r\n", "\r\n"},
-		{"half a line end from a reference", "&#13;\n\r&#10;", "\r  \n", "\r\n\n\n"},
+		{"line end at the end", "a\r", "a ", "a\n"},
+		{"references to white space", "&#9;&#10;&#13;&#x20;", "\t\n\r ", "\t\n\r "},
+		{"line ends partly from references", "&#13;\n\r&#10;", "\r  \n", "\r\n\n\n"},
 		{"entities", "&lt;&amp;lt;&gt;&quot;&apos;", "<&lt;>\"'", "<&lt;>\"'"},
-		{"characters of every length", "&#x41;&#233;&#x20AC;&#x1F58B;", "Aé€\U0001F58B", "Aé€\U0001F58B"},
+		{"references to characters of every length", "&#x41;&#233;&#x20AC;&#x1F58B;", "Aé€\U0001F58B", "Aé€\U0001F58B"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := parse(t, []byte(`<a b="`+tc.raw+`">`+tc.raw+`<c/><![CDATA[x]]>`+tc.raw+`</a>`))
-			if got, _ := d.Root().Attr("", "b"); got != tc.value {
-				t.Errorf("value %q, want %q", got, tc.value)
-			}
-			if got := d.Root().Text(); got != tc.text+"x"+tc.text {
-				t.Errorf("text %q, want %q", got, tc.text)
-			}
-			var pieces []byte
-			for n := range d.Root().Children() {
+			root := parse(t, `<a b="`+tc.raw+`">`+tc.raw+"<c/><![CDATA[&#9;<x>\r\n]]]]>"+tc.raw+`</a>`).Root()
+			var pieces strings.Builder
+			for n := range root.Children() {
 				for piece := range n.Pieces() {
-					pieces = append(pieces, piece...)
+					pieces.Write(piece)
 				}
 			}
-			if string(pieces) != tc.text+"x"+tc.text {
-				t.Errorf("pieces %q, want %q", pieces, tc.text)
+			value, _ := root.Attr("", "b")
+			text := tc.text + "&#9;<x>\n]]" + tc.text
+			if got, want := [3]string{value, root.Text(), pieces.String()}, [3]string{tc.value, text, text}; got != want {
+				t.Errorf("value, text and pieces: got %q, want %q", got, want)
 			}
 		})
 	}
 }
 
-// TestSections: what is in a CDATA section is itself, but for line ends.
-func TestSections(t *testing.T) {
-	d := parse(t, []byte("<a><![CDATA[&#9;<b>\r\n]]]]><![CDATA[>\r]]><![CDATA[]]>&lt;</a>"))
-	if got, want := d.Root().Text(), "&#9;<b>\n]]>\n<"; got != want {
-		t.Errorf("%q, want %q", got, want)
+// TestNamespace checks the namespaces of prefixes at two elements, and which of them each element
+// declares itself.
+func TestNamespace(t *testing.T) {
+	d := parse(t, "<a xmlns='u:v' xmlns:p='u:w' b=''><b xmlns='' xmlns:p='u:x&amp;y' d=''><c/></b></a>")
+	all := elementsOf(d)
+	for _, tc := range []struct {
+		element         int
+		prefix, uri     string
+		bound, declared bool
+	}{
+		{0, "", "u:v", true, true},
+		{0, "p", "u:w", true, true},
+		{0, "q", "", false, false},
+		{0, "b", "", false, false},
+		{0, "xml", xmlSpace, true, false},
+		{0, "xmlns", "http://www.w3.org/2000/xmlns/", true, false},
+		{1, "", "", false, true},
+		{1, "p", "u:x&y", true, true},
+		{2, "", "", false, false},
+		{2, "p", "u:x&y", true, false},
+	} {
+		uri, bound := all[tc.element].Namespace(tc.prefix)
+		own, declared := all[tc.element].Declares(tc.prefix)
+		if uri != tc.uri || bound != tc.bound || declared != tc.declared || declared && own != tc.uri {
+			t.Errorf("prefix %q at element %d: got %q, %t, declared as %q, %t; want %q, %t, %t",
+				tc.prefix, tc.element, uri, bound, own, declared, tc.uri, tc.bound, tc.declared)
+		}
 	}
-}
-
-func TestAttributes(t *testing.T) {
-	d := parse(t, []byte("<a xmlns='u:v' b='1' xmlns:p='u:w' p:b=' 2' xml:lang='is'/>"))
-	type pair struct {
-		Name  xmldoc.Name
-		Value string
-	}
-	var got []pair
-	for name, value := range d.Root().Attributes() {
-		got = append(got, pair{name, value})
-	}
-	want := []pair{{xmldoc.Name{Local: "b"}, "1"}, {xmldoc.Name{Space: "u:w", Local: "b"}, " 2"}, {xmldoc.Name{Space: xmlSpace, Local: "lang"}, "is"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+	if got, want := [3]int{all[0].Width(), all[1].Width(), all[2].Width()}, [3]int{3, 3, 0}; got != want {
+		t.Errorf("widths: got %v, want %v", got, want)
 	}
 	if _, ok := d.Root().Attr("http://www.w3.org/2000/xmlns/", "p"); ok {
-		t.Error("a declaration is an attribute")
+		t.Error("Attr returns a namespace declaration")
+	}
+	if got, want := d.Prefixes(), []string{"", "p"}; !slices.Equal(got, want) {
+		t.Errorf("prefixes: got %q, want %q", got, want)
 	}
 }
 
-func TestNamespace(t *testing.T) {
-	d := parse(t, []byte("<a xmlns='u:v' xmlns:p='u:w'><b xmlns='' xmlns:p='u:x&amp;y'><c/></b></a>"))
-	c := slices.Collect(elementsOf(d))[2]
+// TestIdentifiers checks which attributes are identifiers, and that none is the identifier of several
+// elements.
+func TestIdentifiers(t *testing.T) {
 	for _, tc := range []struct {
-		of          xmldoc.Node
-		prefix, uri string
-		bound       bool
+		document   string
+		want       map[string]string // identifier to element
+		duplicates string
 	}{
-		{d.Root(), "", "u:v", true},
-		{d.Root(), "p", "u:w", true},
-		{d.Root(), "q", "", false},
-		{d.Root(), "xml", xmlSpace, true},
-		{c, "", "", false},
-		{c, "p", "u:x&y", true},
+		{
+			"<a Id='1'><b ID='2'/><c id='3' ID='3'/><d xml:id='4'/><e iD='5'/><f xmlns:p='u:v' p:Id='6'/><g id='&#x37;'/><h id='8' ID='9'/><id id='10'/></a>",
+			map[string]string{"1": "a", "2": "b", "3": "c", "4": "d", "5": "", "6": "", "7": "g", "8": "h", "9": "h", "10": "id", "": ""}, "",
+		},
+		{"<a><b Id='x'/><c Id='x'/></a>", map[string]string{"x": ""}, "x"},
+		{"<a><b ID='x'/><c xml:id='x'/><d Id='y'/></a>", map[string]string{"x": "", "y": "d"}, "x"},
+		{"<a><b Id='x'/><c Id='&#x78;'/></a>", map[string]string{"x": ""}, "x"},
+		{"<a><b Id='x' ID='x'/><c Id='x'/></a>", map[string]string{"x": ""}, "x"},
 	} {
-		if uri, bound := tc.of.Namespace(tc.prefix); uri != tc.uri || bound != tc.bound {
-			t.Errorf("%q at %s is %q, %v", tc.prefix, tc.of.Name().Local, uri, bound)
-		}
-	}
-}
-
-// TestNamesThatMeanSomethingElsewhere: "xmlns" declares as an attribute alone.
-func TestNamesThatMeanSomethingElsewhere(t *testing.T) {
-	d := parse(t, []byte("<xmlns xmlns='u:v'><?xmlns xmlns='u:w'?><id id='1'/></xmlns>"))
-	children := slices.Collect(d.Root().Children())
-	if !d.Root().Is("u:v", "xmlns") || children[0].Name() != (xmldoc.Name{Local: "xmlns"}) || !children[1].Is("u:v", "id") {
-		t.Errorf("%v with %v and %v", d.Root().Name(), children[0].Name(), children[1].Name())
-	}
-	if n, ok := d.ByID("1"); !ok || n != children[1] {
-		t.Error("an element that is called as its identifier does not have it")
-	}
-}
-
-// TestDeclares: what an element says itself, and how much it says.
-func TestDeclares(t *testing.T) {
-	d := parse(t, []byte("<a xmlns='u:v' xmlns:p='u:w' b=''><c xmlns='' d=''/></a>"))
-	for c := range d.Root().Elements() {
-		for _, tc := range []struct {
-			of       xmldoc.Node
-			prefix   string
-			uri      string
-			declared bool
-		}{{d.Root(), "", "u:v", true}, {d.Root(), "p", "u:w", true}, {d.Root(), "b", "", false}, {c, "", "", true}, {c, "p", "", false}} {
-			if uri, declared := tc.of.Declares(tc.prefix); uri != tc.uri || declared != tc.declared {
-				t.Errorf("%s declares %q: %q, %v", tc.of.Name().Local, tc.prefix, uri, declared)
+		d := parse(t, tc.document)
+		for id, want := range tc.want {
+			if n, ok := d.ByID(id); n.Name().Local != want || ok != (want != "") {
+				t.Errorf("%s: element of %q: got %q, %t; want %q", tc.document, id, n.Name().Local, ok, want)
 			}
 		}
-		if d.Root().Width() != 3 || c.Width() != 2 || (xmldoc.Node{}).Width() != 0 {
-			t.Errorf("%d and %d attributes", d.Root().Width(), c.Width())
+		if id, found := d.DuplicateID(); id != tc.duplicates || found != (tc.duplicates != "") {
+			t.Errorf("%s: duplicate: got %q, %t; want %q", tc.document, id, found, tc.duplicates)
 		}
-		if !d.Root().Precedes(c) || c.Precedes(d.Root()) || c.Precedes(c) {
-			t.Error("out of order")
+	}
+}
+
+// TestManyIdentifiers looks up each of 5,000 identifiers, one of them a duplicate.
+func TestManyIdentifiers(t *testing.T) {
+	d := parse(t, "<a>"+numbered("<b n='' Id='x%d'><c/></b>text", 0, 4999)+"<d Id='x77'/><d Id='x77'/></a>")
+	for i := range 5001 {
+		id := fmt.Sprint("x", i)
+		n, ok := d.ByID(id)
+		if got, _ := n.Attr("", "Id"); ok != (i != 77 && i != 5000) || ok && got != id {
+			t.Fatalf("element of %s: got that of %q, %t", id, got, ok)
+		}
+	}
+	if id, _ := d.DuplicateID(); id != "x77" {
+		t.Errorf("duplicate: got %q, want x77", id)
+	}
+}
+
+// TestHasComments checks the whole document, its root, and the root without its elements x.
+func TestHasComments(t *testing.T) {
+	for document, want := range map[string][3]bool{
+		`<a><b>1</b><?go?></a>`:                     {false, false, false},
+		`<!-- 1 --><a/>`:                            {true, false, false},
+		`<a/><!-- 1 -->`:                            {true, false, false},
+		`<a><b>1<!-- 1 --></b></a>`:                 {true, true, true},
+		`<a><x><b><!-- 1 --></b></x></a>`:           {true, true, false},
+		`<a><x><b><!-- 1 --></b></x><!-- 2 --></a>`: {true, true, true},
+	} {
+		d := parse(t, document)
+		without := func(n xmldoc.Node) bool { return n.Is("", "x") }
+		got := [3]bool{
+			d.HasComments(xmldoc.Subset{}), d.HasComments(xmldoc.Subset{Apex: d.Root()}),
+			d.HasComments(xmldoc.Subset{Apex: d.Root(), Without: without}),
+		}
+		if got != want {
+			t.Errorf("%s: got %v, want %v", document, got, want)
 		}
 	}
 }

@@ -13,90 +13,86 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// bigDocument has an element of a megabyte, and a signature with so many references to it.
-func bigDocument(t *testing.T, reference string, n int) string {
+// repeated returns a signature with n references that are the same, over an element of a megabyte.
+func repeated(t *testing.T, n int) *Signature {
 	t.Helper()
 	k := newECDSASigner(t)
-	signed := k.sign(t, `<a><b Id="x">`+strings.Repeat("<c d='e'>text</c>", 60_000)+`</b>`+k.signature(t, reference)+`</a>`)
-	start, end := signatures(t, signed)[0].References[0].Element.Span()
-	return signed[:start] + strings.Repeat(signed[start:end], n) + signed[end:]
+	signed := k.sign(t, `<a><b Id="x">`+strings.Repeat("<c d='e'>text</c>", 60_000)+`</b>`+k.signature(t, reference("#x", inclusivePrefixes("p")))+`</a>`)
+	start, end := readAll(t, signed)[0].References[0].Element.Span()
+	return readAll(t, signed[:start]+strings.Repeat(signed[start:end], n)+signed[end:])[0]
 }
 
-// Nine hundred references to one element are nine hundred times its digest, which is calculated once.
-func TestManyReferencesToOneElement(t *testing.T) {
-	s := signatures(t, bigDocument(t, reference("#x", excC14N), 900))[0]
-	for _, r := range s.References {
-		if err := s.VerifyReference(t.Context(), r); err != nil {
-			t.Fatal(err)
+// TestDigestsAreCached verifies three signatures that have two references each, all over the same data.
+func TestDigestsAreCached(t *testing.T) {
+	k := newECDSASigner(t)
+	references := strings.Repeat(reference("", filter2, excC14N), 2)
+	all := readAll(t, k.sign(t, `<a>`+strings.Repeat(k.signature(t, references), 3)+`</a>`))
+	for _, s := range all {
+		for _, r := range s.References {
+			if err := s.VerifyReference(t.Context(), r); err != nil {
+				t.Error(err)
+			}
 		}
 	}
-	if len(s.work.hashes) != 1 {
-		t.Errorf("%d digests", len(s.work.hashes))
+	if len(all[0].hashes) != 1 {
+		t.Errorf("%d digests, want 1", len(all[0].hashes))
 	}
 }
 
-// References that differ in something that changes nothing are each a digest, until it is enough.
+// TestWorkIsBounded verifies references with different parameters, each of which is digested again, until
+// the work is used up. Nothing is processed then until the bound is renewed.
 func TestWorkIsBounded(t *testing.T) {
-	inclusive := func(prefix string) string {
-		return transform(exclusive, `<e:InclusiveNamespaces xmlns:e="`+exclusive+`" PrefixList="`+prefix+`"/>`)
-	}
-	s := signatures(t, bigDocument(t, reference("#x", inclusive("p")), 900))[0]
+	s := repeated(t, 20)
 	for i := range s.References {
 		s.References[i].Transforms[0].Canonicalization.Prefixes = []string{fmt.Sprint("p", i)}
 	}
+	s.work.left = 10 * s.work.size
 	digests := 0
-	s.work.left = 10 * s.work.size // not to wait for what is the same again and again
-	for _, r := range s.References {
-		err := s.VerifyReference(t.Context(), r)
-		if errors.Is(err, ErrLimit) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	for s.VerifyReference(t.Context(), s.References[digests]) == nil {
 		digests++
 	}
 	if digests < 4 || digests > 10 { // each reads and writes nearly the whole document
-		t.Errorf("the limit is after %d digests", digests)
+		t.Errorf("%d digests before the limit, want 4 to 10", digests)
 	}
-	if err := s.Process(io.Discard, s.References[0], xmldoc.Canonicalization{Method: xmldoc.C14N10}); !errors.Is(err, ErrLimit) {
-		t.Errorf("processed after the limit: %v", err)
-	}
-	if err := s.VerifyValue(s.Certificates[0]); !errors.Is(err, ErrLimit) {
-		t.Errorf("a value after the limit: %v", err)
+	for name, err := range map[string]error{
+		"VerifyReference": s.VerifyReference(t.Context(), s.References[digests]),
+		"Process":         s.Process(io.Discard, s.References[0], xmldoc.Canonicalization{Method: xmldoc.C14N10}),
+		"VerifyValue":     s.VerifyValue(s.Certificates[0]),
+	} {
+		if !errors.Is(err, ErrLimit) {
+			t.Errorf("%s after the limit: got %v, want %v", name, err, ErrLimit)
+		}
 	}
 	s.RenewWork()
-	if err := s.VerifyReference(t.Context(), s.References[digests+1]); err != nil {
-		t.Errorf("after the bound was renewed: %v", err)
+	if err := s.VerifyReference(t.Context(), s.References[digests]); err != nil {
+		t.Errorf("after RenewWork: %v", err)
 	}
 }
 
-// The canonical form of a document may be far larger than the document.
-func TestNamespacesThatAreRepeated(t *testing.T) {
-	k := newECDSASigner(t)
-	document := `<a xmlns:p="urn:` + strings.Repeat("p", 5000) + `">` + strings.Repeat("<p:b/>", 100_000) + k.signature(t, reference("", enveloped, excC14N)) + `</a>`
-	s := signatures(t, document)[0]
+// TestOutputIsBounded digests a form that is much longer than the document, because it declares a long
+// namespace for each of many elements.
+func TestOutputIsBounded(t *testing.T) {
+	document := `<a xmlns:p="urn:` + strings.Repeat("p", 5000) + `">` + strings.Repeat("<p:b/>", 100_000) +
+		newECDSASigner(t).signature(t, reference("", enveloped, excC14N)) + `</a>`
+	s := readAll(t, document)[0]
 	if err := s.VerifyReference(t.Context(), s.References[0]); !errors.Is(err, ErrLimit) {
-		t.Error(err)
+		t.Errorf("got %v, want %v", err, ErrLimit)
 	}
 }
 
-// A small document may be gone through often, a large one a few times, and none for longer than that takes.
-func TestWorkForSizes(t *testing.T) {
-	for _, tc := range []struct {
-		size int
-		want int64
-	}{{7, 64<<20 + 7*64}, {1 << 19, 96 << 20}, {10 << 20, 96 << 20}, {40 << 20, 200 << 20}} {
-		d := parse(t, "<a>"+strings.Repeat(" ", tc.size-7)+"</a>")
-		if got := newWork(t.Context(), d).left; got != tc.want {
-			t.Errorf("%d bytes: %d, want %d", tc.size, got, tc.want)
+// TestWorkBySize checks the bound for small and large documents.
+func TestWorkBySize(t *testing.T) {
+	for size, want := range map[int]int64{7: 64<<20 + 7*64, 1 << 19: 96 << 20, 10 << 20: 96 << 20, 40 << 20: 200 << 20} {
+		d := parse(t, "<a>"+strings.Repeat(" ", size-7)+"</a>")
+		if got := newWork(t.Context(), d).left; got != want {
+			t.Errorf("%d bytes: got %d, want %d", size, got, want)
 		}
 	}
 }
 
-// A hash goes on from what it was of, for each who asks, whichever the function is.
-func TestHashGoesOn(t *testing.T) {
-	s := signatures(t, `<a>`+newECDSASigner(t).signature(t, reference("", filter2))+`</a>`)[0]
+// TestHash checks for each hash function that three callers get a hash that they can write to.
+func TestHash(t *testing.T) {
+	s := readAll(t, `<a>`+newECDSASigner(t).signature(t, reference("", filter2))+`</a>`)[0]
 	for _, of := range []crypto.Hash{crypto.SHA1, crypto.SHA224, crypto.SHA256, crypto.SHA384, crypto.SHA512, crypto.SHA3_256, crypto.SHA3_384, crypto.SHA3_512} {
 		want := of.New()
 		io.WriteString(want, "<a></a>b")
@@ -107,76 +103,53 @@ func TestHashGoesOn(t *testing.T) {
 			}
 			io.WriteString(got, "b")
 			if !bytes.Equal(got.Sum(nil), want.Sum(nil)) {
-				t.Errorf("%v goes on from something else", of)
+				t.Errorf("%v: got %x, want %x", of, got.Sum(nil), want.Sum(nil))
 			}
 		}
 	}
 }
 
-// Signatures that are read together share their digests and the limit.
-func TestSignaturesShareWork(t *testing.T) {
-	k := newECDSASigner(t)
-	d := parse(t, k.sign(t, `<a>`+strings.Repeat(k.signature(t, reference("", filter2, excC14N)), 3)+`</a>`))
-	reader := NewReader(t.Context(), d)
-	for _, n := range Find(d) {
-		s, err := reader.Read(n)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := verifySignature(t.Context(), s); err != nil {
-			t.Error(err)
-		}
+// TestHashKeys checks that the cache tells apart all that a digest depends on.
+func TestHashKeys(t *testing.T) {
+	node := parse(t, "<a/>").Root()
+	keys := make(map[hashKey]bool)
+	selections := []selection{
+		{}, {allSignatures: true}, {rootSignatures: true}, {base64: true}, {comments: true}, {envelopedSignature: node}, {apex: node},
 	}
-	if len(reader.namespaces.hashes) != 1 {
-		t.Errorf("%d digests of one document without signatures", len(reader.namespaces.hashes))
+	for _, s := range selections {
+		keys[hashKeyOf(s, xmldoc.Canonicalization{Method: xmldoc.Exclusive}, crypto.SHA256)] = true
 	}
-}
-
-// Only what is written alike is digested once.
-func TestWhatIsDigestedOnce(t *testing.T) {
-	exc := xmldoc.Canonicalization{Method: xmldoc.Exclusive}
-	all := map[hashKey]bool{}
-	for _, k := range []hashKey{
-		hashKeyOf(selection{}, exc, crypto.SHA256),
-		hashKeyOf(selection{}, exc, crypto.SHA512),
-		hashKeyOf(selection{allSignatures: true}, exc, crypto.SHA256),
-		hashKeyOf(selection{rootSignatures: true}, exc, crypto.SHA256),
-		hashKeyOf(selection{base64: true}, exc, crypto.SHA256),
-		hashKeyOf(selection{comments: true}, exc, crypto.SHA256),
-		hashKeyOf(selection{envelopedSignature: parse(t, "<a/>").Root()}, exc, crypto.SHA256),
-		hashKeyOf(selection{apex: parse(t, "<a/>").Root()}, exc, crypto.SHA256),
-		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.C14N11}, crypto.SHA256),
-		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Comments: true}, crypto.SHA256),
-		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{""}}, crypto.SHA256),
-		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{"p"}}, crypto.SHA256),
-		hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive, Prefixes: []string{"", "p"}}, crypto.SHA256),
-	} {
-		if all[k] {
-			t.Errorf("%v is something else", k)
-		}
-		all[k] = true
+	keys[hashKeyOf(selection{}, xmldoc.Canonicalization{Method: xmldoc.Exclusive}, crypto.SHA512)] = true
+	canonicalizations := []xmldoc.Canonicalization{
+		{Method: xmldoc.C14N11}, {Method: xmldoc.Exclusive, Comments: true}, {Method: xmldoc.Exclusive, Prefixes: []string{""}},
+		{Method: xmldoc.Exclusive, Prefixes: []string{"p"}}, {Method: xmldoc.Exclusive, Prefixes: []string{"", "p"}},
+	}
+	for _, c := range canonicalizations {
+		keys[hashKeyOf(selection{}, c, crypto.SHA256)] = true
+	}
+	if want := len(selections) + 1 + len(canonicalizations); len(keys) != want {
+		t.Errorf("%d different keys, want %d", len(keys), want)
 	}
 }
 
+// TestContextEnds checks contexts that end before and during a digest, and that an incomplete digest is
+// not cached.
 func TestContextEnds(t *testing.T) {
-	k := newECDSASigner(t)
-	small := signatures(t, `<a>`+k.signature(t, reference("", filter2))+`</a>`)[0]
-	s := signatures(t, bigDocument(t, reference("#x", excC14N), 1))[0]
+	s := repeated(t, 1)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := small.VerifyReference(ended, small.References[0]); !errors.Is(err, context.Canceled) {
-		t.Errorf("ended before: %v", err)
+	if err := s.VerifyReference(ended, s.References[0]); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended before: got %v, want %v", err, context.Canceled)
 	}
-	late := &countdown{Context: t.Context(), left: 3}
-	if err := s.VerifyReference(late, s.References[0]); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("ended meanwhile: %v", err)
+	if err := s.VerifyReference(&countdown{t.Context(), 3}, s.References[0]); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("ended meanwhile: got %v, want %v", err, context.DeadlineExceeded)
 	}
 	if err := s.VerifyReference(t.Context(), s.References[0]); err != nil {
-		t.Errorf("what was not digested to its end is remembered: %v", err)
+		t.Errorf("verified again: %v", err)
 	}
 }
 
-// countdown is a context that ends when it was asked so many times.
+// countdown is a context that ends after Err was called a number of times.
 type countdown struct {
 	context.Context
 	left int
@@ -187,4 +160,73 @@ func (c *countdown) Err() error {
 		return context.DeadlineExceeded
 	}
 	return nil
+}
+
+// depth elements with breadth attributes each are around the signatures of the tests below.
+const depth, breadth = 100, 1000
+
+// surround puts content into these elements, the outermost of which binds prefixes to the namespace of
+// XML Signature.
+func surround(content string, prefixes ...string) string {
+	var bound, attributes strings.Builder
+	for _, prefix := range prefixes {
+		fmt.Fprintf(&bound, " xmlns:%s='%s'", prefix, Namespace)
+	}
+	for i := range breadth {
+		fmt.Fprintf(&attributes, " a%d=''", i)
+	}
+	return "<r" + bound.String() + ">" + strings.Repeat("<a"+attributes.String()+">", depth) + content + strings.Repeat("</a>", depth) + "</r>"
+}
+
+// TestPrefixLookup reads references whose expressions use prefixes that are declared far outside. A
+// prefix is looked up once, and each lookup is charged.
+func TestPrefixLookup(t *testing.T) {
+	const count = 500
+	var same, different strings.Builder
+	var prefixes []string
+	for i := range count {
+		prefixes = append(prefixes, fmt.Sprint("z", i))
+		with := func(prefix string) string { return reference("", strings.ReplaceAll(xpath, "::ds:", "::"+prefix+":")) }
+		same.WriteString(with("z0"))
+		different.WriteString(with(prefixes[i]))
+	}
+	k := newECDSASigner(t)
+	d := parse(t, surround(k.signature(t, same.String()), prefixes...))
+	reader := NewReader(t.Context(), d)
+	before := reader.namespaces.left
+	s, err := reader.Read(Find(d)[0])
+	if err != nil || s.References[count-1].Transforms[0].Kind != WithoutSignatures {
+		t.Fatal(s, err)
+	}
+	if took := before - s.left; took < depth*breadth || took > 2*depth*breadth {
+		t.Errorf("one prefix: charged for %d attributes, want %d", took, depth*breadth)
+	}
+	d = parse(t, surround(k.signature(t, different.String()), prefixes...))
+	reader = NewReader(t.Context(), d)
+	reader.namespaces.left = 10 * depth * breadth
+	if _, err := reader.Read(Find(d)[0]); !errors.Is(err, ErrLimit) {
+		t.Errorf("%d prefixes: got %v, want %v", count, err, ErrLimit)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := NewReader(ended, d).Read(Find(d)[0]); !errors.Is(err, context.Canceled) {
+		t.Errorf("context ended: got %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestInheritedAttributesAreCharged canonicalizes a small element with many attributes around it, which
+// the canonicalization searches.
+func TestInheritedAttributesAreCharged(t *testing.T) {
+	for _, method := range []xmldoc.Method{xmldoc.C14N10, xmldoc.C14N11} {
+		s := readAll(t, surround(newECDSASigner(t).signature(t, reference(""))))[0]
+		s.left = 10 * depth * breadth
+		const most = 4 // each form is charged for three searches
+		forms := 0
+		for forms <= most && s.Canonicalize(io.Discard, xmldoc.Canonicalization{Method: method}, xmldoc.Subset{Apex: s.SignedInfo}) == nil {
+			forms++
+		}
+		if forms < 1 || forms > most {
+			t.Errorf("method %v: %d forms before the limit, want 1 to %d", method, forms, most)
+		}
+	}
 }

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// generator writes documents in which what canonicalization has rules for is frequent. The
-// same seed has the same document on every machine.
+// generator writes documents with many constructs for which canonicalization has rules. A seed has
+// the same document on every machine.
 type generator struct {
 	*rand.Rand
 	strings.Builder
 	elements int // so far
 }
 
-// generate is the document of a seed, with the number of its elements.
+// generate returns the document of a seed, and the number of its elements.
 func generate(seed uint64) (document string, elements int) {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 12))}
 	if g.chance(3) {
@@ -32,7 +32,7 @@ func (g *generator) chance(oneOf int) bool { return g.IntN(oneOf) == 0 }
 
 func pick[T any](g *generator, choices ...T) T { return choices[g.IntN(len(choices))] }
 
-// outside writes what may stand before and after the root.
+// outside writes white space, comments and instructions outside of the root.
 func (g *generator) outside() {
 	for range g.IntN(3) {
 		g.WriteString(pick(g, "", "\n", " \r\n\t", g.comment(), g.instruction()))
@@ -52,7 +52,7 @@ var (
 	spaces   = []string{"urn:z", "urn:y", "http://example.org/a?b=1;c", "urn:a%20&#x62;"}
 )
 
-// element writes an element in the scope of prefixes that are bound.
+// element writes an element. scope are the namespaces of the prefixes that are bound.
 func (g *generator) element(scope map[string]string, depth int) {
 	g.elements++
 	scope = maps.Clone(scope)
@@ -73,7 +73,7 @@ func (g *generator) element(scope map[string]string, depth int) {
 	fmt.Fprintf(g, "</%s>", name)
 }
 
-// declarations binds some prefixes anew, and may say again what is bound.
+// declarations binds some prefixes to other namespaces, and repeats some declarations in scope.
 func (g *generator) declarations(scope map[string]string) (written []string) {
 	for _, prefix := range prefixes {
 		switch {
@@ -93,7 +93,7 @@ func (g *generator) declarations(scope map[string]string) (written []string) {
 	return written
 }
 
-// attributes have different expanded names: no two prefixes of them are bound to one namespace.
+// attributes have different expanded names.
 func (g *generator) attributes(scope map[string]string, bound []string) (written []string) {
 	used := make(map[string]bool)
 	for range g.IntN(4) {
@@ -149,4 +149,33 @@ func (g *generator) content(scope map[string]string, depth int) {
 func (g *generator) text() string {
 	return pick(g, "t", " \n", "a\r\nb\rc\n\r", "&#13;&#10;&#x9;", "&lt;&gt;>&amp;&quot;&apos;\"'", "<![CDATA[<&>]]>",
 		"<![CDATA[]]>", "x<![CDATA[]]]]><![CDATA[>\r\n]]>y", "é\U0001F58B&#x1F58B;", "]] >")
+}
+
+// tokens are parts of markup, and texts that resemble them. There is no zero byte: for libxml2, one after
+// the root ends the document.
+var tokens = []string{
+	"<", ">", "/>", "</", "</a>", "<a>", "<a/>", "<!--", "-->", "--", "-", "<?", "?>", "<?p", "<![CDATA[", "]]>", "]]", "]",
+	"&", ";", "&amp;", "&#", "&#x", "&#9;", "&#0;", "&#xD800;", "&#x110000;", "'", "\"", "=", " ", "\t", "\r", "\r\n", ":", ".",
+	"a", "1", "é", "\u00B7", "\u0301", "\u00D7", "\uFFFD", "\uFFFE", "\x01", "\x7F", "\xC0", "\xE9", "\xED\xA0\x80",
+	" a='1'", " a:b='1'", " xmlns=''", " xmlns='urn:z'", " xmlns:a=''", " xmlns:a='urn:z'", " xmlns:b='urn:z'", " xml:id='1'",
+	" xmlns:xml='urn:z'", " xmlns:xmlns='urn:z'", "xmlns:a", "xml", "<?xml version='1.0'?>", "<!", "<!a>", "&lt", "&nbsp;",
+}
+
+// mutate returns a generated document in which one to three places are replaced.
+func mutate(seed uint64) string {
+	document, _ := generate(seed)
+	random := rand.New(rand.NewPCG(seed, 34))
+	for range 1 + random.IntN(3) {
+		at := random.IntN(len(document) + 1)
+		end := at
+		if random.IntN(2) == 0 {
+			end = min(len(document), at+1+random.IntN(4))
+		}
+		token := ""
+		if at == end || random.IntN(2) == 0 {
+			token = tokens[random.IntN(len(tokens))]
+		}
+		document = document[:at] + token + document[end:]
+	}
+	return document
 }
