@@ -197,11 +197,11 @@ func renew(t testing.TB, b []byte, s ades.Sources) []byte {
 
 func mustExtend(t testing.TB, b []byte, level ades.Level, s ades.Sources, run extender) []byte {
 	t.Helper()
-	extended, _, err := extendXML(run)(t, b, level, s)
+	revisions, err := run(xades.Extender{Sources: s}, t.Context(), document(b), level)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return extended
+	return apply(t, b, revisions...)
 }
 
 func verify(t testing.TB, b []byte, ca *sandboxca.Authority) []ades.SignatureReport {

@@ -271,7 +271,7 @@ func (l *folder) addOverDays(v Variant, s signer, began time.Time) {
 		for _, c := range change {
 			c(d)
 		}
-		l.add(name, d, began.Add(time.Duration(days)*day+time.Hour))
+		l.add(name, d, began.Add(time.Duration(days)*day+time.Minute))
 	}
 	sign := func(level ades.Level, on ades.Sources) func(*document) {
 		return func(d *document) { d.sign(l, s, level, on, began) }
