@@ -210,7 +210,8 @@ func TestExtendBegunProperties(t *testing.T) {
 		}
 		f := adestest.File{
 			Name: name, Path: filepath.Join(folder, fmt.Sprintf("%d.xml", len(files))), Format: "XAdES", Root: ca.Root(),
-			Levels: []ades.Level{ades.LTA}, Timestamps: map[ades.TimestampType]int{ades.SignatureTimestamp: 1, ades.ArchiveTimestamp: 1},
+			Partial: strings.Contains(begun, "UnsignedDataObjectProperty>"),
+			Levels:  []ades.Level{ades.LTA}, Timestamps: map[ades.TimestampType]int{ades.SignatureTimestamp: 1, ades.ArchiveTimestamp: 1},
 		}
 		writeFile(t, f.Path, b)
 		xmlFormat().Check(t, f)

@@ -124,6 +124,7 @@ type File struct {
 	Timestamps map[ades.TimestampType]int
 	Untimed    []int       // the signatures that have no timestamp but of the document
 	Times      []time.Time // at which the signatures pass too
+	Partial    bool        // a signature does not cover all of the document
 	NoDSS      bool        // EU DSS cannot read it
 	Origin     string      // the file that other software signed and that was extended; "" if there is none
 }

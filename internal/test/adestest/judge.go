@@ -91,7 +91,7 @@ func (f File) checkSignature(t testing.TB, s ades.SignatureReport) {
 	if proven := got.Indication == ades.TotalPassed && len(f.Levels) > 1; proven {
 		want = got // by the validation data of another signature
 	}
-	if got != want || !s.Passed() || !s.Intact || s.Coverage == ades.Partial {
+	if got != want || !s.Passed() || !s.Intact || (s.Coverage == ades.Partial) != f.Partial {
 		t.Errorf("%s: %+v, want %+v; intact %v, coverage %s, changes %v: %q", f.Name, got, want, s.Intact, s.Coverage, s.Forbidden(), s.Problems)
 	}
 	trusted := false
