@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -26,11 +27,11 @@ import (
 // corpusLevels are those at which every foreign file is signed.
 var corpusLevels = []ades.Level{ades.B, ades.LT, ades.LTA}
 
-// TestCorpusLevels signs foreign files at each of corpusLevels, and so has pyHanko compare what is appended for LT and LTA
-// with what was signed. To Verify every signature has to have passed, with nothing behind it but validation data; to
-// pyHanko it has to be trusted, with no other change than LTA_UPDATES. A file is exempt where the judge says the same of a
-// control, that is level B with a revision that changes nothing, or cannot read the control at all. INNSIGLI_FULL=1
-// signs all files and writes the table, else a sample is signed.
+// TestCorpusLevels signs foreign files at each of corpusLevels. Verify has to find that every
+// signature passes, with nothing behind it but validation data, and pyHanko that it is trusted,
+// with no other change than LTA_UPDATES. A file is exempt where the validator finds the same in a
+// control, that is level B with a revision that changes nothing, or cannot read the control. With
+// INNSIGLI_FULL=1 the test signs all files and writes the table, else it signs a sample.
 func TestCorpusLevels(t *testing.T) {
 	testenv.Slow(t, "foreign files are signed at each level")
 	testenv.Tool(t, "pyhanko/bin/python")
@@ -39,7 +40,7 @@ func TestCorpusLevels(t *testing.T) {
 	for batch := range slices.Chunk(files, 20) {
 		folder := t.TempDir()
 		signBatch(t, batch, folder, p)
-		judgeBatch(t, batch, p)
+		validateByPyHanko(t, batch, p.ca.Root())
 	}
 	for _, f := range files {
 		for _, fault := range f.faults {
@@ -62,15 +63,16 @@ type leveledFile struct {
 	signed       []string // paths: of the file at each of corpusLevels, and of the control
 	isPDFA1      bool     // so that the document timestamp has an appearance, which pyHanko counts as filling in a form
 	faults       []string
-	byVerify     string // what Verify says of the control as well
-	byPyHanko    string // what pyHanko says of the control as well
+	byVerify     string // what Verify finds in the control as well
+	byPyHanko    string // what pyHanko finds in the control as well
 }
 
 func (f *leveledFile) fault(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Sprintf(format, args...))
 }
 
-// leveledFiles returns documents of internal/test/pdf and the foreign files that are there, each content once; or a sample.
+// leveledFiles returns the foreign files, or a sample of them, each content once, and documents of
+// internal/test/pdf.
 func leveledFiles(t *testing.T) (files []*leveledFile) {
 	t.Helper()
 	seen := make(map[[sha256.Size]byte]bool)
@@ -86,12 +88,14 @@ func leveledFiles(t *testing.T) (files []*leveledFile) {
 		{"pdfcpu", moduleFolder(t, "github.com/pdfcpu/pdfcpu")},
 		{"go-pdfium", moduleFolder(t, "github.com/klippa-app/go-pdfium")},
 	} {
-		for _, path := range pdfsBelow(t, origin.folder) {
-			name, err := filepath.Rel(origin.folder, path)
-			if err != nil {
-				t.Fatal(err)
+		err := fs.WalkDir(os.DirFS(origin.folder), ".", func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".pdf") {
+				add(origin.name, path, testenv.ReadFile(t, filepath.Join(origin.folder, path)))
 			}
-			add(origin.name, filepath.ToSlash(name), testenv.ReadFile(t, path))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	if !testenv.Full() {
@@ -110,7 +114,7 @@ func leveledFiles(t *testing.T) (files []*leveledFile) {
 	return files
 }
 
-// moduleFolder is where the source of a module is that tests import.
+// moduleFolder returns the folder with the source of a module that tests import.
 func moduleFolder(t *testing.T, module string) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), testenv.Program(t, "go"), "list", "-m", "-f", "{{.Dir}}", module).Output()
@@ -119,20 +123,6 @@ func moduleFolder(t *testing.T, module string) string {
 		t.Fatalf("folder of %s: %q, %v", module, folder, err)
 	}
 	return folder
-}
-
-func pdfsBelow(t *testing.T, folder string) (paths []string) {
-	t.Helper()
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".pdf") {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return paths
 }
 
 // signBatch signs files, two at a time.
@@ -149,7 +139,8 @@ func signBatch(t *testing.T, batch []*leveledFile, folder string, p person) {
 	group.Wait()
 }
 
-// sign signs the file at each level, and makes the control. The paths of all of them begin with prefix.
+// sign signs the file at each level, and makes the control. The paths of all of them begin with
+// prefix.
 func (f *leveledFile) sign(t *testing.T, prefix string, p person) {
 	for _, level := range corpusLevels {
 		signed, err := signedAt(t, f.content, p, level)
@@ -163,7 +154,8 @@ func (f *leveledFile) sign(t *testing.T, prefix string, p person) {
 		}
 		f.keep(t, prefix+level.String()+".pdf", signed)
 	}
-	f.keep(t, prefix+"control.pdf", slices.Concat(testenv.ReadFile(t, f.signed[0]), idleUpdate(t, testenv.ReadFile(t, f.signed[0]))))
+	first := testenv.ReadFile(t, f.signed[0])
+	f.keep(t, prefix+"control.pdf", slices.Concat(first, idleUpdate(t, first)))
 	for i, level := range corpusLevels {
 		f.verify(t, f.signed[i], level, p)
 	}
@@ -175,7 +167,8 @@ func (f *leveledFile) keep(t *testing.T, path string, signed []byte) {
 	f.signed = append(f.signed, path)
 }
 
-// signedAt returns a document signed at a level as the service does it: earlier signatures stay as they are.
+// signedAt returns a document signed at a level as the service does it: earlier signatures stay as
+// they are.
 func signedAt(t *testing.T, content []byte, p person, level ades.Level) ([]byte, error) {
 	sources := p.ca.Sources(nil)
 	pending, err := pades.Prepare(t.Context(), document(content), p.signer, pades.Options{Level: level})
@@ -194,7 +187,7 @@ func signedAt(t *testing.T, content []byte, p person, level ades.Level) ([]byte,
 	return appendAll(t, signed, revisions), nil
 }
 
-// verify judges our signature in a signed file by Verify.
+// verify has Verify validate our signature in a signed file.
 func (f *leveledFile) verify(t *testing.T, path string, level ades.Level, p person) {
 	ours, problems := f.report(t, path, p)
 	if ours == nil {
@@ -215,15 +208,16 @@ func (f *leveledFile) verify(t *testing.T, path string, level ades.Level, p pers
 	f.fault("Verify at %v: coverage %s, extended %v, not permitted %+v", level, ours.Coverage, ours.Extended, ours.Forbidden())
 }
 
-// isUndecided reports whether Verify says of a signature that it is not known what the later revisions change, and of no
-// object that it was changed: the document has objects that cannot be read. A revision without changes is not told apart.
+// isUndecided reports whether Verify finds that later revisions may have changed the document, and
+// no object that they changed: the document has objects that cannot be read, so that a revision
+// without changes is not told apart.
 func isUndecided(s *ades.SignatureReport) bool {
 	known := func(c ades.Change) bool { return c.Kind != ades.ChangeUnknown || c.Object != "" }
 	return s.Indication == ades.TotalPassed && !slices.ContainsFunc(s.Forbidden(), known)
 }
 
-// inheritsFromCatalog is a file whose pages have the catalog for a Parent, so that Verify takes what is new in the catalog
-// for something that a page may inherit.
+// inheritsFromCatalog is a file whose pages have the catalog as their Parent, so that Verify takes
+// new entries of the catalog for attributes that a page may inherit.
 const inheritsFromCatalog = "filled-background.pdf"
 
 // passes reports whether a signature has passed, and nothing but validation data follows it.
@@ -231,7 +225,8 @@ func passes(s *ades.SignatureReport) bool {
 	return s.Passed() && (s.Extended || s.Coverage == ades.WholeDocument)
 }
 
-// report returns what Verify says of the last signature of a file, which is ours, and of the file.
+// report returns the result of Verify for the last signature of a file, which is ours, and the
+// problems of the file.
 func (f *leveledFile) report(t *testing.T, path string, p person) (*ades.SignatureReport, []string) {
 	report, err := pades.Verify(t.Context(), document(testenv.ReadFile(t, path)), ades.VerifyOptions{Roots: p.ca.Roots()})
 	if err != nil || len(report.Signatures) == 0 {
@@ -261,25 +256,29 @@ func isPDFA1(t *testing.T, path string) bool {
 	return err == nil && archival && major == 1 && minor <= 4
 }
 
-// judgeBatch has pyHanko judge the signed files.
-func judgeBatch(t *testing.T, batch []*leveledFile, p person) {
+// neverCompared is a file that pyHanko does not finish comparing with its next revision, whatever
+// that is.
+const neverCompared = "bug1669099.pdf"
+
+// validateByPyHanko has pyHanko validate the signed files.
+func validateByPyHanko(t *testing.T, batch []*leveledFile, root *x509.Certificate) {
 	t.Helper()
+	var validated []*leveledFile
 	var paths []string
-	batch = slices.DeleteFunc(slices.Clone(batch), func(f *leveledFile) bool { return len(f.signed) <= len(corpusLevels) })
 	for _, f := range batch {
-		if f.name == neverCompared {
+		switch {
+		case len(f.signed) <= len(corpusLevels): // it was not signed at each level
+		case f.name == neverCompared:
 			f.byPyHanko = "It does not end."
+		default:
+			validated, paths = append(validated, f), append(paths, f.signed...)
 		}
-	}
-	batch = slices.DeleteFunc(batch, func(f *leveledFile) bool { return f.name == neverCompared })
-	for _, f := range batch {
-		paths = append(paths, f.signed...)
 	}
 	if len(paths) == 0 {
 		return
 	}
-	reports := validators.PyHanko(t, []*x509.Certificate{p.ca.Root()}, paths...)
-	for i, f := range batch {
+	reports := validators.PyHanko(t, []*x509.Certificate{root}, paths...)
+	for i, f := range validated {
 		each := reports[i*(len(corpusLevels)+1):]
 		for j, level := range corpusLevels {
 			f.judge(each[j], each[len(corpusLevels)], level)
@@ -287,10 +286,8 @@ func judgeBatch(t *testing.T, batch []*leveledFile, p person) {
 	}
 }
 
-// neverCompared is a file that pyHanko does not finish comparing with its next revision, whatever that is.
-const neverCompared = "bug1669099.pdf"
-
-// judge compares what pyHanko says of our signature with what it has to say, or what it says of the control.
+// judge compares what pyHanko finds in our signature with what it has to find, or what it finds in
+// the control.
 func (f *leveledFile) judge(report, control validators.PyHankoReport, level ades.Level) {
 	permitted := []string{"LTA_UPDATES"}
 	if level == ades.B {
@@ -302,25 +299,27 @@ func (f *leveledFile) judge(report, control validators.PyHankoReport, level ades
 	if s.Error == "" && s.Intact && s.Valid && s.Trusted && s.BottomLine && slices.Contains(permitted, s.ModificationLevel) {
 		return
 	}
-	said := cmp.Or(s.Error, s.Suspicion, s.ModificationLevel)
+	found := cmp.Or(s.Error, s.Suspicion, s.ModificationLevel)
 	was := lastSignature(control)
-	isLimit := func(prefix string) bool { return strings.HasPrefix(said, prefix) }
-	if said == cmp.Or(was.Error, was.Suspicion, was.ModificationLevel) || slices.ContainsFunc(pyHankoLimits, isLimit) || slices.Contains(sharedArrays, f.name) {
-		f.byPyHanko = said
+	isLimit := func(prefix string) bool { return strings.HasPrefix(found, prefix) }
+	if found == cmp.Or(was.Error, was.Suspicion, was.ModificationLevel) || slices.ContainsFunc(pyHankoLimits, isLimit) || slices.Contains(sharedArrays, f.name) {
+		f.byPyHanko = found
 		return
 	}
-	f.fault("pyHanko at %v: %s: %+v", level, said, s)
+	f.fault("pyHanko at %v: %s: %+v", level, found, s)
 }
 
-// pyHankoLimits begin what pyHanko says where it cannot compare what the control does not have: annotations that are
-// direct objects, beside which the field of a document timestamp is added; and an exception of its own in a hybrid file.
+// pyHankoLimits are the beginnings of findings about what the control does not have: annotations
+// that are direct objects, beside which the field of a document timestamp is added; and an
+// exception of pyHanko in a hybrid file.
 var pyHankoLimits = []string{"Array contains direct objects", "KeyError: "}
 
-// sharedArrays are files in which an array of validation data is both the document security store's and that of a signature
-// in it (VRI). It gets longer, and pyHanko does not look for that.
+// sharedArrays are files in which an array of validation data is both the document security store's
+// and that of a signature in it (VRI). It gets longer, and pyHanko does not look for that.
 var sharedArrays = []string{"Signature-P-BG_BOR-2.pdf", "Signature-P-SK-6.pdf"}
 
-// lastSignature returns pyHanko's verdict on the last signature of a file, or why it has none as Error.
+// lastSignature returns pyHanko's verdict on the last signature of a file, or why it has none as
+// Error.
 func lastSignature(report validators.PyHankoReport) (last validators.PyHankoSignature) {
 	last.Error = cmp.Or(report.Error, "no signature")
 	for _, s := range report.Signatures {
@@ -334,31 +333,24 @@ func lastSignature(report validators.PyHankoReport) (last validators.PyHankoSign
 // leveledFigures are counts of files.
 type leveledFigures struct{ files, signed, clean, byVerify, byPyHanko, faulty int }
 
-func (c *leveledFigures) add(f *leveledFile) {
-	c.files++
-	if f.refusal != nil {
-		return
+func countLeveled(files []*leveledFile) leveledFigures {
+	number := func(is func(*leveledFile) bool) (n int) {
+		for _, f := range files {
+			if is(f) {
+				n++
+			}
+		}
+		return n
 	}
-	c.signed++
-	if len(f.faults) > 0 {
-		c.faulty++
+	signed := func(f *leveledFile) bool { return f.refusal == nil }
+	return leveledFigures{
+		files:     len(files),
+		signed:    number(signed),
+		clean:     number(func(f *leveledFile) bool { return signed(f) && len(f.faults) == 0 && f.byVerify+f.byPyHanko == "" }),
+		byVerify:  number(func(f *leveledFile) bool { return signed(f) && f.byVerify != "" }),
+		byPyHanko: number(func(f *leveledFile) bool { return signed(f) && f.byPyHanko != "" }),
+		faulty:    number(func(f *leveledFile) bool { return signed(f) && len(f.faults) > 0 }),
 	}
-	if f.byVerify != "" {
-		c.byVerify++
-	}
-	if f.byPyHanko != "" {
-		c.byPyHanko++
-	}
-	if len(f.faults) == 0 && f.byVerify+f.byPyHanko == "" {
-		c.clean++
-	}
-}
-
-func countLeveled(files []*leveledFile) (c leveledFigures) {
-	for _, f := range files {
-		c.add(f)
-	}
-	return c
 }
 
 // leveledTable is docs/corpus-levels.md. Its figures are those of the run, even if that failed.

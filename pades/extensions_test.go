@@ -12,8 +12,8 @@ import (
 	"github.com/innsigli/innsigli/pades"
 )
 
-// ISO 32000-2 7.12 and EN 319 142-1: ETSI's extension is declared in files of PDF 1.7, and
-// nowhere else.
+// The signer declares ETSI's developer extension in files of PDF 1.7, and in no other version (ISO
+// 32000-2 7.12, EN 319 142-1).
 func TestExtensions(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	const declared = "<< /ESIC << /Type /DeveloperExtensions /BaseVersion /1.7 /ExtensionLevel 2 >> >>"
@@ -70,7 +70,7 @@ func TestExtensions(t *testing.T) {
 	}
 }
 
-// resolved is an object with what it refers to in the place of references.
+// resolved returns an object with the objects that it refers to in the place of references.
 func resolved(t *testing.T, file *pdf.File, o pdf.Object) pdf.Object {
 	t.Helper()
 	o, err := file.Resolve(o)
@@ -85,7 +85,7 @@ func resolved(t *testing.T, file *pdf.File, o pdf.Object) pdf.Object {
 	return o
 }
 
-// The first signature declares it; to say so later would change a signed catalog.
+// A further signature does not declare the extension: it would change a signed catalog.
 func TestExtensionsOfSignedDocumentStay(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	b := pdftest.Build(pdftest.Options{Catalog: "/Version /1.6"})

@@ -1,244 +1,188 @@
 package pades_test
 
 import (
+	"bytes"
 	"context"
 	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/x509"
-	"fmt"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/test/adestest"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
-	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
-// A file of each level passes in EU DSS under its own policy, with exactly that level
-// (EN 319 142-1 6.3), and in pyHanko and pdfsig. What signatures of level B and T
-// cannot have is proof of revocation.
-func TestLevels(t *testing.T) {
+// TestAdES runs the suite that pades and xades have in common.
+func TestAdES(t *testing.T) {
 	t.Parallel()
-	testenv.Slow(t, "others judge signatures of each level")
-	ca := newAuthority(t)
-	ca.At("http://sandbox.example") // or pyHanko asks for no revocation
-	if _, err := ca.Renew(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	folder := levelFolder{T: t, path: t.TempDir(), ca: ca}
-	folder.addSingle()
-	folder.addMany()
-	folder.addSequences()
-	judgeLevels(t, folder.files, ca)
+	adestest.Run(t, pdfFormat())
 }
 
-// Responders that prepare their answers give one from before the signature, which is in force at its time.
-func TestLevelsByPreparedAnswers(t *testing.T) {
-	t.Parallel()
-	anHourAgo := time.Now().Add(-time.Hour)
-	ca, err := sandboxca.New(anHourAgo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ca.At("http://sandbox.example") // or pyHanko asks for no revocation
-	if _, err := ca.Renew(anHourAgo); err != nil {
-		t.Fatal(err)
-	}
-	key := p256(t)
-	certificate, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), anHourAgo)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := person{ades.Signer{Certificate: certificate, Chain: ca.Chain()}, key, ca}
-	s := ca.Sources(nil)
-	s.Revocation = preparedAnswers{ca.Sources(func() time.Time { return time.Now().Add(-30 * time.Minute) }).Revocation}
-	folder := levelFolder{T: t, path: t.TempDir(), ca: ca}
-	for _, level := range []ades.Level{ades.LT, ades.LTA} {
-		b := extend(t, signFor(t, pdftest.Build(pdftest.Options{}), p, level), level, s)
-		folder.add(levelFile{name: level.String(), levels: []ades.Level{level}, stamps: stampsOf(level, 1)}, b)
-		for _, r := range verify(t, b, ca) {
-			if r.Format != "PAdES-BASELINE-"+level.String() || r.Indication != ades.TotalPassed {
-				t.Errorf("%v: %s %s %s %v", level, r.Format, r.Indication, r.SubIndication, r.Problems)
+func pdfFormat() adestest.Format {
+	return adestest.Format{
+		Name: "PAdES", Extension: ".pdf", DocumentTimestamps: true,
+		Variants: []adestest.Variant{
+			{Name: "table", Document: pdftest.Build(pdftest.Options{})},
+			{Name: "stream", Document: pdftest.Build(pdftest.Options{Kind: pdftest.Stream})},
+		},
+		NewPending:  func() adestest.Pending { return pendingPDF{new(pades.Pending)} },
+		Prepare:     preparePDF,
+		Sign:        signPDF,
+		Extend:      extendPDF(pades.Extender.Extend),
+		ExtendLast:  extendPDF(pades.Extender.ExtendLast),
+		Renew:       extendPDF(renewer),
+		Verify:      verifyPDF,
+		ChangeValue: brokenValue,
+		Broken: func(_ testing.TB, signed []byte) map[string][]byte {
+			return map[string][]byte{
+				"page changed":                      bytes.Replace(signed, []byte("0 0 m 10 10 l S"), []byte("0 0 m 90 10 l S"), 1),
+				"ByteRange begins behind the start": bytes.Replace(signed, []byte("/ByteRange [0 "), []byte("/ByteRange [1 "), 1),
 			}
-		}
-	}
-	judgeLevels(t, folder.files, ca)
-}
-
-// preparedAnswers gives the answers of a source whatever time is asked for.
-type preparedAnswers struct{ of ades.Revocation }
-
-func (p preparedAnswers) Revocation(ctx context.Context, cert, issuer *x509.Certificate, _ time.Time) (ades.RevocationData, error) {
-	return p.of.Revocation(ctx, cert, issuer, time.Time{})
-}
-
-// levelFolder is where signed documents are put for those who judge them.
-type levelFolder struct {
-	*testing.T
-	path  string
-	ca    *sandboxca.Authority
-	files []levelFile
-}
-
-func (l *levelFolder) add(f levelFile, b []byte) {
-	f.path = filepath.Join(l.path, fmt.Sprintf("%02d.pdf", len(l.files)))
-	writeFile(l, f.path, b)
-	l.files = append(l.files, f)
-}
-
-var everyLevel = []ades.Level{ades.B, ades.T, ades.LT, ades.LTA}
-
-// stampsOf is how many document timestamps so many signatures have that were raised to a
-// level one after another.
-func stampsOf(level ades.Level, signatures int) int {
-	if level == ades.LTA {
-		return signatures
-	}
-	return 0
-}
-
-// addSingle adds a document of each level, and those that have no timestamp but of the
-// document.
-func (l *levelFolder) addSingle() {
-	p := newPerson(l, l.ca, p256(l))
-	blank := pdftest.Build(pdftest.Options{})
-	for _, level := range everyLevel {
-		f := levelFile{name: level.String(), levels: []ades.Level{level}, stamps: stampsOf(level, 1)}
-		l.add(f, signLevel(l, blank, p, level))
-		if level >= ades.LT {
-			f.name += " of one without a timestamp"
-			f.stamps++
-			f.untimed = []int{0}
-			l.add(f, extend(l, signFor(l, blank, p, ades.B), level, l.ca.Sources(nil)))
-		}
+		},
+		Stored:     []string{goldenFile},
+		Signers:    foreignSigners,
+		Packagings: []string{""},
+		Judge:      judgePDF,
 	}
 }
 
-// addMany adds documents of three and ten signers, with an algorithm after the other; in
-// full, of one, three and ten with each algorithm and at each level.
-func (l *levelFolder) addMany() {
-	all := l.schemes()
-	l.addInTurns("all", ades.LT, 3, all[1:]...)
-	l.addInTurns("all", ades.LTA, 3, all[1:]...)
-	l.addAtOnce("all", ades.LTA, 10, all...)
-	if !testenv.Full() {
-		return
+// pendingPDF is a pending signature that completes a whole document.
+type pendingPDF struct{ *pades.Pending }
+
+func (p pendingPDF) Complete(t testing.TB, b, value []byte, timestamps ades.Timestamper) ([]byte, error) {
+	r, err := p.Pending.Complete(t.Context(), value, timestamps)
+	if err != nil {
+		return nil, err
 	}
-	l.addInTurns("all", ades.LTA, 10, all...)
-	for _, level := range everyLevel {
-		for _, s := range all {
-			l.addInTurns(s.name, level, 1, s)
-			l.addInTurns(s.name, level, 3, s)
-			l.addAtOnce(s.name, level, 10, s)
-		}
+	if r.Base != int64(len(b)) {
+		t.Errorf("revision at %d of a document of %d bytes", r.Base, len(b))
+	}
+	return slices.Concat(b, r.Bytes), nil
+}
+
+func optionsOf(o adestest.Options) pades.Options {
+	return pades.Options{Name: "A signer", Reason: "Undirritun", Location: "Reykjavík", Level: o.Level, Time: o.Time}
+}
+
+func preparePDF(t testing.TB, b []byte, s ades.Signer, o adestest.Options) (adestest.Pending, error) {
+	p, err := pades.Prepare(t.Context(), document(b), s, optionsOf(o))
+	return pendingPDF{p}, err
+}
+
+func signPDF(t testing.TB, b []byte, key crypto.Signer, s ades.Signer, o adestest.Options, sources ades.Sources) ([]byte, error) {
+	r, err := pades.Sign(t.Context(), document(b), key, s, optionsOf(o), sources)
+	return slices.Concat(b, r.Bytes), err
+}
+
+// extender is a method of pades.Extender.
+type extender func(pades.Extender, context.Context, pades.Document, ades.Level) ([]pades.Revision, error)
+
+func extendPDF(run extender) adestest.ExtendFunc {
+	return func(t testing.TB, b []byte, level ades.Level, s ades.Sources) ([]byte, int, error) {
+		revisions, err := run(pades.Extender{Sources: s}, t.Context(), document(b), level)
+		return appendAll(t, b, revisions), len(revisions), err
 	}
 }
 
-// levelScheme is an algorithm with a key for it.
-type levelScheme struct {
-	name      string
-	key       crypto.Signer
-	algorithm ades.Algorithm
+func renewer(x pades.Extender, ctx context.Context, doc pades.Document, _ ades.Level) ([]pades.Revision, error) {
+	return x.Renew(ctx, doc)
 }
 
-func (l *levelFolder) schemes() []levelScheme {
-	long := rsaKey(l, 3072)
-	return []levelScheme{
-		{"P-256", p256(l), ades.Algorithm{}},
-		{"P-384", curveKey(l, elliptic.P384()), ades.Algorithm{}},
-		{"RSA-3072", long, ades.Algorithm{}},
-		{"RSASSA-PSS", long, ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PSS}},
-	}
-}
-
-func curveKey(t testing.TB, curve elliptic.Curve) crypto.Signer {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(curve, rand.Reader)
+func verifyPDF(t testing.TB, b []byte, o ades.VerifyOptions) *ades.Report {
+	report, err := pades.Verify(t.Context(), document(b), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return key
+	return report
 }
 
-// addInTurns adds a document that is raised after each signature.
-func (l *levelFolder) addInTurns(algorithm string, level ades.Level, n int, schemes ...levelScheme) {
-	f := levelFile{name: fmt.Sprintf("%v of %d in turns, %s", level, n, algorithm), stamps: stampsOf(level, n)}
-	b := pdftest.Build(pdftest.Options{Kind: pdftest.Stream})
-	for i := range n {
-		b = signLevel(l, b, l.signer(schemes, i), level)
-		f.levels = append(f.levels, level)
+const goldenFile = "testdata/pending-1.json"
+
+// goldenSigned returns the signed document of the golden file.
+func goldenSigned(t testing.TB) []byte { return adestest.ReadStored(t, goldenFile).SignedDocument() }
+
+// goldenRoot returns the root of the golden file's signer, in DER, and the time of the signature.
+func goldenRoot(t testing.TB) ([]byte, time.Time) {
+	s := adestest.ReadStored(t, goldenFile)
+	return s.Root, s.Time
+}
+
+// The validation data of an encrypted document is encrypted like its other streams, and the value
+// of a document timestamp is not (ISO 32000-2 7.6.2). qpdf decrypts it.
+func TestLevelsOfEncryptedDocuments(t *testing.T) {
+	t.Parallel()
+	testenv.Slow(t, "others validate documents of each encryption")
+	f := pdfFormat()
+	f.Variants = nil
+	kinds := pdftest.Kinds
+	if !testenv.Full() {
+		kinds = kinds[1:]
 	}
-	l.add(f, b)
-}
-
-// addAtOnce adds a document that is raised after the last signature.
-func (l *levelFolder) addAtOnce(algorithm string, level ades.Level, n int, schemes ...levelScheme) {
-	f := levelFile{name: fmt.Sprintf("%v of %d at once, %s", level, n, algorithm), stamps: stampsOf(level, 1)}
-	b := pdftest.Build(pdftest.Options{})
-	for i := range n {
-		b = signFor(l, b, l.signer(schemes, i), min(level, ades.T))
-		f.levels = append(f.levels, level)
+	const id = "<00112233445566778899aabbccddeeff>"
+	for name, arguments := range encryptions {
+		for _, kind := range kinds {
+			blank := pdftest.Build(pdftest.Options{Kind: kind, Trailer: "/ID [" + id + " " + id + "]"})
+			v := adestest.Variant{Name: name + ", " + string(kind), Document: encrypt(t, blank, "", arguments...)}
+			f.Variants = append(f.Variants, v)
+		}
 	}
-	l.add(f, extend(l, b, level, l.ca.Sources(nil)))
+	f.Judge = func(t *testing.T, files []adestest.File) {
+		decryptByQPDF(t, files)
+		ofRevision5 := func(f adestest.File) bool { return strings.HasPrefix(f.Name, "AES-256 of revision 5") } // pyHanko has no such
+		known := slices.DeleteFunc(slices.Clone(files), ofRevision5)
+		t.Run("pyHanko", func(t *testing.T) { levelsByPyHanko(t, known) })
+		t.Run("pdfsig", func(t *testing.T) { levelsByPDFSig(t, files) })
+	}
+	adestest.RunRenewed(t, f)
 }
 
-// signer is somebody else each time, with the algorithms by turns.
-func (l *levelFolder) signer(schemes []levelScheme, i int) person {
-	s := schemes[i%len(schemes)]
-	return newPersonWith(l, l.ca, s.key, s.algorithm)
+// decryptByQPDF looks for the name of the root, which certificates and CRLs contain, in what qpdf
+// decrypts: a stream that was not encrypted would be garbage there.
+func decryptByQPDF(t *testing.T, files []adestest.File) {
+	t.Helper()
+	for _, f := range files {
+		plain, err := exec.Command(testenv.Program(t, "qpdf"), "--decrypt", "--qdf", f.Path, "-").Output()
+		if named := bytes.Contains(plain, f.Root.RawSubject); err != nil || !named {
+			t.Errorf("%s: validation data decrypted: %v, %v", f.Name, named, err)
+		}
+	}
 }
 
-// addSequences adds documents to which something is added after LTA, or in spite of a
-// certification.
-func (l *levelFolder) addSequences() {
-	s := l.ca.Sources(nil)
-	p, second := newPerson(l, l.ca, p256(l)), newPerson(l, l.ca, p256(l))
-	blank := pdftest.Build(pdftest.Options{})
-	// No certification counts validation data and document timestamps as changes (table 257).
-	certified := sign(l, blank, p, pades.Options{Certify: pades.NoChanges})
-	l.add(levelFile{name: "LTA of one that permits no changes", levels: []ades.Level{ades.LTA}, stamps: 2, untimed: []int{0}},
-		extend(l, certified, ades.LTA, s))
-	archived := signLevel(l, blank, p, ades.LTA)
-	l.add(levelFile{name: "LTA renewed twice", levels: []ades.Level{ades.LTA}, stamps: 3}, renew(l, renew(l, archived, s), s))
-	l.add(levelFile{name: "LT after LTA", levels: []ades.Level{ades.LTA, ades.LT}, stamps: 1}, signLevel(l, archived, second, ades.LT))
-	l.add(levelFile{name: "B after LTA, extended", levels: []ades.Level{ades.LTA, ades.LTA}, stamps: 3, untimed: []int{1}},
-		extend(l, signFor(l, archived, second, ades.B), ades.LTA, s))
-}
-
-// A signature of level B that is extended to LTA has document timestamps alone. That is level LTA: the trusted time of
-// level T is a signature-time-stamp or a document time-stamp (EN 319 142-1 6.3), validation with time takes signature
-// timestamps where there are any (EN 319 102-1 5.5.4), and the document timestamp proves that the signature existed (5.6.2.3).
-// EU DSS agrees. pyHanko's validation for the long term ends before it comes to that, whenever the signature has no
-// timestamp of its own; one that has is the control.
+// A signature of level B that is extended to LTA has only document timestamps. That is level LTA:
+// the trusted time of level T is a signature timestamp or a document timestamp (EN 319 142-1 6.3),
+// and the latter proves that the signature existed (EN 319 102-1 5.6.2.3). A certification that
+// permits no changes permits them (ISO 32000-2 table 257). EU DSS agrees. pyHanko's validation for
+// the long term fails for each signature without a timestamp of its own.
 func TestDocumentTimestampsAlone(t *testing.T) {
-	ca := newAuthority(t)
-	ca.At("http://sandbox.example") // or pyHanko asks for no revocation
-	if _, err := ca.Renew(time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	p := newPerson(t, ca, p256(t))
-	folder, blank, roots := t.TempDir(), pdftest.Build(pdftest.Options{}), []*x509.Certificate{ca.Root()}
+	ca := newAddressedAuthority(t)
+	p, blank, sources := newPerson(t, ca, p256(t)), pdftest.Build(pdftest.Options{}), ca.Sources(nil)
+	const fails = "INDETERMINATE SIG_CONSTRAINTS_FAILURE"
 	tests := []struct {
 		name     string
 		document []byte
 		pyHanko  string
 	}{
-		{"signed at B, extended to LTA", extend(t, signFor(t, blank, p, ades.B), ades.LTA, ca.Sources(nil)), "INDETERMINATE SIG_CONSTRAINTS_FAILURE"},
+		{"signed at B, extended to LTA", extend(t, signFor(t, blank, p, ades.B), ades.LTA, sources), fails},
+		{"certified against changes at B, extended to LTA", extend(t, sign(t, blank, p, pades.Options{Certify: pades.NoChanges}), ades.LTA, sources), fails},
 		{"signed at LTA", signLevel(t, blank, p, ades.LTA), "PASSED"},
 	}
+	folder, roots := t.TempDir(), []*x509.Certificate{ca.Root()}
 	var paths []string
 	for _, test := range tests {
-		path := filepath.Join(folder, test.name+".pdf")
-		writeFile(t, path, test.document)
-		paths = append(paths, path)
+		paths = append(paths, filepath.Join(folder, test.name+".pdf"))
+		writeFile(t, paths[len(paths)-1], test.document)
 		if s := verify(t, test.document, ca)[0]; s.Format != "PAdES-BASELINE-LTA" || s.Indication != ades.TotalPassed || s.BestTime.IsZero() {
-			t.Errorf("%s: %s %s %s, existed by %v", test.name, s.Format, s.Indication, s.SubIndication, s.BestTime)
+			t.Errorf("%s: %s %s %s, best signature time %v", test.name, s.Format, s.Indication, s.SubIndication, s.BestTime)
 		}
 	}
 	t.Run("EU DSS", func(t *testing.T) {
@@ -255,4 +199,89 @@ func TestDocumentTimestampsAlone(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A document timestamp that is broken does not raise the level of a signature (EN 319 142-1 6.3),
+// as EU DSS finds too.
+func TestLevelOfBrokenTimestamps(t *testing.T) {
+	p := newPerson(t, newAuthority(t), p256(t))
+	b := signLevel(t, pdftest.Build(pdftest.Options{}), p, ades.LT)
+	stamped := extend(t, b, ades.LTA, p.ca.Sources(nil))
+	token := contentsOf.FindSubmatchIndex(stamped[len(b):])
+	if token == nil {
+		t.Fatal("no document timestamp")
+	}
+	garbage, beyond := bytes.Clone(stamped), bytes.Clone(stamped)
+	copy(garbage[len(b)+token[2]:], bytes.Repeat([]byte("ab"), (token[3]-token[2])/2))
+	at := len(b) + bytes.Index(stamped[len(b):], []byte("/ByteRange ["))
+	copy(beyond[at:], bytes.Replace(beyond[at:at+13], []byte("[0"), []byte("[1"), 1))
+	for name, broken := range map[string][]byte{"token is garbage": garbage, "ByteRange begins behind the start": beyond} {
+		if s := verify(t, broken, p.ca)[0]; s.Format != "PAdES-BASELINE-LT" || s.Indication != ades.TotalPassed {
+			t.Errorf("%s: %s %s %v", name, s.Format, s.Indication, s.Problems)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "garbage.pdf")
+	writeFile(t, path, garbage)
+	theirs := validators.DSS(t, validators.DSSOptions{Roots: []*x509.Certificate{p.ca.Root()}}, path)[0]
+	if len(theirs.Signatures) != 1 || theirs.Signatures[0].Format != "PAdES-BASELINE-LT" {
+		t.Errorf("EU DSS: %+v", theirs)
+	}
+}
+
+// pyHanko's validation for the long term, by which levels LT and LTA are judged, refuses a document
+// without a document timestamp, one whose revocation data it cannot find, and one with another
+// root.
+func TestPyHankoLongTermRefuses(t *testing.T) {
+	ca, other := newAddressedAuthority(t), newAuthority(t)
+	lt := signLevel(t, pdftest.Build(pdftest.Options{}), newPerson(t, ca, p256(t)), ades.LT)
+	lta := extend(t, lt, ades.LTA, ca.Sources(nil))
+	type verdict struct {
+		Sufficient bool
+		Now        string
+		Archived   bool
+	}
+	unproven := verdict{false, "INDETERMINATE CERTIFICATE_CHAIN_GENERAL_FAILURE", false}
+	rows := []struct {
+		name     string
+		document []byte
+		want     verdict
+	}{
+		{"LTA", lta, verdict{true, "PASSED", true}},
+		{"LT", lt, verdict{true, "INDETERMINATE NO_POE", false}},
+		{"LT without OCSP responses", hide(t, lt, "/OCSPs"), unproven},
+		{"LT without CRLs", hide(t, lt, "/CRLs"), unproven},
+		{"LTA without OCSP responses", hide(t, lta, "/OCSPs"), unproven},
+		{"LTA without CRLs", hide(t, lta, "/CRLs"), unproven},
+	}
+	folder := t.TempDir()
+	var paths []string
+	for _, row := range rows {
+		paths = append(paths, filepath.Join(folder, row.name+".pdf"))
+		writeFile(t, paths[len(paths)-1], row.document)
+	}
+	for _, root := range []*x509.Certificate{ca.Root(), other.Root()} {
+		for i, r := range validators.PyHankoLongTerm(t, []*x509.Certificate{root}, paths...) {
+			want := unproven
+			if root.Equal(ca.Root()) {
+				want = rows[i].want
+			}
+			if len(r.Signatures) != 1 {
+				t.Errorf("%s: %+v", rows[i].name, r)
+				continue
+			}
+			s := r.Signatures[0]
+			if diff := cmp.Diff(want, verdict{s.Sufficient, s.Now, !s.Archived.IsZero()}); diff != "" || s.Error != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", rows[i].name, s.Error, diff)
+			}
+		}
+	}
+}
+
+// hide gives a key of the document security store another name of the same length.
+func hide(t *testing.T, b []byte, key string) []byte {
+	t.Helper()
+	if n := bytes.Count(b, []byte(key)); n != 1 {
+		t.Fatalf("%d keys %s, want 1", n, key)
+	}
+	return bytes.Replace(b, []byte(key), []byte("/X"+key[2:]), 1)
 }

@@ -15,11 +15,12 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// storeWorld is documents of level T, and all that was ever said about who signed them.
+// storeWorld is documents of level T, and certificates and revocation data of their signers, from
+// which tests put document security stores together.
 type storeWorld struct {
-	honest, revoked, stranger person
-	one, three                []byte            // by the honest one, and by all of them
-	proofs                    map[string][]byte // DER
+	honest, revoked, stranger person            // the last one has another authority
+	one, three                []byte            // signed by honest, and by all of them
+	proofs                    map[string][]byte // DER, by names that a store has after "$"
 }
 
 func newStoreWorld(t testing.TB) *storeWorld {
@@ -29,7 +30,7 @@ func newStoreWorld(t testing.TB) *storeWorld {
 	w.proofs = map[string][]byte{
 		"issuing": ca.Chain()[0].Raw, "root": ca.Root().Raw, "other": other.Chain()[0].Raw,
 		"good": responseAbout(t, w.honest, time.Now()), "strangers": responseAbout(t, w.stranger, time.Now()),
-		"stale": responseAbout(t, w.revoked, time.Now().Add(-time.Hour)), // it was good then
+		"stale": responseAbout(t, w.revoked, time.Now().Add(-time.Hour)), // from before the revocation
 	}
 	ca.Revoke(w.revoked.signer.Certificate.SerialNumber, time.Now().Add(-time.Minute), 1)
 	w.one = signFor(t, pdftest.Build(pdftest.Options{}), w.honest, ades.T)
@@ -45,6 +46,7 @@ func newStoreWorld(t testing.TB) *storeWorld {
 	return w
 }
 
+// responseAbout returns an OCSP response about a signer's certificate.
 func responseAbout(t testing.TB, p person, at time.Time) []byte {
 	t.Helper()
 	s := p.ca.Sources(func() time.Time { return at })
@@ -55,8 +57,8 @@ func responseAbout(t testing.TB, p person, at time.Time) []byte {
 	return proof.OCSP
 }
 
-// sources are the authority's, with one list that is published once, as lists are: a store
-// may have that very one.
+// sources returns the sources of the authority, with one CRL that is published once, as CRLs are: a
+// store may have the same one.
 func (w *storeWorld) sources() ades.Sources {
 	s := w.honest.ca.Sources(nil)
 	s.Revocation = published{s, w.proofs["list"], w.honest.ca.Root()}
@@ -81,15 +83,12 @@ const firstInStore = 900
 
 var proofName = regexp.MustCompile(`\$[a-z]+`)
 
-// attach appends a revision with a store: the value of DSS in the catalog, then objects,
-// each after a line with a tilde. "$good" is the bytes of that proof, and an object that
-// begins so a stream of them, with the entries that follow.
+// attach appends a revision with a document security store: the value of DSS in the catalog, then
+// objects, each after a line with a tilde. "$good" stands for the bytes of that proof. An object
+// that begins so is a stream of them, with the entries that follow.
 func (w *storeWorld) attach(t *testing.T, b, store []byte) []byte {
 	t.Helper()
-	file, err := pdf.Open(bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := open(t, b)
 	ref, _, err := file.Catalog()
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +101,7 @@ func (w *storeWorld) attach(t *testing.T, b, store []byte) []byte {
 	objects := bytes.Split(store, []byte("\n~\n"))
 	catalog, err = pdf.SetKey(catalog, "DSS", w.expand(objects[0]))
 	if err != nil {
-		t.Skip("no value for a dictionary")
+		t.Skip("fuzzed value does not fit a dictionary")
 	}
 	update.Set(ref, catalog)
 	for i, object := range objects[1:] {

@@ -2,79 +2,71 @@ package xades_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/xades"
 )
 
-// What is there is not added again (EN 319 132-1 5.3 to 5.5).
-func TestExtendIsIdempotent(t *testing.T) {
-	t.Parallel()
-	ca := newAuthority(t)
-	for _, p := range packings {
-		b := signFor(t, []byte(contract), newPerson(t, ca, p256(t)), ades.B, p.options())
-		for _, step := range []struct {
-			level     ades.Level
-			revisions int
-		}{{ades.B, 0}, {ades.T, 1}, {ades.T, 0}, {ades.LT, 1}, {ades.LT, 0}, {ades.T, 0}, {ades.LTA, 1}, {ades.LTA, 0}, {ades.LT, 0}} {
-			revisions, err := xades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(b), step.level)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(revisions) != step.revisions {
-				t.Errorf("%s to %v: %d revisions, want %d", p.name, step.level, len(revisions), step.revisions)
-			}
-			b = grown(t, b, revisions...)
-		}
-	}
-}
-
-// All levels at once are in one revision, of which the last timestamp is over what comes with it.
-func TestExtendAtOnce(t *testing.T) {
-	t.Parallel()
-	ca := newAuthority(t)
-	for _, p := range packings {
-		b := signFor(t, []byte(contract), newPerson(t, ca, p256(t)), ades.B, p.options())
-		revisions, err := xades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(b), ades.LTA)
-		if err != nil || len(revisions) != 1 {
-			t.Fatalf("%s: %d revisions, %v", p.name, len(revisions), err)
-		}
-		for _, s := range verify(t, grown(t, b, revisions...), ca) {
-			if s.Format != "XAdES-BASELINE-LTA" || s.Indication != ades.TotalPassed || len(s.Timestamps) != 2 {
-				t.Errorf("%s: %s, %s %v", p.name, s.Format, s.Indication, s.Problems)
-			}
-		}
-	}
-}
-
-// One call reaches each level, with sources, and its one revision is small.
-func TestSignToEachLevel(t *testing.T) {
+// The extender refuses a signature of level LTA whose archive timestamp is broken, and signatures
+// that cannot have validation data.
+func TestExtendRefuses(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
+	signed := signFor(t, []byte(contract), p, ades.T, xades.Options{})
+	archived := signLevel(t, []byte(contract), p, ades.LTA, xades.Options{})
+	enveloping := signFor(t, []byte(contract), p, ades.T, xades.Options{Packing: xades.Enveloping})
+	many := `<ds:Object><a xmlns:p="urn:` + strings.Repeat("p", 5000) + `">` + strings.Repeat("<p:b/>", 50_000) + `</a></ds:Object></ds:Signature>`
+	for name, row := range map[string]struct {
+		document []byte
+		level    ades.Level
+		want     error
+	}{
+		"KeyInfo under the archive timestamp changed":  {altered(t, archived, "</ds:X509Certificate></ds:X509Data>", "\n</ds:X509Certificate></ds:X509Data>"), ades.LTA, ades.ErrBroken},
+		"property under the archive timestamp changed": {altered(t, archived, "<xades:OCSPValues>", "<xades:OCSPValues> "), ades.LTA, ades.ErrBroken},
+		"no XAdES signature":                           {altered(t, brokenXML(t, signed)["no properties"], "#SignedProperties", "#Other"), ades.LT, ades.ErrForbidden},
+		"signature signs its own properties":           {altered(t, enveloping, `URI="#document-`, `URI="#signature-`), ades.LT, ades.ErrForbidden},
+		"archive timestamp over too much":              {altered(t, signed, "</ds:Signature>", many), ades.LTA, xades.ErrLimit},
+	} {
+		_, err := xades.Extender{Sources: ca.Sources(nil)}.Extend(t.Context(), document(row.document), row.level)
+		if !errors.Is(err, row.want) || row.want == xades.ErrLimit && !errors.Is(err, ades.ErrUnreadable) {
+			t.Errorf("%s: %v, want %v", name, err, row.want)
+		}
+	}
+}
+
+// Each renewal adds the validation data of the archive timestamp before it.
+func TestRenewalAddsValidationData(t *testing.T) {
+	t.Parallel()
+	began := time.Now().AddDate(0, 0, -8)
+	ca := newAuthorityAt(t, began)
+	on := func(day int) ades.Sources {
+		return ca.Sources(func() time.Time { return began.AddDate(0, 0, day).Add(time.Hour) })
+	}
+	p := newPersonAt(t, ca, p256(t), began)
 	for _, k := range packings {
-		for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
-			o := k.options()
-			o.Level = level
-			r, err := xades.Sign(t.Context(), document([]byte(contract)), p.key, p.signer, o, ca.Sources(nil))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range verify(t, apply(t, []byte(contract), r), ca) {
-				if s.Format != "XAdES-BASELINE-"+level.String() || !s.Intact || s.Coverage != ades.WholeDocument {
-					t.Errorf("%s at %v: %s %s %v", k.name, level, s.Format, s.Indication, s.Problems)
-				}
+		o := k.options()
+		o.Time = began.Add(time.Hour)
+		b := extend(t, sign(t, []byte(contract), p, o), ades.LT, on(0))
+		for n := 1; n <= 3; n++ {
+			b = renew(t, b, on(2*n))
+			if got := bytes.Count(b, []byte("</xades141:TimeStampValidationData><xades141:ArchiveTimeStamp ")); got != n {
+				t.Errorf("%s: validation data before %d archive timestamps, want %d", k.name, got, n)
 			}
 		}
 	}
 }
 
-// A signature in an Object that another one does not sign changes what the archive timestamp of that one is
-// over: they cannot both get one.
+// A signature in an Object that another one does not sign is under the archive timestamp of that
+// one: they cannot both get an archive timestamp.
 func TestExtendInAnother(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
@@ -91,7 +83,112 @@ func TestExtendInAnother(t *testing.T) {
 	}
 }
 
-// grown applies revisions that add to what is there and change nothing of it.
+// A signature that another one signs stays as it is; the other one is extended.
+func TestExtendAroundASignature(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	first, second := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
+	for _, inner := range packings {
+		if inner.packing == xades.Enveloped || inner.base64 { // the one would break, and the other would be hidden
+			continue
+		}
+		signed := signFor(t, []byte(contract), first, ades.B, inner.options())
+		b := signFor(t, signed, second, ades.T, xades.Options{Packing: xades.Enveloping})
+		for _, run := range []extender{xades.Extender.Extend, xades.Extender.ExtendLast} {
+			if got := verify(t, mustExtend(t, b, ades.LTA, ca.Sources(nil), run), ca); got[0].Format != "XAdES-BASELINE-B" || !got[0].Intact || got[1].Format != "XAdES-BASELINE-LTA" {
+				t.Errorf("%s: %s, %s", inner.name, got[0].Format, got[1].Format)
+			}
+		}
+	}
+}
+
+// A signature timestamp that is broken proves nothing, and the signature gets another one.
+func TestExtendAddsToBrokenTimestamps(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, newAuthority(t), p256(t))
+	signed := signFor(t, []byte(contract), p, ades.T, xades.Options{})
+	const tag = "<xades:EncapsulatedTimeStamp>"
+	for name, b := range map[string][]byte{
+		"garbage":           altered(t, signed, tag, tag+"AAAA"),
+		"no Base64":         altered(t, signed, tag, tag+"*"),
+		"elements in it":    altered(t, signed, tag, tag+"<a/>"),
+		"unknown method":    altered(t, signed, `<xades:EncapsulatedTimeStamp>`, `<ds:CanonicalizationMethod Algorithm="urn:x"/><xades:EncapsulatedTimeStamp>`),
+		"of other elements": altered(t, signed, `<ds:SignatureValue `, `<ds:SignatureValue a="" `),
+	} {
+		b = extend(t, b, ades.T, p.ca.Sources(nil))
+		if n := bytes.Count(b, []byte(tag)); n != 2 {
+			t.Errorf("%s: %d timestamps, want 2", name, n)
+		}
+		if again := extend(t, b, ades.T, p.ca.Sources(nil)); !bytes.Equal(again, b) {
+			t.Errorf("%s: extended again", name)
+		}
+	}
+}
+
+// Foreign signatures get a timestamp that is intact to EU DSS, or are refused with one of the
+// documented errors. The result for the signature stays the same.
+func TestExtendForeign(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	files, err := filepath.Glob(filepath.Join(testenv.Corpus(t, "signed/xml"), "*.xml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no samples: %v", err)
+	}
+	refusals := []error{ades.ErrUnsigned, ades.ErrUnreadable, ades.ErrForbidden, ades.ErrBroken}
+	folder := t.TempDir()
+	var raised []string
+	for _, path := range files {
+		b, name := readFile(t, path), filepath.Base(path)
+		after, revisions, err := extendXML(xades.Extender.Extend)(t, b, ades.T, ca.Sources(nil))
+		if err != nil && !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if revisions == 0 {
+			continue
+		}
+		sameVerdicts(t, name, verify(t, b, ca), verify(t, after, ca))
+		raised = append(raised, filepath.Join(folder, name))
+		writeFile(t, raised[len(raised)-1], after)
+	}
+	t.Logf("figure: %d of %d samples were extended to T", len(raised), len(files))
+	if len(raised) < 40 {
+		t.Errorf("%d samples were extended, want at least 40", len(raised))
+	}
+	if !testenv.Full() {
+		raised = slices.DeleteFunc(raised, func(path string) bool { return len(filepath.Base(path))%4 > 0 })
+	}
+	for i, r := range validators.DSS(t, validators.DSSOptions{}, raised...) {
+		name := filepath.Base(raised[i])
+		altered := 0
+		for _, s := range r.Timestamps {
+			if !s.Intact {
+				altered++
+			}
+		}
+		if len(r.Signatures) == 0 || len(r.Timestamps) == altered || altered != foreignTimestamps[name] {
+			t.Errorf("%s: %d of %d timestamps are not intact, %s", name, altered, len(r.Timestamps), r.Error)
+		}
+	}
+}
+
+// foreignTimestamps counts the timestamps of a sample that are over something else.
+var foreignTimestamps = map[string]int{"xades-t-copied-sigtst.xml": 1}
+
+// sameVerdicts checks that the results for all signatures are the same.
+func sameVerdicts(t *testing.T, name string, before, after []ades.SignatureReport) {
+	t.Helper()
+	if len(before) != len(after) {
+		t.Errorf("%s: %d signatures, and then %d", name, len(before), len(after))
+		return
+	}
+	for i := range before {
+		if before[i].Intact != after[i].Intact || before[i].Indication != after[i].Indication {
+			t.Errorf("%s: %s, and then %s: %q", name, before[i].Indication, after[i].Indication, after[i].Problems)
+		}
+	}
+}
+
+// grown applies revisions that only add to a document.
 func grown(t testing.TB, b []byte, revisions ...xades.Revision) []byte {
 	t.Helper()
 	for _, r := range revisions {
@@ -102,124 +199,14 @@ func grown(t testing.TB, b []byte, revisions ...xades.Revision) []byte {
 			}
 		}
 		if !bytes.Equal(kept, b) {
-			t.Fatal("what was there did not stay")
+			t.Fatal("bytes of the document were changed or removed")
 		}
 		b = apply(t, b, r)
 	}
 	return b
 }
 
-// A second signer after LTA is not covered by the timestamp that is there, and a renewal adds one to each
-// signature whatever there is.
-func TestExtendAfterTheArchiveTimestamp(t *testing.T) {
-	t.Parallel()
-	ca := newAuthority(t)
-	x := xades.Extender{Sources: ca.Sources(nil)}
-	b := signLevel(t, []byte(contract), newPerson(t, ca, p256(t)), ades.LTA, xades.Options{})
-	b = signFor(t, b, newPerson(t, ca, p256(t)), ades.LTA, xades.Options{})
-	revisions, err := x.Extend(t.Context(), document(b), ades.LTA)
-	if err != nil || len(revisions) != 1 {
-		t.Fatalf("%d revisions, %v", len(revisions), err)
-	}
-	b = grown(t, b, revisions...)
-	for i := range 2 {
-		revisions, err := x.Renew(t.Context(), document(b))
-		if err != nil || len(revisions) != 1 {
-			t.Fatalf("renewal: %d revisions, %v", len(revisions), err)
-		}
-		b = grown(t, b, revisions...)
-		if n := bytes.Count(b, []byte("<xades141:ArchiveTimeStamp ")); n != 2*(i+2) {
-			t.Errorf("%d archive timestamps", n)
-		}
-	}
-}
-
-// A proof from before the signature says nothing about it.
-func TestExtendAsksAboutEachSignature(t *testing.T) {
-	t.Parallel()
-	ca := newAuthority(t)
-	p := newPerson(t, ca, p256(t))
-	now := time.Now()
-	b := []byte(contract)
-	for i := range 2 {
-		s := ca.Sources(func() time.Time { return now.Add(time.Duration(i) * time.Minute) })
-		pending, err := xades.Prepare(t.Context(), document(b), p.signer, xades.Options{Level: ades.LT})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := pending.Sign(t.Context(), p.key, s.Time)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b = apply(t, b, r)
-		revisions, err := xades.Extender{Sources: s}.Extend(t.Context(), document(b), ades.LT)
-		if err != nil || len(revisions) != 1 {
-			t.Fatalf("signature %d: %d revisions, %v", i, len(revisions), err)
-		}
-		b = grown(t, b, revisions...)
-	}
-}
-
-func TestExtendRefuses(t *testing.T) {
-	t.Parallel()
-	ca, other := newAuthority(t), newAuthority(t)
-	p := newPerson(t, ca, p256(t))
-	unsigned := []byte(contract)
-	signed := signFor(t, unsigned, p, ades.T, xades.Options{})
-	archived := signLevel(t, unsigned, p, ades.LTA, xades.Options{})
-	enveloping := signFor(t, unsigned, p, ades.T, xades.Options{Packing: xades.Enveloping})
-	whole := ca.Sources(nil)
-	without := func(change func(*ades.Sources)) ades.Sources { s := whole; change(&s); return s }
-	revoked := newAuthority(t)
-	gone := newPerson(t, revoked, p256(t))
-	goneSigned := signFor(t, unsigned, gone, ades.T, xades.Options{})
-	revoked.Revoke(gone.signer.Certificate.SerialNumber, time.Now().Add(-time.Minute), 1)
-	for name, row := range map[string]struct {
-		b     []byte
-		level ades.Level
-		s     ades.Sources
-		want  error
-	}{
-		"no signature":                 {unsigned, ades.LT, whole, ades.ErrUnsigned},
-		"not XML":                      {[]byte("PK"), ades.LT, whole, ades.ErrUnreadable},
-		"no timestamp authority":       {signed, ades.LTA, without(func(s *ades.Sources) { s.Time = nil }), ades.ErrTimestamp},
-		"no revocation":                {signed, ades.LT, without(func(s *ades.Sources) { s.Revocation = nil }), ades.ErrNoRevocation},
-		"no root":                      {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = nil }), ades.ErrNoChain},
-		"another root":                 {signed, ades.LT, without(func(s *ades.Sources) { s.Roots = other.Roots() }), ades.ErrNoChain},
-		"revoked before the signature": {goneSigned, ades.LT, revoked.Sources(nil), ades.ErrRevoked},
-		"content changed":              {altered(t, signed, "250000", "950000"), ades.LT, whole, ades.ErrBroken},
-		"signing time changed":         {altered(t, signed, "<xades:SigningTime>2", "<xades:SigningTime>3"), ades.LT, whole, ades.ErrBroken},
-		"value changed":                {changedValue(t, signed), ades.LT, whole, ades.ErrBroken},
-		"properties of another":        {altered(t, signed, `Target="#`, `Target="#x`), ades.LT, whole, ades.ErrBroken},
-		"timestamped KeyInfo changed":  {altered(t, archived, "</ds:X509Certificate></ds:X509Data>", "\n</ds:X509Certificate></ds:X509Data>"), ades.LTA, whole, ades.ErrBroken},
-		"evidence under it added to":   {altered(t, archived, "<xades:OCSPValues>", "<xades:OCSPValues> "), ades.LTA, whole, ades.ErrBroken},
-		"no properties":                {altered(t, altered(t, signed, "<xades:QualifyingProperties", "<xades:Properties"), "</xades:QualifyingProperties", "</xades:Properties"), ades.LT, whole, ades.ErrBroken},
-		"no XAdES":                     {altered(t, altered(t, altered(t, signed, "<xades:QualifyingProperties", "<xades:Properties"), "</xades:QualifyingProperties", "</xades:Properties"), "#SignedProperties", "#Other"), ades.LT, whole, ades.ErrForbidden},
-		"signs its own properties":     {altered(t, enveloping, `URI="#document-`, `URI="#signature-`), ades.LT, whole, ades.ErrForbidden},
-		"no level":                     {signed, 9, whole, errAny},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := xades.Extender{Sources: row.s}.Extend(t.Context(), document(row.b), row.level)
-			if row.want == errAny && err != nil {
-				return
-			}
-			if !errors.Is(err, row.want) {
-				t.Errorf("got %v, want %v", err, row.want)
-			}
-		})
-	}
-	t.Run("context ended", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, err := (xades.Extender{Sources: whole}).Extend(ctx, document(signed), ades.LT); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-}
-
-var errAny = errors.New("an error of no kind")
-
-// altered replaces what occurs.
+// altered replaces the first occurrence of a text, which has to occur.
 func altered(t testing.TB, b []byte, old, new string) []byte {
 	t.Helper()
 	if !bytes.Contains(b, []byte(old)) {
@@ -240,82 +227,4 @@ func changedValue(t testing.TB, b []byte) []byte {
 	changed := bytes.Clone(b)
 	changed[at] = 'A' + (changed[at]-'A'+1)%26
 	return changed
-}
-
-// Whoever signed last does not answer for the others.
-func TestExtendLastBehindABrokenSignature(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
-	b := signFor(t, []byte(contract), p, ades.B, xades.Options{})
-	first := bytes.Clone(b)
-	b = changedValue(t, signFor(t, b, p, ades.T, xades.Options{}))
-	x := xades.Extender{Sources: p.ca.Sources(nil)}
-	if _, err := x.Extend(t.Context(), document(b), ades.LT); !errors.Is(err, ades.ErrBroken) {
-		t.Errorf("with that one: %v", err)
-	}
-	revisions, err := x.ExtendLast(t.Context(), document(b), ades.LT)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signatures := verify(t, grown(t, b, revisions...), p.ca)
-	if signatures[0].Indication != ades.TotalFailed || signatures[1].Format != "XAdES-BASELINE-LT" || signatures[1].Indication != ades.TotalPassed {
-		t.Errorf("%+v", signatures)
-	}
-	if _, err := x.ExtendLast(t.Context(), document(changedValue(t, first)), ades.LT); !errors.Is(err, ades.ErrBroken) {
-		t.Errorf("and of one that is broken itself: %v", err)
-	}
-}
-
-// A signature that is signed in turn stays as it is; the one around it is raised.
-func TestExtendAroundASignature(t *testing.T) {
-	t.Parallel()
-	ca := newAuthority(t)
-	first, second := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
-	for _, inner := range packings {
-		if inner.packing == xades.Enveloped || inner.base64 { // wrapped, the one would break, and the other is out of sight
-			continue
-		}
-		signed := signFor(t, []byte(contract), first, ades.B, inner.options())
-		b := signFor(t, signed, second, ades.T, xades.Options{Packing: xades.Enveloping})
-		for _, raise := range []func(context.Context, xades.Document, ades.Level) ([]xades.Revision, error){
-			xades.Extender{Sources: ca.Sources(nil)}.Extend, xades.Extender{Sources: ca.Sources(nil)}.ExtendLast,
-		} {
-			revisions, err := raise(t.Context(), document(b), ades.LTA)
-			if err != nil || len(revisions) != 1 {
-				t.Fatalf("%s: %d revisions, %v", inner.name, len(revisions), err)
-			}
-			whole := grown(t, b, revisions...)
-			if got := verify(t, whole, ca); got[0].Format != "XAdES-BASELINE-B" || !got[0].Intact || got[1].Format != "XAdES-BASELINE-LTA" {
-				t.Errorf("%s: %s, %s", inner.name, got[0].Format, got[1].Format)
-			}
-		}
-	}
-}
-
-// What is no timestamp over the value proves nothing, and another one is asked for.
-func TestExtendReplacesNoTimestamp(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
-	signed := signFor(t, []byte(contract), p, ades.T, xades.Options{})
-	const tag = "<xades:EncapsulatedTimeStamp>"
-	for name, b := range map[string][]byte{
-		"garbage":           altered(t, signed, tag, tag+"AAAA"),
-		"no Base64":         altered(t, signed, tag, tag+"*"),
-		"elements in it":    altered(t, signed, tag, tag+"<a/>"),
-		"unknown method":    altered(t, signed, `<xades:EncapsulatedTimeStamp>`, `<ds:CanonicalizationMethod Algorithm="urn:x"/><xades:EncapsulatedTimeStamp>`),
-		"of other elements": altered(t, signed, `<ds:SignatureValue `, `<ds:SignatureValue a="" `),
-	} {
-		revisions, err := xades.Extender{Sources: p.ca.Sources(nil)}.Extend(t.Context(), document(b), ades.T)
-		if err != nil || len(revisions) != 1 {
-			t.Errorf("%s: %d revisions, %v", name, len(revisions), err)
-			continue
-		}
-		b = grown(t, b, revisions...)
-		if n := bytes.Count(b, []byte(tag)); n != 2 {
-			t.Errorf("%s: %d timestamps", name, n)
-		}
-		if revisions, err := (xades.Extender{Sources: p.ca.Sources(nil)}).Extend(t.Context(), document(b), ades.T); err != nil || len(revisions) != 0 {
-			t.Errorf("%s: and again: %d revisions, %v", name, len(revisions), err)
-		}
-	}
 }

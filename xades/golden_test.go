@@ -1,10 +1,6 @@
 package xades_test
 
 import (
-	"bytes"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/json"
 	"regexp"
 	"testing"
 	"time"
@@ -12,101 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	testenv "github.com/innsigli/innsigli/internal/test/env"
-	"github.com/innsigli/innsigli/xades"
+	"github.com/innsigli/innsigli/internal/test/adestest"
 )
-
-// golden is a signature that was prepared and stored by an earlier version, with what it takes to
-// complete it.
-type golden struct {
-	Document []byte          `json:"document"`
-	Pending  json.RawMessage `json:"pending"`
-	Value    []byte          `json:"value"`
-	Signed   []byte          `json:"signed"`
-	Root     []byte          `json:"root"` // DER
-	Time     time.Time       `json:"time"` // of the signature
-}
 
 const goldenFile = "testdata/pending-1.json"
 
-func readGolden(t testing.TB) (g golden) {
-	t.Helper()
-	encoded := testenv.Golden(t, goldenFile, func() []byte { return makeGolden(t) })
-	if err := json.Unmarshal(encoded, &g); err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
+// readGolden reads the signature that version 1 stored.
+func readGolden(t testing.TB) adestest.Stored { return adestest.ReadStored(t, goldenFile) }
 
-// What version 1 stored is completed to the same bytes for good. The file is made when it is missing, once
-// for each version of the encoding.
-func TestStoredPendingStaysReadable(t *testing.T) {
-	g := readGolden(t)
-	var p xades.Pending
-	if err := p.UnmarshalBinary(g.Pending); err != nil {
-		t.Fatal(err)
-	}
-	var stored bytes.Buffer
-	if err := json.Compact(&stored, g.Pending); err != nil {
-		t.Fatal(err)
-	}
-	if again, err := p.MarshalBinary(); err != nil || !bytes.Equal(again, stored.Bytes()) {
-		t.Errorf("it is encoded in another way than before: %v\n%s", err, again)
-	}
-	r, err := p.Complete(t.Context(), g.Value, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed := apply(t, g.Document, r)
-	if diff := cmp.Diff(string(g.Signed), string(signed)); diff != "" {
-		t.Error(diff)
-	}
-	root, err := x509.ParseCertificate(g.Root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roots := x509.NewCertPool()
-	roots.AddCert(root)
-	report, err := xades.Verify(t.Context(), document(signed), ades.VerifyOptions{Roots: roots, Time: g.Time})
-	if err != nil || !report.Passed() {
-		t.Errorf("%+v, %v", report, err)
-	}
-}
-
-func makeGolden(t testing.TB) []byte {
-	t.Helper()
-	person := newPerson(t, newAuthority(t), p256(t))
-	g := golden{Document: []byte(contract), Root: person.ca.Root().Raw, Time: time.Now().UTC().Truncate(time.Second)}
-	o := xades.Options{City: "Reykjavík", Country: "Ísland", Reason: "Undirritun", Time: g.Time}
-	p, err := xades.Prepare(t.Context(), document(g.Document), person.signer, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if g.Pending, err = p.MarshalBinary(); err != nil {
-		t.Fatal(err)
-	}
-	if g.Value, err = person.key.Sign(rand.Reader, p.Digest().Sum, p.Digest().Algorithm.Hash); err != nil {
-		t.Fatal(err)
-	}
-	r, err := p.Complete(t.Context(), g.Value, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Signed = apply(t, g.Document, r)
-	encoded, err := json.MarshalIndent(g, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return encoded
-}
-
-// variable is what differs from one signature to the next: identifiers, digests, certificates, values.
+// variable matches what differs from one signature to the next: identifiers, digests, certificates,
+// values.
 var variable = regexp.MustCompile(`-[A-Z2-7]{26}|>[A-Za-z0-9+/]{40,}={0,2}<`)
 
 // canonicalTransform is the transform of every reference to elements.
 const canonicalTransform = `<ds:Transform Algorithm="http://www.w3.org/2001/10/xml-exc-c14n#"></ds:Transform>`
 
-// TestText has all that is written, for each packing, with "-X" for identifiers and nothing for the rest.
+// The whole text of a signature in each packing is as written here, with "-X" for identifiers and
+// nothing for digests, certificates and values.
 func TestText(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 6, 17, 12, 30, 15, 0, time.UTC)

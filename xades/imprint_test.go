@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,14 +16,11 @@ import (
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 )
 
-// imprints says of each timestamp of a file whether it is over what this package takes it for.
+// imprints states of each timestamp of a file whether its imprint is the one that this package
+// computes.
 func imprints(t *testing.T, path string) []string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := xmldoc.Parse(b)
+	d, err := xmldoc.Parse(testenv.ReadFile(t, path))
 	if err != nil {
 		return nil
 	}
@@ -58,8 +54,8 @@ func (s *signature) imprint(t *testing.T, stamp encapsulatedTimestamp) string {
 	return name + " differs"
 }
 
-// otherImprints are the samples with a timestamp that is not over what it stands for: copied from another
-// signature, over a certificate that was changed, or over a file that is not there.
+// otherImprints are the samples with a timestamp whose imprint differs: it was copied from another
+// signature, is over a certificate that was changed, or over a file outside of the document.
 var otherImprints = map[string][]string{
 	"xades-t-copied-sigtst.xml":    {"SignatureTimeStamp differs"},
 	"xades-lta-corrupted-cert.xml": {"SignatureTimeStamp equal", "ArchiveTimeStamp differs"},
@@ -71,8 +67,8 @@ var otherImprints = map[string][]string{
 	},
 }
 
-// The imprints of other people's timestamps are what this package computes (EN 319 132-1 5.3, 5.5.2.2), but
-// for those of which it is known that they are not.
+// The imprints of foreign timestamps are those that this package computes (EN 319 132-1 5.3,
+// 5.5.2.2), except otherImprints.
 func TestImprints(t *testing.T) {
 	t.Parallel()
 	stamped := make(map[string][]string)
@@ -100,13 +96,13 @@ func TestImprints(t *testing.T) {
 	compareWithDSS(t, stamped)
 }
 
-// forDSS are those that EU DSS is asked about when not in full.
+// forDSS are the samples that EU DSS validates unless INNSIGLI_FULL=1.
 var forDSS = []string{
 	"data2sign-signed-xades-enveloped-baseline-cts-lta.xml", "doubleSignedTest.xml", "xades-lta-valid.xml",
 	"xades-t-copied-sigtst.xml", "xades-lta-corrupted-cert.xml", "Signature-X-LT-5b5edd31-344d-4d66-8e95-79f9acaab566.xml",
 }
 
-// dssAlone are timestamps that EU DSS knows in a file and this package does not judge: that of a
+// dssAlone are timestamps that EU DSS validates and this package does not: that of a
 // counter-signature, and one by the rules of XAdES 1.3.2.
 var dssAlone = map[string]map[string]int{
 	"X-B-LT-with-counter-sig-X-E-ERS.xml": {"SignatureTimeStamp equal": 1},
@@ -131,7 +127,7 @@ func equalImprints(stamps []string) []string {
 	return want
 }
 
-// compareWithDSS compares with what EU DSS finds intact.
+// compareWithDSS compares the timestamps that are right here with those that are intact to EU DSS.
 func compareWithDSS(t *testing.T, stamped map[string][]string) {
 	t.Helper()
 	paths := slices.Sorted(maps.Keys(stamped))

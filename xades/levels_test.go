@@ -2,237 +2,224 @@ package xades_test
 
 import (
 	"bytes"
+	"context"
+	"crypto"
 	"fmt"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
-	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/internal/test/adestest"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
-	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/xades"
 )
 
-// A file of each packing passes in EU DSS under its own policy with exactly the level that it was raised
-// to (EN 319 132-1 6.3), is valid against the schema of XAdES, and verifies in XML Security Library. In full, so does
-// every packing by every kind of algorithm at every level, alone and with others, after and over another's evidence.
-func TestLevels(t *testing.T) {
+// TestAdES runs the suite that pades and xades have in common, in each packing.
+func TestAdES(t *testing.T) {
 	t.Parallel()
-	all := schemes(t)
-	folder := levelFolder{T: t, path: t.TempDir(), ca: newAuthority(t), schemes: all, levels: []ades.Level{ades.LT, ades.LTA}}
-	folder.addPackings()
-	folder.addSequences()
-	folder.addForms()
-	folder.judge()
-	old := levelFolder{T: t, path: t.TempDir(), schemes: all[:1]}
-	old.addOverDays()
-	old.judge()
-	if testenv.Full() {
-		crossLevels(t, all)
-	}
-}
-
-// crossLevels takes each kind of algorithm through everything.
-func crossLevels(t *testing.T, all []scheme) {
-	for i, s := range all {
-		if !slices.Contains([]string{"RSA", "PSS", "P-256"}, s.name) {
-			continue
-		}
-		t.Run(s.name, func(t *testing.T) {
-			now := levelFolder{T: t, path: t.TempDir(), ca: newAuthority(t), schemes: all[i : i+1], levels: []ades.Level{ades.B, ades.T, ades.LT, ades.LTA}}
-			now.addPackings()
-			now.addSequences()
-			now.judge()
-			old := levelFolder{T: t, path: t.TempDir(), schemes: all[i : i+1]}
-			old.addOverDays()
-			old.judge()
-		})
-	}
-}
-
-// levelFolder is where signed documents are put for those who judge them.
-type levelFolder struct {
-	*testing.T
-	path    string
-	ca      *sandboxca.Authority
-	schemes []scheme
-	levels  []ades.Level
-	turn    int
-	files   []levelFile
-}
-
-// levelFile is a document with signatures, in document order, and the levels that they have in the end.
-type levelFile struct {
-	name   string
-	path   string
-	levels []ades.Level
-	stamps map[string]int // of each type
-	wide   bool           // UTF-16, which EU DSS does not know for XML
-}
-
-func (l *levelFolder) add(f levelFile, b []byte) {
-	f.path = filepath.Join(l.path, fmt.Sprintf("%02d.xml", len(l.files)))
-	writeFile(l, f.path, b)
-	l.files = append(l.files, f)
-}
-
-// next is somebody else each time, with the algorithms by turns.
-func (l *levelFolder) next() person {
-	s := l.schemes[l.turn%len(l.schemes)]
-	l.turn++
-	return newPerson(l, l.ca, s.key, s.algorithm)
-}
-
-func stampsOf(signature, archive int) map[string]int {
-	all := make(map[string]int)
-	if signature > 0 {
-		all["SIGNATURE_TIMESTAMP"] = signature
-	}
-	if archive > 0 {
-		all["ARCHIVE_TIMESTAMP"] = archive
-	}
-	return all
-}
-
-// addPackings adds documents of one and of three signers in each packing.
-func (l *levelFolder) addPackings() {
+	f := xmlFormat()
 	for _, p := range packings {
-		for _, level := range l.levels {
-			l.addInTurns(p, level, 1)
-			l.addInTurns(p, level, 3)
-		}
-		if p.packing != xades.Enveloping { // which would sign signatures as they are
-			l.addAtOnce(p, ades.LTA, 3)
-		}
+		f.Variants = append(f.Variants, p.variant("", []byte(contract)))
+	}
+	adestest.Run(t, f)
+}
+
+// xmlFormat returns the format without variants.
+func xmlFormat() adestest.Format {
+	return adestest.Format{
+		Name: "XAdES", Extension: ".xml",
+		NewPending:  func() adestest.Pending { return pendingXML{new(xades.Pending)} },
+		Prepare:     prepareXML,
+		Sign:        signXML,
+		Extend:      extendXML(xades.Extender.Extend),
+		ExtendLast:  extendXML(xades.Extender.ExtendLast),
+		Renew:       extendXML(renewer),
+		Verify:      verifyXML,
+		ChangeValue: changedValue,
+		Broken:      brokenXML,
+		Stored:      []string{goldenFile},
+		Signers: map[string]func(testing.TB, validators.SignOptions, ...string) []validators.SignedFile{
+			"EU DSS": validators.DSSSign,
+		},
+		Packagings: []string{"ENVELOPED", "ENVELOPING"},
+		Judge:      judgeXML,
 	}
 }
 
-// addInTurns adds a document that is raised after each signature.
-func (l *levelFolder) addInTurns(p packing, level ades.Level, n int) {
-	f := levelFile{name: fmt.Sprintf("%s, %v of %d in turns", p.name, level, n)}
-	b := []byte(contract)
-	for range n {
-		b = signLevel(l, b, l.next(), level, p.options())
-		f.levels = append(f.levels, level)
-	}
-	if p.base64 { // what is in Base64 is no part of the document
-		f.levels = f.levels[:1]
-	}
-	signature, archive := 0, 0
-	if level >= ades.T {
-		signature = len(f.levels)
-	}
-	if level == ades.LTA {
-		archive = len(f.levels)
-	}
-	f.stamps = stampsOf(signature, archive)
-	l.add(f, b)
+// variant returns the packing with a document. Its name ends with that of the packing.
+func (p packing) variant(name string, content []byte) adestest.Variant {
+	return adestest.Variant{Name: name + p.name, Document: content, Encloses: p.packing == xades.Enveloping, Hides: p.base64}
 }
 
-// addAtOnce adds a document that is raised after the last signature.
-func (l *levelFolder) addAtOnce(p packing, level ades.Level, n int) {
-	f := levelFile{name: fmt.Sprintf("%s, %v of %d at once", p.name, level, n), stamps: stampsOf(n, n)}
-	b := []byte(contract)
-	for range n {
-		b = signFor(l, b, l.next(), ades.T, p.options())
-		f.levels = append(f.levels, level)
-	}
-	l.add(f, extend(l, b, level, l.ca.Sources(nil)))
-}
-
-// addSequences adds documents to which something is added after LTA.
-func (l *levelFolder) addSequences() {
-	s := l.ca.Sources(nil)
+func optionsOf(t testing.TB, o adestest.Options) xades.Options {
+	t.Helper()
 	for _, p := range packings {
-		if p.base64 {
-			continue
+		if strings.HasSuffix(o.Variant.Name, p.name) {
+			xo := p.options()
+			xo.City, xo.Country, xo.Reason = "Reykjavík", "Ísland", "Undirritun & samþykki"
+			xo.Level, xo.Time = o.Level, o.Time
+			return xo
 		}
-		archived := signLevel(l, []byte(contract), l.next(), ades.LTA, p.options())
-		l.add(levelFile{name: p.name + ", LTA renewed twice", levels: []ades.Level{ades.LTA}, stamps: stampsOf(1, 3)},
-			renew(l, renew(l, archived, s), s))
-		for level, signature := range map[ades.Level]int{ades.B: 1, ades.T: 2, ades.LT: 2} {
-			l.add(levelFile{name: fmt.Sprintf("%s, %v after LTA", p.name, level), levels: []ades.Level{ades.LTA, level}, stamps: stampsOf(signature, 1)},
-				signLevel(l, archived, l.next(), level, p.options()))
-		}
-		signed := signFor(l, archived, l.next(), ades.B, p.options())
-		l.add(levelFile{name: p.name + ", B after LTA, extended", levels: []ades.Level{ades.LTA, ades.LTA}, stamps: stampsOf(2, 2)},
-			extend(l, signed, ades.LTA, s))
-		archives := 3
-		if p.packing == xades.Enveloping { // where the first is signed by the second
-			archives = 2
-		}
-		l.add(levelFile{name: p.name + ", B after LTA, renewed", levels: []ades.Level{ades.LTA, ades.LTA}, stamps: stampsOf(2, archives)},
-			renew(l, signed, s))
 	}
+	t.Fatalf("no packing for %q", o.Variant.Name)
+	return xades.Options{}
 }
 
-// addOverDays adds a document whose timestamps are days apart, so that each renewal brings what was said about
-// the one before.
-func (l *levelFolder) addOverDays() {
-	start := time.Now().AddDate(0, 0, -8)
-	var err error
-	if l.ca, err = sandboxca.New(start); err != nil {
-		l.Fatal(err)
-	}
-	day := func(n int) ades.Sources {
-		return l.ca.Sources(func() time.Time { return start.AddDate(0, 0, n).Add(time.Hour) })
-	}
-	key := l.schemes[0].key
-	cert, err := l.ca.Issue("Dæmi um nafn", "1203894569", key.Public(), start)
+// pendingXML is a pending signature that completes a whole document.
+type pendingXML struct{ *xades.Pending }
+
+func (p pendingXML) Complete(t testing.TB, b, value []byte, timestamps ades.Timestamper) ([]byte, error) {
+	r, err := p.Pending.Complete(t.Context(), value, timestamps)
 	if err != nil {
-		l.Fatal(err)
+		return nil, err
 	}
-	for _, p := range packings {
-		signer := ades.Signer{Certificate: cert, Chain: l.ca.Chain(), Algorithm: l.schemes[0].algorithm}
-		o := p.options()
-		o.Time = start.Add(time.Hour)
-		b := sign(l, []byte(contract), person{signer, key, l.ca}, o)
-		b = extend(l, b, ades.LT, day(0))
-		for n := range 3 {
-			b = renew(l, b, day(2*n+2))
-			if got := bytes.Count(b, []byte("</xades141:TimeStampValidationData><xades141:ArchiveTimeStamp ")); got != n+1 {
-				l.Errorf("%s: evidence of %d timestamps before the next one, want %d", p.name, got, n+1)
+	return apply(t, b, r), nil
+}
+
+func prepareXML(t testing.TB, b []byte, s ades.Signer, o adestest.Options) (adestest.Pending, error) {
+	p, err := xades.Prepare(t.Context(), document(b), s, optionsOf(t, o))
+	return pendingXML{p}, err
+}
+
+func signXML(t testing.TB, b []byte, key crypto.Signer, s ades.Signer, o adestest.Options, sources ades.Sources) ([]byte, error) {
+	r, err := xades.Sign(t.Context(), document(b), key, s, optionsOf(t, o), sources)
+	if r.Pieces == nil {
+		return nil, err
+	}
+	return apply(t, b, r), err
+}
+
+// extender is a method of xades.Extender, which returns one revision at most.
+type extender func(xades.Extender, context.Context, xades.Document, ades.Level) ([]xades.Revision, error)
+
+func extendXML(run extender) adestest.ExtendFunc {
+	return func(t testing.TB, b []byte, level ades.Level, s ades.Sources) ([]byte, int, error) {
+		revisions, err := run(xades.Extender{Sources: s}, t.Context(), document(b), level)
+		if len(revisions) > 1 {
+			t.Errorf("%d revisions, want 1", len(revisions))
+		}
+		return grown(t, b, revisions...), len(revisions), err
+	}
+}
+
+func renewer(x xades.Extender, ctx context.Context, doc xades.Document, _ ades.Level) ([]xades.Revision, error) {
+	return x.Renew(ctx, doc)
+}
+
+func verifyXML(t testing.TB, b []byte, o ades.VerifyOptions) *ades.Report {
+	report, err := xades.Verify(t.Context(), document(b), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func brokenXML(t testing.TB, signed []byte) map[string][]byte {
+	bare := altered(t, altered(t, signed, "<xades:QualifyingProperties", "<xades:Properties"), "</xades:QualifyingProperties", "</xades:Properties")
+	return map[string][]byte{
+		"content changed":               altered(t, signed, "250000", "950000"),
+		"signing time changed":          altered(t, signed, "<xades:SigningTime>2", "<xades:SigningTime>3"),
+		"value changed":                 changedValue(t, signed),
+		"properties name another value": altered(t, signed, `Target="#`, `Target="#x`),
+		"no properties":                 bare,
+	}
+}
+
+// judgeXML has XML Security Library validate files.
+func judgeXML(t *testing.T, files []adestest.File) {
+	t.Helper()
+	t.Run("XML Security Library", func(t *testing.T) {
+		for i, r := range validators.XMLSec(t, adestest.Roots(files), adestest.Paths(files)...) {
+			if r.Error != "" || len(r.Signatures) != len(files[i].Levels) {
+				t.Errorf("%s: %q, %d signatures, want %d", files[i].Name, r.Error, len(r.Signatures), len(files[i].Levels))
+			}
+			for _, s := range r.Signatures {
+				if !s.Valid {
+					t.Errorf("%s: %s", files[i].Name, s.Error)
+				}
 			}
 		}
-		l.add(levelFile{name: p.name + ", renewed over days", levels: []ades.Level{ades.LTA}, stamps: stampsOf(1, 3)}, b)
-	}
+	})
 }
 
-// addForms adds documents in other encodings and with prefixes that mean something else, and signatures
-// whose unsigned properties somebody else has begun.
-func (l *levelFolder) addForms() {
+// Levels are independent of the encoding of the document, of prefixes that mean something else in
+// it, and of identifiers that it has twice.
+func TestLevelsOfOtherDocuments(t *testing.T) {
+	t.Parallel()
+	const undeclared = "<?xml version=\"1.0\"?>\r\n<contract number=\"17\"><party>Jóna</party></contract>\r\n"
+	f := xmlFormat()
 	for _, form := range []struct {
-		name string
-		b    []byte
-		wide bool
+		name    string
+		content []byte
 	}{
-		{"UTF-16LE", utf16(contract16, true), true},
-		{"UTF-16BE", utf16(contract16, false), true},
-		{"ISO-8859-1", latin1(`<?xml version="1.0" encoding="ISO-8859-1"?><samningur>Jóna</samningur>`), false},
-		{"prefixes elsewhere", []byte(`<ds:a xmlns:ds="urn:a" xmlns:xades="urn:b" xmlns:xades141="urn:c"><xades141:b/></ds:a>`), false},
+		{"UTF-16LE", utf16(undeclared, true)},
+		{"UTF-16BE", utf16(undeclared, false)},
+		{"ISO-8859-1", latin1(`<?xml version="1.0" encoding="ISO-8859-1"?><samningur>Jóna</samningur>`)},
+		{"other prefixes", []byte(`<ds:a xmlns:ds="urn:a" xmlns:xades="urn:b" xmlns:xades141="urn:c"><xades141:b/></ds:a>`)},
+		{"identifiers twice", []byte(`<a Id="x"><b id="1"/><b id="1" ID="x"/></a>`)},
 	} {
 		for _, p := range packings {
-			b := renew(l, signLevel(l, form.b, l.next(), ades.LTA, p.options()), l.ca.Sources(nil))
-			l.add(levelFile{p.name + ", " + form.name, "", []ades.Level{ades.LTA}, stampsOf(1, 2), form.wide && !p.base64}, b)
+			v := p.variant(form.name+", ", form.content)
+			v.NoDSS = strings.HasPrefix(form.name, "UTF-16") && !p.base64
+			f.Variants = append(f.Variants, v)
 		}
 	}
-	for name, begun := range beginnings {
-		b := signFor(l, []byte(contract), l.next(), ades.B, xades.Options{})
-		b = altered(l, b, "</xades:QualifyingProperties>", begun+"</xades:QualifyingProperties>")
-		for _, level := range []ades.Level{ades.T, ades.LT, ades.LTA} {
-			revisions, err := xades.Extender{Sources: l.ca.Sources(nil)}.Extend(l.Context(), document(b), level)
-			if err != nil || len(revisions) != 1 {
-				l.Fatalf("%s: %d revisions, %v", name, len(revisions), err)
-			}
-			b = apply(l, b, revisions...)
-		}
-		l.add(levelFile{name: name, levels: []ades.Level{ades.LTA}, stamps: stampsOf(1, 1)}, b)
-	}
+	adestest.RunRenewed(t, f)
 }
 
-// contract16 declares no encoding, so that the byte order mark tells it.
-const contract16 = "<?xml version=\"1.0\"?>\r\n<contract number=\"17\"><party>Jóna</party></contract>\r\n"
+// Signatures of one document may have different packings.
+func TestMixedPackings(t *testing.T) {
+	t.Parallel()
+	p, folder := newPerson(t, newAuthority(t), p256(t)), t.TempDir()
+	var files []adestest.File
+	for i, pair := range [][2]packing{
+		{packings[3], packings[0]}, {packings[3], packings[1]}, {packings[0], packings[2]}, {packings[1], packings[3]},
+	} {
+		signed := sign(t, sign(t, []byte(contract), p, pair[0].options()), p, pair[1].options())
+		f := adestest.File{
+			Name: pair[0].name + ", then " + pair[1].name, Path: filepath.Join(folder, fmt.Sprintf("%d.xml", i)), Format: "XAdES",
+			Root: p.ca.Root(), Levels: []ades.Level{ades.B, ades.B}, Timestamps: map[ades.TimestampType]int{},
+		}
+		if pair[1].base64 { // the first signature is hidden
+			f.Levels = f.Levels[:1]
+		}
+		writeFile(t, f.Path, signed)
+		xmlFormat().Check(t, f)
+		files = append(files, f)
+	}
+	t.Run("EU DSS", func(t *testing.T) { adestest.CheckByDSS(t, files) })
+	judgeXML(t, files)
+}
+
+// Properties are added to unsigned properties in which other software has put nothing that is
+// known.
+func TestExtendBegunProperties(t *testing.T) {
+	t.Parallel()
+	ca, folder := newAuthority(t), t.TempDir()
+	var files []adestest.File
+	for name, begun := range beginnings {
+		b := signFor(t, []byte(contract), newPerson(t, ca, p256(t)), ades.B, xades.Options{})
+		b = altered(t, b, "</xades:QualifyingProperties>", begun+"</xades:QualifyingProperties>")
+		for _, level := range adestest.Levels[1:] {
+			before := b
+			if b = extend(t, b, level, ca.Sources(nil)); bytes.Equal(b, before) {
+				t.Errorf("%s: nothing is added for %v", name, level)
+			}
+		}
+		f := adestest.File{
+			Name: name, Path: filepath.Join(folder, fmt.Sprintf("%d.xml", len(files))), Format: "XAdES", Root: ca.Root(),
+			Partial: strings.Contains(begun, "UnsignedDataObjectProperty>"),
+			Levels:  []ades.Level{ades.LTA}, Timestamps: map[ades.TimestampType]int{ades.SignatureTimestamp: 1, ades.ArchiveTimestamp: 1},
+		}
+		writeFile(t, f.Path, b)
+		xmlFormat().Check(t, f)
+		files = append(files, f)
+	}
+	t.Run("EU DSS", func(t *testing.T) { adestest.CheckByDSS(t, files) })
+	judgeXML(t, files)
+}
 
 // beginnings are unsigned properties with nothing in them that is known.
 var beginnings = map[string]string{
@@ -241,5 +228,39 @@ var beginnings = map[string]string{
 	"unsigned properties by other names":   `<é:UnsignedProperties xmlns:é="http://uri.etsi.org/01903/v1.3.2#" xmlns:xades="urn:a"><é:UnsignedSignatureProperties xmlns:ds="urn:b" Id="é"/></é:UnsignedProperties>`,
 	"unsigned properties without a prefix": `<UnsignedProperties xmlns="http://uri.etsi.org/01903/v1.3.2#"><UnsignedSignatureProperties></UnsignedSignatureProperties></UnsignedProperties>`,
 	"properties of data objects":           `<xades:UnsignedProperties><xades:UnsignedDataObjectProperties><xades:UnsignedDataObjectProperty>a</xades:UnsignedDataObjectProperty></xades:UnsignedDataObjectProperties></xades:UnsignedProperties>`,
-	"certificates that are there":          `<xades:UnsignedProperties><xades:UnsignedSignatureProperties><xades:CertificateValues/></xades:UnsignedSignatureProperties></xades:UnsignedProperties>`,
+	"CertificateValues without any":        `<xades:UnsignedProperties><xades:UnsignedSignatureProperties><xades:CertificateValues/></xades:UnsignedSignatureProperties></xades:UnsignedProperties>`,
+}
+
+// A signature with 3.6 MB of unsigned properties can be renewed thirty times: the archive
+// timestamps are all over these, and Renew and Verify read them once.
+func TestThirtyRenewals(t *testing.T) {
+	t.Parallel()
+	more := `<xades141:Other xmlns:xades141="http://uri.etsi.org/01903/v1.4.1#">` + strings.Repeat("evidence ", 400_000) + "</xades141:Other>"
+	renewOften(t, []byte(contract), 1, more)
+	if testenv.Full() {
+		renewOften(t, paragraphs(5<<20), 10, "")
+	}
+}
+
+// renewOften signs, adds an unsigned property and renews.
+func renewOften(t *testing.T, b []byte, signers int, property string) {
+	t.Helper()
+	const renewals, end = 30, "</xades:UnsignedSignatureProperties>"
+	ca := newAuthority(t)
+	for range signers {
+		b = sign(t, b, newPerson(t, ca, p256(t)), xades.Options{})
+	}
+	b = extend(t, altered(t, extend(t, b, ades.LT, ca.Sources(nil)), end, property+end), ades.LTA, ca.Sources(nil))
+	for range renewals {
+		b = renew(t, b, ca.Sources(nil))
+	}
+	for _, s := range verify(t, b, ca) {
+		trusted := 0
+		for _, stamp := range s.Timestamps {
+			trusted += count(stamp.Trusted)
+		}
+		if s.Indication != ades.TotalPassed || s.Format != "XAdES-BASELINE-LTA" || trusted != 2+renewals {
+			t.Fatalf("%s %s %s with %d trusted timestamps, want %d: %q", s.Format, s.Indication, s.SubIndication, trusted, 2+renewals, s.Problems)
+		}
+	}
 }

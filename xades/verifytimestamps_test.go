@@ -18,12 +18,10 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-var (
-	archiveToken = regexp.MustCompile(`(?s)<xades141:ArchiveTimeStamp .*?(<xades:EncapsulatedTimeStamp>(.*?)</xades:EncapsulatedTimeStamp>)`)
-)
+var archiveToken = regexp.MustCompile(`(?s)<xades141:ArchiveTimeStamp .*?(<xades:EncapsulatedTimeStamp>(.*?)</xades:EncapsulatedTimeStamp>)`)
 
-// archivedBefore is a document that was archived some days ago, and an authority that was in force then and is
-// no more: its key may be anybody's.
+// archivedBefore is a document that reached level LTA fifty days ago, and a timestamp authority
+// whose certificate has expired since: an attacker may have its key by now.
 type archivedBefore struct {
 	*testing.T
 	ca, expired *sandboxca.Authority
@@ -33,25 +31,14 @@ type archivedBefore struct {
 
 func newArchivedBefore(t *testing.T) archivedBefore {
 	began, made := time.Now().AddDate(0, 0, -60), time.Now().AddDate(0, 0, -50)
-	at := func(when time.Time) *sandboxca.Authority {
-		ca, err := sandboxca.New(when)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ca
-	}
-	a := archivedBefore{T: t, ca: at(began), expired: at(time.Now().AddDate(-5, 0, -30)), made: made}
-	key := p256(t)
-	cert, err := a.ca.Issue("Dæmi um nafn", "1203894569", key.Public(), began)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := person{ades.Signer{Certificate: cert, Chain: a.ca.Chain()}, key, a.ca}
+	a := archivedBefore{T: t, ca: newAuthorityAt(t, began), expired: newAuthorityAt(t, time.Now().AddDate(-5, 0, -30)), made: made}
+	p := newPersonAt(t, a.ca, p256(t), began)
 	a.document = extend(t, sign(t, []byte(contract), p, xades.Options{Time: made}), ades.LTA, a.ca.Sources(func() time.Time { return made }))
 	return a
 }
 
-// backdated is a token of the expired authority, of long before the document was signed, and validation data for it.
+// backdated returns a token of the expired authority with a time before the signature, and
+// validation data for it.
 func (a archivedBefore) backdated(sum []byte) (token, values string) {
 	a.Helper()
 	when := time.Now().AddDate(0, 0, -150)
@@ -78,7 +65,7 @@ func encapsulate(what string, der []byte) string {
 	return "<xades:Encapsulated" + what + ">" + base64.StdEncoding.EncodeToString(der) + "</xades:Encapsulated" + what + ">"
 }
 
-// valueSum is the digest of what signature timestamps are over.
+// valueSum returns the digest that signature timestamps are over.
 func (a archivedBefore) valueSum() []byte {
 	a.Helper()
 	d, err := xmldoc.Parse(a.document)
@@ -98,8 +85,9 @@ func (a archivedBefore) valueSum() []byte {
 	return nil
 }
 
-// An archive timestamp proves what stands before it, and nothing that somebody puts behind it or beside it with
-// a key that has been let go since (EN 319 102-1 5.6.3, EN 319 132-1 5.5.2.2), as EU DSS has it.
+// An archive timestamp proves the properties before it. It does not prove a timestamp that an
+// attacker adds behind it or beside it, with the key of an authority that has expired (EN 319 102-1
+// 5.6.3, EN 319 132-1 5.5.2.2). EU DSS agrees.
 func TestTimestampsThatNoArchiveProves(t *testing.T) {
 	t.Parallel()
 	a := newArchivedBefore(t)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 	"github.com/innsigli/innsigli/xades"
 )
@@ -25,7 +26,7 @@ type person struct {
 	ca     *sandboxca.Authority
 }
 
-// newPerson is somebody who signs by the algorithm given; without one, by the default of the key.
+// newPerson returns a signer with an algorithm, or with the default one of the key.
 func newPerson(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, algorithm ...ades.Algorithm) person {
 	t.Helper()
 	p := newPersonAt(t, ca, key, time.Now())
@@ -35,7 +36,7 @@ func newPerson(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, algorit
 	return p
 }
 
-// newPersonAt is one whose certificate is of another time.
+// newPersonAt returns a signer whose certificate was issued at a time.
 func newPersonAt(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, at time.Time) person {
 	t.Helper()
 	cert, err := ca.Issue("Dæmi um nafn", "1203894569", key.Public(), at)
@@ -45,9 +46,11 @@ func newPersonAt(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, at ti
 	return person{ades.Signer{Certificate: cert, Chain: ca.Chain()}, key, ca}
 }
 
-func newAuthority(t testing.TB) *sandboxca.Authority {
+func newAuthority(t testing.TB) *sandboxca.Authority { return newAuthorityAt(t, time.Now()) }
+
+func newAuthorityAt(t testing.TB, began time.Time) *sandboxca.Authority {
 	t.Helper()
-	ca, err := sandboxca.New(time.Now())
+	ca, err := sandboxca.New(began)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +101,7 @@ func schemes(t testing.TB) []scheme {
 	}
 }
 
-// packing is one of the ways to pack a signature.
+// packing is a way to pack a signature.
 type packing struct {
 	name    string
 	packing xades.Packing
@@ -127,7 +130,7 @@ func document(b []byte) xades.Document {
 	return xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}
 }
 
-// apply is what a document becomes by revisions, one after another.
+// apply applies revisions to a document, one after another.
 func apply(t testing.TB, b []byte, revisions ...xades.Revision) []byte {
 	t.Helper()
 	doc := document(b)
@@ -144,7 +147,7 @@ func apply(t testing.TB, b []byte, revisions ...xades.Revision) []byte {
 	return out
 }
 
-// sign signs at level B, when Check has nothing against it.
+// sign signs at level B, and expects no error of Check.
 func sign(t testing.TB, b []byte, p person, o xades.Options) []byte {
 	t.Helper()
 	if err := xades.Check(t.Context(), document(b), o); err != nil {
@@ -184,16 +187,17 @@ func signLevel(t testing.TB, b []byte, p person, level ades.Level, o xades.Optio
 
 func extend(t testing.TB, b []byte, level ades.Level, s ades.Sources) []byte {
 	t.Helper()
-	revisions, err := xades.Extender{Sources: s}.Extend(t.Context(), document(b), level)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return apply(t, b, revisions...)
+	return mustExtend(t, b, level, s, xades.Extender.Extend)
 }
 
 func renew(t testing.TB, b []byte, s ades.Sources) []byte {
 	t.Helper()
-	revisions, err := xades.Extender{Sources: s}.Renew(t.Context(), document(b))
+	return mustExtend(t, b, ades.LTA, s, renewer)
+}
+
+func mustExtend(t testing.TB, b []byte, level ades.Level, s ades.Sources, run extender) []byte {
+	t.Helper()
+	revisions, err := run(xades.Extender{Sources: s}, t.Context(), document(b), level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +220,7 @@ func writeFile(t testing.TB, path string, content []byte) {
 	}
 }
 
-// paragraphs is a document of so many bytes at least.
+// paragraphs returns a document of at least some bytes.
 func paragraphs(size int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`<book>`)
@@ -227,11 +231,4 @@ func paragraphs(size int) []byte {
 	return b.Bytes()
 }
 
-func readFile(t testing.TB, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
+func readFile(t testing.TB, path string) []byte { return testenv.ReadFile(t, path) }

@@ -21,6 +21,7 @@ var layers = []layer{
 		{"docs/examples/go/sign", "", ""},
 		{"docs/examples/go/webhook", "webhook", ""},
 		{"idp/idptest", "idp ades internal/pki/cms internal/test/cert", ""},
+		{"internal/test/adestest", "ades ades/online internal/pki/tsp internal/test/ca internal/test/env internal/test/validators sandbox/ca", "go-cmp"},
 		{"internal/test/agreement", "ades internal/test/env internal/test/validators", ""},
 		{"internal/test/decisions", "", ""},
 		{"internal/test/handbook", "", ""},
