@@ -108,7 +108,7 @@ var fieldShapes = []struct {
 			"<< /Fields [100 0 R] /SigFlags 1 >>", "[101 0 R]",
 		},
 	}},
-	{"two widgets, one on no page", "Buyer", []uint32{101, 102}, true, false, pdftest.Options{
+	{"two widgets, one of them not on a page", "Buyer", []uint32{101, 102}, true, false, pdftest.Options{
 		Catalog: "/AcroForm << /Fields [100 0 R] >>", Page: "/Annots [101 0 R]",
 		Objects: []string{
 			"<< /FT /Sig /T (Buyer) /Kids [101 0 R 102 0 R] >>",
@@ -130,7 +130,7 @@ var fieldShapes = []struct {
 			"<< /T (Sale) /FT /Sig /Kids [100 0 R] >>",
 		},
 	}},
-	{"behind two references", "Buyer", []uint32{100}, false, true, pdftest.Options{
+	{"references to references", "Buyer", []uint32{100}, false, true, pdftest.Options{
 		Catalog: "/AcroForm << /Fields 102 0 R >>", Page: "/Annots [100 0 R]",
 		Objects: []string{
 			"<< /FT /Sig /T <FEFF00420075007900650072> /Type /Annot /Subtype /Widget /Rect [9 9 99 99] /P 10 0 R >>",
