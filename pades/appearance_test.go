@@ -123,7 +123,7 @@ func TestVisibleOnItsPage(t *testing.T) {
 	rect := pades.Rect{LLX: 100, LLY: 500, URX: 300, URY: 600}
 	b = signedWith(t, b, p, pades.Options{Visible: &pades.Visible{Page: 3, Rect: rect, Appearance: quarters()["plain"]}})
 	for page, want := range map[int]int{1: 0, 2: 0, 3: 1} {
-		if _, found := annotations(t, open(t, b), page); len(found) != want {
+		if _, found := pageAnnotations(t, open(t, b), page); len(found) != want {
 			t.Errorf("page %d has the annotations %v", page, found)
 		}
 	}

@@ -52,8 +52,8 @@ func checkAdded(t *testing.T, before, after *pdf.File, name string) {
 	if flags != 3 || is["DA"] != was["DA"] {
 		t.Errorf("SigFlags %d, want 3; DA %v, want %v", flags, is["DA"], was["DA"])
 	}
-	_, annotationsBefore := annotations(t, before, 1)
-	_, annotationsAfter := annotations(t, after, 1)
+	_, annotationsBefore := pageAnnotations(t, before, 1)
+	_, annotationsAfter := pageAnnotations(t, after, 1)
 	fieldsBefore, _ := before.Array(was["Fields"])
 	fieldsAfter, _ := after.Array(is["Fields"])
 	for _, change := range [][2]pdf.Array{{annotationsBefore, annotationsAfter}, {fieldsBefore, fieldsAfter}} {

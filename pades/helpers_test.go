@@ -258,8 +258,8 @@ func dictAt(t testing.TB, file *pdf.File, keys ...pdf.Name) pdf.Dict {
 	return dict
 }
 
-// annotations returns a page with its annotations.
-func annotations(t testing.TB, file *pdf.File, number int) (*pdf.Page, pdf.Array) {
+// pageAnnotations returns a page with its annotations.
+func pageAnnotations(t testing.TB, file *pdf.File, number int) (*pdf.Page, pdf.Array) {
 	t.Helper()
 	page, err := file.Page(number)
 	if err != nil {

@@ -174,7 +174,7 @@ func TestOrderOfTabsStays(t *testing.T) {
 // checkTagged follows the widget's StructParent to its structure element, and from there to the parent and back.
 func checkTagged(t *testing.T, before, after *pdf.File, tabs pdf.Name) {
 	t.Helper()
-	page, array := annotations(t, after, 1)
+	page, array := pageAnnotations(t, after, 1)
 	widget, _ := after.Dict(array[0])
 	key, ok := widget["StructParent"].(pdf.Integer)
 	if !ok || page.Dict["Tabs"] != tabs {
@@ -235,7 +235,7 @@ func TestWidgetIsAnArtifactInPDF2(t *testing.T) {
 	b := pdftest.Archival(pdftest.Archive{Profile: "ua2"})
 	signed := sign(t, b, p, pades.Options{})
 	checkNotTagged(t, signed[len(b):])
-	if page, _ := annotations(t, open(t, signed), 1); page.Dict["Tabs"] != pdf.Name("S") {
+	if page, _ := pageAnnotations(t, open(t, signed), 1); page.Dict["Tabs"] != pdf.Name("S") {
 		t.Errorf("Tabs is %v", page.Dict["Tabs"])
 	}
 }

@@ -121,7 +121,7 @@ func TestVisibleIsNamed(t *testing.T) {
 		{pades.Options{Visible: at(1, 100, 100)}, "Digital signature"},
 	} {
 		file := open(t, sign(t, pdftest.Build(pdftest.Options{}), p, row.options))
-		_, widgets := annotations(t, file, 1)
+		_, widgets := pageAnnotations(t, file, 1)
 		widget, _ := file.Dict(widgets[0])
 		name, _ := file.Bytes(widget["TU"])
 		if got := pdf.Text(pdf.String(name)); got != row.want {
@@ -258,7 +258,7 @@ func TestPagesThatShareAnnotations(t *testing.T) {
 func checkWidgets(t *testing.T, file *pdf.File, links int, want [][]string) {
 	t.Helper()
 	for i, fields := range want {
-		page, array := annotations(t, file, i+1)
+		page, array := pageAnnotations(t, file, i+1)
 		var got []string
 		for k, a := range array {
 			dict, _ := file.Dict(a)
