@@ -50,6 +50,8 @@ func TestVerifyNotices(t *testing.T) {
 		{"signature value changed", replace(value, flip(value)), ades.SigCryptoFailure},
 		{"gap that begins after the opening delimiter", ranges(fmt.Sprintf("[0 %d %d %d]", a+1, b, c)), ades.FormatFailure},
 		{"gap that ends before the closing delimiter", ranges(fmt.Sprintf("[0 %d %d %d]", a, b-1, c+1)), ades.FormatFailure},
+		{"ByteRange is not an array", ranges("null"), ades.FormatFailure},
+		{"end of the file is not covered", ranges(fmt.Sprintf("[0 %d %d %d]", a, b, c-10)), ades.FormatFailure},
 		{"gap that begins inside of Contents", ranges(fmt.Sprintf("[0 %d %d %d]", a+2, b, c)), ades.FormatFailure},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
