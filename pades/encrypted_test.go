@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"crypto/x509"
 	"errors"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
@@ -17,7 +14,7 @@ import (
 	"github.com/innsigli/innsigli/pades"
 )
 
-// encryptions are arguments of qpdf, behind the passwords.
+// encryptions are arguments of encrypt.
 var encryptions = map[string][]string{
 	"RC4 with 40 bits":             {"40"},
 	"RC4 with 128 bits":            {"128", "--use-aes=n"},
@@ -49,78 +46,58 @@ func formToEncrypt(kind pdftest.Kind) []byte {
 	})
 }
 
-func encrypt(t testing.TB, content []byte, user string, arguments ...string) []byte {
-	t.Helper()
-	folder := t.TempDir()
-	plain, encrypted := filepath.Join(folder, "plain.pdf"), filepath.Join(folder, "encrypted.pdf")
-	if err := os.WriteFile(plain, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{"--allow-weak-crypto", "--object-streams=preserve", "--encrypt", user, "owner"}, arguments...)
-	if out, err := exec.Command(testenv.Program(t, "qpdf"), append(args, "--", plain, encrypted)...).CombinedOutput(); err != nil {
-		t.Fatalf("qpdf: %v\n%s", err, out)
-	}
-	content, err := os.ReadFile(encrypted)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return content
-}
-
-// ISO 32000-2 7.6: a document that opens without a password is signed like any other: in a
-// new field, then in the one that is there, with an appearance.
+// TestEncryptedDocuments signs documents that open without a password (ISO 32000-2 7.6): in a new field, then in an
+// existing one, with an appearance.
 func TestEncryptedDocuments(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, newAuthority(t), p256(t))
-	folder := t.TempDir()
 	var paths []string
 	for name, arguments := range encryptions {
 		for _, kind := range pdftest.Kinds {
 			t.Run(name+"/"+string(kind), func(t *testing.T) {
 				b := encrypt(t, formToEncrypt(kind), "", arguments...)
 				once := sign(t, b, p, pades.Options{Reason: "Read and agreed", Location: "Húsavík"})
-				path := filepath.Join(folder, strings.ReplaceAll(name, " ", "-")+"-"+string(kind))
-				judgeEncrypted(t, path+"-1.pdf", once, 1)
+				twice := sign(t, once, p, pades.Options{Reason: "Agreed again", Field: "Guardian", Appearance: pdftest.Build(pdftest.Options{})})
+				for i, s := range verifyPassed(t, twice, p.ca, "Signature1", "Guardian") {
+					if want := []string{"Read and agreed", "Agreed again"}[i]; s.Reason != want {
+						t.Errorf("%s: reason %q, want %q", s.Name, s.Reason, want)
+					}
+				}
+				if bytes.Contains(twice, []byte("q /Page Do Q")) {
+					t.Error("the appearance is not encrypted")
+				}
+				judgeEncrypted(t, once, 1)
+				path := judgeEncrypted(t, twice, 2)
 				if !bytes.Equal(drawn(t, b), drawn(t, once)) {
 					t.Error("the page looks different")
 				}
-				twice := sign(t, once, p, pades.Options{Reason: "Agreed again", Field: "Guardian", Appearance: pdftest.Build(pdftest.Options{})})
-				judgeEncrypted(t, path+"-2.pdf", twice, 2)
-				for _, s := range verify(t, twice, p.ca) {
-					if !s.Passed() || s.Reason != "Read and agreed" && s.Reason != "Agreed again" {
-						t.Errorf("%s: %q %s %v", s.Name, s.Reason, s.Indication, s.Problems)
-					}
-				}
-				if name != "AES-256 of revision 5" { // which pyHanko does not know
-					paths = append(paths, path+"-2.pdf")
+				if name != "AES-256 of revision 5" { // which pyHanko does not support
+					paths = append(paths, path)
 				}
 			})
 		}
 	}
-	t.Run("pyHanko", func(t *testing.T) { judgeSignedByPyHanko(t, []*x509.Certificate{p.ca.Root()}, paths) })
+	t.Run("pyHanko", func(t *testing.T) {
+		for _, report := range validators.PyHanko(t, []*x509.Certificate{p.ca.Root()}, paths...) {
+			if report.Error != "" || len(report.Signatures) != 2 || !report.Signatures[0].BottomLine || !report.Signatures[1].BottomLine {
+				t.Errorf("%+v", report)
+			}
+		}
+	})
 }
 
-// judgeEncrypted looks at a file with n signatures: qpdf finds nothing to complain of and the
-// strings as they were meant, of which the file itself shows none, and pdfsig finds all
-// signatures valid.
-func judgeEncrypted(t *testing.T, path string, content []byte, n int) {
+// judgeEncrypted has qpdf decrypt a file with n signatures: it finds no fault and all strings, which are encrypted in
+// the file itself. pdfsig finds all signatures valid.
+func judgeEncrypted(t *testing.T, content []byte, n int) (path string) {
 	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path = tempFile(t, "encrypted.pdf", content)
 	if warnings, err := validators.QPDFCheck(t, path); err != nil || len(warnings) > 0 {
 		t.Errorf("qpdf: %v %v", warnings, err)
 	}
-	plain, err := exec.Command(testenv.Program(t, "qpdf"), "--decrypt", "--qdf", path, "-").Output()
-	if err != nil {
-		t.Fatalf("qpdf: %v", err)
-	}
+	plain := qpdf(t, "--decrypt", "--qdf", path, "-")
 	for _, text := range []string{"(Read and agreed)", "(Signature1)", "(Guardian)", "(Name of the child)", "<4af36e61>", "(A note)", "(First chapter)", "(Undirritun)", "(is-IS)"} {
-		if !bytes.Contains(plain, []byte(text)) {
-			t.Errorf("%s is lost", text)
-		}
-		if bytes.Contains(content, []byte(text)) {
-			t.Errorf("%s is there to be read", text)
+		if !bytes.Contains(plain, []byte(text)) || bytes.Contains(content, []byte(text)) {
+			t.Errorf("%s is lost, or is not encrypted", text)
 		}
 	}
 	signatures, err := validators.PDFSig(t, validators.PDFSigOptions{}, path)
@@ -137,58 +114,40 @@ func judgeEncrypted(t *testing.T, path string, content []byte, n int) {
 		}
 	}
 	if valid != n || whole != 1 {
-		t.Errorf("pdfsig: %+v", signatures)
+		t.Errorf("pdfsig: %d valid, want %d; %d of the whole document, want 1: %+v", valid, n, whole, signatures)
 	}
+	return path
 }
 
-// drawn is the first page as mutool draws it.
+// drawn returns the first page as mutool draws it.
 func drawn(t *testing.T, content []byte) []byte {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "page.pdf")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(testenv.Program(t, "mutool"), "draw", "-q", "-r", "50", "-F", "ppm", "-o", "-", path, "1").Output()
+	out, err := exec.CommandContext(t.Context(), testenv.Program(t, "mutool"), "draw", "-q", "-r", "50", "-F", "ppm", "-o", "-", tempFile(t, "page.pdf", content), "1").Output()
 	if err != nil || len(out) < 1000 {
 		t.Fatalf("mutool: %d bytes, %v", len(out), err)
 	}
 	return out
 }
 
-// judgeSignedByPyHanko has pyHanko find both signatures of each file good, and the second
-// one's revision a form filled in.
-func judgeSignedByPyHanko(t *testing.T, roots []*x509.Certificate, paths []string) {
-	t.Helper()
-	for _, report := range validators.PyHanko(t, roots, paths...) {
-		if report.Error != "" || len(report.Signatures) != 2 {
-			t.Errorf("%s: %d signatures, %s", report.File, len(report.Signatures), report.Error)
-		}
-		for _, s := range report.Signatures {
-			if !s.BottomLine {
-				t.Errorf("%s: %+v", report.File, s)
-			}
-		}
-	}
-}
-
-// ISO 32000-2 table 22: bits 4 and 6 for a new field; 6 or, from revision 3 on, 9 for one that is there.
+// TestPermissionsOfEncryptedDocuments signs documents whose author restricts changes (ISO 32000-2 table 22). A new field
+// needs bits 4 and 6; an existing field needs bit 6 or, from revision 3 on, bit 9.
 func TestPermissionsOfEncryptedDocuments(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	for name, test := range map[string]struct {
 		user      string
 		arguments []string
-		made      error // of a signature in a new field
-		filled    error // of one in the field that is there
+		newField  error
+		existing  error
 	}{
 		"everything":                      {"", []string{"256"}, nil, nil},
-		"all but changes":                 {"", []string{"256", "--modify=none"}, ades.ErrForbidden, ades.ErrForbidden},
+		"no changes":                      {"", []string{"256", "--modify=none"}, ades.ErrForbidden, ades.ErrForbidden},
 		"assembly alone":                  {"", []string{"128", "--use-aes=y", "--modify=assembly"}, ades.ErrForbidden, ades.ErrForbidden},
 		"bit 9 alone":                     {"", []string{"128", "--use-aes=y", "--modify=form"}, ades.ErrForbidden, nil},
 		"bits 6 and 9":                    {"", []string{"256", "--modify=annotate"}, ades.ErrForbidden, nil},
 		"bit 4 alone":                     {"", []string{"256", "--annotate=n", "--form=n"}, ades.ErrForbidden, ades.ErrForbidden},
 		"bits 4 and 9":                    {"", []string{"256", "--annotate=n"}, ades.ErrForbidden, nil},
 		"revision 2, bit 6 alone":         {"", []string{"40", "--modify=n"}, ades.ErrForbidden, nil},
-		"revision 2, bit 4, none for 9":   {"", []string{"40", "--annotate=n"}, ades.ErrForbidden, ades.ErrForbidden},
+		"revision 2, bit 4 alone":         {"", []string{"40", "--annotate=n"}, ades.ErrForbidden, ades.ErrForbidden},
 		"revision 2, everything":          {"", []string{"40"}, nil, nil},
 		"a password, RC4":                 {"secret", []string{"128", "--use-aes=n"}, pades.ErrEncrypted, pades.ErrEncrypted},
 		"a password, AES-256":             {"secret", []string{"256"}, pades.ErrEncrypted, pades.ErrEncrypted},
@@ -196,15 +155,36 @@ func TestPermissionsOfEncryptedDocuments(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := encrypt(t, formToEncrypt(pdftest.Table), test.user, test.arguments...)
-			if _, err := prepare(t, b, p.signer, pades.Options{}); !errors.Is(err, test.made) {
-				t.Errorf("new field: %v, want %v", err, test.made)
-			}
-			if _, err := prepare(t, b, p.signer, pades.Options{Field: "Guardian"}); !errors.Is(err, test.filled) {
-				t.Errorf("field that is there: %v, want %v", err, test.filled)
-			}
+			checkPrepare(t, b, p.signer, pades.Options{}, test.newField, "")
+			checkPrepare(t, b, p.signer, pades.Options{Field: "Guardian"}, test.existing, "")
 			if _, err := pades.Verify(t.Context(), document(b), ades.VerifyOptions{}); (test.user != "") != errors.Is(err, pades.ErrEncrypted) {
 				t.Errorf("verifying: %v", err)
 			}
 		})
+	}
+}
+
+// TestEncrypted reports documents as encrypted, also those that open without a password.
+func TestEncrypted(t *testing.T) {
+	broken := bytes.Replace(encrypt(t, form(), "", "256"), []byte("startxref"), []byte("startxxxx"), 1)
+	for name, test := range map[string]struct {
+		b    []byte
+		want bool
+		err  error
+	}{
+		"plain":                 {b: form()},
+		"an empty password":     {b: encrypt(t, form(), "", "256"), want: true},
+		"RC4 with 40 bits":      {b: encrypt(t, form(), "", "40"), want: true},
+		"no changes permitted":  {b: encrypt(t, form(), "", "256", "--modify=none"), want: true},
+		"a broken startxref":    {b: broken, want: true},
+		"a password":            {b: encrypt(t, form(), "secret", "256"), err: pades.ErrEncrypted},
+		"not a PDF":             {b: []byte("GIF89a"), err: ades.ErrUnreadable},
+		"zero bytes":            {err: ades.ErrUnreadable},
+		"an unknown handler":    {b: pdftest.Build(pdftest.Options{Trailer: "/Encrypt << /Filter /Acme.Secret >>"}), err: pades.ErrEncrypted},
+		"Encrypt as an integer": {b: pdftest.Build(pdftest.Options{Trailer: "/Encrypt 42"}), err: ades.ErrUnreadable},
+	} {
+		if got, err := pades.Encrypted(document(test.b)); got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%s: got %v, %v, want %v, %v", name, got, err, test.want, test.err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -38,7 +39,7 @@ func signElsewhere(ctx context.Context, file *os.File, size int64, signer ades.S
 	return err
 }
 
-// The key is elsewhere: the file is on disk, and grows by what Complete returns.
+// The signing key is remote. The file is on disk, and the signature is appended to it.
 func Example() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {
@@ -70,7 +71,7 @@ func Example() {
 	// Output: true true
 }
 
-// The answer comes after a restart: the signature so far is stored in between.
+// The signature value arrives after a restart of the program, which stored the pending signature.
 func ExamplePending_MarshalBinary() {
 	ctx := context.Background()
 	content := contract()
@@ -107,7 +108,7 @@ func ExamplePending_MarshalBinary() {
 	// ades: signature value does not verify
 }
 
-// One call signs, timestamps and adds validation data.
+// One call signs, adds a timestamp and validation data.
 func ExampleSign() {
 	ctx := context.Background()
 	content := contract()
@@ -133,13 +134,13 @@ func ExampleVerify() {
 	ctx := context.Background()
 	content := contract()
 	signer, key, roots := exampleSigner()
-	revision, err := pades.Sign(ctx, pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}, key, signer, pades.Options{}, ades.Sources{})
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{}, ades.Sources{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	signed := append(content, revision.Bytes...)
 
-	report, err := pades.Verify(ctx, pades.Document{ReaderAt: bytes.NewReader(signed), Size: int64(len(signed))}, ades.VerifyOptions{Roots: roots.Roots()})
+	report, err := pades.Verify(ctx, document.With(revision), ades.VerifyOptions{Roots: roots.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -151,6 +152,84 @@ func ExampleVerify() {
 	// Output:
 	// PAdES-BASELINE-B INDETERMINATE TRY_LATER
 	// Example Signer WHOLE_DOCUMENT
+	// true
+}
+
+// The document has a signature field, which the signer signs.
+func ExampleOptions_field() {
+	ctx := context.Background()
+	content := form()
+	signer, key, roots := exampleSigner()
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{
+		Field:      "Sale.Buyer",
+		Appearance: contract(), // a PDF of one page, scaled to the field's rectangle
+	}, ades.Sources{})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	signed := document.With(revision)
+	report, err := pades.Verify(ctx, signed, ades.VerifyOptions{Roots: roots.Roots()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Signatures[0].Name, report.Passed())
+
+	_, err = pades.Prepare(ctx, signed, signer, pades.Options{Field: "Sale.Buyer"})
+	fmt.Println(errors.Is(err, pades.ErrField), err)
+	// Output:
+	// Sale.Buyer true
+	// true pades: no such empty signature field: the field "Sale.Buyer" is signed already
+}
+
+// The author certifies the document, and permits no changes.
+func ExampleOptions_certify() {
+	ctx := context.Background()
+	content := contract()
+	signer, key, _ := exampleSigner()
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	revision, err := pades.Sign(ctx, document, key, signer, pades.Options{Certify: pades.NoChanges}, ades.Sources{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, err = pades.Prepare(ctx, document.With(revision), signer, pades.Options{})
+	fmt.Println(errors.Is(err, ades.ErrForbidden), err)
+	// Output:
+	// true ades: document does not allow such a signature: its certification permits no changes
+}
+
+// The signature is visible at the foot of the page: a box with a tick, 90 points wide.
+func ExampleOptions_visible() {
+	ctx := context.Background()
+	content := contract()
+	signer, key, roots := exampleSigner()
+	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
+	options := pades.Options{Visible: &pades.Visible{
+		Page: 1,
+		Rect: pades.Rect{LLX: 60, LLY: 40, URX: 150, URY: 70},
+	}}
+	if err := pades.Check(ctx, document, options); err != nil { // before the signer is asked
+		log.Fatal(err)
+	}
+	options.Visible.Appearance = tick() // when the signer is known
+	revision, err := pades.Sign(ctx, document, key, signer, options, ades.Sources{})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	signed := document.With(revision)
+	report, err := pades.Verify(ctx, signed, ades.VerifyOptions{Roots: roots.Roots()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(report.Signatures[0].Name, report.Passed())
+
+	options.Visible.Page = 2
+	err = pades.Check(ctx, signed, options)
+	fmt.Println(errors.Is(err, pades.ErrPage))
+	// Output:
+	// Signature1 true
 	// true
 }
 
@@ -172,4 +251,25 @@ func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
 		log.Fatal(err)
 	}
 	return ades.Signer{Certificate: certificate, Chain: ca.Chain()}, key, ca
+}
+
+// form is a document with an empty signature field.
+func form() []byte {
+	return pdftest.Build(pdftest.Options{
+		Catalog: "/AcroForm << /Fields [100 0 R] >>",
+		Page:    "/Annots [101 0 R]",
+		Objects: []string{
+			"<< /T (Sale) /Kids [101 0 R] >>",
+			"<< /FT /Sig /T (Buyer) /Parent 100 0 R /Type /Annot /Subtype /Widget /Rect [50 50 250 110] /P 10 0 R >>",
+		},
+	})
+}
+
+// tick is a PDF of one page of 90 by 30 points.
+func tick() []byte {
+	const drawing = "0.5 0.5 89 29 re 8 15 m 14 8 l 24 23 l S"
+	return pdftest.Build(pdftest.Options{
+		Page:    "/MediaBox [0 0 90 30] /Contents 100 0 R",
+		Objects: []string{fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(drawing), drawing)},
+	})
 }

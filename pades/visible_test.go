@@ -2,19 +2,25 @@ package pades_test
 
 import (
 	"bytes"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pdf"
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
+	"github.com/innsigli/innsigli/internal/test/validators"
 	"github.com/innsigli/innsigli/pades"
 )
 
-// at shows a signature of 117 by 55 on a page, with a drawing in it.
+// at returns a rectangle of 117 by 55 on a page, with an appearance.
 func at(page int, llx, lly float64) *pades.Visible {
 	return &pades.Visible{
 		Page: page, Rect: pades.Rect{LLX: llx, LLY: lly, URX: llx + 117, URY: lly + 55},
@@ -22,11 +28,21 @@ func at(page int, llx, lly float64) *pades.Visible {
 	}
 }
 
-// shownFiles are documents, and where signatures are shown in them one after another.
-var shownFiles = []struct {
+// signVisible signs a document at each place in turn; nil is an invisible signature.
+func signVisible(t *testing.T, b []byte, p person, places ...*pades.Visible) []byte {
+	t.Helper()
+	for _, v := range places {
+		b = sign(t, b, p, pades.Options{Name: "Þórður", Visible: v})
+	}
+	verifyPassed(t, b, p.ca, numbered(len(places))...)
+	return b
+}
+
+// visibleFiles are documents, and where they are signed one after another.
+var visibleFiles = []struct {
 	name    string
 	options pdftest.Options
-	shown   []*pades.Visible // nil: an invisible one
+	places  []*pades.Visible // nil: an invisible one
 }{
 	{"one", pdftest.Options{}, []*pades.Visible{at(1, 100, 100)}},
 	{"page 3 of 3", pdftest.Options{Pages: 3}, []*pades.Visible{at(3, 100, 100)}},
@@ -45,136 +61,221 @@ var shownFiles = []struct {
 	{"beyond the page", pdftest.Options{}, []*pades.Visible{at(1, -2000, 5000.25)}},
 }
 
-// 12.7.5.5: a new field is where it was asked for, in files of each kind, and foreign
-// programs find nothing amiss: a later one is to earlier signatures a form filled in.
+// TestVisible adds visible signatures to files of each kind. Foreign programs accept them, and take later ones for forms
+// that were filled in.
 func TestVisible(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	p := newPerson(t, ca, p256(t))
 	var cases []signedCase
-	for _, file := range shownFiles {
+	for _, file := range visibleFiles {
 		for _, kind := range pdftest.Kinds {
-			c := signedCase{name: file.name + "/" + string(kind)}
-			t.Run(c.name, func(t *testing.T) {
+			name := file.name + "/" + string(kind)
+			t.Run(name, func(t *testing.T) {
 				file.options.Kind = kind
-				c.b = pdftest.Build(file.options)
-				for i, v := range file.shown {
-					c.b = sign(t, c.b, p, pades.Options{Name: "Þórður", Visible: v})
-					c.fields = append(c.fields, fmt.Sprint("Signature", i+1))
-				}
-				for _, s := range verify(t, c.b, ca) {
-					if !s.Passed() {
-						t.Errorf("%s: %v", s.Name, s.Problems)
-					}
-				}
+				b := signVisible(t, pdftest.Build(file.options), p, file.places...)
+				cases = append(cases, signedCase{name: name, b: b, fields: numbered(len(file.places))})
 			})
-			cases = append(cases, c)
 		}
 	}
 	checkForeign(t, ca, cases)
 }
 
-// A signature that is shown may be raised to LTA, and an invisible one may follow it.
-func TestVisibleRaised(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
-	b := pdftest.Build(pdftest.Options{Pages: 2})
-	for i := range 2 {
-		b = sign(t, b, p, pades.Options{Visible: at(2-i, 100, 100)})
-	}
-	if !isExtended(t, extend(t, b, ades.LTA, p.ca.Sources(nil)), p.ca) {
-		t.Error("not extended than proof")
-	}
-}
-
-// Files that not all foreign programs read.
+// TestVisibleInOtherFiles adds visible signatures to files that some foreign programs do not read.
 func TestVisibleInOtherFiles(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
-	files := map[string][]byte{
-		"hybrid":       pdftest.Build(pdftest.Options{Kind: pdftest.Hybrid, Pages: 2}),
-		"to be mended": bytes.Replace(pdftest.Build(pdftest.Options{Pages: 2}), []byte("startxref\n"), []byte("startxref\n1"), 1),
-		"annotations behind two references": pdftest.Build(pdftest.Options{
+	places := []*pades.Visible{at(1, 100, 100), at(2, 100, 100)}
+	for name, b := range map[string][]byte{
+		"hybrid":           pdftest.Build(pdftest.Options{Kind: pdftest.Hybrid, Pages: 2}),
+		"broken startxref": bytes.Replace(pdftest.Build(pdftest.Options{Pages: 2}), []byte("startxref\n"), []byte("startxref\n1"), 1),
+		"references to references": pdftest.Build(pdftest.Options{
 			Pages: 2, Page: "/Annots 100 0 R", Objects: []string{"101 0 R", "[]"},
 		}),
-	}
-	for name, arguments := range encryptions {
-		files[name] = encrypt(t, pdftest.Build(pdftest.Options{Kind: pdftest.Stream, Pages: 2}), "", arguments...)
-	}
-	for name, b := range files {
+	} {
 		t.Run(name, func(t *testing.T) {
-			for i := range 2 {
-				b = sign(t, b, p, pades.Options{Name: "Þórður", Visible: at(i+1, 100, 100)})
-			}
-			if _, secret := encryptions[name]; secret == bytes.Contains(b, []byte("q /Page Do Q")) {
-				t.Errorf("encrypted %t, and what is drawn is the contrary", secret)
-			}
-			for _, s := range verify(t, b, p.ca) {
-				if !s.Passed() {
-					t.Errorf("%s: %v", s.Name, s.Problems)
-				}
+			if b := signVisible(t, b, p, places...); !bytes.Contains(b, []byte("q /Page Do Q")) {
+				t.Error("nothing is drawn")
 			}
 		})
 	}
 }
 
-// ISO 14289-1 7.18.4: what a screen reader says of the field.
+// TestVisibleRaised extends visible signatures to level LTA.
+func TestVisibleRaised(t *testing.T) {
+	p := newPerson(t, newAuthority(t), p256(t))
+	b := signVisible(t, pdftest.Build(pdftest.Options{Pages: 2}), p, at(2, 100, 100), at(1, 100, 100))
+	if !isExtended(t, extend(t, b, ades.LTA, p.ca.Sources(nil)), p.ca) {
+		t.Error("the report finds more than an extension after the signatures")
+	}
+}
+
+// TestVisibleIsNamed reads the alternate name of the field, which screen readers use (ISO 14289-1 7.18.4).
 func TestVisibleIsNamed(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
-	for want, o := range map[string]pades.Options{
-		"Digital signature":           {Name: "Þórður"},
-		"Digital signature of Þórður": {Name: "Þórður", Visible: at(1, 100, 100)},
-		" Digital signature":          {Visible: at(1, 100, 100)},
+	for _, row := range []struct {
+		options pades.Options
+		want    string
+	}{
+		{pades.Options{Name: "Þórður"}, "Digital signature"},
+		{pades.Options{Name: "Þórður", Visible: at(1, 100, 100)}, "Digital signature of Þórður"},
+		{pades.Options{Visible: at(1, 100, 100)}, "Digital signature"},
 	} {
-		file := openPDF(t, sign(t, pdftest.Build(pdftest.Options{}), p, o))
-		page, err := file.Page(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		annotations, _ := file.Array(page.Dict["Annots"])
-		widget, _ := file.Dict(annotations[0])
-		said, _ := file.Bytes(widget["TU"])
-		if got := pdf.Text(pdf.String(said)); got != strings.TrimSpace(want) {
-			t.Errorf("%q, want %q", got, want)
+		file := open(t, sign(t, pdftest.Build(pdftest.Options{}), p, row.options))
+		_, widgets := pageAnnotations(t, file, 1)
+		widget, _ := file.Dict(widgets[0])
+		name, _ := file.Bytes(widget["TU"])
+		if got := pdf.Text(pdf.String(name)); got != row.want {
+			t.Errorf("got %q, want %q", got, row.want)
 		}
 	}
 }
 
-func TestVisibleWithoutAPage(t *testing.T) {
+// TestVisibleRefused has pages that the document does not have, rectangles that are empty or that PDF cannot express,
+// and options that exclude each other.
+func TestVisibleRefused(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	b := pdftest.Build(pdftest.Options{Pages: 3})
-	for page, want := range map[int]error{
-		math.MinInt: pades.ErrPage, -1: pades.ErrPage, 0: pades.ErrPage,
-		1: nil, 3: nil, 4: pades.ErrPage, math.MaxInt: pades.ErrPage,
-	} {
-		o := pades.Options{Visible: at(page, 100, 100)}
-		if _, err := prepare(t, b, p.signer, o); !errors.Is(err, want) || errors.Is(err, ades.ErrUnreadable) {
-			t.Errorf("page %d: %v", page, err)
-		}
+	on := func(page int) pades.Options { return pades.Options{Visible: at(page, 100, 100)} }
+	in := func(llx, lly, urx, ury float64) pades.Options {
+		v := at(1, 0, 0)
+		v.Rect = pades.Rect{LLX: llx, LLY: lly, URX: urx, URY: ury}
+		return pades.Options{Visible: v}
 	}
-}
-
-// Options that contradict themselves, and what is said of them.
-func TestVisibleOptions(t *testing.T) {
-	p := newPerson(t, newAuthority(t), p256(t))
-	empty := at(1, 100, 100)
-	empty.Appearance = []byte{}
-	tests := map[string]struct {
+	empty := on(1)
+	empty.Visible.Appearance = []byte{}
+	for name, row := range map[string]struct {
 		o    pades.Options
-		says string
+		want error // nil: any
+		text string
 	}{
-		"and a field":            {pades.Options{Field: "Buyer", Visible: at(1, 100, 100)}, "Visible cannot be combined with Field"},
-		"and another appearance": {pades.Options{Appearance: contract(), Visible: at(1, 100, 100)}, "Appearance cannot be combined with Visible"},
-		"an empty appearance":    {pades.Options{Visible: empty}, pades.ErrAppearance.Error()},
-	}
-	for name, test := range tests {
+		"smallest integer as page":      {on(math.MinInt), pades.ErrPage, ""},
+		"page -1":                       {on(-1), pades.ErrPage, ""},
+		"page 0":                        {on(0), pades.ErrPage, ""},
+		"page 4 of 3":                   {on(4), pades.ErrPage, ""},
+		"largest integer as page":       {on(math.MaxInt), pades.ErrPage, ""},
+		"zero rectangle":                {in(0, 0, 0, 0), pades.ErrRect, "from (0, 0) to (0, 0)"},
+		"no width":                      {in(100, 100, 100, 200), pades.ErrRect, "from (100, 100) to (100, 200)"},
+		"no height":                     {in(100, 100, 200, 100.001), pades.ErrRect, "from (100, 100)"},
+		"corners exchanged":             {in(200, 200, 100, 100), pades.ErrRect, "from (200, 200)"},
+		"left beyond right":             {in(200, 100, 100, 200), pades.ErrRect, "from (200, 100)"},
+		"NaN at the left":               {in(math.NaN(), 100, 200, 200), pades.ErrRect, "from (NaN"},
+		"NaN at the top":                {in(100, 100, 200, math.NaN()), pades.ErrRect, "NaN)"},
+		"infinite":                      {in(100, 100, math.Inf(1), 200), pades.ErrRect, "+Inf"},
+		"below the smallest coordinate": {in(100, -32768, 200, 200), pades.ErrRect, "-32768"},
+		"too wide":                      {in(-20000, 100, 20000, 200), pades.ErrRect, "from (-20000"},
+		"beyond the largest coordinate": {in(100, 100, 32767.5, 200), pades.ErrRect, "32767.5"},
+		"Visible and Field":             {pades.Options{Field: "Buyer", Visible: at(1, 100, 100)}, nil, "Visible cannot be combined with Field"},
+		"two appearances":               {pades.Options{Appearance: contract(), Visible: at(1, 100, 100)}, nil, "Appearance cannot be combined with Visible"},
+		"appearance of zero bytes":      {empty, pades.ErrAppearance, ""},
+	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := prepare(t, form(), p.signer, test.o)
-			if err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%v, want %q", err, test.says)
+			_, err := prepare(t, b, p.signer, row.o)
+			if err == nil || row.want != nil && !errors.Is(err, row.want) || errors.Is(err, ades.ErrUnreadable) || !strings.Contains(err.Error(), row.text) {
+				t.Errorf("got %v, want %v %q", err, row.want, row.text)
 			}
 		})
 	}
-	empty.Appearance = nil
-	if _, err := pades.Prepare(t.Context(), document(form()), p.signer, pades.Options{Visible: empty}); err == nil {
-		t.Error("a signature is to be seen, and nothing is drawn")
+	empty.Visible.Appearance = nil
+	if _, err := pades.Prepare(t.Context(), document(b), p.signer, empty); err == nil {
+		t.Error("a visible signature without an appearance is accepted")
+	}
+	for _, o := range []pades.Options{in(-32767, 0, 0, 32767), in(0, 0, 0.01, 0.01), on(3)} {
+		sign(t, b, p, o)
+	}
+}
+
+// TestVisibleAfterCertification adds visible signatures after a certification that permits signatures (ISO 32000-2
+// table 257). EU DSS and pdfsig accept a new field then, and pyHanko does with the policy in certified.py, as Acrobat
+// is documented to.
+func TestVisibleAfterCertification(t *testing.T) {
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	var cases []signedCase
+	var paths []string
+	for _, permission := range []pades.Permission{pades.FormFilling, pades.Annotations} {
+		for name, first := range map[string]*pades.Visible{"invisible": nil, "visible": at(1, 100, 300)} {
+			b := sign(t, pdftest.Build(pdftest.Options{Pages: 2}), p, pades.Options{Certify: permission, Visible: first})
+			for page := 1; page <= 2; page++ {
+				b = sign(t, b, p, pades.Options{Visible: at(page, 100, 100)})
+			}
+			path := tempFile(t, fmt.Sprintf("%s-%d.pdf", name, permission), b)
+			paths = append(paths, path)
+			cases = append(cases, signedCase{name: path, path: path, fields: numbered(3)})
+		}
+	}
+	roots := []*x509.Certificate{ca.Root()}
+	for i, report := range validators.DSS(t, validators.DSSOptions{Roots: roots, RevocationOptional: true}, paths...) {
+		cases[i].checkDSS(t, report)
+		cases[i].checkPDFSig(t, roots)
+	}
+	out := python(t, nil, append([]string{filepath.Join("testdata", "certified.py"), writePEM(t, "CERTIFICATE", ca.Root().Raw)}, paths...)...)
+	want := strings.Repeat("Signature1 FORM_FILLING True, Signature2 FORM_FILLING True, Signature3 NONE True\n", len(paths))
+	if diff := cmp.Diff(want, string(out)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPagesThatShareAnnotations signs on pages that have one array of annotations. An annotation is on one page (ISO
+// 32000-2 12.5.2), so a signature on one of the pages is not visible on the others, and the earlier signatures permit it.
+func TestPagesThatShareAnnotations(t *testing.T) {
+	ca := newAuthority(t)
+	p := newPerson(t, ca, p256(t))
+	const link = "<< /Type /Annot /Subtype /Link /Border [0 0 0] /Rect [10 10 30 30] /Contents (Kept) >>"
+	sharing := func(objects ...string) []byte {
+		b := pdftest.Build(pdftest.Options{Pages: 3, Objects: objects})
+		return bytes.ReplaceAll(b, []byte("/Contents 3 0 R"), []byte("/Annots 100 0 R"))
+	}
+	var cases []signedCase
+	for _, test := range []struct {
+		name    string
+		b       []byte
+		links   int  // on each page
+		foreign bool // pyHanko requires an array that exists, of references
+	}{
+		{"link", sharing("[101 0 R]", link), 1, true},
+		{"empty", sharing("[]"), 0, true},
+		{"direct", sharing("["+link+" 101 0 R]", link), 2, false},
+		{"references to references", sharing("101 0 R", "[102 0 R]", link), 1, false},
+		{"null", sharing("null"), 0, false},
+		{"missing", sharing(), 0, false},
+		{"encrypted", nil, 1, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.b == nil {
+				test.b = encrypt(t, sharing("["+link+"]"), "", "256")
+			}
+			b := signVisible(t, test.b, p, at(2, 100, 100), at(2, 100, 200), at(1, 100, 300))
+			checkWidgets(t, open(t, b), test.links, [][]string{{"Signature3"}, {"Signature1", "Signature2"}, nil})
+			if test.foreign {
+				cases = append(cases, signedCase{name: test.name, b: b, fields: numbered(3)})
+			}
+		})
+	}
+	checkForeign(t, ca, cases)
+}
+
+// checkWidgets fails the test unless each page has its links, and then the widgets of the fields, which name the page.
+func checkWidgets(t *testing.T, file *pdf.File, links int, want [][]string) {
+	t.Helper()
+	for i, fields := range want {
+		page, array := pageAnnotations(t, file, i+1)
+		var got []string
+		for k, a := range array {
+			dict, _ := file.Dict(a)
+			key := pdf.Name("T")
+			if k < links {
+				key = "Contents"
+			} else if dict["P"] != page.Ref {
+				t.Errorf("page %d: the widget names %v", i+1, dict["P"])
+			}
+			text, err := file.Bytes(dict[key])
+			if err != nil {
+				t.Error(err)
+			}
+			got = append(got, pdf.Text(pdf.String(text)))
+		}
+		if all := append(slices.Repeat([]string{"Kept"}, links), fields...); !slices.Equal(got, all) {
+			t.Errorf("page %d: got %q, want %q", i+1, got, all)
+		}
 	}
 }

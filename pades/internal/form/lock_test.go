@@ -9,7 +9,8 @@ import (
 	pdftest "github.com/innsigli/innsigli/internal/test/pdf"
 )
 
-// ISO 32000-2 table 257: P is 1, 2 or 3, and 2 where DocMDP has none. Any other value is not known.
+// TestPermission reads P of DocMDP transforms (ISO 32000-2 table 257): 1, 2 or 3, and 2 if it is absent. Any other value
+// is returned as -1.
 func TestPermission(t *testing.T) {
 	for parameters, want := range map[string]Permission{
 		"": FormFilling, "/P 1": NoChanges, "/P 2": FormFilling, "/P 3": Annotations, "/P 3.0": Annotations,
@@ -28,7 +29,7 @@ func TestPermission(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(got) != 1 || got[0] != want {
-			t.Errorf("%q: %v, want %d", parameters, got, want)
+			t.Errorf("%q: got %v, want %d", parameters, got, want)
 		}
 	}
 }
