@@ -20,7 +20,7 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// signXMLElsewhere is the example of README.md.
+// signXMLElsewhere is the example of docs/how-to/sign-in-go.md.
 func signXMLElsewhere(ctx context.Context, file *os.File, size int64, out io.Writer, signer ades.Signer, ask func(ades.Digest) ([]byte, error)) error {
 	document := xades.Document{ReaderAt: file, Size: size}
 	pending, err := xades.Prepare(ctx, document, signer, xades.Options{Packing: xades.Enveloped, Reason: "Undirritun"})
@@ -40,7 +40,7 @@ func signXMLElsewhere(ctx context.Context, file *os.File, size int64, out io.Wri
 	return err
 }
 
-// The key is elsewhere: the file is on disk, and the signed one is written beside it.
+// The signing key is remote. The document is a file, and the signed document is written to a buffer.
 func Example() {
 	folder, err := os.MkdirTemp("", "innsigli")
 	if err != nil {
@@ -75,7 +75,7 @@ func Example() {
 	// true
 }
 
-// The answer comes after a restart: the signature so far is stored in between.
+// The pending signature is stored until the value arrives.
 func ExamplePending_MarshalBinary() {
 	ctx := context.Background()
 	signer, key, _ := exampleSigner()
@@ -100,26 +100,20 @@ func ExamplePending_MarshalBinary() {
 	// Output: ECDSA true
 }
 
-// Two people sign one after another, and the second signature gets a timestamp.
+// A document is signed twice. The second signature has level T, so it gets a timestamp.
 func ExampleSign() {
 	ctx := context.Background()
 	signer, key, ca := exampleSigner()
 	doc := exampleDocument()
-	first, err := xades.Sign(ctx, doc, key, signer, xades.Options{}, ades.Sources{})
-	if err != nil {
-		log.Fatal(err)
+	for _, level := range []ades.Level{ades.B, ades.T} {
+		revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{Level: level}, ca.Sources(nil))
+		if err != nil {
+			log.Fatal(err)
+		}
+		doc = doc.With(revision)
 	}
-	doc = doc.With(first)
 
-	pending, err := xades.Prepare(ctx, doc, signer, xades.Options{Level: ades.T})
-	if err != nil {
-		log.Fatal(err)
-	}
-	second, err := pending.Sign(ctx, key, ca.Sources(nil).Time)
-	if err != nil {
-		log.Fatal(err)
-	}
-	report, err := xades.Verify(ctx, doc.With(second), ades.VerifyOptions{Roots: ca.Roots()})
+	report, err := xades.Verify(ctx, doc, ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -131,7 +125,7 @@ func ExampleSign() {
 	// XAdES-BASELINE-T true WHOLE_DOCUMENT
 }
 
-// Whether a document can be signed is known before anybody is asked.
+// Check needs no signer.
 func ExampleCheck() {
 	b := []byte(`<!DOCTYPE contract SYSTEM "contract.dtd"><contract/>`)
 	err := xades.Check(context.Background(), xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, xades.Options{})
@@ -139,11 +133,79 @@ func ExampleCheck() {
 	// Output: true
 }
 
-func exampleDocument() xades.Document {
-	return xades.Document{ReaderAt: bytes.NewReader([]byte(contract)), Size: int64(len(contract))}
+// A signature without revocation data passes with TRY_LATER: revocation data may become available.
+func ExampleVerify() {
+	ctx := context.Background()
+	signer, key, ca := exampleSigner()
+	doc := exampleDocument()
+	revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{City: "Reykjavík", Country: "IS"}, ades.Sources{})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	report, err := xades.Verify(ctx, doc.With(revision), ades.VerifyOptions{Roots: ca.Roots()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range report.Signatures {
+		fmt.Println(s.Format, s.Indication, s.SubIndication)
+		fmt.Println(s.Certificate.Subject.CommonName, s.Location, s.Coverage)
+	}
+	fmt.Println(report.Passed())
+	// Output:
+	// XAdES-BASELINE-B INDETERMINATE TRY_LATER
+	// Dæmi um nafn Reykjavík, IS WHOLE_DOCUMENT
+	// true
 }
 
-// exampleSigner is a key with a certificate of a test authority.
+// A signature is extended to level LTA, and years later gets another archive timestamp. The validation data is from a test
+// authority; package ades/online gets it over HTTP.
+func ExampleExtender() {
+	ctx := context.Background()
+	signer, key, ca := exampleSigner()
+	doc := exampleDocument()
+	revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{Packing: xades.InternallyDetached}, ades.Sources{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	doc = doc.With(revision)
+
+	x := xades.Extender{Sources: ca.Sources(nil)}
+	extended, err := x.Extend(ctx, doc, ades.LTA)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range extended {
+		doc = doc.With(r)
+	}
+	renewed, err := x.Renew(ctx, doc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range renewed {
+		doc = doc.With(r)
+	}
+
+	report, err := xades.Verify(ctx, doc, ades.VerifyOptions{Roots: ca.Roots()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range report.Signatures {
+		fmt.Println(s.Format, s.Indication)
+		for _, t := range s.Timestamps {
+			fmt.Println(t.Type, t.Trusted)
+		}
+	}
+	// Output:
+	// XAdES-BASELINE-LTA TOTAL_PASSED
+	// SIGNATURE_TIMESTAMP true
+	// ARCHIVE_TIMESTAMP true
+	// ARCHIVE_TIMESTAMP true
+}
+
+func exampleDocument() xades.Document { return document([]byte(contract)) }
+
+// exampleSigner returns a key with a certificate of a test authority.
 func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
 	ca, err := sandboxca.New(time.Now())
 	if err != nil {
