@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -20,56 +18,34 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// signXMLElsewhere is the example of docs/how-to/sign-in-go.md.
-func signXMLElsewhere(ctx context.Context, file *os.File, size int64, out io.Writer, signer ades.Signer, ask func(ades.Digest) ([]byte, error)) error {
-	document := xades.Document{ReaderAt: file, Size: size}
+// The signing key is remote.
+func Example() {
+	ctx := context.Background()
+	signer, key, _ := exampleSigner()
+	content := []byte("<contract number='17'>\r\n  <price>250000</price>\r\n</contract>")
+	document := xades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))} // may be a file
 	pending, err := xades.Prepare(ctx, document, signer, xades.Options{Packing: xades.Enveloped, Reason: "Undirritun"})
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	value, err := ask(pending.Digest())
+	digest := pending.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts()) // where the key is
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
 	revision, err := pending.Complete(ctx, value, nil)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	signed := document.With(revision) // which reads the file, with the signature in it
-	_, err = io.Copy(out, io.NewSectionReader(signed, 0, signed.Size))
-	return err
-}
-
-// The signing key is remote. The document is a file, and the signed document is written to a buffer.
-func Example() {
-	folder, err := os.MkdirTemp("", "innsigli")
+	signed := document.With(revision) // reads the document, with the signature in it
+	b, err := io.ReadAll(io.NewSectionReader(signed, 0, signed.Size))
 	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	content := []byte("<contract number='17'>\r\n  <price>250000</price>\r\n</contract>")
-	path := filepath.Join(folder, "contract.xml")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		log.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer file.Close()
-
-	signer, key, _ := exampleSigner()
-	ask := func(d ades.Digest) ([]byte, error) {
-		return key.Sign(rand.Reader, d.Sum, d.Algorithm.SignerOpts()) // the signing key is remote
-	}
-	var signed bytes.Buffer
-	if err := signXMLElsewhere(context.Background(), file, int64(len(content)), &signed, signer, ask); err != nil {
 		log.Fatal(err)
 	}
 
 	body := bytes.TrimSuffix(content, []byte("</contract>"))
-	fmt.Println(bytes.HasPrefix(signed.Bytes(), append(body, "<ds:Signature "...)))
-	fmt.Println(bytes.HasSuffix(signed.Bytes(), []byte("</ds:Signature></contract>")))
+	fmt.Println(bytes.HasPrefix(b, append(body, "<ds:Signature "...)))
+	fmt.Println(bytes.HasSuffix(b, []byte("</ds:Signature></contract>")))
 	// Output:
 	// true
 	// true
@@ -136,14 +112,9 @@ func ExampleCheck() {
 // A signature without revocation data passes with TRY_LATER: revocation data may become available.
 func ExampleVerify() {
 	ctx := context.Background()
-	signer, key, ca := exampleSigner()
-	doc := exampleDocument()
-	revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{City: "Reykjavík", Country: "IS"}, ades.Sources{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	doc, ca := exampleSigned(xades.Options{City: "Reykjavík", Country: "IS"})
 
-	report, err := xades.Verify(ctx, doc.With(revision), ades.VerifyOptions{Roots: ca.Roots()})
+	report, err := xades.Verify(ctx, doc, ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -162,13 +133,7 @@ func ExampleVerify() {
 // authority; package ades/online gets it over HTTP.
 func ExampleExtender() {
 	ctx := context.Background()
-	signer, key, ca := exampleSigner()
-	doc := exampleDocument()
-	revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{Packing: xades.InternallyDetached}, ades.Sources{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	doc = doc.With(revision)
+	doc, ca := exampleSigned(xades.Options{Packing: xades.InternallyDetached})
 
 	x := xades.Extender{Sources: ca.Sources(nil)}
 	extended, err := x.Extend(ctx, doc, ades.LTA)
@@ -204,6 +169,17 @@ func ExampleExtender() {
 }
 
 func exampleDocument() xades.Document { return document([]byte(contract)) }
+
+// exampleSigned returns a signed document, with the authority of its signer.
+func exampleSigned(o xades.Options) (xades.Document, *sandboxca.Authority) {
+	signer, key, ca := exampleSigner()
+	doc := exampleDocument()
+	revision, err := xades.Sign(context.Background(), doc, key, signer, o, ades.Sources{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return doc.With(revision), ca
+}
 
 // exampleSigner returns a key with a certificate of a test authority.
 func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
