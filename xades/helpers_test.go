@@ -248,12 +248,13 @@ func verdict(r *ades.Report) string {
 
 // Verdicts on signatures of level B, which have no revocation data.
 const (
-	passes       = "TRY_LATER WHOLE_DOCUMENT intact, passes"
-	partial      = "TRY_LATER PARTIAL intact"
-	hashFailure  = "HASH_FAILURE PARTIAL"
-	notFound     = "SIGNED_DATA_NOT_FOUND PARTIAL"
-	notFormatted = "FORMAT_FAILURE PARTIAL"
-	noSigner     = "NO_SIGNING_CERTIFICATE_FOUND WHOLE_DOCUMENT"
+	passes        = "TRY_LATER WHOLE_DOCUMENT intact, passes"
+	partial       = "TRY_LATER PARTIAL intact"
+	hashFailure   = "HASH_FAILURE PARTIAL"
+	notFound      = "SIGNED_DATA_NOT_FOUND PARTIAL"
+	notFormatted  = "FORMAT_FAILURE PARTIAL"
+	notFoundWhole = "SIGNED_DATA_NOT_FOUND WHOLE_DOCUMENT"
+	noSigner      = "NO_SIGNING_CERTIFICATE_FOUND WHOLE_DOCUMENT"
 )
 
 // changedDocument is a document that is changed after it was signed, with the verdict on it.
