@@ -21,8 +21,8 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// corpusAttacks are files of the corpus that were changed after they were signed, or that seem to be signed by someone
-// else, with the sub-indication without a trust anchor.
+// corpusAttacks are files of the corpus that were changed after they were signed, or that seem to have another
+// signer, with the sub-indication without a trust anchor.
 var corpusAttacks = map[string]ades.SubIndication{
 	"XSW-enveloped-fake-content-misplaced.xml":                ades.SignedDataNotFound,
 	"XSW-enveloped-fake-content.xml":                          ades.SignedDataNotFound,

@@ -243,26 +243,20 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, newAuthority(t), p256(t))
 	var documents [][]byte
-	for _, test := range []struct {
-		b      string
-		common bool
-	}{
-		{"<Þ ж='' 中:ă='' xmlns:中='u:v'><?한?></Þ>", true},
-		{"<" + strings.Repeat("é", 1000) + "/>", true},
-		{"<" + strings.Repeat("a", 1001) + "/>", false},
-		{"<\U00010000/>", false}, {"<a Ĳ=''/>", false}, {"<a xmlns:ﬁ='u:v'/>", false}, {"<a><?々?></a>", false},
+	for b, common := range map[string]bool{
+		"<Þ ж='' 中:ă='' xmlns:中='u:v'><?한?></Þ>": true, "<" + strings.Repeat("é", 1000) + "/>": true, "<a Ĳ=''/>": false,
 	} {
 		for _, k := range packings {
-			err := xades.Check(t.Context(), document([]byte(test.b)), k.options())
-			if want := test.common || k.base64; (err == nil) != want || err != nil && !errors.Is(err, ades.ErrUnreadable) {
-				t.Errorf("%.40q, %s: got %v, accepted is to be %t", test.b, k.name, err, want)
+			err := xades.Check(t.Context(), document([]byte(b)), k.options())
+			if want := common || k.base64; (err == nil) != want || err != nil && !errors.Is(err, ades.ErrUnreadable) {
+				t.Errorf("%.40q, %s: got %v, accepted is to be %t", b, k.name, err, want)
 			}
 			if err == nil {
-				documents = append(documents, sign(t, []byte(test.b), p, k.options()))
+				documents = append(documents, sign(t, []byte(b), p, k.options()))
 			}
 		}
 	}
-	for _, label := range charsets {
+	for label := range strings.FieldsSeq(charsets) {
 		documents = append(documents, sign(t, allCharacters(t, label), p, xades.Options{}))
 	}
 	for i, r := range dssReports(t, p.ca, documents...) {
@@ -273,11 +267,8 @@ func TestNames(t *testing.T) {
 	checkXMLSec(t, documents, func(int) bool { return true })
 }
 
-var charsets = []string{
-	"US-ASCII", "ISO-8859-1", "ISO-8859-2", "ISO-8859-3", "ISO-8859-4", "ISO-8859-5", "ISO-8859-6", "ISO-8859-7", "ISO-8859-8",
-	"ISO-8859-9", "ISO-8859-13", "ISO-8859-15", "ISO-8859-16", "windows-1250", "windows-1251", "windows-1252", "windows-1253",
-	"windows-1254", "windows-1256", "windows-1257", "KOI8-R", "IBM866",
-}
+const charsets = `US-ASCII ISO-8859-1 ISO-8859-2 ISO-8859-3 ISO-8859-4 ISO-8859-5 ISO-8859-6 ISO-8859-7 ISO-8859-8 ISO-8859-9 ISO-8859-13
+ISO-8859-15 ISO-8859-16 windows-1250 windows-1251 windows-1252 windows-1253 windows-1254 windows-1256 windows-1257 KOI8-R IBM866`
 
 // allCharacters returns a document with each byte of a charset that can be signed.
 func allCharacters(t *testing.T, label string) []byte {
