@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,12 +31,14 @@ func TestExistingSignatures(t *testing.T) {
 		signed[k] = sign(t, []byte(`<a><b Id="b">c</b></a>`), p, k.options())
 	}
 	doc := func(k packing, c change) []byte { return c(t, p, signed[k]) }
-	anothers := string(keyInfo.Find(sign(t, []byte("<a/>"), q, xades.Options{})))
+	otherKeyInfo := string(keyInfo.Find(sign(t, []byte("<a/>"), q, xades.Options{})))
 	bound := replace("<internally-detached>", `<internally-detached xmlns:ds="`+xmldsig.Namespace+`">`)
 	unbound := replace(`<internally-detached xmlns:ds="`+xmldsig.Namespace+`">`, "<internally-detached>")
 	ok, forbidden := error(nil), ades.ErrForbidden
 	accepted, broken := [4]error{}, [4]error{ades.ErrBroken, ades.ErrBroken, ades.ErrBroken, ades.ErrBroken}
 	unknown := [4]error{forbidden, forbidden, ok, forbidden}
+	// For these the error may say of any signature that it would break.
+	unnamed := []string{"enveloped", "enveloping", "leaves out only itself", "inclusive canonicalization"}
 	for _, test := range []struct {
 		name string
 		b    []byte
@@ -61,7 +64,7 @@ func TestExistingSignatures(t *testing.T) {
 		{"no reference to data", doc(detached, signs(substitute(documentReference, ""))), broken},
 		{"Type Object for an element of the document", doc(detached, signs(replace("<ds:Reference ", `<ds:Reference Type="http://www.w3.org/2000/09/xmldsig#Object" `))), broken},
 		{"SigningCertificate with another digest", doc(detached, signs(nameAnother)), broken},
-		{"certificate of another person", doc(detached, substitute(keyInfo, anothers)), unknown},
+		{"certificate of another person", doc(detached, substitute(keyInfo, otherKeyInfo)), unknown},
 		{"no certificate", doc(detached, substitute(keyInfo, "<ds:KeyInfo><ds:KeyName>p</ds:KeyName></ds:KeyInfo>")), unknown},
 		{"Manifest entry with another digest", doc(detached, signsManifest(referenceTo("", "#b", exclusiveTransform))), broken},
 		{"empty Manifest", doc(detached, signsManifest("")), broken},
@@ -69,10 +72,7 @@ func TestExistingSignatures(t *testing.T) {
 		{"counter-signature over another element", doc(detached, countersignature{by: q, over: "b"}.add), broken},
 		{"unsigned Object", doc(detached, before(signatureEnd, "<ds:Object>"+forgedPrice+"</ds:Object>")), [4]error{forbidden, ok, ok, forbidden}},
 	} {
-		existing, verifyErr := xades.Verify(t.Context(), document(test.b), ades.VerifyOptions{Roots: ca.Roots()})
-		if verifyErr != nil {
-			t.Fatalf("%s: %v", test.name, verifyErr)
-		}
+		existing := verify(t, test.b, ca)
 		for i, k := range packings {
 			r, err := xades.Sign(t.Context(), document(test.b), p.key, p.signer, k.options(), ades.Sources{})
 			checked := xades.Check(t.Context(), document(test.b), k.options())
@@ -81,11 +81,11 @@ func TestExistingSignatures(t *testing.T) {
 					t.Errorf("%s, then %s: got %v, want %v", test.name, k.name, err, test.want[i])
 				}
 			}
-			if errors.Is(err, ades.ErrBroken) && !namesSignature(err, test.b) {
+			if err != nil && !slices.Contains(unnamed, test.name) && !namesSignature(err, test.b) {
 				t.Errorf("%s, then %s: %v does not name the signature", test.name, k.name, err)
 			}
 			if err == nil {
-				checkSignedAgain(t, test.name+", then "+k.name, existing.Signatures, verify(t, apply(t, test.b, r), ca))
+				checkSignedAgain(t, test.name+", then "+k.name, existing, verify(t, apply(t, test.b, r), ca))
 			}
 		}
 	}
