@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -20,62 +18,40 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// signXMLElsewhere is the example of README.md.
-func signXMLElsewhere(ctx context.Context, file *os.File, size int64, out io.Writer, signer ades.Signer, ask func(ades.Digest) ([]byte, error)) error {
-	document := xades.Document{ReaderAt: file, Size: size}
+// The signing key is remote.
+func Example() {
+	ctx := context.Background()
+	signer, key, _ := exampleSigner()
+	content := []byte("<contract number='17'>\r\n  <price>250000</price>\r\n</contract>")
+	document := xades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))} // may be a file
 	pending, err := xades.Prepare(ctx, document, signer, xades.Options{Packing: xades.Enveloped, Reason: "Undirritun"})
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	value, err := ask(pending.Digest())
+	digest := pending.Digest()
+	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts()) // where the key is
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
 	revision, err := pending.Complete(ctx, value, nil)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	signed := document.With(revision) // which reads the file, with the signature in it
-	_, err = io.Copy(out, io.NewSectionReader(signed, 0, signed.Size))
-	return err
-}
-
-// The key is elsewhere: the file is on disk, and the signed one is written beside it.
-func Example() {
-	folder, err := os.MkdirTemp("", "innsigli")
+	signed := document.With(revision) // reads the document, with the signature in it
+	b, err := io.ReadAll(io.NewSectionReader(signed, 0, signed.Size))
 	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(folder)
-	content := []byte("<contract number='17'>\r\n  <price>250000</price>\r\n</contract>")
-	path := filepath.Join(folder, "contract.xml")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		log.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer file.Close()
-
-	signer, key, _ := exampleSigner()
-	ask := func(d ades.Digest) ([]byte, error) {
-		return key.Sign(rand.Reader, d.Sum, d.Algorithm.SignerOpts()) // the signing key is remote
-	}
-	var signed bytes.Buffer
-	if err := signXMLElsewhere(context.Background(), file, int64(len(content)), &signed, signer, ask); err != nil {
 		log.Fatal(err)
 	}
 
 	body := bytes.TrimSuffix(content, []byte("</contract>"))
-	fmt.Println(bytes.HasPrefix(signed.Bytes(), append(body, "<ds:Signature "...)))
-	fmt.Println(bytes.HasSuffix(signed.Bytes(), []byte("</ds:Signature></contract>")))
+	fmt.Println(bytes.HasPrefix(b, append(body, "<ds:Signature "...)))
+	fmt.Println(bytes.HasSuffix(b, []byte("</ds:Signature></contract>")))
 	// Output:
 	// true
 	// true
 }
 
-// The answer comes after a restart: the signature so far is stored in between.
+// The pending signature is stored until the value arrives.
 func ExamplePending_MarshalBinary() {
 	ctx := context.Background()
 	signer, key, _ := exampleSigner()
@@ -100,26 +76,20 @@ func ExamplePending_MarshalBinary() {
 	// Output: ECDSA true
 }
 
-// Two people sign one after another, and the second signature gets a timestamp.
+// A document is signed twice. The second signature has level T, so it gets a timestamp.
 func ExampleSign() {
 	ctx := context.Background()
 	signer, key, ca := exampleSigner()
 	doc := exampleDocument()
-	first, err := xades.Sign(ctx, doc, key, signer, xades.Options{}, ades.Sources{})
-	if err != nil {
-		log.Fatal(err)
+	for _, level := range []ades.Level{ades.B, ades.T} {
+		revision, err := xades.Sign(ctx, doc, key, signer, xades.Options{Level: level}, ca.Sources(nil))
+		if err != nil {
+			log.Fatal(err)
+		}
+		doc = doc.With(revision)
 	}
-	doc = doc.With(first)
 
-	pending, err := xades.Prepare(ctx, doc, signer, xades.Options{Level: ades.T})
-	if err != nil {
-		log.Fatal(err)
-	}
-	second, err := pending.Sign(ctx, key, ca.Sources(nil).Time)
-	if err != nil {
-		log.Fatal(err)
-	}
-	report, err := xades.Verify(ctx, doc.With(second), ades.VerifyOptions{Roots: ca.Roots()})
+	report, err := xades.Verify(ctx, doc, ades.VerifyOptions{Roots: ca.Roots()})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -131,7 +101,7 @@ func ExampleSign() {
 	// XAdES-BASELINE-T true WHOLE_DOCUMENT
 }
 
-// Whether a document can be signed is known before anybody is asked.
+// Check needs no signer.
 func ExampleCheck() {
 	b := []byte(`<!DOCTYPE contract SYSTEM "contract.dtd"><contract/>`)
 	err := xades.Check(context.Background(), xades.Document{ReaderAt: bytes.NewReader(b), Size: int64(len(b))}, xades.Options{})
@@ -139,11 +109,79 @@ func ExampleCheck() {
 	// Output: true
 }
 
-func exampleDocument() xades.Document {
-	return xades.Document{ReaderAt: bytes.NewReader([]byte(contract)), Size: int64(len(contract))}
+// A signature without revocation data passes with TRY_LATER: revocation data may become available.
+func ExampleVerify() {
+	ctx := context.Background()
+	doc, ca := exampleSigned(xades.Options{City: "Reykjavík", Country: "IS"})
+
+	report, err := xades.Verify(ctx, doc, ades.VerifyOptions{Roots: ca.Roots()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range report.Signatures {
+		fmt.Println(s.Format, s.Indication, s.SubIndication)
+		fmt.Println(s.Certificate.Subject.CommonName, s.Location, s.Coverage)
+	}
+	fmt.Println(report.Passed())
+	// Output:
+	// XAdES-BASELINE-B INDETERMINATE TRY_LATER
+	// Dæmi um nafn Reykjavík, IS WHOLE_DOCUMENT
+	// true
 }
 
-// exampleSigner is a key with a certificate of a test authority.
+// A signature is extended to level LTA, and years later gets another archive timestamp. The validation data is from a test
+// authority; package ades/online gets it over HTTP.
+func ExampleExtender() {
+	ctx := context.Background()
+	doc, ca := exampleSigned(xades.Options{Packing: xades.InternallyDetached})
+
+	x := xades.Extender{Sources: ca.Sources(nil)}
+	extended, err := x.Extend(ctx, doc, ades.LTA)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range extended {
+		doc = doc.With(r)
+	}
+	renewed, err := x.Renew(ctx, doc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range renewed {
+		doc = doc.With(r)
+	}
+
+	report, err := xades.Verify(ctx, doc, ades.VerifyOptions{Roots: ca.Roots()})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, s := range report.Signatures {
+		fmt.Println(s.Format, s.Indication)
+		for _, t := range s.Timestamps {
+			fmt.Println(t.Type, t.Trusted)
+		}
+	}
+	// Output:
+	// XAdES-BASELINE-LTA TOTAL_PASSED
+	// SIGNATURE_TIMESTAMP true
+	// ARCHIVE_TIMESTAMP true
+	// ARCHIVE_TIMESTAMP true
+}
+
+func exampleDocument() xades.Document { return document([]byte(contract)) }
+
+// exampleSigned returns a signed document, with the authority of its signer.
+func exampleSigned(o xades.Options) (xades.Document, *sandboxca.Authority) {
+	signer, key, ca := exampleSigner()
+	doc := exampleDocument()
+	revision, err := xades.Sign(context.Background(), doc, key, signer, o, ades.Sources{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return doc.With(revision), ca
+}
+
+// exampleSigner returns a key with a certificate of a test authority.
 func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
 	ca, err := sandboxca.New(time.Now())
 	if err != nil {

@@ -2,14 +2,17 @@ package xades_test
 
 import (
 	"bytes"
+	"crypto/x509"
+	"slices"
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 	xmldoc "github.com/innsigli/innsigli/internal/xml/doc"
 	"github.com/innsigli/innsigli/xades"
 )
 
-// FuzzPending completes whatever can be decoded. Nothing but the value that was made for it may fit.
+// FuzzPending decodes and completes arbitrary bytes. A value fits only the digest that it was made for.
 func FuzzPending(f *testing.F) {
 	g := readGolden(f)
 	f.Add([]byte(g.Pending))
@@ -30,30 +33,29 @@ func FuzzPending(f *testing.F) {
 			return
 		}
 		if !bytes.Equal(p.Digest().Sum, made.Digest().Sum) {
-			t.Error("the value fits something else")
+			t.Error("the value fits another digest")
 		}
 		doc := document(g.Document).With(r)
 		_, _ = doc.ReadAt(make([]byte, 100), doc.Size/2)
 	})
 }
 
-// FuzzPrepare signs whatever is accepted, which is XML by itself: the document's bytes are in the result, and
-// it verifies, and covers the whole document.
+// FuzzPrepare signs arbitrary documents. What is accepted is well-formed XML, stays in the signed document, and is covered
+// by the new signature.
 func FuzzPrepare(f *testing.F) {
-	for _, s := range shapes {
-		for i := range packings {
-			f.Add(s.bytes, uint8(i))
-		}
-	}
-	for _, b := range unreadable {
-		f.Add([]byte(b), uint8(xades.Enveloping))
-		f.Add([]byte(b), uint8(xades.InternallyDetached)+1)
-	}
 	p := newPerson(f, newAuthority(f), p256(f))
 	for i, k := range packings {
+		for _, b := range shapes {
+			f.Add(b, uint8(i))
+		}
+		if k == enveloping || k == detached {
+			for _, b := range unreadable {
+				f.Add([]byte(b), uint8(i))
+			}
+		}
 		signed := sign(f, []byte(contract), p, k.options())
 		f.Add(signed, uint8(i))
-		f.Add(bytes.Replace(signed, []byte(endOfElement), []byte("<ds:Object>"+loosePrice+"</ds:Object>"+endOfElement), 1), uint8(i))
+		f.Add(before(signatureEnd, "<ds:Object>"+forgedPrice+"</ds:Object>")(f, p, signed), uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, k uint8) {
 		packing := packings[int(k)%len(packings)]
@@ -62,40 +64,121 @@ func FuzzPrepare(f *testing.F) {
 			return
 		}
 		if _, err := xmldoc.Parse(b); err != nil {
-			t.Errorf("signed, and by itself: %v", err)
+			t.Errorf("signed a document that is not well-formed: %v", err)
 		}
-		if !accountsFor(r, b) {
-			t.Errorf("bytes of the document are others: %+v", r)
+		if !keepsDocument(r, b) {
+			t.Errorf("the revision changes the document: %+v", r)
 		}
 		got := verify(t, apply(t, b, r), p.ca)
 		for _, s := range got {
-			earlier := s.Name != "" && bytes.Contains(b, []byte(s.Name))
+			existing := s.Name != "" && bytes.Contains(b, []byte(s.Name))
 			whole := s.Passed() && s.Coverage == ades.WholeDocument
-			if s.Certificate.Equal(p.signer.Certificate) && (!s.Intact || !earlier && !whole) {
-				t.Errorf("%+v", s)
+			if s.Certificate.Equal(p.signer.Certificate) && (!s.Intact || !existing && !whole) {
+				t.Errorf("signature of the signer: %+v", s)
 			}
 		}
 		if len(got) == 0 {
-			t.Error("no signature")
+			t.Error("the signed document has no signature")
 		}
 	})
 }
 
-// accountsFor says whether the pieces of a revision that are from the document are all of it, but for the
-// slash of an empty root.
-func accountsFor(r xades.Revision, b []byte) bool {
-	at := int64(0)
-	for _, p := range r.Pieces {
-		switch {
-		case p.Bytes != nil:
-		case p.From == at:
-			at = p.To
-		case p.From < at: // the name of an empty root, for its end tag
-		case !bytes.Equal(bytes.Trim(b[at:p.From], "\x00"), []byte("/")):
-			return false
-		default:
-			at = p.To
+// signedSeeds are signed documents, with the root of their certificates in DER.
+type signedSeeds struct {
+	Root      []byte
+	Documents [][]byte
+}
+
+// FuzzVerify verifies arbitrary documents within a limit of memory. A document passes only if it states what a seed states,
+// and a report is complete.
+func FuzzVerify(f *testing.F) {
+	seeds := testenv.FuzzShared(f, func() signedSeeds {
+		p := newPerson(f, newAuthority(f), p256(f))
+		seeds := signedSeeds{Root: p.ca.Root().Raw}
+		for _, k := range packings {
+			for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
+				seeds.Documents = append(seeds.Documents, signLevel(f, []byte(contract), p, level, k.options()))
+			}
+			seeds.Documents = append(seeds.Documents, sign(f, sign(f, []byte(contract), p, k.options()), p, k.options()))
 		}
+		return seeds
+	})
+	root, err := x509.ParseCertificate(seeds.Root)
+	if err != nil {
+		f.Fatal(err)
 	}
-	return at == int64(len(b))
+	roots := pool([]*x509.Certificate{root})
+	var signed []statement
+	for _, b := range seeds.Documents {
+		f.Add(b)
+		signed = append(signed, statementOf(f, b))
+	}
+	f.Add([]byte(contract))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 1<<20 {
+			t.Skip("the limit of memory is for smaller documents")
+		}
+		var report *ades.Report
+		var err error
+		allocated := testenv.Allocated(func() {
+			report, err = xades.Verify(t.Context(), document(b), ades.VerifyOptions{Roots: roots})
+		})
+		if allocated > 1<<30 {
+			t.Errorf("%d MB are allocated", allocated>>20)
+		}
+		if err != nil {
+			return
+		}
+		for _, s := range report.Signatures {
+			if s.Indication == "" || s.Format == "" || s.Coverage == "" || s.Intact && s.Certificate == nil {
+				t.Errorf("incomplete report: %+v", s)
+			}
+		}
+		if report.Passed() && !slices.ContainsFunc(signed, statementOf(t, b).isPartOf) {
+			t.Errorf("passes, and no signer signed it:\n%s", b)
+		}
+	})
+}
+
+// isPartOf reports whether a document is the same as a signed one, with some of its signatures.
+func (s statement) isPartOf(signed statement) bool {
+	other := func(p string) bool { return !slices.Contains(signed.properties, p) }
+	return s.document == signed.document && !slices.ContainsFunc(s.properties, other)
+}
+
+// FuzzExtend extends a signature with arbitrary markup after the signed properties. A second extension adds nothing, and
+// intact signatures stay intact.
+func FuzzExtend(f *testing.F) {
+	p := newPerson(f, newAuthority(f), p256(f))
+	sources := p.ca.Sources(nil)
+	signed := signFor(f, []byte(contract), p, ades.B, xades.Options{})
+	head, tail, _ := bytes.Cut(signed, []byte(qualifyingEnd))
+	for _, begun := range beginnings {
+		f.Add([]byte(begun))
+	}
+	for _, level := range []ades.Level{ades.T, ades.LT, ades.LTA} {
+		raised := extend(f, signed, level, sources)
+		f.Add(bytes.TrimSuffix(bytes.TrimPrefix(raised, head), append([]byte(qualifyingEnd), tail...)))
+	}
+	f.Fuzz(func(t *testing.T, unsigned []byte) {
+		b := slices.Concat(head, unsigned, []byte(qualifyingEnd), tail)
+		x := xades.Extender{Sources: sources}
+		revisions, err := x.Extend(t.Context(), document(b), ades.LTA)
+		if err != nil {
+			return
+		}
+		raised := apply(t, b, revisions...)
+		before, after := verify(t, b, p.ca), verify(t, raised, p.ca)
+		if len(before) != len(after) {
+			t.Fatalf("got %d signatures, want %d", len(after), len(before))
+		}
+		for i := range before {
+			if before[i].Name != after[i].Name || before[i].Intact && !after[i].Intact {
+				t.Errorf("got %+v, was %+v", after[i], before[i])
+			}
+		}
+		if revisions, err := x.Extend(t.Context(), document(raised), ades.LTA); err != nil || len(revisions) > 0 {
+			t.Errorf("second extension: got %d revisions, %v", len(revisions), err)
+		}
+	})
 }

@@ -1,184 +1,184 @@
 package xades_test
 
 import (
-	"crypto/x509"
+	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/xades"
 )
 
-// summary is what a signature comes to.
-type summary struct {
-	Format        string
-	Indication    ades.Indication
-	SubIndication ades.SubIndication
-	Coverage      ades.Coverage
-	Intact        bool
-	Stamps        []ades.TimestampType // that are trusted
-}
-
-func summarize(s ades.SignatureReport) summary {
-	got := summary{Format: s.Format, Indication: s.Indication, SubIndication: s.SubIndication, Coverage: s.Coverage, Intact: s.Intact}
-	for _, stamp := range s.Timestamps {
-		if stamp.Trusted {
-			got.Stamps = append(got.Stamps, stamp.Type)
-		}
-	}
-	return got
-}
-
-// What is verified of each packing and level (EN 319 102-1 5, EN 319 132-1 6.3).
-func TestVerify(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
-	const signature, archive = ades.SignatureTimestamp, ades.ArchiveTimestamp
-	wants := []summary{
-		ades.B:   {"XAdES-BASELINE-B", ades.Indeterminate, ades.TryLater, ades.WholeDocument, true, nil},
-		ades.T:   {"XAdES-BASELINE-T", ades.Indeterminate, ades.TryLater, ades.WholeDocument, true, nil}, // nothing is known of the authority
-		ades.LT:  {"XAdES-BASELINE-LT", ades.TotalPassed, "", ades.WholeDocument, true, []ades.TimestampType{signature}},
-		ades.LTA: {"XAdES-BASELINE-LTA", ades.TotalPassed, "", ades.WholeDocument, true, []ades.TimestampType{signature, archive}},
-	}
-	for _, k := range packings {
-		for _, level := range []ades.Level{ades.B, ades.T, ades.LT, ades.LTA} {
-			got := verify(t, signLevel(t, []byte(contract), p, level, k.options()), p.ca)
-			if len(got) != 1 {
-				t.Fatalf("%s, %v: %d signatures", k.name, level, len(got))
-			}
-			if diff := cmp.Diff(wants[level], summarize(got[0])); diff != "" {
-				t.Errorf("%s, %v (-want +got):\n%s%q", k.name, level, diff, got[0].Problems)
-			}
-			if got[0].BestTime.IsZero() != (level < ades.LT) || !got[0].Certificate.Equal(p.signer.Certificate) || len(got[0].Chain) < 2 {
-				t.Errorf("%s, %v: best time %v, chain of %d", k.name, level, got[0].BestTime, len(got[0].Chain))
-			}
-		}
-	}
-}
-
-// What the signer says is reported, in whatever characters.
-func TestVerifyTellsWhatTheSignerSays(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
-	at := time.Now().UTC().Truncate(time.Second)
-	for _, test := range []struct{ city, country, want string }{
-		{"Reykjavík", "Ísland", "Reykjavík, Ísland"}, {"Reykjavík", "", "Reykjavík"}, {"", "Ísland", "Ísland"}, {"", "", ""},
-	} {
-		got := verify(t, sign(t, []byte(contract), p, xades.Options{City: test.city, Country: test.country, Reason: "Þinglýsing <1>", Time: at}), p.ca)[0]
-		if got.Location != test.want || got.Reason != "Þinglýsing <1>" || !got.ClaimedTime.Equal(at) || got.Name == "" {
-			t.Errorf("%q, %q, %v, %q; want %q", got.Location, got.Reason, got.ClaimedTime, got.Name, test.want)
-		}
-	}
-}
-
-// Signatures are told in the order in which they were made. One that another signs covers the document as it
-// was before that.
-func TestVerifyOfSeveral(t *testing.T) {
+// TestVerifySeveralSignatures checks that signatures are in the order in which they were made, and that one that another
+// one signs covers the document as it was before that.
+func TestVerifySeveralSignatures(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
 	first, second := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
-	for _, k := range packings {
-		signed := sign(t, sign(t, []byte(contract), first, k.options()), second, k.options())
-		got := verify(t, signed, ca)
-		if len(got) == 1 && k.base64 { // the first is in the file that the second signs
-			continue
-		}
-		if len(got) != 2 || !got[0].Certificate.Equal(first.signer.Certificate) || !got[1].Certificate.Equal(second.signer.Certificate) {
-			t.Fatalf("%s: %+v", k.name, got)
-		}
-		want := []ades.Coverage{ades.WholeDocument, ades.WholeDocument}
-		if k.packing == xades.Enveloping {
-			want[0] = ades.WholeRevision
-		}
-		if diff := cmp.Diff(want, []ades.Coverage{got[0].Coverage, got[1].Coverage}); diff != "" {
-			t.Errorf("%s (-want +got):\n%s%q", k.name, diff, got[0].Problems)
-		}
-		if r := (ades.Report{Signatures: got}); !r.Passed() {
-			t.Errorf("%s: %+v", k.name, got)
-		}
-	}
-}
-
-// EN 319 102-1 5.5.4: with its validation data a signature outlives its certificate, as long as the timestamp
-// authority's stands.
-func TestVerifyLater(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
-	brief := *p.signer.Certificate
-	brief.NotAfter = time.Now().Add(time.Hour)
-	cert, err := p.ca.IssueProfile(&brief, p.key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.signer.Certificate = cert
-	stamped := verify(t, signLevel(t, []byte(contract), p, ades.LTA, xades.Options{}), p.ca)[0].Timestamps[1].Authority
+	const whole, revision = "TRY_LATER WHOLE_DOCUMENT intact", "TRY_LATER WHOLE_REVISION intact"
 	for _, test := range []struct {
-		name  string
-		level ades.Level
-		at    time.Time
-		want  ades.SubIndication
+		packing packing
+		want    string
 	}{
-		{"B, in time", ades.B, cert.NotAfter, ades.TryLater},
-		{"B, expired", ades.B, cert.NotAfter.Add(time.Hour), ades.CertificateChainGeneralFailure},
-		{"T, expired", ades.T, cert.NotAfter.Add(time.Hour), ades.CertificateChainGeneralFailure},
-		{"LT, expired", ades.LT, cert.NotAfter.Add(time.Hour), ""},
-		{"LTA, expired", ades.LTA, cert.NotAfter.Add(time.Hour), ""},
-		{"LTA, timestamp authority expired", ades.LTA, stamped.NotAfter.Add(time.Hour), ades.OutOfBoundsNoPOE},
-		{"before it was made", ades.B, cert.NotBefore.Add(-time.Hour), ades.CertificateChainGeneralFailure},
+		{enveloped, whole + "; " + whole + ", passes"},
+		{enveloping, revision + "; " + whole + ", passes"},
+		{enveloping64, whole + ", passes"}, // the file that the second signs has the first
+		{detached, whole + "; " + whole + ", passes"},
 	} {
-		signed := signLevel(t, []byte(contract), p, test.level, xades.Options{})
-		report, err := xades.Verify(t.Context(), document(signed), ades.VerifyOptions{Roots: p.ca.Roots(), Time: test.at})
-		if err != nil {
-			t.Fatal(err)
+		signed := sign(t, sign(t, []byte(plainContract), first, test.packing.options()), second, test.packing.options())
+		report := ades.Report{Signatures: verify(t, signed, ca)}
+		if got := verdict(&report); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.packing.name, got, test.want)
 		}
-		if got := report.Signatures[0]; got.SubIndication != test.want {
-			t.Errorf("%s: %s %s %q, want %q", test.name, got.Indication, got.SubIndication, got.Problems, test.want)
+		n := len(report.Signatures)
+		if !report.Signatures[n-1].Certificate.Equal(second.signer.Certificate) || n == 2 && !report.Signatures[0].Certificate.Equal(first.signer.Certificate) {
+			t.Errorf("%s: the signatures are in another order", test.packing.name)
+		}
+	}
+	signed := sign(t, sign(t, []byte(plainContract), first, xades.Options{}), second, xades.Options{Reason: "Samþykkt"})
+	got := verify(t, replace("<ds:SignedInfo>", "<ds:SignedInfo><b/>")(t, first, signed), ca)
+	if v := verdict(&ades.Report{Signatures: got}); v != notFormatted+"; "+whole || got[1].Reason != "Samþykkt" {
+		t.Errorf("first signature unreadable: got %s, reason %q", v, got[1].Reason)
+	}
+}
+
+// TestVerifyWithoutValidationData checks that a signature of level B or T is not valid outside of the validity period of
+// its certificate (EN 319 102-1 5.2.6).
+func TestVerifyWithoutValidationData(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, newAuthority(t), p256(t))
+	from, to := p.signer.Certificate.NotBefore, p.signer.Certificate.NotAfter
+	for _, level := range []ades.Level{ades.B, ades.T} {
+		signed := signFor(t, []byte(contract), p, level, xades.Options{})
+		for at, want := range map[time.Time]ades.SubIndication{
+			from.Add(-time.Hour): ades.CertificateChainGeneralFailure, to: ades.TryLater, to.Add(time.Hour): ades.CertificateChainGeneralFailure,
+		} {
+			report := foreignReport(t, signed, ades.VerifyOptions{Roots: p.ca.Roots(), Time: at})
+			if s := report.Signatures[0]; s.SubIndication != want || !s.Certificate.Equal(p.signer.Certificate) {
+				t.Errorf("%v at %v: got %s %q, want %s", level, at, s.SubIndication, s.Problems, want)
+			}
 		}
 	}
 }
 
-// Each signature is judged by its own validation data.
-func TestVerifyByItsOwnEvidence(t *testing.T) {
+// TestValidationDataOfAnotherSignature checks that validation data about a certificate counts for all signatures by that
+// certificate, but only for the level of the signature that has it.
+func TestValidationDataOfAnotherSignature(t *testing.T) {
 	t.Parallel()
 	ca := newAuthority(t)
-	first, second := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
-	signed := signFor(t, signLevel(t, []byte(contract), first, ades.LT, xades.Options{}), second, ades.T, xades.Options{})
-	got := verify(t, signed, ca)
-	if got[0].Indication != ades.TotalPassed || got[1].SubIndication != ades.TryLater || got[1].Format != "XAdES-BASELINE-T" {
-		t.Errorf("%+v", got)
+	p, q := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
+	first := signLevel(t, []byte(contract), p, ades.LT, xades.Options{})
+	for _, test := range []struct {
+		name   string
+		second []byte
+		format string
+		want   ades.SubIndication
+	}{
+		{"same certificate", signFor(t, first, p, ades.B, xades.Options{}), "XAdES-BASELINE-B", ""},
+		{"another certificate", signFor(t, first, q, ades.T, xades.Options{}), "XAdES-BASELINE-T", ades.TryLater},
+	} {
+		got := verify(t, test.second, ca)
+		if got[0].Indication != ades.TotalPassed || got[0].Format != "XAdES-BASELINE-LT" || got[1].SubIndication != test.want || got[1].Format != test.format {
+			t.Errorf("%s: got %s %s, %s %s", test.name, got[0].Format, got[0].SubIndication, got[1].Format, got[1].SubIndication)
+		}
 	}
 }
 
-func TestVerifyUnsigned(t *testing.T) {
+// TestPlacesOfValidationData checks that Verify reads validation data where EN 319 132-1 5.4 and 5.5 have it.
+func TestPlacesOfValidationData(t *testing.T) {
+	t.Parallel()
+	values := regexp.MustCompile(`(?s)<xades:RevocationValues>(.*)</xades:RevocationValues>`)
+	within := func(name string, content string) change {
+		return substitute(values, "<"+name+">"+content+"</"+strings.Fields(name)[0]+">")
+	}
+	const space141 = ` xmlns:xades141="http://uri.etsi.org/01903/v1.4.1#"`
+	ocsp := regexp.MustCompile(`<xades:EncapsulatedOCSPValue>`)
+	const read, unread, partly = "TOTAL_PASSED WHOLE_DOCUMENT intact, passes", passes, partial
+	garbage := "<xades:EncapsulatedOCSPValue>QUJD</xades:EncapsulatedOCSPValue>"
+	checkChanges(t, newPerson(t, newAuthority(t), p256(t)), ades.LT, plainContract, []changedDocument{
+		{"RevocationValues", enveloped, unchanged, read},
+		{"AttributeRevocationValues", enveloped, within("xades:AttributeRevocationValues", "$1"), read},
+		{"TimeStampValidationData", enveloped, within("xades141:TimeStampValidationData"+space141, "$0"), read},
+		{"AnyValidationData", enveloped, within("xades141:AnyValidationData"+space141, "$0"), read},
+		{"TimeStampValidationData of XAdES 1.3.2", enveloped, within("xades:TimeStampValidationData", "$0"), partly},
+		{"CompleteRevocationRefs", enveloped, within("xades:CompleteRevocationRefs", "$1"), unread},
+		{"deeper in RevocationValues", enveloped, within("xades:RevocationValues", "<a>$1</a>"), unread},
+		{"white space in Base64", enveloped, substitute(ocsp, "$0 \n\t"), read},
+		{"element in Base64", enveloped, substitute(ocsp, "$0<b/>"), unread},
+		{"after a value that is no Base64", enveloped, substitute(ocsp, "$0*</xades:EncapsulatedOCSPValue>$0"), read},
+		{"after an empty value", enveloped, substitute(ocsp, "$0</xades:EncapsulatedOCSPValue>$0"), read},
+		{"after 4,000 other values", enveloped, substitute(ocsp, strings.Repeat(garbage, 4000)+"$0"), read},
+		{"after 4,100 other values", enveloped, substitute(ocsp, strings.Repeat(garbage, 4100)+"$0"), unread},
+	})
+}
+
+// TestSignedSignatures checks that an Extender leaves a signature as it is if another signature signs it, and extends the
+// others.
+func TestSignedSignatures(t *testing.T) {
+	t.Parallel()
+	ca := newAuthority(t)
+	p, q := newPerson(t, ca, p256(t)), newPerson(t, ca, p256(t))
+	signed := func(kinds ...packing) []byte {
+		b := []byte("<a>b</a>")
+		for _, k := range kinds {
+			b = sign(t, b, p, k.options())
+		}
+		return b
+	}
+	rootFilter := replace("/descendant::ds:Signature", "/*/ds:Signature") // as EU DSS writes it
+	besideRootFilter := sign(t, signs(rootFilter)(t, p, signed(enveloped)), q, xades.Options{})
+	first := string(wholeSignature.Find(signed(enveloped)))
+	for _, test := range []struct {
+		name string
+		b    []byte
+		want string // levels, in the order of the report
+	}{
+		{"one", signed(enveloped), "T"},
+		{"two enveloped", signed(enveloped, enveloped), "T T"},
+		{"two in a container", signed(detached, detached), "T T"},
+		{"enveloping around enveloping", signed(enveloping, enveloping), "B T"},
+		{"enveloping around a container", signed(detached, enveloping), "B T"},
+		{"container around enveloping", signed(enveloping, detached), "B T"},
+		{"one that leaves out only itself, and another", signs(after(signatureEnd, first), replace(filterTransform, ownTransform))(t, p, signed(enveloped)), "T B"},
+		{"one that leaves out those in the root, and another there", besideRootFilter, "T T"},
+		{"one that leaves out those in the root, and another deeper", signs(after(signatureEnd, string(signed(enveloped))), rootFilter)(t, p, signed(enveloped)), "T B"},
+	} {
+		var got []string
+		for _, s := range verify(t, extend(t, test.b, ades.T, ca.Sources(nil)), ca) {
+			got = append(got, strings.TrimPrefix(s.Format, "XAdES-BASELINE-"))
+			if !s.Intact && s.Format != "XAdES-BASELINE-B" { // the document of the one deeper has changed
+				t.Errorf("%s: not intact: %q", test.name, s.Problems)
+			}
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: got levels %q, want %q", test.name, got, test.want)
+		}
+	}
+	for _, s := range verify(t, renew(t, extend(t, besideRootFilter, ades.LTA, ca.Sources(nil)), ca.Sources(nil)), ca) {
+		if s.Format != "XAdES-BASELINE-LTA" || s.Indication != ades.TotalPassed || s.Coverage != ades.WholeDocument || len(s.Timestamps) != 3 {
+			t.Errorf("renewed beside one that leaves out those in the root: %+v", s)
+		}
+	}
+}
+
+// TestVerifyWithoutReport checks documents without a signature, documents that cannot be read, and a cancelled context.
+func TestVerifyWithoutReport(t *testing.T) {
 	t.Parallel()
 	report, err := xades.Verify(t.Context(), document([]byte(contract)), ades.VerifyOptions{})
 	if err != nil || len(report.Signatures) > 0 || report.Passed() {
-		t.Errorf("%+v, %v", report, err)
+		t.Errorf("unsigned: got %+v, %v", report, err)
 	}
 	for _, b := range []string{"", "no XML", "<a>", "<!DOCTYPE a><a/>", "<a/><b/>", "%PDF-1.7"} {
 		if _, err := xades.Verify(t.Context(), document([]byte(b)), ades.VerifyOptions{}); !errors.Is(err, ades.ErrUnreadable) {
-			t.Errorf("%q: %v", b, err)
+			t.Errorf("%q: got %v, want ErrUnreadable", b, err)
 		}
 	}
-}
-
-// A certificate that was issued for something else signs no XML.
-func TestPurposeOfTheCertificate(t *testing.T) {
-	t.Parallel()
-	p := newPerson(t, newAuthority(t), p256(t))
-	template := *p.signer.Certificate
-	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
-	certificate, err := p.ca.IssueProfile(&template, p.key.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.signer.Certificate = certificate
-	document := xades.Document{ReaderAt: strings.NewReader(contract), Size: int64(len(contract))}
-	if _, err := xades.Prepare(t.Context(), document, p.signer, xades.Options{}); !errors.Is(err, ades.ErrPurpose) {
-		t.Error(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := xades.Verify(ctx, document([]byte(contract)), ades.VerifyOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: got %v, want Canceled", err)
 	}
 }
