@@ -34,7 +34,7 @@ var documentChanges = []attack{
 	{incrementalSaving, "title in the metadata stream", formDocument, replaceObject(metadataStream, xmp("Another", 1)), metadataOfFile},
 	{incrementalSaving, "new unreferenced object", formDocument, addObject(otherContent), "passes: lists HIDDEN"},
 	{incrementalSaving, "unreferenced object replaced", formDocument, replaceObject(unreferenced, "<< >>"), "passes: lists HIDDEN"},
-	{incrementalSaving, "object in a stream, which a rebuilt cross-reference would list", formDocument, addObject(stream("", hidden)), "reports UNKNOWN"},
+	{incrementalSaving, "object in a stream, which a rebuilt cross-reference would list", formDocument, addObject(stream("", hidden)), "reports UNKNOWN, lists HIDDEN"},
 	{incrementalSaving, "open action", formDocument, setKey(catalog, "OpenAction", "[10 0 R /FitH 0]"), "reports CATALOG"},
 	{incrementalSaving, "JavaScript in the name dictionary", formDocument, setKey(names, "JavaScript", "<< >>"), "reports CATALOG"},
 	{incrementalSaving, "optional content", formDocument, setKey(optionalContent, "D", "<< /BaseState /OFF >>"), "reports CATALOG"},
@@ -65,8 +65,8 @@ func replaceCatalog(r *revision) {
 var formChanges = []attack{
 	{certification, "document timestamp, forged", formDocument, addField(stampField), validationData},
 	{certification, "visible document timestamp, forged", formDocument, addField("<< /Type /Annot /Subtype /Widget /FT /Sig /T (Old) /V " + timestamp + " /P 10 0 R /Rect [0 0 90 90] >>"), "reports FORM_FIELDS"},
-	{certification, "new signature field with a signature", formDocument, addField(signedField("(New)")), newSignature},
-	{certification, "signature in the empty field", formDocument, signEmptyField, newSignature},
+	{certification, "new signature field with a signature", formDocument, addField(signedField("(New)")), "TOTAL_FAILED FORMAT_FAILURE; reports SIGNATURE | TOTAL_FAILED FORMAT_FAILURE; lists SIGNATURE | TOTAL_FAILED FORMAT_FAILURE; lists SIGNATURE"},
+	{certification, "signature in the empty field", formDocument, signEmptyField, "TOTAL_FAILED FORMAT_FAILURE; reports SIGNATURE | TOTAL_FAILED FORMAT_FAILURE; lists SIGNATURE | TOTAL_FAILED FORMAT_FAILURE; lists SIGNATURE"},
 	{certification, "new empty signature field", formDocument, addField("<< /FT /Sig /T (New) >>"), newSignature},
 	{certification, "sneaky signature: empty signature field with an appearance", formDocument, addField(drawnField("Sig", ""), drawnText), "reports FORM_FIELDS"},
 	{certification, "sneaky signature: visible signature of the attacker", certifiedContract(pades.FormFilling), func(r *revision) {
@@ -86,13 +86,13 @@ var formChanges = []attack{
 	{certification, "appearance of the signature", formDocument, setKey(lastField, "AP", "<< /N 108 0 R >>"), "reports APPEARANCE"},
 	{certification, "appearance of a visible signature", visibleSignature, setKey(lastField, "AP", "<< /N %v >>", xobject("0 0 117 55", drawing)), "reports APPEARANCE"},
 	{certification, "position of the signature", formDocument, setKey(lastField, "Rect", "[0 0 500 500]"), "reports APPEARANCE"},
-	{certification, "signature of another field", formDocument, func(r *revision) { r.set(emptyField, "V", fmt.Sprint(r.fieldValue())) }, "reports FORM_FIELDS"},
+	{certification, "signature of another field", formDocument, func(r *revision) { r.set(emptyField, "V", fmt.Sprint(r.fieldValue())) }, "TOTAL_FAILED FORMAT_FAILURE; reports FORM_FIELDS"},
 	{certification, "name of a field", formDocument, setKey(textField, "T", "(Other)"), "reports FORM_FIELDS"},
 	{certification, "action of a field", formDocument, setKey(textField, "AA", "<< >>"), "reports FORM_FIELDS"},
 	{certification, "new text field", formDocument, addField("<< /FT /Tx /T (New) >>"), "reports FORM_FIELDS"},
-	{certification, "new field with the name of another", formDocument, addField(signedField("(Empty)")), "reports ANNOTATION, FORM_FIELDS"},
+	{certification, "new field with the name of another", formDocument, addField(signedField("(Empty)")), "TOTAL_FAILED FORMAT_FAILURE; reports ANNOTATION, FORM_FIELDS | TOTAL_FAILED FORMAT_FAILURE; reports ANNOTATION, FORM_FIELDS | TOTAL_FAILED FORMAT_FAILURE; reports FORM_FIELDS, lists ANNOTATION"},
 	{certification, "two new fields of one name, one of them signed", formDocument, edits(
-		addField(signedField("(New)")), addField(drawnField("Sig", ""), drawnText)), "reports FORM_FIELDS"},
+		addField(signedField("(New)")), addField(drawnField("Sig", ""), drawnText)), "TOTAL_FAILED FORMAT_FAILURE; reports ANNOTATION, FORM_FIELDS, SIGNATURE | TOTAL_FAILED FORMAT_FAILURE; reports ANNOTATION, FORM_FIELDS, lists SIGNATURE | TOTAL_FAILED FORMAT_FAILURE; reports FORM_FIELDS, lists ANNOTATION, SIGNATURE"},
 	{certification, "annotation as a field", formDocument, appendItem(theForm, "Fields", "105 0 R"), "reports FORM_FIELDS"},
 	{certification, "field removed", formDocument, func(r *revision) {
 		r.set(theForm, "Fields", fmt.Sprintf("[102 0 R 104 0 R %d 0 R]", r.number(lastField)))
@@ -108,7 +108,7 @@ var formChanges = []attack{
 	{certification, "new font of the form", formDocument, setKey(theForm, "DR", "<< /Font << /F 109 0 R /G %v >> >>", "<< >>"), newSignature},
 	{certification, "font of the form replaced", formDocument, setKey(theForm, "DR", "<< /Font << /F %v >> >>", "<< >>"), "reports APPEARANCE"},
 	{certification, "lock removed, and the locked field filled in", lockedContract, edits(
-		setKey(lastField, "Lock", "null"), setKey(contractAmount, "V", "(1)")), ""},
+		setKey(lastField, "Lock", "null"), setKey(contractAmount, "V", "(1)")), "reports FORM_FIELDS, FORM_FILLING"},
 	{certification, "annotation after a lax certification in an update", signedContract, edits(
 		setKey(catalog, "Perms", "<< /DocMDP %v >>", "<< /Type /Sig /Reference [<< /TransformMethod /DocMDP /TransformParams << /P 3 >> >>] >>"),
 		appendItem(page, "Annots", square)), "reports ANNOTATION, CATALOG"},
@@ -175,7 +175,7 @@ var fieldChanges = []attack{
 	{certification, "empty field with a script in a kid", signedContract, func(r *revision) {
 		kid := r.add("<< /Type /Annot /Subtype /Widget /P 10 0 R /Rect [0 0 0 0] " + script + " >>").String()
 		addField("<< /FT /Sig /T (New) /Kids [" + kid + "] >>")(r)
-	}, "reports FORM_FIELDS"},
+	}, "reports FORM_FIELDS, lists SIGNATURE"},
 	{certification, "document timestamp with a script", certifiedContract(pades.NoChanges), addField("<< /FT /Sig /T (New) /V " + timestamp + " /Type /Annot /Subtype /Widget /P 10 0 R /Rect [0 0 0 0] " + script + " >>"), "reports FORM_FIELDS"},
 	{certification, "forged document timestamp in the empty field, over the page", filledForm(""), edits(
 		setKey(formEmpty, "V", "%v", timestamp), setKey(formEmpty, "AP", "<< /N %v >>", wholePage)), "reports APPEARANCE, FORM_FIELDS"},
@@ -236,9 +236,9 @@ func filledForm(lock string) victim {
 // structureChanges are read differently by readers, or have a key twice, of which ISO 32000-2 7.3.7 does not say
 // which value counts.
 var structureChanges = []attack{
-	{fileStructure, "another page tree of the catalog", signedContract, setKey(catalog, "Pages", "109 0 R"), "reports PAGES, PAGE_CONTENT"},
+	{fileStructure, "another page tree of the catalog", signedContract, setKey(catalog, "Pages", "109 0 R"), "INDETERMINATE FORMAT_FAILURE, reports PAGES, PAGE_CONTENT"},
 	{fileStructure, "object of another generation", signedContract, edits(replaceObject(content, otherContent),
-		rewriteEnd(`3 0 obj`, "3 1 obj"), rewriteEnd(`\n3 1\n(\d{10}) 00000 n`, "\n3 1\n$1 00001 n")), "reports PAGE_CONTENT, UNKNOWN"},
+		rewriteEnd(`3 0 obj`, "3 1 obj"), rewriteEnd(`\n3 1\n(\d{10}) 00000 n`, "\n3 1\n$1 00001 n")), "reports PAGE_CONTENT, UNKNOWN, lists HIDDEN"},
 	{fileStructure, "object that is free and in use", signedContract, edits(replaceObject(content, otherContent),
 		rewriteEnd(`\n(3 1)\n(\d{10}) 00000 n \n`, "\n$1\n0000000000 00001 f \n$1\n$2 00000 n \n")), "reports PAGE_CONTENT, UNKNOWN"},
 	{fileStructure, "XRefStm that refers to another content of a page", signedContract, func(r *revision) {
@@ -252,18 +252,18 @@ var structureChanges = []attack{
 		first := regexp.MustCompile(`startxref\n(\d+)`).FindSubmatch(r.base)
 		edits(replaceObject(content, otherContent), rewriteEnd(`/Prev \d+`, "/Prev "+string(first[1])))(r)
 	}, "no signature"},
-	{fileStructure, "Root twice", signedContract, loosely(`/Root 1 0 R`, "/Root 108 0 R /Root 1 0 R"), ""},
-	{fileStructure, "content stream with a Length beyond the end", signedContract, replaceObject(content, "<< /Length 1000000 >>\nstream\n"+drawing+"\nendstream"), "reports PAGE_CONTENT"},
-	{fileStructure, "page with Contents twice", signedContract, duplicateKey(page, "/Contents %v", otherContent), "reports UNKNOWN"},
-	{fileStructure, "page with Contents twice, after a forged document timestamp", signedContract, edits(addField(stampField), duplicateKey(page, "/Contents %v", otherContent)), ""},
+	{fileStructure, "Root twice", signedContract, loosely(`/Root 1 0 R`, "/Root 108 0 R /Root 1 0 R"), "reports UNKNOWN, lists HIDDEN"},
+	{fileStructure, "content stream with a Length beyond the end", signedContract, replaceObject(content, "<< /Length 1000000 >>\nstream\n"+drawing+"\nendstream"), "reports PAGE_CONTENT, UNKNOWN"},
+	{fileStructure, "page with Contents twice", signedContract, duplicateKey(page, "/Contents %v", otherContent), "reports UNKNOWN, lists HIDDEN"},
+	{fileStructure, "page with Contents twice, after a forged document timestamp", signedContract, edits(addField(stampField), duplicateKey(page, "/Contents %v", otherContent)), "reports UNKNOWN, lists HIDDEN, VALIDATION_DATA"},
 	{fileStructure, "page with Contents and null", signedContract, duplicateKey(page, "/Contents null"), "reports UNKNOWN"},
 	{fileStructure, "resources of a page with an XObject twice", signedContract, func(r *revision) {
 		r.replace(page, strings.Replace(r.source(page), "/XObject <<", "/XObject << /Total "+r.add(wholePage).String(), 1))
-	}, "reports UNKNOWN"},
-	{fileStructure, "page in an object stream with Contents twice", objectStreams, duplicateKey(page, "/Contents %v", otherContent), "reports UNKNOWN"},
-	{fileStructure, "page signed with Contents twice, one of them new", doubleContents, replaceObject(200, otherContent), "reports UNKNOWN"},
+	}, "reports UNKNOWN, lists HIDDEN"},
+	{fileStructure, "page in an object stream with Contents twice", objectStreams, duplicateKey(page, "/Contents %v", otherContent), "reports UNKNOWN, lists HIDDEN"},
+	{fileStructure, "page signed with Contents twice, one of them new", doubleContents, replaceObject(200, otherContent), "reports UNKNOWN, lists HIDDEN"},
 	{fileStructure, "page signed with Contents twice, one of them a field's appearance", doubleContents, edits(
-		setKey(first, "V", "(2)"), replaceObject(first+1, wholePage)), "reports UNKNOWN"},
+		setKey(first, "V", "(2)"), replaceObject(first+1, wholePage)), "reports UNKNOWN, lists FORM_FILLING"},
 }
 
 var doubleContents = victim{name: "page with Contents twice", build: func(f *fixture) []byte {

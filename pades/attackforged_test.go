@@ -50,7 +50,7 @@ var forgeries = []attack{
 	{universalForgery, "ByteRange in an object of a later revision", forgery{ranges: "/ByteRange 500 0 R %% %d %d %d\n"}.victim().changed(func(r *revision) {
 		gap := regexp.MustCompile(`<[0-9a-f]{1000,}>`).FindIndex(r.base)
 		r.replace(500, fmt.Sprintf("[0 %d %d %d]", gap[0], gap[1], len(r.base)-gap[1]))
-	}), nil, formatFailure},
+	}), nil, "reports FORM_FIELDS"},
 	{universalForgery, "Contents as a literal string", forgery{contents: literalString}.victim(), nil, formatFailure},
 	{signatureWrapping, "gap wider than Contents", forgery{entries: " /Reason (unsigned)", gap: func(start, end int) (int, int) { return start - 40, end }}.victim(), nil, formatFailure},
 	{signatureWrapping, "gap that ends after Contents", forgery{gap: func(start, end int) (int, int) { return start, end + 11 }}.victim(), nil, formatFailure},
@@ -69,19 +69,19 @@ var wrappings = []attack{
 	{signatureWrapping, "signature dictionary copied to another object", signedContract, rewriteDictionary(false), formatFailure},
 	{signatureWrapping, "one signature in two fields", signedContract, func(r *revision) {
 		addField(fmt.Sprintf("<< /FT /Sig /T (Another) /V %v >>", r.fieldValue()))(r)
-	}, formatFailure},
+	}, "TOTAL_FAILED FORMAT_FAILURE; reports FORM_FIELDS"},
 	{signatureWrapping, "field whose kids have a value each", signedContract, func(r *revision) {
 		kid := "<< /Parent %d 0 R /V %v /Subtype /Widget /Rect [0 0 0 0] >>"
 		field := r.number(lastField)
 		setKey(lastField, "Kids", "[%v %v]",
 			fmt.Sprintf(kid, field, "<< /Type /Sig /Contents <00> /ByteRange [0 1 2 3] >>"), fmt.Sprintf(kid, field, r.fieldValue()))(r)
-	}, formatFailure},
+	}, "TOTAL_FAILED FORMAT_FAILURE; TOTAL_FAILED FORMAT_FAILURE; reports FORM_FIELDS"},
 	{fileStructure, "two signatures with one gap", signedTwice, asBytes(func(b []byte) []byte {
 		all := rangeArrays.FindAllIndex(b, -1)
 		array := bytes.TrimSpace(b[all[0][0]:all[0][1]])
 		copy(b[all[1][0]:all[1][1]], fmt.Appendf(nil, "%-*s", all[1][1]-all[1][0], array))
 		return b
-	}), formatFailure},
+	}), "TOTAL_FAILED FORMAT_FAILURE; lists SIGNATURE"},
 	{fileStructure, "overlapping ranges of two signatures", signedTwice, asBytes(func(b []byte) []byte {
 		all := rangeArrays.FindAllSubmatchIndex(b, -1)
 		number := func(m []int, i int) int { n, _ := strconv.Atoi(string(b[m[2*i]:m[2*i+1]])); return n }
@@ -89,7 +89,7 @@ var wrappings = []attack{
 		overlapping := fmt.Sprintf("/ByteRange [0 %d %d %d]", number(all[0], 1), start, end-start)
 		copy(b[all[1][0]:], fmt.Sprintf("%-*s", all[1][1]-all[1][0], overlapping))
 		return b
-	}), formatFailure},
+	}), "lists SIGNATURE; TOTAL_FAILED FORMAT_FAILURE"},
 }
 
 var rangeArrays = regexp.MustCompile(`/ByteRange \[0 (\d+) (\d+) (\d+)\] *`)
@@ -151,16 +151,16 @@ var falseProofs = []attack{
 		b := f.ocspResponse(f.ca, f.signer.signer.Certificate)
 		b[len(b)/2] ^= 1
 		return b
-	}), "passes: T, lists VALIDATION_DATA"},
+	}), "passes: LT, lists VALIDATION_DATA"},
 	{falseProof, "document timestamp over another range", contractLTA, asBytes(func(b []byte) []byte {
 		all := regexp.MustCompile(`/ByteRange \[0 `).FindAllIndex(b, -1)
 		b[all[len(all)-1][1]-2] = '1'
 		return b
-	}), ""},
+	}), "passes: LT TOTAL_PASSED, lists VALIDATION_DATA, a timestamp refused"},
 	{falseProof, "document timestamp over other content", contractLTA, asBytes(func(b []byte) []byte {
 		b[bytes.LastIndex(b, []byte("/TU ("))+len("/TU (")] ^= 1 // the alternate name of its field
 		return b
-	}), ""},
+	}), "passes: LTA TOTAL_PASSED, lists VALIDATION_DATA, a timestamp refused"},
 }
 
 func replaceText(old, replacement string) edit {

@@ -108,7 +108,7 @@ func signatureVerdict(s ades.SignatureReport) string {
 	add(tryLater && level != "B", "%s", level)
 	add(s.Intact && forbidden != "", "reports %s", forbidden)
 	add(s.Intact && permitted != "", "lists %s", permitted)
-	add(len(s.Changes) == 0 && s.Passed() && s.Coverage != ades.WholeDocument, "unsigned bytes follow")
+	add(len(s.Changes) == 0 && s.Passed() && s.Coverage != ades.WholeDocument && !s.Extended, "unsigned bytes follow")
 	for _, t := range s.Timestamps {
 		add(!t.Trusted && len(t.Problems) > 0, "a timestamp refused")
 	}

@@ -21,26 +21,26 @@ var shadowAttacks = []attack{
 	{shadowAttack, "hide and replace: another object as a page", signedContract, func(r *revision) {
 		at := bytes.Index(r.base, []byte("\n110 0 obj")) + 1
 		appendTable(fmt.Sprintf("10 1\n%010d 00000 n \n", at), "/Root 1 0 R")(r)
-	}, "reports UNKNOWN"},
+	}, "INDETERMINATE FORMAT_FAILURE, reports UNKNOWN"},
 	{shadowAttack, "hide and replace: another catalog", signedContract, appendTable("0 0\n", "/Root 108 0 R"), "no signature"},
-	{shadowAttack, "object stream replaced", objectStreams, replaceObject(900, stream("/Type /ObjStm /N 3 /First 16", "1 0 2 0 10 1000 "+anotherPage)), "reports PAGES, PAGE_CONTENT"},
-	{shadowAttack, "form XObject also referenced by another generation", generations("/Aa 100 1 R /Fm 100 0 R"), replaceObject(100, box(9)), "reports PAGE_CONTENT"},
-	{shadowAttack, "form XObject referenced by another generation alone", generations("/Fm 100 1 R"), replaceObject(100, box(9)), "reports UNKNOWN"},
+	{shadowAttack, "object stream replaced", objectStreams, replaceObject(900, stream("/Type /ObjStm /N 3 /First 16", "1 0 2 0 10 1000 "+anotherPage)), "INDETERMINATE FORMAT_FAILURE, reports PAGES, PAGE_CONTENT, lists HIDDEN"},
+	{shadowAttack, "form XObject also referenced by another generation", generations("/Aa 100 1 R /Fm 100 0 R"), replaceObject(100, box(9)), "reports PAGE_CONTENT, UNKNOWN"},
+	{shadowAttack, "form XObject referenced by another generation alone", generations("/Fm 100 1 R"), replaceObject(100, box(9)), "reports UNKNOWN, lists HIDDEN"},
 	{shadowAttack, "annotation listed by another generation as a field", prepared{
 		catalog: "/AcroForm << /Fields [100 1 R] >>", objects: []string{"<< /Type /Annot /Subtype /Text /Rect [9 9 20 20] /Contents (As agreed) /P 10 0 R >>"},
 		before: setKey(page, "Annots", "[100 0 R]"),
 	}.victim(), setKey(100, "Contents", "(Not agreed)"), "reports ANNOTATION, UNKNOWN"},
 	{shadowAttack, "optional content properties, missing when signed, that are a field", withLayers("/OCProperties 200 0 R", nil, pades.Options{}), edits(
-		replaceObject(200, "<< /FT /Sig /T (New) /Type /Annot /Subtype /Widget /Rect [0 0 0 0] "+otherLayers+" >>"), addField("200 0 R")), ""},
+		replaceObject(200, "<< /FT /Sig /T (New) /Type /Annot /Subtype /Widget /Rect [0 0 0 0] "+otherLayers+" >>"), addField("200 0 R")), "reports ANNOTATION, CATALOG, FORM_FIELDS"},
 	{shadowAttack, "optional content properties that become those of an annotation", withLayers("/OCProperties 103 0 R", []string{
 		"104 0 R", "<< /OCGs [101 0 R 102 0 R] /D << /OFF [102 0 R] >> >>", noteWithLayers,
 	}, pades.Options{}), replaceObject(103, "105 0 R"), "reports CATALOG"},
 	{shadowAttack, "optional content properties that become an annotation", withLayers("/OCProperties 103 0 R", []string{
 		"<< /OCGs [101 0 R 102 0 R] /D << /OFF [102 0 R] >> >>", "null", "null",
-	}, pades.Options{Certify: pades.Annotations}), edits(replaceObject(103, noteWithLayers), appendItem(page, "Annots", "103 0 R")), "reports CATALOG"},
+	}, pades.Options{Certify: pades.Annotations}), edits(replaceObject(103, noteWithLayers), appendItem(page, "Annots", "103 0 R")), "reports CATALOG, lists ANNOTATION"},
 	{shadowAttack, "optional content properties that are an annotation", withLayers("/OCProperties 105 0 R", []string{
 		"null", "null", strings.Replace(noteWithLayers, "101 0 R] /Order", "102 0 R] /Order", 1),
-	}, pades.Options{Certify: pades.Annotations}), replaceObject(105, noteWithLayers), "reports CATALOG"},
+	}, pades.Options{Certify: pades.Annotations}), replaceObject(105, noteWithLayers), "reports CATALOG, lists ANNOTATION"},
 	{shadowAttack, "content of a page, after more changes than the report lists", prepared{
 		catalog: "/AcroForm << /Fields [" + references(100, 10_000) + "] >>", objects: manyFields(10_000), before: setKey(page, "Annots", "[100 0 R]"),
 	}.victim(), func(r *revision) {
@@ -48,7 +48,7 @@ var shadowAttacks = []attack{
 			r.replace(101+i, fmt.Sprintf("<< /FT /Tx /T (%d) /V (2) >>", i+1))
 		}
 		edits(setKey(100, "V", "(2)"), setKey(100, "AP", "<< /N %v >>", box(0)), replaceObject(100+10_000, box(1)), replaceObject(content, otherContent))(r)
-	}, "reports UNKNOWN"},
+	}, "reports UNKNOWN, lists FORM_FILLING"},
 	{shadowAttack, "resources that a page inherits from an unreferenced parent", prepared{
 		objects: []string{box(1), "<< /Type /Pages /Kids [10 0 R] /Count 1 /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /XObject << /Fm 100 0 R >> >> >>"},
 		before:  edits(setKey(page, "Parent", "101 0 R"), replaceObject(content, stream("", "/Fm Do"))),

@@ -17,10 +17,16 @@ import (
 
 // Verdicts on updates of documents of level LTA, whose own update has validation data and a document timestamp.
 const (
-	extendedLTA    = "passes: LTA TOTAL_PASSED, lists VALIDATION_DATA"
-	hiddenInLTA    = "passes: LTA TOTAL_PASSED, lists HIDDEN, VALIDATION_DATA"
-	producerInLTA  = "passes: LTA TOTAL_PASSED, lists PRODUCER, VALIDATION_DATA"
-	looselyWritten = "LTA TOTAL_PASSED, reports UNKNOWN, lists HIDDEN, VALIDATION_DATA"
+	extendedLTA     = "passes: LTA TOTAL_PASSED, lists VALIDATION_DATA"
+	hiddenInLTA     = "passes: LTA TOTAL_PASSED, lists HIDDEN, VALIDATION_DATA"
+	producerInLTA   = "passes: LTA TOTAL_PASSED, lists PRODUCER, VALIDATION_DATA"
+	fieldsInLTA     = "LTA TOTAL_PASSED, reports FORM_FIELDS, lists VALIDATION_DATA"
+	appearanceInLTA = "LTA TOTAL_PASSED, reports APPEARANCE, lists VALIDATION_DATA"
+	catalogInLTA    = "LTA TOTAL_PASSED, reports CATALOG, lists VALIDATION_DATA"
+	contentInLTA    = "LTA TOTAL_PASSED, reports PAGE_CONTENT, lists VALIDATION_DATA"
+	unknownInLTA    = "LTA TOTAL_PASSED, reports UNKNOWN, lists VALIDATION_DATA"
+	looselyWritten  = "LTA TOTAL_PASSED, lists HIDDEN, VALIDATION_DATA" // does not pass as hiddenInLTA does
+	ambiguousUpdate = "LTA TOTAL_PASSED, reports UNKNOWN, lists HIDDEN, VALIDATION_DATA"
 )
 
 var (
@@ -40,7 +46,7 @@ var updatesOfLTA = []attack{
 	{validationUpdate, "producer and date in the document information dictionary", lta(withInformation), edits(
 		setKey(first, "ModDate", "(D:20260701)"), setKey(first, "Producer", "(Another)")), producerInLTA},
 	{validationUpdate, "date in the metadata stream", lta(withMetadata), replaceObject(first, xmp("This one", 2)), producerInLTA},
-	{validationUpdate, "CRLs removed from the store", plainLTA, setKey(storeObject, "CRLs", "[]"), ""},
+	{validationUpdate, "CRLs removed from the store", plainLTA, setKey(storeObject, "CRLs", "[]"), extendedLTA},
 	{validationUpdate, typeOfVRI, plainLTA, setKey(storeObject, "VRI", "<< /Type /VRI /"+strings.Repeat("0A", 20)+" << /Type /VRI >> >>"), extendedLTA},
 	{validationUpdate, "one array for fields and annotations", lta(pdftest.Options{Catalog: "/AcroForm << /Fields 100 0 R >>", Page: "/Annots 100 0 R", Objects: []string{"[]"}}), nil, extendedLTA},
 	{validationUpdate, "reference to the catalog in a page-piece dictionary", lta(pdftest.Options{Page: "/PieceInfo << /Root 1 0 R >>"}), nil, extendedLTA},
@@ -50,43 +56,43 @@ var updatesOfLTA = []attack{
 
 	{incrementalSaving, "another document information dictionary", plainLTA, func(r *revision) {
 		rewriteEnd(`/Root 1 0 R`, "/Root 1 0 R /Info "+r.add("<< /Title (Another) >>").String())(r)
-	}, ""},
-	{incrementalSaving, "direct document information dictionary", lta(pdftest.Options{Trailer: "/Info << /Title (This one) >>"}), loosely(`\(This one\)`, "(Another)"), ""},
+	}, "LTA TOTAL_PASSED, lists HIDDEN, METADATA, VALIDATION_DATA"},
+	{incrementalSaving, "direct document information dictionary", lta(pdftest.Options{Trailer: "/Info << /Title (This one) >>"}), loosely(`\(This one\)`, "(Another)"), "LTA TOTAL_PASSED, lists HIDDEN, METADATA, VALIDATION_DATA"},
 	{incrementalSaving, "entry of the metadata stream's dictionary", lta(withMetadata),
-		replaceObject(first, strings.Replace(xmp("This one", 2), "/XML", "/XML /Extra true", 1)), ""},
-	{incrementalSaving, "object freed", plainLTA, edits(replaceObject(content, otherContent), rewriteEnd(`\n3 1\n(\d{10}) 00000 n`, "\n3 1\n$1 00001 f")), ""},
+		replaceObject(first, strings.Replace(xmp("This one", 2), "/XML", "/XML /Extra true", 1)), "LTA TOTAL_PASSED, lists METADATA, VALIDATION_DATA"},
+	{incrementalSaving, "object freed", plainLTA, edits(replaceObject(content, otherContent), rewriteEnd(`\n3 1\n(\d{10}) 00000 n`, "\n3 1\n$1 00001 f")), "LTA TOTAL_PASSED, reports PAGE_CONTENT, UNKNOWN, lists VALIDATION_DATA"},
 	{incrementalSaving, "missing object of another generation", lta(pdftest.Options{Page: "/Thumb 100 1 R", Objects: []string{"null"}}), edits(replaceObject(first, otherContent),
-		rewriteEnd(`100 0 obj`, "100 1 obj"), rewriteEnd(`\n100 1\n(\d{10}) 00000 n`, "\n100 1\n$1 00001 n")), ""},
-	{incrementalSaving, "object that a hybrid file's hidden object refers to", lta(pdftest.Options{Kind: pdftest.Hybrid, Page: "/Thumb 100 0 R", Objects: []string{"[3 0 R]"}}), replaceObject(content, otherContent), ""},
-	{incrementalSaving, "missing object", lta(pdftest.Options{Page: "/Thumb 900 0 R"}), replaceObject(900, stream("/Type /XRef", drawing)), ""},
+		rewriteEnd(`100 0 obj`, "100 1 obj"), rewriteEnd(`\n100 1\n(\d{10}) 00000 n`, "\n100 1\n$1 00001 n")), contentInLTA},
+	{incrementalSaving, "object that a hybrid file's hidden object refers to", lta(pdftest.Options{Kind: pdftest.Hybrid, Page: "/Thumb 100 0 R", Objects: []string{"[3 0 R]"}}), replaceObject(content, otherContent), contentInLTA},
+	{incrementalSaving, "missing object", lta(pdftest.Options{Page: "/Thumb 900 0 R"}), replaceObject(900, stream("/Type /XRef", drawing)), contentInLTA},
 	{incrementalSaving, "missing object, also in the store", lta(pdftest.Options{Page: "/Thumb 900 0 R"}), edits(
-		replaceObject(900, otherContent), appendItem(storeObject, "Certs", "900 0 R")), ""},
-	{incrementalSaving, "content of a page, also in the store", lta(pdftest.Options{Catalog: "/DSS << /Certs [3 0 R] >>"}), replaceObject(content, otherContent), ""},
-	{incrementalSaving, "metadata stream, also in the store", lta(pdftest.Options{Catalog: "/Metadata 100 0 R /DSS << /Certs [100 0 R] >>", Objects: withMetadata.Objects}), replaceObject(first, xmp("Another", 1)), ""},
-	{incrementalSaving, "metadata stream, also a thumbnail", lta(pdftest.Options{Catalog: "/Metadata 100 0 R", Page: "/Thumb 100 0 R", Objects: withMetadata.Objects}), replaceObject(first, xmp("This one", 2)), ""},
-	{incrementalSaving, "developer extension, also a thumbnail", lta(pdftest.Options{Catalog: "/Extensions << /X 100 0 R >>", Page: "/Thumb 100 0 R", Objects: []string{otherContent}}), replaceObject(first, stream("", drawing+" ")), ""},
+		replaceObject(900, otherContent), appendItem(storeObject, "Certs", "900 0 R")), contentInLTA},
+	{incrementalSaving, "content of a page, also in the store", lta(pdftest.Options{Catalog: "/DSS << /Certs [3 0 R] >>"}), replaceObject(content, otherContent), contentInLTA},
+	{incrementalSaving, "metadata stream, also in the store", lta(pdftest.Options{Catalog: "/Metadata 100 0 R /DSS << /Certs [100 0 R] >>", Objects: withMetadata.Objects}), replaceObject(first, xmp("Another", 1)), "LTA TOTAL_PASSED, lists METADATA, VALIDATION_DATA"},
+	{incrementalSaving, "metadata stream, also a thumbnail", lta(pdftest.Options{Catalog: "/Metadata 100 0 R", Page: "/Thumb 100 0 R", Objects: withMetadata.Objects}), replaceObject(first, xmp("This one", 2)), "LTA TOTAL_PASSED, reports PAGE_CONTENT, lists PRODUCER, VALIDATION_DATA"},
+	{incrementalSaving, "developer extension, also a thumbnail", lta(pdftest.Options{Catalog: "/Extensions << /X 100 0 R >>", Page: "/Thumb 100 0 R", Objects: []string{otherContent}}), replaceObject(first, stream("", drawing+" ")), contentInLTA},
 
-	{certification, "annotations removed", plainLTA, setKey(page, "Annots", "[]"), ""},
+	{certification, "annotations removed", plainLTA, setKey(page, "Annots", "[]"), appearanceInLTA},
 	{certification, "timestamp field moved to a dictionary that is no page", lta(pdftest.Options{Page: "/PieceInfo 100 0 R", Objects: []string{"<< >>"}}), func(r *revision) {
 		edits(setKey(first, "Annots", fmt.Sprintf("[%d 0 R]", r.number(lastField))), setKey(lastField, "P", "100 0 R"), setKey(page, "Annots", fmt.Sprint(r.fields()[:1])))(r)
-	}, ""},
-	{certification, "action of the timestamp field", plainLTA, setKey(lastField, "A", "<< /S /URI /URI (http://a.example) >>"), ""},
-	{certification, "timestamp field made a text field", plainLTA, setKey(lastField, "FT", "/Tx"), ""},
-	{certification, "timestamp removed from its field", plainLTA, setKey(lastField, "V", "null"), ""},
-	{certification, "timestamp field with a value from before", lta(pdftest.Options{Page: "/PieceInfo 100 0 R", Objects: []string{timestamp}}), setKey(lastField, "V", "100 0 R"), ""},
-	{certification, "timestamp field with the name of the signature field", plainLTA, setKey(lastField, "T", "(Signature1)"), ""},
-	{certification, "timestamp field with a period in its name", plainLTA, setKey(lastField, "T", "(Signature1.New)"), ""},
-	{certification, "timestamp field without a name", plainLTA, setKey(lastField, "T", "null"), ""},
-	{certification, "timestamp field with an area", plainLTA, setKey(lastField, "Rect", "[0 0 100 100]"), ""},
-	{certification, "timestamp field with a width", plainLTA, setKey(lastField, "Rect", "[0 0 100 0]"), ""},
-	{certification, "timestamp field with a height", plainLTA, setKey(lastField, "Rect", "[0 0 0 100]"), ""},
-	{certification, "timestamp field without a rectangle", plainLTA, setKey(lastField, "Rect", "null"), ""},
-	{certification, "normal appearance of the timestamp field", plainLTA, setKey(lastField, "AP", "<< /N %v >>", xobject("0 0 90 90", drawing)), ""},
-	{certification, "down appearance of the timestamp field", plainLTA, setKey(lastField, "AP", "<< /D %v >>", xobject("0 0 90 90", drawing)), ""},
-	{certification, "dictionary as a CRL of the store", plainLTA, appendItem(storeObject, "CRLs", "<< >>"), ""},
-	{certification, "another entry in VRI", plainLTA, setKey(storeObject, "VRI", "<< /A << /Innocent 3 0 R >> >>"), ""},
-	{certification, "Type in VRI that is no name", plainLTA, setKey(storeObject, "VRI", "<< /Type << /Innocent 3 0 R >> >>"), ""},
-	{certification, "dictionary as a certificate in VRI", plainLTA, setKey(storeObject, "VRI", "<< /A << /Cert [10 0 R] >> >>"), ""},
+	}, "LTA TOTAL_PASSED, reports APPEARANCE, CATALOG, FORM_FIELDS, lists VALIDATION_DATA"},
+	{certification, "action of the timestamp field", plainLTA, setKey(lastField, "A", "<< /S /URI /URI (http://a.example) >>"), fieldsInLTA},
+	{certification, "timestamp field made a text field", plainLTA, setKey(lastField, "FT", "/Tx"), "LT TOTAL_PASSED, reports FORM_FIELDS, lists VALIDATION_DATA"},
+	{certification, "timestamp removed from its field", plainLTA, setKey(lastField, "V", "null"), "LT TOTAL_PASSED, reports FORM_FIELDS, lists VALIDATION_DATA"},
+	{certification, "timestamp field with a value from before", lta(pdftest.Options{Page: "/PieceInfo 100 0 R", Objects: []string{timestamp}}), setKey(lastField, "V", "100 0 R"), "LT TOTAL_PASSED, reports FORM_FIELDS, lists VALIDATION_DATA"},
+	{certification, "timestamp field with the name of the signature field", plainLTA, setKey(lastField, "T", "(Signature1)"), fieldsInLTA},
+	{certification, "timestamp field with a period in its name", plainLTA, setKey(lastField, "T", "(Signature1.New)"), fieldsInLTA},
+	{certification, "timestamp field without a name", plainLTA, setKey(lastField, "T", "null"), fieldsInLTA},
+	{certification, "timestamp field with an area", plainLTA, setKey(lastField, "Rect", "[0 0 100 100]"), appearanceInLTA},
+	{certification, "timestamp field with a width", plainLTA, setKey(lastField, "Rect", "[0 0 100 0]"), appearanceInLTA},
+	{certification, "timestamp field with a height", plainLTA, setKey(lastField, "Rect", "[0 0 0 100]"), appearanceInLTA},
+	{certification, "timestamp field without a rectangle", plainLTA, setKey(lastField, "Rect", "null"), appearanceInLTA},
+	{certification, "normal appearance of the timestamp field", plainLTA, setKey(lastField, "AP", "<< /N %v >>", xobject("0 0 90 90", drawing)), appearanceInLTA},
+	{certification, "down appearance of the timestamp field", plainLTA, setKey(lastField, "AP", "<< /D %v >>", xobject("0 0 90 90", drawing)), appearanceInLTA},
+	{certification, "dictionary as a CRL of the store", plainLTA, appendItem(storeObject, "CRLs", "<< >>"), catalogInLTA},
+	{certification, "another entry in VRI", plainLTA, setKey(storeObject, "VRI", "<< /A << /Innocent 3 0 R >> >>"), catalogInLTA},
+	{certification, "Type in VRI that is no name", plainLTA, setKey(storeObject, "VRI", "<< /Type << /Innocent 3 0 R >> >>"), catalogInLTA},
+	{certification, "dictionary as a certificate in VRI", plainLTA, setKey(storeObject, "VRI", "<< /A << /Cert [10 0 R] >> >>"), catalogInLTA},
 }
 
 // looseUpdatesOfLTA add an unreferenced object, which is permitted, but written so that some readers rebuild the
@@ -95,7 +101,7 @@ var looseUpdatesOfLTA = []attack{
 	{fileStructure, "Prev with a fraction", plainLTA, loosely(`/Prev (\d+)`, "/Prev ${1}.0"), looselyWritten},
 	{fileStructure, "Prev with a sign", plainLTA, loosely(`/Prev (\d+)`, "/Prev +$1"), looselyWritten},
 	{fileStructure, "Prev with a fraction in a cross-reference stream", streamLTA, loosely(`/Prev (\d+)`, "/Prev ${1}.0"), looselyWritten},
-	{fileStructure, "Prev twice", plainLTA, loosely(`/Prev (\d+)`, "/Prev 1 /Prev $1"), looselyWritten},
+	{fileStructure, "Prev twice", plainLTA, loosely(`/Prev (\d+)`, "/Prev 1 /Prev $1"), ambiguousUpdate},
 	{fileStructure, "Size too small", plainLTA, loosely(`/Size \d+`, "/Size 2"), looselyWritten},
 	{fileStructure, "Size with a sign", plainLTA, loosely(`/Size (\d+)`, "/Size +$1"), looselyWritten},
 	{fileStructure, "startxref with a comment", plainLTA, loosely(`startxref\n`, "startxref %5\n"), looselyWritten},
@@ -112,18 +118,18 @@ var looseUpdatesOfLTA = []attack{
 	{fileStructure, "entry with the offset of white space", plainLTA, loosely(`(\d+ 0 obj)\n<< /Type /Annot`, "\n$1<< /Type /Annot"), looselyWritten},
 	{fileStructure, "carriage return after stream", streamLTA, loosely(`>>\nstream\n`, ">>\nstream\r"), looselyWritten},
 	{fileStructure, "Index of an odd length", streamLTA, loosely(`(/Index \[.*?)\]`, "$1 7]"), looselyWritten},
-	{fileStructure, "object without an entry", plainLTA, edits(replaceObject(content, otherContent), rewriteEnd(`\n3 1\n\d{10} 00000 n \n`, "\n0 0\n")), looselyWritten},
-	{fileStructure, "object in a stream", plainLTA, addObject(stream("", hidden)), looselyWritten},
-	{fileStructure, "object in a comment", plainLTA, addObject("<< >> % 3 0 obj"), looselyWritten},
-	{fileStructure, "object with comments in its head", plainLTA, addHidden("3 0 obj", "3%%x\r\n0 %obj\n obj"), looselyWritten},
-	{fileStructure, "object without white space in its head", plainLTA, addHidden("0 obj", "0obj"), looselyWritten},
-	{fileStructure, "object with other white space in its head", plainLTA, addHidden("3 0 ", "3\v0\xa0"), looselyWritten},
-	{fileStructure, "unreferenced object stream", plainLTA, addObject(stream("/Type /ObjStm /N 1 /First 4", "3 0 null")), looselyWritten},
-	{fileStructure, "unreferenced cross-reference stream", plainLTA, addObject(stream("/Type /XRef /Size 4 /W [1 2 1] /Root 1 0 R", strings.Repeat("\x00", 16))), looselyWritten},
+	{fileStructure, "object without an entry", plainLTA, edits(replaceObject(content, otherContent), rewriteEnd(`\n3 1\n\d{10} 00000 n \n`, "\n0 0\n")), unknownInLTA},
+	{fileStructure, "object in a stream", plainLTA, addObject(stream("", hidden)), ambiguousUpdate},
+	{fileStructure, "object in a comment", plainLTA, addObject("<< >> % 3 0 obj"), ambiguousUpdate},
+	{fileStructure, "object with comments in its head", plainLTA, addHidden("3 0 obj", "3%%x\r\n0 %obj\n obj"), ambiguousUpdate},
+	{fileStructure, "object without white space in its head", plainLTA, addHidden("0 obj", "0obj"), ambiguousUpdate},
+	{fileStructure, "object with other white space in its head", plainLTA, addHidden("3 0 ", "3\v0\xa0"), ambiguousUpdate},
+	{fileStructure, "unreferenced object stream", plainLTA, addObject(stream("/Type /ObjStm /N 1 /First 4", "3 0 null")), "LTA TOTAL_PASSED, lists VALIDATION_DATA"},
+	{fileStructure, "unreferenced cross-reference stream", plainLTA, addObject(stream("/Type /XRef /Size 4 /W [1 2 1] /Root 1 0 R", strings.Repeat("\x00", 16))), "LTA TOTAL_PASSED, lists VALIDATION_DATA"},
 	{fileStructure, "stream with its Type in another object", plainLTA, addObject(stream("/Type 900 0 R", "")), looselyWritten},
-	{fileStructure, "key twice", plainLTA, addObject("<< /A << /B 1 /B 2 >> >>"), looselyWritten},
-	{fileStructure, "key twice in a stream's dictionary", plainLTA, addObject(stream("/A 1 /A 2", "")), looselyWritten},
-	{fileStructure, "key twice in an object stream", streamLTA, addObject("<< /A 1 /A null >>"), looselyWritten},
+	{fileStructure, "key twice", plainLTA, addObject("<< /A << /B 1 /B 2 >> >>"), ambiguousUpdate},
+	{fileStructure, "key twice in a stream's dictionary", plainLTA, addObject(stream("/A 1 /A 2", "")), ambiguousUpdate},
+	{fileStructure, "key twice in an object stream", streamLTA, addObject("<< /A 1 /A null >>"), ambiguousUpdate},
 	{fileStructure, "trailer in a stream", plainLTA, addObject(stream("", "trailer\n<< /Root 10 0 R >>\n")), looselyWritten},
 	{fileStructure, "cross-reference table in a stream", plainLTA, addObject(stream("", "xref\n0 0\n")), looselyWritten},
 }
@@ -136,16 +142,16 @@ func addHidden(old, replacement string) edit {
 
 // ambiguousLTA have an object with two roles, which changed in one with the other when validation data was added.
 var ambiguousLTA = []attack{
-	{validationUpdate, "page with Contents twice", lta(pdftest.Options{Page: "/Contents 900 0 R"}), nil, ""},
-	{validationUpdate, "catalog as a resource", lta(pdftest.Options{Page: "/Resources << /XObject 1 0 R >>"}), nil, ""},
-	{validationUpdate, "page as the form", lta(pdftest.Options{Catalog: "/AcroForm 10 0 R", Page: "/Fields []"}), nil, ""},
-	{validationUpdate, "form as a resource", lta(pdftest.Options{Catalog: "/AcroForm 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< /Fields [] >>"}}), nil, ""},
-	{validationUpdate, "annotations as resources", lta(pdftest.Options{Page: "/Annots 100 0 R /Resources 100 0 R", Objects: []string{"[]"}}), nil, ""},
-	{validationUpdate, "store as a resource", lta(pdftest.Options{Catalog: "/DSS 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< >>"}}), nil, ""},
-	{validationUpdate, "certificates of the store in a page-piece dictionary", lta(pdftest.Options{Catalog: "/DSS << /Certs 100 0 R >>", Page: "/PieceInfo 100 0 R", Objects: []string{"[]"}}), nil, ""},
-	{validationUpdate, "page in the store", lta(pdftest.Options{Catalog: "/DSS << /Certs [] /Innocent 10 0 R >>"}), nil, ""},
-	{validationUpdate, "stream with a Length beyond the end", lta(pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Length 1000000 >>\nstream\nx\nendstream"}}), nil, ""},
-	{validationUpdate, "unreadable object", lta(pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Broken"}}), nil, ""},
+	{validationUpdate, "page with Contents twice", lta(pdftest.Options{Page: "/Contents 900 0 R"}), nil, unknownInLTA},
+	{validationUpdate, "catalog as a resource", lta(pdftest.Options{Page: "/Resources << /XObject 1 0 R >>"}), nil, contentInLTA},
+	{validationUpdate, "page as the form", lta(pdftest.Options{Catalog: "/AcroForm 10 0 R", Page: "/Fields []"}), nil, "LTA TOTAL_PASSED, reports FORM_FIELDS, PAGE_CONTENT, lists VALIDATION_DATA"},
+	{validationUpdate, "form as a resource", lta(pdftest.Options{Catalog: "/AcroForm 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< /Fields [] >>"}}), nil, contentInLTA},
+	{validationUpdate, "annotations as resources", lta(pdftest.Options{Page: "/Annots 100 0 R /Resources 100 0 R", Objects: []string{"[]"}}), nil, contentInLTA},
+	{validationUpdate, "store as a resource", lta(pdftest.Options{Catalog: "/DSS 100 0 R", Page: "/Resources << /XObject 100 0 R >>", Objects: []string{"<< >>"}}), nil, contentInLTA},
+	{validationUpdate, "certificates of the store in a page-piece dictionary", lta(pdftest.Options{Catalog: "/DSS << /Certs 100 0 R >>", Page: "/PieceInfo 100 0 R", Objects: []string{"[]"}}), nil, catalogInLTA},
+	{validationUpdate, "page in the store", lta(pdftest.Options{Catalog: "/DSS << /Certs [] /Innocent 10 0 R >>"}), nil, catalogInLTA},
+	{validationUpdate, "stream with a Length beyond the end", lta(pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Length 1000000 >>\nstream\nx\nendstream"}}), nil, unknownInLTA},
+	{validationUpdate, "unreadable object", lta(pdftest.Options{Page: "/Thumb 100 0 R", Objects: []string{"<< /Broken"}}), nil, unknownInLTA},
 }
 
 // isExtended reports whether validation data alone follows the last signature (ISO 32000-2 12.8.2.2.2).

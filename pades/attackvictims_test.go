@@ -185,7 +185,7 @@ const (
 	textField = first + iota
 	textAppearance
 	checkBox
-	checkAppearance
+	_          // its appearance
 	emptyField // a signature field without a signature
 	annotation
 	information
