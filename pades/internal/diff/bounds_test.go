@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/pades/internal/form"
 )
 
-// A way over names of megabytes is short, and ends where the position is.
+// The path to a position below names of megabytes is short, and ends with the last step.
 func TestPathIsShort(t *testing.T) {
 	p := &position{role: catalog, step: "Root"}
 	for range 100 {
@@ -21,23 +21,19 @@ func TestPathIsShort(t *testing.T) {
 	}
 }
 
-// More locks than are kept, or of more fields, are an error, and rules that cannot be read permit nothing.
+// Locks beyond the bound, or with more fields than the bound, are an error.
 func TestLocksAreBounded(t *testing.T) {
-	for name, add := range map[string]func(r *rules) error{
-		"locks": func(r *rules) error { return r.add(form.Lock{Action: "All"}) },
-		"fields": func(r *rules) error {
-			return r.add(form.Lock{Action: "Include", Fields: make([]string, maxLockedFields)})
-		},
+	for name, lock := range map[string]form.Lock{
+		"locks":  {Action: "All"},
+		"fields": {Action: "Include", Fields: make([]string, maxLockedFields)},
 	} {
 		r := rules{permission: form.Never}
 		var err error
-		for range maxLocks + 1 {
-			if err = add(&r); err != nil {
-				break
-			}
+		for n := 0; n <= maxLocks && err == nil; n++ {
+			err = r.add(lock)
 		}
 		if !errors.Is(err, pdf.ErrLimit) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("too many %s: %v, want %v", name, err, pdf.ErrLimit)
 		}
 	}
 }
