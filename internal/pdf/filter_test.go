@@ -2,145 +2,125 @@ package pdf
 
 import (
 	"bytes"
+	"compress/lzw"
 	"encoding/ascii85"
-	"errors"
+	"encoding/hex"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
 )
 
-// decodeAs decodes a payload by the filters of a stream dictionary.
-func decodeAs(t testing.TB, dict string, payload []byte, limit int64) ([]byte, error) {
+// decodeStream returns the decoded payload of a stream with the entries dict.
+func decodeStream(t testing.TB, dict, payload string, limit int) (string, error) {
 	t.Helper()
-	b := newBuilder()
-	b.stream(1, dict, payload)
-	f := mustOpen(t, b.table(2, ""))
-	s, err := f.StreamObject(Ref{Num: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f.Stream(s, limit)
+	f := mustOpen(t, newBuilder(streamBody(dict, payload)).table(""))
+	s := must(f.StreamObject(Ref{Num: 1}))
+	decoded, err := f.Stream(s, int64(limit))
+	return string(decoded), err
 }
 
-// pngRows is two rows of three pixels of two bytes for each algorithm of PNG, as the
-// formulas of ISO/IEC 15948 clause 9 filter them.
-func pngRows(algorithm byte) (filtered, plain []byte) {
-	plain = []byte{10, 20, 30, 45, 60, 80, 11, 19, 35, 42, 200, 250}
-	const row, pixel = 6, 2
-	at := func(y, x int) int {
-		if y < 0 || x < 0 {
-			return 0
-		}
-		return int(plain[y*row+x])
-	}
-	for y := range 2 {
-		filtered = append(filtered, algorithm)
-		for x := range row {
-			left, up, corner := at(y, x-pixel), at(y-1, x), 0
-			if x >= pixel {
-				corner = at(y-1, x-pixel)
-			}
-			predicted := [...]int{0, left, up, (left + up) / 2, paethOf(left, up, corner)}[algorithm]
-			filtered = append(filtered, byte(at(y, x)-predicted))
-		}
-	}
-	return filtered, plain
-}
-
-// paethOf tries the neighbours in the order left, up, corner.
-func paethOf(left, up, corner int) int {
-	best, estimate := left, left+up-corner
-	for _, c := range []int{up, corner} {
-		if max(c-estimate, estimate-c) < max(best-estimate, estimate-best) {
-			best = c
-		}
-	}
-	return best
-}
-
+// TestFilters checks each filter, and that a payload of more bytes than the caller allows is refused.
 func TestFilters(t *testing.T) {
-	text := []byte(strings.Repeat("a text, ", 100))
+	text, noise := strings.Repeat("a text, ", 100), string(randomBytes(20_000))
 	encoded85 := make([]byte, ascii85.MaxEncodedLen(len(text)))
-	encoded85 = encoded85[:ascii85.Encode(encoded85, text)]
-	tests := map[string]struct {
-		dict    string
-		payload []byte
-		want    []byte
-	}{
-		"none":                                {"", text, text},
-		"7.4.2 hexadecimal":                   {"/Filter /ASCIIHexDecode", []byte("48 69\n2>ff"), []byte("Hi ")},
-		"7.4.2 hexadecimal without end":       {"/Filter /ASCIIHexDecode", []byte("4869"), []byte("Hi")},
-		"7.4.3 base 85":                       {"/Filter /ASCII85Decode", append(encoded85, "~>"...), text},
-		"7.4.3 base 85 with z and space":      {"/Filter /ASCII85Decode", []byte("z 87cURD]i,\n\"Ebo80~>"), []byte("\x00\x00\x00\x00Hello World!")},
-		"7.4.4.2 LZW, the standard's example": {"/Filter /LZWDecode", []byte("\x80\x0b\x60\x50\x22\x0c\x0c\x85\x01"), []byte("-----A---B")},
-		"7.4.4.2 LZW, codes of all lengths":   {"/Filter /LZWDecode", lzwEncode(noise(20_000), true), noise(20_000)},
-		"7.4.4.3 LZW without EarlyChange":     {"/Filter /LZWDecode /DecodeParms << /EarlyChange 0 >>", lzwEncode(noise(20_000), false), noise(20_000)},
-		"7.4.4 deflate":                       {"/Filter /FlateDecode", deflate(text), text},
-		"7.4.4.4 TIFF predictor":              {"/Filter /FlateDecode /DecodeParms << /Predictor 2 /Colors 2 /Columns 2 >>", deflate([]byte{1, 2, 1, 1, 9, 9, 255, 0}), []byte{1, 2, 2, 3, 9, 9, 8, 9}},
-		"7.4.4.4 last row cut off":            {"/Filter /FlateDecode /DecodeParms << /Predictor 12 /Columns 3 >>", deflate([]byte{2, 1, 2, 3, 2, 1}), []byte{1, 2, 3, 2}},
-		"7.4.5 run length":                    {"/Filter /RunLengthDecode", []byte{2, 'a', 'b', 'c', 254, 'd', 128, 9, 9}, []byte("abcddd")},
-		"7.4.5 run length without end":        {"/Filter /RunLengthDecode", []byte{255, 'd'}, []byte("dd")},
-		"7.3.8.2 several":                     {"/Filter [/ASCIIHexDecode /FlateDecode] /DecodeParms [null << /Predictor 1 >>]", fmt.Appendf(nil, "%x", deflate(text)), text},
-	}
-	for algorithm := range byte(5) {
-		filtered, plain := pngRows(algorithm)
-		test := tests["none"]
-		test.dict = "/Filter /FlateDecode /DecodeParms << /Predictor 15 /Colors 2 /Columns 3 >>"
-		test.payload, test.want = deflate(filtered), plain
-		tests[fmt.Sprintf("7.4.4.4 PNG algorithm %d", algorithm)] = test
-	}
-	for name, test := range tests {
+	encoded85 = encoded85[:ascii85.Encode(encoded85, []byte(text))]
+	const flate, png = "/Filter /FlateDecode /DecodeParms", " << /Predictor 15 /Colors 2 /Columns 3 >>"
+	const pixels = "0ac85a2d3c507813782a46fa" // two rows of three pixels of two bytes
+	for name, test := range map[string]struct{ dict, payload, want string }{
+		"no filter":                           {"", text, text},
+		"7.4.2 ASCIIHexDecode":                {"/Filter /ASCIIHexDecode", "48 69\n2>ff", "Hi "},
+		"7.4.2 ASCIIHexDecode without end":    {"/Filter /ASCIIHexDecode", "4869", "Hi"},
+		"7.4.3 ASCII85Decode":                 {"/Filter /ASCII85Decode", string(encoded85) + "~>", text},
+		"7.4.3 ASCII85Decode, z and space":    {"/Filter /ASCII85Decode", "z 87cURD]i,\n\"Ebo80~>", "\x00\x00\x00\x00Hello World!"},
+		"7.4.4.2 LZWDecode, example":          {"/Filter /LZWDecode", "\x80\x0b\x60\x50\x22\x0c\x0c\x85\x01", "-----A---B"},
+		"7.4.4.2 LZWDecode, codes of 12 bits": {"/Filter /LZWDecode", lzwLiterals(noise), noise},
+		"7.4.4.3 LZWDecode, EarlyChange 0":    {"/Filter /LZWDecode /DecodeParms << /EarlyChange 0 >>", lzwEncode(noise), noise},
+		"7.4.4 FlateDecode":                   {"/Filter /FlateDecode", deflate(text), text},
+		"7.4.4.4 TIFF predictor":              {flate + " << /Predictor 2 /Colors 2 /Columns 2 >>", deflate("\x01\x02\x01\x01\x09\x09\xff\x00"), "\x01\x02\x02\x03\x09\x09\x08\x09"},
+		"7.4.4.4 last row cut off":            {flate + " << /Predictor 12 /Columns 3 >>", deflate("\x02\x01\x02\x03\x02\x01"), "\x01\x02\x03\x02"},
+		"7.4.4.4 PNG None":                    {flate + png, deflate(fromHex("000ac85a2d3c50007813782a46fa")), fromHex(pixels)},
+		"7.4.4.4 PNG Sub":                     {flate + png, deflate(fromHex("010ac85065e2230178130017ced0")), fromHex(pixels)},
+		"7.4.4.4 PNG Up":                      {flate + png, deflate(fromHex("020ac85a2d3c50026e4b1efd0aaa")), fromHex(pixels)},
+		"7.4.4.4 PNG Average":                 {flate + png, deflate(fromHex("030ac855c90f3a0373af0f0aecbd")), fromHex(pixels)},
+		"7.4.4.4 PNG Paeth":                   {flate + png, deflate(fromHex("040ac85065e223046e4b0017ecaa")), fromHex(pixels)},
+		"7.4.5 RunLengthDecode":               {"/Filter /RunLengthDecode", "\x02abc\xfed\x80\x09\x09", "abcddd"},
+		"7.4.5 RunLengthDecode without end":   {"/Filter /RunLengthDecode", "\xffd", "dd"},
+		"7.3.8.2 several filters":             {"/Filter [/ASCIIHexDecode /FlateDecode] /DecodeParms [null << /Predictor 1 >>]", fmt.Sprintf("%x", deflate(text)), text},
+		"Table 92 AHx":                        {"/Filter /AHx", "6f6b>", "ok"},
+		"Table 92 A85":                        {"/Filter /A85", "Def~>", "ok"},
+		"Table 92 RL":                         {"/Filter /RL", "\x01ok\x80", "ok"},
+		"Table 92 Fl":                         {"/Filter [ /AHx /Fl]", fmt.Sprintf("%x>", deflate("ok")), "ok"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := decodeAs(t, test.dict, test.payload, int64(len(test.want)))
-			if err != nil || !bytes.Equal(got, test.want) {
-				t.Errorf("%.100q, error %v; want %.100q", got, err, test.want)
-			}
-			if _, err := decodeAs(t, test.dict, test.payload, int64(len(test.want))-1); !errors.Is(err, ErrLimit) {
-				t.Errorf("with a limit of 1 less: error %v, want ErrLimit", err)
-			}
+			expect(t, name, test.want)(decodeStream(t, test.dict, test.payload, len(test.want)))
+			expect(t, name, ErrLimit)(decodeStream(t, test.dict, test.payload, len(test.want)-1))
 		})
+	}
+	xref := bytes.Replace(newBuilder(catalogText, pagesText, pageText).xrefStream(""), []byte("/FlateDecode"), []byte("/Fl         "), 1)
+	if _, err := open(xref); err != nil {
+		t.Errorf("cross-reference stream with Fl: %v", err)
 	}
 }
 
+// TestFiltersRefuse checks which payloads, filters and parameters cannot be decoded.
 func TestFiltersRefuse(t *testing.T) {
-	blank := deflate(bytes.Repeat([]byte{' '}, 64<<20))
-	tests := map[string]struct {
-		dict    string
-		payload []byte
-		want    error
+	const flate = "/Filter /FlateDecode /DecodeParms "
+	for name, test := range map[string]struct {
+		dict, payload string
+		want          error
 	}{
-		"image filter":              {"/Filter /DCTDecode", nil, ErrUnsupported},
-		"encryption":                {"/Filter [/Crypt]", nil, ErrUnsupported},
-		"payload in another file":   {"/F (x)", nil, ErrUnsupported},
-		"predictor":                 {"/Filter /FlateDecode /DecodeParms << /Predictor 3 >>", deflate(nil), ErrUnsupported},
-		"TIFF predictor of bits":    {"/Filter /FlateDecode /DecodeParms << /Predictor 2 /BitsPerComponent 4 >>", deflate(nil), ErrUnsupported},
-		"predictor without columns": {"/Filter /FlateDecode /DecodeParms << /Predictor 12 /Columns 0 >>", deflate(nil), ErrDamaged},
-		"predictor with long rows":  {"/Filter /FlateDecode /DecodeParms << /Predictor 12 /Colors 64 /Columns 1000000 >>", deflate(nil), ErrDamaged},
-		"PNG algorithm":             {"/Filter /FlateDecode /DecodeParms << /Predictor 12 >>", deflate([]byte{5, 0}), ErrDamaged},
-		"filter that is no name":    {"/Filter [1]", nil, ErrDamaged},
-		"parameters that are none":  {"/Filter /FlateDecode /DecodeParms 1", nil, ErrDamaged},
-		"deflate":                   {"/Filter /FlateDecode", []byte("no deflate"), ErrDamaged},
-		"base 85":                   {"/Filter /ASCII85Decode", []byte("\x7f~>"), ErrDamaged},
-		"hexadecimal":               {"/Filter /ASCIIHexDecode", []byte("4x>"), ErrDamaged},
-		"run cut off":               {"/Filter /RunLengthDecode", []byte{2, 'a'}, ErrDamaged},
-		"repeated run cut off":      {"/Filter /RunLengthDecode", []byte{254}, ErrDamaged},
-		"LZW code without an entry": {"/Filter /LZWDecode", []byte{0x80, 0x7f, 0xff}, ErrDamaged},
-		"LZW entry before any code": {"/Filter /LZWDecode", []byte{0x80, 0x40, 0x80}, ErrDamaged},
-		"many filters":              {"/Filter [" + strings.Repeat("/FlateDecode ", maxFilters+1) + "]", nil, ErrLimit},
-		"much work for nothing":     {"/Filter [/FlateDecode /ASCIIHexDecode]", blank, ErrLimit},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got, err := decodeAs(t, test.dict, test.payload, 1000); !errors.Is(err, test.want) {
-				t.Errorf("%.20q, error %v; want %v", got, err, test.want)
-			}
-		})
+		"image filter":                    {"/Filter /DCTDecode", "", ErrUnsupported},
+		"payload in another file":         {"/F (x)", "", ErrUnsupported},
+		"unknown predictor":               {flate + "<< /Predictor 3 >>", deflate(""), ErrUnsupported},
+		"TIFF predictor of 4 bits":        {flate + "<< /Predictor 2 /BitsPerComponent 4 >>", deflate(""), ErrUnsupported},
+		"predictor without columns":       {flate + "<< /Predictor 12 /Columns 0 >>", deflate(""), ErrDamaged},
+		"predictor with long rows":        {flate + "<< /Predictor 12 /Colors 64 /Columns 1000000 >>", deflate(""), ErrDamaged},
+		"unknown PNG filter type":         {flate + "<< /Predictor 12 >>", deflate("\x05\x00"), ErrDamaged},
+		"filter that is a number":         {"/Filter [1]", "", ErrDamaged},
+		"parameters that are a number":    {flate + "1", "", ErrDamaged},
+		"FlateDecode of other bytes":      {"/Filter /FlateDecode", "no deflate", ErrDamaged},
+		"ASCII85Decode of other bytes":    {"/Filter /ASCII85Decode", "\x7f~>", ErrDamaged},
+		"ASCIIHexDecode of other bytes":   {"/Filter /ASCIIHexDecode", "4x>", ErrDamaged},
+		"run cut off":                     {"/Filter /RunLengthDecode", "\x02a", ErrDamaged},
+		"repeated run cut off":            {"/Filter /RunLengthDecode", "\xfe", ErrDamaged},
+		"LZW code without an entry":       {"/Filter /LZWDecode", "\x80\x7f\xff", ErrDamaged},
+		"LZW entry before the first code": {"/Filter /LZWDecode", "\x80\x40\x80", ErrDamaged},
+		"too many filters":                {"/Filter [" + strings.Repeat("/FlateDecode ", maxFilters+1) + "]", "", ErrLimit},
+		"long output of the first filter": {"/Filter [/FlateDecode /ASCIIHexDecode]", deflate(strings.Repeat(" ", 64<<20)), ErrLimit},
+	} {
+		expect(t, name, test.want)(decodeStream(t, test.dict, test.payload, 1000))
 	}
 }
 
-// noise is bytes that repeat enough to make long entries and little enough to make many.
-func noise(n int) []byte {
+// FuzzFilters checks that decoding ends within the limit for any payload.
+func FuzzFilters(f *testing.F) {
+	names := []string{"LZWDecode", "ASCII85Decode", "ASCIIHexDecode", "RunLengthDecode", "FlateDecode"}
+	for _, seed := range []string{"\x80\x0b\x60\x50\x22\x0c\x0c\x85\x01", "87cURD]i~>", "48 69>", "\x02abc\xfed\x80", deflate("\x02abc")} {
+		for filter := range names {
+			f.Add([]byte(seed), byte(filter))
+		}
+	}
+	f.Fuzz(func(t *testing.T, payload []byte, filter byte) {
+		dict := fmt.Sprintf("/Filter /%s /DecodeParms << /Predictor %d >>", names[int(filter)%len(names)], filter%16)
+		decoded, err := decodeStream(t, dict, string(payload), 1<<16)
+		if checkError(t, err); len(decoded) > 1<<16 {
+			t.Errorf("%d decoded bytes, more than the limit", len(decoded))
+		}
+	})
+}
+
+func fromHex(s string) string {
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// randomBytes returns n of 24 different bytes: LZW needs many entries for them, and entries of several bytes.
+func randomBytes(n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, n)
 	for i := range b {
@@ -149,100 +129,40 @@ func noise(n int) []byte {
 	return b
 }
 
-// lzwEncode encodes by the rules of 7.4.4.2, with a table of strings.
-func lzwEncode(content []byte, early bool) []byte {
-	var out bitWriter
-	var table map[string]int
-	reset := func() {
-		out.write(256)
-		table, out.width = map[string]int{}, 9
-		for i := range 256 {
-			table[string([]byte{byte(i)})] = i
-		}
-	}
-	out.width = 9
-	reset()
-	next := 258
-	var word string
-	for _, c := range content {
-		longer := word + string([]byte{c})
-		if _, ok := table[longer]; ok {
-			word = longer
-			continue
-		}
-		out.write(table[word])
-		table[longer] = next
-		next++
-		limit := 1 << out.width
-		if early {
-			limit--
-		}
-		if next > limit && out.width < 12 {
-			out.width++
-		}
-		if next == 4095 {
-			reset()
-			next = 258
-		}
-		word = string([]byte{c})
-	}
-	out.write(table[word])
-	if early && next+1 == 1<<out.width-1 || !early && next == 1<<out.width {
-		out.width = min(out.width+1, 12)
-	}
-	out.write(257)
-	out.width = 7
-	out.write(0)
-	return out.Bytes()
+// lzwEncode encodes with EarlyChange 0, the variant of compress/lzw.
+func lzwEncode(content string) string {
+	var b strings.Builder
+	w := lzw.NewWriter(&b, lzw.MSB, 8)
+	_, _ = w.Write([]byte(content)) // a strings.Builder returns no errors
+	_ = w.Close()
+	return b.String()
 }
 
-type bitWriter struct {
-	bytes.Buffer
-	width, have uint
-	acc         int
-}
-
-func (w *bitWriter) write(code int) {
-	w.acc = w.acc<<w.width | code
-	for w.have += w.width; w.have >= 8; w.have -= 8 {
-		w.WriteByte(byte(w.acc >> (w.have - 8)))
+// lzwLiterals encodes with EarlyChange 1 and only with codes of single bytes. Each code but the first creates an
+// entry, so that codes become longer all the same.
+func lzwLiterals(content string) string {
+	var b strings.Builder
+	next, have, accumulator := lzwEnd+1, 0, 0
+	write := func(code int) {
+		width := bits.Len(uint(next + 1)) // EarlyChange: one entry before the codes are used up
+		accumulator = accumulator<<width | code
+		for have += width; have >= 8; have -= 8 {
+			b.WriteByte(byte(accumulator >> (have - 8)))
+		}
+		accumulator &= 1<<have - 1
 	}
-}
-
-func FuzzFilters(f *testing.F) {
-	for _, seed := range []string{"\x80\x0b\x60\x50\x22\x0c\x0c\x85\x01", "87cURD]i~>", "48 69>", "\x02abc\xfed\x80", string(deflate([]byte("\x02abc")))} {
-		for filter := range byte(5) {
-			f.Add([]byte(seed), filter)
+	write(lzwClear)
+	for i := range len(content) {
+		write(int(content[i]))
+		if i > 0 {
+			next++
 		}
-	}
-	names := []string{"LZWDecode", "ASCII85Decode", "ASCIIHexDecode", "RunLengthDecode", "FlateDecode"}
-	f.Fuzz(func(t *testing.T, payload []byte, filter byte) {
-		dict := fmt.Sprintf("/Filter /%s /DecodeParms << /Predictor %d >>", names[int(filter)%len(names)], filter%16)
-		decoded, err := decodeAs(t, dict, payload, 1<<16)
-		if len(decoded) > 1<<16 {
-			t.Fatalf("%d bytes", len(decoded))
-		}
-		if err != nil && sentinelOf(err) == nil {
-			t.Fatalf("error of no kind: %v", err)
-		}
-	})
-}
-
-// Filters go by their abbreviations too, in any stream (Table 92).
-func TestAbbreviatedFilters(t *testing.T) {
-	for dict, payload := range map[string]string{
-		"/Filter /AHx":        "6f6b>",
-		"/Filter /A85":        "Def~>",
-		"/Filter /RL":         "\x01ok\x80",
-		"/Filter [ /AHx /Fl]": fmt.Sprintf("%x>", deflate([]byte("ok"))),
-	} {
-		if got, err := decodeAs(t, dict, []byte(payload), 10); err != nil || string(got) != "ok" {
-			t.Errorf("%s: %q, %v", dict, got, err)
+		if next == 1<<lzwMaxBits-2 {
+			write(lzwClear)
+			next = lzwEnd
 		}
 	}
-	b := newBuilder()
-	b.object(1, "<< /Type /Catalog /Pages 2 0 R >>")
-	b.object(2, "<< /Type /Pages /Kids [] /Count 0 >>")
-	content := bytes.Replace(b.xrefStream(3, 4, nil, "/Root 1 0 R"), []byte("/Filter /FlateDecode"), []byte("/Filter /Fl"), 1)
-	mustOpen(t, content)
+	write(lzwEnd)
+	b.WriteByte(byte(accumulator << (8 - have)))
+	return b.String()
 }

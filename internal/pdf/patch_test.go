@@ -8,195 +8,139 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestSetKey checks that SetKey replaces or adds one value, separates it from the tokens beside it, and leaves all
+// other bytes unchanged.
 func TestSetKey(t *testing.T) {
-	tests := map[string]struct {
+	for name, test := range map[string]struct {
 		src   string
 		key   Name
 		value string
-		want  string
+		want  any
 	}{
 		"replaced":                        {"<< /A 1 /B 2 >>", "A", "[3]", "<< /A [3] /B 2 >>"},
 		"added":                           {"<< /A 1 >>", "B", "2", "<< /A 1 /B 2>>"},
-		"added to nothing":                {"<<>>", "B", "<41>", "<</B<41>>>"},
-		"added behind an empty name":      {"<</A/>>", "B", "/", "<</A//B/>>"},
-		"added behind a comment":          {"<</A 1 % >>\n>>", "B", "2", "<</A 1 % >>\n/B 2>>"},
+		"added to an empty dictionary":    {"<<>>", "B", "<41>", "<</B<41>>>"},
+		"added after an empty name":       {"<</A/>>", "B", "/", "<</A//B/>>"},
+		"added after a comment":           {"<</A 1 % >>\n>>", "B", "2", "<</A 1 % >>\n/B 2>>"},
+		"added after a string":            {"<</A<41>>>", "B", "true", "<</A<41>/B true>>"},
 		"reference replaced":              {"<</A 1 0 R/B 2 0 R>>", "A", "3 0 R", "<</A 3 0 R/B 2 0 R>>"},
-		"space where tokens would merge":  {"<</A/B>>", "A", "5", "<</A 5>>"},
-		"space behind an empty name":      {"<</(x)>>", "", "5", "<</ 5>>"},
-		"no space where none is needed":   {"<</A 5>>", "A", "/B", "<</A /B>>"},
-		"name written with a number sign": {"<</#41#20B 1>>", "A B", "2", "<</#41#20B 2>>"},
-		"name that needs number signs":    {"<<>>", "A/B#", "2", "<</A#2FB#23 2>>"},
-		"equal keys are all replaced":     {"<</A 1/B 2/#41 (x)>>", "A", "3", "<</A 3/B 2/#41 3>>"},
-		"same key further down":           {"<</B<</A 1>>/C[<</A 2>>]>>", "A", "3", "<</B<</A 1>>/C[<</A 2>>]/A 3>>"},
-		"key within a string":             {"<</B(/A 1)>>", "A", "3", "<</B(/A 1)/A 3>>"},
-		"comments kept":                   {"%x\n<</A %y\n1%z\n>>%w", "A", "2", "%x\n<</A %y\n2%z\n>>%w"},
-		"comment of the value dropped":    {"<</A 1/B 2>>", "A", " 3 % x", "<</A 3/B 2>>"},
-		"null replaced":                   {"<</A null>>", "A", "true", "<</A true>>"},
-		"hexadecimal string at the end":   {"<</A<41>>>", "B", "true", "<</A<41>/B true>>"},
-		"dictionary at the end":           {"<</A<</B 1>>>>", "A", "<</C 2>>", "<</A<</C 2>>>>"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			src := []byte(test.src)
-			got, err := SetKey(src, test.key, []byte(test.value))
-			if err != nil || string(got) != test.want {
-				t.Errorf("%s, error %v; want %s", got, err, test.want)
-			}
-			if string(src) != test.src {
-				t.Errorf("the source became %s", src)
-			}
-		})
-	}
-}
+		"space added after a name":        {"<</A/B>>", "A", "5", "<</A 5>>"},
+		"space added after an empty name": {"<</(x)>>", "", "5", "<</ 5>>"},
+		"key with number signs":           {"<</#41#20B 1>>", "A B", "2", "<</#41#20B 2>>"},
+		"new key needs number signs":      {"<<>>", "A/B#", "2", "<</A#2FB#23 2>>"},
+		"repeated key":                    {"<</A 1/B 2/#41 (x)>>", "A", "3", "<</A 3/B 2/#41 3>>"},
+		"key in nested dictionaries":      {"<</B<</A 1>>/C[<</A 2>>]>>", "A", "3", "<</B<</A 1>>/C[<</A 2>>]/A 3>>"},
+		"key in a string":                 {"<</B(/A 1)>>", "A", "3", "<</B(/A 1)/A 3>>"},
+		"comments in the source":          {"%x\n<</A %y\n1%z\n>>%w", "A", "2", "%x\n<</A %y\n2%z\n>>%w"},
+		"comment in the value":            {"<</A 1/B 2>>", "A", " 3 % x", "<</A 3/B 2>>"},
 
-func TestSetKeyRefuses(t *testing.T) {
-	tests := map[string]struct{ src, value string }{
-		"array":                 {"[/A 1]", "2"},
-		"nothing":               {"", "2"},
-		"hexadecimal string":    {"<41>", "2"},
-		"no end":                {"<</A 1", "2"},
-		"something behind":      {"<</A 1>> 7", "2"},
-		"stream":                {"<</A 1>> stream", "2"},
-		"no value":              {"<</A 1>>", " %"},
-		"two values":            {"<</A 1>>", "2/B 3"},
-		"value with an end":     {"<</A 1>>", "2>>"},
-		"value that is no such": {"<</A 1>>", "endobj"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got, err := SetKey([]byte(test.src), "A", []byte(test.value)); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%s, error %v; want ErrDamaged", got, err)
-			}
-		})
-	}
-}
-
-func TestKey(t *testing.T) {
-	tests := map[string]struct {
-		src, want string
-		ok        bool
-	}{
-		"value":               {"<</B 1/A [ 1 %x\n 2 ] >>", "[ 1 %x\n 2 ]", true},
-		"last of equal keys":  {"<</A 1/#41 2 0 R>>", "2 0 R", true},
-		"null":                {"<</A null>>", "null", true},
-		"missing":             {"<</B<</A 1>>>>", "", false},
-		"name for a value":    {"<</B/A/C 1>>", "", false},
-		"key after its value": {"<</A/A>>", "/A", true},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, ok, err := Key([]byte(test.src), "A")
-			if err != nil || ok != test.ok || string(got) != test.want {
-				t.Errorf("%q, %v, error %v; want %q, %v", got, ok, err, test.want, test.ok)
-			}
-		})
-	}
-	if _, _, err := Key([]byte("[]"), "A"); !errors.Is(err, ErrDamaged) {
-		t.Errorf("array: error %v, want ErrDamaged", err)
-	}
-}
-
-func TestAppendItem(t *testing.T) {
-	tests := map[string]struct{ src, item, want string }{
-		"empty":                        {"[]", "1 0 R", "[1 0 R]"},
-		"space where they would merge": {"[1 0 R]", "2 0 R", "[1 0 R 2 0 R]"},
-		"numbers make no reference":    {"[1 0]", "5 0 R", "[1 0 5 0 R]"},
-		"behind a space":               {"[ 1 ]", "2", "[ 1 2]"},
-		"behind a delimiter":           {"[(a)]", "(b)", "[(a)(b)]"},
-		"behind an empty name":         {"[/]", "5", "[/ 5]"},
-		"behind a comment":             {"[1 % ]\n]", "2", "[1 % ]\n2]"},
-		"comments around":              {"%x\n[]%y", "2", "%x\n[2]%y"},
-		"arrays inside":                {"[[][[]]]", "[]", "[[][[]][]]"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := AppendItem([]byte(test.src), []byte(test.item))
-			if err != nil || string(got) != test.want {
-				t.Errorf("%s, error %v; want %s", got, err, test.want)
-			}
-		})
-	}
-}
-
-func TestAppendItemRefuses(t *testing.T) {
-	tests := map[string]struct{ src, item string }{
-		"dictionary":          {"<<>>", "1"},
-		"no end":              {"[1", "1"},
-		"something behind":    {"[] 1", "1"},
-		"no item":             {"[]", ""},
-		"two items":           {"[]", "1 2"},
-		"tail of a reference": {"[1 0]", "R"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if got, err := AppendItem([]byte(test.src), []byte(test.item)); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%s, error %v; want ErrDamaged", got, err)
-			}
-		})
-	}
-}
-
-// What is read is the same once it is written. What is patched parses, and differs in the one
-// key only; what is appended to parses, and has one item more.
-func FuzzPatch(f *testing.F) {
-	f.Add([]byte("<< /A 1 /B(x)>>"), "A", []byte("[2 0 R]"))
-	f.Add([]byte("<</#41/ %x\n/A<41>>>"), "A", []byte("7"))
-	f.Add([]byte("<</A<</A 1>>>>"), "B C", []byte("null"))
-	f.Add([]byte("[1 0 R]"), "", []byte("2 0 R"))
-	f.Add([]byte("%x\n[/ %y\n]"), "", []byte("7"))
-	f.Add([]byte("[1 0]"), "", []byte("<</A[]>>"))
-	for _, src := range []string{
-		"<</A[1 0 R (a\\(b) <41>]/B#20 -1.5/C null>>", "[true false null 1 2 R]", "%c\n/N", "(\\", "<<", "--1", "1 0 R",
+		"source is an array":              {"[/A 1]", "A", "2", ErrDamaged},
+		"source is empty":                 {"", "A", "2", ErrDamaged},
+		"source is a hexadecimal string":  {"<41>", "A", "2", ErrDamaged},
+		"source without an end":           {"<</A 1", "A", "2", ErrDamaged},
+		"source with text after it":       {"<</A 1>> stream", "A", "2", ErrDamaged},
+		"value is empty":                  {"<</A 1>>", "A", " %", ErrDamaged},
+		"value of two objects":            {"<</A 1>>", "A", "2/B 3", ErrDamaged},
+		"value that ends the dictionary":  {"<</A 1>>", "A", "2>>", ErrDamaged},
+		"value is a keyword of the file":  {"<</A 1>>", "A", "endobj", ErrDamaged},
+		"value is the end of a reference": {"<</A 1 0/B 1>>", "A", "R", ErrDamaged},
 	} {
-		f.Add([]byte(src), "A", []byte("1"))
+		src := []byte(test.src)
+		expect(t, name, test.want)(SetKey(src, test.key, []byte(test.value)))
+		if string(src) != test.src {
+			t.Errorf("%s: SetKey changed its argument to %s", name, src)
+		}
+	}
+}
+
+// TestKey checks that Key returns the source text of a value.
+func TestKey(t *testing.T) {
+	for src, want := range map[string]any{
+		"<</B 1/A [ 1 %x\n 2 ] >>": "[ 1 %x\n 2 ]",
+		"<</A 1/#41 2 0 R>>":       "2 0 R",
+		"<</A null>>":              "null",
+		"<</B<</A 1>>>>":           "",
+		"<</B/A/C 1>>":             "",
+		"<</A/A>>":                 "/A",
+		"[]":                       ErrDamaged,
+	} {
+		got, ok, err := Key([]byte(src), "A")
+		if expect(t, src, want)(got, err); ok != (len(got) > 0) {
+			t.Errorf("%s: got %s, ok %t", src, got, ok)
+		}
+	}
+}
+
+// TestAppendItem checks that AppendItem adds one item at the end of an array and leaves all other bytes unchanged.
+func TestAppendItem(t *testing.T) {
+	for _, test := range []struct {
+		src, item string
+		want      any
+	}{
+		{"[]", "1 0 R", "[1 0 R]"},
+		{"[1 0 R]", "2 0 R", "[1 0 R 2 0 R]"},
+		{"[1 0]", "5 0 R", "[1 0 5 0 R]"},
+		{"[ 1 ]", "2", "[ 1 2]"},
+		{"[(a)]", "(b)", "[(a)(b)]"},
+		{"[/]", "5", "[/ 5]"},
+		{"[1 % ]\n]", "2", "[1 % ]\n2]"},
+		{"%x\n[]%y", "2", "%x\n[2]%y"},
+		{"[[][[]]]", "[]", "[[][[]][]]"},
+		{"<<>>", "1", ErrDamaged},
+		{"[1", "1", ErrDamaged},
+		{"[] 1", "1", ErrDamaged},
+		{"[]", "", ErrDamaged},
+		{"[]", "1 2", ErrDamaged},
+		{"[1 0]", "R", ErrDamaged},
+	} {
+		expect(t, test.src, test.want)(AppendItem([]byte(test.src), []byte(test.item)))
+	}
+}
+
+// FuzzPatch checks that a patched dictionary differs from the source in one key, and a patched array in one item.
+func FuzzPatch(f *testing.F) {
+	for src, value := range map[string]string{
+		"<< /A 1 /B(x)>>": "[2 0 R]", "<</#41/ %x\n/A<41>>>": "7", "<</A<</A 1>>>>": "null", "[1 0 R]": "2 0 R",
+		"%x\n[/ %y\n]": "7", "[1 0]": "<</A[]>>", "<</A[1 0 R (a\\(b) <41>]/B#20 -1.5/C null>>": "1", "%c\n/N": "(\\",
+	} {
+		f.Add([]byte(src), "A", []byte(value))
 	}
 	f.Fuzz(func(t *testing.T, src []byte, key string, value []byte) {
-		before, err := reparsed(t, src)
-		if err != nil {
+		before, err := Parse(src)
+		checkError(t, err)
+		item, itemErr := Parse(value)
+		if checkError(t, itemErr); err != nil || itemErr != nil {
 			return
 		}
-		with, err := reparsed(t, value)
-		if err != nil {
-			return
+		array, isArray := before.(Array)
+		patched, err := AppendItem(src, value)
+		checkPatched(t, Object(append(array, item)), isArray, patched, err)
+		dict, isDict := before.(Dict)
+		if isDict {
+			if dict[Name(key)] = item; item == nil {
+				delete(dict, Name(key))
+			}
 		}
-		checkAppendItem(t, src, before, value, with)
-		checkSetKey(t, src, before, Name(key), value, with) // which sets it in the dictionary before
+		patched, err = SetKey(src, Name(key), value)
+		if checkPatched(t, Object(dict), isDict, patched, err); isDict && err == nil {
+			if source, found, err := Key(patched, Name(key)); err != nil || !found || !bytes.Contains(value, source) {
+				t.Errorf("the value of the key is %q, %t, error %v; want %q", source, found, err, value)
+			}
+		}
 	})
 }
 
-func checkSetKey(t *testing.T, src []byte, before Object, key Name, value []byte, with Object) {
-	want, ok := before.(Dict)
-	patched, err := SetKey(src, key, value)
-	if !ok || err != nil {
-		if ok != (err == nil) && !errors.Is(err, ErrLimit) {
-			t.Fatalf("%q: %T, error %v", src, before, err)
-		}
-		return
-	}
-	if want[key] = with; with == nil {
-		delete(want, key)
-	}
-	got, err := Parse(patched)
-	if diff := cmp.Diff(Object(want), got); err != nil || diff != "" {
-		t.Fatalf("%q with /%s %q is %q, error %v\n%s", src, key, value, patched, err, diff)
-	}
-	source, found, err := Key(patched, key)
-	if err != nil || !found || !bytes.Contains(value, source) {
-		t.Fatalf("%q: the value is %q, %v, error %v", patched, source, found, err)
-	}
-}
-
-func checkAppendItem(t *testing.T, src []byte, before Object, item []byte, last Object) {
-	want, ok := before.(Array)
-	patched, err := AppendItem(src, item)
-	if !ok || err != nil {
-		if ok != (err == nil) && !errors.Is(err, ErrLimit) {
-			t.Fatalf("%q: %T, error %v", src, before, err)
+// checkPatched checks the result of a patch. It has to be an error if the source has another type.
+func checkPatched(t *testing.T, want Object, rightType bool, patched []byte, err error) {
+	t.Helper()
+	if !rightType || err != nil {
+		if rightType == (err != nil) && !errors.Is(err, ErrLimit) {
+			t.Errorf("got %q, error %v, for a source of the right type: %t", patched, err, rightType)
 		}
 		return
 	}
 	got, err := Parse(patched)
-	if diff := cmp.Diff(Object(append(want, last)), got); err != nil || diff != "" {
-		t.Fatalf("%q with %q is %q, error %v\n%s", src, item, patched, err, diff)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%q: error %v, -want +got:\n%s", patched, err, diff)
 	}
 }

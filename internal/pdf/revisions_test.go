@@ -5,43 +5,81 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
+// TestRevisions checks where the revisions of a file end.
 func TestRevisions(t *testing.T) {
-	linear := func() []byte { // Annex F: the section at the front is read first
-		b := newBuilder()
-		b.object(1, "<< >>")
-		front := b.here()
-		tail := fmt.Sprintf("xref\n1 1\n%010d 00000 n \ntrailer\n<< /Size 3 /Prev %%010d /Root 1 0 R >>\nstartxref\n0\n%%%%%%%%EOF\n", b.offsets[1])
-		length := len(fmt.Sprintf(tail, 0))
-		second := "2 0 obj\n7\nendobj\n"
-		fmt.Fprintf(b, tail, front+length+len(second))
-		at := b.here()
-		fmt.Fprintf(b, "%sxref\n0 1\n0000000000 65535 f \n2 1\n%010d 00000 n \ntrailer\n<< /Size 3 >>\nstartxref\n%d\n%%%%EOF", second, at, front)
-		return bytes.Clone(b.Bytes())
-	}()
 	table, stream := tableFile(), streamFile()
-	twice := updatedCatalog(t, updatedCatalog(t, stream))
-	tests := map[string]struct {
+	once := mustResetCatalog(t, stream)
+	twice := mustResetCatalog(t, once)
+	linearized := linearizedFile()
+	lastMarker := func(content []byte) int64 { return int64(bytes.LastIndex(content, []byte("%%EOF")) + len("%%EOF")) }
+	for name, test := range map[string]struct {
 		content []byte
 		want    []int64
 	}{
-		"table":                  {table, []int64{int64(len(table) - 1)}},
-		"stream":                 {stream, []int64{int64(len(stream) - 1)}},
-		"linearized":             {linear, []int64{int64(len(linear))}},
-		"other bytes at the end": {append(slices.Clone(table), "\njunk"...), []int64{int64(len(table) - 1)}},
-		"no marker":              {bytes.TrimSuffix(table, []byte("%%EOF\n")), nil},
-		"two updates": {twice, []int64{int64(len(stream) - 1),
-			int64(bytes.Index(twice[len(stream):], []byte("%%EOF")) + len(stream) + len("%%EOF")), int64(len(twice) - 1)}},
+		"table":                  {table, []int64{lastMarker(table)}},
+		"stream":                 {stream, []int64{lastMarker(stream)}},
+		"two updates":            {twice, []int64{lastMarker(stream), lastMarker(once), lastMarker(twice)}},
+		"linearized file":        {linearized, []int64{lastMarker(linearized)}},
+		"other bytes at the end": {append(slices.Clone(table), "\njunk"...), []int64{lastMarker(table)}},
+		"no end-of-file marker":  {bytes.TrimSuffix(table, []byte("%%EOF\n")), nil},
+	} {
+		expect(t, name, test.want)(mustOpen(t, test.content).Revisions())
 	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := mustOpen(t, test.content).Revisions()
-			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
-				t.Errorf("error %v\n%s", err, diff)
-			}
-		})
+}
+
+// linearizedFile returns a file whose first section is at its start and names a section at its end (Annex F).
+func linearizedFile() []byte {
+	b := newBuilder("<< >>")
+	first := fmt.Sprintf("xref\n1 1\n%010d 00000 n \ntrailer\n<< /Size 3 /Prev %%010d /Root 1 0 R >>\nstartxref\n0\n%%%%%%%%EOF\n", b.rows[1][1])
+	at := b.Len()
+	second := at + len(fmt.Sprintf(first, 0))
+	const object = "2 0 obj\n7\nendobj\n"
+	fmt.Fprintf(b, first, second+len(object))
+	fmt.Fprintf(b, "%sxref\n0 1\n0000000000 65535 f \n2 1\n%010d 00000 n \ntrailer\n<< /Size 3 >>\nstartxref\n%d\n%%%%EOF", object, second, at)
+	return b.Bytes()
+}
+
+// TestEarlier checks that an earlier revision uses the work budget of the file.
+func TestEarlier(t *testing.T) {
+	before := tableFile()
+	size := int64(len(before))
+	f := mustOpen(t, mustResetCatalog(t, before))
+	work := f.work
+	earlier, err := f.Earlier(size)
+	if err != nil || earlier.Size() != size || len(earlier.sections) != 1 || len(f.sections) != 2 {
+		t.Fatalf("got %+v, error %v", earlier, err)
+	}
+	if f.work < work+size {
+		t.Errorf("reading the earlier revision took %d of the budget, less than its size %d", f.work-work, size)
+	}
+	f.spend(minWork + workPerByte*f.size)
+	expect(t, "earlier revision", ErrLimit)(nil, earlier.CheckBudget())
+	expect(t, "opening another revision", ErrLimit)(f.Earlier(size))
+}
+
+// TestChangedSince checks which objects an update may change. An object in an object stream may change because the
+// object stream or its Length does.
+func TestChangedSince(t *testing.T) {
+	b := newBuilder(catalogText, pagesText, "<< /Type /ObjStm /N 1 /First 4 /Length 4 0 R >>\nstream\n7 0 (a)\nendstream (b)\nendstream", "7")
+	b.row(7, 2, 3, 0)
+	withLength := b.xrefStream("") // object 8, and in an update object 9
+	for name, test := range map[string]struct {
+		content []byte
+		bodies  map[uint32]string
+		want    []uint32
+	}{
+		"no update":                      {tableFile(), nil, nil},
+		"object replaced":                {tableFile(), map[uint32]string{3: "<< >>"}, []uint32{3}},
+		"object added":                   {tableFile(), map[uint32]string{99: "<< >>"}, []uint32{99}},
+		"compressed object replaced":     {streamFile(), map[uint32]string{3: "<< >>"}, []uint32{3, 6}},
+		"object stream replaced":         {streamFile(), map[uint32]string{4: streamBody("/Type /ObjStm /N 0 /First 0", "")}, []uint32{1, 2, 3, 4, 6}},
+		"Length changed to a wrong one":  {withLength, map[uint32]string{4: "6"}, []uint32{4, 9}},
+		"Length changed to a longer one": {withLength, map[uint32]string{4: "21"}, []uint32{4, 7, 9}},
+		"Length changed to a stream":     {withLength, map[uint32]string{4: streamBody("", "")}, []uint32{4, 9}},
+	} {
+		now := mustOpen(t, withObjects(t, test.content, test.bodies))
+		expect(t, name, test.want)(now.ChangedSince(mustOpen(t, test.content)), nil)
 	}
 }

@@ -2,145 +2,184 @@ package pdf
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
+// TestTableEntries checks the entries of a cross-reference table, with any white space between the fields. An offset
+// outside of the file is an error only when the object is read.
+func TestTableEntries(t *testing.T) {
+	for name, test := range map[string]textCase{
+		"7.5.4 in use":            {"0000000009 00000 n \n", uncompressedEntry},
+		"7.5.4 free":              {"0000000009 00001 f \n", freeEntry},
+		"19 bytes":                {"0000000009 00000 n\n", uncompressedEntry},
+		"tabs and short numbers":  {"9\t0\tn\r", uncompressedEntry},
+		"offset 0":                {"0000000000 00000 n \n", freeEntry},
+		"generation above 65535":  {"0000000009 65536 n \n", freeEntry},
+		"offset outside the file": {"9223372036854775807 00000 n \n", uncompressedEntry},
+		"offset of 64 bits":       {"9223372036854775808 00000 n \n", ErrDamaged},
+		"neither n nor f":         {"0000000009 00000 x \n", ErrDamaged},
+		"offset is negative":      {"-000000009 00000 n \n", ErrDamaged},
+	} {
+		f, err := open(xrefTableFile("1 1\n"+test.text, "/Size 2"))
+		if err != nil {
+			f = &File{}
+		}
+		expect(t, name, test.want)(f.entries.get(1).kind, err)
+	}
+}
+
+// xrefTableFile returns a file with two objects and a cross-reference table of the given text.
+func xrefTableFile(subsections, trailer string) []byte {
+	b := newBuilder("<< /Pages 2 0 R >>", "<< /Kids [1 0 R] >>")
+	at := b.Len()
+	b.WriteString("xref\n" + subsections + "trailer\n<< " + trailer + " >>\n")
+	return b.finish(at)
+}
+
+// TestXRefStreamRefuses checks which cross-reference streams are refused (7.5.8.2).
 func TestXRefStreamRefuses(t *testing.T) {
-	stream := func(dict string, payload string) []byte {
-		b := newBuilder()
-		at := b.here()
-		b.stream(1, "/Type /XRef /Size 1 "+dict, []byte(payload))
-		return b.finish(at)
+	const widths = "/W [1 2 1] "
+	fourZeros := xrefStreamFile(widths+"/Index [0 1]", "\x00\x00\x00\x00")
+	for name, test := range map[string]textCase{
+		"no W":                      {xrefStreamFile("", ""), ErrDamaged},
+		"W of two widths":           {xrefStreamFile("/W [1 2]", ""), ErrDamaged},
+		"W of four widths":          {xrefStreamFile("/W [1 2 1 1]", ""), ErrUnsupported},
+		"W of zeros":                {xrefStreamFile("/W [0 0 0]", ""), ErrUnsupported},
+		"W with a negative width":   {xrefStreamFile("/W [1 -2 1]", ""), ErrDamaged},
+		"W with a width above 8":    {xrefStreamFile("/W [1 9 1]", ""), ErrDamaged},
+		"too few entries":           {xrefStreamFile(widths+"/Index [0 2]", "\x00\x00\x00\x00\x00"), ErrDamaged},
+		"negative number in Index":  {xrefStreamFile(widths+"/Index [-1 1]", ""), ErrDamaged},
+		"count of 64 bits in Index": {xrefStreamFile(widths+"/Index [0 9223372036854775807]", ""), ErrLimit},
+		"large counts in Index":     {xrefStreamFile(widths+"/Index [0 65000 0 65000]", ""), ErrLimit},
+		"large number in Index":     {xrefStreamFile(widths+"/Index [9223372036854775807 1]", ""), ErrLimit},
+		"large Size without Index":  {xrefStreamFile("/W [1 0 0] /Size 4000000", "0000"), ErrLimit},
+		"object stream number":      {xrefStreamFile("/W [1 4 1] /Index [0 1]", "\x02\xff\xff\xff\xff\x00"), ErrLimit},
+		"image filter":              {xrefStreamFile(widths+"/Filter /JPXDecode", ""), ErrUnsupported},
+		"Length is wrong":           {strings.Replace(fourZeros, "/Length 4", "/Length 3", 1), ErrDamaged},
+		"Length is indirect":        {strings.Replace(fourZeros, "/Length 4", "/Length 4 0 R", 1), ErrDamaged},
+	} {
+		expect(t, name, test.want)(open([]byte(test.text)))
 	}
-	tests := map[string]struct {
-		content []byte
-		want    error
+}
+
+// xrefStreamFile returns a file with two objects and a cross-reference stream with the given entries and payload.
+func xrefStreamFile(dict, payload string) string {
+	b := newBuilder("<< /Pages 2 0 R >>", "<< /Kids [1 0 R] >>")
+	at := b.Len()
+	b.object(3, streamBody("/Type /XRef /Root 1 0 R /Size 4 "+dict, payload))
+	return string(b.finish(at))
+}
+
+// TestHybrid checks hybrid-reference files (7.5.8.4): which entry of an object counts, whether readers that ignore
+// XRefStm find the same objects, and where the last table with an XRefStm is.
+func TestHybrid(t *testing.T) {
+	b := newBuilder("<< /Type /Catalog >>")
+	b.objectStream(4, map[int]string{2: "(hidden)"})
+	at := b.Len()
+	b.xrefObject(5, "/Size 6")
+	delete(b.rows, 5)
+	b.row(2, 0, 0, 1) // the table calls the hidden object free
+	withXRefStm := fmt.Sprintf("/XRefStm %d", at)
+	first := b.table(withXRefStm)
+	update := func(trailer string, change func(b *builder)) []byte {
+		updated := &builder{rows: map[int][3]int{}, max: b.max, last: b.last}
+		updated.Write(first)
+		change(updated)
+		return updated.table(trailer)
+	}
+	table := int64(bytes.LastIndex(first, []byte("\nxref\n")) + 1)
+	end := int64(len(first))
+	for name, test := range map[string]struct {
+		content       []byte
+		want          Object // object 2
+		from          int64
+		agree, hybrid bool // for readers of the bytes appended from this offset on
 	}{
-		"no W":                    {stream("", ""), ErrDamaged},
-		"W of two":                {stream("/W [1 2]", ""), ErrDamaged},
-		"W of four":               {stream("/W [1 2 1 1]", ""), ErrUnsupported},
-		"W of nothing":            {stream("/W [0 0 0]", ""), ErrUnsupported},
-		"W below 0":               {stream("/W [1 -2 1]", ""), ErrDamaged},
-		"W above 8":               {stream("/W [1 9 1]", ""), ErrDamaged},
-		"too few entries":         {stream("/W [1 2 1] /Index [0 2]", "\x00\x00\x00\x00\x00"), ErrDamaged},
-		"Index below 0":           {stream("/W [1 2 1] /Index [-1 1]", ""), ErrDamaged},
-		"Index with a huge count": {stream("/W [1 2 1] /Index [0 9223372036854775807]", ""), ErrLimit},
-		"Index with huge counts":  {stream("/W [1 2 1] /Index [0 4000000 0 4000000]", ""), ErrLimit},
-		"Index with a huge first": {stream("/W [1 2 1] /Index [9223372036854775807 1]", ""), ErrLimit},
-		"unknown filter":          {stream("/W [1 2 1] /Filter /JPXDecode", ""), ErrUnsupported},
-		"wrong Length":            {bytes.Replace(stream("/W [1 2 1]", "\x00\x00\x00\x00"), []byte("/Length 4"), []byte("/Length 3"), 1), ErrDamaged},
-		"indirect Length":         {bytes.Replace(stream("/W [1 2 1]", "\x00\x00\x00\x00"), []byte("/Length 4"), []byte("/Length 4 0 R"), 1), ErrDamaged},
-	}
-	for name, test := range tests {
+		"one revision":               {first, String("hidden"), 1, false, true},
+		"from the table on":          {first, String("hidden"), table, false, true},
+		"after the table":            {first, String("hidden"), table + 1, true, false},
+		"object replaced":            {update("", func(b *builder) { b.object(2, "(new)") }), String("new"), end, true, false},
+		"object freed":               {update("", func(b *builder) { b.row(2, 0, 0, 1) }), nil, end, true, false},
+		"XRefStm copied to update":   {update(withXRefStm, func(b *builder) { b.object(2, "(new)") }), String("new"), end, true, true},
+		"file without hybrid tables": {newBuilder("<< >>", "(table)").table(""), String("table"), 1, true, false},
+	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Open(bytes.NewReader(test.content), int64(len(test.content))); !errors.Is(err, test.want) {
-				t.Errorf("error %v, want %v", err, test.want)
-			}
+			f := mustOpen(t, test.content)
+			expect(t, "object", test.want)(f.Object(Ref{Num: 2}))
+			expect(t, "missing object", nil)(f.Object(Ref{Num: 50}))
+			expect(t, "ReadersAgree", test.agree)(f.ReadersAgree(test.from))
+			expect(t, "Hybrid", test.hybrid)(f.Hybrid(test.from), nil)
 		})
 	}
+	for name, value := range map[string]string{
+		"a name": "/x", "negative": "-1", "the offset of an object": "9", "outside of the file": "99999",
+	} {
+		expect(t, "XRefStm is "+name, ErrDamaged)(open(regexp.MustCompile(`/XRefStm \d+`).ReplaceAll(first, []byte("/XRefStm "+value))))
+	}
+	other := update(fmt.Sprintf("/XRefStm %d", table), func(*builder) {})
+	expect(t, "XRefStm is the offset of a table", ErrDamaged)(open(other))
 }
 
-// In a hybrid file the table wins over its XRefStm, and that over Prev (7.5.8.4).
-func TestHybridFile(t *testing.T) {
-	f := mustOpen(t, hybridFile())
-	if n, err := f.PageCount(); n != 1 || err != nil {
-		t.Errorf("%d pages, error %v; want 1", n, err)
-	}
-	if f.sections[0].stream {
-		t.Error("the last section counts as a stream")
-	}
-}
-
-// The trailer of an update may be a copy, XRefStm and all, which is no circle.
-func TestHybridFileWithXRefStmTwice(t *testing.T) {
-	b := newBuilder()
-	b.object(1, "<< /Type /Catalog /Pages 2 0 R >>")
-	compressed := b.objectStream(4, map[int]string{2: "<< /Kids [3 0 R] >>", 3: "<< /Rotate 90 >>"})
-	at := b.here()
-	b.writeXRefStream(5, 6, compressed, "")
-	delete(b.offsets, 5)
-	trailer := fmt.Sprintf("/Root 1 0 R /XRefStm %d", at)
-	b.table(6, trailer)
-	b.object(3, "<< /Rotate 180 >>")
-	f := mustOpen(t, b.table(6, trailer))
-	if page, err := f.Page(1); err != nil || page.Rotate != 180 || len(f.sections) != 2 {
-		t.Errorf("page %+v, error %v, in %d sections", page, err, len(f.sections))
-	}
-}
-
-// Prev may be written as a real number without a fraction.
-func TestPrevious(t *testing.T) {
-	tests := map[string]struct {
-		prev Object
-		want int64
-		more bool
-		err  error
-	}{
-		"none":             {nil, 0, false, nil},
-		"integer":          {Integer(116), 116, true, nil},
-		"real number":      {Real(116), 116, true, nil},
-		"fraction":         {Real(116.5), 0, false, ErrDamaged},
-		"beyond all files": {Real(1e300), 0, false, ErrDamaged},
-		"reference":        {Ref{Num: 1}, 0, false, ErrDamaged},
-		"name":             {Name("x"), 0, false, ErrDamaged},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, more, err := previous(Dict{"Prev": test.prev})
-			if got != test.want || more != test.more || !errors.Is(err, test.err) {
-				t.Errorf("%d, %v, error %v; want %d, %v, %v", got, more, err, test.want, test.more, test.err)
+// TestSharedChunks checks that a table to which shared tables are added has the entries of all, and that changes to
+// it do not change the shared tables.
+func TestSharedChunks(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	entries := func(t *entryTable) map[uint32]xrefEntry { return maps.Collect(t.all()) }
+	unexported := cmp.AllowUnexported(xrefEntry{})
+	for range 200 {
+		var whole, sum entryTable
+		shared := make([]entryTable, 4)
+		before := make([]map[uint32]xrefEntry, len(shared))
+		for i := range shared {
+			for range random.IntN(60) {
+				num, e := random.Uint32N(5*chunkSize), xrefEntry{kind: entryKind(random.IntN(3)), offset: random.Int64N(1000)}
+				whole.add(num, e)
+				shared[i].add(num, e)
 			}
-		})
-	}
-}
-
-func TestHybridFileRefuses(t *testing.T) {
-	content := string(hybridFile())
-	at := strings.Index(content, "xref\n0 1")
-	for name, value := range map[string]string{"no offset": "/x", "a table": fmt.Sprint(at), "nothing there": "9", "outside": "99999"} {
-		broken := regexp.MustCompile(`/XRefStm \d+`).ReplaceAllString(content, "/XRefStm "+value)
-		if _, err := Open(strings.NewReader(broken), int64(len(broken))); !errors.Is(err, ErrDamaged) {
-			t.Errorf("%s: error %v, want ErrDamaged", name, err)
+			before[i] = entries(&shared[i])
+			shared[i].markShared()
+			sum.addTable(&shared[i])
+		}
+		if diff := cmp.Diff(entries(&whole), entries(&sum), unexported); diff != "" || whole.count != sum.count {
+			t.Fatalf("%d entries, want %d; -want +got:\n%s", sum.count, whole.count, diff)
+		}
+		for num := range entries(&sum) {
+			sum.set(num, xrefEntry{kind: uncompressedEntry, offset: 5000})
+			if num%2 == 0 {
+				sum.forget(num)
+			}
+		}
+		for i := range shared {
+			if diff := cmp.Diff(before[i], entries(&shared[i]), unexported); diff != "" {
+				t.Fatalf("a shared table changed, -before +after:\n%s", diff)
+			}
 		}
 	}
 }
 
-// Entries of a table may be separated by any white space, and lead to nothing.
-func TestTableEntries(t *testing.T) {
-	tests := map[string]struct {
-		entry string
-		kind  entryKind
-		err   error
-	}{
-		"7.5.4 in use":             {"0000000009 00000 n \n", uncompressedEntry, nil},
-		"7.5.4 free":               {"0000000009 00001 f \n", freeEntry, nil},
-		"19 bytes":                 {"0000000009 00000 n\n", uncompressedEntry, nil},
-		"short numbers":            {"9\t0\tn\r", uncompressedEntry, nil},
-		"at 0":                     {"0000000000 00000 n \n", freeEntry, nil},
-		"generation out of bounds": {"0000000009 65536 n \n", freeEntry, nil},
-		"outside of the file":      {"9223372036854775807 00000 n \n", uncompressedEntry, nil},
-		"offset of 64 bits":        {"9223372036854775808 00000 n \n", freeEntry, ErrDamaged},
-		"other letter":             {"0000000009 00000 x \n", freeEntry, ErrDamaged},
-		"below 0":                  {"-000000009 00000 n \n", freeEntry, ErrDamaged},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			b := newBuilder()
-			b.object(1, "(x)")
-			at := b.here()
-			b.WriteString("xref\n1 1\n" + test.entry + "trailer\n<< /Size 2 >>\n")
-			content := b.finish(at)
-			f, err := Open(bytes.NewReader(content), int64(len(content)))
-			if !errors.Is(err, test.err) {
-				t.Fatalf("error %v, want %v", err, test.err)
-			}
-			if err == nil && f.entries.get(1).kind != test.kind {
-				t.Errorf("%+v, want kind %d", f.entries.get(1), test.kind)
-			}
-		})
-	}
+// FuzzXRefTable reads files with any cross-reference table and trailer.
+func FuzzXRefTable(f *testing.F) {
+	f.Add("0 3\n0000000000 65535 f \n0000000009 00000 n \n0000000056 00000 n \n", "/Size 3 /Root 1 0 R")
+	f.Add("1 2\n0000000000 65535 f\r\n0000000009 00000 n\r\n", "/Size 2.0 /Root 1 0 R /Prev 9 /XRefStm 9")
+	f.Add("0 1\n0 0 f 8388607 1\n9 65535 n ", "/Size 8388608 /Root 8388607 65535 R")
+	f.Fuzz(func(t *testing.T, subsections, trailer string) {
+		checkError(t, readAll(xrefTableFile(subsections, trailer)))
+	})
+}
+
+// FuzzXRefStream reads files with any cross-reference stream.
+func FuzzXRefStream(f *testing.F) {
+	f.Add("/W [1 2 1] /Index [0 1 9 1]", []byte("\x00\x00\x00\xff\x01\x00\x09\x00"))
+	f.Add("/W [0 1 0]", []byte("\x09"))
+	f.Add("/W [1 1 1] /Prev 9", []byte("\x02\x01\x00"))
+	f.Fuzz(func(t *testing.T, dict string, payload []byte) {
+		checkError(t, readAll([]byte(xrefStreamFile(dict, string(payload)))))
+	})
 }

@@ -7,18 +7,16 @@ import (
 	"strings"
 )
 
-// Archive says which file [Archival] makes.
+// An Archive has the parameters of [Archival].
 type Archive struct {
-	Profile string         // of PDF/A or PDF/UA, as veraPDF names them: "1b", "2a", "4", "ua1"
-	Kind    Kind           // Table when empty; PDF/A-1 knows no other
-	Objects map[int]string // instead of those that are made, or beside them; see Archival
+	Profile string         // of PDF/A or PDF/UA by its name in veraPDF: "1b", "2a", "4", "ua1", "ua2"
+	Kind    Kind           // Table if empty; PDF/A-1 permits no other
+	Objects map[int]string // additional objects, or replacements; see Archival
 }
 
-// Archival makes a file of one page that conforms to a profile of PDF/A (ISO 19005) or
-// PDF/UA (ISO 14289). Its objects: 1 the catalog, 2 the page tree, 3 the content, 4 the
-// metadata, 5 the colour profile, 10 the page. Those of the profiles that ask for
-// accessibility are tagged: 20 the structure tree, 21 its Document, 22 a paragraph in it,
-// 23 the parent tree.
+// Archival makes a file of one page that conforms to a profile of PDF/A (ISO 19005) or PDF/UA (ISO 14289). Its objects
+// are 1 the catalog, 2 the page tree, 3 the content, 4 the metadata, 5 the colour profile, and 10 the page. The file is
+// tagged if the profile requires it: 20 is the structure tree, 21 its Document, 22 a paragraph, and 23 the parent tree.
 func Archival(a Archive) []byte {
 	b := builder{offsets: make(map[int]int)}
 	b.options.Trailer = "/ID [<00112233445566778899AABBCCDDEEFF> <00112233445566778899AABBCCDDEEFF>]"
@@ -56,7 +54,7 @@ func (a Archive) tagged() bool {
 	return strings.HasSuffix(a.Profile, "a") || strings.HasPrefix(a.Profile, "ua")
 }
 
-// version is that of the PDF standard which the profile restricts.
+// version returns the version of PDF that the profile is based on.
 func (a Archive) version() string {
 	switch {
 	case strings.HasPrefix(a.Profile, "4"), a.Profile == "ua2":
@@ -75,7 +73,7 @@ func (a Archive) catalog() string {
 	return entries
 }
 
-// metadata is an XMP packet that makes the claim.
+// metadata returns an XMP packet that claims the profile.
 func (a Archive) metadata() string {
 	claim := fmt.Sprintf("<pdfaid:part>%.1s</pdfaid:part>", a.Profile)
 	switch level := a.Profile[1:]; {
@@ -97,8 +95,8 @@ func (a Archive) metadata() string {
 <?xpacket end="w"?>`
 }
 
-// grayProfile is an ICC profile of version 2 for a gray display: a white point, a curve of
-// gamma 2.2, a description and a copyright.
+// grayProfile returns an ICC profile of version 2 for a gray display: a white point, a curve of gamma 2.2, a
+// description and a copyright.
 func grayProfile() []byte {
 	text := func(kind, s string) []byte { return append([]byte(kind+"\x00\x00\x00\x00"), s...) }
 	d50 := []byte{0, 0, 0xf6, 0xd6, 0, 1, 0, 0, 0, 0, 0xd3, 0x2d}

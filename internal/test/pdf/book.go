@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Leaf is an A4 page of a [Book]: lines of text, in letters of Latin-1, or a scan.
+// A Leaf is an A4 page of a [Book]: lines of text in Latin-1, or a scanned image.
 type Leaf struct {
 	Text          []string
-	Scan          []byte // a JPEG of YCbCr colours; nil: none
+	Scan          []byte // a JPEG in YCbCr; nil: none
 	Width, Height int    // of Scan, in pixels
 }
 
-// Book makes a file with a page for each leaf, as people sign them: set in Helvetica, or scanned.
+// Book makes a file with a page for each leaf.
 func Book(leaves []Leaf) []byte {
 	b := builder{offsets: make(map[int]int)}
 	b.out.WriteString("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n")

@@ -1,5 +1,4 @@
-// Package pdf makes PDF files for tests: well-formed, of the size and with the
-// kind of cross-reference asked for. Only tests import it.
+// Package pdf makes well-formed PDF files of any size for tests, with each kind of cross-reference. Only tests import it.
 package pdf
 
 import (
@@ -11,28 +10,27 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a file's cross-reference (ISO 32000-2 7.5.4, 7.5.8).
+// A Kind is the kind of a file's cross-reference (ISO 32000-2 7.5.4, 7.5.8).
 type Kind string
 
 const (
 	Table  Kind = "table"
-	Stream Kind = "stream" // catalog and pages are in an object stream
-	Hybrid Kind = "hybrid" // a table, and a stream for the further objects, which it hides (7.5.8.4)
+	Stream Kind = "stream" // all objects but streams are in object streams
+	Hybrid Kind = "hybrid" // a table, and a stream with the entries of Options.Objects (7.5.8.4)
 )
 
-// Kinds are those that every program reads.
+// Kinds has the kinds that every program reads.
 var Kinds = []Kind{Table, Stream}
 
-// Options are what a file is made of. The zero value is one empty A4 page with a
-// cross-reference table.
+// Options has the parts of a file. The zero value is one empty A4 page with a cross-reference table.
 type Options struct {
 	Kind    Kind
 	Pages   int      // 0: one
-	Payload int      // bytes in a stream that the pages refer to, for size
+	Payload int      // bytes of an additional stream
 	Catalog string   // further entries of the catalog
 	Page    string   // further entries of the first page
 	Objects []string // further objects, numbered from 100
-	Many    int      // strings of 350 bytes, numbered from 1000, for a great number of objects
+	Many    int      // number of additional objects, numbered from 1000: strings of 350 bytes
 	Trailer string   // further entries of the trailer
 }
 
@@ -114,7 +112,7 @@ func (b *builder) finishTable(objects map[int]string) []byte {
 	return b.out.Bytes()
 }
 
-// place is where a compressed object lies.
+// place is the place of a compressed object.
 type place struct{ container, index int }
 
 func (b *builder) objectStream(container int, numbers []int, objects map[int]string) {
@@ -154,4 +152,39 @@ func (b *builder) finishStream(objects map[int]string) []byte {
 	b.stream(section, fmt.Sprintf("/Type /XRef /Size %d /W [1 4 2] /Root 1 0 R %s", section+1, b.options.Trailer), rows.Bytes())
 	fmt.Fprintf(&b.out, "startxref\n%d\n%%%%EOF\n", start)
 	return b.out.Bytes()
+}
+
+// firstFurther is the object number of Options.Objects[0].
+const firstFurther = 100
+
+// finishHybrid writes a hybrid-reference file with Options.Objects in an object stream. The table calls them free, and
+// XRefStm in its trailer names the stream with their entries.
+func (b *builder) finishHybrid(objects map[int]string) []byte {
+	hidden := slices.DeleteFunc(slices.Sorted(maps.Keys(objects)), func(n int) bool { return n < firstFurther })
+	container := firstFurther
+	if len(hidden) > 0 {
+		container = slices.Max(hidden) + 1
+	}
+	b.objectStream(container, hidden, objects)
+	section := container + 1
+	at := b.out.Len()
+	index := ""
+	for _, n := range hidden {
+		index += fmt.Sprintf("%d 1 ", n)
+	}
+	b.stream(section, fmt.Sprintf("/Type /XRef /Size %d /W [1 2 2] /Index [%s]", section+1, index), compressedRows(container, len(hidden)))
+	maps.DeleteFunc(objects, func(n int, _ string) bool { return n >= firstFurther })
+	b.options.Trailer += fmt.Sprintf(" /XRefStm %d", at)
+	return b.finishTable(objects)
+}
+
+// compressedRows returns the entries of type 2 (Table 18) of all objects in an object stream.
+func compressedRows(container, n int) []byte {
+	var rows bytes.Buffer
+	for i := range n {
+		rows.WriteByte(2)
+		rows.Write(binary.BigEndian.AppendUint16(nil, uint16(container)))
+		rows.Write(binary.BigEndian.AppendUint16(nil, uint16(i)))
+	}
+	return rows.Bytes()
 }

@@ -1,14 +1,16 @@
 package pdflint
 
 import (
+	"encoding/asn1"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// checkCatalog checks what the increment says of the whole document.
+// checkCatalog checks the entries of the catalog.
 func (l *linter) checkCatalog() {
 	_, was, err1 := l.old.Catalog()
 	_, is, err2 := l.new.Catalog()
@@ -28,9 +30,9 @@ func (l *linter) checkCatalog() {
 	}
 }
 
-// checkExtension: the dictionaries are direct (7.12.2), unless the file's own already was
-// not. BaseVersion is 1.7: an older file would contradict itself, a newer one has what the
-// extension brings.
+// checkExtension checks that the extension dictionaries are direct (7.12.2), unless those of the
+// original file were not. The file has to be of version 1.7, the BaseVersion: an extension would
+// contradict an earlier version, and a later one does not need it.
 func (l *linter) checkExtension(was, is, ours pdf.Object) {
 	_, indirect := is.(pdf.Ref)
 	if _, ok := ours.(pdf.Dict); !ok || indirect && was != is {
@@ -43,7 +45,7 @@ func (l *linter) checkExtension(was, is, ours pdf.Object) {
 
 var header = regexp.MustCompile(`%PDF-(\d\.\d)`)
 
-// version is the later one of the header's and the catalog's (7.2.2).
+// version returns the later one of the versions in the header and the catalog (7.2.2).
 func (l *linter) version() string {
 	version := ""
 	if m := header.FindSubmatch(l.base[:min(len(l.base), 2048)]); m != nil {
@@ -54,4 +56,130 @@ func (l *linter) version() string {
 		version = string(v)
 	}
 	return version
+}
+
+// addsValidationData reports whether the increment adds only validation data to the document security store,
+// and no signature (12.8.4.3).
+func (l *linter) addsValidationData() bool {
+	_, _, signs := l.signature()
+	return !signs && !reflect.DeepEqual(validationData(l.old), validationData(l.new))
+}
+
+// storeKeys are the arrays of a document security store (Table 261).
+var storeKeys = []pdf.Name{"Certs", "OCSPs", "CRLs"}
+
+// validationData returns the arrays of the document security store.
+func validationData(file *pdf.File) map[pdf.Name]pdf.Array {
+	arrays := make(map[pdf.Name]pdf.Array)
+	_, root, err := file.Catalog()
+	if err != nil {
+		return arrays
+	}
+	store, _ := file.Dict(root["DSS"])
+	for _, key := range storeKeys {
+		if array, err := file.Array(store[key]); err == nil && len(array) > 0 {
+			arrays[key] = array
+		}
+	}
+	return arrays
+}
+
+// Permitted changes of an increment with validation data.
+var (
+	store = entries(map[pdf.Name]change{"Certs": grown, "OCSPs": grown, "CRLs": grown, "VRI": gained})
+
+	storeCatalog = entries(map[pdf.Name]change{"DSS": store, "Extensions": developerExtensions})
+)
+
+// permitStore permits changes to the catalog, the store, its arrays and the extensions.
+func (l *linter) permitStore(changes permitted, root pdf.Ref, dict pdf.Dict) {
+	changes.add(root, storeCatalog)
+	l.permitExtensions(changes, dict)
+	l.permit(changes, dict["DSS"], store)
+	if was, err := l.old.Dict(dict["DSS"]); err == nil {
+		for _, key := range storeKeys {
+			l.permit(changes, was[key], grown)
+		}
+		l.permit(changes, was["VRI"], gained)
+	}
+}
+
+// maxValidationData limits the size in bytes of one certificate, OCSP response or CRL.
+const maxValidationData = 64 << 20
+
+// checkStore checks that each new item of the store is a new stream with one DER value that the
+// store does not have.
+func (l *linter) checkStore() {
+	was := validationData(l.old)
+	for key, array := range validationData(l.new) {
+		seen := make(map[string]bool)
+		for i, item := range array {
+			der := l.stored(item)
+			if i >= len(was[key]) {
+				var value asn1.RawValue
+				rest, err := asn1.Unmarshal(der, &value)
+				if ref, ok := item.(pdf.Ref); !ok || !l.newObject(ref) || err != nil || len(rest) > 0 || value.Tag != asn1.TagSequence {
+					l.fault(Store, "%s: %v is no new stream with one DER value", key, item)
+				}
+				if seen[string(der)] {
+					l.fault(Store, "%s: %v is there already", key, item)
+				}
+			}
+			seen[string(der)] = true
+		}
+	}
+	l.checkRelated()
+}
+
+// relatedKeys maps the arrays of an entry of VRI (Table 262) to the arrays of the store that have
+// their items.
+var relatedKeys = map[pdf.Name]pdf.Name{"Cert": "Certs", "OCSP": "OCSPs", "CRL": "CRLs"}
+
+// checkRelated checks that new entries of VRI have the name of a digest, and that the store has
+// their items.
+func (l *linter) checkRelated() {
+	stored := validationData(l.new)
+	before := related(l.old)
+	for name, entry := range related(l.new) {
+		if _, old := before[name]; old {
+			continue
+		}
+		if !relatedName.MatchString(string(name)) {
+			l.fault(Store, "VRI: %.64q is no digest", string(name))
+		}
+		dict, err := l.new.Dict(entry)
+		if err != nil {
+			l.fault(Store, "VRI: %s: %v", name, err)
+		}
+		for key, in := range relatedKeys {
+			items, err := l.new.Array(dict[key])
+			outside := func(item pdf.Object) bool { return !slices.Contains(stored[in], item) }
+			if err != nil || slices.ContainsFunc(items, outside) {
+				l.fault(Store, "VRI: %s: %s is not in the store", name, key)
+			}
+		}
+	}
+}
+
+var relatedName = regexp.MustCompile(`^[0-9A-F]{40}$`)
+
+// related returns the VRI dictionary.
+func related(file *pdf.File) pdf.Dict {
+	_, root, err := file.Catalog()
+	if err != nil {
+		return nil
+	}
+	store, _ := file.Dict(root["DSS"])
+	entries, _ := file.Dict(store["VRI"])
+	return entries
+}
+
+// stored returns the payload of a stream, or nil.
+func (l *linter) stored(item pdf.Object) []byte {
+	stream, err := l.new.StreamObject(item)
+	if err != nil || stream == nil {
+		return nil
+	}
+	der, _ := l.new.Stream(stream, maxValidationData)
+	return der
 }

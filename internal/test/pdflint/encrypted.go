@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// encryption is the encryption dictionary of the file as it was, or nil.
+// encryption returns the encryption dictionary of the original file, or nil.
 func (l *linter) encryption() pdf.Dict {
 	dict, err := l.old.Dict(l.old.Trailer()["Encrypt"])
 	if err != nil {
@@ -19,8 +19,8 @@ func (l *linter) encryption() pdf.Dict {
 	return dict
 }
 
-// cryptMethod is how what a crypt filter is for is encrypted, by the filter's method
-// (tables 20 and 25): "" is not at all.
+// cryptMethod returns the method of the crypt filter for strings or streams (Tables 20 and 25). It
+// is "" if they are not encrypted.
 func (l *linter) cryptMethod(use pdf.Name) pdf.Name {
 	encryption := l.encryption()
 	if v, _ := l.old.Int(encryption["V"]); encryption != nil && v < 4 {
@@ -36,12 +36,12 @@ func (l *linter) cryptMethod(use pdf.Name) pdf.Name {
 	return method
 }
 
-// shortest is the length from which on a string of printable characters is no ciphertext:
-// one of so many bytes is printable once in a hundred thousand times.
+// shortest is the length from which a string of printable characters counts as plain text. A
+// ciphertext of this length is printable once in a hundred thousand times.
 const shortest = 12
 
-// checkPlaintext: the strings of an encrypted file's increment are encrypted, but for the
-// signature's Contents (7.6.2), and unless the file leaves strings as they are.
+// checkPlaintext checks that the strings of the increment are encrypted if those of the file are.
+// Contents of the signature never is (7.6.2).
 func (l *linter) checkPlaintext() {
 	if l.encryption() == nil || l.cryptMethod("StrF") == "" {
 		return
@@ -58,7 +58,7 @@ func (l *linter) checkPlaintext() {
 	}
 }
 
-// checkPayloads: so are the payloads of its streams.
+// checkPayloads checks the same for the payloads of streams.
 func (l *linter) checkPayloads() {
 	method := l.cryptMethod("StmF")
 	if l.encryption() == nil || method == "" {
@@ -79,22 +79,21 @@ func (l *linter) checkPayloads() {
 	}
 }
 
-// checkDecrypted: a payload that makes sense as it stands, and none once it is decrypted,
-// was left as it was.
+// checkDecrypted reports a payload that is meaningful as it is, and not after decryption.
 func (l *linter) checkDecrypted(s *pdf.Stream, payload []byte) {
 	bare := *s
 	bare.Dict = maps.Clone(s.Dict)
 	delete(bare.Dict, "Filter")
 	delete(bare.Dict, "DecodeParms")
 	plain, err := l.new.Stream(&bare, s.Length)
-	if err != nil || sensible(payload, s.Dict["Filter"]) && !sensible(plain, s.Dict["Filter"]) {
+	if err != nil || isOutputOf(payload, s.Dict["Filter"]) && !isOutputOf(plain, s.Dict["Filter"]) {
 		l.fault(Payload, "%s: %.20q decrypted is %.20q, %v", s.Ref, payload, plain, err)
 	}
 }
 
-// sensible says whether bytes are what a filter makes: without one, the text of a content
-// stream.
-func sensible(b []byte, filter pdf.Object) bool {
+// isOutputOf reports whether bytes can be the output of a filter or, without a filter, the text of a
+// content stream.
+func isOutputOf(b []byte, filter pdf.Object) bool {
 	switch filter {
 	case pdf.Name("FlateDecode"):
 		r, err := zlib.NewReader(bytes.NewReader(b))
@@ -113,7 +112,7 @@ func printable(b []byte) bool {
 	return !bytes.ContainsFunc(b, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// texts are the strings of an object but a signature's Contents.
+// texts returns the strings in an object, without Contents of a signature.
 func texts(o pdf.Object, signature bool) (found []pdf.String) {
 	switch o := o.(type) {
 	case pdf.String:

@@ -9,7 +9,7 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// object is an indirect object of the increment as it stands there.
+// An object is an indirect object of the increment.
 type object struct {
 	ref   pdf.Ref
 	start int    // absolute, of its head
@@ -25,7 +25,7 @@ var (
 	lastOffset = regexp.MustCompile(`^startxref[\x00\t\n\f\r ]*(\d+)`)
 )
 
-// readIncrement finds the section by startxref and the objects by its entries.
+// readIncrement finds the section by startxref, and the objects by the entries of the section.
 func (l *linter) readIncrement() bool {
 	end := fileEnd.FindSubmatchIndex(l.whole[len(l.base):])
 	if end == nil {
@@ -35,14 +35,14 @@ func (l *linter) readIncrement() bool {
 	offset := number(l.whole[len(l.base)+end[2] : len(l.base)+end[3]])
 	at, ok := l.place(offset)
 	if !ok {
-		l.fault(Startxref, "%d leads to no section of the increment", offset)
+		l.fault(Startxref, "%d names no section of the increment", offset)
 		return false
 	}
 	return l.readSection(at, len(l.base)+end[0]) && l.readObjects(at)
 }
 
-// place returns where an offset of the increment leads to, and finds out what offsets
-// count from: the header (7.5.2), unless those of the file as it was do not.
+// place returns the absolute offset for an offset in the increment. It sets shift: offsets are
+// relative to the header (7.5.2), unless those of the original file are not.
 func (l *linter) place(offset int) (at int, ok bool) {
 	l.shift = max(bytes.Index(l.base, []byte("%PDF-")), 0)
 	if !l.sound() && l.shift > 0 {
@@ -55,7 +55,7 @@ func (l *linter) place(offset int) (at int, ok bool) {
 	return at, len(l.base) <= at && at < len(l.whole) && isSection(l.whole[at:])
 }
 
-// sound says whether the startxref of the file as it was leads to a section.
+// sound reports whether the startxref of the original file names a section.
 func (l *linter) sound() bool {
 	offset, ok := l.oldStartxref()
 	return ok && isSection(l.base[min(offset+l.shift, len(l.base)):])
@@ -83,7 +83,7 @@ func isStreamSection(b []byte) bool {
 	return i >= 0 && bytes.Contains(b[:i], []byte("XRef"))
 }
 
-// readObjects cuts the increment into its objects: each lasts to where the next begins.
+// readObjects splits the increment into its objects. Each one ends where the next one begins.
 func (l *linter) readObjects(end int) bool {
 	var starts []entry
 	for _, e := range l.section.entries {
@@ -105,8 +105,8 @@ func (l *linter) readObjects(end int) bool {
 	return len(l.objects) == len(starts)
 }
 
-// checkBeginning: the first object stands at the increment's beginning, behind a line
-// feed if the file did not end with an end of line.
+// checkBeginning checks that the first object is at the beginning of the increment, after a line
+// feed if the original file does not end with an end of line.
 func (l *linter) checkBeginning(starts []entry) bool {
 	if len(starts) == 0 {
 		l.fault(Unlisted, "no object of the increment is listed")
@@ -127,27 +127,108 @@ func (l *linter) readObject(ref pdf.Ref, start, stop int) {
 	text := l.whole[start:stop]
 	head := objectHead.FindSubmatch(text)
 	if head == nil || !isRef(head, ref) {
-		l.fault(Offset, "entry of %s leads to %.20q", ref, text)
+		l.fault(Offset, "entry of %s names %.20q", ref, text)
 		return
 	}
 	body, ok := bytes.CutSuffix(text[len(head[0]):], []byte("\nendobj\n"))
 	if !ok {
-		l.fault(Unlisted, "behind %s stands %.60q", ref, text[max(0, len(text)-60):])
+		l.fault(Unlisted, "%s is followed by %.60q", ref, text[max(0, len(text)-60):])
 		return
 	}
 	l.objects = append(l.objects, object{ref, start, body, start + len(head[0])})
 }
 
-// isRef says whether the match of an object's head is that of ref.
+// isRef reports whether the match of an object head is the head of ref.
 func isRef(head [][]byte, ref pdf.Ref) bool {
 	return number(head[1]) == int(ref.Num) && number(head[2]) == int(ref.Gen)
 }
 
-// number is the value of digits, or -1.
+// number returns the value of digits, or -1.
 func number(digits []byte) int {
 	n, err := strconv.Atoi(string(digits))
 	if err != nil {
 		return -1
 	}
 	return n
+}
+
+// checkBodies checks the text of each object.
+func (l *linter) checkBodies() {
+	for _, o := range l.objects {
+		text, payload, stream := o.split()
+		for _, comment := range comments(text) {
+			if bytes.Contains(comment, []byte("obj")) || bytes.IndexByte(comment, 0) >= 0 {
+				l.fault(Comment, "in %s: %.40q", o.ref, comment)
+			}
+		}
+		value, err := pdf.Parse(bytes.TrimSpace(text))
+		if err != nil {
+			l.fault(Unlisted, "%s is not one object: %v", o.ref, err)
+			continue
+		}
+		if stream {
+			l.checkPayload(o, value, payload)
+		}
+	}
+}
+
+// split returns the source text of the dictionary of a stream, and the payload.
+func (o object) split() (text, payload []byte, stream bool) {
+	text, payload, found := bytes.Cut(o.body, []byte("\nstream\n"))
+	payload, ended := bytes.CutSuffix(payload, []byte("\nendstream"))
+	if !found || !ended {
+		return o.body, nil, false
+	}
+	return text, payload, true
+}
+
+// checkPayload checks that a stream has its Length and is not an object stream. No object of an
+// increment may be compressed: a search of the file has to find all of them, such as the signature
+// dictionary.
+func (l *linter) checkPayload(o object, value pdf.Object, payload []byte) {
+	dict, _ := value.(pdf.Dict)
+	if dict["Type"] == pdf.Name("ObjStm") {
+		l.fault(ObjectFlow, "%s is an object stream", o.ref)
+	}
+	if dict["Length"] != pdf.Integer(len(payload)) {
+		l.fault(PayloadSize, "%s has %d bytes, and Length %v", o.ref, len(payload), dict["Length"])
+	}
+}
+
+// comments returns the comments in a source text, without the percent signs (7.2.4).
+func comments(text []byte) (found [][]byte) {
+	for len(text) > 0 {
+		switch text[0] {
+		case '(':
+			text = text[stringEnd(text):]
+		case '%':
+			end := bytes.IndexAny(text, "\r\n")
+			if end < 0 {
+				end = len(text)
+			}
+			found = append(found, text[1:end])
+			text = text[end:]
+		default:
+			text = text[1:]
+		}
+	}
+	return found
+}
+
+// stringEnd returns the position after the literal string at the start of text (7.3.4.2).
+func stringEnd(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
 }

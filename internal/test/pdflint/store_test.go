@@ -3,7 +3,6 @@ package pdflint_test
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,130 +10,98 @@ import (
 	"github.com/innsigli/innsigli/internal/test/pdflint"
 )
 
-// stored appends an increment with the objects given in the document security store.
-func stored(t *testing.T, base []byte, key string, bodies ...string) []byte {
+// TestStore checks increments that add validation data to the document security store (12.8.4.3).
+func TestStore(t *testing.T) {
+	const digest = "0123456789ABCDEF0123456789ABCDEF01234567"
+	const vri = "<< /Type /DSS /CRLs [$1] /VRI << /" + digest + " $2 >> >>"
+	der, other := derStream("\x05"), derStream("\x06")
+	base := afterCertified.base(t, newSigner(t))
+	good := withStore(t, base, "<< /Type /DSS /CRLs [$1] >>", der)
+	related := withStore(t, base, vri, der, "<< /CRL [$1] >>")
+	extended := withNextCRL(t, related, digest, digest)
+	pdflint.Clean(t, base, good)
+	pdflint.Clean(t, base, related, extended)
+	for _, test := range []struct {
+		rule        pdflint.Rule
+		text        string
+		base, whole []byte
+	}{
+		{pdflint.Store, "no new stream", base, withStore(t, base, "<< /Type /DSS /Certs [$1] >>", payloadStream("no DER"))},
+		{pdflint.Store, "no new stream", base, withStore(t, base, "<< /Type /DSS /Certs [$1] >>", payloadStream("\x30\x03\x02\x01\x05more"))},
+		{pdflint.Store, "no new stream", base, withStore(t, base, "<< /Type /DSS /OCSPs [$1] >>", "(no stream)")},
+		{pdflint.Store, "there already", base, withStore(t, base, "<< /Type /DSS /CRLs [$1 $2 $3] >>", der, other, der)},
+		{pdflint.Store, "is no digest", base, withStore(t, base, strings.Replace(vri, digest, "sig", 1), der, "<< /CRL [$1] >>")},
+		{pdflint.Store, "is not in the store", base, withStore(t, base, vri, der, "<< /CRL [10 0 R] >>")},
+		{pdflint.Kept, "/VRI: /" + digest + ": was changed", related, withNextCRL(t, related, digest, strings.Repeat("A", 40))},
+		{pdflint.Kept, "/DSS: was an object of its own", good, withStore(t, good, "<< /Type /DSS /CRLs [$1] >>", other)},
+	} {
+		checkFault(t, pdflint.Check(test.base, test.whole), test.rule, test.text)
+	}
+}
+
+func payloadStream(payload string) string {
+	return fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(payload), payload)
+}
+
+// derStream returns a stream with a SEQUENCE of one INTEGER.
+func derStream(value string) string { return payloadStream("\x30\x03\x02\x01" + value) }
+
+// withStore appends an increment with new objects and a new store. In the texts, $1 is the first object, and so on.
+func withStore(t *testing.T, base []byte, store string, objects ...string) []byte {
 	t.Helper()
-	return storeIncrement(t, base, func(_ *pdf.File, update *pdf.Update, _ pdf.Dict) []byte {
-		var refs []pdf.Ref
-		for _, body := range bodies {
-			refs = append(refs, update.Add([]byte(body)))
+	return appendObjects(t, base, func(update *pdf.Update, root pdf.Ref, _ pdf.Dict) {
+		var pairs []string
+		refs := make([]pdf.Ref, len(objects))
+		for i := range objects {
+			refs[i] = update.Reserve()
+			pairs = append(pairs, fmt.Sprintf("$%d", i+1), refs[i].String())
 		}
-		return fmt.Appendf(nil, "<< /Type /DSS /%s %v >>", key, refs)
+		expand := strings.NewReplacer(pairs...)
+		for i, body := range objects {
+			update.Set(refs[i], []byte(expand.Replace(body)))
+		}
+		dss := update.Add([]byte(expand.Replace(store)))
+		source, err := update.Source(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if source, err = pdf.SetKey(source, "DSS", []byte(dss.String())); err != nil {
+			t.Fatal(err)
+		}
+		update.Set(root, source)
 	})
 }
 
-// storeIncrement appends an increment with a document security store that is written anew.
-func storeIncrement(t *testing.T, base []byte, write func(*pdf.File, *pdf.Update, pdf.Dict) []byte) []byte {
+// withNextCRL appends an increment that adds a CRL to the store, and renames a key of VRI.
+func withNextCRL(t *testing.T, base []byte, old, name string) []byte {
 	t.Helper()
-	return changed(t, base, func(file *pdf.File, update *pdf.Update, catalog pdf.Dict) {
-		store := update.Add(write(file, update, catalog))
-		ref, _, err := file.Catalog()
-		if err != nil {
-			t.Fatal(err)
-		}
-		source, err := update.Source(ref)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if source, err = pdf.SetKey(source, "DSS", []byte(store.String())); err != nil {
-			t.Fatal(err)
-		}
-		update.Set(ref, source)
-	})
-}
-
-func changed(t *testing.T, base []byte, change func(*pdf.File, *pdf.Update, pdf.Dict)) []byte {
-	t.Helper()
-	file, err := pdf.Open(bytes.NewReader(base), int64(len(base)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, catalog, err := file.Catalog()
-	if err != nil {
-		t.Fatal(err)
-	}
-	update := file.NewUpdate()
-	change(file, update, catalog)
-	appended, _, err := update.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return slices.Concat(base, appended)
-}
-
-// related appends an increment with a list in the store, and an entry of the VRI dictionary
-// that names it, or the object so many numbers behind it.
-func related(t *testing.T, base []byte, name, key string, off uint32) []byte {
-	t.Helper()
-	return storeIncrement(t, base, func(file *pdf.File, update *pdf.Update, catalog pdf.Dict) []byte {
-		list := update.Add([]byte(plainStream(fmt.Sprintf("\x30\x04\x02\x02\x01%c", byte(len(base))))))
-		named := pdf.Ref{Num: list.Num - off}
-		entry := update.Add(fmt.Appendf(nil, "<< /%s [%s] >>", key, named))
-		was, err := file.Dict(catalog["DSS"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		lists, err := file.Array(was["CRLs"])
-		if err != nil {
-			t.Fatal(err)
-		}
-		var all []string
-		for _, item := range append(lists, list) {
-			all = append(all, item.(pdf.Ref).String())
-		}
-		return fmt.Appendf(nil, "<< /Type /DSS /CRLs [%s] /VRI << /%s %s >> >>", strings.Join(all, " "), name, entry)
-	})
-}
-
-// relisted appends an increment with another list in the store that related has made, and
-// its entry of the VRI dictionary under a name.
-func relisted(t *testing.T, base []byte, old, name string) []byte {
-	t.Helper()
-	return changed(t, base, func(_ *pdf.File, update *pdf.Update, catalog pdf.Dict) {
+	return appendObjects(t, base, func(update *pdf.Update, _ pdf.Ref, catalog pdf.Dict) {
 		store := catalog["DSS"].(pdf.Ref)
 		source, err := update.Source(store)
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := update.Add([]byte(plainStream("\x30\x03\x02\x01\x07")))
-		source = bytes.Replace(source, []byte("] /VRI"), fmt.Appendf(nil, " %s] /VRI", list), 1)
+		source = bytes.Replace(source, []byte("] /VRI"), fmt.Appendf(nil, " %s] /VRI", update.Add([]byte(derStream("\x07")))), 1)
 		update.Set(store, bytes.Replace(source, []byte(old), []byte(name), 1))
 	})
 }
 
-func plainStream(payload string) string {
-	return fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", len(payload), payload)
-}
-
-// ISO 32000-2 12.8.4.3: validation data comes in increments of its own, and what is in the
-// store stays there.
-func TestStore(t *testing.T) {
-	base := afterCertified.base(t, newSigner(t))
-	const der, other = "\x30\x03\x02\x01\x05", "\x30\x03\x02\x01\x06"
-	good := stored(t, base, "CRLs", plainStream(der))
-	pdflint.Clean(t, base, good)
-	const digest = "0123456789ABCDEF0123456789ABCDEF01234567"
-	listed := related(t, base, digest, "CRL", 0)
-	pdflint.Clean(t, base, listed)
-	pdflint.Clean(t, listed, relisted(t, listed, digest, digest))
-	renamed := relisted(t, listed, digest, strings.Repeat("A", 40))
-	for _, row := range []struct {
-		rule        pdflint.Rule
-		says        string
-		base, whole []byte
-	}{
-		{pdflint.Store, "no new stream", base, stored(t, base, "Certs", plainStream("no DER"))},
-		{pdflint.Store, "no new stream", base, stored(t, base, "Certs", plainStream(der+"behind"))},
-		{pdflint.Store, "no new stream", base, stored(t, base, "OCSPs", "(no stream)")},
-		{pdflint.Store, "there already", base, stored(t, base, "CRLs", plainStream(der), plainStream(other), plainStream(der))},
-		{pdflint.Store, "is no digest", base, related(t, base, "sig", "CRL", 0)},
-		{pdflint.Store, "is not in the store", base, related(t, base, digest, "CRL", 1)},
-		{pdflint.Kept, "/VRI: /" + digest + ": was changed", listed, renamed},
-		{pdflint.Kept, "/DSS: was an object of its own", good, stored(t, good, "CRLs", plainStream(other))},
-	} {
-		faults := pdflint.Check(row.base, row.whole)
-		if !slices.ContainsFunc(faults, func(f pdflint.Fault) bool { return f.Rule == row.rule && strings.Contains(f.Text, row.says) }) {
-			t.Errorf("%s %q not found among %v", row.rule, row.says, faults)
-		}
+// appendObjects appends an increment that change fills.
+func appendObjects(t *testing.T, base []byte, change func(update *pdf.Update, root pdf.Ref, catalog pdf.Dict)) []byte {
+	t.Helper()
+	file, err := pdf.Open(bytes.NewReader(base), int64(len(base)))
+	if err != nil {
+		t.Fatal(err)
 	}
+	root, catalog, err := file.Catalog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	update := file.NewUpdate()
+	change(update, root, catalog)
+	appended, _, err := update.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(bytes.Clone(base), appended...)
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/innsigli/innsigli/internal/pdf"
 )
 
-// checkTagged: the widget of the first signature of a tagged file is part of the structure,
-// and its page has an order of tabs (ISO 14289-1 7.18). An invisible one is an artifact in PDF
-// 2.0. The structure of a signed file, and one that is malformed, stays as it is.
+// checkTagged checks that the widget of the first signature in a tagged file is part of the
+// structure, and that its page has a tab order (ISO 14289-1 7.18). In PDF 2.0, an invisible widget
+// is an artifact. The structure of a signed file, and a malformed one, must not change.
 func (l *linter) checkTagged(field formField) {
 	page, err := l.new.Page(l.asked.Page)
 	if err != nil {
-		return // judged by checkPlace
+		return // checkPlace reports this
 	}
 	before, err := l.old.Page(l.asked.Page)
 	if err != nil {
@@ -31,19 +31,19 @@ func (l *linter) checkTagged(field formField) {
 	}
 }
 
-// artifact: ISO 14289-2 8.9.2.4.13.
+// artifact reports whether the widget is an artifact (ISO 14289-2 8.9.2.4.13).
 func (l *linter) artifact() bool {
 	major, _ := l.old.Version()
 	return major >= 2 && !l.asked.shown()
 }
 
-// checkElement follows the number through the parent tree to the element, which refers
-// back to the widget, and to its parent, which has it (14.7.5.3, 14.7.5.4).
+// checkElement checks the structure element that the parent tree has for a number: it refers to the
+// widget and to its parent element, which has it as a child (14.7.5.3, 14.7.5.4).
 func (l *linter) checkElement(widget, page, root pdf.Ref, number int64) {
 	tree, _ := l.new.Dict(root)
 	found := l.numbered(tree["ParentTree"], number, 0)
 	if next, _ := l.new.Int(tree["ParentTreeNextKey"]); len(found) != 1 || next <= number {
-		l.fault(Tagged, "the parent tree has %v for %d, and goes on with %d", found, number, next)
+		l.fault(Tagged, "the parent tree has %v for %d, and the next key is %d", found, number, next)
 		return
 	}
 	element, _ := l.new.Dict(found[0])
@@ -58,7 +58,7 @@ func (l *linter) checkElement(widget, page, root pdf.Ref, number int64) {
 	}
 }
 
-// numbered is what a number tree has under a key (7.9.7).
+// numbered returns the values for a key in a number tree (7.9.7).
 func (l *linter) numbered(node pdf.Object, key int64, depth int) (found pdf.Array) {
 	dict, _ := l.new.Dict(node)
 	pairs, _ := l.new.Array(dict["Nums"])
@@ -77,18 +77,18 @@ func (l *linter) numbered(node pdf.Object, key int64, depth int) (found pdf.Arra
 
 const maxTreeDepth = 32
 
-// condition is how well a structure tree can be added to.
+// A condition says whether a new element can be added to a structure tree.
 type condition int
 
 const (
-	malformed condition = iota // or none, or of a signed file
-	doubtful                   // what is hard to say without doing it: all of it is done, or nothing
+	malformed condition = iota // also: there is none, or the file is signed
+	doubtful                   // the increment may have all changes or none
 	sound
 )
 
-// structure finds the structure tree of a file that is not signed, and says whether it can
-// be added to: at its last leaf, and at the element that is to be the parent. Elements
-// refer to their parents, so it is an object of its own.
+// structure returns the root of the structure tree of a file that is not signed, and whether an
+// element can be added: to the last leaf of the parent tree, and to the parent element. The root
+// has to be an indirect object, because elements refer to it.
 func (l *linter) structure() (root pdf.Ref, state condition) {
 	_, catalog, err := l.old.Catalog()
 	if err != nil || len(l.signatures()) > 0 {
@@ -104,14 +104,14 @@ func (l *linter) structure() (root pdf.Ref, state condition) {
 	if err1 != nil || err2 != nil || next >= math.MaxInt32 || !l.soundNode(parents, 0) {
 		return root, malformed
 	}
-	if !l.canBeWritten(root, tree["ParentTree"], parents["Nums"], parents["Kids"], tree["K"]) {
+	if !l.haveSources(root, tree["ParentTree"], parents["Nums"], parents["Kids"], tree["K"]) {
 		return root, doubtful
 	}
 	return root, l.kids(tree)
 }
 
-// canBeWritten says whether values that are objects of their own can be written again.
-func (l *linter) canBeWritten(values ...pdf.Object) bool {
+// haveSources reports whether the indirect objects among some values have a source text.
+func (l *linter) haveSources(values ...pdf.Object) bool {
 	for _, value := range values {
 		if ref, ok := target(l.old, value); ok {
 			if _, err := l.old.Source(ref); err != nil {
@@ -122,7 +122,7 @@ func (l *linter) canBeWritten(values ...pdf.Object) bool {
 	return true
 }
 
-// soundNode looks at the last of the nodes on each level.
+// soundNode checks the last node on each level of a number tree.
 func (l *linter) soundNode(node pdf.Dict, depth int) bool {
 	kids, err := l.old.Array(node["Kids"])
 	if err != nil || depth >= maxTreeDepth {
@@ -143,8 +143,8 @@ func (l *linter) soundNode(node pdf.Dict, depth int) bool {
 	return err == nil && last < math.MaxInt32
 }
 
-// kids looks at what the root has, and at a single element below it, which gets the new
-// one if it is a Document. An artifact gets nowhere.
+// kids checks the children of the root, and the single element below it, which is the parent of a
+// new element if it is a Document. An artifact has no element.
 func (l *linter) kids(tree pdf.Dict) condition {
 	kids, err := l.old.Resolve(tree["K"])
 	array, isArray := kids.(pdf.Array)
@@ -162,16 +162,17 @@ func (l *linter) kids(tree pdf.Dict) condition {
 	}
 	element, err := l.old.Dict(only)
 	if err != nil {
-		return sound // it is not this one that changes
+		return sound // this element does not change
 	}
 	kids, err = l.old.Resolve(element["K"])
-	if _, ok := kids.(pdf.Array); err != nil || !ok && !isKid(kids) || !l.canBeWritten(only, element["K"]) {
+	if _, ok := kids.(pdf.Array); err != nil || !ok && !isKid(kids) || !l.haveSources(only, element["K"]) {
 		return doubtful
 	}
 	return sound
 }
 
-// isKid: an element, a reference to content, or content marked with a number (table 355).
+// isKid reports whether an object can be a child: an element, a reference to content, or the number
+// of marked content (Table 355).
 func isKid(o pdf.Object) bool {
 	switch o.(type) {
 	case nil, pdf.Dict, pdf.Integer:
