@@ -45,7 +45,28 @@ func signStamped(ctx context.Context, document pades.Document, key crypto.Signer
 	return checkStamped(document.With(revision))
 }
 
-// A signature with a stamp in the first free spot of a page.
+// A renderer draws the page, and Find searches it for a free place.
+func Example() {
+	renderer := pdfium.New(pdfium.Options{Cache: testenv.RendererCache()}) // a folder of your own
+	defer renderer.Close()
+	if _, err := renderer.Warm(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+
+	document := pdftest.Build(pdftest.Options{})
+	page, err := stamp.ReadPage(bytes.NewReader(document), int64(len(document)), 1)
+	if err != nil {
+		log.Fatal(err)
+	}
+	place, err := page.Find(context.Background(), renderer, stamp.BottomRight, stamp.StandardSize)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.0f x %.0f points\n", place.Width, place.Height)
+	// Output: 117 x 55 points
+}
+
+// A signature has its stamp in the first free place of a page.
 func Example_signed() {
 	content := pdftest.Build(pdftest.Options{})
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -71,7 +92,7 @@ func Example_signed() {
 	// Output: <nil>
 }
 
-// checkStamped: where a stamp is there is no room for another.
+// checkStamped checks that the place of the stamp is taken.
 func checkStamped(document pades.Document) error {
 	page, err := stamp.ReadPage(document, document.Size, 1)
 	if err != nil {

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// MaxUses is for tests.
 const MaxUses = maxUses
 
-// Idle says how often each instance that has nothing to do has been used.
+// Idle returns how often each idle instance has been used.
 func (r *Renderer) Idle() (used []int) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
@@ -19,7 +18,10 @@ func (r *Renderer) Idle() (used []int) {
 	return used
 }
 
-// Use has something done with a document in the place of drawing.
+// NotKept is notKept.
+func (r *Renderer) NotKept() string { return r.notKept() }
+
+// Use calls do with a document instead of drawing a page.
 func (r *Renderer) Use(ctx context.Context, limit time.Duration, document io.ReaderAt, do func(context.Context, io.ReaderAt) error) error {
 	return r.Within(limit).use(ctx, document, 1, func(ctx context.Context, _ *instance, file *io.SectionReader) error {
 		return do(ctx, file)

@@ -1,4 +1,0 @@
-package pdfium
-
-// ThreadTime is for tests.
-var ThreadTime = threadTime
