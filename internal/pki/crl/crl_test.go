@@ -1,280 +1,306 @@
 package crl
 
 import (
-	"bytes"
+	"crypto/rand"
 	"crypto/x509"
-	"encoding/hex"
+	"encoding/asn1"
 	"errors"
-	"fmt"
 	"math/big"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/crypto/cryptobyte"
+	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/internal/pki/der"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// RFC 5280 5.1 to 5.3, as crypto/x509 writes them.
-func TestListIsReadAsWritten(t *testing.T) {
-	ca := certify(t, "CA", nil, isAuthority)
-	good, bad := certify(t, "good", ca, nil), certify(t, "bad", ca, nil)
-	l, err := Parse(create(t, ca, nil, bad))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Verify(ca.cert); err != nil {
-		t.Error(err)
-	}
-	if !l.ThisUpdate.Equal(now) || !l.NextUpdate.Equal(now.Add(time.Hour)) {
-		t.Errorf("%+v", l)
-	}
-	if e, err := l.Find(good.cert); e != nil || err != nil {
-		t.Errorf("good: %+v, %v", e, err)
-	}
-	if e, err := l.Find(bad.cert); err != nil || e == nil || e.Reason != 1 || !e.RevokedAt.Equal(now.Add(-time.Minute)) {
-		t.Errorf("revoked: %+v, %v", e, err)
-	}
-	if _, err := l.Find(certify(t, "elsewhere", nil, nil).cert); !errors.Is(err, ErrScope) {
-		t.Errorf("of another issuer: %v", err)
-	}
-}
-
-// RFC 5280 5.1.2: what is optional, and version 1.
-func TestOptionalFields(t *testing.T) {
-	ca := certify(t, "CA", nil, isAuthority)
-	five := *ca.cert
-	five.RawIssuer, five.SerialNumber = ca.cert.RawSubject, big.NewInt(5)
-	for version := range 2 {
-		l, err := Parse(assemble(t, ca, version, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e, err := l.Find(&five); e != nil || err != nil || !l.NextUpdate.IsZero() || l.Verify(ca.cert) != nil {
-			t.Errorf("an empty list: %+v, %v", e, err)
-		}
-		l, err = Parse(assemble(t, ca, version, []cryptobyte.BuilderContinuation{entry(4, now, 0), entry(5, now, 6), entry(6, now, 0)}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e, err := l.Find(&five); err != nil || e == nil || e.Reason != 6 || !e.RevokedAt.Equal(now) {
-			t.Errorf("%+v, %v", e, err)
-		}
-	}
-	if _, err := Parse(assemble(t, ca, 2, nil)); !errors.Is(err, ErrFormat) {
-		t.Errorf("version 3: %v", err)
-	}
-}
-
-// RFC 5280 6.3.3 f and g: who may have issued a list.
-func TestWhoIssued(t *testing.T) {
-	ca := certify(t, "CA", nil, isAuthority)
-	encoded := create(t, ca, nil)
-	edited := func(change func(*x509.Certificate)) *x509.Certificate { // the name and key of ca
-		c := *ca.cert
-		change(&c)
-		return &c
-	}
-	for _, row := range []struct {
-		name   string
-		issuer *x509.Certificate
-		want   error
+// TestFind looks for certificates in lists of both versions, with and without optional fields (RFC 5280 5.1 to 5.3).
+func TestFind(t *testing.T) {
+	ca := certtest.New(t, "CA", nil, certtest.Authority)
+	revoked := slices.Concat(entry(4), entry(5, reason(6)), entry(6))
+	found := map[int64]*Entry{4: {now, 0}, 5: {now, 6}, 7: nil}
+	for _, test := range []struct {
+		name       string
+		list       []byte
+		nextUpdate time.Time
+		want       map[int64]*Entry // by serial number
 	}{
-		{"the issuer", ca.cert, nil},
-		{"another", certify(t, "another CA", nil, isAuthority).cert, ErrIssuer},
-		{"another of the same name", certify(t, "CA", nil, isAuthority).cert, ErrIssuer},
-		{"another key, not identified", edited(func(c *x509.Certificate) {
-			c.SubjectKeyId, c.PublicKey = nil, certify(t, "CA", nil, nil).cert.PublicKey
-		}), ades.ErrValue},
-		{"one that may not issue lists", edited(func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageCertSign }), ErrIssuer},
-		{"one without key usage", edited(func(c *x509.Certificate) { c.KeyUsage = 0 }), nil},
-		{"one that had expired", edited(func(c *x509.Certificate) { c.NotAfter = now.Add(-time.Second) }), ades.ErrOutsideValidity},
-		{"one that was not valid yet", edited(func(c *x509.Certificate) { c.NotBefore = now.Add(time.Second) }), ades.ErrOutsideValidity},
+		{"by crypto/x509", create(t, ca, 5), now.Add(time.Hour), map[int64]*Entry{5: {now.Add(-time.Minute), 1}, 6: nil}},
+		{"version 1 without entries", assemble(t, ca, 0, nil), time.Time{}, map[int64]*Entry{5: nil}},
+		{"version 1", assemble(t, ca, 0, revoked), time.Time{}, found},
+		{"version 2 without entries", assemble(t, ca, 1, nil), time.Time{}, map[int64]*Entry{5: nil}},
+		{"version 2", assemble(t, ca, 1, revoked), time.Time{}, found},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			l, err := Parse(encoded)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(test.name, func(t *testing.T) {
+			l, err := Parse(test.list)
+			testenv.NoError(t, err)
+			if err := l.Verify(ca.Cert); err != nil {
+				t.Error(err)
 			}
-			if err := l.Verify(row.issuer); !errors.Is(err, row.want) || (err == nil) != (row.want == nil) {
-				t.Errorf("%v, want %v", err, row.want)
+			if !l.ThisUpdate.Equal(now) || !l.NextUpdate.Equal(test.nextUpdate) {
+				t.Errorf("got %v to %v, want %v to %v", l.ThisUpdate, l.NextUpdate, now, test.nextUpdate)
+			}
+			checkEntries(t, l, ca.Cert, test.want)
+			if _, err := l.Find(certtest.New(t, "certificate of another issuer", nil).Cert); !errors.Is(err, ErrScope) {
+				t.Errorf("certificate of another issuer: got %v, want ErrScope", err)
 			}
 		})
 	}
+	if _, err := Parse(assemble(t, ca, 2, nil)); !errors.Is(err, ErrFormat) {
+		t.Errorf("version 3: got %v, want ErrFormat", err)
+	}
 }
 
-// No byte of a list may be changed.
-func TestChangedLists(t *testing.T) {
-	ca := certify(t, "CA", nil, isAuthority)
-	whole := create(t, ca, nil, certify(t, "bad", ca, nil))
+// TestFindInMalformedList checks that a list with a malformed entry shows nothing about any certificate.
+func TestFindInMalformedList(t *testing.T) {
+	ca := certtest.New(t, "CA", nil, certtest.Authority)
+	critical := der.Extension{ID: oid(2, 5, 29, 29), Critical: true, Value: []byte{0x30, 0}}
+	noSerial, noTime := []byte{0x30, 2, 5, 0}, []byte{0x30, 3, 2, 1, 5}
+	for _, test := range []struct {
+		name    string
+		entries []byte
+		want    error
+	}{
+		{"malformed entry before that of the certificate", slices.Concat(noSerial, entry(5)), ErrFormat},
+		{"malformed entry after that of the certificate", slices.Concat(entry(5), noSerial), ErrFormat},
+		{"entry of the certificate without time", noTime, ErrFormat},
+		{"entry of the certificate with a critical extension (RFC 5280 5.3.3)", entry(5, critical), ErrScope},
+		{"entry of another certificate with a critical extension (RFC 5280 5.3)", entry(6, critical), ErrScope},
+	} {
+		l, err := Parse(assemble(t, ca, 1, test.entries))
+		testenv.NoError(t, err)
+		if e, err := l.Find(certificate(ca.Cert, 5)); e != nil || !errors.Is(err, test.want) {
+			t.Errorf("%s: got %+v, %v; want %v", test.name, e, err, test.want)
+		}
+	}
+}
+
+// TestVerify checks which certificates are accepted as that of the issuer (RFC 5280 6.3.3 f and g).
+func TestVerify(t *testing.T) {
+	ca := certtest.New(t, "CA", nil, certtest.Authority)
+	other := *certtest.New(t, "CA", nil, certtest.Authority).Cert
+	noKeyID := other
+	noKeyID.SubjectKeyId = nil
+	l, err := Parse(create(t, ca))
+	testenv.NoError(t, err)
+	for name, test := range map[string]struct {
+		change func(*x509.Certificate) // of the issuer's certificate
+		want   error
+	}{
+		"the issuer's":                        {func(*x509.Certificate) {}, nil},
+		"without key usage":                   {func(c *x509.Certificate) { c.KeyUsage = 0 }, nil},
+		"another name":                        {func(c *x509.Certificate) { c.RawSubject = []byte{0x30, 0} }, ErrIssuer},
+		"another key with its identifier":     {func(c *x509.Certificate) { *c = other }, ErrIssuer},
+		"another key without identifier":      {func(c *x509.Certificate) { *c = noKeyID }, ades.ErrValue},
+		"key usage without cRLSign":           {func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageCertSign }, ErrIssuer},
+		"expired when the list was issued":    {func(c *x509.Certificate) { c.NotAfter = now.Add(-time.Second) }, ades.ErrOutsideValidity},
+		"not yet valid when it was issued":    {func(c *x509.Certificate) { c.NotBefore = now.Add(time.Second) }, ades.ErrOutsideValidity},
+		"in the last second of its validity":  {func(c *x509.Certificate) { c.NotAfter = now }, nil},
+		"in the first second of its validity": {func(c *x509.Certificate) { c.NotBefore = now }, nil},
+	} {
+		issuer := *ca.Cert
+		test.change(&issuer)
+		if err := l.Verify(&issuer); !errors.Is(err, test.want) {
+			t.Errorf("%s: got %v, want %v", name, err, test.want)
+		}
+	}
+}
+
+// TestChangedList changes each byte of a list, and cuts the list at each byte.
+func TestChangedList(t *testing.T) {
+	ca := certtest.New(t, "CA", nil, certtest.Authority)
+	whole := create(t, ca, 5)
 	for i := range whole {
 		changed := slices.Clone(whole)
 		changed[i] ^= 0x01
-		if l, err := Parse(changed); err == nil && l.Verify(ca.cert) == nil {
-			t.Errorf("byte %d of %d may be changed", i, len(whole))
+		if l, err := Parse(changed); err == nil && l.Verify(ca.Cert) == nil {
+			t.Errorf("byte %d of %d changed: the list verifies", i, len(whole))
 		}
 		if _, err := Parse(whole[:i]); !errors.Is(err, ErrFormat) {
-			t.Errorf("cut to %d bytes: %v", i, err)
+			t.Errorf("cut to %d bytes: got %v, want ErrFormat", i, err)
 		}
 	}
 	if _, err := Parse(append(whole, 0)); !errors.Is(err, ErrFormat) {
-		t.Errorf("a byte after the list: %v", err)
+		t.Errorf("a byte after the list: got %v, want ErrFormat", err)
 	}
 }
 
-// RFC 5280 5.2 and 6.3.3 b: extensions say for what a list is. The contents of an
-// IssuingDistributionPoint are in hexadecimal.
-func TestScope(t *testing.T) {
-	const place = "http://example.is/crl" // 21 bytes
-	ca := certify(t, "CA", nil, isAuthority)
-	user := certify(t, "user", ca, func(c *x509.Certificate) { c.CRLDistributionPoints = []string{place} })
-	sub := certify(t, "CA below", ca, isAuthority)
-	point := func(contents string) der.Extension {
-		value, err := hex.DecodeString(fmt.Sprintf("30%02x", len(contents)/2) + contents)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return der.Extension{ID: oidDistributionPoint, Critical: true, Value: value}
-	}
-	named := "a019a0178615" + hex.EncodeToString([]byte(place))
-	for _, row := range []struct {
-		name      string
-		extension der.Extension
-		user, sub error // of Find, or of Parse
-	}{
-		{"everything", point(""), nil, nil},
-		{"users", point("8101ff"), nil, ErrScope},
-		{"authorities", point("8201ff"), ErrScope, nil},
-		{"neither, said in false", point("810100820100"), nil, nil},
-		{"some reasons", point("83020640"), ErrScope, ErrScope},
-		{"indirect", point("8401ff"), ErrScope, ErrScope},
-		{"attribute certificates", point("8501ff"), ErrScope, ErrScope},
-		{"the place that the certificate names", point(named), nil, ErrScope},
-		{"another place", point(strings.Replace(named, "6578", "6579", 1)), ErrScope, ErrScope},
-		{"a place relative to the issuer", point("a002a100"), ErrScope, ErrScope},
-		{"flags in disorder", point("8201ff8101ff"), ErrFormat, ErrFormat},
-		{"a flag of two bytes", point("8102ffff"), ErrFormat, ErrFormat},
-		{"many places", point("a022a020" + strings.Repeat("8600", maxURIs)), ErrScope, ErrScope},
-		{"more places than are read", point("a024a022" + strings.Repeat("8600", maxURIs+1)), ErrFormat, ErrFormat},
-		{"a delta list", der.Extension{ID: oidDelta, Critical: true, Value: []byte{2, 1, 1}}, ErrScope, ErrScope},
-		{"a critical extension that is not known", der.Extension{ID: oid(1, 2, 3), Critical: true}, ErrScope, ErrScope},
-		{"one that is not critical", der.Extension{ID: oid(1, 2, 3)}, nil, nil},
-		{"what stays when it expires", der.Extension{ID: oidExpiredOnList, Value: []byte("\x18\x0f20200101000000Z")}, nil, nil},
-		{"what stays when it expires, since no time", der.Extension{ID: oidExpiredOnList, Value: []byte{5, 0}}, ErrFormat, ErrFormat},
-		{"a number that is none", der.Extension{ID: oidNumber, Value: []byte{5, 0}}, ErrFormat, ErrFormat},
-		{"a number of many bytes", der.Extension{ID: oidNumber, Value: append([]byte{2, maxNumber}, bytes.Repeat([]byte{1}, maxNumber)...)}, ErrFormat, ErrFormat},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			l, err := Parse(assemble(t, ca, 1, nil, row.extension))
-			for cert, want := range map[*x509.Certificate]error{user.cert: row.user, sub.cert: row.sub} {
-				got := err
-				if got == nil {
-					_, got = l.Find(cert)
-				}
-				if !errors.Is(got, want) || (got == nil) != (want == nil) {
-					t.Errorf("%s: %v, want %v", cert.Subject, got, want)
-				}
-			}
-		})
-	}
-}
-
-// A list that cannot be read through says nothing, wherever the fault is.
-func TestEntriesThatCannotBeRead(t *testing.T) {
-	ca := certify(t, "CA", nil, isAuthority)
-	asked := *ca.cert
-	asked.RawIssuer, asked.SerialNumber = ca.cert.RawSubject, big.NewInt(5)
-	critical := func(serial int64) cryptobyte.BuilderContinuation {
-		return func(b *cryptobyte.Builder) {
-			b.AddASN1Int64(serial)
-			b.AddASN1UTCTime(now)
-			b.AddASN1(0x30, der.Extension{ID: oid(2, 5, 29, 29), Critical: true, Value: []byte{0x30, 0}}.Append)
-		}
-	}
-	noSerial := func(b *cryptobyte.Builder) { b.AddASN1NULL() }
-	noTime := func(b *cryptobyte.Builder) { b.AddASN1Int64(5) }
-	for _, row := range []struct {
-		name    string
-		entries []cryptobyte.BuilderContinuation
-		want    error
-	}{
-		{"before", []cryptobyte.BuilderContinuation{noSerial, entry(5, now, 0)}, ErrFormat},
-		{"after", []cryptobyte.BuilderContinuation{entry(5, now, 0), noSerial}, ErrFormat},
-		{"itself, no time", []cryptobyte.BuilderContinuation{noTime}, ErrFormat},
-		{"itself, a critical extension (5.3.3)", []cryptobyte.BuilderContinuation{critical(5)}, ErrScope},
-		{"another, a critical extension (5.3)", []cryptobyte.BuilderContinuation{critical(6)}, ErrScope},
-	} {
-		l, err := Parse(assemble(t, ca, 1, row.entries))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e, err := l.Find(&asked); e != nil || !errors.Is(err, row.want) {
-			t.Errorf("%s: %+v, %v", row.name, e, err)
-		}
-	}
-}
-
-// openssl's list, with reasons and dates that it prints.
-func TestListOfOpenSSL(t *testing.T) {
-	openssl, folder := testenv.Program(t, "openssl"), t.TempDir()
-	run := func(args ...string) {
-		t.Helper()
-		cmd := exec.Command(openssl, args...)
-		cmd.Dir = folder
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("openssl %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
-	}
-	config := "[ca]\ndefault_ca=a\n[a]\ndatabase=index\ncrlnumber=number\ndefault_md=sha384\ndefault_crl_days=30\ncrl_extensions=x\n" +
-		"[x]\nauthorityKeyIdentifier=keyid\n[req]\ndistinguished_name=d\n[d]\n"
-	index := "V\t400101000000Z\t\t05\tunknown\t/CN=five\nR\t400101000000Z\t200102030405Z,keyCompromise\t1234\tunknown\t/CN=revoked\n" +
-		"R\t400101000000Z\t210102030405Z\tFF01\tunknown\t/CN=too\n"
-	for name, content := range map[string]string{"config": config, "index": index, "number": "0A"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key", "-out", "cert", "-subj", "/CN=openssl", "-days", "30", "-config", "config",
+// TestOpenSSLList reads a list that openssl issued.
+func TestOpenSSLList(t *testing.T) {
+	openssl := testenv.NewOpenSSL(t)
+	openssl.Write("config", []byte("[ca]\ndefault_ca=a\n[a]\ndatabase=index\ncrlnumber=number\ndefault_md=sha384\ndefault_crl_days=30\n"+
+		"crl_extensions=x\n[x]\nauthorityKeyIdentifier=keyid\n[req]\ndistinguished_name=d\n[d]\n"))
+	openssl.Write("index", []byte("V\t400101000000Z\t\t05\tunknown\t/CN=good\n"+
+		"R\t400101000000Z\t200102030405Z,keyCompromise\t1234\tunknown\t/CN=revoked\n"+
+		"R\t400101000000Z\t210102030405Z\tFF01\tunknown\t/CN=revoked without reason\n"))
+	openssl.Write("number", []byte("0A"))
+	openssl.Run("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key", "-out", "cert", "-subj", "/CN=openssl", "-days", "30", "-config", "config",
 		"-addext", "keyUsage=cRLSign,keyCertSign", "-addext", "subjectKeyIdentifier=hash", "-addext", "basicConstraints=critical,CA:TRUE")
-	run("ca", "-config", "config", "-gencrl", "-keyfile", "key", "-cert", "cert", "-out", "list.pem")
-	run("crl", "-in", "list.pem", "-outform", "DER", "-out", "list")
-	run("x509", "-in", "cert", "-outform", "DER", "-out", "cert.der")
-	issuer, err := x509.ParseCertificate(readFile(t, folder, "cert.der"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := Parse(readFile(t, folder, "list"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	openssl.Run("ca", "-config", "config", "-gencrl", "-keyfile", "key", "-cert", "cert", "-out", "list.pem")
+	openssl.Run("crl", "-in", "list.pem", "-outform", "DER", "-out", "list")
+	openssl.Run("x509", "-in", "cert", "-outform", "DER", "-out", "cert.der")
+	issuer, err := x509.ParseCertificate(openssl.Read("cert.der"))
+	testenv.NoError(t, err)
+	l, err := Parse(openssl.Read("list"))
+	testenv.NoError(t, err)
 	if err := l.Verify(issuer); err != nil {
 		t.Error(err)
 	}
-	for serial, want := range map[int64]*Entry{
+	checkEntries(t, l, issuer, map[int64]*Entry{
 		0x05: nil, 0x34: nil,
 		0x1234: {time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), 1},
 		0xff01: {time.Date(2021, 1, 2, 3, 4, 5, 0, time.UTC), 0},
-	} {
-		cert := &x509.Certificate{RawIssuer: issuer.RawSubject, SerialNumber: big.NewInt(serial)}
-		got, err := l.Find(cert)
-		if err != nil || (got == nil) != (want == nil) || got != nil && *got != *want {
-			t.Errorf("%x: %+v, %v", serial, got, err)
+	})
+}
+
+// TestForeignLists reads the lists in signed XML files of the corpus as crypto/x509 does.
+func TestForeignLists(t *testing.T) {
+	read, entries := 0, 0
+	testenv.EncapsulatedValues(t, "EncapsulatedCRLValue", func(name string, der []byte) {
+		l, err := Parse(der)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			return
+		}
+		want, err := x509.ParseRevocationList(der)
+		if err != nil {
+			t.Logf("%s: crypto/x509: %v", name, err)
+			return
+		}
+		read++
+		entries += len(want.RevokedCertificateEntries)
+		if !l.ThisUpdate.Equal(want.ThisUpdate) || !l.NextUpdate.Equal(want.NextUpdate) {
+			t.Errorf("%s: got %v to %v, want %v to %v", name, l.ThisUpdate, l.NextUpdate, want.ThisUpdate, want.NextUpdate)
+		}
+		l.scope = scope{} // the certificates of the entries are not in the corpus
+		for _, e := range want.RevokedCertificateEntries[:min(len(want.RevokedCertificateEntries), 100)] {
+			got, err := l.Find(&x509.Certificate{RawIssuer: want.RawIssuer, SerialNumber: e.SerialNumber})
+			if diff := cmp.Diff(&Entry{e.RevocationTime.UTC(), e.ReasonCode}, got); diff != "" || err != nil {
+				t.Errorf("%s, %x: %v, -want +got:\n%s", name, e.SerialNumber, err, diff)
+			}
+		}
+	})
+	if read < 20 || entries < 100 {
+		t.Errorf("got %d lists with %d entries, want at least 20 with 100", read, entries)
+	}
+}
+
+// FuzzParse checks that Parse and Find agree with crypto/x509 where that reads the list too.
+func FuzzParse(f *testing.F) {
+	ca := certtest.New(f, "CA", nil, certtest.Authority)
+	f.Add(create(f, ca, 1), int64(1))
+	f.Add(assemble(f, ca, 0, nil), int64(0))
+	f.Add(assemble(f, ca, 1, slices.Concat(entry(5), entry(6, reason(6)))), int64(6))
+	f.Fuzz(func(t *testing.T, der []byte, serial int64) {
+		l, err := Parse(der)
+		if err != nil {
+			return
+		}
+		l.Verify(ca.Cert)
+		got, err := l.Find(&x509.Certificate{RawIssuer: l.issuer, SerialNumber: big.NewInt(serial)})
+		theirs, theirErr := x509.ParseRevocationList(der)
+		if err != nil || theirErr != nil {
+			return
+		}
+		var want *Entry
+		for _, e := range theirs.RevokedCertificateEntries { // the last one counts
+			if e.SerialNumber.Cmp(big.NewInt(serial)) == 0 {
+				want = &Entry{e.RevocationTime.UTC(), e.ReasonCode}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("-crypto/x509 +ours:\n%s", diff)
+		}
+	})
+}
+
+// now is the time of the lists, in whole seconds.
+var now = time.Now().UTC().Truncate(time.Second)
+
+// certificate returns a certificate of an issuer with a serial number, as far as Find reads it.
+func certificate(issuer *x509.Certificate, serial int64) *x509.Certificate {
+	return &x509.Certificate{RawIssuer: issuer.RawSubject, SerialNumber: big.NewInt(serial)}
+}
+
+// checkEntries compares what Find returns for each serial number.
+func checkEntries(t *testing.T, l *List, issuer *x509.Certificate, want map[int64]*Entry) {
+	t.Helper()
+	for serial, want := range want {
+		got, err := l.Find(certificate(issuer, serial))
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%x: %v, -want +got:\n%s", serial, err, diff)
 		}
 	}
 }
 
-func readFile(t *testing.T, folder, name string) []byte {
+// create issues a list by crypto/x509. The certificates were revoked a minute ago, with the reason keyCompromise.
+func create(t testing.TB, by *certtest.Pair, revoked ...int64) []byte {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(folder, name))
-	if err != nil {
-		t.Fatal(err)
+	template := &x509.RevocationList{Number: big.NewInt(7), ThisUpdate: now, NextUpdate: now.Add(time.Hour)}
+	for _, serial := range revoked {
+		template.RevokedCertificateEntries = append(template.RevokedCertificateEntries,
+			x509.RevocationListEntry{SerialNumber: big.NewInt(serial), RevocationTime: now.Add(-time.Minute), ReasonCode: 1})
 	}
-	return content
+	encoded, err := x509.CreateRevocationList(rand.Reader, template, by.Cert, by.Key)
+	testenv.NoError(t, err)
+	return encoded
+}
+
+// entry returns an element of revokedCertificates in DER.
+func entry(serial int64, extensions ...der.Extension) []byte {
+	var b cryptobyte.Builder
+	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+		b.AddASN1Int64(serial)
+		b.AddASN1UTCTime(now)
+		addExtensions(b, extensions)
+	})
+	return b.BytesOrPanic()
+}
+
+func reason(n byte) der.Extension {
+	return der.Extension{ID: oidReason, Value: []byte{byte(cbasn1.ENUM), 1, n}}
+}
+
+func addExtensions(b *cryptobyte.Builder, extensions []der.Extension) {
+	if len(extensions) == 0 {
+		return
+	}
+	b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+		for _, x := range extensions {
+			x.Append(b)
+		}
+	})
+}
+
+// assemble issues a list with entries and extensions that crypto/x509 does not write. It leaves out what is empty.
+func assemble(t testing.TB, by *certtest.Pair, version int64, entries []byte, extensions ...der.Extension) []byte {
+	t.Helper()
+	var tbs cryptobyte.Builder
+	tbs.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+		if version > 0 {
+			b.AddASN1Int64(version)
+		}
+		b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
+			b.AddASN1ObjectIdentifier(asn1.ObjectIdentifier{1, 2, 840, 10045, 4, 3, 2}) // ecdsa-with-SHA256
+		})
+		b.AddBytes(by.Cert.RawSubject)
+		b.AddASN1UTCTime(now)
+		if len(entries) > 0 {
+			b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) { b.AddBytes(entries) })
+		}
+		if len(extensions) > 0 {
+			b.AddASN1(constructed0, func(b *cryptobyte.Builder) { addExtensions(b, extensions) })
+		}
+	})
+	signed, err := der.Sign(tbs.BytesOrPanic(), by.Key)
+	testenv.NoError(t, err)
+	var b cryptobyte.Builder
+	b.AddASN1(cbasn1.SEQUENCE, signed.Append)
+	return b.BytesOrPanic()
 }

@@ -4,95 +4,85 @@ import (
 	"bytes"
 	"crypto/x509"
 	"encoding/binary"
-	"math/big"
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/cryptobyte"
-	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// large is a list of about 50 MB: more entries than the largest in use.
-func large(t testing.TB) (der []byte, issuer, last *x509.Certificate) {
+const (
+	largeEntries = 1_350_000
+	firstSerial  = 1 << 40
+	lastSerial   = firstSerial + largeEntries - 1
+)
+
+// large returns a list of about 50 MB, which has more entries than any list in use, and its issuer.
+func large(t testing.TB) (der []byte, issuer *x509.Certificate) {
 	t.Helper()
-	const entries = 1_350_000
-	ca := certify(t, "CA", nil, isAuthority)
-	var b cryptobyte.Builder
-	b.AddASN1(cbasn1.SEQUENCE, entry(1<<40, now, 1))
-	one := b.BytesOrPanic()
-	all := bytes.Repeat(one, entries)
-	for i := range entries { // the serial number follows two headers and 0x01
+	ca := certtest.New(t, "CA", nil, certtest.Authority)
+	one := entry(firstSerial, reason(1))
+	all := bytes.Repeat(one, largeEntries)
+	for i := range largeEntries { // the serial number follows two headers and 0x01
 		binary.BigEndian.PutUint32(all[i*len(one)+6:], uint32(i))
 	}
-	der = assembleDER(t, ca, 1, all)
-	return der, ca.cert, &x509.Certificate{RawIssuer: ca.cert.RawSubject, SerialNumber: big.NewInt(1<<40 + entries - 1)}
+	return assemble(t, ca, 1, all), ca.Cert
 }
 
-// However long a list is, reading it takes a fixed amount of memory beside it.
-func TestLargeList(t *testing.T) {
-	der, issuer, last := large(t)
-	if len(der) < 50<<20 || len(der) > MaxSize {
-		t.Fatalf("a list of %d bytes", len(der))
+// findLast reads and verifies a list, and looks for the certificate of the last entry.
+func findLast(t testing.TB, der []byte, issuer *x509.Certificate) *List {
+	t.Helper()
+	l, err := Parse(der)
+	testenv.NoError(t, err)
+	testenv.NoError(t, l.Verify(issuer))
+	if e, err := l.Find(certificate(issuer, lastSerial)); err != nil || e == nil || e.Reason != 1 {
+		t.Fatalf("last entry: got %+v, %v", e, err)
 	}
-	absent := &x509.Certificate{RawIssuer: last.RawIssuer, SerialNumber: big.NewInt(1)}
+	return l
+}
+
+// TestLargeList checks that the memory for reading a list does not grow with its length.
+func TestLargeList(t *testing.T) {
+	der, issuer := large(t)
+	if len(der) < 50<<20 || len(der) > MaxSize {
+		t.Fatalf("got a list of %d bytes, want 50 MB or more", len(der))
+	}
 	allocated := testing.AllocsPerRun(1, func() {
-		l, err := Parse(der)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := l.Verify(issuer); err != nil {
-			t.Fatal(err)
-		}
-		if e, err := l.Find(last); err != nil || e == nil || e.Reason != 1 {
-			t.Errorf("the last entry: %+v, %v", e, err)
-		}
-		if e, err := l.Find(absent); err != nil || e != nil {
-			t.Errorf("absent: %+v, %v", e, err)
+		l := findLast(t, der, issuer)
+		if e, err := l.Find(certificate(issuer, 1)); err != nil || e != nil {
+			t.Errorf("certificate without entry: got %+v, %v", e, err)
 		}
 	})
 	if allocated > 500 {
-		t.Errorf("%v allocations for %d bytes", allocated, len(der))
+		t.Errorf("got %v allocations for %d bytes, want at most 500", allocated, len(der))
 	}
 	if _, err := Parse(make([]byte, MaxSize+1)); err == nil {
-		t.Error("a longer one is read")
+		t.Error("a list longer than MaxSize is read")
 	}
 }
 
-// BenchmarkLargeList is what one look into a list of 50 MB costs; BenchmarkStandardLibrary
-// is the same by crypto/x509.
+// BenchmarkLargeList reads and verifies a list of 50 MB, and looks for one certificate.
 func BenchmarkLargeList(b *testing.B) {
-	der, issuer, last := large(b)
+	der, issuer := large(b)
 	b.SetBytes(int64(len(der)))
 	b.ReportAllocs()
 	for b.Loop() {
-		l, err := Parse(der)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := l.Verify(issuer); err != nil {
-			b.Fatal(err)
-		}
-		if e, err := l.Find(last); err != nil || e == nil {
-			b.Fatal(err)
-		}
+		findLast(b, der, issuer)
 	}
 }
 
+// BenchmarkStandardLibrary does the same as BenchmarkLargeList with crypto/x509.
 func BenchmarkStandardLibrary(b *testing.B) {
-	der, issuer, last := large(b)
+	der, issuer := large(b)
 	b.SetBytes(int64(len(der)))
 	b.ReportAllocs()
 	for b.Loop() {
 		l, err := x509.ParseRevocationList(der)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := l.CheckSignatureFrom(issuer); err != nil {
-			b.Fatal(err)
-		}
+		testenv.NoError(b, err)
+		testenv.NoError(b, l.CheckSignatureFrom(issuer))
 		found := time.Time{}
 		for _, e := range l.RevokedCertificateEntries {
-			if e.SerialNumber.Cmp(last.SerialNumber) == 0 {
+			if e.SerialNumber.Cmp(certificate(issuer, lastSerial).SerialNumber) == 0 {
 				found = e.RevocationTime
 			}
 		}

@@ -7,35 +7,24 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
+	"math/big"
+	"slices"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/cryptobyte"
 	cbasn1 "golang.org/x/crypto/cryptobyte/asn1"
 
 	"github.com/innsigli/innsigli/ades"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-func rsaKey(t *testing.T) crypto.Signer {
-	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-func selfSigned(t *testing.T, key crypto.Signer, algorithm x509.SignatureAlgorithm) *x509.Certificate {
-	t.Helper()
-	return certtest.Issue(t, x509.Certificate{Subject: pkix.Name{CommonName: "signer"}, SignatureAlgorithm: algorithm}, key, nil, nil)
-}
-
-func outerOf(t *testing.T, der []byte) Signed {
+// readSigned reads a SEQUENCE of the three fields of a Signed.
+func readSigned(t *testing.T, der []byte) Signed {
 	t.Helper()
 	s := cryptobyte.String(der)
 	var fields cryptobyte.String
@@ -44,154 +33,111 @@ func outerOf(t *testing.T, der []byte) Signed {
 	}
 	signed, err := ReadSigned(&fields)
 	if err != nil || !fields.Empty() {
-		t.Fatal(err)
+		t.Fatalf("%d bytes are left: %v", len(fields), err)
 	}
 	return signed
 }
 
-// RFC 5280 4.1.1: crypto/x509 wrote these certificates, each with another algorithm.
-func TestEveryAlgorithmOfCertificates(t *testing.T) {
-	ofRSA := rsaKey(t)
-	_, edwards, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range []struct {
+// TestSigned verifies certificates that crypto/x509 signed with each accepted algorithm (RFC 5280 4.1.1), and what Sign
+// signs with the same keys.
+func TestSigned(t *testing.T) {
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	testenv.NoError(t, err)
+	_, ed25519Key, err := ed25519.GenerateKey(rand.Reader)
+	testenv.NoError(t, err)
+	other := certtest.New(t, "other", nil).Cert
+	for _, test := range []struct {
 		key       crypto.Signer
 		algorithm x509.SignatureAlgorithm
+		sign      error // of Sign
 	}{
-		{ofRSA, x509.SHA256WithRSA}, {ofRSA, x509.SHA384WithRSA}, {ofRSA, x509.SHA512WithRSA},
-		{ofRSA, x509.SHA256WithRSAPSS}, {ofRSA, x509.SHA384WithRSAPSS}, {ofRSA, x509.SHA512WithRSAPSS},
-		{certtest.NewKey(t, elliptic.P256()), x509.ECDSAWithSHA256},
-		{certtest.NewKey(t, elliptic.P384()), x509.ECDSAWithSHA384},
-		{certtest.NewKey(t, elliptic.P521()), x509.ECDSAWithSHA512},
-		{edwards, x509.PureEd25519},
+		{rsaKey, x509.SHA256WithRSA, nil},
+		{rsaKey, x509.SHA384WithRSA, nil},
+		{rsaKey, x509.SHA512WithRSA, nil},
+		{rsaKey, x509.SHA256WithRSAPSS, nil},
+		{rsaKey, x509.SHA384WithRSAPSS, nil},
+		{rsaKey, x509.SHA512WithRSAPSS, nil},
+		{certtest.NewKey(t, elliptic.P256()), x509.ECDSAWithSHA256, nil},
+		{certtest.NewKey(t, elliptic.P384()), x509.ECDSAWithSHA384, nil},
+		{certtest.NewKey(t, elliptic.P521()), x509.ECDSAWithSHA512, nil},
+		{ed25519Key, x509.PureEd25519, ades.ErrAlgorithm},
 	} {
-		t.Run(row.algorithm.String(), func(t *testing.T) {
-			cert := selfSigned(t, row.key, row.algorithm)
-			signed := outerOf(t, cert.Raw)
+		t.Run(test.algorithm.String(), func(t *testing.T) {
+			cert := certtest.NewForKey(t, "signer", test.key, nil, func(c *x509.Certificate) { c.SignatureAlgorithm = test.algorithm }).Cert
+			signed := readSigned(t, cert.Raw)
 			if err := signed.Verify(cert); err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
-			if err := signed.Verify(selfSigned(t, certtest.NewKey(t, elliptic.P256()), 0)); err == nil {
+			if signed.Verify(other) == nil {
 				t.Error("it verifies with another key")
 			}
-			signed.ToBeSigned = append([]byte{}, signed.ToBeSigned...)
-			signed.ToBeSigned[len(signed.ToBeSigned)-1] ^= 1
-			if err := signed.Verify(cert); !errors.Is(err, ades.ErrValue) {
-				t.Errorf("changed afterwards: %v", err)
+			changed := signed
+			changed.ToBeSigned = slices.Clone(signed.ToBeSigned)
+			changed.ToBeSigned[len(changed.ToBeSigned)-1] ^= 1
+			if err := changed.Verify(cert); !errors.Is(err, ades.ErrValue) {
+				t.Errorf("changed after signing: got %v, want ErrValue", err)
 			}
-		})
-	}
-}
-
-func TestSignedVerifies(t *testing.T) {
-	for name, key := range map[string]crypto.Signer{
-		"RSA": rsaKey(t), "P-256": certtest.NewKey(t, elliptic.P256()), "P-384": certtest.NewKey(t, elliptic.P384()), "P-521": certtest.NewKey(t, elliptic.P521()),
-	} {
-		signed, err := Sign([]byte{0x30, 0x03, 0x02, 0x01, 0x05}, key)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		var b cryptobyte.Builder
-		b.AddASN1(cbasn1.SEQUENCE, signed.Append)
-		if err := outerOf(t, b.BytesOrPanic()).Verify(selfSigned(t, key, 0)); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// RFC 4055 3.1: a hash, the mask by the same, a salt of its length. The identifiers
-// are of SHA-256 unless the name says otherwise.
-func TestAlgorithmsThatAreNotAccepted(t *testing.T) {
-	const (
-		pss    = "06092a864886f70d01010a"
-		hash   = "a00f300d06096086480165030402010500"
-		mask   = "a11c301a06092a864886f70d010108300d06096086480165030402010500"
-		salt32 = "a203020120"
-	)
-	whole := pss + sequence(hash+mask+salt32)
-	for _, row := range []struct {
-		name, identifier string
-		want             x509.SignatureAlgorithm
-	}{
-		{"PSS", whole, x509.SHA256WithRSAPSS},
-		{"PSS with the trailer written", pss + sequence(hash+mask+salt32+"a303020101"), x509.SHA256WithRSAPSS},
-		{"PSS with the hash's NULL left out", pss + sequence("a00d300b0609608648016503040201"+mask+salt32), x509.SHA256WithRSAPSS},
-		{"PSS by default, SHA-1", pss + "3000", 0},
-		{"PSS without parameters", pss, 0},
-		{"PSS with a salt of 20", pss + sequence(hash+mask+"a203020114"), 0},
-		{"PSS masked by SHA-384", pss + sequence(hash+strings.Replace(mask, "0402010500", "0402020500", 1)+salt32), 0},
-		{"PSS with another mask", pss + sequence(hash+strings.Replace(mask, "010108", "010109", 1)+salt32), 0},
-		{"PSS with another trailer", pss + sequence(hash+mask+salt32+"a303020102"), 0},
-		{"PSS and something after it", whole + "0500", 0},
-		{"SHA-1 with RSA", "06092a864886f70d0101050500", 0},
-		{"MD5 with RSA", "06092a864886f70d0101040500", 0},
-		{"SHA-1 with ECDSA", "06072a8648ce3d0401", 0},
-		{"SHA-256 with RSA", "06092a864886f70d01010b0500", x509.SHA256WithRSA},
-		{"SHA-256 with RSA and a number", "06092a864886f70d01010b020100", 0},
-		{"Ed25519", "06032b6570", x509.PureEd25519},
-		{"Ed25519 with NULL", "06032b65700500", 0},
-		{"nothing", "", 0},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			der, err := hex.DecodeString(sequence(row.identifier))
+			signed, err := Sign(signed.ToBeSigned, test.key)
+			if !errors.Is(err, test.sign) {
+				t.Errorf("Sign: got %v, want %v", err, test.sign)
+			}
 			if err != nil {
-				t.Fatal(err)
+				return
 			}
-			got, err := parseAlgorithm(der)
-			if got != row.want || (err == nil) != (row.want != 0) {
-				t.Errorf("%v, %v", got, err)
+			var b cryptobyte.Builder
+			b.AddASN1(cbasn1.SEQUENCE, signed.Append)
+			if err := readSigned(t, b.BytesOrPanic()).Verify(cert); err != nil {
+				t.Errorf("signed by Sign: %v", err)
 			}
 		})
 	}
 }
 
-// sequence puts a SEQUENCE of less than 128 bytes around hexadecimal contents.
-func sequence(contents string) string {
-	return "30" + hex.EncodeToString([]byte{byte(len(contents) / 2)}) + contents
-}
-
-// distinct is n extensions, 1.2.0 and on, 9 bytes each.
-func distinct(n int) string {
-	all := ""
-	for i := range n {
-		all += fmt.Sprintf("300706022a%02x04010a", i)
+// TestLongKey checks that no signature is verified with a key whose length would make that slow.
+func TestLongKey(t *testing.T) {
+	algorithm, err := marshalAlgorithm(ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.PKCS1v15})
+	testenv.NoError(t, err)
+	n := new(big.Int).Lsh(big.NewInt(1), 1<<21)
+	long := &x509.Certificate{PublicKeyAlgorithm: x509.RSA, PublicKey: &rsa.PublicKey{N: n.SetBit(n, 0, 1), E: 65537}}
+	if err := (Signed{[]byte{0x30, 0}, algorithm, make([]byte, 256)}).Verify(long); !errors.Is(err, ades.ErrAlgorithm) {
+		t.Errorf("got %v, want ErrAlgorithm", err)
 	}
-	return fmt.Sprintf("3082%04x", 9*n) + all
 }
 
-// RFC 5280 4.1 and 4.2.
+// TestExtensions checks ReadExtensions (RFC 5280 4.1 and 4.2), and that Append writes what it reads.
 func TestExtensions(t *testing.T) {
 	const one, critical = "300606012a04010a", "300906012b0101ff04010b"
-	for _, row := range []struct {
+	distinct := func(n int) string { // extensions of 9 bytes
+		all := fmt.Sprintf("3082%04x", 9*n)
+		for i := range n {
+			all += fmt.Sprintf("300706022a%02x04010a", i)
+		}
+		return all
+	}
+	for _, test := range []struct {
 		name, der string
-		want      int
+		want      int // -1: ErrFormat
 	}{
 		{"none", "3000", 0},
 		{"two", sequence(one + critical), 2},
 		{"the same twice", sequence(one + one), -1},
 		{"no value", sequence("300306012a"), -1},
-		{"more in one", sequence("300806012a04010a0500"), -1},
-		{"many", distinct(64), 64},
-		{"more than any", distinct(65), -1},
+		{"element after the value", sequence("300806012a04010a0500"), -1},
+		{"as many as allowed", distinct(maxExtensions), maxExtensions},
+		{"more than allowed", distinct(maxExtensions + 1), -1},
 		{"no SEQUENCE", "0500", -1},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			der, err := hex.DecodeString(row.der)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := cryptobyte.String(der)
+		t.Run(test.name, func(t *testing.T) {
+			s := cryptobyte.String(fromHex(t, test.der))
 			all, err := ReadExtensions(&s)
-			if row.want < 0 {
+			if test.want < 0 {
 				if !errors.Is(err, ErrFormat) {
-					t.Errorf("%v, %v", all, err)
+					t.Errorf("got %v, %v; want ErrFormat", all, err)
 				}
 				return
 			}
-			if err != nil || len(all) != row.want {
-				t.Fatalf("%v, %v", all, err)
+			if err != nil || len(all) != test.want {
+				t.Fatalf("got %v, %v; want %d extensions", all, err, test.want)
 			}
 			var b cryptobyte.Builder
 			b.AddASN1(cbasn1.SEQUENCE, func(b *cryptobyte.Builder) {
@@ -199,9 +145,35 @@ func TestExtensions(t *testing.T) {
 					e.Append(b)
 				}
 			})
-			if got := hex.EncodeToString(b.BytesOrPanic()); got != row.der {
-				t.Errorf("written again: %s", got)
+			if got := hex.EncodeToString(b.BytesOrPanic()); got != test.der {
+				t.Errorf("written as %s, want %s", got, test.der)
 			}
 		})
+	}
+}
+
+// TestReadTime checks that a time is in UTC with seconds, and may have a fraction (RFC 3161 2.4.2).
+func TestReadTime(t *testing.T) {
+	at := time.Date(2026, 2, 28, 23, 59, 8, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"20260228235908Z":           at,
+		"20260228235908.000000001Z": at.Add(1),
+		"20260228235908.500Z":       at.Add(500 * time.Millisecond), // not DER, but in use
+		"202602282359Z":             {},
+		"20260228235908":            {},
+		"20260228235908+0100":       {},
+		"20260228235908,5Z":         {},
+		"20260228235908.Z":          {},
+		"20260229235908Z":           {},
+		"260228235908Z":             {},
+		"":                          {},
+	} {
+		var b cryptobyte.Builder
+		b.AddASN1(cbasn1.GeneralizedTime, func(b *cryptobyte.Builder) { b.AddBytes([]byte(text)) })
+		s := cryptobyte.String(b.BytesOrPanic())
+		got, err := ReadTime(&s, cbasn1.GeneralizedTime)
+		if !got.Equal(want) || (err != nil) != want.IsZero() || err != nil && !errors.Is(err, ErrFormat) {
+			t.Errorf("%q: got %v, %v; want %v", text, got, err, want)
+		}
 	}
 }

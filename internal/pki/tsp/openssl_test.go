@@ -1,109 +1,81 @@
-package tsp_test
+package tsp
 
 import (
-	"bytes"
 	"crypto"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/x509"
-	"encoding/pem"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/big"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/internal/pki/cms"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// openssl asks, and accepts the answer.
-func TestOpenSSLAsks(t *testing.T) {
-	openssl := testenv.Program(t, "openssl")
-	r := newRoot(t)
-	for name, unit := range units(t, r) {
-		for _, options := range [][]string{
-			{"-sha256", "-cert"},
-			{"-sha384", "-cert", "-no_nonce"},
-			{"-sha512", "-cert", "-tspolicy", policy.String()},
-			{"-sha256"}, // without certificates: openssl is handed the authority's
-		} {
-			t.Run(fmt.Sprint(name, options), func(t *testing.T) {
-				f := folder{t, t.TempDir()}
-				content := f.write("content", []byte("content"))
-				query := filepath.Join(f.path, "query")
-				ask := append([]string{"ts", "-query", "-data", content, "-out", query}, options...)
-				if out, err := exec.Command(openssl, ask...).CombinedOutput(); err != nil {
-					t.Fatalf("openssl ts -query: %v\n%s", err, out)
-				}
-				asked, err := os.ReadFile(query)
-				if err != nil {
-					t.Fatal(err)
-				}
-				response := f.write("response", unit.Respond(asked, time.Now()))
-				verify := func(source ...string) ([]byte, error) {
-					return exec.Command(openssl, append([]string{"ts", "-verify", "-in", response,
-						"-CAfile", f.writePEM("root.pem", r.cert), "-untrusted", f.writePEM("unit.pem", unit.Certificate)}, source...)...).CombinedOutput()
-				}
-				if out, err := verify("-queryfile", query); err != nil {
-					t.Errorf("openssl ts -verify: %v\n%s", err, out)
-				}
-				if _, err := verify("-data", f.write("other", []byte("other"))); err == nil {
-					t.Error("openssl accepts other content: the test proves nothing")
-				}
-			})
-		}
-	}
-}
-
-// openssl prints our refusals.
-func TestOpenSSLReadsRefusals(t *testing.T) {
-	openssl := testenv.Program(t, "openssl")
-	unit := newRoot(t).unit(t, unitTemplate(), certtest.NewKey(t, elliptic.P256()))
-	f := folder{t, t.TempDir()}
-	other := request(nil)
-	other.Policy = otherPolicy
-	asked, err := other.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for want, query := range map[string][]byte{
-		"unacceptedPolicy": asked,
-		"badDataFormat":    []byte("GET / HTTP/1.1"),
+// TestOpenSSLClient answers requests of openssl, which verifies the responses.
+func TestOpenSSLClient(t *testing.T) {
+	units := newUnits(t)
+	for name, options := range map[string][]string{
+		"RSA":   {"-sha256", "-cert"},
+		"P-256": {"-sha256"}, // openssl gets the certificate from -untrusted
+		"P-384": {"-sha384", "-cert", "-no_nonce"},
+		"P-521": {"-sha512", "-cert", "-tspolicy", policy.String()},
 	} {
-		out, err := exec.Command(openssl, "ts", "-reply", "-in", f.write("response", unit.Respond(query, time.Now())), "-text").CombinedOutput()
-		reason := map[string]string{"unacceptedPolicy": "policy is not supported", "badDataFormat": "wrong format"}[want]
-		if err != nil || !bytes.Contains(out, []byte("Rejected.")) || !bytes.Contains(out, []byte(reason)) {
-			t.Errorf("%s: %v\n%s", want, err, out)
+		t.Run(name, func(t *testing.T) {
+			o, unit := testenv.NewOpenSSL(t), units[name]
+			o.Write("content", []byte("content"))
+			o.Run(append([]string{"ts", "-query", "-data", "content", "-out", "query"}, options...)...)
+			o.Write("response", unit.Respond(o.Read("query"), time.Now()))
+			verify := []string{"ts", "-verify", "-in", "response", "-CAfile", o.Write("root.pem", certtest.PEM(unit.Chain...)),
+				"-untrusted", o.Write("unit.pem", certtest.PEM(unit.Certificate))}
+			o.Run(append(verify, "-queryfile", "query")...)
+			if _, err := o.Try(append(verify, "-data", o.Write("other", []byte("other")))...); err == nil {
+				t.Error("openssl accepts other content")
+			}
+		})
+	}
+}
+
+// TestOpenSSLRefusal has openssl print refusals.
+func TestOpenSSLRefusal(t *testing.T) {
+	o, unit := testenv.NewOpenSSL(t), newUnit(t)
+	otherPolicyAsked := mustMarshal(t, changedRequest(func(r *Request) { r.Policy = otherPolicy }))
+	for want, query := range map[string][]byte{
+		"policy is not supported": otherPolicyAsked,
+		"wrong format":            []byte("GET / HTTP/1.1"),
+	} {
+		out := o.Run("ts", "-reply", "-in", o.Write("response", unit.Respond(query, time.Now())), "-text")
+		if !strings.Contains(out, "Rejected.") || !strings.Contains(out, want) {
+			t.Errorf("got %s, want %q", out, want)
 		}
 	}
 }
 
-// opensslTSA is an authority that is openssl.
-type opensslTSA struct {
-	folder
-	openssl string
-	config  string
-}
-
-func newOpenSSLTSA(t testing.TB, r root, key crypto.Signer, essHash string) opensslTSA {
+// opensslRespond has openssl answer a request. Its certificate has the key, and its tokens have every optional field and
+// a signing-certificate attribute with the hash.
+func opensslRespond(t *testing.T, key crypto.Signer, hash string, r Request) []byte {
 	t.Helper()
-	f := folder{t, t.TempDir()}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config := fmt.Sprintf(`[tsa]
-serial = %s
+	o, unit := testenv.NewOpenSSL(t), newUnitOf(t, certtest.New(t, "Root", nil, certtest.Authority), key)
+	o.Write("serial", []byte("01\n"))
+	o.Write("unit.pem", certtest.PEM(unit.Certificate))
+	o.Write("root.pem", certtest.PEM(unit.Chain...))
+	o.Write("key.pem", certtest.PEMKey(t, key))
+	o.Write("query", mustMarshal(t, r))
+	o.Write("config", fmt.Appendf(nil, `[tsa]
+serial = serial
 crypto_device = builtin
-signer_cert = %s
-certs = %s
-signer_key = %s
+signer_cert = unit.pem
+certs = root.pem
+signer_key = key.pem
 signer_digest = sha256
 default_policy = %s
 digests = sha256, sha384, sha512
@@ -113,74 +85,91 @@ ordering = yes
 tsa_name = yes
 ess_cert_id_chain = yes
 ess_cert_id_alg = %s
-`, f.write("serial", []byte("01\n")), f.writePEM("unit.pem", certtest.Issue(t, *unitTemplate(), key, r.cert, r.key)), f.writePEM("root.pem", r.cert),
-		f.write("key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8})), policy, essHash)
-	return opensslTSA{f, testenv.Program(t, "openssl"), f.write("tsa.cnf", []byte(config))}
+`, policy, hash))
+	o.Run("ts", "-reply", "-config", "config", "-section", "tsa", "-queryfile", "query", "-out", "response")
+	return o.Read("response")
 }
 
-func (o opensslTSA) respond(request tsp.Request) []byte {
-	o.t.Helper()
-	der, err := request.Marshal()
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	response := filepath.Join(o.path, "response")
-	out, err := exec.Command(o.openssl, "ts", "-reply", "-config", o.config, "-section", "tsa",
-		"-queryfile", o.write("query", der), "-out", response).CombinedOutput()
-	if err != nil {
-		o.t.Fatalf("openssl ts -reply: %v\n%s", err, out)
-	}
-	b, err := os.ReadFile(response)
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return b
-}
-
-// openssl answers, and we accept it: signing certificates of version 1 (sha1) and 2,
-// times with fractions, and every optional field.
-func TestOpenSSLAnswers(t *testing.T) {
-	r := newRoot(t)
+// TestOpenSSLAuthority checks tokens of openssl: with both versions of the signing-certificate attribute, times with a
+// fraction and every optional field. Its refusals are read too.
+func TestOpenSSLAuthority(t *testing.T) {
 	rsaKey, err := rsa.GenerateKey(rand.Reader, 3072)
-	if err != nil {
-		t.Fatal(err)
+	testenv.NoError(t, err)
+	p256Key := certtest.NewKey(t, elliptic.P256())
+	for hash, key := range map[string]crypto.Signer{"sha1": rsaKey, "sha256": p256Key, "sha512": rsaKey} {
+		request := changedRequest(func(r *Request) { r.Nonce = new(big.Int).Lsh(big.NewInt(3), 62) })
+		before := time.Now()
+		der, err := ParseResponse(opensslRespond(t, key, hash, request))
+		if err != nil {
+			t.Fatalf("%s: %v", hash, err)
+		}
+		token, err := request.Check(der)
+		if err != nil {
+			t.Fatalf("%s: %v", hash, err)
+		}
+		if d := token.Time.Sub(before); d < -time.Second || d > time.Minute {
+			t.Errorf("%s: got time %v, want %v", hash, token.Time, before)
+		}
+		if token.Accuracy != 1500*time.Millisecond+100*time.Microsecond || len(token.Certificates) != 2 {
+			t.Errorf("%s: got accuracy %v and %d certificates, want 1.5001s and 2", hash, token.Accuracy, len(token.Certificates))
+		}
 	}
-	for name, key := range map[string]crypto.Signer{"RSA": rsaKey, "ECDSA": certtest.NewKey(t, elliptic.P256())} {
-		for _, essHash := range []string{"sha1", "sha256", "sha512"} {
-			t.Run(name+" "+essHash, func(t *testing.T) {
-				asked := request([]byte("content"))
-				asked.Nonce = new(big.Int).Lsh(big.NewInt(3), 62)
-				before := time.Now()
-				response, err := tsp.ParseResponse(newOpenSSLTSA(t, r, key, essHash).respond(asked))
-				if err != nil {
-					t.Fatal(err)
-				}
-				token, err := asked.Check(response)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d := token.Time.Sub(before); d < -time.Second || d > time.Minute {
-					t.Errorf("time %v, asked at %v", token.Time, before)
-				}
-				if token.Accuracy != 1500*time.Millisecond+100*time.Microsecond || len(token.Certificates) != 2 {
-					t.Errorf("accuracy %v, %d certificates", token.Accuracy, len(token.Certificates))
-				}
-			})
+	for want, request := range map[Failure]Request{
+		UnacceptedPolicy: changedRequest(func(r *Request) { r.Policy = otherPolicy }),
+		BadAlg:           changedRequest(func(r *Request) { r.Hash, r.Sum = crypto.SHA1, make([]byte, 20) }),
+	} {
+		_, err := ParseResponse(opensslRespond(t, p256Key, "sha256", request))
+		var refusal *StatusError
+		if !errors.As(err, &refusal) || refusal.Failure != want || refusal.Status != Rejection || refusal.Text == "" || refusal.Temporary() {
+			t.Errorf("got %v, want %v", err, want)
 		}
 	}
 }
 
-// openssl refuses, and we say why.
-func TestOpenSSLRefuses(t *testing.T) {
-	authority := newOpenSSLTSA(t, newRoot(t), certtest.NewKey(t, elliptic.P256()), "sha256")
-	unknown, weak := request([]byte("content")), request([]byte("content"))
-	unknown.Policy = otherPolicy
-	weak.Hash, weak.Sum = crypto.SHA1, sum(crypto.SHA1, []byte("content"))
-	for want, asked := range map[tsp.Failure]tsp.Request{tsp.UnacceptedPolicy: unknown, tsp.BadAlg: weak} {
-		_, err := tsp.ParseResponse(authority.respond(asked))
-		var refusal *tsp.StatusError
-		if !errors.As(err, &refusal) || refusal.Failure != want || refusal.Status != tsp.Rejection || refusal.Text == "" || refusal.Temporary() {
-			t.Errorf("want %v, got %v", want, err)
+// TestForeignTokens verifies the tokens in signed PDF files of the corpus, and compares the results with those of
+// openssl, which trusts the certificates of the token. Chains are not checked.
+func TestForeignTokens(t *testing.T) {
+	o := testenv.NewOpenSSL(t)
+	tokens := foreignTokens(t)
+	if len(tokens) < 50 {
+		t.Fatalf("got %d tokens, want at least 50", len(tokens))
+	}
+	for name, token := range tokens {
+		out, refusal := o.Try("ts", "-verify", "-token_in", "-in", o.Write("token", token.Raw), "-digest", hex.EncodeToString(token.Sum),
+			"-CAfile", o.Write("certs.pem", certtest.PEM(token.Certificates...)), "-partial_chain", "-attime", fmt.Sprint(token.Time.Unix()))
+		if strings.Contains(out, "asn1 encoding routines") {
+			refusal = nil // openssl cannot read an attribute
+		}
+		if err := token.Verify(); (err == nil) != (refusal == nil) || errors.Is(err, ErrFormat) {
+			t.Errorf("%s: got %v, openssl prints %s", name, err, out)
 		}
 	}
+}
+
+// foreignTokens returns the document timestamps and signature timestamps in signed PDF files of the corpus.
+func foreignTokens(t *testing.T) map[string]*Token {
+	t.Helper()
+	contents := regexp.MustCompile(`/Contents\s*<([0-9A-Fa-f]{1000,})>`)
+	files, err := filepath.Glob(filepath.Join(testenv.Corpus(t, "signed/pdf"), "*.pdf"))
+	testenv.NoError(t, err)
+	tokens := make(map[string]*Token)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		testenv.NoError(t, err)
+		for i, match := range contents.FindAllSubmatch(content, -1) {
+			der, err := hex.DecodeString(string(match[1]))
+			if err != nil {
+				continue
+			}
+			name := fmt.Sprintf("%s %d", filepath.Base(file), i)
+			if signed, err := cms.Parse(der); err == nil {
+				for j, token := range signed.SignatureTimestamps() {
+					tokens[fmt.Sprintf("%s.%d", name, j)] = mustParse(t, token)
+				}
+			} else if token, err := ParseToken(der); err == nil {
+				tokens[name] = token
+			}
+		}
+	}
+	return tokens
 }

@@ -1,10 +1,10 @@
-package tsp_test
+package tsp
 
 import (
-	"bytes"
+	"context"
 	"crypto"
-	"crypto/elliptic"
-	"encoding/asn1"
+	"crypto/rand"
+	"crypto/rsa"
 	"errors"
 	"math/big"
 	"testing"
@@ -13,173 +13,115 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/tsp"
+	"github.com/innsigli/innsigli/internal/pki/cms"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-var compareBig = cmp.Comparer(func(a, b *big.Int) bool {
-	return (a == nil) == (b == nil) && (a == nil || a.Cmp(b) == 0)
-})
-
-// RFC 3161 2.4.1
+// TestRequest reads requests as they were written (RFC 3161 2.4.1).
 func TestRequest(t *testing.T) {
-	for name, r := range map[string]tsp.Request{
-		"SHA-256 alone":       {Hash: crypto.SHA256, Sum: make([]byte, 32)},
-		"SHA-512":             {Hash: crypto.SHA512, Sum: make([]byte, 64)},
-		"with every field":    request([]byte("content")),
-		"nonce of zero":       {Hash: crypto.SHA256, Sum: make([]byte, 32), Nonce: new(big.Int)},
-		"nonce without certs": {Hash: crypto.SHA384, Sum: make([]byte, 48), Nonce: big.NewInt(1 << 62)},
+	for name, r := range map[string]Request{
+		"no optional fields": {Hash: crypto.SHA256, Sum: make([]byte, 32)},
+		"every field":        newRequest(),
+		"nonce 0":            {Hash: crypto.SHA512, Sum: make([]byte, 64), Nonce: new(big.Int)},
 	} {
-		der, err := r.Marshal()
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		again, err := tsp.ParseRequest(der)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if diff := cmp.Diff(r, again, compareBig); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
+		again, err := ParseRequest(mustMarshal(t, r))
+		if diff := cmp.Diff(r, again, compareBig); diff != "" || err != nil {
+			t.Errorf("%s: %v, -want +got:\n%s", name, err, diff)
 		}
 	}
-	if _, err := (tsp.Request{Hash: crypto.MD5, Sum: make([]byte, 16)}).Marshal(); !errors.Is(err, ades.ErrAlgorithm) {
-		t.Errorf("MD5: %v", err)
+	if _, err := (Request{Hash: crypto.MD5, Sum: make([]byte, 16)}).Marshal(); !errors.Is(err, ades.ErrAlgorithm) {
+		t.Errorf("MD5: got %v, want ErrAlgorithm", err)
 	}
-	if _, err := (tsp.Request{Hash: crypto.SHA256, Sum: make([]byte, 20)}).Marshal(); err == nil {
-		t.Error("a sum of another length is sent")
+	if _, err := (Request{Hash: crypto.SHA256, Sum: make([]byte, 20)}).Marshal(); err == nil {
+		t.Error("a digest of another length than that of the hash is written")
 	}
 }
 
-// rawRequest is a TimeStampReq in encoding/asn1, which writes what Request would not.
-type rawRequest struct {
-	Version    int
-	Imprint    rawImprint
-	Policy     asn1.ObjectIdentifier `asn1:"optional"`
-	Nonce      *big.Int              `asn1:"optional"`
-	CertReq    bool                  `asn1:"optional"`
-	Extensions asn1.RawValue         `asn1:"optional"`
-	More       int                   `asn1:"optional"`
-}
+// authority is an [ades.Timestamper] that returns one token.
+type authority []byte
 
-type rawImprint struct {
-	Algorithm struct{ OID asn1.ObjectIdentifier }
-	Sum       []byte
-}
+func (a authority) Timestamp(context.Context, crypto.Hash, []byte) ([]byte, error) { return a, nil }
 
-func newRawRequest() rawRequest {
-	r := rawRequest{Version: 1, Imprint: rawImprint{Sum: make([]byte, 32)}, Nonce: big.NewInt(1)}
-	r.Imprint.Algorithm.OID = asn1.ObjectIdentifier{2, 16, 840, 1, 101, 3, 4, 2, 1}
-	return r
-}
-
-// RFC 3161 2.4.1 and 2.4.2: what is refused, and with which PKIFailureInfo.
-func TestRefusals(t *testing.T) {
-	unit := newRoot(t).unit(t, unitTemplate(), certtest.NewKey(t, elliptic.P256()))
-	change := func(f func(*rawRequest)) []byte {
-		r := newRawRequest()
-		f(&r)
-		der, err := asn1.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return der
-	}
-	good := change(func(*rawRequest) {})
-	if _, err := tsp.ParseResponse(unit.Respond(good, time.Now())); err != nil {
-		t.Fatalf("a good request is refused: %v", err)
-	}
-	for _, tt := range []struct {
-		name    string
-		request []byte
-		want    tsp.Failure
+// TestCheck compares tokens with a request (RFC 3161 2.4.2). Obtain makes no use of the policy and the nonce.
+func TestCheck(t *testing.T) {
+	unit := newUnit(t)
+	request := newRequest()
+	noNonce := changedRequest(func(r *Request) { r.Nonce = nil })
+	for _, test := range []struct {
+		name               string
+		request, timestamp Request
+		want, obtain       error
 	}{
-		{"nothing", nil, tsp.BadDataFormat},
-		{"text", []byte("GET / HTTP/1.1"), tsp.BadDataFormat},
-		{"cut short", good[:len(good)-1], tsp.BadDataFormat},
-		{"bytes after it", append(bytes.Clone(good), 0), tsp.BadDataFormat},
-		{"more than any request has", make([]byte, 5<<20), tsp.BadDataFormat},
-		{"version 2", change(func(r *rawRequest) { r.Version = 2 }), tsp.BadRequest},
-		{"MD5", change(func(r *rawRequest) {
-			r.Imprint.Algorithm.OID = asn1.ObjectIdentifier{1, 2, 840, 113549, 2, 5}
-			r.Imprint.Sum = make([]byte, 16)
-		}), tsp.BadAlg},
-		{"SHA-1", change(func(r *rawRequest) {
-			r.Imprint.Algorithm.OID = asn1.ObjectIdentifier{1, 3, 14, 3, 2, 26}
-			r.Imprint.Sum = make([]byte, 20)
-		}), tsp.BadAlg},
-		{"sum of another length", change(func(r *rawRequest) { r.Imprint.Sum = make([]byte, 31) }), tsp.BadDataFormat},
-		{"another policy", change(func(r *rawRequest) { r.Policy = otherPolicy }), tsp.UnacceptedPolicy},
-		{"a nonce of a kilobyte", change(func(r *rawRequest) { r.Nonce = new(big.Int).Lsh(r.Nonce, 8192) }), tsp.BadRequest},
-		{"an extension", change(func(r *rawRequest) {
-			r.Extensions = asn1.RawValue{Class: asn1.ClassContextSpecific, Tag: 0, IsCompound: true, Bytes: []byte{0x30, 0}}
-		}), tsp.UnacceptedExtension},
-		{"a field too many", change(func(r *rawRequest) { r.More = 7 }), tsp.BadDataFormat},
+		{"as requested", request, request, nil, nil},
+		{"nonce that was not requested", noNonce, request, nil, nil},
+		{"other content", request, changedRequest(func(r *Request) { r.Sum = sum(crypto.SHA256, []byte("other")) }), ErrMismatch, ErrMismatch},
+		{"another hash", request, changedRequest(func(r *Request) { r.Hash, r.Sum = crypto.SHA512, sum(crypto.SHA512, []byte("content")) }), ErrMismatch, ErrMismatch},
+		{"another hash with digests of this length", changedRequest(func(r *Request) { r.Hash = crypto.SHA3_256 }), request, ErrMismatch, ErrMismatch},
+		{"another nonce", request, changedRequest(func(r *Request) { r.Nonce = big.NewInt(5) }), ErrMismatch, nil},
+		{"no nonce", request, noNonce, ErrMismatch, nil},
+		{"another policy", request, changedRequest(func(r *Request) { r.Policy = otherPolicy }), ErrMismatch, nil},
+		{"no certificate", request, changedRequest(func(r *Request) { r.Certificates = false }), cms.ErrNoCertificate, cms.ErrNoCertificate},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := tsp.ParseResponse(unit.Respond(tt.request, time.Now()))
-			var refusal *tsp.StatusError
-			if !errors.As(err, &refusal) || refusal.Status != tsp.Rejection || refusal.Failure != tt.want {
-				t.Errorf("got %v, want %v", err, tt.want)
+		t.Run(test.name, func(t *testing.T) {
+			unit.Policy = test.timestamp.Policy
+			der := mustCreate(t, unit, test.timestamp)
+			if token, err := test.request.Check(der); !errors.Is(err, test.want) || (token == nil) != (test.want != nil) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+			_, err := Obtain(t.Context(), authority(der), test.request.Hash, test.request.Sum)
+			if !errors.Is(err, test.obtain) || err != nil && !errors.Is(err, ades.ErrTimestamp) {
+				t.Errorf("Obtain: got %v, want %v", err, test.obtain)
 			}
 		})
 	}
-}
-
-// A unit that cannot sign says so, and nothing of why.
-func TestSystemFailure(t *testing.T) {
-	unit := newRoot(t).unit(t, unitTemplate(), certtest.NewKey(t, elliptic.P256()))
-	unit.Key = certtest.NewKey(t, elliptic.P224())
-	der, err := request(nil).Marshal()
-	if err != nil {
-		t.Fatal(err)
+	if _, err := request.Check([]byte("no token")); !errors.Is(err, ErrFormat) {
+		t.Errorf("no token: got %v, want ErrFormat", err)
 	}
-	_, err = tsp.ParseResponse(unit.Respond(der, time.Now()))
-	var refusal *tsp.StatusError
-	if !errors.As(err, &refusal) || refusal.Failure != tsp.SystemFailure || refusal.Text != "" || !refusal.Temporary() {
-		t.Errorf("%v", err)
+	if _, err := Obtain(t.Context(), authority("no token"), request.Hash, request.Sum); !errors.Is(err, ades.ErrTimestamp) {
+		t.Errorf("Obtain, no token: got %v, want ErrTimestamp", err)
 	}
 }
 
-// Responses of others: BER, several reasons, several texts, none of them, lies.
-func TestResponses(t *testing.T) {
-	token := []byte{0x30, 3, 2, 1, 1}
-	for _, tt := range []struct {
-		name     string
-		response []byte
-		token    []byte
-		want     error
-	}{
-		{"granted", append([]byte{0x30, 10, 0x30, 3, 2, 1, 0}, token...), token, nil},
-		{"granted with modifications", append([]byte{0x30, 10, 0x30, 3, 2, 1, 1}, token...), token, nil},
-		{"granted in BER", append(append([]byte{0x30, 0x80, 0x30, 0x80, 2, 1, 0, 0, 0}, token...), 0, 0), token, nil},
-		{"granted without a token", []byte{0x30, 5, 0x30, 3, 2, 1, 0}, nil, tsp.ErrFormat},
-		{"granted with two", append(append([]byte{0x30, 15, 0x30, 3, 2, 1, 0}, token...), token...), nil, tsp.ErrFormat},
-		{"bytes after it", append(append([]byte{0x30, 10, 0x30, 3, 2, 1, 0}, token...), 0), nil, tsp.ErrFormat},
-		{"too large", make([]byte, 5<<20), nil, tsp.ErrFormat},
-		{"a page of HTML", []byte("<html>"), nil, tsp.ErrFormat},
-		{"refused with a token", append([]byte{0x30, 10, 0x30, 3, 2, 1, 2}, token...), nil,
-			&tsp.StatusError{Status: tsp.Rejection, Failure: tsp.NoFailure}},
-		{"waiting", []byte{0x30, 5, 0x30, 3, 2, 1, 3}, nil, &tsp.StatusError{Status: tsp.Waiting, Failure: tsp.NoFailure}},
-		{"two texts and timeNotAvailable", []byte{0x30, 19, 0x30, 17, 2, 1, 2, 0x30, 7, 12, 2, 'n', 'o', 12, 1, '!', 3, 3, 1, 0, 2}, nil,
-			&tsp.StatusError{Status: tsp.Rejection, Failure: tsp.TimeNotAvailable, Text: "no !"}},
-		{"an empty list of reasons", []byte{0x30, 8, 0x30, 6, 2, 1, 2, 3, 1, 0}, nil,
-			&tsp.StatusError{Status: tsp.Rejection, Failure: tsp.NoFailure}},
-		{"a list of reasons without octets", []byte{0x30, 7, 0x30, 5, 2, 1, 2, 3, 0}, nil,
-			&tsp.StatusError{Status: tsp.Rejection, Failure: tsp.NoFailure}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := tsp.ParseResponse(tt.response)
-			if !bytes.Equal(got, tt.token) {
-				t.Errorf("token %x", got)
-			}
-			var refusal *tsp.StatusError
-			if errors.As(tt.want, &refusal) {
-				if diff := cmp.Diff(tt.want, err); diff != "" {
-					t.Error(diff)
-				}
-			} else if !errors.Is(err, tt.want) {
-				t.Errorf("got %v, want %v", err, tt.want)
-			}
-		})
+// TestCheckKey checks that a new token is refused if its key is too short for new signatures (ETSI TS 119 312), and that
+// a token of the past is not.
+func TestCheckKey(t *testing.T) {
+	t.Setenv("GODEBUG", "rsa1024min=0")
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	testenv.NoError(t, err)
+	der := mustCreate(t, newUnitOf(t, certtest.New(t, "Root", nil, certtest.Authority), key), newRequest())
+	if token, err := newRequest().Check(der); !errors.Is(err, ades.ErrAlgorithm) || token != nil {
+		t.Errorf("got %v, want ErrAlgorithm", err)
 	}
+	if err := mustParse(t, der).Verify(); err != nil {
+		t.Errorf("token of the past: %v", err)
+	}
+}
+
+// FuzzParseRequest checks that a unit answers each request with a token over it or a refusal.
+func FuzzParseRequest(f *testing.F) {
+	unit := newUnit(f)
+	f.Add(mustMarshal(f, newRequest()))
+	f.Add(mustMarshal(f, Request{Hash: crypto.SHA256, Sum: make([]byte, 32), Nonce: big.NewInt(1)}))
+	f.Add([]byte{0x30, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		token, err := ParseResponse(unit.Respond(b, time.Now()))
+		if err != nil {
+			var refusal *StatusError
+			if !errors.As(err, &refusal) || refusal.Status != Rejection {
+				t.Errorf("got %v, want a rejection", err)
+			}
+			return
+		}
+		request, err := ParseRequest(b)
+		if err != nil {
+			t.Fatalf("granted, and not read: %v", err)
+		}
+		if again, err := ParseRequest(mustMarshal(t, request)); err != nil || !cmp.Equal(request, again, compareBig) {
+			t.Errorf("written and read again: got %+v, %v; want %+v", again, err, request)
+		}
+		if _, err := request.Check(token); request.Certificates && err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -1,11 +1,6 @@
 package validation
 
 import (
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"errors"
 	"testing"
@@ -14,193 +9,205 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/tsp"
-	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
 )
 
-// sandbox is the test authority with a signer's certificate and a timestamp of now.
-func sandbox(t testing.TB) (*sandboxca.Authority, *x509.Certificate, *tsp.Token) {
-	t.Helper()
-	a, err := sandboxca.New(time.Now())
-	if err != nil {
-		t.Fatal(err)
+// TestCollect checks that the data of a signature with a timestamp is what level LT requires, and no more
+// (EN 319 142-1 6.3).
+func TestCollect(t *testing.T) {
+	s := newScene(t)
+	want := []string{"A signer", "Innsigli Sandbox Issuing", "Innsigli Sandbox Root", "Innsigli Sandbox OCSP", "Innsigli Sandbox TSA"}
+	if diff := cmp.Diff(want, names(s.data)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
+	if len(s.data.OCSP) != 2 || len(s.data.CRLs) != 1 {
+		t.Fatalf("got %d responses and %d lists, want 2 and 1", len(s.data.OCSP), len(s.data.CRLs))
 	}
-	signer, err := a.Issue("Dæmi um nafn", "1203894569", key.Public(), time.Now())
-	if err != nil {
-		t.Fatal(err)
+	known := NewKnown(t.Context(), ades.Sources{Roots: s.ca.Roots()})
+	if missing := s.data.Missing(known, s.targets...); missing != nil {
+		t.Errorf("missing: %q", missing)
 	}
-	sum := sha256.Sum256([]byte("value"))
-	der, err := a.Sources(nil).Time.Timestamp(t.Context(), crypto.SHA256, sum[:])
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, err := tsp.ParseToken(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := token.Verify(); err != nil {
-		t.Fatal(err)
-	}
-	return a, signer, token
-}
-
-// EN 319 142-1 6.3: what level LT consists of, and that none of it is too much.
-func TestValidationDataOfASignature(t *testing.T) {
-	a, signer, token := sandbox(t)
-	targets := []Target{{Certificate: signer, BestSignatureTime: token.Time}, {Certificate: token.Certificate}}
-	data, err := collect(t, a.Sources(nil), nil, targets...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{"Dæmi um nafn", "Innsigli Sandbox Issuing", "Innsigli Sandbox Root", "Innsigli Sandbox OCSP", "Innsigli Sandbox TSA"}
-	if diff := cmp.Diff(want, names(data)); diff != "" {
-		t.Error(diff)
-	}
-	if len(data.OCSP) != 2 || len(data.CRLs) != 1 {
-		t.Errorf("%d responses, %d lists", len(data.OCSP), len(data.CRLs))
-	}
-	if missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: a.Roots()}), targets...); missing != nil {
-		t.Error(missing)
-	}
-	for name, lesser := range map[string]*Data{
-		"the signer's status":    {Certificates: data.Certificates, OCSP: data.OCSP[1:], CRLs: data.CRLs},
-		"the TSA's status":       {Certificates: data.Certificates, OCSP: data.OCSP[:1], CRLs: data.CRLs},
-		"the authority's status": {Certificates: data.Certificates, OCSP: data.OCSP},
-		"the certificates":       {OCSP: data.OCSP, CRLs: data.CRLs},
-		"every proof":            {Certificates: data.Certificates},
-	} {
-		if missing := lesser.Missing(NewKnown(t.Context(), ades.Sources{Roots: a.Roots()}), targets...); len(missing) == 0 {
-			t.Errorf("without %s nothing is missing", name)
-		}
-	}
-	if missing := data.Missing(NewKnown(t.Context(), ades.Sources{Roots: newWorld(t).roots()}), targets...); len(missing) != 2 {
-		t.Errorf("below another root: %q", missing)
+	if missing := s.data.Missing(newNetwork(t).known(), s.targets...); len(missing) != 2 {
+		t.Errorf("another root: missing %q, want a chain of the signer and one of the timestamp authority", missing)
 	}
 }
 
-// What is known need not be asked for, and each thing is asked for once.
-func TestCollectAsksOnce(t *testing.T) {
-	w := newWorld(t)
-	issuing := w.authority("Issuing", w.root)
-	responder := w.responder("Responder", issuing, noCheck)
-	w.lists("Issuing", w.root)
+// TestCollectRequests checks that Collect asks for the status of a certificate once, and again only if a later signature
+// needs newer data.
+func TestCollectRequests(t *testing.T) {
+	n := newNetwork(t)
+	issuing := newAuthority(t, "Issuing", n.root)
+	responder := newResponder(t, "Responder", issuing, extended(oidNoCheck))
+	n.listAbout("Issuing", n.root)
 	var targets []Target
-	for _, name := range []string{"A", "B", "A"} {
-		w.answersFor(name, responder)
-		targets = append(targets, Target{Certificate: w.signer(name, issuing).cert, BestSignatureTime: time.Now()})
+	for _, name := range []string{"A", "B", "A"} { // two certificates of one name
+		n.respondAbout(name, responder)
+		targets = append(targets, Target{Certificate: newSigner(t, name, issuing).Cert, BestSignatureTime: time.Now()})
 	}
 	targets = append(targets, targets[0])
-	data, err := collect(t, w.sources(), []*x509.Certificate{issuing.cert, issuing.cert, w.root.cert}, targets...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"status of A", "status of Issuing", "status of B", "status of A"}, w.asked); diff != "" {
-		t.Error(diff)
+	data, err := n.collect([]*x509.Certificate{issuing.Cert, issuing.Cert, n.root.Cert}, targets...)
+	testenv.NoError(t, err)
+	if diff := cmp.Diff([]string{"status of A", "status of Issuing", "status of B", "status of A"}, n.requests); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 	if len(data.OCSP) != 3 || len(data.CRLs) != 1 || len(data.Certificates) != 6 {
-		t.Errorf("%d responses, %d lists, %q", len(data.OCSP), len(data.CRLs), names(data))
+		t.Errorf("got %d responses, %d lists and %q, want 3, 1 and 6 certificates", len(data.OCSP), len(data.CRLs), names(data))
+	}
+	n.requests = nil
+	earlier, later, unset := targets[0], targets[0], targets[0]
+	earlier.BestSignatureTime, unset.BestSignatureTime = later.BestSignatureTime.Add(-time.Minute), time.Time{}
+	_, err = n.collect([]*x509.Certificate{issuing.Cert}, earlier, later, unset)
+	if diff := cmp.Diff([]string{"status of A", "status of Issuing", "status of A"}, n.requests); diff != "" || err != nil {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
 }
 
-// A later signature of the same signer needs a newer proof.
-func TestCollectAsksAgainForALaterSignature(t *testing.T) {
-	w := newWorld(t)
-	signer := w.signer("A", w.root)
-	w.answersFor("A", w.root)
-	now := time.Now()
-	_, err := collect(t, w.sources(), nil, Target{Certificate: signer.cert, BestSignatureTime: now.Add(-time.Minute)}, Target{Certificate: signer.cert, BestSignatureTime: now}, Target{Certificate: signer.cert})
-	if err != nil || len(w.asked) != 2 {
-		t.Error(w.asked, err)
+// TestCollectErrors checks that Collect returns all data or an error. A revocation counts from its time on
+// (EN 319 102-1 5.5.4).
+func TestCollectErrors(t *testing.T) {
+	s := newScene(t)
+	stamped, tsa := s.stamp.Token.Time, s.stamp.Token.Certificate
+	targets := []Target{s.targets[0], {Certificate: tsa}}
+	at := func(d time.Duration) ades.Sources {
+		return s.ca.Sources(func() time.Time { return stamped.Add(d) })
 	}
-}
-
-// EN 319 102-1 5.5.4: a revocation counts from its time on. Nothing that is missing is
-// passed over.
-func TestCollectIsWholeOrFails(t *testing.T) {
-	a, signer, token := sandbox(t)
-	issuing := a.Chain()[0]
-	offline, blind := a.Sources(nil), a.Sources(nil)
-	offline.Revocation, blind.Roots = nil, nil
-	behind := a.Sources(func() time.Time { return token.Time.Add(-time.Minute) })
-	revoked := func(c *x509.Certificate, at time.Time) func() { return func() { a.Revoke(c.SerialNumber, at, 1) } }
-	before, after := token.Time.Add(-time.Minute), token.Time.Add(time.Second)
-	later := a.Sources(func() time.Time { return token.Time.Add(time.Minute) })
-	for _, row := range []struct {
+	earlier, later := at(-time.Minute), at(time.Minute)
+	noRevocation, noRoots := later, later
+	noRevocation.Revocation, noRoots.Roots = nil, nil
+	revoke := func(c *x509.Certificate, after time.Duration) func() {
+		return func() { s.ca.Revoke(c.SerialNumber, stamped.Add(after), 1) }
+	}
+	nothing := func() {}
+	for _, test := range []struct {
 		name    string
 		sources ades.Sources
-		change  func()
+		change  func() // lasts
 		want    []error
 	}{
-		{"good", later, nil, nil},
-		{"no source of revocation", offline, nil, []error{ades.ErrNoRevocation}},
-		{"no roots", blind, nil, []error{ades.ErrNoChain}},
-		{"answers older than the timestamp", behind, nil, []error{ades.ErrNoRevocation, ades.ErrUnavailable}},
-		{"signer revoked after the timestamp", later, revoked(signer, after), nil},
-		{"signer revoked in the second of the timestamp", later, revoked(signer, token.Time), []error{ades.ErrRevoked}},
-		{"signer revoked before the timestamp", later, revoked(signer, before), []error{ades.ErrRevoked}},
-		{"TSA revoked", later, func() { revoked(signer, after)(); revoked(token.Certificate, after)() }, []error{ades.ErrRevoked}},
-		{"authority revoked", later, func() { revoked(issuing, after)() }, []error{ades.ErrRevoked}},
+		{"good", later, nothing, nil},
+		{"no source of revocation data", noRevocation, nothing, []error{ades.ErrNoRevocation}},
+		{"no roots", noRoots, nothing, []error{ades.ErrNoChain}},
+		{"data older than the timestamp", earlier, nothing, []error{ades.ErrNoRevocation, ades.ErrUnavailable}},
+		{"signer revoked after the timestamp", later, revoke(s.signer, time.Second), nil},
+		{"signer revoked in the second of the timestamp", later, revoke(s.signer, 0), []error{ades.ErrRevoked}},
+		{"signer revoked before the timestamp", later, revoke(s.signer, -time.Minute), []error{ades.ErrRevoked}},
+		{"timestamp authority revoked", later, func() {
+			revoke(s.signer, time.Second)()
+			revoke(tsa, time.Second)()
+		}, []error{ades.ErrRevoked}},
+		{"issuer revoked", later, revoke(s.ca.Chain()[0], time.Second), []error{ades.ErrRevoked}},
 	} {
-		t.Run(row.name, func(t *testing.T) {
-			if row.change != nil {
-				row.change()
+		test.change()
+		data, err := Collect(t.Context(), test.sources, NewKnown(t.Context(), test.sources), targets...)
+		if (err == nil) != (test.want == nil) || (data == nil) != (err != nil) {
+			t.Fatalf("%s: got %v, %v; want %v", test.name, data, err, test.want)
+		}
+		for _, want := range test.want {
+			if !errors.Is(err, want) {
+				t.Errorf("%s: got %v, want %v", test.name, err, want)
 			}
-			data, err := collect(t, row.sources, nil, Target{Certificate: signer, BestSignatureTime: token.Time}, Target{Certificate: token.Certificate})
-			if (err == nil) != (len(row.want) == 0) || (data == nil) != (err != nil) {
-				t.Fatal(data, err)
+		}
+		if errors.Is(err, ades.ErrRevoked) && !errors.As(err, new(*ades.RevokedError)) {
+			t.Errorf("%s: got %T, want a *RevokedError", test.name, err)
+		}
+	}
+	if _, err := Collect(t.Context(), later, s.known, Target{}); !errors.Is(err, ades.ErrNoChain) {
+		t.Errorf("no certificate: got %v, want ErrNoChain", err)
+	}
+}
+
+// TestComplete checks that Complete asks for the status of a signer again if the data is from before the signature. It
+// is no error if there is no newer data.
+func TestComplete(t *testing.T) {
+	s := newSceneAt(t, time.Now().Add(-30*time.Minute))
+	signed := []Target{{Certificate: s.signer, BestSignatureTime: time.Now().Add(-time.Second)}}
+	online, offline := s.ca.Sources(nil), ades.Sources{Roots: s.ca.Roots()}
+	if found, err := Complete(t.Context(), online, s.known, s.data, signed); err != nil || len(found.OCSP) != 1 {
+		t.Errorf("got %+v, %v; want one response", found, err)
+	}
+	if found, err := Complete(t.Context(), offline, s.known, s.data, signed); err != nil || len(found.OCSP) != 0 {
+		t.Errorf("without sources: got %+v, %v; want nothing", found, err)
+	}
+	s.ca.Revoke(s.signer.SerialNumber, signed[0].BestSignatureTime.Add(-time.Minute), 1)
+	if _, err := Complete(t.Context(), online, s.known, s.data, signed); !errors.Is(err, ades.ErrRevoked) {
+		t.Errorf("revoked since: got %v, want ErrRevoked", err)
+	}
+}
+
+// TestCollectResponders checks for which OCSP responders Collect needs a status itself (RFC 6960 4.2.2.2.1).
+func TestCollectResponders(t *testing.T) {
+	type answers map[string]string // who signs the status of A, R and S
+	for _, test := range []struct {
+		name     string
+		answers  answers
+		requests []string // nil: no answer is accepted
+	}{
+		{"the issuer", answers{"A": "issuer"}, []string{"status of A"}},
+		{"list", answers{"A": "list"}, []string{"status of A"}},
+		{"responder with ocsp-nocheck", answers{"A": "exempt"}, []string{"status of A"}},
+		{"responder that is in a list", answers{"A": "R", "R": "list"}, []string{"status of A", "status of R"}},
+		{"responder with the status of another responder", answers{"A": "R", "R": "exempt"}, []string{"status of A", "status of R"}},
+		{"responder that signs its own status", answers{"A": "R", "R": "R"}, []string{"status of A", "status of R"}},
+		{"responders that sign the status of each other", answers{"A": "R", "R": "S", "S": "R"}, []string{"status of A", "status of R", "status of S"}},
+		{"responder without status", answers{"A": "R"}, nil},
+		{"more responders than allowed", answers{"A": "R", "R": "1", "1": "2", "2": "3", "3": "4", "4": "exempt"}, nil},
+		{"responder of another authority", answers{"A": "other"}, nil},
+		{"certificate without the purpose", answers{"A": "signer"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n := newNetwork(t)
+			by := map[string]*certtest.Pair{
+				"issuer": n.root, "exempt": newResponder(t, "exempt", n.root, extended(oidNoCheck)), "signer": newSigner(t, "signer", n.root),
+				"other": newResponder(t, "other", newAuthority(t, "Other", n.root), extended(oidNoCheck)),
 			}
-			for _, want := range row.want {
-				if !errors.Is(err, want) {
-					t.Errorf("not %v: %v", want, err)
+			for _, name := range []string{"R", "S", "1", "2", "3", "4"} {
+				by[name] = newResponder(t, name, n.root)
+			}
+			for about, signer := range test.answers {
+				if signer == "list" {
+					n.listAbout(about, n.root)
+				} else {
+					n.respondAbout(about, by[signer])
 				}
 			}
-			var typed *ades.RevokedError
-			if errors.Is(err, ades.ErrRevoked) && !errors.As(err, &typed) {
-				t.Error("revoked, and not said which")
+			target := Target{Certificate: newSigner(t, "A", n.root).Cert, BestSignatureTime: time.Now()}
+			data, err := n.collect(nil, target)
+			if test.requests == nil {
+				if !errors.Is(err, ades.ErrNoRevocation) || len(n.requests) > 1+maxResponderDepth {
+					t.Errorf("got %v after %q, want ErrNoRevocation", err, n.requests)
+				}
+				return
+			}
+			testenv.NoError(t, err)
+			if diff := cmp.Diff(test.requests, n.requests); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			if missing := data.Missing(n.known(), target); missing != nil {
+				t.Errorf("missing: %q", missing)
 			}
 		})
 	}
-	if _, err := collect(t, later, nil, Target{}); !errors.Is(err, ades.ErrNoChain) {
-		t.Errorf("a certificate that is absent: %v", err)
-	}
 }
 
-// An answer that was in force at the signature suffices, and the sources are asked again all the same: the certificate
-// may have been revoked since that answer. That they give none is no error.
-func TestCompleteAsksAgain(t *testing.T) {
-	earlier := time.Now().Add(-30 * time.Minute)
-	a, err := sandboxca.New(earlier)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := a.Issue("Dæmi um nafn", "1203894569", key.Public(), earlier)
-	if err != nil {
-		t.Fatal(err)
-	}
-	known := NewKnown(t.Context(), ades.Sources{Roots: a.Roots()}, a.Chain()...)
-	have, err := Collect(t.Context(), a.Sources(func() time.Time { return earlier }), known, Target{Certificate: signer, BestSignatureTime: earlier})
-	if err != nil {
-		t.Fatal(err)
-	}
-	signed := Target{Certificate: signer, BestSignatureTime: time.Now().Add(-time.Second)}
-	live, offline := a.Sources(nil), ades.Sources{Roots: a.Roots()}
-
-	if found, err := Complete(t.Context(), live, known, have, []Target{signed}); err != nil || len(found.OCSP) != 1 {
-		t.Errorf("%+v, %v", found, err)
-	}
-	if found, err := Complete(t.Context(), offline, known, have, []Target{signed}); err != nil || len(found.OCSP) != 0 {
-		t.Errorf("without sources: %+v, %v", found, err)
-	}
-	a.Revoke(signer.SerialNumber, signed.BestSignatureTime.Add(-time.Minute), 1)
-	if _, err := Complete(t.Context(), live, known, have, []Target{signed}); !errors.Is(err, ades.ErrRevoked) {
-		t.Errorf("revoked in between: %v", err)
+// TestCollectReadsAnswer checks that Collect reads what a source returns: it finds a revocation that the source does not
+// report, and refuses data that is not about the certificate.
+func TestCollectReadsAnswer(t *testing.T) {
+	n, now := newNetwork(t), time.Now()
+	signer, other := newSigner(t, "A", n.root).Cert, newSigner(t, "B", n.root).Cert
+	for name, test := range map[string]struct {
+		answer ades.RevocationData
+		want   error
+	}{
+		"response with a revocation": {ades.RevocationData{OCSP: respond(t, n.root, signer, n.root.Cert, revoked(now.Add(-time.Minute), 1))}, ades.ErrRevoked},
+		"list with a revocation":     {ades.RevocationData{CRL: newList(t, n.root, now, entry(signer, now, 0))}, ades.ErrRevoked},
+		"response about another":     {ades.RevocationData{OCSP: respond(t, n.root, other, n.root.Cert)}, ades.ErrNoRevocation},
+		"malformed response":         {ades.RevocationData{OCSP: []byte("no")}, ades.ErrNoRevocation},
+		"empty answer":               {ades.RevocationData{}, ades.ErrNoRevocation},
+	} {
+		n.answer("A", test.answer)
+		if _, err := n.collect(nil, Target{Certificate: signer}); !errors.Is(err, test.want) {
+			t.Errorf("%s: got %v, want %v", name, err, test.want)
+		}
 	}
 }

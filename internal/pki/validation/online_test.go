@@ -1,86 +1,116 @@
-package validation_test
+package validation
 
 import (
 	"context"
 	"crypto"
 	"crypto/elliptic"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"math/big"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/innsigli/innsigli/ades"
-	"github.com/innsigli/innsigli/internal/pki/validation"
 	certtest "github.com/innsigli/innsigli/internal/test/cert"
 )
 
-// silent keeps everybody waiting, and counts them.
-type silent struct {
-	takes time.Duration
-	asked int
+// slow is an [ades.Revocation] and [ades.Issuers] that is unavailable after a while. It counts the requests.
+type slow struct {
+	wait     time.Duration
+	requests int
 }
 
-func (s *silent) Revocation(ctx context.Context, cert, _ *x509.Certificate, _ time.Time) (ades.RevocationData, error) {
+func (s *slow) Revocation(ctx context.Context, _, _ *x509.Certificate, _ time.Time) (ades.RevocationData, error) {
 	return ades.RevocationData{}, s.answer(ctx)
 }
 
-func (s *silent) Issuers(ctx context.Context, _ *x509.Certificate) ([]*x509.Certificate, error) {
+func (s *slow) Issuers(ctx context.Context, _ *x509.Certificate) ([]*x509.Certificate, error) {
 	return nil, s.answer(ctx)
 }
 
-func (s *silent) answer(ctx context.Context) error {
-	s.asked++
+func (s *slow) answer(ctx context.Context) error {
+	s.requests++
 	select {
 	case <-ctx.Done():
-	case <-time.After(s.takes): // time: virtual, in the bubble of the only test
+	case <-time.After(s.wait): // time: virtual, in the bubble of the only test
 	}
 	return ades.ErrUnavailable
 }
 
-// A document may have any number of certificates with addresses: only some are asked about, each once, and
-// only for so long.
-func TestAskingIsBounded(t *testing.T) {
+// TestOnlineLimits checks that the requests for a document with many certificates, and their time, are limited, and
+// that there is one request for each certificate.
+func TestOnlineLimits(t *testing.T) {
 	key, own := certtest.NewKey(t, elliptic.P256()), certtest.NewKey(t, elliptic.P256())
 	for _, test := range []struct {
-		name string
-		// takes is how long an answer takes.
-		takes, most time.Duration
-		asked       int
+		wait, most time.Duration
+		requests   int
 	}{
-		{"number", 0, 0, 64},
-		{"time", 7 * time.Second, time.Minute, 9},
+		{0, 0, maxRequests},
+		{7 * time.Second, maxWait, 9},
 	} {
-		for _, stranger := range []bool{false, true} {
+		for _, trusted := range []bool{true, false} { // else the issuers are fetched
 			synctest.Test(t, func(t *testing.T) {
-				root := certtest.Issue(t, x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Root"}, IsCA: true, BasicConstraintsValid: true}, key, nil, nil)
-				roots := x509.NewCertPool()
-				source := &silent{takes: test.takes}
-				sources := ades.Sources{Roots: roots, Revocation: source}
-				if stranger {
-					sources = ades.Sources{Roots: roots, Issuers: source}
-				} else {
-					roots.AddCert(root)
+				serial := func(n int64) change { return func(c *x509.Certificate) { c.SerialNumber = big.NewInt(n) } }
+				root := certtest.NewForKey(t, "Root", key, nil, certtest.Authority, serial(1))
+				source := &slow{wait: test.wait}
+				sources := ades.Sources{Roots: certtest.Pool(), Issuers: source}
+				if trusted {
+					sources = ades.Sources{Roots: certtest.Pool(root.Cert), Revocation: source}
 				}
-				known := validation.NewKnown(t.Context(), sources)
-				judge := validation.Judge{Data: new(validation.Data).ShareLimit(known), Time: time.Now(), Online: validation.NewOnline(t.Context(), sources)}
+				known := NewKnown(t.Context(), sources)
+				judge := Judge{Data: new(Data).ShareLimit(known), Time: time.Now(), Online: NewOnline(t.Context(), sources)}
 				began := time.Now()
-				var cert *x509.Certificate
-				for i := range 200 {
-					if i%2 == 0 {
-						cert = certtest.Issue(t, x509.Certificate{SerialNumber: big.NewInt(int64(i + 2))}, own, root, key)
-					}
-					r := ades.SignatureReport{Certificate: cert, ClaimedTime: time.Now(), Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
-					judge.Signer(&r, known)
-					if len(r.Warnings) != 1 || r.Indication != ades.Indeterminate {
-						t.Fatalf("%+v", r)
+				for i := range int64(100) {
+					cert := certtest.NewForKey(t, "A", own, root, serial(i+2)).Cert
+					for range 2 {
+						r := ades.SignatureReport{Certificate: cert, ClaimedTime: time.Now(), Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}}
+						judge.Signer(&r, known)
+						if len(r.Warnings) != 1 || r.Indication != ades.Indeterminate {
+							t.Fatalf("got %+v, want INDETERMINATE with one warning", r)
+						}
 					}
 				}
-				if took := time.Since(began); took > test.most || source.asked != test.asked {
-					t.Errorf("%s, stranger %t: asked %d times in %v", test.name, stranger, source.asked, took)
+				if took := time.Since(began); took > test.most || source.requests != test.requests {
+					t.Errorf("trusted %t: got %d requests in %v, want %d in %v", trusted, source.requests, took, test.requests, test.most)
 				}
 			})
+		}
+	}
+}
+
+// TestFetched checks which revocation data is fetched, and marked so in the paths of a signer and of a timestamp.
+func TestFetched(t *testing.T) {
+	s := newScene(t)
+	lists := s.lists(t)
+	for _, test := range []struct {
+		name            string
+		data            *Data
+		signer, issuing string
+	}{
+		{"no data", new(Data), "GOOD by OCSP, fetched", issuingGood + ", fetched"},
+		{"list of the root", &Data{CRLs: lists.CRLs[1:]}, "GOOD by OCSP, fetched", issuingGood},
+		{"all data", lists, "GOOD by CRL", issuingGood},
+	} {
+		r := s.report()
+		judge := Judge{Data: test.data.ShareLimit(s.known), Time: time.Now(), Online: NewOnline(t.Context(), s.ca.Sources(nil))}
+		judge.Signer(&r, s.known)
+		want := []string{"A signer: " + test.signer, test.issuing, rootNotNeeded}
+		if diff := cmp.Diff(want, describe(t, r.Path)); diff != "" {
+			t.Errorf("%s: signer, -want +got:\n%s", test.name, diff)
+		}
+		judge.PastValidation(&r, slices.Values([]POE(nil)))
+		if diff := cmp.Diff(want, describe(t, r.Path)); diff != "" || r.Indication != "" {
+			t.Errorf("%s: past validation has %s %q; -want +got:\n%s", test.name, r.Indication, r.Problems, diff)
+		}
+		stamp := s.stamp
+		stamp.Check(s.sum, nil)
+		judge.Timestamp(&stamp, s.known, judge.Time)
+		want[0] = s.stamp.Token.Certificate.Subject.CommonName + ": " + test.signer
+		if diff := cmp.Diff(want, describe(t, stamp.Report.Path)); diff != "" {
+			t.Errorf("%s: timestamp, -want +got:\n%s", test.name, diff)
 		}
 	}
 }

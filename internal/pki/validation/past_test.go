@@ -1,165 +1,144 @@
-package validation_test
+package validation
 
 import (
-	"fmt"
-	"math/big"
-	"os"
-	"path/filepath"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/innsigli/innsigli/ades"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
 	testenv "github.com/innsigli/innsigli/internal/test/env"
-	"github.com/innsigli/innsigli/internal/test/validators"
-	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
-// verdict is what a signature comes to.
-type verdict struct {
-	indication    ades.Indication
-	subIndication ades.SubIndication
+// passed returns the report of a signature that has passed all checks before past validation.
+func (s scene) passed(cert *x509.Certificate) ades.SignatureReport {
+	r := s.report()
+	r.Certificate, r.BestTime, r.Chain = cert, time.Now(), append([]*x509.Certificate{cert}, s.ca.Chain()...)
+	return r
 }
 
-// pastFile is a signed file, and what became of those behind it.
-type pastFile struct {
-	format
-	*world
-	level ades.Level
-	event string
-	b     []byte
-}
-
-// who is whose certificate is revoked, by which authority.
-type who struct {
-	name string
-	of   func(*world) (*sandboxca.Authority, *big.Int)
-}
-
-var everybody = []who{
-	{"signer", func(w *world) (*sandboxca.Authority, *big.Int) { return w.signing, w.signer.Certificate.SerialNumber }},
-	{"issuer", func(w *world) (*sandboxca.Authority, *big.Int) { return w.signing, w.signing.Chain()[0].SerialNumber }},
-	{"timestamp authority", func(w *world) (*sandboxca.Authority, *big.Int) { return w.stamping, w.unit.Certificate.SerialNumber }},
-	{"issuer of that", func(w *world) (*sandboxca.Authority, *big.Int) { return w.stamping, w.stamping.Chain()[0].SerialNumber }},
-}
-
-// foundOut is when the validation data was collected that says of a revocation.
-const foundOut = 10 * day
-
-// files are those that were signed and raised without incident, so long after the signature.
-func (f format) files(t *testing.T, w *world, event string, collected time.Duration) []pastFile {
-	t.Helper()
-	stamped := f.sign(t, w, ades.T)
-	evident := f.extend(t, stamped, ades.LT, w.sources(collected))
-	archived := f.extend(t, evident, ades.LTA, w.sources(collected+time.Minute))
-	return []pastFile{
-		{f, w, ades.B, event, f.sign(t, w, ades.B)}, {f, w, ades.T, event, stamped},
-		{f, w, ades.LT, event, evident}, {f, w, ades.LTA, event, archived},
-	}
-}
-
-// revokedFiles are those of which the data says that somebody was revoked: as it was collected, or put beside what
-// was collected before.
-func (f format) revokedFiles(t *testing.T, w *world, of who, after time.Duration, reason int) []pastFile {
-	t.Helper()
-	event := fmt.Sprintf("%s %v later", of.name, after)
-	if reason == onHold {
-		event += ", on hold"
-	}
-	authority, serial := of.of(w)
-	revoke := func() { authority.Revoke(serial, w.signed.Add(after), reason) }
-	if of.name == "signer" && after > 0 {
-		revoke()
-		return f.files(t, w, event, foundOut)[2:]
-	}
-	if f.persist == nil {
-		return nil
-	}
-	b := f.extend(t, f.sign(t, w, ades.T), ades.LT, w.sources(time.Minute))
-	revoke()
-	var lists [][]byte
-	for _, list := range []func(time.Time) ([]byte, error){authority.CRL, authority.RootCRL} {
-		der, err := list(w.signed.Add(foundOut))
-		if err != nil {
-			t.Fatal(err)
+// TestPastValidation checks that revocation data counts while its signer is valid, or with a POE from before
+// (EN 319 102-1 5.6.2.3).
+func TestPastValidation(t *testing.T) {
+	s, now := newScene(t), time.Now()
+	lists := s.lists(t)
+	responderExpired, signerExpired, issuerExpired := now.AddDate(2, 0, 0), now.AddDate(6, 0, 0), now.AddDate(16, 0, 0)
+	for _, test := range []struct {
+		name   string
+		data   *Data
+		at     time.Time
+		poes   []POE
+		before ades.SubIndication // of an earlier check that failed
+		want   ades.SubIndication
+	}{
+		{"all valid", s.data, now, nil, "", ""},
+		{"responder expired", s.data, responderExpired, nil, "", ades.RevocationOutOfBoundsNoPOE},
+		{"responder and signer expired", s.data, signerExpired, nil, "", ades.OutOfBoundsNoPOE},
+		{"POE before the responder expired", s.data, responderExpired, []POE{{s.data, now}}, "", ""},
+		{"POE after the responder expired", s.data, responderExpired, []POE{{s.data, signerExpired}}, "", ades.RevocationOutOfBoundsNoPOE},
+		{"POE for other data", s.data, responderExpired, []POE{{new(Data), now}}, "", ades.RevocationOutOfBoundsNoPOE},
+		{"lists of a valid issuer", lists, responderExpired, nil, "", ""},
+		{"lists of an expired issuer", lists, issuerExpired, nil, "", ades.OutOfBoundsNoPOE},
+		{"signature that has failed", s.data, responderExpired, nil, ades.HashFailure, ades.HashFailure},
+	} {
+		r := s.passed(s.signer)
+		if test.before != "" {
+			r.Fail(ades.TotalFailed, test.before, "before")
 		}
-		lists = append(lists, der)
-	}
-	return []pastFile{{f, w, ades.LT, event, f.persist(t, b, lists...)}}
-}
-
-const (
-	keyCompromise = 1
-	onHold        = 6
-)
-
-// pastFiles are of signers and timestamp authorities in force for so long since.
-func pastFiles(t *testing.T, signer, stamper time.Duration) (all []pastFile) {
-	t.Helper()
-	for _, f := range formats {
-		all = append(all, f.files(t, newWorld(t, signer, stamper), "", time.Minute)...)
-		for _, of := range everybody {
-			for _, after := range []time.Duration{-time.Hour, time.Hour} {
-				for _, reason := range []int{keyCompromise, onHold} {
-					all = append(all, f.revokedFiles(t, newWorld(t, signer, stamper), of, after, reason)...)
-				}
-			}
-		}
-	}
-	return all
-}
-
-// EN 319 102-1 5.5 and 5.6: what comes of signatures of every level, of which somebody expired or was revoked, when
-// they are judged before and after each of these times. EU DSS says the same, but for the differences that are
-// listed; and what does not pass there, does not pass here.
-func TestPastSignaturesAsEUDSS(t *testing.T) {
-	t.Parallel()
-	const year = 365 * day
-	pastValidation := [][2]time.Duration{{100 * day, 5 * year}, {5 * year, 300 * day}, {400 * day, 60 * day}, {100 * day, 300 * day}}
-	every := 1
-	if !testenv.Full() {
-		pastValidation, every = pastValidation[:1], 23
-	}
-	judged, seen := 0, make(map[string]bool)
-	for _, l := range pastValidation {
-		for _, f := range pastFiles(t, l[0], l[1]) {
-			path := filepath.Join(t.TempDir(), "signed."+f.name)
-			if err := os.WriteFile(path, f.b, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			for _, after := range []time.Duration{
-				-36 * time.Hour, 2 * time.Minute, 20 * day, 70 * day, 110 * day, 310 * day, 370 * day, 420 * day, 3 * year, 6 * year, 11 * year, 22 * year,
-			} {
-				if judged++; judged%every == 0 {
-					seen[f.compare(t, path, after)] = true
-				}
-			}
-		}
-	}
-	for _, d := range differences {
-		if testenv.Full() && !seen[d.reason] {
-			t.Errorf("there is no such difference any more: %s", d.reason)
+		Judge{Data: test.data.ShareLimit(s.known), Time: test.at}.PastValidation(&r, slices.Values(test.poes))
+		if r.SubIndication != test.want || (r.Indication == "") != (test.want == "") {
+			t.Errorf("%s: got %s %s %q, want %s", test.name, r.Indication, r.SubIndication, r.Problems, test.want)
 		}
 	}
 }
 
-// compare judges a file so long after it was signed, and returns why EU DSS says something else, if it does.
-func (f pastFile) compare(t *testing.T, path string, after time.Duration) string {
+// TestPastValidationOfRevokedIssuer checks that data below an authority counts until the authority is revoked, or later
+// with a POE from before (EN 319 102-1 5.6.2.2).
+func TestPastValidationOfRevokedIssuer(t *testing.T) {
+	now := time.Now()
+	at := func(minutes time.Duration) time.Time { return now.Add(minutes * time.Minute) }
+	for _, test := range []struct {
+		name      string
+		reason    int           // of the revocation after 60 minutes
+		exempt    bool          // the signer needs no revocation data
+		poe       time.Duration // minutes until the POE for the data; 0: no POE
+		validated time.Duration // minutes
+		want      ades.SubIndication
+	}{
+		{"validated before the revocation", 1, false, 0, 30, ""},
+		{"no POE", 1, false, 0, 180, ades.RevocationOutOfBoundsNoPOE},
+		{"POE before the revocation", 1, false, 30, 180, ""},
+		{"POE after the revocation", 1, false, 90, 180, ades.RevocationOutOfBoundsNoPOE},
+		{"exempt signer", 1, true, 0, 180, ""},
+		{"on hold", CertificateHold, false, 30, 180, ades.TryLater},
+	} {
+		s := newScene(t)
+		cert := s.signer
+		if test.exempt {
+			cert = s.issue(t, "Exempt signer", certtest.Valid(at(-1), at(24*60)), extended(oidNoRevAvail))
+		}
+		s.ca.Revoke(s.ca.Chain()[0].SerialNumber, at(60), test.reason)
+		list, err := s.ca.RootCRL(at(120))
+		testenv.NoError(t, err)
+		r := s.passed(cert)
+		r.Path = make([]ades.CertificateStatus, len(r.Chain))
+		var poes []POE
+		if test.poe != 0 {
+			poes = append(poes, POE{s.data, at(test.poe)})
+		}
+		data := Merge(s.data, &Data{CRLs: [][]byte{list}}).ShareLimit(s.known)
+		Judge{Data: data, Time: at(test.validated)}.PastValidation(&r, slices.Values(poes))
+		if r.SubIndication != test.want || (r.Indication == "") != (test.want == "") {
+			t.Errorf("%s: got %s %s %q, want %s", test.name, r.Indication, r.SubIndication, r.Problems, test.want)
+		}
+	}
+}
+
+// issue issues another certificate of the authority of signers.
+func (s scene) issue(t *testing.T, name string, changes ...change) *x509.Certificate {
 	t.Helper()
-	at := f.signed.Add(after)
-	name := fmt.Sprintf("%s %v, %q, signer to %v and timestamps to %v, %v later", f.format.name, f.level, f.event,
-		f.signer.Certificate.NotAfter.Sub(f.signed), f.unit.Certificate.NotAfter.Sub(f.signed), after)
-	theirs := validators.DSS(t, validators.DSSOptions{Roots: f.roots(), At: at}, path)[0]
-	report := f.verify(t, f.b, f.world, at)
-	ours, foreign := verdict{report.Indication, report.SubIndication}, verdict{}
-	for _, s := range theirs.Signatures {
-		foreign = verdict{ades.Indication(s.Indication), ades.SubIndication(s.SubIndication)}
+	template := x509.Certificate{Subject: pkix.Name{CommonName: name}, BasicConstraintsValid: true}
+	for _, change := range changes {
+		change(&template)
 	}
-	if ours == foreign {
-		return ""
+	cert, err := s.ca.IssueProfile(&template, s.signer.PublicKey)
+	testenv.NoError(t, err)
+	return cert
+}
+
+// TestPastValidationPath checks the path of a signer whose responder has expired: the data counts with a POE, and
+// otherwise newer data is fetched.
+func TestPastValidationPath(t *testing.T) {
+	s, signed := newScene(t), time.Now()
+	expired := signed.AddDate(2, 0, 0)
+	if _, err := s.ca.Renew(expired); err != nil {
+		t.Fatal(err)
 	}
-	reason := reasonOf(f, ours, foreign)
-	if passed := ours == totalPassed && foreign != (verdict{}); reason == "" || passed { // an exception is no verdict
-		t.Errorf("%s: %v, EU DSS %v: %q %+v", name, ours, foreign, report.Problems, theirs)
+	online := NewOnline(t.Context(), s.ca.Sources(func() time.Time { return expired }))
+	for _, test := range []struct {
+		name   string
+		online *Online
+		poes   []POE
+		signer string
+		want   ades.SubIndication
+	}{
+		{"no POE", nil, nil, "A signer: UNKNOWN", ades.RevocationOutOfBoundsNoPOE},
+		{"POE", nil, []POE{{s.data, signed}}, "A signer: GOOD by OCSP", ""},
+		{"newer data", online, nil, "A signer: GOOD by OCSP, fetched", ""},
+	} {
+		r := s.report()
+		r.BestTime = signed
+		judge := Judge{Data: s.data.ShareLimit(s.known), Time: expired, Online: test.online}
+		judge.Signer(&r, s.known)
+		judge.PastValidation(&r, slices.Values(test.poes))
+		want := []string{test.signer, issuingGood, rootNotNeeded}
+		if diff := cmp.Diff(want, describe(t, r.Path)); diff != "" || r.SubIndication != test.want || !r.JudgedAt.Equal(signed) {
+			t.Errorf("%s: got %s %q at %v, want %s at %v; path, -want +got:\n%s",
+				test.name, r.SubIndication, r.Problems, r.JudgedAt, test.want, signed, diff)
+		}
 	}
-	return reason
 }

@@ -173,3 +173,11 @@ func Absent(t testing.TB, format string, args ...any) {
 	}
 	t.Skipf(format, args...)
 }
+
+// NoError ends the test if there is an error.
+func NoError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -2,6 +2,7 @@ package env
 
 import (
 	"bytes"
+	"encoding/base64"
 	"image"
 	"image/color"
 	"image/draw"
@@ -23,6 +24,23 @@ func ReadFile(t testing.TB, path string) []byte {
 		t.Fatal(err)
 	}
 	return content
+}
+
+// EncapsulatedValues calls visit with each value of an element, such as "EncapsulatedCRLValue" of XAdES, in the signed XML
+// files of the corpus. name is that of the file, and value is decoded and not empty.
+func EncapsulatedValues(t testing.TB, element string, visit func(name string, value []byte)) {
+	t.Helper()
+	pattern := regexp.MustCompile(element + `[^>]*>([^<]+)<`)
+	files, err := filepath.Glob(filepath.Join(Corpus(t, "signed/xml"), "*.xml"))
+	NoError(t, err)
+	for _, path := range files {
+		for _, m := range pattern.FindAllSubmatch(ReadFile(t, path), -1) {
+			text := strings.Join(strings.Fields(strings.ReplaceAll(string(m[1]), "&#13;", "")), "")
+			if value, err := base64.StdEncoding.DecodeString(text); err == nil && len(value) > 0 {
+				visit(filepath.Base(path), value)
+			}
+		}
+	}
 }
 
 // Blocks returns the blocks of a language in a page of the repository, such as those of "toml" in "docs/production.md".

@@ -1,0 +1,220 @@
+package validation
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/innsigli/innsigli/ades"
+	certtest "github.com/innsigli/innsigli/internal/test/cert"
+	testenv "github.com/innsigli/innsigli/internal/test/env"
+)
+
+// TestFetchedIssuers checks which issuers Collect fetches to complete a chain (RFC 5280 4.2.2.1). Unknown certificates
+// contain their addresses, so the number of requests is limited, and nothing is fetched if no root is trusted.
+func TestFetchedIssuers(t *testing.T) {
+	n := newNetwork(t)
+	issuing := newAuthority(t, "Issuing", n.root)
+	renewed := certtest.NewForKey(t, "Issuing", issuing.Key, n.root, certtest.Authority, certtest.Valid(time.Now().Add(-2*time.Hour), time.Now().Add(-time.Minute)))
+	upper := newAuthority(t, "Upper", n.root)
+	lower := newAuthority(t, "Lower", upper)
+	other := newAuthority(t, "Other root", nil)
+	a, b := newAuthority(t, "CA A", nil), newAuthority(t, "CA B", nil)
+	aByB, bByA := certtest.NewForKey(t, "CA A", a.Key, b, certtest.Authority), certtest.NewForKey(t, "CA B", b.Key, a, certtest.Authority)
+	for name, by := range map[string]*certtest.Pair{"below Lower": lower, "Lower": upper, "Upper": n.root, "below Issuing": issuing, "Issuing": n.root} {
+		n.respondAbout(name, by)
+	}
+	n.issuers = map[string][]*x509.Certificate{
+		"below Lower": {other.Cert, lower.Cert}, "Lower": {upper.Cert}, "below Issuing": {issuing.Cert},
+		"below Other": {other.Cert}, "below CA A": {aByB.Cert}, "CA A": {bByA.Cert}, "CA B": {aByB.Cert},
+	}
+	endless := newAuthority(t, "CA 100", nil)
+	for i := 99; i >= 0; i-- {
+		name := fmt.Sprintf("CA %d", i)
+		n.issuers[name] = []*x509.Certificate{endless.Cert}
+		endless = newAuthority(t, name, endless)
+	}
+	for _, test := range []struct {
+		name     string
+		cert     *certtest.Pair
+		known    []*x509.Certificate
+		roots    *x509.CertPool
+		chain    []string // nil: no chain
+		requests []string
+		errs     []error
+	}{
+		{"two issuers", newSigner(t, "below Lower", lower), nil, n.roots, []string{"below Lower", "Lower", "Upper", "Root"},
+			[]string{"issuer of below Lower", "issuer of Lower", "status of below Lower", "status of Lower", "status of Upper"}, nil},
+		{"known certificate of the issuer expired", newSigner(t, "below Issuing", issuing), []*x509.Certificate{renewed.Cert, n.root.Cert}, n.roots,
+			[]string{"below Issuing", "Issuing", "Root"}, []string{"issuer of below Issuing", "status of below Issuing", "status of Issuing"}, nil},
+		{"no newer certificate of the issuer", newSigner(t, "alone", issuing), []*x509.Certificate{renewed.Cert, n.root.Cert}, n.roots,
+			nil, []string{"issuer of alone", "issuer of Issuing"}, []error{ades.ErrOutsideValidity, ades.ErrUnavailable}},
+		{"authorities that certified each other", newSigner(t, "below CA A", a), nil, n.roots,
+			nil, []string{"issuer of below CA A", "issuer of CA A", "issuer of CA B"}, []error{ades.ErrNoChain}},
+		{"more issuers than allowed", endless, nil, n.roots,
+			nil, []string{"issuer of CA 0", "issuer of CA 1", "issuer of CA 2", "issuer of CA 3"}, []error{ades.ErrNoChain}},
+		{"another root", newSigner(t, "below Other", other), nil, n.roots, nil, []string{"issuer of below Other"}, []error{ades.ErrNoChain}},
+		{"no roots", newSigner(t, "below Other", other), nil, nil, nil, nil, []error{ades.ErrNoChain}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			n.roots, n.requests = test.roots, nil
+			data, err := n.collect(test.known, Target{Certificate: test.cert.Cert, BestSignatureTime: time.Now()})
+			if diff := cmp.Diff(test.requests, n.requests); diff != "" {
+				t.Errorf("requests, -want +got:\n%s", diff)
+			}
+			for _, want := range test.errs {
+				if !errors.Is(err, want) {
+					t.Errorf("got error %v, want %v", err, want)
+				}
+			}
+			if test.chain == nil {
+				return
+			}
+			testenv.NoError(t, err)
+			if diff := cmp.Diff(test.chain, names(data)); diff != "" {
+				t.Errorf("chain, -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestManyOfOneName checks that the number of verified signatures is limited if many certificates have the issuer's
+// name.
+func TestManyOfOneName(t *testing.T) {
+	n := newNetwork(t)
+	issuing := newAuthority(t, "Issuing", n.root)
+	signer := newSigner(t, "A", issuing).Cert
+	n.respondAbout("A", issuing)
+	n.respondAbout("Issuing", n.root)
+	known := []*x509.Certificate{issuing.Cert}
+	for range 2 * maxChecks {
+		known = append(known, newAuthority(t, "Issuing", nil).Cert)
+	}
+	if _, err := n.collect(known, Target{Certificate: signer, BestSignatureTime: time.Now()}); err != nil {
+		t.Error(err)
+	}
+	if found := (path{n.known(known[1:]...), new(Data)}).ancestors(signer); len(found) != 1 {
+		t.Errorf("got %d certificates from the signer upwards without the issuer, want 1", len(found))
+	}
+}
+
+// TestCheckAuthorities checks what certificates of authorities must contain, and must not (RFC 5280 4.2.1.2 and 4.2.1.3,
+// RFC 9608 4).
+func TestCheckAuthorities(t *testing.T) {
+	root := newAuthority(t, "Root", nil)
+	for name, test := range map[string]struct {
+		change change
+		want   error
+	}{
+		"authority":      {func(*x509.Certificate) {}, nil},
+		"short-term":     {extended(oidShortTerm), nil},
+		"no key usage":   {usage(0), ades.ErrNoChain},
+		"for lists only": {usage(x509.KeyUsageCRLSign), ades.ErrNoChain},
+		"ocsp-nocheck":   {extended(oidNoCheck), ades.ErrNoChain},
+		"noRevAvail":     {extended(oidNoRevAvail), ades.ErrNoChain},
+	} {
+		ca := newAuthority(t, "CA", root, test.change)
+		chain := []*x509.Certificate{newSigner(t, "A", ca).Cert, ca.Cert, root.Cert}
+		if err := CheckAuthorities(chain); !errors.Is(err, test.want) {
+			t.Errorf("%s: got %v, want %v", name, err, test.want)
+		}
+		if err := CheckAuthorities(chain[1:]); err != nil {
+			t.Errorf("%s, as the first certificate: %v", name, err)
+		}
+	}
+	noKeyID := *newAuthority(t, "CA", root).Cert
+	noKeyID.SubjectKeyId = nil
+	if err := CheckAuthorities([]*x509.Certificate{nil, &noKeyID, nil}); !errors.Is(err, ades.ErrNoChain) {
+		t.Errorf("no key identifier: got %v, want ErrNoChain", err)
+	}
+}
+
+// TestExemption checks which certificates need no revocation data: when they are validated, and for the level of a
+// signature (RFC 6960 4.2.2.2.1, RFC 9608, EN 319 412-1 5.2).
+func TestExemption(t *testing.T) {
+	n := newNetwork(t)
+	response := respond(t, n.root, newSigner(t, "Other", n.root).Cert, n.root.Cert)
+	tsa, both := purposes(x509.ExtKeyUsageTimeStamping), purposes(x509.ExtKeyUsageTimeStamping, x509.ExtKeyUsageOCSPSigning)
+	for _, test := range []struct {
+		name            string
+		changes         []change
+		validate, level bool
+	}{
+		{"signer", nil, false, false},
+		{"signer with noRevAvail", []change{extended(oidNoRevAvail)}, true, true},
+		{"signer with short-term", []change{extended(oidShortTerm)}, true, true},
+		{"signer with ocsp-nocheck", []change{extended(oidNoCheck)}, false, false},
+		{"responder with noRevAvail", []change{certtest.Responder, extended(oidNoRevAvail)}, false, true},
+		{"responder with short-term", []change{certtest.Responder, extended(oidShortTerm)}, false, true},
+		{"responder with ocsp-nocheck", []change{certtest.Responder, extended(oidNoCheck)}, true, true},
+		{"timestamp authority with noRevAvail", []change{tsa, extended(oidNoRevAvail)}, false, true},
+		{"timestamp authority with short-term", []change{tsa, extended(oidShortTerm)}, false, true},
+		{"timestamp authority and responder with ocsp-nocheck", []change{both, extended(oidNoCheck)}, false, false},
+		{"authority with all of them", []change{certtest.Authority, extended(oidNoRevAvail), extended(oidShortTerm), extended(oidNoCheck)}, false, false},
+	} {
+		n.requests = nil
+		target := Target{Certificate: certtest.New(t, "C", n.root, test.changes...).Cert}
+		if _, err := n.collect(nil, target); (err == nil) != test.validate || (n.requests == nil) != test.validate {
+			t.Errorf("%s: requests %q, %v; want exempt %t", test.name, n.requests, err, test.validate)
+		}
+		if missing := (&Data{OCSP: [][]byte{response}}).Missing(n.known(), target); (missing == nil) != test.level {
+			t.Errorf("%s: missing for the level: %q; want exempt %t", test.name, missing, test.level)
+		}
+	}
+	if err := CheckSigner(newSigner(t, "A", n.root, extended(oidNoCheck)).Cert); !errors.Is(err, ades.ErrNoChain) {
+		t.Errorf("CheckSigner with ocsp-nocheck: got %v, want ErrNoChain", err)
+	}
+	if err := CheckSigner(newSigner(t, "A", n.root).Cert); err != nil {
+		t.Errorf("CheckSigner: %v", err)
+	}
+}
+
+// TestCheckChain checks that the keys of authorities and of the signers of revocation data have to be long enough
+// (ETSI TS 119 312).
+func TestCheckChain(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	testenv.NoError(t, err)
+	root := newAuthority(t, "Root", nil)
+	weak := certtest.NewForKey(t, "Weak", key, root, certtest.Authority)
+	chain := []*x509.Certificate{newSigner(t, "A", weak).Cert, weak.Cert, root.Cert}
+	if err := CheckChain(chain, time.Now()); !errors.Is(err, ades.ErrAlgorithm) {
+		t.Errorf("below an authority with 1024 bits: got %v, want ErrAlgorithm", err)
+	}
+	if err := CheckChain(chain[1:], time.Now()); err != nil {
+		t.Errorf("that authority below the root: %v", err)
+	}
+	if err := (Answer{Signer: weak.Cert}).checkAlgorithms(weak.Cert, time.Now()); !errors.Is(err, ades.ErrAlgorithm) {
+		t.Errorf("revocation data of that authority: got %v, want ErrAlgorithm", err)
+	}
+}
+
+// TestWorkGrowsWithTheDocument checks that the work for a document grows in proportion to it, even if all authorities
+// have one name and each signature needs all of the data.
+func TestWorkGrowsWithTheDocument(t *testing.T) {
+	work := func(signatures int) int64 {
+		n := newNetwork(t)
+		data := &Data{Certificates: []*x509.Certificate{n.root.Cert}, CRLs: [][]byte{newList(t, n.root, time.Now())}}
+		var targets []Target
+		var roots []*x509.Certificate
+		for range signatures {
+			root := newAuthority(t, "Root", nil)
+			roots = append(roots, root.Cert)
+			targets = append(targets, Target{Certificate: newSigner(t, "TSA", root).Cert}, Target{Certificate: newSigner(t, "A", n.root).Cert})
+		}
+		known := n.known().With(roots...)
+		data.ShareLimit(known)
+		for range signatures {
+			data.Missing(known, targets...)
+		}
+		return maxWork - known.work.remaining
+	}
+	if few, many := work(8), work(32); many > 5*few {
+		t.Errorf("got %d for 8 signatures and %d for 32, want at most 5 times as much", few, many)
+	}
+}
