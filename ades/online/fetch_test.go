@@ -228,7 +228,7 @@ func (s *slowReader) Read([]byte) (int, error) {
 	now := s.server.now.Add(1)
 	for most := s.server.most.Load(); now > most && !s.server.most.CompareAndSwap(most, now); most = s.server.most.Load() {
 	}
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // time: the HTTP client calls it in a synctest bubble
 	s.server.now.Add(-1)
 	return 0, io.EOF
 }
