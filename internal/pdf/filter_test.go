@@ -27,7 +27,7 @@ func TestFilters(t *testing.T) {
 	encoded85 := make([]byte, ascii85.MaxEncodedLen(len(text)))
 	encoded85 = encoded85[:ascii85.Encode(encoded85, []byte(text))]
 	const flate, png = "/Filter /FlateDecode /DecodeParms", " << /Predictor 15 /Colors 2 /Columns 3 >>"
-	const pixels = "0ac85a2d3c507813782a46fa" // two rows of three pixels of two bytes
+	const pixels = "0ac85a2d3c197813783746fa" // two rows of three pixels of two bytes
 	for name, test := range map[string]struct{ dict, payload, want string }{
 		"no filter":                           {"", text, text},
 		"7.4.2 ASCIIHexDecode":                {"/Filter /ASCIIHexDecode", "48 69\n2>ff", "Hi "},
@@ -40,11 +40,11 @@ func TestFilters(t *testing.T) {
 		"7.4.4 FlateDecode":                   {"/Filter /FlateDecode", deflate(text), text},
 		"7.4.4.4 TIFF predictor":              {flate + " << /Predictor 2 /Colors 2 /Columns 2 >>", deflate("\x01\x02\x01\x01\x09\x09\xff\x00"), "\x01\x02\x02\x03\x09\x09\x08\x09"},
 		"7.4.4.4 last row cut off":            {flate + " << /Predictor 12 /Columns 3 >>", deflate("\x02\x01\x02\x03\x02\x01"), "\x01\x02\x03\x02"},
-		"7.4.4.4 PNG None":                    {flate + png, deflate(fromHex("000ac85a2d3c50007813782a46fa")), fromHex(pixels)},
-		"7.4.4.4 PNG Sub":                     {flate + png, deflate(fromHex("010ac85065e2230178130017ced0")), fromHex(pixels)},
-		"7.4.4.4 PNG Up":                      {flate + png, deflate(fromHex("020ac85a2d3c50026e4b1efd0aaa")), fromHex(pixels)},
-		"7.4.4.4 PNG Average":                 {flate + png, deflate(fromHex("030ac855c90f3a0373af0f0aecbd")), fromHex(pixels)},
-		"7.4.4.4 PNG Paeth":                   {flate + png, deflate(fromHex("040ac85065e223046e4b0017ecaa")), fromHex(pixels)},
+		"7.4.4.4 PNG None":                    {flate + png, deflate(fromHex("000ac85a2d3c19007813783746fa")), fromHex(pixels)},
+		"7.4.4.4 PNG Sub":                     {flate + png, deflate(fromHex("010ac85065e2ec0178130024cec3")), fromHex(pixels)},
+		"7.4.4.4 PNG Up":                      {flate + png, deflate(fromHex("020ac85a2d3c19026e4b1e0a0ae1")), fromHex(pixels)},
+		"7.4.4.4 PNG Average":                 {flate + png, deflate(fromHex("030ac855c90f030373af0f17ecd2")), fromHex(pixels)},
+		"7.4.4.4 PNG Paeth":                   {flate + png, deflate(fromHex("040ac85065e2ec046e4b0024ece1")), fromHex(pixels)},
 		"7.4.5 RunLengthDecode":               {"/Filter /RunLengthDecode", "\x02abc\xfed\x80\x09\x09", "abcddd"},
 		"7.4.5 RunLengthDecode without end":   {"/Filter /RunLengthDecode", "\xffd", "dd"},
 		"7.3.8.2 several filters":             {"/Filter [/ASCIIHexDecode /FlateDecode] /DecodeParms [null << /Predictor 1 >>]", fmt.Sprintf("%x", deflate(text)), text},

@@ -36,7 +36,8 @@ func TestIsStrictIncrement(t *testing.T) {
 		"object in a stream is not listed":  {false, []step{compressed(map[int]string{1: catalogText, 8: "7"}), entry(8, 0, 0, 0), stream}},
 		"wrong indexes in an object stream": {false, []step{compressed(map[int]string{7: "7", 8: "7"}), entry(7, 2, 9, 1), entry(8, 2, 9, 0), stream}},
 		"Prev passes over the last section": {false, []step{object(9, "7"), func(b *builder) { b.last = first }, table}},
-		"XRefStm": {false, []step{
+		"XRefStm names the table itself":    {false, []step{object(9, "7"), func(b *builder) { b.table(fmt.Sprintf("/XRefStm %d", b.Len())) }}},
+		"XRefStm names a stream": {false, []step{
 			func(b *builder) { b.xrefObject(9, "/Size 10") },
 			func(b *builder) { b.table(fmt.Sprintf("/XRefStm %d", len(content))) },
 		}},

@@ -262,10 +262,10 @@ func (l *linter) permitField(changes permitted) {
 // permitPage permits changes to the page of a new field. If another page has the same array of
 // annotations and the field is visible, this array must not change.
 func (l *linter) permitPage(changes permitted) {
-	its, err := l.old.Page(l.asked.Page)
+	its, err := l.old.Page(l.wanted.Page)
 	switch {
 	case err != nil: // checkPlace reports this
-	case l.asked.shown() && l.sharesAnnotations(its):
+	case l.wanted.visible() && l.sharesAnnotations(its):
 		changes.add(its.Ref, pageWithCopy)
 	default:
 		changes.add(its.Ref, page)

@@ -258,7 +258,7 @@ func (l *linter) checkAppearance(w formField) {
 		l.fault(Appearance, "of %s is %v", w.ref, appearances["N"])
 		return
 	}
-	if l.asked.shown() && l.newObject(w.ref) {
+	if l.wanted.visible() && l.newObject(w.ref) {
 		l.checkDrawn(s)
 	}
 }
@@ -295,19 +295,19 @@ type Place struct {
 	Rect pdf.Rect
 }
 
-func (p Place) shown() bool { return p.Rect.LLX < p.Rect.URX && p.Rect.LLY < p.Rect.URY }
+func (p Place) visible() bool { return p.Rect.LLX < p.Rect.URX && p.Rect.LLY < p.Rect.URY }
 
 // checkPlace checks that a new field is its own widget, that its page lists it after all other
 // annotations, and that it names the page.
 func (l *linter) checkPlace(field formField) {
-	before, err1 := l.old.Page(l.asked.Page)
-	after, err2 := l.new.Page(l.asked.Page)
+	before, err1 := l.old.Page(l.wanted.Page)
+	after, err2 := l.new.Page(l.wanted.Page)
 	if err1 != nil || err2 != nil {
-		l.fault(Annots, "no page %d: %v, %v", l.asked.Page, err1, err2)
+		l.fault(Annots, "no page %d: %v, %v", l.wanted.Page, err1, err2)
 		return
 	}
 	if field.dict["P"] != after.Ref {
-		l.fault(Annots, "%s names the page %v, and page %d is %s", field.ref, field.dict["P"], l.asked.Page, after.Ref)
+		l.fault(Annots, "%s names the page %v, and page %d is %s", field.ref, field.dict["P"], l.wanted.Page, after.Ref)
 	}
 	was, _ := l.old.Array(before.Dict["Annots"])
 	is, err := l.new.Array(after.Dict["Annots"])
@@ -322,7 +322,7 @@ const nearly = 0.001
 
 func (l *linter) checkRect(field formField) {
 	corners, err := l.new.Array(field.dict["Rect"])
-	rect := l.asked.Rect
+	rect := l.wanted.Rect
 	want := []float64{rect.LLX, rect.LLY, rect.URX, rect.URY}
 	wrong := err != nil || len(corners) != len(want)
 	for i := 0; !wrong && i < len(want); i++ {
@@ -341,12 +341,12 @@ func (l *linter) checkDrawn(appearance *pdf.Stream) {
 	if err != nil || len(content) == 0 {
 		l.fault(Appearance, "nothing is drawn: %v", err)
 	}
-	page, err := l.new.Page(l.asked.Page)
+	page, err := l.new.Page(l.wanted.Page)
 	if err != nil {
 		return // checkPlace reports this
 	}
 	box, err := l.new.Rect(appearance.Dict["BBox"])
-	width, height := l.asked.Rect.URX-l.asked.Rect.LLX, l.asked.Rect.URY-l.asked.Rect.LLY
+	width, height := l.wanted.Rect.URX-l.wanted.Rect.LLX, l.wanted.Rect.URY-l.wanted.Rect.LLY
 	if page.Rotate%180 != 0 {
 		width, height = height, width
 	}

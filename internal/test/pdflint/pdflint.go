@@ -87,7 +87,7 @@ func Check(base, whole []byte) []Fault { return CheckAt(Place{Page: 1}, base, wh
 
 // CheckAt does the same as Check for a new field at a place.
 func CheckAt(place Place, base, whole []byte) []Fault {
-	l := &linter{base: base, whole: whole, asked: place}
+	l := &linter{base: base, whole: whole, wanted: place}
 	if !l.checkPrefix() || !l.readIncrement() || !l.readBase() {
 		return l.faults
 	}
@@ -118,7 +118,7 @@ func CheckAt(place Place, base, whole []byte) []Fault {
 // A linter checks one increment.
 type linter struct {
 	base, whole []byte
-	asked       Place     // wanted place of a new field
+	wanted      Place     // place of a new field
 	old, new    *pdf.File // the original file, and the file with the increment
 	was, is     []formField
 	shift       int      // absolute offset that offsets are relative to

@@ -10,11 +10,11 @@ import (
 // structure, and that its page has a tab order (ISO 14289-1 7.18). In PDF 2.0, an invisible widget
 // is an artifact. The structure of a signed file, and a malformed one, must not change.
 func (l *linter) checkTagged(field formField) {
-	page, err := l.new.Page(l.asked.Page)
+	page, err := l.new.Page(l.wanted.Page)
 	if err != nil {
 		return // checkPlace reports this
 	}
-	before, err := l.old.Page(l.asked.Page)
+	before, err := l.old.Page(l.wanted.Page)
 	if err != nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (l *linter) checkTagged(field formField) {
 // artifact reports whether the widget is an artifact (ISO 14289-2 8.9.2.4.13).
 func (l *linter) artifact() bool {
 	major, _ := l.old.Version()
-	return major >= 2 && !l.asked.shown()
+	return major >= 2 && !l.wanted.visible()
 }
 
 // checkElement checks the structure element that the parent tree has for a number: it refers to the
