@@ -114,7 +114,8 @@ func TestDifferences(t *testing.T) {
 func TestSixSigners(t *testing.T) {
 	const signers = 6
 	renderer, s, view := shared(t), newSigner(t), viewers(t)["mutool"]
-	text := slices.Repeat([]string{"The parties agree on what this contract states, and sign it."}, 34)
+	lines := slices.Repeat([]string{"The parties agree on what is written here, and sign it below"}, 34)
+	text := append(make([]string, 3), lines...) // there are free places above, below and to the right of the text
 	for _, c := range corners {
 		document := pdftest.Book([]pdftest.Leaf{{Text: text}})
 		page := readPage(t, document)
