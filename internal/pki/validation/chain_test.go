@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math/big"
 	"testing"
 	"time"
 
@@ -132,6 +133,21 @@ func TestCheckAuthorities(t *testing.T) {
 	noKeyID.SubjectKeyId = nil
 	if err := CheckAuthorities([]*x509.Certificate{nil, &noKeyID, nil}); !errors.Is(err, ades.ErrNoChain) {
 		t.Errorf("no key identifier: got %v, want ErrNoChain", err)
+	}
+}
+
+// TestCheckUnaltered checks that two certificates of an authority with the same serial number are found.
+func TestCheckUnaltered(t *testing.T) {
+	n := newNetwork(t)
+	serial := func(c *x509.Certificate) { c.SerialNumber = big.NewInt(7) }
+	ca := newAuthority(t, "CA", n.root, serial)
+	again := certtest.NewForKey(t, "CA", ca.Key, n.root, certtest.Authority, serial).Cert // with another signature value
+	chain := []*x509.Certificate{newSigner(t, "A", ca).Cert, ca.Cert, n.root.Cert}
+	if err := n.known(ca.Cert).checkUnaltered(chain); err != nil {
+		t.Errorf("one certificate: %v", err)
+	}
+	if err := n.known(ca.Cert, again).checkUnaltered(chain); err == nil {
+		t.Error("two certificates: got no error")
 	}
 }
 
