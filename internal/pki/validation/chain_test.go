@@ -151,6 +151,27 @@ func TestCheckUnaltered(t *testing.T) {
 	}
 }
 
+// TestHasWeakChain checks that a chain to a root with a SHA-1 signature is found.
+func TestHasWeakChain(t *testing.T) {
+	n := newNetwork(t)
+	sha1 := func(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 }
+	ca, weak, other := newAuthority(t, "CA", n.root), newAuthority(t, "Weak CA", n.root, sha1), newAuthority(t, "Other root", nil)
+	data := &Data{Certificates: []*x509.Certificate{ca.Cert, weak.Cert, n.root.Cert, other.Cert}}
+	for name, test := range map[string]struct {
+		cert *certtest.Pair
+		want bool
+	}{
+		"signer with SHA-1":                    {newSigner(t, "A", ca, sha1), true},
+		"authority with SHA-1":                 {newSigner(t, "A", weak), true},
+		"no SHA-1":                             {newSigner(t, "A", ca), false},
+		"signer with SHA-1 below another root": {newSigner(t, "A", other, sha1), false},
+	} {
+		if got := data.HasWeakChain(n.known(), test.cert.Cert); got != test.want {
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
+	}
+}
+
 // TestExemption checks which certificates need no revocation data: when they are validated, and for the level of a
 // signature (RFC 6960 4.2.2.2.1, RFC 9608, EN 319 412-1 5.2).
 func TestExemption(t *testing.T) {
