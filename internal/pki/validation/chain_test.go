@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math/big"
 	"testing"
 	"time"
 
@@ -132,6 +133,42 @@ func TestCheckAuthorities(t *testing.T) {
 	noKeyID.SubjectKeyId = nil
 	if err := CheckAuthorities([]*x509.Certificate{nil, &noKeyID, nil}); !errors.Is(err, ades.ErrNoChain) {
 		t.Errorf("no key identifier: got %v, want ErrNoChain", err)
+	}
+}
+
+// TestCheckUnaltered checks that two certificates of an authority with the same serial number are found.
+func TestCheckUnaltered(t *testing.T) {
+	n := newNetwork(t)
+	serial := func(c *x509.Certificate) { c.SerialNumber = big.NewInt(7) }
+	ca := newAuthority(t, "CA", n.root, serial)
+	again := certtest.NewForKey(t, "CA", ca.Key, n.root, certtest.Authority, serial).Cert // with another signature value
+	chain := []*x509.Certificate{newSigner(t, "A", ca).Cert, ca.Cert, n.root.Cert}
+	if err := n.known(ca.Cert).checkUnaltered(chain); err != nil {
+		t.Errorf("one certificate: %v", err)
+	}
+	if err := n.known(ca.Cert, again).checkUnaltered(chain); err == nil {
+		t.Error("two certificates: got no error")
+	}
+}
+
+// TestHasWeakChain checks that a chain to a root with a SHA-1 signature is found.
+func TestHasWeakChain(t *testing.T) {
+	n := newNetwork(t)
+	sha1 := func(c *x509.Certificate) { c.SignatureAlgorithm = x509.ECDSAWithSHA1 }
+	ca, weak, other := newAuthority(t, "CA", n.root), newAuthority(t, "Weak CA", n.root, sha1), newAuthority(t, "Other root", nil)
+	data := &Data{Certificates: []*x509.Certificate{ca.Cert, weak.Cert, n.root.Cert, other.Cert}}
+	for name, test := range map[string]struct {
+		cert *certtest.Pair
+		want bool
+	}{
+		"signer with SHA-1":                    {newSigner(t, "A", ca, sha1), true},
+		"authority with SHA-1":                 {newSigner(t, "A", weak), true},
+		"no SHA-1":                             {newSigner(t, "A", ca), false},
+		"signer with SHA-1 below another root": {newSigner(t, "A", other, sha1), false},
+	} {
+		if got := data.HasWeakChain(n.known(), test.cert.Cert); got != test.want {
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
 	}
 }
 
