@@ -41,7 +41,7 @@ func TestAlgorithms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pub := row.key.Public()
-			signer, err := Signer{Certificate: &x509.Certificate{PublicKey: pub}, Algorithm: row.a}.Resolve()
+			signer, err := SignerIdentity{Certificate: &x509.Certificate{PublicKey: pub}, Algorithm: row.a}.Resolve()
 			if a := signer.Algorithm; a != row.want || !errors.Is(err, row.resolve) {
 				t.Fatalf("got %v, %v; want %v, %v", a, err, row.want, row.resolve)
 			}
@@ -89,7 +89,7 @@ func TestRSASchemes(t *testing.T) {
 		if err := row.claimed.Verify(key.Public(), d.Sum, value); !errors.Is(err, row.want) {
 			t.Errorf("%+v verified as %+v: got %v, want %v", row.made, row.claimed, err, row.want)
 		}
-		signer := Signer{Certificate: &x509.Certificate{PublicKey: key.Public()}, Algorithm: row.claimed}
+		signer := SignerIdentity{Certificate: &x509.Certificate{PublicKey: key.Public()}, Algorithm: row.claimed}
 		if _, err := signer.Resolve(); errors.Is(err, ErrAlgorithm) != (row.claimed.Salt != 0) {
 			t.Errorf("signing with %+v: got %v", row.claimed, err)
 		}

@@ -10,10 +10,10 @@ import (
 	"slices"
 )
 
-// Signer is the identity of a signer, without a private key: the key is remote. It is the signer's
+// SignerIdentity is the identity of a signer, without a private key: the key is remote. It is the signer's
 // certificate, the certificates above it that the signature embeds (in any order; the root may be
 // left out), and the signature algorithm.
-type Signer struct {
+type SignerIdentity struct {
 	Certificate *x509.Certificate
 	Chain       []*x509.Certificate
 	Algorithm   Algorithm // zero: DefaultAlgorithm of the certificate's key
@@ -22,7 +22,7 @@ type Signer struct {
 // Resolve returns the signer with its algorithm filled in, or an error if no signature can be made
 // with it: [ErrPurpose] or [ErrAlgorithm]. PSS signatures are made only with a salt as long as the
 // hash, the one length that all readers of PSS support (ETSI TS 119 312, RFC 4055 section 3.1).
-func (s Signer) Resolve() (Signer, error) {
+func (s SignerIdentity) Resolve() (SignerIdentity, error) {
 	if s.Certificate == nil {
 		return s, errors.New("ades: signer without certificate")
 	}

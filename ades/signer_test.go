@@ -84,7 +84,7 @@ func TestResolveRefuses(t *testing.T) {
 		"restricted to PSS": {withKeyType(1, 1, 10), ErrAlgorithm, "id-RSASSA-PSS"},
 		"other type of key": {withKeyType(1, 1, 99), ErrAlgorithm, "1.2.840.113549.1.1.99"},
 	} {
-		_, err := Signer{Certificate: row.certificate}.Resolve()
+		_, err := SignerIdentity{Certificate: row.certificate}.Resolve()
 		if err == nil || row.want != nil && !errors.Is(err, row.want) || !strings.Contains(err.Error(), row.text) {
 			t.Errorf("%s: got %v, want %v with %q", name, err, row.want, row.text)
 		}

@@ -108,7 +108,7 @@ func unchangeable(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	doc := pades.Document{ReaderAt: bytes.NewReader(page), Size: int64(len(page))}
-	revision, err := pades.Sign(t.Context(), doc, key, ades.Signer{Certificate: author}, pades.Options{Certify: pades.NoChanges}, ades.Sources{})
+	revision, err := pades.Sign(t.Context(), doc, key, ades.SignerIdentity{Certificate: author}, pades.Options{Certify: pades.NoChanges}, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (d *inspection) noteChanges(all []verification) error {
 // noteExtended sets Extended if the validation-data-only update after the last signature is written
 // strictly. No signature covers that update, so all readers have to find the same in it.
 func (d *inspection) noteExtended(last *ades.SignatureReport) error {
-	before, err := d.file.Earlier(last.CoveredBytes)
+	before, err := d.file.EarlierRevision(last.CoveredBytes)
 	if err == nil {
 		last.Extended, err = d.file.IsStrictIncrement(before)
 	}

@@ -251,7 +251,7 @@ func isPDFA1(t *testing.T, path string) bool {
 	if err != nil {
 		return false
 	}
-	archival, err := file.Archival()
+	archival, err := file.ClaimsPDFA()
 	major, minor := file.Version()
 	return err == nil && archival && major == 1 && minor <= 4
 }

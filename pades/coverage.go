@@ -154,7 +154,7 @@ var errDuplicateKeys = errors.New("a key of the signature dictionary stands twic
 // reader could show a signature that Verify has not verified. Other checks report objects that
 // cannot be read.
 func (c coverage) hasDuplicateKeys(f form.SignatureField) bool {
-	distinct, err := c.file.Distinct(f.Holder)
+	distinct, err := c.file.HasDistinctKeys(f.Holder)
 	return err == nil && !distinct
 }
 

@@ -136,5 +136,5 @@ func isPDFA1(file *pdf.File) (bool, error) {
 	if major, minor := file.Version(); major != 1 || minor > 4 {
 		return false, nil
 	}
-	return file.Archival()
+	return file.ClaimsPDFA()
 }

@@ -110,7 +110,7 @@ func (d *inspection) storeAt(end int64) (store, error) {
 		return s, nil
 	}
 	var s store
-	file, err := d.file.Earlier(end)
+	file, err := d.file.EarlierRevision(end)
 	if err == nil {
 		s, err = d.readMergedStore(file)
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // signElsewhere is the example of README.md.
-func signElsewhere(ctx context.Context, file *os.File, size int64, signer ades.Signer, ask func(ades.Digest) ([]byte, error)) error {
+func signElsewhere(ctx context.Context, file *os.File, size int64, signer ades.SignerIdentity, ask func(ades.Digest) ([]byte, error)) error {
 	document := pades.Document{ReaderAt: file, Size: size}
 	pending, err := pades.Prepare(ctx, document, signer, pades.Options{Reason: "Undirritun"})
 	if err != nil {
@@ -237,7 +237,7 @@ func ExampleOptions_visible() {
 func contract() []byte { return pdftest.Build(pdftest.Options{}) }
 
 // exampleSigner is a signer with the key and the authority that issued the certificate.
-func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
+func exampleSigner() (ades.SignerIdentity, crypto.Signer, *sandboxca.Authority) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		log.Fatal(err)
@@ -250,7 +250,7 @@ func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return ades.Signer{Certificate: certificate, Chain: ca.Chain()}, key, ca
+	return ades.SignerIdentity{Certificate: certificate, Chain: ca.Chain()}, key, ca
 }
 
 // form is a document with an empty signature field.

@@ -213,7 +213,7 @@ func (e *extension) addMissingData(timestampFollows bool) error {
 // the data that exists.
 func (e *extension) collectAgain(c *signedDocument, known *validation.Known) (Revision, error) {
 	last := slices.MaxFunc(c.signatures, func(a, b documentSignature) int { return cmp.Compare(a.ranges.end, b.ranges.end) })
-	file, err := c.file.Earlier(last.ranges.end)
+	file, err := c.file.EarlierRevision(last.ranges.end)
 	if err != nil {
 		return Revision{}, err
 	}
@@ -327,7 +327,7 @@ func (c *signedDocument) vriEntries(known *validation.Known, found *validation.D
 	var entries []vriEntry
 	list := func(key pdf.Name, targets ...validation.Target) {
 		if c.store.vri[key] == nil {
-			about := all.Of(known, targets...)
+			about := all.ForTargets(known, targets...)
 			entries = append(entries, vriEntry{key, c.store.vriSource(about)})
 		}
 	}

@@ -286,7 +286,7 @@ func tamperedSeeds(f *testing.F, b []byte) [][]byte {
 func sameShown(t *testing.T, b []byte, signed int64) {
 	t.Helper()
 	now := open(t, b)
-	before, err := now.Earlier(signed)
+	before, err := now.EarlierRevision(signed)
 	if err != nil {
 		return // it could not be read when it was signed
 	}

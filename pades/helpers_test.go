@@ -37,7 +37,7 @@ import (
 
 // person is a signer: a key, its certificate, and the test authority that issued it.
 type person struct {
-	signer ades.Signer
+	signer ades.SignerIdentity
 	key    crypto.Signer
 	ca     *sandboxca.Authority
 }
@@ -48,7 +48,7 @@ func newPerson(t testing.TB, ca *sandboxca.Authority, key crypto.Signer) person 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return person{ades.Signer{Certificate: cert, Chain: ca.Chain()}, key, ca}
+	return person{ades.SignerIdentity{Certificate: cert, Chain: ca.Chain()}, key, ca}
 }
 
 // newPersonWith is a person who does not sign by the default algorithm of the key.
@@ -130,7 +130,7 @@ func placeOf(o pades.Options) pdflint.Place {
 
 // prepare calls Prepare and fails the test unless Check returns the same kind of error. Check does not know the
 // signer: it may accept what Prepare refuses because of the certificate or the hash.
-func prepare(t *testing.T, b []byte, signer ades.Signer, o pades.Options) (*pades.Pending, error) {
+func prepare(t *testing.T, b []byte, signer ades.SignerIdentity, o pades.Options) (*pades.Pending, error) {
 	t.Helper()
 	pending, err := pades.Prepare(t.Context(), document(b), signer, o)
 	checked := pades.Check(t.Context(), document(b), o)
@@ -142,7 +142,7 @@ func prepare(t *testing.T, b []byte, signer ades.Signer, o pades.Options) (*pade
 }
 
 // checkPrepare fails the test unless Prepare returns an error that wraps want and contains text, or none if want is nil.
-func checkPrepare(t *testing.T, b []byte, signer ades.Signer, o pades.Options, want error, text string) {
+func checkPrepare(t *testing.T, b []byte, signer ades.SignerIdentity, o pades.Options, want error, text string) {
 	t.Helper()
 	if _, err := prepare(t, b, signer, o); !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), text) {
 		t.Errorf("got %v, want %v with the text %q", err, want, text)

@@ -74,12 +74,12 @@ func optionsOf(o adestest.Options) pades.Options {
 	return pades.Options{Name: "A signer", Reason: "Undirritun", Location: "Reykjavík", Level: o.Level, Time: o.Time}
 }
 
-func preparePDF(t testing.TB, b []byte, s ades.Signer, o adestest.Options) (adestest.Pending, error) {
+func preparePDF(t testing.TB, b []byte, s ades.SignerIdentity, o adestest.Options) (adestest.Pending, error) {
 	p, err := pades.Prepare(t.Context(), document(b), s, optionsOf(o))
 	return pendingPDF{p}, err
 }
 
-func signPDF(t testing.TB, b []byte, key crypto.Signer, s ades.Signer, o adestest.Options, sources ades.Sources) ([]byte, error) {
+func signPDF(t testing.TB, b []byte, key crypto.Signer, s ades.SignerIdentity, o adestest.Options, sources ades.Sources) ([]byte, error) {
 	r, err := pades.Sign(t.Context(), document(b), key, s, optionsOf(o), sources)
 	return slices.Concat(b, r.Bytes), err
 }

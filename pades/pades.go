@@ -30,7 +30,7 @@
 //			return err
 //		}
 //		doc := pades.Document{ReaderAt: file, Size: info.Size()}
-//		signer := ades.Signer{Certificate: pair.Leaf}
+//		signer := ades.SignerIdentity{Certificate: pair.Leaf}
 //		revision, err := pades.Sign(ctx, doc, pair.PrivateKey.(crypto.Signer), signer, pades.Options{}, ades.Sources{})
 //		if err != nil {
 //			return err
@@ -194,7 +194,7 @@ type Options struct {
 //
 // If ExtendLast fails, for example because validation data cannot be had, Sign returns the revision
 // of [Pending.Sign] with the error: an [Extender] can continue from there.
-func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
+func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.SignerIdentity, options Options, sources ades.Sources) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {
 		return Revision{}, err

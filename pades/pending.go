@@ -16,7 +16,7 @@ import (
 // Pending is a prepared signature that lacks only its value. It does not refer to the document, and
 // can be stored.
 type Pending struct {
-	signer    ades.Signer
+	signer    ades.SignerIdentity
 	base      int64  // length of the document
 	baseSum   []byte // digest of the document
 	baseState []byte // state of the hash after the document
@@ -39,25 +39,25 @@ func (p *Pending) Digest() ades.Digest {
 
 // Signer returns the signer that the signature was prepared for; after [PrepareCMS] it has no
 // certificate.
-func (p *Pending) Signer() ades.Signer { return p.signer }
+func (p *Pending) Signer() ades.SignerIdentity { return p.signer }
 
 // SignerOf returns the signer of the value that [Pending.Complete] takes. After [Prepare] this is
 // [Pending.Signer]. After [PrepareCMS] it is the signer that the CMS names, with the certificates
 // in the CMS; [ades.ErrValue] when the value is no such CMS. SignerOf does not verify the
 // signature: Complete does.
-func (p *Pending) SignerOf(value []byte) (ades.Signer, error) {
+func (p *Pending) SignerOf(value []byte) (ades.SignerIdentity, error) {
 	if !p.externalCMS() {
 		return p.signer, nil
 	}
 	signed, err := cms.Parse(value)
 	if err != nil {
-		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+		return ades.SignerIdentity{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
 	}
 	certificate, err := signed.Signer()
 	if err != nil {
-		return ades.Signer{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
+		return ades.SignerIdentity{}, fmt.Errorf("%w: %w", ades.ErrValue, err)
 	}
-	return ades.Signer{Certificate: certificate, Chain: signed.Certificates, Algorithm: signed.Algorithm()}, nil
+	return ades.SignerIdentity{Certificate: certificate, Chain: signed.Certificates, Algorithm: signed.Algorithm()}, nil
 }
 
 // Base returns the length of the document that the signature was prepared for, and its digest by
@@ -257,9 +257,9 @@ func decodePending(b []byte) (Pending, error) {
 
 // signer returns the signer that the signature was prepared for; after [PrepareCMS] it is a hash
 // alone.
-func (e encodedPending) signer() (ades.Signer, error) {
+func (e encodedPending) signer() (ades.SignerIdentity, error) {
 	if a := e.Algorithm(); e.Certificate == nil && a.Scheme == 0 && a.Hash != 0 {
-		return ades.Signer{Algorithm: a}, nil
+		return ades.SignerIdentity{Algorithm: a}, nil
 	}
 	return e.Decode()
 }

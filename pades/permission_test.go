@@ -240,7 +240,7 @@ func seeded(seed string) []byte {
 
 // checkSeed signs the field Buyer. It fails the test unless the seed value forbids this with the error want; "" is for
 // a seed value that permits it.
-func checkSeed(t *testing.T, b []byte, signer ades.Signer, o pades.Options, want string) {
+func checkSeed(t *testing.T, b []byte, signer ades.SignerIdentity, o pades.Options, want string) {
 	t.Helper()
 	o.Field = "Buyer"
 	var forbidden error

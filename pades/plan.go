@@ -26,7 +26,7 @@ type plan struct {
 }
 
 // newPlan reads the document and refuses it when it must not be signed, or not with these options.
-func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan, error) {
+func newPlan(doc Document, file *pdf.File, signer ades.SignerIdentity, o Options) (*plan, error) {
 	found, err := form.ReadNamed(file, o.Field)
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func newPlan(doc Document, file *pdf.File, signer ades.Signer, o Options) (*plan
 
 // applyFieldConstraints checks the signature against the lock and the seed value of its field, and
 // returns the lock.
-func (p *plan) applyFieldConstraints(signer ades.Signer) (form.Lock, error) {
+func (p *plan) applyFieldConstraints(signer ades.SignerIdentity) (form.Lock, error) {
 	l, err := form.ReadLock(p.file, p.field.lock)
 	if err != nil {
 		return l, fmt.Errorf("reading the lock of field %q: %w", p.field.name, err)

@@ -22,7 +22,7 @@ import (
 // certificate was not issued for signing documents, and [ades.ErrOutsideValidity] when it is not
 // valid at the signing time of the options. Options that contradict
 // each other are an error without a sentinel.
-func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
+func Prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Option
 	if options.Level != ades.B {
 		return nil, fmt.Errorf("pades: PrepareCMS prepares level B only, not %v", options.Level)
 	}
-	return prepare(ctx, doc, ades.Signer{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
+	return prepare(ctx, doc, ades.SignerIdentity{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
 }
 
 // Check reports whether [Prepare] would accept a document with these options. It needs no signer
@@ -72,7 +72,7 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	_, err := layOut(doc, ades.Signer{}, options, 0)
+	_, err := layOut(doc, ades.SignerIdentity{}, options, 0)
 	return err
 }
 
@@ -88,7 +88,7 @@ func Encrypted(doc Document) (encrypted bool, err error) {
 }
 
 // prepare implements [Prepare] and [PrepareCMS]. For PrepareCMS the signer has no certificate.
-func prepare(ctx context.Context, doc Document, signer ades.Signer, options Options, reserved int) (*Pending, error) {
+func prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, options Options, reserved int) (*Pending, error) {
 	if options.Visible != nil && options.Visible.Appearance == nil {
 		return nil, errors.New("pades: a visible signature without an appearance")
 	}
@@ -134,7 +134,7 @@ func (p *Pending) computeAttributes(ctx context.Context, doc Document) error {
 
 // contentsSize returns an upper bound on the length in bytes of the CMS of a signer: the length
 // with the longest possible signature value.
-func contentsSize(signer ades.Signer) (int, error) {
+func contentsSize(signer ades.SignerIdentity) (int, error) {
 	attributes, err := cms.SignedAttributes(signer.Certificate, signer.Algorithm, make([]byte, signer.Algorithm.Hash.Size()))
 	if err != nil {
 		return 0, err
@@ -150,7 +150,7 @@ func contentsSize(signer ades.Signer) (int, error) {
 }
 
 // layOut lays out the revision in which only the signature value is missing.
-func layOut(doc Document, signer ades.Signer, options Options, reserved int) (l layout, err error) {
+func layOut(doc Document, signer ades.SignerIdentity, options Options, reserved int) (l layout, err error) {
 	if err := options.check(); err != nil {
 		return l, err
 	}
@@ -162,7 +162,7 @@ func layOut(doc Document, signer ades.Signer, options Options, reserved int) (l 
 }
 
 // layOutFile is layOut for the document as it was opened.
-func layOutFile(doc Document, file *pdf.File, signer ades.Signer, options Options, reserved int) (layout, error) {
+func layOutFile(doc Document, file *pdf.File, signer ades.SignerIdentity, options Options, reserved int) (layout, error) {
 	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {
 		return layout{}, err
@@ -183,11 +183,11 @@ func layOutFile(doc Document, file *pdf.File, signer ades.Signer, options Option
 
 // noSigner reports whether nothing is known about the signer, as in [Check]. For an external CMS at
 // least the hash is known.
-func noSigner(signer ades.Signer) bool { return signer.Algorithm == ades.Algorithm{} }
+func noSigner(signer ades.SignerIdentity) bool { return signer.Algorithm == ades.Algorithm{} }
 
 // subFilter returns the SubFilter of a signature: pkcs7Detached, which requires no signed attributes,
 // for an external CMS, else cadesDetached.
-func subFilter(signer ades.Signer) pdf.Name {
+func subFilter(signer ades.SignerIdentity) pdf.Name {
 	if signer.Certificate == nil && !noSigner(signer) {
 		return pkcs7Detached
 	}

@@ -16,7 +16,7 @@ type seed struct {
 	file    *pdf.File
 	dict    pdf.Dict
 	lock    form.Lock
-	signer  ades.Signer
+	signer  ades.SignerIdentity
 	options Options
 }
 
@@ -32,7 +32,7 @@ type seedConstraint struct {
 
 // checkSeed refuses a signature that violates the seed value of its field. Entries that are not
 // required are recommendations. Entries without a bit in Ff are required when they are present.
-func checkSeed(file *pdf.File, field emptyField, l form.Lock, signer ades.Signer, o Options) error {
+func checkSeed(file *pdf.File, field emptyField, l form.Lock, signer ades.SignerIdentity, o Options) error {
 	s := seed{file, field.seed, l, signer, o}
 	problem, err := s.check(s.dict, "", seedConstraints())
 	for _, check := range []func() (string, error){s.mdp, s.timeStamp, s.certificate} {

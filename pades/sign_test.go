@@ -360,7 +360,7 @@ func TestPrepareRefuses(t *testing.T) {
 	t.Setenv("GODEBUG", "rsa1024min=0")
 	p := newPerson(t, newAuthority(t), p256(t))
 	weak := newPerson(t, p.ca, rsaKey(t, 1024)).signer
-	sha1 := ades.Signer{Certificate: p.signer.Certificate, Algorithm: ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}}
+	sha1 := ades.SignerIdentity{Certificate: p.signer.Certificate, Algorithm: ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}}
 	whole := pdftest.Build(pdftest.Options{})
 	certified := pdftest.Options{
 		Catalog: "/Perms << /DocMDP 100 0 R >>",
@@ -374,7 +374,7 @@ func TestPrepareRefuses(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		b      []byte
-		signer ades.Signer
+		signer ades.SignerIdentity
 		want   error
 	}{
 		{"empty", nil, p.signer, ades.ErrUnreadable},

@@ -259,7 +259,7 @@ func (v *verification) check(fault error) (err error) {
 	if !covered {
 		return nil
 	}
-	v.judge().Signer(&v.report, v.known)
+	v.validator().Signer(&v.report, v.known)
 	v.checkEncapsulatedDigest()
 	if unknown {
 		v.indeterminateAlgorithm(fault)

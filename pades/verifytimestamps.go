@@ -72,7 +72,7 @@ func (d *inspection) judgeTimestamps() {
 	at := d.options.Time
 	for i := range slices.Backward(d.timestamps) {
 		t := &d.timestamps[i]
-		d.judge().Timestamp(&t.Timestamp, d.known, at)
+		d.validator().Timestamp(&t.Timestamp, d.known, at)
 		at = t.POETime(at)
 	}
 }
@@ -92,7 +92,7 @@ func (v *verification) checkTimestamps() {
 	v.known = v.inspection.known.With(slices.Concat(v.signed.Certificates, validation.Certificates(v.signatureTimestamps))...)
 	best := at
 	for i := range v.signatureTimestamps {
-		v.judge().Timestamp(&v.signatureTimestamps[i], v.known, at)
+		v.validator().Timestamp(&v.signatureTimestamps[i], v.known, at)
 		best = v.signatureTimestamps[i].POETime(best)
 	}
 	for _, t := range slices.Concat(v.signatureTimestamps, tokensOf(v.laterTimestamps())) {
@@ -119,7 +119,7 @@ func signatureTimestamp(token, value []byte, known []*x509.Certificate) validati
 // data are valid at options.Time, or were valid when a trusted document timestamp covered the
 // document security store with this data. The error is an error of reading.
 func (v *verification) checkPOE() (err error) {
-	v.judge().PastValidation(&v.report, func(yield func(validation.POE) bool) {
+	v.validator().PastValidation(&v.report, func(yield func(validation.POE) bool) {
 		at := v.options.Time
 		for _, t := range slices.Backward(v.laterTimestamps()) {
 			at = t.POETime(at)
@@ -152,13 +152,13 @@ func tokensOf(timestamps []judgedTimestamp) []validation.Timestamp {
 	return all
 }
 
-func (d *inspection) judge() validation.Judge {
-	return validation.Judge{Data: d.store.data, Time: d.options.Time, Online: d.online}
+func (d *inspection) validator() validation.Validator {
+	return validation.Validator{Data: d.store.data, Time: d.options.Time, Online: d.online}
 }
 
 // judge returns the judge of this signature. Once the signature has failed, it fetches nothing.
-func (v *verification) judge() validation.Judge {
-	j := v.inspection.judge()
+func (v *verification) validator() validation.Validator {
+	j := v.inspection.validator()
 	j.Data = cmp.Or(v.data, j.Data)
 	if v.report.Indication != "" {
 		j.Online = nil

@@ -583,7 +583,7 @@ func (s *Server) warmRenderer(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	}
-	err := s.renderer.WarmTelling(ctx, func(text string) { s.config.Log.Info(text) })
+	err := s.renderer.WarmNotify(ctx, func(text string) { s.config.Log.Info(text) })
 	if err != nil && ctx.Err() == nil {
 		s.config.Log.Error("stamps cannot be placed automatically", "error", err)
 	}

@@ -66,7 +66,7 @@ func (t *turn) putOff(ctx, attempt context.Context, err error, d draft) error {
 
 // finish makes the signed document. What keeps it from being signed for good is the failure, in the
 // order of spec 3.8. With an error, the draft has what the next try need not make again.
-func (t *turn) finish(ctx context.Context, d draft) (signer ades.Signer, _ *idp.Failure, _ error) {
+func (t *turn) finish(ctx context.Context, d draft) (signer ades.SignerIdentity, _ *idp.Failure, _ error) {
 	signer, err := d.signer(t.r.Value)
 	if err != nil {
 		return signer, wrongValue, nil

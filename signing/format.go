@@ -24,7 +24,7 @@ type Packing = xades.Packing
 // format is what the kinds of documents do each in its own way.
 type format interface {
 	// prepare makes the document ready to be signed with the signer's certificate.
-	prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.Signer, at time.Time) (preparation, error)
+	prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error)
 	// read reads what prepare made.
 	read(encoded []byte) (preparation, error)
 	// draft has the value of what prepare made go into the document, which it closes in the end.
@@ -37,7 +37,7 @@ type format interface {
 // preparation is a signature that lacks its value.
 type preparation interface {
 	Digest() ades.Digest
-	Signer() ades.Signer // without Certificate when it comes with the value
+	Signer() ades.SignerIdentity // without Certificate when it comes with the value
 	MarshalBinary() ([]byte, error)
 }
 
@@ -46,7 +46,7 @@ type preparation interface {
 type draft interface {
 	Close() error
 	// signer is who the value is a signature of.
-	signer(value []byte) (ades.Signer, error)
+	signer(value []byte) (ades.SignerIdentity, error)
 	// base is the length of the document that was prepared. It is another one that is stored when
 	// an earlier try has kept something there, or somebody else has signed.
 	base() (prepared, stored int64)

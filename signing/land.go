@@ -11,7 +11,7 @@ import (
 
 // finished is a signed document that is about to be stored.
 type finished struct {
-	signer ades.Signer
+	signer ades.SignerIdentity
 	draft  draft
 	content
 }

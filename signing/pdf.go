@@ -16,7 +16,7 @@ import (
 // pdfFormat signs PDF documents, which grow by what is appended to them.
 type pdfFormat struct{}
 
-func (pdfFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.Signer, at time.Time) (preparation, error) {
+func (pdfFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
 	options := pades.Options{Reason: t.r.Text.Reason, Location: t.r.Place, Time: at, Level: t.r.Level}
 	cms := t.traits().CMS
 	if !cms {
@@ -77,7 +77,9 @@ type pdfDraft struct {
 	revisions []storage.Revision
 }
 
-func (d *pdfDraft) signer(value []byte) (ades.Signer, error) { return d.prepared.SignerOf(value) }
+func (d *pdfDraft) signer(value []byte) (ades.SignerIdentity, error) {
+	return d.prepared.SignerOf(value)
+}
 
 func (d *pdfDraft) base() (prepared, stored int64) {
 	prepared, _ = d.prepared.Base()

@@ -19,7 +19,7 @@ func (t *turn) prepare(ctx context.Context, need idp.NeedDigest) (preparation, *
 		return p, nil, nil
 	}
 	traits, at := t.traits(), time.Now()
-	signer := ades.Signer{Certificate: need.Certificate, Algorithm: traits.Algorithm}
+	signer := ades.SignerIdentity{Certificate: need.Certificate, Algorithm: traits.Algorithm}
 	if !traits.CMS {
 		chain, f, err := t.checkCertificate(ctx, need.Certificate, need.Chain, t.options.Sources(), at)
 		if f != nil || err != nil {

@@ -14,7 +14,7 @@ import (
 
 // prove makes what the level asks for beside the signature, and sees to it that the
 // signer's certificate is not revoked at any level.
-func (t *turn) prove(ctx context.Context, d draft, signer ades.Signer, sources ades.Sources) error {
+func (t *turn) prove(ctx context.Context, d draft, signer ades.SignerIdentity, sources ades.Sources) error {
 	if t.r.Level >= ades.T { // a token that was too long for the signature stands beside it
 		if err := d.extend(ctx, t.r.Level, sources); err != nil {
 			return err
@@ -30,7 +30,7 @@ func (t *turn) prove(ctx context.Context, d draft, signer ades.Signer, sources a
 // document carries none of it: whoever validates it asks again, so that any answer of now
 // will do, and a revocation counts until the document is delivered. Without a source it
 // cannot ask: that is an operator's choice, and level LT is not to be had then.
-func checkRevocation(ctx context.Context, signer ades.Signer, sources ades.Sources) error {
+func checkRevocation(ctx context.Context, signer ades.SignerIdentity, sources ades.Sources) error {
 	if sources.Revocation == nil {
 		return nil
 	}

@@ -20,7 +20,7 @@ func unchangeable(t *testing.T) []byte {
 	t.Helper()
 	p, content := newPhone(t), pdftest.Build(pdftest.Options{})
 	doc := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	revision, err := pades.Sign(t.Context(), doc, p.key, ades.Signer{Certificate: p.cert}, pades.Options{Certify: pades.NoChanges}, ades.Sources{})
+	revision, err := pades.Sign(t.Context(), doc, p.key, ades.SignerIdentity{Certificate: p.cert}, pades.Options{Certify: pades.NoChanges}, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // new one, made of pieces of the one before.
 type xmlFormat struct{}
 
-func (xmlFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.Signer, at time.Time) (preparation, error) {
+func (xmlFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
 	waiting, end := context.WithTimeout(ctx, xmlPatience)
 	defer end()
 	done, err := t.xml.take(waiting, blob.Size())
@@ -87,7 +87,7 @@ type xmlDraft struct {
 	rooms     rooms
 }
 
-func (d *xmlDraft) signer([]byte) (ades.Signer, error) { return d.prepared.Signer(), nil }
+func (d *xmlDraft) signer([]byte) (ades.SignerIdentity, error) { return d.prepared.Signer(), nil }
 
 func (d *xmlDraft) base() (prepared, stored int64) {
 	prepared, _ = d.prepared.Base()

@@ -55,7 +55,7 @@ func readPage(file *pdf.File, number int) (*Page, error) {
 	if err = page.readAnnotations(file, leaf); err != nil {
 		return nil, fmt.Errorf("reading annotations: %w", err)
 	}
-	page.Archival, err = file.Archival()
+	page.Archival, err = file.ClaimsPDFA()
 	return page, err
 }
 

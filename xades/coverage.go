@@ -360,7 +360,7 @@ func isContained(n xmldoc.Node) bool {
 // isContainer reports whether an element is the root element that [InternallyDetached] adds. It is
 // not signed itself, so it may have no attributes and no namespace declarations.
 func isContainer(n xmldoc.Node) bool {
-	return n.Is("", containerName) && n.Width() == 0
+	return n.Is("", containerName) && n.AttributeCount() == 0
 }
 
 func isEmpty(n xmldoc.Node) bool {

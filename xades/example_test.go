@@ -182,7 +182,7 @@ func exampleSigned(o xades.Options) (xades.Document, *sandboxca.Authority) {
 }
 
 // exampleSigner returns a key with a certificate of a test authority.
-func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
+func exampleSigner() (ades.SignerIdentity, crypto.Signer, *sandboxca.Authority) {
 	ca, err := sandboxca.New(time.Now())
 	if err != nil {
 		log.Fatal(err)
@@ -195,5 +195,5 @@ func exampleSigner() (ades.Signer, crypto.Signer, *sandboxca.Authority) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return ades.Signer{Certificate: cert, Chain: ca.Chain()}, key, ca
+	return ades.SignerIdentity{Certificate: cert, Chain: ca.Chain()}, key, ca
 }

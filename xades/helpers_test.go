@@ -226,7 +226,7 @@ func childOf(n xmldoc.Node, local string) (child xmldoc.Node) {
 
 // fill replaces the content of an element of b.
 func fill(b []byte, n xmldoc.Node, content string) []byte {
-	start, end, _ := n.Inside()
+	start, end, _ := n.ContentRange()
 	return slices.Concat(b[:start], []byte(content), b[end:])
 }
 

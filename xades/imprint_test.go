@@ -60,10 +60,10 @@ var otherImprints = map[string][]string{
 	"xades-t-copied-sigtst.xml":    {"SignatureTimeStamp differs"},
 	"xades-lta-corrupted-cert.xml": {"SignatureTimeStamp equal", "ArchiveTimeStamp differs"},
 	"dss1688.xml": {
-		"SignatureTimeStamp equal", "ArchiveTimeStamp: what a timestamp is over: xmldsig: reference: without a URI",
+		"SignatureTimeStamp equal", "ArchiveTimeStamp: reading what a timestamp covers: xmldsig: reference: no URI",
 	},
 	"xades-detached-with-object-type-ref.xml": {
-		"SignatureTimeStamp equal", "ArchiveTimeStamp: what a timestamp is over: xmldsig: reference: out of the document",
+		"SignatureTimeStamp equal", "ArchiveTimeStamp: reading what a timestamp covers: xmldsig: reference: outside the document",
 	},
 }
 

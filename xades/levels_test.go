@@ -78,12 +78,12 @@ func (p pendingXML) Complete(t testing.TB, b, value []byte, timestamps ades.Time
 	return apply(t, b, r), nil
 }
 
-func prepareXML(t testing.TB, b []byte, s ades.Signer, o adestest.Options) (adestest.Pending, error) {
+func prepareXML(t testing.TB, b []byte, s ades.SignerIdentity, o adestest.Options) (adestest.Pending, error) {
 	p, err := xades.Prepare(t.Context(), document(b), s, optionsOf(t, o))
 	return pendingXML{p}, err
 }
 
-func signXML(t testing.TB, b []byte, key crypto.Signer, s ades.Signer, o adestest.Options, sources ades.Sources) ([]byte, error) {
+func signXML(t testing.TB, b []byte, key crypto.Signer, s ades.SignerIdentity, o adestest.Options, sources ades.Sources) ([]byte, error) {
 	r, err := xades.Sign(t.Context(), document(b), key, s, optionsOf(t, o), sources)
 	if r.Pieces == nil {
 		return nil, err

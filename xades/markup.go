@@ -44,7 +44,7 @@ type reference struct {
 type attributes []string
 
 // newMarkup returns the markup of a signature over a document with the digest sum.
-func newMarkup(signer ades.Signer, o Options, r reference, x ids, sum []byte) (t signatureMarkup, err error) {
+func newMarkup(signer ades.SignerIdentity, o Options, r reference, x ids, sum []byte) (t signatureMarkup, err error) {
 	h := signer.Algorithm.Hash
 	digestMethod, err := xmldsig.DigestMethod(h)
 	if err != nil {
@@ -77,7 +77,7 @@ func qualifyingObject(o Options, r reference, x ids, certificateDigest string) s
 }
 
 // signedInfo returns the markup of SignedInfo. The reference to the document comes first.
-func signedInfo(signer ades.Signer, r reference, x ids, document, properties string) (string, error) {
+func signedInfo(signer ades.SignerIdentity, r reference, x ids, document, properties string) (string, error) {
 	method, err := xmldsig.SignatureMethod(signer.Algorithm)
 	if err != nil {
 		return "", err
@@ -98,7 +98,7 @@ func signedInfo(signer ades.Signer, r reference, x ids, document, properties str
 
 // keyInfo returns a KeyInfo with certificates only. Other forms have subject names, which some
 // readers cannot parse if the name has a serialNumber attribute.
-func keyInfo(signer ades.Signer) string {
+func keyInfo(signer ades.SignerIdentity) string {
 	var certificates []string
 	seen := map[string]bool{}
 	for _, c := range append([]*x509.Certificate{signer.Certificate}, signer.Chain...) {

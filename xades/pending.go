@@ -19,7 +19,7 @@ import (
 // Pending is a signature that is complete except for its value. It does not refer to the document
 // and can be stored.
 type Pending struct {
-	signer     ades.Signer
+	signer     ades.SignerIdentity
 	base       int64  // length of the document
 	baseSum    []byte // digest of the document
 	frame      frame
@@ -32,7 +32,7 @@ type Pending struct {
 func (p *Pending) Digest() ades.Digest { return p.signer.Algorithm.Digest(p.signedInfo) }
 
 // Signer returns the signer that the signature was prepared for.
-func (p *Pending) Signer() ades.Signer { return p.signer }
+func (p *Pending) Signer() ades.SignerIdentity { return p.signer }
 
 // Base returns the length and the digest of the document that the signature was prepared for. The
 // hash is the hash of Digest.

@@ -37,7 +37,7 @@ type frame struct {
 // [ades.ErrAlgorithm]; [ades.ErrPurpose] if the signer's certificate was not issued for signing
 // documents; and [ades.ErrOutsideValidity] if it is not valid at the signing time. Options that
 // contradict each other are an error that is none of these.
-func Prepare(ctx context.Context, doc Document, signer ades.Signer, options Options) (*Pending, error) {
+func Prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func Check(ctx context.Context, doc Document, options Options) error {
 //
 // If ExtendLast fails, for example because validation data cannot be had, Sign returns the revision
 // of [Pending.Sign] with the error: an [Extender] can continue from there.
-func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.Signer, options Options, sources ades.Sources) (Revision, error) {
+func Sign(ctx context.Context, doc Document, key crypto.Signer, signer ades.SignerIdentity, options Options, sources ades.Sources) (Revision, error) {
 	p, err := Prepare(ctx, doc, signer, options)
 	if err != nil {
 		return Revision{}, err
@@ -203,7 +203,7 @@ func (l *layout) placeEnveloped(src *source) error {
 // appendToRoot puts the signature before the end tag of the root element. An empty-element tag
 // becomes a start tag and an end tag.
 func (l *layout) appendToRoot(src *source) {
-	at, end, ok := src.doc.Root().Inside()
+	at, end, ok := src.doc.Root().ContentRange()
 	if ok {
 		l.before, l.after = []Piece{{To: end}}, []Piece{l.markup(endTag), {From: end, To: src.size()}}
 		return

@@ -184,7 +184,7 @@ func TestPrepareRefuses(t *testing.T) {
 	p := newPerson(t, newAuthority(t), p256(t))
 	t.Setenv("GODEBUG", "rsa1024min=0")
 	weak := newPerson(t, p.ca, rsaKey(t, 1024))
-	sha1 := ades.Signer{Certificate: p.signer.Certificate, Algorithm: ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}}
+	sha1 := ades.SignerIdentity{Certificate: p.signer.Certificate, Algorithm: ades.Algorithm{Hash: crypto.SHA1, Scheme: ades.ECDSA}}
 	template := *p.signer.Certificate
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	server, err := p.ca.IssueProfile(&template, p.key.Public())
@@ -200,14 +200,14 @@ func TestPrepareRefuses(t *testing.T) {
 		name    string
 		ctx     context.Context
 		doc     xades.Document
-		signer  ades.Signer
+		signer  ades.SignerIdentity
 		options xades.Options
 		want    error // nil: any error but ErrUnreadable
 	}{
 		{"RSA-1024", t.Context(), doc, weak.signer, xades.Options{}, ades.ErrAlgorithm},
 		{"SHA-1", t.Context(), doc, sha1, xades.Options{}, ades.ErrAlgorithm},
-		{"no certificate", t.Context(), doc, ades.Signer{}, xades.Options{}, nil},
-		{"certificate of a server", t.Context(), doc, ades.Signer{Certificate: server}, xades.Options{}, ades.ErrPurpose},
+		{"no certificate", t.Context(), doc, ades.SignerIdentity{}, xades.Options{}, nil},
+		{"certificate of a server", t.Context(), doc, ades.SignerIdentity{Certificate: server}, xades.Options{}, ades.ErrPurpose},
 		{"1 GiB", t.Context(), failing(1 << 30), p.signer, xades.Options{}, ades.ErrUnreadable},
 		{"negative size", t.Context(), failing(-1), p.signer, xades.Options{}, ades.ErrUnreadable},
 		{"read error", t.Context(), failing(10), p.signer, xades.Options{}, errRead},

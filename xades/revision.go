@@ -218,7 +218,7 @@ func (x *splicing) add(s *signature, properties string) {
 // insert adds markup to an element, as its first or its last content. An empty-element tag becomes
 // a start tag and an end tag.
 func (x *splicing) insert(n xmldoc.Node, markup string, first bool) {
-	start, end, ok := n.Inside()
+	start, end, ok := n.ContentRange()
 	text := Piece{Bytes: x.encoding.Encode(markup)}
 	switch {
 	case !ok:

@@ -193,7 +193,7 @@ func (s *signature) findQualifying() error {
 	}
 	if target, _ := s.qualifying.Attr("", "Target"); s.ID == "" || target != "#"+s.ID {
 		s.qualifying = none
-		return errors.New("Target of QualifyingProperties does not name this signature")
+		return errors.New("the Target of QualifyingProperties does not name this signature")
 	}
 	return nil
 }

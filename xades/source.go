@@ -98,7 +98,7 @@ func readOpening(doc Document) (o opening, err error) {
 	if err := readFull(doc, b, 0); err != nil {
 		return o, fmt.Errorf("xades: reading the document: %w", err)
 	}
-	if o.encoding, o.end, err = xmldoc.Opening(b); err != nil {
+	if o.encoding, o.end, err = xmldoc.ReadEncoding(b); err != nil {
 		return o, readError(err)
 	}
 	o.container = bytes.Contains(b, o.encoding.Encode("<"+containerName))
@@ -163,7 +163,7 @@ func checkPropertyLimits(d *xmldoc.Document, tags int) error {
 // checkXMLNames refuses names that other XML parsers do not read: their users could not verify the
 // signature.
 func checkXMLNames(d *xmldoc.Document) error {
-	if !d.CommonNames() {
+	if !d.HasPortableNames() {
 		return fmt.Errorf("%w: it has a name that XML 1.0 before its fifth edition does not allow, or a very long one", ades.ErrUnreadable)
 	}
 	return nil

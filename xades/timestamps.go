@@ -56,10 +56,10 @@ func (v *verification) checkTimestamps() (err error) {
 		return err
 	}
 	for i := range slices.Backward(v.validatedArchiveTimestamps) {
-		v.newJudge().Timestamp(&v.validatedArchiveTimestamps[i], v.known, v.poeTime(v.archiveTimestamps[i].property))
+		v.newValidator().Timestamp(&v.validatedArchiveTimestamps[i], v.known, v.poeTime(v.archiveTimestamps[i].property))
 	}
 	for i := range v.validatedTimestamps {
-		v.newJudge().Timestamp(&v.validatedTimestamps[i], v.known, v.poeTime(v.signatureTimestamps[i].property))
+		v.newValidator().Timestamp(&v.validatedTimestamps[i], v.known, v.poeTime(v.signatureTimestamps[i].property))
 	}
 	v.noteTimestamps()
 	return nil

@@ -192,9 +192,9 @@ func (v *verification) run() error {
 	if err := v.checkTimestamps(); err != nil {
 		return err
 	}
-	v.newJudge().Signer(&v.report, v.known)
+	v.newValidator().Signer(&v.report, v.known)
 	v.checkHashes()
-	v.newJudge().PastValidation(&v.report, v.proofsOfExistence)
+	v.newValidator().PastValidation(&v.report, v.proofsOfExistence)
 	if v.report.Indication == "" {
 		v.report.Indication = ades.TotalPassed
 	}
@@ -278,11 +278,11 @@ func (v *verification) checkHashes() {
 	validation.CheckHashes(&v.report, hashes...)
 }
 
-// newJudge returns the rules to validate certificates with: the validation data of all signatures
+// newValidator returns the rules to validate certificates with: the validation data of all signatures
 // of the document, because data about a certificate is valid whichever signature it is in. If the
 // signature has failed already, no online source is asked.
-func (v *verification) newJudge() validation.Judge {
-	j := validation.Judge{Data: v.shared, Time: v.options.Time, Online: v.online}
+func (v *verification) newValidator() validation.Validator {
+	j := validation.Validator{Data: v.shared, Time: v.options.Time, Online: v.online}
 	if v.report.Indication != "" {
 		j.Online = nil
 	}

@@ -21,7 +21,7 @@ import (
 
 // person is a key with a certificate of a test authority.
 type person struct {
-	signer ades.Signer
+	signer ades.SignerIdentity
 	key    crypto.Signer
 	ca     *sandboxca.Authority
 }
@@ -43,7 +43,7 @@ func newPersonAt(t testing.TB, ca *sandboxca.Authority, key crypto.Signer, at ti
 	if err != nil {
 		t.Fatal(err)
 	}
-	return person{ades.Signer{Certificate: cert, Chain: ca.Chain()}, key, ca}
+	return person{ades.SignerIdentity{Certificate: cert, Chain: ca.Chain()}, key, ca}
 }
 
 func newAuthority(t testing.TB) *sandboxca.Authority { return newAuthorityAt(t, time.Now()) }

@@ -82,7 +82,7 @@ func (w *wrapping) check() (err error) {
 	if w.wrapper, err = w.findWrapper(); err != nil {
 		return err
 	}
-	start, end, ok := w.wrapper.Inside()
+	start, end, ok := w.wrapper.ContentRange()
 	if content := w.content(); !ok || start != content.From || end != content.To {
 		return fmt.Errorf("%w: an end tag without a start tag", ades.ErrUnreadable)
 	}

@@ -28,7 +28,7 @@
 //			return err
 //		}
 //		doc := xades.Document{ReaderAt: file, Size: info.Size()}
-//		signer := ades.Signer{Certificate: pair.Leaf}
+//		signer := ades.SignerIdentity{Certificate: pair.Leaf}
 //		revision, err := xades.Sign(ctx, doc, pair.PrivateKey.(crypto.Signer), signer, xades.Options{}, ades.Sources{})
 //		if err != nil {
 //			return err

@@ -12,7 +12,7 @@ func ExampleDocument_Text() {
 	r := &ades.Report{Signatures: []ades.SignatureReport{{
 		Name: "Signature1", Format: "PAdES-BASELINE-B", Indication: ades.TotalFailed, SubIndication: ades.HashFailure, Coverage: ades.WholeDocument,
 	}}}
-	d := report.Of("contract.pdf", r)
+	d := report.New("contract.pdf", r)
 	if err := d.Text(os.Stdout, report.English); err != nil {
 		fmt.Println(err)
 	}

@@ -5,7 +5,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	d := report.Of("contract.pdf", result)
+//	d := report.New("contract.pdf", result)
 //	return d.Text(os.Stdout, report.Icelandic)
 //
 // [Document] is the JSON that "innsigli verify --json" prints, and [Schema] describes it. Later
@@ -138,13 +138,13 @@ type CertificateStatus struct {
 // time.
 type Time struct{ time.Time }
 
-// Unread returns the report on a file that could not be validated because of err.
-func Unread(file string, err error) Document {
+// Unreadable returns the report on a file that could not be validated because of err.
+func Unreadable(file string, err error) Document {
 	return Document{File: file, Problems: []string{}, Signatures: []Signature{}, Error: err.Error()}
 }
 
-// Of returns the report on a file with the given name.
-func Of(file string, r *ades.Report) Document {
+// New returns the report on a file with the given name.
+func New(file string, r *ades.Report) Document {
 	d := Document{File: file, Passed: r.Passed(), Problems: append([]string{}, r.Problems()...), Signatures: make([]Signature, 0, len(r.Signatures))}
 	for i := range r.Signatures {
 		d.Signatures = append(d.Signatures, signatureOf(&r.Signatures[i]))

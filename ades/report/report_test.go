@@ -52,7 +52,7 @@ func TestJSON(t *testing.T) {
 func TestSchemaRefuses(t *testing.T) {
 	schema := compiledSchema(t)
 	s := newScene(t)
-	encoded, err := json.Marshal(Of("a.pdf", s.verifyPDF(t, s.pdf(t, ades.LT, pades.Options{}), s.ca.Roots())))
+	encoded, err := json.Marshal(New("a.pdf", s.verifyPDF(t, s.pdf(t, ades.LT, pades.Options{}), s.ca.Roots())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestTimestampIndication(t *testing.T) {
 	for want, timestamp := range map[string]ades.TimestampReport{
 		"PASSED": {Intact: true, Trusted: true}, "INDETERMINATE": {Intact: true}, "FAILED": {},
 	} {
-		d := Of("a.pdf", &ades.Report{Signatures: []ades.SignatureReport{{Timestamps: []ades.TimestampReport{timestamp}}}})
+		d := New("a.pdf", &ades.Report{Signatures: []ades.SignatureReport{{Timestamps: []ades.TimestampReport{timestamp}}}})
 		if got := d.Signatures[0].Timestamps[0].Indication; got != want {
 			t.Errorf("%+v: got %s, want %s", timestamp, got, want)
 		}
@@ -172,15 +172,15 @@ func reports(t *testing.T) []Document {
 	plain := s.pdf(t, ades.B, pades.Options{Name: "Somebody Else"})
 	broken := bytes.Replace(plain, []byte("842"), []byte("841"), 1)
 	return []Document{
-		Of("proven.pdf", s.verifyPDF(t, proven, s.ca.Roots())),
-		Of("untrusted.pdf", s.verifyPDF(t, proven, nil)),
-		Of("plain.pdf", s.verifyPDF(t, plain, s.ca.Roots())),
-		Of("broken.pdf", s.verifyPDF(t, broken, s.ca.Roots())),
-		Of("twice.xml", s.verifyXML(t)),
+		New("proven.pdf", s.verifyPDF(t, proven, s.ca.Roots())),
+		New("untrusted.pdf", s.verifyPDF(t, proven, nil)),
+		New("plain.pdf", s.verifyPDF(t, plain, s.ca.Roots())),
+		New("broken.pdf", s.verifyPDF(t, broken, s.ca.Roots())),
+		New("twice.xml", s.verifyXML(t)),
 		s.contract(),
-		Of("changed.pdf", s.changed()),
-		Of("unsigned.pdf", &ades.Report{}),
-		Unread("letter.txt", errors.New("neither a PDF nor XML")),
+		New("changed.pdf", s.changed()),
+		New("unsigned.pdf", &ades.Report{}),
+		Unreadable("letter.txt", errors.New("neither a PDF nor XML")),
 	}
 }
 
@@ -190,7 +190,7 @@ var signedAt = time.Date(2026, time.June, 17, 12, 0, 0, 0, time.UTC)
 // scene is an authority and a signer.
 type scene struct {
 	ca     *sandboxca.Authority
-	signer ades.Signer
+	signer ades.SignerIdentity
 	key    *ecdsa.PrivateKey
 }
 
@@ -205,7 +205,7 @@ func newScene(t *testing.T) scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scene{ca, ades.Signer{Certificate: cert, Chain: ca.Chain()}, key}
+	return scene{ca, ades.SignerIdentity{Certificate: cert, Chain: ca.Chain()}, key}
 }
 
 // pdf returns a signed PDF at a level.
@@ -318,5 +318,5 @@ func (s scene) contract() Document {
 	one := &r.Signatures[0]
 	one.Changes, one.Warnings = one.Changes[:5], nil
 	one.Algorithm = ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA}
-	return Of("contract.pdf", r)
+	return New("contract.pdf", r)
 }

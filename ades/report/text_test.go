@@ -98,7 +98,7 @@ func TestVerdict(t *testing.T) {
 		"one partial":                  {[]ades.SignatureReport{sound, partial}, "signature 2 covers only a part of it.", "undirskrift 2 nær aðeins yfir hluta þess."},
 		"content after the last":       {[]ades.SignatureReport{earlier}, "something was added after its signature.", "einhverju var bætt við eftir undirskriftina."},
 	} {
-		d := Of("a.pdf", &ades.Report{Signatures: row.signatures})
+		d := New("a.pdf", &ades.Report{Signatures: row.signatures})
 		for i, want := range []string{row.en, row.is} {
 			verdict, _, _ := strings.Cut(textOf(t, d, languages[i]), "\n\n")
 			got := oneLine(verdict)
@@ -134,7 +134,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	err := fmt.Errorf("%w: pdf: opening: %w", ades.ErrUnreadable, errors.New("damaged PDF"))
-	unread := Unread("a.pdf", err)
+	unread := Unreadable("a.pdf", err)
 	if got := oneLine(textOf(t, unread, English)); got != "a.pdf The document cannot be read: opening: damaged PDF" || unread.Error != err.Error() {
 		t.Errorf("unread: got %q and %q", got, unread.Error)
 	}
@@ -151,7 +151,7 @@ func TestTrust(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Of("a.pdf", r)
+		return New("a.pdf", r)
 	}
 	notValidated := Signature{Indication: ades.TotalFailed, SubIndication: ades.FormatFailure, Certificate: &Certificate{Name: "Jóna"}}
 	hour := Certificate{Name: "Jóna", NotBefore: Time{signedAt}, NotAfter: Time{signedAt.Add(time.Hour)}}

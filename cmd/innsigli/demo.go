@@ -113,7 +113,7 @@ func (c demoCommand) withServer(ctx context.Context, s streams, folder string, f
 	}
 	credentials, err := srv.SandboxClient(ctx, "", "")
 	if err == nil {
-		err = d.Server.Renderer.WarmTelling(ctx, s.say)
+		err = d.Server.Renderer.WarmNotify(ctx, s.say)
 	}
 	if err == nil {
 		fmt.Fprintf(s.stdout, "Sandbox at %s\n\n", srv.BaseURL())

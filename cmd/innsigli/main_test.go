@@ -57,7 +57,7 @@ func warmTools() error {
 		return err
 	}
 	renderer := rendererFlag{cache}.renderer()
-	err := renderer.WarmTelling(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, text) })
+	err := renderer.WarmNotify(context.Background(), func(text string) { fmt.Fprintln(os.Stderr, text) })
 	return errors.Join(err, renderer.Close())
 }
 

@@ -43,7 +43,7 @@ func (signCommand) Help() string {
 type assignment struct {
 	file    string
 	content []byte
-	signer  ades.Signer
+	signer  ades.SignerIdentity
 	key     crypto.Signer
 	reason  string
 	level   ades.Level
@@ -114,7 +114,7 @@ func (c signCommand) assignment() (assignment, error) {
 	if err != nil {
 		return a, err
 	}
-	a.signer = ades.Signer{Certificate: certificates[0], Chain: certificates[1:]}
+	a.signer = ades.SignerIdentity{Certificate: certificates[0], Chain: certificates[1:]}
 	if a.sources, err = c.sources(a.level, c.Trust, certificates); err != nil {
 		return a, err
 	}
@@ -364,7 +364,7 @@ func (f pdfFlags) place(ctx context.Context, s streams, p placement, page *stamp
 	}
 	renderer := f.renderer()
 	defer func() { err = errors.Join(err, renderer.Close()) }()
-	if err := renderer.WarmTelling(ctx, s.say); err != nil {
+	if err := renderer.WarmNotify(ctx, s.say); err != nil {
 		return stamp.Rect{}, err
 	}
 	return page.Find(ctx, renderer, p.corner, stamp.StandardSize)

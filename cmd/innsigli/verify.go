@@ -126,7 +126,7 @@ func (v *verifier) close(err error) error {
 func (v *verifier) verify(ctx context.Context, path string) (report.Document, error) {
 	file, err := openDocument(path)
 	if err != nil {
-		return report.Unread(path, err), nil
+		return report.Unreadable(path, err), nil
 	}
 	defer file.Close()
 	kind, judged, err := v.judge(ctx, file)
@@ -134,12 +134,12 @@ func (v *verifier) verify(ctx context.Context, path string) (report.Document, er
 		return report.Document{}, ctx.Err()
 	}
 	if err != nil {
-		return report.Unread(path, err), nil
+		return report.Unreadable(path, err), nil
 	}
 	if v.pictures != nil {
 		err = v.pictures.draw(ctx, file, kind, judged)
 	}
-	return report.Of(path, judged), err
+	return report.New(path, judged), err
 }
 
 var errNotRegular = errors.New("not a regular file")
@@ -280,7 +280,7 @@ func (p *revisionPictures) revision(ctx context.Context, document *io.SectionRea
 // page is the picture of a page, as PNG.
 func (p *revisionPictures) page(ctx context.Context, document *io.SectionReader, number int, size stamp.Size) ([]byte, error) {
 	if !p.warm {
-		if err := p.renderer.WarmTelling(ctx, p.streams.say); err != nil {
+		if err := p.renderer.WarmNotify(ctx, p.streams.say); err != nil {
 			return nil, err
 		}
 		p.warm = true

@@ -48,10 +48,10 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// Earlier opens the first size bytes of the file, which are an earlier revision of it (7.5.6). All
+// EarlierRevision opens the first size bytes of the file, which are an earlier revision of it (7.5.6). All
 // earlier revisions share the work budget of the file, so that the caller may open any number of
 // them.
-func (f *File) Earlier(size int64) (*File, error) {
+func (f *File) EarlierRevision(size int64) (*File, error) {
 	earlier := &File{r: f.r, size: size, dangling: map[uint32]bool{}, parent: f}
 	if err := earlier.open(); err != nil {
 		return nil, fmt.Errorf("pdf: opening an earlier revision: %w", err)
@@ -214,10 +214,10 @@ func parseVersion(text []byte) (major, minor int) {
 // maxMetadata is the maximum size of a decoded metadata stream in bytes.
 const maxMetadata = 1 << 20
 
-// Archival reports whether the document claims to be PDF/A, by its metadata (ISO 19005-1 6.7.11) or
+// ClaimsPDFA reports whether the document claims to be PDF/A, by its metadata (ISO 19005-1 6.7.11) or
 // by a PDF/A output intent (6.2.2). Malformed metadata and malformed output intents claim nothing.
 // Errors are those of [File.Catalog] and of the reader.
-func (f *File) Archival() (bool, error) {
+func (f *File) ClaimsPDFA() (bool, error) {
 	_, catalog, err := f.Catalog()
 	if err != nil {
 		return false, err

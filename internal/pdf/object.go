@@ -100,9 +100,9 @@ func IsStructural(o Object) bool {
 	return ok && (stream.Dict["Type"] == Name("ObjStm") || stream.Dict["Type"] == Name("XRef"))
 }
 
-// Distinct reports whether no dictionary in the object that ref names has two different values for
+// HasDistinctKeys reports whether no dictionary in the object that ref names has two different values for
 // a key. Readers differ in which value they take (7.3.7).
-func (f *File) Distinct(ref Ref) (bool, error) {
+func (f *File) HasDistinctKeys(ref Ref) (bool, error) {
 	o, err := f.find(ref)
 	if err != nil {
 		return false, fmt.Errorf("pdf: object %s: %w", ref.identity(), err)

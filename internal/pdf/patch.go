@@ -67,9 +67,9 @@ func AppendItem(src, item []byte) ([]byte, error) {
 	return splice(src, closing, closing, spaced(src[:closing], item)), nil
 }
 
-// Distinct reports whether no dictionary in the source text of an object has two different values
+// HasDistinctKeys reports whether no dictionary in the source text of an object has two different values
 // for a key. Readers differ in which value they take (7.3.7).
-func Distinct(source []byte) (bool, error) {
+func HasDistinctKeys(source []byte) (bool, error) {
 	p := &parser{buf: source, final: true}
 	_, err := p.object()
 	if err == nil {

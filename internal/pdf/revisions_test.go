@@ -47,7 +47,7 @@ func TestEarlier(t *testing.T) {
 	size := int64(len(before))
 	f := mustOpen(t, mustResetCatalog(t, before))
 	work := f.work
-	earlier, err := f.Earlier(size)
+	earlier, err := f.EarlierRevision(size)
 	if err != nil || earlier.Size() != size || len(earlier.sections) != 1 || len(f.sections) != 2 {
 		t.Fatalf("got %+v, error %v", earlier, err)
 	}
@@ -56,7 +56,7 @@ func TestEarlier(t *testing.T) {
 	}
 	f.spend(minWork + workPerByte*f.size)
 	expect(t, "earlier revision", ErrLimit)(nil, earlier.CheckBudget())
-	expect(t, "opening another revision", ErrLimit)(f.Earlier(size))
+	expect(t, "opening another revision", ErrLimit)(f.EarlierRevision(size))
 }
 
 // TestChangedSince checks which objects an update may change. An object in an object stream may change because the

@@ -48,7 +48,7 @@ func (f *File) newStream(o indirect) (*Stream, error) {
 		length, err = f.measureStream(o.payload)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("Length of the stream: %w", err)
+		return nil, fmt.Errorf("/Length of the stream: %w", err)
 	}
 	if length < 0 || length > f.size-o.payload {
 		return nil, fmt.Errorf("%w: stream of %d bytes", ErrDamaged, length)

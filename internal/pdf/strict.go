@@ -59,15 +59,15 @@ func (f *File) LeadsStrictlyTo(before *File) (bool, error) {
 	return (&rebuiltView{file: f, heads: map[int64]bool{}, lastOffset: map[uint32]int64{}}).matchesSections()
 }
 
-// Hybrid reports whether the cross-reference has a table at or after an absolute offset whose
+// HasXRefStm reports whether the cross-reference has a table at or after an absolute offset whose
 // trailer has an XRefStm (7.5.8.4). If the table and the stream both have an entry for an object,
 // readers differ in which one they take.
-func (f *File) Hybrid(offset int64) bool { return f.lastHybrid > 0 && f.lastHybrid >= offset }
+func (f *File) HasXRefStm(offset int64) bool { return f.lastHybrid > 0 && f.lastHybrid >= offset }
 
 // ReadersAgree reports whether readers that ignore XRefStm in the bytes appended from an offset on
 // find the same objects as readers that do not.
 func (f *File) ReadersAgree(from int64) (bool, error) {
-	if !f.Hybrid(from) {
+	if !f.HasXRefStm(from) {
 		return true, nil
 	}
 	tablesOnly := &File{r: f.r, size: f.size, offsetBase: f.offsetBase, startxref: f.startxref, dangling: map[uint32]bool{}, ignoreXRefStmFrom: from}
@@ -187,7 +187,7 @@ func (u *strictUpdate) checkObjectStream(offset int64, num uint32) (bool, error)
 		if u.now.entries.get(o.num) != (xrefEntry{kind: compressedEntry, offset: int64(num), index: uint32(i)}) {
 			return false, nil
 		}
-		if ok, err := u.now.Distinct(Ref{Num: o.num}); !ok || err != nil {
+		if ok, err := u.now.HasDistinctKeys(Ref{Num: o.num}); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -238,7 +238,7 @@ func (f *File) trailersDistinct(from int64) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if ok, err := Distinct(s.source); !ok || err != nil {
+		if ok, err := HasDistinctKeys(s.source); !ok || err != nil {
 			return false, err
 		}
 	}

@@ -100,7 +100,7 @@ func (u *strictUpdate) checkSectionEnd(s section) (bool, error) {
 // some readers ignore it (7.5.8.4). Size and Prev are written as digits. Root and Encrypt are those
 // of before.
 func (u *strictUpdate) checkTrailer(s section, highest uint32) (bool, error) {
-	if ok, err := Distinct(s.source); !ok || err != nil {
+	if ok, err := HasDistinctKeys(s.source); !ok || err != nil {
 		return false, err
 	}
 	before := u.before.Trailer()

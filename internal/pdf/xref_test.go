@@ -115,7 +115,7 @@ func TestHybrid(t *testing.T) {
 			expect(t, "object", test.want)(f.Object(Ref{Num: 2}))
 			expect(t, "missing object", nil)(f.Object(Ref{Num: 50}))
 			expect(t, "ReadersAgree", test.agree)(f.ReadersAgree(test.from))
-			expect(t, "Hybrid", test.hybrid)(f.Hybrid(test.from), nil)
+			expect(t, "Hybrid", test.hybrid)(f.HasXRefStm(test.from), nil)
 		})
 	}
 	for name, value := range map[string]string{

@@ -166,7 +166,7 @@ func (d doctor) renderer(ctx context.Context, r *Results) {
 		r.fault(what, plain(err), "Without it no free places for stamps are found. See --renderer-cache.")
 		return
 	}
-	if !renderer.Kept() {
+	if !renderer.IsCached() {
 		r.doubt(what, folder+" is no folder that this user, and nobody else, can write to", "The server compiles the renderer at each start, unless it runs as another user, whose folder this is. See --renderer-cache.")
 		return
 	}

@@ -39,8 +39,8 @@ func TestCompiling(t *testing.T) {
 	}
 	cold, err := r.Warm(t.Context())
 	want := ", which was not kept: " + folder + " has to be a folder that only this user can write to"
-	if got := r.NotKept(); err != nil || !cold || r.Kept() || got != want {
-		t.Fatalf("got cold %v, kept %v, error %v, reason %q, want %q", cold, r.Kept(), err, got, want)
+	if got := r.NotKept(); err != nil || !cold || r.IsCached() || got != want {
+		t.Fatalf("got cold %v, kept %v, error %v, reason %q, want %q", cold, r.IsCached(), err, got, want)
 	}
 	drawn(t, r, document, 200, 100)
 }
@@ -65,8 +65,8 @@ func TestDamagedCache(t *testing.T) {
 	for _, want := range []bool{true, false} {
 		r := pdfium.New(pdfium.Options{Cache: folder, Limit: enough})
 		cold, err := r.Warm(t.Context())
-		if err != nil || cold != want || !r.Kept() || r.NotKept() != "" {
-			t.Fatalf("got cold %v, kept %v, error %v, want cold %v and kept", cold, r.Kept(), err, want)
+		if err != nil || cold != want || !r.IsCached() || r.NotKept() != "" {
+			t.Fatalf("got cold %v, kept %v, error %v, want cold %v and kept", cold, r.IsCached(), err, want)
 		}
 		drawn(t, r, source{page: page200}.bytes(), 200, 100)
 		if err := r.Close(); err != nil {
@@ -107,7 +107,7 @@ func TestWarmTelling(t *testing.T) {
 	r := pdfium.New(pdfium.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var texts []string
-	err := r.WarmTelling(ctx, func(text string) {
+	err := r.WarmNotify(ctx, func(text string) {
 		texts = append(texts, text)
 		cancel()
 	})

@@ -22,7 +22,7 @@ import (
 )
 
 // signStamped is the example of README.md.
-func signStamped(ctx context.Context, document pades.Document, key crypto.Signer, signer ades.Signer, renderer stamp.Renderer) error {
+func signStamped(ctx context.Context, document pades.Document, key crypto.Signer, signer ades.SignerIdentity, renderer stamp.Renderer) error {
 	page, err := stamp.ReadPage(document, document.Size, 1)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func Example_signed() {
 	}
 
 	document := pades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))}
-	fmt.Println(signStamped(context.Background(), document, key, ades.Signer{Certificate: certificate, Chain: ca.Chain()}, renderer))
+	fmt.Println(signStamped(context.Background(), document, key, ades.SignerIdentity{Certificate: certificate, Chain: ca.Chain()}, renderer))
 	// Output: <nil>
 }
 

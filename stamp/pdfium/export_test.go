@@ -18,8 +18,8 @@ func (r *Renderer) Idle() (used []int) {
 	return used
 }
 
-// NotKept is notKept.
-func (r *Renderer) NotKept() string { return r.notKept() }
+// NotKept is whyNotCached.
+func (r *Renderer) NotKept() string { return r.whyNotCached() }
 
 // Use calls do with a document instead of drawing a page.
 func (r *Renderer) Use(ctx context.Context, limit time.Duration, document io.ReaderAt, do func(context.Context, io.ReaderAt) error) error {

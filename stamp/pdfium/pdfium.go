@@ -123,9 +123,9 @@ func (r *Renderer) Warm(ctx context.Context) (cold bool, err error) {
 	}
 }
 
-// Kept reports whether the compiled code of a ready renderer is in the folder Options.Cache. If it
+// IsCached reports whether the compiled code of a ready renderer is in the folder Options.Cache. If it
 // is not, the folder could not be used, and the next renderer compiles again.
-func (r *Renderer) Kept() bool {
+func (r *Renderer) IsCached() bool {
 	select {
 	case <-r.engine.done:
 		return r.engine.kept
@@ -134,14 +134,14 @@ func (r *Renderer) Kept() bool {
 	}
 }
 
-// notifyAfter is how long WarmTelling waits before it reports the reason: ten times as long as it
+// notifyAfter is how long WarmNotify waits before it reports the reason: ten times as long as it
 // takes to load compiled code.
 const notifyAfter = time.Second
 
-// WarmTelling is [Renderer.Warm] for programs with a log or a terminal. If the preparation takes
+// WarmNotify is [Renderer.Warm] for programs with a log or a terminal. If the preparation takes
 // long, it calls tell with what the renderer is doing and later with the time that it took. Errors
 // are those of Warm.
-func (r *Renderer) WarmTelling(ctx context.Context, tell func(text string)) error {
+func (r *Renderer) WarmNotify(ctx context.Context, tell func(text string)) error {
 	began := time.Now()
 	soon, cancel := context.WithTimeout(ctx, notifyAfter)
 	defer cancel()
@@ -155,7 +155,7 @@ func (r *Renderer) WarmTelling(ctx context.Context, tell func(text string)) erro
 		return fmt.Errorf("the page renderer: %w", err)
 	}
 	if late && cold {
-		tell(fmt.Sprintf("compiled the page renderer in %v", time.Since(began).Round(100*time.Millisecond)) + r.notKept())
+		tell(fmt.Sprintf("compiled the page renderer in %v", time.Since(began).Round(100*time.Millisecond)) + r.whyNotCached())
 	}
 	return nil
 }
@@ -167,10 +167,10 @@ func (r *Renderer) compiling() string {
 	return "compiling the page renderer, to be kept for the next time"
 }
 
-// notKept returns why compiled code is not in Options.Cache, or "" if it is or there is no such
+// whyNotCached returns why compiled code is not in Options.Cache, or "" if it is or there is no such
 // folder.
-func (r *Renderer) notKept() string {
-	if r.options.Cache == "" || r.Kept() {
+func (r *Renderer) whyNotCached() string {
+	if r.options.Cache == "" || r.IsCached() {
 		return ""
 	}
 	return ", which was not kept: " + r.options.Cache + " has to be a folder that only this user can write to"

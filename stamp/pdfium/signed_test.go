@@ -299,7 +299,7 @@ func (a sample) golden(t *testing.T, s signer, view viewer) *image.RGBA {
 
 // signer is a signer with a key and a self-signed certificate.
 type signer struct {
-	ades.Signer
+	ades.SignerIdentity
 	key crypto.Signer
 }
 
@@ -307,7 +307,7 @@ func newSigner(t testing.TB) signer {
 	t.Helper()
 	key := certtest.NewKey(t, elliptic.P256())
 	cert := certtest.Issue(t, x509.Certificate{Subject: pkix.Name{CommonName: "Example Signer"}}, key, nil, nil)
-	return signer{ades.Signer{Certificate: cert}, key}
+	return signer{ades.SignerIdentity{Certificate: cert}, key}
 }
 
 // sign signs a document with an appearance in a place on the page.
@@ -317,7 +317,7 @@ func (s signer) sign(t testing.TB, document []byte, page *stamp.Page, place stam
 	r := &visible.Rect
 	r.LLX, r.LLY, r.URX, r.URY = page.UserSpace(place)
 	source := pades.Document{ReaderAt: bytes.NewReader(document), Size: int64(len(document))}
-	revision, err := pades.Sign(t.Context(), source, s.key, s.Signer, pades.Options{Visible: visible}, ades.Sources{})
+	revision, err := pades.Sign(t.Context(), source, s.key, s.SignerIdentity, pades.Options{Visible: visible}, ades.Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -148,7 +148,7 @@ func TestOrdersAndTheVersionBefore(t *testing.T) {
 }
 
 // someSigner has a certificate.
-func someSigner(t *testing.T) ades.Signer {
+func someSigner(t *testing.T) ades.SignerIdentity {
 	t.Helper()
 	ca, err := sandboxca.New(time.Now())
 	if err != nil {
@@ -162,7 +162,7 @@ func someSigner(t *testing.T) ades.Signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ades.Signer{Certificate: cert}
+	return ades.SignerIdentity{Certificate: cert}
 }
 
 // The version before, which takes every document for a PDF, cannot begin with XML: it is refused for its

@@ -47,7 +47,7 @@ var signers = tests{
 
 // signer is somebody who signs, with a certificate of his own making.
 type signer struct {
-	ades.Signer
+	ades.SignerIdentity
 	key crypto.Signer
 }
 
@@ -69,7 +69,7 @@ func newSigner(t testing.TB) signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signer{ades.Signer{Certificate: certificate}, key}
+	return signer{ades.SignerIdentity{Certificate: certificate}, key}
 }
 
 // sign adds a signature to a stored document.
@@ -79,7 +79,7 @@ func (s signer) sign(ctx context.Context, tx storage.Transactor, documents stora
 		return err
 	}
 	defer blob.Close()
-	signed, err := pades.Sign(ctx, stored(blob), s.key, s.Signer, pades.Options{Reason: "Undirritun"}, ades.Sources{})
+	signed, err := pades.Sign(ctx, stored(blob), s.key, s.SignerIdentity, pades.Options{Reason: "Undirritun"}, ades.Sources{})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ var oidTest = asn1.ObjectIdentifier{2, 999, 1}
 
 // signer is a signer with its key and the root of its certificate.
 type signer struct {
-	ades.Signer
+	ades.SignerIdentity
 	key  crypto.Signer
 	root *x509.Certificate
 }
@@ -33,7 +33,7 @@ func newSigner(t testing.TB, key crypto.Signer, a ades.Algorithm) signer {
 	t.Helper()
 	root := certtest.New(t, "Root", nil, certtest.Authority)
 	cert := certtest.NewForKey(t, "Dæmi um nafn", key, root, func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageContentCommitment })
-	s := ades.Signer{Certificate: cert.Cert, Chain: []*x509.Certificate{root.Cert}, Algorithm: a}
+	s := ades.SignerIdentity{Certificate: cert.Cert, Chain: []*x509.Certificate{root.Cert}, Algorithm: a}
 	if a.Scheme != ades.Ed25519 { // Resolve refuses it: such signatures are only verified
 		var err error
 		if s, err = s.Resolve(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/innsigli/innsigli/ades"
 )
 
-// A Signer is an [ades.Signer] in JSON. The prepared signature of each format embeds it.
+// A Signer is an [ades.SignerIdentity] in JSON. The prepared signature of each format embeds it.
 type Signer struct {
 	Hash        string   `json:"hash"`
 	Scheme      int      `json:"scheme"`
@@ -24,7 +24,7 @@ var hashNames = map[crypto.Hash]string{crypto.SHA256: "SHA-256", crypto.SHA384: 
 func KnowsHash(h crypto.Hash) bool { return hashNames[h] != "" }
 
 // Encode returns the JSON form of a signer whose algorithm is set.
-func Encode(s ades.Signer) Signer {
+func Encode(s ades.SignerIdentity) Signer {
 	e := Signer{Hash: hashNames[s.Algorithm.Hash], Scheme: int(s.Algorithm.Scheme)}
 	if s.Certificate != nil {
 		e.Certificate = s.Certificate.Raw
@@ -47,8 +47,8 @@ func (e Signer) Algorithm() ades.Algorithm {
 }
 
 // Decode returns the signer. The error is from a certificate that Go cannot parse or from
-// [ades.Signer.Resolve].
-func (e Signer) Decode() (s ades.Signer, err error) {
+// [ades.SignerIdentity.Resolve].
+func (e Signer) Decode() (s ades.SignerIdentity, err error) {
 	s.Algorithm = e.Algorithm()
 	if s.Certificate, err = x509.ParseCertificate(e.Certificate); err != nil {
 		return s, err

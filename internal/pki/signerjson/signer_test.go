@@ -17,7 +17,7 @@ import (
 // TestDecode decodes a signer that was stored, and refuses stored signers that were changed.
 func TestDecode(t *testing.T) {
 	root := certtest.New(t, "Root", nil, certtest.Authority)
-	want := ades.Signer{
+	want := ades.SignerIdentity{
 		Certificate: certtest.New(t, "A signer", root, func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageContentCommitment }).Cert,
 		Chain:       []*x509.Certificate{root.Cert},
 		Algorithm:   ades.Algorithm{Hash: crypto.SHA384, Scheme: ades.ECDSA},
@@ -53,7 +53,7 @@ func TestStoredNames(t *testing.T) {
 	for h, name := range map[crypto.Hash]string{crypto.SHA256: "SHA-256", crypto.SHA384: "SHA-384", crypto.SHA512: "SHA-512"} {
 		for scheme, number := range map[ades.Scheme]int{0: 0, ades.PKCS1v15: 1, ades.ECDSA: 2, ades.PSS: 3, ades.Ed25519: 4} {
 			a := ades.Algorithm{Hash: h, Scheme: scheme}
-			e := signerjson.Encode(ades.Signer{Algorithm: a})
+			e := signerjson.Encode(ades.SignerIdentity{Algorithm: a})
 			if diff := cmp.Diff(signerjson.Signer{Hash: name, Scheme: number}, e); diff != "" || e.Algorithm() != a || !signerjson.KnowsHash(h) {
 				t.Errorf("%v is read as %v, -want +got:\n%s", a, e.Algorithm(), diff)
 			}

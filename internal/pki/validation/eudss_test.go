@@ -371,7 +371,7 @@ type pki struct {
 	signing, stamping *sandboxca.Authority
 	signed            time.Time // of the signature
 	key               crypto.Signer
-	signer            ades.Signer
+	signer            ades.SignerIdentity
 	unit              tsp.Unit
 }
 

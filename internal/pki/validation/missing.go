@@ -41,10 +41,10 @@ func (d *Data) Missing(k *Known, targets ...Target) []string {
 	return all
 }
 
-// Of returns the part of the data that concerns the targets: their chains including the roots, the
+// ForTargets returns the part of the data that concerns the targets: their chains including the roots, the
 // revocation data about each certificate, and the same for each OCSP responder that signed
 // revocation data.
-func (d *Data) Of(k *Known, targets ...Target) *Data {
+func (d *Data) ForTargets(k *Known, targets ...Target) *Data {
 	var all []*Data
 	for _, t := range targets {
 		all = append(all, &d.checkLevel(k, t).used)
@@ -121,7 +121,7 @@ func (m *levelCheck) checkCertificate(c, issuer *x509.Certificate) {
 // This is, for each target, a chain to a root or to a certificate that names itself as its issuer,
 // revocation data about each certificate below that, and the same for the OCSP responders that
 // signed revocation data. Validators determine the level of a signature in this way, even if they
-// trust no root or if the chain uses SHA-1. A [Judge] decides whether the data is valid.
+// trust no root or if the chain uses SHA-1. A [Validator] decides whether the data is valid.
 func (d *Data) Present(k *Known, targets ...Target) bool {
 	if len(d.OCSP)+len(d.CRLs) == 0 {
 		return false

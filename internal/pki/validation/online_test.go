@@ -61,7 +61,7 @@ func TestOnlineLimits(t *testing.T) {
 					sources = ades.Sources{Roots: certtest.Pool(root.Cert), Revocation: source}
 				}
 				known := NewKnown(t.Context(), sources)
-				judge := Judge{Data: new(Data).ShareLimit(known), Time: time.Now(), Online: NewOnline(t.Context(), sources)}
+				judge := Validator{Data: new(Data).ShareLimit(known), Time: time.Now(), Online: NewOnline(t.Context(), sources)}
 				began := time.Now()
 				for i := range int64(100) {
 					cert := certtest.NewForKey(t, "A", own, root, serial(i+2)).Cert
@@ -95,7 +95,7 @@ func TestFetched(t *testing.T) {
 		{"all data", lists, "GOOD by CRL", issuingGood},
 	} {
 		r := s.report()
-		judge := Judge{Data: test.data.ShareLimit(s.known), Time: time.Now(), Online: NewOnline(t.Context(), s.ca.Sources(nil))}
+		judge := Validator{Data: test.data.ShareLimit(s.known), Time: time.Now(), Online: NewOnline(t.Context(), s.ca.Sources(nil))}
 		judge.Signer(&r, s.known)
 		want := []string{"A signer: " + test.signer, test.issuing, rootNotNeeded}
 		if diff := cmp.Diff(want, describe(t, r.Path)); diff != "" {

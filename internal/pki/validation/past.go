@@ -26,11 +26,11 @@ type POE struct {
 // another person may have the key, and may sign revocation data with an earlier time. A POE comes
 // from an archive timestamp that was made in time. Evidence reads poes only while it needs more of
 // them.
-func (j Judge) PastValidation(r *ades.SignatureReport, poes iter.Seq[POE]) {
+func (j Validator) PastValidation(r *ades.SignatureReport, poes iter.Seq[POE]) {
 	if r.Indication != "" || len(r.Chain) == 0 {
 		return
 	}
-	v := pastValidation{Judge: j, report: r, all: j.Online.withFetched(j.Data), at: cmp.Or(r.BestTime, j.Time), errs: make([]error, len(r.Chain))}
+	v := pastValidation{Validator: j, report: r, all: j.Online.withFetched(j.Data), at: cmp.Or(r.BestTime, j.Time), errs: make([]error, len(r.Chain))}
 	if v.failOnHold() {
 		return
 	}
@@ -50,7 +50,7 @@ func (j Judge) PastValidation(r *ades.SignatureReport, poes iter.Seq[POE]) {
 
 // pastValidation looks for a POE for the revocation data about each certificate of a chain.
 type pastValidation struct {
-	Judge
+	Validator
 	report  *ades.SignatureReport
 	all     *Data     // the data of the document, and what was fetched
 	at      time.Time // at which the chain is validated

@@ -49,7 +49,7 @@ func TestPastValidation(t *testing.T) {
 		if test.before != "" {
 			r.Fail(ades.TotalFailed, test.before, "before")
 		}
-		Judge{Data: test.data.ShareLimit(s.known), Time: test.at}.PastValidation(&r, slices.Values(test.poes))
+		Validator{Data: test.data.ShareLimit(s.known), Time: test.at}.PastValidation(&r, slices.Values(test.poes))
 		if r.SubIndication != test.want || (r.Indication == "") != (test.want == "") {
 			t.Errorf("%s: got %s %s %q, want %s", test.name, r.Indication, r.SubIndication, r.Problems, test.want)
 		}
@@ -91,7 +91,7 @@ func TestPastValidationOfRevokedIssuer(t *testing.T) {
 			poes = append(poes, POE{s.data, at(test.poe)})
 		}
 		data := Merge(s.data, &Data{CRLs: [][]byte{list}}).ShareLimit(s.known)
-		Judge{Data: data, Time: at(test.validated)}.PastValidation(&r, slices.Values(poes))
+		Validator{Data: data, Time: at(test.validated)}.PastValidation(&r, slices.Values(poes))
 		if r.SubIndication != test.want || (r.Indication == "") != (test.want == "") {
 			t.Errorf("%s: got %s %s %q, want %s", test.name, r.Indication, r.SubIndication, r.Problems, test.want)
 		}
@@ -132,7 +132,7 @@ func TestPastValidationPath(t *testing.T) {
 	} {
 		r := s.report()
 		r.BestTime = signed
-		judge := Judge{Data: s.data.ShareLimit(s.known), Time: expired, Online: test.online}
+		judge := Validator{Data: s.data.ShareLimit(s.known), Time: expired, Online: test.online}
 		judge.Signer(&r, s.known)
 		judge.PastValidation(&r, slices.Values(test.poes))
 		want := []string{test.signer, issuingGood, rootNotNeeded}

@@ -16,7 +16,7 @@ import (
 // revoked, all at BestTime or, if that is zero, at the time of validation. It also checks that the
 // certificate was valid at ClaimedTime. Signer stores the time, the chain, the status of its
 // certificates and the result in the report.
-func (j Judge) Signer(r *ades.SignatureReport, known *Known) {
+func (j Validator) Signer(r *ades.SignatureReport, known *Known) {
 	s := signerCheck{document: j.Data, report: r, known: known, at: r.BestTime, now: j.Time}
 	if s.at.IsZero() {
 		s.at = j.Time
@@ -102,7 +102,7 @@ func (s signerCheck) check() {
 	if err := cmp.Or(s.checkAlgorithm(), CheckChain(chain, s.at)); err != nil {
 		s.report.Fail(ades.Indeterminate, ades.CryptoConstraintsFailureNoPOE, err.Error())
 	}
-	if end := Announced(s.report.Algorithm, cert.PublicKey, s.at); !end.IsZero() {
+	if end := AnnouncedExpiry(s.report.Algorithm, cert.PublicKey, s.at); !end.IsZero() {
 		s.report.Warnings = append(s.report.Warnings, fmt.Sprintf(
 			"The algorithm or the key is announced to be relied upon before %s only.", end.Format(time.DateOnly)))
 	}

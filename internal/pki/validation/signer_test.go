@@ -97,7 +97,7 @@ func TestSigner(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := s.report()
 			r.BestTime, r.ClaimedTime = test.best, test.claimed
-			Judge{Data: test.data, Time: test.at}.Signer(&r, test.known)
+			Validator{Data: test.data, Time: test.at}.Signer(&r, test.known)
 			if r.SubIndication != test.want || (r.Indication == "") != (test.want == "") {
 				t.Errorf("got %s %s %q, want %s", r.Indication, r.SubIndication, r.Problems, test.want)
 			}
@@ -105,11 +105,11 @@ func TestSigner(t *testing.T) {
 	}
 	weak := s.report()
 	weak.Algorithm.Hash = crypto.SHA1
-	if (Judge{Data: s.data, Time: now}).Signer(&weak, s.known); weak.SubIndication != ades.CryptoConstraintsFailureNoPOE {
+	if (Validator{Data: s.data, Time: now}).Signer(&weak, s.known); weak.SubIndication != ades.CryptoConstraintsFailureNoPOE {
 		t.Errorf("SHA-1: got %s %q, want CRYPTO_CONSTRAINTS_FAILURE_NO_POE", weak.SubIndication, weak.Problems)
 	}
 	var empty ades.SignatureReport
-	if (Judge{Data: s.data, Time: now}).Signer(&empty, s.known); empty.Indication != "" {
+	if (Validator{Data: s.data, Time: now}).Signer(&empty, s.known); empty.Indication != "" {
 		t.Errorf("no certificate: got %+v", empty)
 	}
 	if err := CheckClaimedTime(s.signer, last.Add(time.Hour)); !errors.Is(err, ades.ErrOutsideValidity) {
@@ -127,7 +127,7 @@ func TestSignerPurpose(t *testing.T) {
 	} {
 		r := s.report()
 		r.Certificate = s.issue(t, "A signer", purposes(purpose), usage(x509.KeyUsageDigitalSignature), certtest.Valid(s.signer.NotBefore, s.signer.NotAfter))
-		Judge{Data: s.data, Time: time.Now()}.Signer(&r, s.known)
+		Validator{Data: s.data, Time: time.Now()}.Signer(&r, s.known)
 		if r.Indication != ades.Indeterminate || r.SubIndication != want || (len(r.Warnings) > 0) != (want == ades.TryLater) {
 			t.Errorf("for %v: got %s %s %q with warnings %q, want %s", purpose, r.Indication, r.SubIndication, r.Problems, r.Warnings, want)
 		}
@@ -152,7 +152,7 @@ func TestChainOfOtherRoles(t *testing.T) {
 	} {
 		ca := newAuthority(t, "Authority", root, test.authority)
 		known := NewKnown(t.Context(), ades.Sources{Roots: certtest.Pool(root.Cert)}, ca.Cert)
-		judge := Judge{Data: new(Data).ShareLimit(known), Time: now}
+		judge := Validator{Data: new(Data).ShareLimit(known), Time: now}
 		r := ades.SignatureReport{
 			Certificate: newSigner(t, "A signer", ca, test.signer).Cert, ClaimedTime: now,
 			Algorithm: ades.Algorithm{Hash: crypto.SHA256, Scheme: ades.ECDSA},
@@ -233,7 +233,7 @@ func TestSignerPath(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			r := s.report()
 			r.Certificate, r.BestTime = test.cert, test.best
-			Judge{Data: test.data, Time: now}.Signer(&r, s.known)
+			Validator{Data: test.data, Time: now}.Signer(&r, s.known)
 			if diff := cmp.Diff(test.want, describe(t, r.Path)); diff != "" || len(r.Path) != len(r.Chain) {
 				t.Errorf("chain of %d certificates; path, -want +got:\n%s", len(r.Chain), diff)
 			}

@@ -48,9 +48,9 @@ func CheckChain(chain []*x509.Certificate, at time.Time) error {
 	return nil
 }
 
-// Announced returns the announced expiry of an algorithm and a key, if it is not enforced yet and
+// AnnouncedExpiry returns the announced expiry of an algorithm and a key, if it is not enforced yet and
 // not after the time; otherwise zero.
-func Announced(a ades.Algorithm, pub crypto.PublicKey, at time.Time) time.Time {
+func AnnouncedExpiry(a ades.Algorithm, pub crypto.PublicKey, at time.Time) time.Time {
 	first := hashExpiry[a.Hash]
 	if until, err := keyExpiry(a.Scheme, pub); err == nil && (first.IsZero() || !until.IsZero() && until.Before(first)) {
 		first = until

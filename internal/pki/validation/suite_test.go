@@ -65,7 +65,7 @@ func TestCheckAlgorithm(t *testing.T) {
 		if (err == nil) != test.accepted || err != nil && !errors.Is(err, ades.ErrAlgorithm) {
 			t.Errorf("%s: got %v, want accepted %t", name, err, test.accepted)
 		}
-		if got := Announced(test.a, test.pub, test.at); err == nil && !got.Equal(test.announced) {
+		if got := AnnouncedExpiry(test.a, test.pub, test.at); err == nil && !got.Equal(test.announced) {
 			t.Errorf("%s: got announced expiry %v, want %v", name, got, test.announced)
 		}
 	}

@@ -60,7 +60,7 @@ func (t *Timestamp) POETime(later time.Time) time.Time {
 // 5.6.3). The caller has called [Timestamp.Check] before. The certificate of the timestamp
 // authority is validated at the time at, when the timestamp is known to have existed. Timestamp
 // stores the result in the report.
-func (j Judge) Timestamp(t *Timestamp, known *Known, at time.Time) {
+func (j Validator) Timestamp(t *Timestamp, known *Known, at time.Time) {
 	if !t.Report.Intact {
 		return
 	}
@@ -79,7 +79,7 @@ func (j Judge) Timestamp(t *Timestamp, known *Known, at time.Time) {
 
 // checkTimestampAuthority checks the certificate of the timestamp authority and the algorithms of
 // the token, and stores the status of the certificates in the report.
-func (j Judge) checkTimestampAuthority(t *Timestamp, data *Data, known *Known, at time.Time) error {
+func (j Validator) checkTimestampAuthority(t *Timestamp, data *Data, known *Known, at time.Time) error {
 	token := t.Token
 	if token.Time.After(at.Add(ades.MaxSkew)) {
 		return fmt.Errorf("timestamp of %s, after the validation time", token.Time.UTC().Format(time.RFC3339))

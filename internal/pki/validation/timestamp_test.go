@@ -33,7 +33,7 @@ func TestTimestamp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stamp := s.stamp
 			stamp.Check(test.sum, nil)
-			Judge{Data: test.data, Time: now}.Timestamp(&stamp, test.known, test.at)
+			Validator{Data: test.data, Time: now}.Timestamp(&stamp, test.known, test.at)
 			r := stamp.Report
 			if r.Intact != test.intact || r.Trusted != test.trusted || (len(r.Problems) == 0) != test.trusted {
 				t.Errorf("got %+v, want intact %t, trusted %t", r, test.intact, test.trusted)

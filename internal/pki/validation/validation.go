@@ -4,10 +4,10 @@
 // certificate validation. The packages of the formats know what a signature or a timestamp covers,
 // and where a document stores its validation data.
 //
-// A [Judge] validates by the validation data that is embedded in a document:
+// A [Validator] validates by the validation data that is embedded in a document:
 //
 //	known := validation.NewKnown(ctx, sources, certificates...)
-//	judge := validation.Judge{Data: data, Time: time}
+//	judge := validation.Validator{Data: data, Time: time}
 //	judge.Timestamp(&timestamp, known, time) // 5.4: is the timestamp trusted?
 //	judge.Signer(&report, known)             // 5.2.6: the certificate at the best signature time
 //	judge.PastValidation(&report, poes)            // 5.6.2: does the revocation data still count?
@@ -37,9 +37,9 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/ocsp"
 )
 
-// Judge validates signers and timestamps at a time, by the validation data of a document and by
+// Validator validates signers and timestamps at a time, by the validation data of a document and by
 // data that it fetches online.
-type Judge struct {
+type Validator struct {
 	Data   *Data     // embedded in the document
 	Time   time.Time // at which the document is validated
 	Online *Online   // nil: no data is fetched

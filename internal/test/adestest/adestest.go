@@ -6,7 +6,7 @@
 //		adestest.Run(t, adestest.Format{
 //			Name:     "PAdES",
 //			Variants: []adestest.Variant{{Name: "cross-reference table", Document: blank}},
-//			Prepare:  func(t testing.TB, b []byte, s ades.Signer, o adestest.Options) (adestest.Pending, error) { ... },
+//			Prepare:  func(t testing.TB, b []byte, s ades.SignerIdentity, o adestest.Options) (adestest.Pending, error) { ... },
 //			...
 //		})
 //	}
@@ -45,10 +45,10 @@ type Format struct {
 	DocumentTimestamps bool
 
 	NewPending func() Pending // an empty one, to be decoded
-	Prepare    func(t testing.TB, document []byte, s ades.Signer, o Options) (Pending, error)
+	Prepare    func(t testing.TB, document []byte, s ades.SignerIdentity, o Options) (Pending, error)
 	// Sign signs in one call. With the error it returns the document that was signed below the
 	// level.
-	Sign                      func(t testing.TB, document []byte, key crypto.Signer, s ades.Signer, o Options, sources ades.Sources) ([]byte, error)
+	Sign                      func(t testing.TB, document []byte, key crypto.Signer, s ades.SignerIdentity, o Options, sources ades.Sources) ([]byte, error)
 	Extend, ExtendLast, Renew ExtendFunc
 	Verify                    func(t testing.TB, document []byte, o ades.VerifyOptions) *ades.Report
 
@@ -142,7 +142,7 @@ func clock(ahead time.Duration) func() time.Time {
 
 // signer is a key with a certificate of an authority.
 type signer struct {
-	ades.Signer
+	ades.SignerIdentity
 	key crypto.Signer
 	ca  *sandboxca.Authority
 }
@@ -179,13 +179,13 @@ func newSigner(t testing.TB, ca *sandboxca.Authority, at time.Time) signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signer{ades.Signer{Certificate: certificate, Chain: ca.Chain()}, key, ca}
+	return signer{ades.SignerIdentity{Certificate: certificate, Chain: ca.Chain()}, key, ca}
 }
 
 // newSignerBetween returns a signer whose certificate is valid between two times.
 func newSignerBetween(t testing.TB, ca *sandboxca.Authority, from, to time.Time) signer {
 	t.Helper()
-	s := signer{ades.Signer{Chain: ca.Chain()}, newKey(t), ca}
+	s := signer{ades.SignerIdentity{Chain: ca.Chain()}, newKey(t), ca}
 	var err error
 	s.Certificate, err = ca.IssueProfile(&x509.Certificate{
 		Subject: pkix.Name{CommonName: "Short"}, NotBefore: from, NotAfter: to,
@@ -201,7 +201,7 @@ func newSignerBetween(t testing.TB, ca *sandboxca.Authority, from, to time.Time)
 // and completed. The level of the signature is T at most.
 func (f Format) trySign(t testing.TB, document []byte, s signer, o Options, timestamps ades.Timestamper) ([]byte, error) {
 	t.Helper()
-	prepared, err := f.Prepare(t, document, s.Signer, o)
+	prepared, err := f.Prepare(t, document, s.SignerIdentity, o)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (d *document) sign(t testing.TB, s signer, level ades.Level, sources ades.S
 // signInOneCall adds the first signature by [Format].Sign.
 func (d *document) signInOneCall(t testing.TB, s signer, level ades.Level) {
 	t.Helper()
-	signed, err := d.Sign(t, d.content, s.key, s.Signer, Options{Variant: d.variant, Level: level}, s.ca.Sources(nil))
+	signed, err := d.Sign(t, d.content, s.key, s.SignerIdentity, Options{Variant: d.variant, Level: level}, s.ca.Sources(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

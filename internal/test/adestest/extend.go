@@ -230,7 +230,7 @@ func testCompleteNeedsTimestamp(t *testing.T, f Format) {
 		"after the certificate's end": {ca.Sources(func() time.Time { return s.Certificate.NotAfter.Add(time.Minute) }).Time, ades.ErrOutsideValidity},
 		"authority has expired":       {ca.Sources(func() time.Time { return time.Now().AddDate(6, 0, 0) }).Time, ades.ErrTimestamp},
 	} {
-		pending, err := f.Prepare(t, blank, s.Signer, Options{Variant: f.Variants[0], Level: ades.T})
+		pending, err := f.Prepare(t, blank, s.SignerIdentity, Options{Variant: f.Variants[0], Level: ades.T})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func testSignWithoutRevocationData(t *testing.T, f Format) {
 	s, sources := newSigner(t, ca, time.Now()), ca.Sources(nil)
 	sources.Revocation = nil
 	v := f.Variants[0]
-	signed, err := f.Sign(t, v.Document, s.key, s.Signer, Options{Variant: v, Level: ades.LT}, sources)
+	signed, err := f.Sign(t, v.Document, s.key, s.SignerIdentity, Options{Variant: v, Level: ades.LT}, sources)
 	if !errors.Is(err, ades.ErrNoRevocation) {
 		t.Fatalf("%v, want %v", err, ades.ErrNoRevocation)
 	}

@@ -117,7 +117,7 @@ func (l *folder) newSignerWith(a algorithm) signer {
 	if err != nil {
 		l.Fatal(err)
 	}
-	return signer{ades.Signer{Certificate: certificate, Chain: l.ca.Chain(), Algorithm: a.Algorithm}, a.key, l.ca}
+	return signer{ades.SignerIdentity{Certificate: certificate, Chain: l.ca.Chain(), Algorithm: a.Algorithm}, a.key, l.ca}
 }
 
 // add writes a document to a file.

@@ -77,7 +77,7 @@ func testStored(t *testing.T, f Format) {
 // testStoredLevel: the level is part of what is stored, and one that does not exist is not decoded.
 func testStoredLevel(t *testing.T, f Format) {
 	s, v := newSigner(t, newAuthority(t, time.Now()), time.Now()), f.Variants[0]
-	p, err := f.Prepare(t, v.Document, s.Signer, Options{Variant: v, Level: ades.LTA})
+	p, err := f.Prepare(t, v.Document, s.SignerIdentity, Options{Variant: v, Level: ades.LTA})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func (f Format) store(t testing.TB) []byte {
 	at := time.Now().UTC().Truncate(time.Second)
 	signer := newSigner(t, newAuthority(t, at), at)
 	s := Stored{Document: v.Document, Root: signer.ca.Root().Raw, Time: at}
-	p, err := f.Prepare(t, v.Document, signer.Signer, Options{Variant: v, Time: at})
+	p, err := f.Prepare(t, v.Document, signer.SignerIdentity, Options{Variant: v, Time: at})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,8 +58,8 @@ func newSigner(t testing.TB) signer {
 	return signer{ca, key, certificate}
 }
 
-func (s signer) ades() ades.Signer {
-	return ades.Signer{Certificate: s.certificate, Chain: s.ca.Chain()}
+func (s signer) ades() ades.SignerIdentity {
+	return ades.SignerIdentity{Certificate: s.certificate, Chain: s.ca.Chain()}
 }
 
 func (s signer) sign(d ades.Digest) ([]byte, error) {

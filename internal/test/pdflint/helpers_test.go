@@ -31,7 +31,7 @@ import (
 // signer signs the files of a test.
 type signer struct {
 	key    *ecdsa.PrivateKey
-	signer ades.Signer
+	signer ades.SignerIdentity
 }
 
 func newSigner(t *testing.T) signer {
@@ -48,7 +48,7 @@ func newSigner(t *testing.T) signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signer{key, ades.Signer{Certificate: cert, Chain: ca.Chain()}}
+	return signer{key, ades.SignerIdentity{Certificate: cert, Chain: ca.Chain()}}
 }
 
 func (s signer) sign(t *testing.T, base []byte, o pades.Options) []byte {

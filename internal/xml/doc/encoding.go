@@ -69,9 +69,9 @@ func (e Encoding) IsSpace(b []byte) bool {
 	return true
 }
 
-// Opening reads the encoding of a document from its first bytes, and returns the offset of the end
+// ReadEncoding reads the encoding of a document from its first bytes, and returns the offset of the end
 // of its byte order mark and XML declaration. Errors are those of [Parse].
-func Opening(b []byte) (e Encoding, end int64, err error) {
+func ReadEncoding(b []byte) (e Encoding, end int64, err error) {
 	d := &Document{source: b}
 	d.detectEncoding()
 	e, end = d.Encoding(), int64(d.coding.mark)

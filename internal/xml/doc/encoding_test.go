@@ -85,7 +85,7 @@ func TestPositions(t *testing.T) {
 					continue
 				}
 				start, end := e.Span()
-				first, last, ok := e.Inside()
+				first, last, ok := e.ContentRange()
 				got := [3]string{source[start:first], source[first:last], source[last:end]}
 				if got != [3]string{tc.encode(parts[0]), tc.encode(parts[1]), tc.encode(parts[2])} || ok != (e.Name().Local != "e") {
 					t.Fatalf("parts of %s: got %.40q (%t), want %.40q", e.Name().Local, got, ok, parts)
@@ -119,7 +119,7 @@ func TestOpening(t *testing.T) {
 		{"UTF-16BE declared as UTF-16LE", "", beMark + be("<?xml version='1.0' encoding='UTF-16LE'?>"), 0, xmldoc.ErrEncoding},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			encoding, end, err := xmldoc.Opening([]byte(tc.opening + tc.rest))
+			encoding, end, err := xmldoc.ReadEncoding([]byte(tc.opening + tc.rest))
 			if !errors.Is(err, tc.err) || tc.err == nil && (encoding != tc.encoding || end != int64(len(tc.opening))) {
 				t.Errorf("got %v, %d, %v; want %v, %d, %v", encoding, end, err, tc.encoding, len(tc.opening), tc.err)
 			}

@@ -117,9 +117,9 @@ func (n Node) Declares(prefix string) (uri string, declared bool) {
 	return "", false
 }
 
-// Width returns how many attributes and namespace declarations an element has, which is the work of
+// AttributeCount returns how many attributes and namespace declarations an element has, which is the work of
 // searching one of them.
-func (n Node) Width() int {
+func (n Node) AttributeCount() int {
 	if n.doc == nil {
 		return 0
 	}
@@ -272,9 +272,9 @@ func (n Node) Span() (start, end int64) {
 	return n.doc.position(e.start), n.doc.position(e.end)
 }
 
-// Inside returns the byte offsets of an element's content in the source, between its tags. For an
+// ContentRange returns the byte offsets of an element's content in the source, between its tags. For an
 // empty-element tag ok is false, and start is the offset of its "/>".
-func (n Node) Inside() (start, end int64, ok bool) {
+func (n Node) ContentRange() (start, end int64, ok bool) {
 	if n.Kind() != Element {
 		return 0, 0, false
 	}

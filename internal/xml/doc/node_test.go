@@ -98,10 +98,10 @@ func TestZeroNode(t *testing.T) {
 	var n xmldoc.Node
 	_, hasAttribute := n.Attr("", "a")
 	_, bound := n.Namespace("")
-	_, _, inside := n.Inside()
+	_, _, inside := n.ContentRange()
 	start, end := n.Span()
 	switch {
-	case n.Kind() != 0, n.Is("", ""), n.Name() != xmldoc.Name{}, n.Prefix() != "", n.Text() != "", n.Parent() != n, n.Width() != 0,
+	case n.Kind() != 0, n.Is("", ""), n.Name() != xmldoc.Name{}, n.Prefix() != "", n.Text() != "", n.Parent() != n, n.AttributeCount() != 0,
 		n.Contains(n), n.Inherits(""), hasAttribute, bound, inside, start != 0, end != 0:
 		t.Error("a method returns a value")
 	}
@@ -175,7 +175,7 @@ func TestNamespace(t *testing.T) {
 				tc.prefix, tc.element, uri, bound, own, declared, tc.uri, tc.bound, tc.declared)
 		}
 	}
-	if got, want := [3]int{all[0].Width(), all[1].Width(), all[2].Width()}, [3]int{3, 3, 0}; got != want {
+	if got, want := [3]int{all[0].AttributeCount(), all[1].AttributeCount(), all[2].AttributeCount()}, [3]int{3, 3, 0}; got != want {
 		t.Errorf("widths: got %v, want %v", got, want)
 	}
 	if _, ok := d.Root().Attr("http://www.w3.org/2000/xmlns/", "p"); ok {

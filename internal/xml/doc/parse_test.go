@@ -177,7 +177,7 @@ func TestCommonNames(t *testing.T) {
 				"<N/>", "<a N=''/>", "<p:N xmlns:p='u:v'/>", "<N:a xmlns:N='u:v'/>", "<a xmlns:N='u:v'/>", "<a><?N?></a>",
 			} {
 				source = strings.ReplaceAll(source, "N", name)
-				if got := parse(t, source).CommonNames(); got != tc.want {
+				if got := parse(t, source).HasPortableNames(); got != tc.want {
 					t.Errorf("%+.40q: got %t, want %t", source, got, tc.want)
 				}
 			}
@@ -224,7 +224,7 @@ func FuzzParse(f *testing.F) {
 
 // checkNesting checks that the children of a node fill it without gaps.
 func checkNesting(t *testing.T, n xmldoc.Node) {
-	at, end, ok := n.Inside()
+	at, end, ok := n.ContentRange()
 	for child := range n.Children() {
 		childStart, childEnd := child.Span()
 		if !ok || childStart != at || childEnd <= childStart || child.Parent() != n {

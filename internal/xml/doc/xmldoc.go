@@ -121,13 +121,13 @@ func (d *Document) run(n int32) string {
 	return c.value()
 }
 
-// maxCommonName is the longest name, in characters without its prefix, that Java's parsers accept.
-const maxCommonName = 1000
+// maxPortableName is the longest name, in characters without its prefix, that Java's parsers accept.
+const maxPortableName = 1000
 
-// CommonNames reports whether other parsers accept all names of the document. The parsers of Java
+// HasPortableNames reports whether other parsers accept all names of the document. The parsers of Java
 // and of Go accept only the names of the fourth edition of XML 1.0 (appendix B), a subset of those
 // of the fifth edition.
-func (d *Document) CommonNames() bool {
+func (d *Document) HasPortableNames() bool {
 	for _, n := range d.tree.names {
 		if !isCommon(n.local) || !isCommon(n.prefix) {
 			return false
@@ -138,7 +138,7 @@ func (d *Document) CommonNames() bool {
 
 // isCommon asks Go's parser, which gets only the beginning of a tag.
 func isCommon(name string) bool {
-	if utf8.RuneCountInString(name) > maxCommonName {
+	if utf8.RuneCountInString(name) > maxPortableName {
 		return false
 	}
 	if isASCII(name) {

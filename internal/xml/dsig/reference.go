@@ -147,7 +147,7 @@ func (s *namespaces) of(n xmldoc.Node, prefix string) (uri string, err error) {
 	if cached || n == (xmldoc.Node{}) {
 		return uri, nil
 	}
-	if err := s.charge(int64(n.Width())); err != nil {
+	if err := s.charge(int64(n.AttributeCount())); err != nil {
 		return "", err
 	}
 	uri, declared := n.Declares(prefix)

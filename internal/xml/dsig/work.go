@@ -81,7 +81,7 @@ func (k *work) chargePass(n xmldoc.Node) error {
 // attributesAround returns how many attributes the ancestors of an element have.
 func attributesAround(n xmldoc.Node) (attributes int64) {
 	for n = n.Parent(); n != (xmldoc.Node{}); n = n.Parent() {
-		attributes += int64(n.Width())
+		attributes += int64(n.AttributeCount())
 	}
 	return attributes
 }

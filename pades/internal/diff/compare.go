@@ -249,7 +249,7 @@ func (c *comparison) findDuplicateKeys() error {
 	c.graph.duplicateKeys = c.graph.duplicateKeys || c.before.HasDuplicateKeys() || c.now.HasDuplicateKeys()
 	for _, num := range slices.Sorted(maps.Keys(c.moved)) {
 		ref := c.now.Reference(num)
-		distinct, err := c.now.Distinct(ref)
+		distinct, err := c.now.HasDistinctKeys(ref)
 		if err := pdf.IgnoreMalformed(err); err != nil {
 			return err
 		}

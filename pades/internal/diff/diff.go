@@ -162,7 +162,7 @@ func (h *History) open(n int) (*pdf.File, error) {
 	if n == len(h.Ends) {
 		return h.File, nil
 	}
-	file, err := h.File.Earlier(h.Ends[n-1])
+	file, err := h.File.EarlierRevision(h.Ends[n-1])
 	if errors.Is(err, pdf.ErrNotPDF) || errors.Is(err, pdf.ErrEncrypted) {
 		return nil, nil
 	}
