@@ -59,7 +59,7 @@ type Algorithm struct {
 	Hash   crypto.Hash
 	Scheme Scheme
 	// Salt is the length in bytes of the PSS salt. 0 means as long as the hash. Only existing
-	// signatures have another value: [Signer.Resolve] refuses one.
+	// signatures have another value: [SignerIdentity.Resolve] refuses one.
 	Salt int
 }
 

@@ -52,7 +52,7 @@ func Chain(cert *x509.Certificate, intermediates []*x509.Certificate, roots *x50
 }
 
 // chainError reports why crypto/x509 found no chain. It wraps ErrNoChain or ErrOutsideValidity,
-// which callers tell apart.
+// so that callers can test for either with errors.Is.
 type chainError struct{ cause error }
 
 func (e chainError) Error() string { return e.sentinel().Error() + ": " + e.reason() }
@@ -84,13 +84,13 @@ func (e chainError) sentinel() error {
 // signature. The zero value is empty and ready to use. Several goroutines may use it at once.
 type Chains struct {
 	mu     sync.Mutex
-	chains map[chainKey][]*x509.Certificate
+	byKey  map[chainKey][]*x509.Certificate
 	issued map[issuerKey]bool
 }
 
 type certificateDigest [sha256.Size]byte
 
-// chainKey is all that a chain depends on beside the time. It includes the intermediates, because
+// chainKey is everything that a chain depends on besides the time. It includes the intermediates, because
 // documents embed certificates of authorities, some of them outdated or revoked: a chain over those
 // must not be used for another document.
 type chainKey struct {
@@ -114,20 +114,21 @@ const maxCachedChains = 1024
 
 // Chain builds the chain of a certificate to a root of the sources, as the function [Chain] does. If
 // the sources have a cache (s.Chains), it returns a chain from there while all of its certificates
-// are valid at the given time: nothing else about a chain depends on time.
+// are valid at the given time: nothing else about a chain depends on time. The caller must not
+// change the returned slice.
 func (s Sources) Chain(cert *x509.Certificate, intermediates []*x509.Certificate, at time.Time) ([]*x509.Certificate, error) {
 	if s.Chains == nil {
 		return Chain(cert, intermediates, s.Roots, at)
 	}
 	key := newChainKey(cert, intermediates, s.Roots)
-	if chain := s.Chains.chain(key, at); chain != nil {
+	if chain := s.Chains.cached(key, at); chain != nil {
 		return chain, nil
 	}
 	chain, err := Chain(cert, intermediates, s.Roots, at)
 	if err == nil {
 		s.Chains.mu.Lock()
 		defer s.Chains.mu.Unlock()
-		addToCache(&s.Chains.chains, key, chain)
+		addToCache(&s.Chains.byKey, key, chain)
 		for i := range len(chain) - 1 {
 			addToCache(&s.Chains.issued, newIssuerKey(chain[i], chain[i+1]), true)
 		}
@@ -142,7 +143,8 @@ func newIssuerKey(cert, issuer *x509.Certificate) issuerKey {
 	return issuerKey{sha256.Sum256(cert.Raw), sha256.Sum256(issuer.Raw)}
 }
 
-// CheckIssuer is [CheckIssuer] with a cache of the certificates and issuers for which it succeeded.
+// CheckIssuer does what the function [CheckIssuer] does, and remembers in s.Chains for which
+// certificates and issuers it succeeded.
 func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
 	if s.Chains == nil {
 		return CheckIssuer(cert, issuer)
@@ -163,10 +165,11 @@ func (s Sources) CheckIssuer(cert, issuer *x509.Certificate) error {
 	return err
 }
 
-func (c *Chains) chain(key chainKey, at time.Time) []*x509.Certificate {
+// cached returns the chain of a key if all of its certificates are valid at the time, or else nil.
+func (c *Chains) cached(key chainKey, at time.Time) []*x509.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	chain := c.chains[key]
+	chain := c.byKey[key]
 	for _, cert := range chain {
 		if at.Before(cert.NotBefore) || at.After(cert.NotAfter) {
 			return nil
@@ -175,19 +178,20 @@ func (c *Chains) chain(key chainKey, at time.Time) []*x509.Certificate {
 	return chain
 }
 
-func addToCache[K comparable, V any](all *map[K]V, key K, value V) {
-	if *all == nil || len(*all) >= maxCachedChains {
-		*all = make(map[K]V)
+// addToCache adds an entry to a map of [Chains], whose mutex the caller holds.
+func addToCache[K comparable, V any](cache *map[K]V, key K, value V) {
+	if *cache == nil || len(*cache) >= maxCachedChains {
+		*cache = make(map[K]V)
 	}
-	(*all)[key] = value
+	(*cache)[key] = value
 }
 
 // oidPSSKey marks keys that may be used with RSASSA-PSS only (RFC 4055 section 1.2).
 var oidPSSKey = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 10}
 
 // PublicKey returns the public key of a certificate. When crypto/x509 cannot read the key, the
-// error is [ErrAlgorithm] and names the type of the key. A key that is restricted to RSASSA-PSS is
-// such a key; PSS signatures with an ordinary RSA key are supported.
+// error is [ErrAlgorithm] and names the type of the key. crypto/x509 cannot read keys that are
+// restricted to RSASSA-PSS; PSS signatures with an ordinary RSA key are supported.
 func PublicKey(cert *x509.Certificate) (crypto.PublicKey, error) {
 	if cert.PublicKey != nil {
 		return cert.PublicKey, nil
@@ -197,7 +201,7 @@ func PublicKey(cert *x509.Certificate) (crypto.PublicKey, error) {
 		Key       asn1.BitString
 	}
 	if _, err := asn1.Unmarshal(cert.RawSubjectPublicKeyInfo, &spki); err != nil {
-		return nil, fmt.Errorf("%w: certificate without a key", ErrAlgorithm)
+		return nil, fmt.Errorf("%w: unreadable public key", ErrAlgorithm)
 	}
 	if spki.Algorithm.Algorithm.Equal(oidPSSKey) {
 		return nil, fmt.Errorf("%w: key restricted to RSASSA-PSS (id-RSASSA-PSS)", ErrAlgorithm)
@@ -224,8 +228,8 @@ func CheckKeySize(pub crypto.PublicKey) error {
 }
 
 // CheckIssuer checks that an authority issued the certificate: by the issuer's name and by its
-// signature (RFC 5280 6.1.3 (a)(4) and (a)(1)). It returns [ErrNoChain] when it did not, and
-// [ErrAlgorithm] when [CheckKeySize] refuses the authority's key. It checks neither validity nor
+// signature (RFC 5280 6.1.3 (a)(4) and (a)(1)). The error is [ErrNoChain] if the authority
+// did not issue it, and [ErrAlgorithm] if [CheckKeySize] refuses the authority's key. It checks neither validity nor
 // revocation.
 func CheckIssuer(cert, issuer *x509.Certificate) error {
 	if !bytes.Equal(cert.RawIssuer, issuer.RawSubject) {
@@ -272,8 +276,8 @@ func (p *Pool) Issuers(_ context.Context, cert *x509.Certificate) ([]*x509.Certi
 // same key, so an expired certificate in memory does not end the search.
 type IssuersInOrder []Issuers
 
-// Issuers implements [Issuers]. It returns all certificates found so far that did issue cert. If
-// there are none, the error joins the errors of all sources.
+// Issuers implements [Issuers]. It returns all certificates found so far that issued cert. If there
+// are none, it returns the errors of all sources, joined; nil if no source has failed.
 func (o IssuersInOrder) Issuers(ctx context.Context, cert *x509.Certificate) ([]*x509.Certificate, error) {
 	var all []*x509.Certificate
 	var failures []error

@@ -28,7 +28,7 @@ func (e *extension) addTimestamp() error {
 	if err != nil {
 		return fmt.Errorf("document timestamp: %w", err)
 	}
-	e.append(r)
+	e.addRevision(r)
 	return nil
 }
 

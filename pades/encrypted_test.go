@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/innsigli/innsigli/ades"
@@ -51,6 +53,7 @@ func formToEncrypt(kind pdftest.Kind) []byte {
 func TestEncryptedDocuments(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, newAuthority(t), p256(t))
+	folder := t.TempDir()
 	var paths []string
 	for name, arguments := range encryptions {
 		for _, kind := range pdftest.Kinds {
@@ -67,12 +70,13 @@ func TestEncryptedDocuments(t *testing.T) {
 					t.Error("the appearance is not encrypted")
 				}
 				judgeEncrypted(t, once, 1)
-				path := judgeEncrypted(t, twice, 2)
+				judgeEncrypted(t, twice, 2)
 				if !bytes.Equal(drawn(t, b), drawn(t, once)) {
 					t.Error("the page looks different")
 				}
 				if name != "AES-256 of revision 5" { // which pyHanko does not support
-					paths = append(paths, path)
+					paths = append(paths, filepath.Join(folder, fmt.Sprint(len(paths), ".pdf")))
+					writeFile(t, paths[len(paths)-1], twice)
 				}
 			})
 		}
@@ -88,9 +92,9 @@ func TestEncryptedDocuments(t *testing.T) {
 
 // judgeEncrypted has qpdf decrypt a file with n signatures: it finds no fault and all strings, which are encrypted in
 // the file itself. pdfsig finds all signatures valid.
-func judgeEncrypted(t *testing.T, content []byte, n int) (path string) {
+func judgeEncrypted(t *testing.T, content []byte, n int) {
 	t.Helper()
-	path = tempFile(t, "encrypted.pdf", content)
+	path := tempFile(t, "encrypted.pdf", content)
 	if warnings, err := validators.QPDFCheck(t, path); err != nil || len(warnings) > 0 {
 		t.Errorf("qpdf: %v %v", warnings, err)
 	}
@@ -116,7 +120,6 @@ func judgeEncrypted(t *testing.T, content []byte, n int) (path string) {
 	if valid != n || whole != 1 {
 		t.Errorf("pdfsig: %d valid, want %d; %d of the whole document, want 1: %+v", valid, n, whole, signatures)
 	}
-	return path
 }
 
 // drawn returns the first page as mutool draws it.

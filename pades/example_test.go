@@ -20,7 +20,7 @@ import (
 	sandboxca "github.com/innsigli/innsigli/sandbox/ca"
 )
 
-// signElsewhere is the example of README.md.
+// signElsewhere is the example of docs/how-to/sign-in-go.md.
 func signElsewhere(ctx context.Context, file *os.File, size int64, signer ades.SignerIdentity, ask func(ades.Digest) ([]byte, error)) error {
 	document := pades.Document{ReaderAt: file, Size: size}
 	pending, err := pades.Prepare(ctx, document, signer, pades.Options{Reason: "Undirritun"})

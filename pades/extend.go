@@ -13,16 +13,22 @@ import (
 	"github.com/innsigli/innsigli/internal/pki/validation"
 )
 
-// Extender extends documents to a level. It changes nothing that was signed, and no certification
-// forbids it (ISO 32000-2 table 257). Each method returns the revisions to append, in order. It
-// returns none when the document already has everything.
+// Extender extends the signatures of documents to a baseline level (T, LT or LTA, EN 319 142-1 6). It
+// changes nothing that was signed. Certified documents may be extended too, whatever their
+// certification permits (ISO 32000-2 table 257). Each method returns the revisions to append, in order;
+// none if the document already has everything, and none with an error.
 //
 // A revoked certificate, one of unknown status, or a missing timestamp is an error: a method never
-// settles for a lower level. Errors of all methods: [ades.ErrUnsigned]; [ades.ErrBroken], also for
-// a signature or a document timestamp whose value or digest is wrong; [ades.ErrUnreadable],
-// [ErrEncrypted], [ades.ErrForbidden]; [ades.ErrTimestamp], [ades.ErrNoRevocation] and
-// [ades.ErrNoChain], with [ades.ErrUnavailable] when a later attempt may succeed;
-// [ades.RevokedError].
+// settles for a lower level. All methods return these errors:
+//
+//   - [ades.ErrUnsigned]: the document has no signature.
+//   - [ades.ErrBroken]: a signature cannot be read, or the value or digest of a signature or
+//     document timestamp is wrong.
+//   - [ades.ErrUnreadable], [ErrEncrypted], [ades.ErrForbidden]: as for [Prepare].
+//   - [ades.ErrTimestamp], [ades.ErrNoRevocation], [ades.ErrNoChain]: a timestamp, revocation
+//     data or a chain is not available; together with [ades.ErrUnavailable] if a later attempt
+//     may succeed.
+//   - [ades.RevokedError]: a certificate is revoked.
 //
 // An Extender does not decide whether signers are trusted: [Verify] does.
 type Extender struct {
@@ -158,7 +164,7 @@ func (e *extension) signedFile() (*signedFile, error) {
 	return openSignedFile(e.doc)
 }
 
-func (e *extension) append(r Revision) {
+func (e *extension) addRevision(r Revision) {
 	e.revisions = append(e.revisions, r)
 	e.doc, e.cached = e.doc.With(r), nil
 }
@@ -201,14 +207,14 @@ func (e *extension) addMissingData(timestampFollows bool) error {
 	if err != nil || len(r.Bytes) == 0 {
 		return err
 	}
-	e.append(r)
+	e.addRevision(r)
 	return nil
 }
 
-// collectAgain collects validation data about the last signer again if the document had all of it
-// before the signature, for example because the same person signed a moment ago. Such data cannot
-// have been collected for this signature, and does not make level LT (EN 319 142-1 6.3). The
-// revision is empty if validation data was added after the signature, or if the sources have
+// collectAgain is called when no validation data is missing. If the document had all of it before
+// the last signature, for example because the same person signed a moment ago, it collects the data
+// about the last signer again: such data cannot have been collected for this signature, and does
+// not count for level LT (EN 319 142-1 6.3). The revision is empty if validation data was added after the signature, or if the sources have
 // nothing newer, as is common for authorities that have only CRLs: the document then contains all
 // the data that exists.
 func (e *extension) collectAgain(c *signedDocument, known *validation.Known) (Revision, error) {
@@ -231,19 +237,19 @@ func (e *extension) collectAgain(c *signedDocument, known *validation.Known) (Re
 // lastAuthorityIfOutdated returns the authority of the newest timestamp as a target if the document
 // has no current revocation data about it.
 func (c *signedDocument) lastAuthorityIfOutdated(known *validation.Known) []validation.Target {
-	last := c.lastToken()
+	last := c.newestToken()
 	if last == nil {
 		return nil
 	}
 	today := validation.Target{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: time.Now()}}
-	if outdated, _ := c.store.data.Lacking(known, today); len(outdated) == 0 {
+	if lacking, _ := c.store.data.Lacking(known, today); len(lacking) == 0 {
 		return nil
 	}
 	return []validation.Target{{Certificate: last.Certificate, Timestamp: true, Times: validation.Times{SigningTime: last.Time}}}
 }
 
-// lastToken returns the newest timestamp of the document; nil when there is none.
-func (c *signedDocument) lastToken() (last *tsp.Token) {
+// newestToken returns the newest timestamp of the document; nil when there is none.
+func (c *signedDocument) newestToken() (last *tsp.Token) {
 	var tokens []*tsp.Token
 	for _, s := range c.signatures {
 		tokens = append(tokens, s.tokens...)
@@ -287,7 +293,8 @@ func (c *signedDocument) timestampTarget(s documentTimestamp) validation.Target 
 }
 
 // authorityTarget returns the authority of a timestamp as a target. The first document timestamp
-// that covers the timestamp gives its POE, which is its validation time (EN 319 102-1 5.6.3).
+// that covers the timestamp is its proof of existence (POE), whose time is the time of validation (EN
+// 319 102-1 5.6.3).
 func (c *signedDocument) authorityTarget(token *tsp.Token, covered byteRange) validation.Target {
 	times := validation.Times{SigningTime: token.Time}
 	if i := slices.IndexFunc(c.timestamps, func(s documentTimestamp) bool { return s.ranges.end > covered.end }); i >= 0 {

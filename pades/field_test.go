@@ -292,9 +292,9 @@ func TestFieldThatCannotBeSigned(t *testing.T) {
 		objects []string // the first is the one in Fields
 		want    string   // in the error
 	}{
-		"absent":                             {[]string{"<< /FT /Sig /T (Seller) >>"}, `there is no field "Buyer"`},
-		"of another type":                    {[]string{"<< /FT /Tx /T (Buyer) " + widget + " >>"}, "is no signature field"},
-		"without type":                       {[]string{"<< /T (Buyer) >>"}, "is no signature field"},
+		"absent":                             {[]string{"<< /FT /Sig /T (Seller) >>"}, `the form has no field "Buyer"`},
+		"of another type":                    {[]string{"<< /FT /Tx /T (Buyer) " + widget + " >>"}, "is not a signature field"},
+		"without type":                       {[]string{"<< /T (Buyer) >>"}, "is not a signature field"},
 		"signed":                             {[]string{"<< /FT /Sig /T (Buyer) /V 101 0 R >>", "<< /Type /Sig >>"}, "is signed already"},
 		"value inherited":                    {[]string{"<< /V 102 0 R /FT /Sig /Kids [101 0 R] >>", "<< /T (Buyer) >>", "<< >>"}, "is signed already"},
 		"value that is not a dictionary":     {[]string{"<< /FT /Sig /T (Buyer) /V (text) >>"}, "is signed already"},

@@ -125,6 +125,9 @@ func levelsByPyHankoLongTerm(t *testing.T, files []adestest.File) {
 		var want []validators.PyHankoLongTermSignature
 		for i := range f.Levels {
 			want = append(want, longTerm(f, i))
+			if f.Levels[i] < ades.LT && i < len(r.Signatures) && strings.HasPrefix(r.Signatures[i].Later, "INDETERMINATE ") {
+				want[i].Later = r.Signatures[i].Later // the reason depends on the data of other signatures
+			}
 		}
 		ignored := cmpopts.IgnoreFields(validators.PyHankoLongTermSignature{}, "Field", "Archived")
 		if diff := cmp.Diff(want, r.Signatures, ignored); diff != "" || r.Error != "" {

@@ -13,7 +13,8 @@
 // Minutes, a restart or another machine may lie between the steps: [Pending.MarshalBinary] encodes
 // a [Pending] for storage. [Sign] does all three steps with a crypto.Signer.
 //
-// This function signs a file in place with a key and a certificate in PEM:
+// This function signs a file in place with a key and a certificate in PEM. The certificates of the
+// authorities between the signer and the root go to the Chain of the SignerIdentity:
 //
 //	func sign(ctx context.Context, path string) error {
 //		pair, err := tls.LoadX509KeyPair("certificate.pem", "key.pem")
@@ -53,6 +54,14 @@
 //
 //	doc = doc.With(revision)
 //	revisions, err := pades.Extender{Sources: sources}.ExtendLast(ctx, doc, ades.LTA)
+//	if err != nil {
+//		return err
+//	}
+//	for _, r := range revisions {
+//		if _, err := file.WriteAt(r.Bytes, r.Base); err != nil {
+//			return err
+//		}
+//	}
 //
 // [Extender.Extend] extends all signatures of a document, also those of other signers.
 // [Extender.Renew] is for archives: it adds a document timestamp before the last one can no longer
@@ -63,6 +72,19 @@
 // [Verify] reports on each signature in the terms of EN 319 102-1, with the level that the
 // signature really has. By default it works offline, with the roots that the caller passes and with
 // the certificates, timestamps and revocation data that are embedded in the document.
+//
+//	report, err := pades.Verify(ctx, doc, ades.VerifyOptions{Roots: roots})
+//	if err != nil {
+//		return err
+//	}
+//	for _, s := range report.Signatures {
+//		fmt.Println(s.Certificate.Subject, s.Passed(), s.Problems) // Certificate is nil if there is none
+//	}
+//	fmt.Println("the whole document:", report.Passed(), report.Problems())
+//
+// Passed accepts a signature that lacks only revocation data. A caller who requires that no
+// certificate was revoked passes sources to Verify, or compares the Indication with
+// [ades.TotalPassed].
 //
 // # What later revisions changed
 //

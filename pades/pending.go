@@ -29,7 +29,8 @@ type Pending struct {
 	usageRights bool
 }
 
-// Digest returns the digest to sign.
+// Digest returns the digest to sign. Its Algorithm names the hash and the scheme with which the key
+// has to sign it.
 func (p *Pending) Digest() ades.Digest {
 	if p.externalCMS() {
 		return ades.Digest{Algorithm: p.signer.Algorithm, Sum: p.attributes}
@@ -61,7 +62,8 @@ func (p *Pending) SignerOf(value []byte) (ades.SignerIdentity, error) {
 }
 
 // Base returns the length of the document that the signature was prepared for, and its digest by
-// the hash of [Pending.Digest].
+// the hash of [Pending.Digest]. [Pending.Complete] does not read the document: a caller for whom it
+// may have changed since Prepare compares both before it appends the revision.
 func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
 
 // UsageRights reports whether the document has usage rights, which enable features of Adobe Reader
@@ -73,7 +75,7 @@ func (p *Pending) UsageRights() bool { return p.usageRights }
 func (p *Pending) Level() ades.Level { return p.level }
 
 // Complete checks the signature value against the signer's certificate and returns the revision to
-// append to the document. ECDSA values are in DER. [ades.ErrValue] when the value is not a
+// append to the document, which it does not read: see [Pending.Base]. ECDSA values are in DER. [ades.ErrValue] when the value is not a
 // signature of the digest by that signer.
 //
 // For level T and above, Complete gets a signature timestamp from t. For level B, t may be nil.

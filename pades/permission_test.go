@@ -83,7 +83,7 @@ func TestCertificationComesFirst(t *testing.T) {
 		"certification outside of the form": pdftest.Build(pdftest.Options{Catalog: "/Perms << /DocMDP << /Type /Sig >> >>"}),
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkPrepare(t, b, p.signer, pades.Options{Certify: pades.FormFilling}, ades.ErrForbidden, "has to come first")
+			checkPrepare(t, b, p.signer, pades.Options{Certify: pades.FormFilling}, ades.ErrForbidden, "has to be the first signature")
 		})
 	}
 	for _, permission := range []pades.Permission{-1, 4} {

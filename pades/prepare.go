@@ -20,8 +20,7 @@ import (
 // Errors: [ades.ErrUnreadable], [ErrEncrypted], [ades.ErrForbidden], [ades.ErrBroken], [ErrField],
 // [ErrPage], [ErrRect], [ErrAppearance], [ades.ErrAlgorithm], [ades.ErrPurpose] when the signer's
 // certificate was not issued for signing documents, and [ades.ErrOutsideValidity] when it is not
-// valid at the signing time of the options. Options that contradict
-// each other are an error without a sentinel.
+// valid at options.Time. Options that contradict each other are an error that is none of these.
 func Prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, options Options) (*Pending, error) {
 	signer, err := signer.Resolve()
 	if err != nil {
@@ -38,17 +37,17 @@ func Prepare(ctx context.Context, doc Document, signer ades.SignerIdentity, opti
 }
 
 // cmsSize is the number of bytes reserved for a CMS that an external signer makes. With the
-// certificates of an RSA-4096 chain such a CMS has 6 to 8 KB.
+// certificates of an RSA-4096 chain such a CMS has 6 to 8 KB; signers may add attributes.
 const cmsSize = 32 << 10
 
 // PrepareCMS prepares a document for a signer that returns a whole CMS instead of a signature
 // value: an RFC 5652 SignedData, detached, with one signer and the certificate of that signer. The
-// caller need not know the signer beforehand. [Pending.Digest] returns the digest of the document
+// caller does not have to know the signer beforehand. [Pending.Digest] returns the digest of the document
 // by h, without a signature scheme: the signer signs it as the message-digest attribute.
 // [Pending.Complete] takes the CMS.
 //
-// The attributes of the CMS are not known beforehand either. The result is therefore no baseline
-// signature of EN 319 142-1 but a signature of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached)
+// The attributes of the CMS are not known beforehand either. The result is therefore not a
+// baseline signature of EN 319 142-1 but a signature of ISO 32000-2 12.8.3.3 (SubFilter adbe.pkcs7.detached)
 // at level B, and [Options].Level has to be B. [Extender.Extend] can extend it later.
 //
 // Errors are those of [Prepare]. [ades.ErrForbidden] is also returned for a field that requires a
@@ -63,11 +62,11 @@ func PrepareCMS(ctx context.Context, doc Document, h crypto.Hash, options Option
 	return prepare(ctx, doc, ades.SignerIdentity{Algorithm: ades.Algorithm{Hash: h}}, options, cmsSize)
 }
 
-// Check reports whether [Prepare] would accept a document with these options. It needs no signer
-// and does not hash the document. Its errors are those of Prepare except [ades.ErrAlgorithm],
-// [ades.ErrPurpose] and [ades.ErrOutsideValidity]. Prepare alone checks the certificate and the hash
-// that the seed value of a field requires. The Appearance of Visible may be nil, because the caller may not have it
-// yet.
+// Check returns the error that [Prepare] would return for a document with these options. It needs no
+// signer and does not hash the document, so it does not return [ades.ErrAlgorithm],
+// [ades.ErrPurpose] and [ades.ErrOutsideValidity], and does not check the certificate and the hash
+// that the seed value of a field requires. The Appearance of Visible may be nil, because the caller
+// may not have it yet.
 func Check(ctx context.Context, doc Document, options Options) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -76,9 +75,9 @@ func Check(ctx context.Context, doc Document, options Options) error {
 	return err
 }
 
-// Encrypted reports whether a document is encrypted, also when it opens without a password. The
-// error is [ErrEncrypted] for a document that does not open without one, as in [Prepare], and
-// [ades.ErrUnreadable] for one that cannot be read.
+// Encrypted reports whether a document is encrypted. The error is [ErrEncrypted] for a document that
+// needs a password, which [Prepare] does not accept either, and [ades.ErrUnreadable] for one that
+// cannot be read.
 func Encrypted(doc Document) (encrypted bool, err error) {
 	err = pdf.WithRepaired(doc, doc.Size, func(file *pdf.File) error {
 		_, encrypted = file.Permissions()
@@ -161,7 +160,7 @@ func layOut(doc Document, signer ades.SignerIdentity, options Options, reserved 
 	return l, readError(err)
 }
 
-// layOutFile is layOut for the document as it was opened.
+// layOutFile is layOut for an open file.
 func layOutFile(doc Document, file *pdf.File, signer ades.SignerIdentity, options Options, reserved int) (layout, error) {
 	plan, err := newPlan(doc, file, signer, options)
 	if err != nil {

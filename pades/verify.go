@@ -61,18 +61,18 @@ type verification struct {
 // signature time, which is the earliest time at which a trusted timestamp shows that the signature
 // existed, and as of options.Time if there is no such timestamp. Without revocation data the result
 // is INDETERMINATE with TRY_LATER, or with CERTIFICATE_CHAIN_GENERAL_FAILURE if a certificate is no
-// longer valid. Revocation data whose signer has expired since needs a document timestamp as its
-// proof of existence. Without one the result is INDETERMINATE with OUT_OF_BOUNDS_NO_POE if the
+// longer valid. Revocation data whose signer has expired since then needs a document timestamp as
+// its proof of existence (POE). Without one the result is INDETERMINATE with OUT_OF_BOUNDS_NO_POE if the
 // signer's certificate has expired too, else with REVOCATION_OUT_OF_BOUNDS_NO_POE.
 //
 // [ades.Report.Passed] and [ades.SignatureReport.Passed] accept a signature that only lacks
 // revocation data (TRY_LATER), as every signature of level B or T without sources does. A caller who
 // requires the revocation status of each certificate compares Indication with [ades.TotalPassed].
 //
-// Verify also uses data from options.Revocation and options.Issuers. Its proof of existence (POE) is
-// the current time. Such data is used for a Time in the past too, because it states since when a
-// certificate is revoked, but not for a certificate that has expired. The level depends on the
-// document alone. The Warnings of the report name the data that could not be fetched.
+// Verify also uses data from options.Revocation and options.Issuers. Data that is fetched counts as
+// known to exist at the current time. It is used for a Time in the past too, because it states since
+// when a certificate is revoked. It is not used for a certificate that has expired. The level depends
+// on the document alone. The Warnings of the report name the data that could not be fetched.
 //
 // Verify hashes the document itself and does not use doc.Hashed.
 func Verify(ctx context.Context, doc Document, options ades.VerifyOptions) (*ades.Report, error) {
@@ -121,7 +121,7 @@ func inspect(ctx context.Context, doc Document, file *pdf.File, broken bool, opt
 // brokenCrossReference is the problem of every signature in a document with a broken
 // cross-reference. Viewers repair it silently, each in its own way, so that they may show something
 // else than what was signed.
-const brokenCrossReference = "The cross-reference of the document is broken, so that what readers show is not what was signed."
+const brokenCrossReference = "The cross-reference of the document is broken, so that what readers show may differ from what was signed."
 
 // verifyBroken reports on a document whose cross-reference is broken: its signatures fail with
 // FORMAT_FAILURE (EN 319 102-1 5.2.2) instead of being ignored. It returns cause if the document
@@ -165,8 +165,8 @@ func (d *inspection) report(fields []form.SignatureField) (*ades.Report, error) 
 }
 
 // run makes the checks of EN 319 102-1 5.2 in this order: format, digest, signature value, signing
-// certificate, certificate chain. The first check that fails decides the result. The error is an
-// error of reading.
+// certificate, certificate chain. The first check that fails decides the result, except that an unknown
+// algorithm replaces an INDETERMINATE result about the signer. The error is an error of reading.
 func (v *verification) run() error {
 	v.describe()
 	contents := v.checkCoverage()
@@ -242,8 +242,8 @@ func (d *inspection) readUniqueContents(f form.SignatureField) (r byteRange, con
 	return r, contents, problem
 }
 
-// check makes the checks that follow the format. fault is the problem of the CMS; nil if it has
-// none.
+// check makes the checks that follow the format: signature value, timestamps, signer, and proofs of
+// existence. fault is the problem of the CMS that was found so far; nil if it has none.
 func (v *verification) check(fault error) (err error) {
 	covered := v.report.CoveredBytes > 0
 	if fault == nil && covered {
@@ -344,7 +344,7 @@ func (v *verification) indeterminateAlgorithm(fault error) {
 	v.reject(fault)
 }
 
-// reject notes the result of an error of the CMS. An algorithm that this package does not know, a
+// reject notes the result of an error. If the report has a result already, that one stays. An algorithm that this package does not know, a
 // missing digest, and a certificate that is missing or is not the one that was named are
 // INDETERMINATE. Every other error is TOTAL_FAILED.
 func (v *verification) reject(err error) {

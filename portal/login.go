@@ -27,7 +27,7 @@ func (s *Service) Login(ctx context.Context, token string, who Person) (processI
 			return err
 		}
 		processID, participant = p.ID, p.linked(hash).ID
-		if effects == nil {
+		if len(effects) == 0 { // the same person has used the link before
 			return nil
 		}
 		if err := s.carryOut(ctx, &p, e, effects); err != nil {

@@ -99,20 +99,20 @@ func (s records) carryOut(ctx context.Context, p *Process, e process.Event, effe
 func (s records) carryOutOne(ctx context.Context, p *Process, e process.Event, effect process.Effect) error {
 	one := p.participant(effect.Participant)
 	switch effect.Kind {
-	case process.LoggedIn:
+	case process.RecordLogin:
 		return s.recordLogin(ctx, p, one.ID, personOf(e))
-	case process.BeganSigning:
+	case process.RecordStart:
 		return s.record(ctx, p, begunEntry, begunFacts{one.ID, effect.Request})
-	case process.Signed:
+	case process.ReportSigned:
 		facts := personFacts{Participant: one.ID, Name: one.Signature.Name, Kennitala: one.Signature.Kennitala, Request: p.Turn.Request}
 		return errors.Join(s.record(ctx, p, signedEntry, facts), s.emitSigned(ctx, p, one))
-	case process.AllSigned:
+	case process.ReportCompleted:
 		return errors.Join(
 			s.record(ctx, p, completedEntry, struct{}{}),
 			s.emitCompleted(ctx, p),
 			s.mail(func(m Mail) error { return m.Completed(ctx, *p) }),
 		)
-	case process.RefusedToSign:
+	case process.ReportDeclined:
 		return errors.Join(
 			s.record(ctx, p, declinedEntry, declinedFacts{one.ID, one.Decline.Kennitala, one.Decline.Reason}),
 			s.emitDeclined(ctx, p, one),
@@ -120,9 +120,9 @@ func (s records) carryOutOne(ctx context.Context, p *Process, e process.Event, e
 		)
 	case process.WithdrawMessages:
 		return s.mail(func(m Mail) error { return m.Withdraw(ctx, p.ID) })
-	case process.Invited:
+	case process.SendInvitation:
 		return s.invite(ctx, p, one)
-	case process.Deleted:
+	case process.DeleteProcess:
 		return s.remove(ctx, p)
 	}
 	return fmt.Errorf("portal: effect %q cannot be carried out", effect.Kind)

@@ -24,7 +24,7 @@ func (s *Service) Resend(ctx context.Context, id string) (n int, err error) {
 		}
 		var invited []string
 		for _, effect := range effects {
-			if effect.Kind == process.Invited {
+			if effect.Kind == process.SendInvitation {
 				invited = append(invited, effect.Participant)
 			}
 		}

@@ -117,7 +117,7 @@ func (s *Owner) Signed(ctx context.Context, orderID string, made signing.Signatu
 		}
 		return s.stored(ctx, p.Account, made.Bytes)
 	})
-	if errors.Is(err, ErrNotFound) || errors.Is(err, process.ErrTurnOver) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, process.ErrTurnOver) || errors.Is(err, ErrOtherPerson) {
 		err = signing.ErrUnwanted
 	}
 	return err

@@ -43,19 +43,19 @@ func (s *Service) SignAs(ctx context.Context, account, processID, participant, t
 	case err == nil && progress.Failure == nil:
 		return nil
 	case err == nil || errors.Is(err, signing.ErrFinished):
-		return s.unlanded(ctx, processID, participant, progress.Failure)
+		return s.unlanded(ctx, processID, participant, who.Kennitala, progress.Failure)
 	}
 	return fmt.Errorf("portal: driving the signature: %w", err)
 }
 
 // unlanded says why there is no signature of a request that was driven to its end.
-func (s *Service) unlanded(ctx context.Context, processID, participant string, failure *idp.Failure) error {
+func (s *Service) unlanded(ctx context.Context, processID, participant, kennitala string, failure *idp.Failure) error {
 	p, err := s.process(ctx, processID)
 	if err != nil {
 		return err // it was deleted
 	}
-	if one := p.participant(participant); one == nil || one.Signature != nil {
-		return nil // the request was forgotten since
+	if one := p.participant(participant); one != nil && one.Signature != nil && one.Signature.Kennitala == kennitala {
+		return nil // the person has signed, and the request is deleted by now
 	}
 	if failure == nil {
 		return errors.New("portal: the request of a test person has ended without a signature")

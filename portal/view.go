@@ -100,7 +100,7 @@ func (s records) change(ctx context.Context, id string, e process.Event) error {
 }
 
 // applyTo applies an event to a process that was read in the transaction of ctx, carries out its effects
-// and stores the process.
+// and stores the process. It is not for [process.Delete], which [Service.delete] applies.
 func (s records) applyTo(ctx context.Context, p *Process, e process.Event) error {
 	effects, err := p.apply(e, now())
 	if err != nil {

@@ -34,5 +34,5 @@ func (s *Service) inTx(ctx context.Context, fn func(ctx context.Context) error) 
 
 // reportLater reports a step when the transaction of ctx is committed.
 func (s *Service) reportLater(ctx context.Context, step Step) {
-	storage.AfterCommit(ctx, func() { s.report(ctx, step) })
+	storage.AfterCommit(ctx, func(ctx context.Context) { s.report(ctx, step) })
 }

@@ -12,8 +12,8 @@ import (
 const (
 	// margin is the free space around a stamp, in points.
 	margin = 2
-	// inset is the distance from the edges of the page at which the margin begins if that place is
-	// free, in points: printers do not reach the edge, and a stamp looks better away from it.
+	// inset is how far from the edges of the page the margin of a stamp begins if there is space, in
+	// points: printers do not reach the edge, and a stamp looks better away from it.
 	inset = 6
 )
 
@@ -30,9 +30,9 @@ const (
 // [ErrOutside] when the place leaves the page by more than half a point, and [ErrOverlap] when
 // another visible signature overlaps it.
 func (p *Page) Place(c Corner, x, y float64, s Size) (Rect, error) {
-	// No comparison with NaN is true.
+	// Written as !(…) to refuse NaN too, with which no comparison is true.
 	if !(x >= 0 && y >= 0 && s.Width > 0 && s.Height > 0 && x+s.Width <= p.Width+pageTolerance && y+s.Height <= p.Height+pageTolerance) {
-		return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g, of %g by %g", ErrOutside, s.Width, s.Height, x, y, p.Width, p.Height)
+		return Rect{}, fmt.Errorf("%w: %g by %g points at %g, %g on a page of %g by %g points", ErrOutside, s.Width, s.Height, x, y, p.Width, p.Height)
 	}
 	place := p.rectAt(c, x, y, s)
 	for _, signature := range p.signatures {
@@ -56,7 +56,7 @@ func (p *Page) rectAt(c Corner, x, y float64, s Size) Rect {
 }
 
 // Find returns the first free place, searched along the horizontal edge from the corner c and then
-// inwards. Two points around it are free. If the space is free, the place is moved up to eight
+// inwards. A margin of two points around it is free too. If there is space, the place is up to eight
 // points away from the page's edges at c. Errors are [ErrNoRoom], [ErrNotDrawn], [ErrNotReady], the
 // error of ctx, and errors of the document's reader.
 func (p *Page) Find(ctx context.Context, renderer Renderer, c Corner, s Size) (Rect, error) {
@@ -208,13 +208,13 @@ func (g grid) covered(places []Rect) []bool {
 		edges[r.Max.Y*stride+r.Min.X]--
 		edges[r.Max.Y*stride+r.Max.X]++
 	}
-	above := make([]int32, g.width) // how many places touch each square of the row
+	touching := make([]int32, g.width) // how many places touch each square of the row
 	for y := range g.height {
 		sum := int32(0)
 		for x, edge := range edges[y*stride:][:g.width] {
 			sum += edge
-			above[x] += sum
-			if above[x] > 0 {
+			touching[x] += sum
+			if touching[x] > 0 {
 				covered[y*g.width+x] = true
 			}
 		}

@@ -22,6 +22,23 @@
 //
 // [Standard] draws the standard stamp, and [Image.Draw] a custom image. Both return a PDF of one
 // page, which package pades accepts as an appearance.
+//
+// This code places a standard stamp on the last page of doc, a pades.Document:
+//
+//	_, last, err := stamp.Sizes(doc, doc.Size, 0)
+//	...
+//	page, err := stamp.ReadPage(doc, doc.Size, last)
+//	...
+//	place, err := page.Find(ctx, renderer, stamp.BottomRight, stamp.StandardSize) // a pdfium.Renderer
+//	...
+//	appearance, err := stamp.Standard(stamp.Text{Name: name, Reason: reason, Time: now})
+//	...
+//	var rect pades.Rect
+//	rect.LLX, rect.LLY, rect.URX, rect.URY = page.UserSpace(place)
+//	options := pades.Options{
+//		Name: name, Reason: reason, Time: now,
+//		Visible: &pades.Visible{Page: last, Rect: rect, Appearance: appearance},
+//	}
 package stamp
 
 import (

@@ -20,7 +20,7 @@ func (twice) InTx(ctx context.Context, fn func(context.Context) error) error {
 func TestAfterCommit(t *testing.T) {
 	var got []string
 	report := func(ctx context.Context, text string) {
-		storage.AfterCommit(ctx, func() { got = append(got, text) })
+		storage.AfterCommit(ctx, func(context.Context) { got = append(got, text) })
 	}
 	failed := errors.New("rolled back")
 	transaction := func(outcome error) error {

@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/innsigli/innsigli/ades"
@@ -18,34 +20,56 @@ import (
 	"github.com/innsigli/innsigli/xades"
 )
 
-// The signing key is remote.
-func Example() {
-	ctx := context.Background()
-	signer, key, _ := exampleSigner()
-	content := []byte("<contract number='17'>\r\n  <price>250000</price>\r\n</contract>")
-	document := xades.Document{ReaderAt: bytes.NewReader(content), Size: int64(len(content))} // may be a file
+// signXMLElsewhere is the example of docs/how-to/sign-in-go.md.
+func signXMLElsewhere(ctx context.Context, file *os.File, size int64, out io.Writer, signer ades.SignerIdentity, ask func(ades.Digest) ([]byte, error)) error {
+	document := xades.Document{ReaderAt: file, Size: size}
 	pending, err := xades.Prepare(ctx, document, signer, xades.Options{Packing: xades.Enveloped, Reason: "Undirritun"})
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
-	digest := pending.Digest()
-	value, err := key.Sign(rand.Reader, digest.Sum, digest.Algorithm.SignerOpts()) // where the key is
+	value, err := ask(pending.Digest())
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	revision, err := pending.Complete(ctx, value, nil)
 	if err != nil {
+		return err
+	}
+	signed := document.With(revision) // which reads the file, with the signature in it
+	_, err = io.Copy(out, io.NewSectionReader(signed, 0, signed.Size))
+	return err
+}
+
+// The signing key is remote. The document is a file, and the signed document is written to another one.
+func Example() {
+	folder, err := os.MkdirTemp("", "innsigli")
+	if err != nil {
 		log.Fatal(err)
 	}
-	signed := document.With(revision) // reads the document, with the signature in it
-	b, err := io.ReadAll(io.NewSectionReader(signed, 0, signed.Size))
+	defer os.RemoveAll(folder)
+	content := []byte("<contract number='17'>\r\n  <price>250000</price>\r\n</contract>")
+	path := filepath.Join(folder, "contract.xml")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		log.Fatal(err)
+	}
+	file, err := os.Open(path)
 	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+
+	signer, key, _ := exampleSigner()
+	ask := func(d ades.Digest) ([]byte, error) {
+		return key.Sign(rand.Reader, d.Sum, d.Algorithm.SignerOpts()) // the signing key is remote
+	}
+	var signed bytes.Buffer
+	if err := signXMLElsewhere(context.Background(), file, int64(len(content)), &signed, signer, ask); err != nil {
 		log.Fatal(err)
 	}
 
 	body := bytes.TrimSuffix(content, []byte("</contract>"))
-	fmt.Println(bytes.HasPrefix(b, append(body, "<ds:Signature "...)))
-	fmt.Println(bytes.HasSuffix(b, []byte("</ds:Signature></contract>")))
+	fmt.Println(bytes.HasPrefix(signed.Bytes(), append(body, "<ds:Signature "...)))
+	fmt.Println(bytes.HasSuffix(signed.Bytes(), []byte("</ds:Signature></contract>")))
 	// Output:
 	// true
 	// true

@@ -86,7 +86,7 @@ func (e *existingSignature) check(ctx context.Context) error {
 		return err
 	}
 	err := e.checkSubject()
-	if e.indeterminate != nil || outside && !errors.Is(err, errCountersigned) {
+	if e.indeterminate != nil || outside && !errors.Is(err, errNotCountersigning) {
 		return nil // it may sign a data object that was not read
 	}
 	return e.record(ctx, err)

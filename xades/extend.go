@@ -17,13 +17,13 @@ import (
 )
 
 // Extender extends the signatures of documents to a level. It changes nothing that was signed or
-// timestamped: it adds properties after the existing unsigned properties. All methods return the
-// revisions to apply in turn: one, or none if the document has everything already.
+// timestamped: it adds properties after the existing unsigned properties. All methods return one
+// revision, or none if the document has everything already or with an error.
 //
 // A signature that another one signs, such as an enveloping signature inside another one, stays as
 // it is: its validation data has to be added before it is signed in turn. Counter-signatures do not
-// get validation data of their own; the archive timestamp of the signature that they are in is over
-// them too.
+// get validation data of their own: the archive timestamp of the signature that contains them covers
+// them.
 //
 // A revoked certificate, one of unknown status, or a missing timestamp is an error, and never leads
 // to a lower level. All methods return these errors:
@@ -33,9 +33,9 @@ import (
 //     archive timestamp does not match; also for a reference to something outside of the
 //     document, which cannot be verified.
 //   - [ades.ErrUnreadable]: the document cannot be read, or would exceed a limit.
-//   - [ades.ErrForbidden]: a signature has no XAdES properties, or other signatures cover all
-//     signatures, or the new properties of one signature are in an Object that the new archive
-//     timestamp of another one is over.
+//   - [ades.ErrForbidden]: a signature has no XAdES properties, every signature is itself signed by
+//     another one, or extending one signature would change an Object that the new archive timestamp
+//     of another one covers.
 //   - [ades.ErrTimestamp], [ades.ErrNoRevocation], [ades.ErrNoChain]: a timestamp, revocation
 //     data or a chain is not available; together with [ades.ErrUnavailable] if a later attempt
 //     may succeed.
@@ -44,8 +44,8 @@ import (
 // An Extender does not decide whether to trust a signer: [Verify] does.
 type Extender struct{ Sources ades.Sources }
 
-// extension is the work on one document. The document is read once; what it gets is collected
-// beside it.
+// extension is the work on one document. The document is read once. Additions are collected and
+// inserted at the end.
 type extension struct {
 	Extender
 	ctx      context.Context
@@ -56,9 +56,8 @@ type extension struct {
 }
 
 // Extend extends all signatures of a document to a level, whichever software made them (EN 319
-// 132-1 5.3 to 5.5). Level T takes a signature timestamp, if a signature has none; LT takes the
-// missing validation data; LTA takes an archive timestamp over all of that. Each signature gets its
-// own.
+// 132-1 5.3 to 5.5). For T it adds a signature timestamp to each signature that has none, for LT also
+// the missing validation data, and for LTA also an archive timestamp over all of that.
 func (x Extender) Extend(ctx context.Context, doc Document, level ades.Level) ([]Revision, error) {
 	if err := checkLevel(level); err != nil {
 		return nil, err
@@ -114,7 +113,8 @@ func (e *extension) readAndVerify(doc Document) error {
 	if err := e.document.verify(e.ctx); err != nil {
 		return err
 	}
-	e.document.signatures[0].RenewWork() // so that the imprints have the whole limit on the work
+	// All signatures share the limit on the work, and verification has used part of it.
+	e.document.signatures[0].RenewWork()
 	for i := range e.document.signatures {
 		s := &e.document.signatures[i]
 		s.done = !e.renew && s.hasLevelLTA(e.known)

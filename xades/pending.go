@@ -28,14 +28,16 @@ type Pending struct {
 	level      ades.Level
 }
 
-// Digest returns the digest to sign.
+// Digest returns the digest to sign. Its Algorithm names the hash and the scheme with which the key
+// has to sign it.
 func (p *Pending) Digest() ades.Digest { return p.signer.Algorithm.Digest(p.signedInfo) }
 
 // Signer returns the signer that the signature was prepared for.
 func (p *Pending) Signer() ades.SignerIdentity { return p.signer }
 
 // Base returns the length and the digest of the document that the signature was prepared for. The
-// hash is the hash of Digest.
+// hash is the hash of Digest. [Pending.Complete] does not read the document: a caller for whom it may
+// have changed since Prepare compares both before it applies the revision.
 func (p *Pending) Base() (size int64, sum []byte) { return p.base, p.baseSum }
 
 // Level returns the level that the signature was prepared for.

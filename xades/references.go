@@ -17,18 +17,20 @@ var (
 	// errAmbiguous: several elements have the identifier of a reference. A reader of the document
 	// and a verifier may then disagree about which one is signed (EN 319 102-1 5.2.2).
 	errAmbiguous = errors.New("several elements have the same identifier")
-	// errMisplaced: the signed data, or the properties, are not where they have to be.
+	// errMisplaced: a reference of Type Object names no Object of the signature, no reference names a
+	// data object, or the signature is in unsigned properties without being a counter-signature.
 	errMisplaced = errors.New("the signed data or properties are in the wrong place")
-	// errCountersigned: a counter-signature is not over the value of the signature that it is in. A
-	// reader of the document takes it for a counter-signature of that signature.
-	errCountersigned = errors.New("the counter-signature does not sign the value of the signature that contains it")
+	// errNotCountersigning: a counter-signature does not sign the value of the signature that contains
+	// it. A reader of the document takes it for a counter-signature of that signature.
+	errNotCountersigning = errors.New("the counter-signature does not sign the value of the signature that contains it")
 )
 
 // countersignedType is the Type that a counter-signature may give its reference to the
 // countersigned value (EN 319 132-1 5.2.7.1).
 const countersignedType = "http://uri.etsi.org/01903#CountersignedSignature"
 
-// scope is what a signature signs.
+// scope is the references of a signature with their targets, in the order of SignedInfo. scopeOf
+// fills it, and checkReference sets valid.
 type scope struct {
 	*signature
 	references         []signedReference
@@ -36,15 +38,15 @@ type scope struct {
 	manifests          map[xmldoc.Node]bool // the Manifests that were read
 	ambiguous          bool                 // an identifier occurs twice in the document
 	isCounterSignature bool
-	countersignedValue xmldoc.Node // what a counter-signature has to be over; zero: none
-	misplaced          bool        // it is no counter-signature, but is in unsigned properties
+	countersignedValue xmldoc.Node // the value that a counter-signature has to sign; zero: none
+	misplaced          bool        // it is in unsigned properties and not a counter-signature: it covers nothing
 }
 
 // signedReference is a reference of SignedInfo, or of a Manifest that such a reference has as its
 // target.
 type signedReference struct {
 	xmldsig.Reference
-	target         xmldoc.Node // zero: the whole document
+	target         xmldoc.Node // zero: the whole document, or none if err is set
 	err            error       // why it has no target
 	data           bool        // the target is a data object, not a part of the signature
 	manifestErr    error       // why the Manifest that is its target cannot be read
@@ -90,7 +92,8 @@ func (s *scope) add(r xmldsig.Reference) {
 	s.references = append(s.references, found)
 }
 
-// addManifest resolves the references of a Manifest. It does so once for each Manifest.
+// addManifest resolves the references of the Manifest that is the target of r, which was added last. It
+// does so once for each Manifest.
 func (s *scope) addManifest(r xmldsig.Reference) {
 	last := &s.references[len(s.references)-1]
 	if last.err != nil || s.manifests[last.target] {
@@ -106,8 +109,8 @@ func (s *scope) addManifest(r xmldsig.Reference) {
 }
 
 // checkPlace checks the target of a reference with a Type. With Type Object, the target has to be
-// an Object of this signature, or its KeyInfo, which some signers give that Type: a wrapping attack
-// can put the signed element into another element. With Type CountersignedSignature in a
+// an Object of this signature, because a wrapping attack can put the signed element into another
+// element. KeyInfo is accepted too, because some signers give that Type to its reference. With Type CountersignedSignature in a
 // counter-signature, the target has to be the value that it countersigns.
 func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 	own := target.Parent() == s.element && (target.Is(xmldsig.Namespace, "Object") || target.Is(xmldsig.Namespace, "KeyInfo"))
@@ -115,7 +118,7 @@ func (s *scope) checkPlace(r xmldsig.Reference, target xmldoc.Node) error {
 		return fmt.Errorf("%w: the reference names no Object of the signature", errMisplaced)
 	}
 	if r.Type == countersignedType && s.isCounterSignature && (s.countersignedValue == none || target != s.countersignedValue) {
-		return errCountersigned
+		return errNotCountersigning
 	}
 	return nil
 }
@@ -140,7 +143,7 @@ func (s *scope) isData(target xmldoc.Node) bool {
 }
 
 // countersigned reports whether element is in another signature as a counter-signature, and returns
-// the SignatureValue of that one. The value is none if there is no SignatureValue, or several.
+// the SignatureValue of that signature; none if it has no SignatureValue, or several.
 func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
 	parent := xmldsig.Countersigned(element)
 	value, _ = onlyChild(parent, xmldsig.Namespace, "SignatureValue")
@@ -148,13 +151,13 @@ func countersigned(element xmldoc.Node) (value xmldoc.Node, counter bool) {
 }
 
 // countersigns reports whether a reference of SignedInfo has as its target the value that the
-// counter-signature has to be over (EN 319 132-1 5.2.7.2).
+// counter-signature has to sign (EN 319 132-1 5.2.7.2).
 func (s *scope) countersigns(r signedReference) bool {
 	return r.err == nil && s.countersignedValue != none && r.target == s.countersignedValue && r.Element.Parent() == s.SignedInfo
 }
 
-// complete reports whether the digests of all references in the document match, and the references
-// have the targets that checkSubject requires.
+// complete reports whether the digests of all references to the document match, and checkSubject
+// finds no error. checkReferences has to run before.
 func (s *scope) complete() bool {
 	for _, r := range s.references {
 		if !r.valid && !r.isAbsent() {
@@ -165,13 +168,13 @@ func (s *scope) complete() bool {
 }
 
 // checkSubject checks that a reference has a data object as its target, at least through a
-// Manifest, and that a counter-signature has a reference to the value that it has to be over.
+// Manifest, and that a counter-signature has a reference to the value that it has to sign.
 func (s *scope) checkSubject() error {
 	if s.isCounterSignature && !slices.ContainsFunc(s.references, s.countersigns) {
-		return errCountersigned
+		return errNotCountersigning
 	}
 	if !slices.ContainsFunc(s.references, func(r signedReference) bool { return r.data || r.isAbsent() }) {
-		return fmt.Errorf("%w: no reference is to data", errMisplaced)
+		return fmt.Errorf("%w: the signature refers to no data object", errMisplaced)
 	}
 	return nil
 }
@@ -194,12 +197,12 @@ func (r *signedReference) isAbsent() bool {
 }
 
 // checkReferences verifies the digests of all references, and that the signature signs a data
-// object (EN 319 102-1 5.2.7). Of the problems with the same sub-indication, the report has the
-// first. The only errors are those of the context.
+// object (EN 319 102-1 5.2.7). It reports only the first problem of each sub-indication. It returns
+// only the error of the context.
 func (v *verification) checkReferences() error {
 	reported := make(map[ades.SubIndication]bool)
-	for n := range v.scope.references {
-		r := &v.scope.references[n]
+	for i := range v.scope.references {
+		r := &v.scope.references[i]
 		if r.isAbsent() {
 			v.warnOfAbsent(r)
 			continue
@@ -224,7 +227,7 @@ func (v *verification) checkReferences() error {
 func (v *verification) warnOfAbsent(r *signedReference) {
 	if !v.manifestIncomplete {
 		v.manifestIncomplete = true
-		v.warn("What the signature lists in a Manifest is not in the document, and not verified: %.100q.", r.URI)
+		v.warn("A Manifest lists data outside the document, which was not verified: %.100q.", r.URI)
 	}
 }
 
@@ -234,7 +237,7 @@ func (v *verification) warnOfComments() {
 	kept := v.scope.signed(func(r signedReference) bool { return r.valid && v.KeepsComments(r.Reference) })
 	for _, r := range v.scope.references {
 		if r.valid && v.HasComments(r.Reference) && !kept.has(r.target) {
-			v.warn("What is signed has comments that the signature does not cover: they can be added, changed or removed without breaking it.")
+			v.warn("The signed data has XML comments that the signature does not cover: they can be added, changed or removed without breaking it.")
 			return
 		}
 	}

@@ -299,7 +299,7 @@ func (v *verification) reject(err error) {
 // support is INDETERMINATE, not a failure of the signature.
 func indicationOf(err error) (ades.Indication, ades.SubIndication) {
 	switch {
-	case errors.Is(err, xmldsig.ErrDigest), errors.Is(err, errCountersigned) && !errors.Is(err, errAmbiguous):
+	case errors.Is(err, xmldsig.ErrDigest), errors.Is(err, errNotCountersigning) && !errors.Is(err, errAmbiguous):
 		return ades.TotalFailed, ades.HashFailure
 	case errors.Is(err, ades.ErrValue):
 		return ades.TotalFailed, ades.SigCryptoFailure

@@ -11,7 +11,9 @@
 // take over: MarshalBinary encodes a [Pending], and Complete does not need the document. [Sign]
 // does all three steps with a crypto.Signer.
 //
-// This function signs a file with a key and a certificate in PEM, and writes the signed document:
+// This function signs a file with a key and a certificate in PEM, and writes the signed document. The
+// certificates of the authorities between the signer and the root go to the Chain of the
+// SignerIdentity:
 //
 //	func sign(ctx context.Context, path string, out io.Writer) error {
 //		pair, err := tls.LoadX509KeyPair("certificate.pem", "key.pem")

@@ -2,17 +2,18 @@ package pdf
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 )
 
-// An Update collects the objects of an incremental update (7.5.6).
+// An Update collects the objects of an incremental update (ISO 32000-2 7.5.6).
 type Update struct {
 	file   *File
 	bodies map[Ref][]byte
 	maxNum uint32
-	err    error // of the file's reader, during the search for dangling references
+	err    error // first read error of the search for dangling references; Bytes returns it
 }
 
 // NewUpdate returns an empty update of the file.
@@ -21,9 +22,9 @@ func (f *File) NewUpdate() *Update {
 }
 
 // Reserve returns a reference with a new object number: no object of the file or the update ever
-// had it. In a small file, no reference has it either. In a large file, this is certain only for
-// the objects that were read. The reference refers to null until the caller gives it a body with
-// [Update.Set].
+// had it. References of the file to objects that do not exist do not have it either; in a large
+// file, only those in the objects read so far are checked. The reference refers to null until the
+// caller gives it a body with [Update.Set].
 func (u *Update) Reserve() Ref {
 	u.maxNum = u.nextNum()
 	return Ref{Num: u.maxNum}
@@ -53,12 +54,13 @@ func (u *Update) Source(ref Ref) ([]byte, error) {
 	return u.file.Source(ref)
 }
 
-// Bytes returns the bytes that the caller has to append at the size of the file, and for each
-// object the offset of its body within these bytes. An update without objects is empty.
+// Bytes returns the bytes that the caller has to append to the file, and for each object the offset
+// of its body within these bytes. An update without objects is empty.
 //
 // In an encrypted file, strings and payloads are encrypted, except Contents of a signature
-// dictionary. There, a body is the same as the caller set it only up to its first string. The new
-// trailer has the entries of the last trailer, with a new second part of ID.
+// dictionary. Encryption changes lengths, so an offset within a body is valid there only up to its
+// first string. The new trailer has the entries of the last trailer, with a new second element of
+// ID.
 //
 // Errors: [ErrLimit] if the file becomes longer, or has more objects, than its cross-reference can
 // represent; [ErrDamaged] if the caller set an object whose generation number differs from the
@@ -101,9 +103,8 @@ func (u *Update) Attempt(change func(*Update) error) error {
 	return nil
 }
 
-// nextNum returns the lowest object number above all existing ones that no reference of the file
-// names. Otherwise a dangling reference, which is null, would refer to the new object.
-// An error of the search is kept in u.err and returned by Bytes.
+// nextNum returns the lowest object number above all existing ones. It skips numbers that dangling
+// references have: these are null, and would refer to the new object.
 func (u *Update) nextNum() uint32 {
 	if !u.file.danglingSearched && u.err == nil {
 		u.err = u.file.searchDangling()
@@ -116,9 +117,10 @@ func (u *Update) nextNum() uint32 {
 	return num
 }
 
-func byNumber(a, b Ref) int { return int(int64(a.Num) - int64(b.Num)) }
+func byNumber(a, b Ref) int { return cmp.Compare(a.Num, b.Num) }
 
-// check returns an error if readers would understand the updated file in different ways.
+// check returns an error if an object number is too high, reading has failed, an object of the update
+// has number 0 or another generation than in the file, or two of them have the same number.
 func (u *Update) check() error {
 	if next := u.nextNum(); next > maxObjectNumber { // a cross-reference stream may use this number
 		return fmt.Errorf("%w: object number %d", ErrLimit, next)
@@ -126,10 +128,10 @@ func (u *Update) check() error {
 	if u.err != nil {
 		return u.err
 	}
-	nums := map[uint32]bool{0: true}
+	nums := map[uint32]bool{0: true} // object 0 is the head of the list of free objects
 	for ref := range u.bodies {
 		e := u.file.entries.get(ref.Num)
-		if nums[ref.Num] || e.kind != freeEntry && e.gen != ref.Gen {
+		if nums[ref.Num] || (e.kind != freeEntry && e.gen != ref.Gen) {
 			return fmt.Errorf("%w: generation of object %s", ErrDamaged, ref.identity())
 		}
 		nums[ref.Num] = true

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// section is a cross-reference section with its trailer (7.5.4, 7.5.8).
+// section is a cross-reference section with its trailer (ISO 32000-2 7.5.4, 7.5.8).
 type section struct {
 	offset  int64 // absolute
 	end     int64 // absolute, after the trailer dictionary or the payload of the stream
@@ -24,8 +24,8 @@ type xrefReader struct {
 	newlyFree  []uint32        // objects whose newest entry is free and in the section being read
 }
 
-// sectionCache has the cross-reference sections of earlier revisions with their entries. A revision
-// has all sections of the revisions before it, so that most sections are needed several times.
+// sectionCache holds the cross-reference sections of earlier revisions with their entries. A revision
+// contains all sections of the revisions before it, so most sections are needed several times.
 type sectionCache struct {
 	byPlace map[sectionPlace]cachedSection
 	entries int
@@ -38,20 +38,20 @@ type cachedSection struct {
 	sectionEntries
 }
 
-// sectionEntries has the entries of one section, also those whose offsets are outside the file.
+// sectionEntries holds the entries of one section, also those whose offsets are outside the file.
 type sectionEntries struct {
 	entries   entryTable
 	count     int   // number of entries, with repeated ones of one object
 	maxOffset int64 // highest absolute offset
 }
 
-// readSections reads all sections that Prev and XRefStm lead to. The entry of the newest section
-// counts. In a hybrid-reference file, the order is the table, then its XRefStm, then Prev
+// readSections reads all sections that Prev and XRefStm lead to. If several sections have an entry
+// for an object, the newest one counts. In a hybrid-reference file, the order is the table, then its XRefStm, then Prev
 // (7.5.8.4).
 func (f *File) readSections() error {
 	f.sections, f.entries, f.lastHybrid = nil, entryTable{}, 0
 	x := &xrefReader{file: f, visited: map[int64]bool{}}
-	for offset, more := f.startxref, true; more; {
+	for offset, more := f.startxref, true; more; { // Prev ends the loop
 		x.newlyFree = x.newlyFree[:0]
 		s, err := x.section(offset)
 		if err != nil {
@@ -116,7 +116,7 @@ func (x *xrefReader) section(offset int64) (section, error) {
 		return section{}, fmt.Errorf("%w: more than %d cross-reference sections", ErrLimit, maxSections)
 	}
 	x.visited[at] = true
-	s, err := x.cachedSection(at)
+	s, err := x.readSection(at)
 	if err == nil {
 		err = x.file.CheckBudget()
 	}
@@ -174,8 +174,8 @@ func (f *File) maxEntries() int {
 }
 
 // addUncompressed adds an entry for an object at an offset that is relative to offsetBase. An
-// offset outside the file is an error only when the caller asks for the object: nothing may need
-// it.
+// offset outside the file is an error only when the caller asks for the object: often nothing refers
+// to it.
 func (x *xrefReader) addUncompressed(num int64, offset, gen uint64) error {
 	if offset == 0 || gen > math.MaxUint16 { // some writers write such entries for deleted objects
 		return x.add(num, xrefEntry{})
@@ -184,9 +184,10 @@ func (x *xrefReader) addUncompressed(num int64, offset, gen uint64) error {
 	return x.add(num, xrefEntry{kind: uncompressedEntry, offset: at, gen: uint16(gen)})
 }
 
-// addXRefStm reads the cross-reference stream of a hybrid-reference file. The table calls the
-// hidden objects free; the stream has their entries (7.5.8.4). So the free entries of the table
-// count only if the stream has none.
+// addXRefStm reads the cross-reference stream of a hybrid-reference file (7.5.8.4). The table marks
+// the objects in object streams as free, which hides them from readers of PDF 1.4, and the stream has
+// their real entries. So a free entry of the table counts only if the stream has no entry for the
+// object.
 func (x *xrefReader) addXRefStm(offset int64) error {
 	entries := &x.file.entries
 	hidden := slices.Clone(x.newlyFree)
@@ -211,9 +212,11 @@ func (x *xrefReader) addXRefStm(offset int64) error {
 // maxCachedEntries limits the entries in the cache. Sections beyond the limit are read again.
 const maxCachedEntries = 1 << 19
 
-// cachedSection returns what [xrefReader.sectionAt] returns. For a file with a parent, it uses the
-// cache.
-func (x *xrefReader) cachedSection(at int64) (section, error) {
+// readSection returns what [xrefReader.sectionAt] returns. For an earlier revision of another file
+// (file.parent), it uses the cache of that file. A section that ends less than lookahead bytes before
+// the end of the file is neither cached nor taken from the cache: the parser may have looked at bytes
+// that the other revision does not have.
+func (x *xrefReader) readSection(at int64) (section, error) {
 	if x.file.parent == nil {
 		return x.sectionAt(at)
 	}
@@ -248,12 +251,12 @@ func (x *xrefReader) record(num uint32, e xrefEntry) {
 	}
 }
 
-// addCachedSection adds the entries of a section from the cache. Where newlyFree or offsets outside
-// the file matter, it adds them one by one.
+// addCachedSection adds the entries of a section from the cache. It adds them one by one if the section
+// has an XRefStm, because addXRefStm needs newlyFree, or has offsets outside the file.
 func (x *xrefReader) addCachedSection(s cachedSection) error {
-	const work = 4 // for each entry, less than the reading takes
+	const work = 4 // for each entry, in the units of File.work; less than reading it takes
 	x.file.spend(work * int64(s.count))
-	if _, beside := s.trailer["XRefStm"]; beside || s.maxOffset > x.outsideOffset() {
+	if _, hybrid := s.trailer["XRefStm"]; hybrid || s.maxOffset > x.outsideOffset() {
 		return x.addCachedEntries(s)
 	}
 	x.entryCount += s.count
@@ -262,7 +265,7 @@ func (x *xrefReader) addCachedSection(s cachedSection) error {
 }
 
 func (x *xrefReader) addCachedEntries(s cachedSection) error {
-	x.entryCount += s.count - s.entries.count
+	x.entryCount += s.count - s.entries.count // add counts the others
 	for num, e := range s.entries.all() {
 		if err := x.add(int64(num), e); err != nil {
 			return err

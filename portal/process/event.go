@@ -6,22 +6,25 @@ import "time"
 type Event interface {
 	// rule returns the conditions of the event.
 	rule() *Rule
-	// participant returns the participant that the event is about; nil if there is none.
-	participant(p *Process) *Participant
+	// subject returns the participant that the event is about; nil if there is none.
+	subject(p *Process) *Participant
+	// kennitala returns the kennitala of the person who acts; "" if the event has none.
+	kennitala() string
 	// apply changes the process. The conditions of the event are met.
 	apply(p *Process, now time.Time) []Effect
 }
 
 // LogIn is the login of a person with the link of an invitation. The person becomes the participant, and
 // the link is used up. If the same person has used the link before, for example in another tab, the
-// event is admitted and changes nothing.
+// event is admitted, changes nothing and has no effects. It is refused while a test person signs as the
+// participant.
 type LogIn struct {
 	Link   []byte // hash of the link's token
 	Person Person
 }
 
 // LogInAgain is a later login of the person who is the participant, on the page of the participant. It
-// changes nothing.
+// changes nothing, and is recorded.
 type LogInAgain struct {
 	Participant string
 	Person      Person
@@ -42,7 +45,7 @@ type BeginSigningAs struct {
 	Request     string
 }
 
-// AddSignature is the arrival of the signature that was made in a turn.
+// AddSignature is the arrival of the signature that was made in a turn. The turn lasts until [EndTurn].
 type AddSignature struct {
 	Turn      int64 // number of the turn
 	Signature Signature
@@ -53,7 +56,7 @@ type EndTurn struct {
 	Turn int64 // number of the turn
 }
 
-// DeclineSigning is the refusal of a participant who has logged in. It declines the whole process. A
+// DeclineSigning is the answer of a participant who has logged in and does not sign. It declines the whole process. A
 // signature that another participant is making is still added.
 type DeclineSigning struct {
 	Participant string
@@ -67,7 +70,8 @@ type DeclineSigningAs DeclineSigning
 // declined, and of viewers who have not logged in. Participants who have logged in keep their page; the
 // others get new links, which replace the earlier ones. An expired process waits again.
 type InviteAgain struct {
-	// NewLink returns a link with a new token, for one participant.
+	// NewLink returns a link with a new token and its hash, for one participant: each call returns
+	// another one. Apply sets InvitedAt. nil: the participants get no link.
 	NewLink func() Link
 }
 
@@ -81,7 +85,7 @@ type Delete struct{}
 type Effect struct {
 	Kind        EffectKind
 	Participant string // ID; "" for effects about the process
-	Request     string // ID of the signing request, for BeganSigning and CancelRequest
+	Request     string // ID of the signing request, for RecordStart and CancelRequest
 }
 
 // EffectKind is the kind of an effect. The effects of one event come in this order.
@@ -89,14 +93,14 @@ type EffectKind string
 
 const (
 	CancelRequest    EffectKind = "CancelRequest"    // cancel the signing request
-	LoggedIn         EffectKind = "LoggedIn"         // record the login
-	BeganSigning     EffectKind = "BeganSigning"     // record that the person was asked to sign
-	Signed           EffectKind = "Signed"           // report participant.signed
-	AllSigned        EffectKind = "AllSigned"        // report process.completed, and tell the participants
-	RefusedToSign    EffectKind = "RefusedToSign"    // report participant.declined, and tell the account
+	RecordLogin      EffectKind = "RecordLogin"      // record the login
+	RecordStart      EffectKind = "RecordStart"      // record that the person was asked to sign
+	ReportSigned     EffectKind = "ReportSigned"     // report participant.signed
+	ReportCompleted  EffectKind = "ReportCompleted"  // report process.completed, and tell the participants
+	ReportDeclined   EffectKind = "ReportDeclined"   // report participant.declined, and tell the account
 	WithdrawMessages EffectKind = "WithdrawMessages" // withdraw messages about the process that are not sent yet
-	Invited          EffectKind = "Invited"          // send the invitation with the participant's link
-	Deleted          EffectKind = "Deleted"          // delete the process and its document
+	SendInvitation   EffectKind = "SendInvitation"   // send the invitation with the participant's link
+	DeleteProcess    EffectKind = "DeleteProcess"    // delete the process and its document
 )
 
 // Apply applies an event at a time. It changes the process and returns the effects, or returns the error
@@ -110,7 +114,7 @@ func (p *Process) Apply(e Event, now time.Time) ([]Effect, error) {
 
 // Check returns the error that [Process.Apply] would return. It changes nothing.
 func (p *Process) Check(e Event, now time.Time) error {
-	s := situation{Process: p, event: e, participant: e.participant(p), now: now}
+	s := situation{Process: p, event: e, subject: e.subject(p), now: now}
 	for _, c := range e.rule().Conditions {
 		if !c.holds(s) {
 			return c.Err
@@ -119,17 +123,29 @@ func (p *Process) Check(e Event, now time.Time) error {
 	return nil
 }
 
-func (e LogIn) participant(p *Process) *Participant            { return p.Linked(e.Link) }
-func (e LogInAgain) participant(p *Process) *Participant       { return p.Participant(e.Participant) }
-func (e BeginSigning) participant(p *Process) *Participant     { return p.Participant(e.Participant) }
-func (e BeginSigningAs) participant(p *Process) *Participant   { return p.Participant(e.Participant) }
-func (e AddSignature) participant(p *Process) *Participant     { return p.inTurn(e.Turn) }
-func (e EndTurn) participant(p *Process) *Participant          { return p.inTurn(e.Turn) }
-func (e DeclineSigning) participant(p *Process) *Participant   { return p.Participant(e.Participant) }
-func (e DeclineSigningAs) participant(p *Process) *Participant { return p.Participant(e.Participant) }
-func (InviteAgain) participant(*Process) *Participant          { return nil }
-func (ExpireLinks) participant(*Process) *Participant          { return nil }
-func (Delete) participant(*Process) *Participant               { return nil }
+func (e LogIn) subject(p *Process) *Participant            { return p.Linked(e.Link) }
+func (e LogInAgain) subject(p *Process) *Participant       { return p.Participant(e.Participant) }
+func (e BeginSigning) subject(p *Process) *Participant     { return p.Participant(e.Participant) }
+func (e BeginSigningAs) subject(p *Process) *Participant   { return p.Participant(e.Participant) }
+func (e AddSignature) subject(p *Process) *Participant     { return p.inTurn(e.Turn) }
+func (e EndTurn) subject(p *Process) *Participant          { return p.inTurn(e.Turn) }
+func (e DeclineSigning) subject(p *Process) *Participant   { return p.Participant(e.Participant) }
+func (e DeclineSigningAs) subject(p *Process) *Participant { return p.Participant(e.Participant) }
+func (InviteAgain) subject(*Process) *Participant          { return nil }
+func (ExpireLinks) subject(*Process) *Participant          { return nil }
+func (Delete) subject(*Process) *Participant               { return nil }
+
+func (e LogIn) kennitala() string          { return e.Person.Kennitala }
+func (e LogInAgain) kennitala() string     { return e.Person.Kennitala }
+func (e BeginSigningAs) kennitala() string { return e.Kennitala }
+func (e AddSignature) kennitala() string   { return e.Signature.Kennitala }
+func (BeginSigning) kennitala() string     { return "" }
+func (EndTurn) kennitala() string          { return "" }
+func (DeclineSigning) kennitala() string   { return "" }
+func (DeclineSigningAs) kennitala() string { return "" }
+func (InviteAgain) kennitala() string      { return "" }
+func (ExpireLinks) kennitala() string      { return "" }
+func (Delete) kennitala() string           { return "" }
 
 // inTurn returns the participant whose turn has that number; nil if the turn is over.
 func (p *Process) inTurn(number int64) *Participant {
@@ -146,11 +162,11 @@ func (e LogIn) apply(p *Process, now time.Time) []Effect {
 	}
 	one.Person = &Person{Name: e.Person.Name, Kennitala: e.Person.Kennitala, At: now}
 	one.Link.useUp()
-	return []Effect{{Kind: LoggedIn, Participant: one.ID}}
+	return []Effect{{Kind: RecordLogin, Participant: one.ID}}
 }
 
 func (e LogInAgain) apply(*Process, time.Time) []Effect {
-	return []Effect{{Kind: LoggedIn, Participant: e.Participant}}
+	return []Effect{{Kind: RecordLogin, Participant: e.Participant}}
 }
 
 func (e BeginSigning) apply(p *Process, now time.Time) []Effect {
@@ -164,16 +180,16 @@ func (e BeginSigningAs) apply(p *Process, now time.Time) []Effect {
 func (p *Process) beginTurn(participant, request string, now time.Time) []Effect {
 	p.Turns++
 	p.Turn = &Turn{Number: p.Turns, Participant: participant, Request: request, Since: now}
-	return []Effect{{Kind: BeganSigning, Participant: participant, Request: request}}
+	return []Effect{{Kind: RecordStart, Participant: participant, Request: request}}
 }
 
 func (e AddSignature) apply(p *Process, now time.Time) []Effect {
 	one := p.inTurn(e.Turn)
 	one.Signature = &e.Signature
 	one.Link.useUp()
-	effects := []Effect{{Kind: Signed, Participant: one.ID}}
+	effects := []Effect{{Kind: ReportSigned, Participant: one.ID}}
 	if p.Status(now) == Completed {
-		effects = append(effects, Effect{Kind: AllSigned})
+		effects = append(effects, Effect{Kind: ReportCompleted})
 	}
 	return effects
 }
@@ -187,7 +203,7 @@ func (e DeclineSigning) apply(p *Process, now time.Time) []Effect {
 	one := p.Participant(e.Participant)
 	one.Decline = &Decline{Reason: e.Reason, Kennitala: one.knownKennitala(), At: now}
 	one.Link.useUp()
-	return []Effect{{Kind: RefusedToSign, Participant: one.ID}}
+	return []Effect{{Kind: ReportDeclined, Participant: one.ID}}
 }
 
 func (e DeclineSigningAs) apply(p *Process, now time.Time) []Effect {
@@ -201,7 +217,7 @@ func (p *Process) invitedAgain(one *Participant) bool {
 }
 
 func (e InviteAgain) apply(p *Process, now time.Time) (effects []Effect) {
-	if !p.WaitsUntil().IsZero() { // otherwise there may be messages that are not invitations
+	if !p.WaitsUntil().IsZero() { // a completed or declined process has messages about that, which stay
 		effects = append(effects, Effect{Kind: WithdrawMessages})
 	}
 	for i := range p.Participants {
@@ -210,10 +226,13 @@ func (e InviteAgain) apply(p *Process, now time.Time) (effects []Effect) {
 			continue
 		}
 		if one.Person == nil {
-			one.Link = e.NewLink()
+			one.Link = Link{}
+			if e.NewLink != nil {
+				one.Link = e.NewLink()
+			}
 		}
 		one.Link.InvitedAt = now
-		effects = append(effects, Effect{Kind: Invited, Participant: one.ID})
+		effects = append(effects, Effect{Kind: SendInvitation, Participant: one.ID})
 	}
 	return effects
 }
@@ -231,5 +250,5 @@ func (Delete) apply(p *Process, _ time.Time) (effects []Effect) {
 	if p.Turn != nil {
 		effects = append(effects, Effect{Kind: CancelRequest, Participant: p.Turn.Participant, Request: p.Turn.Request})
 	}
-	return append(effects, Effect{Kind: WithdrawMessages}, Effect{Kind: Deleted})
+	return append(effects, Effect{Kind: WithdrawMessages}, Effect{Kind: DeleteProcess})
 }

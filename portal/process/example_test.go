@@ -30,11 +30,11 @@ func Example() {
 	// Output:
 	// process.DeclineSigning: Waiting process: nobody has logged in as the participant
 	// process.LogIn: Waiting <nil>
-	// effect: LoggedIn
+	// effect: RecordLogin
 	// process.BeginSigning: Waiting <nil>
-	// effect: BeganSigning
+	// effect: RecordStart
 	// process.AddSignature: Completed <nil>
-	// effect: Signed
-	// effect: AllSigned
+	// effect: ReportSigned
+	// effect: ReportCompleted
 	// process.EndTurn: Completed <nil>
 }

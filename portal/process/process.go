@@ -1,6 +1,6 @@
 // Package process is the state machine of a signing process: one document that several people sign or
-// read. It is values and functions alone: it knows no store, no clock and no network, and needs nothing
-// but the standard library.
+// read. It consists of values and functions: it depends on nothing but the standard library, and neither
+// reads a clock nor stores anything.
 //
 // # Use
 //
@@ -27,9 +27,9 @@
 // # Signing
 //
 // One participant signs at a time. [BeginSigning] gives the participant the [Turn], whose number no
-// other turn of the process has. The signature may take minutes, and a signature that a person gave is
-// never refused for what happened meanwhile: [AddSignature] is admitted while the turn lasts, also when
-// the process was declined or has expired since.
+// other turn of the process has. The signature may take minutes, and a signature that the participant
+// gave is not refused for what happened meanwhile: [AddSignature] is admitted while the turn lasts, also
+// when the process was declined or has expired since.
 //
 // # Rules
 //
@@ -66,7 +66,9 @@ const (
 	None      Status = "None"    // only of viewers
 )
 
-// Process is the state of a signing process.
+// Process is the state of a signing process. IDs of participants and hashes of links are unique,
+// kennitalas have ten digits, and at least one participant is a signer. The methods rely on that and do
+// not check it.
 type Process struct {
 	Participants []Participant
 	Turn         *Turn // of the participant who is signing; nil: no signature is being made
@@ -88,9 +90,9 @@ type Participant struct {
 // login.
 type Link struct {
 	InvitedAt time.Time `json:"invitedAt"`
-	Hash      []byte    `json:"hash,omitempty"`  // of the token; nil: the link is used up or expired
-	Was       []byte    `json:"was,omitempty"`   // the Hash before the link was used up or expired
-	Token     []byte    `json:"token,omitempty"` // nil with Hash, or if it cannot be decrypted
+	Hash      []byte    `json:"hash,omitempty"`  // of the token; nil: the link was used up, or ExpireLinks has removed it
+	Was       []byte    `json:"was,omitempty"`   // the Hash before that
+	Token     []byte    `json:"token,omitempty"` // nil if Hash is nil, or if the store could not decrypt it
 }
 
 // Person is a person whom an electronic ID has identified.
@@ -105,7 +107,7 @@ type Signature struct {
 	Name      string    `json:"name"`
 	Kennitala string    `json:"kennitala"`
 	Value     []byte    `json:"value"`
-	At        time.Time `json:"at"` // when the person gave it
+	At        time.Time `json:"at"` // when the person gave it; the caller sets it
 }
 
 // Decline is the refusal of a participant to sign.
@@ -155,8 +157,8 @@ func (p *Process) WaitsUntil() time.Time {
 	return p.firstEnd((*Participant).waits)
 }
 
-// UnopenedUntil returns the time after which the first unopened link expires; zero if all links are used
-// up or expired.
+// UnopenedUntil returns the time after which the first unopened link expires; zero if no link has a
+// token.
 func (p *Process) UnopenedUntil() time.Time {
 	return p.firstEnd(func(one *Participant) bool { return one.Link.Hash != nil })
 }
@@ -223,7 +225,7 @@ func (p *Process) at(i int) *Participant {
 // Status returns the status of a participant.
 func (p *Participant) Status() Status {
 	switch {
-	case p.Role == Viewer:
+	case p.Role != Signer:
 		return None
 	case p.Signature != nil:
 		return Completed

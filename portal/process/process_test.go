@@ -112,9 +112,14 @@ func inviteAgain(t *timeline) error {
 
 func expireLinks(t *timeline) error { return event(process.ExpireLinks{})(t) }
 
-// refused is a step that is refused and changes nothing.
+// refused is a step that is refused.
 func refused(s step) step {
-	return func(t *timeline) error { _ = s(t); return nil }
+	return func(t *timeline) error {
+		if s(t) == nil {
+			return errors.New("not refused")
+		}
+		return nil
+	}
 }
 
 func after(t *testing.T, steps ...step) *timeline {
@@ -128,7 +133,7 @@ func after(t *testing.T, steps ...step) *timeline {
 	return line
 }
 
-// TestTransitions applies every event in every state of a process: either the process then has the status, or the event is
+// TestTransitions applies fourteen events in twenty states of a process: either the process then has the status, or the event is
 // refused with the error and changes nothing.
 func TestTransitions(t *testing.T) {
 	all := []step{logIn("first", firstKennitala), logIn("second", secondKennitala), logIn("viewer", otherKennitala)}
@@ -228,18 +233,18 @@ func TestOrderOfConditions(t *testing.T) {
 		do    step
 		want  error
 	}{
-		"viewer, other person":              {nil, beginAs("viewer", "", false), process.ErrViewer},
-		"answered, other person":            {[]step{sign("first", firstKennitala)}, beginAs("first", secondKennitala, false), process.ErrAnswered},
-		"other person, not ready":           {nil, beginAs("first", secondKennitala, false), process.ErrOtherPerson},
-		"not ready, not waiting":            {[]step{decline("second")}, beginAs("first", firstKennitala, false), process.ErrCannotSign},
-		"not waiting, turn":                 {[]step{beginAs("first", firstKennitala, true), wait(week + moment)}, beginAs("second", secondKennitala, true), process.ErrNotWaiting},
-		"turn, changed":                     {[]step{logIn("second", secondKennitala), beginAs("first", firstKennitala, true)}, beginRevision("second", 1), process.ErrTurn},
-		"not waiting, changed":              {[]step{logIn("second", secondKennitala), decline("first")}, beginRevision("second", 1), process.ErrNotWaiting},
-		"answered, changed":                 {[]step{logIn("second", secondKennitala), sign("second", secondKennitala)}, beginRevision("second", 0), process.ErrAnswered},
-		"turn":                              {[]step{beginAs("first", firstKennitala, true)}, beginAs("second", secondKennitala, true), process.ErrTurn},
-		"decline: answered, not waiting":    {[]step{decline("second")}, decline("second"), process.ErrAnswered},
-		"decline: not logged in":            {nil, event(process.DeclineSigning{Participant: "first"}), process.ErrNotLoggedIn},
-		"decline: not logged in, completed": {[]step{decline("second")}, event(process.DeclineSigning{Participant: "first"}), process.ErrNotLoggedIn},
+		"viewer, other person":             {nil, beginAs("viewer", "", false), process.ErrViewer},
+		"answered, other person":           {[]step{sign("first", firstKennitala)}, beginAs("first", secondKennitala, false), process.ErrAnswered},
+		"other person, not ready":          {nil, beginAs("first", secondKennitala, false), process.ErrOtherPerson},
+		"not ready, not waiting":           {[]step{decline("second")}, beginAs("first", firstKennitala, false), process.ErrCannotSign},
+		"not waiting, turn":                {[]step{beginAs("first", firstKennitala, true), wait(week + moment)}, beginAs("second", secondKennitala, true), process.ErrNotWaiting},
+		"turn, changed":                    {[]step{logIn("second", secondKennitala), beginAs("first", firstKennitala, true)}, beginRevision("second", 1), process.ErrTurn},
+		"not waiting, changed":             {[]step{logIn("second", secondKennitala), decline("first")}, beginRevision("second", 1), process.ErrNotWaiting},
+		"answered, changed":                {[]step{logIn("second", secondKennitala), sign("second", secondKennitala)}, beginRevision("second", 0), process.ErrAnswered},
+		"turn":                             {[]step{beginAs("first", firstKennitala, true)}, beginAs("second", secondKennitala, true), process.ErrTurn},
+		"decline: answered, not waiting":   {[]step{decline("second")}, decline("second"), process.ErrAnswered},
+		"decline: not logged in":           {nil, event(process.DeclineSigning{Participant: "first"}), process.ErrNotLoggedIn},
+		"decline: not logged in, declined": {[]step{decline("second")}, event(process.DeclineSigning{Participant: "first"}), process.ErrNotLoggedIn},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := test.do(after(t, test.after...)); !errors.Is(err, test.want) {
@@ -306,8 +311,9 @@ func TestPerson(t *testing.T) {
 		"no link":                              {[]step{sign("second", secondKennitala)}, event(process.LogIn{Person: process.Person{Kennitala: secondKennitala}}), process.ErrNotFound},
 		"test person, other than logged in":    {loggedIn, beginAs("second", firstKennitala, true), process.ErrOtherPerson},
 		"test person, anyone":                  {nil, beginAs("second", firstKennitala, true), nil},
-		"certificate of another person":        {append(loggedIn[:1:1], begin("second")), add(firstKennitala), process.ErrTurnOver},
-		"certificate without kennitala":        {append(loggedIn[:1:1], begin("second")), add(""), process.ErrTurnOver},
+		"certificate of another person":        {append(loggedIn[:1:1], begin("second")), add(firstKennitala), process.ErrOtherPerson},
+		"certificate without kennitala":        {append(loggedIn[:1:1], begin("second")), add(""), process.ErrOtherPerson},
+		"login while a test person signs":      {[]step{beginAs("second", secondKennitala, true)}, logIn("second", firstKennitala), process.ErrTurn},
 		"second signature of one turn": {[]step{beginAs("second", secondKennitala, true),
 			event(process.AddSignature{Turn: 1, Signature: process.Signature{Kennitala: secondKennitala}})}, add(secondKennitala), process.ErrTurnOver},
 	} {
@@ -393,20 +399,20 @@ func TestEffects(t *testing.T) {
 		event process.Event
 		want  effects
 	}{
-		"login":         {nil, process.LogIn{Link: []byte("link of first"), Person: process.Person{Kennitala: firstKennitala}}, effects{about(process.LoggedIn, "first")}},
+		"login":         {nil, process.LogIn{Link: []byte("link of first"), Person: process.Person{Kennitala: firstKennitala}}, effects{about(process.RecordLogin, "first")}},
 		"used link":     {[]step{logIn("first", firstKennitala)}, process.LogIn{Link: []byte("link of first"), Person: process.Person{Kennitala: firstKennitala}}, nil},
-		"login again":   {[]step{logIn("first", firstKennitala)}, process.LogInAgain{Participant: "first", Person: process.Person{Kennitala: firstKennitala}}, effects{about(process.LoggedIn, "first")}},
-		"begin":         {[]step{logIn("first", firstKennitala)}, process.BeginSigning{Participant: "first", Request: "r"}, effects{{Kind: process.BeganSigning, Participant: "first", Request: "r"}}},
-		"signature":     {[]step{logIn("first", firstKennitala), begin("first")}, process.AddSignature{Turn: 1, Signature: process.Signature{Kennitala: firstKennitala}}, effects{about(process.Signed, "first")}},
-		"last":          {[]step{sign("second", secondKennitala), logIn("first", firstKennitala), begin("first")}, process.AddSignature{Turn: 2, Signature: process.Signature{Kennitala: firstKennitala}}, effects{about(process.Signed, "first"), {Kind: process.AllSigned}}},
+		"login again":   {[]step{logIn("first", firstKennitala)}, process.LogInAgain{Participant: "first", Person: process.Person{Kennitala: firstKennitala}}, effects{about(process.RecordLogin, "first")}},
+		"begin":         {[]step{logIn("first", firstKennitala)}, process.BeginSigning{Participant: "first", Request: "r"}, effects{{Kind: process.RecordStart, Participant: "first", Request: "r"}}},
+		"signature":     {[]step{logIn("first", firstKennitala), begin("first")}, process.AddSignature{Turn: 1, Signature: process.Signature{Kennitala: firstKennitala}}, effects{about(process.ReportSigned, "first")}},
+		"last":          {[]step{sign("second", secondKennitala), logIn("first", firstKennitala), begin("first")}, process.AddSignature{Turn: 2, Signature: process.Signature{Kennitala: firstKennitala}}, effects{about(process.ReportSigned, "first"), {Kind: process.ReportCompleted}}},
 		"end":           {[]step{logIn("first", firstKennitala), begin("first")}, process.EndTurn{Turn: 1}, nil},
-		"decline":       {[]step{logIn("first", firstKennitala)}, process.DeclineSigning{Participant: "first"}, effects{about(process.RefusedToSign, "first")}},
-		"invite again":  {[]step{logIn("first", firstKennitala)}, process.InviteAgain{NewLink: newLink}, effects{{Kind: process.WithdrawMessages}, about(process.Invited, "first"), about(process.Invited, "second"), about(process.Invited, "viewer")}},
-		"invite viewer": {[]step{decline("first")}, process.InviteAgain{NewLink: newLink}, effects{about(process.Invited, "viewer")}},
+		"decline":       {[]step{logIn("first", firstKennitala)}, process.DeclineSigning{Participant: "first"}, effects{about(process.ReportDeclined, "first")}},
+		"invite again":  {[]step{logIn("first", firstKennitala)}, process.InviteAgain{NewLink: newLink}, effects{{Kind: process.WithdrawMessages}, about(process.SendInvitation, "first"), about(process.SendInvitation, "second"), about(process.SendInvitation, "viewer")}},
+		"invite viewer": {[]step{decline("first")}, process.InviteAgain{NewLink: newLink}, effects{about(process.SendInvitation, "viewer")}},
 		"expire links":  {[]step{wait(week + moment)}, process.ExpireLinks{}, nil},
-		"delete":        {nil, process.Delete{}, effects{{Kind: process.WithdrawMessages}, {Kind: process.Deleted}}},
+		"delete":        {nil, process.Delete{}, effects{{Kind: process.WithdrawMessages}, {Kind: process.DeleteProcess}}},
 		"delete while first signs": {[]step{event(process.BeginSigningAs{Participant: "first", Kennitala: firstKennitala, Ready: true, Request: "r"})}, process.Delete{},
-			effects{{Kind: process.CancelRequest, Participant: "first", Request: "r"}, {Kind: process.WithdrawMessages}, {Kind: process.Deleted}}},
+			effects{{Kind: process.CancelRequest, Participant: "first", Request: "r"}, {Kind: process.WithdrawMessages}, {Kind: process.DeleteProcess}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			line := after(t, test.after...)

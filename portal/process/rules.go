@@ -37,44 +37,48 @@ type Condition struct {
 // situation is an event that is to be applied to a process.
 type situation struct {
 	*Process
-	event       Event
-	participant *Participant // that the event is about; nil: none, or not found
-	now         time.Time
+	event   Event
+	subject *Participant // the participant that the event is about; nil: none, or not found
+	now     time.Time
 }
 
 // The conditions.
 var (
 	exists = Condition{"The participant exists.", ErrNotFound,
-		func(s situation) bool { return s.participant != nil }}
+		func(s situation) bool { return s.subject != nil }}
 	linkExists = Condition{"A participant's last link has that hash.", ErrNotFound,
-		func(s situation) bool { return s.participant != nil }}
+		func(s situation) bool { return s.subject != nil }}
 	linkWorks = Condition{"The link is not expired, and if it is used up, a person has logged in with it.", ErrNotFound,
 		func(s situation) bool {
-			one := s.participant
+			one := s.subject
 			return one.Person != nil || one.Link.Hash != nil && !one.Link.expired(s.now)
 		}}
-	isPerson = Condition{"The participant is this person, or may be anyone and has not logged in.", ErrOtherPerson,
-		func(s situation) bool { return s.participant.isPerson(kennitalaOf(s.event)) }}
+	isPerson = Condition{"The participant is this person, or may be anyone and nobody has logged in.", ErrOtherPerson,
+		func(s situation) bool { return s.subject.isPerson(s.event.kennitala()) }}
 	isSigner = Condition{"The participant is a signer.", ErrViewer,
-		func(s situation) bool { return s.participant.Role == Signer }}
+		func(s situation) bool { return s.subject.Role == Signer }}
 	unanswered = Condition{"The participant has neither signed nor declined.", ErrAnswered,
-		func(s situation) bool { return s.participant.waits() }}
+		func(s situation) bool { return s.subject.waits() }}
 	hasLoggedIn = Condition{"A person has logged in as the participant.", ErrNotLoggedIn,
-		func(s situation) bool { return s.participant.Person != nil }}
+		func(s situation) bool { return s.subject.Person != nil }}
 	isReady = Condition{"The test person signs at once.", ErrCannotSign,
-		func(s situation) bool { return s.event.(BeginSigningAs).Ready }}
+		func(s situation) bool { e, ok := s.event.(BeginSigningAs); return ok && e.Ready }}
 	isWaiting = Condition{"The process is waiting.", ErrNotWaiting,
 		func(s situation) bool { return s.Status(s.now) == Waiting }}
 	noTurn = Condition{"No participant is signing.", ErrTurn,
 		func(s situation) bool { return s.Turn == nil }}
 	notInTurn = Condition{"The participant is not signing.", ErrTurn,
-		func(s situation) bool { return s.Turn == nil || s.Turn.Participant != s.participant.ID }}
+		func(s situation) bool { return s.Turn == nil || s.Turn.Participant != s.subject.ID }}
 	unchanged = Condition{"No signature was added since the person read the document.", ErrChanged,
-		func(s situation) bool { return s.Revision() == s.event.(BeginSigning).Revision }}
+		func(s situation) bool { e, ok := s.event.(BeginSigning); return ok && e.Revision == s.Revision() }}
 	inTurn = Condition{"The turn is the current one.", ErrTurnOver,
-		func(s situation) bool { return s.participant != nil }}
+		func(s situation) bool { return s.subject != nil }}
+	turnLasts = Condition{"The turn is the current one.", ErrTurnOver,
+		func(s situation) bool { return s.Turn != nil && s.Turn.Number == s.event.(EndTurn).Turn }}
+	notSigning = Condition{"A person has logged in as the participant, or no test person is signing as the participant.", ErrTurn,
+		func(s situation) bool { return s.subject.Person != nil || notInTurn.holds(s) }}
 	turnUnanswered = Condition{"The participant has neither signed nor declined.", ErrTurnOver, unanswered.holds}
-	turnIsPerson   = Condition{"The participant is the person who signed.", ErrTurnOver, isPerson.holds}
+	turnIsPerson   = Condition{"The participant is the person who signed.", ErrOtherPerson, isPerson.holds}
 	someInvited    = Condition{"There is a signer to wait for, or a viewer who has not logged in.", ErrNotWaiting,
 		func(s situation) bool {
 			return slices.ContainsFunc(s.Participants, func(one Participant) bool { return s.invitedAgain(&one) })
@@ -83,12 +87,12 @@ var (
 
 // The rules, one for each event.
 var (
-	logIn            = Rule{"LogIn", []Condition{linkExists, linkWorks, isPerson}}
+	logIn            = Rule{"LogIn", []Condition{linkExists, linkWorks, isPerson, notSigning}}
 	logInAgain       = Rule{"LogInAgain", []Condition{exists, hasLoggedIn, isPerson}}
 	beginSigning     = Rule{"BeginSigning", []Condition{exists, isSigner, unanswered, hasLoggedIn, isWaiting, noTurn, unchanged}}
 	beginSigningAs   = Rule{"BeginSigningAs", []Condition{exists, isSigner, unanswered, isPerson, isReady, isWaiting, noTurn}}
 	addSignature     = Rule{"AddSignature", []Condition{inTurn, turnUnanswered, turnIsPerson}}
-	endTurn          = Rule{"EndTurn", []Condition{inTurn}}
+	endTurn          = Rule{"EndTurn", []Condition{turnLasts}}
 	declineSigning   = Rule{"DeclineSigning", []Condition{exists, isSigner, unanswered, hasLoggedIn, isWaiting, notInTurn}}
 	declineSigningAs = Rule{"DeclineSigningAs", []Condition{exists, isSigner, unanswered, isWaiting, notInTurn}}
 	inviteAgain      = Rule{"InviteAgain", []Condition{someInvited}}
@@ -98,7 +102,11 @@ var (
 
 // Rules returns the rules of all events.
 func Rules() []Rule {
-	return []Rule{logIn, logInAgain, beginSigning, beginSigningAs, addSignature, endTurn, declineSigning, declineSigningAs, inviteAgain, expireLinks, deleteProcess}
+	rules := []Rule{logIn, logInAgain, beginSigning, beginSigningAs, addSignature, endTurn, declineSigning, declineSigningAs, inviteAgain, expireLinks, deleteProcess}
+	for i := range rules {
+		rules[i].Conditions = slices.Clone(rules[i].Conditions)
+	}
+	return rules
 }
 
 func (LogIn) rule() *Rule            { return &logIn }
@@ -112,18 +120,3 @@ func (DeclineSigningAs) rule() *Rule { return &declineSigningAs }
 func (InviteAgain) rule() *Rule      { return &inviteAgain }
 func (ExpireLinks) rule() *Rule      { return &expireLinks }
 func (Delete) rule() *Rule           { return &deleteProcess }
-
-// kennitalaOf returns the kennitala of the person who acts in an event.
-func kennitalaOf(e Event) string {
-	switch e := e.(type) {
-	case LogIn:
-		return e.Person.Kennitala
-	case LogInAgain:
-		return e.Person.Kennitala
-	case BeginSigningAs:
-		return e.Kennitala
-	case AddSignature:
-		return e.Signature.Kennitala
-	}
-	return ""
-}

@@ -5,6 +5,8 @@
 //	defer renderer.Close()
 //	go renderer.Warm(ctx) // takes seconds the first time, a tenth of a second later
 //
+// A program that draws at once calls Warm without go: a rendering waits only for Options.Wait.
+//
 // The sandbox has no files, no network, no environment and no output. It reads only the given
 // document, has at most 256 MiB of memory, and stops when the context of a rendering ends. It runs
 // no script and no action of a document.
