@@ -80,7 +80,7 @@ func TestResolveRefuses(t *testing.T) {
 		"no certificate":    {nil, nil, "without certificate"},
 		"TLS server":        {&x509.Certificate{PublicKey: key.Public(), ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, ErrPurpose, ""},
 		"P-224":             {&x509.Certificate{PublicKey: certtest.NewKey(t, elliptic.P224()).Public()}, ErrAlgorithm, ""},
-		"no key":            {&x509.Certificate{}, ErrAlgorithm, "without a key"},
+		"no key":            {&x509.Certificate{}, ErrAlgorithm, "unreadable public key"},
 		"restricted to PSS": {withKeyType(1, 1, 10), ErrAlgorithm, "id-RSASSA-PSS"},
 		"other type of key": {withKeyType(1, 1, 99), ErrAlgorithm, "1.2.840.113549.1.1.99"},
 	} {

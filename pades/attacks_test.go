@@ -64,6 +64,9 @@ func TestAttacks(t *testing.T) {
 // permits.
 func (a attack) wanted(p pades.Permission) string {
 	all := strings.Split(a.want, " | ")
+	if len(all) != 1 && len(all) != 3 {
+		panic(a.name + ": not one verdict and not three")
+	}
 	if p == 0 {
 		p = pades.FormFilling
 	}

@@ -147,7 +147,7 @@ func TestLevelsOfEncryptedDocuments(t *testing.T) {
 }
 
 // decryptByQPDF looks for the name of the root, which certificates and CRLs contain, in what qpdf
-// decrypts: a stream that was not encrypted would be garbage there.
+// decrypts: it would be garbage there if no stream with it were encrypted rightly.
 func decryptByQPDF(t *testing.T, files []adestest.File) {
 	t.Helper()
 	for _, f := range files {

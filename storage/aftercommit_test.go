@@ -9,10 +9,14 @@ import (
 	"github.com/innsigli/innsigli/storage"
 )
 
-// twice runs each transaction twice, as a store does after a collision.
+// twice runs each outermost transaction twice, as a store does after a collision.
 type twice struct{}
 
-func (twice) InTx(ctx context.Context, fn func(context.Context) error) error {
+func (tx twice) InTx(ctx context.Context, fn func(context.Context) error) error {
+	if ctx.Value(tx) != nil {
+		return fn(ctx)
+	}
+	ctx = context.WithValue(ctx, tx, true)
 	return errors.Join(fn(ctx), fn(ctx))
 }
 
@@ -38,7 +42,7 @@ func TestAfterCommit(t *testing.T) {
 		t.Errorf("rolled back: %v, %v", got, err)
 	}
 	got = nil
-	if err := transaction(nil); err != nil || !slices.Equal(got, []string{"end", "end", "outer", "inner", "inner"}) {
+	if err := transaction(nil); err != nil || !slices.Equal(got, []string{"end", "end", "outer", "inner"}) {
 		t.Errorf("committed: %v, %v", got, err)
 	}
 	got = nil

@@ -423,3 +423,57 @@ func TestEffects(t *testing.T) {
 		})
 	}
 }
+
+// allEvents returns a zero event of each type.
+func allEvents() []process.Event {
+	return []process.Event{
+		process.LogIn{}, process.LogInAgain{}, process.BeginSigning{}, process.BeginSigningAs{}, process.AddSignature{}, process.EndTurn{},
+		process.DeclineSigning{}, process.DeclineSigningAs{}, process.InviteAgain{}, process.ExpireLinks{}, process.Delete{},
+	}
+}
+
+// TestRules checks that Rules has a rule for each event, by the name of its type, and returns copies.
+func TestRules(t *testing.T) {
+	var got, want []string
+	for _, rule := range process.Rules() {
+		got = append(got, rule.Event)
+		for i := range rule.Conditions {
+			if rule.Conditions[i].Text == "" || rule.Conditions[i].Err == nil {
+				t.Errorf("%s has a condition without a text or an error", rule.Event)
+			}
+			rule.Conditions[i] = process.Condition{}
+		}
+	}
+	for _, e := range allEvents() {
+		want = append(want, reflect.TypeOf(e).Name())
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got rules of %v, want %v", got, want)
+	}
+	if rule := process.Rules()[0]; rule.Conditions[0].Text == "" {
+		t.Error("a caller can change the rules")
+	}
+}
+
+// TestOddInput applies events without any values, and pointers to events, to processes that no caller should make: Apply may
+// refuse or admit them, and does not panic.
+func TestOddInput(t *testing.T) {
+	events := append(allEvents(), &process.LogIn{}, &process.BeginSigning{}, &process.BeginSigningAs{}, &process.AddSignature{}, &process.EndTurn{},
+		&process.DeclineSigning{}, &process.InviteAgain{})
+	for _, p := range []process.Process{
+		{}, {Turn: &process.Turn{}}, {Turn: &process.Turn{Participant: "unknown"}}, {Participants: make([]process.Participant, 2)},
+		{Participants: []process.Participant{{Role: process.Signer}, {Role: process.Viewer}}, Turn: &process.Turn{}},
+	} {
+		for _, e := range events {
+			before := p
+			before.Participants = append([]process.Participant(nil), p.Participants...)
+			if _, err := before.Apply(e, time.Time{}); (err == nil) != (p.Check(e, time.Time{}) == nil) {
+				t.Errorf("%#v: Apply returns %v, and Check does not", e, err)
+			}
+		}
+	}
+	stuck := process.Process{Turn: &process.Turn{Number: 1, Participant: "unknown"}}
+	if _, err := stuck.Apply(process.EndTurn{Turn: 1}, time.Time{}); err != nil || stuck.Turn != nil {
+		t.Errorf("the turn of an unknown participant does not end: %v", err)
+	}
+}

@@ -74,7 +74,10 @@ var (
 	inTurn = Condition{"The turn is the current one.", ErrTurnOver,
 		func(s situation) bool { return s.subject != nil }}
 	turnLasts = Condition{"The turn is the current one.", ErrTurnOver,
-		func(s situation) bool { return s.Turn != nil && s.Turn.Number == s.event.(EndTurn).Turn }}
+		func(s situation) bool {
+			e, ok := s.event.(EndTurn)
+			return ok && s.Turn != nil && s.Turn.Number == e.Turn
+		}}
 	notSigning = Condition{"A person has logged in as the participant, or no test person is signing as the participant.", ErrTurn,
 		func(s situation) bool { return s.subject.Person != nil || notInTurn.holds(s) }}
 	turnUnanswered = Condition{"The participant has neither signed nor declined.", ErrTurnOver, unanswered.holds}

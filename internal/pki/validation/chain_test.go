@@ -85,8 +85,8 @@ func TestFetchedIssuers(t *testing.T) {
 	}
 }
 
-// TestManyOfOneName checks that the number of verified signatures is limited if many certificates have the issuer's
-// name.
+// TestManyOfOneName checks that the issuer is found among many certificates that have its name, and that none of those
+// is taken for it.
 func TestManyOfOneName(t *testing.T) {
 	n := newNetwork(t)
 	issuing := newAuthority(t, "Issuing", n.root)
@@ -251,7 +251,7 @@ func TestWorkGrowsWithTheDocument(t *testing.T) {
 		}
 		return maxWork - known.work.remaining
 	}
-	if few, many := work(8), work(32); many > 5*few {
+	if few, many := work(8), work(32); few == 0 || many > 5*few {
 		t.Errorf("got %d for 8 signatures and %d for 32, want at most 5 times as much", few, many)
 	}
 }

@@ -21,8 +21,11 @@ func (l *folder) judge() {
 		l.f.Check(l.T, f)
 	}
 	l.Run("EU DSS", func(t *testing.T) { CheckByDSS(t, l.files) })
-	if l.f.Judge != nil && len(l.files) > 0 && !testing.Short() {
-		l.f.Judge(l.T, l.files)
+	if l.f.Judge != nil && len(l.files) > 0 {
+		l.Run("validators of the format", func(t *testing.T) {
+			testenv.Slow(t, "further validators are started")
+			l.f.Judge(t, l.files)
+		})
 	}
 }
 

@@ -44,8 +44,10 @@ func ReadStored(t testing.TB, path string) (s Stored) {
 
 // testStored: what a release stored is completed to the same bytes by all later ones.
 func testStored(t *testing.T, f Format) {
-	for _, path := range f.Stored {
-		testenv.Golden(t, path, func() []byte { return f.store(t) })
+	for i, path := range f.Stored {
+		if i == len(f.Stored)-1 { // that of the present version
+			testenv.Golden(t, path, func() []byte { return f.store(t) })
+		}
 		s := ReadStored(t, path)
 		p := f.NewPending()
 		if err := p.UnmarshalBinary(s.Pending); err != nil {
