@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/portal/process"
@@ -42,14 +41,11 @@ func (s *Service) delete(ctx context.Context, was *Process) error {
 	if err != nil {
 		return err
 	}
-	effects = slices.DeleteFunc(effects, func(effect process.Effect) bool {
-		if effect.Kind == process.CancelRequest {
-			err = errors.Join(err, s.signing.Cancel(ctx, effect.Request))
+	if len(effects) > 0 && effects[0].Kind == process.CancelRequest {
+		if err := s.signing.Cancel(ctx, effects[0].Request); err != nil {
+			return fmt.Errorf("portal: ending the signature under way: %w", err)
 		}
-		return effect.Kind == process.CancelRequest
-	})
-	if err != nil {
-		return fmt.Errorf("portal: ending the signature under way: %w", err)
+		effects = effects[1:]
 	}
 	p, err := s.process(ctx, was.ID)
 	if err != nil {

@@ -38,7 +38,7 @@ import (
 	"github.com/innsigli/innsigli/signing"
 )
 
-// The errors of package process.
+// Errors of package process that methods of [Service] return.
 var (
 	ErrNotFound    = process.ErrNotFound // also for a process of another account, and a link that has expired
 	ErrViewer      = process.ErrViewer

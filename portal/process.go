@@ -104,7 +104,7 @@ func (s records) carryOutOne(ctx context.Context, p *Process, e process.Event, e
 	case process.RecordStart:
 		return s.record(ctx, p, begunEntry, begunFacts{one.ID, effect.Request})
 	case process.ReportSigned:
-		facts := personFacts{Participant: one.ID, Name: one.Signature.Name, Kennitala: one.Signature.Kennitala, Request: p.Turn.Request}
+		facts := personFacts{Participant: one.ID, Name: one.Signature.Name, Kennitala: one.Signature.Kennitala, Request: effect.Request}
 		return errors.Join(s.record(ctx, p, signedEntry, facts), s.emitSigned(ctx, p, one))
 	case process.ReportCompleted:
 		return errors.Join(

@@ -10,7 +10,7 @@ type Event interface {
 	subject(p *Process) *Participant
 	// kennitala returns the kennitala of the person who acts; "" if the event has none.
 	kennitala() string
-	// apply changes the process. The conditions of the event are met.
+	// apply changes the process. It is called only if the conditions of the event are met.
 	apply(p *Process, now time.Time) []Effect
 }
 
@@ -56,8 +56,8 @@ type EndTurn struct {
 	Turn int64 // number of the turn
 }
 
-// DeclineSigning is the answer of a participant who has logged in and does not sign. It declines the whole process. A
-// signature that another participant is making is still added.
+// DeclineSigning is the answer of a participant who has logged in and does not sign. It declines the
+// whole process. A signature that another participant is making is still added.
 type DeclineSigning struct {
 	Participant string
 	Reason      string // may be empty
@@ -85,7 +85,7 @@ type Delete struct{}
 type Effect struct {
 	Kind        EffectKind
 	Participant string // ID; "" for effects about the process
-	Request     string // ID of the signing request, for RecordStart and CancelRequest
+	Request     string // ID of the signing request, for RecordStart, ReportSigned and CancelRequest
 }
 
 // EffectKind is the kind of an effect. The effects of one event come in this order.
@@ -187,7 +187,7 @@ func (e AddSignature) apply(p *Process, now time.Time) []Effect {
 	one := p.inTurn(e.Turn)
 	one.Signature = &e.Signature
 	one.Link.useUp()
-	effects := []Effect{{Kind: ReportSigned, Participant: one.ID}}
+	effects := []Effect{{Kind: ReportSigned, Participant: one.ID, Request: p.Turn.Request}}
 	if p.Status(now) == Completed {
 		effects = append(effects, Effect{Kind: ReportCompleted})
 	}

@@ -405,6 +405,7 @@ func TestEffects(t *testing.T) {
 		"begin":         {[]step{logIn("first", firstKennitala)}, process.BeginSigning{Participant: "first", Request: "r"}, effects{{Kind: process.RecordStart, Participant: "first", Request: "r"}}},
 		"signature":     {[]step{logIn("first", firstKennitala), begin("first")}, process.AddSignature{Turn: 1, Signature: process.Signature{Kennitala: firstKennitala}}, effects{about(process.ReportSigned, "first")}},
 		"last":          {[]step{sign("second", secondKennitala), logIn("first", firstKennitala), begin("first")}, process.AddSignature{Turn: 2, Signature: process.Signature{Kennitala: firstKennitala}}, effects{about(process.ReportSigned, "first"), {Kind: process.ReportCompleted}}},
+		"of a request":  {[]step{logIn("first", firstKennitala), event(process.BeginSigning{Participant: "first", Request: "r"})}, process.AddSignature{Turn: 1, Signature: process.Signature{Kennitala: firstKennitala}}, effects{{Kind: process.ReportSigned, Participant: "first", Request: "r"}}},
 		"end":           {[]step{logIn("first", firstKennitala), begin("first")}, process.EndTurn{Turn: 1}, nil},
 		"decline":       {[]step{logIn("first", firstKennitala)}, process.DeclineSigning{Participant: "first"}, effects{about(process.ReportDeclined, "first")}},
 		"invite again":  {[]step{logIn("first", firstKennitala)}, process.InviteAgain{NewLink: newLink}, effects{{Kind: process.WithdrawMessages}, about(process.SendInvitation, "first"), about(process.SendInvitation, "second"), about(process.SendInvitation, "viewer")}},

@@ -6,18 +6,29 @@ import (
 	"time"
 )
 
-// Errors of events that are refused.
+// Errors of events that are refused. Each is the error of the conditions that name it ([Rules]).
 var (
-	ErrNotFound    = errors.New("process: not found")
-	ErrViewer      = errors.New("process: participant is a viewer")
-	ErrAnswered    = errors.New("process: participant has already answered")
+	// ErrNotFound: the process has no such participant, or no participant whose last link has the
+	// hash, or that link has expired.
+	ErrNotFound = errors.New("process: not found")
+	// ErrViewer: the participant is a viewer, who does not sign.
+	ErrViewer = errors.New("process: participant is a viewer")
+	// ErrAnswered: the participant has signed or declined.
+	ErrAnswered = errors.New("process: participant has already answered")
+	// ErrNotLoggedIn: no person has logged in as the participant.
 	ErrNotLoggedIn = errors.New("process: nobody has logged in as the participant")
+	// ErrOtherPerson: the participant is a person with another kennitala.
 	ErrOtherPerson = errors.New("process: kennitala does not match")
-	ErrCannotSign  = errors.New("process: test person cannot sign now")
-	ErrNotWaiting  = errors.New("process: process is not waiting")
-	ErrTurn        = errors.New("process: a signature is under way")
-	ErrChanged     = errors.New("process: the document has changed")
-	ErrTurnOver    = errors.New("process: the turn is over")
+	// ErrCannotSign: the test person does not sign, or not at once.
+	ErrCannotSign = errors.New("process: test person cannot sign now")
+	// ErrNotWaiting: the process is completed, declined or expired, or there is no participant to invite.
+	ErrNotWaiting = errors.New("process: process is not waiting")
+	// ErrTurn: a participant is signing.
+	ErrTurn = errors.New("process: a signature is under way")
+	// ErrChanged: a signature was added since the person read the document.
+	ErrChanged = errors.New("process: the document has changed")
+	// ErrTurnOver: the turn of a signature is not the current one, or its participant has answered.
+	ErrTurnOver = errors.New("process: the turn is over")
 )
 
 // Rule is the rule of an event: all of its conditions have to be met.

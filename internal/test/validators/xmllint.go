@@ -1,9 +1,7 @@
 package validators
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -45,16 +43,4 @@ func LibXML2(t testing.TB, requests ...CanonicalRequest) []CanonicalReport {
 	command := []string{testenv.Program(t, "python3"), script(t, "serve/serve.py")}
 	program := filepath.Join(testenv.Root(t), "internal", "test", "validators", "testdata", "c14n.py")
 	return decodeLines[CanonicalReport](t, "libxml2", ask(t, "libxml2", command, []string{program, path}), len(requests))
-}
-
-// XMLLint returns the canonical form of a whole document, with its comments, as xmllint
-// prints it. The methods are those of [CanonicalForm].
-func XMLLint(t testing.TB, method, file string) ([]byte, error) {
-	t.Helper()
-	option := map[string]string{"1.0": "--c14n", "1.1": "--c14n11", "exclusive": "--exc-c14n"}[method]
-	got := run(t, testenv.Program(t, "xmllint"), "--nonet", "--huge", option, file)
-	if got.status != 0 {
-		return nil, fmt.Errorf("xmllint: exit status %d: %s", got.status, bytes.TrimSpace(got.stderr))
-	}
-	return got.stdout, nil
 }
