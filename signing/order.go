@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/innsigli/innsigli/idp"
+	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/storage"
 )
 
@@ -54,23 +55,23 @@ type Ledger interface {
 	Signed(ctx context.Context, account, request string, ordered bool, at time.Time) error
 }
 
-// unowned is the Owner of a service that has none.
-type unowned struct{}
+// noOwner is the Owner of a service that has none.
+type noOwner struct{}
 
-func (unowned) Signed(context.Context, string, Signature) error { return ErrUnwanted }
-func (unowned) Ended(context.Context, string, string) error     { return nil }
+func (noOwner) Signed(context.Context, string, Signature) error { return ErrUnwanted }
+func (noOwner) Ended(context.Context, string, string) error     { return nil }
 
-// orderPatience is completeFor of an order, whose client does not wait in a call: a signature that
+// orderCompleteFor is completeFor of an order, whose client does not wait in a call: a signature that
 // was given is put into the document also after a long outage of what its evidence comes from.
 // While that lasts, nobody else's signature could be completed either.
-const orderPatience = 12 * time.Hour
+const orderCompleteFor = 12 * time.Hour
 
 func (r *Request) ordered() bool { return r.Order != "" }
 
 // completeFor is how long a stored value has to be completed.
 func (r *Request) completeFor() time.Duration {
 	if r.ordered() {
-		return orderPatience
+		return orderCompleteFor
 	}
 	return completeFor
 }
@@ -84,32 +85,32 @@ func (s *Service) order(ctx context.Context, r *Request, o *Order) (found conten
 	if err := s.enqueue(ctx, DriveKind, r, r.CreatedAt.Add(s.options.Interval)); err != nil {
 		return found, err
 	}
-	return s.uploaded(ctx, r.Document)
+	return s.identify(ctx, r.Document)
 }
 
 // unwanted is the failure of a signature that the owner does not take, or the document.
 var unwanted = &idp.Failure{Code: idp.InternalError, Description: "The document does not take the signature any more."}
 
-// handOver tells whom a signed document concerns: its owner, and then whoever counts signatures. A
+// notifyOwner tells whom a signed document concerns: its owner, and then whoever counts signatures. A
 // request that was ordered ends there, since nobody comes for the result.
-func (t *turn) handOver(ctx context.Context, r *Request, signed finished) error {
+func (sess *session) notifyOwner(ctx context.Context, r *Request, signed signedDocument) error {
 	if r.ordered() {
-		if err := t.options.Owner.Signed(ctx, r.Order, signed.signature(r)); err != nil {
+		if err := sess.options.Owner.Signed(ctx, r.Order, signed.signature(r)); err != nil {
 			return err
 		}
 	}
-	if ledger := t.options.Ledger; ledger != nil {
+	if ledger := sess.options.Ledger; ledger != nil {
 		if err := ledger.Signed(ctx, r.Account, r.ID, r.ordered(), now()); err != nil {
 			return err
 		}
 	}
 	if r.ordered() {
-		return t.end(ctx, r)
+		return sess.end(ctx, r)
 	}
 	return nil
 }
 
-func (f finished) signature(r *Request) Signature {
+func (f signedDocument) signature(r *Request) Signature {
 	unsigned, _ := f.draft.base()
 	return Signature{Request: r.ID, Certificate: f.signer.Certificate, Value: r.Value, At: r.SignedAt, Bytes: f.content.Size - unsigned}
 }
@@ -137,4 +138,129 @@ func (s *Service) cancelled(ctx context.Context, request string, err error) bool
 	}
 	_, err = s.store.Request(context.WithoutCancel(ctx), request)
 	return errors.Is(err, storage.ErrNotFound)
+}
+
+// DriveKind is the kind of the jobs that drive what was ordered. Each takes a step, which is short.
+const DriveKind = "signing.drive"
+
+// Progress is how far the request of an order is.
+type Progress struct {
+	Order   string       // its ID
+	Done    bool         // it has ended
+	Failure *idp.Failure // why without a signature
+	Code    string       // verification code, empty when not known
+	Given   bool         // the person has answered, and the signature is on its way into the document
+	Expires time.Time    // when the person is not waited for any longer
+}
+
+// Progress says how far the request of an order is; [ErrFinished] when it is not known any more.
+func (s *Service) Progress(ctx context.Context, request string) (Progress, error) {
+	r, err := s.store.Request(ctx, request)
+	if errors.Is(err, storage.ErrNotFound) {
+		return Progress{}, ErrFinished
+	}
+	return Progress{Order: r.Order, Done: r.Phase == Ended, Failure: r.Failure, Code: r.Code, Given: r.Phase == Signed, Expires: r.Expires}, err
+}
+
+// Drive drives the request of an order to its end, as its job does, and waits for that. What ends
+// it before, the context or an error, leaves the request to the job.
+func (s *Service) Drive(ctx context.Context, request string) (Progress, error) {
+	for pause := firstPause; ; pause = min(2*pause, s.options.Interval) {
+		sess, err := s.await(ctx, request, notEnded)
+		if err == nil {
+			err = sess.drive(context.WithoutCancel(ctx))
+		}
+		switch {
+		case errors.Is(err, ErrFinished), s.cancelled(ctx, request, err), err == nil && sess.r.Phase == Ended:
+			return s.Progress(ctx, request)
+		case err != nil && !errors.Is(err, errCompleting):
+			return Progress{}, err
+		}
+		select {
+		case <-ctx.Done():
+			return Progress{}, ctx.Err()
+		case <-time.After(time.Until(later(sess.next(), now().Add(pause)))):
+		}
+	}
+}
+
+// notEnded admits a request that has an end to be driven to.
+func notEnded(r *Request, _ time.Time) error {
+	if r.Phase == Ended {
+		return ErrFinished
+	}
+	return nil
+}
+
+// notSigned admits one whose signature was not given. The rest has a job of its own.
+func notSigned(r *Request, now time.Time) error {
+	if r.Phase == Signed {
+		return ErrFinished
+	}
+	return notEnded(r, now)
+}
+
+// drive takes a request as far as it goes now, and gives its lease back.
+func (sess *session) drive(ctx context.Context) error {
+	work, stop := sess.hold(ctx)
+	defer stop()
+	err := sess.advance(work)
+	stop()
+	return errors.Join(err, sess.release(ctx))
+}
+
+// advance is proceed, but that a start which died before the provider had answered comes to nothing:
+// who waits for their turn is not to wait until the request would have expired. A server of a version
+// that knows no orders leaves a failed one without its end.
+func (sess *session) advance(ctx context.Context) error {
+	switch sess.r.Phase {
+	case Starting:
+		return sess.fail(ctx, unanswered)
+	case Failed:
+		return sess.store(ctx, sess.end)
+	}
+	return sess.proceed(ctx, false)
+}
+
+var unanswered = idp.Failure{Code: idp.InternalError, Description: "The server stopped before the identity provider had answered."}
+
+// next is when there is something to be driven again, for all that is known.
+func (sess *session) next() time.Time {
+	if sess.r.Phase == Signed {
+		return sess.r.NextTry
+	}
+	return sess.r.NextAsk
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// driveDue does a job, as often as the request is waiting for the person.
+func (s *Service) driveDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
+	id, err := requestOf(job)
+	if err != nil {
+		return retry, err
+	}
+	sess, err := s.lease(ctx, id, notSigned)
+	switch {
+	case errors.Is(err, ErrFinished):
+		return retry, nil
+	case errors.Is(err, errHeld):
+		return now().Add(s.options.Interval), nil
+	case err != nil: // the request lives for less than a runner may wait after many tries
+		return now().Add(s.options.Interval), err
+	}
+	failpoint.Here("signing/driven")
+	err = sess.drive(context.WithoutCancel(ctx)) // the provider's answer may be given only once
+	if s.cancelled(ctx, id, err) {
+		return retry, nil
+	}
+	if sess.r.Phase == Waiting || err != nil {
+		retry = later(sess.r.NextAsk, now().Add(s.options.Interval))
+	}
+	return retry, err
 }

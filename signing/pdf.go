@@ -16,14 +16,14 @@ import (
 // pdfFormat signs PDF documents, which grow by what is appended to them.
 type pdfFormat struct{}
 
-func (pdfFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
-	options := pades.Options{Reason: t.r.Text.Reason, Location: t.r.Place, Time: at, Level: t.r.Level}
-	cms := t.traits().CMS
+func (pdfFormat) prepare(ctx context.Context, sess *session, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
+	options := pades.Options{Reason: sess.r.Text.Reason, Location: sess.r.Place, Time: at, Level: sess.r.Level}
+	cms := sess.traits().CMS
 	if !cms {
 		options.Name = signer.Certificate.Subject.CommonName
 	}
 	var err error
-	if options.Visible, err = t.visible(ctx, signer.Certificate, options); err != nil {
+	if options.Visible, err = sess.visible(ctx, signer.Certificate, options); err != nil {
 		return nil, err
 	}
 	var p *pades.Pending
@@ -45,7 +45,7 @@ func readPDF(encoded []byte) (*pades.Pending, error) {
 	return p, nil
 }
 
-func (pdfFormat) draft(_ context.Context, _ *turn, blob storage.Blob, encoded []byte) (draft, error) {
+func (pdfFormat) draft(_ context.Context, _ *session, blob storage.Blob, encoded []byte) (draft, error) {
 	p, err := readPDF(encoded)
 	if err != nil {
 		return nil, err
@@ -110,12 +110,12 @@ func (d *pdfDraft) grow(revisions ...pades.Revision) {
 }
 
 func (d *pdfDraft) finish(context.Context, storage.Documents) (content, error) {
-	return known(d.doc), nil
+	return knownContent(d.doc), nil
 }
 
 func (d *pdfDraft) fresh() []string { return nil }
 
-func (d *pdfDraft) land(ctx context.Context, documents storage.Documents, r *Request) error {
+func (d *pdfDraft) complete(ctx context.Context, documents storage.Documents, r *Request) error {
 	return documents.Append(ctx, r.Document, d.revisions...)
 }
 
@@ -128,7 +128,7 @@ func (d *pdfDraft) keep(ctx context.Context, documents storage.Documents, r *Req
 	case !r.ordered():
 		return documents.Append(ctx, r.Document, d.revisions...)
 	}
-	r.Kept, err = json.Marshal(d.revisions)
+	r.Draft, err = json.Marshal(d.revisions)
 	return err
 }
 

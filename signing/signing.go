@@ -26,7 +26,7 @@
 // piece with all its evidence, in the transaction in which the owner hears of it.
 //
 // Who was asked, by whom, over which digest, with which certificate and when is recorded in
-// the evidence log, in the transactions in which it happens (facts.go).
+// the evidence log, in the transactions in which it happens (evidence.go).
 package signing
 
 import (
@@ -113,19 +113,19 @@ type Options struct {
 	Expiry time.Duration
 	// Interval is the least time between polls; 0 is 2 s.
 	Interval time.Duration
-	// AnyPace answers polls that come too early too, as the sandbox does.
-	AnyPace bool
+	// IgnoreInterval answers polls that come too early too, as the sandbox does.
+	IgnoreInterval bool
 	// Sources are where evidence comes from, and the roots that a signer's certificate
 	// has to lead to. They are asked for anew each time, so that they may change while
 	// the service runs. nil: nothing is trusted.
 	Sources func() ades.Sources
-	// Told is called with each step of a request once it is stored, with faults of the provider
+	// OnStep is called with each step of a request once it is stored, with faults of the provider
 	// that end nothing, and with the reason why a request could not be completed and is tried
 	// again later. nil: nobody is told.
-	Told func(context.Context, Step)
-	// Alone: no other process uses the store, so the leases of a process that died
+	OnStep func(context.Context, Step)
+	// SingleProcess: no other process uses the store, so the leases of a process that died
 	// are void at once and not only when they run out.
-	Alone bool
+	SingleProcess bool
 	// Renderer draws the pages on which free places are looked for; it is used by several
 	// goroutines. nil: there are none (stamp.ErrNotDrawn), so each stamp needs a place that is
 	// named.
@@ -164,10 +164,10 @@ type Service struct {
 	options   Options
 	process   string // this one, in leases
 
-	pace   pace
+	polls  pollLimiter
 	images chan struct{}   // one is drawn at a time
 	plans  chan struct{}   // one for each document that is planned on
-	xml    rooms           // for what is read
+	xml    xmlMemory       // for what is read
 	after  sync.WaitGroup  // what calls have left to be done
 	open   context.Context // ends when the service does not wait for that any longer
 	close  context.CancelFunc
@@ -189,12 +189,18 @@ func New(store Store, tx storage.Transactor, documents storage.Documents, jobs s
 		options.Sources = func() ades.Sources { return ades.Sources{Roots: x509.NewCertPool()} }
 	}
 	if options.Owner == nil {
-		options.Owner = unowned{}
+		options.Owner = noOwner{}
 	}
 	open, end := context.WithCancel(context.Background())
 	return &Service{
 		store: store, tx: tx, documents: documents, jobs: jobs, log: log, provider: provider, busy: busy,
 		options: options, process: uuid.NewString(), open: open, close: end, images: make(chan struct{}, 1), plans: make(chan struct{}, plansAtOnce),
-		xml: newRooms(),
+		xml: newXMLMemory(),
 	}
 }
+
+// now is the time as it is stored.
+func now() time.Time { return whole(time.Now()) }
+
+// whole is a time with the precision that every backend keeps.
+func whole(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

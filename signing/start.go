@@ -3,11 +3,16 @@ package signing
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/innsigli/innsigli/ades"
+	"github.com/innsigli/innsigli/busysignal"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
+	"github.com/innsigli/innsigli/storage"
 )
 
 // defaultReason is the reason for signing when none is given (spec 3.2).
@@ -64,10 +69,10 @@ func (r *Refusal) Error() string { return "signing: the identity provider refuse
 // hangs up stops nothing half-way. The start of an order has the error of [Order.Accept] too, and
 // [ErrFinished] when it is cancelled meanwhile; its document stays whatever comes of it.
 func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
-	b := beginning{Start: in}
+	b := startInput{Start: in}
 	r, replay, err := s.create(ctx, &b)
 	if err != nil || replay {
-		if removeErr := s.drop(ctx, b.documents()...); err == nil && !away(removeErr) { // else they are swept
+		if removeErr := s.drop(ctx, b.documents()...); err == nil && !isUnavailable(removeErr) { // else they are swept
 			err = removeErr
 		}
 		if err != nil {
@@ -76,21 +81,21 @@ func (s *Service) Start(ctx context.Context, in Start) (Started, error) {
 		return s.repeat(r)
 	}
 	failpoint.Here("signing/stored")
-	t := s.newTurn(r)
-	t.starts = true
-	ctx, stop := t.hold(context.WithoutCancel(ctx))
+	sess := s.newSession(r)
+	sess.isStart = true
+	ctx, stop := sess.hold(context.WithoutCancel(ctx))
 	defer stop()
-	if err := t.ask(ctx); err != nil {
-		if s.cancelled(ctx, t.id, err) {
+	if err := sess.ask(ctx); err != nil {
+		if s.cancelled(ctx, sess.id, err) {
 			return Started{}, ErrFinished
 		}
-		return Started{}, errors.Join(err, t.discard(ctx))
+		return Started{}, errors.Join(err, sess.discard(ctx))
 	}
-	if t.r.refused() {
-		return Started{}, &Refusal{*t.r.Failure}
+	if sess.r.refused() {
+		return Started{}, &Refusal{*sess.r.Failure}
 	}
 	failpoint.Here("signing/asked")
-	return s.started(t.r), t.release(ctx)
+	return s.started(sess.r), sess.release(ctx)
 }
 
 // started is the answer to the start call, and to every repetition of it.
@@ -116,5 +121,200 @@ func (s *Service) repeat(r Request) (Started, error) {
 // diedStarting says whether the process that started the request died before it
 // could answer, so that the same start may be made again.
 func (s *Service) diedStarting(r Request, now time.Time) bool {
-	return r.Phase == Starting && r.Lease.free(now, s.process, s.options.Alone)
+	return r.Phase == Starting && r.Lease.free(now, s.process, s.options.SingleProcess)
+}
+
+// startInput is a start with what is found out before the request is stored.
+type startInput struct {
+	Start
+	original content // of an order, as it is when that is accepted
+	stamp    *Stamp
+}
+
+// lacksPlace says whether the place of the stamp is still to be found.
+func (b *startInput) lacksPlace() bool { return b.Stamp != nil && b.stamp == nil }
+
+// documents are those that are to be kept with the request, or dropped without it.
+func (b *startInput) documents() []string {
+	if b.Order != nil {
+		return b.stamp.documents()
+	}
+	return append(b.stamp.documents(), b.Document)
+}
+
+// createTries bounds how often a start gives way to another with the same idempotency key.
+const createTries = 3
+
+// create stores the request, or finds the one that the same idempotency key made. Another
+// server may make that one between our looking for it and our adding ours.
+func (s *Service) create(ctx context.Context, b *startInput) (r Request, replay bool, err error) {
+	if err := s.allows(b.Start); err != nil {
+		return r, false, err
+	}
+	if b.Order != nil {
+		b.stamp = b.Order.Stamp
+	} else if err := s.prepareUpload(ctx, b); err != nil {
+		return r, false, err
+	}
+	for range createTries {
+		if err := s.findPlace(ctx, b); err != nil {
+			return r, false, err
+		}
+		if r, replay, err = s.tryCreate(ctx, b); !errors.Is(err, storage.ErrExists) {
+			break
+		}
+	}
+	switch {
+	case errors.Is(err, storage.ErrExists):
+		err = ErrKeyInUse
+	case err == nil && replay && r.Key.Fingerprint != b.Key.Fingerprint:
+		err = ErrKeyReused
+	}
+	return r, replay, err
+}
+
+// prepareUpload begins a start call of the Signing API, which alone clears what was abandoned there
+// (spec 3.6).
+func (s *Service) prepareUpload(ctx context.Context, b *startInput) (err error) {
+	if err := s.clear(ctx, b.Account); err != nil {
+		return err
+	}
+	b.original, err = s.identify(ctx, b.Document)
+	return err
+}
+
+// findPlace finds the stamp's place. A start that was made before with the same idempotency
+// key has its place already.
+func (s *Service) findPlace(ctx context.Context, b *startInput) (err error) {
+	if !b.lacksPlace() {
+		return nil
+	}
+	_, replay, err := s.before(ctx, b.Start, now())
+	if replay || err != nil && !errors.Is(err, storage.ErrNotFound) {
+		return err
+	}
+	b.stamp, err = s.plan(ctx, b.Start)
+	return err
+}
+
+// before returns the request that the start's idempotency key made before; storage.ErrNotFound.
+// replay says that it answers this start too, and is not to be replaced.
+func (s *Service) before(ctx context.Context, in Start, now time.Time) (r Request, replay bool, err error) {
+	if in.Key == nil {
+		return r, false, storage.ErrNotFound
+	}
+	r, err = s.store.RequestByKey(ctx, in.Key.Client, in.Key.Key)
+	replay = err == nil && !(s.diedStarting(r, now) && r.Key.Fingerprint == in.Key.Fingerprint)
+	return r, replay, err
+}
+
+func (s *Service) tryCreate(ctx context.Context, b *startInput) (r Request, replay bool, err error) {
+	now := now()
+	fresh := b.request(now)
+	fresh.Lease = s.newLease(now)
+	err = s.inTx(ctx, func(ctx context.Context) error {
+		if r, replay, err = s.before(ctx, b.Start, now); replay {
+			return nil
+		}
+		if err == nil {
+			err = s.remove(ctx, r)
+		}
+		if err != nil && !errors.Is(err, storage.ErrNotFound) {
+			return err
+		}
+		if b.lacksPlace() { // the request that had it is gone since it was looked for
+			return storage.ErrExists
+		}
+		r = fresh
+		if err := s.store.CreateRequest(ctx, fresh); err != nil {
+			return err
+		}
+		if signal := b.BusySignal; signal != nil {
+			if err := s.busy.Take(ctx, b.Account, signal.ID, busysignal.Holder{ID: fresh.ID, UserID: signal.UserID}); err != nil {
+				return err
+			}
+		}
+		for _, id := range b.documents() {
+			if err := s.documents.Keep(ctx, id); err != nil {
+				return err
+			}
+		}
+		if b.Order != nil {
+			if b.original, err = s.order(ctx, &r, b.Order); err != nil {
+				return err
+			}
+		}
+		return s.recordAsked(ctx, &r, b.Client, b.original)
+	})
+	if isUnavailable(err) { // it may have been stored
+		s.afterwards(s.newSession(fresh).discardNow)
+	}
+	return r, replay, err
+}
+
+func (b *startInput) request(now time.Time) Request {
+	r := Request{
+		ID: uuid.NewString(), Account: b.Account, CreatedAt: now, UpdatedAt: now, Phase: Starting,
+		Person: b.Person, Document: b.Document, Stamp: b.stamp, Level: b.Level, Key: b.Key,
+		Text:  idp.Text{Document: b.Name, Reason: b.Reason},
+		Place: place(b.City, b.Country), City: b.City, Country: b.Country,
+		Format: b.Format, Packing: b.Packing,
+	}
+	r.Person.Account = b.Account
+	if r.Text.Reason == "" {
+		r.Text.Reason = defaultReason
+	}
+	if b.BusySignal != nil {
+		r.BusySignal = b.BusySignal.ID
+	}
+	if b.Order != nil {
+		r.Order = b.Order.ID
+	}
+	return r
+}
+
+// place is where the signer signs from, as one line (spec 3.2).
+func place(city, country string) string {
+	return strings.Trim(city+", "+country, ", ")
+}
+
+// discard removes a request that could not be started for a fault of ours or of
+// the way to the provider, or of the store's: then perhaps after the call.
+func (sess *session) discard(ctx context.Context) error {
+	err := sess.discardNow(context.WithoutCancel(ctx))
+	if isUnavailable(err) {
+		sess.afterwards(sess.discardNow)
+		return nil
+	}
+	return err
+}
+
+// failedAtStart notes that the client was told of an error. The person may have been asked.
+func (sess *session) failedAtStart(ctx context.Context, r *Request) error {
+	if r.decided() {
+		return nil
+	}
+	return sess.failed(ctx, r, idp.Failure{Code: idp.InternalError})
+}
+
+// discardNow leaves what was started after all, its commit being unheard of, to the client
+// that repeats its call with the same idempotency key, and what was ordered to its job.
+func (sess *session) discardNow(ctx context.Context) error {
+	return sess.inTx(ctx, func(ctx context.Context) error {
+		r, err := sess.Service.store.Request(ctx, sess.id)
+		switch {
+		case errors.Is(err, storage.ErrNotFound):
+			return nil
+		case err != nil:
+			return err
+		case r.Lease.Token != sess.token:
+			return errLeaseLost
+		case r.Phase != Starting && (r.Key != nil || r.ordered()):
+			return errors.Join(clearLease(ctx, &r), sess.put(ctx, &r))
+		}
+		if err := sess.failedAtStart(ctx, &r); err != nil {
+			return err
+		}
+		return sess.remove(ctx, r)
+	})
 }

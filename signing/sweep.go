@@ -27,7 +27,7 @@ func (s *Service) clear(ctx context.Context, account string) error {
 			}
 			found, ended = len(old), 0
 			for _, r := range old {
-				if r.ordered() || !r.Lease.free(now, s.process, s.options.Alone) || s.promised(&r, now) {
+				if r.ordered() || !r.Lease.free(now, s.process, s.options.SingleProcess) || s.promised(&r, now) {
 					continue
 				}
 				if err := s.abandon(ctx, r); err != nil {
@@ -87,36 +87,36 @@ const unfinishedFor = 24 * time.Hour
 func (s *Service) Sweep(ctx context.Context) (n int, err error) {
 	err = s.inTx(ctx, func(ctx context.Context) error {
 		now := now()
-		old, err := s.swept(ctx, now, s.store.RequestsBefore, s.options.Keep)
+		old, err := s.expiredRequests(ctx, now, s.store.RequestsBefore, s.options.Keep)
 		if err = errors.Join(err, each(ctx, old, s.remove)); err != nil {
 			return err
 		}
-		unfinished, err := s.swept(ctx, now, s.store.Unfinished, unfinishedFor)
+		unfinished, err := s.expiredRequests(ctx, now, s.store.Unfinished, unfinishedFor)
 		n = len(old) + len(unfinished)
 		return errors.Join(err, each(ctx, unfinished, s.abandon))
 	})
 	return n, err
 }
 
-// swept are requests of a list that are older than that and may go, a batch or what there is behind
+// expiredRequests are requests of a list that are older than that and may go, a batch or what there is behind
 // those that stay.
-func (s *Service) swept(ctx context.Context, now time.Time, list func(context.Context, time.Time, int) ([]Request, error), age time.Duration) ([]Request, error) {
+func (s *Service) expiredRequests(ctx context.Context, now time.Time, list func(context.Context, time.Time, int) ([]Request, error), age time.Duration) ([]Request, error) {
 	for limit := batch; ; limit *= 2 {
 		found, err := list(ctx, now.Add(-age), limit)
 		if err != nil {
 			return nil, err
 		}
 		all := len(found) < limit || limit >= mostBehind
-		found = slices.DeleteFunc(found, func(r Request) bool { return s.promised(&r, now) || r.landing() })
+		found = slices.DeleteFunc(found, func(r Request) bool { return s.promised(&r, now) || r.completing() })
 		if all || len(found) > 0 {
 			return found, nil
 		}
 	}
 }
 
-// landing says whether there is a signature to order that was given. Its job sees to it that it lands, or
+// completing says whether there is a signature to order that was given. Its job sees to it that it lands, or
 // has had the time for that.
-func (r *Request) landing() bool { return r.ordered() && r.Phase == Signed }
+func (r *Request) completing() bool { return r.ordered() && r.Phase == Signed }
 
 // each does something with every request of a list.
 func each(ctx context.Context, list []Request, do func(context.Context, Request) error) error {

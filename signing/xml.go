@@ -8,6 +8,8 @@ import (
 	"io"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/innsigli/innsigli/ades"
 	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/storage"
@@ -18,16 +20,16 @@ import (
 // new one, made of pieces of the one before.
 type xmlFormat struct{}
 
-func (xmlFormat) prepare(ctx context.Context, t *turn, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
-	waiting, end := context.WithTimeout(ctx, xmlPatience)
+func (xmlFormat) prepare(ctx context.Context, sess *session, blob storage.Blob, signer ades.SignerIdentity, at time.Time) (preparation, error) {
+	queued, end := context.WithTimeout(ctx, xmlMemoryTimeout)
 	defer end()
-	done, err := t.xml.take(waiting, blob.Size())
+	done, err := sess.xml.acquire(queued, blob.Size())
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	return xades.Prepare(ctx, xmlDocument(blob), signer, xades.Options{
-		Packing: t.r.Packing, Time: at, City: t.r.City, Country: t.r.Country, Reason: t.r.Text.Reason, Level: t.r.Level,
+		Packing: sess.r.Packing, Time: at, City: sess.r.City, Country: sess.r.Country, Reason: sess.r.Text.Reason, Level: sess.r.Level,
 	})
 }
 
@@ -44,12 +46,12 @@ func readPrepared(encoded []byte) (*xades.Pending, error) {
 	return p, nil
 }
 
-func (xmlFormat) draft(_ context.Context, t *turn, blob storage.Blob, encoded []byte) (draft, error) {
+func (xmlFormat) draft(_ context.Context, sess *session, blob storage.Blob, encoded []byte) (draft, error) {
 	p, err := readPrepared(encoded)
 	if err != nil {
 		return nil, err
 	}
-	return &xmlDraft{Blob: blob, prepared: p, doc: xmlDocument(blob), rooms: t.xml}, nil
+	return &xmlDraft{Blob: blob, prepared: p, doc: xmlDocument(blob), memory: sess.xml}, nil
 }
 
 func (xmlFormat) failure(err error) *idp.Failure {
@@ -84,7 +86,7 @@ type xmlDraft struct {
 	doc       xades.Document // with the revisions
 	revisions []xades.Revision
 	created   string // the signed document, once it is stored
-	rooms     rooms
+	memory    xmlMemory
 }
 
 func (d *xmlDraft) signer([]byte) (ades.SignerIdentity, error) { return d.prepared.Signer(), nil }
@@ -104,7 +106,7 @@ func (d *xmlDraft) sign(ctx context.Context, value []byte, t ades.Timestamper) e
 }
 
 func (d *xmlDraft) extend(ctx context.Context, level ades.Level, s ades.Sources) error {
-	done, err := d.rooms.take(ctx, d.Size())
+	done, err := d.memory.acquire(ctx, d.Size())
 	if err != nil {
 		return err
 	}
@@ -129,20 +131,20 @@ func (d *xmlDraft) finish(ctx context.Context, documents storage.Documents) (c c
 		return c, fmt.Errorf("signing: storing the signed document: %w", err)
 	}
 	d.created = ref.ID
-	return identified(ref.Sums[0], ref.Size), nil
+	return contentOf(ref.Sums[0], ref.Size), nil
 }
 
 func (d *xmlDraft) fresh() []string { return []string{d.created} }
 
-func (d *xmlDraft) land(ctx context.Context, documents storage.Documents, r *Request) error {
+func (d *xmlDraft) complete(ctx context.Context, documents storage.Documents, r *Request) error {
 	unsigned := r.Document
-	r.Document, r.Kept = d.created, nil
+	r.Document, r.Draft = d.created, nil
 	return errors.Join(documents.Keep(ctx, d.created), documents.Delete(ctx, unsigned))
 }
 
 func (d *xmlDraft) keep(_ context.Context, _ storage.Documents, r *Request) (err error) {
 	if len(d.revisions) > 0 {
-		r.Kept, err = json.Marshal(d.revisions)
+		r.Draft, err = json.Marshal(d.revisions)
 	}
 	return err
 }
@@ -154,4 +156,42 @@ func (d *xmlDraft) restore(kept []byte) error {
 	}
 	d.change(all...)
 	return nil
+}
+
+// XML is read whole to be signed: as long as a document is worked on, it takes several times its length of
+// memory.
+const (
+	// smallXML is the length in bytes up to which documents have room of their own. Whoever sends those,
+	// as nearly everybody does, waits for no large one, which may be in work for a minute: while evidence
+	// for its signature is asked for, too.
+	smallXML = 1 << 20
+	// smallXMLAtOnce and largeXMLAtOnce bound what is read at once, in bytes.
+	smallXMLAtOnce = 16 << 20
+	largeXMLAtOnce = 48 << 20
+	// xmlMemoryTimeout is how long one waits until it is prepared. Then its turn comes with a later poll.
+	xmlMemoryTimeout = 8 * time.Second
+)
+
+// errNoMemory: there was none in time for another document.
+var errNoMemory = fmt.Errorf("signing: waiting for other documents: %w", ades.ErrUnavailable)
+
+// xmlMemory are where XML is read.
+type xmlMemory struct{ small, large *semaphore.Weighted } // one for each byte
+
+func newXMLMemory() xmlMemory {
+	return xmlMemory{semaphore.NewWeighted(smallXMLAtOnce), semaphore.NewWeighted(largeXMLAtOnce)}
+}
+
+// leaseForPoll waits until there is room for a document of a size. done is to be called when it is not read any
+// longer. The error is errNoRoom.
+func (r xmlMemory) acquire(ctx context.Context, size int64) (done func(), err error) {
+	room := r.large
+	if size <= smallXML {
+		room = r.small
+	}
+	size = min(size, largeXMLAtOnce)
+	if err := room.Acquire(ctx, size); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoMemory, err)
+	}
+	return func() { room.Release(size) }, nil
 }

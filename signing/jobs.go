@@ -1,12 +1,14 @@
 package signing
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/innsigli/innsigli/idp"
 	"github.com/innsigli/innsigli/internal/failpoint"
 	"github.com/innsigli/innsigli/storage"
 )
@@ -31,8 +33,8 @@ func (r *Request) completionKind() string {
 	return completeKind
 }
 
-// duePatience is how long one try may take. What it has come to is kept.
-const duePatience = time.Minute
+// jobCompletionTimeout is how long one try may take. What it has come to is kept.
+const jobCompletionTimeout = time.Minute
 
 // heldPause is when a job comes back that has waited for somebody else to complete the
 // signature.
@@ -47,7 +49,7 @@ const heldPause = 5 * time.Second
 func (s *Service) Handlers() map[string]func(ctx context.Context, job storage.Job) (retry time.Time, err error) {
 	return map[string]func(context.Context, storage.Job) (time.Time, error){
 		completeKind: s.completeDue, completeOrderKind: s.completeDue, completeXMLKind: s.completeDue,
-		newsKind: s.askDue, DriveKind: s.driveDue,
+		notifiedKind: s.askDue, DriveKind: s.driveDue,
 	}
 }
 
@@ -69,7 +71,7 @@ func (s *Service) enqueue(ctx context.Context, kind string, r *Request, due time
 // enqueueCompletion leaves the completion of a signature to a job. It comes when the poll that
 // brought the value has had its time to complete it, and one that did drops it.
 func (s *Service) enqueueCompletion(ctx context.Context, r *Request) error {
-	return s.enqueue(ctx, r.completionKind(), r, r.SignedAt.Add(pollPatience))
+	return s.enqueue(ctx, r.completionKind(), r, r.SignedAt.Add(pollCompletionTimeout))
 }
 
 // requestOf is the ID of a job's request.
@@ -82,7 +84,7 @@ func requestOf(job storage.Job) (string, error) {
 }
 
 // awaitFor waits for the lease of a job's request.
-func (s *Service) awaitFor(ctx context.Context, job storage.Job, admit func(r *Request, now time.Time) error) (*turn, error) {
+func (s *Service) awaitFor(ctx context.Context, job storage.Job, admit func(r *Request, now time.Time) error) (*session, error) {
 	id, err := requestOf(job)
 	if err != nil {
 		return nil, err
@@ -95,7 +97,7 @@ var errNotYet = errors.New("signing: not yet")
 
 // completeDue completes a request, unless a poll is at it.
 func (s *Service) completeDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
-	t, err := s.awaitFor(ctx, job, func(r *Request, now time.Time) error {
+	sess, err := s.awaitFor(ctx, job, func(r *Request, now time.Time) error {
 		switch {
 		case r.Phase != Signed:
 			return ErrFinished
@@ -108,31 +110,84 @@ func (s *Service) completeDue(ctx context.Context, job storage.Job) (retry time.
 	case errors.Is(err, ErrFinished):
 		return retry, nil
 	case errors.Is(err, errNotYet):
-		return t.r.NextTry, nil
+		return sess.r.NextTry, nil
 	case errors.Is(err, errHeld):
 		return now().Add(heldPause), nil
 	case err != nil:
 		return retry, err
 	}
-	return t.completeDue(ctx)
+	return sess.completeDue(ctx)
 }
 
 var errPayload = errors.New("not readable by this version")
 
-func (t *turn) completeDue(ctx context.Context) (retry time.Time, err error) {
-	work, stop := t.hold(ctx)
+func (sess *session) completeDue(ctx context.Context) (retry time.Time, err error) {
+	work, stop := sess.hold(ctx)
 	defer stop()
 	failpoint.Here("signing/due")
-	err = t.complete(work, duePatience)
+	err = sess.complete(work, jobCompletionTimeout)
 	stop()
-	if t.cancelled(ctx, t.id, err) {
+	if sess.cancelled(ctx, sess.id, err) {
 		return retry, nil
 	}
 	if ctx.Err() != nil { // the server stops; the next one goes on
 		err = nil
 	}
-	if t.r.Phase == Signed {
-		retry = t.r.NextTry
+	if sess.r.Phase == Signed {
+		retry = sess.r.NextTry
 	}
-	return retry, errors.Join(err, t.release(ctx))
+	return retry, errors.Join(err, sess.release(ctx))
+}
+
+// notifiedKind is the kind of the jobs that ask a provider which has news.
+const notifiedKind = "signing.news"
+
+// Notified is called when the provider says that it has news of a conversation
+// ([idp.Notifier]): it is asked soon, without waiting for a poll. [ErrFinished] when there is
+// no such conversation, or when the news is not authentic.
+func (s *Service) Notified(ctx context.Context, key string, authentic func(idp.State) bool) error {
+	r, err := s.store.Request(ctx, key)
+	if errors.Is(err, storage.ErrNotFound) || err == nil && !authentic(r.State) {
+		return ErrFinished
+	}
+	if err != nil || r.Phase != Waiting && r.Phase != Starting {
+		return err
+	}
+	return s.inTx(ctx, func(ctx context.Context) error {
+		// A job that is there may have asked already, and not have heard this news.
+		return errors.Join(s.jobs.DropUnique(ctx, notifiedKind, r.ID), s.enqueue(ctx, notifiedKind, &r, now()))
+	})
+}
+
+// askDue asks the provider, whatever it said before of when there would be news.
+func (s *Service) askDue(ctx context.Context, job storage.Job) (retry time.Time, err error) {
+	sess, err := s.awaitFor(ctx, job, func(r *Request, now time.Time) error {
+		switch {
+		case r.Phase == Starting && !s.diedStarting(*r, now): // who has the lease is about to store what the provider said
+			return nil
+		case r.Phase == Starting && now.Before(s.limit(r)): // or may be about to
+			return errNotYet
+		case r.Phase != Waiting:
+			return ErrFinished
+		}
+		r.NextAsk = time.Time{}
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrFinished):
+		return retry, nil
+	case errors.Is(err, errNotYet):
+		return now().Add(heldPause), nil
+	case err != nil:
+		return retry, err
+	}
+	work, stop := sess.hold(context.WithoutCancel(ctx)) // its answer may be given only once
+	defer stop()
+	failpoint.Here("signing/news")
+	err = sess.proceed(work, false)
+	stop()
+	if sess.r.Phase == Waiting && sess.faulty {
+		retry = cmp.Or(sess.r.NextAsk, now().Add(retryAfter))
+	}
+	return retry, errors.Join(err, sess.release(ctx))
 }

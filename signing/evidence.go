@@ -19,17 +19,17 @@ import (
 // 7.3). Each is recorded in the transaction of what it tells of. There is one of a kind, but
 // for signature.prepared: a person who turns out to have another certificate is asked again.
 const (
-	askedEntry     = "signature.asked"     // the provider is about to be asked to ask the person
-	preparedEntry  = "signature.prepared"  // the digest was made, and is about to be handed over
-	madeEntry      = "signature.made"      // the person approved
-	completedEntry = "signature.completed" // the signed document is stored
-	failedEntry    = "signature.failed"    // there will be no signature
-	deliveredEntry = "signature.delivered" // the client has the document; no facts
-	abandonedEntry = "signature.abandoned" // nobody came for the result, and it was cleared away
+	askedEntryKind     = "signature.asked"     // the provider is about to be asked to ask the person
+	preparedEntryKind  = "signature.prepared"  // the digest was made, and is about to be handed over
+	madeEntryKind      = "signature.made"      // the person approved
+	completedEntryKind = "signature.completed" // the signed document is stored
+	failedEntryKind    = "signature.failed"    // there will be no signature
+	deliveredEntryKind = "signature.delivered" // the client has the document; no facts
+	abandonedEntryKind = "signature.abandoned" // nobody came for the result, and it was cleared away
 )
 
-// askedFacts are who was asked, by whom, and what the phone shows.
-type askedFacts struct {
+// askedEntry are who was asked, by whom, and what the phone shows.
+type askedEntry struct {
 	Client    string     `json:"client,omitempty"` // ID of the API client
 	Method    idp.Method `json:"method"`
 	Kennitala string     `json:"kennitala"` // that the client named
@@ -48,8 +48,8 @@ type content struct {
 	Size   int64  `json:"size"`             // bytes
 }
 
-// preparedFacts are what the person is asked to sign, and as whom.
-type preparedFacts struct {
+// preparedEntry are what the person is asked to sign, and as whom.
+type preparedEntry struct {
 	Provider    string `json:"provider"`              // that is asked
 	Certificate []byte `json:"certificate,omitempty"` // DER, in Base64; without it, it comes in a CMS that is the value
 	Algorithm   string `json:"algorithm,omitempty"`   // of the signature, likewise
@@ -57,28 +57,28 @@ type preparedFacts struct {
 	Digest      string `json:"digest"`                // hex
 }
 
-// madeFacts are the signature.
-type madeFacts struct {
+// madeEntry are the signature.
+type madeEntry struct {
 	Value    []byte    `json:"value"`          // in Base64
 	Code     string    `json:"code,omitempty"` // the verification code that the phone showed
 	AskedAt  time.Time `json:"askedAt"`        // when the client's call came
 	SignedAt time.Time `json:"signedAt"`       // when the value was stored
 }
 
-// completedFacts are what is delivered.
-type completedFacts struct {
+// completedEntry are what is delivered.
+type completedEntry struct {
 	Level   string `json:"level"`
 	content        // signed; without SHA256 where it could be had by reading all of it alone
 }
 
-// failedFacts are why there is no signature.
-type failedFacts struct {
+// failedEntry are why there is no signature.
+type failedEntry struct {
 	Provider string        `json:"provider,omitempty"` // that was asked, if it answered
 	Code     idp.ErrorCode `json:"code"`               // of spec 3.7; empty for an error that the service does not know
 }
 
-// abandonedFacts are how far the request had come.
-type abandonedFacts struct {
+// abandonedEntry are how far the request had come.
+type abandonedEntry struct {
 	Phase Phase `json:"phase"`
 }
 
@@ -90,9 +90,9 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 	}
 	step := Step{Request: r.ID, Name: kind}
 	switch f := facts.(type) {
-	case failedFacts:
+	case failedEntry:
 		step.Code = f.Code
-	case completedFacts:
+	case completedEntry:
 		step.Level = f.Level
 	}
 	s.reportLater(ctx, step)
@@ -100,7 +100,7 @@ func (s *Service) record(ctx context.Context, r *Request, kind string, facts any
 }
 
 func (s *Service) recordAsked(ctx context.Context, r *Request, client string, original content) error {
-	facts := askedFacts{
+	facts := askedEntry{
 		Client: client,
 		Method: r.Person.Method, Kennitala: r.Person.Kennitala, Phone: r.Person.Phone,
 		Document: r.Text.Document, Reason: r.Text.Reason, Place: r.Place, Level: r.Level.String(),
@@ -109,52 +109,52 @@ func (s *Service) recordAsked(ctx context.Context, r *Request, client string, or
 	if r.Format == XML {
 		facts.Packing = r.Packing.String()
 	}
-	return s.record(ctx, r, askedEntry, facts)
+	return s.record(ctx, r, askedEntryKind, facts)
 }
 
-func (t *turn) recordPrepared(ctx context.Context, r *Request, p preparation) error {
+func (sess *session) recordPrepared(ctx context.Context, r *Request, p preparation) error {
 	d := p.Digest()
-	facts := preparedFacts{Provider: r.State.Provider, Hash: d.Algorithm.Hash.String(), Digest: hex.EncodeToString(d.Sum)}
+	facts := preparedEntry{Provider: r.State.Provider, Hash: d.Algorithm.Hash.String(), Digest: hex.EncodeToString(d.Sum)}
 	if cert := p.Signer().Certificate; cert != nil {
 		facts.Certificate, facts.Algorithm = cert.Raw, d.Algorithm.Scheme.String()
 	}
-	return t.record(ctx, r, preparedEntry, facts)
+	return sess.record(ctx, r, preparedEntryKind, facts)
 }
 
-func (t *turn) recordMade(ctx context.Context, r *Request) error {
-	return t.record(ctx, r, madeEntry, madeFacts{Value: r.Value, Code: r.Code, AskedAt: r.CreatedAt, SignedAt: r.SignedAt})
+func (sess *session) recordMade(ctx context.Context, r *Request) error {
+	return sess.record(ctx, r, madeEntryKind, madeEntry{Value: r.Value, Code: r.Code, AskedAt: r.CreatedAt, SignedAt: r.SignedAt})
 }
 
 // recordAbandoned tells that a request is cleared away, unless it is known what came of it.
 func (s *Service) recordAbandoned(ctx context.Context, r *Request) error {
-	if r.over() {
+	if r.decided() {
 		return nil
 	}
-	return s.record(ctx, r, abandonedEntry, abandonedFacts{r.Phase})
+	return s.record(ctx, r, abandonedEntryKind, abandonedEntry{r.Phase})
 }
 
-// uploaded identifies a document as the client sent it.
-func (s *Service) uploaded(ctx context.Context, id string) (content, error) {
+// identify identifies a document as the client sent it.
+func (s *Service) identify(ctx context.Context, id string) (content, error) {
 	blob, err := s.documents.Open(ctx, id)
 	if err != nil {
 		return content{}, fmt.Errorf("signing: opening the document: %w", err)
 	}
 	defer blob.Close()
-	if c := known(document(blob)); c.SHA256 != "" {
+	if c := knownContent(document(blob)); c.SHA256 != "" {
 		return c, nil
 	}
 	h := storedHash.New()
 	if _, err := io.Copy(h, io.NewSectionReader(blob, 0, blob.Size())); err != nil {
 		return content{}, fmt.Errorf("signing: reading the document: %w", err)
 	}
-	return identified(h.Sum(nil), blob.Size()), nil
+	return contentOf(h.Sum(nil), blob.Size()), nil
 }
 
-// identified is a document by its SHA-256 and its length.
-func identified(sum []byte, size int64) content { return content{hex.EncodeToString(sum), size} }
+// contentOf is a document by its SHA-256 and its length.
+func contentOf(sum []byte, size int64) content { return content{hex.EncodeToString(sum), size} }
 
-// known identifies a document by what is known of it without reading it.
-func known(d pades.Document) content {
+// knownContent identifies a document by what is known of it without reading it.
+func knownContent(d pades.Document) content {
 	c := content{Size: d.Size}
 	for _, m := range d.Hashed {
 		if m.Hash != crypto.SHA256 || m.Offset != d.Size {
@@ -166,4 +166,34 @@ func known(d pades.Document) content {
 		}
 	}
 	return c
+}
+
+// Step is something that became of a request, for a log by which it can be found. It tells
+// nothing of persons and documents, and no secret.
+type Step struct {
+	Request string // ID
+	// Name is the kind of the entry in the evidence log (evidence.go); or "provider.asked",
+	// "provider.failed" or "signature.postponed".
+	Name string
+	Code idp.ErrorCode // with signature.failed
+	// Level is that of the signature, such as "LT", with signature.completed.
+	Level string
+	Note  string // with provider.asked: the call, and what it came to
+	Err   error  // with provider.failed and signature.postponed
+}
+
+func (s *Service) report(ctx context.Context, step Step) {
+	if s.options.OnStep != nil {
+		s.options.OnStep(ctx, step)
+	}
+}
+
+// inTx runs fn in a transaction. Its steps are reported when the outermost transaction is committed.
+func (s *Service) inTx(ctx context.Context, fn func(ctx context.Context) error) error {
+	return storage.InTx(ctx, s.tx, fn)
+}
+
+// reportLater reports a step when the transaction of ctx is committed.
+func (s *Service) reportLater(ctx context.Context, step Step) {
+	storage.AfterCommit(ctx, func(ctx context.Context) { s.report(ctx, step) })
 }
